@@ -342,7 +342,7 @@ TESTS = {
             "moments/renewals_test",
             "quadrature/heavy_moments_test",
             "quadrature/modes_test",
-            "quadrature/node_sums_test",
+            "quadrature/quadrature_points_test",
             "quadrature/transformed_modes_test",
             "quadrature/truncated_moments_test",
         ],

@@ -12,7 +12,7 @@ import numpy as onp
 
 from phasic.distributions.absorption import comparable
 from phasic.math.numeric import special
-from phasic.math.quadrature import node_sums
+from phasic.math.quadrature import quadrature_points
 
 _CHUNK = 100_000
 _MOST_TERMS = 10_000_000
@@ -179,5 +179,7 @@ def standardized(frozen: Any, k: int, central: Any, size: Any) -> Any:
     return central / std**k
   nodes = comparable.nodes_of(dist)
   powers = ((nodes.values - mean) / std) ** k
-  found = 0.0 - node_sums.expected(nodes, powers, (0.0 - mean / std) ** k)
+  found = 0.0 - quadrature_points.expected(
+    nodes, powers, (0.0 - mean / std) ** k
+  )
   return onp.where(lost, onp.asarray(found, dtype), central / std**k)[()]

@@ -19,7 +19,6 @@ from phasic.math.likelihood.phase_type import log_survival_function
 from phasic.math.likelihood.phase_type import prob
 from phasic.math.likelihood.phase_type import survival_function
 from phasic.math.moments.generating_functions import moment_generating_function
-from phasic.math.moments.mark_probs import joint_mark_probs
 from phasic.math.moments.mixed_moments import mixed_moment
 from phasic.math.moments.moments import mean
 from phasic.math.moments.moments import raw_moments
@@ -36,6 +35,7 @@ from phasic.math.moments.passages import expected_sojourn_times
 from phasic.math.moments.passages import expected_visits
 from phasic.math.moments.passages import hitting_probs
 from phasic.math.moments.passages import laplace_transform
+from phasic.math.moments.poisson_counts import joint_mark_probs
 from phasic.math.quadrature.information import cross_entropy
 from phasic.math.quadrature.information import entropy
 from phasic.math.quadrature.information import kl_divergence

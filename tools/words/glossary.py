@@ -11,7 +11,7 @@ NAMES = {
   "heaviest_paths": "max_plus_scaling",
   "lost_times": "underflowed_times",
   "maximizing": "optimizer",
-  "named_checks": "value_checks",
+  "named_checks": "value_rules",
   "named_phases": "phase_arguments",
   "nesting": "nested_models",
   "node_rests": "truncation_bounds",

@@ -24,8 +24,8 @@ from phasic.internal.arrays import Result
 from phasic.internal.arrays import Seed
 from phasic.math.calls import evaluation
 from phasic.math.likelihood import hazards
-from phasic.math.maximization import expected_paths
-from phasic.math.maximization import ratios
+from phasic.math.m_step import rate_updates
+from phasic.math.m_step import sufficient_statistics
 from phasic.math.model import operands
 from phasic.math.model import value_checks
 from phasic.math.model.model_types import Model
@@ -37,7 +37,7 @@ from phasic.math.moments import passages
 from phasic.math.moments.occupancy import discrete_occupancy
 from phasic.math.moments.occupancy import occupancy
 from phasic.math.quadrature import information
-from phasic.math.quadrature import node_sums
+from phasic.math.quadrature import quadrature_points
 from phasic.math.quantiles import quantiles
 from phasic.math.quantiles import quantiles_discrete
 from phasic.math.sampling import sampling
@@ -177,9 +177,9 @@ class AbsorptionTime(
   def _entropy(self) -> Array:
     return information.entropy_of(self._whole_model(), self._DISCRETE)
 
-  def _nodes(self, batch: static.Shape) -> node_sums.Nodes:
+  def _nodes(self, batch: static.Shape) -> quadrature_points.QuadraturePoints:
     model = comparable.broadcast_start(self._whole_model(), batch)
-    return node_sums.of_model(model, self._DISCRETE)
+    return quadrature_points.of_model(model, self._DISCRETE)
 
   def _cross_entropy(self, other: methods.Methods) -> Array:
     if not isinstance(other, AbsorptionTime):
@@ -320,10 +320,12 @@ class AbsorptionTime(
   ) -> chain_events.ChainEvents:
     return chain_events.entered(self, lower, upper, entry)
 
-  def _m_step_rates(self, statistics: expected_paths.ExpectedPaths) -> Array:
+  def _m_step_rates(
+    self, statistics: sufficient_statistics.SufficientStatistics
+  ) -> Array:
     """Computes the M-step of the parameters of the edges, (..., d)."""
     edges: Any = self._model()[1]
-    return ratios.edge_parameters(edges, statistics)
+    return rate_updates.edge_parameters(edges, statistics)
 
 
 @divergences.register_kl(AbsorptionTime, AbsorptionTime)

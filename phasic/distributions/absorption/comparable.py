@@ -14,17 +14,17 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.model.model_types import Model
-from phasic.math.quadrature import node_sums
+from phasic.math.quadrature import quadrature_points
 
 
 class Comparable(diagnosing.Diagnosing):
   """A distribution of one number that knows where its mass is.
 
   A subclass has `_nodes`. Entropies and divergences are sums over these, see
-  `math.node_sums`.
+  `math.quadrature_points`.
   """
 
-  def _nodes(self, batch: static.Shape) -> node_sums.Nodes:
+  def _nodes(self, batch: static.Shape) -> quadrature_points.QuadraturePoints:
     """Evaluates the distribution at a rule's points, broadcast to a batch."""
     del batch
     raise NotImplementedError(f"{type(self).__name__} has no _nodes")
@@ -43,7 +43,7 @@ class Comparable(diagnosing.Diagnosing):
 
   def _entropy(self) -> Array:
     own = nodes_of(self)
-    found = node_sums.expected(own, own.log_prob, own.log_atom)
+    found = quadrature_points.expected(own, own.log_prob, own.log_atom)
     return structures.cast(found, self.dtype)
 
   def _cross_entropy(self, other: methods.Methods) -> Array:
@@ -54,11 +54,11 @@ class Comparable(diagnosing.Diagnosing):
       )
     check_same_kind("cross_entropy", self, other)
     nodes, log_prob, at_zero = _both(self, other)
-    found = node_sums.expected(nodes, log_prob, at_zero)
+    found = quadrature_points.expected(nodes, log_prob, at_zero)
     return structures.cast(found, self.dtype)
 
 
-def nodes_of(distribution: Comparable) -> node_sums.Nodes:
+def nodes_of(distribution: Comparable) -> quadrature_points.QuadraturePoints:
   """Returns a distribution at the nodes of a rule."""
   return distribution._nodes(distribution._batch_shape())
 
@@ -70,11 +70,13 @@ def kl_divergence(p: Comparable, q: Comparable) -> Array:
   nodes, log_prob, at_zero = _both(p, q)
   atom = np.where(nodes.log_atom > -math.inf, nodes.log_atom, 0.0)
   own = np.where(nodes.masses > 0, nodes.log_prob, 0.0)
-  found = node_sums.expected(nodes, log_prob - own, at_zero - atom)
+  found = quadrature_points.expected(nodes, log_prob - own, at_zero - atom)
   return structures.cast(found, p.dtype)
 
 
-def _both(p: Comparable, q: Comparable) -> tuple[node_sums.Nodes, Array, Array]:
+def _both(
+  p: Comparable, q: Comparable
+) -> tuple[quadrature_points.QuadraturePoints, Array, Array]:
   """Returns p's nodes, and q's log density and log mass at zero there."""
   jumps = q._jumps()
   if jumps is not None:

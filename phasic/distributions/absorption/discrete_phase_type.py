@@ -16,8 +16,8 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
-from phasic.math.maximization import expected_paths
-from phasic.math.maximization import ratios
+from phasic.math.m_step import rate_updates
+from phasic.math.m_step import sufficient_statistics
 
 
 @structures.register
@@ -118,16 +118,20 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
       graph, params, edge_values, initial_probs, **options
     )
 
-  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
+  def _m_step(
+    self, statistics: sufficient_statistics.SufficientStatistics
+  ) -> Self:
     arrays = self._arrays()
     matrix, exits = arrays["subtransition"], arrays["exit_probs"]
     eye = np.eye(static.shape(matrix)[-1], dtype=static.dtype_name(matrix))
     steps = statistics.jumps + eye * statistics.stays[..., None]
     if exits is not None:
-      exits = ratios.ratio(statistics.exits, statistics.visits, exits)
+      exits = rate_updates.updated(statistics.exits, statistics.visits, exits)
     return self.copy(
-      **ratios.start(arrays, statistics),
-      subtransition=ratios.ratio(steps, statistics.visits[..., None], matrix),
+      **rate_updates.start(arrays, statistics),
+      subtransition=rate_updates.updated(
+        steps, statistics.visits[..., None], matrix
+      ),
       exit_probs=exits,
     )
 

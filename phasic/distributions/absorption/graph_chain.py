@@ -15,8 +15,8 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
-from phasic.math.maximization import expected_paths
-from phasic.math.maximization import ratios
+from phasic.math.m_step import rate_updates
+from phasic.math.m_step import sufficient_statistics
 from phasic.math.model.model_types import Edges
 from phasic.math.model.model_types import Model
 
@@ -97,15 +97,21 @@ class GraphChain(of_graph.OfGraph, competing_risks.CompetingRisks):
     targets = structures.as_index_array(self.graph.targets, "targets")
     return initial_probs, edges._replace(targets=targets), exits, prob_zero
 
-  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
+  def _m_step(
+    self, statistics: sufficient_statistics.SufficientStatistics
+  ) -> Self:
     arrays = self._arrays()
     changed: dict[str, Array | dict[str, Array]] = {}
     if arrays["initial_probs"] is not None:
-      changed["initial_probs"] = ratios.ratio(
+      changed["initial_probs"] = rate_updates.updated(
         statistics.starts, statistics.total[..., None], arrays["initial_probs"]
       )
     if arrays["edge_values"] is not None:
-      rule = ratios.edge_probs if self._DISCRETE else ratios.edge_parameters
+      rule = (
+        rate_updates.edge_probs
+        if self._DISCRETE
+        else rate_updates.edge_parameters
+      )
       edges: Any = self._model()[1]
       changed["edge_values"] = rule(edges, statistics)
     elif arrays["params"] is not None:

@@ -14,13 +14,13 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import Scalar
-from phasic.math.maximization import expected_paths
-from phasic.math.maximization import linear_maximum
-from phasic.math.maximization import ratios
+from phasic.math.m_step import linear_maximum
+from phasic.math.m_step import rate_updates
+from phasic.math.m_step import sufficient_statistics
 
 
 def m_step(
-  distribution: Any, statistics: expected_paths.ExpectedPaths
+  distribution: Any, statistics: sufficient_statistics.SufficientStatistics
 ) -> Array | dict[str, Array]:
   """Computes the M-step of a graph's parameters, in the form they were given.
 
@@ -44,7 +44,7 @@ def m_step(
   if needs_host(distribution):
     found = _on_host(distribution, statistics)
   else:
-    found = ratios.edge_parameters(distribution._model()[1], statistics)
+    found = rate_updates.edge_parameters(distribution._model()[1], statistics)
     found = np.where(_has_no_ratios(distribution), math.nan, found)
   if not isinstance(distribution.params, Mapping):
     return found
@@ -70,7 +70,8 @@ def _has_no_ratios(distribution: of_graph.OfGraph) -> Scalar:
 
 
 def _on_host(
-  distribution: of_graph.OfGraph, statistics: expected_paths.ExpectedPaths
+  distribution: of_graph.OfGraph,
+  statistics: sufficient_statistics.SufficientStatistics,
 ) -> Array:
   """Solves the M-step on the host for parameters (..., d)."""
   graph, params = distribution.graph, distribution._arrays()["params"]

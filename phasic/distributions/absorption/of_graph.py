@@ -19,9 +19,9 @@ from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import Result
 from phasic.math.model import edge_rates
-from phasic.math.model import named_checks
 from phasic.math.model import plausible
 from phasic.math.model import value_checks
+from phasic.math.model import value_rules
 from phasic.math.model.model_types import Edges
 from phasic.math.model.model_types import Model
 
@@ -227,5 +227,5 @@ def check_params(
   good = onp.isfinite(known)
   rule = "parameters must be finite"
   for c, one in enumerate(graph.parameter_names or ()):
-    named_checks.check(f"{name}[{one!r}]", known[..., c], good[..., c], rule)
-  named_checks.check(name, known, good, rule)
+    value_rules.check(f"{name}[{one!r}]", known[..., c], good[..., c], rule)
+  value_rules.check(name, known, good, rule)

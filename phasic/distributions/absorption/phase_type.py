@@ -17,8 +17,8 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
-from phasic.math.maximization import expected_paths
-from phasic.math.maximization import ratios
+from phasic.math.m_step import rate_updates
+from phasic.math.m_step import sufficient_statistics
 from phasic.math.model import chain as chain_lib
 from phasic.math.moments import passages
 
@@ -134,7 +134,9 @@ class PhaseType(absorption_time.AbsorptionTime):
     found = passages.expected_sojourn_times(*self._model())
     return self._statistic("expected_sojourn_times", found)
 
-  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
+  def _m_step(
+    self, statistics: sufficient_statistics.SufficientStatistics
+  ) -> Self:
     arrays = self._arrays()
     matrix, given = arrays["subgenerator"], arrays["exit_rates"]
     p, dtype = static.shape(matrix)[-1], static.dtype_name(matrix)
@@ -145,13 +147,13 @@ class PhaseType(absorption_time.AbsorptionTime):
       old_exits = chain_lib.derive(operands, static.finfo_eps(dtype)).exits
     eye = np.eye(p, dtype=dtype)
     between = np.where(eye > 0, 0.0, matrix)
-    rates = ratios.ratio(
+    rates = rate_updates.updated(
       statistics.jumps, statistics.visits[..., None], between
     )
-    exits = ratios.ratio(statistics.exits, statistics.visits, old_exits)
+    exits = rate_updates.updated(statistics.exits, statistics.visits, old_exits)
     leaving = np.sum(rates, axis=-1) + exits
     return self.copy(
-      **ratios.start(arrays, statistics),
+      **rate_updates.start(arrays, statistics),
       subgenerator=rates - eye * leaving[..., None],
       exit_rates=None if given is None else exits,
     )

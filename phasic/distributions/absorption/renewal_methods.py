@@ -9,7 +9,7 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
-from phasic.math.model import named_checks
+from phasic.math.model import value_rules
 from phasic.math.model.model_types import Model
 from phasic.math.moments import renewals
 
@@ -122,8 +122,8 @@ class RenewalMethods(methods.Methods):
   def _time(self, value: ArrayLike) -> Array:
     """Converts a time, and warns if it breaks the rule."""
     value = self._value(value)
-    rule = named_checks.COUNT if self._DISCRETE else named_checks.TIME
-    named_checks.warn("value", value, rule)
+    rule = value_rules.COUNT if self._DISCRETE else value_rules.TIME
+    value_rules.warn("value", value, rule)
     return value
 
   def _model(self) -> Model:

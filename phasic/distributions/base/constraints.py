@@ -12,8 +12,8 @@ from phasic.distributions.base import entries as entries_lib
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal.arrays import Array
-from phasic.math.model.named_checks import check
-from phasic.math.model.named_checks import check_sums
+from phasic.math.model.value_rules import check
+from phasic.math.model.value_rules import check_sums
 from phasic.math.numeric import exact_sums
 
 Broken = tuple[onp.ndarray, str]

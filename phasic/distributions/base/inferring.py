@@ -16,7 +16,7 @@ from phasic.distributions.base import sampling
 from phasic.internal import static
 from phasic.internal import user_warnings
 from phasic.internal.arrays import Array
-from phasic.math.maximization import expected_paths
+from phasic.math.m_step import sufficient_statistics
 
 _WITHIN = "distribution"
 _T = TypeVar("_T", bound="Inferring")
@@ -36,7 +36,9 @@ class Inferring(methods.Methods):
     """Returns the chain of the E-step, and how much later it is absorbed."""
     return self, 0.0
 
-  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
+  def _m_step(
+    self, statistics: sufficient_statistics.SufficientStatistics
+  ) -> Self:
     """Maximizes the expected complete-data log likelihood.
 
     Phases, edges or components that share a parameter share their statistics: a
@@ -93,7 +95,9 @@ def linear_chain(chain: Inferring) -> tuple[methods.Methods, float]:
   return chain._linear_chain()
 
 
-def m_step(distribution: _T, statistics: expected_paths.ExpectedPaths) -> _T:
+def m_step(
+  distribution: _T, statistics: sufficient_statistics.SufficientStatistics
+) -> _T:
   """Returns the distribution with the parameters of the M-step.
 
   Args:

@@ -7,7 +7,7 @@ from typing import NoReturn, dataclass_transform
 from phasic.distributions.base import declared
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
-from phasic.math.model import named_checks
+from phasic.math.model import value_rules
 
 
 def check_substrate(name: str, x: object) -> None:
@@ -59,7 +59,7 @@ class Methods:
     raise NotImplementedError
 
   def _checked(
-    self, x: ArrayLike, name: str, rule: named_checks.ValueRule
+    self, x: ArrayLike, name: str, rule: value_rules.ValueRule
   ) -> Array:
     """Converts an argument that breaks no rule.
 
@@ -67,9 +67,9 @@ class Methods:
     """
     x = self._argument(x, name)
     if not self.validate_args:
-      named_checks.warn(name, x, rule)
+      value_rules.warn(name, x, rule)
       return x
-    return named_checks.check(name, x, rule.holds(x), rule.text)
+    return value_rules.check(name, x, rule.holds(x), rule.text)
 
   def _statistic(self, name: str, x: Array) -> Array:
     """Returns a statistic, checked for NaN unless `allow_nan_stats`."""

@@ -7,7 +7,7 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
-from phasic.math.model import named_checks
+from phasic.math.model import value_rules
 
 
 class Quantiles(methods.Methods):
@@ -33,7 +33,7 @@ class Quantiles(methods.Methods):
       >>> print(f"{float(PhaseType([1.0], [[-2.0]]).quantile(0.5)):.6f}")
       0.346574
     """
-    value = self._checked(value, "value", named_checks.PROBABILITY)
+    value = self._checked(value, "value", value_rules.PROBABILITY)
     return structures.as_result(self._quantile(value))
 
   def median(self) -> Result:
@@ -60,7 +60,7 @@ class Quantiles(methods.Methods):
       >>> print(f"{float(dist.quantile_log_survival(-1e4)):.6f}")
       5000.000000
     """
-    value = self._checked(value, "value", named_checks.LOG_PROBABILITY)
+    value = self._checked(value, "value", value_rules.LOG_PROBABILITY)
     return structures.as_result(self._quantile_log_survival(value))
 
   def quantile_log_cdf(self, value: ArrayLike) -> Result:
@@ -78,7 +78,7 @@ class Quantiles(methods.Methods):
       >>> print(f"{math.log(float(value)):.6f}")
       -500.693147
     """
-    value = self._checked(value, "value", named_checks.LOG_PROBABILITY)
+    value = self._checked(value, "value", value_rules.LOG_PROBABILITY)
     return structures.as_result(self._quantile_log_cdf(value))
 
   def _quantile(self, value: Array) -> Array:

@@ -7,7 +7,7 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
-from phasic.math.model import named_checks
+from phasic.math.model import value_rules
 
 _NO_FORMULA = (
   "only chains that start at zero, and whose rates never change, have a formula"
@@ -42,7 +42,7 @@ class Transforms(methods.Methods):
       0.800000
     """
     return structures.as_result(
-      self._laplace_transform(self._checked(u, "u", named_checks.LAPLACE))
+      self._laplace_transform(self._checked(u, "u", value_rules.LAPLACE))
     )
 
   def moment_generating_function(self, s: ArrayLike) -> Result:
@@ -99,7 +99,7 @@ class Transforms(methods.Methods):
     """
     return structures.as_result(
       self._probability_generating_function(
-        self._checked(z, "z", named_checks.GENERATING)
+        self._checked(z, "z", value_rules.GENERATING)
       )
     )
 

@@ -30,7 +30,7 @@ from phasic.math.likelihood import phase_type
 from phasic.math.model import operands
 from phasic.math.model import value_checks
 from phasic.math.numeric import special
-from phasic.math.quadrature import node_sums
+from phasic.math.quadrature import quadrature_points
 from phasic.math.sampling import jump_chain
 
 _ADVICE = (
@@ -141,7 +141,7 @@ class EpochMethods(comparable.Comparable):
     found = epoch_quantiles.quantile(self._stages(), log_cdf, log_survival)
     return self._finished(found, static.shape(value))
 
-  def _nodes(self, batch: static.Shape) -> node_sums.Nodes:
+  def _nodes(self, batch: static.Shape) -> quadrature_points.QuadraturePoints:
     return epoch_nodes.of_stages(
       self._stages(), batch, self._log_prob, self.dtype
     )

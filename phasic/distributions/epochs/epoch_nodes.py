@@ -14,8 +14,8 @@ from phasic.distributions.epochs import epoch_stages
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
-from phasic.math.quadrature import node_sums
 from phasic.math.quadrature import quadrature
+from phasic.math.quadrature import quadrature_points
 
 
 def of_stages(
@@ -23,7 +23,7 @@ def of_stages(
   batch: static.Shape,
   log_prob: Callable[[Array], Array],
   dtype: str,
-) -> node_sums.Nodes:
+) -> quadrature_points.QuadraturePoints:
   """Returns the nodes of all stages.
 
   Args:
@@ -45,7 +45,7 @@ def of_stages(
 
   rules = [nodes.rule for nodes in found]
   rule = rules[0]._replace(
-    nodes=joined(*(rule.nodes for rule in rules)),
+    points=joined(*(rule.points for rule in rules)),
     log_weights=joined(*(rule.log_weights for rule in rules)),
     coarse=joined(*(rule.coarse for rule in rules)),
     tolerance=max(rule.tolerance for rule in rules),
@@ -54,12 +54,14 @@ def of_stages(
   # One call, as for the other distribution: equal ones differ by exactly zero.
   logs = structures.cast(log_prob(values), wide)
   masses = quadrature.masses(logs, rule.log_weights)
-  return node_sums.Nodes(rule, values, masses, logs, log_atom)
+  return quadrature_points.QuadraturePoints(
+    rule, values, masses, logs, log_atom
+  )
 
 
 def _of_stage(
   stage: epoch_stages.Stage, batch: static.Shape, dtype: str
-) -> node_sums.Nodes:
+) -> quadrature_points.QuadraturePoints:
   """Returns the quadrature points of a stage, without densities."""
   initial = structures.cast(stage.initial, dtype)
   initial = np.broadcast_to(initial, (*batch, static.shape(initial)[-1]))
@@ -69,4 +71,4 @@ def _of_stage(
   start = structures.cast(stage.start, static.wide_float())
   start = np.broadcast_to(start, batch)
   end = start + (math.inf if stage.length is None else stage.length)
-  return node_sums.of_interval(model, False, start, end, np.zeros_like)
+  return quadrature_points.of_interval(model, False, start, end, np.zeros_like)

@@ -16,9 +16,9 @@ from phasic.distributions.families import named_family
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
-from phasic.math.maximization import ascending_rates
-from phasic.math.maximization import expected_paths
-from phasic.math.maximization import ratios
+from phasic.math.m_step import ascending_rates
+from phasic.math.m_step import rate_updates
+from phasic.math.m_step import sufficient_statistics
 from phasic.math.model import chain as chain_lib
 from phasic.math.model import edge_rates
 from phasic.math.model.model_types import Model
@@ -131,9 +131,11 @@ class AcyclicPhaseType(named_family.NamedFamily):
     edges = edge_rates.EdgeRates(phases, phases + 1, rates)
     return initial_probs, edges, None, prob_zero
 
-  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
+  def _m_step(
+    self, statistics: sufficient_statistics.SufficientStatistics
+  ) -> Self:
     arrays = self._arrays()
-    start = ratios.start(arrays, statistics)
+    start = rate_updates.start(arrays, statistics)
     masses, rates = ascending_rates.maximized(
       arrays["initial_probs"],
       start["initial_probs"],

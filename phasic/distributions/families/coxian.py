@@ -15,11 +15,11 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
-from phasic.math.maximization import expected_paths
+from phasic.math.m_step import sufficient_statistics
 from phasic.math.model import edge_rates
 from phasic.math.model.model_types import Model
-from phasic.math.model.named_checks import check
-from phasic.math.numeric import small_arrays
+from phasic.math.model.value_rules import check
+from phasic.math.numeric import array_utils
 
 
 @structures.register
@@ -94,7 +94,7 @@ class Coxian(named_family.NamedFamily):
         f"rates have shape {shapes[0]} and continuation_probs {shapes[1]}: "
         "they must be (..., p) and (..., p - 1)"
       )
-    exits = small_arrays.joined(
+    exits = array_utils.joined(
       leaving[..., :-1] * (1.0 - probs), leaving[..., -1:]
     )
     return cls(leaving[..., :-1] * probs, exits, **options)
@@ -130,12 +130,14 @@ class Coxian(named_family.NamedFamily):
     edges = edge_rates.EdgeRates(
       onp.concatenate([phases[:-1], phases]),
       onp.concatenate([phases[1:], onp.full(p, p)]),
-      small_arrays.joined(progression_rates, exit_rates),
+      array_utils.joined(progression_rates, exit_rates),
     )
     start = named_family.first_of(p, self.dtype)
     return start, edges, None, np.zeros((), dtype=self.dtype)
 
-  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
+  def _m_step(
+    self, statistics: sufficient_statistics.SufficientStatistics
+  ) -> Self:
     rates, p = self._m_step_rates(statistics), self.num_phases
     return self.copy(
       progression_rates=rates[..., : p - 1], exit_rates=rates[..., p - 1 :]

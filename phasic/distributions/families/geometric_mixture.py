@@ -12,8 +12,8 @@ from phasic.distributions.base import declared
 from phasic.distributions.families import named_family
 from phasic.internal import structures
 from phasic.internal.arrays import Array
-from phasic.math.maximization import expected_paths
-from phasic.math.maximization import ratios
+from phasic.math.m_step import rate_updates
+from phasic.math.m_step import sufficient_statistics
 from phasic.math.model import edge_probs
 from phasic.math.model.model_types import Model
 
@@ -76,13 +76,15 @@ class GeometricMixture(named_family.NamedFamily):
     found = named_family.no_atom(weights) + 1.0
     return np.where(np.all(good, axis=-1), found, math.nan)
 
-  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
+  def _m_step(
+    self, statistics: sufficient_statistics.SufficientStatistics
+  ) -> Self:
     arrays = self._arrays()
     return self.copy(
-      mixture_probs=ratios.ratio(
+      mixture_probs=rate_updates.updated(
         statistics.starts, statistics.total[..., None], arrays["mixture_probs"]
       ),
-      success_probs=ratios.ratio(
+      success_probs=rate_updates.updated(
         statistics.exits, statistics.visits, arrays["success_probs"]
       ),
     )

@@ -13,8 +13,8 @@ from phasic.distributions.base import structure
 from phasic.distributions.families import named_family
 from phasic.internal import structures
 from phasic.internal.arrays import Array
-from phasic.math.maximization import expected_paths
-from phasic.math.maximization import ratios
+from phasic.math.m_step import rate_updates
+from phasic.math.m_step import sufficient_statistics
 from phasic.math.model import edge_rates
 from phasic.math.model.model_types import Model
 
@@ -78,11 +78,13 @@ class HyperErlang(named_family.NamedFamily):
     start = np.take(np.concatenate([probs, zero], axis=-1), starts, axis=-1)
     return start, edges, None, named_family.no_atom(probs)
 
-  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
+  def _m_step(
+    self, statistics: sufficient_statistics.SufficientStatistics
+  ) -> Self:
     counts = onp.asarray(self.concentrations)
     starts = np.take(statistics.starts, onp.cumsum(counts) - counts, axis=-1)
     probs = self._arrays()["probs"]
     return self.copy(
-      probs=ratios.ratio(starts, statistics.total[..., None], probs),
+      probs=rate_updates.updated(starts, statistics.total[..., None], probs),
       rates=self._m_step_rates(statistics),
     )

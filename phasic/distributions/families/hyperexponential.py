@@ -12,8 +12,8 @@ from phasic.distributions.base import declared
 from phasic.distributions.families import named_family
 from phasic.internal import structures
 from phasic.internal.arrays import Array
-from phasic.math.maximization import expected_paths
-from phasic.math.maximization import ratios
+from phasic.math.m_step import rate_updates
+from phasic.math.m_step import sufficient_statistics
 from phasic.math.model import edge_rates
 from phasic.math.model.model_types import Model
 
@@ -79,9 +79,13 @@ class Hyperexponential(named_family.NamedFamily):
     rate = named_family.positive(self._own()["rates"][..., 0])
     return 1, rate + self._mode()
 
-  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
+  def _m_step(
+    self, statistics: sufficient_statistics.SufficientStatistics
+  ) -> Self:
     probs = self._arrays()["probs"]
     return self.copy(
-      probs=ratios.ratio(statistics.starts, statistics.total[..., None], probs),
+      probs=rate_updates.updated(
+        statistics.starts, statistics.total[..., None], probs
+      ),
       rates=self._m_step_rates(statistics),
     )

@@ -19,11 +19,11 @@ from phasic.internal import user_warnings
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Seed
-from phasic.math.maximization import expected_paths
-from phasic.math.maximization import ratios
+from phasic.math.m_step import rate_updates
+from phasic.math.m_step import sufficient_statistics
 from phasic.math.model import edge_probs
 from phasic.math.model.model_types import Model
-from phasic.math.numeric import small_arrays
+from phasic.math.numeric import array_utils
 
 
 class _Trials(named_family.NamedFamily):
@@ -50,11 +50,13 @@ class _Trials(named_family.NamedFamily):
     found = np.floor((self.num_successes - 1.0) * (1.0 - known) / known)
     return np.where(good, found, math.nan)
 
-  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
+  def _m_step(
+    self, statistics: sufficient_statistics.SufficientStatistics
+  ) -> Self:
     successes = np.sum(statistics.jumps, axis=-1)
     trials = np.sum(statistics.visits, axis=-1)
     old = self._arrays()["success_prob"]
-    return self.copy(success_prob=ratios.ratio(successes, trials, old))
+    return self.copy(success_prob=rate_updates.updated(successes, trials, old))
 
 
 @structures.register
@@ -132,7 +134,7 @@ class NegativeBinomialFailures(_Trials):
 
   def _chain_of(self, success_prob: Array) -> Model:
     r = self.num_successes
-    powers = small_arrays.powers(success_prob, r)
+    powers = array_utils.powers(success_prob, r)
     failure = (1.0 - success_prob)[..., None]
     steps = onp.arange(r) - onp.arange(r)[:, None]
     ahead = np.take(powers, onp.maximum(steps, 0), axis=-1)

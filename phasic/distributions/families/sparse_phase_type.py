@@ -15,8 +15,8 @@ from phasic.distributions.base import structure
 from phasic.distributions.families import named_family
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.math.maximization import expected_paths
-from phasic.math.maximization import ratios
+from phasic.math.m_step import rate_updates
+from phasic.math.m_step import sufficient_statistics
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
 from phasic.math.model import plausible
@@ -134,8 +134,10 @@ class SparsePhaseType(Sparse):
   )
   prob_zero: declared.Derived = atoms.prob_zero(_ATOM)
 
-  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
-    start = ratios.start(self._arrays(), statistics)
+  def _m_step(
+    self, statistics: sufficient_statistics.SufficientStatistics
+  ) -> Self:
+    start = rate_updates.start(self._arrays(), statistics)
     return self.copy(**start, rates=self._m_step_rates(statistics))
 
 
@@ -182,7 +184,9 @@ class SparseDiscretePhaseType(Sparse):
   )
   prob_zero: declared.Derived = atoms.prob_zero(_ATOM)
 
-  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
-    start = ratios.start(self._arrays(), statistics)
+  def _m_step(
+    self, statistics: sufficient_statistics.SufficientStatistics
+  ) -> Self:
+    start = rate_updates.start(self._arrays(), statistics)
     edges: Any = self._model()[1]
-    return self.copy(**start, probs=ratios.edge_probs(edges, statistics))
+    return self.copy(**start, probs=rate_updates.edge_probs(edges, statistics))

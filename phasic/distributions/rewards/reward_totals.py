@@ -20,10 +20,10 @@ from phasic.internal.arrays import Integer
 from phasic.internal.arrays import Result
 from phasic.internal.arrays import Seed
 from phasic.math.elimination import chain_arguments
-from phasic.math.model import named_checks
 from phasic.math.model import operands
 from phasic.math.model import reward_operands
 from phasic.math.model import value_checks
+from phasic.math.model import value_rules
 from phasic.math.model.model_types import Matrix
 from phasic.math.model.model_types import Model
 from phasic.math.moments import mixed_moments
@@ -94,7 +94,7 @@ class RewardTotals(distribution.Distribution):
       ValueError: shapes do not fit.
     """
     rewards, alpha, matrix, exits, prob_zero = self._model()
-    self._look_at("arguments", arguments, named_checks.TIME)
+    self._look_at("arguments", arguments, value_rules.TIME)
     return structures.as_result(
       multivariate.joint_laplace_transform(
         arguments, rewards, alpha, matrix, exits, prob_zero
@@ -126,19 +126,19 @@ class RewardTotals(distribution.Distribution):
       ValueError: shapes do not fit.
     """
     rewards = self._arrays()["rewards"]
-    self._look_at("weights", weights, named_checks.TIME)
+    self._look_at("weights", weights, value_rules.TIME)
     rates = reward_operands.weighted_rewards(rewards, weights, "weights", {})
     return self._transformed(np.sum(rates, axis=-1))
 
   def _look_at(
-    self, name: str, x: ArrayLike, rule: named_checks.ValueRule
+    self, name: str, x: ArrayLike, rule: value_rules.ValueRule
   ) -> None:
     """Warns of numbers beside rewards; with `validate_args` it raises."""
     if not self.validate_args:
-      named_checks.warn(name, x, rule)
+      value_rules.warn(name, x, rule)
       return
     array = self._as_array(x, name)
-    named_checks.check(name, array, rule.holds(array), rule.text)
+    value_rules.check(name, array, rule.holds(array), rule.text)
 
   def _transformed(self, rewards: Array) -> phase_type.PhaseType:
     """Returns the distribution of one reward (..., p)."""
@@ -240,7 +240,7 @@ class RewardTotals(distribution.Distribution):
     chain = self._checked_chain() if checked else self._chain()
     rewards = self._arrays()["rewards"]
     if checked:
-      rewards = named_checks.check(
+      rewards = value_rules.check(
         "rewards",
         rewards,
         (rewards >= 0) & np.isfinite(rewards),

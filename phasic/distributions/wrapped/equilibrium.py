@@ -15,8 +15,8 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
-from phasic.math.model import named_checks
 from phasic.math.model import plausible
+from phasic.math.model import value_rules
 from phasic.math.model.model_types import Model
 from phasic.math.moments import renewals
 
@@ -61,7 +61,7 @@ class Equilibrium(wrapped_distribution.OnSamePhases):
     if not self.validate_args:
       return model
     mean = self.distribution._mean()
-    mean = named_checks.check(
+    mean = value_rules.check(
       "mean of distribution",
       mean,
       (mean > 0) & (mean < math.inf),

@@ -84,7 +84,7 @@ class MatrixLogLogistic(transformed_phase_type.TransformedPhaseType):
     total = np.where(zero, 0.0, _softplus(log_odds))
     return np.log(k) - np.log(scale) + power - total
 
-  def _nodes_of_moment(self, k: int) -> heavy_moments.MomentNodes:
+  def _nodes_of_moment(self, k: int) -> heavy_moments.MomentQuadrature:
     growth = float(k) / self._own()["concentration"]
     growth = growth + np.zeros_like(self._own()["scale"])
     return heavy_moments.tilted(self._batch_model(), growth)

@@ -66,7 +66,7 @@ class MatrixLogNormal(transformed_phase_type.TransformedPhaseType):
     power = transformed_phase_type.log_power(log, k - 1.0)
     return np.log(k) + power - log
 
-  def _nodes_of_moment(self, k: int) -> heavy_moments.MomentNodes:
+  def _nodes_of_moment(self, k: int) -> heavy_moments.MomentQuadrature:
     power = self._own()["concentration"]
     return heavy_moments.slow(self._batch_model(), float(k), power)
 

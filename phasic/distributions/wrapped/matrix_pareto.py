@@ -67,7 +67,7 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
     )
     return scale, found
 
-  def _nodes_of_moment(self, k: int) -> heavy_moments.MomentNodes:
+  def _nodes_of_moment(self, k: int) -> heavy_moments.MomentQuadrature:
     model = self._batch_model()
     growth = np.zeros_like(self._own()["scale"]) + float(k)
     return heavy_moments.tilted(model, growth)

@@ -15,7 +15,7 @@ from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
-from phasic.math.model import named_checks
+from phasic.math.model import value_rules
 from phasic.math.model.model_types import Model
 from phasic.math.moments.occupancy import conditional_occupancy
 
@@ -63,7 +63,7 @@ class ResidualLife(wrapped_distribution.OnSamePhases):
     time = arrays["time"]
     if self._DISCRETE:
       rule = "in discrete time it must be an integer"
-      time = named_checks.check("time", time, np.floor(time) == time, rule)
+      time = value_rules.check("time", time, np.floor(time) == time, rule)
     return {**arrays, "time": time}
 
   def _is_plausible(self, known: Mapping[str, Any]) -> bool:

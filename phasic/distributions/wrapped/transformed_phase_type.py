@@ -26,7 +26,7 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Seed
 from phasic.math.model import value_checks
-from phasic.math.quadrature import node_sums
+from phasic.math.quadrature import quadrature_points
 from phasic.math.quadrature import time_scales
 from phasic.math.sampling import jump_chain
 
@@ -90,9 +90,11 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     """Returns log g'(x) for x > 0."""
     raise NotImplementedError(f"{type(self).__name__} has no _log_growth")
 
-  def _nodes(self, batch: static.Shape) -> node_sums.Nodes:
+  def _nodes(self, batch: static.Shape) -> quadrature_points.QuadraturePoints:
     model = self._broadcast_model(batch)
-    return node_sums.of_increasing(model, self._forwarded, self._log_growth)
+    return quadrature_points.of_increasing(
+      model, self._forwarded, self._log_growth
+    )
 
   def _forwarded(self, x: Array) -> Array:
     """Computes g(x), inf without a warning on overflow."""

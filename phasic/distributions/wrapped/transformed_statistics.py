@@ -43,7 +43,7 @@ class TransformedStatistics(wrapped_distribution.HeldAround):
     del x
     raise NotImplementedError(f"{type(self).__name__} has no _log_ratio")
 
-  def _nodes_of_moment(self, k: int) -> heavy_moments.MomentNodes:
+  def _nodes_of_moment(self, k: int) -> heavy_moments.MomentQuadrature:
     """Returns quadrature points of X for E g(X)^k."""
     del k
     raise NotImplementedError(f"{type(self).__name__} has no _nodes_of_moment")

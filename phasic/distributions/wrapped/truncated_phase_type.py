@@ -25,9 +25,9 @@ from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Seed
 from phasic.math.likelihood import interval_probs
 from phasic.math.model import value_checks
-from phasic.math.model.named_checks import check
+from phasic.math.model.value_rules import check
 from phasic.math.numeric import special
-from phasic.math.quadrature import node_sums
+from phasic.math.quadrature import quadrature_points
 from phasic.math.sampling import jump_chain
 
 
@@ -168,13 +168,15 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     found = np.where(value >= high, -math.inf, np.minimum(log_mass, 0.0))
     return np.where(np.isnan(value), math.nan, found)
 
-  def _nodes(self, batch: static.Shape) -> node_sums.Nodes:
+  def _nodes(self, batch: static.Shape) -> quadrature_points.QuadraturePoints:
     low, before, high = self._bounds()
     discrete = self.distribution._DISCRETE
     first = np.maximum(before + 1.0 if discrete else low, 0.0)
     model = self._broadcast_model(batch)
     last = self._limit(first, high)
-    return node_sums.of_interval(model, discrete, first, last, self._log_prob)
+    return quadrature_points.of_interval(
+      model, discrete, first, last, self._log_prob
+    )
 
   def _support(self) -> supports.Support:
     low, _, high = self._bounds()

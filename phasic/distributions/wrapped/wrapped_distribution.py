@@ -16,7 +16,7 @@ from phasic.distributions.families import named_family
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.math.maximization import expected_paths
+from phasic.math.m_step import sufficient_statistics
 from phasic.math.model.model_types import Model
 
 
@@ -98,7 +98,9 @@ class WrappedDistribution(comparable.Comparable):
 class HeldAround(WrappedDistribution):
   """Wraps a distribution; its M-step changes the wrapped one only."""
 
-  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
+  def _m_step(
+    self, statistics: sufficient_statistics.SufficientStatistics
+  ) -> Self:
     inner = inferring.m_step(self.distribution, statistics)
     return self.copy(distribution=inner)
 

@@ -12,8 +12,8 @@ from phasic.distributions.base import inferring
 from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import structures
 from phasic.internal.arrays import Array
-from phasic.math.maximization import expected_paths
-from phasic.math.maximization import ratios
+from phasic.math.m_step import rate_updates
+from phasic.math.m_step import sufficient_statistics
 from phasic.math.model.model_types import Model
 
 
@@ -56,7 +56,9 @@ class ZeroInflated(wrapped_distribution.OnSamePhases):
   def _mode(self) -> Array:
     self._missing("mode", "there may be one top at zero and another one beyond")
 
-  def _m_step(self, statistics: expected_paths.ExpectedPaths) -> Self:
+  def _m_step(
+    self, statistics: sufficient_statistics.SufficientStatistics
+  ) -> Self:
     # Zeros are divided between the mixture and the atom of the wrapped one.
     inner, extra = self.distribution, self._arrays()["prob_zero"]
     own = (1.0 - extra) * atoms.mass_at_zero(inner)
@@ -66,5 +68,7 @@ class ZeroInflated(wrapped_distribution.OnSamePhases):
     within = statistics._replace(atom=statistics.atom * rest)
     return self.copy(
       distribution=inferring.m_step(inner, within),
-      prob_zero=ratios.ratio(statistics.atom * share, statistics.total, extra),
+      prob_zero=rate_updates.updated(
+        statistics.atom * share, statistics.total, extra
+      ),
     )

@@ -11,7 +11,7 @@ from phasic.inference.data import tables
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import ArrayLike
-from phasic.math.model import named_checks
+from phasic.math.model import value_rules
 
 
 class ObservationMakers:
@@ -94,7 +94,7 @@ class ObservationMakers:
     low, high = ends[:-1], ends[1:]
     # NaN is not above any number.
     above = np.concatenate([ends[:1] == ends[:1], high > low])
-    named_checks.check("edges", ends, above, "they must increase")
+    value_rules.check("edges", ends, above, "they must increase")
     sizes = static.shape(structures.as_array(counts, None, "counts"))
     if not sizes or sizes[-1] != shape[0] - 1:
       raise ValueError(

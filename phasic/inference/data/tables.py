@@ -14,7 +14,7 @@ from phasic.inference.terms import observation_rules
 from phasic.internal import dtypes
 from phasic.internal import raw_arguments
 from phasic.internal.arrays import ArrayLike
-from phasic.math.model import named_checks
+from phasic.math.model import value_rules
 
 # The columns lower, upper, weights, entry and cause.
 Columns: TypeAlias = tuple[
@@ -84,7 +84,7 @@ def read(
   lower, upper = column("lower", -1.0), column("upper", math.inf)
   nothing = (lower < 0) & (upper == math.inf)
   rule = f"one of {names['lower']!r} and {names['upper']!r} must be known"
-  named_checks.check(names["lower"], lower, onp.logical_not(nothing), rule)
+  value_rules.check(names["lower"], lower, onp.logical_not(nothing), rule)
   if cause is not None:
     cause = onp.where(upper == math.inf, -1, cause)
   found = (lower, upper, weights, entry, cause)
@@ -131,10 +131,8 @@ def ends(
       f"{onp.shape(seen)}"
     ) from None
   good = (seen == 0) | (seen == 1)
-  named_checks.check(
-    name, seen, onp.asarray(good), "it must be bool, or 0 or 1"
-  )
-  named_checks.check(time, times, onp.asarray(times >= 0), "they must be >= 0")
+  value_rules.check(name, seen, onp.asarray(good), "it must be bool, or 0 or 1")
+  value_rules.check(time, times, onp.asarray(times >= 0), "they must be >= 0")
   dtype = times.dtype if times.dtype.kind == "f" else None
   infinity = onp.asarray(math.inf, dtype=dtype)
   upper = onp.where(seen == 1, times, infinity)
@@ -240,7 +238,7 @@ def _causes(
     numbers = _numbers({name: values}, name)
     numbers = onp.where(onp.isnan(numbers), -1.0, numbers)
     good = onp.floor(numbers) == numbers
-    named_checks.check(name, numbers, good, "it must be a whole number")
+    value_rules.check(name, numbers, good, "it must be a whole number")
     return onp.asarray(numbers, dtype=onp.int32)
   order = list(causes)
   objects = onp.asarray(values, dtype=object)

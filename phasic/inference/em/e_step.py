@@ -29,12 +29,12 @@ from phasic.inference.em import chain_statistics
 from phasic.inference.parameters.distribution_types import Distribution
 from phasic.internal import static
 from phasic.internal.arrays import Array
-from phasic.math.maximization import expected_paths as paths_lib
+from phasic.math.m_step import sufficient_statistics as paths_lib
 
 
 def sufficient_statistics(
   distribution: Distribution, observations: observations_lib.Observations
-) -> paths_lib.ExpectedPaths:
+) -> paths_lib.SufficientStatistics:
   """Computes the expected statistics of the paths of a distribution's chain.
 
   A right-censored path counts up to its censoring. The statistics are NaN where
@@ -79,7 +79,7 @@ def sufficient_statistics(
       chain_models.model(chain), data, batch, chain_models.is_discrete(chain)
     )
   )
-  return paths_lib.ExpectedPaths(
+  return paths_lib.SufficientStatistics(
     *(sum(parts[1:], parts[0]) for parts in zip(*found, strict=True))
   )
 
@@ -106,7 +106,7 @@ def _of_causes(
   weights: Array,
   cause: Array | None,
   batch: static.Shape,
-) -> tuple[list[paths_lib.ExpectedPaths], Array]:
+) -> tuple[list[paths_lib.SufficientStatistics], Array]:
   """Computes statistics by cause; returns weights of unknown causes too."""
   if cause is None:
     return [], weights

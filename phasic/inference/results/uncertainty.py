@@ -27,7 +27,7 @@ from phasic.inference.parameters.host_values import total_weight
 from phasic.inference.results import directions
 from phasic.internal import static
 from phasic.internal.arrays import ArrayLike
-from phasic.math.model import named_checks
+from phasic.math.model import value_rules
 
 IDENTIFIED = "identified"
 ZERO = "on the boundary (zero)"
@@ -105,12 +105,12 @@ def _check_values(
     value = static.concrete(x)
     if value is None or value.dtype.kind not in "biuf":
       continue
-    named_checks.check("value", value, value == value, "it must be a number")
+    value_rules.check("value", value, value == value, "it must be a number")
     if f in _OPEN_RANGES:
       low, high = _OPEN_RANGES[f]
       good = onp.asarray((value > low) & (value < high))
       rule = f"{f} has a standard error between {low:g} and {high:g} only"
-      named_checks.check("value", value, good, rule)
+      value_rules.check("value", value, good, rule)
 
 
 def assess(

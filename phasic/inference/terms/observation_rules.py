@@ -12,7 +12,7 @@ import numpy as onp
 from phasic.internal import checks
 from phasic.internal import static
 from phasic.internal.arrays import Array
-from phasic.math.model import named_checks
+from phasic.math.model import value_rules
 
 # The order of the arrays.
 NAMES = ("lower", "upper", "weights", "entry", "cause")
@@ -75,7 +75,7 @@ def check_known(arrays: Mapping[str, Any], told: Mapping[str, str]) -> None:
   if known["upper"] is None:
     known["upper"] = known["lower"]
   for name, good, rule in _rules(**known):
-    named_checks.check(
+    value_rules.check(
       told.get(name, name), known[name], onp.asarray(good), rule
     )
 
@@ -135,7 +135,7 @@ def check_counts(lower: Array, upper: Array | None) -> None:
     return
   good = (known != ends) | (onp.floor(known) == known)
   rule = "a count that is known exactly must be whole"
-  named_checks.check("lower", known, onp.asarray(good), rule)
+  value_rules.check("lower", known, onp.asarray(good), rule)
 
 
 def check_causes(cause: Array, causes: tuple[str | None, ...]) -> None:
@@ -143,4 +143,4 @@ def check_causes(cause: Array, causes: tuple[str | None, ...]) -> None:
   known = static.concrete(cause)
   if known is not None:
     rule = f"there are {len(causes)} causes, {causes}"
-    named_checks.check("cause", known, onp.asarray(known < len(causes)), rule)
+    value_rules.check("cause", known, onp.asarray(known < len(causes)), rule)

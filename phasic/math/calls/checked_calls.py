@@ -8,23 +8,23 @@ from typing import Any
 
 from phasic.internal import user_warnings
 from phasic.math.model import model_values
-from phasic.math.model import named_checks
 from phasic.math.model import operands
 from phasic.math.model import plausible
+from phasic.math.model import value_rules
 
 # Rules of the first argument of functions.
 _FIRST = {
-  "quantile": named_checks.PROBABILITY,
-  "quantile_log_survival": named_checks.LOG_PROBABILITY,
-  "quantile_log_cdf": named_checks.LOG_PROBABILITY,
-  "laplace_transform": named_checks.LAPLACE,
-  "probability_generating_function": named_checks.GENERATING,
+  "quantile": value_rules.PROBABILITY,
+  "quantile_log_survival": value_rules.LOG_PROBABILITY,
+  "quantile_log_cdf": value_rules.LOG_PROBABILITY,
+  "laplace_transform": value_rules.LAPLACE,
+  "probability_generating_function": value_rules.GENERATING,
 }
 # Rules of arguments by their names.
-_NAMED = {
-  "arguments": named_checks.TIME,
-  "mark_rates": named_checks.TIME,
-  "rewards": named_checks.REWARD,
+_BY_NAME = {
+  "arguments": value_rules.TIME,
+  "mark_rates": value_rules.TIME,
+  "rewards": value_rules.REWARD,
 }
 # What says why a value is NaN takes models that break a rule.
 _UNCHECKED = "diagnose"
@@ -62,7 +62,7 @@ def checked(function: Any, package: str, name: str) -> Any:
     for k, rule in rules.items():
       value = args[k] if len(args) > k else kwargs.get(names[k])
       if value is not None:
-        named_checks.warn(names[k], value, rule)
+        value_rules.warn(names[k], value, rule)
     if plausible.is_given_model(model, discrete):
       return function(*args, **kwargs)
     mended, messages = model_values.examined(model, discrete)
@@ -84,15 +84,17 @@ def checked(function: Any, package: str, name: str) -> Any:
 
 
 def _rules(
-  name: str, others: tuple[str, ...], discrete: bool
-) -> dict[int, named_checks.ValueRule]:
+  name: str, arguments: tuple[str, ...], discrete: bool
+) -> dict[int, value_rules.ValueRule]:
   """Returns the rules of the arguments before the model's, by their places."""
   found = {}
   # The function itself raises for discrete rewards.
   if name != "reward_transform" or not discrete:
-    found = {others.index(n): rule for n, rule in _NAMED.items() if n in others}
+    found = {
+      arguments.index(n): rule for n, rule in _BY_NAME.items() if n in arguments
+    }
   if name in _FIRST:
     found[0] = _FIRST[name]
   elif name == "occupancy":
-    found[0] = named_checks.COUNT if discrete else named_checks.TIME
+    found[0] = value_rules.COUNT if discrete else value_rules.TIME
   return found

@@ -97,12 +97,12 @@ def vjp(
     0.7358 -1.4715
   """
   of_arrays = _OfArrays(f, args)
-  values, pull = autodiff.reverse(of_arrays, of_arrays.arrays)
+  values, vjp_fn = autodiff.reverse(of_arrays, of_arrays.arrays)
 
   def pullback(cotangent: object) -> tuple[Any, ...]:
-    bars = _leaves_like(cotangent, of_arrays.result(values), "cotangent")
-    fitting = [_fitting("cotangent", *pair) for pair in zip(bars, values)]
-    return of_arrays.spread(pull(fitting))
+    cotangents = _leaves_like(cotangent, of_arrays.result(values), "cotangent")
+    fitting = [_fitting("cotangent", *pair) for pair in zip(cotangents, values)]
+    return of_arrays.spread(vjp_fn(fitting))
 
   return of_arrays.result(values), pullback
 
@@ -139,10 +139,10 @@ def jvp(
   _check_sequence("primals", primals)
   _check_sequence("tangents", tangents)
   of_arrays = _OfArrays(f, primals)
-  values, moved = autodiff.forward(
+  values, derivatives = autodiff.forward(
     of_arrays, of_arrays.arrays, of_arrays.tangents(tangents)
   )
-  return of_arrays.result(values), of_arrays.result(moved)
+  return of_arrays.result(values), of_arrays.result(derivatives)
 
 
 def hessian_vector_product(
@@ -183,8 +183,8 @@ def hessian_vector_product(
     return pullback(np.ones_like(_one_array(f, value)))
 
   _check_callable(f)
-  _, moved = jvp(gradient, primals, tangents)
-  return moved[0] if len(primals) == 1 else moved
+  _, derivatives = jvp(gradient, primals, tangents)
+  return derivatives[0] if len(primals) == 1 else derivatives
 
 
 def stop_gradient(x: Any) -> Any:

@@ -32,8 +32,10 @@ def jvp(
   if kernel_ops.path_of_call() == "portable":
     chosen = [i for i, x in enumerate(tangents) if x is not None]
     value, points = _portable(kind, operands, chosen, fallback, fixed)
-    _, (moved,) = autodiff.forward(value, points, [tangents[i] for i in chosen])
-    return moved
+    _, (derivative,) = autodiff.forward(
+      value, points, [tangents[i] for i in chosen]
+    )
+    return derivative
   along = [
     np.zeros_like(x) if t is None else t
     for x, t in zip(operands, tangents, strict=True)
@@ -63,8 +65,8 @@ def vjp(
   """
   if kernel_ops.path_of_call() == "portable":
     function, points = _portable(kind, operands, wanted, fallback, fixed)
-    (value,), pull = autodiff.reverse(function, points)
-    return value, pull(
+    (value,), vjp_fn = autodiff.reverse(function, points)
+    return value, vjp_fn(
       [np.ones_like(value) if cotangent is None else cotangent]
     )
   value = kernel_ops.forward(kind, [operands], fallback, fixed, discrete)

@@ -10,8 +10,8 @@ from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
-from phasic.math.model import named_checks
 from phasic.math.model import operands as operands_lib
+from phasic.math.model import value_rules
 from phasic.math.model.model_types import Given
 from phasic.math.model.model_types import TimedModel
 from phasic.math.portable import portable_observations
@@ -50,7 +50,7 @@ class ObservationsCall:
     self._shape = shape
     lower, upper = np.broadcast_to(lower, shape), np.broadcast_to(upper, shape)
     if validate_args:
-      lower = named_checks.check(
+      lower = value_rules.check(
         "upper",
         lower,
         lower <= upper,

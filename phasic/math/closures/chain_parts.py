@@ -23,7 +23,7 @@ from phasic.math.model import operands
 from phasic.math.model.model_types import Matrix
 from phasic.math.model.model_types import Model
 from phasic.math.numeric import scaled_sums
-from phasic.math.numeric.small_arrays import joined
+from phasic.math.numeric.array_utils import joined
 
 # Of chains that are put together.
 MAX_PHASES = 100_000

@@ -20,10 +20,10 @@ from phasic.internal.arrays import Array
 from phasic.math.closures import chain_parts
 from phasic.math.closures.chain_parts import ChainParts
 from phasic.math.closures.chain_parts import picked
-from phasic.math.numeric.small_arrays import joined
+from phasic.math.numeric.array_utils import joined
 
 
-class _Moves(NamedTuple):
+class _Transitions(NamedTuple):
   """What one of several chains may do while others move.
 
   Attributes:
@@ -100,7 +100,7 @@ def minimum(a: ChainParts, b: ChainParts) -> ChainParts:
   """Returns the parts of the smaller one of two times."""
   phases = a.num_phases * b.num_phases
   chain_parts.check_size("the minimum", phases, _count_both(a, b) + phases)
-  moves, stay = _both(a, b)
+  transitions, stay = _both(a, b)
   first = onp.repeat(onp.arange(a.num_phases), b.num_phases)
   second = onp.tile(onp.arange(b.num_phases), a.num_phases)
   out = onp.isin(first, a.ends) | onp.isin(second, b.ends)
@@ -112,9 +112,9 @@ def minimum(a: ChainParts, b: ChainParts) -> ChainParts:
     phases,
     picked(a.initial, first) * picked(b.initial, second),
     _atom_of_minimum(a, b),
-    moves.sources,
-    moves.targets,
-    moves.weights,
+    transitions.sources,
+    transitions.targets,
+    transitions.weights,
     onp.flatnonzero(out),
     first_out + second_out,
     stay,
@@ -128,22 +128,22 @@ def maximum(a: ChainParts, b: ChainParts) -> ChainParts:
   """
   p, q = a.num_phases, b.num_phases
   phases = p * q + p + q
-  left, right = _moves(a), _moves(b)
+  left, right = _transitions(a), _transitions(b)
   over = len(a.ends) * len(right.sources) + len(b.ends) * len(left.sources)
   alone = len(a.sources) + len(a.ends) + len(b.sources) + len(b.ends)
   count = _count_both(a, b) + over + alone + len(a.ends) * len(b.ends)
   chain_parts.check_size("the maximum", phases, count)
-  moves, stay = _both(a, b)
+  transitions, stay = _both(a, b)
   first_alone, second_alone = p * q, p * q + p
-  gone, moved = _all_pairs(len(a.ends), len(right.sources))
-  stays, lost = _all_pairs(len(left.sources), len(b.ends))
+  end, edge = _all_pairs(len(a.ends), len(right.sources))
+  stays, other_end = _all_pairs(len(left.sources), len(b.ends))
   i, j = _all_pairs(p, q)
-  both, other = _all_pairs(len(a.ends), len(b.ends))
+  both, other_edge = _all_pairs(len(a.ends), len(b.ends))
   ends = [a.ends + first_alone, b.ends + second_alone]
   exits = [a.exits, b.exits]
   if a.stay is not None:
-    ends.append(a.ends[both] * q + b.ends[other])
-    exits.append(picked(a.exits, both) * picked(b.exits, other))
+    ends.append(a.ends[both] * q + b.ends[other_edge])
+    exits.append(picked(a.exits, both) * picked(b.exits, other_edge))
     stay = joined(stay, a.stay, b.stay)
   return ChainParts(
     phases,
@@ -155,26 +155,26 @@ def maximum(a: ChainParts, b: ChainParts) -> ChainParts:
     None if a.atom is None or b.atom is None else a.atom * b.atom,
     onp.concatenate(
       [
-        moves.sources,
-        a.ends[gone] * q + right.sources[moved],
-        left.sources[stays] * q + b.ends[lost],
+        transitions.sources,
+        a.ends[end] * q + right.sources[edge],
+        left.sources[stays] * q + b.ends[other_end],
         a.sources + first_alone,
         b.sources + second_alone,
       ]
     ),
     onp.concatenate(
       [
-        moves.targets,
-        right.targets[moved] + second_alone,
+        transitions.targets,
+        right.targets[edge] + second_alone,
         left.targets[stays] + first_alone,
         a.targets + first_alone,
         b.targets + second_alone,
       ]
     ),
     joined(
-      moves.weights,
-      picked(a.exits, gone) * picked(right.weights, moved),
-      picked(left.weights, stays) * picked(b.exits, lost),
+      transitions.weights,
+      picked(a.exits, end) * picked(right.weights, edge),
+      picked(left.weights, stays) * picked(b.exits, other_end),
       a.weights,
       b.weights,
     ),
@@ -201,13 +201,13 @@ def _atom_of_minimum(a: ChainParts, b: ChainParts) -> Array | None:
   return a.atom * b.atom + alone
 
 
-def _moves(parts: ChainParts) -> _Moves:
+def _transitions(parts: ChainParts) -> _Transitions:
   """Returns what a chain that goes on may do while another one ends."""
   phases = onp.arange(parts.num_phases)
   if parts.stay is None:
     ones = np.zeros((parts.num_phases,), dtype=parts.initial.dtype) + 1.0
-    return _Moves(phases, phases, ones)
-  return _Moves(
+    return _Transitions(phases, phases, ones)
+  return _Transitions(
     onp.concatenate([parts.sources, phases]),
     onp.concatenate([parts.targets, phases]),
     joined(parts.weights, parts.stay),
@@ -216,8 +216,10 @@ def _moves(parts: ChainParts) -> _Moves:
 
 def _lasting(parts: ChainParts) -> Array:
   """Returns the probabilities that phases do not end in a step, (..., p)."""
-  moves = _moves(parts)
-  return segments.segment_sum(moves.weights, moves.sources, parts.num_phases)
+  transitions = _transitions(parts)
+  return segments.segment_sum(
+    transitions.weights, transitions.sources, parts.num_phases
+  )
 
 
 def _count_both(a: ChainParts, b: ChainParts) -> int:
@@ -225,34 +227,34 @@ def _count_both(a: ChainParts, b: ChainParts) -> int:
   if a.stay is None:
     return len(a.sources) * b.num_phases + a.num_phases * len(b.sources)
   pairs = a.num_phases * b.num_phases
-  moves = len(a.sources) + a.num_phases, len(b.sources) + b.num_phases
-  return moves[0] * moves[1] - pairs
+  transitions = len(a.sources) + a.num_phases, len(b.sources) + b.num_phases
+  return transitions[0] * transitions[1] - pairs
 
 
-def _both(a: ChainParts, b: ChainParts) -> tuple[_Moves, Any]:
+def _both(a: ChainParts, b: ChainParts) -> tuple[_Transitions, Any]:
   """Returns the moves of two chains that both go on, and how they stay."""
   q = b.num_phases
   if a.stay is None:
-    moved, j = _all_pairs(len(a.sources), q)
-    i, other = _all_pairs(a.num_phases, len(b.sources))
-    moves = _Moves(
-      onp.concatenate([a.sources[moved] * q + j, i * q + b.sources[other]]),
-      onp.concatenate([a.targets[moved] * q + j, i * q + b.targets[other]]),
-      joined(picked(a.weights, moved), picked(b.weights, other)),
+    edge, j = _all_pairs(len(a.sources), q)
+    i, other_edge = _all_pairs(a.num_phases, len(b.sources))
+    transitions = _Transitions(
+      onp.concatenate([a.sources[edge] * q + j, i * q + b.sources[other_edge]]),
+      onp.concatenate([a.targets[edge] * q + j, i * q + b.targets[other_edge]]),
+      joined(picked(a.weights, edge), picked(b.weights, other_edge)),
     )
-    return moves, None
-  left, right = _moves(a), _moves(b)
+    return transitions, None
+  left, right = _transitions(a), _transitions(b)
   i, j = _all_pairs(len(left.sources), len(right.sources))
   both_stay = (i >= len(a.sources)) & (j >= len(b.sources))
   stay = picked(left.weights, i[both_stay])
   stay = stay * picked(right.weights, j[both_stay])
   i, j = i[onp.logical_not(both_stay)], j[onp.logical_not(both_stay)]
-  moves = _Moves(
+  transitions = _Transitions(
     left.sources[i] * q + right.sources[j],
     left.targets[i] * q + right.targets[j],
     picked(left.weights, i) * picked(right.weights, j),
   )
-  return moves, stay
+  return transitions, stay
 
 
 def _all_pairs(m: int, n: int) -> tuple[onp.ndarray, onp.ndarray]:

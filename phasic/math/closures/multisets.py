@@ -22,8 +22,8 @@ def count(p: int, m: int) -> int:
 
 def all_of(p: int, m: int) -> onp.ndarray:
   """Returns all of them, (count, p), in the order of their numbers."""
-  bars = itertools.combinations(range(m + p - 1), p - 1)
-  places = onp.asarray(list(bars), dtype=onp.int64)
+  separators = itertools.combinations(range(m + p - 1), p - 1)
+  places = onp.asarray(list(separators), dtype=onp.int64)
   places = onp.reshape(places, (count(p, m), p - 1))
   edges = onp.full((len(places), 1), -1), onp.full((len(places), 1), m + p - 1)
   found = onp.diff(onp.hstack([edges[0], places, edges[1]]), axis=1) - 1

@@ -25,8 +25,8 @@ from phasic.math.closures import multisets
 from phasic.math.closures import order_steps
 from phasic.math.closures.chain_parts import ChainParts
 from phasic.math.closures.chain_parts import picked
-from phasic.math.numeric.small_arrays import joined
-from phasic.math.numeric.small_arrays import powers
+from phasic.math.numeric.array_utils import joined
+from phasic.math.numeric.array_utils import powers
 
 
 def check_size(p: int, n: int, k: int) -> int:
@@ -75,17 +75,17 @@ def _start(
   p = parts.num_phases
   table = powers(parts.initial, n)
   table = np.reshape(table, (*static.shape(table)[:-2], p * (n + 1)))
-  dead = None if parts.atom is None else powers(parts.atom, n)
+  zeros = None if parts.atom is None else powers(parts.atom, n)
   found = []
   for m, counts in states.items():
-    if m < n and dead is None:
+    if m < n and zeros is None:
       found.append(np.zeros((len(counts),), dtype=table.dtype))
       continue
     masses = structures.cast(_coefficients(n, counts), table.dtype)
     for i in range(p):
       masses = masses * picked(table, i * (n + 1) + counts[:, i])
-    if dead is not None:
-      masses = masses * dead[..., n - m, None]
+    if zeros is not None:
+      masses = masses * zeros[..., n - m, None]
     found.append(masses)
   return joined(*found)
 
@@ -109,11 +109,12 @@ def _coefficients(n: int, counts: onp.ndarray) -> onp.ndarray:
 
 def _early_ends(parts: ChainParts, n: int, k: int) -> Array:
   """Returns the probability that at least k of n times are zero."""
-  alive = powers(chain_parts.mass(parts), n)
-  dead = powers(parts.atom, n)
+  positive = powers(chain_parts.mass(parts), n)
+  zeros = powers(parts.atom, n)
   ways = [math.comb(n, m) for m in range(n - k + 1)]
   terms = [
-    float(c) * (alive[..., m] * dead[..., n - m]) for m, c in enumerate(ways)
+    float(c) * (positive[..., m] * zeros[..., n - m])
+    for m, c in enumerate(ways)
   ]
   return sum(terms[1:], terms[0])
 
@@ -125,11 +126,11 @@ def _rates(
   last = min(states)
   sources, targets, times, which = [], [], [], []
   pool = joined(parts.weights, parts.exits)
-  moves = list(zip(parts.sources, parts.targets, strict=True))
-  moves += [(i, None) for i in parts.ends]
+  transitions = list(zip(parts.sources, parts.targets, strict=True))
+  transitions += [(i, None) for i in parts.ends]
   ends, exit_times, exit_which = [], [], []
   for m, counts in states.items():
-    for e, (i, j) in enumerate(moves):
+    for e, (i, j) in enumerate(transitions):
       (here,) = onp.nonzero(counts[:, i])
       if j is None and m == last:
         ends.append(here + first[m])

@@ -18,7 +18,7 @@ from phasic.math.closures import chain_parts
 from phasic.math.closures import multisets
 from phasic.math.closures.chain_parts import ChainParts
 from phasic.math.closures.chain_parts import picked
-from phasic.math.numeric.small_arrays import joined
+from phasic.math.numeric.array_utils import joined
 
 
 class _Steps(NamedTuple):
@@ -91,7 +91,7 @@ def _one_more(parts: ChainParts, m: int, level: _Steps) -> _Steps:
   phase = p - 1 - onp.argmax(counts[:, ::-1] > 0, axis=-1)
   counts[onp.arange(len(counts)), phase] -= 1
   rest = multisets.numbers(counts)
-  moves, offsets, targets, pool = _moves(parts)
+  transitions, offsets, targets, pool = _transitions(parts)
   order = onp.argsort(level.before, kind="stable")
   before = onp.searchsorted(
     level.before[order], onp.arange(multisets.count(p, m - 1) + 1)
@@ -106,11 +106,11 @@ def _one_more(parts: ChainParts, m: int, level: _Steps) -> _Steps:
   place = onp.arange(total) - onp.repeat(onp.cumsum(rows) - rows, rows)
   width = (offsets[phase + 1] - offsets[phase])[state]
   old = order[before[rest[state]] + place // width]
-  move = moves[offsets[phase[state]] + place % width]
-  after = _with_one_more(p, m)[level.after[old], targets[move]]
+  transition = transitions[offsets[phase[state]] + place % width]
+  after = _with_one_more(p, m)[level.after[old], targets[transition]]
   keys = state * multisets.count(p + 1, m) + after
   _, chosen, places = onp.unique(keys, return_index=True, return_inverse=True)
-  terms = picked(level.probs, old) * picked(pool, move)
+  terms = picked(level.probs, old) * picked(pool, transition)
   probs = segments.segment_sum(terms, places, len(chosen))
   return _Steps(state[chosen], after[chosen], probs)
 
@@ -126,7 +126,7 @@ def _with_one_more(p: int, m: int) -> onp.ndarray:
   return found
 
 
-def _moves(
+def _transitions(
   parts: ChainParts,
 ) -> tuple[onp.ndarray, onp.ndarray, onp.ndarray, Array]:
   """Returns what one chain may do: moves, offsets, targets, probabilities.
@@ -138,10 +138,10 @@ def _moves(
   phases = onp.arange(p)
   sources = onp.concatenate([parts.sources, phases, parts.ends])
   targets = onp.concatenate([parts.targets, phases, parts.ends * 0 + p])
-  moves = onp.argsort(sources, kind="stable")
-  offsets = onp.searchsorted(sources[moves], onp.arange(p + 1))
+  transitions = onp.argsort(sources, kind="stable")
+  offsets = onp.searchsorted(sources[transitions], onp.arange(p + 1))
   return (
-    moves,
+    transitions,
     offsets,
     targets,
     joined(parts.weights, parts.stay, parts.exits),

@@ -23,7 +23,7 @@ from phasic.math.closures import chain_parts
 from phasic.math.closures.chain_parts import ChainParts
 from phasic.math.closures.chain_parts import picked
 from phasic.math.elimination import chain_solves
-from phasic.math.numeric.small_arrays import joined
+from phasic.math.numeric.array_utils import joined
 
 
 class _Count(NamedTuple):
@@ -73,7 +73,7 @@ def random_sum(count: ChainParts, time: ChainParts) -> ChainParts:
   weights = picked(positive.steps, step) * picked(time.exits, leave)
   weights = weights * picked(time.initial, enter)
   (same,) = onp.nonzero(sources == targets)
-  (moved,) = onp.nonzero(sources != targets)
+  (changed,) = onp.nonzero(sources != targets)
   n, i = _pairs(q, p)
   stay = None
   if time.stay is not None:
@@ -85,9 +85,9 @@ def random_sum(count: ChainParts, time: ChainParts) -> ChainParts:
     q * p,
     picked(positive.start, n) * picked(time.initial, i),
     positive.atom,
-    onp.concatenate([u * p + time.sources[e], sources[moved]]),
-    onp.concatenate([u * p + time.targets[e], targets[moved]]),
-    joined(picked(time.weights, e), picked(weights, moved)),
+    onp.concatenate([u * p + time.sources[e], sources[changed]]),
+    onp.concatenate([u * p + time.targets[e], targets[changed]]),
+    joined(picked(time.weights, e), picked(weights, changed)),
     positive.ends[out] * p + time.ends[last],
     picked(positive.exits, out) * picked(time.exits, last),
     stay,

@@ -55,12 +55,12 @@ def convert(
       are of the other time.
     ValueError: shapes do not fit, or an array is empty.
   """
-  initial, rates, *others, exits, atom = operands_lib.convert(
+  initial, rates, *arrays, exits, atom = operands_lib.convert(
     *values, names=names
   )
   batch = operands_lib.check_shapes(initial, rates, exits, atom, names)
-  for name, x, rank in zip(names[2:-2], others, event_ranks, strict=True):
-    batch = _check_other(name, x, rank, batch, static.shape(initial)[-1])
+  for name, x, rank in zip(names[2:-2], arrays, event_ranks, strict=True):
+    batch = _check_argument(name, x, rank, batch, static.shape(initial)[-1])
   edges = None
   if operands_lib.is_edges(rates):
     edges = (rates.sources, rates.targets, rates.constants, rates.coefficients)
@@ -76,12 +76,12 @@ def convert(
     edges,
   )
   padded = [
-    _padded(x, rank, size) for x, rank in zip(others, event_ranks, strict=True)
+    _padded(x, rank, size) for x, rank in zip(arrays, event_ranks, strict=True)
   ]
   return model, tuple(padded), batch, dtype
 
 
-def _check_other(
+def _check_argument(
   name: str, x: Array, rank: int, batch: static.Shape, phases: object
 ) -> static.Shape:
   """Returns the batch shape with that of an argument of `rank` dimensions."""

@@ -28,8 +28,10 @@ MAX_ORDER = 170
 
 def checked_order(order: Integer, name: str = "order") -> int:
   """Returns which moment is wanted; raises ValueError unless it can be."""
-  whole = isinstance(order, (int, onp.integer)) and not isinstance(order, bool)
-  if not whole or not 1 <= order <= MAX_ORDER:
+  is_integer = isinstance(order, (int, onp.integer)) and not isinstance(
+    order, bool
+  )
+  if not is_integer or not 1 <= order <= MAX_ORDER:
     raise ValueError(
       f"{name} is {raw_arguments.shown(order)}: it must be a positive integer, and at most "
       f"{MAX_ORDER}"
@@ -54,11 +56,11 @@ def value(
     names: what they are called.
     event_ranks: of the others, how many dimensions are no batch dimensions.
   """
-  model, others, batch, dtype = chain_arguments.convert(
+  model, arrays, batch, dtype = chain_arguments.convert(
     *values, names=names, event_ranks=event_ranks
   )
   discrete = names[1] == "subtransition"
-  x = _run(rule, option, discrete, dtype, model, *others)
+  x = _run(rule, option, discrete, dtype, model, *arrays)
   return np.broadcast_to(x, (*batch, *static.shape(x)[len(batch) :]))
 
 
@@ -68,10 +70,10 @@ def _evaluate(
   discrete: bool,
   dtype: str,
   model: chain_arguments.ChainArguments,
-  *others: Array,
+  *arrays: Array,
 ) -> Array:
   system = chain_solves.derive(model, discrete, dtype)
-  wide = [structures.cast(x, system.initial.dtype) for x in others]
+  wide = [structures.cast(x, system.initial.dtype) for x in arrays]
   return structures.cast(rule(option, system, *wide), dtype)
 
 

@@ -14,7 +14,7 @@ from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_solves
-from phasic.math.elimination import doors
+from phasic.math.elimination import entry_phases
 from phasic.math.elimination import killing as killing_lib
 from phasic.math.numeric import scaled_sums
 
@@ -30,8 +30,8 @@ def visits(option: None, system: chain_solves.System) -> Array:
   """Returns how often each phase is expected to be entered, (..., p)."""
   del option
   p = static.shape(system.initial)[-1]
-  if doors.are_worth(system):
-    y = chain_solves.sojourns(doors.before_phases(system))
+  if entry_phases.are_affordable(system):
+    y = chain_solves.sojourns(entry_phases.with_entry_phases(system))
     return chain_solves.checked_entries(system, y[..., p:])
   flows = _flows(system)
   own = system.indices[0] == system.indices[1]
@@ -48,7 +48,7 @@ def jumps(option: None, system: chain_solves.System) -> Array:
   takes its share of how often its phase is entered, and so do edges from a phase
   to itself.
   """
-  if not doors.are_worth(system):
+  if not entry_phases.are_affordable(system):
     return chain_solves.checked_entries(system, _flows(system))
   system = chain_solves.natural(system)
   times = chain_solves.at_sources(system, chain_solves.sojourns(system))
@@ -129,9 +129,9 @@ def _survival(
   system: chain_solves.System, weights: Array, killing: Array
 ) -> Array:
   """Returns the atom and the mass that gets to absorption unkilled."""
-  mortal, alive = killing_lib.killed(system, weights, killing)
+  killed_system, absorbed = killing_lib.killed(system, weights, killing)
   none = np.zeros_like(system.initial)[..., None]
-  x = chain_solves.solve(mortal, none, alive[..., None])[..., 0]
+  x = chain_solves.solve(killed_system, none, absorbed[..., None])[..., 0]
   total = system.atom + np.sum(system.initial * x, axis=-1)
   return chain_solves.checked(system, total)
 

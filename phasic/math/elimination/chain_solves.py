@@ -356,8 +356,8 @@ def later_steps(system: System, b: Array) -> Array:
   fixed = autodiff.stop_gradient
   stay = fixed(system.stay)
   constant = system._replace(weights=fixed(system.weights), stay=stay)
-  moved = leaving_weights(constant) * at_targets(system, b)
-  value = solve(constant, (stay * b)[..., None], moved[..., None])
+  flows = leaving_weights(constant) * at_targets(system, b)
+  value = solve(constant, (stay * b)[..., None], flows[..., None])
   change = solve(system, b[..., None]) - solve(constant, b[..., None])
   return (value + change)[..., 0]
 
@@ -375,8 +375,8 @@ def sojourns_and_traps(system: System) -> tuple[Array, Array, Array]:
   constant = system._replace(weights=fixed(system.weights))
   everywhere = np.ones_like(fixed(system.initial))[..., None]
   # What starts everywhere is for ever in traps.
-  held = solve_transposed(constant, everywhere)[..., 0]
-  return y, z, (held == math.inf) & (fixed(y) == 0)
+  visits = solve_transposed(constant, everywhere)[..., 0]
+  return y, z, (visits == math.inf) & (fixed(y) == 0)
 
 
 def largest_exponent(x: Array) -> Array:

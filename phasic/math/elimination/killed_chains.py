@@ -25,8 +25,8 @@ from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
 from phasic.math.model.model_types import Model
+from phasic.math.numeric import array_utils
 from phasic.math.numeric import scaled_sums
-from phasic.math.numeric import small_arrays
 
 # Below it one over a time may be infinite.
 _LEAST_TIME = {"float64": 1e-290, "float32": 1e-30}
@@ -75,7 +75,7 @@ def edges(option: Option, system: chain_solves.System) -> Part:
     np.concatenate([structures.cast(x, "int32"), phases])
     for x in (sources, targets)
   )
-  return sources, targets, small_arrays.joined(weights, system.stay)
+  return sources, targets, array_utils.joined(weights, system.stay)
 
 
 def good_times(times: Array, discrete: bool) -> Array:
@@ -117,7 +117,7 @@ def density(
     np.concatenate([structures.cast(part[i], "int32") for part in parts])
     for i in range(2)
   )
-  weights = small_arrays.joined(*(part[2] for part in parts))
+  weights = array_utils.joined(*(part[2] for part in parts))
   make = edge_probs.EdgeProbs if discrete else edge_rates.EdgeRates
   none = np.zeros((), dtype=initial.dtype)
   arguments = (initial, make(sources, targets, weights), times, None, none)

@@ -43,8 +43,8 @@ def killed(
     indices=np.concatenate([indices, ends], axis=-1),
     weights=np.concatenate(parts, axis=-1),
   )
-  alive = np.where(indices[1] == p, parts[0], 0.0)
-  return found, np.concatenate([alive, np.zeros_like(parts[1])], axis=-1)
+  absorbed = np.where(indices[1] == p, parts[0], 0.0)
+  return found, np.concatenate([absorbed, np.zeros_like(parts[1])], axis=-1)
 
 
 def absorbed_or_caught(
@@ -66,15 +66,17 @@ def killed_or_absorbed(
     system: of a continuous chain.
     rates: killing rates, (..., p), in the system's unit.
   """
-  leaving, alive = killed(system, system.weights, rates)
+  leaving, absorbed = killed(system, system.weights, rates)
   fixed = autodiff.stop_gradient
   leaving = leaving._replace(weights=fixed(leaving.weights))
   none = np.zeros_like(rates)[..., None]
   m = static.shape(system.weights)[-1]
   kills = leaving.weights[..., m:]
-  ends = np.concatenate([fixed(alive[..., :m]), kills], axis=-1)
+  ends = np.concatenate([fixed(absorbed[..., :m]), kills], axis=-1)
   never = chain_solves.solve(leaving, none, ends[..., None])[..., 0] == 0
-  held = np.where(never, 1.0, 0.0)
-  mortal, alive = killed(system, system.weights, rates + held)
-  alive = np.concatenate([alive[..., :m], alive[..., m:] + held], axis=-1)
-  return mortal, alive
+  trapped = np.where(never, 1.0, 0.0)
+  killed_system, absorbed = killed(system, system.weights, rates + trapped)
+  absorbed = np.concatenate(
+    [absorbed[..., :m], absorbed[..., m:] + trapped], axis=-1
+  )
+  return killed_system, absorbed

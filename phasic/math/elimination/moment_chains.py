@@ -206,8 +206,8 @@ def _changes(
   if system.stay is None:
     found.append((system.weights, z, d))
   else:
-    earned = chain_solves.at_sources(system, np.moveaxis(r, -1, -2))
-    d = np.moveaxis(earned, -1, -2) - d
+    source_rewards = chain_solves.at_sources(system, np.moveaxis(r, -1, -2))
+    d = np.moveaxis(source_rewards, -1, -2) - d
     found.append((chain_solves.leaving_weights(system), z, d))
     found.append((system.stay, y, r + np.zeros_like(x)))
   return found

@@ -16,7 +16,7 @@ KINDS = {
 }
 
 
-def kind_of(name: str, argument: str, others: Sequence[str] = ()) -> str:
+def kind_of(name: str, argument: str, more_names: Sequence[str] = ()) -> str:
   """Returns what the kernel calls a function.
 
   Args:
@@ -28,7 +28,7 @@ def kind_of(name: str, argument: str, others: Sequence[str] = ()) -> str:
     ValueError: there is no such function.
   """
   if name not in KINDS:
-    names = ", ".join((*KINDS, *others))
+    names = ", ".join((*KINDS, *more_names))
     shown = raw_arguments.shown(name)
     raise ValueError(f"{argument} is {shown}: it must be one of {names}")
   return KINDS[name]

@@ -137,11 +137,11 @@ def convert(
       are of the other time, or an argument that must be given is None.
     ValueError: shapes do not fit, or an edge's index is out of range.
   """
-  named = dict(zip(names, values, strict=True))
+  by_name = dict(zip(names, values, strict=True))
   for name in names[:-2]:
-    if named[name] is None:
+    if by_name[name] is None:
       raise TypeError(f"{name} is None: it must be an array")
-  subgenerator: Any = named[names[1]]
+  subgenerator: Any = by_name[names[1]]
   has_edges = is_edges(subgenerator)
   if has_edges:
     if not isinstance(subgenerator, _EDGES[names[1]]):
@@ -149,17 +149,17 @@ def convert(
         f"{names[1]} is {type(subgenerator).__name__}: it must be an array or "
         f"{_EDGES[names[1]].__name__}"
       )
-    named[names[1]] = subgenerator.parameters
+    by_name[names[1]] = subgenerator.parameters
     edges = {
       "coefficients": subgenerator.coefficients,
       "constants": subgenerator.constants,
     }
-    dtype = dtypes.common_dtype({**named, **edges})
+    dtype = dtypes.common_dtype({**by_name, **edges})
   else:
-    dtype = dtypes.common_dtype(named)
+    dtype = dtypes.common_dtype(by_name)
   found: dict[str, Any] = {
     name: None if x is None else structures.as_array(x, dtype, name)
-    for name, x in named.items()
+    for name, x in by_name.items()
   }
   if has_edges:
     found[names[1]] = edge_rates.convert(subgenerator, dtype)
@@ -293,13 +293,13 @@ def canonical(
   padded = (1,) * missing + times_shape
   kept = tuple(i for i, d in enumerate(batch) if not _is_one(d))
   own = tuple(len(padded) - len(batch) + i for i in kept)
-  moved = tuple(i for i in range(len(padded)) if i not in own)
+  time_axes = tuple(i for i in range(len(padded)) if i not in own)
   layout = Layout(
     batch,
     kept,
     padded,
     full,
-    (own, moved),
+    (own, time_axes),
     (*shapes, times_shape),
     event_ranks,
   )
@@ -410,16 +410,16 @@ def summed(x: Array, shape: static.Shape) -> Array:
 
 def _from_last_axis(layout: Layout, x: Array, shape: static.Shape) -> Array:
   """Brings the axes of the times back to where they are in a shape."""
-  kept, moved = layout.axes
-  order = kept + moved
+  kept, time_axes = layout.axes
+  order = kept + time_axes
   x = np.reshape(x, tuple(shape[i] for i in order))
   return _transposed(x, tuple(order.index(i) for i in range(len(order))))
 
 
 def _to_last_axis(layout: Layout, x: Array, shape: static.Shape) -> Array:
   """Moves the axes of the times to the end and flattens them."""
-  kept, moved = layout.axes
-  x = _transposed(np.reshape(x, shape), kept + moved)
+  kept, time_axes = layout.axes
+  x = _transposed(np.reshape(x, shape), kept + time_axes)
   return np.reshape(x, (*(shape[i] for i in kept), -1))
 
 

@@ -135,7 +135,7 @@ def sum_to_one(initial_probs: onp.ndarray, prob_zero: onp.ndarray) -> bool:
   return bool(onp.all(onp.abs(total - 1.0) <= _tolerance(initial_probs)))
 
 
-def whole_generator(x: onp.ndarray) -> int | None:
+def full_generator(x: onp.ndarray) -> int | None:
   """Returns which phase is the absorbing state of a whole generator, or None.
 
   Of a generator of all states, the absorbing one among them, no phase exits,
@@ -153,7 +153,7 @@ def whole_generator(x: onp.ndarray) -> int | None:
   return int(onp.argwhere(found)[0][-1]) if found.any() else None
 
 
-def whole_steps(x: onp.ndarray) -> int | None:
+def full_transition_matrix(x: onp.ndarray) -> int | None:
   """Returns which phase absorbs in a transition matrix of all states, or None.
 
   Args:

@@ -33,7 +33,7 @@ def weighted_rewards(
   rewards: ArrayLike,
   factors: ArrayLike,
   name: str,
-  others: Mapping[str, ArrayLike | None],
+  other_arguments: Mapping[str, ArrayLike | None],
 ) -> Array:
   """Returns r_ir f_r, (..., p, R).
 
@@ -48,11 +48,11 @@ def weighted_rewards(
     ValueError: shapes do not fit.
   """
   number(rewards)
-  values = {"rewards": rewards, name: factors, **others}
+  values = {"rewards": rewards, name: factors, **other_arguments}
   dtype = dtypes.common_dtype(values)
-  earned = structures.as_array(rewards, dtype, "rewards")
+  converted = structures.as_array(rewards, dtype, "rewards")
   weights = structures.as_array(factors, dtype, name)
-  shape, own = static.shape(earned), static.shape(weights)
+  shape, own = static.shape(converted), static.shape(weights)
   if len(shape) < 2 or len(own) < 1 or own[-1] != shape[-1]:
     raise ValueError(
       f"rewards have shape {shape} and {name} {own}: the number of rewards R "
@@ -66,5 +66,5 @@ def weighted_rewards(
       "broadcast"
     ) from None
   # Where the signs of two bad ones would cancel.
-  good = (earned >= 0) & (weights >= 0)[..., None, :]
-  return np.where(good, earned, math.nan) * weights[..., None, :]
+  good = (converted >= 0) & (weights >= 0)[..., None, :]
+  return np.where(good, converted, math.nan) * weights[..., None, :]

@@ -14,8 +14,8 @@ from phasic.math.model import operands
 from phasic.math.model import plausible
 from phasic.math.model.model_types import Edges
 from phasic.math.model.model_types import Model
-from phasic.math.model.named_checks import check
-from phasic.math.model.named_checks import check_sums
+from phasic.math.model.value_rules import check
+from phasic.math.model.value_rules import check_sums
 from phasic.math.numeric import exact_sums
 
 
@@ -50,7 +50,7 @@ def check_model(
     edges = _check_edges(matrix, p, tolerance, discrete, names[1])
     return alpha, edges, exits, prob_zero
   if exits is None:
-    _check_not_whole(matrix, discrete)
+    _check_not_full(matrix, discrete)
   if discrete:
     matrix, exits = _check_subtransition(matrix, exits, tolerance)
     return alpha, matrix, exits, prob_zero
@@ -65,12 +65,14 @@ def check_model(
   return alpha, matrix, exits, prob_zero
 
 
-def _check_not_whole(matrix: Array, discrete: bool) -> None:
+def _check_not_full(matrix: Array, discrete: bool) -> None:
   """Raises ValueError for the matrix of all states, where it is known."""
   known = plausible.values_at_hand([matrix])
   if known is None:
     return
-  find = plausible.whole_steps if discrete else plausible.whole_generator
+  find = (
+    plausible.full_transition_matrix if discrete else plausible.full_generator
+  )
   phase = find(known[0])
   if phase is not None:
     name = "subtransition" if discrete else "subgenerator"

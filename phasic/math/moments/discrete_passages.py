@@ -14,7 +14,7 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_passages
-from phasic.math.model import named_phases
+from phasic.math.model import phase_arguments
 from phasic.math.model.edge_probs import EdgeProbs
 from phasic.math.model.model_types import SubtransitionLike
 
@@ -65,7 +65,7 @@ def expected_jumps(
   Raises:
     TypeError: `subtransition` is not `EdgeProbs`.
   """
-  named_phases.require_edges(subtransition, "subtransition")
+  phase_arguments.require_edges(subtransition, "subtransition")
   values = (initial_probs, subtransition, exit_probs, prob_zero)
   return chain_calls.value(chain_passages.jumps, None, values, _NAMES)
 
@@ -93,7 +93,7 @@ def hitting_probs(
     TypeError: `phases` holds anything but integers.
     ValueError: a number is out of range.
   """
-  targets = named_phases.indicator(phases, initial_probs)
+  targets = phase_arguments.indicator(phases, initial_probs)
   values = (initial_probs, subtransition, targets, exit_probs, prob_zero)
   names = (*_NAMES[:2], "phases", *_NAMES[2:])
   return chain_calls.value(chain_passages.hitting, None, values, names, (1,))

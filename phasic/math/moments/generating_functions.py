@@ -20,7 +20,7 @@ from phasic.internal.arrays import ArrayLike
 from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
-from phasic.math.elimination import signed_killing
+from phasic.math.elimination import exponential_tilting
 from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.model.model_types import SubtransitionLike
 
@@ -133,12 +133,14 @@ def excess_statistics(
     5.000000e-10
   """
   values = (initial_probs, subgenerator, s, exit_rates, prob_zero)
-  return chain_calls.value(signed_killing.excess, None, values, _NAMES, (0,))
+  return chain_calls.value(
+    exponential_tilting.excess, None, values, _NAMES, (0,)
+  )
 
 
 def _killed_steps(option: None, system: chain_solves.System, u: Array) -> Array:
   """Returns E exp(-u N), (...)."""
-  value = signed_killing.generating(True, system, 0.0 - u)
+  value = exponential_tilting.generating(True, system, 0.0 - u)
   return value + np.where(u >= 0, 0.0, float("nan"))
 
 
@@ -147,5 +149,5 @@ def _value(values: chain_arguments.Values, names: Sequence[str]) -> Array:
   known = static.concrete(values[2])
   below = known is not None and not onp.any(known > 0)
   return chain_calls.value(
-    signed_killing.generating, below, values, names, (0,)
+    exponential_tilting.generating, below, values, names, (0,)
   )

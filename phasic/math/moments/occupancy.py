@@ -193,10 +193,10 @@ def _reversed(
   z = chain_solves.at_sources(system, y)
   after = chain_solves.at_targets(system, y)
   traps = np.where(caught, 1.0, 0.0)
-  held = chain_solves.at_targets(system, traps) > 0
-  held = held | (chain_solves.at_sources(system, traps) > 0)
+  trapped = chain_solves.at_targets(system, traps) > 0
+  trapped = trapped | (chain_solves.at_sources(system, traps) > 0)
   p = static.shape(y)[-1]
-  inside = (after > 0) & np.logical_not(held)
+  inside = (after > 0) & np.logical_not(trapped)
   weights = chain_solves.leaving_weights(system) * z
   weights = np.where(inside, weights, 0.0) / np.where(inside, after, 1.0)
   ends = np.where(caught, 0.0, system.initial / y)

@@ -14,7 +14,7 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_passages
-from phasic.math.model import named_phases
+from phasic.math.model import phase_arguments
 from phasic.math.model.edge_rates import EdgeRates
 from phasic.math.model.model_types import SubgeneratorLike
 
@@ -96,7 +96,7 @@ def expected_jumps(
     >>> [f"{float(x):.6f}" for x in pm.phase_type.expected_jumps([1.0], edges)]
     ['0.250000', '0.750000']
   """
-  named_phases.require_edges(subgenerator, "subgenerator")
+  phase_arguments.require_edges(subgenerator, "subgenerator")
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
   return chain_calls.value(chain_passages.jumps, None, values, _NAMES)
 
@@ -124,7 +124,7 @@ def hitting_probs(
     TypeError: `phases` holds anything but integers.
     ValueError: a number is out of range.
   """
-  targets = named_phases.indicator(phases, initial_probs)
+  targets = phase_arguments.indicator(phases, initial_probs)
   values = (initial_probs, subgenerator, targets, exit_rates, prob_zero)
   names = (*_NAMES[:2], "phases", *_NAMES[2:])
   return chain_calls.value(chain_passages.hitting, None, values, names, (1,))

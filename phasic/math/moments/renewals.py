@@ -29,8 +29,8 @@ from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
 from phasic.math.model.model_types import Model
+from phasic.math.numeric import array_utils
 from phasic.math.numeric import scaled_sums
-from phasic.math.numeric import small_arrays
 
 # Of the edges by which a chain starts anew.
 _MAX_STARTS = 2**24
@@ -116,8 +116,8 @@ def _renewals(
   out = targets == p
   exits = segments.segment_sum(np.where(out, weights, 0.0), sources, p)
   # The more a phase ends, the more of what is killed there is counted.
-  top = np.max(autodiff.stop_gradient(exits), axis=-1)[..., None]
-  usable = np.where(top > 0, top, 1.0)
+  fastest_exit = np.max(autodiff.stop_gradient(exits), axis=-1)[..., None]
+  usable = np.where(fastest_exit > 0, fastest_exit, 1.0)
   times, good, c = killed_chains.killing(times, option.discrete)
   keep = 1.0 - c if option.discrete else 1.0
   leave = onp.repeat(ends, p)
@@ -125,7 +125,7 @@ def _renewals(
   anew = np.take(exits, leave, axis=-1) * np.take(start, enter, axis=-1)
   found = killed_chains.density(
     option.discrete,
-    small_arrays.joined(start, np.zeros_like(start[..., :1])),
+    array_utils.joined(start, np.zeros_like(start[..., :1])),
     (
       # What ended starts anew instead, and phase p holds what is not counted.
       (
@@ -139,7 +139,9 @@ def _renewals(
     ),
     times,
   )
-  found = (found / c) * top[..., 0] * _undone(times, c, option.discrete)
+  found = (
+    (found / c) * fastest_exit[..., 0] * _undone(times, c, option.discrete)
+  )
   if option.discrete:
     found = np.where(times == 0, 1.0 + 0.0 * found, found)
   return chain_solves.checked(system, np.where(good, found, math.nan))
@@ -156,7 +158,7 @@ def _limited(
   none = np.zeros_like(system.initial[..., :1])
   found = killed_chains.density(
     option.discrete,
-    small_arrays.joined(system.initial, none, none),
+    array_utils.joined(system.initial, none, none),
     (
       # Phase p collects what has been killed, p + 1 holds what has ended.
       (sources, np.where(targets == p, p + 1, targets), keep * weights),

@@ -31,7 +31,7 @@ from phasic.math.elimination import chain_solves
 from phasic.math.elimination import killed_chains
 from phasic.math.model.model_types import Model
 from phasic.math.moments.occupancy import conditional_occupancy
-from phasic.math.numeric import small_arrays
+from phasic.math.numeric import array_utils
 
 
 def raw_moments(
@@ -49,7 +49,8 @@ def raw_moments(
   """
   log_mass = _log_mass(model, limit, discrete)
   found: list[Array | float] = [
-    math.factorial(k) * _mean_of(_marked, k, model, limit, log_mass, discrete)
+    math.factorial(k)
+    * _mean_of(_power_of_time, k, model, limit, log_mass, discrete)
     for k in range(1, order + 1)
   ]
   if discrete:
@@ -65,9 +66,9 @@ def mean_and_variance(
 ) -> tuple[Array, Array]:
   """Returns E[X | X <= t] and the variance; arguments as in `raw_moments`."""
   log_mass = _log_mass(model, limit, discrete)
-  mean = _mean_of(_marked, 1, model, limit, log_mass, discrete)
+  mean = _mean_of(_power_of_time, 1, model, limit, log_mass, discrete)
   center = np.floor(mean + 0.5) if discrete else mean
-  early = _log_moment(_unmarked, 2, model, center, discrete)
+  early = _log_moment(_power_of_rest, 2, model, center, discrete)
   found = 2.0 * np.exp(early - log_mass)
   initial, matrix, exits, atom = model
   # Where all is before the center nothing is left to be beyond it.
@@ -83,12 +84,12 @@ def mean_and_variance(
   log_left = evaluation.value("log_survival", left, discrete) - log_mass
   rest = np.where(inside, limit - some, 1.0)
   beyond = 2.0 * np.exp(
-    _log_moment(_marked, 2, after, rest, discrete) + log_left
+    _log_moment(_power_of_time, 2, after, rest, discrete) + log_left
   )
   if discrete:
-    first = _log_moment(_unmarked, 1, model, center, discrete)
+    first = _log_moment(_power_of_rest, 1, model, center, discrete)
     found = found + np.exp(first - log_mass)
-    first = _log_moment(_marked, 1, after, rest, discrete)
+    first = _log_moment(_power_of_time, 1, after, rest, discrete)
     beyond = beyond + np.exp(first + log_left)
   found = found + np.where(inside, beyond, 0.0)
   if not discrete:
@@ -131,41 +132,41 @@ def _log_moment(
   return killed_chains.value(rule, model, limit, discrete, count)
 
 
-def _marked(
+def _power_of_time(
   option: killed_chains.Option[int], system: chain_solves.System, times: Array
 ) -> Array:
   """Returns log E[X^k / k!; X <= t], in discrete time of a coefficient."""
   count, discrete = option.more, option.discrete
   p = static.shape(system.initial)[-1]
-  held, trap = (count + 1) * p, (count + 1) * p + 1
+  absorbed, trap = (count + 1) * p, (count + 1) * p + 1
   sources, targets, weights = killed_chains.edges(option, system)
   times, good, c = killed_chains.killing(times, discrete)
   keep = 1.0 - c if discrete else 1.0
-  phases, marks = onp.arange(p), c + np.zeros((p,), dtype=c.dtype)
+  phases, event_rates = onp.arange(p), c + np.zeros((p,), dtype=c.dtype)
   parts: list[killed_chains.Part] = []
   for k in range(count + 1):
     last = k == count
-    out = held if last else trap
+    out = absorbed if last else trap
     own = np.where(targets == p, out, targets + k * p)
     parts.append((sources + k * p, own, keep * weights))
     if last:
       continue
     if discrete:
       # A step that is marked.
-      out = held if k + 1 == count else trap
+      out = absorbed if k + 1 == count else trap
       own = np.where(targets == p, out, targets + (k + 1) * p)
       parts.append((sources + k * p, own, c * weights))
     else:
-      parts.append((phases + k * p, phases + (k + 1) * p, marks))
+      parts.append((phases + k * p, phases + (k + 1) * p, event_rates))
   # One mark more is one too many.
-  parts.append((phases + count * p, phases * 0 + trap, marks))
-  parts.append((onp.asarray([held]), onp.asarray([trap + 1]), _one(c)))
+  parts.append((phases + count * p, phases * 0 + trap, event_rates))
+  parts.append((onp.asarray([absorbed]), onp.asarray([trap + 1]), _one(c)))
   rest = np.zeros_like(system.initial[..., :1])
-  start = small_arrays.joined(system.initial, *([rest] * (count * p + 2)))
+  start = array_utils.joined(system.initial, *([rest] * (count * p + 2)))
   return _undone(count, discrete, system, start, parts, times, good, c)
 
 
-def _unmarked(
+def _power_of_rest(
   option: killed_chains.Option[int], system: chain_solves.System, times: Array
 ) -> Array:
   """Returns log E[(t - X)^k / k!; X <= t], in discrete time likewise."""
@@ -175,16 +176,16 @@ def _unmarked(
   sources, targets, weights = killed_chains.edges(option, system)
   times, good, c = killed_chains.killing(times, discrete)
   keep = 1.0 - c if discrete else 1.0
-  phases, marks = onp.arange(p), c + np.zeros((p,), dtype=c.dtype)
+  phases, event_rates = onp.arange(p), c + np.zeros((p,), dtype=c.dtype)
   # What is absorbed is in phase p, and in the next ones after marks.
   parts = [(sources, targets, keep * weights)]
-  parts.append((phases, phases * 0 + trap, marks))
+  parts.append((phases, phases * 0 + trap, event_rates))
   for k in range(count + 1):
     here = p + k
     there = trap + 1 if k == count else here + 1
     parts.append((onp.asarray([here]), onp.asarray([there]), _one(c)))
   rest = np.zeros_like(system.initial[..., :1])
-  start = small_arrays.joined(
+  start = array_utils.joined(
     system.initial, system.atom[..., None], *([rest] * (count + 1))
   )
   return _undone(count, discrete, system, start, parts, times, good, c)

@@ -11,8 +11,8 @@ from phasic.math.numeric import special
 def log_mass(
   counts: Array,
   at_zero: Array,
-  alive: tuple[Array, Array],
-  ended: tuple[Array, Array],
+  log_survival: tuple[Array, Array],
+  log_cdf: tuple[Array, Array],
   atom: Array,
 ) -> Array:
   """Returns log P(l < X <= u) as the smaller pair's difference.
@@ -29,8 +29,8 @@ def log_mass(
     ended: log P(X <= l) and log P(X <= u), (...) each.
     atom: P(X <= 0), (...), read where l is zero.
   """
-  early, late = alive
-  before, until = ended
+  early, late = log_survival
+  before, until = log_cdf
   by_survival = counts & (early <= until)
   by_cdf = counts & np.logical_not(by_survival) & np.logical_not(at_zero)
   by_atom = counts & np.logical_not(by_survival) & at_zero

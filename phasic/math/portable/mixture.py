@@ -49,7 +49,7 @@ _RANGES = {
 _LOG2 = math.log(2)
 _CHUNK = 2**20  # Entries of the table times by groups that are held at once.
 
-OK, SHORT, LOST = 0, 1, 2
+OK, SHORT, UNDERFLOW = 0, 1, 2
 
 
 def mix(sequence: power_sequence.Sequence, means: Array) -> tuple[Array, ...]:
@@ -125,10 +125,12 @@ def _grouped(sequence: power_sequence.Sequence) -> tuple[Array, Array, Array]:
   tiny = _RANGES[static.dtype_name(scale)].tiny
   flushed = (coefficients > 0) & (coefficients * scale < tiny)
   coefficients = coefficients * scale
-  lost = split(sequence.lost, 0.0) * scale + np.where(flushed, tiny, 0.0)
+  underflow = split(sequence.underflow, 0.0) * scale + np.where(
+    flushed, tiny, 0.0
+  )
   return (
     np.moveaxis(coefficients, -1, -2),
-    np.moveaxis(lost, -1, -2),
+    np.moveaxis(underflow, -1, -2),
     common * _LOG2,
   )
 
@@ -153,7 +155,7 @@ def _mix_block(
   The values enter linearly, scaled by a constant, so that derivatives with
   respect to entries that are zero come out as well.
   """
-  coefficients, lost, logs = grouped
+  coefficients, underflow, logs = grouped
   span = _RANGES[static.dtype_name(means)]
   constant = autodiff.stop_gradient
   size, count = static.shape(coefficients)[-2:]
@@ -164,26 +166,28 @@ def _mix_block(
   log_terms = log_terms + logs[..., None, :] - lifted[..., None]
   sizes = np.log(np.where(sums > 0, sums, 1.0))
   sizes = np.where(sums > 0, log_terms + sizes, -math.inf)
-  top = constant(np.max(sizes, axis=-1))
-  top = np.where(top > -math.inf, top, 0.0)
-  weights = np.exp(np.minimum(log_terms - top[..., None], span.cap))
+  largest = constant(np.max(sizes, axis=-1))
+  largest = np.where(largest > -math.inf, largest, 0.0)
+  weights = np.exp(np.minimum(log_terms - largest[..., None], span.cap))
   total = np.sum(weights * sums, axis=-1)
-  log_value = top + np.log(total)
+  log_value = largest + np.log(total)
   # What fell below the range: in the sequence, and powers of a tiny mean.
   fixed = constant(powers)
   small = (fixed < span.tiny) & (constant(means)[..., None] > 0)
   missed = np.where(small, span.tiny, 0.0) + np.zeros_like(fixed)
-  gone = np.matmul(fixed + missed, lost)
+  gone = np.matmul(fixed + missed, underflow)
   gone = gone + np.matmul(missed, constant(coefficients))
   gone = np.sum(constant(weights) * gone, axis=-1)
   out_of_range = gone > static.finfo_eps(means) * constant(total)
   # Against the larger of the two: where too much is lost, no step helps.
-  size = top + np.log(np.maximum(constant(total), gone))
+  size = largest + np.log(np.maximum(constant(total), gone))
   short = _short(sequence, constant(means), size)
-  code = np.where(short, 1.0 * SHORT, np.where(out_of_range, 1.0 * LOST, 0.0))
+  code = np.where(
+    short, 1.0 * SHORT, np.where(out_of_range, 1.0 * UNDERFLOW, 0.0)
+  )
   # The product makes the derivatives NaN as well.
   poison = np.where(code == OK, 1.0, math.nan)
-  return log_value * poison, np.exp(top) * total * poison, code
+  return log_value * poison, np.exp(largest) * total * poison, code
 
 
 def _powers(x: Array, size: int, lift: int) -> tuple[Array, Array]:
@@ -209,5 +213,5 @@ def _short(
   rest = sequence.log_rest[..., None] + log_tail
   eps = static.finfo_eps(means)
   complete = converges & (rest <= log_size + math.log(eps / 8))
-  nothing = np.logical_not(sequence.reached[..., None]) | (means == 0)
-  return np.logical_not(complete) & np.logical_not(nothing)
+  is_zero = np.logical_not(sequence.reached[..., None]) | (means == 0)
+  return np.logical_not(complete) & np.logical_not(is_zero)

@@ -35,8 +35,8 @@ from phasic.internal.arrays import Array
 from phasic.math.model import step_chain
 from phasic.math.model.model_types import KernelArrays
 from phasic.math.portable import portable
-from phasic.math.portable import possible_steps
 from phasic.math.portable import power_sequence
+from phasic.math.portable import reachable_step_counts
 from phasic.math.portable import transition_power
 
 
@@ -98,8 +98,8 @@ def _evaluate(
   chain = step_chain.derive(model, static.finfo_eps(dtype), completes)
   log = kind.startswith("log_")
   quantity = kind.removeprefix("log_")
-  whole = np.floor(counts)
-  index = whole - 1 if quantity == "density" else whole
+  steps_taken = np.floor(counts)
+  index = steps_taken - 1 if quantity == "density" else steps_taken
   exponents, values = _terms(quantity, steps, chain, index)
   if log:
     result = np.log(values) + exponents * math.log(2)
@@ -147,7 +147,7 @@ def _terms(
     steps, size, static.dtype_name(chain.initial)
   )
   eye = np.eye(size, dtype=end.dtype)
-  possible = possible_steps.find(
+  reachable = reachable_step_counts.find(
     chain.initial,
     chain.off + (chain.keep - chain.lose)[..., None] * eye,
     end,
@@ -155,10 +155,12 @@ def _terms(
     block,
   )
   fixed = autodiff.stop_gradient
-  lost = np.where(possible, sequence.lost, 0.0)
-  lost = lost > static.finfo_eps(end) * fixed(sequence.values)
-  lost = lost | (possible & np.logical_not(fixed(sequence.values) > 0))
-  values = sequence.values * np.where(lost, math.nan, 1.0)
+  underflow = np.where(reachable, sequence.underflow, 0.0)
+  underflow = underflow > static.finfo_eps(end) * fixed(sequence.values)
+  underflow = underflow | (
+    reachable & np.logical_not(fixed(sequence.values) > 0)
+  )
+  values = sequence.values * np.where(underflow, math.nan, 1.0)
   usable = (index >= 0) & (index < math.inf)
   known = usable & (index < static.shape(values)[-1])
   clipped = np.where(known, index, 0.0)

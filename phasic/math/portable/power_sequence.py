@@ -29,7 +29,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.numeric import exact_sums
-from phasic.math.portable import heaviest_paths
+from phasic.math.portable import max_plus_scaling
 from phasic.math.portable import transition_power
 
 _LOG2 = math.log(2)
@@ -69,7 +69,7 @@ class Sequence(NamedTuple):
   """
 
   values: Array
-  lost: Array
+  underflow: Array
   exponents: Array
   log_rest: Array
   reached: Array
@@ -140,12 +140,12 @@ def of_chain(
   """
   dtype = static.dtype_name(initial)
   span = _RANGES[dtype]
-  paths = heaviest_paths.find(initial, jumps, end, span.scale)
+  scaling = max_plus_scaling.find(initial, jumps, end, span.scale)
   log_end = np.log(autodiff.stop_gradient(np.max(end, axis=-1)))
-  initial, jumps, end, shift = heaviest_paths.scaled(
-    initial, jumps, end, paths.scale
+  initial, jumps, end, shift = max_plus_scaling.scaled(
+    initial, jumps, end, scaling.scale
   )
-  weights = binary.power_of_two(paths.scale)
+  weights = binary.power_of_two(scaling.scale)
   power = transition_power.Power(jumps, keep, lose, absorbed * weights)
   batch = np.zeros_like(jumps[..., 0])
   batch = batch + np.zeros_like(initial * end * keep * absorbed)
@@ -153,27 +153,33 @@ def of_chain(
   block = transition_power.block_length(steps, size, dtype)
   columns, power = _columns(power, end + batch, weights, block)
   count = -(-steps // block)
-  rows, lost, exponents, last = _rows(
-    power, initial + batch, paths.arrival, count, block, span
+  rows, underflow, exponents, last = _rows(
+    power, initial + batch, scaling.arrival, count, block, span
   )
   early = -onp.arange(float(block))
-  possible = structures.cast(paths.departure[..., None] >= early, batch.dtype)
-  missed = possible * 2.0**span.floor
+  reachable = structures.cast(
+    scaling.departure[..., None] >= early, batch.dtype
+  )
+  missed = reachable * 2.0**span.floor
   fixed = autodiff.stop_gradient
-  lost = np.matmul(lost, fixed(columns) + missed)
-  lost = lost + np.matmul(fixed(rows), missed)
+  underflow = np.matmul(underflow, fixed(columns) + missed)
+  underflow = underflow + np.matmul(fixed(rows), missed)
   exponents = exponents + shift
-  exponents = np.moveaxis(exponents, 0, -1)[..., None] + np.zeros_like(lost)
+  exponents = np.moveaxis(exponents, 0, -1)[..., None] + np.zeros_like(
+    underflow
+  )
   mass = fixed(last[0]) * weights
   log_rest = np.log(np.sum(mass, axis=-1)) + last[1] * _LOG2
   values = np.matmul(rows, columns)
   flat = (*static.shape(values)[:-2], count * block)
   return Sequence(
     np.reshape(values, flat),
-    np.reshape(lost, flat),
+    np.reshape(underflow, flat),
     np.reshape(exponents, flat),
     log_rest + log_end,
-    np.any(paths.arrival + paths.departure > heaviest_paths.NEVER, axis=-1),
+    np.any(
+      scaling.arrival + scaling.departure > max_plus_scaling.NEVER, axis=-1
+    ),
   )
 
 
@@ -210,36 +216,36 @@ def _rows(
   def step(
     carry: tuple[Array, Array, Array], index: Array
   ) -> tuple[tuple[Array, Array, Array], tuple[Array, Array, Array]]:
-    row, lost, exponent = carry
-    out = (row, lost, exponent)
+    row, underflow, exponent = carry
+    out = (row, underflow, exponent)
     row = transition_power.before(row, power)
-    lost = transition_power.before(lost, constant)
+    underflow = transition_power.before(underflow, constant)
     # Only states that can be reached by now lose anything.
     present = np.where(arrival + (index + 1) * block >= 0, 1.0, 0.0)
     size = 1 + np.sum(fixed(row), axis=-1)
-    lost = lost + 2.0**span.floor * size[..., None] * present
-    row, lost, change = _normalised(row, lost, span)
-    return (row, lost, exponent + change), out
+    underflow = underflow + 2.0**span.floor * size[..., None] * present
+    row, underflow, change = _normalized(row, underflow, span)
+    return (row, underflow, exponent + change), out
 
-  start, none, change = _normalised(initial, np.zeros_like(initial), span)
+  start, none, change = _normalized(initial, np.zeros_like(initial), span)
   indices = structures.cast(onp.arange(float(count)), initial.dtype)
-  last, (rows, lost, exponents) = control_flow.scan(
+  last, (rows, underflow, exponents) = control_flow.scan(
     step, (start, none, change), indices
   )
   return (
     np.moveaxis(rows, 0, -2),
-    np.moveaxis(lost, 0, -2),
+    np.moveaxis(underflow, 0, -2),
     exponents,
     (last[0], last[2]),
   )
 
 
-def _normalised(
-  row: Array, lost: Array, span: _ScaleRange
+def _normalized(
+  row: Array, underflow: Array, span: _ScaleRange
 ) -> tuple[Array, Array, Array]:
   """Returns both times a power of two that brings the row's size to one."""
   largest = autodiff.stop_gradient(np.max(row, axis=-1))
   change = exact_sums.exponent(largest, span.least)
   change = np.where(largest > 0, change, 0.0)
   factor = binary.power_of_two(-change)[..., None]
-  return row * factor, lost * factor, change
+  return row * factor, underflow * factor, change

@@ -11,15 +11,15 @@ import numpy as onp
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
-from phasic.math.quadrature import laws
+from phasic.math.quadrature import numerical_distributions
 from phasic.math.quadrature import quadrature
 
-# A bound of P(X > last), see `laws.Law`.
+# A bound of P(X > last), see `numerical_distributions.NumericalDistribution`.
 _LEFT = math.exp(-61.0)
 
 
 def mean_and_variance(
-  model: laws.ModelLike, function: Callable[[Array], Array]
+  model: numerical_distributions.ModelLike, function: Callable[[Array], Array]
 ) -> tuple[Array, Array]:
   """Returns E g(X) and the variance of g(X), for an increasing g, g(0) = 0.
 
@@ -39,21 +39,25 @@ def mean_and_variance(
     TypeError: dtypes differ, or are complex, bool or half precision.
     ValueError: shapes do not fit, or an array is empty.
   """
-  law, rule, logs, masses = _nodes(model)
-  found, most = _values(law, rule, function)
+  distribution, rule, logs, masses = _points(model)
+  found, most = _values(distribution, rule, function)
   mean = quadrature.total(rule, masses * found)
-  atom = np.exp(law.log_atom())
+  atom = np.exp(distribution.log_atom())
   variance = quadrature.total(rule, masses * np.square(found - mean))
   variance = variance + atom * np.square(mean)
   seen = most * _LEFT <= 1e-10 * mean
-  mean = np.where(seen, law.checked(rule, logs, mean), math.nan)
+  mean = np.where(seen, distribution.checked(rule, logs, mean), math.nan)
   seen = seen & (np.square(most) * _LEFT <= 1e-10 * variance)
-  variance = np.where(seen, law.checked(rule, logs, variance), math.nan)
-  return tuple(structures.cast(x, law.dtype) for x in (mean, variance))
+  variance = np.where(
+    seen, distribution.checked(rule, logs, variance), math.nan
+  )
+  return tuple(structures.cast(x, distribution.dtype) for x in (mean, variance))
 
 
 def raw_moment(
-  model: laws.ModelLike, function: Callable[[Array], Array], k: int
+  model: numerical_distributions.ModelLike,
+  function: Callable[[Array], Array],
+  k: int,
 ) -> Array:
   """Returns E g(X)^k; arguments and accuracy are those for E g(X).
 
@@ -62,37 +66,51 @@ def raw_moment(
     function: g.
     k: a positive integer.
   """
-  law, rule, logs, masses = _nodes(model)
+  distribution, rule, logs, masses = _points(model)
   # In terms of the last value, so that powers are in range.
-  found, most = _values(law, rule, function)
+  found, most = _values(distribution, rule, function)
   share = quadrature.total(rule, masses * (found / most) ** float(k))
   with onp.errstate(over="ignore"):
     moment = share * most ** float(k)
   seen = share * 1e-10 >= _LEFT
-  moment = np.where(seen, law.checked(rule, logs, moment), math.nan)
-  return structures.cast(moment, law.dtype)
+  moment = np.where(seen, distribution.checked(rule, logs, moment), math.nan)
+  return structures.cast(moment, distribution.dtype)
 
 
-def _nodes(
-  model: laws.ModelLike,
-) -> tuple[laws.Law, quadrature.QuadratureRule, Array, Array]:
+def _points(
+  model: numerical_distributions.ModelLike,
+) -> tuple[
+  numerical_distributions.NumericalDistribution,
+  quadrature.QuadratureRule,
+  Array,
+  Array,
+]:
   """Returns the law, its rule, and log densities and masses at the nodes."""
-  law = laws.Law(laws.convert(model, False), False)
-  rule = quadrature.times(law.log_rate, law.last, law.phases, law.dtype)
-  logs = law.log_density(rule)
-  return law, rule, logs, quadrature.masses(logs, rule.log_weights)
+  distribution = numerical_distributions.NumericalDistribution(
+    numerical_distributions.convert(model, False), False
+  )
+  rule = quadrature.times(
+    distribution.log_rate,
+    distribution.last,
+    distribution.phases,
+    distribution.dtype,
+  )
+  logs = distribution.log_density(rule)
+  return distribution, rule, logs, quadrature.masses(logs, rule.log_weights)
 
 
 def _values(
-  law: laws.Law,
+  distribution: numerical_distributions.NumericalDistribution,
   rule: quadrature.QuadratureRule,
   function: Callable[[Array], Array],
 ) -> tuple[Array, Array]:
   """Returns g at the nodes, and at the last one that counts."""
 
   def values(times: Array) -> Array:
-    found = function(structures.cast(times, law.dtype))
+    found = function(structures.cast(times, distribution.dtype))
     return structures.cast(found, static.wide_float())
 
   # Where nothing is left, values may be out of range.
-  return values(np.minimum(rule.nodes, law.last)), values(law.last)
+  return values(np.minimum(rule.points, distribution.last)), values(
+    distribution.last
+  )

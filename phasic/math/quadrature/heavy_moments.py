@@ -22,11 +22,11 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_calls
-from phasic.math.elimination import signed_killing
+from phasic.math.elimination import exponential_tilting
 from phasic.math.model import operands
 from phasic.math.model.model_types import Model
 from phasic.math.moments import generating_functions
-from phasic.math.quadrature import laws
+from phasic.math.quadrature import numerical_distributions
 from phasic.math.quadrature import quadrature
 
 # A sum leaves out at most exp(-61) of what is expected, see `laws`.
@@ -34,7 +34,7 @@ _LONGEST = 170.0
 _LOG_LEFT = 62.0
 
 
-class MomentNodes:
+class MomentQuadrature:
   """Where sums over X are taken, and its density there.
 
   Attributes:
@@ -45,14 +45,21 @@ class MomentNodes:
     undefined: what is added to results: zero, or NaN, or inf, (...).
   """
 
-  def __init__(self, law: laws.Law, last: Array, undefined: Array) -> None:
+  def __init__(
+    self,
+    distribution: numerical_distributions.NumericalDistribution,
+    last: Array,
+    undefined: Array,
+  ) -> None:
     """Takes X's law, the last time that matters and `undefined`."""
-    self.law = law
+    self.distribution = distribution
     usable = np.isfinite(last) & (last > 0)
     last = autodiff.stop_gradient(np.where(usable, last, 1.0))
-    self.rule = quadrature.times(law.log_rate, last, law.phases, law.dtype)
-    self.times = structures.cast(self.rule.nodes, law.dtype)
-    self.logs = law.value("log_density", self.times)
+    self.rule = quadrature.times(
+      distribution.log_rate, last, distribution.phases, distribution.dtype
+    )
+    self.times = structures.cast(self.rule.points, distribution.dtype)
+    self.logs = distribution.value("log_density", self.times)
     self.undefined = undefined + np.where(usable, 0.0, math.nan)
 
   def expected(self, log_value: Array) -> Array:
@@ -72,16 +79,16 @@ class MomentNodes:
     weights = self.rule.log_weights + 2.0 * np.maximum(log_value, log_mean)
     with onp.errstate(all="ignore"):  # Where it is inf.
       terms = quadrature.masses(self.logs, weights) * part
-      atom = np.exp(self.law.log_atom()) * np.square(mean)
+      atom = np.exp(self.distribution.log_atom()) * np.square(mean)
       return self._given(quadrature.total(self.rule, terms) + atom)
 
   def _given(self, found: Array) -> Array:
     endless = self.undefined == math.inf
     found = np.where(endless, 0.0, found) + self.undefined
-    return structures.cast(found, self.law.dtype)
+    return structures.cast(found, self.distribution.dtype)
 
 
-def tilted(model: Model, growth: Array) -> MomentNodes:
+def tilted(model: Model, growth: Array) -> MomentQuadrature:
   """Returns nodes for v with v(x) - q x bounded.
 
   Args:
@@ -89,31 +96,35 @@ def tilted(model: Model, growth: Array) -> MomentNodes:
       last two of which may be None.
     growth: q, (...), > 0.
   """
-  law = laws.Law(laws.convert(model, False), False)
+  distribution = numerical_distributions.NumericalDistribution(
+    numerical_distributions.convert(model, False), False
+  )
   alpha, matrix, exits, atom = model
   values = (alpha, matrix, growth, exits, atom)
   names = list(operands.names(False))
   names[2] = "s"
   longest = chain_calls.value(
-    signed_killing.longest_time, None, values, tuple(names), (0,)
+    exponential_tilting.longest_time, None, values, tuple(names), (0,)
   )
   total = generating_functions.moment_generating_function(growth, *model)
   total = _wide(autodiff.stop_gradient(total))
   finite = total < math.inf
   longest = np.where(finite, _wide(longest), 1.0)
-  nodes = MomentNodes(law, _LONGEST * longest, np.where(finite, 0.0, total))
-  # All of what is expected must be seen.
-  weights = nodes.rule.log_weights + _wide(growth) * nodes.rule.nodes
-  with onp.errstate(all="ignore"):  # Where it is infinite.
-    seen = np.sum(quadrature.masses(nodes.logs, weights), axis=0)
-    missing = np.abs(seen + np.exp(law.log_atom()) - total)
-  lost = finite & np.logical_not(
-    autodiff.stop_gradient(missing) <= nodes.rule.tolerance * total
+  points = MomentQuadrature(
+    distribution, _LONGEST * longest, np.where(finite, 0.0, total)
   )
-  return _with(nodes, np.where(lost, math.nan, 0.0))
+  # All of what is expected must be seen.
+  weights = points.rule.log_weights + _wide(growth) * points.rule.points
+  with onp.errstate(all="ignore"):  # Where it is infinite.
+    seen = np.sum(quadrature.masses(points.logs, weights), axis=0)
+    missing = np.abs(seen + np.exp(distribution.log_atom()) - total)
+  lost = finite & np.logical_not(
+    autodiff.stop_gradient(missing) <= points.rule.tolerance * total
+  )
+  return _with(points, np.where(lost, math.nan, 0.0))
 
 
-def slow(model: Model, factor: float, power: Array) -> MomentNodes:
+def slow(model: Model, factor: float, power: Array) -> MomentQuadrature:
   """Returns nodes for v(x) = m x^(1/k) or less, k > 1.
 
   As P(X > t) <= exp(1 - t / (e M)) with M the longest mean, nothing is left of
@@ -125,8 +136,10 @@ def slow(model: Model, factor: float, power: Array) -> MomentNodes:
     factor: m, a number > 0.
     power: k, (...).
   """
-  law = laws.Law(laws.convert(model, False), False)
-  mean = law.longest / _LONGEST
+  distribution = numerical_distributions.NumericalDistribution(
+    numerical_distributions.convert(model, False), False
+  )
+  mean = distribution.longest / _LONGEST
   power = _wide(power)
   some = power > 1.0
   rest = autodiff.stop_gradient(np.where(some, power, 2.0))
@@ -139,12 +152,12 @@ def slow(model: Model, factor: float, power: Array) -> MomentNodes:
   endless = (power < 1.0) | (mean == math.inf)
   undefined = np.where(some, 0.0, math.nan)
   undefined = np.where(endless, math.inf, undefined)
-  return MomentNodes(law, np.where(endless, 1.0, last), undefined)
+  return MomentQuadrature(distribution, np.where(endless, 1.0, last), undefined)
 
 
-def _with(nodes: MomentNodes, more: Array) -> MomentNodes:
-  nodes.undefined = nodes.undefined + more
-  return nodes
+def _with(points: MomentQuadrature, more: Array) -> MomentQuadrature:
+  points.undefined = points.undefined + more
+  return points
 
 
 def _wide(x: Array) -> Array:

@@ -30,7 +30,7 @@ from phasic.internal.arrays import ArrayLike
 from phasic.math.model.model_types import Model
 from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.model.model_types import SubtransitionLike
-from phasic.math.quadrature import laws
+from phasic.math.quadrature import numerical_distributions
 from phasic.math.quadrature import quadrature
 
 
@@ -88,7 +88,10 @@ def discrete_entropy(
   return entropy_of(model, True)
 
 
-def cross_entropy(model: laws.ModelLike, other: laws.ModelLike) -> Array:
+def cross_entropy(
+  model: numerical_distributions.ModelLike,
+  other: numerical_distributions.ModelLike,
+) -> Array:
   """Returns -z log(z') - integral of f(t) log g(t) dt.
 
   It is inf where `other` has no mass but `model` has some; the error is
@@ -120,7 +123,8 @@ def cross_entropy(model: laws.ModelLike, other: laws.ModelLike) -> Array:
 
 
 def discrete_cross_entropy(
-  model: laws.ModelLike, other: laws.ModelLike
+  model: numerical_distributions.ModelLike,
+  other: numerical_distributions.ModelLike,
 ) -> Array:
   """Returns -sum p(k) log q(k).
 
@@ -130,7 +134,10 @@ def discrete_cross_entropy(
   return compare("cross_entropy", model, other, True)
 
 
-def kl_divergence(model: laws.ModelLike, other: laws.ModelLike) -> Array:
+def kl_divergence(
+  model: numerical_distributions.ModelLike,
+  other: numerical_distributions.ModelLike,
+) -> Array:
   """Returns the integral of f log(f / g) - f + g over the base measure.
 
   For probabilities that is the divergence of Kullback and Leibler, the
@@ -154,7 +161,8 @@ def kl_divergence(model: laws.ModelLike, other: laws.ModelLike) -> Array:
 
 
 def discrete_kl_divergence(
-  model: laws.ModelLike, other: laws.ModelLike
+  model: numerical_distributions.ModelLike,
+  other: numerical_distributions.ModelLike,
 ) -> Array:
   """Returns the sum of p log(p / q) - p + q over all numbers of steps.
 
@@ -165,24 +173,32 @@ def discrete_kl_divergence(
   return compare("kl_divergence", model, other, True)
 
 
-def entropy_of(model: laws.ModelLike, discrete: bool) -> Array:
+def entropy_of(
+  model: numerical_distributions.ModelLike, discrete: bool
+) -> Array:
   """Returns the entropy of a model, a tuple of four."""
   return _run(
-    "entropy", discrete, kernel_ops.path(), laws.convert(model, discrete)
+    "entropy",
+    discrete,
+    kernel_ops.path(),
+    numerical_distributions.convert(model, discrete),
   )
 
 
 def compare(
-  kind: str, model: laws.ModelLike, other: laws.ModelLike, discrete: bool
+  kind: str,
+  model: numerical_distributions.ModelLike,
+  other: numerical_distributions.ModelLike,
+  discrete: bool,
 ) -> Array:
   """Returns what compares two models, the kind's function of them."""
   models = [
-    laws.convert(x, discrete, name)
+    numerical_distributions.convert(x, discrete, name)
     for name, x in (("model", model), ("other", other))
   ]
-  own, others = (static.dtype_name(x[0]) for x in models)
-  if own != others:
-    raise TypeError(f"the first model is {own} and the second {others}")
+  own, second = (static.dtype_name(x[0]) for x in models)
+  if own != second:
+    raise TypeError(f"the first model is {own} and the second {second}")
   return _run(kind, discrete, kernel_ops.path(), *models)
 
 
@@ -190,46 +206,71 @@ def _evaluate(kind: str, discrete: bool, path: str, *models: Model) -> Array:
   """Returns a functional of one or two models."""
   del path  # Another one is another function.
   dtype = static.dtype_name(models[0][0])
-  law = laws.Law(models[0], discrete)
-  second = law if len(models) == 1 else laws.Law(models[1], discrete)
-  found = _functional(kind, law, second)
+  distribution = numerical_distributions.NumericalDistribution(
+    models[0], discrete
+  )
+  second = (
+    distribution
+    if len(models) == 1
+    else numerical_distributions.NumericalDistribution(models[1], discrete)
+  )
+  found = _functional(kind, distribution, second)
   return structures.cast(found, dtype)
 
 
-def _functional(kind: str, law: laws.Law, second: laws.Law) -> Array:
+def _functional(
+  kind: str,
+  distribution: numerical_distributions.NumericalDistribution,
+  second: numerical_distributions.NumericalDistribution,
+) -> Array:
   """Returns it for two laws, which are the same one for the entropy."""
-  rule = laws.common_rule(law, second)
-  logs = law.log_density(rule)
-  others = logs if second is law else second.log_density(rule, law.last)
+  rule = numerical_distributions.common_rule(distribution, second)
+  logs = distribution.log_density(rule)
+  second_logs = (
+    logs
+    if second is distribution
+    else second.log_density(rule, distribution.last)
+  )
   if kind == "kl_divergence":
-    terms = _divergence(logs, others, rule.log_weights)
-    found = quadrature.total(rule, terms, floor=static.finfo_eps(law.dtype))
-    if not law.discrete:
-      found = found + _divergence(law.log_atom(), second.log_atom(), 0.0)
-    found = second.checked(rule, others, found)
+    terms = _divergence(logs, second_logs, rule.log_weights)
+    found = quadrature.total(
+      rule, terms, floor=static.finfo_eps(distribution.dtype)
+    )
+    if not distribution.discrete:
+      found = found + _divergence(
+        distribution.log_atom(), second.log_atom(), 0.0
+      )
+    found = second.checked(rule, second_logs, found)
   else:
-    terms = _expected(rule, logs, others)
-    found = quadrature.total(rule, terms) + _expected_at_zero(law, second)
+    terms = _expected(rule, logs, second_logs)
+    found = quadrature.total(rule, terms) + _expected_at_zero(
+      distribution, second
+    )
   endless = found == math.inf
-  found = found + law.undefined(endless) + second.undefined(endless)
-  return law.checked(rule, logs, found)
+  found = found + distribution.undefined(endless) + second.undefined(endless)
+  return distribution.checked(rule, logs, found)
 
 
 _run = control_flow.compiled(_evaluate, static_argnums=(0, 1, 2))
 
 
 def _expected(
-  rule: quadrature.QuadratureRule, logs: Array, others: Array
+  rule: quadrature.QuadratureRule, logs: Array, second_logs: Array
 ) -> Array:
   """Returns minus p log q with weights; nothing where p has no mass."""
-  return _product(quadrature.masses(logs, rule.log_weights), others)
+  return _product(quadrature.masses(logs, rule.log_weights), second_logs)
 
 
-def _expected_at_zero(law: laws.Law, second: laws.Law) -> Array | float:
+def _expected_at_zero(
+  distribution: numerical_distributions.NumericalDistribution,
+  second: numerical_distributions.NumericalDistribution,
+) -> Array | float:
   """Returns -z log(z'); in discrete time zero is a node."""
-  if law.discrete:
+  if distribution.discrete:
     return 0.0
-  return _product(quadrature.masses(law.log_atom(), 0.0), second.log_atom())
+  return _product(
+    quadrature.masses(distribution.log_atom(), 0.0), second.log_atom()
+  )
 
 
 def _product(mass: Array, log_q: Array) -> Array:

@@ -81,10 +81,10 @@ def _slowest_last(rates: Array) -> Array:
   slowest = 0.0 - np.max(0.0 - rates, axis=-1)[..., None]
   equal = structures.cast(rates == slowest, "int32")
   first = (equal > 0) & (np.cumsum(equal, axis=-1) == 1)
-  others = np.where(first, rates[..., -1:], rates)
+  other_rates = np.where(first, rates[..., -1:], rates)
   # As a sum, which has the derivative of this one entry.
   last = np.sum(np.where(first, rates, 0.0), axis=-1)[..., None]
-  return np.concatenate([others[..., :-1], last], axis=-1)
+  return np.concatenate([other_rates[..., :-1], last], axis=-1)
 
 
 def _capped(rates: Array) -> tuple[Array, Array]:

@@ -42,7 +42,7 @@ class QuadratureRule(NamedTuple):
       values.
   """
 
-  nodes: Array
+  points: Array
   log_weights: Array
   coarse: Array
   tolerance: float
@@ -102,17 +102,17 @@ def counts(last: Array, phases: int, dtype: str) -> QuadratureRule:
   """
   panels = _panels(32 * _refinement(phases, 64))
   shape = (-1, *(1 for _ in static.shape(last)))
-  nodes, weights, coarse = (
+  points, weights, coarse = (
     structures.cast(onp.reshape(x, shape), static.wide_float())
     for x in (panels[0], onp.log(panels[1]), panels[2])
   )
   # With too many steps to count the rule is NaN.
   known = last < _MOST_STEPS
-  nodes = nodes + np.zeros_like(last)
-  inside = nodes <= last
-  weights = np.where(inside, weights + np.zeros_like(nodes), -math.inf)
+  points = points + np.zeros_like(last)
+  inside = points <= last
+  weights = np.where(inside, weights + np.zeros_like(points), -math.inf)
   return QuadratureRule(
-    np.where(known, np.where(inside, nodes, 0.0), math.nan),
+    np.where(known, np.where(inside, points, 0.0), math.nan),
     weights,
     coarse,
     max(1e-9, 256.0 * float(onp.finfo(dtype).eps)),
@@ -153,7 +153,7 @@ def _refinement(phases: int, most: int) -> int:
 def _panels(n: int) -> tuple[onp.ndarray, ...]:
   """Returns nodes, weights and what the coarser rule multiplies them with."""
   start = 2 * n * n
-  nodes = [onp.arange(float(start))]
+  points = [onp.arange(float(start))]
   weights = [onp.ones(start)]
   coarse = [onp.ones(start)]
   positions = (1 - onp.cos((2 * onp.arange(n) + 1) * math.pi / (2 * n))) / 2
@@ -165,10 +165,10 @@ def _panels(n: int) -> tuple[onp.ndarray, ...]:
     half = onp.zeros(n)
     half[::2] = _panel_weights(places[::2], size)
     for begin in (first, first + size):
-      nodes.append(begin + places)
+      points.append(begin + places)
       weights.append(fine)
       coarse.append(half / fine)
-  return tuple(onp.concatenate(x) for x in (nodes, weights, coarse))
+  return tuple(onp.concatenate(x) for x in (points, weights, coarse))
 
 
 def _panel_weights(places: onp.ndarray, size: int) -> onp.ndarray:

@@ -55,7 +55,7 @@ def of_logarithm(count: int, rate: Array, growth: Array) -> Array:
   gap = count * share - 1.0
   root = np.sqrt(np.square(gap) + 4.0 * share * (count - 1.0))
   late = gap >= 0
-  top = np.where(
+  mode = np.where(
     late,
     (gap + root) / (2.0 * share),
     2.0 * (count - 1.0) / np.where(late, 1.0, root - gap),
@@ -63,7 +63,7 @@ def of_logarithm(count: int, rate: Array, growth: Array) -> Array:
   share = np.where(slow, 1.0, rate / growth)
   gap = count - share
   root = np.sqrt(np.square(gap) + 4.0 * share * (count - 1.0))
-  return np.where(slow, top, 0.5 * (gap + root)) / rate
+  return np.where(slow, mode, 0.5 * (gap + root)) / rate
 
 
 def of_log_normal(count: int, rate: Array, power: Array) -> Array:
@@ -123,14 +123,14 @@ def _iterated(
     far = np.abs(change) > 4.0 * eps * np.abs(x)
     return (done < _MAX_ITERATIONS) & np.any(far)
 
-  def move(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+  def advance(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
     done, x, _ = carry
     change = step(count, rate, power, x)
     return done + 1, x + change, change
 
   x = start(count, rate, power)
   init = (np.asarray(0), x, np.ones_like(x) * math.inf)
-  return control_flow.while_loop(unfinished, move, init)[1]
+  return control_flow.while_loop(unfinished, advance, init)[1]
 
 
 def _log_normal_step(count: int, rate: Array, power: Array, x: Array) -> Array:

@@ -69,19 +69,19 @@ def find(
     return (count < MAX_ITERATIONS) & np.any(np.logical_not(done))
 
   def improve(carry: tuple[Array, ...]) -> tuple[Array, ...]:
-    count, k, low, high, slow, lost, lost_at, beyond, done = carry
+    count, k, low, high, slow, failed, failed_at, beyond, done = carry
     measured, log_prob = _values(
       model, edges, k, np.where(done, _NOTHING, side)
     )
-    is_lost = np.logical_not(done) & (measured != measured)
+    fails = np.logical_not(done) & (measured != measured)
     with onp.errstate(all="ignore"):
       change = measured - targets.log_value
-      below = (sign * change < 0) & np.logical_not(is_lost)
-      above = np.logical_not(below) & np.logical_not(is_lost)
+      below = (sign * change < 0) & np.logical_not(fails)
+      above = np.logical_not(below) & np.logical_not(fails)
       low_now = np.where(below, k, low)
       high_now = np.where(above, k, high)
       halved = high_now - low_now <= 0.5 * (high - low)
-      slow_now = np.where(halved | is_lost, none, slow + 1)
+      slow_now = np.where(halved | fails, none, slow + 1)
       newton = _newton(k, change, log_prob, targets, ends)
       inside = np.minimum(np.maximum(newton, low_now + 1), high_now - 1)
       # Not far beyond what was looked at: each count costs a step.
@@ -90,18 +90,18 @@ def find(
       valid = (newton == newton) & (slow_now < 3)
       then = np.where(valid, inside, middle)
       shorter = np.where(low_now > 0, np.sqrt(low_now * k), 1e-3 * k)
-      lost_at = np.where(is_lost, np.minimum(k, lost_at), lost_at)
-      leaves = below & (then >= lost_at)
-      far = then >= quantiles_search.FAR_LOST * lost_at
+      failed_at = np.where(fails, np.minimum(k, failed_at), failed_at)
+      leaves = below & (then >= failed_at)
+      far = then >= quantiles_search.FAR_FAILED * failed_at
       steps = np.where(far, none + quantiles_search.MAX_BEYOND, none + 1)
-      near_lost = leaves & (k * quantiles_search.NEAR_LOST >= lost_at)
-      between = np.floor(np.sqrt(k) * np.sqrt(lost_at))
+      near_failed = leaves & (k * quantiles_search.NEAR_FAILED >= failed_at)
+      between = np.floor(np.sqrt(k) * np.sqrt(failed_at))
       then = np.where(leaves, np.maximum(between, low_now + 1), then)
-      then = np.where(is_lost, np.maximum(np.floor(shorter), 1.0), then)
+      then = np.where(fails, np.maximum(np.floor(shorter), 1.0), then)
     finished = high_now - low_now <= 1
-    lost_now = lost + structures.cast(is_lost, "int32")
-    beyond = beyond + np.where(near_lost, steps, none)
-    given_up = lost_now > quantiles_search.MAX_LOST
+    failed_now = failed + structures.cast(fails, "int32")
+    beyond = beyond + np.where(near_failed, steps, none)
+    given_up = failed_now > quantiles_search.MAX_FAILED
     given_up = given_up | (beyond >= quantiles_search.MAX_BEYOND)
     given_up = given_up | (low_now >= most)
     given_up = given_up & np.logical_not(finished)
@@ -113,8 +113,8 @@ def find(
       np.where(done, low, low_now),
       np.where(done, high, high_now),
       np.where(slow_now < 3, slow_now, none),
-      lost_now,
-      lost_at,
+      failed_now,
+      failed_at,
       beyond,
       done | finished | given_up,
     )

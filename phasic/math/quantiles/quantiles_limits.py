@@ -37,7 +37,7 @@ class Limits(NamedTuple):
   """
 
   atom: Array
-  alive: Array
+  positive: Array
   absorbed: Array
   caught: Array
   time: Array
@@ -63,7 +63,7 @@ def find(
   zero = np.zeros_like(operands[0][..., :1])
   operands = (*(fixed(x) for x in operands), zero)
   fallback = evaluation.fallback(discrete)
-  atom, alive = (
+  atom, positive = (
     kernel_ops.phase_type(kind, operands, fallback, edges, discrete=discrete)
     for kind in ("cdf", "survival")
   )
@@ -77,17 +77,17 @@ def find(
   one = np.ones_like(absorbed)
   # So that rounding does not make certain absorption less than that.
   absorbed = np.where(caught > 0, absorbed, one)
-  return Limits(atom, alive, absorbed, caught, found[..., 2:])
+  return Limits(atom, positive, absorbed, caught, found[..., 2:])
 
 
 def _passage(option: object, system: chain_solves.System) -> Array:
   """Returns P(X < inf), P(X = inf) and the time until either is known."""
   del option
-  passage, alive = killing.absorbed_or_caught(system)
+  passage, positive = killing.absorbed_or_caught(system)
   m = static.shape(system.weights)[-1]
-  none = np.zeros_like(alive)
+  none = np.zeros_like(positive)
   ends = np.concatenate([none[..., :m], passage.weights[..., m:]], axis=-1)
-  per_edge = np.stack([alive, ends, none], axis=-1)
+  per_edge = np.stack([positive, ends, none], axis=-1)
   start = np.zeros_like(passage.weights[..., :1] + system.initial)
   per_phase = np.stack([start, start, start + 1.0], axis=-1)
   x = chain_solves.solve(passage, per_phase, per_edge)

@@ -63,7 +63,7 @@ def backward(
   """
   q, x, *arrays = residuals
   at = _Point(mode, q, x, arrays)
-  _, bars = kernel_derivatives.vjp(
+  _, cotangents = kernel_derivatives.vjp(
     "log_density",
     at.operands,
     at.weighted(-1.0 / at.slope, cotangent),
@@ -75,7 +75,7 @@ def backward(
   of_x = operands_lib.summed(of_x, static.shape(x))
   # Of constants and coefficients of edges, which refuse them.
   none = [np.zeros_like(x) if i else None for i, x in enumerate(at.edges)]
-  return (of_x, *[None] * _NUM_LIMITS, *bars, *none)
+  return (of_x, *[None] * _NUM_LIMITS, *cotangents, *none)
 
 
 def along(
@@ -83,10 +83,10 @@ def along(
 ) -> tuple[Array, Array]:
   """Returns `quantile` and its derivative along tangents of its arrays."""
   x, *arrays = primals
-  moved_x, *moved = tangents
+  x_tangent, *tangents_of_arrays = tangents
   q = quantile(mode, x, *arrays)
   at = _Point(mode, q, x, arrays)
-  model = moved[_NUM_LIMITS : _NUM_LIMITS + 4]
+  model = tangents_of_arrays[_NUM_LIMITS : _NUM_LIMITS + 4]
   change = kernel_derivatives.jvp(
     "log_density",
     at.operands,
@@ -94,7 +94,7 @@ def along(
     portable_observations.phase_type,
     (*at.edges, at.kinds),
   )
-  of_x = at.completed(at.per_target) * moved_x
+  of_x = at.completed(at.per_target) * x_tangent
   return q, of_x - at.completed(1.0 / at.slope) * change
 
 
@@ -156,7 +156,7 @@ class _Point:
     upper = targets.upper
     self.regular = (q > 0) & (q < math.inf)
     strictly = np.where(
-      upper, targets.value > limits.alive, targets.value < limits.atom
+      upper, targets.value > limits.positive, targets.value < limits.atom
     )
     self.inside = (q == 0) & strictly & np.logical_not(targets.bad)
     usable = (limits.time > 0) & (limits.time < math.inf)

@@ -36,13 +36,13 @@ from phasic.math.quantiles import quantiles_targets as targets_lib
 MAX_ITERATIONS = 200
 # Values that may be NaN before the search is given up: where the kernel cannot
 # compute them times are too large, and shorter ones are tried.
-MAX_LOST = 8
+MAX_FAILED = 8
 # So many steps that would lead to times that are known to be too large are
 # made from times at most NEAR_LOST times shorter before the search is given up;
 # one that would lead FAR_LOST times beyond is enough. Each costs as much as a
 # value may.
 MAX_BEYOND = 2
-NEAR_LOST, FAR_LOST = 64.0, 4.0
+NEAR_FAILED, FAR_FAILED = 64.0, 4.0
 
 DENSITY = portable_observations.LOG_DENSITY
 SURVIVAL = portable_observations.LOG_SURVIVAL
@@ -64,31 +64,31 @@ def find(
     model: the kernel's four operands of a model.
     edges: its arrays of edges.
   """
-  lost = limits.time != limits.time
+  failed = limits.time != limits.time
   usable = (limits.time > 0) & (limits.time < math.inf)
-  whole = np.where(usable, limits.time, 1.0)
+  typical = np.where(usable, limits.time, 1.0)
 
   def solve(
     targets: targets_lib.Targets, start: Array
   ) -> tuple[Array, Array, targets_lib.Ends]:
     ends = targets_lib.ends(targets, limits)
-    special = targets.bad | ends.first | ends.never | lost
+    special = targets.bad | ends.first | ends.never | failed
     t, slope = _search(targets, ends, special, model, edges, start)
     return t, slope, ends
 
   def at_odds(targets: targets_lib.Targets) -> tuple[Array, Array]:
-    t, slope, ends = solve(targets, np.zeros_like(targets.value) + whole)
+    t, slope, ends = solve(targets, np.zeros_like(targets.value) + typical)
     rest = 1.0 - targets.value
     return t, np.abs(ends.ratio) * rest / slope
 
-  start = np.zeros_like(targets.value) + whole
+  start = np.zeros_like(targets.value) + typical
   if table.pays(targets):
-    near = table.starts(targets, targets.bad | lost, at_odds)
+    near = table.starts(targets, targets.bad | failed, at_odds)
     start = np.where((near > 0) & (near < math.inf), near, start)
   t, slope, ends = solve(targets, start)
   t = _refined(t, slope, targets, ends, model, edges)
   t = np.where(ends.first, 0.0, np.where(ends.never, math.inf, t))
-  return np.where(targets.bad | lost, math.nan, t)
+  return np.where(targets.bad | failed, math.nan, t)
 
 
 def _search(
@@ -126,7 +126,7 @@ def _search(
 
   def improve(carry: tuple[Array, ...]) -> tuple[Array, ...]:
     count, t, low, high, slope, last, slow, *counts, done = carry
-    lost, lost_at, beyond, is_above = counts
+    failed, failed_at, beyond, is_above = counts
     kind = np.where(done, NOTHING, side)
     measured, log_density = values(model, edges, t, kind)
     change = measured - targets.log_value
@@ -152,22 +152,24 @@ def _search(
       is_above = np.where(known & np.logical_not(below), none + 1, is_above)
       shorter = np.where(low > 0, np.sqrt(low) * np.sqrt(t), 1e-6 * t)
       back = np.where(too_small, np.sqrt(t) * np.sqrt(high), shorter)
-      lost_at = np.where(
-        known | done | too_small, lost_at, np.minimum(t, lost_at)
+      failed_at = np.where(
+        known | done | too_small, failed_at, np.minimum(t, failed_at)
       )
-      leaves = known & below & (then >= lost_at)
-      steps = np.where(then >= FAR_LOST * lost_at, none + MAX_BEYOND, none + 1)
-      near_lost = leaves & (t * NEAR_LOST >= lost_at)
-      then = np.where(leaves, np.sqrt(t) * np.sqrt(lost_at), then)
+      leaves = known & below & (then >= failed_at)
+      steps = np.where(
+        then >= FAR_FAILED * failed_at, none + MAX_BEYOND, none + 1
+      )
+      near_failed = leaves & (t * NEAR_FAILED >= failed_at)
+      then = np.where(leaves, np.sqrt(t) * np.sqrt(failed_at), then)
       then = np.where(known, then, back)
       ends_here = (step <= short) & (np.abs(error) < 0.01)
       stays = (np.abs(change) <= exact) | (high <= low * (1.0 + 4.0 * eps))
     # Below the least number that has all its digits it is zero.
     vanishes = known & np.logical_not(below) & (t <= tiny)
-    lost = lost + structures.cast(np.logical_not(known), "int32")
-    beyond = beyond + np.where(near_lost, steps, none)
+    failed = failed + structures.cast(np.logical_not(known), "int32")
+    beyond = beyond + np.where(near_failed, steps, none)
     settled = (ends_here | stays) & known
-    given_up = (lost > MAX_LOST) | (beyond >= MAX_BEYOND)
+    given_up = (failed > MAX_FAILED) | (beyond >= MAX_BEYOND)
     given_up = given_up & np.logical_not(settled)
     then = np.where(ends_here, newton, np.where(stays & known, t, then))
     then = np.where(vanishes, 0.0, np.where(given_up, math.nan, then))
@@ -180,8 +182,8 @@ def _search(
       slope,
       np.where(halving, math.inf, step),
       np.where(halving, none, slow),
-      lost,
-      lost_at,
+      failed,
+      failed_at,
       beyond,
       is_above,
       done | finished,
@@ -263,7 +265,7 @@ def _refined(
       # Not their difference, which may be below the least normal number.
       change = np.log(value / targets.value)
       error = targets_lib.mass_error(ends, change)
-      moved = t * _factor(ends.rising, error / slope)
-    return np.where(rough & (np.abs(error) < 0.1), moved, t)
+      refined = t * _factor(ends.rising, error / slope)
+    return np.where(rough & (np.abs(error) < 0.1), refined, t)
 
   return control_flow.cond(np.any(rough), step, lambda t: t, t)

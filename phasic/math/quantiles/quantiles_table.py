@@ -23,7 +23,7 @@ from phasic.math.quantiles import quantiles_targets as targets_lib
 # From how many quantiles of each model on, and of how many the table is.
 LEAST = 1024
 _SHARE = 8
-_MOST_NODES = 1024
+_MOST_POINTS = 1024
 
 
 def pays(targets: targets_lib.Targets) -> bool:
@@ -46,22 +46,22 @@ def starts(
       their logarithms in log odds.
   """
   n = static.shape(targets.value)[-1]
-  nodes = min(n // _SHARE, _MOST_NODES)
+  points = min(n // _SHARE, _MOST_POINTS)
   odds = np.reshape(np.where(special, math.nan, _log_odds(targets)), (-1, n))
   known = odds == odds
   low = -np.max(np.where(known, -odds, -math.inf), axis=-1)[:, None]
   high = np.max(np.where(known, odds, -math.inf), axis=-1)[:, None]
   usable = np.isfinite(low) & np.isfinite(high)
   low = np.where(usable, low, 0.0)
-  width = np.where(usable, np.maximum(high - low, 1e-6), 1.0) / (nodes - 1)
-  places = structures.cast(np.arange(nodes), odds.dtype)
+  width = np.where(usable, np.maximum(high - low, 1e-6), 1.0) / (points - 1)
+  places = structures.cast(np.arange(points), odds.dtype)
   batch = static.shape(special)[:-1]
-  at_nodes = np.reshape(low + width * places, (*batch, nodes))
-  times, slopes = solve(_of_log_odds(at_nodes))
+  at_points = np.reshape(low + width * places, (*batch, points))
+  times, slopes = solve(_of_log_odds(at_points))
   models = static.shape(odds)[0]
-  first = structures.cast(np.arange(models), "int32")[:, None] * nodes
+  first = structures.cast(np.arange(models), "int32")[:, None] * points
   place = np.where(known, (odds - low) / width, 0.0)
-  cell = np.minimum(np.maximum(np.floor(place), 0.0), nodes - 2.0)
+  cell = np.minimum(np.maximum(np.floor(place), 0.0), points - 2.0)
   index = structures.cast(cell, "int32") + first
   found = _interpolated(
     place - cell,

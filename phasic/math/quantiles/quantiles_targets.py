@@ -95,20 +95,20 @@ def ends(targets: Targets, limits: quantiles_limits.Limits) -> Ends:
   upper, value, log_value, _ = targets
   nothing = log_value == -math.inf
   below = (value <= limits.atom) & (limits.atom > 0)
-  first = np.where(upper, value >= limits.alive, below | nothing)
+  first = np.where(upper, value >= limits.positive, below | nothing)
   above = (value <= limits.caught) & (limits.caught > 0)
   never = np.where(upper, above | nothing, value >= limits.absorbed)
   never = never & np.logical_not(first)
-  start = np.where(upper, limits.alive, limits.atom)
+  start = np.where(upper, limits.positive, limits.atom)
   end = np.where(upper, limits.caught, limits.absorbed)
-  whole = np.abs(end - start)
-  rising = np.abs(value - start) <= 0.5 * whole
+  range_of_mass = np.abs(end - start)
+  rising = np.abs(value - start) <= 0.5 * range_of_mass
   reference = np.where(rising, start, end)
   is_plain = reference == 0
   usable = np.logical_not(is_plain | first | never)
   mass = np.where(usable, value - reference, 1.0)
   ratio = np.where(usable, value, 1.0) / mass
-  ahead = np.where(rising, 0.5 * whole, np.abs(value - end))
+  ahead = np.where(rising, 0.5 * range_of_mass, np.abs(value - end))
   tiny = onp.finfo(static.dtype_name(value)).tiny
   with onp.errstate(over="ignore"):
     bound = 4.0 * limits.time / np.maximum(ahead, tiny)

@@ -20,7 +20,7 @@ from phasic.math.model import operands
 from phasic.math.model import step_chain
 from phasic.math.model.model_types import SubtransitionLike
 from phasic.math.rewards import reward_stages
-from phasic.math.rewards import without_reward
+from phasic.math.rewards import stochastic_complement
 
 
 def discrete_reward_transform(
@@ -93,7 +93,7 @@ def discrete_reward_transform(
       distributions in mathematical population genetics, Theor. Popul. Biol.
       157, 2024.
   """
-  model, (earned,), _, _ = chain_arguments.convert(
+  model, (reward_array,), _, _ = chain_arguments.convert(
     initial_probs,
     subtransition,
     rewards,
@@ -111,8 +111,8 @@ def discrete_reward_transform(
       sources, targets, matrix, coefficients, constants
     )
     matrix, exits = edge_rates.dense(p, edges)
-  parts = (model.initial, matrix, exits, model.atom, earned)
-  stages = _stages(earned, impulse_rewards, p)
+  parts = (model.initial, matrix, exits, model.atom, reward_array)
+  stages = _stages(reward_array, impulse_rewards, p)
   if stages is None:
     return _run(completes, *parts)
   return _run_stages(completes, *parts[:4], *_arrays(stages, model.initial))
@@ -149,9 +149,9 @@ def _stages(
 def _integers(name: str, x: onp.ndarray) -> onp.ndarray:
   """Returns known rewards as integers."""
   x = onp.asarray(x)
-  whole = onp.isfinite(x) & (x >= 0) & (x == onp.floor(x))
-  if not onp.all(whole):
-    wrong = x[onp.logical_not(whole)][0]
+  is_integer = onp.isfinite(x) & (x >= 0) & (x == onp.floor(x))
+  if not onp.all(is_integer):
+    wrong = x[onp.logical_not(is_integer)][0]
     raise ValueError(f"{name} has an entry {wrong}: they must be integers >= 0")
   return onp.asarray(x, int)
 
@@ -167,9 +167,9 @@ def _arrays(stages: reward_stages.Stages, like: Array) -> tuple[Array, ...]:
 
   return (
     np.asarray(onp.asarray(stages.phases, onp.int32)),
-    laid_out(1.0 * stages.earns, 1),
+    laid_out(1.0 * stages.rewards, 1),
     laid_out(stages.starts, 1),
-    laid_out(stages.moves, 2),
+    laid_out(stages.transitions, 2),
     laid_out(stages.descents, 2),
     laid_out(stages.ends, 1),
     laid_out(stages.last, 1),
@@ -225,20 +225,20 @@ def _evaluate_stages(
   initial, matrix, exits, atom, bad = _chain(
     completes, initial, matrix, exits, prob_zero
   )
-  phases, earns, starts, moves, descents, ends, last = stages
+  phases, rewards, starts, transitions, descents, ends, last = stages
   p = static.shape(initial)[-1]
   rows = np.where(phases < p, phases, 0)
   exits = exits + np.zeros_like(matrix[..., 0])
   matrix = matrix + np.zeros_like(exits)[..., None]
-  whole = np.concatenate([matrix, exits[..., None]], axis=-1)
-  whole = np.take(np.take(whole, rows, axis=-2), phases, axis=-1)
+  is_integer = np.concatenate([matrix, exits[..., None]], axis=-1)
+  is_integer = np.take(np.take(is_integer, rows, axis=-2), phases, axis=-1)
   chain = (
     np.take(initial, rows, axis=-1) * starts,
-    whole * moves + descents,
+    is_integer * transitions + descents,
     np.take(exits, rows, axis=-1) * ends + last,
     atom,
   )
-  return _result(dtype, chain, earns == 0, bad)
+  return _result(dtype, chain, rewards == 0, bad)
 
 
 def _result(
@@ -246,7 +246,7 @@ def _result(
 ) -> tuple[Array, Array, Array, Array]:
   """Returns the model without phases that earn nothing."""
   initial, off, exits, atom = chain
-  seen = without_reward.watched(initial, off, exits, atom, idle)
+  seen = stochastic_complement.complement(initial, off, exits, atom, idle)
   lost = np.where(bad, math.nan, 0.0)
   exits = seen.exits + np.where(idle, 1.0, 0.0)
   return tuple(

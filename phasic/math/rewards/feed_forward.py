@@ -41,7 +41,7 @@ from phasic.math.elimination import chain_solves
 from phasic.math.likelihood import phase_type
 from phasic.math.model.chain import Chain
 from phasic.math.numeric import reachability
-from phasic.math.rewards import without_reward
+from phasic.math.rewards import stochastic_complement
 
 
 class Blocks(NamedTuple):
@@ -140,7 +140,7 @@ def log_density(
   total = np.sum(rewards, axis=-1)
   parts = (chain.initial, chain.off, chain.exits, chain.atom)
   if found.idle:
-    parts = without_reward.watched(*parts, total == 0)
+    parts = stochastic_complement.complement(*parts, total == 0)
   initial, off, exits, atom = parts
   rows = np.zeros_like(values[..., :1]) + np.zeros_like(total)
   rows = rows + np.zeros_like(initial) + np.zeros_like(atom)[..., None]
@@ -159,8 +159,8 @@ def log_density(
     visited = (y != 0)[..., None]
     here = _visit(found.phases[r], own, weights, rest, y)
     rest = Rest(
-      np.where(visited, here.logs, _without(own, rest.logs, -math.inf)),
-      np.where(visited, here.faint, _without(own, rest.faint, 0.0)),
+      np.where(visited, here.logs, _skipped(own, rest.logs, -math.inf)),
+      np.where(visited, here.faint, _skipped(own, rest.faint, 0.0)),
     )
   masses = np.concatenate([initial + rows, atom[..., None] + rows[..., :1]], -1)
   shift, shares = _shares(rest)
@@ -173,24 +173,24 @@ def log_density(
   )
   flat = np.reshape(rewards, (*static.shape(rewards)[:-2], -1))
   lost = np.where(good, 0.0, math.nan)
-  lost = lost + without_reward.no_derivative_at_zero(flat)
+  lost = lost + stochastic_complement.no_derivative_at_zero(flat)
   some = autodiff.stop_gradient(rest.logs) != -math.inf
   return np.log(_sum_of_shares(masses, shares, some)) + shift + lost
 
 
 def _broken(found: Blocks, rewards: Array, off: Array) -> Array:
   """Returns whether the chain is not feed-forward in the order found, (...)."""
-  earns = rewards > 0
-  counts = np.sum(structures.cast(earns, static.dtype_name(off)), axis=-1)
+  positive = rewards > 0
+  counts = np.sum(structures.cast(positive, static.dtype_name(off)), axis=-1)
   broken = np.any(counts > 1, axis=-1)
   for place, r in enumerate(found.order):
     for q in found.order[:place]:
-      back = (earns[..., r, None] & earns[..., None, :, q]) & (off > 0)
+      back = (positive[..., r, None] & positive[..., None, :, q]) & (off > 0)
       broken = broken | np.any(np.any(back, axis=-1), axis=-1)
   return broken
 
 
-def _without(own: Array, x: Array, value: float) -> Array:
+def _skipped(own: Array, x: Array, value: float) -> Array:
   """Returns x (..., p + 1) with a value for phases that are not visited."""
   p = static.shape(own)[-1]
   return np.concatenate([np.where(own, value, x[..., :p]), x[..., p:]], axis=-1)

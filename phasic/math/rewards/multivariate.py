@@ -173,7 +173,7 @@ def joint_log_prob(
     "prob_zero": prob_zero,
   }
   given = structures.as_array(value, dtypes.common_dtype(names), "value")
-  model, (earned,), batch, dtype = chain_arguments.convert(
+  model, (reward_array,), batch, dtype = chain_arguments.convert(
     initial_probs,
     subgenerator,
     rewards,
@@ -182,7 +182,7 @@ def joint_log_prob(
     names=operands.REWARD_ARGUMENTS,
     event_ranks=(2,),
   )
-  size, shape = static.shape(earned)[-1], static.shape(given)
+  size, shape = static.shape(reward_array)[-1], static.shape(given)
   if len(shape) < 1 or shape[-1] != size:
     raise ValueError(
       f"value has shape {shape}: it must be (..., R), R = {size}"
@@ -195,9 +195,9 @@ def joint_log_prob(
       sources, targets, matrix, coefficients, constants
     )
     matrix, exits = edge_rates.dense(static.shape(model.initial)[-1], edges)
-  found = feed_forward.blocks(earned, matrix)
+  found = feed_forward.blocks(reward_array, matrix)
   parts = (model.initial, matrix, exits, model.atom)
-  x = _log_density(found, dtype, earned, given, *parts)
+  x = _log_density(found, dtype, reward_array, given, *parts)
   return np.broadcast_to(x, tuple(batch))
 
 

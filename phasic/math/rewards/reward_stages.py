@@ -28,9 +28,9 @@ class Stages(NamedTuple):
   """
 
   phases: onp.ndarray
-  earns: onp.ndarray
+  rewards: onp.ndarray
   starts: onp.ndarray
-  moves: onp.ndarray
+  transitions: onp.ndarray
   descents: onp.ndarray
   ends: onp.ndarray
   last: onp.ndarray
@@ -51,17 +51,17 @@ def stages(visit_rewards: onp.ndarray, jump_rewards: onp.ndarray) -> Stages:
   at_entry = onp.concatenate(
     [visit_rewards, onp.zeros((*batch, 1), int)], axis=-1
   )
-  earned = jump_rewards + at_entry[..., None, :]
-  starts = visit_rewards + onp.zeros(onp.shape(earned)[:-1], int)
+  totals = jump_rewards + at_entry[..., None, :]
+  starts = visit_rewards + onp.zeros(onp.shape(totals)[:-1], int)
   flat = onp.reshape(
-    onp.concatenate([earned[..., :p], starts[..., None, :]], axis=-2), (-1, p)
+    onp.concatenate([totals[..., :p], starts[..., None, :]], axis=-2), (-1, p)
   )
   pairs = [
     (i, k)
     for i in range(p)
     for k in range(int(min(flat[:, i]) > 0), max(flat[:, i]) + 1)
   ]
-  pairs += [(p, k + 1) for k in range(int(onp.max(earned[..., p])))]
+  pairs += [(p, k + 1) for k in range(int(onp.max(totals[..., p])))]
   n = len(pairs)
   if n > MAX_STAGES:
     raise ValueError(
@@ -72,17 +72,17 @@ def stages(visit_rewards: onp.ndarray, jump_rewards: onp.ndarray) -> Stages:
   leaves = (phases < p) & (stage <= 1)
   rows = onp.where(phases < p, phases, 0)
   # Of the jump from each stage to the phase of each.
-  between = onp.take(onp.take(earned, rows, axis=-2), phases, axis=-1)
-  moves = leaves[:, None] & (between == stage)
+  between = onp.take(onp.take(totals, rows, axis=-2), phases, axis=-1)
+  transitions = leaves[:, None] & (between == stage)
   same = phases[:, None] == phases
   descents = same & (stage[:, None] == stage + 1) & (stage >= 1)
   begins = onp.take(starts, rows, axis=-1) == stage
-  ends = leaves & (onp.take(earned[..., p], rows, axis=-1) == 0)
+  ends = leaves & (onp.take(totals[..., p], rows, axis=-1) == 0)
   return Stages(
     phases,
     stage > 0,
     1.0 * (begins & (phases < p)),
-    1.0 * moves,
+    1.0 * transitions,
     1.0 * descents,
     1.0 * ends,
     1.0 * ((phases == p) & (stage == 1)),

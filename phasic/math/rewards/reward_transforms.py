@@ -18,7 +18,7 @@ from phasic.math.model import chain as chain_lib
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
 from phasic.math.model.model_types import SubgeneratorLike
-from phasic.math.rewards import without_reward
+from phasic.math.rewards import stochastic_complement
 
 
 def reward_transform(
@@ -85,7 +85,7 @@ def reward_transform(
     M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
       probability, 2017, theorem 3.1.33.
   """
-  model, (earned,), _, _ = chain_arguments.convert(
+  model, (reward_array,), _, _ = chain_arguments.convert(
     initial_probs,
     subgenerator,
     rewards,
@@ -95,17 +95,17 @@ def reward_transform(
     event_ranks=(1,),
   )
   if model.edges is None:
-    return _run(*model[:4], earned)
+    return _run(*model[:4], reward_array)
   sources, targets, constants, coefficients = model.edges
   edges = edge_rates.EdgeRates(
     sources, targets, model.rates, coefficients, constants
   )
-  known = static.concrete(earned)
+  known = static.concrete(reward_array)
   if known is not None and onp.any(known == 0):
     between, exits = edge_rates.dense(static.shape(model.initial)[-1], edges)
-    return _run(model.initial, between, exits, model.atom, earned)
-  good = np.all((earned > 0) & np.isfinite(earned), axis=-1)
-  units = np.where(good[..., None], earned, math.nan)
+    return _run(model.initial, between, exits, model.atom, reward_array)
+  good = np.all((reward_array > 0) & np.isfinite(reward_array), axis=-1)
+  units = np.where(good[..., None], reward_array, math.nan)
   rates = edge_rates.values(model.rates, constants, coefficients)
   rates = rates / np.take(units, sources, axis=-1)
   edges = edge_rates.EdgeRates(sources, targets, rates)
@@ -125,7 +125,7 @@ def _evaluate(
   chain = chain_lib.derive(wide[:4], static.finfo_eps(dtype))
   rewards = wide[4]
   idle = rewards == 0
-  seen = without_reward.watched(
+  seen = stochastic_complement.complement(
     chain.initial, chain.off, chain.exits, chain.atom, idle
   )
   p = static.shape(rewards)[-1]
@@ -140,7 +140,7 @@ def _evaluate(
     (rewards >= 0) & np.isfinite(rewards), axis=-1
   ) & np.logical_not(chain.bad)
   lost = np.where(good, 0.0, math.nan)
-  lost = lost + without_reward.no_derivative_at_zero(rewards)
+  lost = lost + stochastic_complement.no_derivative_at_zero(rewards)
   totals = (np.sum(off, axis=-1) + exits)[..., None]
   matrix = off - np.eye(p, dtype=rewards.dtype) * totals
   return tuple(

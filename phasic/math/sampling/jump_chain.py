@@ -126,8 +126,8 @@ def sample_rewards(
     prob_zero,
   )
   rewards = np.broadcast_to(rewards, (*batch, p, size))
-  batch, earned = _sample(n, seed, arguments, rewards, discrete)
-  return np.reshape(earned, (n, *batch, size))
+  batch, accumulated = _sample(n, seed, arguments, rewards, discrete)
+  return np.reshape(accumulated, (n, *batch, size))
 
 
 def without_derivatives(
@@ -161,10 +161,10 @@ def _sample(
     model = (*model, np.reshape(rewards, (*kept, *event)))
   fixed = [autodiff.stop_gradient(x) for x in model]
   rewards = fixed[4] if rewards is not None else None
-  earned = _run(n, discrete, depth, seed, rewards, *fixed[:4], *edges)
+  accumulated = _run(n, discrete, depth, seed, rewards, *fixed[:4], *edges)
   dtype = operands[0].dtype
-  earned = structures.cast(earned, dtype)
-  return layout.batch, not_differentiable.attach(ADVICE, earned, *model)
+  accumulated = structures.cast(accumulated, dtype)
+  return layout.batch, not_differentiable.attach(ADVICE, accumulated, *model)
 
 
 def prepare(
@@ -209,41 +209,41 @@ def _paths(
     *operands: the model's four, and the edges' three if there are edges.
   """
   wide_name = static.wide_float()
-  tables, earnings, bad = _prepare(discrete, depth, rewards, *operands)
+  tables, reward_rates, bad = _prepare(discrete, depth, rewards, *operands)
   models, p = static.shape(tables.scales)
   start_seed, jump_seed = random.split_seed(seed)
   uniform = random.uniform(start_seed, (n, models), wide_name)
   phase = jumps.first_phases(uniform, tables)
-  size = static.shape(earnings.rates)[-1]
-  rates = np.reshape(earnings.rates, (-1, size))
+  size = static.shape(reward_rates.rates)[-1]
+  rates = np.reshape(reward_rates.rates, (-1, size))
   row_of_model = p * structures.cast(np.arange(models), "int32")
-  earned = np.zeros_like(uniform)[..., None] * np.zeros_like(rates[0])
+  accumulated = np.zeros_like(uniform)[..., None] * np.zeros_like(rates[0])
 
   def unfinished(carry: _Carry) -> Array:
     count, _, phase, _ = carry
     return (count < MAX_JUMPS) & np.any(phase < p)
 
   def jump(carry: _Carry) -> _Carry:
-    count, seed, phase, earned = carry
+    count, seed, phase, accumulated = carry
     hold_seed, turn_seed, seed = random.split_seed(seed, 3)
     running = phase < p
     here = np.where(running, phase, 0)
-    stopped = jumps.of_phases(earnings.stops, here)
+    stopped = jumps.of_phases(reward_rates.stops, here)
     scales = np.where(stopped, 1.0, jumps.of_phases(tables.scales, here))
     hold = random.exponential(hold_seed, (n, models), wide_name)
     hold = jumps.holding_times(scales, hold, discrete)
     rate = np.take(rates, here + row_of_model, axis=0)
     gain = np.where(rate < math.inf, hold[..., None] * rate, math.inf)
-    earned = np.where(running[..., None], earned + gain, earned)
+    accumulated = np.where(running[..., None], accumulated + gain, accumulated)
     turn = random.uniform(turn_seed, (n, models), wide_name)
     target = jumps.next_phases(turn, tables, here)
     target = np.where(stopped, p, target)
-    return count + 1, seed, np.where(running, target, phase), earned
+    return count + 1, seed, np.where(running, target, phase), accumulated
 
-  init = (np.asarray(0), jump_seed, phase, earned)
-  _, _, phase, earned = control_flow.while_loop(unfinished, jump, init)
+  init = (np.asarray(0), jump_seed, phase, accumulated)
+  _, _, phase, accumulated = control_flow.while_loop(unfinished, jump, init)
   lost = np.where(phase < p, math.nan, 0.0) + np.where(bad, math.nan, 0.0)
-  return earned + lost[..., None]
+  return accumulated + lost[..., None]
 
 
 _run = control_flow.compiled(_paths, static_argnums=(0, 1, 2))
@@ -251,18 +251,18 @@ _run = control_flow.compiled(_paths, static_argnums=(0, 1, 2))
 
 def _prepare(
   discrete: bool, depth: int, rewards: Array | None, *operands: Array
-) -> tuple[jump_tables.JumpTables, jump_tables.Earnings, Array]:
+) -> tuple[jump_tables.JumpTables, jump_tables.RewardRates, Array]:
   """Returns tables, earnings, and whether values break a rule (models,)."""
   tables, bad = make_tables(discrete, depth, *operands)
   if rewards is None:
-    return tables, jump_tables.time_earnings(tables), bad
+    return tables, jump_tables.time_reward_rates(tables), bad
   rewards = structures.cast(rewards, static.wide_float())
   p, size = static.shape(rewards)[-2:]
   good = np.all((rewards >= 0) & np.isfinite(rewards), axis=-1)
   flat = np.reshape(rewards, (-1, p, size))
-  earnings = jump_tables.reward_earnings(tables, flat)
+  reward_rates = jump_tables.stopped_reward_rates(tables, flat)
   bad = bad | np.reshape(np.logical_not(np.all(good, axis=-1)), (-1,))
-  return tables, earnings, bad
+  return tables, reward_rates, bad
 
 
 def make_tables(

@@ -52,7 +52,7 @@ class JumpTables(NamedTuple):
   depth: int
 
 
-class Earnings(NamedTuple):
+class RewardRates(NamedTuple):
   """What is earned in the phases.
 
   Attributes:
@@ -65,13 +65,13 @@ class Earnings(NamedTuple):
   stops: Array
 
 
-def time_earnings(tables: JumpTables) -> Earnings:
+def time_reward_rates(tables: JumpTables) -> RewardRates:
   """Returns earnings that are the time, for which R is one."""
   stops = np.logical_not(tables.leads)
-  return Earnings(np.where(stops, math.inf, 1.0)[..., None], stops)
+  return RewardRates(np.where(stops, math.inf, 1.0)[..., None], stops)
 
 
-def reward_earnings(tables: JumpTables, rewards: Array) -> Earnings:
+def stopped_reward_rates(tables: JumpTables, rewards: Array) -> RewardRates:
   """Returns the earnings of rewards (models, p, R).
 
   A path is followed until it is absorbed, or is where it earns for ever or
@@ -80,7 +80,7 @@ def reward_earnings(tables: JumpTables, rewards: Array) -> Earnings:
   expected = _expected(tables, rewards)
   known = (expected == 0) | (expected == math.inf)
   stops = np.logical_not(tables.leads) & np.all(known, axis=-1)
-  return Earnings(np.where(stops[..., None], expected, rewards), stops)
+  return RewardRates(np.where(stops[..., None], expected, rewards), stops)
 
 
 def _expected(tables: JumpTables, rewards: Array) -> Array:

@@ -9,8 +9,8 @@ from phasic import distributions as pd
 from phasic import inference
 from phasic.graphs import ABSORBED
 from phasic.graphs import Graph
-from phasic.math.maximization import ascending_rates
-from phasic.math.maximization import expected_paths
+from phasic.math.m_step import ascending_rates
+from phasic.math.m_step import sufficient_statistics
 from tests.helpers import em_cases
 from tests.helpers import test_case
 from tests.oracle import em_oracle
@@ -120,7 +120,7 @@ class SharedTest(test_case.TestCase):
     # The last has all the mass: no two may change places.
     masses = onp.asarray((onp.arange(p) == p - 1) * 1.0)
     nothing = onp.zeros(p)
-    paths = expected_paths.ExpectedPaths(
+    paths = sufficient_statistics.SufficientStatistics(
       nothing, visits, counts, nothing, nothing, 0.0
     )
     rates = counts / onp.where(visits > 0, visits, 1.0)

@@ -24,7 +24,7 @@ from phasic.math.numeric import scaled_sums
 
 # How many probabilities are found at once, and the largest sum of counts.
 MAX_PROBS = 2**16
-MAX_MARKS = 1000
+MAX_TOTAL = 1000
 
 
 def joint_mark_probs(
@@ -106,11 +106,11 @@ def checked_counts(max_counts: ArrayLike, size: int) -> tuple[int, ...]:
   """Returns the largest counts as a tuple of ints."""
   counts = count_levels.checked("max_counts", max_counts, size)
   number = math.prod(n + 1 for n in counts)
-  if number > MAX_PROBS or sum(counts) > MAX_MARKS:
+  if number > MAX_PROBS or sum(counts) > MAX_TOTAL:
     raise ValueError(
       f"max_counts is {counts}: these are {number} probabilities of up to "
       f"{sum(counts)} marks; there must not be more than {MAX_PROBS} of up to "
-      f"{MAX_MARKS}"
+      f"{MAX_TOTAL}"
     )
   return counts
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from phasic.internal import static
 from phasic.internal.arrays import Array
-from phasic.math.maximization import expected_paths
+from phasic.math.m_step import sufficient_statistics
 from phasic.math.model import edge_rates
 from phasic.math.model.edge_probs import EdgeProbs
 
@@ -21,14 +21,15 @@ class Start(TypedDict):
   prob_zero: Array | None
 
 
-def ratio(counts: Array, exposures: Array, old: Array | float) -> Array:
+def updated(counts: Array, exposures: Array, old: Array | float) -> Array:
   """Returns counts / exposures, the old value where nothing was exposed."""
   exposed = exposures != 0
   return np.where(exposed, counts / np.where(exposed, exposures, 1.0), old)
 
 
 def edge_parameters(
-  edges: edge_rates.EdgeRates, paths: expected_paths.ExpectedPaths
+  edges: edge_rates.EdgeRates,
+  statistics: sufficient_statistics.SufficientStatistics,
 ) -> Array:
   """Returns parameters of edges in continuous time, (..., d).
 
@@ -41,24 +42,28 @@ def edge_parameters(
     edges: EdgeRates whose coefficients and constants are >= 0.
     paths: of the chain.
   """
-  edges = edge_rates.convert(edges, static.dtype_name(paths.starts))
-  exposures = np.take(paths.visits, edges.sources, axis=-1)
+  edges = edge_rates.convert(edges, static.dtype_name(statistics.starts))
+  exposures = np.take(statistics.visits, edges.sources, axis=-1)
   exposures = np.where(edges.sources == edges.targets, 0.0, exposures)
   if edges.coefficients is None:
-    return ratio(paths.jumps, exposures, edges.parameters)
+    return updated(statistics.jumps, exposures, edges.parameters)
   rates = edge_rates.values(
     edges.parameters, edges.constants, edges.coefficients
   )
   passed = rates != 0
-  per_rate = np.where(passed, paths.jumps / np.where(passed, rates, 1.0), 0.0)
+  per_rate = np.where(
+    passed, statistics.jumps / np.where(passed, rates, 1.0), 0.0
+  )
   factors, times = (
     np.matmul(x[..., None, :], edges.coefficients)[..., 0, :]
     for x in (per_rate, exposures)
   )
-  return ratio(edges.parameters * factors, times, edges.parameters)
+  return updated(edges.parameters * factors, times, edges.parameters)
 
 
-def edge_probs(edges: EdgeProbs, paths: expected_paths.ExpectedPaths) -> Array:
+def edge_probs(
+  edges: EdgeProbs, statistics: sufficient_statistics.SufficientStatistics
+) -> Array:
   """Returns probabilities of edges in discrete time, (..., m).
 
   Args:
@@ -66,11 +71,11 @@ def edge_probs(edges: EdgeProbs, paths: expected_paths.ExpectedPaths) -> Array:
       itself share what stays in proportion of their probabilities.
     paths: of the chain.
   """
-  edges = edge_rates.convert(edges, static.dtype_name(paths.starts))
-  p = static.shape(paths.visits)[-1]
+  edges = edge_rates.convert(edges, static.dtype_name(statistics.starts))
+  p = static.shape(statistics.visits)[-1]
   is_loop = edges.sources == edges.targets
-  steps = np.take(paths.visits, edges.sources, axis=-1)
-  stays = np.take(paths.stays, edges.sources, axis=-1)
+  steps = np.take(statistics.visits, edges.sources, axis=-1)
+  stays = np.take(statistics.stays, edges.sources, axis=-1)
   loops = edges._replace(
     parameters=np.where(is_loop, edges.parameters, 0.0), constants=None
   )
@@ -80,12 +85,13 @@ def edge_probs(edges: EdgeProbs, paths: expected_paths.ExpectedPaths) -> Array:
   total = np.take(total, edges.sources, axis=-1)
   kept = is_loop & (total != 0)
   share = np.where(kept, edges.parameters / np.where(kept, total, 1.0), 0.0)
-  counts = np.where(is_loop, share * stays, paths.jumps)
-  return ratio(counts, steps, edges.parameters)
+  counts = np.where(is_loop, share * stays, statistics.jumps)
+  return updated(counts, steps, edges.parameters)
 
 
 def start(
-  arrays: Mapping[str, Any], paths: expected_paths.ExpectedPaths
+  arrays: Mapping[str, Any],
+  statistics: sufficient_statistics.SufficientStatistics,
 ) -> Start:
   """Returns masses of phases and, if it is given, the mass at zero.
 
@@ -93,8 +99,8 @@ def start(
     arrays: a model's `initial_probs` and `prob_zero` among them.
     paths: of the chain.
   """
-  total, atom = paths.total, arrays["prob_zero"]
-  masses = ratio(paths.starts, total[..., None], arrays["initial_probs"])
+  total, atom = statistics.total, arrays["prob_zero"]
+  masses = updated(statistics.starts, total[..., None], arrays["initial_probs"])
   if atom is not None:
-    atom = ratio(paths.atom, total, atom)
+    atom = updated(statistics.atom, total, atom)
   return {"initial_probs": masses, "prob_zero": atom}

@@ -34,11 +34,11 @@ def indicator(phases: ArrayLike, initial_probs: ArrayLike) -> list[float]:
   probs = structures.as_array(initial_probs, None, "initial_probs")
   shape = static.shape(probs)
   p = shape[-1] if shape else 0
-  named = {int(i) for i in numbers}
-  wrong = [i for i in named if not 0 <= i < p]
+  given = {int(i) for i in numbers}
+  wrong = [i for i in given if not 0 <= i < p]
   if wrong:
     raise ValueError(f"phases has {wrong[0]}: it must be in [0, {p})")
-  return [float(i in named) for i in range(p)]
+  return [float(i in given) for i in range(p)]
 
 
 def require_edges(edges: object, name: str) -> None:

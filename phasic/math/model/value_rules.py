@@ -34,7 +34,7 @@ class ValueRule(NamedTuple):
   least: float
   most: float
   text: str
-  whole: bool = False
+  integer: bool = False
   finite: bool = True
 
   def holds(self, x: Array) -> Array:
@@ -42,7 +42,7 @@ class ValueRule(NamedTuple):
     good = (x >= self.least) & (x <= self.most)
     if self.finite:
       good = good & (x < _INF)
-    return good & (np.floor(x) == x) if self.whole else good
+    return good & (np.floor(x) == x) if self.integer else good
 
 
 PROBABILITY = ValueRule(0.0, 1.0, "a probability must be in [0, 1]")
@@ -122,7 +122,7 @@ def warn(name: str, x: ArrayLike, rule: ValueRule) -> None:
   good: onp.ndarray = (x >= rule.least) & (x <= rule.most)
   if rule.finite:
     good = good & (x < _INF)
-  if rule.whole:
+  if rule.integer:
     good = good & (onp.floor(x) == x)
   good = good | onp.isnan(x)
   if not onp.all(good):
@@ -144,10 +144,10 @@ def _message(
   name: str, good: Array | onp.ndarray, rule: str, what: Array | onp.ndarray
 ) -> str:
   """Returns the message, with the first value that breaks the rule if known."""
-  values, held = static.at_hand(what), static.at_hand(good)
-  if values is None or held is None or onp.all(held):
+  values, holds = static.at_hand(what), static.at_hand(good)
+  if values is None or holds is None or onp.all(holds):
     return f"{name}: {rule}"
-  values, bad = onp.broadcast_arrays(values, onp.logical_not(held))
+  values, bad = onp.broadcast_arrays(values, onp.logical_not(holds))
   index = tuple(int(i) for i in onp.argwhere(bad)[0])
   where = "".join(f"[{', '.join(map(str, index))}]" if index else "")
   return f"{name}{where} = {values[index]}: {rule}"

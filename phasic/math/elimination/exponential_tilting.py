@@ -70,7 +70,7 @@ def excess(option: None, system: chain_solves.System, s: Array) -> Array:
   one, two = _tilted(system, s), _tilted(system, 2.0 * s)
   inside = (one.known & one.reached)[..., None]
   none = np.zeros_like(system.initial)[..., None]
-  x = chain_solves.solve(one.chain, none, one.alive[..., None])
+  x = chain_solves.solve(one.chain, none, one.absorbed[..., None])
   grown = one.growth[..., None, None] * np.where(
     inside, one.level[..., None] * x, 0.0
   )
@@ -86,7 +86,7 @@ def excess(option: None, system: chain_solves.System, s: Array) -> Array:
   mean = np.sum(system.initial * more, axis=-1)
   spread = chain_solves.leaving_weights(system) * np.square(apart)
   spread = spread / chain_solves.at_sources(system, two.level)
-  ends = static.shape(two.alive)[-1] - static.shape(spread)[-1]
+  ends = static.shape(two.absorbed)[-1] - static.shape(spread)[-1]
   zeros = np.zeros_like(spread[..., :1]) + np.zeros(ends, dtype=spread.dtype)
   later = np.concatenate([spread, zeros], axis=-1)
   later = chain_solves.solve(two.chain, none, later[..., None])[..., 0]
@@ -138,7 +138,7 @@ class _Tilted(NamedTuple):
   """
 
   chain: chain_solves.System
-  alive: Array
+  absorbed: Array
   level: Array
   known: Array
   reached: Array
@@ -172,15 +172,17 @@ def _tilted(system: chain_solves.System, s: Array) -> _Tilted:
   own = system.indices[0] == system.indices[1]
   lack = system.weights * np.where(own, 0.0, 1.0 - target / source)
   lack = segments.segment_sum(lack, system.indices[0], p) - growth[..., None]
-  mortal, alive = killing.killed(tilted, tilted.weights, lack - fixed(lack))
-  return _Tilted(mortal, alive, x, known, reached, growth, code)
+  killed_system, absorbed = killing.killed(
+    tilted, tilted.weights, lack - fixed(lack)
+  )
+  return _Tilted(killed_system, absorbed, x, known, reached, growth, code)
 
 
 def _grown(system: chain_solves.System, s: Array) -> Array:
   """Returns E exp(s X) for s >= 0."""
   tilted = _tilted(system, s)
   none = np.zeros_like(system.initial)[..., None]
-  found = chain_solves.solve(tilted.chain, none, tilted.alive[..., None])
+  found = chain_solves.solve(tilted.chain, none, tilted.absorbed[..., None])
   there = tilted.reached | tilted.known
   x = tilted.level * found[..., 0]
   total = system.atom + np.sum(np.where(there, system.initial * x, 0.0), -1)
@@ -199,11 +201,11 @@ def _in_range(
   total = np.where(lost, math.nan, total)
   total = np.where((code > 0) & np.logical_not(np.isnan(s)), math.inf, total)
   # A phase that alpha cannot reach may be above its own decay rate.
-  others = np.any(np.logical_not(known) & np.logical_not(reached), axis=-1)
+  unreached = np.any(np.logical_not(known) & np.logical_not(reached), axis=-1)
   growth = tilted.growth
   finite = np.where(np.isfinite(growth), growth, 0.0)
   return total + chain_solves.undefined(
-    (s > 0) & (others | (code != 0)),
+    (s > 0) & (unreached | (code != 0)),
     system.initial,
     system.weights,
     finite[..., None],

@@ -20,16 +20,16 @@ from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
-from phasic.math.quadrature import laws
+from phasic.math.quadrature import numerical_distributions
 from phasic.math.quadrature import quadrature
 
-# A bound of P(X > last), see `laws.Law`.
+# A bound of P(X > last), see `numerical_distributions.NumericalDistribution`.
 _LEFT = math.exp(-61.0)
 # Nodes of an interval are as near to its end, in units of its length.
 _LOG_NEAR = 45.0
 
 
-class Nodes(NamedTuple):
+class QuadraturePoints(NamedTuple):
   """A law at the nodes of a rule.
 
   Attributes:
@@ -47,19 +47,23 @@ class Nodes(NamedTuple):
   log_atom: Array
 
 
-def of_model(model: laws.ModelLike, discrete: bool) -> Nodes:
+def of_model(
+  model: numerical_distributions.ModelLike, discrete: bool
+) -> QuadraturePoints:
   """Returns the nodes of a chain."""
-  law = laws.Law(laws.convert(model, discrete), discrete)
-  rule = laws.common_rule(law, law)
-  logs = law.log_density(rule)
-  return _nodes(law, rule, rule.nodes, logs, 0.0)
+  distribution = numerical_distributions.NumericalDistribution(
+    numerical_distributions.convert(model, discrete), discrete
+  )
+  rule = numerical_distributions.common_rule(distribution, distribution)
+  logs = distribution.log_density(rule)
+  return _points(distribution, rule, rule.points, logs, 0.0)
 
 
 def of_increasing(
-  model: laws.ModelLike,
+  model: numerical_distributions.ModelLike,
   forward: Callable[[Array], Array],
   log_growth: Callable[[Array], Array],
-) -> Nodes:
+) -> QuadraturePoints:
   """Returns the nodes of g(X), of a chain's time X and an increasing g.
 
   Args:
@@ -67,22 +71,26 @@ def of_increasing(
     forward: g, of arrays in the model's dtype, the batch last.
     log_growth: log g', of such arrays.
   """
-  law = laws.Law(laws.convert(model, False), False)
-  rule = laws.common_rule(law, law)
-  logs = law.log_density(rule)
+  distribution = numerical_distributions.NumericalDistribution(
+    numerical_distributions.convert(model, False), False
+  )
+  rule = numerical_distributions.common_rule(distribution, distribution)
+  logs = distribution.log_density(rule)
   # Where nothing is left, values may be out of range.
-  times = structures.cast(np.minimum(rule.nodes, law.last), law.dtype)
+  times = structures.cast(
+    np.minimum(rule.points, distribution.last), distribution.dtype
+  )
   growth = structures.cast(log_growth(times), static.wide_float())
-  return _nodes(law, rule, forward(times), logs, growth)
+  return _points(distribution, rule, forward(times), logs, growth)
 
 
 def of_interval(
-  model: laws.ModelLike,
+  model: numerical_distributions.ModelLike,
   discrete: bool,
   low: Array,
   high: Array,
   log_prob: Callable[[Array], Array],
-) -> Nodes:
+) -> QuadraturePoints:
   """Returns the nodes of a chain's time that is known to be in an interval.
 
   With D the interval's length they are those of the whole line, moved by t =
@@ -95,36 +103,42 @@ def of_interval(
     high: the last one, (...).
     log_prob: the log density, of arrays in the model's dtype.
   """
-  law = laws.Law(laws.convert(model, discrete), discrete)
+  distribution = numerical_distributions.NumericalDistribution(
+    numerical_distributions.convert(model, discrete), discrete
+  )
   wide = static.wide_float()
   low, high = (structures.cast(x, wide) for x in (low, high))
-  length = np.minimum(high - low, law.longest)
+  length = np.minimum(high - low, distribution.longest)
   if discrete:
-    rule = quadrature.counts(np.floor(length), law.phases, law.dtype)
-    values = low + rule.nodes
+    rule = quadrature.counts(
+      np.floor(length), distribution.phases, distribution.dtype
+    )
+    values = low + rule.points
   else:
     length = np.where(length > 0, length, math.nan)
-    rate = np.maximum(law.log_rate, 0.0 - np.log(length))
+    rate = np.maximum(distribution.log_rate, 0.0 - np.log(length))
     fixed = autodiff.stop_gradient
     last = fixed(length * math.exp(_LOG_NEAR))
-    rule = quadrature.times(fixed(rate), last, law.phases, law.dtype)
-    share = rule.nodes / length
-    values = low + rule.nodes / (1.0 + share)
+    rule = quadrature.times(
+      fixed(rate), last, distribution.phases, distribution.dtype
+    )
+    share = rule.points / length
+    values = low + rule.points / (1.0 + share)
     weights = rule.log_weights - 2.0 * np.log1p(share)
     rule = rule._replace(log_weights=weights)
-  values = structures.cast(values, law.dtype)
+  values = structures.cast(values, distribution.dtype)
   logs = structures.cast(log_prob(values), wide)
-  nodes = _nodes(law, rule, values, logs, 0.0)
+  points = _points(distribution, rule, values, logs, 0.0)
   if discrete:
-    return nodes
+    return points
   # The interval may begin after zero.
   atom = structures.cast(log_prob(np.zeros_like(values[0])), wide)
   atom = np.where(low > 0, -math.inf, atom)
-  some = law.log_atom() > -math.inf
-  return nodes._replace(log_atom=np.where(some, atom, -math.inf))
+  some = distribution.log_atom() > -math.inf
+  return points._replace(log_atom=np.where(some, atom, -math.inf))
 
 
-def expected(nodes: Nodes, factor: Array, at_zero: Array) -> Array:
+def expected(points: QuadraturePoints, factor: Array, at_zero: Array) -> Array:
   """Returns minus the expectation of a factor, NaN where it is not seen.
 
   Args:
@@ -132,31 +146,35 @@ def expected(nodes: Nodes, factor: Array, at_zero: Array) -> Array:
     factor: at the nodes, (n, ...); where it is -inf the result is inf.
     at_zero: the factor where there is an atom, (...).
   """
-  some = nodes.masses > 0
+  some = points.masses > 0
   none = some & (factor == -math.inf)
   finite = np.where(some & np.logical_not(none), factor, 0.0)
-  terms = 0.0 - nodes.masses * finite
-  found = quadrature.total(nodes.rule, terms)
+  terms = 0.0 - points.masses * finite
+  found = quadrature.total(points.rule, terms)
   size = np.sum(np.abs(terms), axis=0)
   most = np.max(np.abs(finite), axis=0)
   found = np.where(most * _LEFT <= 1e-10 * size, found, math.nan)
-  found = found + _product(nodes.log_atom, at_zero)
+  found = found + _product(points.log_atom, at_zero)
   found = np.where(np.any(none, axis=0), math.inf, found)
-  return found * _complete(nodes)
+  return found * _complete(points)
 
 
-def _nodes(
-  law: laws.Law,
+def _points(
+  distribution: numerical_distributions.NumericalDistribution,
   rule: quadrature.QuadratureRule,
   values: Array,
   logs: Array,
   growth: Array | float,
-) -> Nodes:
+) -> QuadraturePoints:
   """Returns the nodes, where densities are measured in units that grow."""
-  atom = np.zeros_like(law.last) - math.inf if law.discrete else law.log_atom()
-  return Nodes(
+  atom = (
+    np.zeros_like(distribution.last) - math.inf
+    if distribution.discrete
+    else distribution.log_atom()
+  )
+  return QuadraturePoints(
     rule,
-    structures.cast(values, law.dtype),
+    structures.cast(values, distribution.dtype),
     quadrature.masses(logs, rule.log_weights),
     logs - growth,
     atom,
@@ -171,10 +189,10 @@ def _product(log_mass: Array, log_q: Array) -> Array:
   return np.where(none & some, math.inf, finite)
 
 
-def _complete(nodes: Nodes) -> Array:
+def _complete(points: QuadraturePoints) -> Array:
   """Returns one, NaN where the masses are not all there is."""
   fixed = autodiff.stop_gradient
-  whole = np.sum(fixed(nodes.masses), axis=0)
-  whole = whole + quadrature.masses(fixed(nodes.log_atom), 0.0)
-  good = np.abs(whole - 1.0) <= nodes.rule.tolerance
+  total_mass = np.sum(fixed(points.masses), axis=0)
+  total_mass = total_mass + quadrature.masses(fixed(points.log_atom), 0.0)
+  good = np.abs(total_mass - 1.0) <= points.rule.tolerance
   return np.where(good, 1.0, math.nan)

@@ -26,15 +26,15 @@ from phasic.internal import control_flow
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
-from phasic.math.maximization import expected_paths
-from phasic.math.maximization import ratios
+from phasic.math.m_step import rate_updates
+from phasic.math.m_step import sufficient_statistics
 
 
 def maximized(
   old_masses: Array,
   masses: Array,
   rates: Array,
-  paths: expected_paths.ExpectedPaths,
+  statistics: sufficient_statistics.SufficientStatistics,
 ) -> tuple[Array, Array]:
   """Returns masses and ascending rates, (..., p) each.
 
@@ -46,7 +46,7 @@ def maximized(
   """
   sorted_masses, sorted_rates = _exchanged(masses, rates)
   filled = np.any((old_masses == 0) & (sorted_masses != 0), axis=-1)[..., None]
-  pooled = _pooled(rates, paths)
+  pooled = _pooled(rates, statistics)
   return (
     np.where(filled, masses, sorted_masses),
     np.where(filled, pooled, sorted_rates),
@@ -84,23 +84,25 @@ def _exchange(carry: tuple[Array, Array], offset: int) -> tuple[Array, Array]:
   larger_or_one = np.where(positive, larger, 1.0)
   # Of the second one's mass; the larger rate comes second now.
   stays = np.where(positive, smaller / larger_or_one, 1.0)
-  moves = np.where(positive, (larger - smaller) / larger_or_one, 0.0)
-  new = np.where(is_first, masses + other_mass * moves, masses * stays)
+  leaves = np.where(positive, (larger - smaller) / larger_or_one, 0.0)
+  new = np.where(is_first, masses + other_mass * leaves, masses * stays)
   wrong = np.where(is_first, rates > other, other > rates) & onp.logical_not(
     alone
   )
   return np.where(wrong, new, masses), np.where(wrong, other, rates)
 
 
-def _pooled(rates: Array, paths: expected_paths.ExpectedPaths) -> Array:
+def _pooled(
+  rates: Array, statistics: sufficient_statistics.SufficientStatistics
+) -> Array:
   """Returns the likeliest ascending rates.
 
   They are max_{j <= i} min_{k >= i} of the ratios of the phases j to k. What
   was never visited are the first phases.
   """
   p = static.shape(rates)[-1]
-  jumps, times = _block_sums(paths.jumps), _block_sums(paths.visits)
-  blocks = ratios.ratio(jumps, times, math.inf)
+  jumps, times = _block_sums(statistics.jumps), _block_sums(statistics.visits)
+  blocks = rate_updates.updated(jumps, times, math.inf)
   starts = structures.cast(onp.arange(p), rates.dtype)
 
   def pooled(carry: Array, x: tuple[Array, Array]) -> tuple[Array, Array]:
@@ -115,7 +117,7 @@ def _pooled(rates: Array, paths: expected_paths.ExpectedPaths) -> Array:
   none = np.zeros_like(blocks[0]) + math.inf
   _, found = control_flow.scan(pooled, none, (backwards, places))
   found = np.moveaxis(np.take(found, onp.arange(p)[::-1], axis=0), 0, -1)
-  return np.where(paths.visits != 0, found, np.minimum(found, rates))
+  return np.where(statistics.visits != 0, found, np.minimum(found, rates))
 
 
 def _block_sums(x: Array) -> Array:

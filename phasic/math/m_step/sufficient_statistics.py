@@ -9,7 +9,7 @@ import numpy as np
 from phasic.internal.arrays import Array
 
 
-class ExpectedPaths(NamedTuple):
+class SufficientStatistics(NamedTuple):
   """Expected numbers, summed over observations, for each model of a batch.
 
   Attributes:

@@ -19,12 +19,12 @@ from phasic.math.elimination import chain_solves
 MAX_PHASES = 1024
 
 
-def are_worth(system: chain_solves.System) -> bool:
+def are_affordable(system: chain_solves.System) -> bool:
   """Returns whether the system is small enough for doors."""
   return static.shape(system.initial)[-1] <= MAX_PHASES
 
 
-def before_phases(system: chain_solves.System) -> chain_solves.System:
+def with_entry_phases(system: chain_solves.System) -> chain_solves.System:
   """Returns the system with a door before each phase, phase p + j before j.
 
   All edges into a phase and its initial mass lead to its door; edges from a

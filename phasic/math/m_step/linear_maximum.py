@@ -97,11 +97,11 @@ def _searched(
   costs: onp.ndarray,
 ) -> onp.ndarray:
   """Returns theta after the part of a step that gains, and keeps terms > 0."""
-  moves = onp.dot(coefficients, step) / terms
-  fall = float(onp.max(-moves, initial=0.0))
+  changes = onp.dot(coefficients, step) / terms
+  fall = float(onp.max(-changes, initial=0.0))
   part = 1.0 if fall < 0.99 else 0.99 / fall
   for _ in range(_MOST_HALVINGS):
-    found = onp.dot(counts, onp.log1p(part * moves)) - part * onp.dot(
+    found = onp.dot(counts, onp.log1p(part * changes)) - part * onp.dot(
       costs, step
     )
     if found >= 1e-4 * part * gain:

@@ -22,7 +22,7 @@ from phasic.math.numeric import reachability
 from phasic.math.portable import elimination
 
 
-class Watched(NamedTuple):
+class StochasticComplement(NamedTuple):
   """A chain seen only in the phases that earn something.
 
   Weights are rates or probabilities. In the rows and columns of phases that
@@ -42,9 +42,9 @@ class Watched(NamedTuple):
   atom: Array
 
 
-def watched(
+def complement(
   initial: Array, off: Array, exits: Array, atom: Array, idle: Array
-) -> Watched:
+) -> StochasticComplement:
   """Eliminates phases.
 
   With + the phases that earn something, 0 those that do not, and N the
@@ -72,10 +72,10 @@ def watched(
   leaves = reachability.closure(
     fixed(inside) > 0, (fixed(leaving) > 0) | np.logical_not(idle), -1
   )
-  held = np.where(leaves, 0.0, 1.0)
+  trapped = np.where(leaves, 0.0, 1.0)
   # Phases that earn something stay themselves: each its own exit, of one.
-  own = held + np.where(idle, 0.0, 1.0)
-  ends = ends + held
+  own = trapped + np.where(idle, 0.0, 1.0)
+  ends = ends + trapped
   # Where the first phase is that earns something, (..., p, p + 1).
   first = solution(
     inside,
@@ -86,7 +86,7 @@ def watched(
   through = np.matmul(np.where(to_idle, kept, 0.0), first)
   before = np.matmul(np.where(idle, initial, 0.0)[..., None, :], first)
   before = before[..., 0, :]
-  return Watched(
+  return StochasticComplement(
     np.where(idle, 0.0, initial) + before[..., :p],
     np.where(to_idle, 0.0, kept) + through[..., :p],
     np.where(idle, 0.0, exits) + through[..., p],
@@ -118,14 +118,14 @@ def _forward(rewards: Array) -> tuple[Array, Array]:
   return no_derivative_at_zero(rewards), rewards
 
 
-def _lost_along(
+def _nan_jvp(
   primals: tuple[Array, Array], tangents: tuple[Array, Array]
 ) -> tuple[Array, Array]:
-  lost = _lost(*primals)
+  lost = _nan_at_zero(*primals)
   return lost, lost + 0.0 * tangents[1][..., None]
 
 
-def _lost_back(
+def _nan_vjp(
   residuals: tuple[Array, Array], cotangent: Array
 ) -> tuple[Array, Array]:
   rewards, like = residuals
@@ -134,11 +134,11 @@ def _lost_back(
 
 
 @custom_gradient.custom_gradient(
-  vjp_fwd=lambda rewards, like: (_lost(rewards, like), (rewards, like)),
-  vjp_bwd=_lost_back,
-  jvp_fn=_lost_along,
+  vjp_fwd=lambda rewards, like: (_nan_at_zero(rewards, like), (rewards, like)),
+  vjp_bwd=_nan_vjp,
+  jvp_fn=_nan_jvp,
 )
-def _lost(rewards: Array, like: Array) -> Array:
+def _nan_at_zero(rewards: Array, like: Array) -> Array:
   """Returns NaN for rewards (..., p) of zero, and else zeros.
 
   TensorFlow finds forward mode as the transpose of reverse mode, in `like`
@@ -150,12 +150,12 @@ def _lost(rewards: Array, like: Array) -> Array:
 def _vjp(rewards: Array, cotangent: Array) -> tuple[Array]:
   # For the derivatives of this one.
   again = no_derivative_at_zero(rewards) + 0.0 * cotangent
-  return (_lost(rewards, cotangent) + again[..., None],)
+  return (_nan_at_zero(rewards, cotangent) + again[..., None],)
 
 
 def _jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
-  (rewards,), (moved,) = primals, tangents
-  lost = np.where((rewards == 0) & (moved != 0), math.nan, 0.0)
+  (rewards,), (tangent,) = primals, tangents
+  lost = np.where((rewards == 0) & (tangent != 0), math.nan, 0.0)
   again = no_derivative_at_zero(rewards)
   return again, np.sum(lost, axis=-1) + again
 

@@ -29,7 +29,7 @@ def find(
     count: the number of blocks, static.
     block: their length B, static and a power of two.
   """
-  row, power, end = (_marks(x) for x in (initial, transitions, end))
+  row, power, end = (_indicator(x) for x in (initial, transitions, end))
   batch = np.zeros_like(power[..., 0]) + np.zeros_like(row * end)
   columns = (end + batch)[..., None]
   for _ in range(block.bit_length() - 1):
@@ -46,11 +46,11 @@ def find(
   return np.reshape(found, shape)
 
 
-def _marks(x: Array) -> Array:
+def _indicator(x: Array) -> Array:
   """Returns one where x is not zero."""
   x = autodiff.stop_gradient(x)
   return np.where(x > 0, np.ones_like(x), 0.0)
 
 
 def _product(a: Array, b: Array) -> Array:
-  return _marks(np.matmul(a, b))
+  return _indicator(np.matmul(a, b))

@@ -78,7 +78,7 @@ def _listed(discrete: bool) -> str:
   return ", ".join((*names[:2], *names[3:]))
 
 
-class Law:
+class NumericalDistribution:
   """The law of a model.
 
   Attributes:
@@ -127,8 +127,8 @@ class Law:
       until: a time until which they are wanted, (...), if it is later.
     """
     last = self.last if until is None else np.maximum(self.last, until)
-    gone = rule.nodes > last
-    logs = self.value("log_density", np.where(gone, last, rule.nodes))
+    gone = rule.points > last
+    logs = self.value("log_density", np.where(gone, last, rule.points))
     return np.where(gone, -math.inf, logs)
 
   def log_atom(self) -> Array:
@@ -145,10 +145,10 @@ class Law:
     """Returns x, NaN where the masses at the nodes are not all there is."""
     fixed = autodiff.stop_gradient
     masses = quadrature.masses(fixed(logs), rule.log_weights)
-    whole: Array | float = 1.0
+    expected_mass: Array | float = 1.0
     if not self.discrete:
-      whole = 1.0 - quadrature.masses(fixed(self.log_atom()), 0.0)
-    missing = np.abs(np.sum(masses, axis=0) - whole)
+      expected_mass = 1.0 - quadrature.masses(fixed(self.log_atom()), 0.0)
+    missing = np.abs(np.sum(masses, axis=0) - expected_mass)
     return x * np.where(missing <= rule.tolerance, 1.0, math.nan)
 
   def undefined(self, where: Array) -> Array:
@@ -179,11 +179,13 @@ class Law:
     return 0.0 - np.max(0.0 - gone, axis=0)
 
 
-def common_rule(law: Law, second: Law) -> quadrature.QuadratureRule:
+def common_rule(
+  distribution: NumericalDistribution, second: NumericalDistribution
+) -> quadrature.QuadratureRule:
   """Returns a rule for integrals or sums over the masses of two laws."""
-  phases = max(law.phases, second.phases)
-  last = np.maximum(law.last, second.last)
-  if law.discrete:
-    return quadrature.counts(last, phases, law.dtype)
-  log_rate = np.maximum(law.log_rate, second.log_rate)
-  return quadrature.times(log_rate, last, phases, law.dtype)
+  phases = max(distribution.phases, second.phases)
+  last = np.maximum(distribution.last, second.last)
+  if distribution.discrete:
+    return quadrature.counts(last, phases, distribution.dtype)
+  log_rate = np.maximum(distribution.log_rate, second.log_rate)
+  return quadrature.times(log_rate, last, phases, distribution.dtype)

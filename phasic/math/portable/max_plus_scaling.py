@@ -23,7 +23,7 @@ NEVER = -1e9
 _Carry = tuple[Array, Scalar, tuple[Array, Array, Array]]
 
 
-class Paths(NamedTuple):
+class Scaling(NamedTuple):
   """Paths from the initial states and to the end states, as constants.
 
   Attributes:
@@ -40,7 +40,7 @@ class Paths(NamedTuple):
   departure: Array
 
 
-def find(initial: Array, jumps: Array, end: Array, lowest: float) -> Paths:
+def find(initial: Array, jumps: Array, end: Array, lowest: float) -> Scaling:
   """Returns the paths, by Bellman and Ford in the (max, +) semiring.
 
   Args:
@@ -76,7 +76,7 @@ def find(initial: Array, jumps: Array, end: Array, lowest: float) -> Paths:
     return count + 1, changed[0] | changed[1] | changed[2], later
 
   init = (np.asarray(1), np.asarray(True), (scale, arrival, departure))
-  return Paths(*control_flow.while_loop(unfinished, relax, init)[2])
+  return Scaling(*control_flow.while_loop(unfinished, relax, init)[2])
 
 
 def scaled(
