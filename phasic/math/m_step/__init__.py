@@ -1,1 +1,1 @@
-"""The M-step of EM: likeliest parameters, given what paths are expected to do."""
+"""The M-step of EM: the likeliest parameters, given sufficient statistics."""

@@ -1,10 +1,10 @@
 """The M-step of canonical form 1, whose rates ascend.
 
-Each order of the rates has a canonical form of the same law. An exponential
-time of rate m is one of rate l >= m with probability m / l, and else the sum of
-both; so neighbors change places at the price of some mass. Where that would
-put mass on a phase that has none, rates that would not ascend are made equal
-instead, to the likeliest ascending ones.
+Each order of the rates has a canonical form of the same distribution. An
+exponential time of rate m has rate l >= m with probability m / l, and is the
+sum of both otherwise. So neighbors can be exchanged if some mass moves with
+them. If this would put mass on a phase without mass, the likeliest ascending
+rates are used instead: they make rates in the wrong order equal.
 
 References:
   A. Cumani, On the canonical representation of homogeneous Markov processes
@@ -36,13 +36,13 @@ def maximized(
   rates: Array,
   statistics: sufficient_statistics.SufficientStatistics,
 ) -> tuple[Array, Array]:
-  """Returns masses and ascending rates, (..., p) each.
+  """Computes masses and ascending rates, (..., p) each.
 
   Args:
-    old_masses: those before the step; what is zero there stays zero.
+    old_masses: the masses before the step; zeros stay zero.
     masses: of the M-step without order, (..., p).
     rates: of the M-step without order, (..., p).
-    paths: of the E-step.
+    statistics: the sufficient statistics of the E-step.
   """
   sorted_masses, sorted_rates = _exchanged(masses, rates)
   filled = np.any((old_masses == 0) & (sorted_masses != 0), axis=-1)[..., None]
@@ -54,7 +54,7 @@ def maximized(
 
 
 def _exchanged(masses: Array, rates: Array) -> tuple[Array, Array]:
-  """Sorts the rates by exchanges of neighbors, which keep the law."""
+  """Sorts the rates by exchanges that keep the distribution."""
   p = static.shape(rates)[-1]
 
   def exchange(
@@ -70,7 +70,7 @@ def _exchanged(masses: Array, rates: Array) -> tuple[Array, Array]:
 
 
 def _exchange(carry: tuple[Array, Array], offset: int) -> tuple[Array, Array]:
-  """Exchanges wrong ones of the pairs (offset, offset + 1) and so on."""
+  """Exchanges descending pairs among (offset, offset + 1) and so on."""
   masses, rates = carry
   p = static.shape(rates)[-1]
   places = onp.arange(p)
@@ -82,7 +82,7 @@ def _exchange(carry: tuple[Array, Array], offset: int) -> tuple[Array, Array]:
   larger, smaller = np.maximum(rates, other), np.minimum(rates, other)
   positive = larger > 0
   larger_or_one = np.where(positive, larger, 1.0)
-  # Of the second one's mass; the larger rate comes second now.
+  # These are shares of the second phase's mass, which has the larger rate now.
   stays = np.where(positive, smaller / larger_or_one, 1.0)
   leaves = np.where(positive, (larger - smaller) / larger_or_one, 0.0)
   new = np.where(is_first, masses + other_mass * leaves, masses * stays)
@@ -95,10 +95,10 @@ def _exchange(carry: tuple[Array, Array], offset: int) -> tuple[Array, Array]:
 def _pooled(
   rates: Array, statistics: sufficient_statistics.SufficientStatistics
 ) -> Array:
-  """Returns the likeliest ascending rates.
+  """Computes the likeliest ascending rates by isotonic regression.
 
-  They are max_{j <= i} min_{k >= i} of the ratios of the phases j to k. What
-  was never visited are the first phases.
+  They are max_{j <= i} min_{k >= i} of the ratios of the phases j to k. Only
+  the first phases can be without visits.
   """
   p = static.shape(rates)[-1]
   jumps, times = _block_sums(statistics.jumps), _block_sums(statistics.visits)
@@ -106,12 +106,12 @@ def _pooled(
   starts = structures.cast(onp.arange(p), rates.dtype)
 
   def pooled(carry: Array, x: tuple[Array, Array]) -> tuple[Array, Array]:
-    """Goes from the last phase to the first: x is blocks up to i, and i."""
+    """Steps from the last phase to the first; x has blocks up to i, and i."""
     up_to, i = x
     least = np.minimum(carry, up_to)
     return least, np.max(np.where(starts <= i, least, -math.inf), axis=-1)
 
-  # Of blocks that begin behind their end nothing is known.
+  # Blocks that begin after their end are skipped.
   backwards = np.take(blocks, onp.arange(p)[::-1], axis=0)
   places = np.take(starts, onp.arange(p)[::-1], axis=0)
   none = np.zeros_like(blocks[0]) + math.inf
@@ -121,7 +121,7 @@ def _pooled(
 
 
 def _block_sums(x: Array) -> Array:
-  """Returns sums of x, (..., p), over the phases j to k, as (k, ..., j)."""
+  """Computes sums of x, (..., p), over the phases j to k, as (k, ..., j)."""
   p = static.shape(x)[-1]
   starts = structures.cast(onp.arange(p), x.dtype)
 

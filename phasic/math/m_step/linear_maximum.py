@@ -1,6 +1,6 @@
-"""The likeliest parameters of counts whose rates are linear in them.
+"""Maximum likelihood of Poisson counts with linear rates.
 
-It runs on the host, in a few numbers, by Newton's method.
+Newton's method runs on the host: there are few parameters.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ def maximum(
   sums: onp.ndarray,
   start: onp.ndarray,
 ) -> onp.ndarray:
-  """Returns theta where a concave function is largest.
+  """Maximizes sum_k n_k log(c_k + a_k . theta) - costs . theta.
 
-  It is sum_k n_k log(c_k + a_k . theta) - costs . theta. A term that is zero at
-  the start and has no counts is a zero of the structure, and stays zero.
+  The function is concave. A term that is zero at the start and has no counts is
+  a structural zero, and stays zero.
 
   Args:
     counts: n, (m,), >= 0.
     constants: c, (m,).
     coefficients: a, (m, d).
     costs: (d,).
-    sums: (r, d), what may not change: sums . theta stays what it is.
-    start: theta, (d,), where terms are >= 0, and > 0 where there are counts.
+    sums: (r, d), constraints: sums . theta keeps its value.
+    start: theta, (d,), with terms >= 0, and > 0 where counts are positive.
 
   Returns:
-    theta, (d,). NaN where the start or a count is.
+    theta, (d,). It is NaN if the start or a count is NaN.
   """
   theta = onp.asarray(start, onp.float64)
   terms = constants + onp.dot(coefficients, theta)
@@ -61,7 +61,7 @@ def maximum(
 
 
 def _complement(rows: onp.ndarray, size: int) -> onp.ndarray:
-  """Returns an orthonormal basis (d, r) of what rows leave free."""
+  """Computes an orthonormal basis (d, r) of the null space of rows."""
   if not onp.any(rows):
     return onp.eye(size)
   _, sizes, basis = onp.linalg.svd(rows)
@@ -72,11 +72,11 @@ def _complement(rows: onp.ndarray, size: int) -> onp.ndarray:
 def _newton(
   relative: onp.ndarray, counts: onp.ndarray, slope: onp.ndarray
 ) -> onp.ndarray:
-  """Returns Newton's step; where nothing bends, one along the slope."""
+  """Computes Newton's step, or a gradient step where the curvature is zero."""
   if not len(slope):
     return slope
   curvature = onp.dot(onp.transpose(relative), counts[:, None] * relative)
-  # Of the squares of steps that change a term by all of it.
+  # This floor keeps the curvature positive; it is relative to the counts.
   least = 1e-12 * onp.sum(relative**2, axis=0) * (1.0 + onp.sum(counts))
   floor = onp.where(least > 0, least, 1.0)
   diagonal = onp.sqrt(onp.maximum(onp.diag(curvature), floor))
@@ -96,7 +96,7 @@ def _searched(
   counts: onp.ndarray,
   costs: onp.ndarray,
 ) -> onp.ndarray:
-  """Returns theta after the part of a step that gains, and keeps terms > 0."""
+  """Searches along a step by halving; all terms stay positive."""
   changes = onp.dot(coefficients, step) / terms
   fall = float(onp.max(-changes, initial=0.0))
   part = 1.0 if fall < 0.99 else 0.99 / fall

@@ -1,4 +1,4 @@
-"""Rates and probabilities as ratios of what was counted."""
+"""Updates of rates and probabilities, as ratios of expected counts."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from phasic.math.model.edge_probs import EdgeProbs
 
 
 class Start(TypedDict):
-  """What `start` returns."""
+  """Initial masses and the mass at zero, see `start`."""
 
   initial_probs: Array
   prob_zero: Array | None
 
 
 def updated(counts: Array, exposures: Array, old: Array | float) -> Array:
-  """Returns counts / exposures, the old value where nothing was exposed."""
+  """Returns counts / exposures, and the old value where exposures are zero."""
   exposed = exposures != 0
   return np.where(exposed, counts / np.where(exposed, exposures, 1.0), old)
 
@@ -31,16 +31,15 @@ def edge_parameters(
   edges: edge_rates.EdgeRates,
   statistics: sufficient_statistics.SufficientStatistics,
 ) -> Array:
-  """Returns parameters of edges in continuous time, (..., d).
+  """Updates the parameters of edges in continuous time, (..., d).
 
-  A rate c + sum_k a_k theta_k is that of as many edges side by side, one for
-  each term, among which passages are shared out in proportion of their rates.
-  So parameters never become negative, and one edge's own parameter is the
-  plain ratio.
+  A rate c + sum_k a_k theta_k is treated as parallel edges, one for each term.
+  They share the passages in proportion to their rates. So parameters never
+  become negative, and the parameter of a single edge is the plain ratio.
 
   Args:
     edges: EdgeRates whose coefficients and constants are >= 0.
-    paths: of the chain.
+    statistics: the sufficient statistics of the chain.
   """
   edges = edge_rates.convert(edges, static.dtype_name(statistics.starts))
   exposures = np.take(statistics.visits, edges.sources, axis=-1)
@@ -64,12 +63,12 @@ def edge_parameters(
 def edge_probs(
   edges: EdgeProbs, statistics: sufficient_statistics.SufficientStatistics
 ) -> Array:
-  """Returns probabilities of edges in discrete time, (..., m).
+  """Updates the probabilities of edges in discrete time, (..., m).
 
   Args:
     edges: EdgeProbs without coefficients; parallel edges from a phase to
-      itself share what stays in proportion of their probabilities.
-    paths: of the chain.
+      itself share the stays in proportion to their probabilities.
+    statistics: the sufficient statistics of the chain.
   """
   edges = edge_rates.convert(edges, static.dtype_name(statistics.starts))
   p = static.shape(statistics.visits)[-1]
@@ -93,11 +92,11 @@ def start(
   arrays: Mapping[str, Any],
   statistics: sufficient_statistics.SufficientStatistics,
 ) -> Start:
-  """Returns masses of phases and, if it is given, the mass at zero.
+  """Updates the initial masses and, if given, the mass at zero.
 
   Args:
-    arrays: a model's `initial_probs` and `prob_zero` among them.
-    paths: of the chain.
+    arrays: arrays of a model, including `initial_probs` and `prob_zero`.
+    statistics: the sufficient statistics of the chain.
   """
   total, atom = statistics.total, arrays["prob_zero"]
   masses = updated(statistics.starts, total[..., None], arrays["initial_probs"])

@@ -1,4 +1,4 @@
-"""What paths of a chain are expected to have done."""
+"""Expected sufficient statistics of the paths of a chain."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from phasic.internal.arrays import Array
 
 
 class SufficientStatistics(NamedTuple):
-  """Expected numbers, summed over observations, for each model of a batch.
+  """Expected counts and times, summed over observations, for each model.
 
   Attributes:
-    starts: (..., p), of paths that start in each phase.
+    starts: (..., p), the number of paths that start in each phase.
     visits: (..., p), the time spent in each phase; in discrete time the number
       of steps made from it.
-    jumps: (..., p, p), of jumps from phase to phase; of a model of edges (...,
-      m), of passages of each edge, exits among them. Zero from a phase to
-      itself.
-    exits: (..., p), of absorptions from each phase.
-    stays: (..., p), of steps from a phase to itself; zero in continuous time.
-    atom: (...), of values that are zero by the atom.
+    jumps: (..., p, p), the number of jumps between phases, zero from a phase to
+      itself; for a model of edges (..., m), the number of passages of each
+      edge, including exits.
+    exits: (..., p), the number of absorptions from each phase.
+    stays: (..., p), the number of steps from a phase to itself; zero in
+      continuous time.
+    atom: (...), the number of values that are zero by the atom.
   """
 
   starts: Array
@@ -33,5 +34,5 @@ class SufficientStatistics(NamedTuple):
 
   @property
   def total(self) -> Array:
-    """The number of paths (...), those that were never seen among them."""
+    """Returns the number of paths (...), including unobserved ones."""
     return np.sum(self.starts, axis=-1) + self.atom
