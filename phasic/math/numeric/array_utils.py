@@ -1,4 +1,4 @@
-"""Arrays joined, and powers of them."""
+"""Concatenation with broadcasting, and powers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from phasic.internal.arrays import Array
 
 
 def joined(*arrays: Array) -> Array:
-  """Returns arrays (..., m) joined along the last axis, batches broadcast."""
+  """Joins arrays (..., m) along the last axis; batches broadcast."""
   shapes = [static.shape(x) for x in arrays]
   batch = static.broadcast_shapes(*(shape[:-1] for shape in shapes))
   full = [
@@ -20,7 +20,7 @@ def joined(*arrays: Array) -> Array:
 
 
 def powers(x: Array, last: int) -> Array:
-  """Returns x^0, ..., x^last, (..., last + 1)."""
+  """Computes x^0, ..., x^last, (..., last + 1)."""
   found = np.ones_like(x)[..., None]
   factor, count = x[..., None], 1
   while count <= last:

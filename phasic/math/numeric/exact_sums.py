@@ -1,4 +1,4 @@
-"""Sums and powers of two without rounding errors that matter."""
+"""Compensated sums, and exponents of numbers."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from phasic.internal.arrays import Array
 
 
 def compensated_sum(x: Array) -> Array:
-  """Returns the sum over the last axis, as if added in twice the precision.
+  """Computes the sum over the last axis, as if in twice the precision.
 
-  Neighbors are added in pairs, level by level, and the rounding error of
-  each addition (Knuth's two-sum) is carried along. The derivative is that of
-  the sum.
+  Neighbors are added in pairs, level by level, and the rounding errors of the
+  additions (Knuth's two-sum) are added up too. The derivative is the sum's.
 
   Args:
     x: an array (..., p), p known statically and at least 1.

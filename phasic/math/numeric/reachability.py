@@ -1,4 +1,4 @@
-"""Which phases lead where."""
+"""Reachability of states."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _Carry = tuple[Array, Scalar, Array]
 
 
 def closure(linked: Array, start: Array, axis: int) -> Array:
-  """States that lead to `start` (axis -1) or are led to from it (axis -2)."""
+  """Finds states that reach `start` (axis -1), or are reached (axis -2)."""
   size = static.shape(start)[-1]
 
   def unfinished(carry: _Carry) -> Scalar:

@@ -1,4 +1,4 @@
-"""Sums of products that may be out of the range of floating numbers.
+"""Sums of products that may be out of the floating-point range.
 
 A scaled number is a pair (s, n) and means s 2^n; n is an integer held as a
 float, and a constant for derivatives.
@@ -19,11 +19,11 @@ from phasic.internal.arrays import Array
 
 
 def dot(*factors: Array) -> tuple[Array, Array]:
-  """Returns the sum over the last axis of products, as a scaled number.
+  """Computes the sum of products over the last axis, as a scaled number.
 
-  Entries of zero make their product zero, whatever the others are; infinite
-  ones in a product without zeros make the sum infinite, and are constants for
-  derivatives.
+  A factor of zero makes its product zero, even if another one is infinite. An
+  infinite factor in a product without zeros makes the sum infinite, and is a
+  constant for derivatives.
 
   Args:
     *factors: arrays that broadcast with each other.
@@ -36,7 +36,7 @@ def dot(*factors: Array) -> tuple[Array, Array]:
     x = np.where(endless, np.where(x > 0, 1.0, -1.0), x)
     usable = (size > 0) & np.logical_not(endless)
     own = binary.exponent(np.where(usable, size, 1.0))
-    own = np.minimum(own, _most())  # 2^-own is in range too.
+    own = np.minimum(own, _most())  # Then 2^-own is in range too.
     product = product * (x * binary.power_of_two(-own))
     exponent = exponent + np.where(endless, 3.0 * _most(), own)
   some = autodiff.stop_gradient(product) != 0
@@ -47,7 +47,7 @@ def dot(*factors: Array) -> tuple[Array, Array]:
 
 
 def times_power(x: Array, n: Array) -> Array:
-  """Returns x 2^n, right wherever it can be represented."""
+  """Computes x 2^n, accurate wherever it can be represented."""
   most = _most()
   for _ in range(3):
     step = np.minimum(np.maximum(n, -most), most)
@@ -57,7 +57,7 @@ def times_power(x: Array, n: Array) -> Array:
 
 
 def root(x: Array, n: Array) -> Array:
-  """Returns the square root of the scaled number (x, n)."""
+  """Computes the square root of the scaled number (x, n)."""
   half = np.floor(0.5 * n)
   return times_power(np.sqrt(times_power(x, n - 2 * half)), half)
 

@@ -10,13 +10,13 @@ import numpy as onp
 
 from phasic.internal.arrays import Array
 
-# Coefficients of series: those of derivatives, some orders, are seen as well.
+# Coefficients of series, with enough terms for some orders of derivatives.
 _EXPM1 = tuple(1.0 / math.factorial(n + 1) for n in range(20))
 _LOG1P = tuple((-1.0) ** n / (n + 1) for n in range(20))
 
 
 def log1mexp(x: Array) -> Array:
-  """Returns log(1 - exp(x)) for x <= 0, accurate for all of them, else NaN.
+  """Computes log(1 - exp(x)) accurately for x <= 0, else NaN.
 
   References:
     M. Maechler, Accurately computing log(1 - exp(-|a|)), 2012.
@@ -31,7 +31,7 @@ def log1mexp(x: Array) -> Array:
 
 
 def log_both(u: Array) -> tuple[Array, Array]:
-  """Returns log(u) and log(1 - u), for u in [0, 1], else NaN; no warnings."""
+  """Computes log(u) and log(1 - u) for u in [0, 1], else NaN; never warns."""
   u = np.where((u >= 0.0) & (u <= 1.0), u, float("nan"))
   none, one = u == 0.0, u == 1.0
   log_u = np.log(np.where(none, 1.0, u))
@@ -43,7 +43,7 @@ def log_both(u: Array) -> tuple[Array, Array]:
 
 
 def logaddexp(x: Array, y: Array) -> Array:
-  """Returns log(exp(x) + exp(y)); either may be -inf."""
+  """Computes log(exp(x) + exp(y)); either may be -inf."""
   top = np.maximum(x, y)
   finite = np.where(np.isfinite(top), top, 0.0)
   total = np.exp(x - finite) + np.exp(y - finite)
@@ -53,10 +53,10 @@ def logaddexp(x: Array, y: Array) -> Array:
 
 
 def expm1_quotient(z: Array) -> Array:
-  """Returns (exp(z) - 1) / z for z >= 0, and one at zero.
+  """Computes (exp(z) - 1) / z for z >= 0, and one at zero.
 
-  Its derivatives are accurate as well: differentiated as it is written here
-  they would be differences that lose all their digits near zero.
+  Its derivatives are accurate too, thanks to the series. The derivatives of the
+  quotient itself are differences that lose all digits near zero.
   """
   small = z < 0.5
   z_far = np.where(small, 1.0, z)
@@ -65,7 +65,7 @@ def expm1_quotient(z: Array) -> Array:
 
 
 def log1p_quotient(z: Array) -> Array:
-  """Returns log(1 + z) / z for z >= 0, and one at zero; see above."""
+  """Computes log(1 + z) / z for z >= 0, and one at zero; see above."""
   small = z < 0.0625
   z_far = np.where(small, 1.0, z)
   near = _series(_LOG1P, np.where(small, z, 0.0))
@@ -73,7 +73,7 @@ def log1p_quotient(z: Array) -> Array:
 
 
 def _series(coefficients: Sequence[float], z: Array) -> Array:
-  """Returns the sum of coefficients[n] z^n."""
+  """Computes the sum of coefficients[n] z^n."""
   total = np.zeros_like(z)
   for coefficient in reversed(coefficients):
     total = total * z + coefficient
