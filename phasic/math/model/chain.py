@@ -1,7 +1,7 @@
-"""What the five operands mean: the chain that the portable path runs on.
+"""The chain that the portable path derives from the five operands.
 
-The native kernel derives the same quantities by the same rules from the same
-operands, so that both paths agree.
+The native kernel derives the same quantities by the same rules, so both paths
+agree.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Chain(NamedTuple):
     totals: rates of leaving the states (..., m).
     exits: exit rates (..., m).
     atom: mass at zero (...).
-    bad: whether the values break a rule, so that results are NaN (...).
+    bad: whether the values are invalid, so that results are NaN (...).
   """
 
   initial: Array
@@ -73,7 +73,7 @@ def derive(operands: KernelArrays, eps: float) -> Chain:
 def derive_atom(
   initial_probs: Array, prob_zero: Array, tolerance: float
 ) -> Array:
-  """Returns the mass at zero (...), of the operands that `derive` takes."""
+  """Derives the mass at zero (...) from operands as in `derive`."""
   if static.shape(prob_zero)[-1] > 0:
     return prob_zero[..., 0]
   ones = np.ones_like(initial_probs[..., :1])
@@ -82,21 +82,21 @@ def derive_atom(
 
 
 def good_start(initial_probs: Array, atom: Array) -> Array:
-  """Returns whether masses are such, those of the phases and at zero (...)."""
+  """Returns whether the initial masses and the atom are valid (...)."""
   good = (initial_probs >= 0) & np.isfinite(initial_probs)
   return np.all(good, axis=-1) & (atom >= 0) & (atom <= 1)
 
 
 def snap(x: Array, tolerance: Array | float) -> Array:
-  """Returns x with |x| <= tolerance made zero; the derivative stays 1."""
+  """Rounds |x| <= tolerance to zero; the derivative stays 1."""
   near = autodiff.stop_gradient(np.where(np.abs(x) <= tolerance, x, 0.0))
   return x - near
 
 
 def with_absorbing_state(chain: Chain) -> Chain:
-  """Returns the chain with absorption as one more state, holding the atom.
+  """Adds absorption as a state, which has the atom as initial mass.
 
-  Its mass in that state at time t is the cumulative distribution function.
+  Its mass at time t is the cumulative distribution function.
   """
   initial = _append(chain.initial, chain.atom[..., None], 1)
   off = _append(chain.off, chain.exits[..., None])

@@ -14,22 +14,21 @@ class EdgeProbs(NamedTuple):
 
       prob_e = constants[e] + sum_c coefficients[e, c] parameters[..., c].
 
-  Target p, the number of phases, is absorption. Parallel edges add up. A phase
-  is kept with what its edges to other phases and to absorption leave of one:
-  mass that a row lacks adds to its edges to itself, so these may be left out
-  where they are above 4 p eps. What a row lacks within that is rounding. A row
-  above one is NaN. Derivatives are those of this rule: that of an edge
-  from a phase to itself is zero by definition, and that of any other moves the
-  probability of staying too. They exist in `parameters`; to differentiate in
-  all else make the probabilities yourself and pass them as parameters without
-  coefficients.
+  Target p, the number of phases, is absorption. Parallel edges add up. The
+  probability of staying in a phase is one minus the probabilities of its edges
+  to other phases and to absorption. So edges from a phase to itself may be left
+  out. A deficit of a row up to 4 p eps counts as rounding; a row above one
+  gives NaN. Derivatives follow this rule: the derivative in an edge from a
+  phase to itself is zero by definition, and any other edge moves the
+  probability of staying too. Derivatives exist in `parameters`. To
+  differentiate in coefficients or constants, compute the probabilities yourself
+  and pass them as parameters without coefficients.
 
   Attributes:
     sources: (m,), integers in [0, p).
     targets: (m,), integers in [0, p].
-    parameters: theta, (..., d); the probabilities themselves, (..., m), where
-      there are no coefficients. Every probability must be >= 0, else values
-      are NaN.
+    parameters: theta, (..., d); without coefficients the probabilities, (...,
+      m). Every probability must be >= 0, else values are NaN.
     coefficients: (m, d), or None.
     constants: (m,), or None for zeros.
 
@@ -54,7 +53,7 @@ class EdgeProbs(NamedTuple):
 
 
 def text_of(edges: tuple[object, ...]) -> str:
-  """Returns the text of `repr` of a sparse model: the shapes of its arrays."""
+  """Formats a sparse model for `repr`, by the shapes of its arrays."""
   names = EdgeProbs._fields
   shapes = [
     f"{name}={getattr(x, 'shape', None) or onp.shape(onp.asarray(x))}"

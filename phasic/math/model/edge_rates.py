@@ -1,8 +1,8 @@
 """Sparse models: the rates of edges between phases, linear in parameters.
 
-A model with many phases has few transitions out of each. `EdgeRates` names
-them, and takes the place of the subgenerator in the functions of
-`phase_type`; the exits are then edges too, and nothing is subtracted.
+A model with many phases has few transitions out of each. `EdgeRates` lists
+them, and replaces the subgenerator in the functions of `phase_type`. The exits
+are edges too, so no rate is computed by subtraction.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from phasic.internal.arrays import Array
 from phasic.math.model import edge_probs
 from phasic.math.model.edge_probs import EdgeProbs
 
-# Of matrices that are made of edges.
+# The largest dense matrix that is made of edges.
 MAX_DENSE_PHASES = 4096
 
 
@@ -31,16 +31,15 @@ class EdgeRates(NamedTuple):
       rate_e = constants[e] + sum_c coefficients[e, c] parameters[..., c]
 
   per unit of time. Target p, the number of phases, is absorption. Parallel
-  edges add up; an edge from a phase to itself changes nothing. Derivatives
-  exist in `parameters`; to differentiate in all else make the rates yourself
-  and pass them as parameters without coefficients.
+  edges add up; an edge from a phase to itself has no effect. Derivatives exist
+  in `parameters`. To differentiate in coefficients or constants, compute the
+  rates yourself and pass them as parameters without coefficients.
 
   Attributes:
     sources: (m,), integers in [0, p).
     targets: (m,), integers in [0, p].
-    parameters: theta, (..., d); the rates themselves, (..., m), where there
-      are no coefficients. Every rate must be finite and >= 0, else values are
-      NaN.
+    parameters: theta, (..., d); without coefficients the rates, (..., m).
+      Every rate must be finite and >= 0, else values are NaN.
     coefficients: (m, d), or None.
     constants: (m,), or None for zeros.
 
@@ -64,13 +63,13 @@ class EdgeRates(NamedTuple):
     return edge_probs.text_of(self)
 
 
-# A sparse model, by its edges.
+# A sparse model, given by its edges.
 Edges: TypeAlias = EdgeRates | EdgeProbs
 _Edges = TypeVar("_Edges", EdgeRates, EdgeProbs, Edges)
 
 
 def convert(edges: _Edges, dtype: str) -> _Edges:
-  """Returns the edges as arrays: int32 indices, the others of `dtype`.
+  """Converts the edges to arrays: int32 indices, all others of `dtype`.
 
   Raises:
     TypeError: an index is not an integer.
@@ -106,8 +105,8 @@ def _check_shapes(edges: Edges) -> None:
   parameters = static.shape(edges.parameters)
   if edges.constants is not None and static.shape(edges.constants) != (m,):
     raise ValueError(
-      f"constants have shape {static.shape(edges.constants)}: they must be "
-      f"({m},), as the sources"
+      f"constants have shape {static.shape(edges.constants)}: they must have "
+      f"the shape of the sources, ({m},)"
     )
   if edges.coefficients is None:
     wanted = m
@@ -126,7 +125,7 @@ def _check_shapes(edges: Edges) -> None:
 
 
 def check_range(edges: Edges, phases: int) -> None:
-  """Raises ValueError if an index that is known is out of range."""
+  """Raises ValueError if a concrete index is out of range."""
   rows = (("sources", edges.sources, 0), ("targets", edges.targets, 1))
   for name, indices, above in rows:
     known = static.concrete(indices)
@@ -143,10 +142,10 @@ def check_range(edges: Edges, phases: int) -> None:
 
 
 def arrays(edges: Edges, batch_rank: int) -> tuple[Array, Array, Array]:
-  """Returns what the kernel takes: indices, constants and coefficients.
+  """Returns the kernel's operands: indices, constants and coefficients.
 
   Args:
-    edges: what `convert` returns.
+    edges: edges as `convert` returns them.
     batch_rank: the number of batch dimensions of the operands.
   """
   ones = (1,) * batch_rank
@@ -169,10 +168,10 @@ def arrays(edges: Edges, batch_rank: int) -> tuple[Array, Array, Array]:
 def values(
   parameters: Array, constants: Array | None, coefficients: Array | None
 ) -> Array:
-  """Returns the edges' weights (..., m), of what `convert` or `arrays` returns.
+  """Computes the weights of edges (..., m), linear in the parameters.
 
   Args:
-    parameters: (..., d), or (..., m) where there are no coefficients.
+    parameters: (..., d), or (..., m) without coefficients.
     constants: (..., m); None or without entries for zeros.
     coefficients: (..., m, d); None or without columns for none.
   """
@@ -185,25 +184,25 @@ def values(
 
 
 def dense(phases: int, edges: Edges) -> tuple[Array, Array]:
-  """Returns sums of rates between phases (..., p, p), and exits (..., p).
+  """Computes the dense rates between phases (..., p, p), and exits (..., p).
 
-  The diagonal holds the edges from a phase to itself. `edges` is what `convert`
-  returned.
+  The diagonal holds the edges from a phase to itself. `edges` must come from
+  `convert`.
 
   Raises:
     ValueError: there are more than 4096 phases.
   """
   if phases > MAX_DENSE_PHASES:
     raise ValueError(
-      f"a model of edges has {phases} phases: what is asked for needs a "
-      f"matrix, which is made of at most {MAX_DENSE_PHASES} phases"
+      f"a model of edges has {phases} phases: this function needs a dense "
+      f"matrix, which has at most {MAX_DENSE_PHASES} phases"
     )
   sources, targets = edges.sources, edges.targets
   lost = (sources < 0) | (sources >= phases)
   lost = lost | (targets < 0) | (targets > phases)
   rates = values(edges.parameters, edges.constants, edges.coefficients)
   rates = np.where(lost | np.logical_not(rates >= 0.0), float("nan"), rates)
-  # What is out of range must be seen somewhere.
+  # Edges that are out of range go to place 0, where they give NaN.
   places = np.where(lost, 0, sources * (phases + 1) + targets)
   sums = segments.segment_sum(rates, places, phases * (phases + 1))
   shape = (*static.shape(rates)[:-1], phases, phases + 1)

@@ -1,4 +1,4 @@
-"""What the kernel calls the functions of a value."""
+"""The kernel's names of the functions of a value."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ KINDS = {
 
 
 def kind_of(name: str, argument: str, more_names: Sequence[str] = ()) -> str:
-  """Returns what the kernel calls a function.
+  """Returns the kernel's name of a function.
 
   Args:
     name: the function's public name.
-    argument: the argument that names it.
-    others: further names that the message lists.
+    argument: the name of the argument that holds the name.
+    more_names: further names that the message lists.
 
   Raises:
     ValueError: there is no such function.

@@ -1,4 +1,4 @@
-"""What models are called in signatures."""
+"""Type aliases of models."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from phasic.math.model.edge_probs import EdgeProbs
 from phasic.math.model.edge_rates import EdgeRates
 from phasic.math.model.edge_rates import Edges
 
-# What users give in the place of S, or of T.
+# What users give as S, or as T.
 SubgeneratorLike: TypeAlias = ArrayLike | EdgeRates
 SubtransitionLike: TypeAlias = ArrayLike | EdgeProbs
-# What users give for any argument of a model; None for what is derived.
+# What users give for any argument of a model; None for a derived one.
 Given: TypeAlias = ArrayLike | Edges | None
-# A matrix, or the edges that it is made of.
+# A matrix, or its edges.
 Matrix: TypeAlias = Array | Edges
-# Starts, matrix, exits and the mass at zero, as arrays; None for absent ones.
+# Initial masses, matrix, exits and the mass at zero; None for absent ones.
 Model: TypeAlias = tuple[Array, Matrix, Array | None, Array | None]
-# The same with times, or what stands in their place, in the middle.
+# The same with times, or another argument in their place, in the middle.
 TimedModel: TypeAlias = tuple[Array, Matrix, Array, Array | None, Array | None]
-# Operands of the kernel: a timed model's five, all arrays.
+# The kernel's five operands of a timed model, all arrays.
 KernelArrays: TypeAlias = Sequence[Array]
-# The four of them that are the model's.
+# The kernel's four operands of a model.
 ModelArrays: TypeAlias = Sequence[Array]
-# Of a sparse model, its edges: sources, targets, constants and coefficients.
+# The edges of a sparse model: indices, constants and coefficients.
 EdgeArrays: TypeAlias = Sequence[Array]

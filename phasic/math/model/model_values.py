@@ -1,4 +1,4 @@
-"""What is wrong with the values of a model, and how they were mended."""
+"""Checks and corrections of the values of a model."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from phasic.math.model.model_types import Given
 def examined(
   model: list[Given], discrete: bool
 ) -> tuple[list[Given], list[str]]:
-  """Returns a model with its sums mended, and messages on what breaks a rule.
+  """Corrects sums of a model, and collects messages about invalid values.
 
   Args:
-    model: the four arrays of a model as they were given, Nones among them.
-    discrete: whether the chain goes in steps.
+    model: the four arrays of a model as given; any may be None.
+    discrete: whether time is discrete.
 
   Returns:
-    The four arrays, those that were not mended as they were given; and one
-    message for each thing that was found, none where types or shapes do not
-    fit, about which the functions of `math` raise.
+    The four arrays, as given unless corrected; and one message for each
+    finding. There are no messages if types or shapes do not fit, as the
+    functions of `math` raise for these.
   """
   names = operands.names(discrete)
   names = (*names[:2], *names[-2:])

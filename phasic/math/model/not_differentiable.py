@@ -1,4 +1,4 @@
-"""Results that have no derivative: whoever asks for one is told why."""
+"""Results without derivatives: differentiation raises with an advice."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def _no_jvp(
   eager=True,
 )
 def attach(advice: str, value: Array, *arrays: Array) -> Array:
-  """Returns the value, whose derivatives in the arrays raise.
+  """Returns the value; differentiating it in the arrays raises.
 
   Args:
-    advice: what NotImplementedError then says.
-    value: an array, a constant to the frameworks.
-    *arrays: what it was computed from.
+    advice: the message of NotImplementedError.
+    value: an array that is a constant for the frameworks.
+    *arrays: the arrays that the value was computed from.
   """
   del advice, arrays
   return value

@@ -1,8 +1,8 @@
-"""From a model and times of any batch shape to the kernel's five operands.
+"""Layout of a model and times of any batch shape as the kernel's operands.
 
-The kernel shares one power sequence among the times on the last axis. So the
-dimensions of the times that the model does not have, or has with size 1, are
-moved there; what remains are batch dimensions of the model.
+The kernel shares one power sequence among the times on the last axis. So
+dimensions of the times that the model lacks, or has with size 1, are moved to
+the last axis. The remaining ones are batch dimensions of the model.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from phasic.math.model.model_types import Matrix
 from phasic.math.model.model_types import Model
 from phasic.math.model.model_types import TimedModel
 
-# What the five arguments are called, in their order.
+# The names of the five arguments, in their order.
 ARGUMENTS = (
   "initial_probs",
   "subgenerator",
@@ -41,8 +41,8 @@ DISCRETE_ARGUMENTS = (
   "exit_probs",
   "prob_zero",
 )
-# Of functions of two times. All have the times in the middle, and exits and
-# atom at the end.
+# The arguments of functions of two times. Times are always in the middle, and
+# exits and atom at the end.
 INTERVAL_ARGUMENTS = (
   "initial_probs",
   "subgenerator",
@@ -59,7 +59,7 @@ DISCRETE_INTERVAL_ARGUMENTS = (
   "exit_probs",
   "prob_zero",
 )
-# Of functions of a reward for each phase, in the place of the value.
+# The arguments of functions of rewards, which replace the value.
 REWARD_ARGUMENTS = (
   "initial_probs",
   "subgenerator",
@@ -74,7 +74,7 @@ DISCRETE_REWARD_ARGUMENTS = (
   "exit_probs",
   "prob_zero",
 )
-# What may stand in the place of the matrix of that name.
+# The classes that may replace the matrix of that name.
 _EDGES: dict[str, type[Edges]] = {
   "subgenerator": edge_rates.EdgeRates,
   "subtransition": edge_probs.EdgeProbs,
@@ -82,18 +82,18 @@ _EDGES: dict[str, type[Edges]] = {
 
 
 class Layout(NamedTuple):
-  """How arguments and operands correspond.
+  """The correspondence of arguments and operands.
 
   Attributes:
     batch: the model's batch shape.
-    kept: which of its dimensions stay batch dimensions.
+    kept: those of its dimensions that stay batch dimensions.
     times_shape: the shape of the times, padded to the model's rank.
     full: the shape of the result.
-    axes: which of the result's axes are kept, and which are the times' own.
+    axes: the result's axes that are kept, and those of the times alone.
     shapes: the original shapes of initial_probs, subgenerator (or the
       parameters of edges), exit_rates, prob_zero and times; None for absent
       ones.
-    event_ranks: of the model's four, without their batch dimensions.
+    event_ranks: the ranks of the model's four without batch dimensions.
   """
 
   batch: static.Shape
@@ -106,35 +106,35 @@ class Layout(NamedTuple):
 
 
 def names(discrete: bool) -> tuple[str, ...]:
-  """Returns what the five arguments are called."""
+  """Returns the names of the five arguments."""
   return DISCRETE_ARGUMENTS if discrete else ARGUMENTS
 
 
 def model_names(discrete: bool) -> tuple[str, ...]:
-  """Returns what a model's four arguments are called."""
+  """Returns the names of a model's four arguments."""
   names_of_all = names(discrete)
   return (*names_of_all[:2], *names_of_all[3:])
 
 
 def interval_names(discrete: bool) -> tuple[str, ...]:
-  """Returns what the six arguments of functions of two times are called."""
+  """Returns the names of the six arguments of functions of two times."""
   return DISCRETE_INTERVAL_ARGUMENTS if discrete else INTERVAL_ARGUMENTS
 
 
 def convert(
   *values: Given, names: Sequence[str] = ARGUMENTS
 ) -> tuple[Any, ...]:
-  """Returns the arguments as arrays of their common dtype, None kept.
+  """Converts the arguments to arrays of their common dtype, except None.
 
   Args:
     *values: the arguments; `subgenerator` may be EdgeRates, in discrete time
       EdgeProbs.
-    names: what they are called: those of `ARGUMENTS` or `DISCRETE_ARGUMENTS`,
-      with any in the place of the times.
+    names: their names: those of `ARGUMENTS` or `DISCRETE_ARGUMENTS`, with any
+      names in the place of the times.
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision, edges
-      are of the other time, or an argument that must be given is None.
+      have the wrong class for the time, or a required argument is None.
     ValueError: shapes do not fit, or an edge's index is out of range.
   """
   by_name = dict(zip(names, values, strict=True))
@@ -187,7 +187,7 @@ def check_shapes(
   prob_zero: Array | None,
   names: Sequence[str] = ARGUMENTS,
 ) -> static.Shape:
-  """Raises ValueError unless the shapes of the arrays are those of a model.
+  """Checks the shapes of a model; raises ValueError if they do not fit.
 
   Returns:
     The model's batch shape.
@@ -198,7 +198,9 @@ def check_shapes(
   check_not_empty("initial_probs", alpha)
   if is_edges(subgenerator):
     if exit_rates is not None:
-      raise ValueError(f"{names[-2]} must be None: edges lead to absorption")
+      raise ValueError(
+        f"{names[-2]} is given: it must be None, as edges lead to absorption"
+      )
     if isinstance(alpha[-1], int):
       edge_rates.check_range(subgenerator, alpha[-1])
     batches = [
@@ -224,7 +226,7 @@ def _check_dense(
   exit_rates: Array | None,
   names: Sequence[str],
 ) -> list[tuple[str, static.Shape]]:
-  """Returns the names and batch shapes of alpha, S and s where they fit."""
+  """Checks the shapes of alpha, S and s; returns names and batch shapes."""
   matrix = static.shape(subgenerator)
   name, exit_name = names[1], names[-2]
   if len(matrix) < 2 or _differ(matrix[-1], matrix[-2]):
@@ -260,12 +262,12 @@ def check_not_empty(name: str, shape: static.Shape) -> None:
 def canonical(
   arguments: TimedModel, names: Sequence[str] = ARGUMENTS
 ) -> tuple[tuple[Array, ...], Layout]:
-  """Returns the kernel's five operands and their layout.
+  """Lays out the kernel's five operands.
 
   Args:
     arguments: initial_probs, subgenerator, times, exit_rates, prob_zero, as
       `convert` returns them.
-    names: what they are called.
+    names: their names.
 
   Raises:
     ValueError: the times do not broadcast with the model.
@@ -307,7 +309,7 @@ def canonical(
 
 
 def constants(model: Model) -> Model:
-  """Returns a model's four arguments without derivatives."""
+  """Returns a model's four arguments as constants for derivatives."""
   fixed: Iterator[Any] = (
     x if x is None or is_edges(x) else autodiff.stop_gradient(x) for x in model
   )
@@ -319,7 +321,7 @@ def constants(model: Model) -> Model:
 
 
 def edges(layout: Layout, arguments: TimedModel) -> tuple[Array, ...]:
-  """Returns the arrays of the edges as the kernel takes them, () for none."""
+  """Returns the kernel's arrays of edges, () for a dense model."""
   rates = arguments[1]
   if not is_edges(rates):
     return ()
@@ -327,14 +329,14 @@ def edges(layout: Layout, arguments: TimedModel) -> tuple[Array, ...]:
 
 
 def _rates(subgenerator: Any) -> Array:
-  """The array of which the kernel has derivatives."""
+  """Returns the array that the kernel differentiates in."""
   if is_edges(subgenerator):
     return subgenerator.parameters
   return subgenerator
 
 
 def operands(layout: Layout, arguments: TimedModel) -> tuple[Array, ...]:
-  """Lays arguments (or tangents of them) out as the kernel's operands."""
+  """Lays out arguments (or their tangents) as the kernel's operands."""
   initial_probs, subgenerator, times, exit_rates, prob_zero = arguments
   model: tuple[Any, ...] = (
     initial_probs,
@@ -361,23 +363,23 @@ def operands(layout: Layout, arguments: TimedModel) -> tuple[Array, ...]:
 
 
 def times_operand(layout: Layout, times: Array) -> Array:
-  """Lays times (or tangents of them) out as the kernel's operand."""
+  """Lays out times (or their tangents) as the kernel's operand."""
   return _to_last_axis(layout, times, layout.times_shape)
 
 
 def result(layout: Layout, x: Array) -> Array:
-  """Brings the kernel's result back to the shape of times and model."""
+  """Reshapes the kernel's result to the shape of times and model."""
   return _from_last_axis(layout, x, layout.full)
 
 
 def cotangent(layout: Layout, x: Array, name: str = "cotangent") -> Array:
-  """Lays a cotangent of the result out as the kernel's."""
+  """Lays out a cotangent of the result as the kernel's operand."""
   full = layout.full
   return _to_last_axis(layout, broadcast(name, x, full), full)
 
 
 def rows(layout: Layout, x: Array) -> Array:
-  """Brings what the kernel has for each model to the model's batch shape."""
+  """Reshapes a kernel result per model to the model's batch shape."""
   event = static.shape(x)[len(layout.kept) :]
   return np.reshape(x, (*layout.batch, *event))
 
@@ -398,7 +400,7 @@ def broadcast(name: str, x: Array, shape: static.Shape) -> Array:
 
 
 def summed(x: Array, shape: static.Shape) -> Array:
-  """Sums over the dimensions that an array of this shape was broadcast to."""
+  """Sums over the dimensions that broadcasting added to an array."""
   full = static.shape(x)
   extra = len(full) - len(shape)
   own = (1,) * extra + tuple(shape)
@@ -409,7 +411,7 @@ def summed(x: Array, shape: static.Shape) -> Array:
 
 
 def _from_last_axis(layout: Layout, x: Array, shape: static.Shape) -> Array:
-  """Brings the axes of the times back to where they are in a shape."""
+  """Moves the axes of the times back to their places in a shape."""
   kept, time_axes = layout.axes
   order = kept + time_axes
   x = np.reshape(x, tuple(shape[i] for i in order))

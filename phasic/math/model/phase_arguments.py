@@ -1,4 +1,4 @@
-"""Arguments that name phases or edges."""
+"""Arguments that are sets of phases, edges or tangents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from phasic.math.model import operands
 
 
 def indicator(phases: ArrayLike, initial_probs: ArrayLike) -> list[float]:
-  """Returns 1 for the phases that are named, else 0, as a list of p numbers.
+  """Converts phase numbers to an indicator, a list of p numbers 0 or 1.
 
   Args:
     phases: integers in [0, p).
@@ -52,7 +52,7 @@ def require_edges(edges: object, name: str) -> None:
 def check_tangents(
   tangents: Sequence[object], names: Sequence[str], fixed: Sequence[str] = ()
 ) -> None:
-  """Raises ValueError unless each name has one, None for fixed ones."""
+  """Raises ValueError unless each name has a tangent, None if it is fixed."""
   if len(tangents) != len(names):
     raise ValueError(
       f"tangents has {len(tangents)} entries: it must have one for each of "
@@ -61,5 +61,5 @@ def check_tangents(
   for name, v in zip(names, tangents, strict=True):
     if name in fixed and v is not None:
       raise ValueError(
-        f"tangents has an entry for {name}, which is no variable"
+        f"tangents has an entry for {name}: it must be None, as {name} is fixed"
       )

@@ -1,7 +1,6 @@
-"""A quick look at values on the host: whether they may break a rule.
+"""Fast checks on the host whether values are surely valid.
 
-The rules are those of `value_checks`, which is called where this look is not
-sure that all is well.
+The rules are those of `value_checks`, which runs if a fast check is not sure.
 """
 
 from __future__ import annotations
@@ -17,19 +16,19 @@ from phasic.internal.arrays import ArrayLike
 from phasic.math.model.model_types import Edges
 from phasic.math.model.model_types import Given
 
-# Arrays with more numbers in all are not looked at.
+# Arrays with more numbers in total are not checked.
 MOST_NUMBERS = 100_000
 
 
 def values_at_hand(arrays: Sequence[ArrayLike | None]) -> list[Any] | None:
-  """Returns arrays as they are on the host, None where there is none.
+  """Returns the host values of arrays.
 
   Args:
     arrays: arrays and Nones.
 
   Returns:
-    A list; or None where an array is traced, on an accelerator or of another
-    process, or all together are too large for a look.
+    A list, with None for None. None if an array is traced, on an accelerator or
+    in another process, or if they have more than `MOST_NUMBERS` numbers.
   """
   found: list[Any] = []
   total = 0
@@ -45,7 +44,7 @@ def values_at_hand(arrays: Sequence[ArrayLike | None]) -> list[Any] | None:
 
 
 def _size(x: ArrayLike) -> int:
-  """Returns the number of entries, at most one more than may be looked at."""
+  """Returns the number of entries; unknown sizes count as too many."""
   size = 1
   for d in static.shape(x):
     size *= d if isinstance(d, int) else MOST_NUMBERS + 1
@@ -53,14 +52,14 @@ def _size(x: ArrayLike) -> int:
 
 
 def is_given_model(model: Sequence[Given], discrete: bool) -> bool:
-  """Whether a model as it was given seems to meet all rules.
+  """Returns whether a model as given seems valid.
 
-  It does if it is not at hand, and where types or shapes do not fit: about
-  these the functions of `math` raise.
+  A model that is not on the host seems valid, and so does one whose types or
+  shapes do not fit: the functions of `math` raise for it.
 
   Args:
     model: its four arguments.
-    discrete: whether the chain goes in steps.
+    discrete: whether time is discrete.
   """
   try:
     known = host_model(model)
@@ -73,7 +72,7 @@ def is_given_model(model: Sequence[Given], discrete: bool) -> bool:
 
 
 def host_model(model: Sequence[Any]) -> list[Any] | None:
-  """Returns the four arguments of a model on the host; None if not at hand."""
+  """Returns the host values of a model's arguments, None if unavailable."""
   initial_probs, matrix, exits, prob_zero = model
   if not hasattr(matrix, "sources"):
     return values_at_hand(model)
@@ -90,7 +89,7 @@ def is_parameter(
   exits: onp.ndarray | None = None,
   prob_zero: onp.ndarray | None = None,
 ) -> bool:
-  """Whether a parameter meets its constraint for certain.
+  """Returns whether a parameter surely meets its constraint.
 
   Args:
     x: its values on the host.
@@ -109,14 +108,14 @@ def is_model(
   prob_zero: onp.ndarray | None,
   discrete: bool,
 ) -> bool:
-  """Whether the four arrays of a model, on the host, seem to meet all rules.
+  """Returns whether the four arrays of a model, on the host, seem valid.
 
   Args:
     initial_probs: alpha, (..., p).
-    matrix: the rates or probabilities of a step; edges too.
+    matrix: the rates, or the probabilities of a step; or edges.
     exits: (..., p), or None.
     prob_zero: (...), or None.
-    discrete: whether the chain goes in steps.
+    discrete: whether time is discrete.
   """
   if not hasattr(matrix, "sources"):
     return kernel_ops.model_meets_constraints(
@@ -130,16 +129,16 @@ def is_model(
 
 
 def sum_to_one(initial_probs: onp.ndarray, prob_zero: onp.ndarray) -> bool:
-  """Whether masses of the phases fit a mass at zero for certain."""
+  """Returns whether initial masses and the atom surely sum to one."""
   total: onp.ndarray = initial_probs.sum(axis=-1, dtype="float64") + prob_zero
   return bool(onp.all(onp.abs(total - 1.0) <= _tolerance(initial_probs)))
 
 
 def full_generator(x: onp.ndarray) -> int | None:
-  """Returns which phase is the absorbing state of a whole generator, or None.
+  """Finds the absorbing state in a generator of all states, or None.
 
-  Of a generator of all states, the absorbing one among them, no phase exits,
-  and one that is entered is never left.
+  A generator that includes the absorbing state has row sums of zero, and one of
+  the states that can be entered is never left.
   """
   never_left: onp.ndarray = (x == 0.0).all(axis=-1)
   if not never_left.any():
@@ -154,7 +153,7 @@ def full_generator(x: onp.ndarray) -> int | None:
 
 
 def full_transition_matrix(x: onp.ndarray) -> int | None:
-  """Returns which phase absorbs in a transition matrix of all states, or None.
+  """Finds the absorbing state in a transition matrix of all states, or None.
 
   Args:
     x: probabilities of a step, (..., p, p), without exits.
@@ -172,7 +171,7 @@ def full_transition_matrix(x: onp.ndarray) -> int | None:
 
 
 def are_single(x: onp.ndarray) -> onp.ndarray:
-  """Whether all numbers on the last axis are float32's, where x is float64."""
+  """Returns whether float64 rows hold only float32 numbers."""
   if x.dtype != onp.float64:
     return onp.zeros(x.shape[:-1], bool)
   with onp.errstate(over="ignore"):
@@ -180,7 +179,7 @@ def are_single(x: onp.ndarray) -> onp.ndarray:
 
 
 def single_tolerance(x: onp.ndarray) -> float:
-  """Returns 4 p eps of float32, by which sums of rounded numbers may be off."""
+  """Returns 4 p eps of float32, the rounding of sums of p float32 numbers."""
   return 4 * x.shape[-1] * float(onp.finfo(onp.float32).eps)
 
 

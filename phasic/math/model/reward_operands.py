@@ -1,4 +1,4 @@
-"""Rewards and what they are weighted with."""
+"""Rewards, and products of rewards with factors."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from phasic.internal.arrays import ArrayLike
 
 
 def number(rewards: ArrayLike) -> int:
-  """Returns how many rewards there are, R of an array (..., p, R).
+  """Returns the number of rewards, R of an array (..., p, R).
 
   Raises:
-    TypeError: there are none.
+    TypeError: rewards are None.
     ValueError: the array has less than two dimensions.
   """
   if rewards is None:
@@ -35,13 +35,13 @@ def weighted_rewards(
   name: str,
   other_arguments: Mapping[str, ArrayLike | None],
 ) -> Array:
-  """Returns r_ir f_r, (..., p, R).
+  """Computes r_ir f_r, (..., p, R).
 
   Args:
     rewards: r, (..., p, R).
     factors: f, (..., R).
-    name: what the factors are called.
-    others: further arguments by their names, which decide on the dtype.
+    name: the name of the factors.
+    other_arguments: further arguments by name, which enter the common dtype.
 
   Raises:
     TypeError: dtypes differ.
@@ -65,6 +65,6 @@ def weighted_rewards(
       f"rewards have shape {shape} and {name} {own}: batch shapes do not "
       "broadcast"
     ) from None
-  # Where the signs of two bad ones would cancel.
+  # Products of two negative numbers would look valid.
   good = (converted >= 0) & (weights >= 0)[..., None, :]
   return np.where(good, converted, math.nan) * weights[..., None, :]

@@ -1,7 +1,7 @@
-"""Sums that are off by the rounding of float32, in arrays of float64.
+"""Correction of sums in float64 arrays that have the rounding of float32.
 
-Numbers that were float32 once do not sum to one, nor to zero, in float64. Sums
-that are off by no more than that are mended, and the caller is told.
+Numbers that were float32 before do not sum to exactly one, or zero, in float64.
+Sums within that rounding are corrected, and the caller gets a message.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ def mended(
   exits: onp.ndarray | None = None,
   prob_zero: onp.ndarray | None = None,
 ) -> tuple[Array, onp.ndarray | None, str]:
-  """Mends the sums of an array.
+  """Corrects the sums of an array.
 
   Args:
-    name: what the array is called.
+    name: the name of the array in messages.
     x: the array.
     known: its values on the host.
     constraint: as in `ParameterProperties`.
-    exits: values on the host of the exits beside a matrix, or None.
-    prob_zero: the same of the mass at zero.
+    exits: host values of the exits beside a matrix, or None.
+    prob_zero: host values of the mass at zero, or None.
 
   Returns:
-    The array; what given exits are to be divided by, or None; and what was
-    done, "" for nothing.
+    The array; the divisors for given exits, or None; and a message, "" if
+    nothing was corrected.
   """
   unchanged = x, None, ""
   if known.dtype != onp.float64:
@@ -60,8 +60,8 @@ def mended(
     return unchanged
   divisors: onp.ndarray = onp.where(wrong, sums, 1.0)
   text = (
-    f"{name} sums to {_first(sums, wrong)}, which is 1 but for float32's "
-    "rounding: it was divided by this sum"
+    f"{name} sums to {_first(sums, wrong)}, which is 1 up to the rounding of "
+    "float32: it was divided by this sum"
   )
   return x / np.asarray(divisors[..., None]), divisors, text
 
@@ -69,7 +69,7 @@ def mended(
 def _with_lower_diagonal(
   name: str, x: Array, known: onp.ndarray
 ) -> tuple[Array, onp.ndarray | None, str]:
-  """Lowers the diagonal where a row sum is above zero by rounding alone."""
+  """Lowers the diagonal where rounding made a row sum positive."""
   sums: onp.ndarray = known.sum(axis=-1)
   scale: onp.ndarray = onp.abs(known).max(axis=-1)
   least, most = _tolerances(known)
@@ -78,8 +78,8 @@ def _with_lower_diagonal(
     return x, None, ""
   excess: onp.ndarray = onp.where(wrong, sums, 0.0)[..., None]
   text = (
-    f"a row of {name} sums to {_first(sums, wrong)}, which is 0 but for "
-    "float32's rounding: its diagonal was lowered by this sum"
+    f"a row of {name} sums to {_first(sums, wrong)}, which is 0 up to the "
+    "rounding of float32: its diagonal was lowered by this sum"
   )
   return x - np.asarray(excess * onp.eye(known.shape[-1])), None, text
 
@@ -89,6 +89,6 @@ def _first(x: onp.ndarray, where: onp.ndarray) -> float:
 
 
 def _tolerances(x: onp.ndarray) -> tuple[float, float]:
-  """Returns by how much sums may be off, and by how much they are mended."""
+  """Returns the tolerance of sums, and the largest correction."""
   least = 4 * x.shape[-1] * float(onp.finfo(onp.float64).eps)
   return least, plausible.single_tolerance(x)

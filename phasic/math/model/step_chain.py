@@ -1,4 +1,4 @@
-"""What the five operands of a discrete chain mean, on the portable path.
+"""The discrete chain that the portable path derives from the five operands.
 
 The native kernel derives the same quantities by the same rules.
 """
@@ -18,17 +18,17 @@ from phasic.math.numeric import exact_sums
 
 
 class StepChain(NamedTuple):
-  """A Markov chain in steps with an exit from each state.
+  """A discrete-time Markov chain with an exit from each state.
 
   Attributes:
     initial: initial masses (..., m).
     off: probabilities between states (..., m, m), zero on the diagonal.
-    keep: with `lose`, the diagonal keep - lose; one of the two is what would
-      lose digits as a difference (..., m).
+    keep: with `lose`, the diagonal keep - lose; it is kept in two parts where
+      the difference would lose digits (..., m).
     lose: (..., m).
     exits: probabilities of absorption (..., m).
     atom: mass at zero (...).
-    bad: whether the values break a rule, so that results are NaN (...).
+    bad: whether the values are invalid, so that results are NaN (...).
   """
 
   initial: Array
@@ -49,9 +49,8 @@ def derive(operands: KernelArrays, eps: float, completes: bool) -> StepChain:
       (..., 1), or (..., 0) to derive it from `initial_probs`.
     eps: the precision of the dtype that the user gave the operands in; sums
       within 4 p eps of one count as one.
-    completes: whether a phase is kept with what a row lacks, and derivatives
-      are those of one less what leaves, as for edges; else the diagonal is
-      data.
+    completes: whether the probability of staying is one minus the probabilities
+      of leaving, also for derivatives, as for edges; else the diagonal is data.
   """
   initial_probs, matrix, exit_probs, prob_zero = operands
   p = static.shape(initial_probs)[-1]
@@ -88,9 +87,9 @@ def derive(operands: KernelArrays, eps: float, completes: bool) -> StepChain:
 
 
 def with_absorbing_state(chain: StepChain) -> StepChain:
-  """Returns the chain with absorption as one more state, holding the atom.
+  """Adds absorption as a state, which has the atom as initial mass.
 
-  Its mass in that state after k steps is the cumulative distribution function.
+  Its mass after k steps is the cumulative distribution function.
   """
   initial = _append_entry(chain.initial, chain.atom)
   off = _append(chain.off, chain.exits)
@@ -105,7 +104,7 @@ def with_absorbing_state(chain: StepChain) -> StepChain:
 
 
 def _rest(parts: Array) -> Array:
-  """Returns one less the sum over the last axis, in twice the precision."""
+  """Computes one minus the sum over the last axis, in twice the precision."""
   ones = np.ones_like(parts[..., :1])
   parts = np.concatenate([ones, -parts], axis=-1)
   return exact_sums.compensated_sum(parts)

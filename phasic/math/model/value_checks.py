@@ -28,7 +28,7 @@ def check_model(
   names: tuple[str, str] = ("initial_probs", "edge_values"),
   free: bool = False,
 ) -> Model:
-  """Returns the arrays of a phase-type model, checked.
+  """Checks the arrays of a phase-type model and returns them.
 
   Args:
     initial_probs: alpha, (..., p).
@@ -36,10 +36,10 @@ def check_model(
       edges.
     exits: rates or probabilities of absorption, or None.
     prob_zero: the mass at zero, or None.
-    discrete: whether time is.
-    names: what messages call the masses and the weights of edges.
-    free: whether arrays are free coordinates: then masses need not fit a given
-      `prob_zero`, nor the diagonal given rates of absorption.
+    discrete: whether time is discrete.
+    names: the names of the masses and of the weights of edges in messages.
+    free: whether arrays are free coordinates: then masses need not sum to one
+      with a given `prob_zero`, nor rows to zero with given exit rates.
   """
   p = static.shape(initial_probs)[-1]
   tolerance = 4 * p * static.finfo_eps(initial_probs)
@@ -66,7 +66,7 @@ def check_model(
 
 
 def _check_not_full(matrix: Array, discrete: bool) -> None:
-  """Raises ValueError for the matrix of all states, where it is known."""
+  """Raises ValueError for a concrete matrix that has the absorbing state."""
   known = plausible.values_at_hand([matrix])
   if known is None:
     return
@@ -90,7 +90,7 @@ def _check_start(
   name: str,
   free: bool,
 ) -> tuple[Array, Array | None]:
-  """Returns the masses of the phases and at zero, checked."""
+  """Checks the initial masses and the atom, and returns them."""
   alpha = check(
     name,
     initial_probs,
@@ -133,7 +133,7 @@ def _check_start(
 def _check_subtransition(
   matrix: Array, exit_probs: Array | None, tolerance: float
 ) -> tuple[Array, Array | None]:
-  """Returns the probabilities of a step, checked."""
+  """Checks the probabilities of a step, and returns them."""
   matrix = check(
     "subtransition",
     matrix,
@@ -170,7 +170,7 @@ def _check_subtransition(
 def _check_subgenerator(
   matrix: Array, exit_rates: Array | None, tolerance: float, free: bool
 ) -> Array:
-  """Returns the subgenerator, checked against the exits or its row sums."""
+  """Checks the subgenerator by its exits or row sums, and returns it."""
   p = static.shape(matrix)[-1]
   eye = np.eye(p, dtype=matrix.dtype) > 0
   off = np.where(eye, 0.0, matrix)
@@ -207,7 +207,7 @@ def _check_subgenerator(
 def _check_edges(
   edges: Edges, p: int, tolerance: float, discrete: bool, name: str
 ) -> Edges:
-  """Returns edges whose parameters are the weights, checked."""
+  """Checks the weights of edges; returns edges with these as parameters."""
   values = edge_rates.values(
     edges.parameters, edges.constants, edges.coefficients
   )
@@ -230,7 +230,7 @@ def _check_edges(
 
 
 def check_times(times: Array) -> Array:
-  """Returns the times, checked to be in the support."""
+  """Checks that times are in the support, and returns them."""
   return check(
     "value",
     times,
@@ -240,7 +240,7 @@ def check_times(times: Array) -> Array:
 
 
 def check_counts(counts: Array) -> Array:
-  """Returns the numbers of steps, checked to be in the support."""
+  """Checks that numbers of steps are in the support, and returns them."""
   return check(
     "value",
     counts,

@@ -1,4 +1,4 @@
-"""Checks of values with messages that name argument, value and rule."""
+"""Rules for values, with messages that name argument, value and rule."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from phasic.internal.arrays import ArrayLike
 from phasic.math.model import plausible
 
 _INF = float("inf")
-# An array, of the host too.
+# An array of the backend or the host.
 _X = TypeVar("_X", bound=Array | onp.ndarray)
 
 
 class ValueRule(NamedTuple):
-  """Which values an argument may have; NaN is nobody's mistake.
+  """A range of valid values of an argument; NaN is always valid.
 
   Attributes:
     least: the least one.
     most: the greatest one.
     text: the rule, as the end of a message.
-    whole: whether they are whole numbers.
-    finite: whether they are finite.
+    integer: whether values must be integers.
+    finite: whether values must be finite.
   """
 
   least: float
@@ -38,7 +38,7 @@ class ValueRule(NamedTuple):
   finite: bool = True
 
   def holds(self, x: Array) -> Array:
-    """Returns where values of an array keep to the rule, NaN not among them."""
+    """Returns where values are valid; NaN counts as invalid here."""
     good = (x >= self.least) & (x <= self.most)
     if self.finite:
       good = good & (x < _INF)
@@ -52,7 +52,7 @@ LOG_PROBABILITY = ValueRule(
 TIME = ValueRule(0.0, _INF, "it must be finite and >= 0")
 COUNT = ValueRule(0.0, _INF, "it must be an integer >= 0", True)
 REWARD = ValueRule(0.0, _INF, "rewards must be >= 0 and finite")
-# The limit at infinity is no mistake, though it is NaN.
+# Infinity is a valid argument, though the result there is NaN.
 LAPLACE = ValueRule(
   0.0,
   _INF,
@@ -73,17 +73,17 @@ def check(
   rule: str,
   what: Array | onp.ndarray | None = None,
 ) -> _X:
-  """Returns `x`, checked; see `checks.check` for what happens if it fails.
+  """Checks `x` and returns it; see `checks.check` for the failures.
 
-  What is told of sums over the last axis is checked by `check_sums`.
+  `check_sums` is for rules about sums over the last axis.
 
   Args:
     name: the argument's name.
     x: the argument.
     good: boolean array that broadcasts to the shape of `x`.
     rule: the rule, as the end of the message.
-    what: the values that the rule speaks of, if not `x` itself; of the shape
-      of `good`.
+    what: the values that the rule is about, if not `x`; with the shape of
+      `good`.
   """
   what = x if what is None else what
   return checks.check(good, _message(name, good, rule, what), x, what)
@@ -92,12 +92,12 @@ def check(
 def check_sums(
   name: str, x: Array, good: Array, rule: str, sums: Array
 ) -> Array:
-  """Returns `x`, (..., n), checked by sums over its last axis.
+  """Checks sums over the last axis of `x`, (..., n), and returns `x`.
 
   Args:
-    name: what the sums are called.
+    name: the name of the sums in messages.
     x: the argument.
-    good: (...), whether each sum is.
+    good: (...), whether each sum is valid.
     rule: the rule, as the end of the message.
     sums: (...), the sums.
   """
@@ -106,11 +106,11 @@ def check_sums(
 
 
 def warn(name: str, x: ArrayLike, rule: ValueRule) -> None:
-  """Warns of an argument that breaks a rule, where it is at hand.
+  """Warns of an invalid argument if its value is on the host.
 
   Args:
     name: the argument's name.
-    x: the argument; NaN breaks none.
+    x: the argument; NaN is valid.
     rule: the rule.
   """
   if user_warnings.is_derived():
@@ -130,10 +130,10 @@ def warn(name: str, x: ArrayLike, rule: ValueRule) -> None:
 
 
 def _numbers(arrays: Sequence[ArrayLike]) -> list[onp.ndarray] | None:
-  """Returns arrays of numbers on the host, None if one is not at hand."""
+  """Returns numeric arrays on the host, None if one is not available."""
   try:
     known = plausible.values_at_hand(arrays)
-  except (TypeError, ValueError):  # It raises elsewhere.
+  except (TypeError, ValueError):  # Other functions raise for these.
     return None
   if known is None or any(x.dtype.kind not in "fiu" for x in known):
     return None
@@ -143,7 +143,7 @@ def _numbers(arrays: Sequence[ArrayLike]) -> list[onp.ndarray] | None:
 def _message(
   name: str, good: Array | onp.ndarray, rule: str, what: Array | onp.ndarray
 ) -> str:
-  """Returns the message, with the first value that breaks the rule if known."""
+  """Formats the message, with the first invalid value if it is known."""
   values, holds = static.at_hand(what), static.at_hand(good)
   if values is None or holds is None or onp.all(holds):
     return f"{name}: {rule}"
