@@ -1,1 +1,1 @@
-"""Calls of the kernel, or of the portable path where it cannot run."""
+"""Calls of the kernel, or of the portable path if it cannot run."""

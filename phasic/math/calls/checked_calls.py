@@ -1,4 +1,4 @@
-"""Public functions of `math` that look at a model's values before they run."""
+"""Public functions of `math` that check a model's values first."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from phasic.math.model import operands
 from phasic.math.model import plausible
 from phasic.math.model import value_rules
 
-# Rules of the first argument of functions.
+# Rules for the first arguments of functions.
 _FIRST = {
   "quantile": value_rules.PROBABILITY,
   "quantile_log_survival": value_rules.LOG_PROBABILITY,
@@ -20,26 +20,26 @@ _FIRST = {
   "laplace_transform": value_rules.LAPLACE,
   "probability_generating_function": value_rules.GENERATING,
 }
-# Rules of arguments by their names.
+# Rules for arguments, by name.
 _BY_NAME = {
   "arguments": value_rules.TIME,
   "mark_rates": value_rules.TIME,
   "rewards": value_rules.REWARD,
 }
-# What says why a value is NaN takes models that break a rule.
+# `diagnose` explains NaN, so it accepts invalid models.
 _UNCHECKED = "diagnose"
 
 
 def checked(function: Any, package: str, name: str) -> Any:
-  """Returns a function that warns of a model that breaks a rule.
+  """Wraps a function so that it warns of an invalid model.
 
-  The values are looked at where they can be read at once, see `plausible`;
-  sums that are off by float32's rounding are mended. Classes, and functions
-  without a model, are returned as they are.
+  Values are checked if they are on the host, see `plausible`. Sums within the
+  rounding of float32 are corrected. Classes, and functions without a model, are
+  returned unchanged.
 
   Args:
     function: a function.
-    package: the public module that it is in.
+    package: the public module of the function.
     name: its name there.
   """
   if inspect.isclass(function) or not callable(function):
@@ -78,7 +78,7 @@ def checked(function: Any, package: str, name: str) -> Any:
           kwargs[own] = x
     return function(*args, **kwargs)
 
-  # So that it is pickled by the name that users know.
+  # Pickle stores the function by its public name.
   call.__module__, call.__qualname__, call.__name__ = package, name, name
   return call
 
@@ -86,7 +86,7 @@ def checked(function: Any, package: str, name: str) -> Any:
 def _rules(
   name: str, arguments: tuple[str, ...], discrete: bool
 ) -> dict[int, value_rules.ValueRule]:
-  """Returns the rules of the arguments before the model's, by their places."""
+  """Returns the rules of the arguments before the model, by place."""
   found = {}
   # The function itself raises for discrete rewards.
   if name != "reward_transform" or not discrete:

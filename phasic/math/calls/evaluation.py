@@ -1,6 +1,6 @@
 """Values and derivatives of phase-type functions, by kernel or portable path.
 
-Arguments are the five of `operands.ARGUMENTS`, or with `discrete` those of
+The five arguments are `operands.ARGUMENTS`, or with `discrete`
 `operands.DISCRETE_ARGUMENTS`.
 """
 
@@ -21,7 +21,7 @@ from phasic.math.portable import portable_edges
 def value(
   kind: str, arguments: Sequence[Given], discrete: bool = False
 ) -> Array:
-  """Lays the arguments out, calls the kernel and restores the shape."""
+  """Computes a function: lays out the arguments and calls the kernel."""
   operands, layout, edges = _prepare(arguments, discrete)
   result = kernel_ops.phase_type(
     kind, operands, fallback(discrete), edges, discrete=discrete
@@ -30,7 +30,7 @@ def value(
 
 
 def slope(kind: str, arguments: Sequence[Given]) -> Array:
-  """Returns the derivative in the times, in continuous time, as `value` has it.
+  """Computes the derivative of `value` in the times, in continuous time.
 
   Only the kernel's call is differentiated.
   """
@@ -43,10 +43,10 @@ def slope(kind: str, arguments: Sequence[Given]) -> Array:
 def value_and_start_slopes(
   kind: str, arguments: Sequence[Given], discrete: bool = False
 ) -> tuple[Array, Array]:
-  """Returns the value and its derivatives in the initial probabilities.
+  """Computes the value and its derivatives in the initial probabilities.
 
-  These have the batch shape of the model, (batch..., p), and are sums over its
-  times. Only the kernel's call is differentiated.
+  The derivatives are summed over the times, (batch..., p) with the model's
+  batch shape. Only the kernel's call is differentiated.
   """
   operands, layout, edges = _prepare(arguments, discrete)
   value, (slopes,) = kernel_derivatives.vjp(
@@ -57,7 +57,7 @@ def value_and_start_slopes(
 
 
 def fallback(discrete: bool) -> Callable[..., Array]:
-  """The function of the portable path."""
+  """Returns the function of the portable path."""
   if discrete:
     return portable_edges.discrete_phase_type
   return portable_edges.phase_type
@@ -66,7 +66,7 @@ def fallback(discrete: bool) -> Callable[..., Array]:
 def _prepare(
   arguments: Sequence[Given], discrete: bool
 ) -> tuple[tuple[Array, ...], operands_lib.Layout, tuple[Array, ...]]:
-  """Returns operands, layout and the arrays of edges."""
+  """Lays out the operands; returns also the layout and the arrays of edges."""
   names = operands_lib.names(discrete)
   arguments = operands_lib.convert(*arguments, names=names)
   operands, layout = operands_lib.canonical(arguments, names)

@@ -1,11 +1,10 @@
 """Derivatives of functions of arrays, and of structures of arrays.
 
-Structures are tuples, lists and mappings, nested in any way; in JAX pytrees of
-all kinds. Their real numbers are differentiated, as arrays of the substrate:
-floating arrays and numbers of Python, 2 as 2.0. Integer and boolean arrays are
-constants, in whose place derivatives have None.
-In NumPy a function has to be written in functions of NumPy and of phasic; an
-array that would leave them is an error, as its derivative would be lost.
+Structures are nested tuples, lists and mappings; in JAX all pytrees. Real
+numbers in them are differentiated as arrays of the substrate: floating arrays
+and Python numbers, 2 as 2.0. Integer and boolean arrays are constants, whose
+derivatives are None. In NumPy a function must use functions of NumPy and phasic
+only: other code raises, as it would lose the derivative.
 """
 
 from __future__ import annotations
@@ -20,15 +19,15 @@ from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 
-# Kinds of arrays that have no derivative, keys of JAX among them.
+# Kinds of arrays without derivatives, including JAX's keys.
 _CONSTANTS = ("bool", "int", "uint", "key", "string")
 
 
 def value_and_gradient(f: Callable[..., Any], *args: object) -> tuple[Any, Any]:
-  """Returns `f(*args)` and the gradient of the sum of its entries.
+  """Computes `f(*args)` and the gradient of the sum of its entries.
 
-  It is what `tfp.math.value_and_gradient` is. The derivative of the entries one
-  by one is that of `jvp` or `vjp`.
+  It works like `tfp.math.value_and_gradient`. For derivatives of single entries
+  use `jvp` or `vjp`.
 
   Args:
     f: a function that returns one array of real numbers.
@@ -39,9 +38,9 @@ def value_and_gradient(f: Callable[..., Any], *args: object) -> tuple[Any, Any]:
     or a tuple of gradients if there are several arguments.
 
   Raises:
-    NotImplementedError: `f` uses what has no derivative in reverse mode.
-    TypeError: no argument has real numbers, or `f` returns anything but one
-      array; in NumPy, an array leaves the functions of NumPy.
+    NotImplementedError: `f` uses a function without reverse-mode derivatives.
+    TypeError: no argument has real numbers, or `f` does not return one array;
+      in NumPy, `f` uses other functions than NumPy's and phasic's.
 
   Example: the slopes of a log likelihood in the parameters of a Coxian.
 
@@ -69,7 +68,7 @@ def value_and_gradient(f: Callable[..., Any], *args: object) -> tuple[Any, Any]:
 def vjp(
   f: Callable[..., Any], *args: object
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-  """Returns `f(*args)` and its pullback, in reverse mode.
+  """Computes `f(*args)` and its pullback, in reverse mode.
 
   Args:
     f: a function that returns an array, or a structure of arrays.
@@ -81,12 +80,12 @@ def vjp(
     the Jacobian. It may be called several times.
 
   Raises:
-    NotImplementedError: `f` uses what has no derivative in reverse mode.
-    TypeError: no argument has real numbers; in NumPy, an array leaves the
-      functions of NumPy.
-    ValueError: a cotangent has not the structure or the shape of the value.
+    NotImplementedError: `f` uses a function without reverse-mode derivatives.
+    TypeError: no argument has real numbers; in NumPy, `f` uses other functions
+      than NumPy's and phasic's.
+    ValueError: a cotangent does not have the value's structure or shape.
 
-  Example: of the density 2 exp(-2 t), in the time.
+  Example: the derivative of the density 2 exp(-2 t) in the time.
 
     >>> from phasic import math as pm
     >>> value, pullback = pm.vjp(
@@ -110,7 +109,7 @@ def vjp(
 def jvp(
   f: Callable[..., Any], primals: Sequence[object], tangents: Sequence[object]
 ) -> tuple[Any, Any]:
-  """Returns `f(*primals)` and its derivative along `tangents`, in forward mode.
+  """Computes `f(*primals)` and its derivative along `tangents`, forward mode.
 
   Args:
     f: a function that returns an array, or a structure of arrays.
@@ -122,12 +121,12 @@ def jvp(
     value.
 
   Raises:
-    NotImplementedError: `f` uses what has no derivative in forward mode.
-    TypeError: no argument has real numbers; in NumPy, an array leaves the
-      functions of NumPy.
-    ValueError: a tangent has not the structure or the shape of its primal.
+    NotImplementedError: `f` uses a function without forward-mode derivatives.
+    TypeError: no argument has real numbers; in NumPy, `f` uses other functions
+      than NumPy's and phasic's.
+    ValueError: a tangent does not have its primal's structure or shape.
 
-  Example: of the density 2 exp(-2 t), along the time.
+  Example: the derivative of the density 2 exp(-2 t) in the time.
 
     >>> from phasic import math as pm
     >>> value, slope = pm.jvp(
@@ -148,10 +147,10 @@ def jvp(
 def hessian_vector_product(
   f: Callable[..., Any], primals: Sequence[object], tangents: Sequence[object]
 ) -> Any:
-  """Returns the derivative of the gradient of `f` along `tangents`.
+  """Computes the derivative of the gradient of `f` along `tangents`.
 
-  It is that of `value_and_gradient`, forward over reverse: the Hessian of the
-  sum of the entries of `f`, times the tangents.
+  The result is the Hessian of the sum of the entries of `f`, times the
+  tangents. It is computed by forward over reverse mode.
 
   Args:
     f: a function that returns one array of real numbers.
@@ -162,11 +161,11 @@ def hessian_vector_product(
     The product in the structure of the primal, or a tuple if there are several.
 
   Raises:
-    NotImplementedError: `f` uses what has no second derivative.
-    TypeError: as `value_and_gradient`.
-    ValueError: as `jvp`.
+    NotImplementedError: `f` uses a function without second derivatives.
+    TypeError: as in `value_and_gradient`.
+    ValueError: as in `jvp`.
 
-  Example: of log(r) - r t, where the second derivative in r is -1 / r^2.
+  Example: log(r) - r t, whose second derivative in r is -1 / r^2.
 
     >>> from phasic import math as pm
     >>> from phasic.distributions import Erlang
@@ -188,7 +187,7 @@ def hessian_vector_product(
 
 
 def stop_gradient(x: Any) -> Any:
-  """Returns an array, or a structure of arrays, as constants of derivatives.
+  """Returns an array, or a structure, as constants for derivatives.
 
   Example:
 
@@ -204,13 +203,13 @@ def stop_gradient(x: Any) -> Any:
 
 
 def _check_callable(f: object) -> None:
-  """Raises TypeError for what is no function."""
+  """Raises TypeError for anything but a function."""
   if not callable(f):
     raise TypeError(f"f is {raw_arguments.shown(f)}: it must be a function")
 
 
 def _check_sequence(name: str, x: object) -> None:
-  """Raises TypeError for what is no tuple or list with an entry an argument."""
+  """Raises TypeError for anything but a tuple or list."""
   if not isinstance(x, (tuple, list)):
     raise TypeError(
       f"{name} is {raw_arguments.shown(x)}: it must be a tuple with an entry for "
@@ -219,34 +218,34 @@ def _check_sequence(name: str, x: object) -> None:
 
 
 def _one_array(f: Callable[..., Any], value: Any) -> Any:
-  """The value of a function whose gradient is asked for.
+  """Returns the value of a function whose gradient is computed.
 
   Raises:
-    TypeError: it is anything but one array of real numbers.
+    TypeError: the value is not one array of real numbers.
   """
   leaves, _ = autodiff.flatten(value)
   if len(leaves) != 1 or leaves[0] is not value or _is_constant(value):
     raise TypeError(
-      f"f returned {raw_arguments.shown(value)}: a gradient is that of one array "
-      "of real numbers; vjp and jvp take structures"
+      f"f returned {raw_arguments.shown(value)}: it must be one array of real "
+      "numbers; vjp and jvp take structures"
     )
   return value
 
 
 def _is_constant(x: object) -> bool:
-  """Whether a leaf has no derivative: integer and boolean arrays, and bools."""
+  """Returns whether a leaf has no derivative, e.g. an integer array."""
   if isinstance(x, bool):
     return True
   return hasattr(x, "dtype") and _kind(x).startswith(_CONSTANTS)
 
 
 def _kind(x: Any) -> str:
-  """The name of an array's dtype, of whatever library."""
+  """Returns the name of an array's dtype, for any library."""
   return getattr(x.dtype, "name", None) or str(x.dtype)
 
 
 def _fitting(name: str, x: Any, like: Any) -> Any:
-  """A tangent or cotangent in the dtype of the array that it belongs to."""
+  """Converts a tangent or cotangent to the dtype of its array."""
   if x is None or _is_constant(like):
     return np.zeros_like(like)
   found = structures.as_array(x, static.dtype_name(like), name)
@@ -256,13 +255,13 @@ def _fitting(name: str, x: Any, like: Any) -> Any:
     for a, b in zip(shape, wanted)
   ):
     raise ValueError(
-      f"a {name} has shape {shape}: it must be that of the array, {wanted}"
+      f"a {name} has shape {shape}: it must be the shape of the array, {wanted}"
     )
   return found
 
 
 def _leaves_like(tree: object, like: object, name: str) -> list[Any]:
-  """What a tangent or cotangent has for the leaves of its structure."""
+  """Returns the leaves of a tangent or cotangent, by its primal's structure."""
   try:
     return autodiff.leaves_like(tree, like)
   except (TypeError, ValueError):
@@ -292,8 +291,8 @@ class _OfArrays:
     ]
     if not self._places:
       raise TypeError(
-        "no argument has real numbers, which could be differentiated: integer "
-        "and boolean arrays are constants"
+        "no argument has real numbers: integer and boolean arrays are "
+        "constants; pass floating-point arrays"
       )
     self.arrays = [
       structures.as_array(self._leaves[i], name="an argument")
@@ -311,8 +310,8 @@ class _OfArrays:
     for x in results:
       if hasattr(x, "dtype") and _kind(x).startswith("complex"):
         raise TypeError(
-          f"f returned an array of dtype {_kind(x)}: derivatives are those of "
-          "real numbers"
+          f"f returned an array of dtype {_kind(x)}: it must be real, as "
+          "derivatives of complex numbers are not supported"
         )
     return tuple(results)
 
@@ -323,7 +322,7 @@ class _OfArrays:
     """Returns the tangents of the arrays.
 
     Raises:
-      ValueError: their structures or shapes are not those of the arguments.
+      ValueError: their structures or shapes differ from the arguments'.
     """
     if len(tangents) != len(self._args):
       raise ValueError(
@@ -342,12 +341,12 @@ class _OfArrays:
     ]
 
   def result(self, values: Sequence[Any]) -> Any:
-    """Arrays as the function's result has them."""
+    """Packs arrays into the structure of the function's result."""
     assert self._result is not None
     return self._result(values)
 
   def spread(self, values: Sequence[Any]) -> tuple[Any, ...]:
-    """Arrays as the arguments have them, None for those that are constant."""
+    """Packs arrays into the structures of the arguments, None for constants."""
     leaves: list[Any] = [None] * len(self._leaves)
     for i, x in zip(self._places, values, strict=True):
       leaves[i] = x

@@ -1,4 +1,4 @@
-"""First derivatives of `kernel_ops.phase_type`, in its operands."""
+"""First derivatives of `kernel_ops.phase_type` in its operands."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def jvp(
   fixed: Sequence[Array] = (),
   discrete: bool = False,
 ) -> Array:
-  """Returns the derivative of `phase_type` along five tangents.
+  """Computes the derivative of `phase_type` along five tangents.
 
   Args:
     kind: one of `kernel_ops.KINDS`.
     operands: the five operands.
-    tangents: theirs, None for zeros.
+    tangents: the tangents of the operands, None for zeros.
     fallback: as in `phase_type`.
-    fixed: edges and kinds, as `kernel_ops.fixed` has them.
+    fixed: edges and kinds, as in `kernel_ops.fixed`.
     discrete: as in `phase_type`.
   """
   if kernel_ops.path_of_call() == "portable":
@@ -52,14 +52,14 @@ def vjp(
   wanted: Sequence[int] = range(5),
   discrete: bool = False,
 ) -> tuple[Array, Sequence[Array]]:
-  """Returns `phase_type` and the cotangents of some of its operands.
+  """Computes `phase_type` and the cotangents of some of its operands.
 
   Args:
     kind: one of `kernel_ops.KINDS`.
     operands: the five operands.
     cotangent: (batch..., n), of the value; None for ones.
     fallback: as in `phase_type`.
-    fixed: edges and kinds, as `kernel_ops.fixed` has them.
+    fixed: edges and kinds, as in `kernel_ops.fixed`.
     wanted: the indices of these operands.
     discrete: as in `phase_type`.
   """
@@ -83,7 +83,7 @@ def _portable(
   fallback: Callable[..., Array],
   fixed: Sequence[Array],
 ) -> tuple[Callable[..., tuple[Array, ...]], list[Array]]:
-  """Returns a function of the operands of some indices, and these."""
+  """Returns a function of the chosen operands, and these operands."""
 
   def value(*arrays: Array) -> tuple[Array, ...]:
     full = list(operands)

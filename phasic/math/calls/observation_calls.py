@@ -1,4 +1,4 @@
-"""Calls of the kernel for observations, each of them a pair of times."""
+"""Calls of the kernel for observations, which are pairs of times."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from phasic.math.portable import portable_observations
 
 
 class ObservationsCall:
-  """A call of the kernel: each observation is a pair of times.
+  """A call of the kernel for observations, which are pairs of times.
 
   Attributes:
-    names: what the six arguments are called.
+    names: the names of the six arguments.
     arguments: the six arguments as arrays.
-    layout: that of the model and one time of each pair.
+    layout: the layout of the model and one time of each pair.
     operands: the kernel's five.
     edges: its arrays of edges.
-    kinds: (batch..., 2 n), kinds of the times. A pair's value is that of its
-      first.
+    kinds: (batch..., 2 n), kinds of the times. The first time of a pair has the
+      pair's value.
   """
 
   def __init__(
@@ -71,12 +71,12 @@ class ObservationsCall:
     self.operands = (*operands[:-1], _paired(lower, upper))
 
   def _of_model(self, times: Array) -> TimedModel:
-    """The five arguments of functions of one time."""
+    """Returns the five arguments of a function of one time."""
     initial_probs, subgenerator, _, _, exit_rates, prob_zero = self.arguments
     return initial_probs, subgenerator, times, exit_rates, prob_zero
 
   def value(self) -> Array:
-    """Returns the log likelihoods."""
+    """Computes the log likelihoods."""
     value = kernel_ops.phase_type(
       "log_density",
       self.operands,
@@ -88,11 +88,11 @@ class ObservationsCall:
     return self.result(value)
 
   def result(self, value: Array) -> Array:
-    """Brings the kernel's result into the shape of the observations."""
+    """Reshapes the kernel's result to the shape of the observations."""
     return operands_lib.result(self.layout, _unpaired(value)[..., 0])
 
   def weights(self, x: Array, name: str) -> Array:
-    """Lays weights of the observations out; the second of a pair has none."""
+    """Lays out weights of observations; the second of a pair has weight 0."""
     x = operands_lib.cotangent(self.layout, x, name)
     return _paired(x, np.zeros_like(x))
 
@@ -104,5 +104,5 @@ def _paired(first: Array, second: Array) -> Array:
 
 
 def _unpaired(x: Array) -> Array:
-  """Returns (..., n, 2) of (..., 2 n)."""
+  """Splits (..., 2 n) into pairs, (..., n, 2)."""
   return np.reshape(x, (*static.shape(x)[:-1], -1, 2))
