@@ -1,4 +1,4 @@
-"""The portable path of `elimination_ops`, for whole matrices.
+"""The portable path of `elimination_ops`, by dense matrices.
 
 References:
   W. Grassmann, M. Taksar, D. Heyman, Regenerative analysis and steady state
@@ -20,7 +20,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 
-# Of masks of edges times phases, and of differences between all phases.
+# The largest number of elements of masks (edges times phases) and differences.
 MAX_ELEMENTS = 2**26
 
 
@@ -48,15 +48,15 @@ def eliminate(
   transposed: bool = False,
   gives_edges: bool = False,
 ) -> Array | tuple[Array, Array]:
-  """Returns what `elimination_ops.eliminate` returns; arguments are its own."""
+  """Solves linear systems by elimination, see `elimination_ops.eliminate`."""
   dtype = static.dtype_name(weights)
   wide = static.wide_float()
   p = static.shape(per_phase)[-2]
   m = static.shape(weights)[-1]
   if max(m, p * static.shape(per_phase)[-1]) * p > MAX_ELEMENTS:
     raise ValueError(
-      f"{m} edges and {p} phases: the portable path takes them only up to a "
-      f"product of {MAX_ELEMENTS}"
+      f"the model has {m} edges and {p} phases: on the portable path their "
+      f"product must be at most {MAX_ELEMENTS}"
     )
   weights = structures.cast(weights, wide)
   # Right-hand sides become a batch dimension: (..., r, p).
@@ -91,9 +91,10 @@ def eliminate(
 def _masks(
   indices: Array, weights: Array, p: int
 ) -> tuple[Array, Array, Array]:
-  """Returns sources (..., m, p), targets (..., m, p + 1), and weights.
+  """Computes masks of sources (..., m, p) and targets (..., m, p + 1).
 
-  Weights that break a rule are NaN, those from a phase to itself zero.
+  The weights are returned too: invalid ones as NaN, and weights from a phase to
+  itself as zero.
   """
   sources, targets = indices[..., 0, :], indices[..., 1, :]
   lost = (sources < 0) | (sources >= p) | (targets < 0) | (targets > p)
@@ -113,7 +114,7 @@ def _mask(indices: Array, size: int, dtype: Any) -> Array:
 
 
 def _record(off: Array, exits: Array) -> Elimination:
-  """Returns the elimination of all phases.
+  """Eliminates all phases, and records the steps.
 
   Args:
     off: weights between phases (..., p, p); the diagonal is not read.
@@ -133,7 +134,7 @@ def _record(off: Array, exits: Array) -> Elimination:
     column = np.sum(off * unit, axis=-1) * remain
     out = np.sum(exits * unit, axis=-1)
     pivot = np.sum(row, axis=-1) + out
-    # Nothing comes back from a trap.
+    # A trap has no outgoing weight to share.
     share = np.where(
       column > 0.0, column / np.where(pivot > 0.0, pivot, 1.0)[..., None], 0.0
     )
@@ -149,20 +150,20 @@ def _record(off: Array, exits: Array) -> Elimination:
 
 
 def _quotient(x: Array, pivot: Array) -> Array:
-  """Returns x / pivot; nothing in a trap is nothing, anything is infinite."""
+  """Divides by the pivot; in a trap 0/0 is 0 and anything else is inf."""
   held = np.where(x > 0.0, math.inf, np.where(x == 0.0, 0.0, math.nan))
   return np.where(pivot > 0.0, x / np.where(pivot > 0.0, pivot, 1.0), held)
 
 
 def _times(weight: Array, x: Array) -> Array:
-  """Returns weight x; no weight on something infinite is nothing."""
+  """Multiplies by a weight; a weight of zero times inf is zero."""
   return np.where(weight == 0.0, 0.0, weight * x)
 
 
 def _solve(
   recorded: Elimination, rest: Array, gives_differences: bool
 ) -> tuple[Array, Array | None]:
-  """Returns x (..., r, p) and x_i - x_j (..., r, p, p) or None."""
+  """Solves for x (..., r, p) and its differences (..., r, p, p) or None."""
 
   def forward(rest: Array, step: tuple[Array, Array]) -> tuple[Array, Array]:
     unit, column = step
@@ -205,7 +206,7 @@ def _quotient_signed(x: Array, pivot: Array) -> Array:
 
 
 def _solve_transposed(recorded: Elimination, rest: Array) -> Array:
-  """Returns y (..., r, p)."""
+  """Solves the transposed system for y (..., r, p)."""
 
   def forward(
     rest: Array, step: tuple[Array, Array, Array]

@@ -1,4 +1,4 @@
-"""The mass of an interval, of functions at its ends."""
+"""The probability of an interval, from functions at its ends."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ def log_mass(
   log_cdf: tuple[Array, Array],
   atom: Array,
 ) -> Array:
-  """Returns log P(l < X <= u) as the smaller pair's difference.
+  """Computes log P(l < X <= u) from survival functions or cdfs.
 
-  It is log(P(X > l) - P(X > u)) or log(P(X <= u) - P(X <= l)): what both are
-  made of is no larger than need be. What counts not is some finite number, with
-  derivatives zero.
+  The result is log(P(X > l) - P(X > u)) or log(P(X <= u) - P(X <= l)): the
+  smaller pair loses fewer digits. Masked entries are finite placeholders with
+  zero derivatives.
 
   Args:
-    counts: (...), whether the mass is wanted.
-    at_zero: (...), whether l is zero; log P(X <= l), which may be -inf, is then
+    counts: (...), whether the entry is wanted; all others are masked.
+    at_zero: (...), whether l is zero; then log P(X <= l), which may be -inf, is
       not read.
-    alive: log P(X > l) and log P(X > u), (...) each.
-    ended: log P(X <= l) and log P(X <= u), (...) each.
+    log_survival: log P(X > l) and log P(X > u), (...) each.
+    log_cdf: log P(X <= l) and log P(X <= u), (...) each.
     atom: P(X <= 0), (...), read where l is zero.
   """
   early, late = log_survival

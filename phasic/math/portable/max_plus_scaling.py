@@ -1,7 +1,7 @@
-"""Scales of states that keep a power sequence in the range of its floats.
+"""Max-plus scaling: a diagonal similarity that prevents underflow.
 
-Forty transitions of probability 1e-9 in a row make 1e-360. A diagonal
-similarity by the weight of the heaviest path to each state makes it one.
+Forty transitions of probability 1e-9 have probability 1e-360 together. After
+scaling each state by the largest weight of a path to it, it is one.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _Carry = tuple[Array, Scalar, tuple[Array, Array, Array]]
 
 
 class Scaling(NamedTuple):
-  """Paths from the initial states and to the end states, as constants.
+  """Scales of states, and their distances from starts and ends; constants.
 
   Attributes:
-    scale: log2 weight of the heaviest path to each state, a whole number, at
+    scale: log2 of the largest weight of a path to each state, an integer, at
       least `lowest` (..., m).
-    arrival: minus the least number of steps to each state, `NEVER` or less
-      where there is no path (..., m).
+    arrival: minus the least number of steps to each state, `NEVER` or less if
+      there is no path (..., m).
     departure: minus the least number of steps from each state to one with an
-      end weight, `NEVER` or less where there is no path (..., m).
+      end weight, `NEVER` or less if there is no path (..., m).
   """
 
   scale: Array
@@ -41,7 +41,7 @@ class Scaling(NamedTuple):
 
 
 def find(initial: Array, jumps: Array, end: Array, lowest: float) -> Scaling:
-  """Returns the paths, by Bellman and Ford in the (max, +) semiring.
+  """Finds the scales by the Bellman-Ford algorithm in the max-plus semiring.
 
   Args:
     initial: initial masses (..., m).
@@ -82,7 +82,7 @@ def find(initial: Array, jumps: Array, end: Array, lowest: float) -> Scaling:
 def scaled(
   initial: Array, jumps: Array, end: Array, scale: Array
 ) -> tuple[Array, Array, Array, Array]:
-  """Applies the similarity; returns the exponent taken out of `end` as well."""
+  """Applies the similarity; returns also the exponent removed from `end`."""
   initial = initial * binary.power_of_two(-scale)
   between = scale[..., :, None] - scale[..., None, :]
   jumps = jumps * binary.power_of_two(between)

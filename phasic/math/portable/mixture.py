@@ -1,9 +1,9 @@
 """Poisson mixtures of a power sequence, f(x) = sum_k w_k(x) a_k.
 
-The counts are taken in groups of a few: with k = g + i and g the group's first
-count, w_k(x) = w_g(x) x^i / ((g + 1) ... (g + i)). So a group is a polynomial
-with coefficients that are not negative, all groups are one matrix product, and
-only the first weight of a group needs a logarithm and an exponential.
+Counts are grouped: with k = g + i and g the group's first count,
+w_k(x) = w_g(x) x^i / ((g + 1) ... (g + i)). So a group is a polynomial with
+nonnegative coefficients, and all groups are one matrix product. Only the first
+weight of a group needs a logarithm and an exponential.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from phasic.math.portable import power_sequence
 
 
 class _WeightRange(NamedTuple):
-  """What the range of a floating dtype asks for.
+  """Constants that depend on the range of a floating dtype.
 
   Attributes:
-    group: counts in a group, so that powers of means up to 2^18 stay in range.
-      At x = 0 there are as many derivatives.
-    lift: means below 2**-lift / group have powers that start at 2**lift, so
-      that 1e-80 (float32: 1e-21) has all its powers in range.
+    group: the number of counts in a group: powers of means up to 2^18 stay in
+      range. It is also the number of derivatives that exist at x = 0.
+    lift: powers of means below 2**(-lift / group) are multiplied by 2**lift:
+      all powers of 1e-80 (float32: 1e-21) stay in range.
     cap: the largest logarithm that is exponentiated.
-    tiny: below it, products may have fallen out of the range.
+    tiny: products below it may have underflowed.
   """
 
   group: int
@@ -47,22 +47,22 @@ _RANGES = {
   "float32": _WeightRange(4, 100, 80.0, 2.0**-114),
 }
 _LOG2 = math.log(2)
-_CHUNK = 2**20  # Entries of the table times by groups that are held at once.
+_CHUNK = 2**20  # The largest number of entries of the table, times by groups.
 
 OK, SHORT, UNDERFLOW = 0, 1, 2
 
 
 def mix(sequence: power_sequence.Sequence, means: Array) -> tuple[Array, ...]:
-  """Sums the sequence with Poisson weights, a block of times at a time.
+  """Sums the sequence with Poisson weights, in blocks of times.
 
   Args:
     sequence: a `power_sequence.Sequence`, (..., K).
     means: x, (..., n), finite and not negative.
 
   Returns:
-    The logarithms, the values and codes (..., n): `OK`; `SHORT` where more
-    than K terms are needed, `LOST` where a term that matters fell below the
-    range. Logarithm and value are NaN where the code is not `OK`.
+    The logarithms, the values and codes (..., n): `OK`; `SHORT` if more than K
+    terms are needed; `UNDERFLOW` if a term that matters underflowed. Logarithm
+    and value are NaN unless the code is `OK`.
   """
   grouped = _grouped(sequence)
   coefficients = grouped[0]
@@ -99,9 +99,9 @@ def _group_size(x: Array) -> int:
 
 
 def _grouped(sequence: power_sequence.Sequence) -> tuple[Array, Array, Array]:
-  """Returns the polynomials' coefficients, bounds and logarithms of scales.
+  """Computes the polynomials' coefficients, bounds and logarithms of scales.
 
-  Coefficients and their bounds have the shape (..., group, K / group).
+  Coefficients and bounds of their underflow have shape (..., group, K / group).
   """
   size = _group_size(sequence.values)
   steps = static.shape(sequence.values)[-1]
@@ -150,10 +150,10 @@ def _mix_block(
   grouped: tuple[Array, Array, Array],
   means: Array,
 ) -> tuple[Array, Array, Array]:
-  """Returns log value, value and code, (..., n).
+  """Computes log value, value and code, (..., n).
 
-  The values enter linearly, scaled by a constant, so that derivatives with
-  respect to entries that are zero come out as well.
+  The values enter linearly, scaled by a constant: so derivatives in entries
+  that are zero are right too.
   """
   coefficients, underflow, logs = grouped
   span = _RANGES[static.dtype_name(means)]
@@ -171,7 +171,7 @@ def _mix_block(
   weights = np.exp(np.minimum(log_terms - largest[..., None], span.cap))
   total = np.sum(weights * sums, axis=-1)
   log_value = largest + np.log(total)
-  # What fell below the range: in the sequence, and powers of a tiny mean.
+  # Underflow may happen in the sequence, and in powers of a tiny mean.
   fixed = constant(powers)
   small = (fixed < span.tiny) & (constant(means)[..., None] > 0)
   missed = np.where(small, span.tiny, 0.0) + np.zeros_like(fixed)
@@ -179,7 +179,7 @@ def _mix_block(
   gone = gone + np.matmul(missed, constant(coefficients))
   gone = np.sum(constant(weights) * gone, axis=-1)
   out_of_range = gone > static.finfo_eps(means) * constant(total)
-  # Against the larger of the two: where too much is lost, no step helps.
+  # Compare with the larger of the two: more steps do not help after underflow.
   size = largest + np.log(np.maximum(constant(total), gone))
   short = _short(sequence, constant(means), size)
   code = np.where(
@@ -191,7 +191,7 @@ def _mix_block(
 
 
 def _powers(x: Array, size: int, lift: int) -> tuple[Array, Array]:
-  """Returns multiples of x^i for i < size, and the factor's logarithm (...)."""
+  """Computes multiples of x^i for i < size, and the factor's log (...)."""
   low = (x > 0) & (x < 2.0 ** (-lift / size))
   powers = [np.where(low, 2.0**lift, 1.0) + np.zeros_like(x)]
   for _ in range(size - 1):
@@ -203,7 +203,7 @@ def _powers(x: Array, size: int, lift: int) -> tuple[Array, Array]:
 def _short(
   sequence: power_sequence.Sequence, means: Array, log_size: Array
 ) -> Array:
-  """Whether the terms that were left out may matter against a size."""
+  """Returns whether the truncated terms may matter, relative to a size."""
   steps = static.shape(sequence.values)[-1]
   ratio = means / (steps + 1)
   converges = ratio < 1

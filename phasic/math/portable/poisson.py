@@ -22,15 +22,15 @@ _SERIES = 13  # Terms of the deviance's series; 0.25^26/27 is below 1e-17.
 
 
 def log_weights(counts: onp.ndarray, x: Array) -> Array:
-  """Returns log(x^k exp(-x) / k!).
+  """Computes log(x^k exp(-x) / k!).
 
   Args:
     counts: host array of counts k >= 0, broadcasting against `x`.
     x: means >= 0, finite.
 
   Returns:
-    The logarithms; at x = 0 they are 0 for k = 0, with their derivatives, and
-    else -inf.
+    The logarithms; at x = 0 they are 0 for k = 0, with right derivatives, and
+    -inf otherwise.
   """
   positive = x > 0
   safe = np.where(positive, x, 1.0)
@@ -42,7 +42,7 @@ def log_weights(counts: onp.ndarray, x: Array) -> Array:
 
 
 def _deviance(k: Array, x: Array) -> Array:
-  """k log(k/x) + x - k for k, x > 0."""
+  """Computes k log(k/x) + x - k for k, x > 0."""
   difference = k - x
   v = difference / (k + x)
   near = (v > -0.25) & (v < 0.25)
@@ -57,7 +57,7 @@ def _deviance(k: Array, x: Array) -> Array:
 
 
 def _offset(counts: onp.ndarray) -> onp.ndarray:
-  """delta(k) + log(2 pi k)/2 on the host, 0 for k = 0."""
+  """Computes delta(k) + log(2 pi k)/2 on the host, 0 for k = 0."""
   k = onp.maximum(onp.asarray(counts, onp.float64), 1)
   r = 1 / (k * k)
   series = 1 / 12 - r * (1 / 360 - r * (1 / 1260 - r * (1 / 1680 - r / 1188)))
@@ -69,7 +69,7 @@ def _offset(counts: onp.ndarray) -> onp.ndarray:
 
 
 def _stirling_error(k: int) -> float:
-  """log k! minus Stirling's formula, for one small k."""
+  """Computes log k! minus Stirling's formula, for one small k."""
   if k == 0:
     return 0.0
   stirling = (k + 0.5) * math.log(k) - k + math.log(2 * math.pi) / 2

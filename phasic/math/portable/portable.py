@@ -1,24 +1,23 @@
 """The portable path: phase-type functions in array code, no native kernel.
 
-Uniformization with one power sequence for all times. It runs where the kernel
-cannot (GPU, TPU, a platform without the library) and checks it in tests;
-autodiff goes through it in JAX and TensorFlow, forward and reverse, to every
-order (at t = 0 to the third).
+It uses uniformization, with one power sequence for all times. It runs where the
+kernel cannot (GPU, TPU, a platform without the library), and tests compare the
+kernel with it. JAX and TensorFlow differentiate it in forward and reverse mode,
+to every order (at t = 0 to the third).
 
-Precision: float64, whatever the dtype of the operands, and logarithms are
-within max(1e-12, 8 ulp) of the truth. Only JAX with 64-bit numbers switched
-off has nothing wider than float32; then |error| <= 2**-23 (32 + 4 |log|), for
-log densities, survivals and cdfs alike. What float32 cannot hold is NaN, in
-particular tails in which one state outweighs another by more than about 1e25.
-`kernel_ops.precision()` tells which it is.
+Precision: float64 for operands of any dtype; the error of logarithms is at most
+max(1e-12, 8 ulp). Only JAX without 64-bit numbers is limited to float32; then
+|error| <= 2**-23 (32 + 4 |log|), for log densities, survival functions and
+cdfs. Numbers out of float32's range give NaN, in particular in tails where one
+state outweighs another by more than about 1e25. `kernel_ops.precision()`
+returns the precision.
 
 Work: the number of steps is q t + 9 sqrt(q t) + p + 60, with q up to 2.2 times
-the largest rate, and more where a bound on what is left out asks for it. It is
-found from the values where they are known, up to `MAX_STEPS`, or fewer for
-batches of more than `MAX_ENTRIES / MAX_STEPS` models; while tracing it is
-`TRACED_STEPS`. Times that need more give NaN, which the bound shows: nothing
-is cut off silently. Memory grows with steps times models, and in reverse mode
-with steps times times / 8.
+the largest rate, and more if the truncation bound requires it. It is computed
+from concrete values, up to `MAX_STEPS`, or fewer for batches of more than
+`MAX_ENTRIES / MAX_STEPS` models; while tracing it is `TRACED_STEPS`. The
+truncation bound detects times that need more, which give NaN. Memory grows with
+steps times models, and in reverse mode with steps times times / 8.
 
 References:
   A. Jensen, Markoff chains as an aid in the study of Markoff processes, 1953.
@@ -44,7 +43,7 @@ from phasic.math.portable import mixture
 from phasic.math.portable import power_sequence
 
 MAX_STEPS = {"float64": 2**17, "float32": 2**14}
-MAX_ENTRIES = 2**26  # Of the power sequences of all models together.
+MAX_ENTRIES = 2**26  # The entries of the power sequences of all models.
 TRACED_STEPS = 2**12
 
 
@@ -56,7 +55,7 @@ def phase_type(
   prob_zero: Array,
   times: Array,
 ) -> Array:
-  """Returns one of the functions of a phase-type distribution at all times.
+  """Computes a function of a phase-type distribution at all times.
 
   Args:
     kind: "log_density", "density", "log_survival", "survival", "log_cdf" or
@@ -68,13 +67,16 @@ def phase_type(
     times: (batch..., n).
 
   Returns:
-    An array (batch..., n) of the dtype of `times`; NaN where a value breaks a
-    rule or more steps are needed than there may be.
+    An array (batch..., n) of the dtype of `times`; NaN for invalid values, and
+    where more steps are needed than allowed.
   """
   operands = (initial_probs, subgenerator, exit_rates, prob_zero, times)
   phases = static.shape(initial_probs)[-1]
   if not isinstance(phases, int):
-    raise ValueError("the number of phases must be known statically")
+    raise ValueError(
+      f"initial_probs has shape {static.shape(initial_probs)}: the number of "
+      "phases must be static; set the array's shape"
+    )
   limit = most_steps(operands)
   counts = _counts(operands)
   if counts is None:
@@ -84,7 +86,7 @@ def phase_type(
   while True:
     result, code = _run(kind, steps, *operands)
     known = static.concrete(autodiff.stop_gradient(code))
-    # Times whose own count is beyond the limit stay NaN.
+    # Times that need more steps than the limit stay NaN.
     if known is None or steps >= limit:
       return result
     short = onp.asarray(known) == mixture.SHORT
@@ -94,7 +96,7 @@ def phase_type(
 
 
 def most_steps(operands: KernelArrays) -> int:
-  """Returns how many steps there may be for these five operands."""
+  """Returns the largest number of steps for these five operands."""
   batches = [static.shape(x)[:-1] for x in operands[:1]]
   batches += [static.shape(x)[:-1] for x in operands[2:4]]
   batches.append(static.shape(operands[1])[:-2])
@@ -113,10 +115,10 @@ def _run(
   prob_zero: Array,
   times: Array,
 ) -> tuple[Array, Array]:
-  """Returns the result and the mixture's codes, `OK` where a rule is broken.
+  """Computes the result and the mixture's codes, `OK` for invalid models.
 
-  The stages are compiled one by one: kinds share them, and a compiler takes
-  longer over all at once.
+  The stages are compiled one by one: kinds share them, and one large program
+  would compile more slowly.
   """
   operands = (initial_probs, subgenerator, exit_rates, prob_zero, times)
   dtype = static.dtype_name(times)
@@ -131,7 +133,7 @@ def _run(
 def _power_sequence(
   quantity: str, steps: int, chain: chain_lib.Chain
 ) -> tuple[power_sequence.Sequence, Array]:
-  """Returns the end values of a quantity, and the uniformization rate."""
+  """Computes the end values of a quantity, and the uniformization rate."""
   end = np.ones_like(chain.exits)
   absorbed = chain.exits
   if quantity == "density":
@@ -151,9 +153,9 @@ def _power_sequence(
 def _mixture(
   sequence: power_sequence.Sequence, rate: Array, bad: Array, times: Array
 ) -> tuple[Array, ...]:
-  """Returns logarithm, value and the mixture's code, at 0 <= t < inf.
+  """Computes logarithm, value and the mixture's code, at 0 <= t < inf.
 
-  At other times the entries mean nothing.
+  Entries at other times are placeholders.
   """
   usable = (times >= 0) & (times < math.inf) & np.logical_not(bad[..., None])
   return mixture.mix(sequence, rate[..., None] * np.where(usable, times, 0.0))
@@ -167,7 +169,7 @@ def _result(
   times: Array,
   mixed: tuple[Array, Array, Array],
 ) -> tuple[Array, Array]:
-  """Returns the result for all times, and the codes."""
+  """Combines the result for all times, and the codes."""
   log_value, value, code = mixed
   result = _whole_line(kind, atom[..., None], times, log_value, value)
   # The product makes the derivatives NaN as well.
@@ -185,7 +187,7 @@ _finish = control_flow.compiled(_result, static_argnums=(0, 1))
 def _whole_line(
   kind: str, atom: Array, times: Array, log_value: Array, value: Array
 ) -> Array:
-  """Adds the atom at zero, negative and infinite times, and NaN."""
+  """Sets the values at zero, negative, infinite and NaN times."""
   log = kind.startswith("log_")
   result = log_value if log else value
   if kind in ("density", "log_density"):
@@ -205,7 +207,7 @@ def _whole_line(
 
 
 def _counts(operands: KernelArrays) -> onp.ndarray | None:
-  """Returns the numbers of steps (batch..., n) on the host, None if traced."""
+  """Computes the numbers of steps (batch..., n) on the host, None if traced."""
   known = [static.concrete(autodiff.stop_gradient(x)) for x in operands]
   if any(x is None for x in known):
     return None
@@ -227,7 +229,7 @@ def _counts(operands: KernelArrays) -> onp.ndarray | None:
 
 
 def rounded(steps: int) -> int:
-  """Rounds up to two significant bits: few lengths, few compilations."""
+  """Rounds up to two significant bits, so that few lengths are compiled."""
   unit = 2 ** max(0, int(steps).bit_length() - 2)
   return (steps + unit - 1) // unit * unit
 

@@ -1,4 +1,4 @@
-"""The portable path of models whose edges are given one by one."""
+"""The portable path of sparse models, by dense matrices."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ from phasic.math.model import edge_rates
 from phasic.math.portable import portable
 from phasic.math.portable import portable_steps
 
-# Of the mask that the portable path makes: edges times phases.
+# The largest size of a mask, edges times phases.
 MAX_MASK = 2**26
 
 
 def of_edges_too(
   dense: Callable[..., Array], sparse: Callable[..., Array] | None = None
 ) -> Callable[..., Array]:
-  """Returns a function of the portable path that takes edges as well.
+  """Wraps a function of the portable path so that it takes edges too.
 
   Args:
-    dense: a function of a kind and five operands, `portable.phase_type` say.
-    sparse: the same, for a model that edges add up to; None for `dense`.
+    dense: a function of a kind and five operands, e.g. `portable.phase_type`.
+    sparse: the function for matrices that are made of edges; None for `dense`.
 
   Returns:
-    A function of the same six, where the operand of the rates may be the
-    parameters of the edges, and of none or what `arrays` returns.
+    A function of the same six arguments, and optionally of the arrays that
+    `edge_rates.arrays` returns. With these the operand of the rates is the
+    parameters of the edges.
   """
 
   def evaluate(
@@ -66,22 +67,22 @@ def densified(
   constants: Array,
   coefficients: Array,
 ) -> tuple[Array, Array]:
-  """Returns sums of rates between phases (..., p, p), and exits (..., p).
+  """Computes the dense rates between phases (..., p, p), and exits (..., p).
 
-  The diagonal holds those of edges from a phase to itself.
+  The diagonal holds the edges from a phase to itself.
   """
   sources, targets = indices[..., 0, :], indices[..., 1, :]
   m = static.shape(indices)[-1]
   if m * phases > MAX_MASK:
     raise ValueError(
-      f"{m} edges and {phases} phases: the portable path takes them only up to "
-      f"a product of {MAX_MASK}"
+      f"the model has {m} edges and {phases} phases: on the portable path their "
+      f"product must be at most {MAX_MASK}"
     )
   rates = edge_rates.values(parameters, constants, coefficients)
   lost = (sources < 0) | (sources >= phases) | (targets < 0)
   lost = lost | (targets > phases) | np.logical_not(rates >= 0.0)
   rates = np.where(lost, float("nan"), rates)
-  # What is out of range must be seen somewhere.
+  # Edges that are out of range go to entry (0, p), where they give NaN.
   sources = np.where(lost, 0, sources)
   targets = np.where(lost, phases, targets)
   from_phase = _mask(sources, phases, rates.dtype)
@@ -92,6 +93,6 @@ def densified(
 
 
 def _mask(indices: Array, size: int, dtype: Any) -> Array:
-  """Returns (..., m, size), one where the index is, else zero."""
+  """Computes one-hot rows (..., m, size) of the indices."""
   positions = structures.cast(np.arange(size), indices.dtype)
   return structures.cast(indices[..., None] == positions, dtype)

@@ -1,8 +1,8 @@
-"""The portable path for times of several kinds: see `observations`.
+"""The portable path for times of several kinds, see `observations`.
 
-All kinds of functions are evaluated at all times, and the one that counts is
-taken. Where a function does not count it is evaluated at a harmless time, so
-that its derivatives there, taken times zero, are zero.
+All functions are evaluated at all times, and one result is selected for each
+time. At the others a function is evaluated at a harmless time, where its
+derivatives are finite: so their product with zero is zero.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LOG_CDF = 4
 LOG_INTERVAL = 6
 NOTHING = 7
 LOG_OBSERVATION = 8
-_LEFT = 9  # log P(X <= u), u being the next time
+_LEFT = 9  # log P(X <= u), where u is the next time
 
 
 def phase_type(
@@ -42,16 +42,16 @@ def phase_type(
   *structure: Array,
   discrete: bool = False,
 ) -> Array:
-  """`portable.phase_type` with a kind for each time, and edges or none.
+  """Computes `portable.phase_type` with a kind for each time.
 
   Args:
     kind: not used.
     initial_probs: (batch..., p).
     rates: (batch..., p, p), or the parameters of the edges.
     exit_rates: as for `portable.phase_type`.
-    prob_zero: as there.
+    prob_zero: as for `portable.phase_type`.
     times: (batch..., n).
-    *structure: the arrays of the edges or none, and kinds, (batch..., n).
+    *structure: the arrays of the edges, if any; and kinds, (batch..., n).
     discrete: whether times are counts of steps.
   """
   del kind
@@ -59,7 +59,7 @@ def phase_type(
   given = tuple(edges)
   harmless: Array | float
   if discrete:
-    # Of no steps nothing depends on the model.
+    # At a negative number of steps no function depends on the model.
     function, harmless = portable_edges.discrete_phase_type, -1.0
     times = np.where(kinds == LOG_DENSITY, times, _whole(kinds, times))
   else:
@@ -112,19 +112,19 @@ _discrete = functools.partial(phase_type, discrete=True)
 
 
 def fallback(discrete: bool) -> Callable[..., Array]:
-  """The function of the portable path."""
+  """Returns the function of the portable path."""
   return _discrete if discrete else phase_type
 
 
 def _whole(kinds: Array, times: Array) -> Array:
-  """Returns counts, those that are not exact ones whole."""
+  """Rounds down counts, except in exact observations."""
   first = (kinds == LOG_OBSERVATION) & (times == _after(times, math.nan))
   second = _before(structures.cast(first, "int32"), 0) > 0
   return np.where(first | second, times, np.floor(times))
 
 
 def _resolved(kinds: Array, times: Array, next_time: Array) -> Array:
-  """Returns the kinds of observations, as in native/kernel/api/phase_type.h."""
+  """Resolves the kinds of observations as native/kernel/api/phase_type.h."""
   is_pair = (kinds == LOG_OBSERVATION) & (_after(kinds, 0) == NOTHING)
   is_right = is_pair & (times < next_time) & (next_time == math.inf)
   is_left = (
@@ -137,7 +137,7 @@ def _resolved(kinds: Array, times: Array, next_time: Array) -> Array:
 
 
 def _harmless_time(rates: Array, exit_rates: Array) -> Array:
-  """Returns a time at which all functions are ordinary, (batch..., 1)."""
+  """Returns a time at which all functions are finite, (batch..., 1)."""
   largest = np.max(np.abs(autodiff.stop_gradient(rates)), axis=(-2, -1))
   if static.shape(exit_rates)[-1]:
     exits = np.max(np.abs(autodiff.stop_gradient(exit_rates)), axis=-1)
@@ -147,12 +147,12 @@ def _harmless_time(rates: Array, exit_rates: Array) -> Array:
 
 
 def _after(x: Array, last: float) -> Array:
-  """Returns the entries behind those of x on the last axis."""
+  """Shifts the last axis of x to the left by one entry."""
   end = structures.cast(np.zeros_like(x[..., :1]) + last, x.dtype)
   return np.concatenate([x[..., 1:], end], axis=-1)
 
 
 def _before(x: Array, first: float) -> Array:
-  """Returns the entries before those of x on the last axis."""
+  """Shifts the last axis of x to the right by one entry."""
   end = structures.cast(np.zeros_like(x[..., :1]) + first, x.dtype)
   return np.concatenate([end, x[..., :-1]], axis=-1)

@@ -1,20 +1,19 @@
 """The portable path of discrete chains: functions of steps in array code.
 
-The power sequence of the continuous path, with the transition matrix in place
-of a uniformized one, gives the terms alpha T^k t, alpha T^k 1 and, with
-absorption as one more state, the cdf; each count picks one. Autodiff goes
-through it in JAX and TensorFlow, forward and reverse, to every order.
+The power sequence of the continuous path, with the transition matrix instead of
+a uniformized one, gives the terms alpha T^k t, alpha T^k 1 and, with absorption
+as one more state, the cdf. Each count selects one term. JAX and TensorFlow
+differentiate it in forward and reverse mode, to every order.
 
-Precision: float64, whatever the dtype of the operands. Only JAX with 64-bit
-numbers switched off has nothing wider than float32; then |error| <=
-2**-23 (32 + 4 |log| + p k / 8) for the logarithms at k steps. What the range
-cannot hold is NaN. Rows that sum to one within rounding are taken to do so, so
-that after very many steps the given numbers' own sums, up to 4 p eps a step
-from one, may tell the difference.
+Precision: float64 for operands of any dtype. Only JAX without 64-bit numbers is
+limited to float32; then |error| <= 2**-23 (32 + 4 |log| + p k / 8) for the
+logarithms at k steps. Numbers out of range give NaN. Rows that sum to one
+within rounding count as rows that sum to one. The actual sums differ from one
+by up to 4 p eps, which may matter after very many steps.
 
-Work: as many steps as the largest count, where counts are known up to
-`portable.MAX_STEPS`, while tracing `portable.TRACED_STEPS`. Counts beyond give
-NaN. Memory grows with steps times models.
+Work: as many steps as the largest count, for concrete counts up to
+`portable.MAX_STEPS`, while tracing up to `portable.TRACED_STEPS`. Larger counts
+give NaN. Memory grows with steps times models.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ def phase_type(
   counts: Array,
   completes: bool = False,
 ) -> Array:
-  """Returns one of the functions of a discrete phase-type distribution.
+  """Computes a function of a discrete phase-type distribution.
 
   Args:
     kind: "log_density", "density", "log_survival", "survival", "log_cdf" or
@@ -59,12 +58,12 @@ def phase_type(
     exit_probs: (batch..., p), or (batch..., 0) to derive them.
     prob_zero: (batch..., 1), or (batch..., 0) to derive it.
     counts: (batch..., n).
-    completes: what `step_chain.derive` makes of the diagonal.
+    completes: see `step_chain.derive`.
 
   Returns:
-    An array (batch..., n) of the dtype of `counts`; NaN where a value breaks a
-    rule or more steps are needed than there may be. The derivative in a whole
-    count is NaN.
+    An array (batch..., n) of the dtype of `counts`; NaN for invalid values, and
+    where more steps are needed than allowed. The derivative in an integer count
+    is NaN.
   """
   operands = (initial_probs, subtransition, exit_probs, prob_zero, counts)
   steps = _steps(operands)
@@ -79,7 +78,7 @@ def phase_type(
 
 
 def _steps(operands: KernelArrays) -> int:
-  """Returns how many terms are made."""
+  """Returns the number of terms to compute."""
   limit = portable.most_steps(operands)
   counts = static.concrete(autodiff.stop_gradient(operands[4]))
   if counts is None:
@@ -93,7 +92,7 @@ def _steps(operands: KernelArrays) -> int:
 def _evaluate(
   kind: str, dtype: str, steps: int, completes: bool, *operands: Array
 ) -> Array:
-  """Returns the result without a derivative in the counts."""
+  """Computes the result without a derivative in the counts."""
   *model, counts = operands
   chain = step_chain.derive(model, static.finfo_eps(dtype), completes)
   log = kind.startswith("log_")
@@ -120,10 +119,10 @@ _run = control_flow.compiled(_evaluate, static_argnums=(0, 1, 2, 3))
 def _terms(
   quantity: str, steps: int, chain: step_chain.StepChain, index: Array
 ) -> tuple[Array, Array]:
-  """Returns exponents and values of the terms (..., n) at indices.
+  """Computes exponents and values of the terms (..., n) at indices.
 
-  A value is NaN where there are not as many terms, and anything at an index
-  that is negative or infinite.
+  A value is NaN beyond the last term, and a placeholder at a negative or
+  infinite index.
   """
   end = np.ones_like(chain.exits)
   if quantity == "density":
@@ -165,14 +164,14 @@ def _terms(
   known = usable & (index < static.shape(values)[-1])
   clipped = np.where(known, index, 0.0)
   picked = _pick(values, clipped)
-  # What other counts have instead needs no derivative of this.
+  # Placeholders of other counts must not have derivatives.
   picked = np.where(usable, picked, 1.0)
   picked = picked * np.where(usable & np.logical_not(known), math.nan, 1.0)
   return _pick(sequence.exponents, clipped), picked
 
 
 def _pick(table: Array, index: Array) -> Array:
-  """Returns table[..., index] for indices (..., n), batches broadcast."""
+  """Selects table[..., index] for indices (..., n); batches broadcast."""
   batch = np.zeros_like(table[..., :1])
   index = index + batch
   steps, n = static.shape(table)[-1], static.shape(index)[-1]
@@ -188,7 +187,7 @@ def _pick(table: Array, index: Array) -> Array:
 def _whole_line(
   quantity: str, log: bool, atom: Array, counts: Array, result: Array
 ) -> Array:
-  """Adds the atom, counts that are not whole, negative or infinite, and NaN."""
+  """Sets the atom, and values at non-integer, negative and other counts."""
 
   def put(where: Array, value: float) -> Array:
     return np.where(where, _logarithm(value) if log else value, result)
@@ -226,7 +225,7 @@ def _along(
 
 
 def _slope(counts: Array, along: Array) -> Array:
-  """NaN at whole counts, where there is no derivative, along anything."""
+  """Returns NaN at integer counts, where no derivative exists, else zero."""
   jumps = (np.floor(counts) == counts) & (counts >= 0) & (counts < math.inf)
   return np.where(jumps & (along != 0), math.nan, np.zeros_like(along))
 
@@ -235,6 +234,6 @@ def _slope(counts: Array, along: Array) -> Array:
   vjp_fwd=_forward, vjp_bwd=_backward, jvp_fn=_along
 )
 def _with_slope(result: Array, counts: Array) -> Array:
-  """Returns the result; its derivative in a count is NaN or zero."""
+  """Returns the result, with a derivative in the counts of NaN or zero."""
   del counts
   return result

@@ -1,17 +1,17 @@
 """The power sequence of a uniformized chain, kept in range by scaling.
 
-With q above every rate and P = I + S/q, the sequence is v_k = alpha P^k and
-what is asked for are its end values a_k = v_k . end. They are found in blocks,
+With q above every rate and P = I + S/q, the sequence is v_k = alpha P^k, and
+its end values are a_k = v_k . end. They are computed in blocks,
 
   a_(j B + i) = (alpha P^(j B)) . (P^i end),   0 <= i < B,
 
 the right factors by doubling, the left ones by a scan; `block_length` chooses
 B. That takes (B + K / B) products with a vector for K values instead of K.
 
-All terms are products of non-negative numbers, so each is accurate to its own
-size. States are scaled by powers of two, each by the weight of the heaviest
-path to it, and each left factor is brought to size one. What then still falls
-below the range is bounded and reported. Scales are constants for derivatives.
+All terms are products of nonnegative numbers, so each has a small relative
+error. States are scaled by powers of two (max-plus scaling), and each left
+factor is normalized to size one. The remaining underflow is bounded, and the
+bounds are returned. Scales are constants for derivatives.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class _ScaleRange(NamedTuple):
 
   Attributes:
     scale: the least scale of a state.
-    least: the least exponent that is looked at.
+    least: the least exponent of a number.
     most: the largest exponent of a uniformization rate.
-    floor: sums of products that fell below the range are below 2**floor.
+    floor: sums of products that underflowed are below 2**floor.
   """
 
   scale: float
@@ -62,7 +62,7 @@ class Sequence(NamedTuple):
 
   Attributes:
     values: (..., K).
-    lost: bounds on what the values lack as it fell below the range (..., K).
+    underflow: bounds of the underflow in the values (..., K).
     exponents: (..., K), constants.
     log_rest: log of max(end) times the mass left after K steps (...).
     reached: whether any state with an end weight can be reached (...).
@@ -76,12 +76,12 @@ class Sequence(NamedTuple):
 
 
 def uniformization_rate(totals: Array) -> Array:
-  """Returns a power of two, 16/15 of the largest rate or more, as a constant.
+  """Returns the uniformization rate, a power of two, as a constant.
 
-  Divided by a power of two, rates and times keep all their digits; a rounding
-  error in P would act the same way in each step. And each state is kept with a
-  probability of 1/16 or more, so that powers of it stay in range. NaN where
-  there is no such power of two in the dtype.
+  Division by a power of two is exact; a rounding error in P would act in the
+  same direction in each step. The rate is at least 16/15 of the largest rate:
+  so the probability of staying in a state is at least 1/16, and its powers stay
+  in range. It is NaN if the dtype has no such power of two.
   """
   span = _RANGES[static.dtype_name(totals)]
   largest = autodiff.stop_gradient(np.max(totals, axis=-1)) * (16 / 15)
@@ -100,7 +100,7 @@ def sequence(
   end: Array,
   steps: int,
 ) -> Sequence:
-  """Returns the first `steps` end values of the uniformized chain, or more.
+  """Computes at least `steps` end values of the uniformized chain.
 
   Args:
     initial: initial masses (..., m).
@@ -108,11 +108,11 @@ def sequence(
     totals: rates of leaving the states (..., m).
     absorbed: absorption rates (..., m).
     end: end weights (..., m).
-    steps: the number of values, static; rounded up to whole blocks.
+    steps: the number of values, static; rounded up to full blocks.
   """
   rate = uniformization_rate(totals)
   keep, lose = transition_power.uniformized(totals, rate)
-  # All have their full batch shape from the start.
+  # The end weights need the full batch shape.
   end = end + np.zeros_like(totals)
   jumps, absorbed = off / rate[..., None, None], absorbed / rate[..., None]
   return of_chain(initial, jumps, keep, lose, absorbed, end, steps)
@@ -127,7 +127,7 @@ def of_chain(
   end: Array,
   steps: int,
 ) -> Sequence:
-  """Returns the first `steps` end values of a chain in steps, or more.
+  """Computes at least `steps` end values of a discrete-time chain.
 
   Args:
     initial: initial masses (..., m).
@@ -136,7 +136,7 @@ def of_chain(
     lose: (..., m).
     absorbed: probabilities of absorption (..., m).
     end: end weights (..., m).
-    steps: the number of values, static; rounded up to whole blocks.
+    steps: the number of values, static; rounded up to full blocks.
   """
   dtype = static.dtype_name(initial)
   span = _RANGES[dtype]
@@ -186,7 +186,7 @@ def of_chain(
 def _columns(
   power: transition_power.Power, end: Array, weights: Array, block: int
 ) -> tuple[Array, transition_power.Power]:
-  """Returns P^i end for i < block (..., m, block), and P^block."""
+  """Computes P^i end for i < block (..., m, block), and P^block."""
   columns = end[..., None]
   for _ in range(block.bit_length() - 1):
     columns = np.concatenate(
@@ -204,10 +204,10 @@ def _rows(
   block: int,
   span: _ScaleRange,
 ) -> tuple[Array, Array, Array, tuple[Array, Array]]:
-  """Returns the scaled alpha P^(j block) for j < count.
+  """Computes the scaled alpha P^(j block) for j < count.
 
   Returns:
-    The rows (..., count, m), bounds on what they lack (..., count, m), their
+    The rows (..., count, m), bounds of their underflow (..., count, m), their
     exponents (count, ...), and the row and the exponent after the last.
   """
   fixed = autodiff.stop_gradient
@@ -220,7 +220,7 @@ def _rows(
     out = (row, underflow, exponent)
     row = transition_power.before(row, power)
     underflow = transition_power.before(underflow, constant)
-    # Only states that can be reached by now lose anything.
+    # Underflow is possible only in states that can be reached by now.
     present = np.where(arrival + (index + 1) * block >= 0, 1.0, 0.0)
     size = 1 + np.sum(fixed(row), axis=-1)
     underflow = underflow + 2.0**span.floor * size[..., None] * present
@@ -243,7 +243,7 @@ def _rows(
 def _normalized(
   row: Array, underflow: Array, span: _ScaleRange
 ) -> tuple[Array, Array, Array]:
-  """Returns both times a power of two that brings the row's size to one."""
+  """Multiplies both by a power of two, so that the row has size one."""
   largest = autodiff.stop_gradient(np.max(row, axis=-1))
   change = exact_sums.exponent(largest, span.least)
   change = np.where(largest > 0, change, 0.0)

@@ -1,7 +1,8 @@
-"""At which numbers of steps a chain can be at an end at all.
+"""Numbers of steps after which a chain can be at an end.
 
 A term of a power sequence may be zero because no path has that many steps, as
-in a periodic chain, or because it fell below the range. Paths tell.
+in a periodic chain, or because it underflowed. Boolean powers distinguish the
+two cases.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from phasic.internal.arrays import Array
 def find(
   initial: Array, transitions: Array, end: Array, count: int, block: int
 ) -> Array:
-  """Returns whether alpha P^k end can be positive (..., count * block), k < K.
+  """Returns whether alpha P^k end can be positive (..., count * block).
 
-  Sets of states are rows of zeros and ones; P^B is found by squaring, columns
-  P^i end for i < B by doubling and rows alpha P^(j B) by a scan.
+  Sets of states are rows of zeros and ones. P^B is computed by squaring,
+  columns P^i end for i < B by doubling, and rows alpha P^(j B) by a scan.
 
   Args:
     initial: initial masses (..., m).
@@ -47,7 +48,7 @@ def find(
 
 
 def _indicator(x: Array) -> Array:
-  """Returns one where x is not zero."""
+  """Returns one where x is positive, else zero."""
   x = autodiff.stop_gradient(x)
   return np.where(x > 0, np.ones_like(x), 0.0)
 

@@ -1,16 +1,16 @@
-"""Powers of a transition matrix, each entry accurate to its own size.
+"""Powers of a transition matrix, with small entrywise relative errors.
 
-A power P^k is kept as off-diagonals, absorbed mass and diagonal. Off-diagonals
-and absorbed mass are sums of products of non-negative numbers, (with O the
-off-diagonals and E the diagonal)
+A power P^k is stored as off-diagonals, absorbed mass and diagonal.
+Off-diagonals and absorbed mass are sums of products of nonnegative numbers
+(with O the off-diagonals and E the diagonal)
 
   O' = O O + O_ij (E_ii + E_jj),   a' = a + O a + E a,
 
-and where most of the mass stays the diagonal is what these leave of one. So a
+and where most of the mass stays the diagonal is one minus their sum. So a
 squared matrix belongs to a chain whose probabilities have small relative
 errors, and such errors do not grow with the power. Squaring E_ii = 1 - r/q
-instead would double its rounding error each time: an error of 2^-53 in E is
-one of 1e-11 in a density after 10^5 steps.
+instead would double its rounding error each time: an error of 2^-53 in E
+becomes 1e-11 in a density after 10^5 steps.
 
 References:
   W. Grassmann, M. Taksar, D. Heyman, Regenerative analysis and steady state
@@ -30,9 +30,9 @@ from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal.arrays import Array
 
-# Longer blocks could leave the range: staying has probability 1/16 or more.
+# Longer blocks could underflow: the probability of staying may be 1/16.
 LONGEST_BLOCK = {"float64": 64, "float32": 16}
-_STEP = 2**13  # What a step of a loop costs besides, in multiplications.
+_STEP = 2**13  # The overhead of a loop step, in multiplications.
 
 
 class Power(NamedTuple):
@@ -40,8 +40,8 @@ class Power(NamedTuple):
 
   Attributes:
     off: off-diagonals times 2**(scale_i - scale_j) (..., m, m).
-    keep: with `lose`, the diagonal keep - lose (..., m). The difference is
-      left to the multiplication where it would be rounded.
+    keep: with `lose`, the diagonal keep - lose (..., m). It is kept in two
+      parts where the difference would be rounded.
     lose: (..., m).
     absorbed: mass absorbed from each state times 2**scale_i (..., m).
   """
@@ -53,16 +53,15 @@ class Power(NamedTuple):
 
 
 def block_length(steps: int, states: int, dtype: str) -> int:
-  """Returns how many powers are made by doubling; the rest is a scan.
+  """Returns the number of powers that are computed by doubling.
 
   With blocks of B = 2^l, l squarings give P^B, doubling gives the columns
-  P^i end for i < B, and a scan takes steps / B steps of B each. The length is
-  the one with the least l m^3 / 4 + (B + steps / B) (m^2 + 2^13) for m states:
-  a product of two matrices runs about four times as fast, by multiplication,
-  as one with a vector, and a step of a loop has a cost of its own. So
-  few steps of a large model are a plain scan, B = 1, and many steps of a small
-  model go by doubling, with a scan that is up to 64 (in float32 16) times as
-  short.
+  P^i end for i < B, and a scan makes steps / B steps of B each. The length
+  minimizes l m^3 / 4 + (B + steps / B) (m^2 + 2^13) for m states: a
+  multiplication in a matrix product is about four times as fast as in a
+  product with a vector, and a step of a loop has an overhead. So few steps of
+  a large model are a plain scan, B = 1. Many steps of a small model use
+  doubling, with a scan that is up to 64 (in float32 16) times shorter.
 
   Args:
     steps: the number of powers.
@@ -81,7 +80,7 @@ def block_length(steps: int, states: int, dtype: str) -> int:
 
 
 def uniformized(totals: Array, rate: Array) -> tuple[Array, Array]:
-  """Returns the diagonal of I + S/q in two parts, keep - lose.
+  """Computes the diagonal of I + S/q in two parts, keep - lose.
 
   Args:
     totals: rates of leaving the states (..., m).
@@ -94,9 +93,9 @@ def uniformized(totals: Array, rate: Array) -> tuple[Array, Array]:
 
 
 def squared(power: Power, weights: Array) -> Power:
-  """Returns P^2k from P^k; the weights are 2**scale (..., m).
+  """Squares P^k to P^2k; the weights are 2**scale (..., m).
 
-  The derivative is that of the product, so that a diagonal may be data.
+  The derivative is the product's, so the diagonal may be data.
   """
   off, keep, lose, absorbed = power
   stay = keep - lose
@@ -115,13 +114,13 @@ def squared(power: Power, weights: Array) -> Power:
 
 
 def after(power: Power, columns: Array) -> Array:
-  """Returns P^k times columns (..., m, c)."""
+  """Multiplies P^k by columns (..., m, c)."""
   moved = np.matmul(power.off, columns)
   stayed = columns * power.keep[..., None] - columns * power.lose[..., None]
   return stayed + moved
 
 
 def before(row: Array, power: Power) -> Array:
-  """Returns a row (..., m) times P^k."""
+  """Multiplies a row (..., m) by P^k."""
   moved = np.matmul(row[..., None, :], power.off)[..., 0, :]
   return row * power.keep - row * power.lose + moved
