@@ -1,1 +1,1 @@
-"""Linear systems of chains, solved by elimination."""
+"""Linear systems of Markov chains, solved by elimination."""

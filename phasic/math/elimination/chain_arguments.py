@@ -1,4 +1,4 @@
-"""Arguments of functions by elimination: models, and arrays beside them."""
+"""Arguments of functions that use elimination: models and other arrays."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Values: TypeAlias = Sequence[Given]
 
 
 class ChainArguments(NamedTuple):
-  """A model's arguments, each with as many batch dimensions as the model.
+  """A model's arguments, all with the model's number of batch dimensions.
 
   Attributes:
     initial: alpha, (..., p).
-    rates: S or T, (..., p, p); of edges their parameters, (..., d).
+    rates: S or T, (..., p, p); for edges their parameters, (..., d).
     exits: (..., p), or (..., 0) to derive them, and for edges.
     atom: (..., 1), or (..., 0) to derive it.
     edges: None, or the sources, targets, constants and coefficients, without
@@ -38,21 +38,21 @@ class ChainArguments(NamedTuple):
 def convert(
   *values: Given, names: Sequence[str], event_ranks: Sequence[int] = ()
 ) -> tuple[ChainArguments, tuple[Array, ...], static.Shape, str]:
-  """Returns the model's `ChainArguments`, other arrays, batch shape and dtype.
+  """Converts a model and other arrays.
 
   Args:
-    *values: initial_probs; subgenerator or subtransition, or edges; others;
-      exits; prob_zero.
-    names: what they are called.
-    event_ranks: of the others, how many dimensions are no batch dimensions.
+    *values: initial_probs; subgenerator or subtransition, or edges; other
+      arrays; exits; prob_zero.
+    names: their names.
+    event_ranks: the ranks of the other arrays without batch dimensions.
 
   Returns:
-    `ChainArguments`; a tuple of the others, of the same number of batch
-    dimensions; the batch shape that all have in common; the dtype's name.
+    `ChainArguments`; a tuple of the other arrays, with the same number of batch
+    dimensions; the common batch shape; the dtype's name.
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision, or edges
-      are of the other time.
+      have the wrong class for the time.
     ValueError: shapes do not fit, or an array is empty.
   """
   initial, rates, *arrays, exits, atom = operands_lib.convert(
@@ -84,7 +84,7 @@ def convert(
 def _check_argument(
   name: str, x: Array, rank: int, batch: static.Shape, phases: object
 ) -> static.Shape:
-  """Returns the batch shape with that of an argument of `rank` dimensions."""
+  """Checks an array of event rank `rank`; returns the common batch shape."""
   shape = static.shape(x)
   if len(shape) < rank:
     raise ValueError(
@@ -110,7 +110,7 @@ def _check_argument(
 
 
 def _padded(x: Array, event_rank: int, size: int) -> Array:
-  """Returns x with `size` batch dimensions."""
+  """Reshapes x to `size` batch dimensions."""
   shape = static.shape(x)
   missing = size - (len(shape) - event_rank)
   return np.reshape(x, (*(1 for _ in range(missing)), *shape))

@@ -1,8 +1,8 @@
-"""From arguments to results of functions by elimination.
+"""Calls of functions that use elimination.
 
-A function is told by its rule: `rule(option, system, *others)` returns an array
-(..., event) for a `chain_solves.System` and the arrays beside it, where the
-option is a hashable host value. Mean and variance have a call of their own.
+A function is defined by a rule: `rule(option, system, *arrays)` returns an
+array (..., event) for a `chain_solves.System` and further arrays. The option is
+a hashable host value. Mean and variance have a separate call.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import mean_variance
 
-# The factorial of the next one is above all floating-point numbers.
+# The factorial of the next integer is out of range.
 MAX_ORDER = 170
 
 
 def checked_order(order: Integer, name: str = "order") -> int:
-  """Returns which moment is wanted; raises ValueError unless it can be."""
+  """Checks the order of a moment; raises ValueError if it is invalid."""
   is_integer = isinstance(order, (int, onp.integer)) and not isinstance(
     order, bool
   )
@@ -46,15 +46,15 @@ def value(
   names: Sequence[str],
   event_ranks: Sequence[int] = (),
 ) -> Array:
-  """Returns a function's value, (..., event), in the dtype of the arguments.
+  """Evaluates a rule, (..., event), in the dtype of the arguments.
 
   Args:
-    rule: the function, see above.
-    option: what it takes besides arrays.
+    rule: the rule of a function, see above.
+    option: its option.
     values: the arguments: initial_probs, subgenerator or subtransition or
-      edges, others, exits, prob_zero.
-    names: what they are called.
-    event_ranks: of the others, how many dimensions are no batch dimensions.
+      edges, other arrays, exits, prob_zero.
+    names: their names.
+    event_ranks: the ranks of the other arrays without batch dimensions.
   """
   model, arrays, batch, dtype = chain_arguments.convert(
     *values, names=names, event_ranks=event_ranks
@@ -80,7 +80,7 @@ def _evaluate(
 def spread(
   option: str, values: chain_arguments.Values, names: Sequence[str]
 ) -> Array:
-  """Returns what `mean_variance.evaluate` does, in the arguments' dtype.
+  """Computes `mean_variance.evaluate` in the dtype of the arguments.
 
   Args:
     option: its option.

@@ -1,6 +1,6 @@
-"""What happens on the way to absorption, from solutions of a model's systems.
+"""Sojourn times, visits, jumps and transforms: rules for `chain_calls`.
 
-Rules for `chain_calls`.
+They are solutions of a model's linear systems.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from phasic.math.numeric import scaled_sums
 
 
 def sojourn_times(option: None, system: chain_solves.System) -> Array:
-  """Returns expected times in the phases, (..., p); inf in a trap."""
+  """Computes expected times in the phases, (..., p); inf in a trap."""
   del option
   y = chain_solves.sojourns(chain_solves.natural(system))
   return chain_solves.checked_entries(system, y)
 
 
 def visits(option: None, system: chain_solves.System) -> Array:
-  """Returns how often each phase is expected to be entered, (..., p)."""
+  """Computes the expected numbers of visits to the phases, (..., p)."""
   del option
   p = static.shape(system.initial)[-1]
   if entry_phases.are_affordable(system):
@@ -42,11 +42,10 @@ def visits(option: None, system: chain_solves.System) -> Array:
 
 
 def jumps(option: None, system: chain_solves.System) -> Array:
-  """Returns how often each edge is expected to be taken, (..., m).
+  """Computes the expected numbers of passages of the edges, (..., m).
 
-  They are rates times expected times. Where such a time is out of range, an edge
-  takes its share of how often its phase is entered, and so do edges from a phase
-  to itself.
+  They are rates times expected times. If such a time is out of range, the
+  passages are the edge's share of the visits to its source.
   """
   if not entry_phases.are_affordable(system):
     return chain_solves.checked_entries(system, _flows(system))
@@ -68,14 +67,14 @@ def jumps(option: None, system: chain_solves.System) -> Array:
     entered[..., None], system.weights[..., None], share[..., None]
   )
   taken = scaled_sums.times_power(product, exponent)
-  # Sums of weights are finite, but where a model is refused.
+  # An infinite sum of weights means an invalid model.
   taken = np.where(total == math.inf, math.nan, taken)
   taken = np.where(is_usable, flows, taken)
   return chain_solves.checked_entries(system, taken)
 
 
 def hitting(option: None, system: chain_solves.System, targets: Array) -> Array:
-  """Returns the probability of ever being in a target phase, (...).
+  """Computes the probability of ever being in a target phase, (...).
 
   Args:
     option: None.
@@ -87,8 +86,8 @@ def hitting(option: None, system: chain_solves.System, targets: Array) -> Array:
   at_source = chain_solves.at_sources(system, targets) > 0
   weights = np.where(at_source, 0.0, system.weights)
   into = weights * chain_solves.at_targets(system, targets)
-  # Targets end the passage. As traps they would have no differences along
-  # their edges, and probabilities no second derivatives.
+  # Targets end the passage. If they were traps, differences along their edges
+  # would not exist, nor second derivatives of the probabilities.
   passage, _ = killing_lib.killed(system, weights, targets)
   none = np.zeros_like(system.initial + targets + into[..., :1])
   ends = np.concatenate([into + none[..., :1], none], axis=-1)
@@ -99,7 +98,7 @@ def hitting(option: None, system: chain_solves.System, targets: Array) -> Array:
 
 
 def laplace(option: None, system: chain_solves.System, u: Array) -> Array:
-  """Returns E exp(-u X), (...), with an edge of rate u to an end of its own.
+  """Computes E exp(-u X), (...), by killing at rate u.
 
   Args:
     option: None.
@@ -113,7 +112,7 @@ def laplace(option: None, system: chain_solves.System, u: Array) -> Array:
 
 
 def generating(option: None, system: chain_solves.System, z: Array) -> Array:
-  """Returns E z^N, (...): each step is survived with probability z.
+  """Computes E z^N, (...), by survival of each step with probability z.
 
   Args:
     option: None.
@@ -128,7 +127,7 @@ def generating(option: None, system: chain_solves.System, z: Array) -> Array:
 def _survival(
   system: chain_solves.System, weights: Array, killing: Array
 ) -> Array:
-  """Returns the atom and the mass that gets to absorption unkilled."""
+  """Computes the probability of absorption without killing, (...)."""
   killed_system, absorbed = killing_lib.killed(system, weights, killing)
   none = np.zeros_like(system.initial)[..., None]
   x = chain_solves.solve(killed_system, none, absorbed[..., None])[..., 0]
@@ -137,7 +136,7 @@ def _survival(
 
 
 def _flows(system: chain_solves.System) -> Array:
-  """Returns w_e y_i; an edge without weight is never taken."""
+  """Computes w_e y_i; an edge of weight zero is never taken."""
   z = chain_solves.at_sources(system, chain_solves.sojourns(system))
   z = np.where((system.weights == 0) & (z == math.inf), 0.0, z)
   return system.weights * z

@@ -1,13 +1,13 @@
-"""Linear systems of models: what every function by elimination starts from.
+"""Linear systems of models, the basis of all functions by elimination.
 
-With w_e the weights of a model's edges, rates or probabilities of a step, and
--S the matrix of its linear system, U = (-S)^-1 (in discrete time I - T = -S).
-Functions here are chains of the two linear maps of `elimination_ops`, so that
-nothing is subtracted and derivatives of every order are those maps again.
+Let w_e be the weights of a model's edges, rates or probabilities of a step, let
+-S be the matrix of its linear system, and U = (-S)^-1 (in discrete time I - T =
+-S). Functions here compose the two linear maps of `elimination_ops`. So nothing
+is subtracted, and derivatives of every order use the same maps.
 
-Phases from which absorption cannot be reached are traps. Where alpha can reach
-one, what accumulates in it is infinite, and derivatives are NaN; where it
-cannot, traps count as absorption.
+Phases from which absorption cannot be reached are traps. If alpha can reach a
+trap, the sojourn time and rewards in it are infinite, and derivatives are NaN.
+Traps that alpha cannot reach count as absorption.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from phasic.math.model import step_chain
 from phasic.math.numeric import exact_sums
 from phasic.math.portable import elimination
 
-# Of edges; of a matrix those of the host.
+# Indices of edges; host arrays for a dense matrix.
 Indices: TypeAlias = Array | onp.ndarray
 
 
@@ -49,10 +49,10 @@ class System(NamedTuple):
       time.
     initial: alpha, (..., p).
     atom: mass at zero, (...).
-    bad: whether a value breaks a rule, so that results are NaN, (...).
+    bad: whether a value is invalid, so that results are NaN, (...).
   """
 
-  # Fields of type Any are None where a system is made for `solve` alone.
+  # Fields of type Any are None in systems for `solve` alone.
   indices: Indices
   weights: Array
   unscaled: Array
@@ -70,10 +70,10 @@ class Given(NamedTuple):
     indices: sources, then targets, int32 (2, m).
     weights: (..., m).
     initial: alpha, (..., p).
-    atom: mass at zero, (..., 1), or (..., 0): what alpha leaves.
-    stay: probabilities of staying for a step, (..., p), or (..., 0): what the
-      weights leave; in continuous time the latter.
-    bad: whether a row breaks a rule (...); None where that is not known.
+    atom: mass at zero, (..., 1), or (..., 0) for one minus the sum of alpha.
+    stay: probabilities of staying for a step, (..., p), or (..., 0) for one
+      minus the weights; in continuous time always (..., 0).
+    bad: whether a row is invalid (...); None if it is not known.
   """
 
   indices: Indices
@@ -87,12 +87,12 @@ class Given(NamedTuple):
 def derive(
   model: chain_arguments.ChainArguments, discrete: bool, dtype: str
 ) -> System:
-  """Returns the system of a model in the widest precision there is.
+  """Derives the system of a model in the widest available precision.
 
   Args:
-    model: what `chain_arguments.convert` returns.
+    model: the result of `chain_arguments.convert`.
     discrete: whether weights are probabilities of a step.
-    dtype: in which the model is given.
+    dtype: the dtype of the model.
   """
   return complete(
     given(model, discrete, dtype), discrete, static.finfo_eps(dtype)
@@ -102,7 +102,7 @@ def derive(
 def given(
   model: chain_arguments.ChainArguments, discrete: bool, dtype: str
 ) -> Given:
-  """Returns what `derive` makes a system of; arguments are its own."""
+  """Lists a model by its edges; takes the arguments of `derive`."""
   wide = static.wide_float()
   *arrays, edges = model
   arrays = [structures.cast(x, wide) for x in arrays]
@@ -146,7 +146,7 @@ def given(
 
 
 def complete(found: Given, discrete: bool, eps: float) -> System:
-  """Returns the system of what is `given`; sums near zero count as zero.
+  """Derives the system of `Given`; sums near zero count as zero.
 
   Args:
     found: `Given`.
@@ -169,7 +169,7 @@ def complete(found: Given, discrete: bool, eps: float) -> System:
       bad = bad | np.any(total > 1 + tolerance, axis=-1)
       stay = chain_lib.snap(1.0 - leaving, tolerance)
     else:
-      # It moves with what leaves, also where exits are given.
+      # Its derivative follows the leaving weights, also with given exits.
       fixed = autodiff.stop_gradient
       stay = fixed(stay) - (leaving - fixed(leaving))
     exponent = np.zeros_like(weights[..., 0])
@@ -179,17 +179,17 @@ def complete(found: Given, discrete: bool, eps: float) -> System:
 
 
 def natural(system: System) -> System:
-  """Returns a system that is as it was derived in the model's unit of time.
+  """Returns a derived system in the model's unit of time.
 
-  Solutions are then right wherever they can be represented, where those in the
-  system's unit may be out of range.
+  Its solutions are right wherever they can be represented. In the scaled unit
+  they may be out of range.
   """
   exponent = np.zeros_like(system.exponent)
   return system._replace(weights=system.unscaled, exponent=exponent)
 
 
 def _has_no_loops(sources: Array, targets: Array) -> bool:
-  """Returns whether it is known that no edge leads to where it comes from."""
+  """Returns whether concrete edges have no loop."""
   known = [static.concrete(x) for x in (sources, targets)]
   return all(x is not None for x in known) and not onp.any(known[0] == known[1])
 
@@ -197,10 +197,10 @@ def _has_no_loops(sources: Array, targets: Array) -> bool:
 def _kept(
   indices: Array, weights: Array, p: int, tolerance: float
 ) -> tuple[Array, Array]:
-  """Returns probabilities of staying (..., p), and if a row is above one.
+  """Computes probabilities of staying (..., p), and if a row is above one.
 
-  A phase is kept with what leaves of one or, where that is the smaller part,
-  with its edges to itself and what the row lacks: so no digits are lost.
+  They are one minus the probabilities of leaving. If that is the smaller part,
+  they are the sum of loops and the deficit of the row: so no digits are lost.
   """
   own = indices[0] == indices[1]
   leaving, loops = (
@@ -215,7 +215,7 @@ def _kept(
 
 @functools.lru_cache(maxsize=8)
 def all_indices(p: int) -> onp.ndarray:
-  """Returns the indices of all edges between p phases, then of all exits."""
+  """Returns the indices of all edges between p phases, then all exits."""
   phases = onp.arange(p, dtype=onp.int32)
   return onp.stack(
     [
@@ -226,7 +226,7 @@ def all_indices(p: int) -> onp.ndarray:
 
 
 def _scaled(system: System) -> System:
-  """Returns the system in units of a power of two near the largest weight."""
+  """Scales the system by a power of two near the largest weight."""
   info = onp.finfo(static.wide_float())
   lowest = float(info.minexp + 24)
   size = autodiff.stop_gradient(system.weights)
@@ -234,7 +234,7 @@ def _scaled(system: System) -> System:
   largest = np.max(np.where(positive, size, 0.0), axis=-1)
   least = -np.max(np.where(positive, -size, -math.inf), axis=-1)
   some = largest > 0
-  # Smaller where a positive weight would be lost.
+  # The unit is smaller if a positive weight would underflow.
   high, low = (
     np.maximum(binary.exponent(np.where(some, x, 1.0)), lowest)
     for x in (largest, least)
@@ -270,13 +270,13 @@ def solve(
   per_edge: Array | None = None,
   gives_edges: bool = False,
 ) -> Any:
-  """Returns U b or, with `gives_edges`, its differences along edges too.
+  """Computes U b and, with `gives_edges`, its differences along edges.
 
   Args:
     system: the system.
     per_phase: b, (..., p, r).
     per_edge: c, (..., m, r), added to b at the edges' sources; or None.
-    gives_edges: whether x_i - x_j for each edge is wanted, (..., m, r).
+    gives_edges: whether to return x_i - x_j for each edge, (..., m, r).
   """
   return _eliminate(system, per_phase, per_edge, False, gives_edges)
 
@@ -284,7 +284,7 @@ def solve(
 def solve_transposed(
   system: System, per_phase: Array, per_edge: Array | None = None
 ) -> Array:
-  """Returns U^T (b + sum_e c_e (unit(i_e) - unit(j_e))), (..., p, r)."""
+  """Computes U^T (b + sum_e c_e (unit(i_e) - unit(j_e))), (..., p, r)."""
   return _eliminate(system, per_phase, per_edge, True, False)
 
 
@@ -311,18 +311,18 @@ def _eliminate(
 
 
 def sojourns(system: System) -> Array:
-  """Returns y = U^T alpha, (..., p).
+  """Computes expected sojourn times, y = U^T alpha, (..., p).
 
   y_i 2^-n is the expected time in phase i, in discrete time the expected
-  number of steps from it.
+  number of steps from phase i.
   """
   return solve_transposed(system, system.initial[..., None])[..., 0]
 
 
 def absorption_probs(system: System) -> Array:
-  """Returns the probabilities that absorption comes, from each phase (..., p).
+  """Computes the absorption probabilities from each phase, (..., p).
 
-  They are one but where a trap can be reached.
+  They are one unless a trap can be reached.
   """
   p = static.shape(system.initial)[-1]
   exits = np.where(system.indices[1] == p, system.weights, 0.0)
@@ -331,27 +331,27 @@ def absorption_probs(system: System) -> Array:
 
 
 def at_sources(system: System, x: Array) -> Array:
-  """Returns what x, (..., p), is at the edges' sources, (..., m)."""
+  """Takes x, (..., p), at the sources of the edges, (..., m)."""
   return np.take(x, system.indices[0], axis=-1)
 
 
 def at_targets(system: System, x: Array) -> Array:
-  """Returns what x, (..., p), is at the edges' targets; 0 at absorption."""
+  """Takes x, (..., p), at the targets of the edges; 0 at absorption."""
   x = np.concatenate([x, np.zeros_like(x[..., :1])], axis=-1)
   return np.take(x, system.indices[1], axis=-1)
 
 
 def leaving_weights(system: System) -> Array:
-  """Returns weights that are zero for edges from a phase to itself."""
+  """Returns the weights, with zeros for edges from a phase to itself."""
   own = system.indices[0] == system.indices[1]
   return np.where(own, 0.0, system.weights)
 
 
 def later_steps(system: System, b: Array) -> Array:
-  """Returns U T b = (U - 1) b, (..., p), for a discrete chain.
+  """Computes U T b = (U - 1) b, (..., p), for a discrete chain.
 
-  The value is a sum without minus signs, and derivatives are those of U: as
-  T and U commute they would be differences where a chain is slow.
+  The value is a sum of nonnegative terms. Derivatives are computed as those of
+  U b, which avoids cancellation in slow chains.
   """
   fixed = autodiff.stop_gradient
   stay = fixed(system.stay)
@@ -363,24 +363,24 @@ def later_steps(system: System, b: Array) -> Array:
 
 
 def sojourns_and_traps(system: System) -> tuple[Array, Array, Array]:
-  """Returns y, what it is at the edges' sources, and which phases are traps.
+  """Computes sojourn times y, y at the sources of edges, and traps.
 
   Returns:
-    y (..., p); z (..., m), of which derivatives need no sums over edges; and
-    whether a phase is a trap that alpha cannot reach, (..., p).
+    y (..., p); z (..., m), y at the sources, with derivatives that need no sums
+    over edges; and whether a phase is a trap that alpha cannot reach, (..., p).
   """
   fixed = autodiff.stop_gradient
   y, z = _eliminate(system, system.initial[..., None], None, True, True)
   y, z = y[..., 0], z[..., 0]
   constant = system._replace(weights=fixed(system.weights))
   everywhere = np.ones_like(fixed(system.initial))[..., None]
-  # What starts everywhere is for ever in traps.
+  # A chain that starts in every phase has infinite sojourn times in all traps.
   visits = solve_transposed(constant, everywhere)[..., 0]
   return y, z, (visits == math.inf) & (fixed(y) == 0)
 
 
 def largest_exponent(x: Array) -> Array:
-  """Returns n, (...), with the largest finite |x|, (..., m), near 2^n."""
+  """Returns n, (...), such that the largest finite |x| is near 2^n."""
   size = np.abs(autodiff.stop_gradient(x))
   size = np.max(np.where(np.isfinite(size), size, 0.0), axis=-1)
   positive = size > 0
@@ -389,7 +389,7 @@ def largest_exponent(x: Array) -> Array:
 
 
 def undefined(where: Array, *arrays: Array) -> Array:
-  """Returns 0, (...), with derivatives NaN in the arrays where it is told."""
+  """Returns 0, (...), whose derivatives in the arrays are NaN at `where`."""
   total: Array | float = 0.0
   for x in arrays:
     total = total + 0.0 * np.sum(x, axis=-1)
@@ -399,10 +399,10 @@ def undefined(where: Array, *arrays: Array) -> Array:
 
 
 def checked(system: System, x: Array) -> Array:
-  """Returns x, (...), made NaN where the system is bad."""
+  """Returns x, (...), with NaN where the system is bad."""
   return x * np.where(system.bad, math.nan, 1.0)
 
 
 def checked_entries(system: System, x: Array) -> Array:
-  """Returns x, (..., n), made NaN where the system is bad."""
+  """Returns x, (..., n), with NaN where the system is bad."""
   return x * np.where(system.bad, math.nan, 1.0)[..., None]

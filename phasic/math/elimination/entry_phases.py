@@ -1,8 +1,8 @@
-"""Chains with doors: phases of rate one, passed on the way into others.
+"""Chains with entry phases: phases of rate one before each phase.
 
-The expected time in a door is how often it is passed. Solved for at once, that
-number is right wherever it can be represented, while a rate times the expected
-time in a phase may have a factor that cannot.
+The expected time in an entry phase is the expected number of visits. Solved for
+directly, that number is right wherever it can be represented. A rate times the
+expected time in a phase may have a factor that is out of range.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.elimination import chain_solves
 
-# Doors make the elimination of larger graphs several times as long. Those are
-# solved without: there a phase's expected time must be in range too.
+# Entry phases make the elimination of larger graphs several times as long. So
+# these are solved without: then the expected times must be in range too.
 MAX_PHASES = 1024
 
 
 def are_affordable(system: chain_solves.System) -> bool:
-  """Returns whether the system is small enough for doors."""
+  """Returns whether the system is small enough for entry phases."""
   return static.shape(system.initial)[-1] <= MAX_PHASES
 
 
 def with_entry_phases(system: chain_solves.System) -> chain_solves.System:
-  """Returns the system with a door before each phase, phase p + j before j.
+  """Adds an entry phase before each phase, phase p + j before j.
 
-  All edges into a phase and its initial mass lead to its door; edges from a
-  phase to itself stay.
+  All edges into a phase and its initial mass lead to its entry phase; edges
+  from a phase to itself stay.
 
   Returns:
     A system of 2 p phases and m + p edges, in the model's own unit of time.
@@ -37,7 +37,7 @@ def with_entry_phases(system: chain_solves.System) -> chain_solves.System:
   p = static.shape(system.initial)[-1]
   indices = structures.cast(system.indices, "int32")
   sources, targets = indices[0], indices[1]
-  # Absorption, p, comes after the doors too.
+  # Absorption moves from p to 2 p, behind the entry phases.
   ahead = np.where(targets == sources, 0, p)
   targets = targets + structures.cast(ahead, "int32")
   phases = structures.cast(onp.arange(p), "int32")

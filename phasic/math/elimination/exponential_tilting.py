@@ -1,8 +1,8 @@
-"""Chains that are killed at a negative rate: moment generating functions.
+"""Moment generating functions, by exponential tilting.
 
-With killing at rate -s the matrix of the linear system is -(S + s I). Its
-eliminations are those of `elimination`, but what rows sum to has any sign. The
-pivots are all positive where s is below the decay rate, and only there.
+Killing at the negative rate -s gives a linear system with matrix -(S + s I). It
+is eliminated as in `elimination`, but row sums may have any sign. The pivots
+are all positive if and only if s is below the decay rate.
 
 Reference: A. Berman, R. Plemmons, Nonnegative matrices in the mathematical
   sciences, 1994, ch. 6.
@@ -30,16 +30,16 @@ from phasic.math.numeric import scaled_sums
 
 
 def generating(option: bool, system: chain_solves.System, s: Array) -> Array:
-  """Returns E exp(s X), (...): a rule for `chain_calls`.
+  """Computes E exp(s X), (...): a rule for `chain_calls`.
 
   Args:
-    option: whether only s <= 0 is asked for.
+    option: whether all s are known to be <= 0.
     system: the system.
     s: (...).
   """
   if system.stay is not None:
     with onp.errstate(over="ignore"):
-      # Of N steps, E exp(s N) has 1 - exp(-s) for s.
+      # In discrete time, 1 - exp(-s) takes the place of s.
       s = 0.0 - np.expm1(0.0 - s)
   above = s > 0
   below = chain_passages.laplace(None, system, np.where(above, 0.0, 0.0 - s))
@@ -49,17 +49,18 @@ def generating(option: bool, system: chain_solves.System, s: Array) -> Array:
 
 
 def excess(option: None, system: chain_solves.System, s: Array) -> Array:
-  """Returns E expm1(s X), the variance of exp(s X) and its root, (..., 3).
+  """Computes mean, variance and standard deviation of exp(s X) - 1, (..., 3).
 
-  A rule for `chain_calls`, for s > 0. With x_i = E exp(s X) from phase i the
-  first is that of U s x, a sum of what is not negative however small s X is.
-  The second is that of the martingale of expected values, which at a jump from
-  i to j at time t changes by exp(s t) (x_j - x_i):
+  A rule for `chain_calls`, for s > 0. With x_i = E exp(s X) from phase i, the
+  mean is alpha U s x, a sum of nonnegative terms. The variance is that of the
+  martingale of expected values. At a jump from i to j at time t the martingale
+  changes by exp(s t) (x_j - x_i):
 
       sum_i alpha_i (x_i - E exp(s X))^2 + alpha (-(S + 2 s I))^-1 d,
       d_i = sum_j w_ij (x_i - x_j)^2.
 
-  Each is inf from the decay rate on, the latter two of half of it.
+  The mean is inf for s at or above the decay rate, the other two for s at or
+  above half of it.
 
   Args:
     option: None.
@@ -78,7 +79,7 @@ def excess(option: None, system: chain_solves.System, s: Array) -> Array:
   more = np.where(inside, more, 0.0)[..., 0]
   begins = chain_solves.at_sources(system, np.where(inside[..., 0], 1.0, 0.0))
   apart = np.where(begins > 0, apart[..., 0], 0.0)
-  # In units of a power of two near the largest, as squares may be too small.
+  # Scale by a power of two near the largest, as squares may underflow.
   unit = chain_solves.largest_exponent(more)
   more, apart = (
     scaled_sums.times_power(a, -unit[..., None]) for a in (more, apart)
@@ -106,10 +107,10 @@ def excess(option: None, system: chain_solves.System, s: Array) -> Array:
 
 
 def longest_time(option: None, system: chain_solves.System, s: Array) -> Array:
-  """Returns the longest mean of the chain that is tilted by exp(s X), (...).
+  """Computes the longest mean of the chain tilted by exp(s X), (...).
 
   A rule for `chain_calls`, for s > 0; a constant. Only phases that alpha can
-  reach count. The result means nothing from the decay rate on.
+  reach count. The result is a placeholder for s at or above the decay rate.
   """
   del option
   fixed = autodiff.stop_gradient
@@ -125,16 +126,16 @@ def longest_time(option: None, system: chain_solves.System, s: Array) -> Array:
 
 
 class _Tilted(NamedTuple):
-  """A chain with weights w_ij x_j / x_i, x_i = E exp(s X) from phase i.
+  """A chain with weights w_ij x_j / x_i, where x_i = E exp(s X) from phase i.
 
   Attributes:
-    chain: it, without growth and killing but in derivatives.
-    alive: what absorption gets by edge, as of `killing.killed`.
-    level: x as constants, one where it is not known, (..., p).
-    known: where it is, (..., p).
+    chain: the tilted chain; killing and growth are zero, with derivatives.
+    absorbed: right-hand sides for absorption, see `killing.killed`.
+    level: x as constants, one where x is unknown, (..., p).
+    known: whether x is known, (..., p).
     reached: which phases alpha can reach, (..., p).
     growth: s, in the system's unit, (...).
-    code: as of `_solution`.
+    code: the code of `_solution`.
   """
 
   chain: chain_solves.System
@@ -147,15 +148,14 @@ class _Tilted(NamedTuple):
 
 
 def _tilted(system: chain_solves.System, s: Array) -> _Tilted:
-  """Returns the tilted chain for s >= 0.
+  """Tilts the chain, for s >= 0.
 
-  On it the solution is one everywhere, and nothing is negative but derivatives
-  of what the rows' sums lack, which are edges to an end of their own, of weight
-  zero.
+  On the tilted chain the solution is one everywhere. The deficits of its rows
+  are killing edges of weight zero, whose derivatives may be negative.
   """
   fixed = autodiff.stop_gradient
   p = static.shape(system.initial)[-1]
-  # What cannot be represented is above any rate.
+  # An overflow means that s is above any rate.
   growth = scaled_sums.times_power(s, -system.exponent)
   constant = system._replace(
     weights=fixed(system.weights), initial=fixed(system.initial)
@@ -179,7 +179,7 @@ def _tilted(system: chain_solves.System, s: Array) -> _Tilted:
 
 
 def _grown(system: chain_solves.System, s: Array) -> Array:
-  """Returns E exp(s X) for s >= 0."""
+  """Computes E exp(s X) for s >= 0."""
   tilted = _tilted(system, s)
   none = np.zeros_like(system.initial)[..., None]
   found = chain_solves.solve(tilted.chain, none, tilted.absorbed[..., None])
@@ -192,9 +192,9 @@ def _grown(system: chain_solves.System, s: Array) -> Array:
 def _in_range(
   system: chain_solves.System, tilted: _Tilted, total: Array, s: Array
 ) -> Array:
-  """Returns what is found, inf from the decay rate on, NaN if not known."""
+  """Sets inf for s at or above the decay rate, and NaN where unknown."""
   code, known, reached = tilted.code, tilted.known, tilted.reached
-  # Below the decay rate it may be too large for a number.
+  # Below the decay rate the result may overflow.
   lost = (
     np.any(reached & np.logical_not(known), axis=-1) | (code < 0) | np.isnan(s)
   )
@@ -215,11 +215,11 @@ def _in_range(
 def _solution(
   system: chain_solves.System, reached: Array, growth: Array
 ) -> tuple[Array, Array]:
-  """Returns E exp(s X) from each phase, and a code.
+  """Computes E exp(s X) from each phase, and a code.
 
   Returns:
-    x (..., p); and (...) 0 where s is below the decay rate, 1 where it is not,
-    and -1 where rounding forbids to say.
+    x (..., p); and (...) 0 if s is below the decay rate, 1 if it is not, and -1
+    if rounding leaves it open.
   """
   p = static.shape(system.initial)[-1]
   between, exits = _dense(system, p)
@@ -233,7 +233,7 @@ def _solution(
   number = segments.segment_sum(
     np.where(leaving > 0, 1.0, 0.0), system.indices[0], p
   )
-  # The rate of one edge has no rounding.
+  # A phase with one edge has an exact decay rate.
   slow = reached & (number == 1) & (total <= growth[..., None])
   above = np.any(slow, axis=-1) & (growth > 0)
   code = np.where(
@@ -243,11 +243,11 @@ def _solution(
 
 
 def _dense(system: chain_solves.System, p: int) -> tuple[Array, Array]:
-  """Returns weights between phases (..., p, p), and to absorption (..., p)."""
+  """Computes dense weights between phases (..., p, p), and exits (..., p)."""
   if p > edge_rates.MAX_DENSE_PHASES:
     raise ValueError(
       f"the model has {p} phases: moment generating functions at s > 0 need a "
-      f"matrix, which is made of at most {edge_rates.MAX_DENSE_PHASES} phases"
+      f"dense matrix of at most {edge_rates.MAX_DENSE_PHASES} phases"
     )
   places = system.indices[0] * (p + 1) + system.indices[1]
   sums = segments.segment_sum(
@@ -258,7 +258,7 @@ def _dense(system: chain_solves.System, p: int) -> tuple[Array, Array]:
 
 
 def _eliminate(off: Array, exits: Array, growth: Array) -> tuple[Array, Array]:
-  """Returns the solution x of -(S + s I) x = exits, and which pivots are > 0.
+  """Solves -(S + s I) x = exits; returns also which pivots are > 0.
 
   Args:
     off: weights between phases (..., p, p); the diagonal is not read.
@@ -270,7 +270,7 @@ def _eliminate(off: Array, exits: Array, growth: Array) -> tuple[Array, Array]:
   dtype = static.dtype_name(exits)
   units = structures.cast(onp.eye(p)[order], dtype)
   remain = structures.cast(onp.tril(onp.ones((p, p)), -1)[order], dtype)
-  # What rows sum to: a pivot is that and what is left of the row.
+  # Row sums: a pivot is a row sum plus the row's remaining entries.
   net = exits - growth[..., None]
   off = off + np.zeros_like(net)[..., None]
   exits = exits + np.zeros_like(net)
@@ -301,7 +301,7 @@ def _eliminate(off: Array, exits: Array, growth: Array) -> tuple[Array, Array]:
   ) -> tuple[tuple[Array, Array], None]:
     x, positive = carry
     unit, row, out, pivot = step
-    # From a phase that is lost others are too.
+    # An unknown phase makes the phases that lead to it unknown.
     there = np.where(row > 0, x, 0.0)
     value = out + np.sum(row * there, axis=-1)
     good = pivot > 0

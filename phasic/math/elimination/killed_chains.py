@@ -1,8 +1,8 @@
-"""Chains that are killed at a rate that leaves nothing to grow or to vanish.
+"""Chains that are killed at a constant rate, to keep values in range.
 
-Integrals of a chain's functions are densities of larger ones. With every phase
-left at one more rate c the kernel finds values that are those wanted times
-exp(-c t); with c the inverse of the largest time they are of one size. In
+Integrals of functions of a chain are densities of larger chains. With killing
+at rate c in each phase, the kernel computes the wanted values times exp(-c t).
+With c the inverse of the largest time they neither overflow nor vanish. In
 discrete time the matrix is multiplied by 1 - c.
 """
 
@@ -28,20 +28,20 @@ from phasic.math.model.model_types import Model
 from phasic.math.numeric import array_utils
 from phasic.math.numeric import scaled_sums
 
-# Below it one over a time may be infinite.
+# The inverse of a smaller time may be infinite.
 _LEAST_TIME = {"float64": 1e-290, "float32": 1e-30}
-# Sources, targets and weights of some edges.
+# Sources, targets and weights of edges.
 Part: TypeAlias = tuple[chain_solves.Indices, chain_solves.Indices, Array]
 _More = TypeVar("_More", bound=Hashable)
 
 
 class Option(NamedTuple, Generic[_More]):
-  """What rules know besides arrays.
+  """Options of rules.
 
   Attributes:
-    discrete: whether time is.
-    has_stays: whether probabilities of staying are no edges.
-    more: what a rule takes besides, hashable.
+    discrete: whether time is discrete.
+    has_stays: whether probabilities of staying are not among the edges.
+    more: a further option of a rule, hashable.
   """
 
   discrete: bool
@@ -56,7 +56,7 @@ def value(
   discrete: bool,
   more: Hashable = None,
 ) -> Array:
-  """Returns `rule(option, system, times)`, (...), see `chain_calls`."""
+  """Evaluates `rule(option, system, times)`, (...), see `chain_calls`."""
   initial, matrix, exits, atom = model
   values = (initial, matrix, times, exits, atom)
   has_stays = discrete and not operands.is_edges(matrix)
@@ -79,13 +79,13 @@ def edges(option: Option, system: chain_solves.System) -> Part:
 
 
 def good_times(times: Array, discrete: bool) -> Array:
-  """Returns which times there can be."""
+  """Returns which times are valid."""
   good = (times >= 0) & (times < math.inf)
   return good & (np.floor(times) == times) if discrete else good
 
 
 def killing(times: Array, discrete: bool) -> tuple[Array, Array, Array]:
-  """Returns times, zero for those that cannot be, which can, and c."""
+  """Returns times with zeros for invalid ones, which are valid, and c."""
   good = good_times(times, discrete)
   times = np.where(good, times, 0.0)
   fixed = np.reshape(autodiff.stop_gradient(times), (-1,))
@@ -104,10 +104,10 @@ def density(
   times: Array,
   kind: str = "density",
 ) -> Array:
-  """Returns the density of the chain whose edges are those of the parts.
+  """Computes the density of the chain with the edges of all parts.
 
   Args:
-    discrete: whether time is.
+    discrete: whether time is discrete.
     initial: masses of its phases, (..., q).
     parts: tuples of sources, targets and weights (..., m).
     times: (...).

@@ -1,4 +1,4 @@
-"""Chains that are killed at a rate in each phase."""
+"""Chains with a killing rate in each phase."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ from phasic.math.elimination import chain_solves
 def killed(
   system: chain_solves.System, weights: Array, killing: Array
 ) -> tuple[chain_solves.System, Array]:
-  """Returns a system with another end, and what absorption gets by edge.
+  """Adds killing to a system; returns also right-hand sides for absorption.
 
   Args:
     system: the system.
-    weights: of its edges, (..., m).
-    killing: weights from phases to the other end, (..., p) or (..., 1).
+    weights: the weights of its edges, (..., m).
+    killing: killing weights of the phases, (..., p) or (..., 1).
 
   Returns:
-    The system with p more edges; and right-hand sides at its edges,
-    (..., m + p), with which the solution is the probability that the chain is
-    absorbed, not killed.
+    The system with p more edges; and right-hand sides at its edges, (..., m +
+    p), for which the solution is the probability of absorption without killing.
   """
   p = static.shape(system.initial)[-1]
   phases = structures.cast(onp.arange(p), "int32")
@@ -50,7 +49,7 @@ def killed(
 def absorbed_or_caught(
   system: chain_solves.System,
 ) -> tuple[chain_solves.System, Array]:
-  """Returns what `killed` does, of a chain that ends where it is caught."""
+  """Adds killing in traps; returns the same as `killed`."""
   trapped = chain_solves.absorption_probs(system) == 0
   return killed(system, system.weights, np.where(trapped, 1.0, 0.0))
 
@@ -58,12 +57,13 @@ def absorbed_or_caught(
 def killed_or_absorbed(
   system: chain_solves.System, rates: Array
 ) -> tuple[chain_solves.System, Array]:
-  """Returns what `killed` does, of a chain that does not stay for ever.
+  """Adds killing to a system, and absorption where it would stay for ever.
 
-  Where it may without being killed it is absorbed.
+  The result is the same as of `killed`. A class of phases without killing or
+  exits counts as absorption.
 
   Args:
-    system: of a continuous chain.
+    system: the system of a continuous chain.
     rates: killing rates, (..., p), in the system's unit.
   """
   leaving, absorbed = killed(system, system.weights, rates)

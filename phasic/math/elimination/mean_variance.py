@@ -1,7 +1,7 @@
-"""Mean, variance, its root and second moment of the time, in one call.
+"""Mean, variance, standard deviation and second moment, in one call.
 
 `elimination_ops.moments` checks values, eliminates and sums up. The functions
-here are its portable path; derivatives of second order go by them too.
+here are its portable path, which second-order derivatives use too.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from phasic.math.elimination import moment_chains
 MEAN, VARIANCE, STDDEV = "mean", "variance", "stddev"
 SECOND_MOMENT = "second moment"
 
-# With so few edges a mean comes with the variance: who asks for both has one
-# call, as compilers make the same call once, and the mean alone takes no time.
+# With so few edges a mean is computed together with the variance: compilers
+# merge the calls of a user of both, and the mean alone is fast anyway.
 _MOST_SHARED = 4096
 
 
 def evaluate(
   option: str, found: chain_solves.Given, discrete: bool, eps: float
 ) -> Array:
-  """Returns a moment of the time until absorption, (...); inf where its mean is.
+  """Computes a moment of the time until absorption, (...); it may be inf.
 
   Args:
     option: MEAN, VARIANCE, STDDEV or SECOND_MOMENT.
@@ -69,7 +69,7 @@ def _portable(
   gives_root: bool,
   epsilon: float,
 ) -> tuple[Array, ...]:
-  """Returns what `elimination_ops.moments` does; arguments are its own."""
+  """Computes `elimination_ops.moments`, with the same arguments."""
   found = chain_solves.Given(indices, weights, initial, atom, stay, None)
   system = chain_solves.complete(found, discrete, epsilon)
   mean = moment_chains.raw_moments(1, system)[..., 0]

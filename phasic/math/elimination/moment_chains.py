@@ -1,18 +1,18 @@
-"""Moments of accumulated rewards, from solutions of a model's systems.
+"""Moments of accumulated rewards, from solutions of linear systems.
 
-In phase i reward r_i is earned per unit of time, in discrete time per step.
+In phase i reward r_i accumulates per unit of time, in discrete time per step.
 With b_1 = r, raw moments are E[Y^k] = y . b_k, where y = U^T alpha and
 
   continuous:  b_k = k r U b_{k-1},
   discrete:    b_k = r^k + sum_{l<k} C(k, l) r^{k-l} U T b_l,
 
-and the variance is that of the martingale of expected totals: each jump i -> j
-changes what is expected by d = x_i - x_j, with x = U r. Continuous:
+The variance is the one of the martingale of expected totals: each jump i -> j
+changes the expected total by d = x_i - x_j, with x = U r. Continuous:
 
   Var Y = sum_e w_e z_e d_e^2 + sum_i alpha_i (x_i - E Y)^2 + z (E Y)^2.
 
 In discrete time a jump changes it by r_i - d, a step in the same phase by r_i.
-All of these are sums of what is not negative.
+All sums have nonnegative terms.
 
 Reference: L. Rogers, D. Williams, Diffusions, Markov processes and martingales
   2, 1987, IV.21 (the martingales of a chain).
@@ -36,12 +36,12 @@ from phasic.math.numeric import scaled_sums
 def raw_moments(
   order: int, system: chain_solves.System, rewards: Array | None = None
 ) -> Array:
-  """Returns E[Y^k] for k = 1, ..., order, (..., order).
+  """Computes E[Y^k] for k = 1, ..., order, (..., order).
 
   Args:
     order: a positive integer.
     system: the system.
-    rewards: r, (..., p); None for one in each phase.
+    rewards: r, (..., p); None for a reward of one in each phase.
   """
   rewards = _checked_rewards(system, rewards)
   y, _, r, infinite = _start(system, rewards)
@@ -71,10 +71,12 @@ def raw_moments(
 
 
 def variance(root: bool, system: chain_solves.System) -> Array:
-  """Returns the variance of the time, or its root; inf where its mean is.
+  """Computes the variance of the time, or the standard deviation.
+
+  Both are infinite where the mean is.
 
   Args:
-    root: whether the root is wanted.
+    root: whether to return the standard deviation.
     system: the system.
   """
   rewards = _checked_rewards(system, None)
@@ -98,7 +100,7 @@ def variance(root: bool, system: chain_solves.System) -> Array:
 
 
 def means(option: None, system: chain_solves.System, rewards: Array) -> Array:
-  """Returns means of totals, (..., R); arguments are those of `covariance`."""
+  """Computes means of totals, (..., R); arguments are as in `covariance`."""
   del option
   y, _, r, infinite, undefined = start_all(system, rewards)
   columns = np.moveaxis(r, -1, -2)
@@ -112,7 +114,7 @@ def means(option: None, system: chain_solves.System, rewards: Array) -> Array:
 def covariance(
   option: None, system: chain_solves.System, rewards: Array
 ) -> Array:
-  """Returns covariances of totals, (..., R, R); NaN where a mean is infinite.
+  """Computes covariances of totals, (..., R, R); NaN for infinite means.
 
   Args:
     option: None.
@@ -141,9 +143,9 @@ def covariance(
 def cross_moments(
   option: None, system: chain_solves.System, rewards: Array
 ) -> Array:
-  """Returns E[Y_a Y_b], (..., R, R); inf where a mean is infinite.
+  """Computes E[Y_a Y_b], (..., R, R); inf where a mean is infinite.
 
-  Arguments are those of `covariance`.
+  Arguments are as in `covariance`.
   """
   del option
   y, _, r, infinite, undefined = start_all(system, rewards)
@@ -162,7 +164,7 @@ def cross_moments(
   x = scaled_sums.times_power(x, -own[..., None, :])
   weighted = np.moveaxis(_product(r, y[..., None]), -1, -2)
   total = np.matmul(weighted, np.where(x == math.inf, 0.0, x))
-  # At once: in the system's unit of time a moment may be out of range.
+  # Scale by both powers at once: one alone may be out of range.
   exponent = own[..., None, :] - 2 * system.exponent[..., None, None]
   total = scaled_sums.times_power(total, exponent)
   total = total + np.moveaxis(total, -1, -2)
@@ -176,21 +178,21 @@ def cross_moments(
 def _changes(
   system: chain_solves.System, y: Array, z: Array, r: Array
 ) -> list[tuple[Array, Array, Array]]:
-  """Returns what the covariances of R totals are sums of.
+  """Computes the terms of the covariances of R totals.
 
   Args:
     system: the system.
     y: U^T alpha, (..., p).
-    z: what it is at the edges' sources, (..., m).
+    z: y at the sources of the edges, (..., m).
     r: rewards, (..., p, R).
 
   Returns:
-    A list of masses (..., n), expected counts (..., n) and changes of what is
-    expected (..., n, R), the last with the full batch shape.
+    A list of masses (..., n), expected counts (..., n) and changes of the
+    expected totals (..., n, R), the last with the full batch shape.
   """
   x, d = chain_solves.solve(system, r, gives_edges=True)
   mean = np.sum(system.initial[..., None] * x, axis=-2)[..., None, :]
-  # Out of a trap differences are NaN; what is never taken changes nothing.
+  # Differences in a trap are NaN; edges that are never taken do not count.
   unused = (autodiff.stop_gradient(z) == 0)[..., None] & np.logical_not(
     np.isfinite(d)
   )
@@ -216,7 +218,7 @@ def _changes(
 def _checked_rewards(
   system: chain_solves.System, rewards: Array | None
 ) -> Array:
-  """Returns rewards, (..., p), made NaN where they break the rule."""
+  """Returns rewards, (..., p), with NaN for invalid ones."""
   if rewards is None:
     return np.ones_like(system.initial)
   good = (rewards >= 0) & np.isfinite(rewards)
@@ -226,17 +228,17 @@ def _checked_rewards(
 def start_all(
   system: chain_solves.System, rewards: Array
 ) -> tuple[Array, Array, Array, Array, Array]:
-  """Returns what moments of totals of rewards start from.
+  """Computes sojourn times and rewards, for moments of totals.
 
   Args:
     system: the system.
     rewards: (..., p, R).
 
   Returns:
-    y = U^T alpha (..., p), zero in traps; what it is at the edges' sources
-    (..., m); the rewards, zero in traps that
-    alpha cannot reach and where their total is infinite; whether that is,
-    (..., R); and 0, (...), whose derivatives are NaN if one is infinite.
+    y = U^T alpha (..., p), zero in traps; y at the sources of the edges (...,
+    m); the rewards, zero in traps that alpha cannot reach and where their total
+    is infinite; whether the total is infinite, (..., R); and 0, (...), whose
+    derivatives are NaN if a total is infinite.
   """
   rewards = _checked_rewards(system, rewards)
   y, z, unreached = chain_solves.sojourns_and_traps(system)
@@ -248,7 +250,7 @@ def start_all(
     system.weights,
     np.sum(rewards, axis=-1),
   )
-  # What is infinite is told so later; all else there earns nothing in traps.
+  # Infinite totals are set later; other rewards are zero in reached traps.
   r = np.where(infinite[..., None, :], 0.0, r)
   y, z = (np.where(x == math.inf, 0.0, x) for x in (y, z))
   return y, z, r, infinite, undefined
@@ -257,7 +259,7 @@ def start_all(
 def _start(
   system: chain_solves.System, rewards: Array
 ) -> tuple[Array, Array, Array, Array]:
-  """Returns y, z, rewards without unreached traps', and if E Y is infinite."""
+  """Computes y, z, rewards outside unreached traps, and if E Y is infinite."""
   y, z, unreached = chain_solves.sojourns_and_traps(system)
   r = np.where(unreached, 0.0, rewards)
   infinite = np.any((y == math.inf) & (r > 0), axis=-1)
@@ -265,16 +267,16 @@ def _start(
 
 
 def _product(r: Array, x: Array) -> Array:
-  """Returns r x; without reward in a phase nothing is earned there."""
+  """Computes r x, where a reward of zero times inf is zero."""
   return r * np.where((r == 0) & (x == math.inf), 0.0, x)
 
 
 def _next_sum(
   system: chain_solves.System, r: Array, sums: Sequence[Array]
 ) -> Array:
-  """Returns b_k for a discrete chain from all before it."""
+  """Computes b_k for a discrete chain from b_1, ..., b_{k-1}."""
   k = len(sums) + 1
-  # Not r**k, of which second derivatives at zero are NaN in TensorFlow.
+  # Second derivatives of r**k at zero are NaN in TensorFlow.
   powers: list[Array] = [np.ones_like(r)]
   for _ in range(k):
     powers.append(powers[-1] * r)

@@ -1,4 +1,4 @@
-"""Models in the widest precision, for differences of logarithms."""
+"""Conversion of models to the widest precision."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from phasic.math.model.model_types import Model
 
 
 def widened(model: Model, discrete: bool) -> Model:
-  """Returns a model's four arguments in the widest precision there is.
+  """Converts a model's four arguments to the widest available precision.
 
-  Exits, the mass at zero and what counts as rounding are those of the precision
-  in which the model is given: it is the same chain.
+  Exits, the mass at zero and the tolerances are derived in the given precision:
+  so the chain stays the same.
 
   Args:
     model: initial masses, a matrix or edges, exits or None, mass at zero or
       None; as `operands.convert` returns them.
-    discrete: whether time is.
+    discrete: whether time is discrete.
 
   Returns:
-    The same four, by edges where the precision was lower; NaN where a value
-    breaks a rule.
+    The four arguments, by edges if the precision was lower; NaN for invalid
+    values.
   """
   initial, matrix, exits, atom = model
   wide = static.wide_float()
