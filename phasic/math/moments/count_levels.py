@@ -1,6 +1,6 @@
-"""Recursions over tuples of counts, level by level of their sums.
+"""Recursions over tuples of counts, by levels of equal sums.
 
-At each level there is one column for each tuple.
+Arrays of a level have one column for each tuple.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from phasic.internal.arrays import ArrayLike
 
 
 def checked(name: str, values: ArrayLike, size: int) -> tuple[int, ...]:
-  """Returns one whole number for each of `size` rewards, as a tuple of ints."""
+  """Checks `size` nonnegative integers; returns a tuple of ints."""
   known = static.concrete(values)
   if known is None or known.dtype.kind not in "iu" or onp.ndim(known) != 1:
     raise TypeError(
@@ -34,7 +34,7 @@ def checked(name: str, values: ArrayLike, size: int) -> tuple[int, ...]:
 
 
 def levels(counts: tuple[int, ...]) -> list[list[tuple[int, ...]]]:
-  """Returns, for each sum, the tuples of counts up to these that have it."""
+  """Lists the tuples of counts up to the given ones, by their sums."""
   found: list[list[tuple[int, ...]]] = [[] for _ in range(sum(counts) + 1)]
   for n in itertools.product(*(range(c + 1) for c in counts)):
     found[sum(n)].append(n)
@@ -47,13 +47,13 @@ def lowered(
   level: Sequence[tuple[int, ...]],
   k: int,
 ) -> Array:
-  """Returns the columns of x for tuples with one less at k, zeros for none.
+  """Takes the columns of x for tuples with one less at k; zeros if absent.
 
   Args:
     x: (..., number of tuples of the level before).
-    before: that level.
+    before: the level before.
     level: the level of the result.
-    k: which count.
+    k: the index of the count.
   """
   return _taken(x, before, [(*n[:k], n[k] - 1, *n[k + 1 :]) for n in level])
 
@@ -64,15 +64,15 @@ def raised(
   before: Sequence[tuple[int, ...]],
   k: int,
 ) -> Array:
-  """Returns the columns of x for tuples with one more at k, zeros for none.
+  """Takes the columns of x for tuples with one more at k; zeros if absent.
 
   It is the transpose of `lowered`.
 
   Args:
     x: (..., number of tuples of the level).
-    level: that level.
-    before: the level before, that of the result.
-    k: which count.
+    level: the level of x.
+    before: the level before, which is the level of the result.
+    k: the index of the count.
   """
   return _taken(x, level, [(*n[:k], n[k] + 1, *n[k + 1 :]) for n in before])
 

@@ -1,14 +1,14 @@
 """Moments of discrete phase-type distributions, by elimination.
 
-They are sums of what is not negative. Each function takes `EdgeProbs` in the
-place of T, without `exit_probs`.
+They are sums of nonnegative terms. Each function takes `EdgeProbs` instead of
+T, without `exit_probs`.
 
 Phases from which absorption cannot be reached make moments infinite, and their
-derivatives NaN, where alpha can reach them; where it cannot they count as
-absorption.
+derivatives NaN, if alpha can reach them; otherwise they count as absorption.
 
-With `exit_probs` derivatives are those in what leaves a phase, the entries of T
-off the diagonal and t: the diagonal is what is left, and has none.
+With `exit_probs`, derivatives are in the probabilities of leaving a phase: t
+and the off-diagonals of T. The diagonal is one minus these, and its derivative
+is zero.
 
 References:
   M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
@@ -35,17 +35,17 @@ def mean(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns E[N] = alpha (I - T)^-1 1.
+  """Computes E[N] = alpha (I - T)^-1 1.
 
   Args:
     initial_probs: alpha, (..., p).
     subtransition: T, (..., p, p), or `EdgeProbs`.
     exit_probs: t, (..., p); None derives them from the row sums of T.
-    prob_zero: z, (...); None derives it. It does not enter, but is checked.
+    prob_zero: z, (...); None derives it. It is checked, but not used.
 
   Returns:
-    An array with the model's batch shape: inf if absorption may never come,
-    NaN where a value breaks a rule.
+    An array with the model's batch shape: inf if absorption is not certain, NaN
+    for invalid values.
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision.
@@ -61,7 +61,7 @@ def second_moment(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns E[N^2]; arguments are those of `mean`."""
+  """Computes E[N^2]; arguments are as in `mean`."""
   values = (initial_probs, subtransition, exit_probs, prob_zero)
   return chain_calls.spread(mean_variance.SECOND_MOMENT, values, _NAMES)
 
@@ -73,11 +73,10 @@ def raw_moments(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns E[N^k] for k = 1, ..., order.
+  """Computes E[N^k] for k = 1, ..., order.
 
   E[N^k] = sum_j S(k, j) j! alpha T^(j-1) (I - T)^-j 1 with Stirling numbers of
-  the second kind. Arguments are those of `mean`, and `order`, a positive
-  integer.
+  the second kind. Arguments are as in `mean`, and `order`, a positive integer.
 
   Returns:
     An array (..., order).
@@ -103,9 +102,9 @@ def reward_moments(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns E[Y^k], Y = sum_i r_i (steps made from phase i), k = 1, ..., order.
+  """Computes E[Y^k], Y = sum_i r_i (steps from phase i), k = 1, ..., order.
 
-  Other arguments and errors are those of `mean`.
+  Other arguments and errors are as in `mean`.
 
   Args:
     order: a positive integer.
@@ -128,10 +127,10 @@ def variance(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns E[N^2] - E[N]^2; arguments are those of `mean`.
+  """Computes E[N^2] - E[N]^2; arguments are as in `mean`.
 
-  The variance is a sum over steps of what each changes in the expected number
-  of steps, so that nothing is lost however small it is beside E[N]^2.
+  The variance is a sum over steps of squared changes in the expected number of
+  steps. So it is accurate even if it is tiny relative to E[N]^2.
   """
   values = (initial_probs, subtransition, exit_probs, prob_zero)
   return chain_calls.spread(mean_variance.VARIANCE, values, _NAMES)
@@ -143,7 +142,7 @@ def stddev(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns the root of the variance; arguments are those of `mean`."""
+  """Computes the standard deviation; arguments are as in `mean`."""
   values = (initial_probs, subtransition, exit_probs, prob_zero)
   return chain_calls.spread(mean_variance.STDDEV, values, _NAMES)
 
@@ -155,10 +154,10 @@ def reward_covariance(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns the covariances of totals Y_a = sum_i r_ia (steps made from i).
+  """Computes the covariances of totals Y_a = sum_i r_ia (steps from i).
 
-  They are sums over jumps of the products of what each changes in the expected
-  totals, and take one solution for each reward.
+  They are sums over jumps of products of the changes in the expected totals,
+  and take one solution for each reward.
 
   Args:
     rewards: r, (..., p, R), finite and >= 0, else results are NaN.
@@ -187,9 +186,9 @@ def reward_cross_moments(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns E[Y_a Y_b], (..., R, R); arguments as for `reward_covariance`.
+  """Computes E[Y_a Y_b], (..., R, R); arguments as in `reward_covariance`.
 
-  It is infinite where a total's mean is.
+  It is infinite where the mean of a total is infinite.
   """
   values = (initial_probs, subtransition, rewards, exit_probs, prob_zero)
   return chain_calls.value(

@@ -1,8 +1,8 @@
-"""What a discrete chain does until it is absorbed, by elimination.
+"""Visits, jumps and hitting probabilities of discrete chains, by elimination.
 
-All are sums of what is not negative. Each function takes `EdgeProbs` in the
-place of T, without `exit_probs`. Errors and derivatives are those of
-`discrete_moments`; where a value breaks a rule results are NaN.
+All are sums of nonnegative terms. Each function takes `EdgeProbs` instead of T,
+without `exit_probs`. Errors and derivatives are as in `discrete_moments`;
+invalid values give NaN.
 
 Reference: M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981,
   ch. 2.
@@ -27,16 +27,16 @@ def expected_visits(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns how many steps are expected from each phase, alpha (I - T)^-1.
+  """Computes the expected numbers of steps from the phases, alpha (I - T)^-1.
 
   Args:
     initial_probs: alpha, (..., p).
     subtransition: T, (..., p, p), or `EdgeProbs`.
     exit_probs: t, (..., p); None derives them from the row sums of T.
-    prob_zero: z, (...); None derives it. It does not enter, but is checked.
+    prob_zero: z, (...); None derives it. It is checked, but not used.
 
   Returns:
-    An array (..., p): inf where the chain may be caught.
+    An array (..., p): inf for traps that can be reached.
   """
   values = (initial_probs, subtransition, exit_probs, prob_zero)
   return chain_calls.value(chain_passages.sojourn_times, None, values, _NAMES)
@@ -48,15 +48,15 @@ def expected_jumps(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns how often each edge is expected to be taken.
+  """Computes the expected numbers of passages of the edges.
 
-  That of an edge to absorption is the probability of ending by it, so that
-  their sums are probabilities of causes.
+  For an edge to absorption it is the probability of absorption by this edge. So
+  sums over such edges are probabilities of causes.
 
   Args:
     initial_probs: alpha, (..., p).
     subtransition: `EdgeProbs` with m edges.
-    exit_probs: None, as edges lead to absorption.
+    exit_probs: it must be None, as edges lead to absorption.
     prob_zero: z, (...), or None.
 
   Returns:
@@ -77,7 +77,7 @@ def hitting_probs(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns the probability that the chain is ever in one of some phases.
+  """Computes the probability that the chain ever hits a set of phases.
 
   Args:
     phases: the numbers of the phases, a sequence of integers in [0, p).
@@ -106,10 +106,10 @@ def probability_generating_function(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns E z^N = P(N = 0) + z alpha (I - z T)^-1 t.
+  """Computes E z^N = P(N = 0) + z alpha (I - z T)^-1 t.
 
-  Nothing is subtracted: it is the probability that N steps are survived where
-  each is with probability z.
+  It is computed without subtraction, as the probability of surviving N steps,
+  each with probability z.
 
   Args:
     z: (...), in [0, 1], else the result is NaN.

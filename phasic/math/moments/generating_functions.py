@@ -1,7 +1,7 @@
 """Moment generating functions, up to the decay rate.
 
-Each function takes `EdgeRates`, in discrete time `EdgeProbs`, in the place of
-the matrix, without exits. Errors are those of `moments.mean`.
+Each function takes `EdgeRates`, in discrete time `EdgeProbs`, instead of the
+matrix, without exits. Errors are as in `moments.mean`.
 
 Reference: M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
   probability, 2017, ch. 3.
@@ -35,16 +35,16 @@ def moment_generating_function(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns E exp(s X) = z + alpha (-(S + s I))^-1 exits.
+  """Computes E exp(s X) = z + alpha (-(S + s I))^-1 exits.
 
-  It is inf from the decay rate on, the least s for which -(S + s I) has no
-  positive inverse; only phases that alpha can reach count. Close below that
-  rate digits are lost as they are in 1 - s / rate; where rounding leaves open
-  on which side s is, the result is NaN, and so it is where E exp(s X) from a
-  phase is too large for a floating-point number.
+  It is inf for s at or above the decay rate, the least s for which -(S + s I)
+  has no positive inverse. Only phases that alpha can reach count. Just below
+  the decay rate the result loses as many digits as 1 - s / rate. It is NaN if
+  rounding leaves open on which side s is, and if E exp(s X) from a phase
+  overflows.
 
   Args:
-    s: (...), per unit of time. For s > 0 a matrix is made, of at most 4096
+    s: (...), per unit of time. s > 0 needs a dense matrix, of at most 4096
       phases.
     initial_probs: alpha, (..., p).
     subgenerator: S, (..., p, p), or `EdgeRates`.
@@ -54,7 +54,7 @@ def moment_generating_function(
   Returns:
     An array with the common batch shape of the model and s.
 
-  Example: an exponential time, of rate two.
+  Example: an exponential time of rate two.
 
     >>> import numpy as np
     >>> from phasic import math as pm
@@ -74,13 +74,13 @@ def discrete_moment_generating_function(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns E exp(s N), the generating function at z = exp(s), for any s.
+  """Computes E exp(s N), the generating function at z = exp(s), for any s.
 
-  It is P(N = 0) + alpha (exp(-s) I - T)^-1 exits, and inf from the decay rate
-  on. Other arguments are those of `probability_generating_function`, and s is
-  that of `moment_generating_function`.
+  It is P(N = 0) + alpha (exp(-s) I - T)^-1 exits, and inf for s at or above the
+  decay rate. s is as in `moment_generating_function`; other arguments are as in
+  `probability_generating_function`.
 
-  Example: throws of a coin until the first head, which end at log(2).
+  Example: tosses of a coin until the first head, with decay rate log(2).
 
     >>> import numpy as np
     >>> from phasic import math as pm
@@ -102,9 +102,9 @@ def discrete_laplace_transform(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns E exp(-u N), for u >= 0, else NaN.
+  """Computes E exp(-u N) for u >= 0, else NaN.
 
-  Other arguments are those of `probability_generating_function`.
+  Other arguments are as in `probability_generating_function`.
   """
   values = (initial_probs, subtransition, u, exit_probs, prob_zero)
   names = (*_STEP_NAMES[:2], "u", *_STEP_NAMES[3:])
@@ -118,14 +118,15 @@ def excess_statistics(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns statistics of exp(s X) - 1, that are sums without minus signs.
+  """Computes mean, variance and standard deviation of exp(s X) - 1.
 
-  Arguments are those of `moment_generating_function`, with s > 0.
+  They are sums of nonnegative terms. Arguments are as in
+  `moment_generating_function`, with s > 0.
 
   Returns:
-    Mean, variance and standard deviation, (..., 3), inf where there is none.
+    Mean, variance and standard deviation, (..., 3), inf if they do not exist.
 
-  Example: of an exponential time, 2 / (2 - s) - 1.
+  Example: an exponential time, with mean 2 / (2 - s) - 1.
 
     >>> from phasic.math.moments import generating_functions
     >>> found = generating_functions.excess_statistics(1e-9, [1.0], [[-2.0]])
@@ -139,13 +140,13 @@ def excess_statistics(
 
 
 def _killed_steps(option: None, system: chain_solves.System, u: Array) -> Array:
-  """Returns E exp(-u N), (...)."""
+  """Computes E exp(-u N), (...)."""
   value = exponential_tilting.generating(True, system, 0.0 - u)
   return value + np.where(u >= 0, 0.0, float("nan"))
 
 
 def _value(values: chain_arguments.Values, names: Sequence[str]) -> Array:
-  """Returns E exp(s X)."""
+  """Computes E exp(s X)."""
   known = static.concrete(values[2])
   below = known is not None and not onp.any(known > 0)
   return chain_calls.value(

@@ -1,4 +1,4 @@
-"""Moments of several rewards at once, by elimination."""
+"""Joint moments of several rewards, by elimination."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.moments import count_levels
 from phasic.math.numeric import scaled_sums
 
-# Of products of powers below the one that is asked for.
+# The largest number of products of lower powers.
 MAX_PRODUCTS = 2**16
 
 
@@ -34,14 +34,14 @@ def mixed_moment(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns E[Y_1^n_1 ... Y_R^n_R], Y_r = sum_i r_ir (time spent in phase i).
+  """Computes E[Y_1^n_1 ... Y_R^n_R], Y_r = sum_i r_ir (time in phase i).
 
   With U = (-S)^-1 it is alpha m_n, where
 
       m_0 = 1,   m_n = U sum_r n_r diag(r_.r) m_{n - e_r},
 
-  which is the sum over all orders of the factors of alpha U diag(r_a) U
-  diag(r_b) ... 1. Nothing is subtracted.
+  which is the sum of alpha U diag(r_a) U diag(r_b) ... 1 over all permutations
+  of the factors. All terms are nonnegative.
 
   Args:
     orders: R integers >= 0.
@@ -49,16 +49,16 @@ def mixed_moment(
     initial_probs: alpha, (..., p).
     subgenerator: S, (..., p, p), or `EdgeRates`.
     exit_rates: s, (..., p); None derives them from the row sums of S.
-    prob_zero: z, (...); None derives it. It does not enter, but is checked,
-      unless all orders are zero.
+    prob_zero: z, (...); None derives it. It is checked, but not used unless all
+      orders are zero.
 
   Returns:
-    An array (...): inf where a reward of which there is a power may be earned
-    for ever, with derivatives that are NaN.
+    An array (...): inf if a reward with a positive order may be infinite; then
+    derivatives are NaN.
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision, or orders
-      are no integers.
+      are not integers.
     ValueError: shapes do not fit, an array is empty, or orders are negative or
       too large.
 
@@ -91,26 +91,26 @@ def mixed_moment(
 
 
 def checked_orders(orders: ArrayLike, size: int) -> tuple[int, ...]:
-  """Returns the orders as a tuple of ints."""
+  """Checks the orders; returns a tuple of ints."""
   found = count_levels.checked("orders", orders, size)
   number = math.prod(n + 1 for n in found)
   if number > MAX_PRODUCTS:
     raise ValueError(
-      f"orders is {found}: these are {number} products of lower powers; there "
-      f"must not be more than {MAX_PRODUCTS}"
+      f"orders is {found}, which gives {number} products of lower powers: there "
+      f"must be at most {MAX_PRODUCTS}"
     )
   return found
 
 
 def factors(level: Sequence[tuple[int, ...]], k: int) -> onp.ndarray:
-  """Returns the n_k of a level's tuples of orders, on the host."""
+  """Returns n_k for the tuples n of a level, on the host."""
   return onp.asarray([float(n[k]) for n in level])
 
 
 def moment(
   orders: tuple[int, ...], system: chain_solves.System, rewards: Array
 ) -> Array:
-  """Returns the moment, (...)."""
+  """Computes the moment, (...)."""
   y, _, r, infinite, undefined = moment_chains.start_all(system, rewards)
   endless = np.any(infinite & (onp.asarray(orders) > 0), axis=-1)
   reached = (autodiff.stop_gradient(y) > 0)[..., None]

@@ -1,15 +1,14 @@
 """Moments of continuous phase-type distributions, by elimination.
 
 Mean, variance and second moment are right wherever they can be represented, and
-so are their derivatives; XLA takes numbers below the smallest normal one for
-zeros. Others are where the rates are not more than about 1e150 apart: beyond,
-higher moments, those of rewards, their derivatives and what the portable path
-computes may be infinite, NaN or lose digits. Each function takes `EdgeRates` in
-the place of the subgenerator, without `exit_rates`.
+so are their derivatives; XLA flushes subnormal numbers to zero. Higher moments,
+moments of rewards, their derivatives and results of the portable path are right
+if the rates differ by factors up to about 1e150. For more extreme rates they
+may be infinite, NaN or lose digits. Each function takes `EdgeRates` instead of
+the subgenerator, without `exit_rates`.
 
 Phases from which absorption cannot be reached make moments infinite, and their
-derivatives NaN, where alpha can reach them; where it cannot they count as
-absorption.
+derivatives NaN, if alpha can reach them; otherwise they count as absorption.
 
 References:
   M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
@@ -40,17 +39,17 @@ def mean(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns E[X] = alpha (-S)^-1 1.
+  """Computes E[X] = alpha (-S)^-1 1.
 
   Args:
     initial_probs: alpha, (..., p).
     subgenerator: S, (..., p, p), or `EdgeRates`.
     exit_rates: s, (..., p); None derives them from the row sums of S.
-    prob_zero: z, (...); None derives it. It does not enter, but is checked.
+    prob_zero: z, (...); None derives it. It is checked, but not used.
 
   Returns:
-    An array with the model's batch shape: inf if absorption may never come,
-    NaN where a value breaks a rule.
+    An array with the model's batch shape: inf if absorption is not certain, NaN
+    for invalid values.
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision.
@@ -66,7 +65,7 @@ def second_moment(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns E[X^2] = 2 alpha (-S)^-2 1; arguments are those of `mean`."""
+  """Computes E[X^2] = 2 alpha (-S)^-2 1; arguments are as in `mean`."""
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
   return chain_calls.spread(mean_variance.SECOND_MOMENT, values, _NAMES)
 
@@ -78,9 +77,9 @@ def raw_moments(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns E[X^k] = k! alpha (-S)^-k 1 for k = 1, ..., order.
+  """Computes E[X^k] = k! alpha (-S)^-k 1 for k = 1, ..., order.
 
-  Arguments are those of `mean`, and `order`, a positive integer.
+  Arguments are as in `mean`, and `order`, a positive integer.
 
   Returns:
     An array (..., order).
@@ -106,10 +105,10 @@ def reward_moments(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns E[Y^k], Y = sum_i r_i (time spent in phase i), k = 1, ..., order.
+  """Computes E[Y^k], Y = sum_i r_i (time in phase i), k = 1, ..., order.
 
-  E[Y^k] = k! alpha ((-S)^-1 diag(r))^k 1. Other arguments and errors are those
-  of `mean`.
+  E[Y^k] = k! alpha ((-S)^-1 diag(r))^k 1. Other arguments and errors are as in
+  `mean`.
 
   Args:
     order: a positive integer.
@@ -132,10 +131,10 @@ def variance(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns E[X^2] - E[X]^2; arguments are those of `mean`.
+  """Computes E[X^2] - E[X]^2; arguments are as in `mean`.
 
-  The variance is a sum over jumps of what each changes in the expected time
-  until absorption, so that nothing is lost however small it is beside E[X]^2.
+  The variance is a sum over jumps of squared changes in the expected time until
+  absorption. So it is accurate even if it is tiny relative to E[X]^2.
   """
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
   return chain_calls.spread(mean_variance.VARIANCE, values, _NAMES)
@@ -147,9 +146,9 @@ def stddev(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns the root of the variance; arguments are those of `mean`.
+  """Computes the standard deviation; arguments are as in `mean`.
 
-  It is right where it can be represented, though the variance may not be.
+  It is right wherever it can be represented, even if the variance cannot.
   """
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
   return chain_calls.spread(mean_variance.STDDEV, values, _NAMES)
@@ -162,9 +161,9 @@ def reward_means(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns E[Y_a], (..., R); arguments are those of `reward_covariance`.
+  """Computes E[Y_a], (..., R); arguments are as in `reward_covariance`.
 
-  It is infinite where a reward may be earned for ever.
+  It is infinite if a trap with a positive reward can be reached.
   """
   values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
   return chain_calls.value(
@@ -179,10 +178,10 @@ def reward_covariance(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns the covariances of totals Y_a = sum_i r_ia (time spent in i).
+  """Computes the covariances of totals Y_a = sum_i r_ia (time in phase i).
 
-  They are sums over jumps of the products of what each changes in the expected
-  totals, and take one solution for each reward.
+  They are sums over jumps of products of the changes in the expected totals,
+  and take one solution for each reward.
 
   Args:
     rewards: r, (..., p, R), finite and >= 0, else results are NaN.
@@ -207,9 +206,9 @@ def reward_cross_moments(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns E[Y_a Y_b], (..., R, R); arguments as for `reward_covariance`.
+  """Computes E[Y_a Y_b], (..., R, R); arguments as in `reward_covariance`.
 
-  It is infinite where a total's mean is.
+  It is infinite where the mean of a total is infinite.
   """
   values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
   return chain_calls.value(
@@ -220,12 +219,12 @@ def reward_cross_moments(
 def power(
   values: chain_arguments.Values, order: Integer, names: Sequence[str]
 ) -> Array:
-  """Returns raw moments 1, ..., order.
+  """Computes raw moments 1, ..., order.
 
   Args:
-    values: a model, with rewards in its third place or without.
+    values: a model, optionally with rewards in the third place.
     order: a positive integer.
-    names: of the values.
+    names: the names of the values.
   """
   order = chain_calls.checked_order(order)
   ranks = (1,) * (len(values) - 4)

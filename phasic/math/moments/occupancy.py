@@ -1,11 +1,11 @@
-"""Where a chain is at a given time, by the chain that runs backwards.
+"""State probabilities at a given time, by the reversed chain.
 
 With y = U^T beta for any beta > 0 the reversed chain goes from j to i at
 y_i w_ij / y_j, so that (alpha exp(S t))_j = y_j times the density at t of the
-reversed chain that starts in j and ends from phase i at rate alpha_i / y_i.
-The densities of all starts are one derivative of the kernel's, and nothing is
-subtracted. Here beta is alpha, and one where alpha cannot get: reversed chains
-end there in a phase of their own that nothing leaves.
+reversed chain that starts in j and ends from phase i at rate alpha_i / y_i. One
+derivative of the kernel gives the densities of all starts, without subtraction.
+Here beta is alpha, and one in phases that alpha cannot reach: from these the
+reversed chain moves to an extra phase that is never left.
 
 Reference: F. P. Kelly, Reversibility and stochastic networks, 1979, sec. 1.7.
 """
@@ -42,10 +42,11 @@ def occupancy(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns P(in phase j at time t), alpha exp(S t), for all phases j.
+  """Computes P(in phase j at time t), alpha exp(S t), for all phases j.
 
-  Each probability is accurate to its own size, however small it is. They
-  start what comes after: the state vector at a time when rates change, say.
+  Each probability has a small relative error, even if it is tiny. The result
+  can serve as the initial distribution of a later period, e.g. after a change
+  of rates.
 
   Args:
     value: t, (...), finite and >= 0, else results are NaN.
@@ -55,9 +56,8 @@ def occupancy(
     prob_zero: z, (...), or None.
 
   Returns:
-    An array (..., p), where (...) is the common batch shape of times and
-    model. NaN for phases where the chain may be caught; those of them that
-    alpha cannot reach count as absorption.
+    An array (..., p), where (...) is the common batch shape of times and model.
+    It is NaN for traps that alpha can reach; other traps count as absorption.
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision.
@@ -83,12 +83,12 @@ def discrete_occupancy(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns P(in phase j after k steps), alpha T^k, for all phases j.
+  """Computes P(in phase j after k steps), alpha T^k, for all phases j.
 
-  Arguments, result and errors are those of `occupancy`, with T, (..., p, p), or
-  `EdgeProbs`, and whole numbers of steps k >= 0, else results are NaN.
+  Arguments, result and errors are as in `occupancy`, with T, (..., p, p), or
+  `EdgeProbs`, and integers k >= 0, else results are NaN.
 
-  Example: still on the way after two throws of a die, without a six.
+  Example: two steps without absorption, which has probability 1/4 in each.
 
     >>> import numpy as np
     >>> from phasic import math as pm
@@ -102,17 +102,17 @@ def discrete_occupancy(
 
 
 def conditional_occupancy(model: Model, times: Array, discrete: bool) -> Array:
-  """Returns P(in phase j at time t | X > t), alpha exp(S t) / P(X > t).
+  """Computes P(in phase j at time t | X > t), alpha exp(S t) / P(X > t).
 
   With f_j the density of the reversed chain that starts in j, this is y_j f_j
-  over the sum of these, which are in proportion to the derivatives of the
-  logarithm of a mean of all f_j. So nothing underflows, however late it is.
+  over the sum of these terms. The terms are proportional to derivatives of the
+  logarithm of a mean of all f_j: so they do not underflow at late times.
 
   Args:
-    model: initial_probs, subgenerator, exit_rates, prob_zero, in discrete time
-      of steps.
+    model: initial_probs, subgenerator, exit_rates, prob_zero, or their discrete
+      counterparts.
     times: t, (...), as in `occupancy`.
-    discrete: whether time is.
+    discrete: whether time is discrete.
 
   Returns:
     An array (..., p); NaN where P(X > t) is zero, and where `occupancy` is.
@@ -129,10 +129,10 @@ def _occupancy(values: chain_arguments.Values, discrete: bool) -> Array:
 
 
 def probs(discrete: bool, system: chain_solves.System, times: Array) -> Array:
-  """Returns the probabilities, (..., p).
+  """Computes the probabilities, (..., p).
 
   Args:
-    discrete: whether time is.
+    discrete: whether time is discrete.
     system: the system.
     times: (...).
   """
@@ -140,7 +140,7 @@ def probs(discrete: bool, system: chain_solves.System, times: Array) -> Array:
 
 
 def _shares(discrete: bool, system: chain_solves.System, times: Array) -> Array:
-  """Returns the probabilities over their sum, (..., p)."""
+  """Computes the probabilities divided by their sum, (..., p)."""
   found = _of_reversed("log_density", discrete, system, times)
   total = np.sum(found, axis=-1)[..., None]
   some = total > 0
@@ -150,13 +150,13 @@ def _shares(discrete: bool, system: chain_solves.System, times: Array) -> Array:
 def _of_reversed(
   function: str, discrete: bool, system: chain_solves.System, times: Array
 ) -> Array:
-  """Returns y times the derivatives of a function of the reversed chain."""
+  """Computes y times the derivatives of a function of the reversed chain."""
   indices, weights, y, none, lost = _reversed(system)
   p = static.shape(y)[-1]
   batch = static.broadcast_shapes(
     static.shape(times), static.shape(y)[:-1], static.shape(weights)[:-1]
   )
-  # Nothing starts where it would stay for ever: beside that all else is small.
+  # No mass starts in phases that are never left: it would dominate the rest.
   start = np.where(none, 0.0, np.ones_like(y) / (p + 1))
   start = np.concatenate([start, np.zeros_like(start[..., :1])], axis=-1)
   start = np.broadcast_to(start, (*batch, p + 1))
@@ -177,12 +177,12 @@ def _of_reversed(
 def _reversed(
   system: chain_solves.System,
 ) -> tuple[Array, Array, Array, Array, Array]:
-  """Returns the reversed chain's indices and weights, y, and two conditions.
+  """Builds the reversed chain: indices, weights, y, and two conditions.
 
-  They are whether alpha cannot reach a phase, and whether it is a trap that
-  alpha can reach, both (..., p). Phase p of the reversed chain is the one that
-  nothing leaves. If none leads there it ends as soon as any: beside what stays
-  for ever all else would be lost, late.
+  The conditions are whether alpha cannot reach a phase, and whether the phase
+  is a trap that alpha can reach, both (..., p). Phase p of the reversed chain
+  is never left if an edge leads to it. Without such edges it is left at the
+  largest rate: a phase that is never left would dominate at late times.
   """
   reached = chain_solves.sojourns(system)
   none = autodiff.stop_gradient(reached) == 0
@@ -208,7 +208,7 @@ def _reversed(
   used = np.any(none, axis=-1)[..., None]
   parts = [weights, ends, others, np.where(used, 0.0, soon)]
   if system.stay is not None:
-    # Where it is small it would be lost in what the others leave of one.
+    # Small probabilities would lose digits as one minus the others.
     stay = system.stay + np.zeros_like(y)
     parts.append(np.where((stay < 0.5) & np.logical_not(caught), stay, 0.0))
   weights = np.concatenate(parts, axis=-1)

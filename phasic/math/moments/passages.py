@@ -1,8 +1,8 @@
-"""What a continuous chain does until it is absorbed, by elimination.
+"""Sojourn times, visits, jumps and transforms, by elimination.
 
-All are sums of what is not negative. Each function takes `EdgeRates` in the
-place of the subgenerator, without `exit_rates`. Errors are those of
-`moments.mean`; where a value breaks a rule results are NaN.
+All are sums of nonnegative terms. Each function takes `EdgeRates` instead of
+the subgenerator, without `exit_rates`. Errors are as in `moments.mean`; invalid
+values give NaN.
 
 Reference: M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
   probability, 2017, ch. 3.
@@ -27,16 +27,16 @@ def expected_sojourn_times(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns expected times spent in the phases, alpha (-S)^-1.
+  """Computes expected times spent in the phases, alpha (-S)^-1.
 
   Args:
     initial_probs: alpha, (..., p).
     subgenerator: S, (..., p, p), or `EdgeRates`.
     exit_rates: s, (..., p); None derives them from the row sums of S.
-    prob_zero: z, (...); None derives it. It does not enter, but is checked.
+    prob_zero: z, (...); None derives it. It is checked, but not used.
 
   Returns:
-    An array (..., p): inf where the chain may be caught.
+    An array (..., p): inf for traps that can be reached.
 
   Example: two stages, the second twice as fast.
 
@@ -57,9 +57,9 @@ def expected_visits(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns how often phases are expected to be entered, starts counted.
+  """Computes the expected numbers of visits to the phases, (..., p).
 
-  Arguments are those of `expected_sojourn_times`; an array (..., p).
+  Starts count as visits. Arguments are as in `expected_sojourn_times`.
   """
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
   return chain_calls.value(chain_passages.visits, None, values, _NAMES)
@@ -71,15 +71,15 @@ def expected_jumps(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns how often each edge is expected to be taken.
+  """Computes the expected numbers of passages of the edges.
 
-  That of an edge to absorption is the probability of ending by it, so that
-  their sums are probabilities of causes.
+  For an edge to absorption it is the probability of absorption by this edge. So
+  sums over such edges are probabilities of causes.
 
   Args:
     initial_probs: alpha, (..., p).
     subgenerator: `EdgeRates` with m edges.
-    exit_rates: None, as edges lead to absorption.
+    exit_rates: it must be None, as edges lead to absorption.
     prob_zero: z, (...), or None.
 
   Returns:
@@ -88,7 +88,7 @@ def expected_jumps(
   Raises:
     TypeError: `subgenerator` is not `EdgeRates`.
 
-  Example: of two causes the second is three times as likely.
+  Example: two causes, of which the second is three times as likely.
 
     >>> import numpy as np
     >>> from phasic import math as pm
@@ -108,7 +108,7 @@ def hitting_probs(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns the probability that the chain is ever in one of some phases.
+  """Computes the probability that the chain ever hits a set of phases.
 
   Args:
     phases: the numbers of the phases, a sequence of integers in [0, p).
@@ -137,10 +137,10 @@ def laplace_transform(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns E exp(-u X) = z + alpha (u I - S)^-1 s.
+  """Computes E exp(-u X) = z + alpha (u I - S)^-1 s.
 
-  Nothing is subtracted: it is the probability that X ends before a clock of
-  rate u rings.
+  It is computed without subtraction, as the probability that X is less than an
+  independent exponential time of rate u.
 
   Args:
     u: (...), finite and >= 0, else the result is NaN.

@@ -1,4 +1,4 @@
-"""Joint probabilities of counts of marks, put down at random along a path."""
+"""Joint probabilities of Poisson counts along a path, such as mutations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.moments import count_levels
 from phasic.math.numeric import scaled_sums
 
-# How many probabilities are found at once, and the largest sum of counts.
+# The largest number of probabilities, and the largest sum of counts.
 MAX_PROBS = 2**16
 MAX_TOTAL = 1000
 
@@ -36,20 +36,20 @@ def joint_mark_probs(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns P(N_1 = n_1, ..., N_R = n_R) for all counts up to given ones.
+  """Computes P(N_1 = n_1, ..., N_R = n_R) for all counts up to given ones.
 
-  Given the path of the chain, N_r is a Poisson number with mean theta_r Y_r,
-  where Y_r = sum_i r_ir (time spent in phase i), and they are independent:
-  mutations on the branches of a coalescent tree, for example. With
-  V = (Delta - S)^-1, Delta_ii = sum_r theta_r r_ir, and unit vectors e_r,
+  Given the path of the chain, the N_r are independent Poisson numbers with
+  means theta_r Y_r, where Y_r = sum_i r_ir (time spent in phase i): mutations
+  on the branches of a coalescent tree, for example. With V = (Delta - S)^-1,
+  Delta_ii = sum_r theta_r r_ir, and unit vectors e_r,
 
       x_0 = V s,   x_n = V sum_r theta_r diag(r_.r) x_{n - e_r},
       P(N = n) = alpha x_n + z [n = 0],
 
-  where nothing is subtracted: small probabilities are as accurate as large
-  ones. Where the chain may stay for ever without marks the counting ends.
+  without subtraction: small probabilities are as accurate as large ones.
+  Counting ends if the chain gets into a trap in which no events happen.
 
-  Derivatives exist in all arguments but the counts.
+  Derivatives exist in all arguments except the counts.
 
   Args:
     max_counts: R integers >= 0, the largest counts.
@@ -65,11 +65,11 @@ def joint_mark_probs(
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision, or
-      `max_counts` are no integers.
-    ValueError: shapes do not fit, an array is empty, or there are more than
-      65536 probabilities or counts that sum to more than 1000.
+      `max_counts` are not integers.
+    ValueError: shapes do not fit, an array is empty, there are more than 65536
+      probabilities, or the counts sum to more than 1000.
 
-  Example: no mutation, and one, on the two branches to the ancestor of two.
+  Example: two lineages with at most one mutation on the first branch.
 
     >>> import numpy as np
     >>> from phasic import math as pm
@@ -103,14 +103,14 @@ def joint_mark_probs(
 
 
 def checked_counts(max_counts: ArrayLike, size: int) -> tuple[int, ...]:
-  """Returns the largest counts as a tuple of ints."""
+  """Checks the largest counts; returns a tuple of ints."""
   counts = count_levels.checked("max_counts", max_counts, size)
   number = math.prod(n + 1 for n in counts)
   if number > MAX_PROBS or sum(counts) > MAX_TOTAL:
     raise ValueError(
-      f"max_counts is {counts}: these are {number} probabilities of up to "
-      f"{sum(counts)} marks; there must not be more than {MAX_PROBS} of up to "
-      f"{MAX_TOTAL}"
+      f"max_counts is {counts}, which gives {number} probabilities of total "
+      f"counts up to {sum(counts)}: there must be at most {MAX_PROBS} "
+      f"probabilities, of total counts up to {MAX_TOTAL}"
     )
   return counts
 
@@ -118,7 +118,7 @@ def checked_counts(max_counts: ArrayLike, size: int) -> tuple[int, ...]:
 def probs(
   counts: tuple[int, ...], system: chain_solves.System, rates: Array
 ) -> Array:
-  """Returns the probabilities, (..., counts + 1)."""
+  """Computes the probabilities, (..., counts + 1)."""
   good = np.all(np.all((rates >= 0) & np.isfinite(rates), axis=-1), axis=-1)
   rates = scaled_sums.times_power(rates, -system.exponent[..., None, None])
   system, ends = killing.killed_or_absorbed(system, np.sum(rates, axis=-1))
@@ -139,7 +139,7 @@ def probs(
 
 
 def laid_out(counts: tuple[int, ...], found: Sequence[Array]) -> Array:
-  """Returns an array (..., counts + 1) of the columns of levels, (..., n)."""
+  """Arranges the columns of levels, (..., n), as an array (..., counts + 1)."""
   batch = static.broadcast_shapes(*(static.shape(x)[:-1] for x in found))
   found = [np.broadcast_to(x, (*batch, static.shape(x)[-1])) for x in found]
   tuples = itertools.chain(*count_levels.levels(counts))

@@ -1,8 +1,8 @@
-"""Renewals, and what is left of a time, without a subtraction.
+"""Renewal densities, limited expected values and mean residual life.
 
-Renewals and integrals of the survival function are those of chains that never
-end, or of matrices that are no subgenerators: they are killed, see
-`killed_chains`, so that all times share a chain.
+Renewals and integrals of the survival function belong to chains that never end,
+or to matrices that are not subgenerators. Such chains are killed, see
+`killed_chains`, so that all times share one chain. Nothing is subtracted.
 
 References:
   M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, sec. 2.4.
@@ -32,22 +32,22 @@ from phasic.math.model.model_types import Model
 from phasic.math.numeric import array_utils
 from phasic.math.numeric import scaled_sums
 
-# Of the edges by which a chain starts anew.
+# The largest number of edges by which a chain restarts.
 _MAX_STARTS = 2**24
 
 
 def renewal_density(model: Model, times: Array, discrete: bool) -> Array:
-  """Returns the density of renewals at t > 0, or their probability at step n.
+  """Computes the renewal density at t > 0, or the probability at step n.
 
   Args:
     model: initial masses, a matrix or edges, exits or None, mass at zero or
       None.
-    times: (...), finite and >= 0, in discrete time whole, else results are
+    times: (...), finite and >= 0, integers in discrete time, else results are
       NaN.
-    discrete: whether time is.
+    discrete: whether time is discrete.
 
   Returns:
-    An array of the batch shape that times and model have in common.
+    An array with the common batch shape of times and model.
 
   Raises:
     ValueError: shapes do not fit, or there are too many edges.
@@ -56,31 +56,31 @@ def renewal_density(model: Model, times: Array, discrete: bool) -> Array:
   ends = _ends(model[1], p)
   if (p if ends is None else len(ends)) * p > _MAX_STARTS:
     raise ValueError(
-      f"the chain has {p} phases, and too many from which it may end: for "
-      f"renewals each of these and each phase make a pair, and at most "
-      f"{_MAX_STARTS} pairs are taken"
+      f"the chain has {p} phases, of which too many lead to absorption: for "
+      "renewals the product of the two numbers must be at most "
+      f"{_MAX_STARTS}"
     )
   return killed_chains.value(_renewals, model, times, discrete, ends)
 
 
 def limited_expected_value(model: Model, times: Array, discrete: bool) -> Array:
-  """Returns E[min(X, t)]; arguments are those of `renewal_density`."""
+  """Computes E[min(X, t)]; arguments are as in `renewal_density`."""
   return killed_chains.value(_limited, model, times, discrete)
 
 
 def mean_residual_life(model: Model, times: Array, discrete: bool) -> Array:
-  """Returns E[X - t | X > t]; arguments are those of `renewal_density`.
+  """Computes E[X - t | X > t]; arguments are as in `renewal_density`.
 
-  With X_e of the equilibrium law it is E[X] P(X_e > t) / P(X > t), found by
-  logarithms. It is inf where absorption may never come.
+  With X_e of the equilibrium distribution it is E[X] P(X_e > t) / P(X > t),
+  computed by logarithms. It is inf if absorption is not certain.
   """
   return killed_chains.value(_mean_residual, model, times, discrete)
 
 
 def equilibrium_probs(model: Model, discrete: bool) -> Array:
-  """Returns the masses of phases in equilibrium, alpha (-S)^-1 / E[X].
+  """Computes the equilibrium probabilities of phases, alpha (-S)^-1 / E[X].
 
-  They are NaN where absorption may never come.
+  They are NaN if absorption is not certain.
   """
   initial, matrix, exits, atom = model
   names = operands.names(discrete)
@@ -90,7 +90,7 @@ def equilibrium_probs(model: Model, discrete: bool) -> Array:
 
 
 def _ends(matrix: Any, p: int) -> tuple[int, ...] | None:
-  """Returns the phases that may end, None where any may."""
+  """Returns the phases with exits, None if any phase may have one."""
   if not operands.is_edges(matrix):
     return None
   sources, targets = (
@@ -115,7 +115,7 @@ def _renewals(
   sources, targets, weights = killed_chains.edges(option, system)
   out = targets == p
   exits = segments.segment_sum(np.where(out, weights, 0.0), sources, p)
-  # The more a phase ends, the more of what is killed there is counted.
+  # Killed mass is counted in proportion to the exit rate of its phase.
   fastest_exit = np.max(autodiff.stop_gradient(exits), axis=-1)[..., None]
   usable = np.where(fastest_exit > 0, fastest_exit, 1.0)
   times, good, c = killed_chains.killing(times, option.discrete)
@@ -127,7 +127,7 @@ def _renewals(
     option.discrete,
     array_utils.joined(start, np.zeros_like(start[..., :1])),
     (
-      # What ended starts anew instead, and phase p holds what is not counted.
+      # Absorption is replaced by a restart. Phase p holds uncounted mass.
       (
         sources,
         np.where(out, sources, targets),
@@ -160,7 +160,7 @@ def _limited(
     option.discrete,
     array_utils.joined(system.initial, none, none),
     (
-      # Phase p collects what has been killed, p + 1 holds what has ended.
+      # Phase p collects killed mass, phase p + 1 holds absorbed mass.
       (sources, np.where(targets == p, p + 1, targets), keep * weights),
       (phases, phases * 0 + p, c + np.zeros((p,), dtype=c.dtype)),
       (onp.asarray([p]), onp.asarray([p + 2]), np.reshape(c, (1,))),
@@ -207,7 +207,7 @@ def _equilibrium(option: None, system: chain_solves.System) -> Array:
 
 
 def _undone(times: Array, c: Array, discrete: bool) -> Array:
-  """Returns what the killing has taken from densities, as a factor."""
+  """Computes the factor that undoes the killing of densities."""
   if discrete:
     return np.exp((1.0 - times) * np.log1p(-c))
   return np.exp(c * times)

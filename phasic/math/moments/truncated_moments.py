@@ -1,16 +1,16 @@
-"""Moments of a time that is known to have ended by a limit.
+"""Moments of a time X given X <= t.
 
-With marks that come at rate c, in discrete time with probability c at each
-step, a chain beside them knows how many there were. It ends at the limit, at
-the rate of the marks:
+A Poisson process of rate c, in discrete time a Bernoulli process, runs beside
+the chain, and the chain counts its events. The density at t is a moment, where
+the chain ends with an event:
 
-- it was absorbed at u with k of them: c^(k+1) exp(-c t) times the integral of
-  u^k / k! f(u) over u < t;
-- k came after the absorption: the same of (t - u)^k / k! f(u).
+- k events before the absorption at u give c^(k+1) exp(-c t) times the integral
+  of u^k / k! f(u) over u < t;
+- k events after the absorption give the same of (t - u)^k / k! f(u).
 
-In discrete time there are binomial coefficients of u, of t - u, and k, in the
-place of the powers. So nothing is subtracted: with m = E[X | X <= t] the
-variance is that of what is before m, and of what is left beyond it.
+In discrete time, binomial coefficients of u or t - u and k replace the powers.
+So nothing is subtracted: with m = E[X | X <= t], the variance is the sum of
+second moments of m - X below m and of X - m above m.
 
 Reference: M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
   probability, 2017, ch. 3 and 4.
@@ -37,15 +37,15 @@ from phasic.math.numeric import array_utils
 def raw_moments(
   model: Model, limit: Array, order: int, discrete: bool
 ) -> Array:
-  """Returns E[X^k | X <= t] for k = 1, ..., order, (..., order).
+  """Computes E[X^k | X <= t] for k = 1, ..., order, (..., order).
 
   Args:
     model: initial masses, a matrix or edges, exits or None, mass at zero or
       None.
-    limit: t, (...), finite and >= 0, in discrete time whole, else results are
-      NaN, and so they are where X <= t cannot be.
+    limit: t, (...), finite and >= 0, an integer in discrete time. Results are
+      NaN for other limits, and if P(X <= t) is zero.
     order: an int.
-    discrete: whether time is.
+    discrete: whether time is discrete.
   """
   log_mass = _log_mass(model, limit, discrete)
   found: list[Array | float] = [
@@ -64,14 +64,14 @@ def raw_moments(
 def mean_and_variance(
   model: Model, limit: Array, discrete: bool
 ) -> tuple[Array, Array]:
-  """Returns E[X | X <= t] and the variance; arguments as in `raw_moments`."""
+  """Computes E[X | X <= t] and the variance; arguments as in `raw_moments`."""
   log_mass = _log_mass(model, limit, discrete)
   mean = _mean_of(_power_of_time, 1, model, limit, log_mass, discrete)
   center = np.floor(mean + 0.5) if discrete else mean
   early = _log_moment(_power_of_rest, 2, model, center, discrete)
   found = 2.0 * np.exp(early - log_mass)
   initial, matrix, exits, atom = model
-  # Where all is before the center nothing is left to be beyond it.
+  # If the center is at the limit, no mass is beyond it.
   inside = center < limit
   some = np.where(inside, center, 0.0)
   after = (
@@ -94,14 +94,14 @@ def mean_and_variance(
   found = found + np.where(inside, beyond, 0.0)
   if not discrete:
     return mean, found
-  # The center is no further from the mean than half a step: at most half of
-  # what was found, so that digits are not lost. Where there is one count alone
-  # the mean is rounded.
+  # The center is at most half a step from the mean. So the subtraction removes
+  # at most half of the second moment, and loses no digits. With one possible
+  # count the mean is rounded, and the maximum corrects a negative variance.
   return mean, np.maximum(found - np.square(mean - center), 0.0)
 
 
 def _log_mass(model: Model, limit: Array, discrete: bool) -> Array:
-  """Returns log P(X <= t), NaN where that is zero."""
+  """Computes log P(X <= t), NaN where P(X <= t) is zero."""
   initial, matrix, exits, atom = model
   good = killed_chains.good_times(limit, discrete)
   arguments = (initial, matrix, np.where(good, limit, 0.0), exits, atom)
@@ -128,14 +128,14 @@ def _log_moment(
   limit: Array,
   discrete: bool,
 ) -> Array:
-  """Returns the logarithm of the integral of a rule, for `count` marks."""
+  """Computes the log of a rule's integral, for `count` Poisson counts."""
   return killed_chains.value(rule, model, limit, discrete, count)
 
 
 def _power_of_time(
   option: killed_chains.Option[int], system: chain_solves.System, times: Array
 ) -> Array:
-  """Returns log E[X^k / k!; X <= t], in discrete time of a coefficient."""
+  """Computes log E[X^k / k!; X <= t], in discrete time of binomials."""
   count, discrete = option.more, option.discrete
   p = static.shape(system.initial)[-1]
   absorbed, trap = (count + 1) * p, (count + 1) * p + 1
@@ -152,13 +152,13 @@ def _power_of_time(
     if last:
       continue
     if discrete:
-      # A step that is marked.
+      # A step with an event raises the count.
       out = absorbed if k + 1 == count else trap
       own = np.where(targets == p, out, targets + (k + 1) * p)
       parts.append((sources + k * p, own, c * weights))
     else:
       parts.append((phases + k * p, phases + (k + 1) * p, event_rates))
-  # One mark more is one too many.
+  # A further event is one too many.
   parts.append((phases + count * p, phases * 0 + trap, event_rates))
   parts.append((onp.asarray([absorbed]), onp.asarray([trap + 1]), _one(c)))
   rest = np.zeros_like(system.initial[..., :1])
@@ -169,7 +169,7 @@ def _power_of_time(
 def _power_of_rest(
   option: killed_chains.Option[int], system: chain_solves.System, times: Array
 ) -> Array:
-  """Returns log E[(t - X)^k / k!; X <= t], in discrete time likewise."""
+  """Computes log E[(t - X)^k / k!; X <= t], in discrete time of binomials."""
   count, discrete = option.more, option.discrete
   p = static.shape(system.initial)[-1]
   trap = p + count + 1
@@ -177,7 +177,7 @@ def _power_of_rest(
   times, good, c = killed_chains.killing(times, discrete)
   keep = 1.0 - c if discrete else 1.0
   phases, event_rates = onp.arange(p), c + np.zeros((p,), dtype=c.dtype)
-  # What is absorbed is in phase p, and in the next ones after marks.
+  # Absorbed mass enters phase p, and each event moves it to the next phase.
   parts = [(sources, targets, keep * weights)]
   parts.append((phases, phases * 0 + trap, event_rates))
   for k in range(count + 1):
@@ -201,7 +201,7 @@ def _undone(
   good: Array,
   c: Array,
 ) -> Array:
-  """Returns the logarithm of the integral from that of a density."""
+  """Computes the log of the integral by the log density of a killed chain."""
   found = killed_chains.density(
     discrete, start, parts, times + 1.0 if discrete else times, "log_density"
   )
@@ -218,7 +218,7 @@ def _one(x: Array) -> Array:
 
 
 def _stirling(k: int) -> list[int]:
-  """Returns Stirling numbers of the second kind S(k, i), i = 1, ..., k."""
+  """Computes Stirling numbers of the second kind S(k, i), i = 1, ..., k."""
   row = [1]
   for _ in range(k - 1):
     padded = [0, *row, 0]

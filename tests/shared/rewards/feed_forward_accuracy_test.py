@@ -161,7 +161,7 @@ class DensityTest(test_case.TestCase):
       self.assert_close(found[:, i], one.log_prob(y[:, 0]), 1e-13)
 
   @parameterized.parameters(
-    (onp.ones((2, 2)), "phase 0 earns several"),
+    (onp.ones((2, 2)), "phase 0 has several"),
     (onp.eye(2), r"rewards \[0, 1\] are visited in turns"),
   )
   def test_no_density(self, rewards, message):
