@@ -1,1 +1,1 @@
-"""Quantiles, with their log versions and bounds."""
+"""Quantiles of probabilities and of log probabilities."""

@@ -2,21 +2,21 @@
 
     Q(u) = inf{t: F(t) >= u}
 
-is zero up to the atom at zero, and inf for u = 1 and for what absorption, where
-it may never come, does not reach. `quantile` takes u itself, the two others its
-logarithm, and that of 1 - u, for quantiles in tails that u cannot tell apart.
+is zero up to the atom at zero, and inf for u = 1 and for u above the absorption
+probability. `quantile` takes u itself. The two others take log u or
+log(1 - u), for quantiles in tails that u cannot resolve.
 
-They are found by Newton's method on F or 1 - F, whichever is below one half, so
-that both tails have their digits: where F(t) is as accurate as it is rounded,
+They are computed by Newton's method on F or 1 - F, whichever is below one half,
+so that both tails have all digits: if F(t) is accurate up to rounding,
 
     |F(Q) - u| <= 8 eps min(u, 1 - u) (1 + Q f(Q) / min(F(Q), 1 - F(Q))).
 
-What is not found is NaN: a quantile for which the largest rate times Q is above
-the kernel's limits (see `log_prob`), or a model that breaks a rule.
+A quantile is NaN if the largest rate times Q is above the kernel's limits (see
+`log_prob`), and for an invalid model.
 
 Derivatives are implicit, dq = (du - F_theta dtheta) / f(q), and can be
-differentiated again. Inside of an atom they are zero, at its end, at zero and at
-infinity NaN.
+differentiated again. They are zero inside an atom, and NaN at its end, at zero
+and at infinity.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ def quantile(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns Q(u) = inf{t: P(X <= t) >= u}, in units of time.
+  """Computes Q(u) = inf{t: P(X <= t) >= u}, in units of time.
 
   Args:
-    value: probabilities u, (...); outside of [0, 1] the result is NaN.
+    value: probabilities u, (...); outside [0, 1] the result is NaN.
     initial_probs: alpha, (..., p), masses >= 0 with a sum <= 1.
     subgenerator: S, (..., p, p), rates per unit of time; off-diagonals >= 0.
       Or `EdgeRates`, the rates of a sparse model, without `exit_rates`.
@@ -80,10 +80,11 @@ def quantile_log_cdf(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns inf{t: log P(X <= t) >= log_cdf}, for left tails below 1e-308.
+  """Computes inf{t: log P(X <= t) >= value}, for left tails below 1e-308.
 
-  Arguments, result and errors are those of `quantile`, with a log probability,
-  at most zero, as the value. A time below the least normal number is zero.
+  It is the inverse log cdf (SciPy: ppf of exp). Arguments, result and errors
+  are as in `quantile`, with a log probability, at most zero, as the value. A
+  time below the least normal number is zero.
 
   Example:
 
@@ -103,10 +104,11 @@ def quantile_log_survival(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns inf{t: log P(X > t) <= log_survival}, for right tails.
+  """Computes inf{t: log P(X > t) <= value}, for right tails.
 
-  Arguments, result and errors are those of `quantile`, with a log probability,
-  at most zero, as the value.
+  It is the inverse log survival function (SciPy: isf of exp). Arguments, result
+  and errors are as in `quantile`, with a log probability, at most zero, as the
+  value.
 
   Example:
 
@@ -124,11 +126,11 @@ def evaluate(
   arguments: Sequence[Given],
   discrete: bool = False,
 ) -> Array:
-  """Returns quantiles; what is asked stands in the place of the times.
+  """Computes quantiles; probabilities take the place of the times.
 
   Args:
-    mode: what it is, see `quantiles_targets.read`.
-    arguments: initial masses, rates, what is asked, exits, atom.
+    mode: the kind of probabilities, see `quantiles_targets.read`.
+    arguments: initial masses, rates, probabilities, exits, atom.
     discrete: whether time is counted in steps.
   """
   call = QuantileCall(mode, arguments, discrete)
@@ -139,14 +141,14 @@ def evaluate(
 
 
 class QuantileCall:
-  """A call, laid out for the kernel.
+  """A call of a quantile function, laid out for the kernel.
 
   Attributes:
-    names: what the five arguments are called.
-    arguments: these as arrays.
-    layout: of the arguments.
-    asked: what is asked, (batch..., n).
-    arrays: what `quantiles_rules` takes besides.
+    names: the names of the five arguments.
+    arguments: the arguments as arrays.
+    layout: the layout of the arguments.
+    asked: the probabilities, (batch..., n).
+    arrays: the further arrays that `quantiles_rules` takes.
   """
 
   def __init__(
@@ -167,5 +169,5 @@ class QuantileCall:
     self.arrays = (*limits, *model, *quantiles_rules.refusing(edges))
 
   def result(self, x: Array) -> Array:
-    """Brings quantiles into the shape of what is asked and the model."""
+    """Reshapes quantiles to the shape of probabilities and model."""
     return operands_lib.result(self.layout, x)

@@ -1,8 +1,8 @@
-"""Quantiles of discrete phase-type distributions: the least count, exactly.
+"""Quantiles of discrete phase-type distributions, by an exact search.
 
-Newton's method on the distribution function between counts, as it is where the
-tail is geometric, proposes a count; what F is there brackets the quantile, and
-the search ends when the bracket is one step wide. See `quantiles_search`.
+Newton's method proposes a count; between counts it takes the cdf as that of a
+geometric tail. The cdf at the proposal brackets the quantile, and the search
+ends when the bracket is one step wide. See `quantiles_search`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from phasic.math.quantiles import quantiles_search
 from phasic.math.quantiles import quantiles_targets as targets_lib
 
 MAX_ITERATIONS = 300
-# From here on not every whole number can be represented.
+# Not all larger integers can be represented.
 MAX_COUNT = {"float32": 2.0**24, "float64": 2.0**52}
 
 _DENSITY = portable_observations.LOG_DENSITY
@@ -44,12 +44,12 @@ def find(
   model: ModelArrays,
   edges: EdgeArrays,
 ) -> Array:
-  """Returns quantiles (batch..., n), NaN where they are not found.
+  """Computes quantiles (batch..., n), NaN where the search fails.
 
   Args:
-    mode: what x is, see `quantiles_targets.read`.
-    x: what is asked.
-    targets: what was read from it.
+    mode: the kind of probabilities, see `quantiles_targets.read`.
+    x: the probabilities.
+    targets: the targets of x.
     limits: `Limits`.
     model: the kernel's four operands of a model.
     edges: its arrays of edges.
@@ -84,7 +84,7 @@ def find(
       slow_now = np.where(halved | fails, none, slow + 1)
       newton = _newton(k, change, log_prob, targets, ends)
       inside = np.minimum(np.maximum(newton, low_now + 1), high_now - 1)
-      # Not far beyond what was looked at: each count costs a step.
+      # Do not step far beyond evaluated counts: each count costs a step.
       inside = np.minimum(inside, 16.0 * k)
       middle = _middle(low_now, high_now, k)
       valid = (newton == newton) & (slow_now < 3)
@@ -149,7 +149,7 @@ def _newton(
   targets: targets_lib.Targets,
   ends: targets_lib.Ends,
 ) -> Array:
-  """Returns the count that Newton's method proposes, NaN for none."""
+  """Computes the count that Newton's method proposes, NaN if none."""
   error = targets_lib.mass_error(ends, change)
   log_mass = targets.log_value - np.log(np.abs(ends.ratio)) + error
   share = np.exp(log_prob - log_mass)
@@ -161,7 +161,7 @@ def _newton(
 
 
 def _middle(low: Array, high: Array, k: Array) -> Array:
-  """Returns a count within the bracket, beyond k where it has no end."""
+  """Computes a count within the bracket, beyond k if it is unbounded."""
   wide = high > 4.0 * (low + 1.0)
   half = low + np.floor(0.5 * (high - low))
   root = np.floor(np.sqrt(low + 1.0) * np.sqrt(high))
@@ -177,10 +177,10 @@ def _settled(
   model: ModelArrays,
   edges: EdgeArrays,
 ) -> Array:
-  """Decides between neighboring counts by the very function that is inverted.
+  """Decides between neighboring counts by the function that is inverted.
 
-  Logarithms, and what was subtracted from one, may be rounded to the other side
-  of a target that F meets exactly.
+  Logarithms, and differences from one, may be rounded to the wrong side of a
+  target that F meets exactly.
   """
   if mode not in _OWN:
     return k
@@ -206,7 +206,7 @@ def _settled(
 def _values(
   model: ModelArrays, edges: EdgeArrays, counts: Array, kind: Array
 ) -> tuple[Array, Array]:
-  """Returns logarithms of what kinds say, and of masses, (batch..., n)."""
+  """Computes the log functions of given kinds, and log_prob, (batch..., n)."""
   probs = np.where(kind == _NOTHING, _NOTHING, _DENSITY)
   kinds = structures.cast(np.concatenate([kind, probs], axis=-1), "int32")
   found = kernel_ops.phase_type(
@@ -230,7 +230,7 @@ def _portable(
   counts: Array,
   *structure: Array,
 ) -> Array:
-  """The portable path for counts of several kinds."""
+  """Computes functions of several kinds on the portable path."""
   del kind
   *edges, kinds = structure
   result = np.zeros_like(counts)

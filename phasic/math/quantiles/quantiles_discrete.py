@@ -2,13 +2,13 @@
 
     Q(u) = min{k in {0, 1, 2, ...}: F(k) >= u}
 
-is zero up to the atom at zero, and inf as in `quantiles`. It is the least count
-as the functions of `discrete_phase_type` decide it: at k = Q(u) `cdf` is at
-least u, or `survival_function` at most 1 - u where u is above one half, and before k
-`cdf` is below u. Counts go up to 2^52, in float32 to 2^24; beyond, and where
-the functions themselves are, quantiles are NaN.
+is zero up to the atom at zero, and inf as in `quantiles`. It is consistent with
+the functions of `discrete_phase_type`: at k = Q(u) `cdf` is at least u, or
+`survival_function` is at most 1 - u if u is above one half, and before k `cdf`
+is below u. Counts go up to 2^52, in float32 to 2^24. Quantiles are NaN beyond,
+and where the functions are NaN.
 
-They are steps: asking for a derivative raises NotImplementedError.
+Quantiles are step functions: differentiation raises NotImplementedError.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ def quantile(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns Q(u) = min{k: P(N <= k) >= u}.
+  """Computes Q(u) = min{k: P(N <= k) >= u}.
 
   Args:
-    value: probabilities u, (...); outside of [0, 1] the result is NaN.
+    value: probabilities u, (...); outside [0, 1] the result is NaN.
     initial_probs: alpha, (..., p), masses >= 0 with a sum <= 1.
     subtransition: T, (..., p, p), probabilities of a step. Or `EdgeProbs`, the
       probabilities of a sparse model, without `exit_probs`.
@@ -37,14 +37,14 @@ def quantile(
     prob_zero: z, (...); None derives it, z = 1 - sum(alpha).
 
   Returns:
-    An array with the broadcast shape of u and the model's batch: whole numbers,
-    held as floats.
+    An array with the broadcast shape of u and the model's batch: integers, in a
+    floating dtype.
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision.
     ValueError: shapes do not fit, or an array is empty.
 
-  Example: throws of a die, of which nine in ten end with a six.
+  Example: the number of throws of a die by which a six came, at 90 %.
 
     >>> import numpy as np
     >>> from phasic import math as pm
@@ -63,10 +63,10 @@ def quantile_log_cdf(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns min{k: log P(N <= k) >= log_cdf}.
+  """Computes min{k: log P(N <= k) >= value}, the inverse log cdf.
 
-  Arguments, result and errors are those of `quantile`, with a log probability,
-  at most zero, as the value.
+  Arguments, result and errors are as in `quantile`, with a log probability, at
+  most zero, as the value.
   """
   arguments = (initial_probs, subtransition, value, exit_probs, prob_zero)
   return quantiles.evaluate("log_cdf", arguments, discrete=True)
@@ -79,12 +79,12 @@ def quantile_log_survival(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns min{k: log P(N > k) <= log_survival}.
+  """Computes min{k: log P(N > k) <= value}, the inverse log survival function.
 
-  Arguments, result and errors are those of `quantile`, with a log probability,
-  at most zero, as the value.
+  Arguments, result and errors are as in `quantile`, with a log probability, at
+  most zero, as the value.
 
-  Example: throws after which a six is missing with probability 1e-100.
+  Example: throws of a die that have no six with probability 1e-100.
 
     >>> import math
     >>> from phasic import math as pm

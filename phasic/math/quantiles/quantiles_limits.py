@@ -1,7 +1,7 @@
-"""Where distribution functions start and end, and on which scale they rise.
+"""Limits of distribution functions at zero and infinity, and a time scale.
 
-A quantile is sought between the atom at zero and the mass that absorption gets
-in the end, less than one where the chain may be caught in a trap.
+A quantile exists between the atom at zero and the absorption probability, which
+is less than one if the chain can reach a trap.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from phasic.math.numeric import scaled_sums
 
 
 class Limits(NamedTuple):
-  """Of models, laid out as the kernel's values at one time, (batch..., 1).
+  """Limits of models, in the layout of kernel values, (batch..., 1).
 
   Attributes:
     atom: F(0).
-    alive: P(X > 0).
+    positive: P(X > 0).
     absorbed: F(inf).
-    caught: P(X = inf), zero where absorption is certain.
-    time: the expected time until the chain is absorbed or caught.
+    caught: P(X = inf), zero if absorption is certain.
+    time: the expected time until absorption or a trap.
   """
 
   atom: Array
@@ -50,13 +50,13 @@ def find(
   layout: operands_lib.Layout,
   discrete: bool,
 ) -> Limits:
-  """Returns the `Limits` of models, as constants.
+  """Computes the `Limits` of models, as constants.
 
   Args:
     arguments: the model's four: initial masses, rates, exits, atom.
     operands: the kernel's four.
     edges: its arrays of edges.
-    layout: of the arguments.
+    layout: the layout of the arguments.
     discrete: whether time is counted in steps.
   """
   fixed = autodiff.stop_gradient
@@ -75,13 +75,13 @@ def find(
   found = np.reshape(found, (*kept, 3))
   absorbed, caught = found[..., :1], found[..., 1:2]
   one = np.ones_like(absorbed)
-  # So that rounding does not make certain absorption less than that.
+  # Rounding must not make certain absorption uncertain.
   absorbed = np.where(caught > 0, absorbed, one)
   return Limits(atom, positive, absorbed, caught, found[..., 2:])
 
 
 def _passage(option: object, system: chain_solves.System) -> Array:
-  """Returns P(X < inf), P(X = inf) and the time until either is known."""
+  """Computes P(X < inf), P(X = inf) and the time until absorption or a trap."""
   del option
   passage, positive = killing.absorbed_or_caught(system)
   m = static.shape(system.weights)[-1]

@@ -4,12 +4,12 @@ Where F(q) = u, implicit differentiation gives
 
     dq = (du - F_theta dtheta) / f(q),
 
-here with log F or log(1 - F), whichever is below one half, in place of F, so
-that tails keep their digits. The rules are array code of functions with
-derivatives, and of the quantile itself: they can be differentiated again.
+here with log F or log(1 - F) instead of F, whichever of F and 1 - F is below
+one half, so that tails keep their digits. The rules are differentiable array
+code that uses the quantile itself: so they can be differentiated again.
 
-Where q is zero, strictly inside of an atom, derivatives are zero. Where it is
-zero or inf otherwise there are none: they are NaN.
+Derivatives are zero where q is zero strictly inside an atom. At other quantiles
+of zero or inf no derivative exists: it is NaN.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from phasic.math.quantiles import quantiles_targets
 
 _NUM_LIMITS = len(quantiles_limits.Limits._fields)
 _ADVICE = (
-  "quantiles of a discrete distribution are steps: they have no derivative; "
+  "quantiles of a discrete distribution are step functions without derivative: "
   "apply stop_gradient to the quantile or to the parameters"
 )
 
@@ -46,7 +46,7 @@ _ADVICE = (
 def forward(
   mode: str, x: Array, *arrays: Array
 ) -> tuple[Array, tuple[Array, ...]]:
-  """Returns `quantile` and what `backward` takes."""
+  """Computes `quantile`, and the residuals for `backward`."""
   q = quantile(mode, x, *arrays)
   return q, (q, x, *arrays)
 
@@ -54,12 +54,12 @@ def forward(
 def backward(
   mode: str, residuals: Sequence[Array], cotangent: Array
 ) -> tuple[Array | None, ...]:
-  """Returns the cotangents of x and of the arrays.
+  """Computes the cotangents of x and of the arrays.
 
   Args:
-    mode: what x is, see `quantiles_targets.read`.
-    residuals: what `forward` returned.
-    cotangent: of the quantiles.
+    mode: the kind of x, see `quantiles_targets.read`.
+    residuals: the residuals of `forward`.
+    cotangent: the cotangent of the quantiles.
   """
   q, x, *arrays = residuals
   at = _Point(mode, q, x, arrays)
@@ -73,7 +73,7 @@ def backward(
   )
   of_x = at.weighted(at.per_target, cotangent)
   of_x = operands_lib.summed(of_x, static.shape(x))
-  # Of constants and coefficients of edges, which refuse them.
+  # Constants and coefficients of edges are not differentiable.
   none = [np.zeros_like(x) if i else None for i, x in enumerate(at.edges)]
   return (of_x, *[None] * _NUM_LIMITS, *cotangents, *none)
 
@@ -81,7 +81,7 @@ def backward(
 def along(
   mode: str, primals: Sequence[Array], tangents: Sequence[Array]
 ) -> tuple[Array, Array]:
-  """Returns `quantile` and its derivative along tangents of its arrays."""
+  """Computes `quantile` and its derivative along tangents of its arrays."""
   x, *arrays = primals
   x_tangent, *tangents_of_arrays = tangents
   q = quantile(mode, x, *arrays)
@@ -102,11 +102,11 @@ def along(
   vjp_fwd=forward, vjp_bwd=backward, jvp_fn=along, nondiff_argnums=(0,)
 )
 def quantile(mode: str, x: Array, *arrays: Array) -> Array:
-  """Returns quantiles, (batch..., n), of a continuous distribution.
+  """Computes quantiles, (batch..., n), of a continuous distribution.
 
   Args:
-    mode: what x is, see `quantiles_targets.read`.
-    x: what is asked, (batch..., n).
+    mode: the kind of x, see `quantiles_targets.read`.
+    x: probabilities, (batch..., n).
     *arrays: the fields of `Limits`, the kernel's four operands of a model, and
       its arrays of edges.
   """
@@ -114,7 +114,7 @@ def quantile(mode: str, x: Array, *arrays: Array) -> Array:
 
 
 def refusing(edges: EdgeArrays) -> list[Array]:
-  """Returns arrays of edges; derivatives in what rates are made of raise."""
+  """Returns arrays of edges; differentiation in the coefficients raises."""
   found, advice = list(edges), kernel_ops.EDGES_ARE_FIXED
   for i in range(1, len(edges)):
     if static.shape(edges[i])[-1] != 0:
@@ -124,7 +124,7 @@ def refusing(edges: EdgeArrays) -> list[Array]:
 
 
 def count_quantile(mode: str, x: Array, *arrays: Array) -> Array:
-  """Returns the same of a discrete distribution; derivatives raise."""
+  """Computes quantiles of a discrete distribution; differentiation raises."""
   fixed = [autodiff.stop_gradient(y) for y in (x, *arrays)]
   k = _run_counts(mode, kernel_ops.path(), *fixed)
   model = arrays[_NUM_LIMITS : _NUM_LIMITS + 4]
@@ -132,17 +132,17 @@ def count_quantile(mode: str, x: Array, *arrays: Array) -> Array:
 
 
 class _Point:
-  """What the rules need at a quantile.
+  """Functions at a quantile that the derivative rules need.
 
   Attributes:
-    operands: the kernel's five, the quantile as time; a harmless one where it
-      is zero or inf.
-    kinds: of the times: log F or log(1 - F), nothing inside of an atom.
+    operands: the kernel's five, with the quantile as time, or a harmless time
+      if it is zero or inf.
+    kinds: the kinds of the times: log F or log(1 - F), nothing inside an atom.
     edges: the kernel's arrays of edges.
-    slope: the derivative of what the kinds say in time.
+    slope: the derivative of the kind's function in time.
     per_target: dq / dx.
     regular: whether the quantile is positive and finite.
-    inside: whether it is zero and strictly inside of an atom.
+    inside: whether it is zero and strictly inside an atom.
   """
 
   def __init__(
@@ -180,19 +180,19 @@ class _Point:
       self.per_target = per_target if mode == "log_cdf" else -per_target
 
   def completed(self, factor: Array) -> Array:
-    """Returns a factor of derivatives with what it is at zero and infinity."""
+    """Sets a factor of derivatives at quantiles of zero and infinity."""
     rest = np.where(self.inside, np.zeros_like(factor), math.nan)
     return np.where(self.regular, factor, rest)
 
   def weighted(self, factor: Array, cotangent: Array) -> Array:
-    """Returns the product; zero also where there is no derivative to take."""
+    """Multiplies by a cotangent; an unused NaN factor gives zero."""
     unused = np.logical_not(self.regular) & (cotangent == 0)
     product = self.completed(factor) * cotangent
     return np.where(unused, np.zeros_like(product), product)
 
 
 def _search(mode: str, path: str, x: Array, *arrays: Array) -> Array:
-  """The search; paths are compiled apart."""
+  """Runs the search; each path is compiled separately."""
   del path
   limits = quantiles_limits.Limits(*arrays[:_NUM_LIMITS])
   model = arrays[_NUM_LIMITS : _NUM_LIMITS + 4]

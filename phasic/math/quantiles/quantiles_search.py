@@ -1,16 +1,16 @@
 """Quantiles of continuous phase-type distributions, by Newton's method.
 
-With D(t) the mass between F(t) and the nearer end of F, see `targets`, the
-equation is D(t) = D. Towards zero D is near c t^k, so that log D is nearly
-linear in log t; towards infinity it is near c exp(-d t), log D nearly linear in
-t. Newton's method on log D in that scale of time converges quadratically; what
-was found above and below the quantile brackets it, and where a step leaves the
-bracket, or steps do not get shorter, it is halved in the scale of log t.
+Let D(t) be the mass between F(t) and the nearer end of F, see `targets`. The
+equation is D(t) = D. Towards zero D is near c t^k, so log D is nearly linear in
+log t. Towards infinity D is near c exp(-d t), so log D is nearly linear in t.
+Newton's method on log D in this scale of time converges quadratically. Times
+below and above the quantile bracket it. If a step leaves the bracket, or steps
+do not get shorter, the bracket is halved in the scale of log t.
 
-Each iteration is one call of the kernel, for all quantiles: F or 1 - F,
-whichever is below one half, and the density, as logarithms. A logarithm of -700
-has only thirteen digits of what it is the logarithm of; where that is not
-enough, one step is made with F and 1 - F themselves.
+Each iteration is one call of the kernel for all quantiles. It evaluates the log
+density and the logarithm of F or 1 - F, whichever is below one half. A
+probability has only thirteen digits if its logarithm is -700. If that is not
+enough, one more step uses F and 1 - F themselves.
 """
 
 from __future__ import annotations
@@ -34,13 +34,12 @@ from phasic.math.quantiles import quantiles_table as table
 from phasic.math.quantiles import quantiles_targets as targets_lib
 
 MAX_ITERATIONS = 200
-# Values that may be NaN before the search is given up: where the kernel cannot
-# compute them times are too large, and shorter ones are tried.
+# The number of NaN values after which the search gives up. If the kernel gives
+# NaN, the time is too large, and a shorter one is tried.
 MAX_FAILED = 8
-# So many steps that would lead to times that are known to be too large are
-# made from times at most NEAR_LOST times shorter before the search is given up;
-# one that would lead FAR_LOST times beyond is enough. Each costs as much as a
-# value may.
+# The search also gives up after MAX_BEYOND steps that would lead to failed
+# times from times at most NEAR_FAILED times shorter. One step to FAR_FAILED
+# times the failed time is enough. At such times a value is the most expensive.
 MAX_BEYOND = 2
 NEAR_FAILED, FAR_FAILED = 64.0, 4.0
 
@@ -56,7 +55,7 @@ def find(
   model: ModelArrays,
   edges: EdgeArrays,
 ) -> Array:
-  """Returns quantiles (batch..., n), NaN where they are not found.
+  """Computes quantiles (batch..., n), NaN where the search fails.
 
   Args:
     targets: `Targets`, (batch..., n).
@@ -99,12 +98,12 @@ def _search(
   edges: EdgeArrays,
   start: Array,
 ) -> tuple[Array, Array]:
-  """Returns quantiles, NaN where they are not found, and slopes there.
+  """Searches for quantiles, NaN where it fails; returns slopes too.
 
   Args:
     targets: `Targets`.
     ends: their `Ends`.
-    special: where there is nothing to seek.
+    special: where no search is needed.
     model: the kernel's four operands of a model.
     edges: its arrays of edges.
     start: times to start from, (batch..., n).
@@ -116,9 +115,9 @@ def _search(
   done = special | (zero != 0)
   none = np.zeros_like(structures.cast(done, "int32"))
   log_mass = targets.log_value - np.log(np.abs(ends.ratio))
-  # Where the rounding of what is measured is all that is left.
+  # Changes below this are rounding errors of the measured logarithm.
   exact = eps * (1.0 + 0.5 * np.abs(targets.log_value))
-  # Of a step after which what is left is its square.
+  # After a relative step below this, the error is below rounding.
   short = eps**0.54
 
   def unfinished(carry: tuple[Array, ...]) -> Array:
@@ -146,8 +145,8 @@ def _search(
       fits = (newton > low) & (newton < high) & np.logical_not(halving)
       middle = np.sqrt(np.maximum(low, tiny)) * np.sqrt(high)
       then = np.where(fits, newton, np.where(high < math.inf, middle, 16 * t))
-      # Where it could not be computed, back: from times that are too large, or,
-      # below one that is not, from times that are too small.
+      # After NaN, step back: from times that are too large or, if a larger time
+      # succeeded, from times that are too small.
       too_small = is_above > 0
       is_above = np.where(known & np.logical_not(below), none + 1, is_above)
       shorter = np.where(low > 0, np.sqrt(low) * np.sqrt(t), 1e-6 * t)
@@ -164,7 +163,7 @@ def _search(
       then = np.where(known, then, back)
       ends_here = (step <= short) & (np.abs(error) < 0.01)
       stays = (np.abs(change) <= exact) | (high <= low * (1.0 + 4.0 * eps))
-    # Below the least number that has all its digits it is zero.
+    # Times below the least normal number count as zero.
     vanishes = known & np.logical_not(below) & (t <= tiny)
     failed = failed + structures.cast(np.logical_not(known), "int32")
     beyond = beyond + np.where(near_failed, steps, none)
@@ -189,7 +188,7 @@ def _search(
       done | finished,
     )
 
-  # Markov's bound is no time to look at where it is far away.
+  # Markov's bound helps only if it is near the quantile.
   bound = np.where(ends.rising & (ends.bound > 0), ends.bound, math.inf)
   init = (np.asarray(0), start, zero, zero + bound, zero + 1.0, zero + math.inf)
   carry = control_flow.while_loop(
@@ -205,7 +204,7 @@ def values(
   kind: Array,
   with_density: bool = True,
 ) -> tuple[Array, Array]:
-  """Returns logarithms of what kinds say, and of the density (batch..., n)."""
+  """Computes log functions of given kinds, and log densities (batch..., n)."""
   kinds, at = kind, times
   if with_density:
     density = np.where(kind == NOTHING, NOTHING, DENSITY)
@@ -223,10 +222,10 @@ def values(
 
 
 def _factor(rising: Array, ratio: Array) -> Array:
-  """Returns by what Newton's step multiplies a time.
+  """Computes the factor by which Newton's step multiplies a time.
 
   Args:
-    rising: whether it is made in the scale of log t, else of t.
+    rising: whether the step is in the scale of log t, else of t.
     ratio: the error of log D over its slope in log t.
   """
   power = np.where(rising, np.minimum(-ratio, 600.0), np.maximum(ratio, -3.0))
@@ -243,7 +242,7 @@ def _refined(
   model: ModelArrays,
   edges: EdgeArrays,
 ) -> Array:
-  """Makes a step with F and 1 - F where their logarithms' rounding matters."""
+  """Makes a step with F and 1 - F where rounding of logarithms matters."""
   tiny = float(onp.finfo(static.dtype_name(t)).tiny)
   regular = (t > 0) & (t < math.inf) & (targets.value >= 16 * tiny)
   rough = regular & (np.abs(targets.log_value) > 8.0 * (1.0 + slope))
@@ -262,7 +261,7 @@ def _refined(
       )
     value = np.where(targets.upper, parts[1], parts[0])
     with onp.errstate(all="ignore"):
-      # Not their difference, which may be below the least normal number.
+      # A quotient, as the difference may be below the least normal number.
       change = np.log(value / targets.value)
       error = targets_lib.mass_error(ends, change)
       refined = t * _factor(ends.rising, error / slope)

@@ -1,8 +1,8 @@
-"""Where the search for many quantiles of one model starts.
+"""Starting points for the search of many quantiles of one model.
 
-Quantiles of equally spaced log odds are found first; between them log t is
-interpolated with the slopes, which the search knows, by cubic polynomials. From
-there one step of Newton's method is enough for nearly all.
+Quantiles of equally spaced log odds are computed first. Between them log t is
+interpolated by cubic polynomials, with the slopes from the search. From there
+one step of Newton's method is enough for nearly all quantiles.
 
 Reference: G. Derflinger, W. Hoermann, J. Leydold, Random variate generation by
   numerical inversion when only the density is known, ACM TOMACS 20, 2010.
@@ -20,14 +20,15 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.quantiles import quantiles_targets as targets_lib
 
-# From how many quantiles of each model on, and of how many the table is.
+# A table is used from this number of quantiles of each model. Its size is a
+# share of the number, up to a limit.
 LEAST = 1024
 _SHARE = 8
 _MOST_POINTS = 1024
 
 
 def pays(targets: targets_lib.Targets) -> bool:
-  """Returns whether there are so many quantiles that a table is made."""
+  """Returns whether there are enough quantiles for a table."""
   n = static.shape(targets.value)[-1]
   return isinstance(n, int) and n >= LEAST
 
@@ -37,7 +38,7 @@ def starts(
   special: Array,
   solve: Callable[[targets_lib.Targets], tuple[Array, Array]],
 ) -> Array:
-  """Returns times near quantiles (batch..., n), NaN where none is known.
+  """Computes times near quantiles (batch..., n), NaN where none is known.
 
   Args:
     targets: `Targets`.
@@ -76,7 +77,7 @@ def starts(
 def _interpolated(
   share: Array, width: Array, index: Array, times: Array, slopes: Array
 ) -> Array:
-  """Returns times between nodes, (models, n), by Hermite's polynomials."""
+  """Interpolates times (models, n), by Hermite polynomials."""
   logs = np.log(np.where(times > 0, times, 1.0))
   inner = (times > 0) & (times < math.inf) & np.isfinite(slopes)
   logs = np.where(inner, logs, math.nan)
@@ -88,19 +89,19 @@ def _interpolated(
   mix = mix + np.square(share) * (
     (1.0 + 2.0 * rest) * right - rest * right_slope
   )
-  # Beside an atom, or where a node was not found, the other one.
+  # Beside an atom, or if one point has no quantile, use the other point.
   mix = np.where(left == left, mix, right)
   return np.exp(np.where(right == right, mix, left))
 
 
 def _log_odds(targets: targets_lib.Targets) -> Array:
-  """Returns log F - log(1 - F)."""
+  """Computes log F - log(1 - F)."""
   size = np.log1p(-targets.value) - targets.log_value
   return np.where(targets.upper, size, -size)
 
 
 def _of_log_odds(odds: Array) -> targets_lib.Targets:
-  """Returns the `Targets` of log odds."""
+  """Computes the `Targets` of log odds."""
   size = np.abs(odds)
   log_value = -size - np.log1p(np.exp(-size))
   bad = odds != odds

@@ -1,9 +1,8 @@
-"""What is asked of a quantile, and what it is measured by.
+"""Targets of the quantile search, and its measure of distance.
 
-Of F(q) and 1 - F(q) the one that is at most one half is the target, so that
-both tails keep their digits. What Newton's method works on is the mass between
-the target and the nearer end: what F has above the atom, or what it lacks of
-its limit.
+The target is F(q) or 1 - F(q), whichever is at most one half, so that both
+tails keep their digits. Newton's method works on the mass between the target
+and the nearer end: F minus the atom, or the limit of F minus F.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ MODES = ("cdf", "log_cdf", "log_survival", "folded")
 
 
 class Targets(NamedTuple):
-  """What is asked, entry by entry.
+  """Targets of the search, for each entry.
 
   Attributes:
-    upper: whether the survival function is given, else F.
-    value: its value, at most about one half; zero where only its logarithm can
-      be represented.
-    log_value: the logarithm.
-    bad: whether there is no quantile.
+    upper: whether the target is a survival probability, else one of F.
+    value: the target, at most about one half; zero if only its logarithm can be
+      represented.
+    log_value: the logarithm of the target.
+    bad: whether the entry is invalid.
   """
 
   upper: Array
@@ -41,16 +40,16 @@ class Targets(NamedTuple):
 
 
 class Ends(NamedTuple):
-  """From where masses are measured.
+  """Ends of F from which masses are measured.
 
   Attributes:
-    rising: whether what is measured is F - F(0), else F(inf) - F.
+    rising: whether the mass is F - F(0), else F(inf) - F.
     ratio: c with (M' - r) / (M - r) = 1 + c (M' / M - 1), where M is the target
-      and r what it is at that end; one where r is zero.
+      and r its value at that end; one if r is zero.
     is_plain: whether r is zero.
     first: whether the quantile is zero.
-    never: whether it is inf.
-    bound: a time that is not below the quantile, by Markov's inequality.
+    never: whether the quantile is inf.
+    bound: an upper bound of the quantile, by Markov's inequality.
   """
 
   rising: Array
@@ -62,11 +61,11 @@ class Ends(NamedTuple):
 
 
 def read(mode: str, x: Array) -> Targets:
-  """Returns the `Targets` of an array.
+  """Converts an array to `Targets`.
 
   Args:
-    mode: what it is, one of `MODES`: u in [0, 1]; log u; log(1 - u); or, where
-      it is positive, -log(1 - u), else log u.
+    mode: the kind of entries, one of `MODES`: u in [0, 1]; log u; log(1 - u);
+      or -log(1 - u) for positive entries, else log u.
     x: the array.
   """
   bad = x != x
@@ -91,7 +90,7 @@ def read(mode: str, x: Array) -> Targets:
 
 
 def ends(targets: Targets, limits: quantiles_limits.Limits) -> Ends:
-  """Returns the `Ends` for targets (batch..., n)."""
+  """Computes the `Ends` for targets (batch..., n)."""
   upper, value, log_value, _ = targets
   nothing = log_value == -math.inf
   below = (value <= limits.atom) & (limits.atom > 0)
@@ -116,9 +115,9 @@ def ends(targets: Targets, limits: quantiles_limits.Limits) -> Ends:
 
 
 def mass_error(ends_: Ends, change: Array) -> Array:
-  """Returns log((M' - r) / (M - r)) where log(M' / M) is the change.
+  """Computes log((M' - r) / (M - r)) from log(M' / M), the change.
 
-  It is NaN where M' and r are too near to each other to tell what is between.
+  It is NaN if M' and r are too close to have a difference with digits.
   """
 
   def measured(change: Array) -> Array:
