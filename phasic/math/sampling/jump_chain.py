@@ -1,4 +1,4 @@
-"""Samples of phase-type variables by running the chain that defines them."""
+"""Samples of phase-type variables, by simulation of the chain."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def sample(
   prob_zero: Array | None = None,
   discrete: bool = False,
 ) -> Array:
-  """Returns exact samples, by simulation of the embedded jump chain.
+  """Draws exact samples, by simulation of the embedded jump chain.
 
-  Each sample starts in a phase drawn from alpha, or at zero with the atom's
-  mass, stays there for an exponential time, in discrete time for a geometric
-  number of steps, and jumps to another phase until it is absorbed.
+  Each path starts in a phase drawn from alpha, or is absorbed at zero with the
+  atom's mass. It stays in a phase for an exponential time, in discrete time for
+  a geometric number of steps, and jumps to another phase until it is absorbed.
 
   Args:
     n: the number of samples for each model of the batch.
@@ -60,15 +60,14 @@ def sample(
     subgenerator: S, (..., p, p), or EdgeRates; in discrete time T or EdgeProbs.
     exit_rates: s, (..., p); None derives them.
     prob_zero: z, (...); None derives it.
-    discrete: whether time is.
+    discrete: whether time is discrete.
 
   Returns:
-    An array (n, ...): inf where the chain gets into a phase from which
-    absorption cannot be reached, NaN where a value breaks a rule or the chain
-    is not absorbed after `MAX_JUMPS` jumps.
+    An array (n, ...): inf where the chain reaches a trap, NaN for invalid
+    values and where the chain is not absorbed after `MAX_JUMPS` jumps.
 
   Raises:
-    NotImplementedError: a derivative with respect to the model is asked for.
+    NotImplementedError: samples are differentiated in the model.
   """
   names = operands_lib.names(discrete)
   arguments = operands_lib.convert(
@@ -88,7 +87,7 @@ def sample_rewards(
   prob_zero: Array | None = None,
   discrete: bool = False,
 ) -> Array:
-  """Returns exact samples of rewards earned until absorption, as `sample`.
+  """Draws exact samples of rewards accumulated until absorption, as `sample`.
 
   Args:
     n: the number of samples for each model of the batch.
@@ -98,14 +97,14 @@ def sample_rewards(
     rewards: (..., p, R), per unit of time or per step.
     exit_rates: s, (..., p); None derives them.
     prob_zero: z, (...); None derives it.
-    discrete: whether time is.
+    discrete: whether time is discrete.
 
   Returns:
-    An array (n, ..., R): inf where a path earns for ever, NaN where a value
-    breaks a rule or the path does not end after `MAX_JUMPS` jumps.
+    An array (n, ..., R): inf for infinite totals, NaN for invalid values and
+    where a path does not end after `MAX_JUMPS` jumps.
 
   Raises:
-    NotImplementedError: a derivative with respect to the model is asked for.
+    NotImplementedError: samples are differentiated in the model.
   """
   names = operands_lib.names(discrete)
   names = (*names[:2], "rewards", *names[3:])
@@ -133,12 +132,12 @@ def sample_rewards(
 def without_derivatives(
   x: Array, *arrays: Array | None, advice: str = ADVICE
 ) -> Array:
-  """Returns samples whose derivatives raise.
+  """Returns samples; differentiating them raises.
 
   Args:
     x: the samples.
-    *arrays: what they were computed from; None for what was not given.
-    advice: what NotImplementedError then says.
+    *arrays: the arrays that they were computed from; None for absent ones.
+    advice: the message of NotImplementedError.
   """
   given = [y for y in arrays if y is not None]
   fixed = autodiff.stop_gradient(x)
@@ -152,7 +151,7 @@ def _sample(
   rewards: Array | None,
   discrete: bool,
 ) -> tuple[static.Shape, Array]:
-  """Returns the batch shape and samples (n, number of models, R)."""
+  """Draws samples (n, number of models, R); returns the batch shape too."""
   operands, layout, edges, depth = prepare(arguments, discrete)
   model = operands[:4]
   if rewards is not None:
@@ -170,10 +169,10 @@ def _sample(
 def prepare(
   arguments: TimedModel, discrete: bool
 ) -> tuple[tuple[Array, ...], operands_lib.Layout, tuple[Array, ...], int]:
-  """Returns operands, their layout, the edges' arrays if any, and their depth.
+  """Lays out operands; returns layout, arrays of edges and their depth too.
 
   Args:
-    arguments: as `operands.convert` returns them.
+    arguments: the result of `operands.convert`.
     discrete: whether time is counted in steps.
   """
   names = operands_lib.names(discrete)
@@ -183,7 +182,7 @@ def prepare(
 
 
 def _depth(edges: Any) -> int:
-  """Returns the bits of the largest number of edges that a phase has."""
+  """Returns the bit length of the largest number of edges of a phase."""
   (m,) = static.shape(edges.sources)
   known = static.concrete(edges.sources)
   degree = m if known is None else int(onp.max(onp.bincount(known)))
@@ -198,14 +197,14 @@ def _paths(
   rewards: Array | None,
   *operands: Array,
 ) -> Array:
-  """Returns what paths earn (n, number of models, R), the time without rewards.
+  """Simulates accumulated rewards (n, number of models, R), or times.
 
   Args:
     n: the number of samples for each model.
-    discrete: whether time is.
+    discrete: whether time is discrete.
     depth: see `JumpTables`.
     seed: a seed.
-    rewards: (..., p, R) or None.
+    rewards: (..., p, R), or None for times.
     *operands: the model's four, and the edges' three if there are edges.
   """
   wide_name = static.wide_float()
@@ -252,7 +251,7 @@ _run = control_flow.compiled(_paths, static_argnums=(0, 1, 2))
 def _prepare(
   discrete: bool, depth: int, rewards: Array | None, *operands: Array
 ) -> tuple[jump_tables.JumpTables, jump_tables.RewardRates, Array]:
-  """Returns tables, earnings, and whether values break a rule (models,)."""
+  """Builds tables and reward rates; returns which models are bad (models,)."""
   tables, bad = make_tables(discrete, depth, *operands)
   if rewards is None:
     return tables, jump_tables.time_reward_rates(tables), bad
@@ -268,9 +267,9 @@ def _prepare(
 def make_tables(
   discrete: bool, depth: int, *operands: Array
 ) -> tuple[jump_tables.JumpTables, Array]:
-  """Returns tables, and whether values break a rule (models,).
+  """Builds tables; returns also which models are bad (models,).
 
-  Arguments are those that `prepare` returns, the operands one by one.
+  Arguments are the results of `prepare`, with unpacked operands.
   """
   dtype = static.dtype_name(operands[0])
   eps = static.finfo_eps(dtype)
@@ -294,7 +293,7 @@ def _of_edges(
   dtype: str,
   depth: int,
 ) -> tuple[jump_tables.JumpTables, Array]:
-  """The same for edges, as `operands.edges` has them."""
+  """Builds tables of edges, as `operands.edges` returns them."""
   initial, parameters, exits, prob_zero = operands
   indices, constants, coefficients = edges
   m, d = static.shape(coefficients)[-2:]

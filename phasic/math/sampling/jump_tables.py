@@ -24,22 +24,21 @@ _Carry = tuple[Array, Array, Array]
 
 
 class JumpTables(NamedTuple):
-  """What the jumps of chains with the same edges are drawn from.
+  """Tables for drawing the jumps of chains with the same edges.
 
-  Edges are sorted by their phase; those of phase i are first[i], ...,
-  last[i] - 1. Weights are summed up to each edge, from the first of its phase.
+  Edges are sorted by their source; phase i has the edges first[i], ..., last[i]
+  - 1. Sums of weights start at the first edge of each phase.
 
   Attributes:
-    starts: sums of the initial masses up to each phase, and with the atom's
-      (models, p + 1).
-    sums: of the edges' weights (models, m).
-    targets: (m,), p being absorption.
-    first: (p,).
-    last: (p,); equal to the first where a phase has no edges.
-    scales: of the holding times in each phase, inf where it is not left
-      (models, p).
+    starts: cumulative initial masses, the atom last (models, p + 1).
+    sums: cumulative weights of the edges of each phase (models, m).
+    targets: targets of the edges (m,); p is absorption.
+    first: the first edge of each phase (p,).
+    last: one after the last edge (p,); equal to `first` without edges.
+    scales: scales of the holding times, inf if a phase is never left (models,
+      p).
     leads: whether absorption can be reached (models, p).
-    depth: a static number, the bits of the largest number of edges of a phase.
+    depth: the bit length of the largest number of edges of a phase, static.
   """
 
   starts: Array
@@ -53,12 +52,12 @@ class JumpTables(NamedTuple):
 
 
 class RewardRates(NamedTuple):
-  """What is earned in the phases.
+  """Rates of rewards in the phases.
 
   Attributes:
-    rates: per unit of time or per step; in phases that are stopped at what is
-      earned from there on, zero or inf (models, p, R).
-    stops: the phases that a path is not followed from (models, p).
+    rates: rewards per unit of time or per step; in phases that stop a path the
+      total from there on, zero or inf (models, p, R).
+    stops: the phases that stop a path (models, p).
   """
 
   rates: Array
@@ -66,16 +65,16 @@ class RewardRates(NamedTuple):
 
 
 def time_reward_rates(tables: JumpTables) -> RewardRates:
-  """Returns earnings that are the time, for which R is one."""
+  """Returns reward rates of one, which accumulate the time; R is one."""
   stops = np.logical_not(tables.leads)
   return RewardRates(np.where(stops, math.inf, 1.0)[..., None], stops)
 
 
 def stopped_reward_rates(tables: JumpTables, rewards: Array) -> RewardRates:
-  """Returns the earnings of rewards (models, p, R).
+  """Computes the reward rates of rewards (models, p, R), and stops.
 
-  A path is followed until it is absorbed, or is where it earns for ever or
-  nothing any more.
+  A path is followed until it is absorbed, or until its further total is surely
+  zero or infinite.
   """
   expected = _expected(tables, rewards)
   known = (expected == 0) | (expected == math.inf)
@@ -84,7 +83,7 @@ def stopped_reward_rates(tables: JumpTables, rewards: Array) -> RewardRates:
 
 
 def _expected(tables: JumpTables, rewards: Array) -> Array:
-  """Returns what is earned from each phase on (models, p, R), in some unit."""
+  """Computes expected totals from each phase (models, p, R), in some unit."""
   p = static.shape(rewards)[-2]
   m = static.shape(tables.targets)[0]
   positions = structures.cast(np.arange(m), "int32")
@@ -96,7 +95,7 @@ def _expected(tables: JumpTables, rewards: Array) -> Array:
   )
   before = np.take(tables.sums, np.maximum(positions - 1, 0), axis=-1)
   starts = np.take(tables.first, sources, axis=0) == positions
-  # Which edges there are is enough.
+  # The result is only compared with zero and inf, so weights may be ones.
   some = tables.sums > np.where(starts, 0.0, before)
   edges = np.stack([sources, tables.targets])
   largest = np.max(rewards, axis=-2)[..., None, :]
@@ -109,11 +108,11 @@ def _expected(tables: JumpTables, rewards: Array) -> Array:
 
 
 def of_matrix(chain: Chain | StepChain, hold_rates: Array) -> JumpTables:
-  """Returns the tables of a chain whose rates are a matrix.
+  """Builds the tables of a chain with a dense matrix.
 
   Args:
-    chain: what `derive` of `chain` or `step_chain` returns.
-    hold_rates: the holding times' rates (..., p).
+    chain: the result of `chain.derive` or `step_chain.derive`.
+    hold_rates: the rates of the holding times (..., p).
   """
   p = static.shape(chain.initial)[-1]
   matrix = np.sum(np.zeros_like(chain.off), axis=-1)
@@ -138,7 +137,7 @@ def of_matrix(chain: Chain | StepChain, hold_rates: Array) -> JumpTables:
 
 
 def of_edges(system: chain_solves.System, depth: int) -> JumpTables:
-  """Returns the tables of a chain of edges.
+  """Builds the tables of a chain with edges.
 
   Args:
     system: the chain as a `chain_solves.System`.
@@ -158,7 +157,7 @@ def of_edges(system: chain_solves.System, depth: int) -> JumpTables:
   totals = np.take(sums, np.maximum(last - 1, 0), axis=-1)
   totals = np.where(last > first, totals, 0.0)
   discrete = system.stay is not None
-  # What cannot be drawn from is zero, or beyond the last one.
+  # A phase without edges gets the scale of a zero rate, and is never left.
   scales = _scales(edge_hold_rates(totals) if discrete else totals)
   scales = scaled_sums.times_power(scales, -system.exponent[..., None])
   leads = chain_solves.absorption_probs(system) > 0
@@ -175,13 +174,13 @@ def of_edges(system: chain_solves.System, depth: int) -> JumpTables:
 
 
 def edge_hold_rates(leaving: Array) -> Array:
-  """Returns -log(1 - q), for probabilities q of leaving a phase in a step."""
+  """Computes -log(1 - q), for probabilities q of leaving a phase in a step."""
   some = leaving < 1
   return np.where(some, -np.log1p(-np.where(some, leaving, 0.0)), math.inf)
 
 
 def step_hold_rates(chain: StepChain) -> Array:
-  """Returns -log of the probabilities of staying, of a `StepChain`."""
+  """Computes -log of the probabilities of staying in a `StepChain`."""
   stays = chain.keep > 0
   kept = -np.log(np.where(stays, chain.keep, 1.0)) - np.log1p(-chain.lose)
   return np.where(stays, kept, math.inf)
@@ -190,14 +189,14 @@ def step_hold_rates(chain: StepChain) -> Array:
 def draw(
   uniform: Array, sums: Array, low: Array, high: Array, depth: int
 ) -> Array:
-  """Returns entries drawn by inverting sums of weights.
+  """Draws entries by inversion of cumulative weights.
 
   Args:
     uniform: uniform numbers in [0, 1).
-    sums: of the weights, a flat array.
+    sums: cumulative weights, a flat array.
     low: the first entry that may be drawn, for each number, int32.
-    high: the last one.
-    depth: bits of the largest number of entries.
+    high: the last entry that may be drawn.
+    depth: the bit length of the largest number of entries.
   """
   level = uniform * np.take(sums, high, axis=0)
   return _first_true(
@@ -208,13 +207,13 @@ def draw(
 def _first_true(
   low: Array, high: Array, depth: int, holds: Callable[[Array], Array]
 ) -> Array:
-  """Returns the first entry of [low, high] for which something holds.
+  """Finds the first entry of [low, high] that satisfies a monotone condition.
 
-  From there on it holds; the last is returned where it holds for none.
+  If no entry satisfies it, the result is the last entry.
   """
 
-  # A loop also where it is compiled: unrolled, XLA's fusions would repeat each
-  # step in all that follow.
+  # A compiled loop too: in unrolled code XLA's fusions would repeat each step
+  # in all later ones.
   def halve(carry: _Carry) -> _Carry:
     count, low, high = carry
     middle = (low + high) // 2
@@ -230,7 +229,7 @@ def _first_true(
 
 
 def _starts(initial: Array, atom: Array) -> Array:
-  """Returns sums of the initial masses and the atom (models, p + 1)."""
+  """Computes cumulative initial masses, the atom last (models, p + 1)."""
   last = (np.zeros_like(initial[..., 0]) + atom)[..., None]
   masses = np.concatenate([initial, last], axis=-1)
   size = static.shape(masses)[-1]
@@ -238,13 +237,13 @@ def _starts(initial: Array, atom: Array) -> Array:
 
 
 def _scales(hold_rates: Array) -> Array:
-  """Returns the scales of holding times."""
+  """Computes the scales of holding times."""
   still = hold_rates == 0
   return np.where(still, math.inf, 1.0 / np.where(still, 1.0, hold_rates))
 
 
 def _row_bounds(sources: Array, p: int, m: int) -> Array:
-  """Returns the number of edges of the phases before each, and of all."""
+  """Counts the edges of all phases before each phase, and of all phases."""
   phases = structures.cast(np.arange(p + 1), "int32")
   low = np.zeros_like(phases)
   high = low + m
@@ -257,7 +256,7 @@ def _row_bounds(sources: Array, p: int, m: int) -> Array:
 
 
 def _sums_by_source(sources: Array, weights: Array, depth: int) -> Array:
-  """Returns sums of weights up to each edge, from the first of its source."""
+  """Computes cumulative weights of the edges of each source."""
   m = static.shape(weights)[-1]
   positions = structures.cast(np.arange(m), "int32")
 

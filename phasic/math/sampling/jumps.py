@@ -1,4 +1,4 @@
-"""Draws of where a chain starts, how long it stays, and where it goes.
+"""Draws of first phases, holding times and next phases.
 
 Arrays of phases and of random numbers are (n, number of models); phase p is
 absorption.
@@ -16,7 +16,7 @@ from phasic.math.sampling.jump_tables import JumpTables
 
 
 def first_phases(uniform: Array, tables: JumpTables) -> Array:
-  """Returns phases drawn from the initial masses and the atom.
+  """Draws phases from the initial masses and the atom.
 
   Args:
     uniform: uniform numbers in [0, 1).
@@ -31,7 +31,7 @@ def first_phases(uniform: Array, tables: JumpTables) -> Array:
 
 
 def next_phases(uniform: Array, tables: JumpTables, phase: Array) -> Array:
-  """Returns the phases that follow on phases in [0, p)."""
+  """Draws the phases that follow phases in [0, p)."""
   m = static.shape(tables.targets)[0]
   model = _model(tables)
   sums = np.reshape(tables.sums, (-1,))
@@ -43,11 +43,11 @@ def next_phases(uniform: Array, tables: JumpTables, phase: Array) -> Array:
 
 
 def holding_times(scales: Array, exponential: Array, discrete: bool) -> Array:
-  """Returns times spent in phases, whole numbers of steps in discrete time.
+  """Computes holding times, in discrete time integers.
 
   Args:
-    scales: of the phases; inf where they are not left.
-    exponential: exponential numbers of rate one.
+    scales: the scales of the phases; inf if a phase is never left.
+    exponential: exponential random numbers of rate one.
     discrete: whether time is counted in steps.
   """
   hold = exponential * scales
@@ -55,13 +55,13 @@ def holding_times(scales: Array, exponential: Array, discrete: bool) -> Array:
 
 
 def of_phases(values: Array, phase: Array) -> Array:
-  """Returns values (models, p) at phases in [0, p)."""
+  """Takes values (models, p) at phases in [0, p)."""
   models, p = static.shape(values)
   flat = np.reshape(values, (models * p,))
   return np.take(flat, phase + p * _model(values), axis=0)
 
 
 def _model(x: JumpTables | Array) -> Array:
-  """Returns the numbers of the models, for tables or an array of them."""
+  """Returns the indices of the models, for tables or an array."""
   starts = x.starts if isinstance(x, jump_tables.JumpTables) else x
   return structures.cast(np.arange(static.shape(starts)[0]), "int32")

@@ -1,4 +1,4 @@
-"""Paths of the chains behind phase-type distributions, jump by jump."""
+"""Samples of paths of a chain, jump by jump."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class PhasePaths(NamedTuple):
   """Paths of a chain on the phases 0, ..., p - 1.
 
   Attributes:
-    phases: the first phase, and those after each jump, int32 (..., k + 1); p
-      from absorption on, -1 where a value of the model breaks a rule.
-    times: when they were entered, (..., k + 1), 0 first; from absorption on
-      its time; NaN where a value of the model breaks a rule.
+    phases: the first phase, and the phase after each jump, int32 (..., k + 1);
+      p after absorption, -1 for an invalid model.
+    times: the times of entry, (..., k + 1), 0 first; after absorption its time;
+      NaN for an invalid model.
   """
 
   phases: Array
@@ -47,28 +47,28 @@ def sample_paths(
   prob_zero: Array | None = None,
   discrete: bool = False,
 ) -> PhasePaths:
-  """Returns exact samples of paths: phases, and the times of their entry.
+  """Draws exact samples of paths: phases, and the times of their entry.
 
   A path starts in a phase drawn from alpha, or is absorbed at zero with the
-  atom's mass, stays for an exponential time, in discrete time for a geometric
-  number of steps, and jumps to another phase. A phase that is never left is
-  followed by itself, at time inf.
+  atom's mass. It stays in a phase for an exponential time, in discrete time for
+  a geometric number of steps, and jumps to another phase. A phase that is never
+  left is followed by itself, at time inf.
 
   Args:
     n: the number of samples for each model of the batch.
-    num_jumps: k, how many jumps are followed.
+    num_jumps: k, the number of jumps.
     seed: a seed as `random.sanitize_seed` returns it.
     initial_probs: alpha, (..., p).
     subgenerator: S, (..., p, p), or EdgeRates; in discrete time T or EdgeProbs.
     exit_rates: s, (..., p); None derives them.
     prob_zero: z, (...); None derives it.
-    discrete: whether time is.
+    discrete: whether time is discrete.
 
   Returns:
     `PhasePaths` of arrays (n, ..., k + 1).
 
   Raises:
-    NotImplementedError: a derivative with respect to the model is asked for.
+    NotImplementedError: samples are differentiated in the model.
   """
   names = operands_lib.names(discrete)
   arguments = operands_lib.convert(
@@ -92,7 +92,7 @@ def _paths(
   seed: Seed,
   *operands: Array,
 ) -> tuple[Array, Array]:
-  """Returns phases and times (n, number of models, k + 1)."""
+  """Simulates phases and times (n, number of models, k + 1)."""
   wide = static.wide_float()
   tables, bad = jump_chain.make_tables(discrete, depth, *operands)
   models, p = static.shape(tables.scales)

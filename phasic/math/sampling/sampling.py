@@ -1,21 +1,21 @@
 """Samples of phase-type variables by inversion: X = Q(U).
 
-A coin decides whether X is below or above the median, and an exponential number
-E which quantile it is: log F(X) or log(1 - F(X)) is -log 2 - E. So both tails
-have all their digits, and a sample costs what a quantile costs, however long
-the chain's paths are. See `quantiles`. Where it cannot be found, as the kernel
-cannot evaluate the model there, the chain is run; see `simulated_draws`.
+A coin decides whether X is below or above the median, and an exponential random
+number E selects the quantile: log F(X) or log(1 - F(X)) is -log 2 - E. So both
+tails have all their digits. A sample costs as much as a quantile, and the cost
+does not depend on the length of the chain's paths. See `quantiles`. If a
+quantile cannot be computed, the chain is simulated; see `simulated_draws`.
 
 For each U, X is a differentiable function of the parameters, with the
 quantile's derivative
 
     dX = -F_theta(X) dtheta / f(X),
 
-so that E[g(X)] has the derivative E[g'(X) dX] for smooth g. Counts are steps
-and have none. With an atom at zero X is zero, and its derivative, for all U below
-it: that holds for g that are continuous at zero, but not for log densities,
-which are no such functions. So where there may be an atom callers should not
-ask for derivatives. The derivatives of draws by simulation are NaN.
+so that E[g(X)] has the derivative E[g'(X) dX] for smooth g. Counts have no
+derivatives. With an atom at zero, X and its derivative are zero for all U below
+the atom. This is right for functions g that are continuous at zero, but log
+densities are not. So callers should not request derivatives if there may be an
+atom. The derivatives of simulated draws are NaN.
 
 References:
   L. Devroye, Non-uniform random variate generation, 1986, ch. 2.
@@ -50,7 +50,7 @@ def sample(
   discrete: bool = False,
   differentiable: bool = False,
 ) -> Array:
-  """Returns independent samples of the time until absorption.
+  """Draws independent samples of the time until absorption.
 
   Args:
     n: the number of samples for each model of the batch.
@@ -59,19 +59,18 @@ def sample(
     subgenerator: S, (..., p, p), or EdgeRates; in discrete time T or EdgeProbs.
     exit_rates: s, (..., p); None derives them.
     prob_zero: z, (...); None derives it.
-    discrete: whether time is.
+    discrete: whether time is discrete.
     differentiable: whether samples have derivatives in the model, in continuous
       time. They are NaN where a sample is inf.
 
   Returns:
-    An array (n, ...): inf where the chain is caught, with the probability of
-    this; NaN where a value breaks a rule. Where a quantile is not found the
-    chain is run, and NaN what takes more than `jump_chain.MAX_JUMPS` jumps;
-    in functions that JAX or TensorFlow trace it is NaN instead, and
-    `diagnosis.diagnose` says why.
+    An array (n, ...): inf where the chain reaches a trap, NaN for invalid
+    values. If a quantile cannot be computed, the chain is simulated, with NaN
+    after `jump_chain.MAX_JUMPS` jumps. Functions that JAX or TensorFlow trace
+    return NaN instead, and `diagnosis.diagnose` explains it.
 
   Raises:
-    NotImplementedError: a derivative is asked for that does not exist.
+    NotImplementedError: samples are differentiated that have no derivatives.
   """
   names = operands_lib.names(discrete)
   initial, rates, _, exits, atom = operands_lib.convert(

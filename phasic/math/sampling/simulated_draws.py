@@ -1,10 +1,11 @@
-"""Draws whose quantile cannot be found, by simulation of the chain.
+"""Simulation of draws whose quantiles cannot be computed.
 
-Let A be the times that are found as quantiles of their own F, and B the others.
-An inverted draw that is found has the law of X given A. So one that is not found
-must have that of X given B: paths are run, and those that end in A rejected.
-Of n draws n P(B) are not found, and each needs 1 / P(B) paths, n in all. Paths
-are run only where the chain is expected to make few jumps.
+Let A be the set of times t whose quantile of F(t) can be computed, and B its
+complement. A draw by inversion that succeeds has the distribution of X given A.
+So a draw that fails must have the distribution of X given B: paths are
+simulated, and those that end in A are rejected. Of n draws n P(B) fail, and
+each needs 1 / P(B) paths, n in total. Paths are simulated only if the expected
+number of jumps is small.
 """
 
 from __future__ import annotations
@@ -32,20 +33,20 @@ from phasic.math.quantiles import quantiles
 from phasic.math.quantiles import quantiles_targets
 from phasic.math.sampling import jump_chain
 
-# How often paths are run at most, and how many of each model at least.
+# The largest number of rounds, and the least number of paths per model.
 _ROUNDS = 20
 _PATHS = 100
-# Paths of a model are run if a path is expected to have at most so many jumps,
-# and in so many rounds as take at most so many jumps one after the other.
+# Paths of a model are simulated if the expected number of jumps is at most the
+# first limit. The second limits the jumps of all rounds.
 MOST_EXPECTED_JUMPS = 2000
 _MOST_JUMPS = 10_000
 
 
 def fill(x: Array, seed: Seed, model: Model, discrete: bool) -> Array:
-  """Returns draws by inversion, those that are NaN replaced by simulated ones.
+  """Replaces NaN in draws by inversion by simulated draws.
 
-  Where the draws are traced they are returned as they are: the paths' loop
-  would be compiled with every program that draws, though hardly one needs it.
+  Traced draws are returned unchanged: the simulation would be compiled into
+  every program that draws, and nearly none needs it.
 
   Args:
     x: draws (n, ...).
@@ -54,9 +55,9 @@ def fill(x: Array, seed: Seed, model: Model, discrete: bool) -> Array:
     discrete: whether time is counted in steps.
 
   Returns:
-    An array of the shape of x. It is NaN where the chain is not a model, where
-    it is expected to make more than `MOST_EXPECTED_JUMPS` jumps, and where no
-    path ended in B. The derivatives of simulated draws are NaN.
+    An array of the shape of x. It is NaN for an invalid model, for more than
+    `MOST_EXPECTED_JUMPS` expected jumps, and if no path ended in B. The
+    derivatives of simulated draws are NaN.
   """
   drawn = static.concrete(autodiff.stop_gradient(x))
   if drawn is None or not onp.any(onp.isnan(drawn)):
@@ -87,9 +88,9 @@ def fill(x: Array, seed: Seed, model: Model, discrete: bool) -> Array:
 
 
 def _expected_jumps(model: Model, discrete: bool) -> onp.ndarray | None:
-  """Returns how many jumps a path has until it is absorbed or caught, (...).
+  """Computes expected numbers of jumps until absorption or a trap, (...).
 
-  It is inf where a value breaks a rule. None: it is traced.
+  They are inf for invalid models. The result is None if they are traced.
   """
   names = operands_lib.names(discrete)
   found = chain_calls.value(
@@ -102,10 +103,10 @@ def _expected_jumps(model: Model, discrete: bool) -> onp.ndarray | None:
 
 
 def _jumps_and_rules(option: None, system: chain_solves.System) -> Array:
-  """Returns the expected number of jumps, and one where a rule is broken."""
+  """Computes expected numbers of jumps, and one for invalid models."""
   del option
   passage, _ = killing.absorbed_or_caught(system)
-  # Each edge is one jump: its weight times the time spent in its source.
+  # The expected number of passages of an edge is weight times sojourn time.
   start = np.zeros_like(passage.weights[..., :1] + system.initial)
   x = chain_solves.solve(passage, start[..., None], passage.weights[..., None])
   jumps = np.sum(system.initial * x[..., 0], axis=-1)
@@ -113,7 +114,7 @@ def _jumps_and_rules(option: None, system: chain_solves.System) -> Array:
 
 
 def _absorbed_at_once(model: Model, where: onp.ndarray) -> Model:
-  """Returns the models, those where the condition holds without any phase."""
+  """Replaces models by immediate absorption where a condition holds."""
   if not onp.any(where):
     return model
   initial, rates, exits, atom = model
@@ -126,7 +127,7 @@ def _absorbed_at_once(model: Model, where: onp.ndarray) -> Model:
 def _paths(
   n: int, seed: Seed, model: Model, discrete: bool
 ) -> tuple[onp.ndarray | None, Any]:
-  """Returns times of paths (n, models), and whether these are in A."""
+  """Simulates times (n, models); returns also whether they are in A."""
   initial, rates, exits, atom = model
   times = jump_chain.sample(n, seed, initial, rates, exits, atom, discrete)
   arguments = (initial, rates, times, exits, atom)
@@ -134,7 +135,7 @@ def _paths(
   log_left = evaluation.value("log_survival", arguments, discrete)
   upper = log_cdf > quantiles_targets.LOG_HALF
   asked = np.where(upper, 0.0 - log_left, log_cdf)
-  # What is never absorbed is above all of F.
+  # A chain that is never absorbed has a time beyond all of F.
   asked = np.where(times == math.inf, math.inf, asked)
   found = quantiles.evaluate(
     "folded", (*model[:2], asked, *model[2:]), discrete
@@ -149,9 +150,9 @@ def _paths(
 def _filled(
   x: onp.ndarray, times: onp.ndarray, known: onp.ndarray
 ) -> tuple[onp.ndarray, bool]:
-  """Returns draws with paths in place of NaN, and whether some are missing."""
+  """Fills NaN draws with accepted paths; returns whether some are missing."""
   lost = onp.isnan(x)
-  # Paths that are accepted first, in the order in which they were run.
+  # Accepted paths come first, in the order of simulation.
   order = onp.argsort(known, axis=0, kind="stable")
   accepted = onp.take_along_axis(times, order, axis=0)
   rank = onp.cumsum(lost, axis=0) - 1
@@ -166,7 +167,7 @@ def _forward(x: Array, filled: Array) -> tuple[Array, Array]:
 
 
 def _vjp(scale: Array, cotangent: Array) -> tuple[Array, Array]:
-  # Linear: forward mode may be the derivative of this.
+  # It is linear in the cotangent, as forward mode may differentiate it.
   return cotangent * scale, np.zeros_like(cotangent)
 
 
@@ -180,7 +181,7 @@ def _jvp(
 
 
 def _scale(x: Array) -> Array:
-  """Returns one, and NaN where x is."""
+  """Returns NaN where x is NaN, else one."""
   return np.where(np.isnan(x), float("nan"), np.ones_like(x))
 
 
@@ -188,6 +189,6 @@ def _scale(x: Array) -> Array:
   vjp_fwd=_forward, vjp_bwd=_vjp, jvp_fn=_jvp, nondiff_argnums=()
 )
 def _replaced(x: Array, filled: Array) -> Array:
-  """Returns `filled`, with the derivative of x, NaN where x is NaN."""
+  """Returns `filled`, with the derivative of x, or NaN where x is NaN."""
   del x
   return filled
