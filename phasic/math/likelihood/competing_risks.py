@@ -1,9 +1,9 @@
 """Absorption by one of several causes.
 
-The law of the time and one cause is that of a defective model: edges to other
-causes lead to one extra phase that nothing leaves. Its density is that of the
-time and the cause, its cdf the cumulative incidence. So a cause needs no
-numerics of its own.
+The time of absorption by one cause has a defective model: edges to other causes
+lead to an extra phase that is never left. Its density is the joint density of
+time and cause, and its cdf is the cumulative incidence. So causes use the
+functions of ordinary models.
 
 Reference: J. D. Kalbfleisch, R. L. Prentice, The statistical analysis of
   failure time data, 2002, ch. 8.
@@ -31,14 +31,14 @@ def of_cause(
   prob_zero: Array | None,
   has_atom: bool,
 ) -> Model:
-  """Returns the model of absorption by one cause.
+  """Builds the model of absorption by one cause.
 
   Args:
     cause: its number c.
     initial_probs: alpha, (..., p).
-    edges: EdgeRates or EdgeProbs whose targets p + c are absorption by cause
-      c, as those of a graph.
-    exits: None, there are only edges.
+    edges: EdgeRates or EdgeProbs whose targets p + c are absorption by cause c,
+      as in graphs.
+    exits: None, as edges lead to absorption.
     prob_zero: z, (...), or None to derive it.
     has_atom: whether the mass at zero belongs to the cause.
 
@@ -67,9 +67,9 @@ def cause_probs(
   cause_of_atom: int | None,
   discrete: bool = False,
 ) -> Array:
-  """Returns the probabilities of the causes, (..., count).
+  """Computes the probabilities of the causes, (..., count).
 
-  They are sums of how often edges to absorption are expected to be taken.
+  They are sums of expected passages of edges to absorption.
 
   Args:
     initial_probs: alpha, (..., p).
@@ -79,7 +79,7 @@ def cause_probs(
     count: the number of causes.
     cause_of_atom: the number of the cause that the mass at zero belongs to, or
       None.
-    discrete: whether time is.
+    discrete: whether time is discrete.
   """
   p = static.shape(initial_probs)[-1]
   clipped = edges._replace(targets=np.minimum(edges.targets, p))
@@ -90,7 +90,7 @@ def cause_probs(
     for cause in range(count)
   ]
   if cause_of_atom is not None:
-    # The kernel's rule for what is not given.
+    # The kernel derives an atom that is not given.
     arguments = (initial_probs, clipped, 0.0, None, prob_zero)
     atom = evaluation.value("cdf", arguments, discrete)
     found = [x + atom if c == cause_of_atom else x for c, x in enumerate(found)]

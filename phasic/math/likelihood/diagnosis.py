@@ -1,4 +1,4 @@
-"""Why a value is NaN."""
+"""Diagnosis of values that are NaN."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.model.model_types import SubtransitionLike
 from phasic.math.portable import portable
 
-# The first that holds is told; the last two need the result.
+# The first broken rule is reported; the last two need the result.
 _RULES = (
   "ok",
   "initial_probs: masses must be >= 0 and finite",
@@ -32,8 +32,8 @@ _RULES = (
   "exit_rates: rates must be >= 0 and finite",
   "subgenerator: row sums must be <= 0 within 4 p eps of the largest entry",
   "value: is NaN",
-  "the portable path would need more steps than it may take, or a number is "
-  "out of its range",
+  "the portable path needs more steps than its limit, or a number is out of "
+  "its range",
 )
 
 
@@ -47,27 +47,27 @@ def diagnose(
   method: str = "log_prob",
   upper: ArrayLike | None = None,
 ) -> onp.ndarray:
-  """Returns why values are NaN, "ok" where they are not.
+  """Explains why values are NaN; "ok" for other values.
 
   Args:
-    value: what the function was called with.
-    initial_probs: as for the function, and so on.
-    subgenerator: see there; EdgeRates too.
-    exit_rates: see there.
-    prob_zero: see there.
-    method: which function gave them: "log_prob", "prob",
+    value: the argument of the function.
+    initial_probs: as in `log_prob`.
+    subgenerator: as in `log_prob`; or EdgeRates.
+    exit_rates: as in `log_prob`.
+    prob_zero: as in `log_prob`.
+    method: the function that returned them: "log_prob", "prob",
       "log_survival_function", "survival_function", "log_cdf" or "cdf".
-    upper: where it was a likelihood of observations between two values, or
-      `expected_statistics` with `upper`: the upper ones; `value` is then the
-      lower ones, and `method` does not count.
+    upper: upper bounds, for likelihoods of observations between two values and
+      for `expected_statistics` with `upper`. Then `value` has the lower bounds,
+      and `method` is not used.
 
   Returns:
     A host array of strings with the shape of the function's result.
 
   Raises:
     NotImplementedError: edges or `upper` on the portable path.
-    TypeError: an argument is traced, or as the function.
-    ValueError: there is no such function, or as the function.
+    TypeError: an argument is traced, or as in the function.
+    ValueError: there is no such function, or as in the function.
 
   Example:
 
@@ -91,10 +91,10 @@ def discrete_diagnose(
   method: str = "log_prob",
   upper: ArrayLike | None = None,
 ) -> onp.ndarray:
-  """Returns why values are NaN, "ok" where they are not.
+  """Explains why values are NaN; "ok" for other values.
 
-  Arguments, result and errors are those of `phase_type.diagnose`, with T,
-  (..., p, p), or `EdgeProbs`. Only the kernel knows reasons.
+  Arguments, result and errors are as in `phase_type.diagnose`, with T, (..., p,
+  p), or `EdgeProbs`. It needs the native kernel.
 
   Example:
 
@@ -114,13 +114,13 @@ def reasons(
   upper: ArrayLike | None = None,
   discrete: bool = False,
 ) -> onp.ndarray:
-  """Returns why values are NaN, as `diagnose`.
+  """Explains why values are NaN, as `diagnose`.
 
   Args:
-    kind: what the kernel calls the function.
+    kind: the kernel's name of the function.
     arguments: the five of `operands.names`.
     upper: as in `diagnose`.
-    discrete: whether time is.
+    discrete: whether time is discrete.
   """
   names = operands_lib.names(discrete)
   if upper is None:
@@ -142,8 +142,8 @@ def reasons(
     )
   elif edges or discrete or upper is not None:
     raise NotImplementedError(
-      "the portable path diagnoses values of one kind, of continuous models "
-      "that are not given by edges"
+      "diagnose runs on the portable path: it must be a continuous model with a "
+      "dense subgenerator and without upper; all others need the native kernel"
     )
   else:
     found = _portable_codes(kind, operands)
@@ -169,11 +169,13 @@ def _require_known(
   for name, x in zip(names, arguments, strict=True):
     x = x.parameters if operands_lib.is_edges(x) else x
     if x is not None and static.concrete(x) is None:
-      raise TypeError(f"{name} is traced: only known values can be diagnosed")
+      raise TypeError(
+        f"{name} is traced: it must be concrete; call diagnose outside jit"
+      )
 
 
 def _portable_codes(kind: str, operands: KernelArrays) -> onp.ndarray:
-  """Returns indices into the rules, (batch..., n), int32."""
+  """Computes indices of the rules, (batch..., n), int32."""
   value = portable.phase_type(kind, *operands)
   eps = static.finfo_eps(value)
   host = [onp.asarray(static.concrete(x), onp.float64) for x in operands]

@@ -19,9 +19,9 @@ def log_likelihood_terms(
   prob_zero: ArrayLike | None = None,
   validate_args: bool = False,
 ) -> Array:
-  """Returns the log likelihoods of observations of N, one by one.
+  """Computes the log likelihood of each observation of N.
 
-  What is known of the number of steps N is that it lies between `lower` and
+  An observation states that the number of steps N is between `lower` and
   `upper`:
 
       lower == upper:  N is there                log P(N = lower)
@@ -29,24 +29,24 @@ def log_likelihood_terms(
       lower < 0:       left-censored             log P(N <= upper)
       else:            interval-censored         log P(lower < N <= upper)
 
-  The first that holds counts. Ends that are not whole stand for the count
-  below; no derivative in an end exists. The kernel sums the probabilities of an
-  interval; the portable path subtracts as that of `observations.log_likelihood_terms`.
+  The first matching line counts. Bounds that are not integers are rounded down;
+  no derivative in a bound exists. The kernel sums the probabilities of an
+  interval; the portable path subtracts, see
+  `observations.log_likelihood_terms`.
 
   Args:
     initial_probs: alpha, (..., p), masses >= 0 with a sum <= 1.
     subtransition: T, (..., p, p), probabilities of a step, or `EdgeProbs`, the
       probabilities of a sparse model, without `exit_probs`.
     lower: (...), counts.
-    upper: (...), not below `lower`; None for `lower`, observations that are
-      all exact.
+    upper: (...), not below `lower`; None for exact observations.
     exit_probs: t, (..., p); None derives them.
     prob_zero: z, (...); None derives it, z = 1 - sum(alpha).
     validate_args: whether to check the values of `lower` and `upper`.
 
   Returns:
     An array with the broadcast shape of `lower`, `upper` and the model's batch.
-    NaN where upper < lower or one of them is NaN.
+    It is NaN where upper < lower or one of them is NaN.
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision.

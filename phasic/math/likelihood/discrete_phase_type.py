@@ -7,14 +7,15 @@ measure counts {0, 1, 2, ...}.
 
 All functions take the model's arrays with batch dimensions, which broadcast
 with each other and with `value`; the result has the broadcast shape. They are
-differentiable in all arguments but the counts, see `math.value_and_gradient`.
-Where a value breaks a rule the result is NaN.
+differentiable in all arguments except the counts, see
+`math.value_and_gradient`. Invalid values give NaN.
 
-Counts are numbers of any kind, made floats of the model's dtype (whole ones
-are exact up to 2^24 in float32). At a count that is not whole a probability is
-zero, and the survival function and cdf are those of the count below. At a whole
-one, where they jump, no derivative in the count exists: it is NaN. In between
-it is zero. Integer arrays have none in JAX and TensorFlow.
+Counts may have any numeric dtype, and are converted to the model's dtype
+(integers are exact up to 2^24 in float32). At a count that is not an integer,
+probabilities are zero, and the survival function and cdf are those of the next
+lower integer. At an integer, where the functions jump, the derivative in the
+count is NaN. Between integers it is zero. Integer arrays have no derivatives in
+JAX and TensorFlow.
 
 References:
   M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
@@ -35,17 +36,17 @@ def log_prob(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns log P(N = k) = log(alpha T^(k-1) t), log(z) at k = 0.
+  """Computes log P(N = k) = log(alpha T^(k-1) t), log(z) at k = 0.
 
   Args:
-    value: k, (...). -inf for k < 0 and k = inf.
+    value: k, (...). The result is -inf for k < 0 and k = inf.
     initial_probs: alpha, (..., p), masses >= 0 with a sum <= 1.
-    subtransition: T, (..., p, p), probabilities of a step. The diagonal is
-      data like all else. No row's sum is above one. Or `EdgeProbs`, the
-      probabilities of a sparse model, without `exit_probs`.
+    subtransition: T, (..., p, p), probabilities of a step, including the
+      diagonal, with row sums <= 1. Or `EdgeProbs`, the probabilities of a
+      sparse model, without `exit_probs`.
     exit_probs: t, (..., p); None derives them, t = 1 - T 1, zero within 4 p
-      eps. If given, each row of T and its exit sum to one within 4 p eps, and
-      all are free: derivatives in T leave t as it is.
+      eps. If given, each row of T and its exit sum to one within 4 p eps.
+      Derivatives in T and t are then independent.
     prob_zero: z, (...); None derives it, z = 1 - sum(alpha).
 
   Returns:
@@ -55,7 +56,7 @@ def log_prob(
     TypeError: dtypes differ, or are complex, bool or half precision.
     ValueError: shapes do not fit, or an array is empty.
 
-  Example: the first six of a die comes with the third throw.
+  Example: the first six of a die comes in the third throw.
 
     >>> import numpy as np
     >>> from phasic.math.likelihood import discrete_phase_type
@@ -77,9 +78,9 @@ def prob(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns P(N = k) = alpha T^(k-1) t, z at k = 0.
+  """Computes P(N = k) = alpha T^(k-1) t, z at k = 0.
 
-  Arguments, result and errors are those of `log_prob`; 0 for k < 0.
+  Arguments, result and errors are as in `log_prob`; 0 for k < 0.
   """
   return evaluation.value(
     "density",
@@ -95,9 +96,9 @@ def log_survival_function(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns log P(N > k) = log(alpha T^k 1).
+  """Computes log P(N > k) = log(alpha T^k 1).
 
-  Arguments, result and errors are those of `log_prob`; 0 for k < 0.
+  Arguments, result and errors are as in `log_prob`; 0 for k < 0.
   """
   return evaluation.value(
     "log_survival",
@@ -113,9 +114,9 @@ def survival_function(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns P(N > k) = alpha T^k 1.
+  """Computes P(N > k) = alpha T^k 1.
 
-  Arguments, result and errors are those of `log_prob`; 1 for k < 0.
+  Arguments, result and errors are as in `log_prob`; 1 for k < 0.
   """
   return evaluation.value(
     "survival",
@@ -131,9 +132,9 @@ def log_cdf(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns log P(N <= k), accurate in the left tail too.
+  """Computes log P(N <= k), accurately in the left tail too.
 
-  Arguments, result and errors are those of `log_prob`; -inf for k < 0.
+  Arguments, result and errors are as in `log_prob`; -inf for k < 0.
   """
   return evaluation.value(
     "log_cdf",
@@ -149,9 +150,9 @@ def cdf(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns P(N <= k) = z + sum_{j<k} alpha T^j t.
+  """Computes P(N <= k) = z + sum_{j<k} alpha T^j t.
 
-  Arguments, result and errors are those of `log_prob`; 0 for k < 0.
+  Arguments, result and errors are as in `log_prob`; 0 for k < 0.
   """
   return evaluation.value(
     "cdf",

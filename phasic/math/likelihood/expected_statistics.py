@@ -1,7 +1,7 @@
-"""What a phase-type variable's path is expected to have done, given data.
+"""Expected statistics of the paths of phase-type variables, given data.
 
-The E-step of the EM algorithm. It is the same pass of the native kernel as a
-gradient, so that it costs as much, whatever the number of phases.
+This is the E-step of the EM algorithm. It costs as much as a gradient: the
+native kernel uses the same pass.
 
 References:
   S. Asmussen, O. Nerman, M. Olsson, Fitting phase-type distributions via the
@@ -28,17 +28,17 @@ from phasic.math.model.model_types import SubgeneratorLike
 
 
 class ExpectedStatistics(NamedTuple):
-  """Expected numbers, summed over the times of a model.
+  """Expected counts and times, summed over the times of a model.
 
   Attributes:
-    starts: (..., p), of paths that start in each phase.
+    starts: (..., p), the number of paths that start in each phase.
     sojourns: (..., p), the time spent in each phase.
-    jumps: (..., p, p), of jumps from phase i to phase j, zero where i = j; of
-      a model of edges (..., m), of passages of each edge, exits among them.
-      Parallel edges share in proportion of their rates; an edge from a phase
-      to itself has zero.
-    exits: (..., p), of absorptions from each phase.
-    atom: (...), of values that are zero by the atom.
+    jumps: (..., p, p), the number of jumps from phase i to phase j, zero for i
+      = j; for a model of edges (..., m), the number of passages of each edge,
+      including exits. Parallel edges share them in proportion to their rates;
+      an edge from a phase to itself has zero.
+    exits: (..., p), the number of absorptions from each phase.
+    atom: (...), the number of values that are zero by the atom.
   """
 
   starts: Array
@@ -59,10 +59,10 @@ def expected_statistics(
   kind: str = "log_prob",
   upper: ArrayLike | None = None,
 ) -> ExpectedStatistics:
-  """Returns the expected statistics of paths, given what is known of each X.
+  """Computes expected statistics of paths, given observations of each X.
 
-  With O the event that is known of a value and w its weight, sums over the
-  values of w times
+  Let O be the observed event of a value and w its weight. The statistics are
+  sums over the values of w times
 
       starts_i   = alpha_i P(O | start in i) / P(O)
       sojourns_i = E[time in phase i | O]
@@ -70,55 +70,54 @@ def expected_statistics(
       exits_i    = E[absorptions from i | O]
       atom       = P(X = 0 | O),
 
-  probabilities being densities where X = t is known. The kinds say what O is:
+  with densities instead of probabilities for X = t. The kind defines O:
 
-  - "log_prob": X = t, an exact value. The sums of starts and atom are that
-    of the weights, that of exits the weights' of t > 0, that of sojourns
-    sum(w t).
-  - "log_survival_function": X > t, a right-censored value. Statistics are those of the
-    path up to t; what follows t is not included. So there are no exits, and
-    sojourns sum up to sum(w t).
-  - "log_cdf": X <= t, a left-censored value. Statistics are those of the whole
-    path, which ends before t.
-  - "prob", "survival_function", "cdf": the same times P(O), E[...; O], which add up
-    over events.
+  - "log_prob": X = t, an exact value. Starts and atom sum to sum(w), exits to
+    the sum of w over t > 0, and sojourns to sum(w t).
+  - "log_survival_function": X > t, a right-censored value. Statistics are of
+  the
+    path up to t. So there are no exits, and sojourns sum to sum(w t).
+  - "log_cdf": X <= t, a left-censored value. Statistics are of the entire path,
+    which ends before t.
+  - "prob", "survival_function", "cdf": the same times P(O), E[...; O], which
+  are
+    additive over events.
 
-  With `upper` data of all kinds are one call: each value is known to lie
-  between its time t and u, its `upper`. O is then
+  With `upper` one call takes data of all kinds: each value is between its time
+  t and its `upper`, u. O is then
 
       t == u:    X = t     as "log_prob"
       u == inf:  X > t     as "log_survival_function"
       t < 0:     X <= u    as "log_cdf"
-      else:      t < X <= u, interval-censored; of the whole path.
+      else:      t < X <= u, interval-censored; of the entire path.
 
   The M-step for free rates is alpha_i = starts_i / n, S_ij = jumps_ij /
   sojourns_i and s_i = exits_i / sojourns_i.
 
   Args:
-    value: t, (...). Dimensions that the model does not have are summed over.
-      "log_cdf" of inf leaves sojourns, jumps and exits unknown: NaN.
+    value: t, (...). Dimensions that the model lacks are summed over. "log_cdf"
+      of inf gives NaN for sojourns, jumps and exits.
     initial_probs: as in `log_prob`.
     subgenerator: as in `log_prob`; EdgeRates too.
     exit_rates: as in `log_prob`.
     prob_zero: as in `log_prob`.
     weights: w, broadcast to the shape of times, `upper` and model; None for
-      ones. Times of weight zero count for nothing, NaN and impossible ones too.
-    kind: see above; not used where there is `upper`.
-    upper: u, (...), not below the times; None where all are of one kind.
+      ones. Times of weight zero are ignored, even NaN and impossible ones.
+    kind: see above; not used with `upper`.
+    upper: u, (...), not below the times; None if all times have one kind.
 
   Returns:
-    ExpectedStatistics, with the batch shape of the model. NaN where a value
-    breaks a rule, O is impossible, or a number could not be computed. They
-    have no derivatives.
+    ExpectedStatistics, with the batch shape of the model. They are NaN for
+    invalid values, an impossible O, and numbers that could not be computed.
+    They have no derivatives.
 
   Raises:
-    NotImplementedError: the native kernel does not run, or (JAX, and
-      TensorFlow where it runs eagerly; NaN in its graphs) a derivative is
-      asked for.
+    NotImplementedError: the native kernel does not run, or the statistics are
+      differentiated (in graphs of TensorFlow derivatives are NaN instead).
     TypeError: as in `log_prob`.
     ValueError: as in `log_prob`, or the kind is unknown.
 
-  Example: which of two exponential components values came from.
+  Example: the expected numbers of values from two exponential components.
 
     >>> from phasic import math as pm
     >>> given = pm.phase_type.expected_statistics(

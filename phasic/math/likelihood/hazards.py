@@ -1,9 +1,9 @@
-"""Hazards: how likely absorption is next, where there was none yet.
+"""Hazards: the rate or probability of absorption given none so far.
 
-In continuous time the hazard is minus the slope of the log survival function,
-which the kernel divides before anything can underflow: so it is right however
-far in the tail. Where rates times times are too large for slopes it is a
-quotient, if that has digits.
+In continuous time the hazard is minus the slope of the log survival function.
+The kernel divides before anything can underflow: so hazards are accurate in far
+tails. If rates times times are too large for slopes, the hazard is computed as
+a quotient, or NaN if the quotient has too few digits.
 
 Reference: D. R. Cox, D. Oakes, Analysis of survival data, 1984, ch. 2.
 """
@@ -29,10 +29,10 @@ from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.model.model_types import SubtransitionLike
 from phasic.math.model.model_types import TimedModel
 
-# Quotients below it may have lost digits, or be gone.
+# Smaller quotients may have lost digits or underflowed.
 _SMALL = {"float64": 1e-280, "float32": 1e-30}
-# Quotients of values with larger logarithms have lost too many digits: their
-# relative error is up to 16 eps times the logarithm.
+# Quotients of values with larger logarithms have too few digits: the relative
+# error is up to 16 eps times the logarithm.
 _LARGEST_LOG = {"float64": 1e-6 / 2.0**-48, "float32": 1e-3 / 2.0**-19}
 
 
@@ -43,12 +43,12 @@ def hazard_function(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns f(t) / P(X > t), the rate of absorption at t, per unit of time.
+  """Computes f(t) / P(X > t), the rate of absorption at t, per unit of time.
 
-  Arguments and errors are those of `log_prob`. At t = 0 it is the limit
-  from the right, alpha s / sum(alpha), whatever the atom is. It is zero for t
-  < 0, and NaN at infinity and where |log P(X > t)| is so large that neither a
-  slope nor a quotient has six digits (three where all is in single precision).
+  Arguments and errors are as in `log_prob`. At t = 0 it is the limit from the
+  right, alpha s / sum(alpha), with or without an atom. It is zero for t < 0,
+  and NaN at infinity. It is also NaN if |log P(X > t)| is so large that neither
+  a slope nor a quotient has six digits (three if all is in single precision).
 
   Returns:
     An array with the broadcast shape of `value` and the model's batch.
@@ -64,7 +64,7 @@ def hazard_function(
     initial_probs, subgenerator, value, exit_rates, prob_zero
   )
   if kernel_ops.path_of_call() == "portable":
-    # A derivative takes many times as long there.
+    # Derivatives are many times slower on the portable path.
     return np.exp(_quotient(arguments))
   return _rate(arguments)
 
@@ -76,9 +76,9 @@ def log_hazard_function(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns the logarithm of `hazard_function`, also where that is too small.
+  """Computes the log hazard, also where the hazard underflows.
 
-  Arguments and errors are those of `log_prob`.
+  Arguments and errors are as in `log_prob`.
 
   Example:
 
@@ -94,7 +94,7 @@ def log_hazard_function(
   if kernel_ops.path_of_call() == "portable":
     return quotient
   rate = _slope(arguments)
-  # The smallest are those of early times, where survival is near one.
+  # Tiny hazards occur at early times, where the quotient is accurate.
   known = rate >= _SMALL[static.dtype_name(rate)]
   return np.where(known, np.log(np.where(known, rate, 1.0)), quotient)
 
@@ -106,12 +106,12 @@ def discrete_hazard_function(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns P(N = k) / P(N >= k), the probability of absorption in step k.
+  """Computes P(N = k) / P(N >= k), the probability of absorption in step k.
 
-  Arguments and errors are those of `log_prob`. At k = 0 it
-  is P(N = 0). It is zero at what is no whole number, and NaN at infinity,
-  where absorption has come for certain, and where |log P(N >= k)| is so large
-  that less than six digits are left (three where all is in single precision).
+  Arguments and errors are as in `log_prob`. At k = 0 it is P(N = 0). It is zero
+  if k is not an integer. It is NaN at infinity, if P(N >= k) is zero, and if
+  |log P(N >= k)| is so large that less than six digits are left (three if all
+  is in single precision).
 
   Example: the first six of a die.
 
@@ -134,11 +134,11 @@ def discrete_log_hazard_function(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns the logarithm of `hazard_function`, with the same arguments.
+  """Computes the logarithm of `hazard_function`, with the same arguments.
 
   It is a difference of logarithms in the widest precision: its absolute error
-  is up to 16 eps times |log P(N >= k)|, with that precision's eps. Where that
-  leaves less than six digits (three in single precision) it is NaN.
+  is up to 16 eps times |log P(N >= k)|, with that precision's eps. It is NaN if
+  less than six digits are left (three in single precision).
   """
   arguments = operands.convert(
     initial_probs,
@@ -160,19 +160,19 @@ def discrete_log_hazard_function(
 def log_hazard_below(
   model: Model, times: Array, high: Array, discrete: bool
 ) -> Array:
-  """Returns log f(t) - log P(t < X <= high), the hazard of X given X <= high.
+  """Computes log f(t) - log P(t < X <= high), the log hazard given X <= high.
 
   Args:
     model: initial masses, a matrix or edges, exits or None, mass at zero or
       None.
-    times: t, (...); in discrete time counts k, and the second is that of k <=
-      N <= high.
-    high: (...), inf for none.
-    discrete: whether time is.
+    times: t, (...); in discrete time counts k, with P(k <= N <= high) as the
+      second probability.
+    high: (...), inf for no bound.
+    discrete: whether time is discrete.
 
   Returns:
-    An array of the common batch shape, found in the widest precision; NaN where
-    the second is zero, and as `hazard_function` is.
+    An array of the common batch shape, computed in the widest precision; NaN if
+    the second probability is zero, and where `hazard_function` is NaN.
   """
   initial_probs, matrix, exits, prob_zero = model
   dtype = static.dtype_name(times)
@@ -204,13 +204,13 @@ def log_hazard_below(
 def cause_hazard(
   part: Model, model: Model, times: Array, discrete: bool
 ) -> Array:
-  """Returns the hazard of a cause, that of a part of a law beside the whole.
+  """Computes the cause-specific hazard.
 
   Args:
-    part: the four arguments of the law of the time and the cause.
-    model: those of the law of the time.
+    part: the four arguments of the defective model of time and cause.
+    model: the four arguments of the model of the time.
     times: (...).
-    discrete: whether time is; then it is relative to P(N >= k).
+    discrete: whether time is discrete; then hazards are relative to P(N >= k).
   """
   dtype = static.dtype_name(times)
   initial_probs, matrix, exits, prob_zero = part
@@ -229,7 +229,7 @@ def cause_hazard(
 
 
 def _widened(arguments: TimedModel, discrete: bool) -> TimedModel:
-  """Returns the five arguments in the widest precision."""
+  """Converts the five arguments to the widest precision."""
   initial_probs, matrix, times, exits, prob_zero = arguments
   initial_probs, matrix, exits, prob_zero = wide_models.widened(
     (initial_probs, matrix, exits, prob_zero), discrete
@@ -239,7 +239,7 @@ def _widened(arguments: TimedModel, discrete: bool) -> TimedModel:
 
 
 def _rate(arguments: TimedModel) -> Array:
-  """Returns the hazard as a slope, or as a quotient where there is none."""
+  """Computes the hazard as a slope, or as a quotient if the slope is NaN."""
   slope = _slope(arguments)
   known = static.concrete(slope)
   if known is not None and not onp.any(onp.isnan(known)):
@@ -250,22 +250,22 @@ def _rate(arguments: TimedModel) -> Array:
 
 
 def _slope(arguments: TimedModel) -> Array:
-  """Returns the hazard as a slope."""
+  """Computes the hazard as minus the slope of the log survival function."""
   times = arguments[2]
-  # Slopes at infinity are those of nothing.
+  # Slopes do not exist at infinity.
   last = times == math.inf
   finite = np.where(last, 0.0, times)
   slope = evaluation.slope(
     "log_survival", (*arguments[:2], finite, *arguments[3:])
   )
-  # Before the start there is no hazard, if the model is one.
+  # The hazard is zero before time zero, unless the model is invalid.
   known = slope == slope
   rate = np.where((times < 0) & known, 0.0, 0.0 - slope)
   return rate * np.where(last, math.nan, np.ones_like(rate))
 
 
 def _quotient(arguments: TimedModel) -> Array:
-  """Returns the logarithm of the hazard as a difference, NaN if of no use."""
+  """Computes the log hazard as a difference, NaN if too few digits remain."""
   dtype = static.dtype_name(arguments[0])
   arguments = _widened(arguments, False)
   initial_probs, subgenerator, times, exit_rates, _ = arguments
@@ -279,7 +279,7 @@ def _quotient(arguments: TimedModel) -> Array:
 
 
 def _log_quotient(log_part: Array, log_left: Array, dtype: str) -> Array:
-  """Returns a difference of logarithms, NaN if nothing is left or too few digits."""
+  """Computes a difference of logarithms, NaN if too few digits remain."""
   known = log_left > -_LARGEST_LOG[static.dtype_name(log_left)]
   found = log_part - np.where(known, log_left, math.nan)
   return structures.cast(found, dtype)

@@ -1,4 +1,4 @@
-"""Probabilities of intervals, however narrow or far out they are."""
+"""Probabilities of intervals, also narrow ones and those in far tails."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def log_interval_prob(
   prob_zero: Array | None = None,
   discrete: bool = False,
 ) -> Array:
-  """Returns log P(lower < X <= upper).
+  """Computes log P(lower < X <= upper).
 
-  In continuous time it is that of `log_likelihood_terms`. In discrete time it
-  is that of N > lower, and then of the end in upper - lower steps of a chain
-  that starts where this one is after `lower` steps.
+  In continuous time it is a case of `log_likelihood_terms`. In discrete time it
+  is log P(N > lower) plus the log cdf at upper - lower steps of the chain that
+  starts in the state distribution after `lower` steps.
 
   Args:
     initial_probs: alpha, (..., p).
@@ -36,17 +36,17 @@ def log_interval_prob(
     upper: (...).
     exits: (..., p); None derives them.
     prob_zero: z, (...); None derives it.
-    discrete: whether time is.
+    discrete: whether time is discrete.
 
   Returns:
     An array with the broadcast shape of `lower`, `upper` and the model's batch;
-    -inf where upper <= lower. In discrete time NaN where P(X > lower) is zero.
+    -inf where upper <= lower. In discrete time it is NaN if P(X > lower) is 0.
   """
   model = (initial_probs, matrix, exits, prob_zero)
   if discrete:
     return _of_steps(model, np.floor(lower), np.floor(upper))
   empty = upper <= lower
-  # Any interval with a mass: what is there is not used.
+  # Empty intervals are replaced by (0, inf); the result there is not used.
   found = observations.log_likelihood_terms(
     initial_probs,
     matrix,
@@ -59,7 +59,7 @@ def log_interval_prob(
 
 
 def _of_steps(model: Model, lower: Array, upper: Array) -> Array:
-  """Returns the logarithms in discrete time, of whole numbers."""
+  """Computes the logarithms in discrete time, for integer bounds."""
   initial_probs, matrix, exits, prob_zero = model
   empty = upper <= lower
   inside = np.logical_not(empty) & (lower >= 0) & (upper < math.inf)

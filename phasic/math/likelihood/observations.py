@@ -1,6 +1,6 @@
 """Log likelihoods of observations: exact, right-, left-, interval-censored.
 
-One power sequence and one adjoint of the kernel serve a mixed set of them.
+One power sequence and one adjoint of the kernel serve all kinds together.
 """
 
 from __future__ import annotations
@@ -22,33 +22,31 @@ def log_likelihood_terms(
   prob_zero: ArrayLike | None = None,
   validate_args: bool = False,
 ) -> Array:
-  """Returns the log likelihoods of observations of X, one by one.
+  """Computes the log likelihood of each observation of X.
 
-  What is known of X is that it lies between `lower` and `upper`:
+  An observation states that X is between `lower` and `upper`:
 
       lower == upper:  X is there                log f(lower)
       upper == inf:    right-censored            log P(X > lower)
       lower < 0:       left-censored             log P(X <= upper)
       else:            interval-censored         log P(lower < X <= upper)
 
-  The first that holds counts. P(X <= upper) has the atom at zero in it, and
-  P(0 < X <= upper) has not. The kernel gives all of them to full accuracy, the
-  mass of an interval too, however narrow or far out it is:
+  The first matching line counts. P(X <= upper) includes the atom at zero, and
+  P(0 < X <= upper) does not. The kernel computes all of them to full accuracy,
+  including narrow intervals and intervals in far tails:
 
       P(l < X <= u) = sum_k a_k / q int_{q l}^{q u} exp(-y) y^k / k! dy
 
-  with the terms a_k of uniformization at rate q; all of it is positive. The
-  portable path subtracts, P(X > l) - P(X > u) or P(X <= u) - P(X <= l),
-  whichever is the smaller pair: the relative error of the mass is then about
-  1e-14 times min(P(X > l), P(X <= u)) / P(l < X <= u).
+  with the nonnegative terms a_k of uniformization at rate q. The portable path
+  subtracts the smaller pair, P(X > l) - P(X > u) or P(X <= u) - P(X <= l). Its
+  relative error is about 1e-14 times min(P(X > l), P(X <= u)) / P(l < X <= u).
 
   Args:
     initial_probs: alpha, (..., p), masses >= 0 with a sum <= 1.
     subgenerator: S, (..., p, p), rates per unit of time; off-diagonals >= 0.
       Or `EdgeRates`, the rates of a sparse model, without `exit_rates`.
     lower: (...), in units of time.
-    upper: (...), not below `lower`; None for `lower`, observations that are
-      all exact.
+    upper: (...), not below `lower`; None for exact observations.
     exit_rates: s, (..., p); None derives them, s = -S 1. If given, the
       diagonal of S is not read and its derivative is zero by definition.
     prob_zero: z, (...); None derives it, z = 1 - sum(alpha).
@@ -56,8 +54,8 @@ def log_likelihood_terms(
 
   Returns:
     An array with the broadcast shape of `lower`, `upper` and the model's batch.
-    NaN where upper < lower or one of them is NaN. The derivative of an exact
-    one is that in `lower`; that of a left-censored one is in `upper`.
+    It is NaN where upper < lower or one of them is NaN. Exact observations have
+    derivatives in `lower`, left-censored ones in `upper`.
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision.

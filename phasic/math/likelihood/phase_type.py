@@ -6,8 +6,8 @@ Its base measure is Lebesgue's on (0, inf) plus a unit mass at 0.
 
 All functions take the model's arrays with batch dimensions, which broadcast
 with each other and with `value`; the result has the broadcast shape. They are
-differentiable in all arguments, see `math.value_and_gradient`. Where a value
-breaks a rule the result is NaN.
+differentiable in all arguments, see `math.value_and_gradient`. Invalid values
+give NaN.
 
 References:
   M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
@@ -28,16 +28,16 @@ def log_prob(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns log(alpha exp(S t) s), and log(z) at t = 0 where z > 0.
+  """Computes log(alpha exp(S t) s), and log(z) at t = 0 if z > 0.
 
-  Derivatives in time lose digits where x, the largest rate times t, is huge.
-  Where t^r d^r/dt^r may be off by 1e-3 it is NaN: derivatives in time and in
-  other arguments above x = 1e12, second ones in time above 1e12 or 1e13 by the
-  number of phases, those that are second in time and first in other arguments
-  above 7e5.
+  Derivatives in time lose digits if x, the largest rate times t, is huge. If
+  the error of t^r d^r/dt^r may be 1e-3, it is NaN: derivatives in time and in
+  another argument for x above 1e12; second derivatives in time for x above 1e12
+  or 1e13, depending on the number of phases; second derivatives in time and
+  first in another argument for x above 7e5.
 
   Args:
-    value: t, (...), in units of time. -inf for t < 0 and t = inf.
+    value: t, (...), in units of time. The result is -inf for t < 0 and t = inf.
     initial_probs: alpha, (..., p), masses >= 0 with a sum <= 1.
     subgenerator: S, (..., p, p), rates per unit of time; off-diagonals >= 0.
       Or `EdgeRates`, the rates of a sparse model, without `exit_rates`.
@@ -72,9 +72,9 @@ def prob(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns alpha exp(S t) s, and z at t = 0 where z > 0.
+  """Computes alpha exp(S t) s, and z at t = 0 if z > 0.
 
-  Arguments, result and errors are those of `log_prob`; 0 for t < 0.
+  Arguments, result and errors are as in `log_prob`; 0 for t < 0.
   """
   return evaluation.value(
     "density", (initial_probs, subgenerator, value, exit_rates, prob_zero)
@@ -88,9 +88,9 @@ def log_survival_function(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns log P(X > t) = log(alpha exp(S t) 1).
+  """Computes log P(X > t) = log(alpha exp(S t) 1).
 
-  Arguments, result and errors are those of `log_prob`; 0 for t < 0.
+  Arguments, result and errors are as in `log_prob`; 0 for t < 0.
   """
   return evaluation.value(
     "log_survival", (initial_probs, subgenerator, value, exit_rates, prob_zero)
@@ -104,9 +104,9 @@ def survival_function(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns P(X > t) = alpha exp(S t) 1.
+  """Computes P(X > t) = alpha exp(S t) 1.
 
-  Arguments, result and errors are those of `log_prob`; 1 for t < 0.
+  Arguments, result and errors are as in `log_prob`; 1 for t < 0.
   """
   return evaluation.value(
     "survival", (initial_probs, subgenerator, value, exit_rates, prob_zero)
@@ -120,11 +120,11 @@ def log_cdf(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns log P(X <= t), accurate in the left tail too.
+  """Computes log P(X <= t), accurately in the left tail too.
 
   P(X <= t) = z + integral from 0 to t of alpha exp(S u) s du.
 
-  Arguments, result and errors are those of `log_prob`; -inf for t < 0.
+  Arguments, result and errors are as in `log_prob`; -inf for t < 0.
   """
   return evaluation.value(
     "log_cdf", (initial_probs, subgenerator, value, exit_rates, prob_zero)
@@ -138,9 +138,9 @@ def cdf(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns P(X <= t) = z + integral from 0 to t of alpha exp(S u) s du.
+  """Computes P(X <= t) = z + integral from 0 to t of alpha exp(S u) s du.
 
-  Arguments, result and errors are those of `log_prob`; 0 for t < 0.
+  Arguments, result and errors are as in `log_prob`; 0 for t < 0.
   """
   return evaluation.value(
     "cdf", (initial_probs, subgenerator, value, exit_rates, prob_zero)
