@@ -1,4 +1,4 @@
-"""The law of what a discrete chain earns until absorption."""
+"""Reward transforms of discrete chains: distributions of total rewards."""
 
 from __future__ import annotations
 
@@ -32,32 +32,32 @@ def discrete_reward_transform(
   *,
   impulse_rewards: ArrayLike | None = None,
 ) -> tuple[Array, Array, Array, Array]:
-  """Returns the discrete phase-type model of the sum of integer rewards.
+  """Computes the discrete phase-type model of the sum of integer rewards.
 
   Y adds r_i for each step that starts in phase i, and c_ij for each step from
-  i to j. With rewards in {0, 1}, + the phases that earn, 0 those that do not,
-  and N = (I - T_00)^-1 the model is
+  i to j. With rewards in {0, 1}, + for phases with reward, 0 for phases
+  without, and N = (I - T_00)^-1 the model is
 
       alpha* = alpha_+ + alpha_0 N T_0+
       T* = T_++ + T_+0 N T_0+
       t* = t_+ + T_+0 N t_0
       z* = z + alpha_0 N t_0,
 
-  found by elimination, so that nothing is subtracted. Shapes do not depend on
-  values: phases that earn nothing stay, but are never entered. Where the chain
-  may stay for ever among them, Y ends there.
+  computed by elimination, without subtraction. Shapes do not depend on values:
+  phases without reward remain, but are never entered. If the chain may stay in
+  them for ever, Y ends there.
 
-  Larger rewards and those of jumps need values that are not traced. A visit
-  that earns k becomes k phases one after the other; phases to which different
-  jumps lead share them: about sum_j max_i (r_j + c_ij) in all.
+  Larger rewards, and rewards of jumps, must be concrete. A visit with reward k
+  becomes k phases in series; jumps with different rewards share these phases.
+  There are about sum_j max_i (r_j + c_ij) phases.
 
-  Derivatives exist in all but rewards.
+  Derivatives exist in all arguments except rewards.
 
   Args:
-    rewards: r, (..., p), integers >= 0. Traced ones must be 0 or 1, and give
-      NaN if they are not.
+    rewards: r, (..., p), integers >= 0. Traced rewards must be 0 or 1; others
+      give NaN.
     initial_probs: alpha, (..., p).
-    subtransition: T, (..., p, p), or EdgeProbs, of which a matrix is made.
+    subtransition: T, (..., p, p), or EdgeProbs, which become a matrix.
     exit_probs: t, (..., p); None derives them from the row sums of T.
     prob_zero: z, (...); None derives it.
     impulse_rewards: c, (..., p, p + 1), integers >= 0, the last column for
@@ -65,16 +65,16 @@ def discrete_reward_transform(
 
   Returns:
     A tuple (alpha*, T*, t*, z*) of shapes (..., n), (..., n, n), (..., n) and
-    (...): what the functions of discrete phase-type models take. n is p where
-    rewards are 0 or 1 and jumps earn nothing. NaN where a value breaks a rule.
+    (...), the arguments of discrete phase-type models. n is p if rewards are 0
+    or 1 and jumps have no reward. NaN for invalid values.
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision; rewards
       of jumps are traced.
-    ValueError: shapes do not fit, an array is empty, known rewards are no
+    ValueError: shapes do not fit, an array is empty, concrete rewards are not
       integers >= 0, or more than 4096 phases are needed.
 
-  Example: heads until the first tail, where each counts two.
+  Example: heads until the first tail, where each head counts two.
 
     >>> import numpy as np
     >>> from phasic import math as pm
@@ -121,15 +121,15 @@ def discrete_reward_transform(
 def _stages(
   rewards: Array, impulse_rewards: ArrayLike | None, p: int
 ) -> reward_stages.Stages | None:
-  """Returns the stages; None where no phase needs more than one."""
+  """Builds the stages, or None if no phase needs more than one."""
   visits = static.concrete(rewards)
   jumps = onp.zeros((p, p + 1), int)
   if impulse_rewards is not None:
     known = static.concrete(impulse_rewards)
     if known is None or visits is None:
       raise TypeError(
-        "rewards or impulse_rewards are traced: where jumps earn something "
-        "both must be known, as the number of phases depends on them"
+        "rewards or impulse_rewards are traced: both must be concrete if jumps "
+        "have rewards, as the number of phases depends on them"
       )
     jumps = _integers("impulse_rewards", known)
     shape = onp.shape(jumps)
@@ -147,7 +147,7 @@ def _stages(
 
 
 def _integers(name: str, x: onp.ndarray) -> onp.ndarray:
-  """Returns known rewards as integers."""
+  """Converts concrete rewards to integers."""
   x = onp.asarray(x)
   is_integer = onp.isfinite(x) & (x >= 0) & (x == onp.floor(x))
   if not onp.all(is_integer):
@@ -157,7 +157,7 @@ def _integers(name: str, x: onp.ndarray) -> onp.ndarray:
 
 
 def _arrays(stages: reward_stages.Stages, like: Array) -> tuple[Array, ...]:
-  """Returns the stages as arrays of the backend, with the batch dims of one."""
+  """Converts the stages to arrays, with the batch dimensions of `like`."""
   rank = static.rank(like) - 1
 
   def laid_out(x: onp.ndarray, event_rank: int) -> Array:
@@ -183,7 +183,7 @@ def _chain(
   exit_probs: Array,
   prob_zero: Array,
 ) -> tuple[Array, Array, Array, Array, Array]:
-  """Returns alpha, T, t, z, and whether values break a rule."""
+  """Derives alpha, T, t, z, and whether values are invalid."""
   wide = [
     structures.cast(x, static.wide_float())
     for x in (initial_probs, subtransition, exit_probs, prob_zero)
@@ -205,7 +205,7 @@ def _evaluate(
   prob_zero: Array,
   rewards: Array,
 ) -> tuple[Array, Array, Array, Array]:
-  """Returns the model for rewards of 0 and 1."""
+  """Computes the model for rewards of 0 and 1."""
   dtype = static.dtype_name(initial)
   *chain, bad = _chain(completes, initial, matrix, exits, prob_zero)
   bad = bad | np.any((rewards != 0) & (rewards != 1), axis=-1)
@@ -220,7 +220,7 @@ def _evaluate_stages(
   prob_zero: Array,
   *stages: Array,
 ) -> tuple[Array, Array, Array, Array]:
-  """Returns the model of all stages."""
+  """Computes the model of all stages."""
   dtype = static.dtype_name(initial)
   initial, matrix, exits, atom, bad = _chain(
     completes, initial, matrix, exits, prob_zero
@@ -244,7 +244,7 @@ def _evaluate_stages(
 def _result(
   dtype: str, chain: Sequence[Array], idle: Array, bad: Array
 ) -> tuple[Array, Array, Array, Array]:
-  """Returns the model without phases that earn nothing."""
+  """Eliminates phases without reward, and returns the model."""
   initial, off, exits, atom = chain
   seen = stochastic_complement.complement(initial, off, exits, atom, idle)
   lost = np.where(bad, math.nan, 0.0)

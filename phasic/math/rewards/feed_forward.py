@@ -1,21 +1,20 @@
-"""Densities of rewards that are earned one after the other.
+"""Joint densities of rewards that accumulate one after the other.
 
-A chain is feed-forward if each phase earns one of the rewards only, and the
-phases that earn the same one make up blocks of which none is entered again
-after a later one. With R rewards in the order of their blocks the density is
+A chain is feed-forward if each phase has only one of the rewards, and if the
+phases with the same reward form blocks that are not reentered after a later
+block. With R rewards in the order of their blocks the density is
 
     f(y) = alpha exp(S_1 y_1) S_12 exp(S_2 y_2) S_23 ... exp(S_R y_R) s_R
 
-for y > 0 (rates in units of the rewards). Blocks may be left out: paths that
-never visit one have its reward zero. So the base measure is, for each reward,
-Lebesgue's on (0, inf) and a unit mass at 0, and f(y) belongs to the paths that
-visit just the blocks with y_r > 0. Rewards that are conditionally independent
-given the first phase are of this form, if each first phase has phases of its
-own.
+for y > 0 (rates in units of the rewards). Paths may skip blocks, whose rewards
+are then zero. So the base measure for each reward is Lebesgue's on (0, inf)
+plus a unit mass at 0. f(y) belongs to paths that visit exactly the blocks with
+y_r > 0. Rewards that are conditionally independent given the first phase have
+this form, if each first phase has separate phases.
 
-The blocks are taken from the last to the first. What comes after a block turns
-its exits into rates of success, at most the exits, and of failure. So
-logarithms stay in range, and nothing is subtracted.
+The blocks are processed from the last to the first. The later blocks split the
+exits of a block into success rates and failure rates. So logarithms stay in
+range, and nothing is subtracted.
 
 References:
   V. Kulkarni, A new class of multivariate phase type distributions, Oper. Res.
@@ -45,12 +44,12 @@ from phasic.math.rewards import stochastic_complement
 
 
 class Blocks(NamedTuple):
-  """Which phases earn which reward.
+  """Blocks of phases by their rewards.
 
   Attributes:
     order: the rewards in the order of their blocks, a tuple.
-    phases: for each reward those that may be in its block, tuples.
-    idle: whether there may be phases without any reward.
+    phases: for each reward the phases that may be in its block, tuples.
+    idle: whether there may be phases without reward.
   """
 
   order: tuple[int, ...]
@@ -59,11 +58,11 @@ class Blocks(NamedTuple):
 
 
 class Rest(NamedTuple):
-  """What comes after a phase, and after absorption.
+  """Densities of the rest of a path after each phase, and after absorption.
 
   Attributes:
-    logs: logarithms of its density, (..., p + 1).
-    faint: zeros that have the derivatives of the density where that is zero.
+    logs: log densities, (..., p + 1).
+    faint: zeros with the derivatives of densities that are zero.
   """
 
   logs: Array
@@ -71,14 +70,14 @@ class Rest(NamedTuple):
 
 
 def blocks(rewards: Array, off: Array) -> Blocks:
-  """Returns the blocks of a chain.
+  """Finds the blocks of a chain.
 
   Args:
     rewards: (..., p, R).
     off: rates between phases, (..., p, p).
 
   Raises:
-    NotImplementedError: values are known, and the chain is not feed-forward.
+    NotImplementedError: values are concrete, and the chain is not feed-forward.
   """
   known, linked = static.concrete(rewards), static.concrete(off)
   p, size = static.shape(rewards)[-2:]
@@ -88,8 +87,8 @@ def blocks(rewards: Array, off: Array) -> Blocks:
   several = onp.any(onp.sum(flat, axis=-1) > 1, axis=0)
   if onp.any(several):
     raise NotImplementedError(
-      f"phase {int(onp.argmax(several))} earns several of the rewards: a "
-      "density is known only where each phase earns one"
+      f"phase {int(onp.argmax(several))} has several positive rewards: each "
+      "phase must have at most one, as no other joint density is known"
     )
   member = onp.any(flat, axis=0)
   order = tuple(range(size))
@@ -103,9 +102,9 @@ def blocks(rewards: Array, off: Array) -> Blocks:
 
 
 def _order(member: onp.ndarray, linked: onp.ndarray) -> tuple[int, ...]:
-  """Returns the rewards sorted so that edges lead forward only."""
+  """Sorts the rewards topologically by the edges between their blocks."""
   size = onp.shape(member)[1]
-  # Through phases that earn nothing, too.
+  # Paths through phases without reward count as edges.
   idle = ~onp.any(member, axis=1)
   reach = linked
   for _ in range(int(onp.sum(idle))):
@@ -117,9 +116,9 @@ def _order(member: onp.ndarray, linked: onp.ndarray) -> tuple[int, ...]:
     free = [r for r in left if not any(between[q, r] for q in left if q != r)]
     if not free:
       raise NotImplementedError(
-        f"phases that earn the rewards {left} are visited in turns: a density "
-        "is known only where no block of phases is entered again after a later "
-        "one"
+        f"the phases with rewards {left} are visited in turns: no block of "
+        "phases must be entered again after a later block, as no other joint "
+        "density is known"
       )
     order.append(free[0])
     left.remove(free[0])
@@ -129,11 +128,11 @@ def _order(member: onp.ndarray, linked: onp.ndarray) -> tuple[int, ...]:
 def log_density(
   found: Blocks, chain: Chain, rewards: Array, values: Array
 ) -> Array:
-  """Returns log f(y), (...), NaN where the chain is not feed-forward.
+  """Computes log f(y), (...), NaN if the chain is not feed-forward.
 
   Args:
-    found: what `blocks` returns.
-    chain: what `chain.derive` returns, in the widest precision.
+    found: the result of `blocks`.
+    chain: the result of `chain.derive`, in the widest precision.
     rewards: (..., p, R).
     values: y, (..., R).
   """
@@ -191,13 +190,13 @@ def _broken(found: Blocks, rewards: Array, off: Array) -> Array:
 
 
 def _skipped(own: Array, x: Array, value: float) -> Array:
-  """Returns x (..., p + 1) with a value for phases that are not visited."""
+  """Replaces x (..., p + 1) by a value for phases of a skipped block."""
   p = static.shape(own)[-1]
   return np.concatenate([np.where(own, value, x[..., :p]), x[..., p:]], axis=-1)
 
 
 def _shares(rest: Rest) -> tuple[Array, Array]:
-  """Returns a shift B (...) and exp(logs - B), at most one (..., p + 1)."""
+  """Computes a shift B (...) and exp(logs - B), at most one (..., p + 1)."""
   some = autodiff.stop_gradient(rest.logs) != -math.inf
   highest = autodiff.stop_gradient(np.max(rest.logs, axis=-1))
   shift = np.where(np.isfinite(highest), highest, 0.0)
@@ -207,9 +206,9 @@ def _shares(rest: Rest) -> tuple[Array, Array]:
 
 
 def _sum_of_shares(weights: Array, shares: Array, some: Array) -> Array:
-  """Returns sums of weights times shares, over the last axis.
+  """Computes sums of weights times shares, over the last axis.
 
-  They are NaN where shares that are too small to see may count.
+  They are NaN if shares that underflow may matter.
   """
   total = np.sum(weights * shares, axis=-1)
   fixed = autodiff.stop_gradient
@@ -221,9 +220,9 @@ def _sum_of_shares(weights: Array, shares: Array, some: Array) -> Array:
 
 
 def _times_power(x: Array, exponent: Array) -> Array:
-  """Returns x e^exponent for x that is zero and has a derivative.
+  """Computes x e^exponent for x that is zero and has a derivative.
 
-  Where the factor is out of range the derivative is NaN.
+  The derivative is NaN if the factor is out of range.
   """
   usable = exponent < math.log(onp.finfo(static.wide_float()).max)
   factor = np.exp(np.where(usable, exponent, 0.0))
@@ -234,13 +233,13 @@ def _times_power(x: Array, exponent: Array) -> Array:
 def _visit(
   phases: tuple[int, ...], own: Array, weights: Array, rest: Rest, y: Array
 ) -> Rest:
-  """Returns the rest of the path from the phases of a block.
+  """Computes the densities of the rest of a path from the phases of a block.
 
   Args:
-    phases: those that may be in the block, a tuple.
-    own: which of all are, (..., p).
+    phases: the phases that may be in the block, a tuple.
+    own: whether each phase is in the block, (..., p).
     weights: rates to all phases and to absorption, (..., p, p + 1).
-    rest: of the path after the block.
+    rest: the densities of the path after the block.
     y: the reward, (...).
   """
   p, k = static.shape(own)[-1], len(phases)
@@ -263,7 +262,7 @@ def _visit(
   success = np.where(member, success, 0.0)
   fixed = autodiff.stop_gradient
   leads = reachability.closure(fixed(inside) > 0, fixed(success) != 0, -1)
-  # One more phase holds what failed.
+  # One more phase holds failed paths.
   matrix = np.concatenate([inside, failure[..., None]], axis=-1)
   matrix = np.concatenate([matrix, np.zeros_like(matrix[..., :1, :])], axis=-2)
   matrix = matrix[..., None, :, :]
@@ -275,7 +274,7 @@ def _visit(
     exits = np.concatenate([exits, last], axis=-1)
     return function(times, starts, matrix, exits, np.zeros_like(times))
 
-  # From where there is no success the logarithm has no derivative.
+  # The log density has no derivative where success is impossible.
   exits = np.where(leads[..., None], success[..., None, :], 1.0)
   logs = of(phase_type.log_prob, exits) + shift[..., None]
   logs = np.where(leads, logs, -math.inf)
@@ -291,6 +290,6 @@ def _visit(
 
 
 def _spread(x: Array, value: float, places: onp.ndarray) -> Array:
-  """Returns (..., p + 1) with entries of (..., k), else a value."""
+  """Spreads entries (..., k) to their places in (..., p + 1)."""
   last = np.zeros_like(x[..., :1]) + value
   return np.take(np.concatenate([x, last], axis=-1), places, axis=-1)

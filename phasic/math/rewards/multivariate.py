@@ -1,4 +1,4 @@
-"""Functions of several rewards of one chain."""
+"""Joint transforms and densities of several rewards of one chain."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def joint_laplace_transform(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns E[exp(-u_1 Y_1 - ... - u_R Y_R)], Y_r = sum_i r_ir (time in i).
+  """Computes E[exp(-u_1 Y_1 - ... - u_R Y_R)], Y_r = sum_i r_ir (time in i).
 
   It is alpha (Delta - S)^-1 s + z with Delta_ii = sum_r r_ir u_r: the
-  probability that the chain is absorbed before it is killed at these rates.
-  Nothing is subtracted. Where the chain may stay for ever without earning
-  anything Y ends there.
+  probability that the chain is absorbed before it is killed at these rates. It
+  is computed without subtraction. If the chain may stay in phases without
+  reward for ever, Y ends there.
 
   Args:
     arguments: u, (..., R), finite and >= 0, else results are NaN.
@@ -93,7 +93,7 @@ def joint_laplace_transform(
 
 
 def _survival(option: None, system: chain_solves.System, rates: Array) -> Array:
-  """Returns the probability of not being killed at rates (..., p), (...)."""
+  """Computes the probability of absorption without killing, (...)."""
   del option
   good = np.all((rates >= 0) & np.isfinite(rates), axis=-1)
   rates = scaled_sums.times_power(rates, -system.exponent[..., None])
@@ -112,22 +112,22 @@ def joint_log_prob(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns log f(y) of rewards that are earned one after the other.
+  """Computes log f(y) of rewards that accumulate one after the other.
 
-  Each phase earns one of the rewards at most, and no block of phases that earn
-  the same one is entered again after a later one. With blocks in the order of
+  Each phase has at most one of the rewards, and no block of phases with the
+  same reward is entered again after a later block. With blocks in the order of
   the rewards, and rates in units of the rewards,
 
       f(y) = alpha exp(S_1 y_1) S_12 exp(S_2 y_2) ... exp(S_R y_R) s_R, y > 0.
 
-  Rewards that are conditionally independent given the first phase are of this
-  form if each first phase has phases of its own. The base measure is, for each
-  reward, Lebesgue's on (0, inf) and a unit mass at 0: a value y_r = 0 belongs
-  to the paths that do not visit block r.
+  Rewards that are conditionally independent given the first phase have this
+  form if each first phase has separate phases. The base measure for each reward
+  is Lebesgue's on (0, inf) plus a unit mass at 0: a value y_r = 0 belongs to
+  paths that do not visit block r.
 
-  Derivatives exist in all arguments, but those in rewards of zero are NaN: a
-  positive one would belong to a law without such a density. Where rewards are
-  traced, or rates, values that are not feed-forward in the order of the rewards
+  Derivatives exist in all arguments. Derivatives in rewards of zero are NaN, as
+  positive rewards there would change the form of the density. If rewards or
+  rates are traced, chains that are not feed-forward in the order of the rewards
   give NaN.
 
   Args:
@@ -139,14 +139,14 @@ def joint_log_prob(
     prob_zero: z, (...); None derives it.
 
   Returns:
-    An array (...): -inf where a value is negative or infinite, or no path has
-    it; NaN where densities of what may follow a block differ so much that the
-    ones that count cannot be seen beside the others, by more than e^700.
+    An array (...): -inf for negative, infinite and impossible values. It is NaN
+    if the densities after a block differ by factors above e^700, and the small
+    ones matter.
 
   Raises:
-    NotImplementedError: the chain is not of this form. A density of other
-      rewards has no such formula; moments, transforms, projections and samples
-      exist.
+    NotImplementedError: the chain does not have this form. No formula is known
+      for the density of other rewards; moments, transforms, projections and
+      samples exist.
     TypeError: dtypes differ, or are complex, bool or half precision.
     ValueError: shapes do not fit, or an array is empty.
 
@@ -208,7 +208,7 @@ def _evaluate(
   values: Array,
   *model: Array,
 ) -> Array:
-  """Returns the logarithm of the density, (...)."""
+  """Computes the log density, (...)."""
   wide = static.wide_float()
   rewards, values, *parts = (
     structures.cast(x, wide) for x in (rewards, values, *model)

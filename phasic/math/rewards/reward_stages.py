@@ -1,8 +1,8 @@
-"""Phases expanded into stages, so that each step earns one or nothing.
+"""Expansion of phases into stages, so that each step has reward zero or one.
 
-A visit that earns k is k steps long: it starts in stage k of its phase and
-goes down to stage 1. A visit that earns nothing is stage 0, and what is earned
-at absorption has stages too.
+A visit with reward k takes k steps: it starts in stage k of its phase and goes
+down to stage 1. A visit without reward is stage 0. Rewards at absorption have
+stages too.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ MAX_STAGES = 4096
 
 
 class Stages(NamedTuple):
-  """What is known of the stages on the host.
+  """Stages, as host arrays.
 
   Attributes:
-    phases: to which phase each stage belongs, p for absorption (n,).
-    earns: whether a stage earns one (n,).
-    starts: where a phase is started (..., n), 0 or 1.
-    moves: where a phase's transitions lead (..., n, n), 0 or 1.
-    descents: the transitions down the stages (n, n), 0 or 1.
-    ends: from where absorption follows the phase's own law (..., n), 0 or 1.
-    last: from where it follows surely (n,), 0 or 1.
+    phases: the phase of each stage, p for absorption (n,).
+    rewards: whether a stage has reward one (n,).
+    starts: whether a phase starts in the stage (..., n), 0 or 1.
+    transitions: whether a phase's transitions lead from stage to stage (..., n,
+      n), 0 or 1.
+    descents: the certain steps down the stages (n, n), 0 or 1.
+    ends: whether the phase's exits apply in the stage (..., n), 0 or 1.
+    last: whether absorption follows for certain (n,), 0 or 1.
   """
 
   phases: onp.ndarray
@@ -37,15 +38,15 @@ class Stages(NamedTuple):
 
 
 def stages(visit_rewards: onp.ndarray, jump_rewards: onp.ndarray) -> Stages:
-  """Returns the stages.
+  """Builds the stages.
 
   Args:
-    visit_rewards: what each visit to a phase earns, integers >= 0 (..., p).
-    jump_rewards: what each jump earns, integers >= 0 (..., p, p + 1), to
-      absorption in the last column.
+    visit_rewards: rewards of visits to phases, integers >= 0 (..., p).
+    jump_rewards: rewards of jumps, integers >= 0 (..., p, p + 1); the last
+      column has jumps to absorption.
 
   Raises:
-    ValueError: there are more than 4096.
+    ValueError: there are more than 4096 stages.
   """
   *batch, p = onp.shape(visit_rewards)
   at_entry = onp.concatenate(
@@ -65,13 +66,12 @@ def stages(visit_rewards: onp.ndarray, jump_rewards: onp.ndarray) -> Stages:
   n = len(pairs)
   if n > MAX_STAGES:
     raise ValueError(
-      f"rewards need {n} stages of phases: there must not be more than "
-      f"{MAX_STAGES}"
+      f"rewards need {n} stages of phases: there must be at most {MAX_STAGES}"
     )
   phases, stage = onp.asarray(pairs).T
   leaves = (phases < p) & (stage <= 1)
   rows = onp.where(phases < p, phases, 0)
-  # Of the jump from each stage to the phase of each.
+  # Total rewards of the jumps from each stage to the phase of each stage.
   between = onp.take(onp.take(totals, rows, axis=-2), phases, axis=-1)
   transitions = leaves[:, None] & (between == stage)
   same = phases[:, None] == phases

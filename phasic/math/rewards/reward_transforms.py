@@ -1,4 +1,4 @@
-"""The law of a reward that is earned at a rate until absorption."""
+"""Reward transforms of continuous chains: distributions of total rewards."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def reward_transform(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> tuple[Array, Array | edge_rates.EdgeRates, Array | None, Array | None]:
-  """Returns the phase-type model of Y = sum_i r_i (time spent in phase i).
+  """Computes the phase-type model of Y = sum_i r_i (time spent in phase i).
 
-  With + the phases of positive rewards, 0 those of zero rewards and
+  With + for phases with positive rewards, 0 for phases with zero rewards and
   N = (-S_00)^-1 the model is
 
       alpha* = alpha_+ + alpha_0 N S_0+
@@ -38,17 +38,17 @@ def reward_transform(
       s* = diag(r_+)^-1 (s_+ + S_+0 N s_0)
       z* = z + alpha_0 N s_0,
 
-  found by elimination, so that nothing is subtracted. Shapes do not depend on
-  values: phases of zero reward stay, but are never entered. Where the chain
-  may stay for ever among them, Y ends there.
+  computed by elimination, without subtraction. Shapes do not depend on values:
+  phases without reward remain, but are never entered. If the chain may stay in
+  them for ever, Y ends there.
 
-  A model of edges keeps its edges if rewards are positive; rewards of which
-  one is known to be zero make it a matrix. Rewards that are traced have to be
-  positive with edges; a zero among them gives NaN.
+  A model of edges keeps its edges if rewards are positive. A concrete reward of
+  zero turns it into a matrix. With edges, traced rewards must be positive;
+  zeros give NaN.
 
-  Derivatives exist in all arguments, but that in a reward of zero is NaN: the
-  law with a small reward has a density where that with none has a mass.
-  (Moments of Y do have one; see `reward_moments`.)
+  Derivatives exist in all arguments. The derivative in a reward of zero is NaN:
+  a small reward has a density where a reward of zero has a mass. (Moments of Y
+  are differentiable there; see `reward_moments`.)
 
   Args:
     rewards: r, (..., p), per unit of time, finite and >= 0.
@@ -58,18 +58,16 @@ def reward_transform(
     prob_zero: z, (...); None derives it.
 
   Returns:
-    A tuple (alpha*, S*, s*, z*), which is what `PhaseType` takes: (..., p),
-    (..., p, p) or EdgeRates, (..., p) or None with edges, and (...) or what
-    was given with edges. NaN where
-    a value breaks a rule.
+    A tuple (alpha*, S*, s*, z*), the arguments of `PhaseType`: (..., p); (...,
+    p, p) or EdgeRates; (..., p), or None with edges; and (...), with edges as
+    given. NaN for invalid values.
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision.
     ValueError: shapes do not fit, an array is empty, or a model of edges with
       rewards of zero has more than 4096 phases.
 
-  Example: lineages counted, 3 and then 2, while they coalesce at the rates 3
-  and 1.
+  Example: the total length of a coalescent tree, with 3 and then 2 lineages.
 
     >>> import numpy as np
     >>> from phasic import math as pm
@@ -116,7 +114,7 @@ def reward_transform(
 def _evaluate(
   initial: Array, matrix: Array, exits: Array, atom: Array, rewards: Array
 ) -> tuple[Array, Array, Array, Array]:
-  """Returns the model of a matrix, for the parts of `chain_arguments`."""
+  """Computes the model of a matrix, for the parts of `chain_arguments`."""
   dtype = static.dtype_name(initial)
   wide = [
     structures.cast(x, static.wide_float())
@@ -133,7 +131,7 @@ def _evaluate(
   off = seen.off * (1 - np.eye(p, dtype=rewards.dtype)) / units[..., None]
   exits = seen.exits / units
   totals = np.sum(off, axis=-1) + exits
-  # No phase may keep the chain for ever, not even one that is never entered.
+  # Phases that are never entered get an exit, so that no phase is a trap.
   fastest = np.max(autodiff.stop_gradient(totals), axis=-1)[..., None]
   exits = exits + np.where(idle, np.where(fastest > 0, fastest, 1.0), 0.0)
   good = np.all(

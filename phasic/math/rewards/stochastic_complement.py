@@ -1,7 +1,7 @@
-"""Phases that earn nothing, eliminated from a chain.
+"""Stochastic complement: elimination of phases without reward.
 
-What is left is the chain at the times when it is in a phase that earns
-something. All are sums of products of non-negative numbers.
+The result is the chain watched only in phases with reward. All results are sums
+of products of nonnegative numbers.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from phasic.math.portable import elimination
 
 
 class StochasticComplement(NamedTuple):
-  """A chain seen only in the phases that earn something.
+  """A chain watched only in phases with reward.
 
-  Weights are rates or probabilities. In the rows and columns of phases that
-  earn nothing all is zero.
+  Weights are rates or probabilities. The rows and columns of phases without
+  reward are zero.
 
   Attributes:
-    initial: masses of the first such phase (..., p).
-    off: weights of the next one (..., p, p), with returns to the same phase on
-      the diagonal.
-    exits: weights of no other one (..., p).
-    atom: mass of paths without any (...).
+    initial: masses of the first phase with reward (..., p).
+    off: weights of the next phase with reward (..., p, p); the diagonal has
+      returns to the same phase.
+    exits: weights of absorption before another phase with reward (..., p).
+    atom: mass of paths without phases with reward (...).
   """
 
   initial: Array
@@ -45,20 +45,20 @@ class StochasticComplement(NamedTuple):
 def complement(
   initial: Array, off: Array, exits: Array, atom: Array, idle: Array
 ) -> StochasticComplement:
-  """Eliminates phases.
+  """Eliminates phases without reward.
 
-  With + the phases that earn something, 0 those that do not, and N the
-  expected sojourn times (..., or visits) (-S_00)^-1, the results are alpha_+ +
-  alpha_0 N S_0+, S_++ + S_+0 N S_0+, s_+ + S_+0 N s_0 and z + alpha_0 N s_0.
-  A class of phases 0 that is never left counts as the end.
+  With + for phases with reward, 0 for phases without, and N the expected
+  sojourn times (or visits) (-S_00)^-1, the results are alpha_+ + alpha_0 N
+  S_0+, S_++ + S_+0 N S_0+, s_+ + S_+0 N s_0 and z + alpha_0 N s_0. A class of
+  phases 0 that is never left counts as absorption.
 
   Args:
     initial: alpha (..., p).
-    off: weights between phases (..., p, p); the diagonal belongs to the phases
-      that earn something, else it is not looked at.
+    off: weights between phases (..., p, p); the diagonal is read only for
+      phases with reward.
     exits: weights of absorption (..., p).
     atom: z (...).
-    idle: boolean, which phases earn nothing (..., p).
+    idle: boolean, whether phases have no reward (..., p).
   """
   p = static.shape(exits)[-1]
   to_idle = idle[..., None, :]
@@ -73,10 +73,10 @@ def complement(
     fixed(inside) > 0, (fixed(leaving) > 0) | np.logical_not(idle), -1
   )
   trapped = np.where(leaves, 0.0, 1.0)
-  # Phases that earn something stay themselves: each its own exit, of one.
+  # Exits of one from phases with reward keep the system nonsingular.
   own = trapped + np.where(idle, 0.0, 1.0)
   ends = ends + trapped
-  # Where the first phase is that earns something, (..., p, p + 1).
+  # Probabilities of the first phase with reward, (..., p, p + 1).
   first = solution(
     inside,
     leaving + own,
@@ -95,7 +95,7 @@ def complement(
 
 
 def solution(off: Array, exits: Array, b: Array) -> Array:
-  """Returns (-S)^-1 b (..., p, r) for weights between phases and of exits."""
+  """Computes (-S)^-1 b (..., p, r) from off-diagonal weights and exits."""
   p = static.shape(exits)[-1]
   phases = onp.arange(p, dtype=onp.int32)
   indices = onp.stack(
@@ -139,16 +139,16 @@ def _nan_vjp(
   jvp_fn=_nan_jvp,
 )
 def _nan_at_zero(rewards: Array, like: Array) -> Array:
-  """Returns NaN for rewards (..., p) of zero, and else zeros.
+  """Returns NaN for rewards (..., p) of zero, and zeros otherwise.
 
-  TensorFlow finds forward mode as the transpose of reverse mode, in `like`
-  (...): it is NaN where a reward of zero moves.
+  TensorFlow derives forward mode as the transpose of reverse mode, in `like`
+  (...): it is NaN if a reward of zero has a tangent.
   """
   return np.where(rewards == 0, math.nan, 0.0) + 0.0 * like[..., None]
 
 
 def _vjp(rewards: Array, cotangent: Array) -> tuple[Array]:
-  # For the derivatives of this one.
+  # The added zero gives this rule its own derivatives.
   again = no_derivative_at_zero(rewards) + 0.0 * cotangent
   return (_nan_at_zero(rewards, cotangent) + again[..., None],)
 
@@ -164,7 +164,7 @@ def _jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
 def no_derivative_at_zero(rewards: Array) -> Array:
   """Returns zeros (...), whose derivative is NaN in rewards (..., p) of zero.
 
-  The law with a reward of zero has a mass where that with a small one has a
-  density: their arrays have no derivative there.
+  A reward of zero gives a mass where a small reward gives a density: the arrays
+  of the model are not differentiable there.
   """
   return np.sum(np.zeros_like(rewards), axis=-1)
