@@ -1,1 +1,1 @@
-"""Quadrature: entropies, divergences, modes, expectations."""
+"""Quadrature: entropies, divergences, expectations; and modes."""

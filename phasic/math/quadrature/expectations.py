@@ -14,18 +14,18 @@ from phasic.internal.arrays import Array
 from phasic.math.quadrature import numerical_distributions
 from phasic.math.quadrature import quadrature
 
-# A bound of P(X > last), see `numerical_distributions.NumericalDistribution`.
+# A bound of P(X > last), see `NumericalDistribution`.
 _LEFT = math.exp(-61.0)
 
 
 def mean_and_variance(
   model: numerical_distributions.ModelLike, function: Callable[[Array], Array]
 ) -> tuple[Array, Array]:
-  """Returns E g(X) and the variance of g(X), for an increasing g, g(0) = 0.
+  """Computes E g(X) and the variance of g(X), for increasing g, g(0) = 0.
 
-  They are sums over nodes as those of `information.entropy`. The error is
-  below 1e-9 (float32: 1e-4) of E g(X) and of the variance, or the result is
-  NaN: so it is where g grows so fast that times matter which are never seen.
+  They are computed by quadrature as in `information.entropy`. The relative
+  error is below 1e-9 (float32: 1e-4), or the result is NaN. It is NaN if g
+  grows so fast that times beyond the last quadrature point matter.
 
   Args:
     model: initial_probs, subgenerator, exit_rates and prob_zero, the last two
@@ -59,7 +59,7 @@ def raw_moment(
   function: Callable[[Array], Array],
   k: int,
 ) -> Array:
-  """Returns E g(X)^k; arguments and accuracy are those for E g(X).
+  """Computes E g(X)^k; arguments and accuracy are as for E g(X).
 
   Args:
     model: as above.
@@ -67,7 +67,7 @@ def raw_moment(
     k: a positive integer.
   """
   distribution, rule, logs, masses = _points(model)
-  # In terms of the last value, so that powers are in range.
+  # Values are divided by the last one, so that powers stay in range.
   found, most = _values(distribution, rule, function)
   share = quadrature.total(rule, masses * (found / most) ** float(k))
   with onp.errstate(over="ignore"):
@@ -85,7 +85,7 @@ def _points(
   Array,
   Array,
 ]:
-  """Returns the law, its rule, and log densities and masses at the nodes."""
+  """Builds a rule; returns log densities and masses at its points too."""
   distribution = numerical_distributions.NumericalDistribution(
     numerical_distributions.convert(model, False), False
   )
@@ -104,13 +104,13 @@ def _values(
   rule: quadrature.QuadratureRule,
   function: Callable[[Array], Array],
 ) -> tuple[Array, Array]:
-  """Returns g at the nodes, and at the last one that counts."""
+  """Evaluates g at the quadrature points, and at the last relevant time."""
 
   def values(times: Array) -> Array:
     found = function(structures.cast(times, distribution.dtype))
     return structures.cast(found, static.wide_float())
 
-  # Where nothing is left, values may be out of range.
+  # Values beyond the last relevant time may be out of range.
   return values(np.minimum(rule.points, distribution.last)), values(
     distribution.last
   )

@@ -1,13 +1,13 @@
-"""Moments of increasing functions that grow as exponentials do.
+"""Moments of increasing functions that grow like exponentials.
 
-E exp(v(X)) for a phase-type X and v with v(x) - q x bounded is known to be
-infinite from the decay rate on, as E exp(q X) is. Below it exp(q x) f(x) is in
-proportion to the density of a chain with tilted rates, which tells how late
-times matter: a sum over nodes sees all of them, and must have the sum E exp(q X)
-that is known.
+For a phase-type X and v with v(x) - q x bounded, E exp(v(X)) is infinite if and
+only if E exp(q X) is: for q at or above the decay rate. Below it, exp(q x) f(x)
+is proportional to the density of a chain with tilted rates, whose longest mean
+bounds the times that matter. The quadrature must reproduce the known value of
+E exp(q X).
 
-Where v grows slower than x there are all moments, and a bound of the survival
-function says how late times matter.
+If v grows slower than x, all moments exist, and a bound of the survival
+function bounds the times that matter.
 """
 
 from __future__ import annotations
@@ -29,20 +29,21 @@ from phasic.math.moments import generating_functions
 from phasic.math.quadrature import numerical_distributions
 from phasic.math.quadrature import quadrature
 
-# A sum leaves out at most exp(-61) of what is expected, see `laws`.
+# Quadrature omits at most exp(-61) of an expectation, see
+# `numerical_distributions`.
 _LONGEST = 170.0
 _LOG_LEFT = 62.0
 
 
 class MomentQuadrature:
-  """Where sums over X are taken, and its density there.
+  """A quadrature rule for moments, with the density of X at its points.
 
   Attributes:
-    law: X's.
+    distribution: the distribution of X.
     rule: the rule.
-    times: the nodes, (n, ...), in the law's dtype.
+    times: the quadrature points, (n, ...), in the distribution's dtype.
     logs: the log density, (n, ...).
-    undefined: what is added to results: zero, or NaN, or inf, (...).
+    undefined: a term that is added to results: zero, or NaN, or inf, (...).
   """
 
   def __init__(
@@ -51,7 +52,7 @@ class MomentQuadrature:
     last: Array,
     undefined: Array,
   ) -> None:
-    """Takes X's law, the last time that matters and `undefined`."""
+    """Sets the distribution, the last time that matters and `undefined`."""
     self.distribution = distribution
     usable = np.isfinite(last) & (last > 0)
     last = autodiff.stop_gradient(np.where(usable, last, 1.0))
@@ -63,14 +64,14 @@ class MomentQuadrature:
     self.undefined = undefined + np.where(usable, 0.0, math.nan)
 
   def expected(self, log_value: Array) -> Array:
-    """Returns E exp(v(X)), v(0) = -inf, from v at the nodes."""
+    """Computes E exp(v(X)), v(0) = -inf, from v at the quadrature points."""
     log_value = _wide(log_value)
     with onp.errstate(all="ignore"):  # Where it is inf.
       terms = quadrature.masses(self.logs, self.rule.log_weights + log_value)
       return self._given(quadrature.total(self.rule, terms))
 
   def variance(self, log_value: Array, mean: Array) -> Array:
-    """Returns the variance of exp(v(X)) from its mean."""
+    """Computes the variance of exp(v(X)) from its mean."""
     log_value, mean = _wide(log_value), _wide(mean)
     log_mean = np.log(mean)
     early = log_value < log_mean
@@ -89,7 +90,7 @@ class MomentQuadrature:
 
 
 def tilted(model: Model, growth: Array) -> MomentQuadrature:
-  """Returns nodes for v with v(x) - q x bounded.
+  """Builds a rule for v with v(x) - q x bounded.
 
   Args:
     model: initial_probs, subgenerator or edges, exit_rates and prob_zero, the
@@ -113,7 +114,7 @@ def tilted(model: Model, growth: Array) -> MomentQuadrature:
   points = MomentQuadrature(
     distribution, _LONGEST * longest, np.where(finite, 0.0, total)
   )
-  # All of what is expected must be seen.
+  # The quadrature must reproduce the known total.
   weights = points.rule.log_weights + _wide(growth) * points.rule.points
   with onp.errstate(all="ignore"):  # Where it is infinite.
     seen = np.sum(quadrature.masses(points.logs, weights), axis=0)
@@ -125,11 +126,11 @@ def tilted(model: Model, growth: Array) -> MomentQuadrature:
 
 
 def slow(model: Model, factor: float, power: Array) -> MomentQuadrature:
-  """Returns nodes for v(x) = m x^(1/k) or less, k > 1.
+  """Builds a rule for v(x) = m x^(1/k) or less, k > 1.
 
-  As P(X > t) <= exp(1 - t / (e M)) with M the longest mean, nothing is left of
-  exp(v(x)) P(X > x) where x / (e M) is above twice v(x), and twice what a number
-  has digits. For k < 1 expectations are infinite, for k = 1 NaN is returned.
+  As P(X > t) <= exp(1 - t / (e M)) with M the longest mean, exp(v(x)) P(X > x)
+  is negligible if x / (e M) is above 2 v(x) and twice the log of the precision.
+  For k < 1 expectations are infinite, for k = 1 the result is NaN.
 
   Args:
     model: as in `tilted`.
@@ -148,7 +149,7 @@ def slow(model: Model, factor: float, power: Array) -> MomentQuadrature:
   late = np.exp(np.minimum(log_last, 600.0))
   late = np.where(log_last > 600.0, math.nan, late)
   last = np.maximum(late, 2.0 * _LOG_LEFT * unit)
-  # Where absorption may never come they are infinite too.
+  # Expectations are also infinite if absorption is not certain.
   endless = (power < 1.0) | (mean == math.inf)
   undefined = np.where(some, 0.0, math.nan)
   undefined = np.where(endless, math.inf, undefined)

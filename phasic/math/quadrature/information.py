@@ -1,14 +1,14 @@
 """Entropies and divergences of phase-type distributions.
 
-They are those of densities with respect to Lebesgue's measure on (0, inf) plus
-a unit mass at 0, in discrete time of probabilities.
+Densities are with respect to Lebesgue's measure on (0, inf) plus a unit mass at
+0; in discrete time probabilities are used.
 
-Integrals are sums over nodes that are fixed by the models' time scales, sums
-over numbers of steps are whole up to 2048 (more, where there are more than 64
-phases) and go by panels beyond. The error is below 1e-9 (float32: 1e-4) of the
-sum of absolute values, or the result is NaN: so it is where absorption may
-never come, and where a discrete chain goes on for thousands of steps and has a
-period. Derivatives are those of the sums, in the parameters of the models.
+Integrals are sums over quadrature points that depend on the models' time
+scales. Sums over numbers of steps are complete up to 2048 (more for more than
+64 phases), and use panels beyond. The error is below 1e-9 (float32: 1e-4) of
+the sum of absolute values, or the result is NaN. It is NaN if absorption is not
+certain, and if a discrete chain has a period and takes thousands of steps.
+Derivatives in the parameters of the models are the derivatives of the sums.
 
 Reference: T. M. Cover, J. A. Thomas, Elements of information theory, 2006, ch.
   8.
@@ -40,7 +40,7 @@ def entropy(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns -z log(z) - integral of f(t) log f(t) dt.
+  """Computes the entropy, -z log(z) - integral of f(t) log f(t) dt.
 
   The error is relative to the integral of |f log f|.
 
@@ -57,7 +57,7 @@ def entropy(
     TypeError: dtypes differ, or are complex, bool or half precision.
     ValueError: shapes do not fit, or an array is empty.
 
-  Example: that of an exponential time is 1 - log(rate).
+  Example: an exponential time, with entropy 1 - log(rate).
 
     >>> from phasic import math as pm
     >>> print(f"{float(pm.phase_type.entropy([1.0], [[-2.0]])):.6f}")
@@ -73,12 +73,12 @@ def discrete_entropy(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Returns -sum p(k) log p(k).
+  """Computes the entropy, -sum p(k) log p(k).
 
-  Arguments, result and errors are those of `phase_type.entropy`, with T,
-  (..., p, p), or `EdgeProbs`.
+  Arguments, result and errors are as in `phase_type.entropy`, with T, (..., p,
+  p), or `EdgeProbs`.
 
-  Example: that of a number of throws of a coin is two bits.
+  Example: the number of tosses of a coin until heads, with two bits of entropy.
 
     >>> from phasic import math as pm
     >>> print(f"{float(pm.discrete_phase_type.entropy([1.0], [[0.5]])):.6f}")
@@ -92,21 +92,21 @@ def cross_entropy(
   model: numerical_distributions.ModelLike,
   other: numerical_distributions.ModelLike,
 ) -> Array:
-  """Returns -z log(z') - integral of f(t) log g(t) dt.
+  """Computes the cross entropy, -z log(z') - integral of f(t) log g(t) dt.
 
-  It is inf where `other` has no mass but `model` has some; the error is
-  relative to the integral of |f log g|.
+  It is inf if `model` has mass where `other` has none. The error is relative to
+  the integral of |f log g|.
 
   Args:
-    model: that of f and z, a tuple of the four arguments of `entropy`; the
+    model: the model of f and z, a tuple of the four arguments of `entropy`; the
       last two may be None.
-    other: that of g and z'.
+    other: the model of g and z'.
 
   Returns:
     An array with the common batch shape of the models.
 
   Raises:
-    TypeError: a model is no tuple of four, dtypes differ, or are complex,
+    TypeError: a model is not a tuple of four, dtypes differ, or are complex,
       bool or half precision.
     ValueError: shapes do not fit, or an array is empty.
 
@@ -126,10 +126,10 @@ def discrete_cross_entropy(
   model: numerical_distributions.ModelLike,
   other: numerical_distributions.ModelLike,
 ) -> Array:
-  """Returns -sum p(k) log q(k).
+  """Computes the cross entropy, -sum p(k) log q(k).
 
-  Arguments, result and errors are those of `phase_type.cross_entropy`, with
-  tuples of the arguments of `discrete_phase_type.entropy`.
+  Arguments, result and errors are as in `phase_type.cross_entropy`, with tuples
+  of the arguments of `discrete_phase_type.entropy`.
   """
   return compare("cross_entropy", model, other, True)
 
@@ -138,15 +138,16 @@ def kl_divergence(
   model: numerical_distributions.ModelLike,
   other: numerical_distributions.ModelLike,
 ) -> Array:
-  """Returns the integral of f log(f / g) - f + g over the base measure.
+  """Computes the integral of f log(f / g) - f + g over the base measure.
 
-  For probabilities that is the divergence of Kullback and Leibler, the
-  expectation of log(f / g). No term is negative, so nothing is lost however
-  close the models are. It is inf where `other` has no mass but `model` has
-  some: an atom, or the density. Derivatives in free coordinates are those of
-  this formula. A mass at zero that is zero is none, and has no derivative.
+  For probability densities this is the Kullback-Leibler divergence, the
+  expectation of log(f / g). All terms are nonnegative, so the result is
+  accurate even if the models are close. It is inf if `model` has mass where
+  `other` has
+  none: an atom, or the density. Derivatives in free coordinates are derivatives
+  of this formula. An atom of zero does not contribute, and has no derivative.
 
-  Arguments, result and errors are those of `cross_entropy`.
+  Arguments, result and errors are as in `cross_entropy`.
 
   Example:
 
@@ -164,10 +165,10 @@ def discrete_kl_divergence(
   model: numerical_distributions.ModelLike,
   other: numerical_distributions.ModelLike,
 ) -> Array:
-  """Returns the sum of p log(p / q) - p + q over all numbers of steps.
+  """Computes the sum of p log(p / q) - p + q over all numbers of steps.
 
-  It is inf where `other` lacks a number of steps that `model` has. The rest is
-  as for `phase_type.kl_divergence`, with tuples of the arguments of
+  It is inf if a number of steps is possible in `model` but not in `other`. All
+  else is as in `phase_type.kl_divergence`, with tuples of the arguments of
   `discrete_phase_type.entropy`.
   """
   return compare("kl_divergence", model, other, True)
@@ -176,7 +177,7 @@ def discrete_kl_divergence(
 def entropy_of(
   model: numerical_distributions.ModelLike, discrete: bool
 ) -> Array:
-  """Returns the entropy of a model, a tuple of four."""
+  """Computes the entropy of a model, a tuple of four."""
   return _run(
     "entropy",
     discrete,
@@ -191,20 +192,22 @@ def compare(
   other: numerical_distributions.ModelLike,
   discrete: bool,
 ) -> Array:
-  """Returns what compares two models, the kind's function of them."""
+  """Computes a functional of two models, e.g. "kl_divergence"."""
   models = [
     numerical_distributions.convert(x, discrete, name)
     for name, x in (("model", model), ("other", other))
   ]
   own, second = (static.dtype_name(x[0]) for x in models)
   if own != second:
-    raise TypeError(f"the first model is {own} and the second {second}")
+    raise TypeError(
+      f"model has dtype {own} and other {second}: the dtypes must agree"
+    )
   return _run(kind, discrete, kernel_ops.path(), *models)
 
 
 def _evaluate(kind: str, discrete: bool, path: str, *models: Model) -> Array:
-  """Returns a functional of one or two models."""
-  del path  # Another one is another function.
+  """Computes a functional of one or two models."""
+  del path  # Each path is compiled separately.
   dtype = static.dtype_name(models[0][0])
   distribution = numerical_distributions.NumericalDistribution(
     models[0], discrete
@@ -223,7 +226,7 @@ def _functional(
   distribution: numerical_distributions.NumericalDistribution,
   second: numerical_distributions.NumericalDistribution,
 ) -> Array:
-  """Returns it for two laws, which are the same one for the entropy."""
+  """Computes a functional of two distributions, equal ones for the entropy."""
   rule = numerical_distributions.common_rule(distribution, second)
   logs = distribution.log_density(rule)
   second_logs = (
@@ -257,7 +260,7 @@ _run = control_flow.compiled(_evaluate, static_argnums=(0, 1, 2))
 def _expected(
   rule: quadrature.QuadratureRule, logs: Array, second_logs: Array
 ) -> Array:
-  """Returns minus p log q with weights; nothing where p has no mass."""
+  """Computes -p log q with weights; zero where p is zero."""
   return _product(quadrature.masses(logs, rule.log_weights), second_logs)
 
 
@@ -265,7 +268,7 @@ def _expected_at_zero(
   distribution: numerical_distributions.NumericalDistribution,
   second: numerical_distributions.NumericalDistribution,
 ) -> Array | float:
-  """Returns -z log(z'); in discrete time zero is a node."""
+  """Computes -z log(z'); in discrete time zero is a quadrature point."""
   if distribution.discrete:
     return 0.0
   return _product(
@@ -282,7 +285,7 @@ def _product(mass: Array, log_q: Array) -> Array:
 def _divergence(
   log_p: Array, log_q: Array, log_weights: Array | float
 ) -> Array:
-  """Returns p log(p / q) - p + q with weights, which is not negative."""
+  """Computes p log(p / q) - p + q with weights, which is nonnegative."""
   p, q = (
     quadrature.masses(log_p, log_weights),
     quadrature.masses(log_q, log_weights),

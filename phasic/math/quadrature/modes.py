@@ -1,4 +1,4 @@
-"""Where the density of a sum of exponential times is largest.
+"""Modes of sums of independent exponential times.
 
 With stages of rates r_1, ..., r_p and the density f_j of the first j,
 
@@ -6,9 +6,9 @@ With stages of rates r_1, ..., r_p and the density f_j of the first j,
 
 so that no density is differentiated. f_p is log-concave, as a convolution of
 log-concave densities: the sign of f_{p-1} - f_p changes once, from plus to
-minus. The sum of the two fastest stages has its mode behind 1 / r for the
-faster rate r, more stages have it later, and a mode is no further than sqrt(3)
-standard deviations from the mean: so it is between 1 / r and three means.
+minus. The sum of the two fastest stages has its mode after 1 / r for the faster
+rate r, and more stages make it later. A mode is within sqrt(3) standard
+deviations of the mean. So it is between 1 / r and three means.
 
 Reference: S. Dharmadhikari, K. Joag-dev, Unimodality, convexity, and
   applications, 1988, ch. 1.
@@ -30,21 +30,20 @@ from phasic.internal.arrays import Array
 from phasic.math.calls import evaluation
 from phasic.math.model import edge_rates
 
-# Times in one call of the kernel; the bracket shrinks by one more than that.
+# The number of times in a kernel call; the bracket shrinks by this plus one.
 _PARTS = 31
 _MAX_ITERATIONS = 20
-# Of rates; the square of its inverse does not matter.
+# The largest ratio of rates; the square of its inverse is negligible.
 _MOST_UNLIKE = 2.0**27
-# Each doubles the order of the derivatives that are right.
+# Each step doubles the order of correct derivatives.
 _NEWTON_STEPS = 2
 
 
 def of_stages(rates: Array) -> Array:
-  """Returns the mode of a sum of independent exponential times.
+  """Computes the mode of a sum of independent exponential times.
 
   The relative error is below 1e-12 (float32: 1e-5) for up to 1000 stages.
-  Derivatives, of up to the third order, are those of the equation that the mode
-  solves.
+  Derivatives up to the third order are implicit, by the equation of the mode.
 
   Args:
     rates: r_i, (..., p), > 0 and finite, else the result is NaN.
@@ -56,8 +55,8 @@ def of_stages(rates: Array) -> Array:
 
 
 def _evaluate(path: str, rates: Array) -> Array:
-  """Returns the mode, see `of_stages`."""
-  del path  # Another one is another function.
+  """Computes the mode, see `of_stages`."""
+  del path  # Each path is compiled separately.
   dtype = static.dtype_name(rates)
   rates = structures.cast(rates, static.wide_float())
   usable = np.all((rates > 0) & (rates < math.inf), axis=-1)
@@ -77,22 +76,22 @@ _run = control_flow.compiled(_evaluate, static_argnums=(0,))
 
 
 def _slowest_last(rates: Array) -> Array:
-  """Returns the rates in an order in which f_{p-1} and f_p are most unlike."""
+  """Moves the slowest rate last, where f_{p-1} and f_p differ most."""
   slowest = 0.0 - np.max(0.0 - rates, axis=-1)[..., None]
   equal = structures.cast(rates == slowest, "int32")
   first = (equal > 0) & (np.cumsum(equal, axis=-1) == 1)
   other_rates = np.where(first, rates[..., -1:], rates)
-  # As a sum, which has the derivative of this one entry.
+  # The sum has one nonzero entry, and the right derivative.
   last = np.sum(np.where(first, rates, 0.0), axis=-1)[..., None]
   return np.concatenate([other_rates[..., :-1], last], axis=-1)
 
 
 def _capped(rates: Array) -> tuple[Array, Array]:
-  """Returns rates within the kernel's range, and what the mode is later by.
+  """Caps rates to the kernel's range; returns also the shift of the mode.
 
-  A stage that is far faster than the two slowest shifts the density by its
-  mean, but for the square of the quotient: the mode is behind one over the
-  second slowest rate. The kernel does not take rates times times above 1e15.
+  A stage that is far faster than the two slowest ones shifts the density by its
+  mean, up to the square of the ratio of rates. The kernel does not evaluate
+  rates times times above 1e15.
   """
   second = 0.0 - np.max(0.0 - rates[..., :-1], axis=-1)[..., None]
   fast = rates / _MOST_UNLIKE > second
@@ -102,7 +101,7 @@ def _capped(rates: Array) -> tuple[Array, Array]:
 
 
 def _bracketed(rates: Array) -> Array:
-  """Returns the mode by sections of a bracket, in the scale of log t."""
+  """Brackets the mode by repeated section, in the scale of log t."""
   low = 0.5 / np.max(rates, axis=-1)
   high = 3.0 * np.sum(1.0 / rates, axis=-1)
   eps = static.finfo_eps(rates)
@@ -118,7 +117,7 @@ def _bracketed(rates: Array) -> Array:
   def divide(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
     count, low, high = carry
     times = low * np.exp(parts * np.log(high / low))
-    # Where it cannot be computed times are too large.
+    # NaN means that a time is too large.
     rising = _log_ratio(rates, times) > 0
     low = np.maximum(low, np.max(np.where(rising, times, 0.0), axis=0))
     later = np.where(rising, math.inf, times)
@@ -144,7 +143,7 @@ def _improved(rates: Array, mode: Array) -> Array:
 
 
 def _log_ratio(rates: Array, times: Array) -> Array:
-  """Returns log f_{p-1} - log f_p."""
+  """Computes log f_{p-1} - log f_p."""
   p = static.shape(rates)[-1]
   return _log_density(rates[..., :-1], p - 1, times) - _log_density(
     rates, p, times
@@ -152,7 +151,7 @@ def _log_ratio(rates: Array, times: Array) -> Array:
 
 
 def _log_density(rates: Array, count: int, times: Array) -> Array:
-  """Returns log f_j for the first j stages."""
+  """Computes log f_j for the first j stages."""
   stages = onp.arange(count)
   edges = edge_rates.EdgeRates(stages, stages + 1, rates)
   start = structures.cast(onp.where(stages == 0, 1.0, 0.0), rates.dtype)

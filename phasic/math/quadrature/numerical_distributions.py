@@ -1,6 +1,6 @@
-"""A distribution as quadrature sees it: where its mass is, and how much.
+"""Distributions for quadrature: densities, masses and time scales.
 
-Sums are in the widest dtype there is, whatever that of the model.
+Sums are in the widest available dtype.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ ModelLike: TypeAlias = tuple[
 
 
 def convert(model: ModelLike, discrete: bool, name: str = "model") -> Model:
-  """Returns initial_probs, matrix, exits and prob_zero as arrays.
+  """Converts initial_probs, matrix, exits and prob_zero to arrays.
 
   Args:
     model: a tuple of the four; the last two may be None.
-    discrete: whether time is.
-    name: what it is called.
+    discrete: whether time is discrete.
+    name: its name in messages.
 
   Raises:
-    TypeError: it is no tuple of four, dtypes differ, or are complex, bool or
+    TypeError: it is not a tuple of four, dtypes differ, or are complex, bool or
       half precision.
     ValueError: shapes do not fit, or an array is empty.
   """
   alpha, matrix, exits, atom = _four(model, discrete, name)
-  # Any times make the arguments those of a function of times.
+  # The converter needs a time; the value does not matter.
   alpha, matrix, _, exits, atom = operands.convert(
     alpha, matrix, 0.0, exits, atom, names=operands.names(discrete)
   )
@@ -60,15 +60,15 @@ def convert(model: ModelLike, discrete: bool, name: str = "model") -> Model:
 
 
 def _four(model: ModelLike, discrete: bool, name: str) -> ModelLike:
-  """Returns a model's four arguments; raises TypeError for anything else."""
+  """Returns the four arguments of a model, or raises TypeError."""
   if isinstance(model, (tuple, list)) and len(model) == 4:
     return model
   what = type(model).__name__
   if isinstance(model, (tuple, list)):
     what = f"a {what} of {len(model)}"
   raise TypeError(
-    f"{name} is {what}: it must be a tuple of {_listed(discrete)}, the last two "
-    "None where they are not given; a distribution has a method of its own"
+    f"{name} is {what}: it must be a tuple of {_listed(discrete)}, of which the "
+    "last two may be None; distributions have methods for this"
   )
 
 
@@ -79,19 +79,19 @@ def _listed(discrete: bool) -> str:
 
 
 class NumericalDistribution:
-  """The law of a model.
+  """The distribution of a model, with its time scales.
 
   Attributes:
-    discrete: whether time is.
+    discrete: whether time is discrete.
     dtype: the name of the dtype.
     phases: the number of phases.
     log_rate: log of the largest rate, (...), a constant.
-    last: a time after which nothing is left, (...), a constant.
-    longest: a time after which nothing is left from any phase, (...), too.
+    last: a time beyond which the mass is negligible, (...), a constant.
+    longest: the same for chains that start in any phase, (...), a constant.
   """
 
   def __init__(self, model: Model, discrete: bool) -> None:
-    """Takes what `convert` returns."""
+    """Derives time scales of a model as `convert` returns it."""
     self.discrete = discrete
     self._model = model
     self.dtype = static.dtype_name(model[0])
@@ -108,7 +108,7 @@ class NumericalDistribution:
     self.last = self._last()
 
   def value(self, kind: str, times: Array | float) -> Array:
-    """Returns a function of times."""
+    """Evaluates the function of a kind at times."""
     alpha, matrix, exits, atom = self._model
     times = structures.cast(times, self.dtype)
     arguments = (alpha, matrix, times, exits, atom)
@@ -118,13 +118,13 @@ class NumericalDistribution:
   def log_density(
     self, rule: quadrature.QuadratureRule, until: Array | None = None
   ) -> Array:
-    """Returns the logarithms of the density at the nodes of a rule.
+    """Computes the log density at the points of a rule.
 
-    Where nothing is left they are -inf, as they may not be known so far out.
+    It is -inf beyond the last relevant time, where the kernel may give NaN.
 
     Args:
       rule: the rule.
-      until: a time until which they are wanted, (...), if it is later.
+      until: a later time up to which log densities are needed, (...), or None.
     """
     last = self.last if until is None else np.maximum(self.last, until)
     gone = rule.points > last
@@ -132,17 +132,17 @@ class NumericalDistribution:
     return np.where(gone, -math.inf, logs)
 
   def log_atom(self) -> Array:
-    """Returns the logarithm of the mass at zero, (...); -inf for none."""
+    """Computes the logarithm of the mass at zero, (...); -inf for none."""
     mass = self.value("cdf", 0.0)
     some = mass > 0
     log_mass = np.log(np.where(some, mass, 1.0))
-    # What is NaN stays it.
+    # The sum keeps NaN.
     return np.where(mass == 0, -math.inf, log_mass + np.where(some, 0.0, mass))
 
   def checked(
     self, rule: quadrature.QuadratureRule, logs: Array, x: Array
   ) -> Array:
-    """Returns x, NaN where the masses at the nodes are not all there is."""
+    """Returns x, NaN where the masses of the rule do not sum to one."""
     fixed = autodiff.stop_gradient
     masses = quadrature.masses(fixed(logs), rule.log_weights)
     expected_mass: Array | float = 1.0
@@ -152,7 +152,7 @@ class NumericalDistribution:
     return x * np.where(missing <= rule.tolerance, 1.0, math.nan)
 
   def undefined(self, where: Array) -> Array:
-    """Returns 0, (...), with derivatives NaN in the model where it is told."""
+    """Returns 0, (...), whose derivatives in the model are NaN at `where`."""
     matrix: Any
     alpha, matrix, exits, atom = self._model
     rates = matrix.parameters if operands.is_edges(matrix) else matrix
@@ -166,8 +166,9 @@ class NumericalDistribution:
     )
 
   def _last(self) -> Array:
-    """Returns a time after which nothing is left, (...)."""
-    # By the bound, and mostly much earlier; late times may take long.
+    """Computes a time beyond which the mass is negligible, (...)."""
+    # The bound is often far too late, and late times are slow to evaluate. So
+    # earlier times are tried.
     longest = self.longest
     shape = (-1, *(1 for _ in static.shape(longest)))
     parts = onp.reshape(onp.exp(0.25 * onp.arange(-24.0, -3.0)), shape)
@@ -182,7 +183,7 @@ class NumericalDistribution:
 def common_rule(
   distribution: NumericalDistribution, second: NumericalDistribution
 ) -> quadrature.QuadratureRule:
-  """Returns a rule for integrals or sums over the masses of two laws."""
+  """Builds a rule for integrals or sums over two distributions."""
   phases = max(distribution.phases, second.phases)
   last = np.maximum(distribution.last, second.last)
   if distribution.discrete:

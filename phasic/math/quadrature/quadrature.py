@@ -1,7 +1,7 @@
-"""Integrals over all times, and sums over all numbers of steps.
+"""Quadrature rules for integrals over times and sums over steps.
 
-Each rule comes with a coarser one on a part of the same nodes; what the two
-differ by bounds the error.
+Each rule comes with a coarser rule on a part of its points. The difference of
+the two bounds the error.
 
 References:
   H. Takahasi, M. Mori, Double exponential formulas for numerical integration,
@@ -23,23 +23,23 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 
-# Where t is below exp(-46) of the shortest time scale.
+# At this u, t is below exp(-46) times the shortest time scale.
 _LOWEST = -3.75
-# Nodes of the finer rule.
+# The number of points of the finer rule.
 _COUNT = 2049
-# Larger numbers of steps are not all floating ones.
+# Not all larger integers can be represented.
 _MOST_STEPS = 2.0**53
 
 
 class QuadratureRule(NamedTuple):
-  """Nodes and weights; nodes have a leading axis, before the batch.
+  """Points and weights, with a leading axis before the batch.
 
   Attributes:
-    nodes: where to evaluate, (n, ...).
-    log_weights: (n, ...); -inf where a node does not count.
-    coarse: what the weights are multiplied with in the coarser rule, (n, 1...).
-    tolerance: how much the two may differ, in units of the sum of absolute
-      values.
+    points: the quadrature points, (n, ...).
+    log_weights: log weights, (n, ...); -inf for an unused point.
+    coarse: factors of the weights in the coarser rule, (n, 1...).
+    tolerance: the largest difference of the two rules, relative to the sum of
+      absolute values.
   """
 
   points: Array
@@ -51,24 +51,25 @@ class QuadratureRule(NamedTuple):
 def times(
   log_rate: Array, last: Array, phases: int, dtype: str
 ) -> QuadratureRule:
-  """Returns a rule for integrals over (0, inf).
+  """Builds a rule for integrals over (0, inf).
 
-  It is the trapezoidal rule in u, t = exp(u - exp(-u)) / rate, so that all
-  time scales between the shortest and the longest have their nodes. The error
-  of the finer rule is about the square of the coarser one's.
+  It is the trapezoidal rule in u, with t = exp(u - exp(-u)) / rate, so that all
+  time scales from the shortest to the longest have points. The error of the
+  finer rule is about the square of the error of the coarser rule.
 
   Args:
     log_rate: log of the largest rate, (...).
-    last: a time after which nothing is left, (...).
-    phases: their number: densities are as narrow as 1 / sqrt(phases).
-    dtype: in which densities are known.
+    last: a time beyond which the mass is negligible, (...).
+    phases: the number of phases; densities may be as narrow as 1 /
+      sqrt(phases).
+    dtype: the dtype of densities.
   """
   count = (_COUNT - 1) * _refinement(phases, 1024) + 1
   steps = onp.arange(count) / (count - 1)
   steps = onp.reshape(steps, (-1, *(1 for _ in static.shape(log_rate))))
   wide = static.wide_float()
   steps = structures.cast(steps, wide)
-  # Of what may never end, or never starts, nothing is known.
+  # Without finite time scales the rule is NaN.
   usable = (last < math.inf) & (log_rate > -math.inf)
   last, log_rate = (np.where(usable, x, math.nan) for x in (last, log_rate))
   width = np.log(last) + log_rate - _LOWEST
@@ -90,15 +91,15 @@ def times(
 
 
 def counts(last: Array, phases: int, dtype: str) -> QuadratureRule:
-  """Returns a rule for sums over 0, 1, 2, ...
+  """Builds a rule for sums over 0, 1, 2, ...
 
-  The first ones are all there; then come two panels for each doubling, with n
-  nodes whose weights make sums of polynomials of degrees below n exact.
+  The first integers are all points. Then each doubling has two panels of n
+  points, with weights that are exact for polynomials of degrees below n.
 
   Args:
-    last: a number of steps after which nothing is left, (...).
-    phases: their number.
-    dtype: in which probabilities are known.
+    last: a number of steps beyond which the mass is negligible, (...).
+    phases: the number of phases.
+    dtype: the dtype of probabilities.
   """
   panels = _panels(32 * _refinement(phases, 64))
   shape = (-1, *(1 for _ in static.shape(last)))
@@ -106,7 +107,7 @@ def counts(last: Array, phases: int, dtype: str) -> QuadratureRule:
     structures.cast(onp.reshape(x, shape), static.wide_float())
     for x in (panels[0], onp.log(panels[1]), panels[2])
   )
-  # With too many steps to count the rule is NaN.
+  # If the steps are too many for floating-point integers, the rule is NaN.
   known = last < _MOST_STEPS
   points = points + np.zeros_like(last)
   inside = points <= last
@@ -120,12 +121,12 @@ def counts(last: Array, phases: int, dtype: str) -> QuadratureRule:
 
 
 def total(rule: QuadratureRule, terms: Array, floor: float = 0.0) -> Array:
-  """Returns the sum of terms, NaN where the two rules differ by too much.
+  """Computes the sum of terms, NaN if the two rules differ by too much.
 
   Args:
     rule: the rule.
     terms: values times weights, (n, ...).
-    floor: the size of what cannot matter.
+    floor: an absolute difference that is always allowed.
   """
   found = np.sum(terms, axis=0)
   size = np.sum(np.abs(terms), axis=0)
@@ -137,7 +138,7 @@ def total(rule: QuadratureRule, terms: Array, floor: float = 0.0) -> Array:
 
 
 def masses(logs: Array, log_weights: Array | float) -> Array:
-  """Returns exp(logs) times weights; nothing where the logarithm is -inf."""
+  """Computes exp(logs) times weights; zero where a logarithm is -inf."""
   some = logs > -math.inf
   mass = np.exp(np.where(some, logs, 0.0) + log_weights)
   lost = np.where(np.isnan(logs), math.nan, 0.0)
@@ -145,13 +146,13 @@ def masses(logs: Array, log_weights: Array | float) -> Array:
 
 
 def _refinement(phases: int, most: int) -> int:
-  """Returns by how much a rule is finer for more phases than usual."""
+  """Returns the factor of the number of points for many phases."""
   return max(1, math.ceil(math.sqrt(phases / most)))
 
 
 @functools.lru_cache(maxsize=8)
 def _panels(n: int) -> tuple[onp.ndarray, ...]:
-  """Returns nodes, weights and what the coarser rule multiplies them with."""
+  """Computes points, weights and factors of the coarser rule."""
   start = 2 * n * n
   points = [onp.arange(float(start))]
   weights = [onp.ones(start)]
@@ -172,7 +173,7 @@ def _panels(n: int) -> tuple[onp.ndarray, ...]:
 
 
 def _panel_weights(places: onp.ndarray, size: int) -> onp.ndarray:
-  """Returns weights with which sums over 0, ..., size - 1 are exact."""
+  """Computes weights that make sums over 0, ..., size - 1 exact."""
   n = len(places)
   legendre = onp.polynomial.legendre
   values: onp.ndarray = legendre.legvander(2 * (places + 0.5) / size - 1, n - 1)
@@ -180,12 +181,12 @@ def _panel_weights(places: onp.ndarray, size: int) -> onp.ndarray:
 
 
 def _legendre_sums(n: int, size: int) -> onp.ndarray:
-  """Returns sums of the Legendre polynomials over the midpoints of cells."""
+  """Computes sums of Legendre polynomials over the midpoints of cells."""
   legendre = onp.polynomial.legendre
   if size <= 2**14:
     midpoints = 2 * (onp.arange(size) + 0.5) / size - 1
     return onp.sum(legendre.legvander(midpoints, n - 1), axis=0)
-  # By Euler's and Maclaurin's formula, from derivatives at both ends.
+  # The Euler-Maclaurin formula uses derivatives at both ends.
   width = 2 / size
   degrees = onp.arange(n)
   sums = onp.where(degrees == 0, 2.0, 0.0)

@@ -1,11 +1,12 @@
-"""Entropies and divergences by the masses of a law at the nodes of a rule.
+"""Entropies and divergences by the masses of a distribution on a rule.
 
-`information` compares two chains on nodes that are fine enough for both. Here
-one law has the nodes, of which it has all its mass, and the other one only a
-log density: so that laws of all kinds can be compared. Sums are those of p log
-p and of p log(p / q), whose terms have both signs; their error is below 1e-9
-(float32: 1e-4) of the sum of absolute values, or the result is NaN: so it is
-where log(p / q) grows so fast that times matter which are never seen.
+`information` compares two chains on a rule that is fine enough for both. Here
+one distribution has its mass on the quadrature points, and the other one needs
+only a log density: so distributions of all kinds can be compared. The sums are
+of p log p and p log(p / q), whose terms have both signs. The error is below
+1e-9 (float32: 1e-4) of the sum of absolute values, or the result is NaN. It is
+NaN if log(p / q) grows so fast that times beyond the last quadrature point
+matter.
 """
 
 from __future__ import annotations
@@ -23,21 +24,21 @@ from phasic.internal.arrays import Array
 from phasic.math.quadrature import numerical_distributions
 from phasic.math.quadrature import quadrature
 
-# A bound of P(X > last), see `numerical_distributions.NumericalDistribution`.
+# A bound of P(X > last), see `NumericalDistribution`.
 _LEFT = math.exp(-61.0)
-# Nodes of an interval are as near to its end, in units of its length.
+# Log distance of the last point to the end of an interval, in its length.
 _LOG_NEAR = 45.0
 
 
 class QuadraturePoints(NamedTuple):
-  """A law at the nodes of a rule.
+  """A distribution at the points of a quadrature rule.
 
   Attributes:
-    rule: the rule, of which the coarser one is used.
-    values: the nodes in the law's own unit, (n, ...), in the law's dtype.
+    rule: the rule.
+    values: values of the distribution, (n, ...), in its dtype.
     masses: probabilities, (n, ...).
-    log_prob: the law's log density per its own unit, (n, ...).
-    log_atom: of the mass at zero that is none of the nodes, (...).
+    log_prob: the log density at the values, (n, ...).
+    log_atom: log of a mass at zero that is not among the points, (...).
   """
 
   rule: quadrature.QuadratureRule
@@ -50,7 +51,7 @@ class QuadraturePoints(NamedTuple):
 def of_model(
   model: numerical_distributions.ModelLike, discrete: bool
 ) -> QuadraturePoints:
-  """Returns the nodes of a chain."""
+  """Builds the quadrature points of a chain."""
   distribution = numerical_distributions.NumericalDistribution(
     numerical_distributions.convert(model, discrete), discrete
   )
@@ -64,19 +65,19 @@ def of_increasing(
   forward: Callable[[Array], Array],
   log_growth: Callable[[Array], Array],
 ) -> QuadraturePoints:
-  """Returns the nodes of g(X), of a chain's time X and an increasing g.
+  """Builds the quadrature points of g(X), for increasing g.
 
   Args:
-    model: the chain's, in continuous time.
-    forward: g, of arrays in the model's dtype, the batch last.
-    log_growth: log g', of such arrays.
+    model: the model of X, in continuous time.
+    forward: g, a function of arrays in the model's dtype, the batch last.
+    log_growth: log g', a function of the same arrays.
   """
   distribution = numerical_distributions.NumericalDistribution(
     numerical_distributions.convert(model, False), False
   )
   rule = numerical_distributions.common_rule(distribution, distribution)
   logs = distribution.log_density(rule)
-  # Where nothing is left, values may be out of range.
+  # Values beyond the last relevant time may be out of range.
   times = structures.cast(
     np.minimum(rule.points, distribution.last), distribution.dtype
   )
@@ -91,17 +92,17 @@ def of_interval(
   high: Array,
   log_prob: Callable[[Array], Array],
 ) -> QuadraturePoints:
-  """Returns the nodes of a chain's time that is known to be in an interval.
+  """Builds the quadrature points of a time given that it is in an interval.
 
-  With D the interval's length they are those of the whole line, moved by t =
+  With D the interval's length, points u of the half line are mapped to t =
   low + u / (1 + u / D).
 
   Args:
-    model: the chain's.
-    discrete: whether time is.
-    low: the first value, (...), a whole number in discrete time.
-    high: the last one, (...).
-    log_prob: the log density, of arrays in the model's dtype.
+    model: the model of the time.
+    discrete: whether time is discrete.
+    low: the first value, (...), an integer in discrete time.
+    high: the last value, (...).
+    log_prob: the log density, a function of arrays in the model's dtype.
   """
   distribution = numerical_distributions.NumericalDistribution(
     numerical_distributions.convert(model, discrete), discrete
@@ -131,7 +132,7 @@ def of_interval(
   points = _points(distribution, rule, values, logs, 0.0)
   if discrete:
     return points
-  # The interval may begin after zero.
+  # The atom is not in the interval if it begins after zero.
   atom = structures.cast(log_prob(np.zeros_like(values[0])), wide)
   atom = np.where(low > 0, -math.inf, atom)
   some = distribution.log_atom() > -math.inf
@@ -139,12 +140,12 @@ def of_interval(
 
 
 def expected(points: QuadraturePoints, factor: Array, at_zero: Array) -> Array:
-  """Returns minus the expectation of a factor, NaN where it is not seen.
+  """Computes minus the expectation of a factor, NaN if it is inaccurate.
 
   Args:
-    nodes: the law.
-    factor: at the nodes, (n, ...); where it is -inf the result is inf.
-    at_zero: the factor where there is an atom, (...).
+    points: the distribution.
+    factor: the factor at the points, (n, ...); -inf makes the result inf.
+    at_zero: the factor at the atom, (...).
   """
   some = points.masses > 0
   none = some & (factor == -math.inf)
@@ -166,7 +167,7 @@ def _points(
   logs: Array,
   growth: Array | float,
 ) -> QuadraturePoints:
-  """Returns the nodes, where densities are measured in units that grow."""
+  """Builds quadrature points; log growth is the log of the derivative."""
   atom = (
     np.zeros_like(distribution.last) - math.inf
     if distribution.discrete
@@ -182,7 +183,7 @@ def _points(
 
 
 def _product(log_mass: Array, log_q: Array) -> Array:
-  """Returns -p log q of atoms."""
+  """Computes -p log q of atoms."""
   some, none = log_mass > -math.inf, log_q == -math.inf
   mass = quadrature.masses(log_mass, 0.0)
   finite = 0.0 - mass * np.where(some & np.logical_not(none), log_q, 0.0)
@@ -190,7 +191,7 @@ def _product(log_mass: Array, log_q: Array) -> Array:
 
 
 def _complete(points: QuadraturePoints) -> Array:
-  """Returns one, NaN where the masses are not all there is."""
+  """Returns one, or NaN where the masses do not sum to one."""
   fixed = autodiff.stop_gradient
   total_mass = np.sum(fixed(points.masses), axis=0)
   total_mass = total_mass + quadrature.masses(fixed(points.log_atom), 0.0)

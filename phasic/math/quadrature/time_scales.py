@@ -17,16 +17,16 @@ from phasic.math.model import edge_rates
 from phasic.math.model import operands
 from phasic.math.model.model_types import Model
 
-# Rates times times of which the kernel gives values.
+# The largest rate times time that the kernel evaluates.
 _MOST = 1e15
-# And those below which it surely does, in steps or rates times times.
+# Up to this number of steps, or rate times time, it surely does.
 _USUAL = 1e10
-# P(X > t) is below exp(1 - 2000) after so many of the longest expected times.
+# After this many of the longest expected times, P(X > t) < exp(1 - 2000).
 _SETTLED = 2000.0 * math.e
 
 
 def latest(model: Model) -> Array:
-  """Returns times up to which values are found, (...), as constants.
+  """Computes times up to which the kernel gives values, (...), as constants.
 
   Args:
     model: initial_probs, subgenerator or `EdgeRates`, exit_rates, prob_zero.
@@ -52,16 +52,17 @@ def latest(model: Model) -> Array:
 
 
 def settled(model: Model, low: Array, high: Array, discrete: bool) -> Array:
-  """Returns upper bounds, inf for those so late that nothing is beyond them.
+  """Replaces upper bounds by inf if no mass is beyond them.
 
-  Only bounds that may be too late for the kernel are looked at.
+  Only bounds that may be too late for the kernel are replaced.
 
   Args:
     model: initial masses, a matrix or edges, exits or None, mass at zero or
       None.
-    low: lower bounds, (...): from any phase nothing is left at `high`.
+    low: lower bounds, (...). A chain in any phase at `low` must be absorbed by
+      `high`, up to a negligible probability.
     high: upper bounds, (...).
-    discrete: whether time is.
+    discrete: whether time is discrete.
   """
   usual = _USUAL if discrete else latest(model) * (_USUAL / _MOST)
   late = (high > usual) & (high < math.inf)
@@ -71,20 +72,20 @@ def settled(model: Model, low: Array, high: Array, discrete: bool) -> Array:
   names = operands.names(discrete)
   found = chain_calls.value(log_scales, None, model, (*names[:2], *names[3:]))
   log_longest = autodiff.stop_gradient(found[..., 1])
-  # Divided first, so that nothing is out of range.
+  # Divide first, so that nothing is out of range.
   ratio = (high - low) * np.exp(-log_longest) / _SETTLED
   return np.where(late & (ratio > 1.0), math.inf, high)
 
 
 def log_scales(option: object, system: chain_solves.System) -> Array:
-  """Returns logarithms of a rate and of a time, (..., 2), as constants.
+  """Computes logarithms of a rate and of a time, (..., 2), as constants.
 
   A rule for `chain_calls`.
 
-  The rate is the largest at which a phase is left, the time the longest that
-  is expected until absorption, of the phases that the chain may be in: inf
-  where it may be caught. With M that time P(X > t) <= exp(1 - t / (e M)), as
-  from any phase P(X > e M) <= 1 / e. Both are zero where the chain never
+  The rate is the largest rate of leaving a phase, and the time M is the longest
+  expected time until absorption, of the phases that the chain can reach. The
+  time is inf if one of them is a trap. P(X > t) <= exp(1 - t / (e M)), as from
+  any phase P(X > e M) <= 1 / e. Both logarithms are zero if the chain never
   starts.
   """
   del option

@@ -1,10 +1,9 @@
-"""Where densities of transformed Erlang variables are largest.
+"""Modes of transformed Erlang variables.
 
-With n stages of rate r and an increasing g the density of g(X) at g(x) is
-proportional to x^(n-1) exp(-r x) / g'(x). Its logarithm has, times x, a slope
-that falls as x grows: it has one top, behind zero or at it. The equations that
-have no closed solution are solved by Newton's method, from a side from which it
-does not overshoot.
+With n stages of rate r and an increasing g, the density of g(X) at g(x) is
+proportional to x^(n-1) exp(-r x) / g'(x). The slope of its logarithm, times x,
+decreases: so there is one mode, at zero or above. Equations without a closed
+solution are solved by Newton's method, from a side where it does not overshoot.
 """
 
 from __future__ import annotations
@@ -22,16 +21,16 @@ from phasic.internal.arrays import Array
 from phasic.math.numeric import special
 
 _MAX_ITERATIONS = 100
-# Each doubles the order of the derivatives that are right.
+# Each step doubles the order of correct derivatives.
 _NEWTON_STEPS = 2
 
-# Of the stages' number, their rate, k, and of a step the last x.
+# Functions of the number of stages, their rate, k and, for a step, the last x.
 _Step = Callable[[int, Array, Array, Array], Array]
 _Start = Callable[[int, Array, Array], Array]
 
 
 def of_power(count: int, rate: Array, power: Array) -> Array:
-  """Returns the top's x for g(x) = x^(1/k): (n - 1/k) / r, or zero.
+  """Computes x at the mode for g(x) = x^(1/k): (n - 1/k) / r, or zero.
 
   Args:
     count: n, an int.
@@ -45,10 +44,10 @@ def of_power(count: int, rate: Array, power: Array) -> Array:
 
 
 def of_logarithm(count: int, rate: Array, growth: Array) -> Array:
-  """Returns the top's x for g(x) = log(1 + b x) / b.
+  """Computes x at the mode for g(x) = log(1 + b x) / b.
 
-  It solves (n - 1) / x - r + b / (1 + b x) = 0, or is zero. Arguments are those
-  of `of_power`, with b for k.
+  It solves (n - 1) / x - r + b / (1 + b x) = 0, or is zero. Arguments are as in
+  `of_power`, with b for k.
   """
   slow = growth <= rate
   share = np.where(slow, growth / rate, 1.0)
@@ -67,19 +66,19 @@ def of_logarithm(count: int, rate: Array, growth: Array) -> Array:
 
 
 def of_log_normal(count: int, rate: Array, power: Array) -> Array:
-  """Returns log(1 + mode) for g(x) = exp(x^(1/k)) - 1.
+  """Computes log(1 + mode) for g(x) = exp(x^(1/k)) - 1.
 
-  It is the L of L + r k L^k = n k - 1, or zero; to 1e-13 of itself (float32:
-  1e-6). Arguments are those of `of_power`.
+  It solves L + r k L^k = n k - 1, or is zero; the relative error is 1e-13
+  (float32: 1e-6). Arguments are as in `of_power`.
   """
   return _run(_LOG_NORMAL, count, rate, power)
 
 
 def of_log_logistic(count: int, rate: Array, power: Array) -> Array:
-  """Returns the top's x for g(x) = c (exp(x) - 1)^(1/k).
+  """Computes x at the mode for g(x) = c (exp(x) - 1)^(1/k).
 
-  It solves n - 1 + (1 - 1/k) x / (exp(x) - 1) = (r + 1/k) x, or is zero; to
-  1e-13 of itself (float32: 1e-6). Arguments are those of `of_power`.
+  It solves n - 1 + (1 - 1/k) x / (exp(x) - 1) = (r + 1/k) x, or is zero; the
+  relative error is 1e-13 (float32: 1e-6). Arguments are as in `of_power`.
   """
   return _run(_LOG_LOGISTIC, count, rate, power)
 
@@ -115,7 +114,7 @@ _run = control_flow.compiled(_evaluate, static_argnums=(0, 1))
 def _iterated(
   step: _Step, start: _Start, count: int, rate: Array, power: Array
 ) -> Array:
-  """Returns where the steps lead to."""
+  """Iterates the steps until convergence."""
   eps = static.finfo_eps(rate)
 
   def unfinished(carry: tuple[Array, Array, Array]) -> Array:
@@ -134,7 +133,7 @@ def _iterated(
 
 
 def _log_normal_step(count: int, rate: Array, power: Array, x: Array) -> Array:
-  """Returns Newton's step for log(e^x + r k e^(k x)) = log(n k - 1)."""
+  """Computes Newton's step for log(e^x + r k e^(k x)) = log(n k - 1)."""
   total = special.logaddexp(x, np.log(rate * power) + power * x)
   share = np.exp(x - total)
   slope = share + power * (1.0 - share)
@@ -149,7 +148,7 @@ def _log_normal_start(count: int, rate: Array, power: Array) -> Array:
 def _log_logistic_step(
   count: int, rate: Array, power: Array, x: Array
 ) -> Array:
-  """Returns Newton's step for the equation of `of_log_logistic`."""
+  """Computes Newton's step for the equation of `of_log_logistic`."""
   more, less = 1.0 - 1.0 / power, rate + 1.0 / power
   small = x < 1e-6
   some = np.minimum(np.where(small, 1.0, x), 80.0)
