@@ -1,1 +1,1 @@
-"""Sums, extremes and order statistics of phase-type distributions."""
+"""Closure properties: sums, extremes and order statistics."""

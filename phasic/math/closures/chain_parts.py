@@ -1,7 +1,7 @@
-"""Chains by their parts, of which larger chains are put together.
+"""Parts of chains, from which larger chains are built.
 
-Which edges there are is known on the host; what they weigh is an array, and
-derivatives flow through it. Nothing is subtracted to make a part.
+The edges are known on the host; their weights are arrays with derivatives.
+Parts are computed without subtraction.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from phasic.math.model.model_types import Model
 from phasic.math.numeric import scaled_sums
 from phasic.math.numeric.array_utils import joined
 
-# Of chains that are put together.
+# The largest chains that are built.
 MAX_PHASES = 100_000
 MAX_EDGES = 10_000_000
 
 
 class ChainParts(NamedTuple):
-  """A chain, in the widest precision there is.
+  """A chain, in the widest available precision.
 
-  Masses are NaN where a value of the chain breaks a rule.
+  Masses are NaN for invalid chains.
 
   Attributes:
     num_phases: p.
     initial: alpha, (..., p).
-    atom: the mass at zero, (...); None where there can be none.
-    sources: host integers (m,), the phases that edges leave.
-    targets: host integers (m,), other phases, where they lead.
+    atom: the mass at zero, (...); None if it is zero for certain.
+    sources: host integers (m,), the sources of edges between phases.
+    targets: host integers (m,), their targets, which differ from the sources.
     weights: rates or probabilities of the edges, (..., m).
-    ends: host integers (e,), the phases from which absorption may come.
-    exits: its rates or probabilities, (..., e).
+    ends: host integers (e,), the phases with exits.
+    exits: rates or probabilities of absorption from these, (..., e).
     stay: probabilities of staying for a step, (..., p); None in continuous
       time.
   """
@@ -59,24 +59,23 @@ class ChainParts(NamedTuple):
   stay: Any
 
 
-# Sources, targets, weights, ends, exits and stay, as `ChainParts` has them.
+# Sources, targets, weights, ends, exits and stay, as in `ChainParts`.
 Made: TypeAlias = tuple[
   onp.ndarray, onp.ndarray, Array, onp.ndarray, Array, Array | None
 ]
 
 
 def of_model(model: Model, discrete: bool, no_atom: bool) -> ChainParts:
-  """Returns the parts of a model.
+  """Derives the parts of a model.
 
   Args:
     model: initial masses; a matrix or edges; exits or None; mass at zero or
       None.
-    discrete: whether time is.
-    no_atom: whether it is known that there is no mass at zero.
+    discrete: whether time is discrete.
+    no_atom: whether the mass at zero is known to be zero.
 
   Raises:
-    ValueError: shapes do not fit, or it is not known on the host which edges
-      there are.
+    ValueError: shapes do not fit, or the edges are traced.
   """
   names = operands.names(discrete)
   names = (*names[:2], *names[3:])
@@ -107,7 +106,7 @@ def _derive(
   dtype: str,
   arguments: chain_arguments.ChainArguments,
 ) -> tuple[Array, Array, Array, Array, Array | None]:
-  """Returns masses, atom, weights, exits and probabilities of staying."""
+  """Derives masses, atom, weights, exits and probabilities of staying."""
   system = chain_solves.derive(arguments, discrete, dtype)
   p = static.shape(system.initial)[-1]
   sources, targets = system.indices[0], system.indices[1]
@@ -132,9 +131,9 @@ def _indices(matrix: Matrix, p: int) -> list[onp.ndarray] | onp.ndarray:
   ]
   if any(x is None for x in found):
     raise ValueError(
-      "the edges of a distribution are traced: it has to be known on the host "
-      "between which phases they are; a graph, say, must not be an argument of "
-      "the traced function, but its parameters may"
+      "the edges of a distribution are traced: they must be concrete; close "
+      "over the graph instead of passing it to the traced function (its "
+      "parameters may be arguments)"
     )
   return found
 
@@ -142,10 +141,10 @@ def _indices(matrix: Matrix, p: int) -> list[onp.ndarray] | onp.ndarray:
 def _stay(
   sources: Array, targets: Array, weights: Array, p: int, eps: float
 ) -> Array:
-  """Returns probabilities of staying where edges to itself may tell them.
+  """Computes probabilities of staying in a discrete chain of edges.
 
-  They are what other edges leave, see `EdgeProbs`; where that is small its
-  digits are those of the edges from the phase to itself.
+  They are one minus the probabilities of other edges, see `EdgeProbs`. If that
+  is small, it is computed from the loops, which have more digits.
   """
   fixed = autodiff.stop_gradient
   own = sources == targets
@@ -159,7 +158,7 @@ def _stay(
 
 
 def picked(x: Array, index: onp.ndarray) -> Array:
-  """Returns entries of the last axis, by host integers."""
+  """Takes entries of the last axis, by host integers."""
   return np.take(x, onp.asarray(index, dtype=onp.int32), axis=-1)
 
 
@@ -172,15 +171,15 @@ def full_exits(parts: ChainParts) -> Array:
 
 
 def mass(parts: ChainParts) -> Array:
-  """Returns the mass that is not at zero, (...), as a sum."""
+  """Computes P(X > 0), (...), as a sum of initial masses."""
   return np.sum(parts.initial, axis=-1)
 
 
 def edge_arrays(parts: ChainParts) -> tuple[onp.ndarray, onp.ndarray, Array]:
-  """Returns host sources and targets, and weights, as `EdgeRates` has them.
+  """Returns host sources and targets, and weights, as in `EdgeRates`.
 
-  In discrete time edges from phases to themselves are there; in continuous
-  time one of the rate zero is, where a chain has no others.
+  In discrete time they include loops. A continuous chain without edges gets one
+  loop of rate zero.
   """
   p = parts.num_phases
   phases = onp.arange(p)
@@ -199,19 +198,21 @@ def edge_arrays(parts: ChainParts) -> tuple[onp.ndarray, onp.ndarray, Array]:
 
 
 def check_size(what: str, phases: int, edges: int) -> None:
-  """Raises ValueError where a chain is too large to be made.
+  """Raises ValueError if a chain is too large.
 
   Args:
-    what: what is made.
+    what: the name of the chain in messages.
     phases: the number of its phases.
-    edges: of its edges.
+    edges: the number of its edges.
   """
   for name, count, most in (
     ("phases", phases, MAX_PHASES),
     ("edges", edges, MAX_EDGES),
   ):
     if count > most:
-      raise ValueError(f"{what} has {count} {name}: at most {most} are made")
+      raise ValueError(
+        f"{what} has {count} {name}: there must be at most {most}"
+      )
 
 
 _run = control_flow.compiled(_derive, static_argnums=(0, 1, 2))

@@ -1,7 +1,7 @@
-"""Chains of sums, extremes and mixtures of independent times, by their parts.
+"""Chains of sums, extremes and mixtures of independent times.
 
-In continuous time one chain moves at a time, in discrete time all move in each
-step. Masses at zero are sums of products, never one less something.
+In continuous time one chain jumps at a time, in discrete time all chains step
+together. Masses at zero are sums of products, without subtraction.
 
 Reference: M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981,
   sec. 2.2.
@@ -24,11 +24,11 @@ from phasic.math.numeric.array_utils import joined
 
 
 class _Transitions(NamedTuple):
-  """What one of several chains may do while others move.
+  """Transitions of one chain that goes on, including stays.
 
   Attributes:
     sources: host integers (m,).
-    targets: host integers (m,), phases; the same where it stays.
+    targets: host integers (m,), phases; a stay has equal source and target.
     weights: (..., m).
   """
 
@@ -38,7 +38,7 @@ class _Transitions(NamedTuple):
 
 
 def convolution(a: ChainParts, b: ChainParts) -> ChainParts:
-  """Returns the parts of the sum of two times."""
+  """Builds the chain of the sum of two times."""
   p = a.num_phases
   phases = p + b.num_phases
   starts = len(a.ends) * b.num_phases
@@ -66,7 +66,7 @@ def convolution(a: ChainParts, b: ChainParts) -> ChainParts:
 
 
 def mixture(probs: Array, parts: Sequence[ChainParts]) -> ChainParts:
-  """Returns the parts of the mixture of chains with these, (..., n)."""
+  """Builds the mixture of chains with probabilities (..., n)."""
   phases = sum(x.num_phases for x in parts)
   edges = sum(len(x.sources) + len(x.ends) for x in parts)
   chain_parts.check_size("the mixture", phases, edges)
@@ -97,7 +97,7 @@ def mixture(probs: Array, parts: Sequence[ChainParts]) -> ChainParts:
 
 
 def minimum(a: ChainParts, b: ChainParts) -> ChainParts:
-  """Returns the parts of the smaller one of two times."""
+  """Builds the chain of the minimum of two times."""
   phases = a.num_phases * b.num_phases
   chain_parts.check_size("the minimum", phases, _count_both(a, b) + phases)
   transitions, stay = _both(a, b)
@@ -122,9 +122,10 @@ def minimum(a: ChainParts, b: ChainParts) -> ChainParts:
 
 
 def maximum(a: ChainParts, b: ChainParts) -> ChainParts:
-  """Returns the parts of the larger one of two times.
+  """Builds the chain of the maximum of two times.
 
-  After the pairs come the phases of the first one alone, then the second's.
+  The phases are pairs, then phases of the first chain alone, then of the second
+  chain alone.
   """
   p, q = a.num_phases, b.num_phases
   phases = p * q + p + q
@@ -185,12 +186,12 @@ def maximum(a: ChainParts, b: ChainParts) -> ChainParts:
 
 
 def _or_zero(parts: ChainParts) -> Array:
-  """Returns the mass at zero, (...), where there can be none zero."""
+  """Returns the mass at zero, (...), as zeros if it is None."""
   return parts.initial[..., 0] * 0.0 if parts.atom is None else parts.atom
 
 
 def _atom_of_minimum(a: ChainParts, b: ChainParts) -> Array | None:
-  """Returns z_a z_b + z_a sum(alpha_b) + sum(alpha_a) z_b."""
+  """Computes z_a z_b + z_a sum(alpha_b) + sum(alpha_a) z_b."""
   if a.atom is None and b.atom is None:
     return None
   if a.atom is None:
@@ -202,7 +203,7 @@ def _atom_of_minimum(a: ChainParts, b: ChainParts) -> Array | None:
 
 
 def _transitions(parts: ChainParts) -> _Transitions:
-  """Returns what a chain that goes on may do while another one ends."""
+  """Returns the transitions of a chain that goes on while another ends."""
   phases = onp.arange(parts.num_phases)
   if parts.stay is None:
     ones = np.zeros((parts.num_phases,), dtype=parts.initial.dtype) + 1.0
@@ -215,7 +216,7 @@ def _transitions(parts: ChainParts) -> _Transitions:
 
 
 def _lasting(parts: ChainParts) -> Array:
-  """Returns the probabilities that phases do not end in a step, (..., p)."""
+  """Computes the probabilities of no absorption in a step, (..., p)."""
   transitions = _transitions(parts)
   return segments.segment_sum(
     transitions.weights, transitions.sources, parts.num_phases
@@ -223,7 +224,7 @@ def _lasting(parts: ChainParts) -> Array:
 
 
 def _count_both(a: ChainParts, b: ChainParts) -> int:
-  """Returns how many moves of two chains `_both` makes."""
+  """Returns the number of transitions that `_both` builds."""
   if a.stay is None:
     return len(a.sources) * b.num_phases + a.num_phases * len(b.sources)
   pairs = a.num_phases * b.num_phases
@@ -232,7 +233,7 @@ def _count_both(a: ChainParts, b: ChainParts) -> int:
 
 
 def _both(a: ChainParts, b: ChainParts) -> tuple[_Transitions, Any]:
-  """Returns the moves of two chains that both go on, and how they stay."""
+  """Builds the transitions and stays of two chains that both go on."""
   q = b.num_phases
   if a.stay is None:
     edge, j = _all_pairs(len(a.sources), q)
@@ -258,5 +259,5 @@ def _both(a: ChainParts, b: ChainParts) -> tuple[_Transitions, Any]:
 
 
 def _all_pairs(m: int, n: int) -> tuple[onp.ndarray, onp.ndarray]:
-  """Returns all pairs of integers below two, as two host arrays."""
+  """Returns all pairs of integers below m and n, as two host arrays."""
   return onp.repeat(onp.arange(m), n), onp.tile(onp.arange(n), m)

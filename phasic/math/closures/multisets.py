@@ -1,7 +1,7 @@
-"""Multisets of phases, in which identical chains are.
+"""Multisets of phases, the states of several identical chains.
 
-A multiset of m out of p phases is a row of counts that sum to m. Its number
-among them is that of the combinatorial number system.
+A multiset of m out of p phases is a row of counts that sum to m. The multisets
+are numbered by the combinatorial number system.
 
 Reference: D. E. Knuth, The art of computer programming, vol. 4A, 2011, sec.
   7.2.1.3.
@@ -16,12 +16,12 @@ import numpy as onp
 
 
 def count(p: int, m: int) -> int:
-  """Returns how many multisets of m out of p phases there are."""
+  """Returns the number of multisets of m out of p phases."""
   return math.comb(m + p - 1, m)
 
 
 def all_of(p: int, m: int) -> onp.ndarray:
-  """Returns all of them, (count, p), in the order of their numbers."""
+  """Lists all multisets, (count, p), in the order of their numbers."""
   separators = itertools.combinations(range(m + p - 1), p - 1)
   places = onp.asarray(list(separators), dtype=onp.int64)
   places = onp.reshape(places, (count(p, m), p - 1))
@@ -31,12 +31,12 @@ def all_of(p: int, m: int) -> onp.ndarray:
 
 
 def numbers(counts: onp.ndarray) -> onp.ndarray:
-  """Returns the numbers of multisets (..., p) of one size, int64 (...)."""
+  """Computes the numbers of multisets (..., p) of one size, int64 (...)."""
   p = counts.shape[-1]
   after = onp.cumsum(counts, axis=-1)
   total = onp.zeros(counts.shape[:-1], dtype=onp.int64)
-  # What phase i adds: sums of binomials (i + k - 1 choose k) over its k, which
-  # are differences of (i + k choose k), the rows of Pascal's triangle.
+  # Phase i adds sums of binomials (i + k - 1 choose k) over its k. These are
+  # differences of (i + k choose k), in the rows of Pascal's triangle.
   table = onp.ones(int(onp.max(after, initial=0)) + 1, dtype=onp.int64)
   for i in range(p):
     before = after[..., i] - counts[..., i]

@@ -1,8 +1,8 @@
-"""The chain of an order statistic of independent times with one law.
+"""Chains of order statistics of independent, identically distributed times.
 
-Times that still run are told apart by their phases alone, so that states are
-multisets of phases. They are in levels of one number of running times: first
-all n, at last those of the k-th smallest time's end, n - k + 1.
+Running times differ only in their phases, so states are multisets of phases.
+Levels of states have the same number of running times: from n down to n - k +
+1, the level that the k-th smallest time ends.
 
 Reference: D. Assaf, B. Levikson, Closure of phase type distributions under
   operations arising in reliability theory, Ann. Probab. 10, 1982.
@@ -30,24 +30,24 @@ from phasic.math.numeric.array_utils import powers
 
 
 def check_size(p: int, n: int, k: int) -> int:
-  """Returns the number of phases of the k-th smallest of n times of p.
+  """Returns the number of phases of the k-th smallest of n times.
 
   Raises:
     ValueError: there are too many.
   """
-  # All multisets of at most n, but those of the times that are not waited for.
+  # Count multisets of up to n phases, except those of n - k phases or fewer.
   phases = math.comb(n + p, p) - math.comb(n - k + p, p)
   chain_parts.check_size("the order statistic", phases, 0)
   return phases
 
 
 def order_statistic(parts: ChainParts, n: int, k: int) -> ChainParts:
-  """Returns the parts of the k-th smallest of n times.
+  """Builds the chain of the k-th smallest of n times.
 
   Args:
-    parts: those of each of the times.
-    n: how many there are.
-    k: which of them, counted from 1.
+    parts: the chain of each of the times.
+    n: the number of times.
+    k: the rank, counted from 1.
   """
   p = parts.num_phases
   phases = check_size(p, n, k)
@@ -71,7 +71,7 @@ def order_statistic(parts: ChainParts, n: int, k: int) -> ChainParts:
 def _start(
   parts: ChainParts, n: int, states: Mapping[int, onp.ndarray]
 ) -> Array:
-  """Returns the masses of all states."""
+  """Computes the initial masses of all states."""
   p = parts.num_phases
   table = powers(parts.initial, n)
   table = np.reshape(table, (*static.shape(table)[:-2], p * (n + 1)))
@@ -91,7 +91,7 @@ def _start(
 
 
 def _coefficients(n: int, counts: onp.ndarray) -> onp.ndarray:
-  """Returns the numbers of ways in which n times make up each multiset."""
+  """Computes the multinomial coefficients of multisets."""
   most = float(onp.finfo(static.wide_float()).max)
   found = []
   for row in counts:
@@ -100,15 +100,15 @@ def _coefficients(n: int, counts: onp.ndarray) -> onp.ndarray:
       ways, rest = ways * math.comb(rest, int(c)), rest - int(c)
     if ways > most:
       raise ValueError(
-        f"the order statistic has n = {n}: so many times start in more ways "
-        "than a floating-point number can tell"
+        f"the order statistic has n = {n}: it must be smaller, as a multinomial "
+        "coefficient overflows"
       )
     found.append(float(ways))
   return onp.asarray(found)
 
 
 def _early_ends(parts: ChainParts, n: int, k: int) -> Array:
-  """Returns the probability that at least k of n times are zero."""
+  """Computes the probability that at least k of n times are zero."""
   positive = powers(chain_parts.mass(parts), n)
   zeros = powers(parts.atom, n)
   ways = [math.comb(n, m) for m in range(n - k + 1)]
@@ -122,7 +122,7 @@ def _early_ends(parts: ChainParts, n: int, k: int) -> Array:
 def _rates(
   parts: ChainParts, states: Mapping[int, onp.ndarray], first: Mapping[int, int]
 ) -> chain_parts.Made:
-  """Returns edges, exits and None, in continuous time: one moves at a time."""
+  """Builds edges, exits and None in continuous time: one time jumps at once."""
   last = min(states)
   sources, targets, times, which = [], [], [], []
   pool = joined(parts.weights, parts.exits)
@@ -154,15 +154,15 @@ def _rates(
 
 
 def _sums(sizes: Sequence[int]) -> list[int]:
-  """Returns partial sums, the empty one too, as integers."""
+  """Computes partial sums as integers, starting with 0."""
   return [int(x) for x in onp.cumsum([0, *sizes])]
 
 
 def _row(pieces: Sequence[onp.ndarray]) -> onp.ndarray:
-  """Returns host arrays of integers as one."""
+  """Joins host arrays of integers."""
   return onp.concatenate([onp.zeros(0, dtype=onp.int64), *pieces])
 
 
 def _floats(pieces: Sequence[onp.ndarray], like: Array) -> Array:
-  """Returns the same as an array of a dtype."""
+  """Joins host arrays of integers to an array of a floating dtype."""
   return structures.cast(onp.asarray(_row(pieces), "float64"), like.dtype)

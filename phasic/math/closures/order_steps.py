@@ -1,7 +1,7 @@
-"""Steps of several chains with one law, told apart by their phases alone.
+"""Joint steps of several identical discrete chains, on multisets of phases.
 
-What m chains do in a step is what m - 1 of them do and then one more: the
-probabilities are sums of products, level by level.
+A step of m chains combines a step of m - 1 chains and a step of one more. So
+probabilities are sums of products, computed for m = 1, 2, ...
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from phasic.math.numeric.array_utils import joined
 
 
 class _Steps(NamedTuple):
-  """What m chains of p phases may do in a step.
+  """Joint steps of m chains of p phases.
 
   Attributes:
     before: host integers (t,), numbers of multisets of m out of p phases.
-    after: host integers (t,), numbers of multisets of m out of p + 1, the last
-      of them absorption.
+    after: host integers (t,), numbers of multisets of m out of p + 1; phase p
+      is absorption.
     probs: (..., t).
   """
 
@@ -39,13 +39,13 @@ class _Steps(NamedTuple):
 def steps(
   parts: ChainParts, states: Mapping[int, onp.ndarray], first: Mapping[int, int]
 ) -> chain_parts.Made:
-  """Returns edges, exits and probabilities of staying for an order statistic.
+  """Builds edges, exits and probabilities of staying of an order statistic.
 
   Args:
-    parts: those of each chain.
-    states: by the number of chains that run, its multisets, the largest first.
-    first: by the same, the phase that its first multiset is; by the number at
-      which the time ends, how many phases there are.
+    parts: the chain of each of the times.
+    states: multisets by the number of running times, the largest number first.
+    first: the phase of the first multiset, by the number of running times; the
+      number at which the order statistic ends has the number of phases.
   """
   p, phases = parts.num_phases, max(first.values())
   none = onp.zeros(1, dtype=onp.int64)
@@ -72,7 +72,7 @@ def steps(
 def _phases(
   p: int, m: int, first: Mapping[int, int], phases: int
 ) -> onp.ndarray:
-  """Returns the phase that each multiset of m out of p + 1 is."""
+  """Returns the phase of each multiset of m out of p + 1."""
   after = multisets.all_of(p + 1, m)
   left = m - after[:, p]
   found = onp.full(len(after), phases)
@@ -84,10 +84,10 @@ def _phases(
 
 
 def _one_more(parts: ChainParts, m: int, level: _Steps) -> _Steps:
-  """Returns the steps of m chains, of those of one less."""
+  """Computes the joint steps of m chains from those of m - 1 chains."""
   p = parts.num_phases
   counts: onp.ndarray = multisets.all_of(p, m)
-  # Of each multiset the chain in the last phase is the one more.
+  # The chain in the last phase of a multiset is the additional one.
   phase = p - 1 - onp.argmax(counts[:, ::-1] > 0, axis=-1)
   counts[onp.arange(len(counts)), phase] -= 1
   rest = multisets.numbers(counts)
@@ -101,7 +101,7 @@ def _one_more(parts: ChainParts, m: int, level: _Steps) -> _Steps:
   )
   total = int(onp.sum(rows))
   chain_parts.check_size("a step of the order statistic", 0, total)
-  # Every old step of the rest, with every move of the one more.
+  # Combine each step of the m - 1 chains with each step of the additional one.
   state = onp.repeat(onp.arange(len(rows)), rows)
   place = onp.arange(total) - onp.repeat(onp.cumsum(rows) - rows, rows)
   width = (offsets[phase + 1] - offsets[phase])[state]
@@ -116,7 +116,7 @@ def _one_more(parts: ChainParts, m: int, level: _Steps) -> _Steps:
 
 
 def _with_one_more(p: int, m: int) -> onp.ndarray:
-  """Returns the numbers of multisets of m - 1 out of p + 1 with one more."""
+  """Computes the numbers of multisets of m - 1 out of p + 1 plus a phase."""
   smaller: onp.ndarray = multisets.all_of(p + 1, m - 1)
   found = onp.zeros((len(smaller), p + 1), dtype=onp.int64)
   for i in range(p + 1):
@@ -129,10 +129,10 @@ def _with_one_more(p: int, m: int) -> onp.ndarray:
 def _transitions(
   parts: ChainParts,
 ) -> tuple[onp.ndarray, onp.ndarray, onp.ndarray, Array]:
-  """Returns what one chain may do: moves, offsets, targets, probabilities.
+  """Lists the steps of one chain: transitions, offsets, targets, probabilities.
 
-  Those from phase i are moves[offsets[i]:offsets[i + 1]], which are places in
-  the two others.
+  Steps from phase i are transitions[offsets[i]:offsets[i + 1]], which are
+  indices of targets and probabilities.
   """
   p = parts.num_phases
   phases = onp.arange(p)

@@ -1,9 +1,8 @@
-"""The chain of a sum of a random number of independent times.
+"""Chains of sums of a random number of independent times.
 
-Times of length zero are passed over: with z their probability and B the steps
-of the chain that counts, from the state of one time the next of positive
-length is reached by G = (I - z B)^-1 B, found by elimination, so that nothing
-is subtracted.
+Times of length zero are skipped. Let z be their probability and B the steps of
+the counting chain. From the state of one time the next positive time is reached
+by G = (I - z B)^-1 B, which is computed by elimination, without subtraction.
 
 Reference: D. Assaf, B. Levikson, Closure of phase type distributions under
   operations arising in reliability theory, Ann. Probab. 10, 1982.
@@ -27,16 +26,16 @@ from phasic.math.numeric.array_utils import joined
 
 
 class _Count(NamedTuple):
-  """The chain that counts times of positive length.
+  """A chain that counts positive times.
 
   Attributes:
-    start: (..., q).
+    start: initial masses, (..., q).
     sources: host integers (m,).
-    targets: host integers (m,), the same where it stays.
+    targets: host integers (m,); a stay has equal source and target.
     steps: probabilities of steps, (..., m).
-    ends: host integers (e,).
-    exits: (..., e).
-    atom: the probability that there is none, (...); None where that is zero.
+    ends: host integers (e,), the phases with exits.
+    exits: probabilities of absorption, (..., e).
+    atom: the probability of no positive time, (...); None if it is zero.
   """
 
   start: Array
@@ -49,13 +48,13 @@ class _Count(NamedTuple):
 
 
 def random_sum(count: ChainParts, time: ChainParts) -> ChainParts:
-  """Returns the parts of X_1 + ... + X_N.
+  """Builds the chain of X_1 + ... + X_N.
 
-  In phase u p + i the chain that counts is in u, the time that runs in i.
+  In phase u p + i the counting chain is in u, and the running time in i.
 
   Args:
-    count: the parts of the discrete chain of N, of q phases.
-    time: those of each X, of p phases.
+    count: the discrete chain of N, of q phases.
+    time: the chain of each X, of p phases.
   """
   q, p = count.num_phases, time.num_phases
   starts = len(time.ends) * p
@@ -95,7 +94,7 @@ def random_sum(count: ChainParts, time: ChainParts) -> ChainParts:
 
 
 def _steps(count: ChainParts) -> _Count:
-  """Returns the chain of N itself, where no time is zero."""
+  """Returns the counting chain of N, if no time is zero."""
   phases = onp.arange(count.num_phases)
   return _Count(
     count.initial,
@@ -109,12 +108,12 @@ def _steps(count: ChainParts) -> _Count:
 
 
 def _positive(count: ChainParts, time: ChainParts) -> _Count:
-  """Returns the chain that passes over times of length zero."""
+  """Computes the counting chain that skips times of length zero."""
   q = count.num_phases
   phases = onp.arange(q)
   zero = time.atom[..., None]
   exits = chain_parts.full_exits(count)
-  # Times are passed over until one is positive, or was the last.
+  # Times are skipped until one is positive, or the last one is reached.
   stops = chain_parts.mass(time)[..., None] + zero * exits
   weights = joined(zero * count.weights, stops)
   indices = onp.stack(
@@ -156,5 +155,5 @@ def _positive(count: ChainParts, time: ChainParts) -> _Count:
 
 
 def _pairs(m: int, n: int) -> tuple[onp.ndarray, onp.ndarray]:
-  """Returns all pairs of integers below two, as two host arrays."""
+  """Returns all pairs of integers below m and n, as two host arrays."""
   return onp.repeat(onp.arange(m), n), onp.tile(onp.arange(n), m)
