@@ -1,11 +1,11 @@
-"""Functions of discrete phase-type distributions, from arrays.
+"""Functions of discrete phase-type distributions, on arrays.
 
-They have the names of methods of `distributions.DiscretePhaseType`. What a
-function is evaluated at comes first, and the model last:
+They are named like the methods of `distributions.DiscretePhaseType`. The point
+of evaluation comes first, and the model last:
 
     initial_probs, subtransition, exit_probs=None, prob_zero=None
 
-with `EdgeProbs` in the place of a subtransition where the model is sparse.
+Sparse models give `EdgeProbs` instead of a subtransition.
 """
 
 from phasic.math.likelihood.diagnosis import discrete_diagnose as diagnose

@@ -1,11 +1,11 @@
-"""Functions of continuous phase-type distributions, from arrays.
+"""Functions of continuous phase-type distributions, on arrays.
 
-They have the names of methods of `distributions.PhaseType`. What a function is
-evaluated at comes first, and the model last:
+They are named like the methods of `distributions.PhaseType`. The point of
+evaluation comes first, and the model last:
 
     initial_probs, subgenerator, exit_rates=None, prob_zero=None
 
-with `EdgeRates` in the place of a subgenerator where the model is sparse.
+Sparse models give `EdgeRates` instead of a subgenerator.
 """
 
 from phasic.math.likelihood.diagnosis import diagnose
