@@ -1,1 +1,1 @@
-"""The seam: what differs from substrate to substrate, here for NumPy."""
+"""The seam: the parts that differ between substrates, here for NumPy."""

@@ -1,4 +1,4 @@
-"""What arrays, and arguments that become arrays, are called in signatures."""
+"""Type aliases of arrays, and of arguments that become arrays."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from typing import (
 
 import numpy as onp
 
-# While a derivative is taken, what stands for one.
+# A traced array, while a derivative is computed.
 Array: TypeAlias = onp.ndarray
-# An array without dimensions, or what NumPy makes of it.
+# An array without dimensions, or NumPy's scalar.
 Scalar: TypeAlias = Any
-# What public methods return: an array, or a scalar where there are no dimensions.
-# NumPy's own functions have Any there, as no type says which it is.
+# Results of public methods: an array, or a scalar if there are no dimensions.
+# NumPy's own functions have Any, as no type distinguishes the two.
 Result: TypeAlias = onp.ndarray | Any
-# In lists numbers and arrays may be mixed, which type checkers lose track of.
+# Lists may mix numbers and arrays, which type checkers cannot express.
 ArrayLike: TypeAlias = onp.typing.ArrayLike | Sequence[Any]
-# What a size or a count may be.
+# A size or a count.
 Integer: TypeAlias = int | onp.integer
-# A batch shape has None for a size that is not known.
+# A batch shape, with None for an unknown size.
 ShapeLike: TypeAlias = SupportsIndex | Sequence[SupportsIndex | None]
 if TYPE_CHECKING:
   Seed: TypeAlias = (
     int | onp.integer | onp.random.SeedSequence | onp.random.Generator
   )
 else:
-  # By their names: numpy.random takes a while to import.
+  # Named as strings, as numpy.random is slow to import.
   Seed = (
     int
     | onp.integer

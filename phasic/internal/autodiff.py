@@ -1,8 +1,7 @@
 """Forward and reverse mode of functions of arrays, by `tape`.
 
-Whatever is written in functions of NumPy that have a derivative there has one
-here, of any order. An array that would leave them is an error: its derivative
-would be lost.
+Code that uses differentiable functions of NumPy has derivatives of any order.
+Other code that takes an array raises, as the derivative would be lost.
 """
 
 from __future__ import annotations
@@ -15,16 +14,16 @@ from phasic.internal.tape import trees
 
 
 def flatten(tree: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
-  """Returns the leaves of a structure, and what puts such leaves together."""
+  """Returns the leaves of a structure, and a function that packs leaves."""
   return trees.flatten(tree)
 
 
 def leaves_like(tree: Any, like: Any) -> list[Any]:
-  """Returns what a structure has in the places of another one's leaves.
+  """Returns the parts of a structure at the leaves of another structure.
 
   Raises:
     TypeError: the structures differ.
-    ValueError: the same.
+    ValueError: the structures differ.
   """
   return trees.leaves_like(tree, like)
 
@@ -32,17 +31,17 @@ def leaves_like(tree: Any, like: Any) -> list[Any]:
 def reverse(
   f: Callable[..., Any], arrays: Sequence[Any]
 ) -> tuple[tuple[Any, ...], Callable[[Sequence[Any]], Sequence[Any]]]:
-  """Returns the arrays that `f` gives, a tuple, and their pullback."""
+  """Evaluates `f`, which returns a tuple of arrays; returns its pullback too."""
   return modes.reverse(f, arrays)
 
 
 def forward(
   f: Callable[..., Any], arrays: Sequence[Any], tangents: Sequence[Any]
 ) -> tuple[Sequence[Any], Sequence[Any]]:
-  """Returns the arrays that `f` gives, a tuple, and their tangents."""
+  """Evaluates `f`, which returns a tuple of arrays, and its tangents."""
   return modes.forward(f, arrays, tangents)
 
 
 def stop_gradient(x: Any) -> Any:
-  """Returns `x`, taken as a constant by every derivative."""
+  """Returns `x` as a constant for derivatives."""
   return modes.constant(x)

@@ -50,7 +50,7 @@ def scan(
       output; carry, slice and output are arrays, tuples of arrays or None.
     init: the first carry.
     xs: an array, a tuple of arrays with equal leading sizes, or None.
-    length: the number of steps, needed where `xs` is None.
+    length: the number of steps, required if `xs` is None.
 
   Returns:
     The last carry, and the outputs stacked along a new leading axis.
@@ -70,11 +70,11 @@ def vmap(f: Callable[..., Any]) -> Callable[..., Any]:
 def compiled(
   f: Callable[..., Any], static_argnums: tuple[int, ...] = ()
 ) -> Callable[..., Any]:
-  """Returns `f`, compiled where the backend compiles loops anyway.
+  """Compiles `f` if the backend compiles loops anyway.
 
-  NumPy and TensorFlow run it as it is, NumPy without warnings, which compiled
-  code has not; JAX compiles it once for each shape and each value of the static
-  arguments, so that its loops are not compiled anew at each call.
+  NumPy and TensorFlow run it eagerly, NumPy without warnings, as in compiled
+  code. JAX compiles it once for each shape and each value of the static
+  arguments, so that its loops are not compiled again at each call.
 
   Args:
     f: a function of arrays, defined at the top of a module.
@@ -91,7 +91,7 @@ def compiled(
 
 
 def _rows(tree: Any) -> list[Any]:
-  """The slices of a tree along the leading axis of its arrays."""
+  """Yields the slices of a tree along the leading axis of its arrays."""
   leaves, make = trees.flatten(tree)
   size = static.shape(leaves[0])[0]
   return [make([x[i] for x in leaves]) for i in range(size)]

@@ -1,4 +1,4 @@
-"""Functions with derivative rules of their own."""
+"""Functions with custom derivative rules."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from phasic.internal.tape import rules as tape_rules
 
 
 class Rules(NamedTuple):
-  """The derivative rules of a function, None where there is none."""
+  """The derivative rules of a function; None for a missing one."""
 
   vjp_fwd: Callable[..., Any] | None
   vjp_bwd: Callable[..., Any] | None
@@ -26,7 +26,7 @@ def custom_gradient(
   nondiff_argnums: Sequence[int] = (),
   eager: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-  """Returns a decorator that gives a function its derivative rules.
+  """Returns a decorator that sets the derivative rules of a function.
 
   Args:
     vjp_fwd: `vjp_fwd(*args) -> (out, residuals)`.
@@ -35,11 +35,11 @@ def custom_gradient(
     jvp_fn: `jvp_fn(*nondiff_args, primals, tangents) -> (out, tangent_out)`,
       where primals and tangents are tuples over the differentiable arguments.
     nondiff_argnums: positions of the arguments that are not differentiated.
-    eager: whether eager calls run the function as it is, for functions that
+    eager: whether eager calls run the function uncompiled, for functions that
       call the host; else a backend may compile it.
 
-  Asking for a derivative whose rule is missing raises NotImplementedError
-  with the function's name and the rule's.
+  Derivatives whose rule is missing raise NotImplementedError with the names of
+  the function and the rule.
 
   Example:
 
@@ -55,7 +55,7 @@ def custom_gradient(
   """
   if (vjp_fwd is None) != (vjp_bwd is None):
     raise ValueError("vjp_fwd and vjp_bwd must be given together")
-  del eager  # There is nothing else.
+  del eager  # No other rule exists.
   rules = Rules(vjp_fwd, vjp_bwd, jvp_fn, tuple(nondiff_argnums))
 
   def decorate(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""The dtype rule: floating arguments have one, which other numbers adopt."""
+"""The dtype rule: floating arguments share one dtype, which others adopt."""
 
 from __future__ import annotations
 
@@ -16,20 +16,19 @@ FLOATS = ("float32", "float64")
 
 
 def common_dtype(values: Mapping[str, Any], default: str | None = None) -> str:
-  """Returns the name of the floating dtype that the values share.
+  """Returns the name of the common floating dtype of the values.
 
   Python numbers, lists of them and integer arrays adopt the dtype of the
   floating arrays. None values are skipped.
 
   Args:
     values: the values by argument name, which the messages use.
-    default: the dtype where no value is a floating array; the widest one if
-      None.
+    default: the dtype if no value is a floating array; None for the widest.
 
   Raises:
-    TypeError: two values differ in their floating dtype (both are named), or
-      one is complex, bool, half precision, masked or not numeric.
-    ValueError: one is ragged or has too many dimensions.
+    TypeError: the floating dtypes of two values differ (both are named), or a
+      value is complex, bool, half precision, masked or not numeric.
+    ValueError: a value is ragged or has too many dimensions.
   """
   found: tuple[str, str] | None = None
   for name, value in values.items():
@@ -50,13 +49,13 @@ def common_dtype(values: Mapping[str, Any], default: str | None = None) -> str:
 
 
 def numeric(x: Any, name: str) -> str:
-  """Returns the name of the dtype of `x`, if that is of numbers we take.
+  """Returns the name of the dtype of `x`, if the dtype is supported.
 
-  It is float32, float64, or an integer; with 64-bit numbers switched off JAX
-  takes NumPy's float64 as float32.
+  It is float32, float64, or an integer dtype. With 64-bit numbers switched off,
+  JAX converts NumPy's float64 to float32.
 
   Raises:
-    TypeError: it is another one, or `x` is masked or no array.
+    TypeError: the dtype is not supported, or `x` is masked or not an array.
     ValueError: `x` is ragged or has too many dimensions.
   """
   raw_arguments.check_nesting(x, name)
@@ -66,7 +65,7 @@ def numeric(x: Any, name: str) -> str:
     raise raw_arguments.ragged(name) from None
   if dtype is None:
     return common_dtype({f"{name}[{i}]": item for i, item in enumerate(x)})
-  # Other packages' dtypes may be none of NumPy's.
+  # Dtypes of other packages may not be NumPy's.
   is_own = isinstance(dtype, onp.dtype)
   found = _name(dtype)
   if found in FLOATS or (is_own and dtype.kind in "iu"):
@@ -80,14 +79,14 @@ def numeric(x: Any, name: str) -> str:
 
 @functools.cache
 def _name(dtype: Any) -> str:
-  """The dtype's name, which NumPy puts together anew at each use."""
+  """Returns the dtype's name, cached, as NumPy formats it at each use."""
   return dtype.name if isinstance(dtype, onp.dtype) else str(dtype)
 
 
 def kept(x: Any, name: str) -> str:
-  """Returns a floating array's own dtype, and for all else the widest.
+  """Returns the dtype of a floating array, or else the widest floating dtype.
 
-  Errors are those of `numeric`.
+  Errors are as in `numeric`.
   """
   own = numeric(x, name)
   keeps = own in FLOATS and not given_dtypes.is_weak(x)

@@ -1,4 +1,4 @@
-"""Calls of the native eliminations by arrays of NumPy, for `elimination_ops`."""
+"""Calls of the native eliminations with NumPy arrays, for `elimination_ops`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def eliminate(
   transposed: bool,
   gives_edges: bool,
 ) -> Any:
-  """Returns `elimination_ops.eliminate` on the kernel's path."""
+  """Computes `elimination_ops.eliminate` by the kernel."""
   if modes.any_traced((weights, per_phase, per_edge)):
     indices = onp.array(modes.constant(indices))
     return elimination.eliminate(
@@ -48,8 +48,8 @@ def moments(
   operands: Sequence[Any],
   options: Mapping[str, Any],
 ) -> tuple[Any, ...]:
-  """Returns `elimination_ops.moments` on the kernel's path."""
-  # Where there are derivatives, those of its eliminations are the ones.
+  """Computes `elimination_ops.moments` by the kernel."""
+  # Derivatives are those of the eliminations on the portable path.
   if modes.any_traced(operands[1:]):
     return fallback(*operands, **options)
   indices, *arrays = operands

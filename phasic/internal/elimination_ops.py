@@ -8,8 +8,8 @@ j) and U = (-S)^-1 >= 0 there are two maps, each the other's transpose:
     x = U (b + sum_e c_e unit(i_e)),  d_e = x[i_e] - x[j_e]
     y = U^T (b + sum_e c_e (unit(i_e) - unit(j_e))),  z_e = y[i_e]
 
-Nothing is subtracted to find x, y or the differences d. An edge from a phase
-to itself is not looked at. See native/elimination/api/elimination.h.
+x, y and the differences d are computed without subtraction. Edges from a phase
+to itself are ignored. See native/elimination/api/elimination.h.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def eliminate(
   transposed: bool = False,
   gives_edges: bool = False,
 ) -> Any:
-  """Returns x or, transposed, y; with `gives_edges` also d or z.
+  """Solves for x or, transposed, y; with `gives_edges` also d or z.
 
-  Derivatives exist in everything but the indices.
+  Derivatives exist in all arguments except the indices.
 
   Args:
     fallback: the portable function of the six other arguments.
@@ -41,8 +41,8 @@ def eliminate(
     weights: (..., m); negative, infinite or NaN ones make results NaN.
     per_phase: b, (..., p, r).
     per_edge: c, (..., m, r), or None for zeros.
-    transposed: which of the two maps.
-    gives_edges: whether the result that belongs to edges is wanted.
+    transposed: whether to solve the transposed system.
+    gives_edges: whether to return the result per edge.
 
   Returns:
     An array (..., p, r); with `gives_edges` also one (..., m, r). All
@@ -51,8 +51,8 @@ def eliminate(
 
   Raises:
     ValueError: shapes do not fit, an index is out of range, or the elimination
-      is too large; numbers are given. In JAX the last two are errors of the
-      running program, in TensorFlow InvalidArgumentError of the running op.
+      is too large. In JAX the last two are errors of the running program, in
+      TensorFlow InvalidArgumentError of the running op.
     MemoryError: memory does not suffice, in NumPy.
   """
   call = fallback
@@ -70,30 +70,31 @@ def moments(
   stay: Any,
   **options: Any,
 ) -> tuple[Any, ...]:
-  """Returns the mean and, where wanted, variance of the time until absorption.
+  """Computes the mean and optionally the variance of the absorption time.
 
   Derivatives exist in the weights and in the initial masses. In discrete time
-  what leaves a phase changes the probability of staying.
+  weights that leave a phase change the probability of staying.
 
   Args:
     fallback: the portable function of the other arguments.
     indices: sources, then targets, int32 (2, m).
     weights: (..., m).
     initial: alpha, (..., p).
-    atom: (..., 1), or (..., 0): what the initial masses leave.
-    stay: probabilities of staying for a step, (..., p), or (..., 0): what the
-      weights leave; in continuous time the latter.
+    atom: (..., 1), or (..., 0) for one minus the sum of initial masses.
+    stay: probabilities of staying for a step, (..., p), or (..., 0) for one
+      minus the weights; in continuous time always (..., 0).
     **options: `discrete`, whether time is counted in steps; `gives_variance`,
-      whether the variance is wanted; `gives_root`, whether its root is, in its
-      place; and `epsilon`: sums within 4 p epsilon of zero are zero.
+      whether to return the variance; `gives_root`, whether to return the
+      standard deviation instead; and `epsilon`: sums within 4 p epsilon of zero
+      are zero.
 
   Returns:
-    A tuple of one or two arrays (...), NaN where a value breaks a rule. All
-    arguments but the indices have the same number of batch dimensions, each 1
-    or the common size.
+    A tuple of one or two arrays (...), NaN for invalid values. All arguments
+    except the indices have the same number of batch dimensions, each 1 or the
+    common size.
 
   Raises:
-    ValueError: as `eliminate`.
+    ValueError: as in `eliminate`.
   """
   if kernel_ops.path_of_call() == "portable":
     return fallback(indices, weights, initial, atom, stay, **options)

@@ -1,4 +1,4 @@
-"""The array libraries of substrates: which versions serve, and what to install."""
+"""The array libraries of substrates: supported versions, and installation."""
 
 from __future__ import annotations
 
@@ -6,23 +6,24 @@ import importlib
 import importlib.metadata
 import re
 
-# The oldest version that a substrate runs with, by the name of the module; the
-# extras of pyproject.toml ask for no older one.
+# The oldest supported version, by the name of the module, as in the extras of
+# pyproject.toml.
 OLDEST = {"jax": "0.9", "tensorflow": "2.18"}
 _NAMES = {"jax": "JAX", "tensorflow": "TensorFlow"}
 _SUBSTRATES = {"jax": "jax", "tensorflow": "tf"}
 
 
 def require(module: str) -> None:
-  """Imports the array library of a substrate, before anything else does.
+  """Imports the array library of a substrate, and checks its version.
 
-  What an older version lacks would fail somewhere, without a word of versions.
+  It runs before other imports: with an old version these would fail without
+  mentioning versions.
 
   Args:
     module: "jax" or "tensorflow".
 
   Raises:
-    ImportError: it is not installed, or too old.
+    ImportError: the library is not installed, or too old.
   """
   name, substrate = _NAMES[module], _SUBSTRATES[module]
   install = f'"phasic-substrates[{substrate}]"'
@@ -35,7 +36,7 @@ def require(module: str) -> None:
         f"phasic.substrates.{substrate} needs {name}, which is not installed: "
         f"pip install {install}"
       ) from None
-    # Old ones also fail by themselves, with newer versions of what they need.
+    # Old versions may also fail to import, with newer dependencies.
     failure, version = error, _installed(module)
   if version is not None and is_older(version, OLDEST[module]):
     raise ImportError(
@@ -47,7 +48,7 @@ def require(module: str) -> None:
 
 
 def _installed(module: str) -> str | None:
-  """Returns the version that pip knows, None where it knows none."""
+  """Returns the installed version, None if the package has no metadata."""
   for name in (module, f"{module}-cpu"):
     try:
       return importlib.metadata.version(name)
@@ -57,7 +58,7 @@ def _installed(module: str) -> str | None:
 
 
 def is_older(version: str, oldest: str) -> bool:
-  """Returns whether a version comes before another, of two numbers."""
+  """Returns whether a version is older, by the first two numbers."""
   return _numbers(version) < _numbers(oldest)
 
 

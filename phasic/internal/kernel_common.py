@@ -1,7 +1,7 @@
-"""What the `kernel_ops` of all substrates share: it knows no array library.
+"""Parts of `kernel_ops` that all substrates share, without an array library.
 
-This file goes into each substrate as it stands, so each has its own choice of
-a path.
+This file is copied into each substrate, so each has a separate choice of the
+path.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import user_warnings
 
-# As native/kernel/api/phase_type.h numbers them.
+# The numbers are those of native/kernel/api/phase_type.h.
 KINDS = (
   "log_density",
   "density",
@@ -45,10 +45,10 @@ load = native_module.load
 
 @functools.cache
 def required() -> bool | None:
-  """Returns whether a kernel that cannot run is an error, None for a warning.
+  """Reads whether a kernel that cannot run is an error; None means a warning.
 
   Raises:
-    ValueError: PHASIC_REQUIRE_KERNEL has a value without a meaning.
+    ValueError: PHASIC_REQUIRE_KERNEL is neither 0 nor 1.
   """
   text = os.environ.get("PHASIC_REQUIRE_KERNEL", "")
   if text not in ("", "0", "1"):
@@ -61,7 +61,7 @@ def required() -> bool | None:
 
 
 def edges_and_kinds(fixed: Sequence[Any]) -> tuple[list[Any] | None, Any]:
-  """Returns the edges and the kinds among arrays; None where there are none."""
+  """Splits arrays into edges and kinds, None for absent ones."""
   edges = list(fixed[:3]) if len(fixed) >= 3 else None
   return edges, fixed[-1] if len(fixed) % 3 else None
 
@@ -70,8 +70,10 @@ class Kernel:
   """The choice between kernel and portable path, and the kernel on the host.
 
   Attributes:
-    unavailable_reason: returns why the kernel cannot run, "" if it can.
-    is_suitable: returns whether it is to run where it can.
+    unavailable_reason: a function that returns why the kernel cannot run, "" if
+      it can.
+    is_suitable: a function that returns whether the kernel should run if it
+      can.
   """
 
   def __init__(
@@ -86,7 +88,7 @@ class Kernel:
     self._has_warned = False
 
   def path(self) -> str:
-    """Returns which path runs now, "kernel" or "portable"."""
+    """Returns the current path, "kernel" or "portable"."""
     if self._choice != "auto":
       return self._choice
     if self.unavailable_reason() or not self.is_suitable():
@@ -94,11 +96,11 @@ class Kernel:
     return "kernel"
 
   def path_of_call(self) -> str:
-    """Returns the path that a call takes, which must not be slow in silence.
+    """Returns the path of a call, and warns if the kernel cannot run.
 
     The first call that takes the portable path because the kernel cannot run
-    warns, at the caller's line. It does not where that path was chosen, or is
-    the one for this device.
+    warns, at the caller's line. There is no warning if that path was chosen, or
+    is the path of this device.
 
     Raises:
       RuntimeError: the kernel cannot run, and PHASIC_REQUIRE_KERNEL is 1.
@@ -113,7 +115,7 @@ class Kernel:
     return path
 
   def _report(self, is_required: bool | None) -> None:
-    """Warns once, or raises, if it is the kernel that cannot run."""
+    """Warns once, or raises, if the kernel cannot run."""
     reason = self.unavailable_reason()
     if not reason or not self.is_suitable():
       return
@@ -133,15 +135,15 @@ class Kernel:
         "slower. config.use_path('portable') chooses it without this warning; "
         "PHASIC_REQUIRE_KERNEL=1 makes it an error"
       )
-    except RuntimeWarning:  # An error by a filter, so for each call.
+    except RuntimeWarning:  # A filter made it an error; each call raises.
       self._has_warned = False
       raise
 
   def precision(self) -> str:
-    """Returns the dtype in which values are computed on the path of now.
+    """Returns the dtype of computations on the current path.
 
-    It is "float64", for float32 operands too, but on JAX's portable path with
-    64-bit numbers switched off, which has nothing wider than "float32".
+    It is "float64", for float32 operands too. JAX's portable path with 64-bit
+    numbers switched off has "float32".
     """
     return "float64" if self.path() == "kernel" else static.wide_float()
 
@@ -149,8 +151,9 @@ class Kernel:
     """Chooses the path: "kernel", "portable", or "auto" (kernel if it can run).
 
     Raises:
-      ValueError: `choice` is none of these.
-      RuntimeError: `choice` is "kernel" and it cannot run; the reason is given.
+      ValueError: `choice` is not one of these.
+      RuntimeError: `choice` is "kernel" and it cannot run; the message has the
+        reason.
     """
     if choice not in PATHS:
       raise ValueError(
@@ -162,7 +165,7 @@ class Kernel:
 
   @contextlib.contextmanager
   def use_path(self, choice: str) -> Iterator[None]:
-    """Context manager that chooses the path and restores the earlier choice."""
+    """Returns a context manager that chooses the path, and restores it."""
     before = self._choice
     self.set_path(choice)
     try:
@@ -192,13 +195,13 @@ class Kernel:
     kinds: Any = None,
     discrete: bool = False,
   ) -> onp.ndarray:
-    """Returns why values are NaN: int32 codes (batch..., n) on the host.
+    """Computes codes of reasons for NaN, int32 (batch..., n) on the host.
 
-    Arguments are those of `kernel_ops.phase_type`.
+    Arguments are as in `kernel_ops.phase_type`.
 
     Raises:
       RuntimeError: the kernel cannot run.
-      ValueError: the operands are traced, so there are no values yet.
+      ValueError: the operands are traced.
     """
     given = [*operands, *edges, *([] if kinds is None else [kinds])]
     known = [static.concrete(x) for x in given]
@@ -218,14 +221,14 @@ class Kernel:
   def meets_constraint(
     self, x: onp.ndarray, constraint: str, exits: onp.ndarray | None = None
   ) -> bool:
-    """Returns whether a parameter on the host meets a constraint for certain.
+    """Returns whether a host parameter surely meets a constraint.
 
-    Where the kernel cannot run nothing is certain.
+    If the kernel cannot run, the result is False.
 
     Args:
       x: float32 or float64.
       constraint: as in `ParameterProperties`; zero counts as positive.
-      exits: beside a matrix its exits, beside masses the one at zero.
+      exits: the exits of a matrix, or the mass at zero of initial masses.
     """
     module = None if self.unavailable_reason() else load()[0]
     return module is not None and module.meets_constraint(x, constraint, exits)
@@ -238,7 +241,7 @@ class Kernel:
     prob_zero: Any,
     discrete: bool,
   ) -> bool:
-    """Returns whether a model on the host meets all rules for certain."""
+    """Returns whether a host model surely meets all rules."""
     module = None if self.unavailable_reason() else load()[0]
     return module is not None and module.model_meets_constraints(
       initial_probs, matrix, exits, prob_zero, discrete
@@ -247,15 +250,16 @@ class Kernel:
   def measure_elimination(
     self, num_phases: int, indices: Any
   ) -> dict[str, Any]:
-    """Returns what the elimination of a chain takes.
+    """Measures the costs of the elimination of a chain.
 
     Args:
       num_phases: p.
       indices: sources and targets of the edges, (2, m), on the host.
 
     Returns:
-      Its `num_components`, the phases of the `largest_component`, the `fill`,
-      numbers that are kept, and the `operations`, multiply-adds.
+      The number of components `num_components`, the number of phases of the
+      `largest_component`, the `fill`, which is the number of stored weights,
+      and the number of multiply-adds, `operations`.
 
     Raises:
       RuntimeError: the kernel cannot run.
@@ -265,11 +269,11 @@ class Kernel:
     return self.on_host().measure_elimination(num_phases, indices)
 
   def status_message(self, code: int) -> str:
-    """Returns what a code of `status` means; 0 is "ok"."""
+    """Returns the message of a code of `status`; 0 is "ok"."""
     return self.on_host().status_message(int(code))
 
   def num_threads(self) -> int:
-    """Returns how many threads one call of the kernel may use.
+    """Returns the largest number of threads of one kernel call.
 
     Raises:
       RuntimeError: the kernel cannot run.
@@ -277,16 +281,15 @@ class Kernel:
     return self.on_host().num_threads()
 
   def set_num_threads(self, count: int) -> None:
-    """Sets how many threads one call may use, the calling one included.
+    """Sets the largest number of threads of one call, including the caller.
 
-    Models of a batch are shared out among them; results do not depend on it,
-    to the last bit. At first it is the environment variable
-    PHASIC_NUM_THREADS or else the number of processors, at most eight. The
-    process has one setting, and one for TensorFlow's ops. In JAX the threads
-    are XLA's own, so there are no more of them than it has.
+    Threads share the models of a batch; the number does not change any bit of
+    the results. The default is the environment variable PHASIC_NUM_THREADS, or
+    the number of processors up to eight. The process has one setting, and a
+    second one for TensorFlow's ops. JAX uses XLA's threads, which may be fewer.
 
     Args:
-      count: from 1 to 256; 1 leaves all work to the calling thread.
+      count: from 1 to 256; 1 runs all work on the calling thread.
 
     Raises:
       TypeError: `count` is not an integer.

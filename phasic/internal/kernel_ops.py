@@ -13,13 +13,13 @@ subgenerator, no exit_rates, and three more arrays, `edges`: indices int32
 (..., 2, m), of sources and targets, constants (..., m) or (..., 0) if absent,
 coefficients (..., m, d) or (..., m, 0) if absent.
 
-Where times differ in their kind there is one array more, `kinds`, int32
-(..., n), in place of the one kind: see native/kernel/api/phase_type.h.
+If times have different kinds, one more array, `kinds`, int32 (..., n), replaces
+the single kind: see native/kernel/api/phase_type.h.
 
-The kernel runs on the CPU. JAX takes the portable path elsewhere, TensorFlow
-copies; on a TPU it has to be told to take the portable path. The path is
-chosen when a call is traced: what `jax.jit` or `tf.function` has compiled keeps
-it.
+The kernel runs on the CPU. On other devices JAX takes the portable path, and
+TensorFlow copies; on a TPU users of TensorFlow must choose the portable path.
+The path is chosen when a call is traced: programs that `jax.jit` or
+`tf.function` has compiled keep it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ meets_constraint = _kernel.meets_constraint
 model_meets_constraints = _kernel.model_meets_constraints
 num_threads = _kernel.num_threads
 set_num_threads = _kernel.set_num_threads
-# On one path alone; what they take as `fixed` is made by the function below.
+# Functions of one path. The function `fixed` below makes their `fixed` arrays.
 forward = phase_type_calls.forward
 adjoint = phase_type_calls.adjoint
 portable = phase_type_calls.portable
@@ -61,7 +61,7 @@ def phase_type(
   kinds: Any = None,
   discrete: bool = False,
 ) -> Any:
-  """Evaluates one of `KINDS` at all times.
+  """Computes the function of one of `KINDS` at all times.
 
   Args:
     kind: one of `KINDS`.
@@ -70,18 +70,18 @@ def phase_type(
       `fallback(kind, *operands, *edges)`, with `kinds` as the last one if
       there are any.
     edges: the three arrays of a sparse model.
-    kinds: a kind for each time, which then has no other; or None.
-    discrete: whether the chain goes in steps; `fallback` must fit.
+    kinds: a kind for each time, which replaces `kind`; or None.
+    discrete: whether time is discrete; `fallback` must match.
 
   Returns:
     An array (batch..., n).
 
   Raises:
     ValueError: shapes of the operands do not fit.
-    TypeError: dtypes of the operands do not fit. Where only TensorFlow's
-      running op can see either, it raises InvalidArgumentError.
-    NotImplementedError: a derivative of an order above three is asked for on
-      the kernel's path, in JAX or NumPy.
+    TypeError: dtypes of the operands do not fit. If only TensorFlow's running
+      op can detect either, it raises InvalidArgumentError.
+    NotImplementedError: a derivative of an order above three is computed on the
+      kernel's path, in JAX or NumPy.
   """
   more = fixed(edges, kinds)
   if path_of_call() == "portable":
@@ -96,24 +96,24 @@ def statistics(
   edges: Sequence[Any] = (),
   kinds: Any = None,
 ) -> tuple[Any, ...]:
-  """Returns what `math.phase_type.expected_statistics` documents.
+  """Computes expected statistics, see `math.phase_type.expected_statistics`.
 
   Args:
     kind: one of `KINDS`.
     operands: the five operands.
-    weights: (batch..., n), of the times.
+    weights: weights of the times, (batch..., n).
     edges: the three arrays of a sparse model.
     kinds: as in `phase_type`.
 
   Returns:
     starts and sojourns (batch..., p), jumps (batch..., p, p), or (batch..., m)
-    of a sparse model, exits (batch..., p) and atom (batch..., 1).
+    for a sparse model, exits (batch..., p) and atom (batch..., 1).
 
   Raises:
-    NotImplementedError: on the portable path, or a derivative is asked for; in
-      a graph of TensorFlow that is NaN.
-    ValueError: as `phase_type`.
-    TypeError: as `phase_type`.
+    NotImplementedError: the path is portable, or a derivative is computed; in a
+      graph of TensorFlow the derivative is NaN instead.
+    ValueError: as in `phase_type`.
+    TypeError: as in `phase_type`.
   """
   if path_of_call() == "portable":
     raise NotImplementedError(kernel_common.STATISTICS_NEED_KERNEL)
@@ -122,5 +122,5 @@ def statistics(
 
 
 def fixed(edges: Sequence[Any], kinds: Any) -> tuple[Any, ...]:
-  """Returns the arrays of a call that have no derivatives, edges first."""
+  """Collects the arrays of a call without derivatives, edges first."""
   return tuple(edges) if kinds is None else (*edges, kinds)

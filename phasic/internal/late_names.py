@@ -1,4 +1,4 @@
-"""Public modules: names that are imported on first use, and what `dir` lists."""
+"""Public modules: names that are imported on first use, and `dir`."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def resolvers(
 
   Args:
     package: the module's name.
-    names: by public name, the module that has it, and its name there; None
-      where the module itself is meant.
+    names: by public name, the module that has it, and its name there; None for
+      the module itself.
     wrapper: a module whose function `checked` takes each object, the package
-      and the public name, and returns what is public.
+      and the public name, and returns the public object.
   """
 
   def get(name: str) -> Any:
@@ -74,8 +74,8 @@ def lister(module: str) -> Callable[[], list[str]]:
 def load(package: types.ModuleType) -> None:
   """Imports all public names of a package.
 
-  Classes register themselves with the array library when they are imported:
-  what reads a saved program or a pickle needs them all.
+  Classes register themselves with the array library on import, and loading a
+  saved program or a pickle needs all of them.
   """
   for name in package.__all__:
     getattr(package, name)

@@ -1,4 +1,4 @@
-"""Loads the kernel's Python module; the same in every substrate."""
+"""Loads the kernel's Python module; shared by all substrates."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _NAME = "phasic._native._kernel"
 
 @functools.cache
 def load() -> tuple[Any, str]:
-  """Returns the module and "", or None and why it cannot be used.
+  """Loads the module; returns it and "", or None and a reason.
 
-  The reason ends with what to do about it.
+  The reason ends with a remedy.
   """
   spec = importlib.util.find_spec(_NAME)
   if spec is None or spec.origin is None:
@@ -33,17 +33,17 @@ def load() -> tuple[Any, str]:
     return None, f"{spec.origin} cannot be loaded: {damage}; {REINSTALL}"
   try:
     return importlib.import_module(_NAME), ""
-  except Exception as error:  # Whatever fails, the portable path works.
+  except Exception as error:  # The portable path works after any failure.
     return None, cannot_load("Python", spec.origin, error)
 
 
 def cannot_load(loader: str, path: str, error: Any) -> str:
-  """Returns the reason where a loader refuses a library.
+  """Formats the reason for a library that a loader refuses.
 
   Args:
-    loader: who refuses it, for the message.
+    loader: the name of the loader.
     path: the library.
-    error: what the loader says, which may name the file, too.
+    error: the loader's message, which may name the file too.
   """
   text = " ".join(str(error).split()).removeprefix(f"{path}: ")
   return f"{loader} cannot load {path}: {text}; {REINSTALL}"

@@ -1,4 +1,4 @@
-"""Calls of the native kernel by arrays of NumPy, for `kernel_ops`."""
+"""Calls of the native kernel with NumPy arrays, for `kernel_ops`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def portable(
   fallback: Callable[..., Any],
   fixed: Sequence[Any],
 ) -> Any:
-  """Returns `kernel_ops.phase_type` on the portable path."""
+  """Computes `kernel_ops.phase_type` on the portable path."""
   return fallback(kind, *operands, *fixed)
 
 
@@ -31,14 +31,14 @@ def forward(
   fixed: Sequence[Any],
   discrete: bool,
 ) -> Any:
-  """Returns D^k F(x)[v_1, .., v_k] of `kernel_ops.phase_type` by the kernel.
+  """Computes D^k F(x)[v_1, .., v_k] of `kernel_ops.phase_type` by the kernel.
 
   Args:
-    kind: as there.
+    kind: as in `phase_type`.
     groups: the operands x, then k groups of tangents of them.
-    fallback: as there.
+    fallback: as in `phase_type`.
     fixed: edges and kinds.
-    discrete: as there.
+    discrete: as in `phase_type`.
   """
   del fallback
   arrays = [x for group in groups for x in group]
@@ -55,7 +55,7 @@ def adjoint(
   fixed: Sequence[Any],
   discrete: bool,
 ) -> Sequence[Any]:
-  """Returns the cotangents of the operands of the `wanted` indices."""
+  """Computes the cotangents of the operands with `wanted` indices."""
   del fallback
   arrays = [*operands, cotangent]
   call = _call(kind, arrays, fixed, discrete)
@@ -65,7 +65,7 @@ def adjoint(
 def statistics(
   kind: str, operands: Sequence[Any], weights: Any, fixed: Sequence[Any]
 ) -> Sequence[Any]:
-  """Returns `kernel_ops.statistics`; arguments are as above."""
+  """Computes `kernel_ops.statistics`; arguments are as above."""
   inputs = [*operands, weights]
   if modes.any_traced(inputs):
     raise NotImplementedError(
@@ -82,9 +82,9 @@ def statistics(
 def _call(
   kind: str, arrays: Sequence[Any], fixed: Sequence[Any], discrete: bool
 ) -> primitives.Call:
-  """Returns the kernel's functions of one kind."""
+  """Returns the kernel's function of a kind and its derivatives."""
   if modes.any_traced([*arrays, *fixed]):
-    # Copies: what a derivative is of does not change any more.
+    # Copies: the caller may change the arrays before derivatives are computed.
     advice = kernel_common.EDGES_ARE_FIXED
     fixed = [onp.array(modes.without_derivative(x, advice)) for x in fixed]
   kernel, number = kernel_common.load()[0], kernel_common.KINDS.index(kind)

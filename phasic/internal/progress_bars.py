@@ -19,12 +19,12 @@ def reporting(
   """Yields a function that reports progress, or None for no reports.
 
   Args:
-    progress: True for a bar of tqdm, which is needed only then; or a function
-      that is called instead.
-    arguments: what a function is called with, for the error message; the first
-      is the count.
-    show: makes a bar's text of the arguments after the count.
-    **bar_options: of `tqdm.tqdm`.
+    progress: True for a bar, which needs tqdm; or a function that is called
+      instead.
+    arguments: a description of the function's arguments, for the error message;
+      the first one is the count.
+    show: a function that formats the arguments after the count.
+    **bar_options: options of `tqdm.tqdm`.
 
   Raises:
     TypeError: `progress` is neither a bool nor a function.

@@ -1,7 +1,7 @@
 """Stateless random numbers: the same seed gives the same numbers.
 
-A seed is an int, a `numpy.random.SeedSequence` or a `numpy.random.Generator`.
-From a generator one integer is drawn, so that it moves on with each use.
+A seed is an int, a `numpy.random.SeedSequence` or a `numpy.random.Generator`. A
+generator gives one integer at each use, and so a new seed.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import numpy as onp
 from phasic.internal import static
 from phasic.internal.tape import modes
 
-_FOLD = 0x666F6C64  # Keeps folded seeds apart from split ones.
+_FOLD = 0x666F6C64  # This key makes folded seeds differ from split ones.
 
 
 def sanitize_seed(seed: Any, salt: str | None = None) -> Any:
   """Returns the seed in the form that the other functions take.
 
   Args:
-    seed: what the user gave.
-    salt: a name that makes the seed a different one, so that two places can
-      start from the same user's seed.
+    seed: the user's seed.
+    salt: a name that changes the seed, so that different functions can use the
+      same user's seed.
 
   Raises:
     TypeError: the seed is None or of a wrong type.
@@ -38,7 +38,7 @@ def sanitize_seed(seed: Any, salt: str | None = None) -> Any:
       "stateless"
     )
   if salt is not None:
-    import hashlib  # Late, as NumPy's generators: it takes long.
+    import hashlib  # The import is slow, and only generators need it.
 
     digest = hashlib.sha256(salt.encode()).digest()
     seed = fold_in(seed, int.from_bytes(digest[:4], "little"))
@@ -46,22 +46,22 @@ def sanitize_seed(seed: Any, salt: str | None = None) -> Any:
 
 
 def split_seed(seed: Any, n: int = 2) -> tuple[Any, ...]:
-  """Returns `n` seeds whose numbers are independent of each other."""
+  """Splits a seed into `n` independent seeds."""
   return tuple(_child(seed, i) for i in range(n))
 
 
 def fold_in(seed: Any, data: Any) -> Any:
-  """Returns a seed made of a seed and an integer (a counter, say)."""
+  """Combines a seed and an integer (e.g. a counter) to a new seed."""
   return _child(_child(seed, _FOLD), int(data) % 2**32)
 
 
 def uniform(seed: Any, shape: static.Shape, dtype: str) -> Any:
-  """Returns uniform numbers from [0, 1)."""
+  """Draws uniform numbers from [0, 1)."""
   return _generator(seed).random(shape, dtype=onp.dtype(dtype))
 
 
 def exponential(seed: Any, shape: static.Shape, dtype: str) -> Any:
-  """Returns exponential numbers of rate one."""
+  """Draws exponential numbers of rate one."""
   numbers = _generator(seed).standard_exponential(shape)
   return onp.asarray(numbers, dtype=dtype)
 
@@ -69,7 +69,7 @@ def exponential(seed: Any, shape: static.Shape, dtype: str) -> Any:
 def gamma(
   seed: Any, concentration: Any, shape: static.Shape, dtype: str
 ) -> Any:
-  """Returns gamma numbers of rate one.
+  """Draws gamma numbers of rate one.
 
   Args:
     seed: a sanitized seed.
@@ -82,7 +82,7 @@ def gamma(
 
 
 def categorical(seed: Any, logits: Any, shape: static.Shape) -> Any:
-  """Returns int32 category numbers.
+  """Draws int32 category numbers.
 
   Args:
     seed: a sanitized seed.
@@ -97,7 +97,7 @@ def categorical(seed: Any, logits: Any, shape: static.Shape) -> Any:
 
 
 def _child(seed: Any, key: int) -> Any:
-  """A seed below `seed`; unlike `spawn` it leaves `seed` as it is."""
+  """Returns a child of `seed`; unlike `spawn` it does not change `seed`."""
   return onp.random.SeedSequence(
     entropy=seed.entropy, spawn_key=(*seed.spawn_key, key)
   )

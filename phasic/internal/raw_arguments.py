@@ -1,4 +1,4 @@
-"""Arguments before they are arrays; the same in every substrate."""
+"""Arguments before conversion to arrays; shared by all substrates."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as onp
 
-# What arrays of any backend have at most: all functions can work with these.
+# The largest number of dimensions that all backends support.
 MAX_DIMENSIONS = 20
-# What arrays hold that are of no use, by the kind of their dtype.
+# Descriptions of non-numeric arrays, by the kind of their dtype.
 _NO_NUMBERS = {
   "M": "dates",
   "O": "Python objects",
@@ -29,12 +29,14 @@ def shown(x: Any) -> str:
   """Returns the repr of an argument, shortened, for messages."""
   try:
     return _SHORT.repr(x).replace("\n", " ")
-  except ValueError:  # Python does not print integers of over 4300 digits.
+  except (
+    ValueError
+  ):  # Python refuses to print integers of more than 4300 digits.
     return "an integer of thousands of digits"
 
 
 def host_array(x: Any, name: str) -> onp.ndarray:
-  """Returns an array, a number or nested lists as an array of the host.
+  """Converts an array, a number or nested lists to a host array.
 
   Raises:
     TypeError: `x` is masked.
@@ -48,20 +50,20 @@ def host_array(x: Any, name: str) -> onp.ndarray:
 
 
 def ragged(name: str) -> ValueError:
-  """Returns the error of an argument whose rows differ in length."""
+  """Returns the error for an argument whose rows differ in length."""
   return ValueError(f"{name} is ragged: it must be a rectangular array")
 
 
 def check_nesting(x: Any, name: str, depth: int = 0) -> None:
-  """Raises an error unless `x` is an array or lists that can be one.
+  """Raises an error unless `x` is an array or can become one.
 
   Args:
     x: an array, a number or nested lists.
     name: the argument's name.
-    depth: how many lists `x` is in.
+    depth: the number of lists around `x`.
 
   Raises:
-    TypeError: it is None, or there is a masked array, whose mask would be lost.
+    TypeError: `x` is None or has a masked array, whose mask would be lost.
     ValueError: there are too many dimensions.
   """
   if x is None and depth == 0:
@@ -71,7 +73,7 @@ def check_nesting(x: Any, name: str, depth: int = 0) -> None:
       f"{name} is a masked array: masks are not used; pass the entries that "
       "count, x.compressed(), or x.filled(value)"
     )
-  # A list has a dimension of its own; one of plain numbers is done with it.
+  # A list adds a dimension; lists of plain numbers need no recursion.
   is_list = isinstance(x, (list, tuple))
   rank = 1 if is_list else getattr(x, "ndim", 0)
   if depth + (rank if isinstance(rank, int) else 0) > MAX_DIMENSIONS:
@@ -85,8 +87,8 @@ def check_nesting(x: Any, name: str, depth: int = 0) -> None:
 
 
 def refuse_objects(dtype: onp.dtype, name: str) -> None:
-  """Raises TypeError for what holds no numbers, in plain words."""
-  # NumPy takes other packages' dtypes, bfloat16 say, for records.
+  """Raises TypeError for arrays that do not hold numbers."""
+  # NumPy sees dtypes of other packages, e.g. bfloat16, as records.
   if dtype.kind in _NO_NUMBERS and dtype.isbuiltin != 2:
     raise TypeError(
       f"{name} holds {_NO_NUMBERS[dtype.kind]}: it must hold numbers"

@@ -1,4 +1,4 @@
-"""Sums of entries that belong together."""
+"""Segment sums: sums of entries with equal indices."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from phasic.internal.tape import modes
 
 
 def segment_sum(x: Any, indices: Any, size: int) -> Any:
-  """Returns, for each i, the sum of the entries whose index is i.
+  """Computes, for each i, the sum of the entries with index i.
 
   Args:
     x: an array (..., m).
@@ -18,13 +18,13 @@ def segment_sum(x: Any, indices: Any, size: int) -> Any:
     size: the number of sums.
 
   Returns:
-    An array (..., size) of the dtype of `x`; sums of nothing are zero.
+    An array (..., size) of the dtype of `x`; empty sums are zero.
   """
   if modes.is_traced(x):
     indices = onp.asarray(indices)
     return modes.linear(
       lambda x: segment_sum(x, indices, size),
-      lambda bars: onp.take(bars, indices, axis=-1),
+      lambda cotangents: onp.take(cotangents, indices, axis=-1),
       x,
     )
   x = onp.asarray(x)

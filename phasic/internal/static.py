@@ -1,4 +1,4 @@
-"""Shape and dtype work that is done once, before any array is computed."""
+"""Shapes and dtypes, computed once before any array."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def rank(x: Any) -> int:
 
 
 def broadcast_shapes(*shapes: Shape) -> Shape:
-  """Returns the shape that arrays of these shapes broadcast to.
+  """Returns the shape to which arrays of these shapes broadcast.
 
   Args:
     *shapes: shapes as `shape` returns them.
@@ -50,10 +50,10 @@ def concrete(x: Any) -> onp.ndarray | None:
 
 
 def at_hand(x: Any) -> onp.ndarray | None:
-  """Returns the values of `x` where they can be read at once, else None.
+  """Returns the values of `x` if they can be read at once, else None.
 
-  They cannot while `x` is traced, but for a derivative alone, or where it lies
-  on an accelerator or belongs to another process.
+  The result is None if `x` is traced, except for a derivative alone, or is on
+  an accelerator or in another process.
   """
   while isinstance(x, _Traced):
     x = x.value
@@ -71,7 +71,7 @@ def dtype_name(x: Any) -> str:
 
 @functools.cache
 def _name(dtype: onp.dtype) -> str:
-  """The dtype's name, which NumPy puts together anew at each use."""
+  """Returns the dtype's name, cached, as NumPy formats it at each use."""
   return dtype.name
 
 
@@ -81,7 +81,7 @@ def finfo_eps(dtype: Any) -> float:
 
 
 def wide_float() -> str:
-  """Returns the widest floating dtype there is, "float64" or "float32".
+  """Returns the widest available floating dtype, "float64" or "float32".
 
   It is "float32" only in JAX with 64-bit numbers switched off.
   """

@@ -1,7 +1,7 @@
-"""Keyword arguments as parts of keys; the same in every substrate.
+"""Keyword arguments as parts of cache keys; shared by all substrates.
 
-What programs are kept by has to tell apart what a function can: 0.0 and -0.0,
-1 and True, also inside of tuples. Python's `==` does not, and finds no NaN.
+The keys of programs must distinguish 0.0 and -0.0, 1 and True, also in tuples,
+as functions can. Python's `==` does not distinguish them, and fails for NaN.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Keyword:
 
   Attributes:
     name: its name.
-    identity: equal for values that nothing tells apart.
+    identity: equal for indistinguishable values.
     value: its value.
   """
 
@@ -34,7 +34,7 @@ Options = tuple[Keyword, ...]
 
 
 def freeze(options: Mapping[str, Any]) -> Options:
-  """Returns keyword arguments as a key, in the order of their names.
+  """Converts keyword arguments to a key, sorted by their names.
 
   Raises:
     TypeError: a value is not hashable.
@@ -46,7 +46,7 @@ def freeze(options: Mapping[str, Any]) -> Options:
 
 
 def thaw(options: Sequence[Keyword]) -> dict[str, Any]:
-  """Returns the keyword arguments that `freeze` was given."""
+  """Returns the keyword arguments of a key from `freeze`."""
   return {option.name: option.value for option in options}
 
 

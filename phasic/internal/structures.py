@@ -11,27 +11,27 @@ from phasic.internal import raw_arguments
 from phasic.internal.arrays import Result
 from phasic.internal.tape import modes
 
-# NumPy reads a name anew at each use.
+# Parsing names of dtypes is slow in NumPy.
 _DTYPES = {name: onp.dtype(name) for name in (*dtypes.FLOATS, "int32")}
 _T = TypeVar("_T", bound=type)
 
 
 def register(cls: _T) -> _T:
-  """Class decorator: makes a class a structure that the backend sees through.
+  """Decorates a class to register it as a structure of arrays.
 
-  The class has to have `_children()`, a class method that names its parts that
-  are arrays or structures of arrays; `_parts()`, a method that returns these
-  and all else by name; and `_unflatten(parts)`, a class method that builds an
-  instance from such a mapping without looking at the values.
+  The class must have `_children()`, a class method that lists the names of
+  parts that are arrays or structures of arrays; `_parts()`, a method that
+  returns all parts by name; and `_unflatten(parts)`, a class method that builds
+  an instance from such a mapping without checking values.
 
-  NumPy has no such structures, so nothing happens. JAX makes a pytree of the
-  class, TensorFlow finds the variables in it.
+  NumPy has no such structures, so the class is unchanged. JAX registers a
+  pytree, and TensorFlow finds the variables in it.
   """
   return cls
 
 
 def is_variable(x: object) -> bool:
-  """Returns whether `x` is a variable, which is read anew at each use."""
+  """Returns whether `x` is a variable, which may change between uses."""
   del x
   return False
 
@@ -43,10 +43,10 @@ def as_array(
 
   Args:
     x: an array, a number or nested lists of numbers.
-    dtype: "float32" or "float64"; None keeps a floating array's own and turns
-      all else into the widest.
+    dtype: "float32" or "float64"; None keeps the dtype of a floating array, and
+      converts all else to the widest.
     name: the argument's name, for the messages.
-    copy: whether the result must not change when the caller's array does.
+    copy: whether to copy, so that later changes of `x` have no effect.
 
   Raises:
     TypeError: `x` is complex, bool, half precision, masked or not numeric.
@@ -55,7 +55,7 @@ def as_array(
   if type(x) is onp.ndarray and x.dtype == dtype and not copy:
     raw_arguments.check_nesting(x, name)
     return x
-  # Either checks it as well.
+  # Both functions check it too.
   own = (dtypes.numeric if dtype else dtypes.kept)(x, name)
   dtype = dtype or own
   if isinstance(x, modes.MAY_HOLD_TRACED) and modes.holds_traced(x):
@@ -64,10 +64,9 @@ def as_array(
 
 
 def cast(x: Any, dtype: Any = None) -> Any:
-  """Returns an array, or numbers of the host, as an array of a dtype, or its own.
+  """Converts an array, or host numbers, to a dtype; None keeps the dtype.
 
-  Derivatives go through it, which they do not through `np.asarray`: that makes
-  constants of what is on the host.
+  It is differentiable, unlike `np.asarray`, which returns constants.
   """
   dtype = _DTYPES.get(dtype, dtype)
   if type(x) is onp.ndarray:
@@ -79,10 +78,10 @@ def cast(x: Any, dtype: Any = None) -> Any:
 
 
 def as_result(x: Any) -> Result:
-  """Returns what a public method returns: what it computed.
+  """Converts the result of a public method.
 
-  In NumPy that is a scalar where there are no dimensions, as it is of NumPy's
-  own functions; arrays of the other backends stay what they are.
+  In NumPy arrays without dimensions become scalars, as in NumPy's functions.
+  Arrays of other backends are unchanged.
   """
   return x[()] if isinstance(x, onp.ndarray) and x.ndim == 0 else x
 

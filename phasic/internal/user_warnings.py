@@ -1,4 +1,4 @@
-"""Warnings that point at the caller's own line."""
+"""Warnings that point to the user's line."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import sys
 import types
 import warnings
 
-# Whose lines are not the caller's.
+# Folders whose lines are not the user's.
 _NOT_CALLERS = ("contextlib", "jax", "phasic", "tensorflow")
 _is_derived = contextvars.ContextVar("is_derived", default=False)
 
 
 def warn(message: str) -> None:
-  """Warns at the first line outside of this package."""
+  """Warns at the first line outside this package."""
   level, frame = 1, sys._getframe()
   while frame.f_back is not None and _is_ours(frame):
     level, frame = level + 1, frame.f_back
@@ -29,9 +29,9 @@ def _is_ours(frame: types.FrameType) -> bool:
 
 @contextlib.contextmanager
 def derived() -> Iterator[None]:
-  """While it is open values are not looked at.
+  """Disables checks of values in a context.
 
-  It is for what is made of an object about which the user was warned.
+  It is for objects that are derived from an object that was checked before.
   """
   token = _is_derived.set(True)
   try:
@@ -41,5 +41,5 @@ def derived() -> Iterator[None]:
 
 
 def is_derived() -> bool:
-  """Returns whether `derived` is open."""
+  """Returns whether a context of `derived` is open."""
   return _is_derived.get()

@@ -94,9 +94,9 @@ class DeclarationsTest(parameterized.TestCase):
       f"x({', '.join(f'n{i}' for i in range(25))}) -> y()",
       "more than 24 names",
     ),
-    ("x() -> y();", "'' is no name of an option"),
-    ("x() -> y(); a,", "'' is no name of an option"),
-    ("x() -> y(); a; b", "'a; b' is no name of an option"),
+    ("x() -> y();", "'' is not a valid name of an option"),
+    ("x() -> y(); a,", "'' is not a valid name of an option"),
+    ("x() -> y(); a; b", "'a; b' is not a valid name of an option"),
     ("x() -> y(); a, b, a", "there are two options a"),
     ("x(); a -> y()", "there must be one `->`"),
   )

@@ -1,4 +1,4 @@
-"""Calls of Python functions of NumPy arrays, as the backend makes them."""
+"""Calls of Python functions of NumPy arrays by the backend."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from phasic.internal.tape import trees
 
 
 def arrays(name: str, tree: Any) -> Any:
-  """Returns arguments as the backend takes them.
+  """Converts arguments to arrays of the backend.
 
   Args:
-    name: the function, for messages.
-    tree: of arrays and of numbers, whose dtypes are NumPy's.
+    name: the name of the function in messages.
+    tree: a tree of arrays and numbers; numbers get NumPy's dtypes.
 
   Raises:
-    TypeError: there is an array of something else than numbers, where arrays
-      are the backend's own.
+    TypeError: an array is not numeric, if the backend has its own arrays.
   """
   del name
   return tree
@@ -33,17 +32,17 @@ def call(
   args: Sequence[Any],
   options: Mapping[str, Any],
 ) -> Any:
-  """Returns what a function returns; there are no derivatives.
+  """Calls a function without derivatives.
 
   Args:
     function: the function.
-    abstract: `abstract(*args, **options)` of arguments with shapes and dtypes
-      returns what has the result's; None calls the function with zeros.
+    abstract: `abstract(*args, **options)`, a function of specs that returns the
+      specs of the results; None calls the function with zeros instead.
     args: trees of arrays.
-    options: keyword arguments, which are no arrays.
+    options: keyword arguments, which are not arrays.
 
   Raises:
-    TypeError: results are not as `abstract` says, in eager calls.
+    TypeError: results differ from the specs of `abstract`, in eager calls.
   """
   del abstract
   found = function.f(*args, **options)
@@ -58,18 +57,18 @@ def call_multilinear(
   args: Sequence[Any],
   options: Mapping[str, Any],
 ) -> Any:
-  """Returns what a function returns that is linear in each of its arguments.
+  """Calls a function that is linear in each of its arguments.
 
   Args:
     functions: the function f, and for each of `args` its transpose, called as
       `transpose(*fixed, *others, cotangent)`.
-    abstract: as for `call`, of all arguments.
-    fixed: trees of arrays, in which there are no derivatives.
+    abstract: as in `call`, a function of all arguments.
+    fixed: trees of arrays without derivatives.
     args: trees of floating arrays.
-    options: keyword arguments, which are no arrays.
+    options: keyword arguments, which are not arrays.
 
   Raises:
-    TypeError: results are not as `abstract` says, where it knows.
+    TypeError: results differ from the specs of `abstract`.
   """
   function = functions[0]
   assert isinstance(function, host_functions.HostFunction)
@@ -91,9 +90,9 @@ def result_like(
   args: Sequence[Any],
   options: Mapping[str, Any],
 ) -> Any:
-  """Returns what has the shapes and dtypes of a function's result.
+  """Returns specs of a function's result; None if only a call can tell.
 
-  Arguments are those of `call`. None where only a call could tell.
+  Arguments are as in `call`.
   """
   del function
   return None if abstract is None else abstract(*args, **options)
@@ -109,7 +108,7 @@ def _dtype(x: Any) -> onp.dtype:
 
 
 def forward_rule(f: Callable[..., Any]) -> Callable[..., Any]:
-  """Returns the rule `vjp_fwd` of a function whose residuals are arguments."""
+  """Returns a rule `vjp_fwd` whose residuals are the arguments."""
   return lambda *args: (f(*args), args)
 
 
@@ -123,11 +122,11 @@ def _leaves(tree: Any) -> list[Any]:
 
 
 def conjugated(tree: Any) -> Any:
-  """Returns what the cotangents of rules are to the backend's: the same."""
+  """Converts cotangents between rules and the backend; here the identity."""
   return tree
 
 
 def no_cotangent(x: Any) -> Any:
-  """Returns what a rule returns for an argument that has no derivative."""
+  """Returns the cotangent of an argument that has no derivative."""
   del x
   return None

@@ -1,7 +1,7 @@
 """Python functions of NumPy arrays that a framework's program calls.
 
-What all substrates share: how a function is run on a batch, what is said of one
-that cannot be, and where its last exception is kept.
+All substrates share this file: calls of a function on a batch, messages about
+missing rules, and the last exception of a function.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from phasic.internal.native import host_results
 
 
 class BatchLevel(NamedTuple):
-  """A vectorization: which arrays have its dimension in front."""
+  """A level of vectorization: the arrays that have its dimension in front."""
 
   mapped: tuple[bool, ...]
 
 
-# How a batch is called. Takes a function of flat lists and keyword arguments,
-# arrays with the levels' dimensions in front, outermost first, and the levels,
-# innermost first; returns results with all the levels' dimensions in front.
+# A function that calls a function on a batch. It takes a function of flat lists
+# and keyword arguments, arrays with the dimensions of levels in front,
+# outermost first, and the levels, innermost first. It returns results with all
+# dimensions of levels in front.
 Batching = Callable[
   [Callable[..., Sequence[Any]], Sequence[Any], Sequence[BatchLevel]],
   Sequence[Any],
@@ -38,10 +39,11 @@ class HostFunction:
   """A Python function of trees of NumPy arrays.
 
   Attributes:
-    name: what messages call it.
+    name: its name in messages.
     f: the function.
-    batching: how it is called for a batch; None for each example.
-    kept: what `keeping` keeps.
+    batching: the function that calls it for a batch; None calls it for each
+      example.
+    kept: the functions that `keeping` keeps.
   """
 
   name: str
@@ -52,9 +54,9 @@ class HostFunction:
   )
 
   def keeping(self, make: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a function that keeps its results as long as this is there.
+    """Returns a function that caches results for the lifetime of this one.
 
-    Those would keep this one alive in a cache of a module.
+    In a cache of a module the results would keep this function alive.
     """
     if make not in self.kept:
       self.kept[make] = functools.lru_cache(maxsize=1024)(make)
@@ -63,7 +65,7 @@ class HostFunction:
 
 @dataclasses.dataclass(frozen=True)
 class Missing:
-  """A rule that was not given, and what is said to whoever needs it."""
+  """A rule that was not given, with the message for its users."""
 
   message: str
 
@@ -77,7 +79,7 @@ def expand(
   arrays: Sequence[onp.ndarray],
   levels: Sequence[BatchLevel],
 ) -> Sequence[Any]:
-  """One call, where arrays have a dimension for each level, if of size one."""
+  """Calls a function once, with all levels as broadcasting dimensions."""
   expanded = []
   for i, x in enumerate(arrays):
     missing = [
@@ -95,20 +97,20 @@ def run(
   levels: Sequence[BatchLevel] = (),
   canonical: Callable[[Any], Any] = onp.dtype,
 ) -> list[onp.ndarray]:
-  """Returns a function's results for a batch, checked, as contiguous arrays.
+  """Calls a function for a batch; returns checked, contiguous arrays.
 
   Args:
     function: the function.
-    call: takes and returns flat lists, and calls it; keyword arguments go to it
-      with its own.
-    arrays: its arguments, with the levels' dimensions in front, outermost
+    call: a function of flat lists and keyword arguments that calls it.
+    arrays: its arguments, with the dimensions of levels in front, outermost
       first.
-    specs: what results have to be for one example.
-    levels: of the batch, innermost first.
-    canonical: returns the dtype that the framework has in a dtype's place.
+    specs: the specs of results for one example.
+    levels: the levels of the batch, innermost first.
+    canonical: a function that returns the framework's dtype for a dtype.
 
   Raises:
-    TypeError: a result has another shape or dtype, or they are too few or many.
+    TypeError: a result has another shape or dtype, or the number of results is
+      wrong.
   """
   if not levels:
     return host_results.checked(function.name, call(arrays), specs, canonical)
@@ -125,7 +127,7 @@ def run(
   name, pairs = function.name, list(zip(arrays, outer.mapped, strict=True))
   found: list[onp.ndarray] = []
   for k in range(size):
-    # Arrays, not numbers; and its own, which it may write to.
+    # The function gets copies that it may write to, as arrays.
     row = [x[k, ...] if mapped else onp.array(x) for x, mapped in pairs]
     if inner:
       results = run(function, call, row, specs, inner, canonical)
@@ -138,7 +140,7 @@ def run(
         else host_results.checked(name, results, specs, canonical)
       )
       found = [onp.empty((size, *x.shape), x.dtype) for x in results]
-      # Sizes that were not known are the same in all rows.
+      # Unknown sizes must be equal in all rows.
       specs = [
         host_results.ArraySpec(x.shape[len(inner) :], x.dtype) for x in results
       ]
@@ -152,7 +154,7 @@ def run(
 def _are_plain(
   results: Sequence[Any], specs: Sequence[host_results.ArraySpec]
 ) -> bool:
-  """Whether results are arrays as they have to be: quicker than `checked`."""
+  """Returns whether results match the specs; faster than `checked`."""
   if len(results) != len(specs):
     return False
   for x, spec in zip(results, specs, strict=True):
@@ -166,7 +168,7 @@ def _are_plain(
 def level_sizes(
   arrays: Sequence[onp.ndarray], levels: Sequence[BatchLevel]
 ) -> tuple[int, ...]:
-  """Returns the levels' sizes, outermost first."""
+  """Returns the sizes of the levels, outermost first."""
   sizes = []
   used = [0] * len(arrays)
   for level in reversed(levels):
@@ -177,15 +179,14 @@ def level_sizes(
 
 
 def unknown_sizes(name: str) -> str:
-  """Returns the message of a program for several sizes."""
+  """Returns the message about unknown sizes in a program."""
   return (
-    f"{name} is called with sizes that are not known: bind it with the rule "
-    "`abstract`"
+    f"{name} is called with unknown sizes: bind it with the rule `abstract`"
   )
 
 
 def no_derivative(name: str) -> str:
-  """Returns the message of a derivative in what a function is not linear in."""
+  """Returns the message about a missing derivative in fixed arguments."""
   rule = name.split(" of ")[0]
   if rule in ("jvp", "vjp"):
     return (
@@ -200,7 +201,7 @@ def no_derivative(name: str) -> str:
 
 
 def text_of(error: BaseException) -> str:
-  """Returns an exception's text, also of one that raises when asked for it."""
+  """Returns an exception's text, or a placeholder if `str` raises."""
   try:
     return str(error)
   except BaseException:
@@ -215,12 +216,12 @@ class _Errors:
     self._last: BaseException | None = None
 
   def keep(self, name: str, error: BaseException) -> str:
-    """Keeps an exception and returns a message with its traceback."""
+    """Stores an exception and returns a message with its traceback."""
     with self._lock:
       self._last = error
     trace = "".join(traceback.format_exception(error))
     message = f"{name} raised {type(error).__name__}: {text_of(error)}\n{trace}"
-    # What frameworks can keep: UTF-8 without a zero.
+    # Frameworks need UTF-8 without null characters.
     message = message.replace("\0", "\\0")
     return message.encode(errors="backslashreplace").decode()
 

@@ -1,4 +1,4 @@
-"""Results of Python functions of NumPy arrays: what they are to be, and are."""
+"""Results of Python functions of NumPy arrays, and their specs."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import numpy as onp
 
 @dataclasses.dataclass(frozen=True)
 class ArraySpec:
-  """A shape and a dtype: what rules `abstract` take and return.
+  """A shape and a dtype, the arguments and results of rules `abstract`.
 
   Attributes:
     shape: a tuple of sizes. In a program for several sizes they may be None
       (TensorFlow) or symbols (JAX's export).
-    dtype: a NumPy dtype, or what makes one.
+    dtype: a NumPy dtype, or an argument of `numpy.dtype`.
   """
 
   shape: tuple[Any, ...]
   dtype: Any
 
   def __post_init__(self) -> None:
-    """Makes a tuple of Python's integers, and a NumPy dtype."""
+    """Converts the shape to Python integers, and the dtype to NumPy's."""
     object.__setattr__(self, "shape", tuple(map(_size, self.shape)))
     object.__setattr__(self, "dtype", onp.dtype(self.dtype))
 
@@ -34,18 +34,18 @@ class ArraySpec:
 
   @property
   def ndim(self) -> int:
-    """How many dimensions there are."""
+    """Returns the number of dimensions."""
     return len(self.shape)
 
   @property
   def size(self) -> Any:
-    """How many elements there are; None where a size is not known."""
+    """Returns the number of elements, None if a size is unknown."""
     if any(size is None for size in self.shape):
       return None
     return math.prod(self.shape)
 
   def fits(self, shape: Sequence[int]) -> bool:
-    """Returns whether a shape is this one, where sizes are known."""
+    """Returns whether a shape equals this one in all known sizes."""
     return len(shape) == len(self.shape) and all(
       own == size or not isinstance(own, int)
       for own, size in zip(self.shape, shape, strict=True)
@@ -53,7 +53,7 @@ class ArraySpec:
 
 
 def _size(size: Any) -> Any:
-  """Returns a size as Python's integer; what it is not stays."""
+  """Converts a size to a Python integer; unknown sizes stay."""
   try:
     return operator.index(size)
   except TypeError:
@@ -69,7 +69,7 @@ def checked(
   specs: Sequence[ArraySpec],
   canonical: Callable[[Any], Any] = onp.dtype,
 ) -> list[onp.ndarray]:
-  """Returns results as contiguous arrays; see `host_functions.run`."""
+  """Checks results; returns contiguous arrays, see `host_functions.run`."""
   if len(results) != len(specs):
     raise TypeError(
       f"{name} returned {len(results)} arrays: there must be {len(specs)}"
@@ -88,10 +88,10 @@ def checked(
     if not spec.fits(array.shape) or canonical(array.dtype) != spec.dtype:
       own = ArraySpec(array.shape, array.dtype)
       raise TypeError(
-        f"{name} returned {own} as result {i}: it must be {spec}, as its rule "
-        "`abstract`, its result for zeros or its arguments say"
+        f"{name} returned {own} as result {i}: it must be {spec}, by its rule "
+        "`abstract`, its result for zeros or its arguments"
       )
-    # Not ascontiguousarray, which makes vectors of numbers.
+    # ascontiguousarray would turn numbers into vectors.
     found.append(onp.array(array, dtype=spec.dtype, order="C", copy=None))
   return found
 
@@ -99,7 +99,7 @@ def checked(
 def result_of_zeros(
   name: str, f: Callable[..., Any], zeros: Sequence[Any], options: Any
 ) -> Any:
-  """Returns a function's result for arrays of zeros, of its shapes and dtypes.
+  """Calls a function with zeros of the shapes and dtypes of its arguments.
 
   Raises:
     TypeError: the function raised an exception.
@@ -109,27 +109,27 @@ def result_of_zeros(
       return f(*zeros, **options)
   except Exception as error:
     raise TypeError(
-      f"{name} was called with zeros to see its result's shapes and dtypes, and "
+      f"{name} was called with zeros to find its result's shapes and dtypes, and "
       f"raised {type(error).__name__}: {error}. Bind it with the rule `abstract`"
     ) from error
 
 
 def spec_of(name: str, x: Any) -> ArraySpec:
-  """Returns the shape and dtype of what a rule `abstract` returned.
+  """Returns the spec of an object that a rule `abstract` returned.
 
   Raises:
-    TypeError: it has none, or the dtype is not one of numbers.
-    ValueError: a size is negative, or there cannot be as many bytes.
+    TypeError: it has no shape or dtype, or the dtype is not numeric.
+    ValueError: a size is negative, or there are too many bytes.
   """
   if not hasattr(x, "shape") or not hasattr(x, "dtype"):
     raise TypeError(
-      f"`abstract` of {name} returned a {type(x).__name__}: it must return what "
-      "has a shape and a dtype, such as ArraySpec"
+      f"`abstract` of {name} returned a {type(x).__name__}: it must return "
+      "objects with a shape and a dtype, such as ArraySpec"
     )
   spec = ArraySpec(x.shape, x.dtype)
   rule = f"`abstract` of {name} returned {spec}: "
   if not _has_numbers(spec.dtype):
-    raise TypeError(f"{rule}its dtype must be one of numbers")
+    raise TypeError(f"{rule}its dtype must be numeric")
   if any(isinstance(size, int) and size < 0 for size in spec.shape):
     raise ValueError(f"{rule}its sizes must be at least 0")
   check_bytes(name, spec)
@@ -137,20 +137,18 @@ def spec_of(name: str, x: Any) -> ArraySpec:
 
 
 def check_bytes(name: str, spec: ArraySpec) -> None:
-  """Raises ValueError where a result has more bytes than there can be."""
+  """Raises ValueError if a result is too large for memory addresses."""
   if not all(isinstance(size, int) for size in spec.shape):
-    return  # Known when a program runs.
+    return  # The size is known when the program runs.
   if math.prod(spec.shape) * spec.dtype.itemsize >= 2**63:
-    raise ValueError(
-      f"{name} cannot return {spec}: there cannot be as many bytes"
-    )
+    raise ValueError(f"{name} cannot return {spec}: it has too many bytes")
 
 
 def array_of(name: str, result: Any) -> onp.ndarray:
-  """Returns a result of a function as an array.
+  """Converts a result of a function to an array.
 
   Raises:
-    TypeError: it is none of numbers.
+    TypeError: it is not numeric.
   """
   check_unmasked(name, "a result", result)
   array = onp.asarray(result)
@@ -172,12 +170,12 @@ def check_unmasked(name: str, what: str, x: Any) -> None:
 
 
 def _has_numbers(dtype: onp.dtype) -> bool:
-  """Whether it is neither of objects, of texts or times, nor of records."""
+  """Returns whether a dtype is numeric."""
   return dtype.kind not in "OSUMm" and not issubclass(dtype.type, onp.void)
 
 
 def unwritten(spec: ArraySpec) -> onp.ndarray:
-  """Returns an array of NaN, or of zeros for integers."""
+  """Returns an array of NaN, or zeros for integers."""
   if spec.dtype.kind in "biu":
     return onp.zeros(spec.shape, spec.dtype)
   return onp.full(spec.shape, onp.nan, spec.dtype)

@@ -1,6 +1,6 @@
-"""Looks at what a native function does to its memory; for tests.
+"""Checks of the memory accesses of a native function, for tests.
 
-The same in every substrate: the library's plain function is called.
+All substrates share this file: it calls the library's plain function.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from phasic.internal.native import native_declarations
 from phasic.internal.native import native_libraries
 from phasic.internal.native import native_shapes
 
-# Bytes on either side of an output, and what all of it is filled with.
+# The number of guard bytes on either side of an output, and the fill values.
 _GUARD = 4096
 _FILLS = (0x55, 0xAA)
 
@@ -23,16 +23,17 @@ def check(
   inputs: Sequence[onp.ndarray],
   options: str,
 ) -> None:
-  """Calls an op twice, in memory that tells what it has written.
+  """Calls an op twice, and checks which bytes it has written.
 
   Args:
     function: the op.
-    inputs: arrays of the declared dtypes, with as many batch dimensions.
-    options: as the headers read them.
+    inputs: arrays of the declared dtypes, with equal numbers of batch
+      dimensions.
+    options: the text that the headers read.
 
   Raises:
-    RuntimeError: it fails, writes where it must not, leaves entries of an
-      output unwritten, or gives other results the second time.
+    RuntimeError: it fails, writes out of bounds or to inputs, leaves entries of
+      an output unwritten, or returns different results the second time.
   """
   declaration = function.declaration
   runs = [_run(function, inputs, options, fill) for fill in _FILLS]
@@ -61,7 +62,7 @@ def _run(
   options: str,
   fill: int,
 ) -> list[onp.ndarray]:
-  """The bytes of the outputs' entries, (entries, bytes of one)."""
+  """Returns the bytes of the outputs' entries, (entries, bytes of one)."""
   declaration = function.declaration
   copies = [onp.array(native_libraries.plain(x)) for x in inputs]
   memory, outputs = [], []

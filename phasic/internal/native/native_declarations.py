@@ -1,6 +1,6 @@
-"""What native ops say of themselves, read; the same in every substrate.
+"""Declarations of native ops and their parser; shared by all substrates.
 
-The grammar is that of the header phasic/op/declaration.h.
+The header phasic/op/declaration.h has the grammar.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as onp
 
 _INT64 = onp.iinfo(onp.int64)
 
-# Numbered as in the header phasic/op/buffer.h.
+# The numbers are those of the header phasic/op/buffer.h.
 TYPES = (
   "none",
   "bool",
@@ -34,7 +34,7 @@ TYPES = (
   "complex64",
   "complex128",
 )
-# The limits of that header, of declaration.h, and of calls.
+# Limits of that header, of declaration.h, and of calls.
 _MAX_OPERANDS = 24
 _MAX_DIMS = 24
 MAX_BATCH_RANK = 8
@@ -57,16 +57,16 @@ class Operand(NamedTuple):
 
   @property
   def is_inexact(self) -> bool:
-    """Whether it may have derivatives."""
+    """Returns whether it may have derivatives."""
     return self.type == "T" or self.type in _INEXACT
 
   def dtype(self, common: str) -> str:
-    """The dtype's name in a call whose floating type is `common`."""
+    """Returns the dtype's name in a call with floating type `common`."""
     return common if self.type == "T" else self.type
 
 
 class Declaration(NamedTuple):
-  """A native function's name, what was declared, and its parts."""
+  """A native function's name, its declaration, and the parsed parts."""
 
   name: str
   text: str
@@ -76,41 +76,41 @@ class Declaration(NamedTuple):
 
   @property
   def dim_names(self) -> tuple[str, ...]:
-    """All names of dimensions, in the order in which they appear."""
+    """Returns all names of dimensions, in order of appearance."""
     return _dim_names((*self.inputs, *self.outputs))
 
   @property
   def own_dims(self) -> tuple[str, ...]:
-    """Names of the dimensions that outputs have and inputs do not."""
+    """Returns the names of dimensions that only outputs have."""
     of_inputs = _dim_names(self.inputs)
     return tuple(d for d in self.dim_names if d not in of_inputs)
 
   @property
   def is_elementwise(self) -> bool:
-    """Whether an example is a number in each operand."""
+    """Returns whether each operand of an example is a number."""
     return not self.dim_names
 
   def error(self, what: str) -> str:
-    """A message that names the function and the rule."""
+    """Formats a message with the function and its declaration."""
     return f"op {self.name}: {what}; the op is declared as '{self.text}'"
 
 
 @functools.cache
 def _dim_names(operands: tuple[Operand, ...]) -> tuple[str, ...]:
-  """Names of dimensions, in the order in which they appear."""
+  """Returns names of dimensions, in order of appearance."""
   return tuple(dict.fromkeys(d for operand in operands for d in operand.dims))
 
 
 class NativeFunction(NamedTuple):
-  """A native op, and what else `bind_native` was told.
+  """A native op, and the arguments of `bind_native`.
 
   Attributes:
     declaration: names, types and dimensions.
     library: the path of the library for JAX and NumPy.
-    tf_library: that for TensorFlow.
-    handler: the symbol of a handler that is made without our headers; "" where
-      the library has the symbols that they make.
-    sizes: the sizes of `Declaration.own_dims`, functions of the others.
+    tf_library: the path of the library for TensorFlow.
+    handler: the symbol of a handler that is made without phasic's headers; ""
+      for a library with the symbols of the headers.
+    sizes: the sizes of `Declaration.own_dims`, functions of other sizes.
     jvp: the forward rule in array code, or None.
     vjp: the reverse rule in array code, or None.
     forward: J_1, J_2, ... as declarations of native ops.
@@ -131,14 +131,14 @@ class NativeFunction(NamedTuple):
 
   @property
   def has_rule(self) -> bool:
-    """Whether derivatives are those of rules in array code."""
+    """Returns whether derivatives are by rules in array code."""
     return self.jvp is not None or self.vjp is not None
 
   def output_dims(self, known: Mapping[str, Any]) -> dict[str, Any]:
-    """Sizes of all dimensions, from those of the inputs.
+    """Computes the sizes of all dimensions from those of the inputs.
 
     Raises:
-      TypeError: a size is a number, but no integer.
+      TypeError: a size is a number, but not an integer.
       ValueError: it is out of range, or its function raised an exception.
     """
     dims = dict(known)
@@ -167,10 +167,10 @@ class NativeFunction(NamedTuple):
 
 
 def parse(name: str, text: str) -> Declaration:
-  """Returns a declaration, read.
+  """Parses a declaration.
 
   Raises:
-    ValueError: it cannot be read.
+    ValueError: it cannot be parsed.
   """
   operands, semicolon, rest = text.partition(";")
   sides = operands.split("->")
@@ -185,7 +185,7 @@ def parse(name: str, text: str) -> Declaration:
 
 
 def _problems(declaration: Declaration) -> Iterator[str]:
-  """What is wrong with a declaration that can be read."""
+  """Yields the problems of a parsed declaration."""
   for operands in (declaration.inputs, declaration.outputs):
     if len(operands) > _MAX_OPERANDS:
       yield f"there are more than {_MAX_OPERANDS} inputs, or outputs"
@@ -193,7 +193,7 @@ def _problems(declaration: Declaration) -> Iterator[str]:
   yield from _doubles("options", declaration.options)
   for option in declaration.options:
     if not re.fullmatch(r"\w+", option):
-      yield f"'{option}' is no name of an option"
+      yield f"'{option}' is not a valid name of an option"
   if len(declaration.dim_names) > _MAX_DIMS:
     yield f"there are more than {_MAX_DIMS} names of dimensions"
   common = [
@@ -238,7 +238,7 @@ def _operands(name: str, text: str, side: str) -> tuple[Operand, ...]:
 def inexact(
   operands: Sequence[Operand], values: Sequence[Any]
 ) -> list[tuple[Operand, Any]]:
-  """Returns pairs of those that may have derivatives and their values."""
+  """Returns pairs of the differentiable operands and their values."""
   pairs = zip(operands, values, strict=True)
   return [(own, x) for own, x in pairs if own.is_inexact]
 
@@ -246,13 +246,13 @@ def inexact(
 def spread(
   operands: Sequence[Operand], values: Sequence[Any]
 ) -> tuple[Any, ...]:
-  """Returns values of those that may have derivatives, None for the others."""
+  """Spreads values to the differentiable operands, None for others."""
   rest = iter(values)
   return tuple(next(rest) if own.is_inexact else None for own in operands)
 
 
 def check_options(declaration: Declaration, options: Mapping[str, Any]) -> None:
-  """Raises TypeError where an option is not declared."""
+  """Raises TypeError if an option is not declared."""
   for name in options:
     if name not in declaration.options:
       known = ", ".join(declaration.options)
@@ -265,12 +265,12 @@ def check_options(declaration: Declaration, options: Mapping[str, Any]) -> None:
 
 
 def options_text(declaration: Declaration, options: Mapping[str, Any]) -> str:
-  """Returns options as the headers read them.
+  """Formats options as the text that the headers read.
 
   Raises:
-    TypeError: an option is not declared, or neither number nor string.
-    ValueError: an integer has more than 64 bits, or a string has characters
-      that options must not have.
+    TypeError: an option is not declared, or is neither a number nor a string.
+    ValueError: an integer has more than 64 bits, or a string has invalid
+      characters.
   """
   check_options(declaration, options)
   items = []
@@ -303,19 +303,20 @@ def options_text(declaration: Declaration, options: Mapping[str, Any]) -> str:
 
 
 def check_derivatives(function: NativeFunction) -> None:
-  """Raises ValueError unless native derivatives are declared as such.
+  """Raises ValueError unless native derivatives are declared correctly.
 
-  The k-th has k directions behind the inputs, or k - 1 and cotangents. They are
-  known by their types and dimensions; names are as one likes.
+  The k-th forward derivative takes k directions after the inputs, the k-th
+  adjoint k - 1 directions and cotangents. Types and dimensions must match;
+  names are arbitrary.
   """
   declaration = function.declaration
   inputs, outputs = declaration.inputs, declaration.outputs
   free = tuple(operand for operand in inputs if operand.is_inexact)
-  bars = tuple(operand for operand in outputs if operand.is_inexact)
+  cotangents = tuple(operand for operand in outputs if operand.is_inexact)
   for k, own in enumerate(function.forward, start=1):
-    _check_derivative(declaration, own, f"J_{k}", inputs + free * k, bars)
+    _check_derivative(declaration, own, f"J_{k}", inputs + free * k, cotangents)
   for k, own in enumerate(function.adjoint, start=1):
-    expected = inputs + free * (k - 1) + bars
+    expected = inputs + free * (k - 1) + cotangents
     _check_derivative(declaration, own, f"V_{k}", expected, free)
 
 

@@ -1,7 +1,7 @@
-"""Files of native libraries, looked at before they are loaded.
+"""Checks of the files of native libraries before they are loaded.
 
-Loading runs code, and a library that was cut off ends the process. The same in
-every substrate.
+Loading runs code, and a truncated library ends the process. All substrates
+share this file.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ import struct
 from typing import Any
 
 _ELF_64 = b"\x7fELF\x02\x01"  # little-endian
-# Numbers of processors in the headers of files.
+# Numbers of processors in the headers of library files.
 _PROCESSORS = {62: "x86_64", 183: "aarch64"}
 _SYMBOL = re.compile(rb"\0phasic_op_(\w+)_(declaration|register)(?=\0)")
 
 
 def whole_path(op: str, argument: str, path: Any) -> str:
-  """Returns a path without links: names without a slash are looked for elsewhere.
+  """Resolves a path, as the loader searches other folders for a bare name.
 
   Args:
     op: the op's name, for messages.
-    argument: what `bind_native` calls the path.
+    argument: the argument of `bind_native` that has the path.
     path: a path.
 
   Raises:
-    TypeError: it is no path.
+    TypeError: it is not a path.
   """
   try:
     plain = os.fspath(path)
@@ -41,23 +41,25 @@ def whole_path(op: str, argument: str, path: Any) -> str:
 
 
 def ops(op: str, argument: str, path: str, *, of_tensorflow: bool) -> list[str]:
-  """Returns the names of the ops that a library has.
+  """Lists the names of the ops of a library.
 
   Args:
     op: the op's name, for messages.
-    argument: what `bind_native` calls the path.
-    path: the library's.
-    of_tensorflow: whether it is to be the library for TensorFlow.
+    argument: the argument of `bind_native` that has the path.
+    path: the path of the library.
+    of_tensorflow: whether it must be the library for TensorFlow.
 
   Raises:
     FileNotFoundError: there is no such file.
-    ValueError: it is no whole file, or was compiled for another framework.
+    ValueError: the file is truncated, or compiled for another framework.
   """
   start = f"op {op}: {argument} is {path}"
   if not os.path.exists(path):
-    raise FileNotFoundError(f"{start}, which is not there")
+    raise FileNotFoundError(f"{start}, which does not exist")
   if not os.path.isfile(path):
-    raise ValueError(f"{start}: it must be a shared library, and is no file")
+    raise ValueError(
+      f"{start}, which is not a file: it must be a shared library"
+    )
   try:
     with open(path, "rb") as file:
       content = file.read()
@@ -84,18 +86,18 @@ def ops(op: str, argument: str, path: str, *, of_tensorflow: bool) -> list[str]:
 
 
 def cannot_load(op: str, argument: str, path: str, error: Exception) -> OSError:
-  """Returns the exception for what the loader refuses."""
+  """Returns the exception for a library that the loader refuses."""
   return OSError(
     f"op {op}: {argument} is {path}, which cannot be loaded: {error}"
   )
 
 
 def damage(path: str) -> str:
-  """Returns why a library must not be loaded, "" where the loader may try.
+  """Returns why a library must not be loaded, "" if the loader may try.
 
-  The loader reports most of what is wrong with a file. It does not report a
-  part that is missing, which ends the process, and says "No such file" of a
-  library for another processor.
+  The loader reports most problems of a file. But a truncated file ends the
+  process, and for a library of another processor the loader reports "No such
+  file".
   """
   try:
     if is_cut_off(path):
@@ -105,7 +107,7 @@ def damage(path: str) -> str:
   except OSError as error:
     return f"it cannot be read: {error.strerror}"
   if not header.startswith(_ELF_64) or len(header) < 20:
-    return ""  # The loader knows.
+    return ""  # The loader reports it.
   built = _PROCESSORS.get(struct.unpack_from("<H", header, 18)[0])
   runs = platform.machine()
   if built is None or runs not in _PROCESSORS.values() or built == runs:
@@ -114,7 +116,7 @@ def damage(path: str) -> str:
 
 
 def is_cut_off(path: str) -> bool:
-  """Whether a library ends before the last byte that is mapped of it.
+  """Returns whether a library is shorter than its mapped segments.
 
   Raises:
     OSError: the file cannot be read.
@@ -123,7 +125,7 @@ def is_cut_off(path: str) -> bool:
   with open(path, "rb") as file:
     header = file.read(64)
     if not header.startswith(_ELF_64):
-      return False  # The loader knows.
+      return False  # The loader reports it.
     if len(header) < 64:
       return True
     (table,) = struct.unpack_from("<Q", header, 32)

@@ -1,4 +1,4 @@
-"""Libraries of native ops, and what is in them; the same in every substrate."""
+"""Libraries of native ops and their symbols; shared by all substrates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MESSAGE_SIZE = 4096
 
 
 class Buffer(ctypes.Structure):
-  """As in the header phasic/op/buffer.h."""
+  """The struct of the header phasic/op/buffer.h."""
 
   _fields_ = (
     ("data", ctypes.c_void_p),
@@ -27,7 +27,7 @@ class Buffer(ctypes.Structure):
 
 
 def load(op: str, library: Any) -> str:
-  """Loads the library for JAX and NumPy, and returns its path without links.
+  """Loads the library for JAX and NumPy, and returns its resolved path.
 
   Args:
     op: the op's name, for messages.
@@ -36,8 +36,8 @@ def load(op: str, library: Any) -> str:
   Raises:
     FileNotFoundError: there is no such file.
     OSError: it cannot be loaded.
-    TypeError: it is no path.
-    ValueError: it is no whole file, or was compiled for TensorFlow.
+    TypeError: it is not a path.
+    ValueError: the file is truncated, or compiled for TensorFlow.
   """
   path = native_files.whole_path(op, "library", library)
   native_files.ops(op, "library", path, of_tensorflow=False)
@@ -52,7 +52,7 @@ _load = functools.cache(ctypes.CDLL)
 
 
 def symbol(path: str, name: str) -> Any:
-  """Returns a function of a library, None where it has none of this name."""
+  """Returns a function of a library, None if it does not exist."""
   try:
     return getattr(_load(path), name)
   except AttributeError:
@@ -60,10 +60,10 @@ def symbol(path: str, name: str) -> Any:
 
 
 def declaration(path: str, name: str) -> native_declarations.Declaration:
-  """Returns what an op that is made with our headers says of itself.
+  """Reads the declaration of an op that is made with phasic's headers.
 
   Raises:
-    ValueError: the library has no such op, or its declaration cannot be read.
+    ValueError: the library has no such op, or its declaration is invalid.
   """
   text = symbol(path, f"phasic_op_{name}_declaration")
   if text is None:
@@ -99,7 +99,7 @@ def entry(path: str, declaration: native_declarations.Declaration) -> Any:
 
 
 def plain(x: Any) -> onp.ndarray:
-  """Returns an array as libraries read it: row-major, aligned, native order."""
+  """Converts an array to a row-major, aligned one in native byte order."""
   array = onp.asarray(x)
   flags = array.flags
   if flags.c_contiguous and flags.aligned and array.dtype.isnative:
@@ -114,7 +114,7 @@ def run(
   outputs: Sequence[onp.ndarray],
   options: str,
 ) -> str:
-  """Calls an op on plain arrays; returns what is wrong, "" if nothing."""
+  """Calls an op on plain arrays; returns an error message, or ""."""
   message = ctypes.create_string_buffer(_MESSAGE_SIZE)
   failed = entry(path, declaration)(
     _buffers(inputs),

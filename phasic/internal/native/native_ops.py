@@ -1,4 +1,4 @@
-"""Native ops of libraries: here they are called as they are."""
+"""Native ops of libraries, called directly."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from phasic.internal.native import native_shapes
 
 
 def load(function: native_declarations.NativeFunction) -> None:
-  """Loads an op's library, so that all there is to refuse is refused now.
+  """Loads and checks an op's library, so that errors are raised early.
 
   Raises:
     NotImplementedError: the op is not for this substrate.
@@ -24,8 +24,8 @@ def load(function: native_declarations.NativeFunction) -> None:
   """
   if function.handler:
     raise NotImplementedError(
-      f"op {function.declaration.name} is a handler of XLA's: it is there for "
-      "JAX. NumPy calls ops that PHASIC_OP has made"
+      f"op {function.declaration.name} is an XLA handler, which only JAX can "
+      "call: NumPy needs an op made by PHASIC_OP"
     )
   for own in (function.declaration, *function.forward, *function.adjoint):
     native_libraries.entry(function.library, own)
@@ -34,10 +34,10 @@ def load(function: native_declarations.NativeFunction) -> None:
 def make(
   function: native_declarations.NativeFunction, options: Mapping[str, Any]
 ) -> Callable[..., Any]:
-  """Returns the op as a function of its operands, with all its derivatives.
+  """Returns the op as a function of its operands, with derivatives.
 
-  Operands are arrays of the declared dtypes, whose batch dimensions are as many
-  in each; results are a tuple.
+  Operands are arrays of the declared dtypes, with equal numbers of batch
+  dimensions; results are a tuple.
 
   Args:
     function: the op.
@@ -51,16 +51,16 @@ def make(
     return rules.call(declaration, operands)
 
   call.__name__ = declaration.name
-  forward, reverse = rules.push, lambda *x: (out := call(*x), (x, out))
+  forward, reverse = rules.jvp, lambda *x: (out := call(*x), (x, out))
   if not _has_forward(function):
     forward = _missing(declaration, "forward", "jvp", "forward")
   if not _has_reverse(function):
     reverse = _missing(declaration, "reverse", "vjp", "adjoint")
-  return custom_gradient.custom_gradient(reverse, rules.pull, forward)(call)
+  return custom_gradient.custom_gradient(reverse, rules.vjp, forward)(call)
 
 
 def shape(x: Any) -> tuple[Any, ...]:
-  """Returns the shape of an array, None where a size is not known."""
+  """Returns the shape of an array, None for unknown sizes."""
   return tuple(onp.shape(x))
 
 
@@ -69,7 +69,7 @@ def _has_forward(function: native_declarations.NativeFunction) -> bool:
 
 
 def _has_reverse(function: native_declarations.NativeFunction) -> bool:
-  """Whether there is a rule, or the forward one gives each derivative."""
+  """Returns whether a reverse rule exists, or follows from the forward one."""
   elementwise = function.jvp is not None and function.declaration.is_elementwise
   return function.vjp is not None or bool(function.adjoint) or elementwise
 
@@ -77,7 +77,7 @@ def _has_reverse(function: native_declarations.NativeFunction) -> bool:
 def _missing(
   declaration: native_declarations.Declaration, mode: str, rule: str, own: str
 ) -> Callable[..., Any]:
-  """A rule of what was bound without one of a mode."""
+  """Returns a rule that raises, for a mode without a rule."""
 
   def refuse(*args: Any) -> Any:
     raise NotImplementedError(
@@ -102,7 +102,7 @@ class _Rules:
   def call(
     self, declaration: native_declarations.Declaration, operands: Sequence[Any]
   ) -> tuple[Any, ...]:
-    """Calls one of the native functions."""
+    """Calls a native function."""
     arrays = [native_libraries.plain(x) for x in operands]
     results = [
       onp.empty(shape, dtype)
@@ -117,25 +117,27 @@ class _Rules:
       raise RuntimeError(problem)
     return tuple(results)
 
-  def push(self, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    """The results and their tangents; None for those of integers."""
+  def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    """Computes the results and their tangents, None for integers."""
     function = self._function
     out = self.call(function.declaration, primals)
     if function.forward:
       first = function.forward[0]
       inputs = function.declaration.inputs
       along = [t for _, t in native_declarations.inexact(inputs, tangents)]
-      moved: Sequence[Any] = self.call(
+      derivatives: Sequence[Any] = self.call(
         first, _broadcast(function, [*primals, *along])
       )
     else:
-      moved = self._moved(primals, out, tangents)
-    return out, native_declarations.spread(function.declaration.outputs, moved)
+      derivatives = self._derivatives(primals, out, tangents)
+    return out, native_declarations.spread(
+      function.declaration.outputs, derivatives
+    )
 
-  def _moved(
+  def _derivatives(
     self, primals: Sequence[Any], out: Sequence[Any], tangents: Sequence[Any]
   ) -> list[onp.ndarray]:
-    """What the forward rule returns, in full, without entries of integers."""
+    """Computes broadcast tangents by the forward rule, without integers."""
     declaration, rule = self._function.declaration, self._function.jvp
     assert rule is not None
     found = rule(primals, out, tuple(tangents))
@@ -154,8 +156,8 @@ class _Rules:
     declaration = self._function.declaration
     return native_rules.checked(onp, declaration, rule, operand, found, like)
 
-  def pull(self, residuals: Any, cotangents: Sequence[Any]) -> Any:
-    """The cotangents of the operands; None for those of integers."""
+  def vjp(self, residuals: Any, cotangents: Sequence[Any]) -> Any:
+    """Computes the cotangents of the operands, None for integers."""
     function = self._function
     primals, out = residuals
     declaration = function.declaration
@@ -191,7 +193,7 @@ class _Rules:
   def _of_elements(
     self, primals: Sequence[Any], out: Sequence[Any], cotangents: Sequence[Any]
   ) -> list[Any]:
-    """The reverse rule of the forward one, a derivative for each pair."""
+    """Computes the reverse rule of an elementwise op by its forward rule."""
     function = self._function
     inputs = function.declaration.inputs
     found = []
@@ -204,16 +206,18 @@ class _Rules:
         else None
         for j, (other, x) in enumerate(zip(inputs, primals, strict=True))
       )
-      moved = self._moved(primals, out, unit)
+      derivatives = self._derivatives(primals, out, unit)
       of_floats = [ct for ct in cotangents if ct is not None]
-      found.append(sum(ct * t for ct, t in zip(of_floats, moved, strict=True)))
+      found.append(
+        sum(ct * t for ct, t in zip(of_floats, derivatives, strict=True))
+      )
     return found
 
 
 def _broadcast(
   function: native_declarations.NativeFunction, arrays: Sequence[Any]
 ) -> list[Any]:
-  """All arrays with the full batch, as derivatives of ops have them."""
+  """Broadcasts all arrays to the full batch, for derivatives of ops."""
   inputs = function.declaration.inputs
   batch = native_shapes.batch_shape(
     function.declaration, [onp.shape(x) for x in arrays[: len(inputs)]]

@@ -1,4 +1,4 @@
-"""What rules of native ops return, checked; the same in every substrate."""
+"""Checks of the results of derivative rules; shared by all substrates."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from phasic.internal.native import native_shapes
 def check_rule(
   declaration: native_declarations.Declaration, rule: str, found: Any
 ) -> list[Any]:
-  """Returns what the rule jvp or vjp returned, without entries of integers.
+  """Checks the result of the rule jvp or vjp, and removes integer entries.
 
   Raises:
-    TypeError: it is not a tuple with an entry for each output, of vjp for each
-      input.
+    TypeError: it is not a tuple with an entry for each output, or for each
+      input of vjp.
   """
   forward = rule == "jvp"
   operands = declaration.outputs if forward else declaration.inputs
-  what = f"what the rule {rule} returned"
+  what = f"the result of the rule {rule}"
   entries = check_entries(declaration, what, operands, found)
   return [value for _, value in native_declarations.inexact(operands, entries)]
 
@@ -40,10 +40,10 @@ def check_dtype(
   Args:
     declaration: the op's.
     rule: the rule's name.
-    operand: for which it returned something.
-    found: the dtype of that.
-    like: the operand's.
-    is_number: whether it is a Python number, which has no precision.
+    operand: the operand of the result.
+    found: the dtype of the result.
+    like: the dtype of the operand.
+    is_number: whether the result is a Python number, which has no precision.
   """
   found, like = onp.dtype(found), onp.dtype(like)
   fits = is_number and (found.kind != "c" or like.kind == "c")
@@ -57,9 +57,11 @@ def check_dtype(
 
 
 def is_number(x: Any) -> bool:
-  """Whether something is a number without a precision of its own."""
+  """Returns whether an object is a number without a fixed precision."""
   if hasattr(x, "dtype"):
-    return getattr(x, "weak_type", False)  # JAX's traced Python numbers.
+    return getattr(
+      x, "weak_type", False
+    )  # JAX's traced Python numbers are weak too.
   return isinstance(x, (bool, int, float, complex))
 
 
@@ -69,11 +71,11 @@ def check_entries(
   operands: Sequence[native_declarations.Operand],
   found: Any,
 ) -> tuple[Any, ...]:
-  """Returns tangents or cotangents, one for each operand.
+  """Checks tangents or cotangents, one for each operand.
 
   Raises:
-    TypeError: they are no tuple with as many entries, or None for what has
-      derivatives.
+    TypeError: they are not a tuple with one entry for each operand, or a
+      differentiable operand has None.
   """
   if not isinstance(found, (tuple, list)) or len(found) != len(operands):
     names = ", ".join(operand.name for operand in operands)
@@ -86,8 +88,7 @@ def check_entries(
     if operand.is_inexact and value is None:
       raise TypeError(
         declaration.error(
-          f"{what} must have an array for {operand.name}, not None: zeros for "
-          "none"
+          f"{what} must have an array for {operand.name}, not None: pass zeros"
         )
       )
   return tuple(found)
@@ -100,18 +101,18 @@ def check_result(
   found: Sequence[Any] | None,
   full: Sequence[Any] | None,
 ) -> None:
-  """Checks the shape of a rule's result, where it is known.
+  """Checks the shape of a rule's result, as far as it is known.
 
   Args:
-    declaration: the op's.
+    declaration: the declaration of the op.
     rule: the rule's name.
-    operand: the output or input for which it is.
-    found: the result's shape.
-    full: that of the full batch.
+    operand: the output or input of the result.
+    found: the shape of the result.
+    full: the shape of the operand with the full batch.
 
   Raises:
-    ValueError: it is not a batch that broadcasts to the full one, and the
-      dimensions of one example.
+    ValueError: the batch does not broadcast to the full batch, or the other
+      dimensions are wrong.
   """
   if found is None or full is None:
     return
@@ -132,15 +133,15 @@ def checked(
   found: Any,
   like: tuple[Sequence[Any] | None, Any],
 ) -> Any:
-  """Returns a rule's result as an array of the dtype of an output or input.
+  """Converts a rule's result to an array of the operand's dtype.
 
   Args:
     numpy: the array namespace.
-    declaration: the op's.
+    declaration: the declaration of the op.
     rule: the rule's name.
     operand: the output or input.
-    found: what the rule returned for it.
-    like: the shape of the full batch, as for `check_result`, and the dtype.
+    found: the result of the rule for the operand.
+    like: the full shape, as in `check_result`, and the dtype.
 
   Raises:
     TypeError: it has another dtype; Python numbers have any.

@@ -1,4 +1,4 @@
-"""Shapes of native ops' operands; the same in every substrate."""
+"""Shapes of native ops' operands; shared by all substrates."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ def input_dims(
   declaration: native_declarations.Declaration,
   shapes: Sequence[Sequence[Any] | None],
 ) -> dict[str, Any]:
-  """Returns the sizes of the inputs' dimensions; None where not known.
+  """Returns the sizes of the inputs' dimensions, None for unknown ones.
 
   Args:
-    declaration: the op's.
-    shapes: the inputs' shapes; None, or entries of None, where not known.
+    declaration: the declaration of the op.
+    shapes: the shapes of the inputs; None, or entries of None, if unknown.
 
   Raises:
     ValueError: an input has too few dimensions, or sizes differ.
@@ -34,7 +34,7 @@ def input_dims(
       raise ValueError(
         declaration.error(
           f"{operand.name} has shape {tuple(shape)}: it must have {rank} "
-          "dimensions, behind those of a batch"
+          "dimensions after the batch dimensions"
         )
       )
     for dim, size in zip(operand.dims, shape[len(shape) - rank :], strict=True):
@@ -54,7 +54,7 @@ def input_dims(
 def batch_shape(
   declaration: native_declarations.Declaration, shapes: Sequence[Sequence[Any]]
 ) -> tuple[Any, ...]:
-  """Returns the common batch shape; None where a size is not known.
+  """Returns the common batch shape, with None for unknown sizes.
 
   Raises:
     ValueError: the inputs' batch shapes do not broadcast, or have too many
@@ -68,7 +68,7 @@ def batch_shape(
   if rank > native_declarations.MAX_BATCH_RANK:
     raise ValueError(
       declaration.error(
-        f"the batch has {rank} dimensions: there may be "
+        f"the batch has {rank} dimensions: there must be at most "
         f"{native_declarations.MAX_BATCH_RANK}"
       )
     )
@@ -94,15 +94,15 @@ def output_types(
   inputs: Sequence[Any],
   declaration: native_declarations.Declaration | None = None,
 ) -> list[tuple[tuple[int, ...], Any]]:
-  """Returns shapes and dtypes of the outputs, from NumPy arrays.
+  """Computes shapes and dtypes of the outputs, from NumPy arrays.
 
   Args:
     function: the op.
     inputs: its inputs.
-    declaration: the native derivative that is called; the op itself if None.
+    declaration: the native derivative that is called; None for the op itself.
 
   Raises:
-    ValueError: an output has more bytes than there can be.
+    ValueError: an output has too many bytes.
   """
   own = declaration or function.declaration
   shapes = [x.shape for x in inputs]
@@ -130,9 +130,9 @@ def check_bytes(
   shape: Sequence[Any],
   dtype: Any,
 ) -> None:
-  """Raises ValueError where an output has more bytes than there can be."""
+  """Raises ValueError if an output is too large for memory addresses."""
   if not all(isinstance(size, int) for size in shape):
-    return  # Known when a program runs.
+    return  # The size is known when the program runs.
   if math.prod(shape) * onp.dtype(dtype).itemsize >= 2**63:
     raise ValueError(
       declaration.error(
@@ -146,15 +146,15 @@ def cotangent_shapes(
   declaration: native_declarations.Declaration,
   shapes: Sequence[Sequence[Any] | None],
 ) -> list[tuple[Any, ...] | None]:
-  """Returns what a reverse rule's results are to be, before batches are summed.
+  """Returns shapes of a reverse rule's results, before batches are summed.
 
   Args:
-    declaration: the op's.
-    shapes: those of its inputs, with as many batch dimensions; None, or entries
-      of None, where not known.
+    declaration: the declaration of the op.
+    shapes: the shapes of its inputs, with equal numbers of batch dimensions;
+      None, or entries of None, if unknown.
 
   Returns:
-    A shape for each floating input; None where not known.
+    A shape for each floating input; None if unknown.
   """
   free = [operand for operand in declaration.inputs if operand.is_inexact]
   known = [shape for shape in shapes if shape is not None]
@@ -171,22 +171,22 @@ def check_direction(
   found: tuple[Sequence[Any] | None, Any],
   like: tuple[Sequence[Any] | None, Any],
 ) -> None:
-  """Checks a tangent or cotangent that a caller gives.
+  """Checks a tangent or cotangent from a caller.
 
   Args:
-    declaration: the op's.
+    declaration: the declaration of the op.
     what: its name, for messages.
-    found: its shape, as far as it is known, and dtype.
-    like: those of the operand.
+    found: its shape, as far as known, and dtype.
+    like: the shape and dtype of the operand.
 
   Raises:
-    TypeError: it is complex, and the operand is not.
+    TypeError: it is complex, but the operand is not.
     ValueError: it does not broadcast to the shape of the operand.
   """
   own, wanted = onp.dtype(found[1]), onp.dtype(like[1])
   if own.kind == "c" and wanted.kind != "c":
     raise TypeError(
-      declaration.error(f"{what} is {own.name}, not {wanted.name}")
+      declaration.error(f"{what} is {own.name}: it must be {wanted.name}")
     )
   if not may_broadcast(found[0], like[0]):
     raise ValueError(
@@ -197,12 +197,12 @@ def check_direction(
 
 
 def summed(numpy: Any, x: Any, shape: Sequence[int]) -> Any:
-  """Returns the sum of x over what is broadcast to it from `shape`.
+  """Sums x over the dimensions that broadcasting from `shape` added.
 
   Args:
     numpy: the array namespace.
     x: an array.
-    shape: a shape that broadcasts to that of x, or that x's broadcasts to.
+    shape: a shape that broadcasts to that of x, or to which x broadcasts.
   """
   extra = len(numpy.shape(x)) - len(shape)
   if extra > 0:
@@ -221,12 +221,12 @@ def summed(numpy: Any, x: Any, shape: Sequence[int]) -> Any:
 
 
 def may_fit(found: Sequence[Any], full: Sequence[Any], rank: int) -> bool:
-  """Whether a shape may be another, whose batch may broadcast.
+  """Returns whether a shape may equal another, up to batch broadcasting.
 
   Args:
     found: the shape.
-    full: the other.
-    rank: how many dimensions at the end are not those of a batch.
+    full: the other shape.
+    rank: the number of dimensions after the batch dimensions.
   """
   own, split = len(found) - rank, len(full) - rank
   return (
@@ -239,7 +239,7 @@ def may_fit(found: Sequence[Any], full: Sequence[Any], rank: int) -> bool:
 def may_broadcast(
   shape: Sequence[Any] | None, other: Sequence[Any] | None
 ) -> bool:
-  """Whether an array of a shape may broadcast to another shape."""
+  """Returns whether a shape may broadcast to another shape."""
   if shape is None or other is None:
     return True
   split = len(other) - len(shape)
@@ -250,7 +250,7 @@ def may_broadcast(
 
 
 def may_be_equal(a: Any, b: Any) -> bool:
-  """Whether two sizes are equal, where both are known."""
+  """Returns whether two sizes are equal or unknown."""
   return a == b or not (isinstance(a, int) and isinstance(b, int))
 
 

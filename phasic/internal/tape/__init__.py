@@ -1,1 +1,1 @@
-"""NumPy code that is differentiated: arrays that remember how they were made."""
+"""Automatic differentiation of NumPy code, by traced arrays."""

@@ -1,8 +1,8 @@
-"""Linear systems of chains as primitives, to any order.
+"""Linear systems of chains as primitives, with derivatives of any order.
 
-With E the map of `elimination_ops.eliminate` and d what it gives to edges, the
-derivative along weights is E of -dw_e d_e at the edges; its transpose is the
-other of the two maps.
+Let E be the map of `elimination_ops.eliminate` and d its result per edge. The
+derivative along weights is E of -dw_e d_e at the edges, and its transpose is
+the other of the two maps.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ def eliminate(
   transposed: bool,
   gives_edges: bool,
 ) -> Any:
-  """Returns `elimination_ops.eliminate` of arrays of which one is traced.
+  """Computes `elimination_ops.eliminate` of arrays, of which one is traced.
 
   Args:
     call: the function of the other five arguments.
-    weights: as there.
-    per_phase: as there.
-    per_edge: as there.
-    transposed: as there.
-    gives_edges: as there.
+    weights: as in `eliminate`.
+    per_phase: as in `eliminate`.
+    per_edge: as in `eliminate`.
+    transposed: as in `eliminate`.
+    gives_edges: as in `eliminate`.
   """
   slot = (per_phase,) if per_edge is None else (per_phase, per_edge)
   primitive = _Eliminate(call, transposed, gives_edges)
@@ -40,7 +40,7 @@ def eliminate(
 
 
 class _Eliminate(traced.Primitive):
-  """Of weights, and of what belongs to phases and, if given, to edges."""
+  """The primitive, with the arguments weights, per_phase and maybe per_edge."""
 
   def __init__(
     self, call: Callable[..., Any], transposed: bool, gives_edges: bool
@@ -86,7 +86,7 @@ class _Eliminate(traced.Primitive):
       result, edges = self.evaluate(arrays), None
     other = _Eliminate(self.call, not self.transposed, True)
 
-    def pull(cotangents: list[Any]) -> Sequence[Any]:
+    def pullback(cotangents: list[Any]) -> Sequence[Any]:
       phases, at_edges = other._of(weights, cotangents, True)
       found = {1: phases, 2: at_edges}
       if edges is not None:
@@ -95,4 +95,4 @@ class _Eliminate(traced.Primitive):
         ufuncs.unbroadcast(found[i], onp.shape(arrays[i])) for i in wanted
       ]
 
-    return result, pull
+    return result, pullback

@@ -1,4 +1,4 @@
-"""Derivatives of NumPy's functions of whole arrays."""
+"""Derivatives of NumPy's reductions and other functions of arrays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from phasic.internal.tape import traced
 Traced = traced.Traced
 
 
-# Shapes and dtypes, which need no numbers.
+# Functions of shapes and dtypes.
 
 
 @linear_maps.registered(onp.shape)
@@ -59,7 +59,7 @@ def _result_type(*arrays: Any) -> onp.dtype:
   )
 
 
-# Sums and extremes.
+# Reductions.
 
 
 @linear_maps.registered(onp.sum)
@@ -94,14 +94,14 @@ def _mean(
 
 
 def _refuse(name: str, **options: Any) -> None:
-  """Raises an error for options that have no rule."""
+  """Raises an error for options without a rule."""
   given = [option for option, value in options.items() if value is not None]
   if given:
     raise traced.no_rule(f"numpy.{name} with {' and '.join(given)}")
 
 
 def _kept(x: Any, shape: tuple[int, ...], axis: Any) -> Any:
-  """An array with ones where dimensions were summed over."""
+  """Restores reduced dimensions as dimensions of size one."""
   if axis is None or not shape:
     return onp.reshape(x, (1,) * len(shape))
   axes = axis if isinstance(axis, tuple) else (axis,)
@@ -112,7 +112,7 @@ def _kept(x: Any, shape: tuple[int, ...], axis: Any) -> Any:
 
 
 def _extreme(function: Any) -> Callable[..., Any]:
-  """Of the largest or smallest entries, which share the derivative."""
+  """Registers an extreme, whose derivative is shared by tied entries."""
 
   def rule(
     a: Any, axis: Any = None, out: None = None, keepdims: bool = False
@@ -187,7 +187,7 @@ def _copy(a: Any) -> Any:
   return a
 
 
-# Without derivatives.
+# Functions without derivatives.
 
 
 def _fixed(function: Any) -> Callable[..., Any]:
@@ -213,7 +213,7 @@ for _function in (
 
 
 def cast(x: Any, dtype: Any) -> Any:
-  """Returns a traced array in another floating dtype, or an index's numbers."""
+  """Converts a traced array to a floating dtype, or to an index."""
   dtype = onp.dtype(dtype)
   own = x.dtype
   if own == dtype:
@@ -231,5 +231,5 @@ traced.FUNCTIONS[traced.astype] = lambda x, dtype: as_dtype(x, dtype)
 
 
 def as_dtype(x: Any, dtype: Any) -> Any:
-  """Returns an array, traced or not, in another dtype."""
+  """Converts an array, traced or not, to another dtype."""
   return cast(x, dtype) if isinstance(x, Traced) else onp.asarray(x, dtype)

@@ -1,4 +1,4 @@
-"""Entries of arrays, and arrays of some entries."""
+"""Indexing and scattering."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def getitem(x: Any, index: Any) -> Any:
 
 
 def scatter(x: Any, index: Any, shape: Any, dtype: Any) -> Any:
-  """Returns zeros to which `x` is added at an index, the transpose of `[]`."""
+  """Adds `x` to zeros at an index, the transpose of indexing."""
   if not isinstance(x, traced.Traced):
     result = onp.zeros(shape, dtype)
     if _is_basic(index):
@@ -48,14 +48,14 @@ def scatter(x: Any, index: Any, shape: Any, dtype: Any) -> Any:
 
 
 def _plain_index(index: Any) -> Any:
-  """An index has no derivative."""
+  """Converts an index to constants."""
   if isinstance(index, tuple):
     return tuple(_kept(part) for part in index)
   return _kept(index)
 
 
 def _kept(part: Any) -> Any:
-  """As it is now, whoever changes it later."""
+  """Copies an index, as the caller may change it later."""
   part = traced.constant(part)
   if isinstance(part, (list, onp.ndarray)):
     return onp.array(part)
@@ -63,7 +63,7 @@ def _kept(part: Any) -> Any:
 
 
 def _is_basic(index: Any) -> bool:
-  """Whether no entry is met twice."""
+  """Returns whether an index is basic, without repeated entries."""
   parts = index if isinstance(index, tuple) else (index,)
   return all(
     part is None or part is Ellipsis or isinstance(part, (int, slice))

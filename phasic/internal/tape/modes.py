@@ -1,4 +1,4 @@
-"""Forward and reverse mode."""
+"""Forward and reverse mode of the tape."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ constant = traced.constant
 dtype_of = traced.dtype_of
 fixed = traced.fixed
 linear = linear_maps.linear
-RULES = (functions, placing)  # Importing them registers them.
+RULES = (functions, placing)  # Importing these modules registers their rules.
 
 
 def is_traced(x: Any) -> bool:
-  """Whether an array is differentiated."""
+  """Returns whether an array is differentiated."""
   return isinstance(x, Traced)
 
 
 def any_traced(values: Sequence[Any]) -> bool:
-  """Whether one of the arrays is differentiated."""
+  """Returns whether one of the arrays is differentiated."""
   return Traced in map(type, values)
 
 
 def without_derivative(x: Any, advice: str) -> Any:
-  """Returns the numbers of an array that has no derivative, as indices have.
+  """Returns the numbers of an array that must not have a derivative.
 
   Args:
-    x: the array.
-    advice: what is said where it has one, which would be lost.
+    x: the array, e.g. an index.
+    advice: the message if it has a derivative, which would be lost.
 
   Raises:
-    NotImplementedError: it has one.
+    NotImplementedError: the array has a derivative.
   """
   while isinstance(x, Traced):
     if x.record is not None and x.dtype.kind == "f":
@@ -52,14 +52,14 @@ def without_derivative(x: Any, advice: str) -> Any:
 
 
 def holds_traced(x: Any) -> bool:
-  """Whether an array, or one in nested lists, is differentiated."""
+  """Returns whether an array in nested lists is differentiated."""
   if not isinstance(x, (list, tuple)):
     return isinstance(x, Traced)
   return not _PLAIN.issuperset(map(type, x)) and any(map(holds_traced, x))
 
 
 def joined(x: Any) -> Any:
-  """Returns nested lists of arrays and numbers as one array."""
+  """Stacks nested lists of arrays and numbers to one array."""
   if isinstance(x, (list, tuple)):
     return onp.stack([joined(item) for item in x])
   return x if isinstance(x, Traced) else onp.asarray(x)
@@ -68,7 +68,7 @@ def joined(x: Any) -> Any:
 def forward(
   f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 ) -> tuple[Any, Any]:
-  """Returns the arrays that `f` gives, a tuple, and their tangents."""
+  """Evaluates `f`, which returns a tuple of arrays, and its tangents."""
   trace = traced.Trace(is_forward=True)
   try:
     results = f(
@@ -89,7 +89,7 @@ def forward(
 def reverse(
   f: Callable[..., Any], primals: Sequence[Any]
 ) -> tuple[tuple[Any, ...], Callable[[Sequence[Any]], tuple[Any, ...]]]:
-  """Returns the arrays that `f` gives, a tuple, and their pullback."""
+  """Evaluates `f`, which returns a tuple of arrays; returns its pullback too."""
   trace = traced.Trace(is_forward=False)
   leaf = traced.Node(list(primals), (), lambda cotangents: ())
   try:
@@ -101,62 +101,66 @@ def reverse(
   values, records = _ended(trace, results)
 
   def pullback(cotangents: Sequence[Any]) -> tuple[Any, ...]:
-    found = _pulled(leaf, records, cotangents)
+    found = _propagated(leaf, records, cotangents)
     return tuple(
-      onp.zeros(*output) if bar is None else _own(bar)
-      for output, bar in zip(leaf.outputs, found, strict=True)
+      onp.zeros(*output) if cotangent is None else _own(cotangent)
+      for output, cotangent in zip(leaf.outputs, found, strict=True)
     )
 
   return values, pullback
 
 
-def _pulled(
+def _propagated(
   leaf: traced.Node, records: Sequence[Any], cotangents: Sequence[Any]
 ) -> list[Any]:
-  """The cotangents of a leaf's arrays, None where nothing depends on them."""
-  bars: dict[traced.Node, list[Any]] = {}
+  """Propagates cotangents to a leaf's arrays; None for unused arrays."""
+  accumulated: dict[traced.Node, list[Any]] = {}
   heap: list[tuple[int, traced.Node]] = []
 
   def add(
-    record: tuple[traced.Node, int], bar: Any, is_checked: bool = True
+    record: tuple[traced.Node, int], cotangent: Any, is_checked: bool = True
   ) -> None:
     node, i = record
     if is_checked:
       shape, dtype = node.outputs[i]
-      if onp.shape(bar) != shape:
+      if onp.shape(cotangent) != shape:
         raise ValueError(
-          f"a rule returned a cotangent of shape {onp.shape(bar)} for an array "
-          f"of shape {shape}"
+          f"a rule returned a cotangent of shape {onp.shape(cotangent)} for an "
+          f"array of shape {shape}"
         )
-      if traced.dtype_of(bar) != dtype:
-        bar = functions.as_dtype(bar, dtype)
-    if node not in bars:
-      bars[node] = [None] * len(node.outputs)
+      if traced.dtype_of(cotangent) != dtype:
+        cotangent = functions.as_dtype(cotangent, dtype)
+    if node not in accumulated:
+      accumulated[node] = [None] * len(node.outputs)
       heapq.heappush(heap, (-node.order, node))
-    own = bars[node]
-    own[i] = bar if own[i] is None else own[i] + bar
+    own = accumulated[node]
+    own[i] = cotangent if own[i] is None else own[i] + cotangent
 
   for record, cotangent in zip(records, cotangents, strict=True):
     if record is not None:
-      add(record, cotangent, is_checked=False)  # Rules check what they get.
+      add(record, cotangent, is_checked=False)  # Rules check their arguments.
   while heap:
     _, node = heapq.heappop(heap)
     if node is leaf:
-      break  # The first of all.
+      break  # The leaf is the first node.
     full = [
-      onp.zeros(*output) if bar is None else bar
-      for bar, output in zip(bars.pop(node), node.outputs, strict=True)
+      onp.zeros(*output) if cotangent is None else cotangent
+      for cotangent, output in zip(
+        accumulated.pop(node), node.outputs, strict=True
+      )
     ]
-    for parent, bar in zip(node.parents, node.pull(full), strict=True):
-      if bar is not None:
-        add(parent, bar)
-  return bars.get(leaf, [None] * len(leaf.outputs))
+    for parent, cotangent in zip(
+      node.parents, node.pullback(full), strict=True
+    ):
+      if cotangent is not None:
+        add(parent, cotangent)
+  return accumulated.get(leaf, [None] * len(leaf.outputs))
 
 
 def _ended(
   trace: traced.Trace, results: Sequence[Any]
 ) -> tuple[tuple[Any, ...], list[Any]]:
-  """The values of what a trace gave, and its records."""
+  """Ends a trace; returns the values of its results, and their records."""
   values, records = [], []
   for x in results:
     own = isinstance(x, Traced) and x.trace is trace
@@ -177,5 +181,5 @@ def _ended(
 
 
 def _own(x: Any) -> Any:
-  """A copy, which nobody else changes."""
+  """Copies an array, so that no other code changes it."""
   return onp.array(x) if isinstance(x, onp.ndarray) else x

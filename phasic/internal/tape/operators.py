@@ -1,4 +1,4 @@
-"""Python's operators, and methods of arrays, as NumPy's functions."""
+"""Python operators and methods of arrays, as calls of NumPy's functions."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ from typing import Any
 
 import numpy as onp
 
-_numpy: Any = onp  # Its types do not know who takes part in its protocols.
+_numpy: Any = (
+  onp  # NumPy's types do not include classes with its array protocols.
+)
 FILES = (__file__, onp.lib.mixins.__file__)
 
 
 class Operators(onp.lib.mixins.NDArrayOperatorsMixin):
-  """Of a class whose instances NumPy's functions take."""
+  """Operators of a class that implements NumPy's array protocols."""
 
   __slots__ = ()
 
 
-# Methods of arrays that are functions of NumPy by the same name.
+# Methods of arrays that have the names of NumPy's functions.
 _METHODS = (
   "clip",
   "copy",
@@ -31,7 +33,7 @@ _METHODS = (
   "swapaxes",
   "take",
 )
-# Those whose argument may be given as several.
+# Methods that take a tuple or several arguments.
 _OF_SEVERAL = ("reshape", "transpose")
 
 

@@ -1,12 +1,12 @@
-"""The native kernel's functions as primitives, to the third order.
+"""The native kernel's functions as primitives, up to the third order.
 
 J_k is a function of five operands x and linear in each of k tangents of them,
 V_k its transpose in the last of these:
 
     J_k(x; v_1, ..., v_k),    V_k(x; v_1, ..., v_{k-1}; c).
 
-The derivative of either in x is the one of order k + 1 with one more tangent,
-so that the two make up all derivatives.
+The derivative of either in x is the function of order k + 1 with one more
+tangent, so the two families contain all derivatives.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _LARGEST_ORDER = 3
 
 
 class Call(NamedTuple):
-  """The kernel's functions of one kind.
+  """The kernel's functions of a kind.
 
   Attributes:
     kernel: its Python module.
     kind: the number of the kind.
-    options: what else a call takes, by name.
+    options: further arguments of a call, by name.
   """
 
   kernel: Any
@@ -37,22 +37,22 @@ class Call(NamedTuple):
   options: Mapping[str, Any]
 
   def forward(self, order: int, arrays: Sequence[Any]) -> Any:
-    """Returns J of a given order."""
+    """Computes J of a given order."""
     return self.kernel.forward(self.kind, order, [*arrays], **self.options)
 
   def adjoint(
     self, order: int, arrays: Sequence[Any], wanted: Sequence[int]
   ) -> Sequence[Any]:
-    """Returns the results of V of these indices."""
+    """Computes the results of V with the given indices."""
     bits = sum(1 << i for i in wanted)
-    bars = self.kernel.adjoint(
+    results = self.kernel.adjoint(
       self.kind, order, [*arrays], wanted=bits, **self.options
     )
-    return tuple(bars[i] for i in wanted)
+    return tuple(results[i] for i in wanted)
 
 
 def forward(call: Call, order: int, arrays: Sequence[Any]) -> Any:
-  """Returns J of operands and tangents, which may be traced."""
+  """Computes J of operands and tangents, which may be traced."""
   if not modes.any_traced(arrays):
     return call.forward(order, arrays)
   return _Forward(call, order).evaluate(arrays)
@@ -61,12 +61,12 @@ def forward(call: Call, order: int, arrays: Sequence[Any]) -> Any:
 def adjoint(
   call: Call, order: int, arrays: Sequence[Any], wanted: Sequence[int]
 ) -> Sequence[Any]:
-  """Returns the wanted results of V of operands, tangents and cotangent."""
+  """Computes the wanted results of V of operands, tangents and cotangent."""
   return _Adjoint(call, order, wanted).evaluate(arrays)
 
 
 class _Forward(traced.Primitive):
-  """J_k of the operands and of the tangents, one after the other."""
+  """The primitive J_k of operands and tangents, in a flat list."""
 
   def __init__(self, call: Call, order: int):
     self.call = call
@@ -94,7 +94,7 @@ class _Forward(traced.Primitive):
   def reverse(
     self, arrays: Sequence[Any], wanted: Sequence[int]
   ) -> tuple[Any, Callable[[list[Any]], Sequence[Any]]]:
-    def pull(cotangents: list[Any]) -> Sequence[Any]:
+    def pullback(cotangents: list[Any]) -> Sequence[Any]:
       found: dict[int, Any] = {}
       for i in range(self.order + 1):
         own = [n - _OPERANDS * i for n in wanted if n // _OPERANDS == i]
@@ -104,16 +104,18 @@ class _Forward(traced.Primitive):
         if i > 0:
           del others[_OPERANDS * i : _OPERANDS * (i + 1)]
         order = self.order + (1 if i == 0 else 0)
-        bars = _Adjoint(self.call, order, own).evaluate([*others, *cotangents])
-        for n, bar in zip(own, bars, strict=True):
-          found[_OPERANDS * i + n] = bar
+        results = _Adjoint(self.call, order, own).evaluate(
+          [*others, *cotangents]
+        )
+        for n, result in zip(own, results, strict=True):
+          found[_OPERANDS * i + n] = result
       return [found[n] for n in wanted]
 
-    return self.evaluate(arrays), pull
+    return self.evaluate(arrays), pullback
 
 
 class _Adjoint(traced.Primitive):
-  """V_k of the operands, the tangents and the cotangent; the wanted results."""
+  """The primitive V_k of operands, tangents and cotangent."""
 
   def __init__(self, call: Call, order: int, wanted: Sequence[int]):
     self.call = call
@@ -146,7 +148,7 @@ class _Adjoint(traced.Primitive):
   ) -> tuple[Any, Callable[[list[Any]], Sequence[Any]]]:
     last = len(arrays) - 1
 
-    def pull(cotangents: list[Any]) -> Sequence[Any]:
+    def pullback(cotangents: list[Any]) -> Sequence[Any]:
       given: list[Any] = [None] * _OPERANDS
       for i, cotangent in zip(self.wanted, cotangents, strict=True):
         given[i] = cotangent
@@ -163,22 +165,23 @@ class _Adjoint(traced.Primitive):
         else:
           others = _replaced(arrays, i, along)
         order = self.order + (1 if i == 0 else 0)
-        bars = _Adjoint(self.call, order, own).evaluate(others)
-        for n, bar in zip(own, bars, strict=True):
-          found[_OPERANDS * i + n] = bar
+        results = _Adjoint(self.call, order, own).evaluate(others)
+        for n, result in zip(own, results, strict=True):
+          found[_OPERANDS * i + n] = result
       if last in wanted:
         forward = _Forward(self.call, self.order)
         found[last] = forward.evaluate([*arrays[:-1], *along])
       return [found[n] for n in wanted]
 
-    return self.evaluate(arrays), pull
+    return self.evaluate(arrays), pullback
 
 
 def _checked(order: int) -> int:
   if order > _LARGEST_ORDER:
     raise NotImplementedError(
-      f"derivatives of order {order}: those of the kernel's functions end with "
-      f"order {_LARGEST_ORDER}"
+      f"a derivative of order {order} was computed: the kernel has orders up "
+      f"to {_LARGEST_ORDER}; JAX and TensorFlow have all orders with "
+      "config.use_path('portable')"
     )
   return order
 
@@ -188,7 +191,7 @@ def _group(values: Sequence[Any], i: int) -> list[Any]:
 
 
 def _moving(tangents: Sequence[Any]) -> list[int]:
-  """The groups of five of which one has a tangent."""
+  """Returns the groups of five in which an entry has a tangent."""
   return [
     i
     for i in range(len(tangents) // _OPERANDS)
@@ -197,7 +200,7 @@ def _moving(tangents: Sequence[Any]) -> list[int]:
 
 
 def _filled(operands: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
-  """Tangents of the operands, zeros for None."""
+  """Returns tangents of the operands, with zeros for None."""
   return [
     onp.zeros_like(x) if t is None else t
     for x, t in zip(operands, tangents, strict=True)

@@ -1,4 +1,4 @@
-"""Derivatives of functions that say where numbers stand."""
+"""Derivatives of functions that rearrange or select entries."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def _where(condition: Any, x: Any, y: Any) -> Any:
 
 
 def _masked(function: Any) -> Callable[..., Any]:
-  """Of a part of a matrix, the rest of which is zero."""
+  """Registers a triangle of a matrix, with zeros elsewhere."""
 
   def rule(m: Any, k: int = 0) -> Any:
     if onp.ndim(m) < 2:

@@ -1,4 +1,4 @@
-"""Functions with derivative rules of their own as primitives."""
+"""Functions with custom derivative rules, as primitives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from phasic.internal.tape import trees
 
 
 def call(f: Callable[..., Any], rules: Any, args: Sequence[Any]) -> Any:
-  """Returns `f(*args)` where an array in the arguments is traced."""
+  """Evaluates `f(*args)` with a traced array in the arguments."""
   parts = [trees.flatten(arg)[0] for arg in args]
   for i in rules.nondiff_argnums:
     if any(
@@ -27,9 +27,9 @@ def call(f: Callable[..., Any], rules: Any, args: Sequence[Any]) -> Any:
 
 
 class _Ruled(traced.Primitive):
-  """A function of the arrays of its arguments."""
+  """The primitive of a function of the arrays in its arguments."""
 
-  # Who wrote the rules knows of what numbers.
+  # The author of the rules decides on the dtypes.
   check = staticmethod(lambda x: x)  # type: ignore[assignment]
 
   def __init__(
@@ -91,35 +91,39 @@ class _Ruled(traced.Primitive):
     put_together = self.put_together
     assert put_together is not None
 
-    def pull(cotangents: list[Any]) -> Sequence[Any]:
-      bars = self.rules.vjp_bwd(
+    def pullback(cotangents: list[Any]) -> Sequence[Any]:
+      returned = self.rules.vjp_bwd(
         *self._fixed(args), residuals, put_together(cotangents)
       )
       free = self._free(range(len(args)))
-      if not isinstance(bars, (list, tuple)) or len(bars) != len(free):
+      if not isinstance(returned, (list, tuple)) or len(returned) != len(free):
         raise ValueError(
           f"the reverse rule of {_name(self.f)} must return a tuple with an "
           f"entry for each of {len(free)} arguments"
         )
       found: list[Any] = [None] * len(arrays)
-      for i, bar in zip(free, bars, strict=True):
+      for i, cotangent in zip(free, returned, strict=True):
         places = [n for n, owner in enumerate(self.owners) if owner == i]
-        # None is a cotangent of zeros, which its own maker may refuse.
+        # None means zeros.
         own = (
-          [onp.zeros_like(arrays[n]) for n in places] if bar is None else None
+          [onp.zeros_like(arrays[n]) for n in places]
+          if cotangent is None
+          else None
         )
-        for n, x in zip(places, own or trees.flatten(bar)[0], strict=True):
+        for n, x in zip(
+          places, own or trees.flatten(cotangent)[0], strict=True
+        ):
           found[n] = x
       return [found[i] for i in wanted]
 
-    return leaves, pull
+    return leaves, pullback
 
 
 def _missing(f: Callable[..., Any], rule: str) -> str:
-  """The message where a rule was not given."""
+  """Returns the error for a rule that was not given."""
   return (
-    f"{_name(f)} has no {rule}: it was bound without, so it has no derivative of "
-    "this mode"
+    f"{_name(f)} has no {rule}: it was bound without it, so it has no derivative "
+    "of this mode"
   )
 
 

@@ -1,13 +1,13 @@
-"""Arrays that are differentiated, in forward and in reverse mode.
+"""Traced arrays, for forward and reverse mode.
 
-`Traced` takes part in NumPy's array protocols, so that functions written against
-NumPy take it as they are, and calls without one cost nothing more. Each
-differentiation has a trace of its own, later ones inside of earlier ones; what
-is done to the arrays of a trace is done to their values, which may be traced by
-an outer one, so that derivatives of derivatives need nothing else.
+`Traced` implements NumPy's array protocols, so functions written against NumPy
+accept it, and calls without traced arrays have no overhead. Each
+differentiation has a trace, and later ones are nested in earlier ones.
+Operations on the arrays of a trace act on their values, which an outer trace
+may trace: so higher-order derivatives work.
 
-An array that leaves NumPy's functions would become a constant, and its
-derivative zero in silence. So every way out is an error: see `leaving`.
+An array that leaves NumPy's functions would become a constant, with a silent
+derivative of zero. So all such conversions raise, see `leaving`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Trace:
   def __init__(self, is_forward: bool):
     self.level = next(_levels)
     self.is_forward = is_forward
-    self.is_over = False  # Its arrays are not to be used after that.
+    self.is_over = False  # Its arrays must not be used afterwards.
 
 
 class Node:
@@ -42,22 +42,23 @@ class Node:
   Attributes:
     order: later calls have larger numbers.
     outputs: shape and dtype of each of its results.
-    parents: for each of what it depends on, its node and which result it was.
-    pull: the cotangents of these, from those of the results.
+    parents: for each traced argument its node and its index in the results.
+    pullback: a function from cotangents of the results to cotangents of the
+      arguments.
   """
 
-  __slots__ = ("order", "outputs", "parents", "pull")
+  __slots__ = ("order", "outputs", "parents", "pullback")
 
   def __init__(
     self,
     outputs: Sequence[Any],
     parents: Sequence[tuple[Node, int]],
-    pull: Callable[[list[Any]], Sequence[Any]],
+    pullback: Callable[[list[Any]], Sequence[Any]],
   ):
     self.order = next(_orders)
     self.outputs = [(onp.shape(x), dtype_of(x)) for x in outputs]
     self.parents = parents
-    self.pull = pull
+    self.pullback = pullback
 
 
 class Traced(operators.Operators):
@@ -66,8 +67,8 @@ class Traced(operators.Operators):
   Attributes:
     value: the array, which may belong to an outer trace.
     trace: the trace.
-    record: its tangent or, in reverse mode, its node and which result of that it
-      is; None where it does not depend on what is differentiated.
+    record: its tangent or, in reverse mode, its node and its index in the
+      node's results; None if it is a constant.
   """
 
   __slots__ = ("record", "trace", "value")
@@ -114,7 +115,7 @@ class Traced(operators.Operators):
     if method != "__call__" or options:
       what = f"numpy.{ufunc.__name__}"
       if any(x is self for x in options.get("out", ())):
-        # Others may hold the same array.
+        # Other code may hold the same array.
         raise leaving(f"a store into it, {what}")
       if method != "__call__":
         what += f".{method}"
@@ -168,7 +169,7 @@ class Traced(operators.Operators):
     raise leaving("a pickle")
 
   def __copy__(self) -> Any:
-    return self  # It does not change.
+    return self  # Traced arrays are immutable.
 
   def __deepcopy__(self, memo: Any) -> Any:
     return self
@@ -181,16 +182,16 @@ class Traced(operators.Operators):
     has_rule = function in FUNCTIONS if callable(function) else False
     instead = f": use numpy.{name}" if has_rule else ""
     raise AttributeError(
-      f"an array that is differentiated has no {name}{instead}"
+      f"an array that is differentiated has no attribute {name}{instead}"
     )
 
   def __repr__(self) -> str:
     return f"Traced({self.value!r})"
 
 
-astype = object()  # A function of an array and a dtype.
+astype = object()  # The function `cast` of an array and a dtype.
 
-# The rules of functions, registered by `indexing`, `ufuncs` and others.
+# The rules of functions, registered by `indexing`, `ufuncs` and other modules.
 UFUNCS: dict[Any, Callable[..., Any]] = {}
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 
@@ -199,40 +200,40 @@ _WITH_DTYPE = (Traced, onp.ndarray, onp.generic)
 
 
 class Primitive:
-  """A function of arrays that brings its derivatives.
+  """A function of arrays with derivatives.
 
-  They are written in functions of NumPy, so that they have derivatives, too.
-  Results are an array or a tuple of arrays.
+  The derivatives use functions of NumPy, so they have derivatives too. Results
+  are an array or a tuple of arrays.
   """
 
   def evaluate(self, arrays: Sequence[Any]) -> Any:
-    """The results."""
+    """Computes the results."""
     raise NotImplementedError
 
   def forward(
     self, arrays: Sequence[Any], tangents: Sequence[Any]
   ) -> tuple[Any, Any]:
-    """The results, and their tangents; None stands for a tangent of zeros."""
+    """Computes the results and their tangents; None means zeros."""
     raise NotImplementedError
 
   def reverse(
     self, arrays: Sequence[Any], wanted: Sequence[int]
   ) -> tuple[Any, Callable[[list[Any]], Sequence[Any]]]:
-    """The results, and their cotangents -> those of the wanted arrays."""
+    """Computes the results, and the pullback to the wanted arrays."""
     raise NotImplementedError
 
   def check(self, x: Any) -> Any:
-    """Returns an array, or a tuple of them, that may go in or come out."""
+    """Checks an array, or a tuple of arrays, that is an argument or result."""
     return checked(x)
 
 
 class Pairs(Primitive):
-  """A primitive with one result, by a pair of functions for each argument.
+  """A primitive with one result, defined by a pair of maps per argument.
 
   Attributes:
     call: the function.
-    pair: `pair(i, result, *arrays)`, the map of tangents of argument i, and its
-      transpose.
+    pair: `pair(i, result, *arrays)` returns the map of tangents of argument i,
+      and its transpose.
   """
 
   def __init__(self, call: Callable[..., Any], pair: Callable[..., Any]):
@@ -261,8 +262,10 @@ class Pairs(Primitive):
     self, arrays: Sequence[Any], wanted: Sequence[int]
   ) -> tuple[Any, Callable[[list[Any]], Sequence[Any]]]:
     result = self.call(*arrays)
-    pulls = [self.pair(i, result, *arrays)[1] for i in wanted]
-    return result, lambda cotangents: [pull(cotangents[0]) for pull in pulls]
+    pullbacks = [self.pair(i, result, *arrays)[1] for i in wanted]
+    return result, lambda cotangents: [
+      pullback(cotangents[0]) for pullback in pullbacks
+    ]
 
 
 def apply(primitive: Primitive, *arrays: Any) -> Any:
@@ -283,14 +286,14 @@ def apply(primitive: Primitive, *arrays: Any) -> Any:
     result, tangent = primitive.forward(values, records)
     tangents = tangent if isinstance(tangent, tuple) else (tangent,)
     return _wrapped(check(result), lambda x, i: Traced(x, trace, tangents[i]))
-  result, pull = primitive.reverse(values, wanted)
+  result, pullback = primitive.reverse(values, wanted)
   outputs = check(result) if isinstance(result, tuple) else (check(result),)
-  node = Node(outputs, [records[i] for i in wanted], pull)
+  node = Node(outputs, [records[i] for i in wanted], pullback)
   return _wrapped(result, lambda x, i: Traced(x, trace, (node, i)))
 
 
 def latest(arrays: Sequence[Any]) -> Trace:
-  """The innermost differentiation that an array belongs to."""
+  """Returns the innermost trace of the arrays."""
   traces = [x.trace for x in arrays if isinstance(x, Traced)]
   if any(trace.is_over for trace in traces):
     raise TypeError(
@@ -301,14 +304,14 @@ def latest(arrays: Sequence[Any]) -> Trace:
 
 
 def _operand(x: Any) -> Any:
-  """A constant beside traced arrays; who changes it later changes nothing."""
+  """Copies a constant operand, as the caller may change it later."""
   if isinstance(x, (Traced, int, float)):
     return x
   return onp.array(x) if isinstance(x, onp.ndarray) else onp.asarray(x)
 
 
 def checked(x: Any) -> Any:
-  """An array or a tuple of arrays, if they are of numbers that are real."""
+  """Checks that an array or a tuple of arrays is real; returns it."""
   for part in x if isinstance(x, tuple) else (x,):
     if dtype_of(part).kind in "cO":
       raise leaving(f"an array of dtype {dtype_of(part).name}")
@@ -322,23 +325,23 @@ def _wrapped(result: Any, wrap: Callable[[Any, int], Traced]) -> Any:
 
 
 def added(terms: Sequence[Any]) -> Any:
-  """Returns the sum of arrays, or of tuples of arrays, entry by entry."""
+  """Adds arrays, or tuples of arrays, elementwise."""
   if isinstance(terms[0], tuple):
     return tuple(map(added, zip(*terms, strict=True)))
   return sum(terms[1:], terms[0])
 
 
 def constant(x: Any) -> Any:
-  """Returns the numbers of an array, and nothing of how they were made."""
+  """Returns the values of an array, without its trace."""
   while isinstance(x, Traced):
     x = x.value
   return x
 
 
 def fixed(call: Callable[..., Any], *arrays: Any) -> Any:
-  """Applies a function without derivatives, as comparisons are.
+  """Applies a function without derivatives, e.g. a comparison.
 
-  What comes of it is still told from constants: it must not decide a branch.
+  The result is still traced, so that it cannot decide a branch.
   """
   result = call(*(constant(x) for x in arrays))
   if not any(isinstance(x, Traced) for x in arrays):
@@ -347,20 +350,20 @@ def fixed(call: Callable[..., Any], *arrays: Any) -> Any:
 
 
 def dtype_of(x: Any) -> onp.dtype:
-  """The dtype of an array or a number."""
+  """Returns the dtype of an array or a number."""
   return x.dtype if isinstance(x, _WITH_DTYPE) else onp.asarray(x).dtype
 
 
 def no_rule(name: str) -> NotImplementedError:
-  """The error for a function without derivatives."""
+  """Returns the error for a function without derivatives."""
   return NotImplementedError(
     f"{name} of an array that is differentiated{_place()}: it has no derivative "
-    "here; write it with others, or bind your own rule with ph.bind"
+    "here; use other functions, or bind your own rule with ph.bind"
   )
 
 
 def leaving(what: str) -> TypeError:
-  """The error for what would make an array a constant."""
+  """Returns the error for a conversion that would lose the derivative."""
   return TypeError(
     f"an array that is differentiated goes into {what}{_place()}: its derivative "
     "would be lost; use NumPy's functions of arrays"
@@ -368,7 +371,7 @@ def leaving(what: str) -> TypeError:
 
 
 def _place() -> str:
-  """The caller's line, if it can be read."""
+  """Returns the caller's line, if it can be found."""
   frame = sys._getframe(1)
   own = (__file__, *operators.FILES)
   while frame is not None and frame.f_code.co_filename in own:

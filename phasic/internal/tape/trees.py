@@ -9,7 +9,7 @@ from typing import Any
 def flatten(
   tree: Any,
 ) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
-  """Returns the arrays of a structure, and what puts such arrays together."""
+  """Returns the arrays of a structure, and a function that packs arrays."""
   if tree is None:
     return [], lambda leaves: None
   if isinstance(tree, dict):
@@ -33,7 +33,7 @@ def flatten(
 
 
 def leaves_like(tree: Any, like: Any) -> list[Any]:
-  """Returns what a structure has in the places of another one's arrays.
+  """Returns the parts of a structure at the arrays of another structure.
 
   Raises:
     ValueError: the structures differ.
