@@ -1,4 +1,4 @@
-"""The seam: what differs from substrate to substrate, here for JAX."""
+"""The seam: the parts that differ between substrates, here for JAX."""
 
 from phasic.substrates.jax.internal import frameworks
 

@@ -11,17 +11,17 @@ import numpy as onp
 
 
 def flatten(tree: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
-  """Returns the leaves of a structure, and what puts such leaves together."""
+  """Returns the leaves of a structure, and a function that packs leaves."""
   leaves, structure = jax.tree.flatten(tree)
   return leaves, lambda leaves: jax.tree.unflatten(structure, leaves)
 
 
 def leaves_like(tree: Any, like: Any) -> list[Any]:
-  """Returns what a structure has in the places of another one's leaves.
+  """Returns the parts of a structure at the leaves of another structure.
 
   Raises:
     TypeError: the structures differ.
-    ValueError: the same.
+    ValueError: the structures differ.
   """
   structure: Any = jax.tree.structure(like)
   return structure.flatten_up_to(tree)
@@ -30,11 +30,11 @@ def leaves_like(tree: Any, like: Any) -> list[Any]:
 def reverse(
   f: Callable[..., Any], arrays: Sequence[Any]
 ) -> tuple[tuple[Any, ...], Callable[[Sequence[Any]], Sequence[Any]]]:
-  """Returns the arrays that `f` gives, a tuple, and their pullback."""
-  values, pull = jax.vjp(f, *arrays)
+  """Evaluates `f`, which returns a tuple of arrays; returns its pullback too."""
+  values, vjp_fn = jax.vjp(f, *arrays)
 
   def pullback(cotangents: Sequence[Any]) -> Sequence[Any]:
-    return pull(tuple(map(_tangent_of, values, cotangents)))
+    return vjp_fn(tuple(map(_tangent_of, values, cotangents)))
 
   return values, pullback
 
@@ -42,7 +42,7 @@ def reverse(
 def forward(
   f: Callable[..., Any], arrays: Sequence[Any], tangents: Sequence[Any]
 ) -> tuple[Sequence[Any], Sequence[Any]]:
-  """Returns the arrays that `f` gives, a tuple, and their tangents."""
+  """Evaluates `f`, which returns a tuple of arrays, and its tangents."""
   values, moved = jax.jvp(f, tuple(arrays), tuple(tangents))
   return values, [
     jnp.zeros_like(x) if t.dtype == jax.dtypes.float0 else t
@@ -51,12 +51,12 @@ def forward(
 
 
 def stop_gradient(x: Any) -> Any:
-  """Returns `x`, taken as a constant by every derivative."""
+  """Returns `x` as a constant for derivatives."""
   return jax.lax.stop_gradient(x)
 
 
 def _tangent_of(value: Any, x: Any) -> Any:
-  """A cotangent as JAX has it: of integers it has a dtype of its own."""
+  """Converts a cotangent for JAX, which uses float0 for integers."""
   if jnp.issubdtype(jnp.result_type(value), jnp.inexact):
     return x
   return onp.zeros(jnp.shape(value), jax.dtypes.float0)

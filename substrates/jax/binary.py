@@ -1,8 +1,8 @@
-"""Floating numbers as a power of two and digits.
+"""Exponents and powers of two of floating numbers.
 
-Derivatives take what is returned as constants. Exponents are read from and
-written to the bits, where an integer k that is added to 2^m, m the number of
-digits after the point, is the last bits: conversions are slow on CPUs.
+Results are constants for derivatives. Exponents are read from and written to
+the bits. Integers are converted by adding 2^m, with m the number of digits
+after the point, as conversions are slow on CPUs.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import jax.numpy as jnp
 
 
 def exponent(x: Any) -> Any:
-  """Returns n, held as a float, with |x| near 2^n: floor(log2(|x|)) or one off.
+  """Returns n as a float, with |x| near 2^n: floor(log2(|x|)) or one off.
 
-  It is undefined where x is not finite, and at most the least exponent of
-  normal numbers where x is zero or subnormal.
+  It is undefined if x is not finite, and at most the least exponent of normal
+  numbers if x is zero or subnormal.
 
   Args:
     x: an array of floats.
@@ -31,10 +31,10 @@ def exponent(x: Any) -> Any:
 
 
 def power_of_two(n: Any) -> Any:
-  """Returns 2^n; 0 or inf where that is no normal number.
+  """Computes 2^n; 0 or inf if it is not a normal number.
 
   Args:
-    n: an array of integers held as floats.
+    n: an array of integers, as floats.
   """
   n = lax.stop_gradient(jnp.asarray(n))
   digits, bias, offset = _layout(n.dtype)
@@ -44,7 +44,7 @@ def power_of_two(n: Any) -> Any:
 
 
 def _layout(dtype: jnp.dtype) -> tuple[int, float, Any]:
-  """Returns digits after the point m, the exponents' bias, and 2^m."""
+  """Returns the number m of digits after the point, the bias, and 2^m."""
   info = jnp.finfo(dtype)
   return info.nmant, float(1 - info.minexp), jnp.asarray(2.0**info.nmant, dtype)
 

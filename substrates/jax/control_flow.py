@@ -24,7 +24,7 @@ def while_loop(
   """Applies `body_fn` to the carry, from `init`, while `cond_fn(carry)`.
 
   The carry is an array or a tuple of arrays (a seed of `random` counts as
-  one); its shapes and dtypes stay the same. Only forward mode goes through.
+  one); its shapes and dtypes stay the same. Only forward mode works.
   """
   return jax.lax.while_loop(cond_fn, body_fn, init)
 
@@ -42,7 +42,7 @@ def scan(
       output; carry, slice and output are arrays, tuples of arrays or None.
     init: the first carry.
     xs: an array, a tuple of arrays with equal leading sizes, or None.
-    length: the number of steps, needed where `xs` is None.
+    length: the number of steps, required if `xs` is None.
 
   Returns:
     The last carry, and the outputs stacked along a new leading axis.
@@ -58,10 +58,10 @@ def vmap(f: Callable[..., Any]) -> Callable[..., Any]:
 def compiled(
   f: Callable[..., Any], static_argnums: tuple[int, ...] = ()
 ) -> Callable[..., Any]:
-  """Returns `f`, compiled where the backend compiles loops anyway.
+  """Compiles `f` if the backend compiles loops anyway.
 
-  NumPy and TensorFlow run it as it is; JAX compiles it once for each shape and
-  each value of the static arguments, so that its loops are not compiled anew
+  NumPy and TensorFlow run it eagerly. JAX compiles it once for each shape and
+  each value of the static arguments, so that its loops are not compiled again
   at each call.
 
   Args:

@@ -1,4 +1,4 @@
-"""Functions with derivative rules of their own."""
+"""Functions with custom derivative rules."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def custom_gradient(
   nondiff_argnums: Sequence[int] = (),
   eager: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-  """Returns a decorator that gives a function its derivative rules.
+  """Returns a decorator that sets the derivative rules of a function.
 
   Args:
     vjp_fwd: `vjp_fwd(*args) -> (out, residuals)`.
@@ -31,14 +31,14 @@ def custom_gradient(
       where primals and tangents are tuples over the differentiable arguments.
     nondiff_argnums: positions of the arguments that are not differentiated.
       Here they must be hashable, not arrays.
-    eager: whether eager calls run the function as it is, for functions that
+    eager: whether eager calls run the function uncompiled, for functions that
       call the host; else a backend may compile it.
 
-  Asking for a derivative whose rule is missing raises NotImplementedError
-  with the function's name and the rule's. Derivatives of higher order are
-  those of the rules. Arguments, results and residuals are arrays or pytrees
-  of them. What a rule differentiates it must get as an argument, not by
-  closing over it. Integer leaves have float0 tangents, as in `jax.jvp`.
+  Derivatives whose rule is missing raise NotImplementedError with the names of
+  the function and the rule. Higher-order derivatives differentiate the rules.
+  Arguments, results and residuals are arrays or pytrees of arrays. Arrays that
+  are differentiated must be arguments: rules must not close over them. Integer
+  leaves have float0 tangents, as in `jax.jvp`.
 
   Example:
     >>> from phasic.substrates.jax.internal import autodiff, custom_gradient

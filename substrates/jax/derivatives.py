@@ -7,12 +7,12 @@ J_0 is f, J_1 its JVP and V_1 its VJP. The family is closed: the derivative of
 J_k in x is J_{k+1} and its transpose in any slot is V_k; the derivative of V_k
 in x is V_{k+1}, its transpose in a direction is V_k again and in c it is J_k.
 
-Before the operands there may be fixed ones, which have no derivatives: the
-structure of a sparse model, the kinds of the times. All have their own number
-of event dimensions behind common batch dimensions, of which each is 1
-(broadcast) or the common size. The first `mapped_dims` of them come from
-`jax.vmap`: directions, cotangents and adjoint results have these in full size,
-and every other dimension as their operand.
+Fixed operands without derivatives may come first: the structure of a sparse
+model, and the kinds of the times. Each operand has its number of event
+dimensions after common batch dimensions, each of which is 1 (broadcast) or the
+common size. The first `mapped_dims` of them come from `jax.vmap`. Directions,
+cotangents and adjoint results have these in full size, and all other dimensions
+as their operands.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class NativeDerivatives:
     name: for messages.
     max_order: the highest native order k.
     fixed_event_ndims: the number of event dimensions of each fixed operand.
-    event_ndims: the same for the others.
+    event_ndims: the number of event dimensions of each other operand.
     forward_target: the FFI target that computes J_k.
     adjoint_target: the FFI target that computes V_k.
     statistics_target: the FFI target that computes expected statistics.
@@ -54,27 +54,27 @@ class NativeDerivatives:
   num_results: int = 1
 
   def attributes(self) -> dict[str, Any]:
-    """The FFI attributes besides `order` and `mapped_dims`."""
+    """Returns the FFI attributes besides `order` and `mapped_dims`."""
     raise NotImplementedError
 
   def event_shapes(
     self, shapes: Sequence[Sequence[Any]]
   ) -> list[tuple[Any, ...]]:
-    """The results' event shapes from all operands'; raises ValueError."""
+    """Computes the results' event shapes; raises ValueError if invalid."""
     raise NotImplementedError
 
   def statistics_shapes(
     self, shapes: Sequence[Sequence[Any]]
   ) -> list[tuple[Any, ...]]:
-    """The event shapes of expected statistics from all operands'."""
+    """Computes the event shapes of expected statistics."""
     raise NotImplementedError
 
   def portable(self, *operands: Any) -> list[Any]:
-    """The same function as JAX code, for platforms without native code."""
+    """Computes the function in JAX code, for platforms without native code."""
     raise NotImplementedError
 
   def above_max_order(self, order: int) -> str:
-    """What to say where an order is asked for that there is not."""
+    """Returns the message for an order that does not exist."""
     return (
       f"{self.name}: a derivative of order {order} was asked"
       f" for; the native kernel has orders up to {self.max_order}."
@@ -84,7 +84,7 @@ class NativeDerivatives:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Derivative(multilinear.Map):
-  """What J_k, V_k and the like have in common."""
+  """The base of J_k and V_k."""
 
   function: NativeDerivatives
   order: int
@@ -108,7 +108,7 @@ class Derivative(multilinear.Map):
     return len(self.function.event_ndims)
 
   def _mapped(self, operands: Sequence[Any]) -> tuple[Any, ...]:
-    """The mapped dimensions in full size."""
+    """Returns the mapped dimensions in full size."""
     return self._broadcast([x.shape[: self.mapped_dims] for x in operands])
 
   def _broadcast(self, shapes: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
@@ -149,7 +149,7 @@ class Derivative(multilinear.Map):
   def _directional(
     self, fixed: Sequence[Any], directions: Sequence[Sequence[Any]]
   ) -> Any:
-    """D^m f(x)[directions] as a function of x, from the portable one."""
+    """Returns D^m f(x)[directions] as a function of x, in JAX code."""
 
     def along(f: Any, v: Sequence[Any]) -> Any:
       return lambda *x: jax.jvp(f, x, tuple(v))[1]
@@ -160,7 +160,7 @@ class Derivative(multilinear.Map):
     return f
 
   def _full_groups(self, operands: Sequence[Any]) -> list[list[Any]]:
-    """Fixed operands and all groups, both kinds of primals in full size."""
+    """Returns fixed operands and all groups, with primals in full size."""
     first = self._fixed
     mapped = self._mapped(operands)
     groups = [list(operands[:first]), list(operands[first : self.groups[0]])]
@@ -174,7 +174,7 @@ class Derivative(multilinear.Map):
 
 
 class Forward(Derivative):
-  """J_k: operands x, v_1, .., v_k."""
+  """The map J_k, with operands x, v_1, .., v_k."""
 
   symbol = "J"
 
@@ -223,9 +223,9 @@ class Forward(Derivative):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Adjoint(Derivative):
-  """V_k: operands x, v_1, .., v_{k-1}, c; a result for each of x.
+  """The map V_k, with operands x, v_1, .., v_{k-1}, c; a result for each of x.
 
-  Results that are not wanted have zeros for their event's dimensions.
+  Unwanted results have event dimensions of size zero.
   """
 
   wanted: tuple[bool, ...] = ()
@@ -262,8 +262,12 @@ class Adjoint(Derivative):
     fixed, x, *directions, c = self._full_groups(operands)
     _, pullback = jax.vjp(self._directional(fixed, directions), *x)
     return [
-      bar if own else jnp.zeros(self._shrunk(i, bar.shape), bar.dtype)
-      for i, (bar, own) in enumerate(zip(pullback(c), self.wanted, strict=True))
+      cotangent
+      if own
+      else jnp.zeros(self._shrunk(i, cotangent.shape), cotangent.dtype)
+      for i, (cotangent, own) in enumerate(
+        zip(pullback(c), self.wanted, strict=True)
+      )
     ]
 
   def lower_cpu(self, ctx: Any, *operands: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Calls of the native eliminations by arrays of JAX, for `elimination_ops`."""
+"""Calls of the native eliminations with JAX arrays, for `elimination_ops`."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def eliminate(
   transposed: bool,
   gives_edges: bool,
 ) -> Any:
-  """Returns `elimination_ops.eliminate` on the kernel's path."""
+  """Computes `elimination_ops.eliminate` by the kernel."""
   op = elimination_map.Eliminate(
     fallback, transposed, per_edge is not None, gives_edges
   )
   indices, weights = jnp.asarray(indices), jnp.asarray(weights)
   slot = [jnp.asarray(x) for x in (per_phase, per_edge) if x is not None]
-  # The transpose gives what it is linear in with all batch dimensions.
+  # The transpose returns the slot's operands with all batch dimensions.
   batch = jnp.broadcast_shapes(
     indices.shape[:-2], weights.shape[:-1], *(x.shape[:-2] for x in slot)
   )
@@ -41,7 +41,7 @@ def moments(
   operands: Sequence[Any],
   options: Mapping[str, Any],
 ) -> tuple[Any, ...]:
-  """Returns `elimination_ops.moments` on the kernel's path."""
+  """Computes `elimination_ops.moments` by the kernel."""
   op = moments_map.Moments(fallback, **options)
   indices, *arrays = map(jnp.asarray, operands)
   ones = (1,) * (arrays[0].ndim - 1)

@@ -1,8 +1,8 @@
-"""The linear systems of chains as maps that `multilinear` binds.
+"""Linear systems of chains as maps that `multilinear` binds.
 
-`Eliminate` is linear in its slot; its transpose and its derivative in the
-weights are again such maps (native/elimination/api/elimination.h), so that
-there are derivatives of every order.
+`Eliminate` is linear in its slot. Its transpose and its derivative in the
+weights are again such maps (native/elimination/api/elimination.h), so
+derivatives of every order exist.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from phasic.substrates.jax.internal import multilinear
 
 @dataclasses.dataclass(frozen=True)
 class Eliminate(multilinear.Map):
-  """Primals are indices and weights, the slot what it is linear in.
+  """The map with primals indices and weights, and right-hand sides as slot.
 
-  The slot has what belongs to phases and, with `takes_edges`, what belongs to
-  edges; so have the results, with `gives_edges`.
+  The slot has the right-hand sides per phase and, with `takes_edges`, per edge.
+  The results are per phase and, with `gives_edges`, per edge.
   """
 
   fallback: Callable[..., Any]

@@ -1,9 +1,9 @@
-"""Programs that leave the process: `jax.export` with the native kernel in them.
+"""Export of programs that call the native kernel, by `jax.export`.
 
-An exported program calls native functions by their names. Importing this module
-registers ours, so that `import phasic.substrates.jax` is all that a process
-needs to run what another has exported; for a user's own ops it is the module
-that binds them.
+An exported program calls native functions by name. Importing this module
+registers phasic's, so a process can run exported programs after `import
+phasic.substrates.jax`. For a user's ops it must import the module that binds
+them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from jax import export as jax_export
 
 from phasic.substrates.jax.internal import ffi_targets
 
-# Fails for nobody: where it cannot be done, the portable path is taken.
+# It never raises: if the registration fails, the portable path is taken.
 ffi_targets.load()
 
 
@@ -27,22 +27,21 @@ def export(
   platforms: Sequence[str] | None = None,
   disabled_checks: Sequence[jax_export.DisabledSafetyCheck] = (),
 ) -> Callable[..., jax_export.Exported]:
-  """Returns what exports a function of JAX arrays: `jax.export.export` for us.
+  """Returns an exporter of a function, `jax.export.export` with native calls.
 
-  JAX refuses to export calls whose stability it cannot vouch for, unless told
-  so: this does it, for our kernel and for all ops bound by `bind_native`. Their
-  names and what they take stay the same within a minor version.
+  JAX refuses to export native calls unless its check is disabled. This function
+  disables the check for the kernel and for all ops bound by `bind_native`.
+  Their names and arguments are stable within a minor version.
 
-  The program is loaded by `jax.export.deserialize` in any process that has
-  imported `phasic.substrates.jax`, and the modules that bind the ops it calls.
-  Shapes may be symbolic: `jax.export.symbolic_shape("b, 3")`. Programs with
-  functions of Python's, those of `bind`, cannot leave their process, and say so
-  when they are called elsewhere.
+  `jax.export.deserialize` loads the program in any process that has imported
+  `phasic.substrates.jax` and the modules that bind the ops it calls. Shapes may
+  be symbolic: `jax.export.symbolic_shape("b, 3")`. Programs that call Python
+  functions (of `bind`) raise in other processes.
 
   Args:
     fn: the function, jitted or not.
-    platforms: as `jax.export.export` has it.
-    disabled_checks: further checks to leave out.
+    platforms: as in `jax.export.export`.
+    disabled_checks: further checks to disable.
 
   Example:
     >>> import jax
@@ -68,9 +67,9 @@ def export(
 
 
 def export_disabled_checks() -> list[jax_export.DisabledSafetyCheck]:
-  """Returns the checks that `jax.export.export` has to leave out.
+  """Returns the checks that `jax.export.export` must disable.
 
-  They are those of all native functions known so far.
+  They belong to all native functions that are registered so far.
 
   Example:
     >>> import jax

@@ -1,8 +1,8 @@
 """Loads the native library and registers its XLA FFI targets, once.
 
-`exporting` does it when the package is imported. A handler built for a newer
-FFI than the running jaxlib's would take JAX's whole CPU backend down, so it is
-not registered.
+`exporting` calls it when the package is imported. A handler built for a newer
+FFI than the running jaxlib's would break JAX's entire CPU backend, so it is not
+registered.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ CALL_PYTHON = "phasic_call_python"
 TARGETS = (FORWARD, ADJOINT, STATISTICS, ELIMINATE, MOMENTS, CALL_PYTHON)
 
 _lock = threading.Lock()
-# The libraries of ops that users have bound, by the names of their targets.
+# Libraries of ops that users have bound, by names of targets.
 _registered: dict[tuple[str, str], str] = {}
 
 
 def names() -> list[str]:
-  """All that exported programs may call."""
+  """Returns the names of all targets that exported programs may call."""
   return [*TARGETS, *dict.fromkeys(name for name, _ in _registered)]
 
 
 def register(
   name: str, library: str, handler: Any, platform: str = "cpu"
 ) -> None:
-  """Registers the handler of a library of a user's, once.
+  """Registers the handler of a user's library, once.
 
   Args:
-    name: the target's.
-    library: its path.
+    name: the name of the target.
+    library: the path of the library.
     handler: the function of the library.
     platform: "cpu" or "CUDA".
 
   Raises:
-    ImportError: it was compiled for a newer FFI than that of the jaxlib that
-      runs, whose whole backend would not start, or is no handler.
+    ImportError: the function is not a handler, or was compiled for a newer FFI
+      than the running jaxlib's.
     ValueError: another library has registered the name.
   """
   with _lock:
@@ -81,7 +81,7 @@ def register(
 
 
 def load() -> tuple[Any, str]:
-  """Returns the native module and "", or None and why it cannot be used."""
+  """Loads the native module; returns it and "", or None and a reason."""
   with _lock:
     return _load()
 
@@ -110,7 +110,7 @@ def _load() -> tuple[Any, str]:
 def _misfit(targets: Mapping[str, Any]) -> str:
   """Returns why the kernel's handlers must not be registered, "" if they may.
 
-  They are compiled with the same headers, so one speaks for all.
+  One handler is checked, as all are compiled with the same headers.
   """
   if not targets:
     return (
@@ -124,9 +124,8 @@ def version_reason(built: int, running: int) -> str:
   """Returns why a jaxlib cannot run the kernel's handlers, "" if it can.
 
   Args:
-    built: the version of XLA's FFI for which they were compiled, -1 if they do
-      not tell.
-    running: the version of the jaxlib that runs, -1 if not known.
+    built: the version of XLA's FFI for which they were compiled, -1 if unknown.
+    running: the version of the running jaxlib, -1 if unknown.
   """
   if ffi_versions.can_run(built, running):
     return ""
@@ -142,7 +141,7 @@ def version_reason(built: int, running: int) -> str:
       f"were compiled; {native_module.REINSTALL}"
     )
   remedy = "upgrade it: pip install --upgrade jax jaxlib"
-  if built < running:  # Of another major version.
+  if built < running:  # The major version differs.
     remedy = "upgrade phasic: pip install --upgrade phasic-substrates"
   return (
     f"{start}: it must have {ffi_versions.dotted(built)}, for which the "

@@ -1,4 +1,4 @@
-"""Dtypes of arguments before they are arrays of the backend."""
+"""Dtypes of arguments before conversion to arrays of the backend."""
 
 from __future__ import annotations
 
@@ -12,34 +12,36 @@ from phasic.substrates.jax.internal import raw_arguments
 
 
 def of(x: Any, name: str) -> Any:
-  """Returns the dtype that `x` has or would have.
+  """Returns the dtype of `x`, as an array.
 
-  It is None for a list with arrays in it that have to have a common one, which
-  the backend does not look after.
+  It is None for a list with arrays, if the backend does not check that they
+  have a common dtype.
 
   Args:
     x: an array, a number or nested lists.
     name: the argument's name.
 
   Raises:
-    TypeError: `x` is no array.
+    TypeError: `x` is not an array.
     ValueError: `x` is ragged.
   """
   try:
     dtype = x.dtype if hasattr(x, "dtype") else jnp.asarray(x).dtype
   except OverflowError:
-    dtype = onp.asarray(x).dtype  # An int wider than JAX's own.
+    dtype = onp.asarray(x).dtype  # The int is too wide for JAX.
   except TypeError:
     raw_arguments.refuse_objects(onp.asarray(x).dtype, name)
-    raise TypeError(f"{name} is {type(x).__name__}: not an array") from None
+    raise TypeError(
+      f"{name} is {type(x).__name__}: it must be an array"
+    ) from None
   is_number = isinstance(dtype, onp.dtype) and dtype.kind in "iuf"
   return jax.dtypes.canonicalize_dtype(dtype) if is_number else dtype
 
 
 def is_weak(x: Any) -> bool:
-  """Returns whether `x` has no dtype of its own: a number, say, or a list.
+  """Returns whether `x` has no fixed dtype: a number or a list.
 
-  A list with JAX arrays in it has the dtype of these.
+  A list with JAX arrays has the dtype of these.
   """
   if hasattr(x, "dtype"):
     return isinstance(x, jax.Array) and jax.typeof(x).weak_type

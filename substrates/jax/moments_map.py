@@ -1,8 +1,8 @@
 """Moments by elimination as a map that `multilinear` binds.
 
-The native call gives gradients along with moments, and first derivatives are
-sums of products with those. Those of the gradients are the ones of the portable
-function, which goes by the maps of `elimination_map` where the kernel runs.
+The native call returns gradients along with moments, and first derivatives are
+sums of products with these. Derivatives of the gradients are those of the
+portable function, which uses the maps of `elimination_map` if the kernel runs.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _FREE = (1, 2)
 
 @dataclasses.dataclass(frozen=True)
 class Moments(multilinear.Map):
-  """Primals are as in `elimination_ops.moments`; there is no slot.
+  """The map of moments; it has primals only, as in `elimination_ops.moments`.
 
   Results are the mean (...), with `gives_variance` the variance, and with
-  `gives_gradients` for each the gradients in weights and in initial.
+  `gives_gradients` the gradients of each in weights and initial.
   """
 
   fallback: Callable[..., Any]
@@ -63,7 +63,7 @@ class Moments(multilinear.Map):
     return function(*full)
 
   def _of_edges(self, *operands: Any) -> list[Any]:
-    """Results of models that have the same edges."""
+    """Computes results of models that have the same edges."""
 
     def values(*free: Any) -> Any:
       arguments = list(operands)
@@ -80,13 +80,13 @@ class Moments(multilinear.Map):
     free = [operands[i] for i in _FREE]
     if not self.gives_gradients:
       return list(values(*free))
-    found, pull = jax.vjp(values, *free)
+    found, pullback = jax.vjp(values, *free)
     gradients: list[Any] = []
     for i in range(len(found)):
       unit = [
         jnp.full_like(x, 1.0 if i == j else 0.0) for j, x in enumerate(found)
       ]
-      gradients += pull(tuple(unit))
+      gradients += pullback(tuple(unit))
     return [*found, *gradients]
 
   def lower_cpu(self, ctx: Any, *operands: Any) -> Any:
@@ -133,7 +133,7 @@ class Moments(multilinear.Map):
 
 
 def _batch_shape(operands: Any) -> tuple[Any, ...]:
-  """The common batch shape."""
+  """Returns the common batch shape."""
   shapes = [
     tuple(x.shape[: len(x.shape) - rank])
     for x, rank in zip(operands, (2, 1, 1, 1, 1), strict=True)

@@ -1,15 +1,15 @@
-"""One JAX primitive for functions that bring their own Jacobian products.
+"""One JAX primitive for functions with custom Jacobian products.
 
 A `Map` is a function of *primals* that is linear in each of some further
 operand groups, its *slots*:
 
     op(x; v_1, ..., v_m),    linear in every v_i.
 
-The Jacobian products of such a map, transposed or not, are again such maps, so
-all of JAX's transformations follow from the few rules here: `kernel_ops` (the
-native kernel) and `custom_gradient` (a user's rules) only say what their maps
-are. JAX's own custom_jvp / custom_vjp give one mode or one order only, and
-lose their rules inside `lax.scan`; hence a primitive.
+The Jacobian products of such a map, transposed or not, are again such maps. So
+the few rules here give all of JAX's transformations, and `kernel_ops` (the
+native kernel) and `custom_gradient` (a user's rules) only define their maps.
+JAX's custom_jvp and custom_vjp are limited to one mode or one order, and lose
+their rules inside `lax.scan`; so a primitive is needed.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from jax.sharding import PartitionSpec
 
 
 class Slot(NamedTuple):
-  """Where a map is to be transposed.
+  """A slot in which a map is transposed.
 
   Attributes:
-    number: of the slot.
-    wanted: of which of its operands the results are looked at.
-    primals: the map's.
-    others: the other slots.
-    cotangents: of the map's results.
+    number: the number of the slot.
+    wanted: the operands whose results are used.
+    primals: the primals of the map.
+    others: the operands of the other slots.
+    cotangents: the cotangents of the map's results.
   """
 
   number: int
@@ -47,7 +47,7 @@ class Slot(NamedTuple):
 
 
 class Map:
-  """What `bind` computes. Instances are hashable and compare by value.
+  """A map that `bind` computes. Instances are hashable and compare by value.
 
   Attributes:
     groups: the number of operands in each group, the primals' first.
@@ -56,68 +56,68 @@ class Map:
   groups: tuple[int, ...]
 
   def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
-    """Shape and dtype of each result, from anything with shape and dtype."""
+    """Returns shape and dtype of each result, from those of operands."""
     raise NotImplementedError
 
   def evaluate(self, *operands: Any) -> Sequence[Any]:
-    """The results, as traceable JAX code."""
+    """Computes the results in traceable JAX code."""
     raise NotImplementedError
 
   def eager(self, *operands: Any) -> Sequence[Any] | None:
-    """The results for arrays, outside of all programs; None to compile one."""
+    """Computes the results for concrete arrays; None to compile instead."""
     return None
 
   def lower_cpu(self, ctx: Any, *operands: Any) -> Sequence[Any] | None:
-    """The lowering on CPU; None for that of `evaluate`."""
+    """Returns the lowering on CPU; None for the lowering of `evaluate`."""
     return None
 
   def lower_cuda(self, ctx: Any, *operands: Any) -> Sequence[Any] | None:
-    """The same on CUDA."""
+    """Returns the lowering on CUDA; None for the lowering of `evaluate`."""
     return None
 
   def differentiate(
     self, primals: list[Any], slots: list[list[Any]], tangents: list[Any]
   ) -> tuple[Sequence[Any] | None, Sequence[Any]]:
-    """The derivative in the primals along `tangents` (may hold `ad.Zero`).
+    """Computes the derivative in the primals along `tangents`.
+
+    Tangents may be `ad.Zero`.
 
     Returns:
-      The results, or None where this does not compute them, and their
-      tangents.
+      The results, or None if they are not computed; and their tangents.
     """
     raise NotImplementedError
 
   def transpose(self, at: Slot) -> tuple[Map, list[list[Any]]]:
-    """The map, and its slots, that is the transpose in a slot.
+    """Returns the transpose in a slot, a map and its slots.
 
-    Its results belong to the operands of the slot; those that are not `wanted`
-    are not looked at.
+    Its results are for the operands of the slot; unwanted results are ignored.
     """
     raise NotImplementedError
 
   def batch(
     self, size: Any, primals: list[Any], axes: list[int | None]
   ) -> tuple[Map, list[Any]]:
-    """The map over a new leading axis of every slot, and its primals."""
+    """Vectorizes the map over a new leading axis; returns its primals too."""
     raise NotImplementedError
 
 
 def bind(
   op: Map, primals: Sequence[Any], slots: Sequence[Sequence[Any]] = ()
 ) -> list[Any]:
-  """Applies `op`; everything about it is differentiable and batchable."""
+  """Applies `op`, with derivatives and batching."""
   operands = [*primals, *(x for slot in slots for x in slot)]
   return multilinear_p.bind(*_align(operands), op=op)
 
 
 def broadcast_leading(x: Any, size: Any, axis: int | None) -> Any:
-  """Brings `axis` of x to the front; None: repeats x along a new one."""
+  """Moves `axis` of x to the front; None repeats x along a new axis."""
   if axis is None:
     return jnp.broadcast_to(x, (size, *jnp.shape(x)))
   return jnp.moveaxis(x, axis, 0)
 
 
 def with_leading(operands: Sequence[Any], axes: Sequence[Any]) -> list[Any]:
-  """Brings axes to the front; those of None get one of size one there."""
+  """Moves axes to the front; None adds an axis of size one."""
   return [
     jnp.expand_dims(x, 0) if axis is None else jnp.moveaxis(x, axis, 0)
     for x, axis in zip(operands, axes, strict=True)
@@ -130,7 +130,7 @@ def broadcast_shapes(
   """Returns the common shape; dimensions may be symbolic.
 
   Raises:
-    ValueError: there is none.
+    ValueError: the shapes do not broadcast.
   """
   result = []
   for dims in zip(*shapes, strict=True):
@@ -144,7 +144,7 @@ def broadcast_shapes(
 
 
 def is_one(d: Any) -> bool:
-  """Whether a dimension is known to be one."""
+  """Returns whether a dimension is known to be one."""
   return isinstance(d, int) and d == 1
 
 
@@ -153,17 +153,18 @@ multilinear_p.multiple_results = True
 
 
 def _varying(aval: Any) -> frozenset[Any]:
-  """The manual mesh axes (`jax.shard_map`) along which a value varies."""
+  """Returns the manual mesh axes (`jax.shard_map`) along which x varies."""
   kind = getattr(aval, "manual_axis_type", None)
   return frozenset() if kind is None else kind.varying
 
 
 def _align(operands: Sequence[Any]) -> list[Any]:
-  """Gives all operands one type of sharding.
+  """Converts all operands to one type of sharding.
 
   Inside `jax.shard_map` all must vary along the union of the mesh axes:
-  otherwise the cotangent of a replicated operand would lack its psum. Meshes
-  with explicit axes: the operation is not partitioned, operands are gathered.
+  otherwise the cotangent of a replicated operand would lack its psum. On meshes
+  with explicit axes the operation is not partitioned, and operands are
+  gathered.
   """
   avals = [jax.typeof(x) for x in operands]
   union = frozenset().union(*map(_varying, avals))
@@ -172,7 +173,7 @@ def _align(operands: Sequence[Any]) -> list[Any]:
     if missing := union - _varying(aval):
       x = jax.lax.pcast(x, tuple(sorted(missing, key=str)), to="varying")
     if any(axis is not None for axis in aval.sharding.spec):
-      # By name: the mesh need not be the current one.
+      # The mesh is passed, as it may differ from the current one.
       whole = PartitionSpec(*[None] * aval.ndim)
       x = jax.sharding.reshard(x, NamedSharding(aval.sharding.mesh, whole))
     aligned.append(x)
@@ -199,7 +200,9 @@ def _compiled(op: Map) -> Any:
 def _impl(*operands: Any, op: Map) -> list[Any]:
   if (results := op.eager(*operands)) is not None:
     return list(results)
-  with jax.disable_jit(False):  # one native call has no ops to step through
+  with jax.disable_jit(
+    False
+  ):  # A native call has no ops to evaluate one by one.
     return _compiled(op)(*operands)
 
 
@@ -251,7 +254,7 @@ def _transpose(cotangents: Sequence[Any], *operands: Any, op: Map) -> list[Any]:
     raise ValueError(f"{op} is not linear in the arguments to transpose it in")
   index = linear[0]
   others = slots[:index] + slots[index + 1 :]
-  # Where only a part of the slot is undefined, the rest are instantiated zeros.
+  # If only a part of the slot is undefined, the rest are instantiated zeros.
   slot = Slot(
     index,
     tuple(map(ad.is_undefined_primal, slots[index])),

@@ -1,4 +1,4 @@
-"""Calls of the native kernel by arrays of JAX, for `kernel_ops`."""
+"""Calls of the native kernel with JAX arrays, for `kernel_ops`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def portable(
   fallback: Callable[..., Any],
   fixed: Sequence[Any],
 ) -> Any:
-  """Returns `kernel_ops.phase_type` on the portable path."""
+  """Computes `kernel_ops.phase_type` on the portable path."""
   return fallback(kind, *operands, *fixed)
 
 
@@ -41,14 +41,14 @@ def forward(
   fixed: Sequence[Any],
   discrete: bool,
 ) -> Any:
-  """Returns D^k F(x)[v_1, .., v_k] of `kernel_ops.phase_type` by the kernel.
+  """Computes D^k F(x)[v_1, .., v_k] of `kernel_ops.phase_type` by the kernel.
 
   Args:
-    kind: as there.
+    kind: as in `phase_type`.
     groups: the operands x, then k groups of tangents of them.
-    fallback: as there.
+    fallback: as in `phase_type`.
     fixed: edges and kinds.
-    discrete: as there.
+    discrete: as in `phase_type`.
   """
   operands, *tangents = groups
   arrays, flags = _checked(operands, fixed)
@@ -66,19 +66,19 @@ def adjoint(
   fixed: Sequence[Any],
   discrete: bool,
 ) -> Sequence[Any]:
-  """Returns the cotangents of the operands of the `wanted` indices."""
+  """Computes the cotangents of the operands with `wanted` indices."""
   arrays, flags = _checked(operands, fixed)
   function = _function(kind, fallback, *flags, discrete)
   own = tuple(i in wanted for i in range(len(operands)))
   op = derivatives.Adjoint(function, 1, 0, own)
-  bars = multilinear.bind(op, arrays, [[cotangent]])
-  return [bars[i] for i in wanted]
+  results = multilinear.bind(op, arrays, [[cotangent]])
+  return [results[i] for i in wanted]
 
 
 def statistics(
   kind: str, operands: Sequence[Any], weights: Any, fixed: Sequence[Any]
 ) -> Sequence[Any]:
-  """Returns `kernel_ops.statistics`; arguments are as above."""
+  """Computes `kernel_ops.statistics`; arguments are as above."""
   arrays, flags = _checked(operands, fixed)
   function = phase_type_function.PhaseTypeFunction(kind, None, *flags)
   op = statistics_map.Statistics(function, 1)
@@ -89,7 +89,7 @@ def statistics(
 def _checked(
   operands: Sequence[Any], fixed: Sequence[Any]
 ) -> tuple[list[Any], tuple[bool, bool]]:
-  """All arrays, whose dtypes fit, and whether there are edges, and kinds."""
+  """Checks dtypes; returns the arrays, and whether edges and kinds exist."""
   given = [*fixed, *operands]
   arrays = [x if isinstance(x, jax.Array) else jnp.asarray(x) for x in given]
   edges, kinds = kernel_common.edges_and_kinds(arrays[: len(fixed)])
@@ -101,9 +101,11 @@ def _checked(
       f"operands have dtypes {names}: all must be float32 or all float64"
     )
   if edges and edges[0].dtype != onp.int32:
-    raise TypeError(f"edges: indices are {edges[0].dtype}: must be int32")
+    raise TypeError(
+      f"indices of edges have dtype {edges[0].dtype}: it must be int32"
+    )
   if kinds is not None and kinds.dtype != onp.int32:
-    raise TypeError(f"kinds are {kinds.dtype}: must be int32")
+    raise TypeError(f"kinds have dtype {kinds.dtype}: it must be int32")
   return arrays, (edges is not None, kinds is not None)
 
 

@@ -15,7 +15,7 @@ from phasic.substrates.jax.internal import kernel_common
 
 @dataclasses.dataclass(frozen=True)
 class PhaseTypeFunction(derivatives.NativeDerivatives):
-  """One of `kernel_common.KINDS` with its native derivatives."""
+  """The function of one of `kernel_common.KINDS`, with native derivatives."""
 
   kind: str
   fallback: Callable[..., Any] | None

@@ -15,7 +15,7 @@ import numpy as onp
 
 from phasic.substrates.jax.internal import static
 
-# JAX splits by folding in 0, 1, ...: this keeps folded seeds apart from these.
+# JAX splits by folding in 0, 1, ...; this makes folded seeds differ from these.
 _FOLD = 0x666F6C64
 
 
@@ -23,9 +23,9 @@ def sanitize_seed(seed: Any, salt: str | None = None) -> Any:
   """Returns the seed in the form that the other functions take.
 
   Args:
-    seed: what the user gave.
-    salt: a name that makes the seed a different one, so that two places can
-      start from the same user's seed.
+    seed: the user's seed.
+    salt: a name that changes the seed, so that different functions can use the
+      same user's seed.
 
   Raises:
     TypeError: the seed is None or of a wrong type.
@@ -37,7 +37,7 @@ def sanitize_seed(seed: Any, salt: str | None = None) -> Any:
   if not typed or seed.ndim:
     what = type(seed).__name__ if dtype is None else f"{dtype}{seed.shape}"
     raise TypeError(
-      f"seed is {what}: it must be one key, jax.random.key(0) say, as sampling"
+      f"seed is {what}: it must be a key, e.g. jax.random.key(0), as sampling"
       " is stateless"
     )
   if salt is not None:
@@ -47,32 +47,34 @@ def sanitize_seed(seed: Any, salt: str | None = None) -> Any:
 
 
 def split_seed(seed: Any, n: int = 2) -> tuple[Any, ...]:
-  """Returns `n` seeds whose numbers are independent of each other."""
+  """Splits a seed into `n` independent seeds."""
   return tuple(jax.random.split(seed, n))
 
 
 def fold_in(seed: Any, data: Any) -> Any:
-  """Returns a seed made of a seed and an integer (a counter, say)."""
+  """Combines a seed and an integer (e.g. a counter) to a new seed."""
   if isinstance(data, int):
-    data = onp.uint32(data % 2**32)  # Without 64-bit numbers JAX has no int.
+    data = onp.uint32(
+      data % 2**32
+    )  # Without 64-bit numbers JAX refuses larger Python integers.
   seed = jax.random.fold_in(seed, _FOLD)
   return jax.random.fold_in(seed, jnp.asarray(data).astype(jnp.uint32))
 
 
 def uniform(seed: Any, shape: static.Shape, dtype: str) -> Any:
-  """Returns uniform numbers from [0, 1)."""
+  """Draws uniform numbers from [0, 1)."""
   return jax.random.uniform(seed, shape, dtype)
 
 
 def exponential(seed: Any, shape: static.Shape, dtype: str) -> Any:
-  """Returns exponential numbers of rate one."""
+  """Draws exponential numbers of rate one."""
   return jax.random.exponential(seed, shape, dtype)
 
 
 def gamma(
   seed: Any, concentration: Any, shape: static.Shape, dtype: str
 ) -> Any:
-  """Returns gamma numbers of rate one.
+  """Draws gamma numbers of rate one.
 
   Args:
     seed: a sanitized seed.
@@ -85,7 +87,7 @@ def gamma(
 
 
 def categorical(seed: Any, logits: Any, shape: static.Shape) -> Any:
-  """Returns int32 category numbers.
+  """Draws int32 category numbers.
 
   Args:
     seed: a sanitized seed.

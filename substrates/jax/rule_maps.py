@@ -1,8 +1,8 @@
-"""Functions with rules in Python, as the maps that `multilinear` binds.
+"""Functions with rules in Python, as maps that `multilinear` binds.
 
-`Call` is the function. Its derivative is a `Linear`, which holds both rules:
-the one that the user gave for forward mode, and, transposed, the one for
-reverse mode. The derivatives of a `Linear` are those of the rules.
+`Call` is the function. Its derivative is a `Linear`, which uses the user's rule
+for forward mode and, transposed, the rule for reverse mode. Derivatives of a
+`Linear` differentiate the rules.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from phasic.substrates.jax.internal import rules as rules_lib
 
 @dataclasses.dataclass(frozen=True)
 class Call(rules_lib.Mapped):
-  """The function itself."""
+  """The map of a function."""
 
   rules: rules_lib.Rules
   fixed: tuple[Any, ...]
@@ -34,11 +34,11 @@ class Call(rules_lib.Mapped):
     return (self.in_tree.num_leaves,)
 
   def out_tree(self, leaves: Sequence[Any]) -> Any:
-    """The tree structure of the result."""
+    """Returns the tree structure of the result."""
     return jax.tree.structure(_result(self, leaves))
 
   def apply(self, f: Callable[..., Any], leaves: Sequence[Any]) -> Any:
-    """`f` of all arguments, under the vmaps."""
+    """Evaluates `f` of all arguments, under the vmaps."""
 
     def one(*leaves: Any) -> Any:
       free = jax.tree.unflatten(self.in_tree, leaves)
@@ -103,11 +103,11 @@ class Call(rules_lib.Mapped):
 
 @dataclasses.dataclass(frozen=True)
 class Linear(rules_lib.Mapped):
-  """The derivative of a `Call`: primals are its arguments and residuals.
+  """The derivative of a `Call`; primals are its arguments and residuals.
 
-  The one slot holds tangents, or cotangents where it is transposed, of the
-  floating leaves only. Transposed twice (reverse over reverse mode) it can do
-  without a forward rule, by differentiating the reverse rule.
+  The single slot has tangents, or cotangents if it is transposed, of the
+  floating leaves. Transposed twice (reverse over reverse mode) it needs no
+  forward rule: it differentiates the reverse rule.
   """
 
   call: Call
@@ -245,7 +245,7 @@ class Linear(rules_lib.Mapped):
 
 
 def _result(call: Call, leaves: Sequence[Any]) -> Any:
-  """Shapes and dtypes of the function's result."""
+  """Returns shapes and dtypes of the function's result."""
   avals = tuple(
     x if isinstance(x, jax.core.ShapedArray) else jax.typeof(x) for x in leaves
   )
@@ -255,7 +255,7 @@ def _result(call: Call, leaves: Sequence[Any]) -> Any:
 
 @functools.lru_cache(maxsize=1024)
 def _cached_result(call: Call, avals: tuple[Any, ...], wide: str) -> Any:
-  del wide  # a part of the key: it changes with jax_enable_x64
+  del wide  # A part of the cache key, which changes with jax_enable_x64.
   return jax.eval_shape(lambda *x: call.apply(call.rules.f, x), *avals)
 
 

@@ -1,4 +1,4 @@
-"""Derivative rules of a function in Python, and the vmaps round it."""
+"""Derivative rules of a Python function, and the vmaps around it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from phasic.substrates.jax.internal import multilinear
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Rules:
-  """A function and its derivative rules, None where there is none."""
+  """A function and its derivative rules; None for a missing one."""
 
   f: Callable[..., Any]
   vjp_fwd: Callable[..., Any] | None
@@ -31,13 +31,13 @@ class Rules:
   def split(
     self, args: Sequence[Any]
   ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Splits arguments into the fixed and the differentiable ones."""
+    """Splits arguments into fixed and differentiable ones."""
     fixed = tuple(args[i] for i in self.nondiff_argnums)
     free = [a for i, a in enumerate(args) if i not in self.nondiff_argnums]
     return fixed, tuple(free)
 
   def merge(self, fixed: Sequence[Any], free: Sequence[Any]) -> list[Any]:
-    """The reverse of `split`."""
+    """Merges fixed and differentiable arguments, the inverse of `split`."""
     args = list(free)
     by_position = dict(zip(self.nondiff_argnums, fixed, strict=True))
     for position in sorted(by_position):
@@ -53,14 +53,14 @@ class Rules:
 
 @dataclasses.dataclass(frozen=True)
 class Level:
-  """One `jax.vmap` round a map: its size and the primals' axes, 0 or None."""
+  """One `jax.vmap` around a map: its size and the primals' axes, 0 or None."""
 
   size: Any
   axes: tuple[int | None, ...]
 
 
 class Mapped(multilinear.Map):
-  """A map of one example, and the vmaps round it, innermost first."""
+  """A map of one example, and the vmaps around it, innermost first."""
 
   levels: tuple[Level, ...]
 
@@ -82,7 +82,7 @@ class Mapped(multilinear.Map):
     return f
 
   def _full_shape(self, x: Any, index: int) -> tuple[Any, ...]:
-    """The shape of primal number `index` with all levels."""
+    """Returns the shape of primal number `index` with all levels."""
     own = sum(level.axes[index] is not None for level in self.levels)
     sizes = [level.size for level in reversed(self.levels)]
     return (*sizes, *x.shape[own:])
@@ -101,7 +101,7 @@ class Mapped(multilinear.Map):
 def weave(
   values: Sequence[Any], inexact: Sequence[bool], likes: Sequence[Any]
 ) -> list[Any]:
-  """All leaves again: `values`, and float0 zeros for those not floating."""
+  """Merges `values` of floating leaves with float0 zeros of other leaves."""
   remaining = iter(values)
   return [
     next(remaining) if own else onp.zeros(like.shape, jax.dtypes.float0)

@@ -1,4 +1,4 @@
-"""Sums of entries that belong together."""
+"""Segment sums: sums of entries with equal indices."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 
 def segment_sum(x: Any, indices: Any, size: int) -> Any:
-  """Returns, for each i, the sum of the entries whose index is i.
+  """Computes, for each i, the sum of the entries with index i.
 
   Args:
     x: an array (..., m).
@@ -16,7 +16,7 @@ def segment_sum(x: Any, indices: Any, size: int) -> Any:
     size: the number of sums.
 
   Returns:
-    An array (..., size) of the dtype of `x`; sums of nothing are zero.
+    An array (..., size) of the dtype of `x`; empty sums are zero.
   """
   x = jnp.asarray(x)
   zeros = jnp.zeros((*x.shape[:-1], size), x.dtype)

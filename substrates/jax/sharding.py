@@ -1,4 +1,4 @@
-"""Batches over several devices."""
+"""Batches on several devices."""
 
 from __future__ import annotations
 
@@ -19,28 +19,29 @@ def shard_batches(
   in_axes: int | Sequence[int | None] | None = 0,
   axis_name: str | None = None,
 ) -> Callable[..., Any]:
-  """Returns `f` with its batch split among the devices of a mesh.
+  """Splits the batch of `f` among the devices of a mesh.
 
   Each device runs `f` on its part of the first axis: nothing is gathered. A
-  plain `jax.jit` of sharded arguments is right, too, but XLA does not know how
-  to split a native call, and gives every device the whole batch.
+  plain `jax.jit` of sharded arguments is correct too, but XLA cannot split a
+  native call, and gives every device the entire batch.
 
-  Arguments that are not split are on all devices; their gradients are the sums
-  over the devices, as they should be. Derivatives may be taken of the result,
-  or inside `f`.
+  Arguments that are not split are on all devices, and their gradients are
+  summed over the devices. Derivatives may be taken of the result, or inside
+  `f`.
 
   Args:
     f: a function of arrays, or of pytrees of them, whose results have the batch
       as their first axis.
     mesh: the devices.
-    in_axes: for all arguments, or for each: 0 where its arrays' first axis is
-      split, None where every device has all of it.
-    axis_name: the axis of the mesh; the first one if None.
+    in_axes: for all arguments, or for each: 0 to split the first axis of its
+      arrays, None to copy them to every device.
+    axis_name: the axis of the mesh; None for the first one.
 
   Raises:
-    ValueError: an entry of `in_axes` is neither 0 nor None, or it has not one
-      for each argument; `axis_name` is none of the mesh; a first axis that is
-      split is no multiple of the number of devices; a result is a scalar.
+    ValueError: an entry of `in_axes` is neither 0 nor None, or their number is
+      not the number of arguments; the mesh has no axis `axis_name`; the size of
+      a split axis is not a multiple of the number of devices; a result is a
+      scalar.
 
   Example:
     >>> import jax, jax.numpy as jnp
@@ -97,7 +98,7 @@ def shard_batches(
 
 
 def _check_splits(i: int, argument: Any, name: Any, num_devices: int) -> None:
-  """Raises ValueError unless the first axes of arrays can be split."""
+  """Raises ValueError if a first axis cannot be split."""
   for x in jax.tree.leaves(argument):
     shape = jnp.shape(x)
     size = shape[0] if shape else None

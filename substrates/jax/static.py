@@ -1,4 +1,4 @@
-"""Shape and dtype work that is done once, before any array is computed."""
+"""Shapes and dtypes, computed once before any array."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def rank(x: Any) -> int:
 
 
 def broadcast_shapes(*shapes: Shape) -> Shape:
-  """Returns the shape that arrays of these shapes broadcast to.
+  """Returns the shape to which arrays of these shapes broadcast.
 
   Args:
     *shapes: shapes as `shape` returns them.
@@ -40,18 +40,18 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
 def concrete(x: Any) -> onp.ndarray | None:
   """Returns the values of `x` on the host, or None while it is traced."""
   if isinstance(x, jax.core.Tracer):
-    x = jax.lax.stop_gradient(x)  # a number again, if only grad traces it
+    x = jax.lax.stop_gradient(x)  # It is concrete if only grad traces it.
   return None if isinstance(x, jax.core.Tracer) else onp.asarray(x)
 
 
 def at_hand(x: Any) -> onp.ndarray | None:
-  """Returns the values of `x` where they can be read at once, else None.
+  """Returns the values of `x` if they can be read at once, else None.
 
-  They cannot while `x` is traced, or where it lies on an accelerator or belongs
-  to another process.
+  The result is None if `x` is traced, or is on an accelerator or in another
+  process.
   """
   if isinstance(x, jax.core.Tracer):
-    x = jax.lax.stop_gradient(x)  # a number again, if only grad traces it
+    x = jax.lax.stop_gradient(x)  # It is concrete if only grad traces it.
     if isinstance(x, jax.core.Tracer):
       return None
   if isinstance(x, jax.Array):
@@ -74,7 +74,7 @@ def finfo_eps(dtype: Any) -> float:
 
 
 def wide_float() -> str:
-  """Returns the widest floating dtype there is, "float64" or "float32".
+  """Returns the widest available floating dtype, "float64" or "float32".
 
   It is "float32" only in JAX with 64-bit numbers switched off.
   """

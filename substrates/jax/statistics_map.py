@@ -1,6 +1,6 @@
 """Expected statistics as a map that `multilinear` binds.
 
-Linear in the weights of the times, and without derivatives.
+It is linear in the weights of the times, and has no derivatives.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NO_DERIVATIVES = (
 
 
 class Statistics(derivatives.Derivative):
-  """Operands x, and the weights; results as the function says."""
+  """The map of operands x and weights to expected statistics."""
 
   symbol = "E"
 

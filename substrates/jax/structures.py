@@ -17,15 +17,15 @@ _T = TypeVar("_T", bound=type)
 
 
 def register(cls: _T) -> _T:
-  """Class decorator: makes a class a structure that the backend sees through.
+  """Decorates a class to register it as a structure of arrays.
 
-  The class has to have `_children()`, a class method that names its parts that
-  are arrays or structures of arrays; `_parts()`, a method that returns these
-  and all else by name; and `_unflatten(parts)`, a class method that builds an
-  instance from such a mapping without looking at the values.
+  The class must have `_children()`, a class method that lists the names of
+  parts that are arrays or structures of arrays; `_parts()`, a method that
+  returns all parts by name; and `_unflatten(parts)`, a class method that builds
+  an instance from such a mapping without checking values.
 
-  NumPy has no such structures, so nothing happens. JAX makes a pytree of the
-  class, TensorFlow finds the variables in it.
+  NumPy has no such structures, so the class is unchanged. JAX registers a
+  pytree, and TensorFlow finds the variables in it.
   """
   structured: Any = cls
 
@@ -47,7 +47,7 @@ def register(cls: _T) -> _T:
 
 
 def is_variable(x: Any) -> bool:
-  """Returns whether `x` is a variable, which is read anew at each use."""
+  """Returns whether `x` is a variable, which may change between uses."""
   del x
   return False
 
@@ -59,37 +59,37 @@ def as_array(
 
   Args:
     x: an array, a number or nested lists of numbers.
-    dtype: "float32" or "float64"; None keeps a floating array's own and turns
-      all else into the widest.
+    dtype: "float32" or "float64"; None keeps the dtype of a floating array, and
+      converts all else to the widest.
     name: the argument's name, for the messages.
-    copy: whether the result must not change when the caller's array does.
+    copy: whether to copy, so that later changes of `x` have no effect.
 
   Raises:
     TypeError: `x` is complex, bool, half precision, masked or not numeric.
     ValueError: `x` is ragged or has too many dimensions.
   """
-  # Either checks it as well.
+  # Both functions check it too.
   own = (dtypes.numeric if dtype else dtypes.kept)(x, name)
   dtype = dtype or own
   if copy and isinstance(x, onp.ndarray):
-    # JAX may share the memory, or copy it only later, by jnp.array too.
+    # JAX may share the memory, or copy it later, even with jnp.array.
     x = onp.array(x)
   return jnp.asarray(x, dtype=jax.dtypes.canonicalize_dtype(dtype))
 
 
 def cast(x: Any, dtype: Any = None) -> Any:
-  """Returns an array, or numbers of the host, as an array of a dtype, or its own.
+  """Converts an array, or host numbers, to a dtype; None keeps the dtype.
 
-  Derivatives go through it.
+  It is differentiable.
   """
   return jnp.asarray(x, dtype=dtype)
 
 
 def as_result(x: Any) -> Result:
-  """Returns what a public method returns: what it computed.
+  """Converts the result of a public method.
 
-  In NumPy that is a scalar where there are no dimensions, as it is of NumPy's
-  own functions; arrays of the other backends stay what they are.
+  In NumPy arrays without dimensions become scalars, as in NumPy's functions.
+  Arrays of other backends are unchanged.
   """
   return x
 
@@ -97,7 +97,7 @@ def as_result(x: Any) -> Result:
 def as_index_array(x: Any, name: str) -> Any:
   """Converts `x` to an array of int32.
 
-  Traced entries are not looked at: what does not fit wraps round.
+  Traced entries are not checked: integers that do not fit wrap around.
 
   Raises:
     TypeError: `x` holds anything but integers.

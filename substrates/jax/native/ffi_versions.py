@@ -1,4 +1,4 @@
-"""Versions of XLA's FFI: of the jaxlib that runs, and of a library's handlers.
+"""Versions of XLA's FFI: of the running jaxlib, and of a library's handlers.
 
 A version is the headers' `XLA_FFI_API_MAJOR * 1000 + XLA_FFI_API_MINOR`.
 """
@@ -13,8 +13,8 @@ from typing import Any
 
 import jax
 
-_METADATA = 1  # the type of the extension
-_NUM_FUNCTIONS = 64  # more than there are
+_METADATA = 1  # The type of the extension.
+_NUM_FUNCTIONS = 64  # More than exist.
 
 
 class _Version(ctypes.Structure):
@@ -71,10 +71,10 @@ _Function = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
 
 
 def of_handler(handler: Any) -> int:
-  """Returns the version of the headers that a handler was compiled with.
+  """Returns the version of the headers with which a handler was compiled.
 
-  It is asked as XLA asks it, by an extension of the call's frame (see
-  xla/ffi/api/c_api.h); -1 where it does not answer.
+  The handler is queried as XLA does it, by an extension of the call frame (see
+  xla/ffi/api/c_api.h). The result is -1 if it does not answer.
 
   Args:
     handler: a function of a library, or its address.
@@ -84,13 +84,13 @@ def of_handler(handler: Any) -> int:
   extension = _Extension(
     ctypes.sizeof(_Extension), _METADATA, None, ctypes.pointer(metadata)
   )
-  # What it calls to report an error, which has no use for one here.
+  # The handler calls it to report an error, which is ignored here.
   nothing = _Function(lambda _: None)
   api = _Api(ctypes.sizeof(_Api))
   for i in range(_NUM_FUNCTIONS):
     api.functions[i] = ctypes.cast(nothing, ctypes.c_void_p)
   frame = _CallFrame(
-    _CallFrame.future.offset,  # as the headers define the frame's size
+    _CallFrame.future.offset,  # The size, as the headers define it.
     ctypes.pointer(extension),
     ctypes.addressof(api),
   )
@@ -100,7 +100,7 @@ def of_handler(handler: Any) -> int:
 
 
 def of_capsule(capsule: Any) -> int:
-  """Returns `of_handler` of the handler that a capsule without a name holds."""
+  """Returns `of_handler` of the handler in an unnamed capsule."""
   pointer = ctypes.pythonapi.PyCapsule_GetPointer
   pointer.argtypes = (ctypes.py_object, ctypes.c_char_p)
   pointer.restype = ctypes.c_void_p
@@ -108,13 +108,13 @@ def of_capsule(capsule: Any) -> int:
 
 
 def header() -> pathlib.Path:
-  """Returns the path of the header in which jaxlib has its version."""
+  """Returns the path of jaxlib's header that defines the version."""
   return pathlib.Path(jax.ffi.include_dir(), "xla", "ffi", "api", "c_api.h")
 
 
 @functools.cache
 def running() -> int:
-  """Returns the version of the jaxlib that runs, -1 if not known."""
+  """Returns the version of the running jaxlib, -1 if unknown."""
   try:
     text = header().read_text(encoding="utf-8")
   except OSError:
@@ -126,7 +126,7 @@ def running() -> int:
 
 
 def can_run(handler: int, jaxlib: int) -> bool:
-  """Returns whether a jaxlib runs a handler: on its minor version and later.
+  """Returns whether a jaxlib can run a handler, by their versions.
 
   Args:
     handler: the version of the handler.
@@ -137,5 +137,5 @@ def can_run(handler: int, jaxlib: int) -> bool:
 
 
 def dotted(version: int) -> str:
-  """Returns a version as texts have it."""
+  """Formats a version as major.minor."""
   return f"{version // 1000}.{version % 1000}"

@@ -1,6 +1,6 @@
-"""Calls of Python functions of NumPy arrays, as JAX makes them.
+"""Calls of Python functions of NumPy arrays by JAX.
 
-Where all arguments are values a call is a plain call. Else it is a map, see
+With concrete arguments a call is a plain call. Otherwise it is a map, see
 `host_map`.
 """
 
@@ -22,15 +22,14 @@ from phasic.substrates.jax.internal.native import host_results
 
 
 def arrays(name: str, tree: Any) -> Any:
-  """Returns arguments as the backend takes them.
+  """Converts arguments to arrays of the backend.
 
   Args:
-    name: the function, for messages.
-    tree: of arrays and of numbers, whose dtypes are NumPy's.
+    name: the name of the function in messages.
+    tree: a tree of arrays and numbers; numbers get NumPy's dtypes.
 
   Raises:
-    TypeError: there is an array of something else than numbers, where arrays
-      are the backend's own.
+    TypeError: an array is not numeric, if the backend has its own arrays.
   """
   del name
   return tree
@@ -42,17 +41,17 @@ def call(
   args: Sequence[Any],
   options: Mapping[str, Any],
 ) -> Any:
-  """Returns what a function returns; there are no derivatives.
+  """Calls a function without derivatives.
 
   Args:
     function: the function.
-    abstract: `abstract(*args, **options)` of arguments with shapes and dtypes
-      returns what has the result's; None calls the function with zeros.
+    abstract: `abstract(*args, **options)`, a function of specs that returns the
+      specs of the results; None calls the function with zeros instead.
     args: trees of arrays.
-    options: keyword arguments, which are no arrays.
+    options: keyword arguments, which are not arrays.
 
   Raises:
-    TypeError: results are not as `abstract` says, in eager calls.
+    TypeError: results differ from the specs of `abstract`, in eager calls.
   """
   return call_multilinear([function], abstract, args, (), options)
 
@@ -64,15 +63,15 @@ def call_multilinear(
   args: Sequence[Any],
   options: Mapping[str, Any],
 ) -> Any:
-  """Returns what a function returns that is linear in each of its arguments.
+  """Calls a function that is linear in each of its arguments.
 
   Args:
     functions: the function f, and for each of `args` its transpose, called as
       `transpose(*fixed, *others, cotangent)`.
-    abstract: as for `call`, of all arguments.
-    fixed: trees of arrays, in which there are no derivatives.
+    abstract: as in `call`, a function of all arguments.
+    fixed: trees of arrays without derivatives.
     args: trees of floating arrays.
-    options: keyword arguments, which are no arrays.
+    options: keyword arguments, which are not arrays.
   """
   function = functions[0]
   assert isinstance(function, host_functions.HostFunction)
@@ -104,9 +103,9 @@ def result_like(
   args: Sequence[Any],
   options: Mapping[str, Any],
 ) -> Any:
-  """Returns what has the shapes and dtypes of a function's result.
+  """Returns specs of a function's result.
 
-  Arguments are those of `call`.
+  Arguments are as in `call`.
   """
   statics = static_options.freeze(options)
   specs, tree = _result(function, abstract, tuple(args), statics)
@@ -120,17 +119,17 @@ def is_differentiable(x: Any) -> bool:
 
 
 def forward_rule(f: Callable[..., Any]) -> Callable[..., Any]:
-  """Returns the rule `vjp_fwd` of a function whose residuals are arguments."""
+  """Returns a rule `vjp_fwd` whose residuals are the arguments."""
   return lambda *args: (f(*args), args)
 
 
 def conjugated(tree: Any) -> Any:
-  """Returns what the cotangents of rules are to the backend's: the same."""
+  """Converts cotangents between rules and the backend; here the identity."""
   return tree
 
 
 def no_cotangent(x: Any) -> Any:
-  """Returns what a rule returns for an argument that has no derivative."""
+  """Returns the cotangent of an argument that has no derivative."""
   del x
   return None
 
@@ -141,7 +140,7 @@ def _directly(
   args: tuple[Any, ...],
   options: static_options.Options,
 ) -> Any:
-  """Calls a function with values: its exceptions are the caller's."""
+  """Calls a function with concrete values; exceptions go to the caller."""
   arrays = jax.tree.map(_host_array, args)
   keywords = static_options.thaw(options)
   result = function.f(*arrays, **keywords)
@@ -151,7 +150,7 @@ def _directly(
     canonical = jax.dtypes.canonicalize_dtype
     checked = host_results.checked(function.name, leaves, specs, canonical)
     result = jax.tree.unflatten(tree, checked)
-  # Copies, as the function may keep what it returned.
+  # Results are copied, as the function may keep them.
   name = function.name
   return jax.tree.map(
     lambda x: jax.device_put(onp.array(host_results.array_of(name, x))),
@@ -165,7 +164,7 @@ def _result(
   args: tuple[Any, ...],
   options: static_options.Options,
 ) -> tuple[tuple[host_results.ArraySpec, ...], Any]:
-  """Returns specs and tree of the result for one example."""
+  """Returns the specs and the tree of the result for one example."""
   leaves, tree = jax.tree.flatten(args)
   specs = tuple(map(_spec, leaves))
   wide = jax.dtypes.canonicalize_dtype("float64").name
@@ -181,7 +180,7 @@ def _made_result(
   options: static_options.Options,
   wide: str,
 ) -> tuple[tuple[host_results.ArraySpec, ...], Any]:
-  del wide  # A part of the key.
+  del wide  # It is a part of the cache key.
   name, keywords = function.name, static_options.thaw(options)
   if abstract is not None:
     result = abstract(*jax.tree.unflatten(tree, specs), **keywords)
@@ -205,11 +204,11 @@ def _spec(x: Any) -> host_results.ArraySpec:
 
 
 def _host_array(x: Any) -> onp.ndarray:
-  """Returns an array of the function's own, of the dtype that JAX has."""
+  """Copies an array for the function, with JAX's dtype."""
   array = onp.asarray(x)
   return onp.array(array, jax.dtypes.canonicalize_dtype(array.dtype))
 
 
 def _without_float0(x: Any) -> Any:
-  """Returns None for tangents of what has none."""
+  """Replaces tangents of integers by None."""
   return None if getattr(x, "dtype", None) == jax.dtypes.float0 else x

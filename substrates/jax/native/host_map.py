@@ -1,8 +1,7 @@
 """Python functions on the host, as maps that `multilinear` binds.
 
-A program calls a function by a number: no address is in it. One that runs in
-another process says so. What is called is never deleted, as programs may outlive
-the functions' names.
+A program calls a function by a number, not by an address. In another process it
+raises. Called functions are never deleted, as programs may outlive their names.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from phasic.substrates.jax.internal.native import host_functions
 from phasic.substrates.jax.internal.native import host_results
 
 _PROCESS = secrets.randbits(62)
-# What the numbers call, and what that returns.
+# The function of each number, and the kind of its result.
 _called: list[tuple[HostCall, str]] = []
 _lock = threading.Lock()
 
@@ -39,14 +38,14 @@ class HostCall(rules_lib.Mapped):
   Attributes:
     functions: f and its transposes.
     options: keyword arguments.
-    fixed_tree: of the arguments that are the primals.
-    arg_trees: of f's other arguments, each a slot.
-    arg_specs: their leaves, of one example.
-    out_tree: of f's result.
-    out_specs: its leaves, of one example.
-    target: which of the functions; 0 is f, i + 1 the transpose in slot i,
-      whose slots are f's others and the cotangent.
-    levels: of vmaps.
+    fixed_tree: the tree of the arguments that are primals.
+    arg_trees: the trees of f's other arguments, each of which is a slot.
+    arg_specs: the specs of their leaves, for one example.
+    out_tree: the tree of f's result.
+    out_specs: the specs of its leaves, for one example.
+    target: the index of the function; 0 is f, and i + 1 is the transpose in
+      slot i, whose slots are f's other slots and the cotangent.
+    levels: the levels of vmaps.
   """
 
   functions: tuple[host_functions.HostFunction | host_functions.Missing, ...]
@@ -61,7 +60,7 @@ class HostCall(rules_lib.Mapped):
 
   @property
   def function(self) -> host_functions.HostFunction:
-    """What is called."""
+    """Returns the function that is called."""
     function = self.functions[self.target]
     assert isinstance(function, host_functions.HostFunction)
     return function
@@ -70,7 +69,7 @@ class HostCall(rules_lib.Mapped):
     return f"bound[{self.function.name}]"
 
   def _sides(self) -> tuple[list[Any], Any, Any]:
-    """Trees of the slots, and tree and specs of the result."""
+    """Returns the trees of the slots, and the tree and specs of the result."""
     trees, specs = list(self.arg_trees), list(self.arg_specs)
     if self.target == 0:
       return trees, self.out_tree, self.out_specs
@@ -94,7 +93,7 @@ class HostCall(rules_lib.Mapped):
     return [(spec.shape, spec.dtype) for spec in specs]
 
   def flat_function(self) -> Callable[..., list[Any]]:
-    """The function of a list of leaves, which returns one."""
+    """Returns the function as one of a list of leaves that returns a list."""
     trees, out_tree, _ = self._sides()
     function = self.function
     options = static_options.thaw(self.options)
@@ -112,7 +111,7 @@ class HostCall(rules_lib.Mapped):
     return call
 
   def _quick_function(self) -> Callable[..., Sequence[Any]]:
-    """The same, which looks less at results that are arrays."""
+    """Returns the same function, with fewer checks of arrays."""
     name, (_, out_tree, _) = self.function.name, self._sides()
     quick, returns = _callback(dataclasses.replace(self, levels=()))
     full = self.flat_function()
@@ -132,7 +131,7 @@ class HostCall(rules_lib.Mapped):
     return call
 
   def on_arrays(self) -> Callable[[Sequence[onp.ndarray]], list[onp.ndarray]]:
-    """The function of host arrays, with its batch; results are checked."""
+    """Returns the function of batched host arrays, with checked results."""
     call, (_, _, specs) = self._quick_function(), self._sides()
     linear = sum(self.groups[1:])
     levels = [
@@ -151,7 +150,7 @@ class HostCall(rules_lib.Mapped):
     return run
 
   def eager(self, *operands: Any) -> list[Any]:
-    """Calls the function, whose exceptions are the caller's."""
+    """Calls the function; exceptions go to the caller."""
     arrays = [onp.array(x) for x in operands]
     return [jax.device_put(onp.array(x)) for x in self.on_arrays()(arrays)]
 
@@ -173,9 +172,9 @@ class HostCall(rules_lib.Mapped):
 
   def lower_cpu(self, ctx: Any, *operands: Any) -> Any:
     if not _has_callbacks():
-      kernel_ops.path_of_call()  # `evaluate` instead is slower: it warns.
+      kernel_ops.path_of_call()  # It warns, as `evaluate` is slower.
       return None
-    # XLA leaves out calls without results: who would see that they lie?
+    # XLA removes calls without results, so their results would not be checked.
     shapes = [spec.shape for spec in self._sides()[2]]
     is_empty = any(isinstance(n, int) and n == 0 for s in shapes for n in s)
     lowering = jax.ffi.ffi_lowering(
@@ -202,10 +201,10 @@ class HostCall(rules_lib.Mapped):
       return self._transposed(at.number), [*at.others, at.cotangents]
     own = self.target - 1
     if at.number == count - 1:
-      # In the cotangent: f, with this one's cotangent as the own argument.
+      # In the cotangent slot: f, with the new cotangent as the slot's argument.
       slots = [*at.others[:own], at.cotangents, *at.others[own:]]
       return dataclasses.replace(self, target=0), slots
-    # In another argument: its transpose, where the own argument is given.
+    # In another slot: its transpose, with the slot's argument given.
     index = at.number if at.number < own else at.number + 1
     kept = [i for i in range(count) if i not in (own, index)]
     args = dict(zip(kept, at.others[:-1], strict=True))
@@ -225,10 +224,10 @@ def _are_arrays(values: Sequence[Any]) -> bool:
 
 
 def flattened(name: str, result: Any, tree: Any) -> list[Any]:
-  """Returns the leaves of a result that has to be of a tree.
+  """Returns the leaves of a result, which must have a given tree.
 
   Raises:
-    TypeError: it is of another one.
+    TypeError: the result has another tree.
   """
   leaves, own = jax.tree.flatten(result)
   if own != tree:
@@ -241,7 +240,7 @@ def flattened(name: str, result: Any, tree: Any) -> list[Any]:
 
 @functools.lru_cache(maxsize=4096)
 def _number(op: HostCall) -> int:
-  """Returns the number by which programs call."""
+  """Registers a function, and returns its number for programs."""
   kernel, _ = ffi_targets.load()
   function, returns = _callback(op)
   with _lock:
@@ -252,10 +251,10 @@ def _number(op: HostCall) -> int:
 
 
 def _callback(op: HostCall) -> tuple[Callable[..., Any], str]:
-  """Returns a function of arrays, and what it returns.
+  """Returns a function of arrays, and the kind of its result.
 
-  That is an "array", a "tuple" or a "list" of arrays. As little as can be is
-  between the program and the function: all of it is paid for in each call.
+  The kind is an "array", a "tuple" or a "list" of arrays. There are few layers
+  between program and function, as each call pays for them.
   """
   trees, out_tree, _ = op._sides()
   if op.levels:
@@ -281,7 +280,7 @@ def _callback(op: HostCall) -> tuple[Callable[..., Any], str]:
 
 
 def _kind(tree: Any) -> str:
-  """Whether a tree is one leaf, "array", a "tuple" of them, or another."""
+  """Returns the kind of a tree: "array", "tuple" or "list"."""
   if tree == jax.tree.structure(0):
     return "array"
   leaves = (0,) * tree.num_leaves
@@ -289,7 +288,7 @@ def _kind(tree: Any) -> str:
 
 
 def _finish(number: int, result: Any) -> list[onp.ndarray]:
-  """Returns the arrays of what a callback returned, checked."""
+  """Checks the result of a callback, and returns its arrays."""
   op, returns = _called[number]
   if op.levels:
     return result
@@ -305,8 +304,8 @@ def _describe(number: int, error: BaseException) -> str:
 
 
 def _has_callbacks() -> bool:
-  """Whether the native library is there, through which programs call."""
-  with _lock:  # Two threads may come first.
+  """Returns whether the native library, which calls Python, is loaded."""
+  with _lock:  # Two threads may call it at the same time.
     return _start_callbacks()
 
 
@@ -316,6 +315,6 @@ def _start_callbacks() -> bool:
   if kernel is None:
     return False
   kernel.start_callbacks(_finish, _describe, _PROCESS)
-  # Programs may be running when the interpreter exits.
+  # Programs may still run when the interpreter exits.
   atexit.register(kernel.stop_callbacks)
   return True

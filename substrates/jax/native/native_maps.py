@@ -1,7 +1,7 @@
-"""Native ops of libraries as the maps that `multilinear` binds.
+"""Native ops of libraries, as maps that `multilinear` binds.
 
-Integer inputs are the fixed operands of `derivatives`, and come first there;
-the native functions get all in their own order.
+Integer inputs are the fixed operands of `derivatives`, which come first; native
+functions take all inputs in the declared order.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from phasic.substrates.jax.internal.native import native_shapes
 
 
 def target(name: str) -> str:
-  """The FFI target of an op."""
+  """Returns the FFI target of an op."""
   return f"phasic_op_{name}"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ByIdentity:
-  """A bound function: two are equal if they were bound by one call."""
+  """A bound function, compared by identity."""
 
   own: native_declarations.NativeFunction
 
@@ -41,8 +41,8 @@ class Function(derivatives.NativeDerivatives):
 
   Attributes:
     bound: the function.
-    options: as the headers read them, or the attributes of a handler that is
-      not made with them, as `static_options` keeps them.
+    options: the text that the headers read, or attributes of other handlers, as
+      in `static_options`.
   """
 
   bound: ByIdentity
@@ -90,11 +90,11 @@ class Function(derivatives.NativeDerivatives):
     )
 
   def sort(self, inputs: Sequence[Any]) -> list[Any]:
-    """The inputs as operands: integers first."""
+    """Sorts inputs to operands: integers come first."""
     return [inputs[i] for i in self._positions()]
 
   def unsort(self, operands: Sequence[Any]) -> list[Any]:
-    """Operands, of which the first are the inputs, as inputs."""
+    """Sorts operands back to inputs; further operands follow."""
     positions = self._positions()
     inputs: list[Any] = [None] * len(positions)
     for i, x in zip(positions, operands[: len(positions)], strict=True):
@@ -139,7 +139,7 @@ class Function(derivatives.NativeDerivatives):
     ]
 
   def has_cuda(self, own: native_declarations.Declaration) -> bool:
-    """Whether the library has one of its functions for CUDA."""
+    """Returns whether the library has a function for CUDA."""
     symbol = f"{target(own.name)}_cuda"
     library = self.function.library
     return native_libraries.symbol(library, symbol) is not None
@@ -150,7 +150,7 @@ class Function(derivatives.NativeDerivatives):
     own: native_declarations.Declaration,
     operands: Sequence[Any],
   ) -> Any:
-    """A call of one of the library's functions."""
+    """Lowers a call of a function of the library."""
     ctx = ctx.replace(avals_in=self.unsort(ctx.avals_in))
     options: Any = {"options": self.options}
     if self.function.handler:
@@ -160,7 +160,7 @@ class Function(derivatives.NativeDerivatives):
 
 
 class _Lowered:
-  """A map whose result a native function computes."""
+  """A map that a native function computes."""
 
   function: Function
 
@@ -177,7 +177,7 @@ class _Lowered:
 
 
 class Value(_Lowered, derivatives.Forward):
-  """The op, or its native J_k, whose results are the floating ones."""
+  """The op, or its native J_k, which has the floating results only."""
 
   function: Function
 
@@ -235,13 +235,13 @@ class Value(_Lowered, derivatives.Forward):
   def _transposed(
     self, inputs: Sequence[Any], out: Sequence[Any], along: Sequence[Any]
   ) -> list[Any]:
-    """The forward rule of the reverse one."""
+    """Computes the forward rule as the transpose of the reverse rule."""
     function = self.function
     declaration = function.declaration
     reverse = function.function.vjp
     assert reverse is not None
 
-    def pull(*of_floats: Any) -> list[Any]:
+    def reverse_rule(*of_floats: Any) -> list[Any]:
       cotangents = native_declarations.spread(declaration.outputs, of_floats)
       found = reverse(tuple(inputs), tuple(out), cotangents)
       found = native_rules.check_rule(declaration, "vjp", found)
@@ -260,8 +260,8 @@ class Value(_Lowered, derivatives.Forward):
       jax.ShapeDtypeStruct.like(x)
       for _, x in native_declarations.inexact(declaration.outputs, out)
     ]
-    push = jax.linear_transpose(pull, *floats)
-    return list(push([t for t in along if t is not None]))
+    forward_rule = jax.linear_transpose(reverse_rule, *floats)
+    return list(forward_rule([t for t in along if t is not None]))
 
   def _checked(
     self,
@@ -271,7 +271,7 @@ class Value(_Lowered, derivatives.Forward):
     full: Any,
     like: Any,
   ) -> Any:
-    """A rule's result of the full shape, or one that broadcasts to it."""
+    """Checks a rule's result, which must broadcast to the full shape."""
     declaration = self.function.declaration
     return native_rules.checked(
       jnp, declaration, rule, operand, found, (full, like.dtype)
@@ -280,7 +280,7 @@ class Value(_Lowered, derivatives.Forward):
   def _with_integers(
     self, found: Sequence[Any], primals: Sequence[Any]
   ) -> list[Any]:
-    """Tangents of all outputs, zeros for integers."""
+    """Returns tangents of all outputs, with zeros for integers."""
     rest = iter(found)
     outputs = self.function.declaration.outputs
     avals = zip(self._order_zero().abstract(*primals), outputs, strict=True)
@@ -306,7 +306,7 @@ class Value(_Lowered, derivatives.Forward):
 
 
 class Pullback(_Lowered, derivatives.Adjoint):
-  """The op's native V_k, which computes all cotangents."""
+  """The op's native V_k, which computes all cotangents of inputs."""
 
   function: Function
 
@@ -328,7 +328,7 @@ def _of_order(
   given: Sequence[native_declarations.Declaration],
   order: int,
 ) -> native_declarations.Declaration:
-  """The native derivative of an order, of those that the op was bound with."""
+  """Returns the native derivative of an order, or raises."""
   if order > len(given):
     raise NotImplementedError(
       function.declaration.error(
@@ -340,7 +340,7 @@ def _of_order(
 
 
 def _attribute(value: Any) -> Any:
-  """A Python number as JAX's FFI takes it."""
+  """Converts a Python number to an attribute of JAX's FFI."""
   if isinstance(value, bool) or not isinstance(value, (int, float)):
     return value
   return onp.int64(value) if isinstance(value, int) else onp.float64(value)

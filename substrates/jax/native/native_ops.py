@@ -1,8 +1,8 @@
-"""Native ops of libraries as JAX's.
+"""Native ops of libraries in JAX.
 
-The op and its derivatives are maps that `multilinear` binds. Derivatives by a
-rule in array code are traced where they are asked for; JAX transposes them, and
-differentiates them, through the op again where they use its outputs.
+The op and its derivatives are maps that `multilinear` binds. Rules in array
+code are traced when derivatives are computed. JAX transposes and differentiates
+them, through the op again if they use its outputs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from phasic.substrates.jax.internal.native import native_shapes
 
 
 def load(function: native_declarations.NativeFunction) -> None:
-  """Loads an op's library, so that all there is to refuse is refused now.
+  """Loads and checks an op's library, so that errors are raised early.
 
   Raises:
     ImportError: the library was compiled for a newer jaxlib.
@@ -53,10 +53,10 @@ def load(function: native_declarations.NativeFunction) -> None:
 def make(
   function: native_declarations.NativeFunction, options: Mapping[str, Any]
 ) -> Callable[..., Any]:
-  """Returns the op as a function of its operands, with all its derivatives.
+  """Returns the op as a function of its operands, with derivatives.
 
-  Operands are arrays of the declared dtypes, whose batch dimensions are as many
-  in each; results are a tuple.
+  Operands are arrays of the declared dtypes, with equal numbers of batch
+  dimensions; results are a tuple.
 
   Args:
     function: the op.
@@ -81,14 +81,14 @@ def make(
 
 
 def shape(x: Any) -> tuple[Any, ...]:
-  """Returns the shape of an array, None where a size is not known."""
+  """Returns the shape of an array, None for unknown sizes."""
   return tuple(jnp.shape(x))
 
 
 def _broadcast(
   declaration: native_declarations.Declaration, arrays: Sequence[Any]
 ) -> list[Any]:
-  """All arrays with the full batch, as derivatives of ops have them."""
+  """Broadcasts all arrays to the full batch, for derivatives of ops."""
   shapes = [x.shape for x in arrays]
   batch = native_shapes.batch_shape(declaration, shapes)
   rank = len(batch)
