@@ -1,4 +1,4 @@
-"""The seam: what differs from substrate to substrate, here for TensorFlow."""
+"""The seam: the parts that differ between substrates, here for TensorFlow."""
 
 from phasic.substrates.tf.internal import frameworks
 

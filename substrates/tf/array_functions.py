@@ -1,9 +1,9 @@
-"""The `np.` names that the source uses, with NumPy's meaning, on TensorFlow.
+"""The `np.` functions that the source uses, implemented with TensorFlow.
 
-Exactly those names, no more; each is tested against NumPy for values, dtypes
-and shapes. Dtypes are promoted as NumPy 2 does: Python numbers adopt the dtype
-of the arrays, and numbers alone become int64 or float64. Shapes may have
-scalar tensors in them where a dimension is unknown.
+There are no other functions. Tests compare each one with NumPy: values, dtypes
+and shapes. Dtypes are promoted as in NumPy 2: Python numbers adopt the dtype of
+the arrays, and numbers alone become int64 or float64. Shapes may contain scalar
+tensors for unknown dimensions.
 """
 
 from collections.abc import Sequence
@@ -17,11 +17,11 @@ from phasic.substrates.tf.internal import given_dtypes
 Axis = int | Sequence[int] | None
 
 
-# ---- Making arrays --------------------------------------------------------
+# ---- Creation of arrays----------------------------------------------------
 
 
 def asarray(x: Any, dtype: Any = None) -> tf.Tensor:
-  """Converts to an array, or to one of another dtype."""
+  """Converts to an array, optionally of another dtype."""
   if tf.is_tensor(x) or isinstance(x, tf.Variable):
     x = tf.convert_to_tensor(x)
     return x if dtype is None else tf.cast(x, dtype)
@@ -33,27 +33,27 @@ def asarray(x: Any, dtype: Any = None) -> tf.Tensor:
 
 
 def arange(stop: Any) -> tf.Tensor:
-  """The integers 0, ..., stop - 1, as int64."""
+  """Returns the integers 0, ..., stop - 1, as int64."""
   return tf.range(tf.cast(stop, tf.int64))
 
 
 def eye(n: Any, dtype: Any = "float64") -> tf.Tensor:
-  """The identity matrix."""
+  """Returns the identity matrix."""
   return tf.eye(n, dtype=dtype)
 
 
 def zeros(shape: Any, dtype: Any = "float64") -> tf.Tensor:
-  """An array of zeros."""
+  """Returns an array of zeros."""
   return tf.zeros(_shape(shape), dtype)
 
 
 def zeros_like(x: Any) -> tf.Tensor:
-  """Zeros with the shape and dtype of `x`."""
+  """Returns zeros with the shape and dtype of `x`."""
   return tf.zeros_like(asarray(x))
 
 
 def ones_like(x: Any) -> tf.Tensor:
-  """Ones with the shape and dtype of `x`."""
+  """Returns ones with the shape and dtype of `x`."""
   return tf.ones_like(asarray(x))
 
 
@@ -61,77 +61,77 @@ def ones_like(x: Any) -> tf.Tensor:
 
 
 def abs(x: Any) -> tf.Tensor:
-  """Absolute value."""
+  """Computes the absolute value."""
   return tf.abs(asarray(x))
 
 
 def exp(x: Any) -> tf.Tensor:
-  """Exponential."""
+  """Computes the exponential."""
   return tf.exp(_floating(x))
 
 
 def expm1(x: Any) -> tf.Tensor:
-  """exp(x) - 1."""
+  """Computes exp(x) - 1."""
   return tf.math.expm1(_floating(x))
 
 
 def floor(x: Any) -> tf.Tensor:
-  """Largest integer that is not above `x`."""
+  """Computes the largest integer that is not above `x`."""
   x = asarray(x)
   return x if x.dtype.is_integer else tf.floor(x)
 
 
 def isfinite(x: Any) -> tf.Tensor:
-  """Whether neither infinite nor NaN."""
+  """Returns whether entries are neither infinite nor NaN."""
   return tf.math.is_finite(_floating(x))
 
 
 def isnan(x: Any) -> tf.Tensor:
-  """Whether NaN."""
+  """Returns whether entries are NaN."""
   return tf.math.is_nan(_floating(x))
 
 
 def log(x: Any) -> tf.Tensor:
-  """Natural logarithm."""
+  """Computes the natural logarithm."""
   return tf.math.log(_floating(x))
 
 
 def log1p(x: Any) -> tf.Tensor:
-  """log(1 + x)."""
+  """Computes log(1 + x)."""
   return tf.math.log1p(_floating(x))
 
 
 def logical_not(x: Any) -> tf.Tensor:
-  """Whether false.
+  """Returns whether entries are false.
 
-  Not by TensorFlow's operation: its graph optimizer makes x < y of not
-  (x >= y), which is wrong of NaN.
+  TensorFlow's logical_not is not used: its graph optimizer replaces not (x >=
+  y) by x < y, which is wrong for NaN.
   """
   return tf.where(asarray(x), False, True)
 
 
 def maximum(x: Any, y: Any) -> tf.Tensor:
-  """The larger of two; NaN if one is."""
+  """Computes the larger of two; NaN if one is NaN."""
   return tf.maximum(*_promote(x, y))
 
 
 def minimum(x: Any, y: Any) -> tf.Tensor:
-  """The smaller of two; NaN if one is."""
+  """Computes the smaller of two; NaN if one is NaN."""
   return tf.minimum(*_promote(x, y))
 
 
 def sqrt(x: Any) -> tf.Tensor:
-  """Square root."""
+  """Computes the square root."""
   return tf.sqrt(_floating(x))
 
 
 def square(x: Any) -> tf.Tensor:
-  """x times x."""
+  """Computes x times x."""
   return tf.square(asarray(x))
 
 
 def where(condition: Any, x: Any, y: Any) -> tf.Tensor:
-  """`x` where the condition holds, else `y`; all three broadcast."""
+  """Selects `x` where the condition holds, else `y`; all three broadcast."""
   return tf.where(tf.cast(asarray(condition), tf.bool), *_promote(x, y))
 
 
@@ -139,37 +139,37 @@ def where(condition: Any, x: Any, y: Any) -> tf.Tensor:
 
 
 def all(x: Any, axis: Axis = None) -> tf.Tensor:
-  """Whether all entries are true."""
+  """Returns whether all entries are true."""
   return tf.reduce_all(tf.cast(asarray(x), tf.bool), axis)
 
 
 def any(x: Any, axis: Axis = None) -> tf.Tensor:
-  """Whether some entry is true."""
+  """Returns whether some entry is true."""
   return tf.reduce_any(tf.cast(asarray(x), tf.bool), axis)
 
 
 def argsort(x: Any) -> tf.Tensor:
-  """Positions along the last axis, in the order of the entries; as int64."""
+  """Returns int64 indices that sort the last axis."""
   return tf.cast(tf.argsort(asarray(x), stable=True), tf.int64)
 
 
 def cumsum(x: Any, axis: int) -> tf.Tensor:
-  """Sums of the entries up to each."""
+  """Computes cumulative sums."""
   return tf.cumsum(_summable(x), axis)
 
 
 def matmul(x: Any, y: Any) -> tf.Tensor:
-  """Product of matrices (..., m, k) and (..., k, n)."""
+  """Multiplies matrices (..., m, k) and (..., k, n)."""
   return tf.linalg.matmul(*_promote(x, y))
 
 
 def max(x: Any, axis: Axis = None) -> tf.Tensor:
-  """The largest entry; NaN if one is."""
+  """Computes the largest entry; NaN if one is NaN."""
   return tf.reduce_max(asarray(x), axis)
 
 
 def sum(x: Any, axis: Axis = None) -> tf.Tensor:
-  """The sum of the entries; int64 for bools and int32."""
+  """Sums the entries; int64 for bools and int32."""
   return tf.reduce_sum(_summable(x), axis)
 
 
@@ -177,17 +177,17 @@ def sum(x: Any, axis: Axis = None) -> tf.Tensor:
 
 
 def broadcast_to(x: Any, shape: Any) -> tf.Tensor:
-  """`x` repeated to a shape."""
+  """Broadcasts `x` to a shape."""
   return tf.broadcast_to(asarray(x), _shape(shape))
 
 
 def concatenate(arrays: Sequence[Any], axis: int = 0) -> tf.Tensor:
-  """Arrays joined along an axis."""
+  """Joins arrays along an axis."""
   return tf.concat(_promote(*arrays), axis)
 
 
 def flip(x: Any, axis: Axis = None) -> tf.Tensor:
-  """The entries in reverse order."""
+  """Reverses the entries."""
   x = asarray(x)
   if axis is None:
     axis = range(len(x.shape))
@@ -196,7 +196,7 @@ def flip(x: Any, axis: Axis = None) -> tf.Tensor:
 
 
 def moveaxis(x: Any, source: int, destination: int) -> tf.Tensor:
-  """One axis moved to another place, the others kept in order."""
+  """Moves one axis to another place, and keeps the order of the others."""
   x = asarray(x)
   rank = len(x.shape)
   order = [i for i in range(rank) if i != source % rank]
@@ -205,29 +205,29 @@ def moveaxis(x: Any, source: int, destination: int) -> tf.Tensor:
 
 
 def reshape(x: Any, shape: Any) -> tf.Tensor:
-  """The entries in another shape; one size may be -1."""
+  """Reshapes the entries; one size may be -1."""
   return tf.reshape(asarray(x), _shape(shape))
 
 
 def shape(x: Any) -> tuple[Any, ...]:
-  """The shape; scalar tensors where a dimension is unknown."""
+  """Returns the shape, with scalar tensors for unknown dimensions."""
   x = asarray(x)
   dynamic = tf.shape(x)
   return tuple(dynamic[i] if d is None else d for i, d in enumerate(x.shape))
 
 
 def stack(arrays: Sequence[Any], axis: int = 0) -> tf.Tensor:
-  """Arrays of one shape along a new axis."""
+  """Stacks arrays of one shape along a new axis."""
   return tf.stack(_promote(*arrays), axis)
 
 
 def take(x: Any, indices: Any, axis: int) -> tf.Tensor:
-  """Slices of `x` along an axis; the indices must be in range."""
+  """Takes slices of `x` along an axis; the indices must be in range."""
   return tf.gather(asarray(x), asarray(indices), axis=axis)
 
 
 def transpose(x: Any, axes: Sequence[int] | None = None) -> tf.Tensor:
-  """The axes in another order, reversed if none is given."""
+  """Permutes the axes; reverses them by default."""
   return tf.transpose(asarray(x), None if axes is None else list(axes))
 
 
@@ -235,14 +235,14 @@ def transpose(x: Any, axes: Sequence[int] | None = None) -> tf.Tensor:
 
 
 def _promote(*values: Any) -> list[tf.Tensor]:
-  """As arrays of the dtype that NumPy would choose."""
+  """Converts to arrays of the dtype that NumPy would choose."""
   kinds = [_kind(x) for x in values]
   dtype = onp.result_type(*kinds)
   return [asarray(x, dtype) for x in values]
 
 
 def _kind(x: Any) -> Any:
-  """What `numpy.result_type` needs to know: a dtype, or a Python number."""
+  """Returns an argument for `numpy.result_type`: a dtype or a number."""
   if isinstance(x, (bool, int, float)):
     return x
   if hasattr(x, "dtype"):

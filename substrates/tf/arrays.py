@@ -1,4 +1,4 @@
-"""What arrays, and arguments that become arrays, are called in signatures."""
+"""Type aliases of arrays, and of arguments that become arrays."""
 
 from collections.abc import Sequence
 from typing import Any, SupportsIndex, TypeAlias
@@ -9,13 +9,13 @@ import tensorflow as tf
 Array: TypeAlias = tf.Tensor
 Scalar: TypeAlias = tf.Tensor
 Result: TypeAlias = tf.Tensor
-# In lists numbers and arrays may be mixed, which type checkers lose track of.
+# Lists may mix numbers and arrays, which type checkers cannot express.
 ArrayLike: TypeAlias = (
   tf.Tensor | tf.Variable | onp.typing.ArrayLike | Sequence[Any]
 )
-# What a size or a count may be.
+# A size or a count.
 Integer: TypeAlias = int | onp.integer
-# A batch shape has None for a size that is not known.
+# A batch shape, with None for an unknown size.
 ShapeLike: TypeAlias = (
   SupportsIndex | Sequence[SupportsIndex | None] | tf.TensorShape | tf.Tensor
 )

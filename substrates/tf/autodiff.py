@@ -9,16 +9,16 @@ from phasic.substrates.tf.internal import trees
 
 
 def flatten(tree: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
-  """Returns the leaves of a structure, and what puts such leaves together."""
+  """Returns the leaves of a structure, and a function that packs leaves."""
   return trees.flatten(tree), lambda leaves: trees.pack(tree, leaves)
 
 
 def leaves_like(tree: Any, like: Any) -> list[Any]:
-  """Returns what a structure has in the places of another one's leaves.
+  """Returns the parts of a structure at the leaves of another structure.
 
   Raises:
     TypeError: the structures differ.
-    ValueError: the same.
+    ValueError: the structures differ.
   """
   return trees.flatten_up_to(like, tree)
 
@@ -26,10 +26,10 @@ def leaves_like(tree: Any, like: Any) -> list[Any]:
 def reverse(
   f: Callable[..., Any], arrays: Sequence[Any]
 ) -> tuple[tuple[Any, ...], Callable[[Sequence[Any]], Sequence[Any]]]:
-  """Returns the arrays that `f` gives, a tuple, and their pullback."""
-  # Copies, so that an array given twice is two.
+  """Evaluates `f`, which returns a tuple of arrays; returns its pullback too."""
+  # Copies distinguish an array that is given twice.
   inputs = [tf.identity(x) for x in arrays]
-  # Persistent, as the pullback may be called more than once.
+  # The tape is persistent, as the pullback may be called more than once.
   with tf.GradientTape(persistent=True, watch_accessed_variables=False) as tape:
     tape.watch(inputs)
     values = tuple(tf.convert_to_tensor(x) for x in f(*inputs))
@@ -37,14 +37,16 @@ def reverse(
   def pullback(cotangents: Sequence[Any]) -> Sequence[Any]:
     dtypes = [x.dtype for x in values]
     places = [i for i, t in enumerate(dtypes) if t.is_floating or t.is_complex]
-    # TensorFlow's cotangents of complex numbers are the conjugates of ours.
-    bars = tape.gradient(
+    # TensorFlow's cotangents of complex numbers are conjugates of ours.
+    gradients = tape.gradient(
       [values[i] for i in places],
       inputs,
       output_gradients=[tf.math.conj(cotangents[i]) for i in places],
       unconnected_gradients=tf.UnconnectedGradients.ZERO,
     )
-    return [tf.math.conj(tf.convert_to_tensor(bar)) for bar in bars]
+    return [
+      tf.math.conj(tf.convert_to_tensor(gradient)) for gradient in gradients
+    ]
 
   return values, pullback
 
@@ -52,7 +54,7 @@ def reverse(
 def forward(
   f: Callable[..., Any], arrays: Sequence[Any], tangents: Sequence[Any]
 ) -> tuple[Sequence[Any], Sequence[Any]]:
-  """Returns the arrays that `f` gives, a tuple, and their tangents."""
+  """Evaluates `f`, which returns a tuple of arrays, and its tangents."""
   inputs = [tf.identity(x) for x in arrays]
   with tf.autodiff.ForwardAccumulator(inputs, list(tangents)) as accumulator:
     values = tuple(tf.convert_to_tensor(x) for x in f(*inputs))
@@ -64,5 +66,5 @@ def forward(
 
 
 def stop_gradient(x: Any) -> Any:
-  """Returns `x`, taken as a constant by every derivative."""
+  """Returns `x` as a constant for derivatives."""
   return tf.stop_gradient(x)

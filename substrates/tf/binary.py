@@ -1,7 +1,7 @@
-"""Floating numbers as a power of two and digits.
+"""Exponents and powers of two of floating numbers.
 
-Derivatives take what is returned as constants. Without tf.bitcast, which
-tf.vectorized_map does not know.
+Results are constants for derivatives. tf.bitcast is not used, as
+tf.vectorized_map does not support it.
 """
 
 import math
@@ -12,10 +12,10 @@ import tensorflow as tf
 
 
 def exponent(x: Any) -> Any:
-  """Returns n, held as a float, with |x| near 2^n: floor(log2(|x|)) or one off.
+  """Returns n as a float, with |x| near 2^n: floor(log2(|x|)) or one off.
 
-  It is undefined where x is not finite, and at most the least exponent of
-  normal numbers where x is zero or subnormal.
+  It is undefined if x is not finite, and at most the least exponent of normal
+  numbers if x is zero or subnormal.
 
   Args:
     x: an array of floats.
@@ -26,10 +26,10 @@ def exponent(x: Any) -> Any:
 
 
 def power_of_two(n: Any) -> Any:
-  """Returns 2^n; 0 or inf where that is no normal number.
+  """Computes 2^n; 0 or inf if it is not a normal number.
 
   Args:
-    n: an array of integers held as floats.
+    n: an array of integers, as floats.
   """
   n = tf.stop_gradient(tf.convert_to_tensor(n))
   info = onp.finfo(n.dtype.as_numpy_dtype)

@@ -16,13 +16,13 @@ def check(condition: Any, message: str, x: Any, what: Any = None) -> Any:
       of `x`.
     message: names the argument and the rule.
     x: the array that depends on the condition.
-    what: the values that the condition is about, of which a message that is
-      made before they are known cannot tell; it broadcasts with the condition.
+    what: the values that the condition is about. A message that is formatted
+      while tracing cannot contain them. They broadcast with the condition.
 
   Raises:
-    ValueError: the condition fails. Under tracing JAX cannot raise and makes
-      the entries of `x` NaN instead; TensorFlow raises InvalidArgumentError
-      when the function runs.
+    ValueError: the condition fails. Under tracing JAX cannot raise, and sets
+      the entries of `x` to NaN; TensorFlow raises InvalidArgumentError when the
+      function runs.
   """
   known = static.concrete(condition)
   if known is not None:
@@ -33,17 +33,17 @@ def check(condition: Any, message: str, x: Any, what: Any = None) -> Any:
   if what is not None:
     told = [message, "found", _first_bad(condition, what)]
   assertion = tf.debugging.Assert(tf.reduce_all(condition), told)
-  # Without the dependency the assertion could run after, or not at all.
+  # Without the dependency the assertion could run later, or not at all.
   with tf.control_dependencies([assertion]):
     return tf.identity(x)
 
 
 def _first_bad(condition: Any, what: Any) -> Any:
-  """Returns the first value for which the condition fails, else zero."""
+  """Returns the first value that violates the condition, else zero."""
   what = tf.convert_to_tensor(what)
   shape = tf.broadcast_dynamic_shape(tf.shape(condition), tf.shape(what))
   bad = tf.logical_not(tf.broadcast_to(condition, shape))
-  # There may be none to choose from.
+  # There may be no violation.
   bad = tf.concat([tf.reshape(bad, [-1]), [True]], axis=0)
   values = tf.reshape(tf.broadcast_to(what, shape), [-1])
   values = tf.concat([values, tf.zeros([1], what.dtype)], axis=0)
@@ -54,7 +54,7 @@ def check_not_empty(x: Any, name: str) -> Any:
   """Returns the array `x` if it has entries.
 
   Raises:
-    ValueError: it has none. Where TensorFlow learns the shape only when the
+    ValueError: it has none. If TensorFlow knows the shape only when the
       function runs, InvalidArgumentError is raised then.
   """
   shape = tuple(x.shape)

@@ -1,6 +1,6 @@
 """Conditionals and loops over arrays and nested tuples of arrays.
 
-Eagerly these are Python's own; in a `tf.function` they are TensorFlow's, so
+Eagerly these are Python loops. In a `tf.function` they are TensorFlow's, so
 that the graph does not grow with the number of steps.
 """
 
@@ -12,9 +12,9 @@ import tensorflow as tf
 
 from phasic.substrates.tf.internal import trees
 
-# Scans of at most so many steps are unrolled in graphs: there every order and
-# mode of differentiation works. Through a while loop TensorFlow has reverse
-# mode of every order, and forward mode of the first (of others it raises).
+# Scans of at most this many steps are unrolled in graphs, where all derivatives
+# work. Through a while loop TensorFlow has reverse mode of every order, but
+# forward mode of first order only (it raises for higher orders).
 _UNROLLED = 64
 
 
@@ -68,7 +68,7 @@ def scan(
       output; carry, slice and output are arrays, tuples of arrays or None.
     init: the first carry.
     xs: an array, a tuple of arrays with equal leading sizes, or None.
-    length: the number of steps, needed where `xs` is None.
+    length: the number of steps, required if `xs` is None.
 
   Returns:
     The last carry, and the outputs stacked along a new leading axis.
@@ -99,11 +99,11 @@ def vmap(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _graph_scan(f: Any, init: Any, xs: Any, steps: Any) -> tuple[Any, Any]:
-  """`scan` as a while loop, for at least one step.
+  """Runs `scan` as a while loop, for at least one step.
 
-  The outputs are written into plain tensors, not TensorArrays: those have no
-  forward mode in a graph. The first step is taken outside of the loop, as it
-  gives the outputs' shapes.
+  The outputs are written into plain tensors, as TensorArrays have no forward
+  mode in a graph. The first step runs before the loop, and gives the shapes of
+  the outputs.
   """
   carry, output = f(init, trees.map_leaves(lambda x: x[0], xs))
   filled = [
@@ -132,17 +132,17 @@ def _graph_scan(f: Any, init: Any, xs: Any, steps: Any) -> tuple[Any, Any]:
 
 
 def _blank(y: Any, steps: Any) -> Any:
-  """Zeros for `steps` arrays like `y`."""
+  """Returns zeros for `steps` arrays like `y`."""
   return tf.zeros(tf.concat([[steps], tf.shape(y)], 0), y.dtype)
 
 
 def compiled(
   f: Callable[..., Any], static_argnums: tuple[int, ...] = ()
 ) -> Callable[..., Any]:
-  """Returns `f`, compiled where the backend compiles loops anyway.
+  """Compiles `f` if the backend compiles loops anyway.
 
-  NumPy and TensorFlow run it as it is; JAX compiles it once for each shape and
-  each value of the static arguments, so that its loops are not compiled anew
+  NumPy and TensorFlow run it eagerly. JAX compiles it once for each shape and
+  each value of the static arguments, so that its loops are not compiled again
   at each call.
 
   Args:
@@ -154,11 +154,11 @@ def compiled(
 
 
 def _leaves_like(like: Any, tree: Any) -> list[Any]:
-  """Leaves whose static shapes are at least as precise as those of `like`."""
+  """Sets static shapes of leaves, at least as precise as those of `like`."""
   found = []
   for x, y in zip(trees.flatten(tree), trees.flatten(like), strict=True):
     x = tf.convert_to_tensor(x)
-    # Not tf.ensure_shape, which has no forward mode in a graph.
+    # tf.ensure_shape has no forward mode in a graph.
     x.set_shape(y.shape)
     found.append(x)
   return found

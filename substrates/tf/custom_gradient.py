@@ -1,14 +1,13 @@
-"""Functions with derivative rules of their own.
+"""Functions with custom derivative rules.
 
-A rule belongs to an op of ours, PhasicRule, which passes the function's values
-through and has a registered gradient that looks the rule up. TensorFlow
-derives forward mode from registered gradients by transposing them, so reverse
-rules serve both modes; `jvp_fn` is used only where there is no reverse rule,
-and is then transposed itself.
+A rule belongs to the op PhasicRule, which returns the function's values and has
+a registered gradient that looks up the rule. TensorFlow derives forward mode by
+transposing registered gradients, so reverse rules serve both modes. `jvp_fn` is
+used, and transposed, only if there is no reverse rule.
 
-`tf.custom_gradient` is no substitute: in a `tf.function` ForwardAccumulator
-ignores it and differentiates the function's own operations, silently. It is
-used only where the native library is missing; there take tapes.
+`tf.custom_gradient` is not a substitute: in a `tf.function` ForwardAccumulator
+ignores it and silently differentiates the function's operations. It is used
+only if the native library is missing; then only tapes are right.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,7 +26,7 @@ from phasic.substrates.tf.internal import xla_calls
 
 
 class Rules(NamedTuple):
-  """The derivative rules of a function, None where there is none."""
+  """The derivative rules of a function; None for a missing one."""
 
   vjp_fwd: Callable[..., Any] | None
   vjp_bwd: Callable[..., Any] | None
@@ -38,9 +37,9 @@ class Rules(NamedTuple):
 class _RuleName(str):
   """The name of a rule, with its pullback (arguments, cotangents) -> gradients.
 
-  A tape keeps the attributes of eager ops as the objects that they were given
-  as: it keeps the pullback, and whoever else may ask for it is the function
-  itself. Whether a graph is still there nobody can say, so its rules stay.
+  A tape keeps the attributes of eager ops as objects, so it keeps the pullback
+  alive. The lifetime of a graph is not known, so the rules of graphs are kept
+  for ever.
   """
 
   pullback: Callable[..., Any]
@@ -60,7 +59,7 @@ def custom_gradient(
   nondiff_argnums: Sequence[int] = (),
   eager: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-  """Returns a decorator that gives a function its derivative rules.
+  """Returns a decorator that sets the derivative rules of a function.
 
   Args:
     vjp_fwd: `vjp_fwd(*args) -> (out, residuals)`.
@@ -70,16 +69,16 @@ def custom_gradient(
       where primals and tangents are tuples over the differentiable arguments.
     nondiff_argnums: positions of the arguments that are not differentiated:
       arrays, or hashable Python values.
-    eager: whether eager calls run the function as it is, for functions that
+    eager: whether eager calls run the function uncompiled, for functions that
       call the host; else a backend may compile it.
 
-  Asking for a derivative whose rule is missing raises NotImplementedError
-  with the function's name and the rule's.
+  Derivatives whose rule is missing raise NotImplementedError with the names of
+  the function and the rule.
 
-  Arguments, results and residuals are arrays or nested structures of them.
-  Everything that the function depends on has to be an argument. The rules are
+  Arguments, results and residuals are arrays or nested structures of arrays.
+  Everything that the function depends on must be an argument. The rules are
   array code and are differentiated for higher orders; `vjp_fwd` runs when a
-  derivative is asked for, and may call the decorated function.
+  derivative is computed, and may call the decorated function.
 
   Example:
 
@@ -96,7 +95,7 @@ def custom_gradient(
   """
   if (vjp_fwd is None) != (vjp_bwd is None):
     raise ValueError("vjp_fwd and vjp_bwd must be given together")
-  del eager  # There is nothing else.
+  del eager  # No other rule exists.
   rules = Rules(vjp_fwd, vjp_bwd, jvp_fn, tuple(nondiff_argnums))
 
   def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -105,7 +104,7 @@ def custom_gradient(
     def rule_name(
       call: _Call, out: Any, shapes: tuple[tuple[Any, ...], tuple[Any, ...]]
     ) -> _RuleName:
-      """The name of the rule for these static arguments and shapes."""
+      """Returns the name of the rule for these static arguments and shapes."""
       key = (call.statics, repr((call.skeletons, out)), shapes)
       if key not in names:
         # Never the same in another process, where the rule may be another.
@@ -159,18 +158,18 @@ def custom_gradient(
 
 
 class _Call(NamedTuple):
-  """What a call has besides its arrays.
+  """The non-array parts of a call.
 
   Attributes:
-    statics: positions and values of arguments that are no arrays.
-    skeletons: the structures of the others.
+    statics: positions and values of arguments that are not arrays.
+    skeletons: the structures of the other arguments.
   """
 
   statics: tuple[tuple[int, Any], ...]
   skeletons: list[Any]
 
   def arguments(self, arrays: Sequence[Any]) -> list[Any]:
-    """All arguments in their order."""
+    """Returns all arguments in their order."""
     args = trees.pack(self.skeletons, arrays)
     for position, value in sorted(self.statics, key=lambda item: item[0]):
       args.insert(position, value)
@@ -197,7 +196,7 @@ def _rule_gradient(op: Any, *cotangents: Any) -> list[Any]:
 
 
 def _static_shapes(arrays: Sequence[tf.Tensor]) -> tuple[Any, ...]:
-  """What is known of shapes, as tuples; None where the rank is unknown."""
+  """Returns static shapes as tuples, None if the rank is unknown."""
   return tuple(
     None if x.shape.rank is None else tuple(x.shape.as_list()) for x in arrays
   )
@@ -210,10 +209,9 @@ def _of_shapes(
   arrays: Sequence[tf.Tensor],
   cotangents: Sequence[tf.Tensor],
 ) -> list[Any]:
-  """A pullback of arrays whose shapes are known from the call.
+  """Wraps a pullback so that it sets the shapes that the call had.
 
-  Forward mode traces the gradients of ops without their shapes where there have
-  been many.
+  After many shapes, forward mode traces the gradients of ops without shapes.
   """
   for x, shape in zip(
     [*arrays, *cotangents], [*shapes, *cotangent_shapes], strict=True
@@ -231,7 +229,7 @@ def _pullback(
   arrays: Sequence[tf.Tensor],
   cotangents: Sequence[Any],
 ) -> list[Any]:
-  """The gradients of all arrays; None for those not differentiated."""
+  """Computes the gradients of all arrays, None for constant ones."""
   args = call.arguments(arrays)
   fixed = [args[i] for i in rules.nondiff_argnums]
   free = [i for i in range(len(args)) if i not in rules.nondiff_argnums]
@@ -260,7 +258,7 @@ def _pullback(
 def _without_library(
   f: Callable[..., Any], rules: Rules, call: _Call, arrays: Sequence[tf.Tensor]
 ) -> Any:
-  """The function through `tf.custom_gradient`."""
+  """Wraps the function by `tf.custom_gradient`."""
   structure = []
 
   @tf.custom_gradient
@@ -284,7 +282,7 @@ def _transpose(
   out: Any,
   cotangents: Sequence[Any],
 ) -> tuple[Any, ...]:
-  """The reverse rule of a forward rule, which is linear in its tangents."""
+  """Transposes a forward rule, which is linear in its tangents."""
   tangents = trees.map_leaves(tf.zeros_like, primals)
   watched = [x for x in trees.flatten(tangents) if _is_floating(x)]
   with tf.GradientTape() as tape:
@@ -314,7 +312,7 @@ def _is_floating(x: tf.Tensor) -> bool:
 
 
 def _tensor(x: Any) -> tf.Tensor:
-  """As a tensor; Python numbers become float64, as in NumPy."""
+  """Converts to a tensor; Python numbers become float64, as in NumPy."""
   if hasattr(x, "dtype"):
     return tf.convert_to_tensor(x)
   return tf.convert_to_tensor(x, tf.float64)

@@ -1,4 +1,4 @@
-"""Calls of the native eliminations by tensors, for `elimination_ops`."""
+"""Calls of the native eliminations with tensors, for `elimination_ops`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ def eliminate(
   transposed: bool,
   gives_edges: bool,
 ) -> Any:
-  """Returns `elimination_ops.eliminate` on the kernel's path."""
+  """Computes `elimination_ops.eliminate` by the kernel."""
   del fallback
   indices = tf.convert_to_tensor(indices, tf.int32)
   given = [weights, per_phase, *([] if per_edge is None else [per_edge])]
@@ -41,7 +41,7 @@ def moments(
   operands: Sequence[Any],
   options: Mapping[str, Any],
 ) -> tuple[Any, ...]:
-  """Returns `elimination_ops.moments` on the kernel's path."""
+  """Computes `elimination_ops.moments` by the kernel."""
   arrays = _with_one_batch(operands[1:], (1, 1, 1, 1))
   indices = tf.convert_to_tensor(operands[0], tf.int32)
   ones = [1] * (arrays[0].shape.rank - 1)
@@ -52,7 +52,7 @@ def moments(
 def _with_one_batch(
   values: Sequence[Any], event_ranks: Sequence[int], *batches: Any
 ) -> list[tf.Tensor]:
-  """Tensors of one dtype with their, and others', full batch shape."""
+  """Broadcasts tensors of one dtype to the common batch shape."""
   first = tf.convert_to_tensor(values[0])
   tensors = [first, *(tf.convert_to_tensor(x, first.dtype) for x in values[1:])]
   shapes = [static.shape(x) for x in tensors]

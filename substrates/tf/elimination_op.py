@@ -1,8 +1,8 @@
 """The native op of linear systems of chains and its registered gradient.
 
-Solutions are linear in the right-hand sides, the transpose is the op itself in
-the other direction, and so is the derivative in the weights, so that there are
-derivatives of every order.
+Solutions are linear in the right-hand sides. The transpose is the transposed
+op, and the derivative in the weights uses the op too. So derivatives of every
+order exist.
 """
 
 from typing import Any
@@ -22,9 +22,9 @@ def eliminate(
   transposed: bool,
   gives_edges: bool,
 ) -> list[tf.Tensor]:
-  """Returns the result of phases and, where it is wanted, that of edges.
+  """Computes the result per phase and, if requested, per edge.
 
-  All but the indices have the full batch shape.
+  All arguments except the indices have the full batch shape.
   """
   if phase_type_op.in_xla():
     inputs = [indices, weights, per_phase]

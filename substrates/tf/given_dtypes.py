@@ -1,4 +1,4 @@
-"""Dtypes of arguments before they are arrays of the backend."""
+"""Dtypes of arguments before conversion to arrays of the backend."""
 
 from typing import Any
 
@@ -7,17 +7,17 @@ import tensorflow as tf
 
 
 def of(x: Any, name: str) -> Any:
-  """Returns the dtype that `x` has or would have.
+  """Returns the dtype of `x`, as an array.
 
-  It is None for a list with arrays in it that have to have a common one, which
-  the backend does not look after.
+  It is None for a list with arrays, if the backend does not check that they
+  have a common dtype.
 
   Args:
     x: an array, a number or nested lists.
     name: the argument's name.
 
   Raises:
-    TypeError: `x` is no array.
+    TypeError: `x` is not an array.
     ValueError: `x` is ragged.
   """
   if isinstance(x, (tf.RaggedTensor, tf.SparseTensor)):
@@ -28,12 +28,12 @@ def of(x: Any, name: str) -> Any:
 
 
 def is_weak(x: Any) -> bool:
-  """Returns whether `x` has no dtype of its own: a Python number or a list."""
+  """Returns whether `x` has no fixed dtype: a Python number or a list."""
   return not hasattr(x, "dtype") and not holds_arrays(x)
 
 
 def holds_arrays(x: Any) -> bool:
-  """Returns whether `x` is a list with tensors in it."""
+  """Returns whether `x` is a list that contains tensors."""
   return isinstance(x, (list, tuple)) and any(
     tf.is_tensor(y) or isinstance(y, tf.Variable) or holds_arrays(y) for y in x
   )

@@ -1,7 +1,7 @@
-"""Calls of our own ops in what TensorFlow compiles with XLA.
+"""Calls of phasic's ops in programs that TensorFlow compiles with XLA.
 
-Each function stands for the op of its name: it takes what the op takes, and
-has the op's registered gradient. See `xla_calls`.
+Each function replaces the op of its name: it has the op's arguments and its
+registered gradient. See `xla_calls`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,10 +15,10 @@ from phasic.substrates.tf.internal import xla_programs
 
 
 def load(path: str) -> None:
-  """Registers the handlers of our library with TensorFlow's XLA.
+  """Registers the handlers of phasic's library with TensorFlow's XLA.
 
   Raises:
-    NotImplementedError: that cannot be done.
+    NotImplementedError: the registration fails.
   """
   symbol = getattr(ctypes.CDLL(path), "PhasicRegisterWithXla", None)
   if symbol is None:
@@ -35,7 +35,7 @@ def phase_type_forward(
   fixed: Sequence[tf.Tensor],
   attributes: Mapping[str, Any],
 ) -> tf.Tensor:
-  """J_k of the kernel."""
+  """Computes J_k of the kernel."""
   times = _axis(operands, 4, -1)
   batch = _batch([*operands[:5], *fixed], _event_ranks(fixed))
   [result] = _phase_type(
@@ -49,7 +49,7 @@ def phase_type_adjoint(
   fixed: Sequence[tf.Tensor],
   attributes: Mapping[str, Any],
 ) -> list[tf.Tensor]:
-  """V_k of the kernel; what is not wanted is zero."""
+  """Computes V_k of the kernel; unwanted results are zero."""
   ranks = _event_ranks(fixed)
   shapes = [_dims(operands, i) for i in range(5)]
   unwanted = {}
@@ -66,7 +66,7 @@ def phase_type_statistics(
   fixed: Sequence[tf.Tensor],
   attributes: Mapping[str, Any],
 ) -> list[tf.Tensor]:
-  """Expected statistics of the kernel."""
+  """Computes expected statistics by the kernel."""
   batch = _batch([*operands[:5], *fixed], _event_ranks(fixed))
   phases = _axis(operands, 0, -1)
   jumps: tuple[xla_programs.Dim, ...] = (phases, phases)
@@ -82,7 +82,7 @@ def phase_type_statistics(
 def eliminate(
   inputs: Sequence[tf.Tensor], transposed: bool, gives_edges: bool
 ) -> list[tf.Tensor]:
-  """Solutions of chains' linear systems."""
+  """Solves linear systems of chains by the kernel."""
   shapes = [_dims(inputs, 2)]
   if gives_edges:
     shapes.append((*_dims(inputs, 1), _axis(inputs, 2, -1)))
@@ -104,7 +104,7 @@ def moments(
   gives_gradients: bool,
   options: Mapping[str, Any],
 ) -> list[tf.Tensor]:
-  """Moments and, where wanted, their gradients."""
+  """Computes moments and, if requested, their gradients."""
   count = 2 if gives_variance else 1
   batch = _batch(inputs, (2, 1, 1, 1, 1))
   shapes = [batch] * count
@@ -133,7 +133,7 @@ def moments(
 def rule(
   values: Sequence[tf.Tensor], arguments: Sequence[tf.Tensor], name: str
 ) -> list[tf.Tensor]:
-  """The values, with the derivative rule of that name."""
+  """Returns the values, with the derivative rule of a name."""
   inputs = [*values, *arguments]
   return xla_calls.identity("PhasicRule", {"rule": name}, inputs, len(values))
 
@@ -148,7 +148,7 @@ def _phase_type(
 ) -> list[tf.Tensor]:
   count = len(operands)
   inputs = [*operands, *fixed]
-  # The handler has what is fixed in front.
+  # The handler takes fixed operands first.
   order = [*range(count, len(inputs)), *range(count)]
   config = [
     f"kind = {attributes['kind']} : i32",
@@ -175,7 +175,7 @@ def _phase_type(
 
 
 def _event_ranks(fixed: Sequence[tf.Tensor]) -> tuple[int, ...]:
-  """Of the operands, and of what is fixed."""
+  """Returns the event ranks of operands and fixed operands."""
   edges = len(fixed) >= 3
   own = (1, 1, 1, 1, 1) if edges else (1, 2, 1, 1, 1)
   return own + ((2, 1, 2) if edges else ()) + (1,) * (len(fixed) % 3)
@@ -184,7 +184,7 @@ def _event_ranks(fixed: Sequence[tf.Tensor]) -> tuple[int, ...]:
 def _batch(
   inputs: Sequence[tf.Tensor], ranks: Sequence[int]
 ) -> tuple[xla_programs.Dim, ...]:
-  """The common batch dimensions of inputs, the first ones of a call."""
+  """Returns the common batch dimensions of inputs."""
   rank = inputs[0].shape.rank - ranks[0]
   result: list[xla_programs.Dim] = []
   for axis in range(rank):
@@ -210,7 +210,7 @@ def _dims(
 def _axis(
   inputs: Sequence[tf.Tensor], position: int, axis: int
 ) -> xla_programs.Dim:
-  """The size of an input's axis, counted from the last."""
+  """Returns the size of an input's axis, counted from the last."""
   shape = inputs[position].shape
   size = shape[axis]
   if size is not None:

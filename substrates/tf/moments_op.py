@@ -1,7 +1,7 @@
 """The native op of moments by elimination and its registered gradient.
 
-The op gives gradients along with moments. Derivatives of the gradients are those
-of the portable function, which goes by the op of `elimination_op`.
+The op returns gradients along with moments. Derivatives of the gradients are
+those of the portable function, which uses the op of `elimination_op`.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,8 +13,7 @@ from phasic.substrates.tf.internal import kernel_calls
 from phasic.substrates.tf.internal import phase_type_op
 from phasic.substrates.tf.internal import xla_calls
 
-# The portable function, once there has been a call: a gradient finds nothing
-# but the op.
+# The portable function, set by the first call: a gradient gets only the op.
 _fallbacks: list[Callable[..., Any]] = []
 
 
@@ -28,14 +27,14 @@ def moments(
   gives_variance: bool,
   **options: Any,
 ) -> tuple[tf.Tensor, ...]:
-  """Returns the mean and, where wanted, the variance, (...).
+  """Computes the mean and, if requested, the variance, (...).
 
   Args:
     fallback: as in `elimination_ops.moments`.
-    operands: those of `elimination_ops.moments`, with the full batch shape;
-      indices with as many ones.
-    gives_variance: whether the variance is wanted.
-    **options: the others of `elimination_ops.moments`.
+    operands: as in `elimination_ops.moments`, with the full batch shape;
+      indices have batch dimensions of one.
+    gives_variance: whether to return the variance.
+    **options: further options of `elimination_ops.moments`.
   """
   if fallback not in _fallbacks:
     _fallbacks.append(fallback)
@@ -48,7 +47,7 @@ def _call(
   gives_gradients: bool,
   options: dict[str, Any],
 ) -> list[tf.Tensor]:
-  """Returns moments and, where wanted, gradients in weights and initial."""
+  """Computes moments and, if requested, gradients in weights and initial."""
   if phase_type_op.in_xla():
     return kernel_calls.moments(
       operands, gives_variance, gives_gradients, options
@@ -102,7 +101,7 @@ def _of_gradients(
   cotangents: Sequence[tf.Tensor],
   options: dict[str, Any],
 ) -> list[tf.Tensor]:
-  """The cotangents of weights and initial, of those of all results."""
+  """Computes the cotangents of weights and initial from those of results."""
   if not _fallbacks:
     raise NotImplementedError(
       "second derivatives of moments: a SavedModel cannot bring array code with "

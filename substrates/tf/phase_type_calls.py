@@ -1,8 +1,8 @@
-"""Calls of the native kernel by tensors, for `kernel_ops`.
+"""Calls of the native kernel with tensors, for `kernel_ops`.
 
-The kernel runs on the CPU; TensorFlow copies what lies elsewhere. Under
+The kernel runs on the CPU; TensorFlow copies tensors on other devices. Under
 `jit_compile=True` the ops are calls of `kernel_calls`. Derivatives in constants
-and coefficients of edges are refused; `phase_type_op` says how.
+and coefficients of edges do not exist, see `phase_type_op`.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from phasic.substrates.tf.internal import phase_type_op
 
 
 class _Kernel(kernel_common.Kernel):
-  """The ops are a library of their own, beside the host's."""
+  """The kernel, whose ops are in a separate library."""
 
   def on_host(self) -> Any:
     kernel, reason = kernel_common.load()
@@ -30,7 +30,9 @@ class _Kernel(kernel_common.Kernel):
 
   def set_num_threads(self, count: int) -> None:
     self.require()
-    super().set_num_threads(count)  # Which checks it; `status` runs there.
+    super().set_num_threads(
+      count
+    )  # It checks the number; `status` uses its threads.
     phase_type_op.set_num_threads(operator.index(count))
 
 
@@ -44,7 +46,7 @@ def portable(
   fallback: Callable[..., Any],
   fixed: Sequence[Any],
 ) -> Any:
-  """Returns `kernel_ops.phase_type` on the portable path."""
+  """Computes `kernel_ops.phase_type` on the portable path."""
   return fallback(kind, *operands, *_tensors(fixed))
 
 
@@ -56,14 +58,14 @@ def forward(
   fixed: Sequence[Any],
   discrete: bool,
 ) -> Any:
-  """Returns D^k F(x)[v_1, .., v_k] of `kernel_ops.phase_type` by the kernel.
+  """Computes D^k F(x)[v_1, .., v_k] of `kernel_ops.phase_type` by the kernel.
 
   Args:
-    kind: as there.
+    kind: as in `phase_type`.
     groups: the operands x, then k groups of tangents of them.
-    fallback: as there.
+    fallback: as in `phase_type`.
     fixed: edges and kinds.
-    discrete: as there.
+    discrete: as in `phase_type`.
   """
   del fallback
   number, order = kernel_common.KINDS.index(kind), len(groups) - 1
@@ -83,10 +85,10 @@ def adjoint(
   fixed: Sequence[Any],
   discrete: bool,
 ) -> Sequence[Any]:
-  """Returns the cotangents of the operands of the `wanted` indices."""
+  """Computes the cotangents of the operands with `wanted` indices."""
   del fallback
   number, own = kernel_common.KINDS.index(kind), range(len(operands))
-  bars = phase_type_op.adjoint(
+  results = phase_type_op.adjoint(
     number,
     1,
     [_tensors(operands)],
@@ -95,14 +97,14 @@ def adjoint(
     [i in wanted for i in own],
     discrete,
   )
-  return [bars[i] for i in wanted]
+  return [results[i] for i in wanted]
 
 
 @tf.autograph.experimental.do_not_convert
 def statistics(
   kind: str, operands: Sequence[Any], weights: Any, fixed: Sequence[Any]
 ) -> Sequence[Any]:
-  """Returns `kernel_ops.statistics`; arguments are as above."""
+  """Computes `kernel_ops.statistics`; arguments are as above."""
   number = kernel_common.KINDS.index(kind)
   *operands, weights = _tensors([*operands, weights])
   return phase_type_op.statistics(number, operands, weights, _tensors(fixed))

@@ -2,29 +2,26 @@
 
 Importing this module loads the op library, so a SavedModel that uses the ops
 can be loaded, run and differentiated after `import phasic.substrates.tf`. The
-import never fails for lack of the library: `load_error()` then says why.
+import does not fail if the library is missing: `load_error()` returns why.
 
 J_k(x; v1..vk) = D^k F(x)[v1..vk] is the op PhasicPhaseTypeForward,
 V_k(x; v1..v_{k-1}; c) = (D^k F(x)[v1..v_{k-1}, .])^T c is
-PhasicPhaseTypeAdjoint. Gradients that no tape asks for are not computed, where
-a tape says what it asks for: a graph of operations does not. The family is
-closed under differentiation, so each gradient below is again one of the two
-ops. TensorFlow transposes the registered gradient to get forward mode, which
-closes likewise.
+PhasicPhaseTypeAdjoint. A tape lists the gradients that it uses, and only these
+are computed; a graph of operations computes all. The family is closed under
+differentiation, so each gradient below is again one of the two ops. TensorFlow
+transposes the registered gradient for forward mode, which is closed too.
 
-Expected statistics, PhasicPhaseTypeStatistics, have no derivatives: what is
-said below of the constants of edges goes for all their inputs.
+The kinds of the times have no derivative, as they are integers. The structure
+of a sparse model is fixed too: derivatives in the constants and coefficients of
+its edges do not exist. Eagerly, a tape that watches one of them and reaches it
+raises NotImplementedError. In a graph it is unknown whether a gradient will be
+used: there it is NaN, never zero. All inputs of expected statistics,
+PhasicPhaseTypeStatistics, behave like this.
 
-The kinds of the times have no derivative, being integers. The structure of a
-sparse model is fixed too: no derivative in the constants and
-coefficients of its edges exists. Eagerly a tape that watches one of them and
-reaches them raises NotImplementedError. In a graph nobody can say whether a
-gradient will be used: there it is NaN, never zero.
-
-One nesting TensorFlow 2.21 gets wrong for every op, its own too: a GradientTape
-outside of two nested ForwardAccumulators raises InternalError eagerly and gives
-wrong numbers in a `tf.function`. Put the tape inside. The same holds in a
-`tf.function` for a tape outside of an accumulator outside of another
+TensorFlow 2.21 computes one nesting wrong for every op, also its own: a
+GradientTape outside two nested ForwardAccumulators raises InternalError
+eagerly, and gives wrong numbers in a `tf.function`. Put the tape inside. In a
+`tf.function` the same holds for a tape outside an accumulator outside another
 `tf.function`.
 """
 
@@ -45,7 +42,7 @@ from phasic.substrates.tf.internal.native import native_files
 
 # Number of operands: initial_probs, subgenerator, exit_rates, prob_zero, times.
 NUM_OPERANDS = 5
-# Of a sparse model: indices, constants, coefficients.
+# The number of arrays of a sparse model: indices, constants, coefficients.
 NUM_EDGE_ARRAYS = 3
 # The kernel is compiled for derivatives up to this order.
 MAX_ORDER = 3
@@ -58,7 +55,7 @@ def _path() -> str:
 
 
 def _load() -> tuple[Any, str]:
-  """Returns the op module, or None with the reason why there is none."""
+  """Loads the op module; returns it, or None with a reason."""
   path = _path()
   if not os.path.exists(path):
     return None, (
@@ -93,20 +90,20 @@ _OPS, _LOAD_ERROR = _load()
 
 
 def load_error() -> str:
-  """Why the native ops cannot be used; "" when they can."""
+  """Returns why the native ops cannot be used, "" if they can."""
   return _LOAD_ERROR
 
 
 def native_ops() -> Any:
-  """The module of the native ops, None when they cannot be used."""
+  """Returns the module of the native ops, None if they cannot be used."""
   return _OPS
 
 
 def in_xla() -> bool:
-  """Whether calls are to be those of `kernel_calls`, which work then.
+  """Returns whether calls must use `kernel_calls`, and loads it then.
 
   Raises:
-    NotImplementedError: they are to be, and cannot be made to work.
+    NotImplementedError: calls must use it, but loading fails.
   """
   if not xla_calls.is_compiling():
     return False
@@ -117,7 +114,7 @@ def in_xla() -> bool:
 
 
 def num_threads() -> int:
-  """How many threads one op may use."""
+  """Returns the largest number of threads of one op."""
   return library().PhasicNumThreads()
 
 
@@ -127,7 +124,7 @@ def set_num_threads(count: int) -> None:
 
 
 def library() -> ctypes.CDLL:
-  """The library that TensorFlow has loaded."""
+  """Returns the library that TensorFlow has loaded."""
   return ctypes.CDLL(_path())
 
 
@@ -138,11 +135,10 @@ def forward(
   fixed: Group = (),
   discrete: bool = False,
 ) -> tf.Tensor:
-  """J_k: `groups` is the operands, then k groups of tangents.
+  """Computes J_k; `groups` has the operands, then k groups of tangents.
 
-  `fixed` is the three arrays of a sparse model, none for a subgenerator, and
-  the kinds of the times, none where all have this kind; `discrete` tells
-  whether the chain goes in steps.
+  `fixed` has the three arrays of a sparse model, if it is sparse, and the kinds
+  of the times, if they differ; `discrete` is whether time is discrete.
   """
   if in_xla():
     inputs = [x for group in groups for x in group]
@@ -166,9 +162,9 @@ def adjoint(
   wanted: Sequence[bool] = (True,) * NUM_OPERANDS,
   discrete: bool = False,
 ) -> list[tf.Tensor | None]:
-  """V_k: `groups` is the operands, then k - 1 groups of tangents.
+  """Computes V_k; `groups` has the operands, then k - 1 groups of tangents.
 
-  What is not wanted is not computed, and None.
+  Unwanted results are None, and are not computed.
   """
   inputs = [*(x for group in groups for x in group), cotangent]
   attributes = {
@@ -189,7 +185,7 @@ def adjoint(
 def statistics(
   kind: int, operands: Group, weights: tf.Tensor, fixed: Group = ()
 ) -> list[tf.Tensor]:
-  """Expected starts, sojourns, jumps, exits and zeros; `fixed` as above."""
+  """Computes starts, sojourns, jumps, exits and zeros; `fixed` as above."""
   if in_xla():
     attributes = {"kind": kind, "order": 1, "discrete": False}
     inputs = [*operands, weights]
@@ -204,7 +200,7 @@ def statistics(
 
 
 def _lists(fixed: Group) -> dict[str, list[tf.Tensor]]:
-  """The op's lists of inputs behind `inputs`."""
+  """Returns the op's lists of inputs after `inputs`."""
   count = NUM_EDGE_ARRAYS if len(fixed) >= NUM_EDGE_ARRAYS else 0
   return {
     "edge_indices": list(fixed[: min(count, 1)]),
@@ -214,12 +210,12 @@ def _lists(fixed: Group) -> dict[str, list[tf.Tensor]]:
 
 
 def _fixed(op: Any) -> list[tf.Tensor]:
-  """The op's inputs behind the list `inputs`: edges, kinds."""
+  """Returns the op's inputs after the list `inputs`: edges, kinds."""
   return list(op.inputs)[op.get_attr("N") :]
 
 
 def _groups(op: Any) -> list[list[tf.Tensor]]:
-  """The other inputs in groups of five; the adjoint's last one has one."""
+  """Groups the other inputs by five; the adjoint's last group has one."""
   inputs = list(op.inputs)[: op.get_attr("N")]
   return [
     inputs[i : i + NUM_OPERANDS] for i in range(0, len(inputs), NUM_OPERANDS)
@@ -227,10 +223,10 @@ def _groups(op: Any) -> list[list[tf.Tensor]]:
 
 
 def _wanted(op: Any, groups: Sequence[Group]) -> list[list[bool]]:
-  """For each member of each group whether its gradient is used.
+  """Returns, for each member of each group, whether its gradient is used.
 
-  A tape says so by `skip_input_indices`. A graph operation does not: there
-  everything is built, and TensorFlow prunes what nothing uses.
+  A tape has `skip_input_indices`. A graph operation does not: there all
+  gradients are built, and TensorFlow prunes unused ones.
   """
   skipped = set(getattr(op, "skip_input_indices", None) or ())
   wanted, first = [], 0
@@ -242,8 +238,8 @@ def _wanted(op: Any, groups: Sequence[Group]) -> list[list[bool]]:
 
 
 def _check_order(op: Any, order: int) -> None:
-  # In a graph the gradient may be built and never run; the op itself reports
-  # the order when it is run.
+  # In a graph the gradient may be built and never run; the op reports the
+  # order when it runs.
   if order > MAX_ORDER and not isinstance(op, tf.Operation):
     raise NotImplementedError(
       f"a derivative of order {order} of the phase-type kernel was asked for; "
@@ -261,10 +257,10 @@ def _tensor(upstream: Any, like: tf.Tensor) -> tf.Tensor:
 def _fixed_gradients(
   op: Any, upstream: Sequence[tf.Tensor]
 ) -> list[tf.Tensor | None]:
-  """For edges and kinds, whose derivatives the kernel does not have.
+  """Returns gradients in edges and kinds, which do not exist.
 
-  Forward mode and the gradient of a whole `tf.function` ask for gradients in
-  all inputs and use a few, so nothing may fail there.
+  Forward mode and the gradient of a `tf.function` request gradients in all
+  inputs and use a few, so these must not fail.
   """
   return _missing_gradients(
     op,
@@ -278,7 +274,7 @@ def _fixed_gradients(
 def _missing_gradients(
   op: Any, first: int, upstream: Sequence[tf.Tensor], message: str
 ) -> list[tf.Tensor | None]:
-  """For the inputs from `first` on, of which there are no derivatives."""
+  """Returns gradients in the inputs from `first` on, which do not exist."""
   skipped = set(getattr(op, "skip_input_indices", None) or ())
   gradients: list[tf.Tensor | None] = []
   for i, x in enumerate(op.inputs[first:], first):
@@ -296,12 +292,12 @@ def _missing_gradients(
 def _unknown(
   upstream: Sequence[tf.Tensor], points: Sequence[tf.Tensor], like: tf.Tensor
 ) -> tf.Tensor:
-  """A gradient shaped as `like` that cannot be computed: NaN.
+  """Returns NaN for a gradient of the shape of `like` that does not exist.
 
-  As a map of `upstream` it takes zeros to zeros, as does its transpose, which
-  is forward mode: a tangent of zero adds nothing, any other one NaN. It
-  depends on `points` as well, in the same manner, so that derivatives of it
-  are not zero either.
+  As a map of `upstream` it maps zeros to zeros, and so does its transpose,
+  which is forward mode: a tangent of zero adds zero, any other tangent NaN. It
+  depends on `points` in the same way, so that its derivatives are not zero
+  either.
   """
   nan = tf.constant(float("nan"), like.dtype)
   zeros = [x - tf.stop_gradient(x) for x in points if x.dtype.is_floating]

@@ -12,16 +12,16 @@ import tensorflow as tf
 
 from phasic.substrates.tf.internal import static
 
-_FOLD = 0x666F6C64  # Keeps folded seeds apart from split ones.
+_FOLD = 0x666F6C64  # This key makes folded seeds differ from split ones.
 
 
 def sanitize_seed(seed: Any, salt: str | None = None) -> Any:
   """Returns the seed in the form that the other functions take.
 
   Args:
-    seed: what the user gave.
-    salt: a name that makes the seed a different one, so that two places can
-      start from the same user's seed.
+    seed: the user's seed.
+    salt: a name that changes the seed, so that different functions can use the
+      same user's seed.
 
   Raises:
     TypeError: the seed is None or of a wrong type.
@@ -39,12 +39,12 @@ def sanitize_seed(seed: Any, salt: str | None = None) -> Any:
 
 
 def split_seed(seed: Any, n: int = 2) -> tuple[Any, ...]:
-  """Returns `n` seeds whose numbers are independent of each other."""
+  """Splits a seed into `n` independent seeds."""
   return tuple(tf.unstack(tf.random.split(seed, n)))
 
 
 def fold_in(seed: Any, data: Any) -> Any:
-  """Returns a seed made of a seed and an integer (a counter, say)."""
+  """Combines a seed and an integer (e.g. a counter) to a new seed."""
   if tf.is_tensor(data):
     data = tf.cast(data, tf.int32)
   else:
@@ -53,19 +53,19 @@ def fold_in(seed: Any, data: Any) -> Any:
 
 
 def uniform(seed: Any, shape: static.Shape, dtype: str) -> Any:
-  """Returns uniform numbers from [0, 1)."""
+  """Draws uniform numbers from [0, 1)."""
   return tf.random.stateless_uniform(_shape(shape), seed, dtype=dtype)
 
 
 def exponential(seed: Any, shape: static.Shape, dtype: str) -> Any:
-  """Returns exponential numbers of rate one."""
+  """Draws exponential numbers of rate one."""
   return -tf.math.log1p(-uniform(seed, shape, dtype))
 
 
 def gamma(
   seed: Any, concentration: Any, shape: static.Shape, dtype: str
 ) -> Any:
-  """Returns gamma numbers of rate one.
+  """Draws gamma numbers of rate one.
 
   Args:
     seed: a sanitized seed.
@@ -80,7 +80,7 @@ def gamma(
 
 
 def categorical(seed: Any, logits: Any, shape: static.Shape) -> Any:
-  """Returns int32 category numbers.
+  """Draws int32 category numbers.
 
   Args:
     seed: a sanitized seed.
@@ -90,7 +90,7 @@ def categorical(seed: Any, logits: Any, shape: static.Shape) -> Any:
   """
   logits = tf.convert_to_tensor(logits)
   full = (*shape, static.shape(logits)[-1])
-  # Never zero, so that the Gumbel numbers are finite.
+  # Numbers are never zero, so that the Gumbel numbers are finite.
   tiny = onp.finfo(static.dtype_name(logits)).tiny
   numbers = tf.random.stateless_uniform(
     _shape(full), seed, minval=tiny, dtype=logits.dtype

@@ -1,4 +1,4 @@
-"""Sums of entries that belong together."""
+"""Segment sums: sums of entries with equal indices."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import tensorflow as tf
 
 
 def segment_sum(x: Any, indices: Any, size: int) -> Any:
-  """Returns, for each i, the sum of the entries whose index is i.
+  """Computes, for each i, the sum of the entries with index i.
 
   Args:
     x: an array (..., m).
@@ -14,7 +14,7 @@ def segment_sum(x: Any, indices: Any, size: int) -> Any:
     size: the number of sums.
 
   Returns:
-    An array (..., size) of the dtype of `x`; sums of nothing are zero.
+    An array (..., size) of the dtype of `x`; empty sums are zero.
   """
   x = tf.convert_to_tensor(x)
   rank = len(x.shape)

@@ -1,7 +1,7 @@
-"""Shape and dtype work that is done once, before any array is computed.
+"""Shapes and dtypes, computed once before any array.
 
 In a `tf.function` a dimension may be unknown while tracing; it is then a
-scalar int32 tensor. All functions here mix such tensors with Python ints.
+scalar int32 tensor. Functions here accept both such tensors and Python ints.
 """
 
 from typing import Any
@@ -37,7 +37,7 @@ def rank(x: Any) -> int:
 
 
 def broadcast_shapes(*shapes: Shape) -> Shape:
-  """Returns the shape that arrays of these shapes broadcast to.
+  """Returns the shape to which arrays of these shapes broadcast.
 
   Args:
     *shapes: shapes as `shape` returns them.
@@ -79,10 +79,10 @@ def concrete(x: Any) -> onp.ndarray | None:
 
 
 def at_hand(x: Any) -> onp.ndarray | None:
-  """Returns the values of `x` where they can be read at once, else None.
+  """Returns the values of `x` if they can be read at once, else None.
 
-  They cannot while `x` is traced, or where it lies on an accelerator or belongs
-  to another process.
+  The result is None if `x` is traced, or is on an accelerator or in another
+  process.
   """
   if not tf.executing_eagerly():
     return None
@@ -110,7 +110,7 @@ def finfo_eps(dtype: Any) -> float:
 
 
 def wide_float() -> str:
-  """Returns the widest floating dtype there is, "float64" or "float32".
+  """Returns the widest available floating dtype, "float64" or "float32".
 
   It is "float32" only in JAX with 64-bit numbers switched off.
   """

@@ -18,25 +18,25 @@ _T = TypeVar("_T", bound=type)
 
 
 def register(cls: _T) -> _T:
-  """Class decorator: makes a class a structure that the backend sees through.
+  """Decorates a class to register it as a structure of arrays.
 
-  The class has to have `_children()`, a class method that names its parts that
-  are arrays or structures of arrays; `_parts()`, a method that returns these
-  and all else by name; and `_unflatten(parts)`, a class method that builds an
-  instance from such a mapping without looking at the values.
+  The class must have `_children()`, a class method that lists the names of
+  parts that are arrays or structures of arrays; `_parts()`, a method that
+  returns all parts by name; and `_unflatten(parts)`, a class method that builds
+  an instance from such a mapping without checking values.
 
-  NumPy has no such structures, so nothing happens. JAX makes a pytree of the
-  class, TensorFlow finds the variables in it.
+  NumPy has no such structures, so the class is unchanged. JAX registers a
+  pytree, and TensorFlow finds the variables in it.
 
-  Here a class whose instances have a `name` becomes a `tf.Module`: `variables`
-  and `trainable_variables` list what its parts hold, a module that has an
-  instance as an attribute finds them, and checkpoints and SavedModels contain
-  them. Its name scope is called like the instance. A class without names, which
-  holds no variables, stays what it is.
+  In TensorFlow a class whose instances have a `name` becomes a `tf.Module`:
+  `variables` and `trainable_variables` list the variables of its parts, a
+  module with an instance as an attribute finds them, and checkpoints and
+  SavedModels contain them. Its name scope has the instance's name. A class
+  without names, which has no variables, is unchanged.
   """
   if hasattr(cls, "name"):
     if not issubclass(cls, tf.Module):
-      # As the last base, so that nothing of the class is overridden.
+      # tf.Module is the last base, so that it overrides nothing of the class.
       cls.__bases__ = (*cls.__bases__, tf.Module)
     _make_name_scopes(cls)
   _keep_from_autograph(cls)
@@ -44,9 +44,9 @@ def register(cls: _T) -> _T:
 
 
 def _make_name_scopes(cls: Any) -> None:
-  """Lets the class's constructor run that of `tf.Module` as well.
+  """Makes the class's constructor call the constructor of `tf.Module`.
 
-  The scope is made where the instance is, inside the scopes that are open.
+  The name scope is created with the instance, inside the open scopes.
   """
   construct = cls.__init__
 
@@ -54,7 +54,7 @@ def _make_name_scopes(cls: Any) -> None:
   def initialize(self: Any, *args: Any, **kwargs: Any) -> None:
     construct(self, *args, **kwargs)
     name = re.sub(r"\W", "_", str(self.name), flags=re.ASCII)
-    # Where nothing is left of the name it is made from the class's.
+    # If no valid character is left, the name of the class is used.
     good = re.match(r"[A-Za-z]", name)
     tf.Module.__init__(self, name if good else None)
 
@@ -62,10 +62,10 @@ def _make_name_scopes(cls: Any) -> None:
 
 
 def _keep_from_autograph(cls: type) -> None:
-  """Stops AutoGraph at the class: below is no Python control flow to convert.
+  """Excludes the class from AutoGraph, as it has no control flow to convert.
 
   The conversion would take seconds at the first trace of a `tf.function`, and
-  would spoil the tracebacks.
+  would obscure tracebacks.
   """
   for name in dir(cls):
     method = inspect.getattr_static(cls, name)
@@ -79,12 +79,12 @@ def _keep_from_autograph(cls: type) -> None:
 
 
 def _owner(cls: type, name: str) -> type:
-  """The class of the method resolution order that has the attribute."""
+  """Finds the class that defines an attribute."""
   return next(base for base in cls.__mro__ if name in vars(base))
 
 
 def is_variable(x: Any) -> bool:
-  """Returns whether `x` is a variable, which is read anew at each use."""
+  """Returns whether `x` is a variable, which may change between uses."""
   return isinstance(x, tf.Variable)
 
 
@@ -95,16 +95,16 @@ def as_array(
 
   Args:
     x: an array, a number or nested lists of numbers.
-    dtype: "float32" or "float64"; None keeps a floating array's own and turns
-      all else into the widest.
+    dtype: "float32" or "float64"; None keeps the dtype of a floating array, and
+      converts all else to the widest.
     name: the argument's name, for the messages.
-    copy: whether the result must not change when the caller's array does.
+    copy: whether to copy, so that later changes of `x` have no effect.
 
   Raises:
     TypeError: `x` is complex, bool, half precision, masked or not numeric.
     ValueError: `x` is ragged or has too many dimensions.
   """
-  # Either checks it as well.
+  # Both functions check it too.
   own = (dtypes.numeric if dtype else dtypes.kept)(x, name)
   dtype = dtype or own
   if copy and isinstance(x, onp.ndarray):
@@ -113,18 +113,18 @@ def as_array(
 
 
 def cast(x: Any, dtype: Any = None) -> Any:
-  """Returns an array, or numbers of the host, as an array of a dtype, or its own.
+  """Converts an array, or host numbers, to a dtype; None keeps the dtype.
 
-  Derivatives go through it.
+  It is differentiable.
   """
   return array_functions.asarray(x, dtype)
 
 
 def as_result(x: Any) -> Result:
-  """Returns what a public method returns: what it computed.
+  """Converts the result of a public method.
 
-  In NumPy that is a scalar where there are no dimensions, as it is of NumPy's
-  own functions; arrays of the other backends stay what they are.
+  In NumPy arrays without dimensions become scalars, as in NumPy's functions.
+  Arrays of other backends are unchanged.
   """
   return x
 
@@ -132,7 +132,7 @@ def as_result(x: Any) -> Result:
 def as_index_array(x: Any, name: str) -> Any:
   """Converts `x` to an array of int32.
 
-  Traced entries are not looked at: what does not fit wraps round.
+  Traced entries are not checked: integers that do not fit wrap around.
 
   Raises:
     TypeError: `x` holds anything but integers.

@@ -1,4 +1,4 @@
-"""Nested structures of tensors, in which None is no leaf."""
+"""Nested structures of tensors, in which None is not a leaf."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,30 +7,30 @@ import tensorflow as tf
 
 
 def flatten(tree: Any) -> list[Any]:
-  """Returns the leaves in their order."""
+  """Returns the leaves in order."""
   return [x for x in tf.nest.flatten(tree) if x is not None]
 
 
 def map_leaves(f: Any, *trees: Any) -> Any:
-  """Returns a tree with `f` of the leaves."""
+  """Applies `f` to the leaves of a tree."""
   return tf.nest.map_structure(
     lambda *xs: None if xs[0] is None else f(*xs), *trees
   )
 
 
 def pack(tree: Any, leaves: Sequence[Any]) -> Any:
-  """Returns a tree of the same structure with other leaves."""
+  """Builds a tree of the same structure with other leaves."""
   left = iter(leaves)
   return map_leaves(lambda _: next(left), tree)
 
 
 def skeleton(tree: Any) -> Any:
-  """Returns the structure: a tree without values, equal for equal ones."""
+  """Returns the structure of a tree, comparable and without values."""
   return map_leaves(lambda _: 0, tree)
 
 
 def same(tree: Any, other: Any) -> bool:
-  """Returns whether structures are equal; dicts are, in any order of keys."""
+  """Returns whether structures are equal; the order of keys is ignored."""
   try:
     tf.nest.assert_same_structure(tree, other)
   except (TypeError, ValueError):
@@ -40,9 +40,9 @@ def same(tree: Any, other: Any) -> bool:
 
 
 def flatten_up_to(tree: Any, value: Any) -> list[Any]:
-  """Returns what a value has in the place of the tree's leaves.
+  """Returns the parts of a value at the leaves of a tree.
 
-  None stands for as many of None.
+  None stands for a structure of Nones.
 
   Raises:
     TypeError: the value has another structure.

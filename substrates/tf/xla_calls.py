@@ -1,13 +1,13 @@
-"""Calls of native functions in what TensorFlow compiles with XLA.
+"""Calls of native functions in programs that TensorFlow compiles with XLA.
 
-`tf.function(jit_compile=True)` has no use for kernels of ops. There a call is an
-XLA call module, a small StableHLO program, that calls the same function as an
-FFI handler, which is registered with TensorFlow's own XLA. The program's name
-tells which op it stands for and with which attributes, and its gradient is the
-one that is registered for that op: tapes and accumulators are told that op, and
-where a graph is differentiated the name is read.
+`tf.function(jit_compile=True)` does not use kernels of ops. A call is an XLA
+call module, a small StableHLO program, which calls the same function as an FFI
+handler that is registered with TensorFlow's XLA. The program's name contains
+the op that it replaces and the attributes. Its gradient is the registered
+gradient of that op: tapes and accumulators record that op, and the gradient of
+a graph reads the name.
 
-Some of what this takes TensorFlow has no public names for: all of that is here.
+All uses of TensorFlow's private names are in this module.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,19 +24,19 @@ import tensorflow as tf
 
 from phasic.substrates.tf.internal import xla_programs
 
-OURS = "phasic"  # what `register` calls our own handlers
-_OLDEST = "2.21"  # TensorFlow whose headers our handlers are compiled with
-_VERSION = 9  # of XLA call modules
+OURS = "phasic"  # The name of phasic's handlers in `register`.
+_OLDEST = "2.21"  # The TensorFlow whose headers the handlers are compiled with.
+_VERSION = 9  # The version of XLA call modules.
 _GET_API = "_ZN3xla3ffi12GetXlaFfiApiEv"
 _SPECIAL = re.compile(r'["\\\x00-\x1f\x7f]')
 _ESCAPED = re.compile(r"\\([0-9A-F]{2})")
 _NAME = re.compile(r'module @"phasic (.*?) end"', re.DOTALL)
-# Sizes that are not known are those of the arguments once it is compiled.
+# Unknown sizes are those of the arguments at compilation.
 _REFINED = "{jax.uses_shape_polymorphism = true}"
 
 
 class _Op(NamedTuple):
-  """What a registered gradient looks at."""
+  """An op, as registered gradients read it."""
 
   type: str
   attributes: Mapping[str, Any]
@@ -48,12 +48,12 @@ class _Op(NamedTuple):
 
 
 def is_compiling() -> bool:
-  """Whether what is traced now is for `jit_compile=True`."""
+  """Returns whether the current trace is for `jit_compile=True`."""
   if tf.executing_eagerly():
     return False
   graph = tf.compat.v1.get_default_graph()
   while graph is not None:
-    # The only place where TensorFlow says so.
+    # TensorFlow has no other way to find out.
     context = graph._get_control_flow_context()
     while context is not None:
       if context.IsXLAContext():
@@ -67,12 +67,12 @@ def register(symbol: Any, name: str) -> None:
   """Registers a handler with TensorFlow's XLA, once.
 
   Args:
-    symbol: a library's function that does it, given the interface.
+    symbol: a function of the library that registers it with an interface.
     name: the op, for messages.
 
   Raises:
     NotImplementedError: this TensorFlow has no such interface, or an older one
-      than that of the headers with which the library was compiled.
+      than the headers with which the library was compiled.
   """
   with _lock:
     if name in _handlers:
@@ -89,7 +89,7 @@ _lock = threading.Lock()
 
 
 def _refused(name: str) -> str:
-  """Says what to do where XLA is older than the headers of a library."""
+  """Returns the error for an XLA that is older than a library's headers."""
   version = tf.__version__
   if name != OURS:
     return (
@@ -107,7 +107,7 @@ def _refused(name: str) -> str:
 
 @functools.cache
 def _api() -> int:
-  """The interface for FFI handlers of the XLA in TensorFlow's library."""
+  """Returns the interface for FFI handlers of TensorFlow's XLA."""
   folder = os.path.dirname(tf.__file__)
   try:
     library = ctypes.CDLL(os.path.join(folder, "libtensorflow_cc.so.2"))
@@ -133,18 +133,18 @@ def call(
   leading: Sequence[tf.Tensor] = (),
   has_side_effect: bool = False,
 ) -> list[tf.Tensor]:
-  """Returns the results of a handler.
+  """Calls a handler in a program.
 
   Args:
-    op_type: the op for which it stands, whose gradient it has.
-    attributes: those of the op: numbers, strings and booleans.
-    inputs: those of the op that the handler has, too.
-    results: the types of what it returns.
-    target: its name.
-    config: its attributes, as MLIR writes them.
-    order: which inputs are the handler's arguments; all in their order if None.
-    leading: inputs in front that the op has and the handler has not.
-    has_side_effect: whether it is called though nothing uses its results.
+    op_type: the op that it replaces, whose gradient it has.
+    attributes: the attributes of the op: numbers, strings and booleans.
+    inputs: inputs of the op that the handler takes too.
+    results: the types of its results.
+    target: the name of the handler.
+    config: its attributes, in MLIR's syntax.
+    order: the indices of the handler's arguments in the inputs; None for all.
+    leading: first inputs of the op that the handler does not take.
+    has_side_effect: whether it must be called even if its results are unused.
   """
   places = range(len(inputs)) if order is None else order
   text = xla_programs.Program(op_type, inputs, results).calling(
@@ -159,7 +159,7 @@ def identity(
   inputs: Sequence[tf.Tensor],
   count: int,
 ) -> list[tf.Tensor]:
-  """Returns the first inputs, for an op that does nothing but have a gradient."""
+  """Returns the first inputs, for an op that only adds a gradient."""
   shapes = [xla_programs.dims_of(x, i) for i, x in enumerate(inputs[:count])]
   results = [
     xla_programs.Result(x.dtype, dims)
@@ -181,7 +181,7 @@ def _run(
   from tensorflow.python.eager import execute
   from tensorflow.python.eager import record
 
-  # Escaped once more: the name is a string in the program.
+  # The name is escaped again, as it is a string in the program.
   name = json.dumps([op_type, len(leading), attributes])
   header = f'module @"phasic {_quoted(name)} end" attributes {_REFINED}'
   with record.stop_recording():
@@ -202,7 +202,7 @@ def _run(
 
 
 def _quoted(text: str) -> str:
-  """A text as it stands in a string of MLIR's, which is one line."""
+  """Escapes a text for a string of MLIR, in one line."""
   return _SPECIAL.sub(lambda match: f"\\{ord(match[0]):02X}", text)
 
 
@@ -211,12 +211,12 @@ def _unquoted(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-  """A string as an attribute of MLIR's."""
+  """Formats a string as an attribute of MLIR."""
   return f'"{_quoted(text)}"'
 
 
 def _gradient(op: Any, *upstream: Any) -> Any:
-  """The gradient of a call module, where it is one of ours."""
+  """Computes the gradient of a call module of phasic's."""
   module = op.get_attr("module")
   module = module.decode() if isinstance(module, bytes) else module
   match = _NAME.match(module)
@@ -232,7 +232,7 @@ _gradients: dict[str, Callable[..., Any]] = {}
 
 
 def register_gradient(op_type: str) -> Callable[..., Any]:
-  """Returns a decorator: as tf.RegisterGradient, and for calls, too."""
+  """Returns a decorator like tf.RegisterGradient that also serves calls."""
 
   def decorate(gradient: Callable[..., Any]) -> Callable[..., Any]:
     _gradients[op_type] = gradient
@@ -241,7 +241,7 @@ def register_gradient(op_type: str) -> Callable[..., Any]:
   return decorate
 
 
-# Somebody else's may be there: graphs that are differentiated later have that,
-# which refuses; tapes and accumulators do not ask.
+# Another package may have registered a gradient. Then gradients of graphs use
+# that one, which raises; tapes and accumulators do not use it.
 with contextlib.suppress(KeyError):
   tf.RegisterGradient("XlaCallModule")(_gradient)

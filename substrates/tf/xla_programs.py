@@ -1,4 +1,4 @@
-"""The texts of StableHLO programs that call one handler; see `xla_calls`."""
+"""Texts of StableHLO programs that call one handler, see `xla_calls`."""
 
 from collections.abc import Sequence
 import functools
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-# A dimension of a result: its size, or the inputs' axes that broadcast to it.
+# A dimension of a result: its size, or the axes of inputs that broadcast to it.
 Dim = int | tuple[tuple[int, int], ...]
 
 
@@ -35,8 +35,8 @@ class Result(NamedTuple):
   Attributes:
     dtype: its dtype.
     dims: its dimensions.
-    unwanted: the dimensions of what the handler gives in its place, an array
-      without entries; the result is zero then.
+    unwanted: for an unwanted result the dimensions of the handler's empty
+      array; the result is then zero.
   """
 
   dtype: tf.DType
@@ -44,7 +44,7 @@ class Result(NamedTuple):
   unwanted: tuple[Dim, ...] | None = None
 
   def type(self) -> str:
-    """As MLIR writes it."""
+    """Returns the type in MLIR's syntax."""
     return _type(self.dtype, known(self.dims))
 
 
@@ -71,7 +71,7 @@ class Program:
     places: Sequence[int],
     has_side_effect: bool = False,
   ) -> str:
-    """One that calls a handler with some of the arguments."""
+    """Formats a program that calls a handler with some of the arguments."""
     names = [f"%a{i}" for i in places]
     types = [self._inputs[i] for i in places]
     found = [
@@ -105,7 +105,7 @@ class Program:
     )
 
   def returning(self, count: int) -> str:
-    """One that returns its first arguments."""
+    """Formats a program that returns its first arguments."""
     return self._function([f"%a{i}" for i in range(count)])
 
   def _function(self, returned: Sequence[str]) -> str:
@@ -132,7 +132,7 @@ class Program:
     )
 
   def _shape(self, dims: Sequence[Dim]) -> str:
-    """The name of a vector with the sizes of a result."""
+    """Adds a vector with the sizes of a result; returns its name."""
     if not dims:
       return self._add("stablehlo.constant dense<> : tensor<0xi32>")
     parts = [self._size(d) for d in dims]
@@ -158,7 +158,7 @@ class Program:
     )
 
   def _broadcast(self, a: str, b: str) -> str:
-    """The size of an axis that has the size a and the size b: 0 beats 1."""
+    """Adds the broadcast size of a and b, where 0 and 1 give 0."""
     one = self._add("stablehlo.constant dense<1> : tensor<i32>")
     larger = self._add(f"stablehlo.maximum {a}, {b} : tensor<i32>")
     smaller = self._add(f"stablehlo.minimum {a}, {b} : tensor<i32>")
@@ -167,7 +167,7 @@ class Program:
 
 
 def dims_of(x: tf.Tensor, position: int) -> tuple[Dim, ...]:
-  """The dimensions of an input as those of a result."""
+  """Returns the dimensions of an input, as dimensions of a result."""
   if x.shape.rank is None:
     return ()
   return tuple(
@@ -177,7 +177,7 @@ def dims_of(x: tf.Tensor, position: int) -> tuple[Dim, ...]:
 
 
 def known(dims: Sequence[Dim]) -> list[int | None]:
-  """Sizes; None where they are not known."""
+  """Returns sizes, with None for unknown ones."""
   return [d if isinstance(d, int) else None for d in dims]
 
 

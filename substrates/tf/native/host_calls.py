@@ -1,7 +1,6 @@
-"""Calls of Python functions of NumPy arrays, as TensorFlow makes them.
+"""Calls of Python functions of NumPy arrays by TensorFlow.
 
-See `host_programs` for how a function is called, and `host_family` for those
-that are linear.
+`host_programs` calls functions, and `host_family` has linear ones.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,15 +18,14 @@ from phasic.substrates.tf.internal.native import host_results
 
 
 def arrays(name: str, tree: Any) -> Any:
-  """Returns arguments as the backend takes them.
+  """Converts arguments to arrays of the backend.
 
   Args:
-    name: the function, for messages.
-    tree: of arrays and of numbers, whose dtypes are NumPy's.
+    name: the name of the function in messages.
+    tree: a tree of arrays and numbers; numbers get NumPy's dtypes.
 
   Raises:
-    TypeError: there is an array of something else than numbers, where arrays
-      are the backend's own.
+    TypeError: an array is not numeric, if the backend has its own arrays.
   """
   found = trees.map_leaves(host_programs.tensor, tree)
   trees.map_leaves(lambda x: host_programs.spec(name, x), found)
@@ -40,17 +38,17 @@ def call(
   args: Sequence[Any],
   options: Mapping[str, Any],
 ) -> Any:
-  """Returns what a function returns; there are no derivatives.
+  """Calls a function without derivatives.
 
   Args:
     function: the function.
-    abstract: `abstract(*args, **options)` of arguments with shapes and dtypes
-      returns what has the result's; None calls the function with zeros.
+    abstract: `abstract(*args, **options)`, a function of specs that returns the
+      specs of the results; None calls the function with zeros instead.
     args: trees of arrays.
-    options: keyword arguments, which are no arrays.
+    options: keyword arguments, which are not arrays.
 
   Raises:
-    TypeError: results are not as `abstract` says, in eager calls.
+    TypeError: results differ from the specs of `abstract`, in eager calls.
   """
   tensors = trees.map_leaves(host_programs.tensor, tuple(args))
   like = None
@@ -66,15 +64,15 @@ def call_multilinear(
   args: Sequence[Any],
   options: Mapping[str, Any],
 ) -> Any:
-  """Returns what a function returns that is linear in each of its arguments.
+  """Calls a function that is linear in each of its arguments.
 
   Args:
     functions: the function f, and for each of `args` its transpose, called as
       `transpose(*fixed, *others, cotangent)`.
-    abstract: as for `call`, of all arguments.
-    fixed: trees of arrays, in which there are no derivatives.
+    abstract: as in `call`, a function of all arguments.
+    fixed: trees of arrays without derivatives.
     args: trees of floating arrays.
-    options: keyword arguments, which are no arrays.
+    options: keyword arguments, which are not arrays.
   """
   function = functions[0]
   assert isinstance(function, host_functions.HostFunction)
@@ -94,9 +92,9 @@ def result_like(
   args: Sequence[Any],
   options: Mapping[str, Any],
 ) -> Any:
-  """Returns what has the shapes and dtypes of a function's result.
+  """Returns specs of a function's result.
 
-  Arguments are those of `call`.
+  Arguments are as in `call`.
   """
   name = function.name
   specs = trees.map_leaves(lambda x: host_programs.spec(name, x), tuple(args))
@@ -121,17 +119,19 @@ def is_differentiable(x: Any) -> bool:
 
 
 def forward_rule(f: Callable[..., Any]) -> Callable[..., Any]:
-  """Returns the rule `vjp_fwd` of a function whose residuals are arguments."""
-  del f  # Its result is known to `custom_gradient`: it is not called again.
+  """Returns a rule `vjp_fwd` whose residuals are the arguments."""
+  del (
+    f
+  )  # `custom_gradient` knows the result, so the function is not called again.
   return lambda *args: (None, args)
 
 
 def conjugated(tree: Any) -> Any:
-  """Returns what the cotangents of rules are to the backend's: conjugates."""
+  """Converts cotangents between rules and the backend, by conjugation."""
   return host_family.conjugated(tree)
 
 
 def no_cotangent(x: Any) -> Any:
-  """Returns what a rule returns for an argument that has no derivative."""
-  # Not None, so that the argument's own gradient is asked for, and raises.
+  """Returns the cotangent of an argument that has no derivative."""
+  # With a value instead of None, the gradient of the argument runs and raises.
   return trees.map_leaves(tf.zeros_like, x)

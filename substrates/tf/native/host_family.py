@@ -1,7 +1,7 @@
 """Multilinear Python functions on the host, in TensorFlow.
 
-A function and its transposes are each other's gradients. There is no gradient
-in the arguments that it is not linear in, and whoever needs one is told.
+The gradients of a function and its transposes are again in this family. There
+is no gradient in the fixed arguments; using it raises.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,17 +23,17 @@ def family(
   arg_specs: tuple[Any, ...],
   out_specs: Any,
 ) -> "Family":
-  """Returns the family of functions for arguments and results of these specs.
+  """Returns the family of functions for specs of arguments and results.
 
   Args:
     functions: f and its transposes.
     options: keyword arguments.
-    arg_specs: of the arguments that f is linear in.
-    out_specs: of its result.
+    arg_specs: the specs of the arguments in which f is linear.
+    out_specs: the specs of its result.
   """
   function = functions[0]
   assert isinstance(function, host_functions.HostFunction)
-  # Kept with the function, by which it is known.
+  # The family is cached with the function, which identifies it.
   make = function.keeping(_family)
   return make(tuple(functions), options, _Key((arg_specs, out_specs)))
 
@@ -53,9 +53,9 @@ def is_differentiable(x: Any) -> bool:
 
 
 class Family:
-  """A function, linear in each of its slots, and its transposes.
+  """A function that is linear in each of its slots, and its transposes.
 
-  They are each other's gradients.
+  Gradients of the functions are again functions of the family.
   """
 
   def __init__(
@@ -74,7 +74,7 @@ class Family:
   def apply(self, target: int, fixed: Any, slots: Sequence[Any]) -> Any:
     """Calls f, or, for i + 1, its transpose in slot i.
 
-    The slots of a transpose are f's others and the cotangent.
+    The slots of a transpose are f's other slots and the cotangent.
     """
     function = self._functions[target]
     if tf.executing_eagerly() and not isinstance(
@@ -124,17 +124,17 @@ class Family:
     slots: Sequence[Any],
     cotangent: Any,
   ) -> Any:
-    """The transpose in a slot of f, or of one of its transposes."""
+    """Returns the transpose in a slot of f, or of one of its transposes."""
     others = [x for i, x in enumerate(slots) if i != slot]
     count = len(self._arg_specs)
     if target == 0:
       return self.apply(slot + 1, fixed, [*others, cotangent])
     own = target - 1
     if slot == count - 1:
-      # In the cotangent: f, with this one's cotangent as the own argument.
+      # In the cotangent slot: f, with the new cotangent as the slot's argument.
       args = [*others[:own], cotangent, *others[own:]]
       return self.apply(0, fixed, args)
-    # In another argument: its transpose, where the own argument is given.
+    # In another slot: its transpose, with the slot's argument given.
     index = slot if slot < own else slot + 1
     kept = [i for i in range(count) if i not in (own, index)]
     known = dict(zip(kept, others[:-1], strict=True))
@@ -144,7 +144,7 @@ class Family:
 
 
 class _Key:
-  """A tree of specs as a key of a dictionary."""
+  """A tree of specs, hashable."""
 
   def __init__(self, tree: Any):
     self.tree = tree
@@ -172,11 +172,11 @@ def _fixed_gradients(
   fixed: Any,
   cotangent: Any,
 ) -> Any:
-  """Gradients in the arguments that have none.
+  """Returns gradients in fixed arguments, which must not be used.
 
-  A tape asks for all of an op's gradients, and uses some. Eagerly they are
-  zeros here, and whoever uses them comes to `_constant`, which raises. In a
-  graph they are maps of the cotangent that fail unless it is zero.
+  A tape requests all gradients of an op, and uses some. Eagerly they are zeros
+  here, and using one calls `_constant`, which raises. In a graph they are maps
+  of the cotangent that fail unless it is zero.
   """
   if isinstance(function, host_functions.Missing):
     return None
@@ -196,7 +196,7 @@ def _fixed_gradients(
 def _evaluate_broken(
   message: str, x: tf.Tensor, cotangents: tuple[tf.Tensor, ...]
 ) -> tf.Tensor:
-  """Zeros of the shape of x where all others are; else it raises."""
+  """Returns zeros of the shape of x if the others are zero; else it raises."""
   if tf.executing_eagerly():
     raise NotImplementedError(message)
 
@@ -215,14 +215,14 @@ def _transpose_broken(message: str, args: Any, cotangent: tf.Tensor) -> Any:
   return None, tuple(_broken(message, c, (cotangent,)) for c in others)
 
 
-# Where forward mode transposes it, it fails as well.
+# Forward mode transposes it, and must fail too.
 _broken = custom_gradient.custom_gradient(
   vjp_fwd=lambda message, *args: (None, args),
   vjp_bwd=_transpose_broken,
   nondiff_argnums=(0,),
 )(_evaluate_broken)
 
-# What it is given; its gradient raises.
+# It returns its argument; its gradient raises.
 _constant = custom_gradient.custom_gradient(
   vjp_fwd=lambda message, x: (None, x),
   vjp_bwd=lambda message, x, cotangent: (_broken(message, x, (cotangent,)),),

@@ -1,8 +1,8 @@
 """Python functions on the host, called eagerly and by TensorFlow's graphs.
 
-In a graph a call is a `tf.numpy_function`, stateless, so that what nothing uses
-is not called. TensorFlow numbers such functions in each process anew: a graph
-that was saved and runs in another process is told so by its first argument.
+In a graph a call is a stateless `tf.numpy_function`, so unused results are not
+computed. TensorFlow numbers such functions in each process. The first argument
+identifies the process, so that a saved graph raises in another process.
 """
 
 import atexit
@@ -26,7 +26,7 @@ _PROCESS = secrets.randbits(62)
 
 
 class Running:
-  """The calls that graphs make; an exit of the interpreter waits for them."""
+  """Counts running calls of graphs, which an exit of the interpreter awaits."""
 
   def __init__(self) -> None:
     self._lock = threading.Lock()
@@ -45,9 +45,9 @@ class Running:
       self._count -= 1
 
   def stop(self) -> None:
-    """Waits for the calls that run; later ones are errors.
+    """Waits for running calls; later calls raise.
 
-    A forked process has none of the threads that they run in.
+    A forked process does not wait, as it does not have the calling threads.
     """
     if os.getpid() != self._process:
       return
@@ -67,7 +67,7 @@ def evaluate(
   options: Mapping[str, Any],
   like: Any,
 ) -> Any:
-  """Calls a function; `like` is what its result has to be, None for anything."""
+  """Calls a function; `like` has the specs of its result, or None."""
   if tf.executing_eagerly():
     arrays = trees.map_leaves(lambda x: onp.array(x.numpy()), args)
     result = function.f(*arrays, **options)
@@ -98,7 +98,7 @@ def in_graph(
   like: Any,
   name: str = "a bound function",
 ) -> Any:
-  """Calls a function of flat arrays when the graph runs."""
+  """Adds a call of a function of flat arrays to the graph."""
   specs = trees.flatten(like)
   if not specs:
     return trees.pack(like, [])
@@ -129,7 +129,7 @@ def in_graph(
 
 
 def failing(message: str, values: Sequence[tf.Tensor], like: Any) -> Any:
-  """Raises; in a graph, when it runs, which it does if its result is used."""
+  """Raises; in a graph it raises when it runs and its result is used."""
   if tf.executing_eagerly():
     raise NotImplementedError(message)
 
@@ -141,7 +141,7 @@ def failing(message: str, values: Sequence[tf.Tensor], like: Any) -> Any:
 
 
 def _checked(name: str, result: Any, like: Any) -> list[onp.ndarray]:
-  """Returns the arrays of a result, which has to be as `like`."""
+  """Checks a result by the specs `like`, and returns its arrays."""
   if not trees.same(result, like):
     raise TypeError(
       f"{name} returned a structure {_shown(result)}: it must be "
@@ -174,7 +174,7 @@ def spec(name: str, x: Any) -> host_results.ArraySpec:
 
 
 def _numeric(name: str, dtype: Any) -> tf.DType:
-  """Returns a dtype as TensorFlow's; it must be of numbers, or bool."""
+  """Converts a dtype to TensorFlow's; it must be numeric or bool."""
   try:
     found = tf.as_dtype(dtype)
   except TypeError:
@@ -185,7 +185,7 @@ def _numeric(name: str, dtype: Any) -> tf.DType:
 
 
 def tensor(x: Any) -> tf.Tensor:
-  """As a tensor; Python numbers are as in NumPy."""
+  """Converts to a tensor; Python numbers get NumPy's dtypes."""
   if tf.is_tensor(x) or isinstance(x, tf.Variable):
     return tf.convert_to_tensor(x)
   return tf.convert_to_tensor(onp.asarray(x))

@@ -1,8 +1,8 @@
-"""Python functions on the host, called by what TensorFlow compiles with XLA.
+"""Python functions on the host, called by programs of TensorFlow's XLA.
 
-`tf.function(jit_compile=True)` has no use for `tf.numpy_function`. There a call
-is one of a handler in our library, which calls Python functions by number. What
-is called is never deleted, as programs may outlive the functions' names.
+`tf.function(jit_compile=True)` does not support `tf.numpy_function`. Programs
+call a handler in phasic's library, which calls Python functions by number.
+Called functions are never deleted, as programs may outlive their names.
 """
 
 import atexit
@@ -48,17 +48,17 @@ def call(
   specs: Sequence[host_results.ArraySpec],
   name: str,
 ) -> list[tf.Tensor]:
-  """Returns the results of a function of flat arrays.
+  """Adds a call of a function of flat arrays to a program.
 
   Args:
     on_host: the function; its results are checked.
-    process: a number of this process.
+    process: the number of this process.
     values: its arguments.
-    specs: of its results.
-    name: what messages call it.
+    specs: the specs of its results.
+    name: its name in messages.
 
   Raises:
-    TypeError: a size is not known.
+    TypeError: a size is unknown.
     NotImplementedError: there is no handler for this TensorFlow.
   """
   if any(not isinstance(size, int) for s in specs for size in s.shape):
@@ -66,7 +66,7 @@ def call(
       f"{name}, a Python function, needs sizes that are known with "
       "jit_compile=True"
     )
-  phase_type_op.in_xla()  # Registers the handlers.
+  phase_type_op.in_xla()  # It registers the handlers.
   _start(process)
   with _lock:
     number = len(_called)
@@ -82,20 +82,20 @@ def call(
     [xla_programs.Result(tf.as_dtype(s.dtype), tuple(s.shape)) for s in specs],
     _TARGET,
     config,
-    # XLA leaves out calls without results: who would see that they lie?
+    # XLA removes calls without results, so their results would not be checked.
     has_side_effect=any(0 in s.shape for s in specs),
   )
 
 
 @xla_calls.register_gradient("PhasicHostCall")
 def _gradient(op: Any, *upstream: Any) -> list[None]:
-  """None: rules are what is differentiated, see `custom_gradient`."""
+  """Returns None, as derivatives are by rules, see `custom_gradient`."""
   del upstream
   return [None] * len(op.inputs)
 
 
 def _start(process: int) -> None:
-  """Tells the library what to call, once."""
+  """Sets the library's callback, once."""
   with _lock:
     if _started:
       return
@@ -103,15 +103,15 @@ def _start(process: int) -> None:
     start.argtypes = (_Callback, ctypes.c_int64)
     start.restype = None
     start(_callback, process)
-    # Programs may be running when the interpreter exits.
+    # Programs may still run when the interpreter exits.
     atexit.register(_stop)
     _started.append(os.getpid())
 
 
 def _stop() -> None:
-  """Waits for the calls that run; later ones are errors.
+  """Waits for running calls; later calls raise.
 
-  A forked process has none of the threads that they run in.
+  A forked process does not wait, as it does not have the calling threads.
   """
   stop = phase_type_op.library().PhasicStopHostCalls
   stop.restype = ctypes.c_int64
@@ -119,7 +119,7 @@ def _stop() -> None:
   while stop() and os.getpid() in _started:
     pause = 0.1
     time.sleep(0.001)
-  # Threads whose programs end now come back to Python, and need it for that.
+  # Threads whose programs end now need the GIL to return to Python.
   time.sleep(pause)
 
 
@@ -133,7 +133,7 @@ def _callback(
   message: int,
   message_size: int,
 ) -> int:
-  """Returns 1, or 0 where there is a message, or an exception in here."""
+  """Calls a function; returns 1, or 0 with a message after an exception."""
   try:
     results = _called[number](*(_copy(inputs[i]) for i in range(num_inputs)))
     for i, result in zip(range(num_outputs), results, strict=True):
@@ -156,7 +156,7 @@ def _shape(buffer: native_libraries.Buffer) -> tuple[int, ...]:
 
 
 def _copy(buffer: native_libraries.Buffer) -> onp.ndarray:
-  """A copy, as XLA reuses the memory."""
+  """Copies an argument, as XLA reuses the memory."""
   array = onp.empty(_shape(buffer), _dtype(buffer))
   if array.nbytes:
     ctypes.memmove(array.ctypes.data, buffer.data, array.nbytes)
@@ -176,7 +176,7 @@ def _fill(
 
 
 def _write(text: str, message: int, message_size: int) -> None:
-  """Writes what TensorFlow can read: UTF-8, no part of a character, no zero."""
+  """Writes a message as complete UTF-8 characters without null."""
   data = text.replace("\0", " ").encode(errors="replace")[: message_size - 1]
   data = data.decode(errors="ignore").encode() + b"\0"
   ctypes.memmove(message, data, len(data))

@@ -16,7 +16,7 @@ from phasic.substrates.tf.internal.native import native_shapes
 
 
 def op_type(declaration: native_declarations.Declaration) -> str:
-  """The op's name in graphs, as the header phasic/op/tensorflow.h makes it."""
+  """Returns the op's name in graphs, as in phasic/op/tensorflow.h."""
   return _op_type(declaration.name)
 
 
@@ -28,12 +28,12 @@ def _op_type(name: str) -> str:
 def op_function(
   library: str, declaration: native_declarations.Declaration
 ) -> Any:
-  """The Python function of an op.
+  """Returns the Python function of an op.
 
   Raises:
     FileNotFoundError: there is no such library.
     OSError: it cannot be loaded.
-    ValueError: it has no such op, or another library has one of its name.
+    ValueError: it has no such op, or another library has an op of its name.
   """
   found = getattr(_load(library, declaration.name), op_type(declaration), None)
   if found is None:
@@ -54,14 +54,14 @@ def call(
   operands: Sequence[tf.Tensor],
   options: str,
 ) -> list[tf.Tensor]:
-  """Calls one of the library's functions.
+  """Calls a function of the library.
 
   Args:
     function: the op to which it belongs.
-    key: the attribute `bound`, by which the gradient knows the op.
-    declaration: the function's.
+    key: the attribute `bound`, by which the gradient finds the op.
+    declaration: the declaration of the function.
     operands: tensors.
-    options: as the headers read them.
+    options: the text that the headers read.
   """
   if xla_calls.is_compiling():
     return _call_in_xla(function, key, declaration, operands, options)
@@ -69,7 +69,7 @@ def call(
   common = next((x.dtype for own, x in pairs if own.type == "T"), None)
   op = op_function(function.tf_library, declaration)
   if not tf.executing_eagerly():
-    # There is no source that AutoGraph could convert: it would warn.
+    # AutoGraph would warn, as the function has no source to convert.
     op = tf.autograph.experimental.do_not_convert(op)
   results = op(
     sizes=_sizes(function, declaration, operands),
@@ -95,7 +95,7 @@ def _call_in_xla(
   operands: Sequence[tf.Tensor],
   options: str,
 ) -> list[tf.Tensor]:
-  """The same in what is compiled with `jit_compile=True`."""
+  """Calls a function in a program compiled with `jit_compile=True`."""
   target = f"phasic_op_{declaration.name}"
   symbol = native_libraries.symbol(function.tf_library, f"{target}_register")
   xla_calls.register(symbol, declaration.name)
@@ -152,7 +152,7 @@ def result_shapes(
   declaration: native_declarations.Declaration,
   operands: Sequence[tf.Tensor],
 ) -> list[Any]:
-  """What is known of the results' shapes, from the operands'."""
+  """Returns static shapes of the results, from those of the operands."""
   shapes = [known_shape(x) for x in operands]
   known = [shape for shape in shapes if shape is not None]
   if len(known) < len(shapes):
@@ -167,11 +167,11 @@ def result_shapes(
 
 
 def known_shape(x: tf.Tensor) -> tuple[Any, ...] | None:
-  """A shape, None where the rank is not known, or for sizes that are not."""
+  """Returns a static shape, None if the rank is unknown."""
   return None if x.shape.rank is None else tuple(x.shape.as_list())
 
 
-# What is loaded, by the paths without links, and which of it has an op.
+# Loaded libraries by resolved paths, and the library of each op.
 _modules: dict[str, Any] = {}
 _owners: dict[str, str] = {}
 _lock = threading.Lock()
@@ -186,16 +186,16 @@ def _load(library: str, op: str) -> Any:
 
 
 def _load_first(library: str, op: str) -> Any:
-  # Looked for in the file: once it is loaded, a second kernel of an op breaks
-  # the first one, too.
+  # Ops are read from the file first: loading a second kernel of an op would
+  # break the first one too.
   names = native_files.ops(op, "tf_library", library, of_tensorflow=True)
   for name in names:
     if (other := _owners.get(_op_type(name))) is not None:
       raise ValueError(
         f"op {name}: {library} has it, and so has {other}, which is loaded: "
-        "TensorFlow has one op of a name. Give PHASIC_OP another one"
+        "names of ops must be unique in TensorFlow. Give PHASIC_OP another name"
       )
-  # By TensorFlow first: what is loaded otherwise registers its ops unseen.
+  # TensorFlow must load it first: with another loader it misses the new ops.
   try:
     module = tf.load_op_library(library)
   except tf.errors.OpError as error:
@@ -209,7 +209,7 @@ def _sizes(
   declaration: native_declarations.Declaration,
   operands: Sequence[tf.Tensor],
 ) -> Any:
-  """The sizes of all dimensions where outputs have some of their own."""
+  """Computes the sizes of all dimensions, if outputs have extra ones."""
   names = declaration.dim_names
   if not declaration.own_dims:
     return tf.zeros([len(names)], tf.int64)

@@ -14,11 +14,11 @@ from phasic.substrates.tf.internal.native import native_results
 
 
 class _Role(NamedTuple):
-  """What a native function is to a bound one.
+  """The role of a native function: a bound function or its derivative.
 
   Attributes:
-    function: the bound one.
-    key: its own key; those of its derivatives have more behind it.
+    function: the bound function.
+    key: its key; keys of derivatives have a suffix.
     is_adjoint: whether it is a V_k, not a J_k.
     order: k.
   """
@@ -29,9 +29,9 @@ class _Role(NamedTuple):
   order: int
 
 
-# What the attribute `bound` of an op stands for. Keys are the same in every
-# process that binds the same functions in the same order, so that a SavedModel
-# finds the rules.
+# Roles by the attribute `bound` of ops. Keys are the same in every process that
+# binds the same functions in the same order, so that a SavedModel finds the
+# rules.
 _roles: dict[str, _Role] = {}
 _keys: dict[int, str] = {}
 _registered: set[str] = set()
@@ -39,7 +39,7 @@ _lock = threading.Lock()
 
 
 def register(function: native_declarations.NativeFunction) -> str:
-  """Returns the key of a bound function, whose gradients are there then."""
+  """Registers the gradients of a bound function, and returns its key."""
   with _lock:
     return _register(function)
 
@@ -76,7 +76,7 @@ def call(
   operands: Sequence[tf.Tensor],
   options: str,
 ) -> list[tf.Tensor]:
-  """Calls a bound function; arguments are those of `native_calls.call`."""
+  """Calls a bound function; arguments are as in `native_calls.call`."""
   return native_calls.call(function, key, declaration, operands, options)
 
 
@@ -86,11 +86,11 @@ def _gradient(op: Any, *upstream: Any) -> list[Any]:
   if role is None:
     raise NotImplementedError(
       f"op {op.type}: {key} is not bound in this process: import the module "
-      "that binds it before the derivative is asked for"
+      "that binds it before computing derivatives"
     )
   options = _text(op.get_attr("options"))
-  inputs, outputs = list(op.inputs)[1:], list(op.outputs)  # without `sizes`
-  # A tape says which gradients it does not use; an operation does not.
+  inputs, outputs = list(op.inputs)[1:], list(op.outputs)  # Without `sizes`.
+  # A tape lists the gradients that it does not use; a graph operation does not.
   unused = set(getattr(op, "skip_input_indices", None) or ())
   wanted = [i + 1 not in unused for i in range(len(inputs))]
   return [None, *_cotangents(role, options, inputs, outputs, upstream, wanted)]
@@ -104,10 +104,10 @@ def _cotangents(
   upstream: Sequence[Any],
   wanted: Sequence[bool],
 ) -> list[Any]:
-  """The cotangents of all inputs of a call.
+  """Computes the cotangents of all inputs of a call.
 
-  TensorFlow's of complex numbers are the conjugates of those that rules and
-  native functions have.
+  TensorFlow's cotangents of complex numbers are conjugates of those of rules
+  and native functions.
   """
   declared = _own_declaration(role)
   cotangents = [
@@ -160,7 +160,7 @@ def _transposed(
   outputs: Sequence[tf.Tensor],
   cotangents: Sequence[Any],
 ) -> list[Any]:
-  """The reverse rule of the forward one, which is linear in its tangents."""
+  """Transposes the forward rule, which is linear in its tangents."""
   free = [
     tf.zeros_like(x)
     for _, x in native_declarations.inexact(declaration.inputs, inputs)
@@ -170,13 +170,13 @@ def _transposed(
     along = native_declarations.spread(declaration.inputs, free)
     moved = forward(tuple(inputs), tuple(outputs), along)
     found = native_results.tangents(declaration, moved, outputs)
-  pulled = tape.gradient(
+  gradients = tape.gradient(
     found,
     free,
     output_gradients=[tf.math.conj(ct) for ct in cotangents if ct is not None],
     unconnected_gradients=tf.UnconnectedGradients.ZERO,
   )
-  return [tf.math.conj(ct) for ct in pulled]
+  return [tf.math.conj(ct) for ct in gradients]
 
 
 def _by_native(
@@ -186,7 +186,7 @@ def _by_native(
   cotangents: Sequence[Any],
   wanted: Sequence[bool],
 ) -> list[Any]:
-  """The closed family: see `phasic.substrates.jax.internal.derivatives`."""
+  """Computes cotangents by the family J_k, V_k, as JAX's `derivatives`."""
   function = role.function
   declared = function.declaration.inputs
   free = [i for i, own in enumerate(declared) if own.is_inexact]
@@ -196,21 +196,21 @@ def _by_native(
     rest[i : i + len(free)]
     for i in range(0, len(free) * (k - role.is_adjoint), len(free))
   ]
-  given = rest[len(groups) * len(free) :]  # of an adjoint: its cotangents
-  bars = [ct for ct in cotangents if ct is not None]
+  given = rest[len(groups) * len(free) :]  # The cotangents of an adjoint.
+  given_cotangents = [ct for ct in cotangents if ct is not None]
   member = functools.partial(_member, function, role.key, options, primals)
-  # The derivative in the primals, and in what the function is linear in.
+  # Derivatives in the primals, and in directions and cotangents.
   if role.is_adjoint:
-    of_x = _Part(True, k + 1, [*groups, bars, given], len(free))
+    of_x = _Part(True, k + 1, [*groups, given_cotangents, given], len(free))
     parts = [
-      _Part(True, k, [*_without(groups, i), bars, given], len(free))
+      _Part(True, k, [*_without(groups, i), given_cotangents, given], len(free))
       for i in range(len(groups))
     ]
-    parts.append(_Part(False, k, [*groups, bars], len(given)))
+    parts.append(_Part(False, k, [*groups, given_cotangents], len(given)))
   else:
-    of_x = _Part(True, k + 1, [*groups, bars], len(free))
+    of_x = _Part(True, k + 1, [*groups, given_cotangents], len(free))
     parts = [
-      _Part(True, k, [*_without(groups, i), bars], len(free))
+      _Part(True, k, [*_without(groups, i), given_cotangents], len(free))
       for i in range(len(groups))
     ]
   results: list[Any] = [None] * count
@@ -224,7 +224,7 @@ def _by_native(
 
 
 class _Part(NamedTuple):
-  """One member of the family, which gives the cotangents of some inputs.
+  """A member of the family that computes the cotangents of some inputs.
 
   Attributes:
     is_adjoint: whether it is a V_k, not a J_k.
@@ -250,7 +250,7 @@ def _member(
   primals: Sequence[tf.Tensor],
   part: _Part,
 ) -> list[tf.Tensor]:
-  """J_k or V_k; what raises when it is used, where it does not exist."""
+  """Returns J_k or V_k, or a function that raises if it does not exist."""
   is_adjoint, order, groups, _ = part
   family = function.adjoint if is_adjoint else function.forward
   if order <= len(family):
@@ -267,7 +267,7 @@ def _member(
   )
   if tf.executing_eagerly():
     raise NotImplementedError(message)
-  # In a graph nobody can say whether it will be used: the graph is pruned.
+  # A graph may be pruned later, so it may raise only when it runs.
 
   def fail(*arrays: Any) -> Any:
     raise NotImplementedError(message)
@@ -287,7 +287,7 @@ def _member(
 
 
 def _summed(x: tf.Tensor, like: tf.Tensor) -> tf.Tensor:
-  """The sum over what is broadcast in x's batch, in the shape of `like`."""
+  """Sums x over broadcast batch dimensions, to the shape of `like`."""
   full = tf.broadcast_dynamic_shape(tf.shape(x), tf.shape(like))
   x = tf.broadcast_to(x, full)
   axes, _ = tf.raw_ops.BroadcastGradientArgs(s0=tf.shape(like), s1=full)

@@ -1,7 +1,7 @@
-"""Native ops of libraries as TensorFlow's.
+"""Native ops of libraries in TensorFlow.
 
-Each op has a registered gradient, which finds in its attribute `bound` how it
-was bound. TensorFlow transposes registered gradients for forward mode.
+Each op has a registered gradient, which looks up the binding by the attribute
+`bound`. TensorFlow transposes registered gradients for forward mode.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ from phasic.substrates.tf.internal.native import native_shapes
 
 
 def load(function: native_declarations.NativeFunction) -> None:
-  """Loads an op's library, so that all there is to refuse is refused now.
+  """Loads and checks an op's library, so that errors are raised early.
 
   Raises:
     NotImplementedError: the op is not for this substrate.
@@ -25,8 +25,8 @@ def load(function: native_declarations.NativeFunction) -> None:
   """
   if function.handler:
     raise NotImplementedError(
-      f"op {function.declaration.name} is a handler of XLA's: it is there for "
-      "JAX. TensorFlow has ops that PHASIC_OP has made"
+      f"op {function.declaration.name} is an XLA handler, which only JAX can "
+      "call: TensorFlow needs an op made by PHASIC_OP"
     )
   for own in (function.declaration, *function.forward, *function.adjoint):
     native_calls.op_function(function.tf_library, own)
@@ -36,10 +36,10 @@ def load(function: native_declarations.NativeFunction) -> None:
 def make(
   function: native_declarations.NativeFunction, options: Mapping[str, Any]
 ) -> Callable[..., Any]:
-  """Returns the op as a function of its operands, with all its derivatives.
+  """Returns the op as a function of its operands, with derivatives.
 
-  Operands are arrays of the declared dtypes, whose batch dimensions are as many
-  in each; results are a tuple.
+  Operands are arrays of the declared dtypes, with equal numbers of batch
+  dimensions; results are a tuple.
 
   Args:
     function: the op.
@@ -62,7 +62,7 @@ def make(
 
 
 def shape(x: Any) -> tuple[Any, ...]:
-  """Returns the shape of an array, None where a size is not known."""
+  """Returns the shape of an array, None for unknown sizes."""
   if x.shape.rank is None:
     raise ValueError(
       "an argument's number of dimensions is unknown: give its TensorSpec a "
@@ -74,7 +74,7 @@ def shape(x: Any) -> tuple[Any, ...]:
 def _broadcast(
   declaration: native_declarations.Declaration, arrays: Sequence[tf.Tensor]
 ) -> list[tf.Tensor]:
-  """All arrays with the full batch, as derivatives of ops have them."""
+  """Broadcasts all arrays to the full batch, for derivatives of ops."""
   pairs = list(zip(declaration.inputs, arrays, strict=True))
   rank = arrays[0].shape.rank - len(declaration.inputs[0].dims)
   batch = tf.ones([rank], tf.int32)

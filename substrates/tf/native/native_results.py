@@ -1,7 +1,7 @@
-"""What derivative rules of native ops return, checked.
+"""Checks of the results of derivative rules of native ops.
 
-Shapes that are not known when a graph is made are checked when it runs, but for
-what is compiled with `jit_compile=True`, where there are no assertions.
+Shapes that are unknown when a graph is built are checked when it runs. Programs
+compiled with `jit_compile=True` have no such checks.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ def tangents(
   found: Any,
   outputs: Sequence[tf.Tensor],
 ) -> list[tf.Tensor]:
-  """Returns what a forward rule returned for the floating outputs, in full.
+  """Checks and broadcasts the results of a forward rule.
 
   Raises:
     TypeError: a result has another dtype; Python numbers have any.
@@ -45,7 +45,7 @@ def cotangents(
   found: Any,
   inputs: Sequence[tf.Tensor],
 ) -> list[tf.Tensor]:
-  """Returns what a reverse rule returned for the floating inputs.
+  """Checks the results of a reverse rule for the floating inputs.
 
   Raises:
     TypeError: a result has another dtype; Python numbers have any.
@@ -75,14 +75,14 @@ def cotangents(
 
 
 class _Like(NamedTuple):
-  """What a result of a rule has to be.
+  """The required spec of a rule's result.
 
   Attributes:
     rule: the rule's name.
-    operand: the output or input for which it is.
+    operand: the output or input of the result.
     dtype: its dtype.
-    known: what is known of its shape with the full batch.
-    full: returns that shape, a tensor, where not all of it is known.
+    known: its static shape with the full batch.
+    full: a function that returns the shape as a tensor, if it is not static.
   """
 
   rule: str
@@ -95,7 +95,7 @@ class _Like(NamedTuple):
 def _checked(
   declaration: native_declarations.Declaration, like: _Like, found: Any
 ) -> tuple[tf.Tensor, tf.Tensor | None]:
-  """A result, and the full shape where that is checked when a graph runs."""
+  """Checks a result; returns the full shape too, if a later check needs it."""
   has_tensors = any(map(tf.is_tensor, tf.nest.flatten(found)))
   x = tf.convert_to_tensor(found if has_tensors else onp.asarray(found))
   native_rules.check_dtype(
@@ -115,7 +115,7 @@ def _checked(
     return x, None
   full = like.full()
   with tf.control_dependencies([_assertion(declaration, like, x, full)]):
-    # What needs the shapes needs these: nothing is done before the check.
+    # All later operations depend on the checks.
     return tf.reshape(x, tf.identity(tf.shape(x))), tf.identity(full)
 
 
@@ -129,7 +129,7 @@ def _assertion(
   x: tf.Tensor,
   full: tf.Tensor,
 ) -> Any:
-  """What `native_rules.check_result` does, when a graph runs."""
+  """Checks a result when a graph runs, as `native_rules.check_result`."""
   own, event = tf.shape(x), len(like.operand.dims)
   rank, missing = tf.size(full), tf.size(full) - tf.size(own)
   padded = tf.concat([tf.ones([tf.maximum(missing, 0)], tf.int32), own], 0)

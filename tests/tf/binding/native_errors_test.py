@@ -127,7 +127,7 @@ class NativeErrorsTest(parameterized.TestCase):
       f(*args)
 
   @parameterized.parameters(
-    (1j, TypeError, "the cotangent of y is complex128, not float64"),
+    (1j, TypeError, "the cotangent of y is complex128: it must be float64"),
     ([1.0] * 4, ValueError, r"cotangent of y has shape \(4,\): .*\(3,\)"),
   )
   def test_cotangents_that_do_not_fit(self, cotangent, error, message):
