@@ -31,14 +31,14 @@ def leaves_like(tree: Any, like: Any) -> list[Any]:
 def reverse(
   f: Callable[..., Any], arrays: Sequence[Any]
 ) -> tuple[tuple[Any, ...], Callable[[Sequence[Any]], Sequence[Any]]]:
-  """Evaluates `f`, which returns a tuple of arrays; returns its pullback too."""
+  """Evaluates `f`, which returns a tuple; returns its pullback too."""
   return modes.reverse(f, arrays)
 
 
 def forward(
   f: Callable[..., Any], arrays: Sequence[Any], tangents: Sequence[Any]
 ) -> tuple[Sequence[Any], Sequence[Any]]:
-  """Evaluates `f`, which returns a tuple of arrays, and its tangents."""
+  """Evaluates `f`, which returns a tuple, and its tangents."""
   return modes.forward(f, arrays, tangents)
 
 

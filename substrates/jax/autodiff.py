@@ -30,7 +30,7 @@ def leaves_like(tree: Any, like: Any) -> list[Any]:
 def reverse(
   f: Callable[..., Any], arrays: Sequence[Any]
 ) -> tuple[tuple[Any, ...], Callable[[Sequence[Any]], Sequence[Any]]]:
-  """Evaluates `f`, which returns a tuple of arrays; returns its pullback too."""
+  """Evaluates `f`, which returns a tuple; returns its pullback too."""
   values, vjp_fn = jax.vjp(f, *arrays)
 
   def pullback(cotangents: Sequence[Any]) -> Sequence[Any]:
@@ -42,7 +42,7 @@ def reverse(
 def forward(
   f: Callable[..., Any], arrays: Sequence[Any], tangents: Sequence[Any]
 ) -> tuple[Sequence[Any], Sequence[Any]]:
-  """Evaluates `f`, which returns a tuple of arrays, and its tangents."""
+  """Evaluates `f`, which returns a tuple, and its tangents."""
   values, moved = jax.jvp(f, tuple(arrays), tuple(tangents))
   return values, [
     jnp.zeros_like(x) if t.dtype == jax.dtypes.float0 else t

@@ -26,7 +26,7 @@ def leaves_like(tree: Any, like: Any) -> list[Any]:
 def reverse(
   f: Callable[..., Any], arrays: Sequence[Any]
 ) -> tuple[tuple[Any, ...], Callable[[Sequence[Any]], Sequence[Any]]]:
-  """Evaluates `f`, which returns a tuple of arrays; returns its pullback too."""
+  """Evaluates `f`, which returns a tuple; returns its pullback too."""
   # Copies distinguish an array that is given twice.
   inputs = [tf.identity(x) for x in arrays]
   # The tape is persistent, as the pullback may be called more than once.
@@ -54,7 +54,7 @@ def reverse(
 def forward(
   f: Callable[..., Any], arrays: Sequence[Any], tangents: Sequence[Any]
 ) -> tuple[Sequence[Any], Sequence[Any]]:
-  """Evaluates `f`, which returns a tuple of arrays, and its tangents."""
+  """Evaluates `f`, which returns a tuple, and its tangents."""
   inputs = [tf.identity(x) for x in arrays]
   with tf.autodiff.ForwardAccumulator(inputs, list(tangents)) as accumulator:
     values = tuple(tf.convert_to_tensor(x) for x in f(*inputs))

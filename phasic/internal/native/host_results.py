@@ -109,7 +109,7 @@ def result_of_zeros(
       return f(*zeros, **options)
   except Exception as error:
     raise TypeError(
-      f"{name} was called with zeros to find its result's shapes and dtypes, and "
+      f"{name} was called with zeros to find the result's specs, and "
       f"raised {type(error).__name__}: {error}. Bind it with the rule `abstract`"
     ) from error
 

@@ -68,7 +68,7 @@ def joined(x: Any) -> Any:
 def forward(
   f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 ) -> tuple[Any, Any]:
-  """Evaluates `f`, which returns a tuple of arrays, and its tangents."""
+  """Evaluates `f`, which returns a tuple, and its tangents."""
   trace = traced.Trace(is_forward=True)
   try:
     results = f(
@@ -89,7 +89,7 @@ def forward(
 def reverse(
   f: Callable[..., Any], primals: Sequence[Any]
 ) -> tuple[tuple[Any, ...], Callable[[Sequence[Any]], tuple[Any, ...]]]:
-  """Evaluates `f`, which returns a tuple of arrays; returns its pullback too."""
+  """Evaluates `f`, which returns a tuple; returns its pullback too."""
   trace = traced.Trace(is_forward=False)
   leaf = traced.Node(list(primals), (), lambda cotangents: ())
   try:
