@@ -14,9 +14,9 @@ jax.config.update("jax_enable_x64", True)
 
 
 class Substrate:
-  """The packages of a substrate, each imported when it is used.
+  """The packages of a substrate, which are imported on first use.
 
-  So a test runs after changes of the packages alone that it compares.
+  So a test depends only on the packages that it compares.
   """
 
   def __init__(self, name: str):
@@ -34,9 +34,9 @@ ARRAYS: dict[str, Callable[[Any], Any]] = {
   "jax": jnp.asarray,
   "tf": tf.constant,
 }
-# Array code may round differently; the kernel may not.
+# Array code may round differently; kernel results must be equal.
 RTOL = 1e-13
-# Integrals and optimizers repeat roundings many times.
+# Integrals and optimizers accumulate rounding errors.
 LOOSE = 1e-11
 
 
@@ -50,7 +50,7 @@ def in_others(names: Iterable[Any]) -> list[tuple[Any, ...]]:
 
 
 def to_substrate(x: Any, name: str) -> Any:
-  """Returns a nested structure with host arrays converted to a substrate's.
+  """Converts host arrays in a nested structure to a substrate's arrays.
 
   Tuples of `in_numpy` such as `EdgeRates` become the substrate's own.
   """
@@ -67,7 +67,7 @@ def to_substrate(x: Any, name: str) -> Any:
 
 
 def leaves(x: Any, path: str = "result") -> dict[str, Any]:
-  """Returns what a result consists of, on the host, by its place in it."""
+  """Flattens a result to host values by their paths."""
   if isinstance(x, tuple) and hasattr(x, "_fields"):
     parts = dict(zip(x._fields, x, strict=True)).items()
   elif isinstance(x, list | tuple):
@@ -100,14 +100,14 @@ class TestCase(parameterized.TestCase):
   def assert_agrees(
     self, actual: Any, expected: Any, rtol: float = RTOL
   ) -> None:
-    """Asserts that nested results agree; with `rtol` zero to the last bit."""
+    """Asserts that nested results agree; `rtol` zero means bitwise."""
     actual, expected = leaves(actual), leaves(expected)
     self.assertEqual(list(actual), list(expected))
     for place, x in expected.items():
       self._assert_equal_leaf(place, actual[place], x, rtol)
 
   def assert_same_shapes(self, actual: Any, expected: Any) -> None:
-    """Asserts that what JAX traced has the shapes and dtypes of results."""
+    """Asserts that traced results of JAX have given shapes and dtypes."""
     actual, expected = leaves(actual), leaves(expected)
     self.assertEqual(list(actual), list(expected))
     for place, x in expected.items():
@@ -128,7 +128,7 @@ class TestCase(parameterized.TestCase):
     if rtol == 0:
       onp.testing.assert_array_equal(actual, expected, place)
       return
-    # An entry that cancels is as accurate as the largest of its array.
+    # Errors are relative to the largest entry, as entries may cancel.
     finite = onp.abs(expected[onp.isfinite(expected)])
     atol = 1e-2 * rtol * finite.max(initial=0.0)
     onp.testing.assert_allclose(
@@ -138,7 +138,7 @@ class TestCase(parameterized.TestCase):
   def assert_complete(
     self, package: Any, called: Iterable[str], table: str
   ) -> None:
-    """Asserts that a table has every public name of a package, and no other."""
+    """Asserts that a table has exactly the public names of a package."""
     called = set(called)
     public = set(package.__all__)
     self.assertEqual(

@@ -1,6 +1,6 @@
-"""Derivatives of laws in their own parameters, in NumPy as in JAX.
+"""Derivatives of distributions in their parameters, in NumPy and JAX.
 
-With PHASIC_FULL_SWEEPS of all laws; JAX compiles each for seconds.
+PHASIC_FULL_SWEEPS runs all distributions; JAX compiles each for seconds.
 """
 
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ _LAWS = tuple(
 _SOME = [("Coxian",), ("Epochs",), ("TruncatedPhaseType",)]
 _OTHERS = [(name,) for name in _LAWS if (name,) not in _SOME]
 _SLOW_FITS = ("TruncatedPhaseType", "convolution")
-# Where all laws have ordinary derivatives, and counts in the place of times.
+# Values where all derivatives are finite, and counts instead of times.
 _TIMES = onp.asarray([0.375, 1.25, 3.5])
 _COUNTS = onp.asarray([2.0, 3.0, 6.0])
 
@@ -36,10 +36,10 @@ def _more(cases_of_sweep: Iterable[Any]) -> list[Any]:
 
 
 def _law(name: str, substrate: str) -> tuple[Any, Any, Any]:
-  """A distribution, its arrays by name, and what makes one of such arrays."""
+  """Returns a distribution, its arrays by name, and a function to rebuild it."""
   x = cases.Substrate(substrate)
   dist = {**cases.FAMILIES, **cases.FUNCTIONS}[name](x)
-  if not dist.parameter_properties():  # All it has is another one.
+  if not dist.parameter_properties():  # Its only argument is another distribution.
     inner = dist.distribution
     arrays = {k: inner.parameters[k] for k in inner.parameter_properties()}
     return (
@@ -55,7 +55,7 @@ def _law(name: str, substrate: str) -> tuple[Any, Any, Any]:
 
 
 def _derivatives(name: str, substrate: str, statistic: str) -> Any:
-  """Gradient and Hessian-vector product of a sum of log densities, or more."""
+  """Computes gradient and Hessian-vector product of a sum of log densities."""
   math = comparisons.SUBSTRATES[substrate].math
   dist, arrays, made = _law(name, substrate)
   is_discrete = dist.support.constraint == "nonnegative_integer"
@@ -108,7 +108,7 @@ class DerivativesTest(comparisons.TestCase):
     self._compare(gradient, expected[1], 1e-12)
 
   def _compare(self, found: Any, expected: Any, tolerance: float) -> None:
-    """Compares arrays, each in proportion of its largest entry."""
+    """Compares arrays, relative to the largest entry of each."""
     pairs = zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True)
     for x, y in pairs:
       y = onp.asarray(y)
@@ -118,7 +118,7 @@ class DerivativesTest(comparisons.TestCase):
 
 
 class FitsTest(comparisons.TestCase):
-  """Of laws that no chain's parameters are, in all three substrates."""
+  """Tests derivatives of wrapped distributions, in all three substrates."""
 
   def _fit(self, name: str, substrate: str) -> Any:
     x = cases.Substrate(substrate)

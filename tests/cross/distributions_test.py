@@ -1,4 +1,4 @@
-"""Distributions of one substrate are none of another's."""
+"""Mixed substrates: distributions of one substrate passed to another."""
 
 import itertools
 
@@ -17,7 +17,7 @@ SUBSTRATES = {"numpy": in_numpy, "jax": in_jax, "tf": in_tf}
 
 
 class CrossTest(parameterized.TestCase):
-  """TypeErrors say where a distribution is from."""
+  """Tests that TypeErrors name the substrate of a distribution."""
 
   @parameterized.parameters(*itertools.permutations(SUBSTRATES, 2))
   def test_wrapped_and_compared(self, own, other):

@@ -1,4 +1,4 @@
-"""One graph in three substrates."""
+"""Graphs that are shared by three substrates."""
 
 from absl.testing import absltest
 import jax
@@ -14,7 +14,7 @@ SUBSTRATES = (in_numpy, in_jax, in_tf)
 
 
 def transitions(state):
-  """What absorbs is NumPy's in every substrate."""
+  """Yields transitions with NumPy's ABSORBED, in every substrate."""
   absorbed = in_numpy.ABSORBED
   if state == "up":
     yield "down", {"wear": 0.25, 1: 0.125}

@@ -1,4 +1,4 @@
-"""NumPy's derivatives of NumPy's functions, beside those of JAX."""
+"""Derivatives of NumPy's functions by the tape, compared with JAX."""
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -55,7 +55,7 @@ _BINARY = [
   "minimum",
 ]
 
-# Functions of a namespace and of arrays.
+# Functions of an array namespace and arrays.
 _FUNCTIONS = {
   "powers": (lambda np, x: x**3 + 2.0**x + x**0 + x**-1.5, _MATRIX),
   "power_at_zero": (lambda np, x: x**2 + x**1 + x**0, onp.zeros(2)),
@@ -162,7 +162,7 @@ class GradientsTest(parameterized.TestCase):
       self.assertEqual(bars[i].shape, x.shape)
       self.assertEqual(bars[i].dtype, x.dtype)
       self._compare(bars[i], expected[1][i], tolerance)
-      # Forward over reverse, and reverse over reverse.
+      # These are forward over reverse, and reverse over reverse.
       self._compare(second[i], expected[3][i], tolerance)
       self._compare(twice[i], expected[3][i], tolerance)
 
@@ -173,7 +173,7 @@ class GradientsTest(parameterized.TestCase):
 
 
 def _derivatives(module, function, arrays, tangents):
-  """Value, gradient, change, and the change of the gradient in two ways."""
+  """Computes value, gradient, tangent, and second derivatives in two ways."""
 
   def gradient(*x):
     value, pull = module.vjp(function, *x)

@@ -160,7 +160,7 @@ MAKERS: dict[str, Callable[[Substrate], Any]] = {
 
 VALUE, OTHER = "a value", "another distribution"
 
-# Arguments of methods, on the host.
+# Arguments of methods, as host values.
 METHODS: Mapping[str, tuple[Any, ...]] = {
   "as_phase_type": (),
   "batch_shape_tensor": (),
@@ -208,7 +208,7 @@ METHODS: Mapping[str, tuple[Any, ...]] = {
   "unnormalized_log_prob": (VALUE,),
   "variance": (),
 }
-# What the kernel computes, of models that are given as they are.
+# Methods that the kernel computes, for models without conversion.
 EXACT = (
   "cdf",
   "log_cdf",
@@ -217,7 +217,7 @@ EXACT = (
   "prob",
   "survival_function",
 )
-# Have tests of their own.
+# Methods with separate tests.
 SAMPLERS = ("sample", "sample_and_log_prob", "sample_paths")
 OTHER_METHODS = (
   "experimental_default_event_space_bijector",
@@ -230,14 +230,14 @@ def is_discrete(distribution: Any) -> bool:
 
 
 def value_of(distribution: Any) -> onp.ndarray:
-  """Values at which functions of a distribution are called."""
+  """Returns arguments for functions of a value of a distribution."""
   if distribution.event_shape:
     return onp.asarray([[0.5, 0.25], [1.0, 2.0]])
   return math_cases.COUNTS if is_discrete(distribution) else math_cases.TIMES
 
 
 def public_methods(cls: type) -> dict[str, Any]:
-  """The functions of a class, also those that it inherits here, by name.
+  """Returns the functions of a class by name, including inherited ones.
 
   In TensorFlow distributions inherit from `tf.Module`, too.
   """
@@ -252,7 +252,7 @@ def public_methods(cls: type) -> dict[str, Any]:
 
 
 def first_methods() -> list[tuple[str, str]]:
-  """Each method with the first class of `FAMILIES` that has this very one."""
+  """Returns each method with the first class of `FAMILIES` that defines it."""
   found, seen = [], set()
   for family in FAMILIES:
     cls = getattr(comparisons.in_numpy.distributions, family)

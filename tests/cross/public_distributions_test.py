@@ -13,7 +13,7 @@ from tests.cross import comparisons
 from tests.cross import public_distributions_cases as cases
 
 FAMILIES, FUNCTIONS, MAKERS = cases.FAMILIES, cases.FUNCTIONS, cases.MAKERS
-# Bases, markers and functions with tests of their own here.
+# Bases, markers and functions with separate tests in this file.
 OTHERS = (
   "FULLY_REPARAMETERIZED",
   "NOT_REPARAMETERIZED",
@@ -26,8 +26,8 @@ OTHERS = (
   "register_kl",
 )
 SAMPLED_IN_JAX = ("PhaseType", "DiscretePhaseType")
-# Their methods run the programs of `ph.math`. JAX computes all their results,
-# and of other classes these; of the rest it finds the shapes.
+# Classes whose methods run the programs of `ph.math`, and further methods. JAX
+# computes their results; for other methods it only infers shapes.
 PLAIN = ("PhaseType", "DiscretePhaseType")
 EAGER = (
   "as_phase_type",
@@ -40,7 +40,7 @@ EAGER = (
 
 
 def outcome(distribution: Any, method: str, substrate: str) -> Any:
-  """Calls a method; returns its result, or why there is none."""
+  """Calls a method; returns its result, or the error."""
   try:
     return attempt(distribution, method, substrate)
   except NotImplementedError as error:
@@ -54,7 +54,7 @@ def attempt(distribution: Any, method: str, substrate: str) -> Any:
     if isinstance(x, str) and x == cases.VALUE:
       x = cases.value_of(distribution)
     if isinstance(x, str) and x == cases.OTHER:
-      # The distribution itself would make divergences zero.
+      # Divergences from the distribution itself would be zero.
       return other_of(distribution, substrate)
     return comparisons.to_substrate(x, substrate)
 
@@ -108,7 +108,7 @@ class CompletenessTest(comparisons.TestCase):
 class FamilyTest(comparisons.TestCase):
   @parameterized.named_parameters(*comparisons.in_others(FAMILIES))
   def test_families(self, family, substrate):
-    """What classes have for themselves: parameters, laws, properties."""
+    """Compares parameters, log densities and properties of classes."""
     expected, found = (
       FAMILIES[family](cases.Substrate(x)) for x in ("numpy", substrate)
     )
@@ -148,7 +148,7 @@ class FamilyTest(comparisons.TestCase):
     truth = outcome(expected, method, "numpy")
     family = type(expected).__name__
     if substrate == "jax" and family not in PLAIN and method not in EAGER:
-      # Each would compile for a second.
+      # Each compilation takes a second.
       try:
         traced = jax.eval_shape(lambda x: attempt(x, method, "jax"), found)
       except NotImplementedError as error:
@@ -170,7 +170,7 @@ class FamilyTest(comparisons.TestCase):
     family=tuple(FAMILIES), substrate=tuple(comparisons.SUBSTRATES)
   )
   def test_sample(self, family, substrate):
-    """Samples differ in value; `sample_and_log_prob` calls `sample`."""
+    """Compares shapes of samples, as their values differ."""
     if substrate == "jax" and family not in SAMPLED_IN_JAX:
       self.skipTest("compiles for seconds")
     x = cases.Substrate(substrate)
@@ -227,11 +227,11 @@ class OtherNamesTest(comparisons.TestCase):
 
 
 class DerivativesTest(comparisons.TestCase):
-  """A function of structures of parameters, in closed form."""
+  """Tests derivatives in structures of parameters, by closed forms."""
 
   @parameterized.parameters(*comparisons.SUBSTRATES)
   def test_structures(self, substrate):
-    """log f = log(r) - r t of an exponential time with the rate r = 2 a b."""
+    """Tests log f = log(r) - r t of an exponential time with rate r = 2 a b."""
     ph = comparisons.SUBSTRATES[substrate]
     a, b, t = comparisons.to_substrate(
       (onp.asarray(0.5), onp.asarray(3.0), onp.asarray(0.75)), substrate
@@ -256,14 +256,14 @@ class DerivativesTest(comparisons.TestCase):
     product = ph.math.hessian_vector_product(
       log_prob, (parameters, t), tangents
     )
-    # In a, b and t: -1 / a^2, -2 t and -2 b.
+    # Second derivatives in a, b and t: -1 / a^2, -2 t and -2 b.
     self.assert_agrees(product[0]["factors"][0], onp.asarray(-4.0))
     self.assert_agrees(product[0]["factors"][1], onp.asarray(-1.5))
     self.assert_agrees(product[1], onp.asarray(-6.0))
 
 
 class AnchorTest(comparisons.TestCase):
-  """Closed forms: what the others are compared with is right itself."""
+  """Tests the reference substrate, NumPy, by closed forms."""
 
   def test_laws(self):
     x = cases.Substrate("numpy")

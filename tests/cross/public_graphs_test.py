@@ -1,4 +1,4 @@
-"""Every function of `ph.graphs`, all of `Graph` and all ready models."""
+"""Every function of `ph.graphs`, all methods of `Graph`, all ready models."""
 
 from collections.abc import Callable
 import inspect
@@ -23,7 +23,7 @@ def _queue(x: Any) -> tuple[Any, Any]:
 
 
 def _in_both_orders(x: Any) -> list[Any]:
-  """A graph of two states that behave alike, and its lumping by name."""
+  """Builds a graph of two equivalent states, and lumps it by name."""
   edges = [
     ("start", "left", 1.0),
     ("start", "right", 1.0),
@@ -79,7 +79,7 @@ MODELS: dict[str, Call] = {
 
 
 def _with_start(x: Any) -> Any:
-  """A graph whose start depends on a parameter."""
+  """Builds a graph whose start depends on a parameter."""
   absorbed = x.graphs.ABSORBED
   start = {0: {"q": 1.0}, absorbed: {1: 1.0, "q": -1.0}}
   return x.graphs.Graph.from_edges([(0, absorbed, 1.0)], start, params=("q",))
@@ -172,10 +172,10 @@ class PublicGraphsTest(comparisons.TestCase):
     self.assert_agrees(found, expected)
 
   def test_anchors(self):
-    """Closed forms: what the others are compared with is right itself."""
+    """Tests the reference substrate, NumPy, by closed forms."""
     x = distributions_cases.Substrate("numpy")
     chain = FUNCTIONS["embedded_jump_chain"](x)
-    # One customer: an arrival before a service with probability 1/3.
+    # With one customer an arrival precedes a service with probability 1/3.
     weights = onp.asarray(chain.graph.edge_values())
     self.assert_agrees(onp.sort(weights), onp.asarray([1, 2, 3]) / 3.0)
     coalescent = x.pd.PhaseType.from_graph(MODELS["kingman"](x), [1.0])

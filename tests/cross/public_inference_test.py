@@ -18,7 +18,7 @@ mpl.use("Agg")
 
 LOWER = (0.5, 0.8, 1.0, 1.7, 2.5, 3.0, 4.0)
 UPPER = (0.5, 0.8, 1.0, 1.7, 2.5, 3.5, math.inf)
-# Optimizers repeat roundings: they stop within their tolerance of each other.
+# Optimizers accumulate rounding errors, and stop within their tolerance.
 FITTED = 1e-6
 
 
@@ -53,7 +53,7 @@ substrate_of = functools.cache(Substrate)
 
 
 def _facts(fit: Any) -> Any:
-  """What a fit knows of itself."""
+  """Returns the reported facts of a fit."""
   return {
     "distribution": fit.distribution,
     "log_likelihood": fit.log_likelihood,
@@ -147,7 +147,7 @@ OBSERVATIONS: dict[str, Callable[[Substrate], Any]] = {
   "log_likelihood_terms": lambda x: x.data().log_likelihood_terms(x.coxian()),
   "right_censored": lambda x: _weighted(_right_censored(x)),
 }
-# Of which the functions above return instances.
+# Classes of which the functions above return instances.
 STRUCTURES = (
   "Choice",
   "EmStep",
@@ -219,7 +219,7 @@ class PublicInferenceTest(comparisons.TestCase):
     self.assertEqual(found.get_ylabel(), expected.get_ylabel())
     self.assertEqual(len(found.lines), len(expected.lines))
     if name == "plot_posterior_predictive":
-      return  # Samples differ per substrate.
+      return  # Samples differ between substrates.
     for line, reference in zip(found.lines, expected.lines, strict=True):
       self.assert_agrees(
         onp.asarray(line.get_xydata(), "float64"),
@@ -228,7 +228,7 @@ class PublicInferenceTest(comparisons.TestCase):
       )
 
   def test_anchors(self):
-    """Closed forms: what the others are compared with is right itself."""
+    """Tests the reference substrate, NumPy, by closed forms."""
     x = substrate_of("numpy")
     lower, upper = onp.asarray(LOWER), onp.asarray(UPPER)
     exact = lower == upper
@@ -238,7 +238,7 @@ class PublicInferenceTest(comparisons.TestCase):
     matched = x.inference.match_moments(2.0, 7.0, 40.0)
     moments = [float(matched.moment(k)) for k in (1, 2, 3)]
     onp.testing.assert_allclose(moments, [2.0, 7.0, 40.0], rtol=1e-12)
-    # Events over the time at risk: the estimate for exponential times.
+    # The estimate for exponential times is events over the time at risk.
     data = _right_censored(x)
     fit = x.inference.fit_mle(x.exponential(), data)
     onp.testing.assert_allclose(fit.distribution.rate, 3 / 10, rtol=1e-7)

@@ -14,11 +14,11 @@ class Case(NamedTuple):
   """A call of a function.
 
   Attributes:
-    arguments: positional ones; of tangents each has one.
-    named: arguments by name, which have tangents too.
+    arguments: positional arguments, with tangents.
+    named: arguments by name, with tangents.
     options: arguments by name without derivatives.
-    exact: whether the value and its first derivatives come out of the kernel,
-      and so are the same to the last bit.
+    exact: whether the kernel computes the value and its first derivatives, so
+      that they agree bitwise.
   """
 
   arguments: tuple[Any, ...]
@@ -27,7 +27,7 @@ class Case(NamedTuple):
   exact: bool = False
 
   def values(self) -> tuple[Any, ...]:
-    """All arguments in the order of their tangents."""
+    """Returns all arguments in the order of their tangents."""
     return (*self.arguments, *self.named.values())
 
 
@@ -65,12 +65,12 @@ OTHER_STEPS = (INITIAL, PROBS / 2, EXIT_PROBS + PROBS.sum(axis=1) / 2, ATOM)
 
 
 def at(*x: Any) -> tuple[Any, ...]:
-  """Positional arguments of functions of the continuous model."""
+  """Returns positional arguments of functions of the continuous model."""
   return (*x, *MODEL)
 
 
 def steps_at(*x: Any) -> tuple[Any, ...]:
-  """Those of functions of the discrete model."""
+  """Returns positional arguments of functions of the discrete model."""
   return (*x, *STEPS)
 
 
@@ -146,7 +146,7 @@ CASES |= {
 
 
 def direction(x: Any) -> Any:
-  """Returns a tangent of an argument, or None where it can have none."""
+  """Returns a tangent of an argument, or None if it has none."""
   if isinstance(
     x, comparisons.in_numpy.math.EdgeRates | comparisons.in_numpy.math.EdgeProbs
   ):

@@ -14,7 +14,7 @@ from tests.cross import comparisons
 from tests.cross import public_math_cases as cases
 
 CASES = cases.CASES
-# Whose first derivatives no rule gives, or whose arguments are structures.
+# Functions without rules for first derivatives, or with structured arguments.
 WITHOUT_DERIVATIVES = (
   "discrete_phase_type.quantile",
   "discrete_phase_type.quantile_log_cdf",
@@ -49,13 +49,13 @@ SETTINGS = (
 STRUCTURES = ("EdgeProbs", "EdgeRates", "ExpectedStatistics")
 MODULES = ("discrete_phase_type", "phase_type")
 # Derivatives whose values JAX computes: those by the kernel, and one by
-# elimination. The others are traced, as each compiles for a second; their
-# array code is that of TensorFlow, which computes all.
+# elimination. Others are only traced, as each compiles for a second.
+# TensorFlow, which has the same array code, computes all.
 COMPILED = (
   *(x for x in DIFFERENTIABLE if CASES[x].exact),
   "phase_type.expected_jumps",
 )
-# Run in one compiled function, with their gradients: each kind of rule once.
+# One function for each kind of rule, compiled together with gradients.
 TRACED = (
   "phase_type.log_prob",
   "phase_type.survival_function",
@@ -64,7 +64,7 @@ TRACED = (
   "discrete_phase_type.log_prob",
   "phase_type.expected_jumps",
 )
-# Gradients outside of compiled functions. JAX compiles each for seconds.
+# Eager gradients, which JAX compiles for seconds each.
 GRADIENTS = {
   "jax": (
     "phase_type.prob",
@@ -76,13 +76,13 @@ GRADIENTS = {
 
 
 def function_of(substrate: str, name: str) -> Any:
-  """Returns the function of a name, of a module and in it."""
+  """Returns the function with a qualified name."""
   module, _, last = name.partition(".")
   return getattr(getattr(comparisons.SUBSTRATES[substrate].math, module), last)
 
 
 def options_of(name: str) -> dict[str, Any]:
-  """Arguments by name of a function, on the host."""
+  """Returns keyword arguments of a function, as host values."""
   case = CASES[name]
   return {"case": case, **case.named, **case.options}
 
@@ -100,18 +100,18 @@ def call(substrate: str, name: str) -> Any:
 
 @functools.cache
 def expected(name: str) -> Any:
-  """NumPy's result."""
+  """Returns NumPy's result."""
   return call("numpy", name)
 
 
 @functools.cache
 def expected_derivatives(name: str) -> Any:
-  """NumPy's derivatives."""
+  """Returns NumPy's derivatives."""
   return derivatives("numpy", name)
 
 
 def derivatives(substrate: str, name: str) -> Any:
-  """Value, cotangents and tangent, by the functions of `math`."""
+  """Computes value, cotangents and tangent, by functions of `math`."""
   math = comparisons.SUBSTRATES[substrate].math
   arrays = arrays_of(substrate, name)
 
@@ -134,7 +134,7 @@ def is_varied(x: Any) -> bool:
 
 
 def varied(case: cases.Case) -> list[Any]:
-  """The floating-point arrays of a case, of edges their parameters."""
+  """Returns the floating-point arrays of a case, or parameters of edges."""
   values = [x for x in case.values() if is_varied(x)]
   return [getattr(x, "parameters", x) for x in values]
 
@@ -164,7 +164,7 @@ def with_values(substrate: str, name: str, arrays: Any) -> Any:
 
 
 def with_gradients(substrate: str, name: str, arrays: Any) -> Any:
-  """The result and the cotangents of the arrays, by automatic derivatives."""
+  """Computes the result and the cotangents of the arrays, by autodiff."""
   bar = comparisons.to_substrate(cotangent(name), substrate)
   call_with = functools.partial(with_values, substrate, name)
   if substrate == "jax":
@@ -229,7 +229,7 @@ class ValueTest(comparisons.TestCase):
     def run(arrays: Any) -> Any:
       return {x: with_gradients(substrate, x, arrays[x]) for x in arrays}
 
-    # The compiled function gets structures without None, ints and the like.
+    # The compiled function takes structures of arrays only.
     traced = {
       "jax": jax.jit,
       "tf": functools.partial(tf.function, autograph=False),
@@ -240,7 +240,7 @@ class ValueTest(comparisons.TestCase):
         self.assert_gradients(found[name], name)
 
   def assert_gradients(self, actual, name):
-    """Compares a value and gradients with those of NumPy."""
+    """Compares a value and gradients with NumPy's."""
     value, bars, _ = expected_derivatives(name)
     self.assert_agrees(actual[0], value, rtol_of(name))
     for x, bar in zip(actual[1], bars, strict=True):
@@ -249,7 +249,7 @@ class ValueTest(comparisons.TestCase):
 
 
 class DerivativesTest(comparisons.TestCase):
-  """Functions of users' functions, in closed form."""
+  """Tests derivatives of users' functions, by closed forms."""
 
   @parameterized.parameters(*comparisons.SUBSTRATES)
   def test_several_results(self, substrate):
@@ -319,7 +319,7 @@ class SettingsTest(comparisons.TestCase):
     config.set_num_threads(1)
     self.assertEqual(config.num_threads(), 1)
     config.set_num_threads(count)
-    # Without the kernel, comparisons to the last bit mean nothing.
+    # Bitwise comparisons need the kernel.
     self.assertEqual(config.path(), "kernel", config.unavailable_reason())
     self.assertEqual(config.unavailable_reason(), "")
     self.assertEqual(config.precision(), "float64")
@@ -334,7 +334,7 @@ class SettingsTest(comparisons.TestCase):
 
 
 class AnchorTest(comparisons.TestCase):
-  """Closed forms: what the others are compared with is right itself."""
+  """Tests the reference substrate, NumPy, by closed forms."""
 
   def test_erlang(self):
     math = comparisons.in_numpy.math

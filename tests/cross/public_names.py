@@ -1,8 +1,7 @@
 """The public names of the wheel, with signatures, in one text.
 
-`make golden` writes it to public_names.txt. A line is a name, with its
-parameters and their defaults where it is called, and with the substrates that
-have it where not all do.
+`make golden` writes it to public_names.txt. A line has a name, the parameters
+and defaults of a callable, and the substrates, if not all have the name.
 """
 
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ import types
 from typing import Any
 
 SUBSTRATES = ("numpy", "jax", "tf")
-# Modules that users import by their names.
+# Modules that users import by name.
 _IMPORTED = {
   "numpy": ("interop",),
   "jax": ("binding.jaxbind_compat", "interop"),
@@ -22,7 +21,7 @@ _PLAIN = (bool, int, float, str, type(None))
 
 
 def text() -> str:
-  """Returns the text for all substrates, which must all be there."""
+  """Returns the text for all substrates, which must be installed."""
   having: dict[str, list[str]] = {}
   for substrate in SUBSTRATES:
     for line in lines(substrate):
@@ -43,7 +42,7 @@ def lines(substrate: str) -> list[str]:
 
 
 def modules(substrate: str) -> dict[str, types.ModuleType]:
-  """Returns the public modules of a substrate, by their names below it."""
+  """Returns the public modules of a substrate, by relative names."""
   base = f"phasic.substrates.{substrate}"
   root = importlib.import_module(base)
   found = {"": root}
@@ -89,7 +88,7 @@ def _of_module(name: str, module: types.ModuleType) -> Iterator[str]:
 
 
 def _of_class(name: str, cls: type) -> Iterator[str]:
-  """Yields what a class has by itself and by our own classes above it."""
+  """Yields attributes of a class and of its bases in phasic."""
   own: dict[str, Any] = {}
   for base in reversed(cls.__mro__):
     if base.__module__.startswith("phasic."):
@@ -107,12 +106,12 @@ def _signature(function: Any) -> str:
   signature = inspect.signature(function)
   parameters = [_plain(x) for x in signature.parameters.values()]
   shown = str(inspect.Signature(parameters))
-  # TensorFlow's wrapper of class methods says nothing.
+  # TensorFlow's wrapper of class methods hides the signature.
   return "" if shown == "(*args, **kwargs)" else shown
 
 
 def _plain(parameter: inspect.Parameter) -> inspect.Parameter:
-  """Returns a parameter whose default is shown alike in every process."""
+  """Returns a parameter with a default that prints equally in all processes."""
   default = parameter.default
   is_shown = default is parameter.empty or isinstance(default, _PLAIN)
   if not is_shown and not (isinstance(default, tuple) and not default):
@@ -121,7 +120,7 @@ def _plain(parameter: inspect.Parameter) -> inspect.Parameter:
 
 
 class _Other:
-  """Stands for a default that has no short text."""
+  """A placeholder for a default without a short text."""
 
   def __repr__(self) -> str:
     return "..."

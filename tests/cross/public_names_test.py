@@ -1,4 +1,4 @@
-"""What is public, by `dir` and by the file of all public names."""
+"""Public names, by `dir` and by the file of all public names."""
 
 import pathlib
 
@@ -31,7 +31,7 @@ class PublicNamesTest(parameterized.TestCase):
     self.assertMultiLineEqual(
       public_names.text(),
       _GOLDEN.read_text(encoding="utf-8"),
-      "the public interface is another one: look at the difference, and if it "
+      "the public interface has changed: look at the difference, and if it "
       "is meant run `make golden`",
     )
 

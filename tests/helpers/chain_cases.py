@@ -1,4 +1,4 @@
-"""A table of chains, like that of the families in `family_cases`."""
+"""A table of chains, like the table of families in `family_cases`."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def _coalescent() -> Any:
 
 
 def repairs() -> Any:
-  """Three states in a cycle, with a start that depends on parameters."""
+  """Builds a cycle of three states, whose start depends on parameters."""
   rates = {
     "a": [("b", {"on": 1.0}), ("c", {1: 0.25}), (pg.ABSORBED, {"off": 0.5})],
     "b": [("c", {"on": 2.0, 1: 0.5})],
@@ -47,7 +47,7 @@ def _repairs_law(params: Any) -> Any:
 
 
 def heads() -> Any:
-  """Throws until two heads; after a tail the coin is another one."""
+  """Builds tosses until two heads; after tails another coin is used."""
   flips = {
     0: [(1, {"p": 1.0}), (10, {1: 1.0, "p": -1.0})],
     10: [(1, {"q": 1.0})],
@@ -61,7 +61,7 @@ def heads() -> Any:
 def _heads_law(params: Any) -> Any:
   p, q = params
   out = p / 2 + q / 4
-  # In the order start, one head, one tail.
+  # The order is start, one head, one tail.
   matrix = [[0, p, 1 - p], [0, 1 - out, 0], [0, q, 1 - q]]
   return matrix_laws.discrete_phase_type(
     [mpmath.mpf(1), 0, 0], matrix, [0, out, 0], 0
@@ -84,7 +84,7 @@ def _epochs_law(first: Any, second: Any, boundaries: Any) -> Any:
 def _with_exits_law(
   initial_probs: Any, subgenerator: Any, exit_rates: Any, prob_zero: Any
 ) -> Any:
-  # Where exits are given the diagonal is what they and the others make it.
+  # With given exits the diagonal is minus the sum of the other rates.
   (_, a), (b, _) = subgenerator
   out = exit_rates
   matrix = [[-a - out[0], a], [b, -b - out[1]]]

@@ -1,4 +1,4 @@
-"""Chains as lists of edges, for tests of what goes by elimination."""
+"""Chains as lists of edges, for tests of eliminations."""
 
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ class Edges(NamedTuple):
     targets: (m,).
     weights: rates, or probabilities of a step, (m,).
     rewards: (p,).
-    discrete: whether time is.
+    discrete: whether time is discrete.
   """
 
   initial_probs: onp.ndarray
@@ -37,13 +37,13 @@ class Edges(NamedTuple):
     return list(zip(self.sources, self.targets, strict=True))
 
   def structure(self, weights=None):
-    """As `EdgeRates` or `EdgeProbs`, with other weights if given."""
+    """Returns `EdgeRates` or `EdgeProbs`, with other weights if given."""
     kind = pm.EdgeProbs if self.discrete else pm.EdgeRates
     weights = self.weights if weights is None else weights
     return kind(self.sources, self.targets, weights)
 
   def dense(self) -> tuple[onp.ndarray, onp.ndarray]:
-    """The matrix and the exits; the diagonal is exact in discrete time only."""
+    """Returns matrix and exits; the diagonal is exact only in discrete time."""
     p = self.phases
     full = onp.zeros((p, p + 1))
     onp.add.at(full, (self.sources, self.targets), self.weights)
@@ -55,7 +55,7 @@ class Edges(NamedTuple):
 def random_edges(
   seed: int, phases: int, discrete: bool = False, acyclic: bool = False
 ) -> Edges:
-  """About half of all edges, with weights that are short binary fractions."""
+  """Draws about half of all edges, with short binary fractions as weights."""
   state = onp.random.RandomState(seed)
   pairs = [
     (i, j)
@@ -68,7 +68,7 @@ def random_edges(
   sources, targets = onp.asarray(pairs, onp.int32).T
   weights = onp.ceil(state.gamma(0.5, size=len(pairs)) * 1024) / 1024
   if discrete:
-    # With 16 edges at most none of the sums is above one.
+    # With at most 16 edges no sum is above one.
     weights = onp.ceil(weights / onp.max(weights) * 64) / 1024
   alpha = onp.floor(state.dirichlet(onp.ones(phases + 1)) * 64) / 64
   rewards = onp.floor(state.gamma(0.7, size=phases) * 64) / 64
@@ -76,7 +76,7 @@ def random_edges(
 
 
 def queue(discrete: bool = False) -> Edges:
-  """M/M/1/60 at load 5: the mean busy period is above 1e40."""
+  """Builds M/M/1/60 at load 5, with a mean busy period above 1e40."""
   p, up, down = 60, 5.0, 1.0
   if discrete:
     up, down = 0.625, 0.125
@@ -96,7 +96,7 @@ SMALL = {
   "discrete_acyclic": random_edges(3, 4, True, True),
 }
 ALL = {**SMALL, "queue": queue(), "discrete_queue": queue(True)}
-# Names for sweeps: in JAX and TensorFlow each model is compiled anew.
+# Names for sweeps: JAX and TensorFlow compile each model again.
 NAMES = sorted(ALL)
 if MODE != "numpy":
   NAMES = ["acyclic5", "cyclic6", "discrete6", "discrete_queue", "queue"]

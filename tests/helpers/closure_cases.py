@@ -1,4 +1,4 @@
-"""A table of closures: how to make one, and what its law is."""
+"""A table of closures: their construction and their distributions."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ _COUNTS = (2.0, 3.0, 4.0, 7.0, 20.0, 60.0)
 
 
 def _inflated(prob_zero: Any, rate: Any, **options: Any) -> Any:
-  """Zero, or else an Erlang time of two stages."""
+  """Builds a mixture of zero and an Erlang time of two stages."""
   base = pd.Erlang(2, rate, **options)
   return pd.ZeroInflated(base, prob_zero, **options)
 
@@ -56,7 +56,7 @@ def _second(prob_zero: Any, rate: Any, **options: Any) -> Any:
 
 
 def _count(rate: Any, **options: Any) -> Any:
-  """Two with probability 1/2, one or none with 1/4; of the dtype of a rate."""
+  """Builds a count of 0, 1, 2 with probabilities 1/4, 1/4, 1/2."""
   probs = onp.asarray([0.5, 0.25], static.dtype_name(rate))
   matrix = [[0.0, 1.0], [0.0, 0.0]]
   return pd.DiscretePhaseType(probs, matrix, [0.0, 1.0], 0.25, **options)
@@ -95,7 +95,7 @@ def _failures_law(probs: Any) -> oracle.Law:
 
 
 def _pair(function: Any) -> Any:
-  """A function of the two laws of numbers of steps."""
+  """Returns a function of the two distributions of numbers of steps."""
 
   def build(probs: Any, more_probs: Any, **options: Any) -> Any:
     return function(

@@ -1,10 +1,11 @@
-"""Which rows of the conformance suite run: families, groups and modes.
+"""Selection of the rows of the conformance suite: families, groups, modes.
 
 Each `conformance_*_test.py` is a group of checks, on every family of `CASES`:
 
-- values: methods of a value, laws of mpmath; rules: log-space identities, what
-  is outside, NaN; statistics: moments, transforms, entropy, divergences, and
-  what is missing; quantiles; samples: Kolmogorov-Smirnov and moments; dtypes;
+- values: methods of a value, by mpmath; rules: log-space identities, values
+  outside the support, NaN; statistics: moments, transforms, entropy,
+  divergences, and missing ones; quantiles; samples: Kolmogorov-Smirnov and
+  moments; dtypes;
   structure: shapes, batches, slices, copies, pytrees, validate_args;
 - derivatives and statistics_derivatives: of every method in every parameter.
 
@@ -40,7 +41,7 @@ from tests.oracle import family_oracle
 MODE = "numpy"
 FULL = os.environ.get("PHASIC_FULL_SWEEPS") == "1"
 CASES = {**family_cases.CASES, **chain_cases.CASES}
-# Its thousand phases are tried in `families_accuracy_test`.
+# `families_accuracy_test` tests its thousand phases.
 del CASES["erlang_1000"]
 
 EAGER = "eager"
@@ -63,7 +64,7 @@ if MODE != "numpy":
   MODES = (EAGER, COMPILED, VECTORIZED)  # NumPy does not compile.
   _OF_DERIVATIVES = MODES
 
-# Bounds, and times that are whole numbers.
+# Bounds, and times that are integers.
 _FIXED = ("low", "high", "time")
 _MANY_DIGITS = (
   *("hypoexponential", "near_rates", "coxian", "acyclic"),
@@ -71,13 +72,13 @@ _MANY_DIGITS = (
 )
 _MASSES = ("probs", "mixture_probs", "initial_probs")
 
-# TensorFlow traces these quickly, and few others.
+# TensorFlow traces only a few groups quickly.
 _IN_TF = (
   *("erlang", "hyperexponential", "coxian", "trials"),
   *("weibull", "zero_inflated", "sparse"),
 )
 
-# Derivatives are tried of so many families by default: each takes a while.
+# The default number of families in tests of derivatives, which are slow.
 _EVERY = 8
 
 Row = tuple[str, str, str]
@@ -85,7 +86,7 @@ Row = tuple[str, str, str]
 
 @functools.cache
 def covering_rows() -> tuple[Row, ...]:
-  """Rows (family, group, mode) of the covering set.
+  """Returns rows (family, group, mode) of the covering set.
 
   In JAX and TensorFlow each row takes seconds: there every group meets every
   mode, and in JAX every family meets a mode that traces it.
@@ -113,7 +114,7 @@ def covering_rows() -> tuple[Row, ...]:
 
 @functools.cache
 def all_rows() -> tuple[Row, ...]:
-  """The whole product."""
+  """Returns all combinations."""
   return tuple(
     (family, group, mode)
     for mode in MODES
@@ -125,7 +126,7 @@ def all_rows() -> tuple[Row, ...]:
 
 @functools.cache
 def chosen_rows() -> tuple[Row, ...]:
-  """The rows that run here."""
+  """Returns the rows that run here."""
   if FULL:
     return all_rows()
   chosen = set(covering_rows())
@@ -141,7 +142,7 @@ def chosen_rows() -> tuple[Row, ...]:
 
 
 def rows(group: str) -> list[tuple[str, str, str]]:
-  """Names of tests, families and modes of a group of checks."""
+  """Returns names of tests, families and modes of a group of checks."""
   if group not in (*GROUPS, *DERIVATIVES):
     return []
   return [
@@ -152,7 +153,7 @@ def rows(group: str) -> list[tuple[str, str, str]]:
 
 
 def points(family: str, mode: str) -> tuple[list[dict[str, Any]], list[float]]:
-  """Parameters and values that belong together; equal ones but vectorized."""
+  """Returns parameters with values; they differ only if vectorized."""
   case = CASES[family]
   if mode != VECTORIZED:
     return [dict(case.parameters)] * len(case.values), list(case.values)
@@ -161,7 +162,7 @@ def points(family: str, mode: str) -> tuple[list[dict[str, Any]], list[float]]:
 
 
 def varied(family: str, i: int) -> dict[str, Any]:
-  """Other valid parameters of a family: those of the table for i = 0."""
+  """Returns the i-th valid parameters of a family; i = 0 is the table's."""
   factor = 1 - i / 16
 
   def scaled(x: Any) -> Any:
@@ -174,18 +175,18 @@ def varied(family: str, i: int) -> dict[str, Any]:
     if name in _FIXED or (whole and "prob" in name):
       found[name] = x
     elif name in _MASSES and isinstance(x, list) and sum(x) == 1:
-      # What the first one loses is the second one's.
+      # The first mass is reduced, and the second one raised by the same amount.
       found[name] = [x[0] * factor, x[1] + x[0] * (1 - factor), *x[2:]]
   return found
 
 
 def law(family: str, parameters: Mapping[str, Any]) -> family_oracle.Law:
-  """The oracle's law of parameters; give the precision around calls."""
+  """Returns the oracle's distribution; set the precision around calls."""
   return CASES[family].law(**exact_parameters(parameters))
 
 
 def exact_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-  """Parameters in the oracle's numbers."""
+  """Converts parameters to the oracle's numbers."""
   return {name: _exact(x) for name, x in parameters.items()}
 
 
@@ -194,12 +195,12 @@ def _exact(x: Any) -> Any:
 
 
 def arrays(parameters: Mapping[str, Any], dtype: str = "float64") -> Any:
-  """Parameters as arrays."""
+  """Converts parameters to arrays."""
   return {name: onp.asarray(x, dtype) for name, x in parameters.items()}
 
 
 def digits(family: str) -> int:
-  """How many digits the oracle works with."""
+  """Returns the number of digits of the oracle."""
   # Rates that agree are told apart in many of them, and survival of numbers
   # is what is left of one.
   return family_oracle.DIGITS if family in _MANY_DIGITS else 200

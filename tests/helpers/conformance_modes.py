@@ -26,10 +26,10 @@ def evaluate(
   values: Any,
   dtype: str = "float64",
 ) -> dict[str, onp.ndarray]:
-  """Returns what a function gives in a mode, by name.
+  """Evaluates a function in a mode; returns results by name.
 
   Compiled functions run twice, the second time with other numbers, and must
-  be traced once. TensorFlow's are told nothing about batch sizes.
+  be traced once. In TensorFlow batch sizes are unknown.
 
   Args:
     function: of arrays by name and values, gives arrays of the values' shape,
@@ -89,7 +89,7 @@ def _compiled(function: Function, arrays: Arrays, values: onp.ndarray) -> Any:
 
 
 def _first(x: Any) -> Any:
-  """Of the one entry of the batch, the last axis."""
+  """Takes the single entry of the batch, the last axis."""
   return x[..., 0]
 
 
@@ -102,7 +102,7 @@ def _vectorized(
   if MODE == "jax":
     found = jax.vmap(function)(batch, values)
   elif MODE == "tf":
-    # The kernel's operation has no converter: it runs in a loop.
+    # The kernel's op has no batching rule, so it runs in a loop.
     found = tf.vectorized_map(
       lambda row: function(*row),
       (
@@ -112,7 +112,7 @@ def _vectorized(
       warn=False,
     )
   else:
-    # A batch does what a loop over its entries does.
+    # A batch must give the same results as a loop.
     found = function(dict(batch), values)
     for i, (row, value) in enumerate(zip(each, values, strict=True)):
       for name, x in function(dict(row), value).items():
@@ -125,7 +125,7 @@ def _vectorized(
 def draws(
   draw: Callable[[Arrays], Any], mode: str, rows: Sequence[Arrays]
 ) -> onp.ndarray:
-  """Returns samples (n, count) that a function draws for n sets of arrays."""
+  """Draws samples (n, count) by a function for n sets of arrays."""
   each = [conformance.arrays(row) for row in rows]
   batch = {k: onp.stack([row[k] for row in each]) for k in each[0]}
   if mode == conformance.EAGER:
@@ -149,7 +149,7 @@ def draws(
 def jacobians(
   function: Callable[[dict[str, Any]], Any], mode: str, arrays: Arrays
 ) -> tuple[dict[str, onp.ndarray], dict[str, onp.ndarray]]:
-  """Derivatives of m numbers in arrays, backward and forward.
+  """Computes derivatives of m numbers in arrays, backward and forward.
 
   Args:
     function: of arrays by name, gives an array (m,).
@@ -174,7 +174,7 @@ def jacobians(
 
 
 def _jacobians(function: Any, arrays: Arrays) -> Any:
-  """Row by row and column by column: there is no `vmap` of derivatives."""
+  """Computes rows and columns one by one, as derivatives have no `vmap`."""
   value, pull = gradients.vjp(function, dict(arrays))
   rows = [pull(row)[0] for row in onp.eye(len(value))]
   backward = {k: onp.stack([row[k] for row in rows]) for k in arrays}
@@ -251,7 +251,7 @@ if MODE == "tf":
     return backward, forward
 
   def _each(rule: Any, mode: str, arrays: Arrays, directions: Any) -> list[Any]:
-    """What the rule gives for each direction, stacked ones, at one place."""
+    """Applies a rule to stacked directions, at one point."""
     count = len(tf.nest.flatten(directions)[0])
 
     def parts(stacked: Any) -> list[Any]:

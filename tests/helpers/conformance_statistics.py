@@ -1,4 +1,4 @@
-"""The statistics that the conformance suite tries, and those there are not."""
+"""The statistics of the conformance suite, and missing ones."""
 
 from collections.abc import Callable, Mapping
 import functools
@@ -26,7 +26,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
   ),
   "entropy": lambda dist: dist.entropy(),
 }
-# What is not compared here: `modes_test`, `families_contract_test`.
+# `modes_test` and `families_contract_test` test the remaining statistics.
 OTHERS: dict[str, Callable[[Any], Any]] = {
   "covariance": lambda dist: dist.covariance(),
   "mode": lambda dist: dist.mode(),
@@ -46,7 +46,7 @@ _INHOMOGENEOUS = (
   *("weibull", "pareto", "gompertz", "log_normal", "log_logistic"),
   *("truncated", "truncated_trials"),
 )
-# Moments above what powers of tails let exist.
+# Moments that do not exist, because of heavy tails.
 INFINITE = {
   ("pareto", "moment(3)"),
   *(("log_logistic", f"moment({k})") for k in (2, 3)),
@@ -55,7 +55,7 @@ INFINITE = {
 
 
 def _missing() -> dict[tuple[str, str], str]:
-  """What raises NotImplementedError, by family and method, and what it says."""
+  """Returns missing statistics by family and method, with messages."""
   found = {}
   for family in conformance.CASES:
     found[family, "covariance"] = "a value is one number"
@@ -83,21 +83,21 @@ MISSING = _missing()
 
 
 def existing(family: str) -> list[str]:
-  """The statistics that a family has."""
+  """Returns the statistics that a family has."""
   return [name for name in CALLS if (family, name) not in MISSING]
 
 
 def nodes(
   family: str, law: family_oracle.Law, *parameters: Mapping[str, Any]
 ) -> law_statistics.Nodes:
-  """Where expectations under the law of a family are summed.
+  """Returns quadrature points for expectations under a family.
 
   Args:
     family: its name.
     law: of the first parameters.
     *parameters: those of laws whose densities jump as well.
   """
-  # What falls twice as fast as an exponential needs more.
+  # Densities that decrease twice as fast as an exponential need more points.
   per_unit = 96 if family == "gompertz" else 36
   jumps = {t for each in parameters for t in each.get("boundaries", ())}
   ends = [0, *sorted(jumps), mpmath.inf]
@@ -109,7 +109,7 @@ def nodes(
 
 @functools.cache
 def exact(family: str, i: int) -> dict[str, float]:
-  """The oracle's statistics of a family's i-th parameters."""
+  """Computes the oracle's statistics of a family's i-th parameters."""
   with mpmath.workdps(conformance.digits(family)):
     parameters = conformance.varied(family, i)
     law = conformance.law(family, parameters)

@@ -10,7 +10,7 @@ import numpy as onp
 from phasic.internal import static
 from phasic.math.calls import gradients
 
-# Arguments that are no arrays, and arrays without derivatives.
+# Arguments that are not arrays, and arrays without derivatives.
 _OPTIONS = ("max_counts", "order", "orders", "validate_args")
 _FIXED = ("phases",)
 
@@ -22,7 +22,7 @@ def vjp(
   wanted: Collection[str] | None = None,
   **named: Any,
 ) -> tuple[Any, tuple[Any, ...]]:
-  """Returns a function's value and the cotangents of its arguments, in order.
+  """Computes a function's value and the cotangents of its arguments, in order.
 
   Args:
     function: one of `math`.
@@ -44,7 +44,7 @@ def jvp(
   tangents: Sequence[Any],
   **named: Any,
 ) -> tuple[Any, Any]:
-  """Returns a function's value and its derivative along tangents.
+  """Computes a function's value and its derivative along tangents.
 
   Args:
     function: one of `math`.

@@ -1,4 +1,4 @@
-"""Observations that steps of the EM algorithm are tried on."""
+"""Observations for tests of steps of the EM algorithm."""
 
 import math
 
@@ -30,6 +30,6 @@ COUNTS = [
 
 
 def observations(rows):
-  """Returns observations of ends, weights and entries."""
+  """Builds observations from bounds, weights and entries."""
   lower, upper, weights, entry = onp.asarray(rows).T
   return inference.Observations(lower, upper, weights, entry)

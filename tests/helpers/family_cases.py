@@ -1,4 +1,4 @@
-"""A table of the families: how to make one, and what its law is."""
+"""A table of the families: their construction and their distributions."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -14,12 +14,12 @@ class Case(NamedTuple):
   """A member of a family.
 
   Attributes:
-    build: makes the distribution of array parameters by name; other keyword
+    build: builds the distribution from array parameters by name; other keyword
       arguments go to the constructor.
-    parameters: valid ones, as lists and floats.
-    law: the oracle's of the same parameters, as lists of and single `mpf`.
-    values: where functions of a value are tried, tails among them.
-    discrete: whether the law is one of whole numbers.
+    parameters: valid parameters, as lists and floats.
+    law: builds the oracle's distribution from the same parameters, as `mpf`.
+    values: arguments of functions of a value, including tails.
+    discrete: whether values are integers.
     atom: whether there is a mass at zero.
     moments: whether mean and variance exist.
     family: the name of the class.
@@ -38,12 +38,12 @@ class Case(NamedTuple):
     return type(self.make()).__name__
 
   def make(self, dtype: str = "float64", **options: Any) -> Any:
-    """Makes the distribution of the case's parameters."""
+    """Builds the distribution of the case's parameters."""
     arrays = {k: onp.asarray(v, dtype) for k, v in self.parameters.items()}
     return self.build(**arrays, **options)
 
   def batched(self, shape: tuple[int, ...]) -> Any:
-    """Makes a batch of equal distributions."""
+    """Builds a batch of equal distributions."""
     arrays = {
       name: onp.broadcast_to(x, (*shape, *onp.shape(x))).copy()
       for name, x in self.parameters.items()
@@ -51,11 +51,11 @@ class Case(NamedTuple):
     return self.build(**arrays)
 
   def exact(self, **changes: Any) -> oracle.Law:
-    """The law of the parameters, or of changed ones."""
+    """Returns the oracle's distribution, optionally with changed parameters."""
     return self.law(**{**_exact(self.parameters), **changes})
 
   def logs(self, kind: str) -> onp.ndarray:
-    """Logarithms of the law's function of the values, as floats."""
+    """Computes logarithms of the oracle's function of the values, as floats."""
     with mpmath.workdps(oracle.DIGITS):
       function = getattr(self.exact(), kind)
       found = [function(mpmath.mpf(t)) for t in self.values]
@@ -93,7 +93,7 @@ def _failures(success_prob: Any, **options: Any) -> Any:
 
 
 def _of_erlang(cls: Any) -> Callable[..., Any]:
-  """A distribution made of an Erlang one of two stages."""
+  """Builds a distribution from an Erlang distribution of two stages."""
 
   def build(rate: Any, *, validate_args: bool = False, **others: Any) -> Any:
     base = pd.Erlang(2, rate, validate_args=validate_args)
@@ -140,7 +140,7 @@ def _truncated_trials(
 
 
 def _of_law(inverse: Callable[..., Any]) -> Callable[..., oracle.Law]:
-  """The law of a transformed Erlang variable of two stages."""
+  """Returns the oracle's distribution of a transformed Erlang variable."""
 
   def law(rate: Any, **parameters: Any) -> oracle.Law:
     base = oracle.erlang(2, rate)

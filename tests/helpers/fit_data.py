@@ -1,4 +1,4 @@
-"""Times that fits are tried on."""
+"""Times for tests of fits."""
 
 import math
 
@@ -10,5 +10,5 @@ TIMES = 2.0 * onp.random.default_rng(0).weibull(1.5, 60)
 
 
 def censored() -> inference.Observations:
-  """Returns the times, of which the late ones were not seen."""
+  """Returns the times, with late ones right-censored."""
   return inference.Observations(TIMES, onp.where(TIMES > 2.5, math.inf, TIMES))

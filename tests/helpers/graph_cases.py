@@ -1,4 +1,4 @@
-"""Graphs that several tests build."""
+"""Graphs for several tests."""
 
 import numpy as onp
 
@@ -10,12 +10,12 @@ Graph = graphs.Graph
 
 
 def one_edge(weight, target=ABSORBED):
-  """A function of transitions with one edge."""
+  """Returns a function of transitions with one edge."""
   return lambda state: [(target, weight)]
 
 
 def illness(state):
-  """Illness and death of two kinds, of which one depends on a parameter."""
+  """Builds a model of illness and two causes of death."""
   if state == "well":
     yield "ill", {"sick": 1.0}
     yield ABSORBED("age"), 0.125
@@ -25,7 +25,7 @@ def illness(state):
 
 
 def small(**changes):
-  """A graph with everything that a graph may have."""
+  """Builds a small graph with all features."""
   arguments = {
     "initial": {"well": 0.75, ABSORBED: 0.25},
     "params": ("sick", "heal"),
@@ -36,7 +36,7 @@ def small(**changes):
 
 class SameGraphCase(test_case.TestCase):
   def assert_same(self, actual, expected, states=True):
-    """Asserts that two graphs agree in everything but notes."""
+    """Asserts that two graphs agree, except in notes."""
     for name, x in expected._parts().items():
       y = actual._parts()[name]
       if isinstance(x, onp.ndarray):

@@ -15,12 +15,12 @@ class Model(NamedTuple):
 
 
 def exponential(rate: float) -> Model:
-  """One phase."""
+  """Returns a model of one phase."""
   return Model(onp.ones(1), onp.asarray([[-rate]]))
 
 
 def hypoexponential(rates: onp.ndarray) -> Model:
-  """Phases one after the other."""
+  """Returns a model of phases in series."""
   rates = onp.asarray(rates, onp.float64)
   p = len(rates)
   matrix = onp.diag(rates[:-1], 1) if p > 1 else onp.zeros((1, 1))
@@ -28,17 +28,17 @@ def hypoexponential(rates: onp.ndarray) -> Model:
 
 
 def erlang(p: int, rate: float) -> Model:
-  """`p` equal phases one after the other."""
+  """Returns a model of `p` equal phases in series."""
   return hypoexponential(onp.full(p, rate))
 
 
 def hyperexponential(probs: onp.ndarray, rates: onp.ndarray) -> Model:
-  """One of several phases."""
+  """Returns a model of parallel phases."""
   return Model(onp.asarray(probs, onp.float64), -onp.diag(rates))
 
 
 def cyclic() -> Model:
-  """Three phases in a circle with an exit in the last, and an atom of 0.1."""
+  """Returns a cycle of three phases with an exit in the last, and an atom."""
   matrix = onp.asarray(
     [[-2.0, 1.5, 0.25], [0.125, -1.0, 0.875], [3.0, 0.0, -4.0]]
   )
@@ -46,7 +46,7 @@ def cyclic() -> Model:
 
 
 def birth_death(p: int) -> Model:
-  """Neighboring phases linked both ways, exits from the first."""
+  """Returns a birth-death chain with exits from the first phase."""
   up, down = onp.full(p - 1, 1.25), onp.full(p - 1, 1.0)
   off = onp.diag(up, 1) + onp.diag(down, -1)
   exits = onp.zeros(p)
@@ -56,7 +56,7 @@ def birth_death(p: int) -> Model:
 
 
 def random_model(p: int, state: onp.random.RandomState) -> Model:
-  """Positive rates between all phases, and an atom."""
+  """Returns a random model with positive rates between all phases, and an atom."""
   off = state.gamma(0.5, size=(p, p)) * (1 - onp.eye(p))
   exits = state.gamma(0.5, size=p)
   alpha = state.dirichlet(onp.ones(p + 1))

@@ -1,4 +1,4 @@
-"""A family of one's own, of which nothing else has to know."""
+"""A user-defined family, for tests of subclasses."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from phasic.math.model import edge_rates
 
 @structures.register
 class Detour(named_family.NamedFamily):
-  """An exponential time, with a probability one more of the same rate."""
+  """An exponential time plus, with some probability, another one."""
 
   rate: Any = declared.array(0, "positive", "r, (...), per unit of time.")
   detour_prob: Any = declared.array(
@@ -36,4 +36,4 @@ class Detour(named_family.NamedFamily):
 
 
 class Named(Detour):
-  """Of which no more is told."""
+  """A class with a name only."""

@@ -9,8 +9,8 @@ Row = tuple[Hashable, ...]
 def covering(factors: Sequence[Sequence[Hashable]]) -> list[Row]:
   """Returns rows, one choice of each factor, that cover all pairs.
 
-  Pairs are choices of two different factors. Greedy, and the same at each call:
-  the row is taken that has most of the missing pairs, the first of several.
+  Pairs are choices of two different factors. The algorithm is greedy and
+  deterministic: it takes the first row with the most missing pairs.
 
   Args:
     factors: at least two lists of choices.
@@ -30,5 +30,5 @@ def covering(factors: Sequence[Sequence[Hashable]]) -> list[Row]:
 
 
 def pairs(row: Row) -> set[tuple[tuple[int, Hashable], ...]]:
-  """Returns the pairs of choices that are in a row, with their factors."""
+  """Returns the pairs of choices in a row, with their factors."""
   return set(itertools.combinations(enumerate(row), 2))

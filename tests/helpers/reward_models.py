@@ -9,7 +9,7 @@ from tests.helpers import models
 
 
 def random(p, size, acyclic=False):
-  """Masses, off-diagonals, exits, an atom and rewards, some of them zero."""
+  """Draws masses, off-diagonals, exits, an atom and rewards, some zero."""
   state = onp.random.RandomState(10 * p + size)
   model = models.random_model(p, state)
   off = model.subgenerator * (1 - onp.eye(p))
@@ -21,7 +21,7 @@ def random(p, size, acyclic=False):
 
 
 def blocks():
-  """Two phases that earn the first reward, then three that earn the second."""
+  """Builds two phases with the first reward, then three with the second."""
   state = onp.random.RandomState(1)
   off = state.gamma(1.0, size=(5, 5)) * (1 - onp.eye(5))
   off[2:, :2] = 0.0
@@ -35,7 +35,7 @@ def blocks():
 
 
 def log_density_of_blocks(model, y):
-  """log f(y) for y > 0 of `blocks`, by matrix exponentials in balls."""
+  """Computes log f(y) for y > 0 of `blocks`, in ball arithmetic."""
   alpha, off, rewards, exits, _ = model
   units = onp.sum(rewards, axis=1)[:, None]
   total = onp.sum(off, axis=1) + exits
@@ -52,7 +52,7 @@ def log_density_of_blocks(model, y):
 
 
 def block_counting(n):
-  """Numbers of lineages above 1, ..., n - 1 samples: masses, S, rewards."""
+  """Builds the block-counting process of n samples: masses, S, rewards."""
   states = [(n, *[0] * (n - 2))]
   edges = {}
   for state in states:

@@ -1,4 +1,4 @@
-"""What the tests that are written once have in common."""
+"""The base class of tests that are written once."""
 
 from collections.abc import Callable
 import functools
@@ -19,7 +19,7 @@ if MODE == "jax":
 
 
 def of_bad_values(test: Callable[..., None]) -> Callable[..., None]:
-  """Marks a test whose models break rules: it does not fail by the warnings."""
+  """Marks a test with invalid models, whose warnings are not errors."""
 
   @functools.wraps(test)
   def run(*args: Any, **kwargs: Any) -> None:
@@ -49,7 +49,7 @@ class TestCase(parameterized.TestCase):
     onp.testing.assert_allclose(actual, expected, rtol=rtol, atol=atol)
 
   def paths(self) -> tuple[str, ...]:
-    """Returns the paths to try: those that can run here.
+    """Returns the paths that can run here.
 
     The portable path is the same code in all substrates. JAX and TensorFlow
     take long to compile or to run its loops, and have `portable_test`.
@@ -62,7 +62,7 @@ class TestCase(parameterized.TestCase):
     return paths
 
   def require_kernel(self) -> None:
-    """Skips the test where the native kernel cannot run."""
+    """Skips the test if the native kernel cannot run."""
     reason = kernel_ops.unavailable_reason()
     if reason:
       self.skipTest(reason)

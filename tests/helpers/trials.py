@@ -1,4 +1,4 @@
-"""Waiting for a number of successes, as discrete phase-type models."""
+"""Trials until a number of successes, as discrete phase-type models."""
 
 import numpy as onp
 
@@ -6,13 +6,13 @@ from phasic import math as pm
 
 
 def dense(p, prob):
-  """Phases that are left by a success each: alpha and T."""
+  """Returns alpha and T; each success leads to the next phase."""
   matrix = (1 - prob) * onp.eye(p) + prob * onp.diag(onp.ones(p - 1), 1)
   return onp.eye(p)[0], matrix
 
 
 def edges(p, prob, loops=False):
-  """The same as edges with one parameter; loops may be left out."""
+  """Returns the edges with one parameter, optionally without loops."""
   sources, targets = onp.arange(p), onp.arange(p) + 1
   constants, coefficients = onp.zeros(p), onp.ones((p, 1))
   if loops:

@@ -1,4 +1,4 @@
-"""Cases of a sweep: all combinations of values, or a part of them."""
+"""Cases of a sweep: all combinations of values, or a subset."""
 
 from collections.abc import Sequence
 import itertools
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def product(every: int, **values: Sequence[Any]) -> list[dict[str, Any]]:
-  """Returns parameters as `parameterized.product` makes them.
+  """Returns parameters like `parameterized.product`.
 
   Args:
     every: of how many cases one is taken.

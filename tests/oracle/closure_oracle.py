@@ -1,4 +1,4 @@
-"""Laws of what is made of independent variables, by their laws alone.
+"""Distributions of functions of independent variables, by their cdfs.
 
 Sums of numbers of steps are sums over all that adds up to a value, extremes
 and order statistics binomial formulas of the distribution functions. All is in
@@ -16,7 +16,7 @@ from tests.oracle.family_oracle import Law
 
 
 def minimum(a: Law, b: Law) -> Law:
-  """Of the smaller one of two times."""
+  """Returns the distribution of the minimum of two times."""
   return Law(
     lambda t: a.prob(t) * b.sf(t) + a.sf(t) * b.prob(t),
     lambda t: a.cdf(t) + a.sf(t) * b.cdf(t),
@@ -25,7 +25,7 @@ def minimum(a: Law, b: Law) -> Law:
 
 
 def maximum(a: Law, b: Law) -> Law:
-  """Of the larger one of two times."""
+  """Returns the distribution of the maximum of two times."""
   return Law(
     lambda t: a.prob(t) * b.cdf(t) + a.cdf(t) * b.prob(t),
     lambda t: a.cdf(t) * b.cdf(t),
@@ -34,7 +34,7 @@ def maximum(a: Law, b: Law) -> Law:
 
 
 def order_statistic(law: Law, n: int, k: int) -> Law:
-  """Of the k-th smallest of n times."""
+  """Returns the distribution of the k-th smallest of n times."""
 
   def ways(t: Any, ended: Sequence[int]) -> Any:
     below, above = law.cdf(t), law.sf(t)
@@ -52,7 +52,7 @@ def order_statistic(law: Law, n: int, k: int) -> Law:
 
 
 def of_steps(law: Law) -> Law:
-  """The same law, with the probabilities that its distribution function has."""
+  """Returns a discrete distribution from its cdf."""
 
   def mass(k: Any) -> Any:
     return law.cdf(k) - (law.cdf(k - 1) if k > 0 else mpf(0))
@@ -61,7 +61,7 @@ def of_steps(law: Law) -> Law:
 
 
 def sum_of_steps(a: Law, b: Law) -> Law:
-  """Of the sum of two numbers of steps."""
+  """Returns the distribution of the sum of two numbers of steps."""
 
   def mass(k: Any) -> Any:
     return mpmath.fsum(
@@ -75,11 +75,11 @@ def sum_of_steps(a: Law, b: Law) -> Law:
 
 
 def with_zero(prob: Any, law: Law) -> Law:
-  """Zero with a probability, else a law."""
+  """Returns a distribution with an additional mass at zero."""
   return family_oracle.mixture([prob, 1 - prob], [family_oracle.zero(), law])
 
 
 def compound(probs: Sequence[Any], law_of: Callable[[int], Law]) -> Law:
-  """Of a sum of n times with probability probs[n], whose law is law_of(n)."""
+  """Returns the mixture of law_of(n) with probabilities probs[n]."""
   laws = [family_oracle.zero(), *(law_of(n) for n in range(1, len(probs)))]
   return family_oracle.mixture(probs, laws)

@@ -37,7 +37,7 @@ Number = list[Fraction]
 
 
 class Operands(NamedTuple):
-  """A model, or a direction in its space; None for what is derived."""
+  """A model, or a direction in its space; None for derived arrays."""
 
   initial_probs: Any
   transitions: Any
@@ -46,7 +46,7 @@ class Operands(NamedTuple):
 
 
 def _times(a: Number, b: Number) -> Number:
-  """The product: coefficients of disjoint sets of eps."""
+  """Multiplies polynomials in eps."""
   result = [0 * a[0]] * len(a)
   for i, x in enumerate(a):
     if x != 0:
@@ -72,7 +72,7 @@ def _dot(a: list[Number], b: list[Number]) -> Number:
 
 
 def _rest(parts: list[Number], sizes: bool) -> Number:
-  """1 - sum(parts), tangents added where sizes are asked for."""
+  """Computes 1 - sum(parts); with sizes, tangents are added."""
   total = _total(parts)
   tangents = total[1:] if sizes else [-x for x in total[1:]]
   return [1 - total[0], *tangents]
@@ -109,7 +109,7 @@ def _chain(model: Operands, directions, sizes: bool) -> _Chain:
 
 
 def _plain(kind: str, chain: _Chain, count: Any) -> Number:
-  """The function without a logarithm."""
+  """Computes the function without a logarithm."""
   if kind == "interval":
     lower, upper = count
     return _total(
@@ -128,7 +128,7 @@ def _plain(kind: str, chain: _Chain, count: Any) -> Number:
 
 
 def logarithm(x: Fraction) -> float:
-  """log(x), -inf at zero, with no error but the last rounding."""
+  """Computes log(x), -inf at zero, correctly rounded."""
   if x == 0:
     return -math.inf
   shift = x.numerator.bit_length() - x.denominator.bit_length()
@@ -146,7 +146,7 @@ def directional(
   count: Any,
   directions: tuple[Operands, ...] = (),
 ) -> tuple[float, float]:
-  """D^m F(x)[v_1, .., v_m] and its error scale; m = 0 is the value.
+  """Computes D^m F(x)[v_1, .., v_m] and its error scale; m = 0 is the value.
 
   Args:
     kind: one of `KINDS`, or an interval's.
@@ -171,7 +171,7 @@ def _directional(kind, model, count, directions, sizes) -> float:
 
 
 def _log_derivative(f, sizes: bool):
-  """The coefficient of all eps in log(f)."""
+  """Computes the coefficient of all eps in log(f)."""
   # log(f_0 + n) = log f_0 + n / f_0 - n^2 / (2 f_0^2) + ...
   ratio = [0 * f[0], *(x / f[0] for x in f[1:])]
   result, power, sign = 0 * f[0], ratio, 1
@@ -188,7 +188,7 @@ def far_directional(
   count: Any,
   directions: tuple[Operands, ...] = (),
 ) -> tuple[flint.arb, flint.arb]:
-  """As `directional` at large counts, by repeated squaring of balls."""
+  """Computes `directional` at large counts, by repeated squaring of balls."""
   with flint.ctx.workprec(2000):
     return tuple(
       _far_directional(kind, _chain(model, directions, sizes), count, sizes)
@@ -216,7 +216,7 @@ def _far_plain(name: str, chain: _Chain, count: int) -> list[flint.arb]:
     return [flint.arb(flint.fmpq(*c.as_integer_ratio())) for c in x]
 
   def rows(numbers: list[Number]) -> list[list[flint.arb]]:
-    """Numbers as what they do to others, one block of a matrix each."""
+    """Represents polynomials in eps as blocks of a matrix."""
     coefficients = [balls(x) for x in numbers]
     return [
       [
@@ -227,7 +227,7 @@ def _far_plain(name: str, chain: _Chain, count: int) -> list[flint.arb]:
       for i in range(size)
     ]
 
-  # Absorption as one more state, which holds the atom.
+  # Absorption is one more state, with the atom as initial mass.
   one = [Fraction(1), *nothing[1:]]
   matrix = []
   for row, exit in zip(chain.matrix, chain.exits, strict=True):
@@ -255,7 +255,7 @@ def _total_of_balls(numbers: list[list[flint.arb]]) -> list[flint.arb]:
 
 
 def basis(model: Operands) -> Operands:
-  """For each operand the unit directions of its entries, in order."""
+  """Returns the unit directions of the entries of each operand, in order."""
 
   def units(name: str) -> list[Operands] | None:
     value = getattr(model, name)

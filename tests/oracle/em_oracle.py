@@ -1,4 +1,4 @@
-"""What paths of a chain are expected to have done, for the EM algorithm.
+"""Expected sufficient statistics of paths, for the EM algorithm.
 
 In continuous time statistics are entries of the integral of exp(M u)' alpha e'
 exp(M (t - u))' over u, a block of the exponential of a matrix of twice the size
@@ -17,7 +17,7 @@ _BITS = 300
 
 
 def expected(alpha, matrix, exits, atom, data, discrete=False):
-  """Returns starts, visits, jumps, exits and atom, sums over observations.
+  """Computes starts, visits, jumps, exits and atom, summed over observations.
 
   Args:
     alpha: masses of the phases.
@@ -26,7 +26,7 @@ def expected(alpha, matrix, exits, atom, data, discrete=False):
     exits: of absorption.
     atom: the mass at zero.
     data: rows of lower, upper, weight, entry (below zero for none).
-    discrete: whether the chain goes in steps.
+    discrete: whether time is discrete.
 
   Returns:
     float64 arrays (p,), (p,), (p, p), (p,) and ().
@@ -56,7 +56,7 @@ def expected(alpha, matrix, exits, atom, data, discrete=False):
 
 
 def _observed(chain, lower, upper):
-  """Returns P(O), and statistics times that."""
+  """Computes P(O), and statistics times P(O)."""
   if lower == upper:
     return chain.joint("density", lower)
   if upper == onp.inf:
@@ -109,7 +109,7 @@ class _OfTime:
     after = [
       sum((power[i, j] * ends[j] for j in range(n)), zero) for i in range(p)
     ]
-    # The integral of P(i at u) P(end | j at u).
+    # This is the integral of P(i at u) P(end | j at u).
     passing = [[power[j, n + i] for j in range(n)] for i in range(p)]
     atom = self.atom if base == "cdf" else zero
     left = {
@@ -156,7 +156,7 @@ class _OfSteps:
         zeros = [Fraction(0)] * (3 * p + p * p)
         return [self.atom, *zeros, self.atom]
       k, ends = k - 1, self.exits
-    # afters[j]: the probability of the end from each phase, j steps before.
+    # afters[j] has the probability of the end from each phase, j steps before.
     afters = [ends]
     for _ in range(k):
       afters.append(

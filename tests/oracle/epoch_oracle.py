@@ -9,12 +9,12 @@ import flint
 
 from tests.oracle import rational_graph
 
-# Enough for what is below the range of floating-point numbers.
+# Enough bits for numbers below the floating-point range.
 _BITS = 2400
 
 
 class Epoch(NamedTuple):
-  """A generator and what it needs.
+  """An epoch with its generator.
 
   Attributes:
     matrix: S, p x p.
@@ -26,7 +26,7 @@ class Epoch(NamedTuple):
 
 
 class EpochOracle:
-  """The law of a chain whose generator changes at boundaries."""
+  """The distribution of a chain whose generator changes at boundaries."""
 
   def __init__(
     self,
@@ -73,21 +73,21 @@ class EpochOracle:
     return self._masses[k] * passed, epoch
 
   def density(self, t: float) -> flint.arb:
-    """f(t), t > 0."""
+    """Computes f(t), t > 0."""
     row, epoch = self._at(t)
     return (row * epoch.exits)[0, 0]
 
   def survival(self, t: float) -> flint.arb:
-    """P(X > t)."""
+    """Computes P(X > t)."""
     return sum(self._at(t)[0].entries(), flint.arb(0))
 
   def cdf(self, t: float) -> flint.arb:
-    """P(X <= t)."""
+    """Computes P(X <= t)."""
     total = self.atom + sum(self._masses[0].entries(), flint.arb(0))
     return total - self.survival(t)
 
   def moment(self, order: int) -> flint.arb:
-    """E[X] or E[X^2], the integral of S(t) or of 2 t S(t)."""
+    """Computes E[X] or E[X^2], the integral of S(t) or of 2 t S(t)."""
     total = flint.arb(0)
     for k, (row, epoch) in enumerate(
       zip(self._masses, self._epochs, strict=True)
@@ -111,7 +111,7 @@ class EpochOracle:
 def _integrals(
   matrix: flint.arb_mat, length: flint.arb
 ) -> tuple[flint.arb_mat, flint.arb_mat]:
-  """The integrals of exp(S u) 1 and of u exp(S u) 1 over u up to a length.
+  """Computes the integrals of exp(S u) 1 and u exp(S u) 1 up to a length.
 
   The exponential of [[S, 1, 0], [0, 0, 1], [0, 0, 0]] has the first of them and
   that of (length - u) exp(S u) 1.

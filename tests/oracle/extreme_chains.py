@@ -33,12 +33,12 @@ class Chains(NamedTuple):
   atom: onp.ndarray
 
   def flushed(self) -> "Chains":
-    """The chains without numbers below the smallest normal one."""
+    """Returns the chains with subnormal numbers flushed to zero."""
     initial, weights, atom = (onp.where(x < 2.3e-308, 0.0, x) for x in self[1:])
     return Chains(self.discrete, initial, weights, atom)
 
   def arguments(self) -> tuple[onp.ndarray, ...]:
-    """Initial masses, matrix, exits and mass at zero."""
+    """Returns initial masses, matrix, exits and mass at zero."""
     p = self.initial.shape[-1]
     matrix = self.weights[..., :p].copy()
     if self.discrete:
@@ -47,7 +47,7 @@ class Chains(NamedTuple):
 
 
 def draw(state: onp.random.RandomState, size: int) -> Chains:
-  """Chains of one to four phases."""
+  """Draws chains of one to four phases."""
   phases = state.randint(1, 5)
   discrete = bool(state.rand() < 0.3)
   drawn = [_chain(state, phases, discrete) for _ in range(size)]
@@ -79,7 +79,7 @@ def _chain(state, phases, discrete):
       if i == j or state.rand() < empty:
         continue
       rate = _rate(state, mode, center)
-      # Sums of the probabilities of a row stay below one.
+      # Row sums of probabilities stay below one.
       weights[i, j] = (
         min(rate, 1.0 / max(rate, 1e-300), 0.1) if discrete else rate
       )
@@ -108,13 +108,13 @@ def _reached(edges, marks):
 
 
 def moments(weights: Any, initial: Any, discrete: bool) -> dict[str, list[Any]]:
-  """The moments of a chain, rationals or infinite; stddev as its square."""
+  """Computes the moments of a chain, rational or infinite; stddev squared."""
   p = len(initial)
   edges = weights[:, :p] > 0
   reached = _reached(edges, initial > 0)
   ending = _reached(edges.T, weights[:, p] > 0)
   paths = [_reached(edges, onp.eye(p)[i] > 0) for i in range(p)]
-  # Where the chain stays for ever, for what it can reach leads back.
+  # Classes from which absorption cannot be reached.
   endless = [
     bool(reached[i])
     and not ending[paths[i]].any()
@@ -172,7 +172,7 @@ def _visits(weights, initial, times, j):
 def is_right(
   actual: float, truth: Any, is_root: bool, flushes: bool = False
 ) -> bool:
-  """Whether a result is right to 1e-12 or to the smallest number.
+  """Returns whether a result is right to 1e-12 or to the smallest number.
 
   Args:
     actual: the result.
@@ -195,7 +195,7 @@ def is_right(
 
 
 def batches(seed: int, count: int, size: int) -> Iterator[Chains]:
-  """So many chains, a batch at a time."""
+  """Yields batches of chains."""
   state = onp.random.RandomState(seed)
   for _ in range(count // size):
     yield draw(state, size)

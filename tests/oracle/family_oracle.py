@@ -1,8 +1,7 @@
-"""Laws of named families in mpmath, by formulas that no chain is behind.
+"""Distributions of named families in mpmath, by formulas without chains.
 
-Numbers are what mpmath makes of its arguments: give the precision around calls
-by `mpmath.workdps(DIGITS)`. Equal rates are told apart by PERTURBATION, which
-partial fractions in so many digits survive.
+Set the precision around calls by `mpmath.workdps(DIGITS)`. Equal rates are
+perturbed by PERTURBATION, which partial fractions with so many digits allow.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +17,7 @@ Function = Callable[[Any], Any]
 
 
 class Law(NamedTuple):
-  """A law on [0, inf).
+  """A distribution on [0, inf).
 
   Attributes:
     prob: the density, or the probability of a number.
@@ -40,7 +39,7 @@ class Law(NamedTuple):
 
 
 def mixture(weights: Sequence[Any], laws: Sequence[Law]) -> Law:
-  """sum_i w_i F_i, and its formulas where the weights do not sum to one."""
+  """Returns sum_i w_i F_i, also for weights that do not sum to one."""
 
   def summed(name: str) -> Any:
     parts = [getattr(law, name) for law in laws]
@@ -54,14 +53,14 @@ def mixture(weights: Sequence[Any], laws: Sequence[Law]) -> Law:
 
 
 def zero() -> Law:
-  """The law of what is always zero; its density is that beyond zero."""
+  """Returns the point mass at zero; its density is the one beyond zero."""
   return Law(
     lambda t: mpf(int(t == 0)), lambda t: mpf(1), lambda t: mpf(0), 0, 0
   )
 
 
 def exponential(rate: Any) -> Law:
-  """Of one exponential time."""
+  """Returns the exponential distribution."""
   return Law(
     lambda t: rate * mpmath.exp(-rate * t),
     lambda t: -mpmath.expm1(-rate * t),
@@ -72,7 +71,7 @@ def exponential(rate: Any) -> Law:
 
 
 def hypoexponential(rates: Sequence[Any]) -> Law:
-  """Of a sum of few exponential times, by partial fractions."""
+  """Returns the distribution of a sum of exponential times."""
   apart = mpf(10) ** -_PERTURBATION
   rates = [rate * (1 + i * apart) for i, rate in enumerate(rates)]
   weights = [
@@ -86,7 +85,7 @@ def hypoexponential(rates: Sequence[Any]) -> Law:
 
 
 def erlang(count: int, rate: Any) -> Law:
-  """Of a gamma variable."""
+  """Returns the Erlang distribution."""
   power, total = count - 1, mpmath.factorial(count - 1)
   return Law(
     lambda t: rate * (rate * t) ** power * mpmath.exp(-rate * t) / total,
@@ -98,7 +97,7 @@ def erlang(count: int, rate: Any) -> Law:
 
 
 def coxian(progression: Sequence[Any], exits: Sequence[Any]) -> Law:
-  """By the phase from which the time ends."""
+  """Returns a Coxian, as a mixture over the last phase."""
   weights, laws, reached, rates = [], [], mpf(1), []
   for i, out in enumerate(exits):
     on = progression[i] if i < len(progression) else mpf(0)
@@ -110,13 +109,13 @@ def coxian(progression: Sequence[Any], exits: Sequence[Any]) -> Law:
 
 
 def acyclic(masses: Sequence[Any], rates: Sequence[Any]) -> Law:
-  """By the phase in which the time starts; the atom is what masses lack."""
+  """Returns canonical form 1, as a mixture over the first phase."""
   laws = [hypoexponential(list(rates[i:])) for i in range(len(rates))]
   return mixture([1 - sum(masses), *masses], [zero(), *laws])
 
 
 def geometric(prob: Any) -> Law:
-  """Of the trials until a success."""
+  """Returns the distribution of the number of trials until a success."""
   return Law(
     lambda k: prob * (1 - prob) ** (k - 1) if k > 0 else mpf(0),
     lambda k: 1 - (1 - prob) ** k,
@@ -127,7 +126,7 @@ def geometric(prob: Any) -> Law:
 
 
 def negative_binomial(count: int, prob: Any, failures: bool) -> Law:
-  """Of trials, or of failures, until a number of successes."""
+  """Returns the negative binomial distribution of trials, or of failures."""
   first = 0 if failures else count
   mean = count / prob - (count if failures else 0)
   rest = 1 - prob
@@ -151,7 +150,7 @@ def negative_binomial(count: int, prob: Any, failures: bool) -> Law:
 
 
 def transformed(law: Law, inverse: Function) -> Law:
-  """Of g(X), from the inverse of g."""
+  """Returns the distribution of g(X), from the inverse of g."""
   return Law(
     lambda y: law.prob(inverse(y)) * mpmath.diff(inverse, y),
     lambda y: law.cdf(inverse(y)),
@@ -160,7 +159,7 @@ def transformed(law: Law, inverse: Function) -> Law:
 
 
 def truncated(law: Law, lower: Any, upper: Any) -> Law:
-  """Of X given lower < X <= upper, at values between them."""
+  """Returns the distribution of X given lower < X <= upper."""
   total = law.sf(lower) - law.sf(upper)
   return Law(
     lambda t: law.prob(t) / total,
@@ -170,7 +169,7 @@ def truncated(law: Law, lower: Any, upper: Any) -> Law:
 
 
 def residual(law: Law, time: Any) -> Law:
-  """Of X - time given X > time."""
+  """Returns the distribution of X - time given X > time."""
   total = law.sf(time)
   return Law(
     lambda t: law.prob(time + t) / total,

@@ -14,7 +14,7 @@ import numpy as onp
 class Dual:
   """An array and its tangent, which may be dual themselves."""
 
-  __array_ufunc__ = None  # NumPy leaves array * dual to it.
+  __array_ufunc__ = None  # NumPy then defers array * dual to this class.
 
   def __init__(self, value: Any, tangent: Any):
     self.value = value

@@ -1,4 +1,4 @@
-"""The mass of an interval, P(l < X <= u), and derivatives, in ball arithmetic.
+"""Interval probabilities P(l < X <= u) and derivatives, in ball arithmetic.
 
 With A = [[M, s], [0, 0]], K the projection on the phases and 0 <= l < u:
 
@@ -29,7 +29,7 @@ class _IntervalSweep(sweeps.Sweep):
     super().__init__(ring, "cdf", operands, moves, with_gradient)
 
   def gradient(self, log: bool) -> oracle.Gradient:
-    """As the base class's, with two times."""
+    """Computes the gradient, with two times."""
     found = super().gradient(log)
     lower = self._top(log, jets.multiply(self.ring, self._start, self._exits))
     upper = self._top(log, jets.multiply(self.ring, self._end, self._exits))
@@ -61,7 +61,7 @@ class _IntervalSweep(sweeps.Sweep):
     width += [u + sign * x for u, x in zip(moves, lower[1:])]
 
     def transition(times, right=None, left=None):
-      """exp(A t), and with vectors int exp(A (t - y)) right left exp(A y)."""
+      """Computes exp(A t), or int exp(A (t - y)) right left exp(A y)."""
       time = self._linear([[[t]] for t in times])
       argument = jets.multiply_scalar(ring, time, flow)
       decay = [[self.rate * (i == j) for j in range(size)] for i in range(size)]
@@ -99,7 +99,7 @@ def log_mass(
   upper: float,
   directions: tuple[tuple[oracle.Operands, float], ...] = (),
 ) -> tuple[flint.arb, float]:
-  """log P(l < X <= u), or its derivative along directions, and its scale.
+  """Computes log P(l < X <= u), or a directional derivative, and its scale.
 
   Args:
     operands: the model, with the lower end as its time.
@@ -125,7 +125,7 @@ def gradient(
   upper: float,
   directions: tuple[tuple[oracle.Operands, float], ...] = (),
 ) -> tuple[oracle.Gradient, oracle.Gradient]:
-  """The gradient of `log_mass` and its scales; `time` has both ends."""
+  """Computes the gradient of `log_mass` and its scales, at both ends."""
 
   def parts(ring) -> Any:
     sweep = _IntervalSweep(ring, operands, upper, directions, True)

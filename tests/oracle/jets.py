@@ -41,7 +41,7 @@ def _submasks(mask: int):
 
 
 def multiply(ring: Any, x: Jet, y: Jet) -> Jet:
-  """The matrix product of two jets."""
+  """Multiplies two jets of matrices."""
   result: Jet = []
   for mask in range(len(x)):
     total = None
@@ -56,7 +56,7 @@ def multiply(ring: Any, x: Jet, y: Jet) -> Jet:
 
 
 def multiply_scalar(ring: Any, x: Jet, y: Jet) -> Jet:
-  """The product of a scalar jet (1 x 1 parts) with a jet of matrices."""
+  """Multiplies a scalar jet (1 x 1 parts) by a jet of matrices."""
   result: Jet = []
   for mask in range(len(x)):
     total = None
@@ -71,7 +71,7 @@ def multiply_scalar(ring: Any, x: Jet, y: Jet) -> Jet:
 
 
 def _taylor(ring: Any, x: Jet, identity: Jet, terms: int) -> Jet:
-  """sum_{k <= terms} x^k / k!, by Paterson and Stockmeyer's scheme."""
+  """Computes sum_{k <= terms} x^k / k!, by Paterson and Stockmeyer's scheme."""
   step = max(1, int(terms**0.5))
   powers = [identity, x]
   while len(powers) <= step:
@@ -90,7 +90,7 @@ def _taylor(ring: Any, x: Jet, identity: Jet, terms: int) -> Jet:
 
 
 def exponential(ring: Any, x: Jet, shift: Any) -> Jet:
-  """exp(x - shift 1), scaled down, by Taylor's series, and squared up.
+  """Computes exp(x - shift 1), by scaling, Taylor's series and squaring.
 
   Args:
     ring: a ring.
@@ -119,7 +119,7 @@ def exponential(ring: Any, x: Jet, shift: Any) -> Jet:
 
 
 def reciprocal(ring: Any, x: Jet, sign: float) -> Jet:
-  """1 / x for scalar jets: with sign -1 exactly, with +1 by sizes.
+  """Computes 1 / x for scalar jets: exactly for sign -1, by sizes for +1.
 
   1 / (f + d) = 1/f - d/f^2 + d^2/f^3 - ...; the sizes' version has plus signs.
   """
@@ -136,7 +136,7 @@ def reciprocal(ring: Any, x: Jet, sign: float) -> Jet:
 
 
 def logarithm(ring: Any, x: Jet, sign: float) -> Jet:
-  """log x for scalar jets: with sign -1 exactly, with +1 by sizes."""
+  """Computes log x for scalar jets: exactly for sign -1, by sizes for +1."""
   generators = _generators(x)
   inverse = ring.reciprocal(x[0])
   ratio = multiply_scalar(ring, constant(inverse, generators), x)

@@ -1,7 +1,7 @@
-"""What the methods of a distribution are, of a law in mpmath, and slopes.
+"""Methods of distributions and their derivatives, in mpmath.
 
-Derivatives are central quotients of the law in so many digits that nothing is
-left of their error. Give the precision around calls.
+Derivatives are central differences with so many digits that their error is
+negligible. Set the precision around calls.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,17 +23,17 @@ METHODS = (
   "log_hazard_function",
   "cumulative_hazard",
 )
-_STEP = 40  # Digits that a number and its neighbor agree in.
+_STEP = 40  # The number of digits in which a number and its neighbor agree.
 
 
 class Point(NamedTuple):
-  """Functions of a law at a value, or derivatives of them.
+  """Functions of a distribution at a value, or their derivatives.
 
   Attributes:
     prob: the density, or the probability of a number.
     cdf: P(X <= t).
     sf: P(X > t).
-    alive: what the hazard is relative to, P(X > t), in steps P(X >= t).
+    alive: the denominator of the hazard, P(X > t), in discrete time P(X >= t).
   """
 
   prob: Any
@@ -43,7 +43,7 @@ class Point(NamedTuple):
 
 
 def point(law: family_oracle.Law, t: Any, discrete: bool) -> Point:
-  """Functions of a law at a value."""
+  """Computes functions of a distribution at a value."""
   t = mpmath.mpf(t)
   survival = law.sf(t)
   alive = survival
@@ -53,7 +53,7 @@ def point(law: family_oracle.Law, t: Any, discrete: bool) -> Point:
 
 
 def value(method: str, at: Point) -> Any:
-  """A method's value."""
+  """Computes a method's value."""
   return {
     "log_prob": lambda: mpmath.log(at.prob),
     "prob": lambda: at.prob,
@@ -68,7 +68,7 @@ def value(method: str, at: Point) -> Any:
 
 
 def slope(method: str, at: Point, change: Point) -> Any:
-  """A method's derivative, from those of the functions."""
+  """Computes a method's derivative, from derivatives of the functions."""
   log_hazard = change.prob / at.prob - change.alive / at.alive
   return {
     "log_prob": lambda: change.prob / at.prob,
@@ -84,14 +84,14 @@ def slope(method: str, at: Point, change: Point) -> Any:
 
 
 class Neighbors(NamedTuple):
-  """Two laws whose parameters differ in one number."""
+  """Two distributions whose parameters differ in one number."""
 
   above: family_oracle.Law
   below: family_oracle.Law
   distance: Any
 
   def change(self, function: Callable[[family_oracle.Law], Any]) -> Any:
-    """The derivative of a function of the law, or of a tuple of them."""
+    """Computes the derivative of a function, or of a tuple of functions."""
     high, low = function(self.above), function(self.below)
     if not isinstance(high, tuple):
       return (high - low) / self.distance
@@ -100,7 +100,7 @@ class Neighbors(NamedTuple):
 
 
 def indices(x: Any) -> Iterator[tuple[int, ...]]:
-  """Positions in a number, or in lists of lists of them, in order."""
+  """Returns the positions in a number or in nested lists, in order."""
   if not isinstance(x, list):
     yield ()
     return
@@ -115,7 +115,7 @@ def neighbors(
   name: str,
   index: Sequence[int],
 ) -> Neighbors:
-  """Laws where the number at a position of a parameter is moved."""
+  """Returns distributions with a number of a parameter moved up and down."""
 
   def moved(sign: int) -> tuple[family_oracle.Law, Any]:
     box = copy.deepcopy(parameters)

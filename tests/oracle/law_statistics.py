@@ -1,4 +1,4 @@
-"""Expectations under a law in mpmath, by sums over nodes, and their slopes.
+"""Expectations by quadrature in mpmath, and their derivatives.
 
 Continuous laws are integrated by the trapezoidal rule of double exponential
 formulas, from one jump of the density to the next; numbers are summed up.
@@ -18,26 +18,26 @@ from tests.oracle import family_oracle
 
 _RANGE = 6
 _SMALL = mpmath.mpf("1e-26")
-_NONE = mpmath.mpf("1e-60")  # Not more than what rounding leaves of zero.
+_NONE = mpmath.mpf("1e-60")  # Smaller numbers are rounding errors.
 
 
 class Nodes(NamedTuple):
-  """Where a law is evaluated.
+  """Quadrature points and weights.
 
   Attributes:
-    values: numbers, or times; the least one is the first.
-    weights: what functions of them count, that of an atom there one.
+    values: integers, or times; the least one comes first.
+    weights: the weights, one for an atom.
   """
 
   values: tuple[Any, ...]
   weights: tuple[Any, ...]
 
   def masses(self, law: family_oracle.Law) -> list[Any]:
-    """The densities or probabilities of a law there; first an atom."""
+    """Computes densities or probabilities at the points; an atom comes first."""
     return [law.cdf(self.values[0]), *(_prob(law, t) for t in self.values[1:])]
 
   def sum(self, terms: Any) -> Any:
-    """The weighted sum of a term for each node."""
+    """Computes the weighted sum of terms."""
     pairs = zip(self.weights, terms, strict=True)
     return mpmath.fsum(w * x for w, x in pairs)
 
@@ -46,10 +46,10 @@ def _prob(law: family_oracle.Law, time: Any) -> Any:
   return _known_prob(law, time, mpmath.mp.prec)
 
 
-# Several expectations under one law have the same nodes.
+# Several expectations under one distribution use the same points.
 @functools.lru_cache(maxsize=1 << 14)
 def _known_prob(law: family_oracle.Law, time: Any, precision: int) -> Any:
-  """The density or probability, computed in so many bits."""
+  """Computes the density or probability, with given bits, cached."""
   del precision
   return law.prob(time)
 
@@ -60,13 +60,13 @@ def nodes(
   per_unit: int = 24,
   ends: Sequence[Any] = (0, mpmath.inf),
 ) -> Nodes:
-  """Nodes for the expectations of smooth functions under a law.
+  """Builds quadrature points for a distribution.
 
   Args:
-    law: it.
-    discrete: whether it is one of whole numbers.
-    per_unit: how dense nodes for times are.
-    ends: of the law, and between them where its density jumps.
+    law: the distribution.
+    discrete: whether values are integers.
+    per_unit: the density of points for times.
+    ends: the ends of the support, and jumps of the density between them.
   """
   if discrete:
     count = 8
@@ -78,7 +78,7 @@ def nodes(
   values, weights = [mpmath.mpf(ends[0])], [mpmath.mpf(1)]
   for low, high in itertools.pairwise(ends):
     for sign in (1, -1):
-      # Out from the middle until nothing is left.
+      # Add points from the middle outwards until the mass is negligible.
       below = 0
       for j in range(_RANGE * per_unit):
         s = sign * mpmath.mpf(j + (sign < 0)) / per_unit
@@ -93,7 +93,7 @@ def nodes(
 
 
 def _node(s: Any, low: Any, high: Any) -> tuple[Any, Any]:
-  """A time between two ends for a number on the line, and its slope in it."""
+  """Maps a real number to a time between two ends, with its derivative."""
   x = mpmath.pi / 2 * mpmath.sinh(s)
   slope = mpmath.pi / 2 * mpmath.cosh(s)
   if high == mpmath.inf:
@@ -106,14 +106,14 @@ def _node(s: Any, low: Any, high: Any) -> tuple[Any, Any]:
 def expectation(
   law: family_oracle.Law, at: Nodes, function: Callable[[Any], Any]
 ) -> Any:
-  """E g(X); linear in the law, so that of a slope of it is its slope."""
+  """Computes E g(X); linear in the law, also for derivatives of the law."""
   masses = at.masses(law)
   terms = [m * function(t) for m, t in zip(masses, at.values, strict=True)]
   return at.sum(terms)
 
 
 def entropy(law: family_oracle.Law, at: Nodes) -> Any:
-  """-E log p(X)."""
+  """Computes -E log p(X)."""
   return at.sum(
     [-m * mpmath.log(m) if m > _NONE else 0 for m in at.masses(law)]
   )
@@ -122,7 +122,7 @@ def entropy(law: family_oracle.Law, at: Nodes) -> Any:
 def divergence(
   law: family_oracle.Law, other: family_oracle.Law, at: Nodes
 ) -> Any:
-  """E log(p(X) / q(X))."""
+  """Computes E log(p(X) / q(X))."""
   pairs = zip(at.masses(law), at.masses(other), strict=True)
   return at.sum([m * mpmath.log(m / n) if m > _NONE else 0 for m, n in pairs])
 
@@ -130,7 +130,7 @@ def divergence(
 def statistics(
   law: family_oracle.Law, at: Nodes
 ) -> dict[str, Callable[[family_oracle.Law], Any]]:
-  """Functions of a law near the given one, by the names of methods."""
+  """Returns functions of a distribution near the given one, by method."""
 
   def raw(k: int) -> Callable[[family_oracle.Law], Any]:
     known = {1: law.mean, 2: law.second}.get(k)

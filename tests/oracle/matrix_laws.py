@@ -1,7 +1,7 @@
-"""Laws of chains in mpmath, by the eigenvalues of their matrices.
+"""Distributions of chains in mpmath, by eigenvalues of their matrices.
 
-They are what no chain has to be run for: sums of exponentials or powers. The
-matrices must have eigenvalues that differ; give the precision around calls.
+They are sums of exponentials or powers. The eigenvalues must be distinct; set
+the precision around calls.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from tests.oracle import family_oracle
 
 
 class _Modes:
-  """alpha f(M), row vectors, for functions f of a matrix M."""
+  """Row vectors alpha f(M), for functions f of a matrix M."""
 
   def __init__(self, alpha: Any, matrix: Any):
     self._values, right = mpmath.eig(matrix)
@@ -22,7 +22,7 @@ class _Modes:
     self._rows = [start[i] * left[i, :] for i in range(matrix.rows)]
 
   def row(self, function: Any) -> Any:
-    """alpha f(M), from f of an eigenvalue; what is left of i is rounding."""
+    """Computes alpha f(M); imaginary parts are rounding errors."""
     total = self._rows[0] * 0
     for value, row in zip(self._values, self._rows, strict=True):
       total = total + function(value) * row
@@ -32,7 +32,7 @@ class _Modes:
 def _prepared(
   alpha: Sequence[Any], matrix: Any, exits: Any, atom: Any, whole: int
 ) -> tuple[Any, Any, Any, Any]:
-  """Matrices of the arguments; what is None is what the others leave."""
+  """Converts the arguments to matrices, and derives missing ones."""
   alpha = mpmath.matrix([list(alpha)])
   matrix = mpmath.matrix([list(row) for row in matrix])
   ones = mpmath.ones(matrix.rows, 1)
@@ -47,13 +47,13 @@ def _prepared(
 def phase_type(
   alpha: Sequence[Any], matrix: Any, exits: Any = None, atom: Any = None
 ) -> family_oracle.Law:
-  """Of the time until absorption, with the mass `atom` at zero."""
+  """Returns the distribution of the absorption time, with an atom."""
   alpha, matrix, exits, atom = _prepared(alpha, matrix, exits, atom, 0)
   modes = _Modes(alpha, matrix)
   ones = mpmath.ones(matrix.rows, 1)
 
   def spent(t: Any) -> Any:
-    """Expected times in the phases until t."""
+    """Computes expected times in the phases until t."""
     return modes.row(lambda x: mpmath.expm1(x * t) / x)
 
   inverse = mpmath.inverse(-matrix)
@@ -70,7 +70,7 @@ def phase_type(
 def discrete_phase_type(
   alpha: Sequence[Any], matrix: Any, exits: Any = None, atom: Any = None
 ) -> family_oracle.Law:
-  """Of the number of steps until absorption."""
+  """Returns the distribution of the number of steps until absorption."""
   alpha, matrix, exits, atom = _prepared(alpha, matrix, exits, atom, 1)
   modes = _Modes(alpha, matrix)
   ones = mpmath.ones(matrix.rows, 1)
@@ -98,7 +98,7 @@ def discrete_phase_type(
 def two_epochs(
   alpha: Sequence[Any], early: Any, late: Any, boundary: Any
 ) -> family_oracle.Law:
-  """Of a chain whose matrix is another one from `boundary` on."""
+  """Returns the distribution of a chain whose matrix changes at `boundary`."""
   first = phase_type(alpha, early)
   modes = _Modes(mpmath.matrix([list(alpha)]), mpmath.matrix(early))
   moved = modes.row(lambda x: mpmath.exp(x * boundary))

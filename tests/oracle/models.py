@@ -1,4 +1,4 @@
-"""Models and directions that the accuracy tests run on.
+"""Models and directions for the accuracy tests.
 
 The rates are short binary fractions, so that the sums of rows are exact and
 a model means the same with exits given and with exits derived.
@@ -12,30 +12,30 @@ from tests.oracle import phase_type_oracle as oracle
 
 
 def erlang(phases: int = 10, rate: float = 1.0) -> oracle.Operands:
-  """The sum of `phases` exponential times."""
+  """Returns the sum of `phases` exponential times."""
   return hypoexponential(onp.full(phases, rate))
 
 
 def hypoexponential(rates: onp.ndarray) -> oracle.Operands:
-  """A chain of phases, one after the other, with these rates."""
+  """Returns phases in series with these rates."""
   rates = onp.asarray(rates, onp.float64)
   p = len(rates)
   return _model(onp.eye(p)[0], onp.diag(rates[:-1], 1), rates * onp.eye(p)[-1])
 
 
 def near_equal() -> oracle.Operands:
-  """Rates that differ in the eighth digit: partial fractions lose all."""
+  """Returns rates that differ in the eighth digit, hard for fractions."""
   return hypoexponential(1.0 + 2.0**-27 * onp.arange(8))
 
 
 def cyclic() -> oracle.Operands:
-  """Three phases in a ring; one without an exit, one without a start."""
+  """Returns a ring of three phases; one has no exit, one no initial mass."""
   rates = onp.array([[0.0, 2.0, 0.0], [0.0, 0.0, 1.5], [0.75, 0.0, 0.0]])
   return _model(onp.array([0.625, 0.375, 0.0]), rates, onp.array([0.25, 0, 1]))
 
 
 def birth_death(phases: int = 40) -> oracle.Operands:
-  """A queue that is left from its first phase only, started in the middle."""
+  """Returns a queue that ends from its first phase, started in the middle."""
   births = 0.75 + onp.arange(phases - 1) / 64.0
   deaths = 1.25 + onp.arange(phases - 1) / 32.0
   rates = onp.diag(births, 1) + onp.diag(deaths, -1)
@@ -46,14 +46,14 @@ def birth_death(phases: int = 40) -> oracle.Operands:
 
 
 def hyperexponential() -> oracle.Operands:
-  """A mixture with a rare, slow component, which rules the far tail."""
+  """Returns a mixture with a rare, slow component that rules the far tail."""
   rates = onp.array([1.0, 0.125])
   start = onp.array([1.0 - 2.0**-50, 2.0**-50])
   return _model(start, onp.zeros((2, 2)), rates)
 
 
 def kingman(lineages: int = 10) -> oracle.Operands:
-  """Kingman's coalescent: how many blocks of each size there are.
+  """Returns Kingman's coalescent, with counts of blocks by size as states.
 
   Any two blocks merge at rate one; one block of all is absorption.
 
@@ -83,7 +83,7 @@ def kingman(lineages: int = 10) -> oracle.Operands:
 
 
 def two_modes() -> oracle.Operands:
-  """Either twelve fast phases or twelve slow ones: a gap between them."""
+  """Returns twelve fast phases or twelve slow ones, with a gap between."""
   rates = onp.append(onp.full(12, 16.0), onp.full(12, 2.0**-7))
   onwards = onp.append(rates[:-1] * (onp.arange(23) != 11), 0.0)
   exits = rates - onwards
@@ -95,7 +95,7 @@ def two_modes() -> oracle.Operands:
 def with_options(
   model: oracle.Operands, exits: bool = True, atom: float | None = None
 ) -> oracle.Operands:
-  """The model with its exits given or left to be derived, and an atom.
+  """Returns the model with given or derived exits, and an atom.
 
   Args:
     model: a model with given exits.
@@ -116,7 +116,7 @@ def with_options(
 def direction(
   operands: oracle.Operands, rng: onp.random.Generator, zeros: float = 0.1
 ) -> oracle.Operands:
-  """A random direction in which all operands move, by about their size.
+  """Draws a direction in which all operands move, by about their size.
 
   Args:
     operands: the model.

@@ -1,4 +1,4 @@
-"""The parameters of one phase-type distribution, exactly, with directions.
+"""Exact parameters of a phase-type distribution, with directions.
 
 All numbers here are `fractions.Fraction`s: the exact values of the floats that
 the library is given, and what follows from them without rounding.
@@ -62,7 +62,7 @@ def _tolerance(operands: Operands) -> Fraction:
 
 
 def derive(operands: Operands) -> Chain:
-  """Exits, diagonal and atom of `operands`, with the library's rules.
+  """Derives exits, diagonal and atom of `operands`, by the library's rules.
 
   Exits given: the diagonal is minus the sum of the row's off-diagonals and
   its exit. Exits None: s = -S 1, where |s_i| <= 4 p eps times the row's
@@ -100,7 +100,7 @@ def derive(operands: Operands) -> Chain:
 def derive_direction(
   operands: Operands, direction: Operands, sizes: bool
 ) -> Chain:
-  """How the chain moves along `direction`: the derivative, never clamped.
+  """Computes the derivative of the chain along `direction`, not clamped.
 
   Args:
     operands: the parameters.

@@ -61,7 +61,7 @@ _SIGNIFICANT = 2.0**-66
 def directional(
   kind: str, operands: Operands, directions: tuple[Operands, ...] = ()
 ) -> tuple[flint.arb, float]:
-  """D^k F(x)[v_1, ..., v_k], for k = len(directions); k = 0 is the value.
+  """Computes D^k F(x)[v_1, ..., v_k], k = len(directions).
 
   Args:
     kind: one of `KINDS`.
@@ -90,7 +90,7 @@ def directional(
 def gradient(
   kind: str, operands: Operands, directions: tuple[Operands, ...] = ()
 ) -> tuple[Gradient, Gradient]:
-  """D^k F(x)[v_1, ..., v_{k-1}, .], for k - 1 = len(directions).
+  """Computes D^k F(x)[v_1, ..., v_{k-1}, .], k - 1 = len(directions).
 
   Args:
     kind: one of `KINDS`.
@@ -114,12 +114,12 @@ def gradient(
 
 
 def exact(x: float) -> flint.arb:
-  """The float as a ball without radius."""
+  """Converts a float to a ball without radius."""
   return flint.arb(float(x))
 
 
 def error(actual: float, truth: flint.arb) -> float:
-  """An upper bound of |actual - truth|; infinite where actual is not finite."""
+  """Computes an upper bound of |actual - truth|, inf if actual is not finite."""
   actual = float(actual)
   if actual != actual or actual in (float("inf"), float("-inf")):
     return float("inf")

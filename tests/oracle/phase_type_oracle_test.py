@@ -17,7 +17,7 @@ def _number(x) -> mpmath.mpf:
 
 
 def _function(kind, operands, moves):
-  """F at operands + sum_i h_i v_i, from mpmath's matrix exponential."""
+  """Computes F at operands + sum_i h_i v_i, by mpmath's exponential."""
 
   def at(*steps):
     def moved(name):
@@ -62,7 +62,7 @@ def _function(kind, operands, moves):
 
 
 def _mixed_derivative(function, order):
-  """The mixed derivative at zero, to about `_DIGITS` digits."""
+  """Computes the mixed derivative at zero, to about `_DIGITS` digits."""
   with mpmath.workdps(_DIGITS * (order + 2)):
     h = mpmath.mpf(10) ** -_DIGITS
     total = mpmath.mpf(0)
@@ -191,7 +191,7 @@ class DerivativesTest(parameterized.TestCase):
             total_scale += c * abs(v)
         expected, c = oracle.directional(kind, model, moves[:order])
         self.assertLess(float(abs(total - expected).upper()), 1e-17 * (1 + c))
-      # The derivatives in time have tighter scales than time's directions.
+      # Derivatives in time have tighter scales than directions of time.
       self.assertLess(total_scale, c * (1 + 1e-9))
 
 

@@ -18,18 +18,18 @@ _ORDERS = range(3)
 
 
 def exact(x: float) -> Number:
-  """A float as a rational number."""
+  """Converts a float to a rational number."""
   return flint.fmpq(*float(x).as_integer_ratio())
 
 
 def poly(value: float, slope: float = 0.0, absolute: bool = False) -> Poly:
-  """A number and its derivative along the direction."""
+  """Returns a number with its derivative along the direction."""
   slope = abs(slope) if absolute else slope
   return [exact(value), exact(slope), flint.fmpq(0)]
 
 
 def times(x: Poly, y: Poly) -> Poly:
-  """The product."""
+  """Multiplies polynomials."""
   result = [flint.fmpq(0)] * 3
   for i in _ORDERS:
     for j in range(3 - i):
@@ -38,17 +38,17 @@ def times(x: Poly, y: Poly) -> Poly:
 
 
 def plus(*terms: Poly) -> Poly:
-  """The sum."""
+  """Adds polynomials."""
   return [sum((t[i] for t in terms), flint.fmpq(0)) for i in _ORDERS]
 
 
 def scaled(factor: int, x: Poly) -> Poly:
-  """A multiple."""
+  """Multiplies a polynomial by a number."""
   return [factor * c for c in x]
 
 
 def power(x: Poly, k: int) -> Poly:
-  """A power."""
+  """Computes a power."""
   result = poly(1.0)
   for _ in range(k):
     result = times(result, x)
@@ -89,7 +89,7 @@ class Chain:
     self._inverse = self._constant.inv()
 
   def _change(self, x: Sequence[Number], order: int) -> list[Number]:
-    """Minus the matrix's coefficient of e^order, times x."""
+    """Computes minus the matrix's coefficient of e^order, times x."""
     sign = 1 if self.absolute else -1
     result = [flint.fmpq(0)] * self.phases
     for (i, j), w in zip(self.edges, self.weights, strict=True):
@@ -110,7 +110,7 @@ class Chain:
     return (matrix * column).entries()
 
   def solve(self, b: Sequence[Poly]) -> list[Poly]:
-    """U b."""
+    """Computes U b."""
     found: list[list[Number]] = []
     for order in _ORDERS:
       rest = [x[order] for x in b]
@@ -121,14 +121,14 @@ class Chain:
     return [[found[k][i] for k in _ORDERS] for i in range(self.phases)]
 
   def step(self, x: Sequence[Poly]) -> list[Poly]:
-    """T x, where a phase is kept with what leaves it no probability."""
+    """Computes T x, with one minus the leaving probabilities as diagonal."""
     result = []
     for i in range(self.phases):
       total = x[i]
       for (source, j), w in zip(self.edges, self.weights, strict=True):
         if source != i or j == i:
           continue
-        # Values are exact: only derivatives are told from their scales.
+        # Values are exact; only derivatives differ from their scales.
         sign = -1
         kept = [sign * w[0], w[1] if self.absolute else -w[1], -w[2]]
         total = plus(total, times(kept, x[i]))
@@ -145,7 +145,7 @@ def raw_moments(
   order: int,
   discrete: bool = False,
 ) -> list[Poly]:
-  """E[Y^k] for k = 1, ..., order."""
+  """Computes E[Y^k] for k = 1, ..., order."""
   p = chain.phases
   found: list[list[Poly]] = []
   for k in range(1, order + 1):
@@ -168,7 +168,7 @@ def raw_moments(
 
 
 def variance(moments: Sequence[Poly], absolute: bool = False) -> Poly:
-  """E[Y^2] - E[Y]^2."""
+  """Computes E[Y^2] - E[Y]^2."""
   square = times(moments[0], moments[0])
   value = moments[1][0] - square[0]
   sign = 1 if absolute else -1
@@ -176,7 +176,7 @@ def variance(moments: Sequence[Poly], absolute: bool = False) -> Poly:
 
 
 def error(actual: float, truth: Number, scale: Number | None = None) -> float:
-  """|actual - truth| over |truth|, or over the scale."""
+  """Computes |actual - truth| over |truth|, or over the scale."""
   if not math.isfinite(actual):
     return math.inf
   size = abs(truth) if scale is None else abs(scale)

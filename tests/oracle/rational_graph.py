@@ -16,7 +16,7 @@ Number = flint.fmpq
 
 
 def exact(x: Any) -> Number:
-  """A float, or a rational number, as a rational number."""
+  """Converts a number to a rational number."""
   if isinstance(x, Number):
     return x
   return flint.fmpq(*float(x).as_integer_ratio())
@@ -42,7 +42,7 @@ class RationalGraph(NamedTuple):
     return self.off.nrows()
 
   def system(self) -> flint.fmpq_mat:
-    """-S, the matrix whose inverse has the expected times."""
+    """Returns -S, the matrix whose inverse has the expected times."""
     p = self.num_phases
     ones = flint.fmpq_mat(p, 1, [1] * p)
     causes = self.absorbed.ncols()
@@ -54,16 +54,16 @@ class RationalGraph(NamedTuple):
     return result
 
   def times(self) -> flint.fmpq_mat:
-    """U = (-S)^-1, expected times in j from i."""
+    """Computes U = (-S)^-1, expected times in j from i."""
     return self.system().inv()
 
   def sojourns(self) -> list[Number]:
-    """alpha U."""
+    """Computes alpha U."""
     row = flint.fmpq_mat(1, self.num_phases, self.initial) * self.times()
     return row.entries()
 
   def moment(self, order: int, rewards: Sequence[float] | None = None):
-    """E[Y^order] of a continuous graph, k! alpha (U D(r))^k 1."""
+    """Computes E[Y^order] of a continuous graph, k! alpha (U D(r))^k 1."""
     p = self.num_phases
     r = [exact(x) for x in (rewards if rewards is not None else [1.0] * p)]
     x = flint.fmpq_mat(p, 1, [1] * p)
@@ -73,16 +73,16 @@ class RationalGraph(NamedTuple):
     return sum((a * b for a, b in zip(self.initial, x.entries())), Number(0))
 
   def variance(self, rewards: Sequence[float] | None = None):
-    """E[Y^2] - E[Y]^2."""
+    """Computes E[Y^2] - E[Y]^2."""
     return self.moment(2, rewards) - self.moment(1, rewards) ** 2
 
   def cause_probs(self) -> list[Number]:
-    """The probability of absorption by each cause."""
+    """Computes the probability of absorption by each cause."""
     row = flint.fmpq_mat(1, self.num_phases, self.initial)
     return (row * self.times() * self.absorbed).entries()
 
   def prob_of_count(self, n: int) -> Number:
-    """P(N = n) of a discrete graph that leaves each phase at every step.
+    """Computes P(N = n) of a discrete graph that leaves its phase at each step.
 
     Mass that a row lacks is a self-loop.
     """
@@ -99,7 +99,7 @@ class RationalGraph(NamedTuple):
 
 
 def read(graph: Any, params: Sequence[float] = ()) -> RationalGraph:
-  """Returns the graph at parameters, whose floats are taken as they are."""
+  """Reads a graph at parameters, with exact values of the floats."""
   sources, targets = np.asarray(graph.sources), np.asarray(graph.targets)
   theta = [exact(x) for x in params]
 
@@ -124,5 +124,5 @@ def read(graph: Any, params: Sequence[float] = ()) -> RationalGraph:
 
 
 def close(actual: float, truth: Number, rtol: float = 1e-12) -> bool:
-  """Whether a float is within a relative tolerance of a rational number."""
+  """Returns whether a float is within a relative tolerance of a rational."""
   return bool(abs(exact(actual) - truth) <= exact(rtol) * abs(truth))

@@ -1,4 +1,4 @@
-"""Laws of rewards in rational numbers.
+"""Distributions of rewards in rational numbers.
 
 Models are float arrays, taken for the rational numbers that they are:
 initial_probs, off-diagonals (the diagonal is not read) and exits.
@@ -12,12 +12,12 @@ import numpy as onp
 
 
 def rational(x: float) -> flint.fmpq:
-  """The rational number that a float is."""
+  """Converts a float to its exact rational number."""
   return flint.fmpq(*float(x).as_integer_ratio())
 
 
 def matrix(x: onp.ndarray) -> flint.fmpq_mat:
-  """A matrix of rational numbers; a vector becomes a column."""
+  """Converts to a matrix of rational numbers; a vector becomes a column."""
   x = onp.asarray(x, onp.float64)
   rows = x if x.ndim == 2 else x[:, None]
   entries = [rational(v) for v in onp.ravel(rows)]
@@ -25,20 +25,20 @@ def matrix(x: onp.ndarray) -> flint.fmpq_mat:
 
 
 def floats(x: flint.fmpq_mat) -> onp.ndarray:
-  """The nearest floats of a matrix."""
+  """Rounds a matrix to the nearest floats."""
   entries = [float(flint.arb(v)) for v in x.entries()]
   return onp.reshape(onp.asarray(entries), (x.nrows(), x.ncols()))
 
 
 def diagonal(x: onp.ndarray) -> flint.fmpq_mat:
-  """The diagonal matrix of a vector."""
+  """Returns the diagonal matrix of a vector."""
   return matrix(onp.diag(onp.asarray(x, onp.float64)))
 
 
 def green(
   off: onp.ndarray, exits: onp.ndarray, killing: flint.fmpq_mat | None = None
 ) -> flint.fmpq_mat:
-  """(Delta - S)^-1 with S's row sums minus the exits, Delta the killing."""
+  """Computes (Delta - S)^-1, with Delta the killing rates."""
   p = len(exits)
   off = onp.asarray(off) * (1 - onp.eye(p))
   a = -matrix(off)
@@ -53,7 +53,7 @@ def moment(
   exits: onp.ndarray,
   rewards: Sequence[onp.ndarray],
 ) -> flint.fmpq:
-  """sum over orderings of alpha U D(r_1) U D(r_2) ... 1: E of the product."""
+  """Computes E of a product, a sum over orders of alpha U D(r_1) U D(r_2) ... 1."""
   u = green(off, exits)
 
   def chains(row: flint.fmpq_mat, left: tuple[int, ...]) -> Any:
@@ -75,7 +75,7 @@ def laplace(
   rewards: onp.ndarray,
   arguments: onp.ndarray,
 ) -> flint.fmpq:
-  """alpha (Delta(R u) - S)^-1 s, rewards (p, R)."""
+  """Computes alpha (Delta(R u) - S)^-1 s, rewards (p, R)."""
   rates = matrix(rewards) * matrix(arguments)
   p = len(exits)
   killing = flint.fmpq_mat(p, p)
@@ -92,7 +92,7 @@ def transform(
   rewards: onp.ndarray,
   prob_zero: float,
 ) -> tuple[onp.ndarray, onp.ndarray, onp.ndarray, float]:
-  """Masses, off-diagonals, exits and atom after phases 0 are eliminated.
+  """Eliminates phases without reward; returns masses, rates, exits and atom.
 
   Those of phases of positive reward only, in their order. Rates are divided by
   rewards.

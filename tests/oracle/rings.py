@@ -1,4 +1,4 @@
-"""Two kinds of matrix arithmetic that the oracle's formulas run on.
+"""Two kinds of matrix arithmetic for the oracle's formulas.
 
 `BallRing` computes with matrices of real balls (midpoint and radius, FLINT's
 `arb`): what comes out encloses the exact result. `MagnitudeRing` computes
@@ -28,7 +28,7 @@ def _ball(x: Fraction | int) -> flint.arb:
 
 
 def _terms_needed(norm: float, bits: int) -> int:
-  """Smallest K with norm^(K+1) / (K+1)! below 2^-bits."""
+  """Computes the smallest K with norm^(K+1) / (K+1)! below 2^-bits."""
   log2_term, k = 0.0, 0
   while log2_term > -bits:
     k += 1
@@ -43,7 +43,7 @@ class BallRing:
     self.prec = prec
 
   def matrix(self, rows: Rows) -> Matrix:
-    """From rows of exact numbers."""
+    """Builds a matrix from rows of exact numbers."""
     entries = [_ball(x) for row in rows for x in row]
     return flint.arb_mat(len(rows), len(rows[0]), entries)
 
@@ -54,7 +54,7 @@ class BallRing:
     return a.nrows(), a.ncols()
 
   def scalar(self, x: float) -> Any:
-    """An exact float as a scalar."""
+    """Converts an exact float to a scalar."""
     return flint.arb(x)
 
   def transpose(self, a: Matrix) -> Matrix:
@@ -76,7 +76,7 @@ class BallRing:
     return flint.arb_mat(1, 1, [1 / a[0, 0]])
 
   def norm(self, a: Matrix) -> float:
-    """An upper bound of the largest row sum of sizes."""
+    """Computes an upper bound of the largest row sum of sizes."""
     rows, cols = self.shape(a)
     largest = 0.0
     for i in range(rows):
@@ -87,7 +87,7 @@ class BallRing:
     return largest
 
   def squarings(self, norm: float) -> int:
-    """How often to halve before the Taylor series: to a norm of 2^-9."""
+    """Computes the number of halvings before the Taylor series."""
     return max(0, math.ceil(math.log2(norm)) + 9) if norm > 0.0 else 0
 
   def taylor_terms(self, norm: float, size: int) -> int:

@@ -1,4 +1,4 @@
-"""One evaluation of a function of a phase-type and its derivatives.
+"""Evaluation of a phase-type function and its derivatives in a ring.
 
 The formulas here hold in both rings: in balls they are exact, in magnitudes
 every difference has become a sum.
@@ -41,7 +41,7 @@ def sweep(
   directions: tuple[parameters.Operands, ...],
   with_gradient: bool,
 ) -> "Sweep":
-  """A sweep; the latest ones are kept, as a log shares that of its base."""
+  """Returns a cached sweep, as a log shares the sweep of its base."""
   base = kind.removeprefix("log_")
   numbers = [x for group in (operands, *directions) for x in group]
   key = (type(ring), getattr(ring, "prec", 0), base, with_gradient) + tuple(
@@ -73,7 +73,7 @@ class Sweep:
     self._assemble(chains, with_gradient)
 
   def value(self, log: bool) -> list[Any]:
-    """The parts of F, or of log F."""
+    """Returns the parts of F, or of log F."""
     total = self.total
     if log:
       total = jets.logarithm(self.ring, total, self.sign)
@@ -81,7 +81,7 @@ class Sweep:
     return [zero if part is None else part[0, 0] for part in total]
 
   def gradient(self, log: bool) -> Gradient:
-    """The part of the gradient with all directions in it."""
+    """Returns the part of the gradient that has all directions."""
     p, operands = self.p, self.operands
     inner = self._top(log, jets.transpose(self.ring, self.integral))
     start = self._top(
@@ -117,7 +117,7 @@ class Sweep:
     return Gradient(alphas, rates, exits, atoms, [outflow[0, 0]])
 
   def _top(self, log: bool, jet: jets.Jet) -> Any:
-    """The part with all directions in it, divided by F for the logs."""
+    """Returns the part that has all directions, divided by F for logs."""
     if log:
       inverse = jets.reciprocal(self.ring, self.total, self.sign)
       jet = jets.multiply_scalar(self.ring, inverse, jet)
@@ -126,7 +126,7 @@ class Sweep:
     return jet[-1]
 
   def _linear(self, parts: list[Any]) -> jets.Jet:
-    """The jet of data that move linearly along the directions."""
+    """Returns the jet of data that are linear in the directions."""
     jet = jets.constant(self.ring.matrix(parts[0]), self.generators)
     for i, part in enumerate(parts[1:]):
       jet[1 << i] = self.ring.matrix(part)
@@ -155,7 +155,7 @@ class Sweep:
     ]
     self.alpha, self.right = self._linear(alphas), self._linear(rights)
     time = self._linear([[[c.time]] for c in chains])
-    flow = self._linear(matrices)  # M + q, whose tangents are those of M.
+    flow = self._linear(matrices)  # M + q has the tangents of M.
     unit = [[int(i == j) for j in range(size)] for i in range(size)]
     minus_rate = ring.scale(ring.matrix([[rate]]), ring.scalar(self.sign))
     decay = ring.scale(ring.matrix(unit), minus_rate[0, 0])

@@ -164,7 +164,7 @@ class DiscreteRewardTransformTest(test_case.TestCase):
     ([1], None, r"rewards has shape \(1,\)"),
     ([0, 0], onp.ones((2, 2)), r"impulse_rewards have shape \(2, 2\)"),
     ([0, 0], -onp.ones((2, 3)), "impulse_rewards has an entry -1"),
-    ([5000, 0], None, "5001 stages.*more than 4096"),
+    ([5000, 0], None, "5001 stages.*at most 4096"),
   )
   def test_errors(self, rewards, jumps, message):
     matrix = onp.asarray([[0.5, 0.25], [0.0, 0.5]])
