@@ -39,7 +39,9 @@ def _law(name: str, substrate: str) -> tuple[Any, Any, Any]:
   """Returns a distribution, its arrays by name, and a function to rebuild it."""
   x = cases.Substrate(substrate)
   dist = {**cases.FAMILIES, **cases.FUNCTIONS}[name](x)
-  if not dist.parameter_properties():  # Its only argument is another distribution.
+  if (
+    not dist.parameter_properties()
+  ):  # Its only argument is another distribution.
     inner = dist.distribution
     arrays = {k: inner.parameters[k] for k in inner.parameter_properties()}
     return (

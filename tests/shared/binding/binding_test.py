@@ -246,7 +246,7 @@ class BindingTest(test_case.TestCase):
       pair.vjp(((x, x),), cotangent)
 
   def test_rows_of_a_batch_have_one_shape(self):
-    """Also where sizes are symbols, which any size fits."""
+    """Tests symbolic sizes, which match any size, too."""
     function = host_functions.HostFunction("mine", lambda x: x)
     specs = [host_results.ArraySpec(("n",), "float64")]
     for ndim in (1, 2):

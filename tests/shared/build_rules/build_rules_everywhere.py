@@ -1,3 +1,3 @@
-"""On every substrate."""
+"""A module for every substrate."""
 
 PRESENT = True

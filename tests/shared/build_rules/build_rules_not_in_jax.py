@@ -1,3 +1,3 @@
-"""On NumPy and TensorFlow."""
+"""A module for NumPy and TensorFlow."""
 
 PRESENT = True

@@ -1,4 +1,4 @@
-"""What build_defs.bzl promises: one source, per-substrate targets, omit_deps."""
+"""Promises of build_defs.bzl: one source, per-substrate targets, omit_deps."""
 
 import importlib.util
 

@@ -19,7 +19,7 @@ _DIGITS = 200
 
 
 class ClosureAccuracyTest(test_case.TestCase):
-  """Logarithms are accurate to their own size, in tails too."""
+  """Tests relative errors of logarithms, also in tails."""
 
   @parameterized.parameters(*CASES)
   def test_values(self, name):
@@ -55,7 +55,7 @@ class ClosureAccuracyTest(test_case.TestCase):
     self.assert_close(dist.variance(), variance, 1e-12)
 
   def test_moments_of_extremes(self):
-    # By inclusion and exclusion, of exponential times.
+    # The formula is inclusion-exclusion for exponential times.
     a, b, c = 0.5, 1.25, 40.0
     laws = [pd.Erlang(1, rate) for rate in (a, b, c)]
     least, most = pd.minimum(laws), pd.maximum(laws)
@@ -70,7 +70,7 @@ class ClosureAccuracyTest(test_case.TestCase):
 
   @parameterized.parameters((1,), (3,), (7,))
   def test_moments_of_order_statistics(self, k):
-    # Of exponential times: the spacings are independent.
+    # Spacings of exponential times are independent.
     found = pd.order_statistic(pd.Erlang(1, 2.0), 7, k)
     self.assertEqual(found.num_phases, k)
     rates = [2.0 * (7 - j) for j in range(k)]
@@ -80,7 +80,7 @@ class ClosureAccuracyTest(test_case.TestCase):
 
 
 class DerivativesTest(test_case.TestCase):
-  """Derivatives in the children's parameters."""
+  """Tests derivatives in the parameters of the parts."""
 
   def setUp(self):
     super().setUp()
@@ -109,7 +109,7 @@ class DerivativesTest(test_case.TestCase):
         self.assert_close(gradient, exact, 1e-9)
 
   def _exact(self, case, name, kind, value):
-    """The derivative of the law's logarithm in a parameter."""
+    """Computes the derivative of the exact logarithm in a parameter."""
     whole = case.parameters[name]
 
     def slope(i, at):

@@ -16,7 +16,7 @@ MODE = "numpy"
 CASES = closure_cases.CASES
 NAMES = list(CASES)
 if MODE == "jax":
-  # Each of them is compiled.
+  # Each distribution is compiled.
   NAMES = ["maximum", "random_sum_of_steps"]
 
 
@@ -47,7 +47,7 @@ def _same_kind(dist):
 
 
 class ClosureContractTest(test_case.TestCase):
-  """What functions return."""
+  """Tests the results of functions."""
 
   def test_phases(self):
     laws = [pd.Erlang(k, 1.0) for k in (2, 3, 4)]
@@ -133,7 +133,7 @@ class ClosureContractTest(test_case.TestCase):
     self.assert_close(never.renewal_density(1.0), 0.0)
 
   def test_traps(self):
-    # One in two never ends.
+    # Half of the times are infinite.
     law = pd.PhaseType([0.5, 0.5], [[-1.0, 0.0], [0.0, 0.0]])
     self.assert_close(pd.minimum([law, law]).cdf(200.0), 0.75, 1e-14)
     self.assert_close(pd.maximum([law, law]).cdf(200.0), 0.25, 1e-14)
@@ -165,7 +165,7 @@ class ClosureContractTest(test_case.TestCase):
 
   @test_case.of_bad_values
   def test_bad_products(self):
-    # The product of two that are negative is not.
+    # The product of two negative numbers is positive.
     bad = pd.PhaseType([-0.5], [[-1.0]], [1.0], 0.0)
     self.assert_close(pd.minimum([bad, bad]).cdf(1.0), math.nan)
     self.assert_close(pd.order_statistic(bad, 2, 1).cdf(1.0), math.nan)

@@ -25,7 +25,7 @@ def _steps(prob_zero=0.25, **options):
 
 
 class ClosureTest(test_case.TestCase):
-  """What functions return."""
+  """Tests the results of functions."""
 
   @test_case.of_bad_values
   def test_reparameterization(self):
@@ -35,7 +35,7 @@ class ClosureTest(test_case.TestCase):
     self.assertIs(smooth.reparameterization_type, full)
     with_atom = pd.convolution([pd.ZeroInflated(law, 0.25)] * 2)
     self.assertIs(with_atom.reparameterization_type, not_full)
-    # One of the times is never zero.
+    # One of the times has no atom.
     mixed = pd.maximum([pd.ZeroInflated(law, 0.25), law])
     self.assertIs(mixed.reparameterization_type, full)
     self.assertIsNone(mixed.parameters["prob_zero"])
@@ -81,7 +81,7 @@ class ClosureTest(test_case.TestCase):
     self.assert_close(results[-1], results[0], 1e-12)
 
   def test_many_stages(self):
-    # The last of many exponential times: the spacings are independent.
+    # Spacings of exponential times are independent.
     last = pd.order_statistic(pd.Erlang(1, 1.0), 1000, 1000)
     exact = onp.sum(1.0 / onp.arange(1.0, 1001.0))
     self.assert_close(last.mean(), exact, 1e-13)
@@ -142,7 +142,7 @@ class ClosureTest(test_case.TestCase):
 
 
 class ErrorsTest(test_case.TestCase):
-  """Messages name the argument, the value and the rule."""
+  """Tests that messages have the argument, the value and the rule."""
 
   def test_children(self):
     law, steps = pd.Erlang(2, 1.0), _steps()

@@ -18,7 +18,7 @@ from tests.helpers import test_case
 from tests.oracle import law_methods
 
 MODE = "numpy"
-# Arguments that are whole numbers where time is.
+# Arguments that are integers in discrete time.
 _COUNTS = ("low", "high", "time")
 _INVERSES = {
   "quantile": lambda dist: dist.quantile(0.375),
@@ -28,16 +28,16 @@ _INVERSES = {
 }
 _OF_LOGARITHMS = True
 if MODE == "jax":
-  _OF_LOGARITHMS = conformance.FULL  # Each is a search to be compiled.
+  _OF_LOGARITHMS = conformance.FULL  # Each is a search that must be compiled.
 _ONE_SEARCH = False
 if MODE == "tf":
-  _ONE_SEARCH = True  # It takes long to make a loop of a vectorized search.
+  _ONE_SEARCH = True  # Vectorized searches are slow to trace.
 if not _OF_LOGARITHMS:
   del _INVERSES["quantile_log_cdf"], _INVERSES["quantile_log_survival"]
 
 
 class DerivativesTest(test_case.TestCase):
-  """Forward and backward, of methods of values, quantiles and samples.
+  """Tests derivatives of methods of values, quantiles and samples, in two modes.
 
   Quantiles and samples X at a fixed probability move by -F_theta(X) / f(X).
   Where there may be an atom samples have no derivatives: `sampling_test`.
@@ -71,7 +71,7 @@ class DerivativesTest(test_case.TestCase):
     exact = self._exact(family, value, free, tuple(inverses))
     names = (*law_methods.METHODS, *inverses)
     for name, expected in exact.items():
-      # Sums of what differs in sign are as exact as their largest terms.
+      # Errors of sums with mixed signs are relative to the largest terms.
       sizes = onp.max(onp.abs(expected), axis=tuple(range(1, expected.ndim)))
       for found, way in ((backward, "backward"), (forward, "forward")):
         for i, size in enumerate(sizes):
@@ -81,7 +81,7 @@ class DerivativesTest(test_case.TestCase):
             )
 
   def _exact(self, family, value, free, inverses):
-    """The laws' derivatives, (methods, ...) by name."""
+    """Computes exact derivatives, (methods, ...) by name."""
     case = conformance.CASES[family]
     with mpmath.workdps(conformance.digits(family)):
       base = conformance.law(family, case.parameters)
@@ -107,16 +107,16 @@ class DerivativesTest(test_case.TestCase):
     return found
 
   def _levels(self, law, dist, inverses):
-    """What is found, and the function of which it is the inverse."""
+    """Returns quantiles or samples, and the function that they invert."""
     for name in inverses:
       level = mpmath.mpf(float(self.host(_INVERSES[name](dist))))
-      # Masses that do not sum to one change only one of them.
+      # Masses that do not sum to one change only one of F and 1 - F.
       late = name == "sample" and law.cdf(level) > 0.5
       yield level, late or name == "quantile_log_survival"
 
 
 def _moved(law, near, level, late):
-  """The derivative of a level at a fixed probability."""
+  """Computes the derivative of a quantile at a fixed probability."""
   if level == 0:
     return 0
   if late:
@@ -131,7 +131,7 @@ def _slopes(at, change):
 
 
 def _in_value(law, t, at, count):
-  """Derivatives in the value, on which quantiles do not depend."""
+  """Computes derivatives in the value, zero for quantiles."""
   slope = mpmath.diff(law.prob, t, h=mpmath.mpf(10) ** -30 * t)
   change = law_methods.Point(slope, at.prob, -at.prob, -at.prob)
   return onp.asarray([*_slopes(at, change), *[0.0] * count])

@@ -1,4 +1,4 @@
-"""Conformance: what goes in as float32 comes out as float32."""
+"""Conformance: float32 arguments give float32 results."""
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -14,7 +14,7 @@ _STATISTICS = ("mean", "variance", "stddev", "moment(2)", "entropy")
 
 
 class DtypesTest(test_case.TestCase):
-  """Each method, and near what it is in float64."""
+  """Tests dtypes of methods, and compares them with float64."""
 
   @parameterized.named_parameters(*conformance.rows("dtypes"))
   def test_float32(self, family, mode):
@@ -24,7 +24,7 @@ class DtypesTest(test_case.TestCase):
     names = [name for name in names if name in _STATISTICS]
     functions = law_methods.METHODS
     if mode != conformance.EAGER and not conformance.FULL:
-      # Frameworks take a minute to trace all of them.
+      # Tracing all of them takes a minute.
       names = []
       functions = ("log_prob", "log_survival_function")
 
@@ -33,16 +33,16 @@ class DtypesTest(test_case.TestCase):
       found = {name: getattr(dist, name)(value) for name in functions}
       found["quantile"] = dist.quantile(0.25 + 0.0 * value)
       if mode != conformance.VECTORIZED:
-        # A batch has other draws than a loop.
+        # The draws of a batch differ from those of a loop.
         found["sample"] = dist.sample(seed=3) + 0.0 * value
       for name in names:
         found[name] = conformance_statistics.CALLS[name](dist) + 0.0 * value
       return found
 
-    # Values of the middle: float32 has fewer.
+    # Values in the middle of the distribution suit float32's range.
     rows, values = rows[-3:-1], values[-3:-1]
     narrow = conformance_modes.evaluate(methods, mode, rows, values, "float32")
-    # Of the same numbers.
+    # Both use the same numbers.
     rounded = [
       {k: x.tolist() for k, x in conformance.arrays(row, "float32").items()}
       for row in rows

@@ -1,4 +1,4 @@
-"""Conformance: quantiles, where the laws have what was asked for."""
+"""Conformance: quantiles, against exact distribution functions."""
 
 import math
 
@@ -12,20 +12,20 @@ from tests.helpers import conformance_modes
 from tests.helpers import test_case
 
 _EPS = 2.0**-52
-# Probabilities, and logarithms of them.
+# Probabilities and their logarithms.
 _PROBS = (1e-12, 0.25, 0.9, 1 - 1e-9)
 _LOGS = (-300.0, -3.0, -0.1, -1e-9)
 
 
 class QuantilesTest(test_case.TestCase):
-  """F(Q(u)) is u, but for what a rounding of Q changes."""
+  """Tests that F(Q(u)) is u, up to rounding of Q."""
 
   @parameterized.named_parameters(*conformance.rows("quantiles"))
   def test_quantiles(self, family, mode):
     case = conformance.CASES[family]
     logs = _LOGS
     if family.startswith("truncated"):
-      # What is a float before a bound is too coarse for more.
+      # Floats just below a bound are too coarse for a stricter test.
       logs = (-1.0, *_LOGS[1:])
     count = len(logs)
     if mode == conformance.VECTORIZED:
@@ -69,7 +69,7 @@ class QuantilesTest(test_case.TestCase):
     self.assertLessEqual(abs(error), bound, float(abs(error) / bound))
 
   def _check_count(self, law, k, below, above):
-    # At a tie, or a probability that is not a float, the next one will do.
+    # At a tie, or for a probability that is not a float, the next count is right.
     slack = 1e-13 * min(below, above)
     self.assertEqual(k, mpmath.floor(k))
     self.assertGreaterEqual(law.cdf(k), below - slack)

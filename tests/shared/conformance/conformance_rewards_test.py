@@ -20,7 +20,7 @@ from tests.helpers import conformance_modes
 from tests.helpers import test_case
 
 MODE = "numpy"
-# Those of which the others are functions.
+# Statistics from which others follow.
 _DERIVATIVES = (
   *("log_prob", "laplace_transform", "mixed_moment", "mean 0", "mean 1"),
   *("covariance", "variance 1"),
@@ -35,13 +35,13 @@ _METHODS = (
 _MODES = conformance.MODES
 _IS_DEAR = False
 if MODE != "numpy":
-  # TensorFlow and JAX take minutes for them.
+  # They take minutes in TensorFlow and JAX.
   _IS_DEAR = not conformance.FULL
   _MODES = conformance.MODES if conformance.FULL else conformance.MODES[:2]
 
 
 def _dist(a, b, c, atom, unit, **options):
-  """Rewards in both stages, of which the second one has another unit."""
+  """Builds rewards in both stages, in different units."""
   zero = np.zeros_like(a)
   matrix = np.stack(
     [np.stack([-a - b, a], axis=-1), np.stack([zero, -c], axis=-1)], axis=-2
@@ -57,7 +57,7 @@ def _dist(a, b, c, atom, unit, **options):
 
 
 def _methods(parameters, value):
-  """Those at (value, value), and moments."""
+  """Evaluates methods at (value, value), and moments."""
   dist = _dist(**parameters)
   pair = np.stack([value, value], axis=-1)
   nothing = 0.0 * value
@@ -76,7 +76,7 @@ def _methods(parameters, value):
 
 
 def _exact(value, a, b, c, atom, unit):
-  """The same, of an exponential time and, with a chance, another one."""
+  """Computes exact values for an exponential time and a possible second one."""
   starts, on = 1 - atom, a / (a + b)
   rate, other = a + b, c / unit
   density = starts * a * mpmath.exp(-rate * value)
@@ -101,7 +101,7 @@ def _exact(value, a, b, c, atom, unit):
 
 
 def _slope(name, value):
-  """Derivatives of all in a parameter, by quotients in many digits."""
+  """Computes exact derivatives in a parameter, by differences in many digits."""
   exact = {k: mpmath.mpf(x) for k, x in _PARAMETERS.items()}
   step = mpmath.mpf(10) ** -40
   high, low = (
@@ -112,7 +112,7 @@ def _slope(name, value):
 
 
 class RewardsTest(test_case.TestCase):
-  """Values, derivatives, samples and structure."""
+  """Tests values, derivatives, samples and structure."""
 
   @parameterized.parameters(*_MODES)
   def test_values(self, mode):

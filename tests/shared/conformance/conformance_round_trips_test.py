@@ -19,7 +19,7 @@ from tests.helpers import conformance
 from tests.helpers import test_case
 
 MODE = "numpy"
-# Compiled functions take seconds for each family, and others calls.
+# Compilation takes seconds for each family, eager mode many calls.
 _EXAMPLES = 60 if conformance.FULL else 8
 _FAMILIES = tuple(conformance.CASES)
 if MODE != "numpy":
@@ -36,7 +36,7 @@ _COUNT = 6
 _BY_LOGARITHMS = (
   *("epochs", "truncated", "pareto", "log_normal", "log_logistic"),
 )
-# Of these each number is free, but for its sign.
+# Families whose parameters are positive without other constraints.
 _RATES = (
   *("rate", "rates", "progression_rates", "exit_rates", "first", "second"),
   *("concentration", "scale", "growth_rate"),
@@ -57,14 +57,14 @@ _PROBS = strategies.lists(
 
 @strategies.composite
 def _parameters(draw, family):
-  """Valid parameters of a family: rates of several sizes, other shares."""
+  """Draws valid parameters of a family."""
   case = conformance.CASES[family]
   found = conformance.varied(family, draw(strategies.integers(0, 3)))
   free = [name for name in case.parameters if name in _RATES]
   if "subgenerator" in case.parameters or family == "phase_type_exits":
-    free = []  # Rows have a sum.
+    free = []  # Row sums are constrained.
   if family in ("near_rates", "truncated"):
-    free = []  # What they are about are these.
+    free = []  # These are their main parameters.
   for name in free:
     found[name] = _scaled(draw, case.parameters[name])
   if family == "acyclic":
@@ -79,7 +79,7 @@ def _scaled(draw, x):
 
 
 class RoundTripsTest(test_case.TestCase):
-  """F(Q(u)) is u within the bound that is promised."""
+  """Tests that F(Q(u)) is u within the documented bound."""
 
   @parameterized.named_parameters(*((f"_{x}", x) for x in _FAMILIES))
   @test_case.of_bad_values
@@ -93,7 +93,7 @@ class RoundTripsTest(test_case.TestCase):
       found = self.host(dist.quantile(onp.asarray(probs)))
       cdf = self.host(dist.cdf(found))
       survival = self.host(dist.survival_function(found))
-      # Numbers are summed up, times have small differences.
+      # Integers are summed up; times need small differences.
       digits = max(350, conformance.digits(family))
       with mpmath.workdps(50 if case.discrete else digits):
         law = conformance.law(family, parameters)
@@ -110,11 +110,11 @@ class RoundTripsTest(test_case.TestCase):
 
   def _check_time(self, family, law, u, x, exact, asked, own):
     if x < _TINY:
-      # The atom, whose size is rounded, or a number with fewer digits.
+      # The rounded atom, or a number with fewer digits.
       self.assertGreaterEqual(law.cdf(_TINY) * (1 + 4 * _EPS), u)
       return
     if exact == 0:
-      # A bound, to which its neighbors were rounded.
+      # Neighbors of a bound are rounded to it.
       self.assertGreaterEqual(law.cdf(x * (1 + _EPS)), asked)
       return
     size = 1 + x * law.prob(x) / exact

@@ -12,7 +12,7 @@ from tests.helpers import test_case
 from tests.oracle import law_methods
 
 _INF = math.inf
-# What methods give at -1 and at infinity.
+# Values of methods at -1 and at infinity.
 _OUTSIDE = {
   "log_prob": (-_INF, -_INF),
   "prob": (0.0, 0.0),
@@ -24,13 +24,13 @@ _OUTSIDE = {
   "log_hazard_function": (-_INF, math.nan),
   "cumulative_hazard": (0.0, _INF),
 }
-# Structure, which is looked at whether or not values are checked.
+# Structure, which is always checked.
 _REFUSED = {("epochs", "boundaries"): "boundaries are .nan.: they must be"}
 _QUANTILES = ("quantile", "quantile_log_cdf", "quantile_log_survival")
 
 
 class RulesTest(test_case.TestCase):
-  """What holds for all families alike."""
+  """Tests identities for all families."""
 
   @parameterized.named_parameters(*conformance.rows("rules"))
   @test_case.of_bad_values
@@ -43,11 +43,11 @@ class RulesTest(test_case.TestCase):
       names = (*law_methods.METHODS, "unnormalized_log_prob")
       return {name: getattr(dist, name)(value) for name in names}
 
-    # TensorFlow takes minutes to make a loop of a vectorized search.
+    # TensorFlow takes minutes to trace a vectorized search.
     quantiles = () if mode == conformance.VECTORIZED else _QUANTILES
 
     def all_methods(parameters, value):
-      # No probability: NaN as well.
+      # Invalid probabilities give NaN too.
       dist = case.build(**parameters)
       found = {name: getattr(dist, name)(value) for name in quantiles}
       return {**methods(parameters, value), **found}
@@ -84,7 +84,7 @@ class RulesTest(test_case.TestCase):
       sizes = onp.maximum(1.0, onp.abs(logs))
       error = onp.abs(found[plain] - onp.exp(logs))
       bound = 1e-14 * sizes * onp.exp(logs) + 1e-300
-      # Each of them is right by itself, not only relative to the other.
+      # Each value has a small relative error.
       self.assertTrue(onp.all(error <= 100 * bound), (plain, error, bound))
     total = found["cdf"] + found["survival_function"]
     self.assert_close(total, onp.ones_like(total), 1e-13)
@@ -93,7 +93,7 @@ class RulesTest(test_case.TestCase):
     self.assert_close(found["unnormalized_log_prob"], found["log_prob"], 0.0)
 
   def _check_nan(self, case, name, methods):
-    """A parameter that is not a number leaves nothing that is one."""
+    """Checks that a NaN parameter gives NaN."""
     arrays = conformance.arrays(case.parameters)
     arrays[name] = onp.full_like(arrays[name], math.nan)
     found = methods(arrays, onp.asarray(case.values[-2]))

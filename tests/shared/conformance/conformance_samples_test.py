@@ -1,4 +1,4 @@
-"""Conformance: samples have the laws' distribution."""
+"""Conformance: distributions of samples."""
 
 import math
 
@@ -18,7 +18,7 @@ _DISTANCE = 2.23 / math.sqrt(_COUNT)
 
 
 class SamplesTest(test_case.TestCase):
-  """Tests with fixed seeds."""
+  """Tests samples with fixed seeds."""
 
   @parameterized.named_parameters(*conformance.rows("samples"))
   def test_distribution(self, family, mode):
@@ -46,7 +46,7 @@ class SamplesTest(test_case.TestCase):
         mean, variance = float(law.mean), float(law.variance)
     self.assertLess(onp.max(onp.abs(below - exact)), _DISTANCE)
     if not discrete:
-      # From below, but where zero may be an atom.
+      # Compare from below, except at a possible atom at zero.
       before = onp.where(points > 0, below - counts / _COUNT, exact)
       self.assertLess(onp.max(onp.abs(before - exact)), _DISTANCE)
     else:

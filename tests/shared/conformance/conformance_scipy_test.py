@@ -23,12 +23,12 @@ _METHODS = {
   "log_survival_function": "logsf",
 }
 if MODE == "jax":
-  # Each is compiled.
+  # Each distribution is compiled.
   _METHODS = {"log_prob": "logpdf", "cdf": "cdf"}
 
 
 class _Mixture:
-  """A mixture of SciPy's distributions, as far as it is tried."""
+  """A mixture of SciPy's distributions."""
 
   def __init__(self, weights, parts):
     self._weights, self._parts = onp.asarray(weights), parts
@@ -57,7 +57,7 @@ def _one_stage(rate=1.0):
   return pd.Erlang(1, rate)
 
 
-# Ours, theirs, and whether they have quantiles and an entropy.
+# phasic's distribution, SciPy's, and whether quantiles and entropy exist.
 _CONTINUOUS = {
   "exponential": (lambda: _one_stage(0.7), stats.expon(scale=1 / 0.7), True),
   "erlang": (lambda: pd.Erlang(5, 2.5), stats.gamma(5, scale=0.4), True),
@@ -131,7 +131,7 @@ _MOMENTS = (*_MOMENTS, "hyper_erlang", "weibull", *_DISCRETE)
 
 
 class ScipyTest(test_case.TestCase):
-  """Its functions have ten digits or more where they are tried."""
+  """Compares with SciPy's functions, which have ten digits here."""
 
   @parameterized.parameters(*_CONTINUOUS, *_DISCRETE)
   def test_methods(self, family):

@@ -16,12 +16,12 @@ from tests.oracle import law_methods
 from tests.oracle import law_statistics
 
 _COUNTS = ("low", "high", "time")
-# Where densities jump, which nodes have to follow.
+# Parameters at which densities jump, which quadrature must follow.
 _JUMPS = ("low", "high", "boundaries")
 
 
 class StatisticsDerivativesTest(test_case.TestCase):
-  """Forward and backward, against the same of sums over nodes."""
+  """Tests derivatives in both modes, against quadrature."""
 
   @parameterized.named_parameters(*conformance.rows("statistics_derivatives"))
   def test_derivatives(self, family, mode):
@@ -53,7 +53,7 @@ class StatisticsDerivativesTest(test_case.TestCase):
             self.assert_close(found[parameter][i], expected[i], 1e-7, size)
 
   def _values(self, family, names):
-    """The sizes of the statistics."""
+    """Computes the sizes of the statistics."""
     with mpmath.workdps(conformance.digits(family)):
       base = conformance.law(family, conformance.CASES[family].parameters)
       at = conformance_statistics.nodes(
@@ -90,7 +90,7 @@ class StatisticsDerivativesTest(test_case.TestCase):
 
 
 class DivergencesTest(test_case.TestCase):
-  """In the parameters of both laws.
+  """Tests derivatives of divergences in the parameters of both distributions.
 
   Where X is as good as never the other density may move by much more than it
   is: what a quadrature leaves out there is an error of 4e-6 in one family.
@@ -115,7 +115,7 @@ class DivergencesTest(test_case.TestCase):
       return np.stack([p.kl_divergence(q), p.cross_entropy(q)])
 
     if mode == conformance.COMPILED and "boundaries" in fixed[0]:
-      # Constants of a compiled function need not be known while it is traced.
+      # Constants of a compiled function may be traced.
       try:
         found = conformance_modes.jacobians(divergences, mode, free)
       except NotImplementedError as error:
@@ -151,19 +151,19 @@ class DivergencesTest(test_case.TestCase):
 
 
 def _of(parameters, i):
-  """Those of one of the two laws."""
+  """Returns the derivatives in parameters of one distribution."""
   return {
     key.split()[0]: x for key, x in parameters.items() if key.endswith(str(i))
   }
 
 
 def _change(laws, near, at, i):
-  """Derivatives of the divergence and of the cross-entropy in the i-th law."""
+  """Computes derivatives of divergence and cross entropy in the i-th argument."""
 
   def values(law):
     p, q = (law, laws[1]) if i == 0 else (laws[0], law)
     cross = law_statistics.divergence(p, q, at) + law_statistics.entropy(p, at)
-    # What the masses of p and q lack of one counts for divergences.
+    # Divergences depend on deficits of the masses of p and q.
     masses = at.sum(at.masses(q)) - at.sum(at.masses(p))
     return law_statistics.divergence(p, q, at) + masses, cross
 

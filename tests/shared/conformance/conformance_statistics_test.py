@@ -1,4 +1,4 @@
-"""Conformance: statistics against expectations under the laws."""
+"""Conformance: statistics, against exact expectations."""
 
 import re
 
@@ -13,12 +13,12 @@ from tests.helpers import conformance_statistics
 from tests.helpers import test_case
 from tests.oracle import law_statistics
 
-# Formulas; the others are by quadrature, in the library or in the oracle.
+# Statistics by formulas; others use quadrature in library or oracle.
 _CLOSED = ("mean", "variance", "stddev", "moment(2)")
 
 
 class StatisticsTest(test_case.TestCase):
-  """Each against the law, or refused with a reason."""
+  """Tests each statistic, or its error."""
 
   @parameterized.named_parameters(*conformance.rows("statistics"))
   def test_statistics(self, family, mode):
@@ -48,7 +48,7 @@ class StatisticsTest(test_case.TestCase):
       self._check_divergences(family)
 
   def _check_missing(self, family):
-    """The table names what is not there, and nothing else."""
+    """Checks that the table lists exactly the missing statistics."""
     dist = conformance.CASES[family].make()
     calls = {**conformance_statistics.CALLS, **conformance_statistics.OTHERS}
     for name, call in calls.items():

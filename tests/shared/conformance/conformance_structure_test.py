@@ -17,7 +17,7 @@ if MODE == "tf":
 
 
 class StructureTest(test_case.TestCase):
-  """What a distribution is besides its numbers."""
+  """Tests shapes, slices, copies and structure of distributions."""
 
   @parameterized.named_parameters(*conformance.rows("structure"))
   @test_case.of_bad_values
@@ -86,7 +86,7 @@ class StructureTest(test_case.TestCase):
         getattr(dist, method)(-1.0)
 
   def _check_argument(self, case):
-    """Compiled functions take distributions, and give them back."""
+    """Checks that compiled functions take and return distributions."""
     dist = case.make()
     value = onp.asarray(case.values[1])
     if MODE == "jax":
@@ -112,7 +112,7 @@ class StructureTest(test_case.TestCase):
     self.assert_close(back.log_prob(value), self.host(dist.log_prob(value)))
 
   def _check_entries(self, family, case):
-    """A batch of distributions is one of its entries each."""
+    """Checks that a batch agrees with its entries."""
     each = [conformance.arrays(conformance.varied(family, i)) for i in range(3)]
     batch = case.build(
       **{k: onp.stack([arrays[k] for arrays in each]) for k in each[0]}
@@ -126,7 +126,7 @@ class StructureTest(test_case.TestCase):
     backwards = batch[::-1].log_prob(value)
     self.assert_close(backwards, expected[::-1], 1e-13)
     if MODE == "jax":
-      # The arrays of a graph are no batch.
+      # Arrays of a graph have no batch.
       axes = jax.tree.map(
         lambda x, one: None if x.shape == one.shape else 0,
         batch,

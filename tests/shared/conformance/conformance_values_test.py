@@ -1,4 +1,4 @@
-"""Conformance: methods of a value against the laws in many digits."""
+"""Conformance: methods of a value, against exact values."""
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -12,7 +12,7 @@ from tests.oracle import law_methods
 
 
 class ValuesTest(test_case.TestCase):
-  """Each is accurate to its own size, in tails too."""
+  """Tests relative errors of methods, also in tails."""
 
   @parameterized.named_parameters(*conformance.rows("values"))
   def test_methods(self, family, mode):
@@ -32,7 +32,7 @@ class ValuesTest(test_case.TestCase):
       ]
       for name in law_methods.METHODS:
         expected = [float(law_methods.value(name, p)) for p in at]
-        # What is a logarithm inside loses as many digits as that is large.
+        # Methods that use logarithms lose digits for large logarithms.
         sizes = [float(abs(mpmath.log(p.prob))) for p in at]
         sizes += [float(abs(mpmath.log(p.sf))) for p in at]
         rtol = 1e-12 if "log" in name else 1e-12 * (1 + min(700, max(sizes)))

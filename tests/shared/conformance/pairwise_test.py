@@ -1,4 +1,4 @@
-"""Covering sets, and that of the conformance suite."""
+"""Covering sets, and the covering set of the conformance suite."""
 
 import itertools
 
@@ -21,7 +21,7 @@ _OTHERS = {
 
 
 class PairwiseTest(parameterized.TestCase):
-  """Their sizes are recorded: the summary of a run prints them."""
+  """Tests covering sets, and records their sizes for the summary."""
 
   _record = staticmethod(print)
 

@@ -1,4 +1,4 @@
-"""What is no array, and counts that are too large: messages in plain words."""
+"""Errors for non-arrays and for counts that are too large."""
 
 import fractions
 
@@ -12,7 +12,7 @@ from phasic import math as pm
 from tests.helpers import test_case
 
 _ERLANG = pd.Erlang(2, 1.0)
-# An argument's name, and a call with it.
+# Argument names, and calls with them.
 _CALLS = (
   ("rates", pd.Hypoexponential),
   ("rate", lambda x: pd.Erlang(2, x)),
@@ -40,7 +40,7 @@ def _nested(x, depth):
   return x
 
 
-# Of integers.
+# Arguments that are integers.
 _INDEX_CALLS = (
   ("sources", lambda x: pd.SparsePhaseType([1.0], x, [0], [1.0])),
   ("phases", lambda x: pm.phase_type.hitting_probs(x, [1.0], [[0.0]], [1.0])),
@@ -49,7 +49,7 @@ _INDEX_CALLS = (
 
 
 class ArraysTest(test_case.TestCase):
-  """TypeErrors name the argument, and what it is."""
+  """Tests that TypeErrors have the argument and its type."""
 
   @parameterized.parameters(*_CALLS)
   def test_none(self, name, call):
@@ -123,7 +123,7 @@ class ArraysTest(test_case.TestCase):
 
 
 class OptionsTest(test_case.TestCase):
-  """Options have types, so that an argument too many is no option."""
+  """Tests types of options, so that extra arguments raise."""
 
   def test_flags(self):
     for option in ("validate_args", "allow_nan_stats"):
@@ -151,7 +151,7 @@ class OptionsTest(test_case.TestCase):
 
 
 class SumsTest(test_case.TestCase):
-  """A rule of a sum names the sum, and which of a batch it is."""
+  """Tests that messages about sums have the sum and its index."""
 
   @parameterized.parameters(
     (pd.Hyperexponential, ([0.5, 0.75], [1, 2]), r"^sum\(probs\) = 1.25: "),
@@ -177,7 +177,7 @@ class SumsTest(test_case.TestCase):
 
 
 class CountsTest(test_case.TestCase):
-  """Numbers of phases that are too large, refused at once."""
+  """Tests that too large numbers of phases raise at once."""
 
   @parameterized.parameters(2**20 + 1, 10**9, 10**30)
   def test_too_large(self, count):

@@ -1,4 +1,4 @@
-"""Values that break a rule are told once, where they are known."""
+"""Warnings about invalid values, once for concrete ones."""
 
 import warnings
 
@@ -21,13 +21,13 @@ if MODE == "tf":
 _START = [1.0, 0.0]
 _MATRIX = [[-2.0, 1.0], [0.0, -1.0]]
 _STEPS = [[0.5, 0.25], [0.0, 0.5]]
-# What was float32 once: as float64 it sums to 1 + 1.5e-8.
+# Probabilities rounded to float32, which sum to 1 + 1.5e-8 in float64.
 _ROUNDED = onp.asarray(onp.asarray([0.1] * 10, onp.float32), onp.float64)
 _CHAIN = onp.diag([-1.0] * 10) + onp.diag([1.0] * 9, 1)
 
 
 def _line(discrete=False):
-  """A graph of two phases, with the weights a and b."""
+  """Builds a graph of two phases, with weights a and b."""
   edges = [(0, 1, {"a": 1.0}), (1, pg.ABSORBED, {"b": 1.0})]
   return pg.Graph.from_edges(edges, 0, params=("a", "b"), discrete=discrete)
 
@@ -309,7 +309,7 @@ CASES = {
   ),
 }
 
-# Calls, whose results have no parameters, or not those that were given.
+# Calls whose results do not have the given parameters.
 _CALLS = (
   "generating",
   "joint_laplace",
@@ -341,7 +341,7 @@ class BadValuesTest(test_case.TestCase):
       self.assertIn(part, str(warning.message))
     self.assertTrue(warning.filename.endswith("bad_values_test.py"))
     if isinstance(found, pd.Distribution):
-      # Its methods do not say it again.
+      # Its methods do not warn again.
       _, again = self._caught(found.mean)
       self.assertEmpty(again)
 
@@ -366,12 +366,12 @@ class BadValuesTest(test_case.TestCase):
       lambda: pm.phase_type.log_prob(2.0, _ROUNDED, _CHAIN)
     )
     self.assert_close(value, dist.log_prob(2.0))
-    # Too little is rounding, too, where all masses are float32's.
+    # A deficit is rounding too if all masses are float32 numbers.
     less = onp.asarray(onp.asarray([0.7, 0.2, 0.1], onp.float32), onp.float64)
     self.assertLess(onp.sum(less), 1.0 - 1e-9)
     dist, (_,) = self._caught(lambda: pd.PhaseType(less, _CHAIN[:3, :3]))
     self.assert_close(dist.prob_zero, 0.0)
-    # And a mass at zero else.
+    # Otherwise it is a mass at zero.
     dist, caught = self._caught(lambda: pd.PhaseType([1.0 - 1e-8], [[-1.0]]))
     self.assertEmpty(caught)
     self.assert_close(dist.prob_zero, 1e-8, rtol=1e-7)
@@ -432,7 +432,7 @@ class BadValuesTest(test_case.TestCase):
       found, caught = self._caught(lambda: traced(-1.0))
       self.assertEmpty(caught)
       self.assertTrue(onp.isnan(self.host(found)))
-      # Those that only a derivative traces are known.
+      # Values that only a derivative traces are known.
       slope = jax.grad(lambda rate: pd.Erlang(2, rate).mean())
       _, caught = self._caught(lambda: slope(-1.0))
       self.assertLen(caught, 1)

@@ -1,4 +1,4 @@
-"""What all distributions have, or say why they have not."""
+"""Common methods of all distributions, and errors for missing ones."""
 
 import math
 
@@ -31,7 +31,7 @@ def _rewards():
 
 
 class MissingTest(test_case.TestCase):
-  """Errors say what is missing and why."""
+  """Tests that errors name the missing method and the reason."""
 
   @parameterized.parameters(
     (_times, "mode", "several tops"),
@@ -106,7 +106,7 @@ class MissingTest(test_case.TestCase):
 
 
 class ReasonsTest(test_case.TestCase):
-  """Reasons are those of the family."""
+  """Tests reasons of families."""
 
   def test_transforms(self):
     erlang = pd.Erlang(2, 1.0)
@@ -157,7 +157,7 @@ class ReasonsTest(test_case.TestCase):
 
 
 class RegistryTest(test_case.TestCase):
-  """Divergences of classes."""
+  """Tests the registry of divergences."""
 
   def test_the_nearest_rule(self):
     class Near(pd.PhaseType):
@@ -172,7 +172,7 @@ class RegistryTest(test_case.TestCase):
 
     other = pd.PhaseType([1.0], [[-2.0]])
     self.assert_close(Nearer([1.0], [[-1.0]]).kl_divergence(other), 0.5)
-    # Not where the other class is the first.
+    # The order of classes matters.
     found = pd.kl_divergence(other, Near([1.0], [[-1.0]]))
     self.assert_close(found, math.log(2) - 0.5)
     with self.assertRaisesRegex(ValueError, "Near and PhaseType is registered"):
@@ -200,12 +200,12 @@ class RegistryTest(test_case.TestCase):
 
 
 class ValuesTest(test_case.TestCase):
-  """Samples, densities and supports."""
+  """Tests samples, densities and supports."""
 
   def test_sample_and_log_prob(self):
     dists = [_times(), _steps(), _rewards()]
     if MODE == "jax":
-      dists = dists[:1]  # Each is compiled.
+      dists = dists[:1]  # Each distribution is compiled.
     for dist in dists:
       x, log_prob = dist.sample_and_log_prob((2, 3), seed=7)
       self.assert_close(x, self.host(dist.sample((2, 3), seed=7)), 0.0)
@@ -236,7 +236,7 @@ class ValuesTest(test_case.TestCase):
 
 
 class BijectorTest(test_case.TestCase):
-  """Free numbers and parameters."""
+  """Tests bijectors between free and constrained parameters."""
 
   @parameterized.parameters(
     (bijectors.Exp(), ()),
@@ -258,7 +258,7 @@ class BijectorTest(test_case.TestCase):
     self.assertEqual(onp.shape(log_det), (2,))
     found = bijector.inverse_log_det_jacobian(y)
     self.assert_close(found, -log_det, 1e-11)
-    # By central differences, which are far better than the test asks for.
+    # Central differences are far more accurate than the tolerance.
     size = x[0].size
     columns = []
     for step in 1e-5 * onp.eye(size):

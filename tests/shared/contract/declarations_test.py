@@ -1,4 +1,4 @@
-"""What follows from the declarations in a family's class."""
+"""Constructors and properties that follow from a family's declarations."""
 
 import inspect
 

@@ -21,13 +21,13 @@ _GOOD = {
 
 
 def _negative_binomial(r, q):
-  """Throws until r heads, which come with probability q."""
+  """Builds tosses until r heads, which have probability q."""
   matrix = (1 - q) * onp.eye(r) + q * onp.eye(r, k=1)
   return pd.DiscretePhaseType(onp.eye(r)[0], matrix)
 
 
 class ValuesTest(test_case.TestCase):
-  """Known distributions."""
+  """Tests values of known distributions."""
 
   @parameterized.parameters((1, 0.3), (3, 0.25), (5, 0.01))
   def test_negative_binomial(self, r, q):
@@ -113,7 +113,7 @@ class ValuesTest(test_case.TestCase):
   def test_gradient(self):
 
     def log_prob(q):
-      # T is free, the exits are one less its rows.
+      # T is free; exits are one minus its row sums.
       return pd.DiscretePhaseType([1.0], 1.0 - q[None, None]).log_prob(4.0)
 
     q = np.asarray(onp.asarray(0.25))
@@ -123,7 +123,7 @@ class ValuesTest(test_case.TestCase):
 
 
 class ContractTest(test_case.TestCase):
-  """Names, shapes, copies, slices and errors."""
+  """Tests names, shapes, copies, slices and errors."""
 
   def _batch(self):
     alpha = onp.asarray([[0.3, 0.6], [1.0, 0.0]])[:, None]

@@ -21,14 +21,14 @@ _GOOD = {
 
 
 def _batch():
-  """A batch of shape (2, 3)."""
+  """Builds a batch of shape (2, 3)."""
   alpha = onp.asarray([[0.3, 0.6], [1.0, 0.0]])[:, None]
   matrix = onp.asarray(_GOOD["subgenerator"])
   return pd.PhaseType(alpha, matrix * onp.arange(1, 4)[:, None, None])
 
 
 class ContractTest(test_case.TestCase):
-  """Names, shapes, copies and slices."""
+  """Tests names, shapes, copies and slices."""
 
   def test_methods_are_the_functions(self):
     dist = pd.PhaseType(**_GOOD)
@@ -145,7 +145,7 @@ class ContractTest(test_case.TestCase):
       list(_batch())
 
   def test_arrays_are_not_the_callers(self):
-    # Large ones too, whose memory a backend may want to share.
+    # Large arrays too, whose memory a backend may share.
     for p in (2, 256):
       arrays = {
         "initial_probs": onp.full(p, 1 / p),
@@ -195,7 +195,7 @@ class ContractTest(test_case.TestCase):
 
 
 class FallbackTest(test_case.TestCase):
-  """Methods made from each other."""
+  """Tests default implementations of methods."""
 
   def test_from_log_density_and_log_cdf(self):
     class Exponential(pd.Distribution):
@@ -236,7 +236,7 @@ class FallbackTest(test_case.TestCase):
 
 
 class ValidationTest(test_case.TestCase):
-  """Messages name the argument, the value and the rule."""
+  """Tests that messages have the argument, the value and the rule."""
 
   @parameterized.named_parameters(
     ("alpha", {"initial_probs": [-0.5, 0.6]}, r"initial_probs\[0\] = -0.5.*>="),
@@ -339,7 +339,7 @@ class ValidationTest(test_case.TestCase):
     "cdf",
   )
   def test_diagnosis_of_a_method(self, method):
-    # To survive is easy, to have left is too improbable for some paths.
+    # Survival is likely; absorption is too unlikely for some paths.
     dist = pd.PhaseType(*models.hypoexponential([1e-6] * 60 + [1e3]))
     times = onp.asarray([1e-10, 1.0, math.nan])
     for path in self.paths():

@@ -18,7 +18,7 @@ from tests.helpers import test_case
 
 
 def _hazard(model, time):
-  """f / S with 60 digits, for an accurate matrix exponential."""
+  """Computes f / S with 60 digits."""
   with mpmath.workdps(60):
     matrix = mpmath.matrix(model.subgenerator.tolist())
     alpha = mpmath.matrix([model.initial_probs.tolist()])
@@ -32,7 +32,7 @@ def _hazard(model, time):
 
 
 def _erlang_hazard(stages, rate, time):
-  """rate / sum_j (n - 1) (n - 2) ... (n - j) / (rate t)^j, j < n."""
+  """Computes rate / sum_j (n - 1) ... (n - j) / (rate t)^j, j < n."""
   total, term = 0.0, 1.0
   for j in range(stages):
     total, term = total + term, term * (stages - 1 - j) / (rate * time)
@@ -40,7 +40,7 @@ def _erlang_hazard(stages, rate, time):
 
 
 def _line(rates):
-  """A graph of a phase that ends by each of some causes."""
+  """Builds a graph of one phase with several causes."""
   edges = [
     (0, pg.ABSORBED(f"cause{k}"), {f"rate{k}": 1.0}) for k in range(rates)
   ]
@@ -50,7 +50,7 @@ def _line(rates):
 
 
 class ContinuousTest(test_case.TestCase):
-  """f(t) / P(X > t)."""
+  """Tests f(t) / P(X > t)."""
 
   @parameterized.parameters("cyclic", "hyperexponential", "hypoexponential")
   def test_oracle(self, name):
@@ -71,7 +71,7 @@ class ContinuousTest(test_case.TestCase):
     self.assert_close(pd.Erlang(2, 1.0).hazard_function(-1.0), 0.0)
 
   def test_far_in_the_tail(self):
-    # It is the smallest rate; survival is exp(-1e9).
+    # The hazard is the smallest rate; survival is exp(-1e9).
     dist = pd.PhaseType(*models.hyperexponential([0.25, 0.75], [1.0, 3.0]))
     times = [1e3, 1e6, 1e9]
     self.assert_close(dist.hazard_function(times), onp.ones(3), 1e-14)
@@ -86,7 +86,7 @@ class ContinuousTest(test_case.TestCase):
       self.assert_close(
         dist.log_hazard_function(times), onp.log(expected), 0.0, 1e-8
       )
-    # A quotient without digits is none.
+    # A quotient without digits is NaN.
     found = self.host(pd.Erlang(20, 1.0).hazard_function(1e13))
     self.assertTrue(onp.isnan(found) or abs(found - 1.0) < 1e-6)
 
@@ -129,7 +129,7 @@ class ContinuousTest(test_case.TestCase):
     self.assert_close(history.hazard_function([0.0, 0.5, 1.0]), [2.0, 2.0, 3.0])
 
   def test_early(self):
-    # t^29 3^30 / 29!, which is nothing but a logarithm.
+    # The hazard t^29 3^30 / 29! underflows; its logarithm does not.
     dist = pd.PhaseType(*models.erlang(30, 3.0))
     expected = 29 * math.log(1e-20) + 30 * math.log(3) - math.lgamma(30)
     self.assert_close(dist.log_hazard_function(1e-20), expected)
@@ -216,7 +216,7 @@ class ContinuousTest(test_case.TestCase):
 
 
 class DiscreteTest(test_case.TestCase):
-  """P(N = k) / P(N >= k)."""
+  """Tests P(N = k) / P(N >= k)."""
 
   def test_geometric(self):
     dist = pd.DiscretePhaseType([1.0], [[0.75]])

@@ -1,4 +1,4 @@
-"""Mistakes that users make, and what they are told."""
+"""Common mistakes of users, and their messages."""
 
 import math
 

@@ -11,7 +11,7 @@ from tests.helpers import test_case
 
 
 class StructureErrorTest(test_case.TestCase):
-  """Shapes and dtypes that do not fit always raise."""
+  """Tests that invalid shapes and dtypes always raise."""
 
   @parameterized.named_parameters(
     ("scalar_alpha", 1.0, [[-1.0]], 1.0, None, "initial_probs is a scalar"),

@@ -21,12 +21,12 @@ _TIMES = (1e-6, 0.01, 0.1, 0.5, 1.0, 2.0, 3.0, 10.0, 60.0)
 
 
 class ValuesTest(test_case.TestCase):
-  """The law and its moments."""
+  """Tests values and moments."""
 
   def setUp(self):
     super().setUp()
     if MODE == "numpy":
-      self.require_kernel()  # The portable path takes long.
+      self.require_kernel()  # The portable path is slow.
 
   def _check(self, epochs, oracle, times=_TIMES):
     for name, truth in (
@@ -114,7 +114,7 @@ class ValuesTest(test_case.TestCase):
     self.assert_close(epochs.survival_function(0.5), math.exp(-0.5), 1e-15)
 
   def test_far_tail(self):
-    # Each epoch scales its masses: a product of theirs would underflow.
+    # Each epoch scales its masses, as their product would underflow.
     graph = models.kingman(3)
     rates = [[50.0], [1.0], [60.0]]
     epochs = pd.Epochs(graph, rates, [10.0, 12.0])
@@ -150,7 +150,9 @@ class ValuesTest(test_case.TestCase):
     self._check_wait(2.0)
 
   def test_a_long_wait_adds_nothing_to_the_variance(self):
-    self._check_wait(2.0**30)  # Its square has no digits left for it.
+    self._check_wait(
+      2.0**30
+    )  # The second moment minus its square has no digits.
 
   def _check_wait(self, wait):
     epochs = pd.Epochs(models.kingman(3), [[0.0], [1.0]], [wait])
@@ -162,7 +164,7 @@ class ValuesTest(test_case.TestCase):
     self.assert_close(epochs.variance(), one.variance(), 1e-13)
 
   def test_what_underflows_is_not_zero(self):
-    # Stages that few get through.
+    # Few paths pass these stages.
     def transitions(i):
       yield (i + 1 if i < 40 else graphs.ABSORBED), {"pass": 1e-9}
       if i == 40:
@@ -172,11 +174,11 @@ class ValuesTest(test_case.TestCase):
     params = [[1.0, 0.0], [1.0, 0.0]]
     oracle = epoch_oracle.EpochOracle([stages] * 2, params, [1e-3])
     self.assertLess(epoch_models.middle(oracle.density(2e-3).log()), -1200)
-    # About half of them are passed in each epoch, and more are seen too.
+    # About half of the stages are passed in each epoch.
     epochs = pd.Epochs(stages, params, [1e-3])
     self.assertTrue(onp.isnan(self.host(epochs.log_prob(2e-3))))
     self.assert_close(epochs.log_survival_function(2e-3), 0.0, 0.0, 1e-15)
-    # Only from the last one can the end be reached.
+    # Only the last stage leads to absorption.
     last = pd.Epochs(stages, [[1.0, 0.0], [0.0, 1.0]], [1e-3])
     self.assertTrue(onp.isnan(self.host(last.log_prob(2e-3))))
     self.assert_close(last.prob(2e-3), 0.0)
@@ -224,7 +226,7 @@ class ValuesTest(test_case.TestCase):
 
 
 class ErrorsTest(test_case.TestCase):
-  """What does not fit is refused."""
+  """Tests errors of arguments that do not fit."""
 
   def test_refused(self):
     pair = models.kingman(2)

@@ -21,10 +21,10 @@ models = graphs.models
 
 
 class DerivativesTest(test_case.TestCase):
-  """In all parameters and boundaries, against differences in many bits."""
+  """Tests derivatives in all parameters and boundaries."""
 
   def _truth(self, function, params, boundaries):
-    """Derivatives in a list of lists and in a list."""
+    """Computes exact derivatives in parameters and boundaries."""
     change = flint.fmpq(1, 10**50)
     flat = [x for row in params for x in row] + list(boundaries)
     sizes = [len(row) for row in params]
@@ -86,7 +86,7 @@ class DerivativesTest(test_case.TestCase):
     self.assert_close(flat, truth, 1e-10, 1e-12)
 
   def test_times_in_all_epochs(self):
-    # What is not used of an epoch must not spoil the gradient.
+    # Unused parts of an epoch must not change the gradient.
     graph = models.kingman(3)
     rates, boundaries = epoch_models.history(3)
     times = [0.0625, 0.125, 0.75, 2.0]
@@ -107,7 +107,7 @@ class DerivativesTest(test_case.TestCase):
 
 
 class SamplesTest(test_case.TestCase):
-  """Samples have the law of their epochs."""
+  """Tests distributions of samples."""
 
   def setUp(self):
     super().setUp()

@@ -19,14 +19,14 @@ _SECOND = ((1.5, 0.5), (0.8,))
 
 
 def _pair(law, **options):
-  """Two lineages, whose rate of coalescence changes."""
+  """Builds two lineages whose rate of coalescence changes."""
   rates, boundaries = law
   graph = graphs.models.kingman(2)
   return pd.Epochs(graph, [[r] for r in rates], list(boundaries), **options)
 
 
 def _density(law):
-  """The density of a time whose hazard is piecewise constant."""
+  """Computes the density of a time with piecewise constant hazard."""
   rates, boundaries = law
 
   def density(t):
@@ -54,7 +54,7 @@ def _integral(function, *laws):
 
 
 class DivergencesTest(test_case.TestCase):
-  """Of two lineages, by integrals in many digits."""
+  """Tests divergences, against integrals in many digits."""
 
   def setUp(self):
     super().setUp()

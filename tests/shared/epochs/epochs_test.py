@@ -1,4 +1,4 @@
-"""Epochs as a distribution of the family."""
+"""Epochs as a distribution."""
 
 import copy
 import math
@@ -21,12 +21,12 @@ models = graphs.models
 
 
 class EpochsTest(test_case.TestCase):
-  """What all distributions have."""
+  """Tests the common methods of distributions."""
 
   def setUp(self):
     super().setUp()
     if MODE == "numpy":
-      self.require_kernel()  # The portable path takes long.
+      self.require_kernel()  # The portable path is slow.
 
   def test_one_class(self):
     self.assertTrue(issubclass(pd.Epochs, pd.Distribution))
@@ -55,7 +55,7 @@ class EpochsTest(test_case.TestCase):
     self.assertEqual(dist.support.constraint, "nonnegative")
     self.assertLen(dist.graphs, 2)
     self.assert_close(dist.params[1], onp.ones((5, 1)))
-    rates[...] = 7.0  # It has a copy.
+    rates[...] = 7.0  # The distribution has a copy.
     self.assert_close(dist.params[1], onp.ones((5, 1)))
 
   def test_batches_of_one_epoch(self):
@@ -67,7 +67,7 @@ class EpochsTest(test_case.TestCase):
     self.assertLen(onp.unique(samples), 12)
 
   def test_samples_of_a_batch_are_independent(self):
-    # Of what comes before the boundaries too.
+    # Times before the boundaries too.
     dist = pd.Epochs(models.kingman(2), [[1.0], [1.0]], [[50.0], [60.0]])
     samples = self.host(dist.sample(400, seed=2))
     self.assertLess(abs(onp.corrcoef(samples.T)[0, 1]), 0.25)
@@ -158,7 +158,7 @@ class EpochsTest(test_case.TestCase):
       self.assert_close(dist.log_cdf(times), logs, 1e-12, 1e-14)
       wrong = dist.quantile(onp.asarray([-0.5, 1.5, math.nan, 1.0]))
       self.assert_close(wrong, [*[math.nan] * 3, math.inf])
-      # To the boundaries and back.
+      # Values at the boundaries round-trip.
       at = self.host(dist.boundaries)
       self.assert_close(dist.quantile(dist.cdf(at)), at, 1e-12)
 
@@ -167,7 +167,7 @@ class EpochsTest(test_case.TestCase):
     u = onp.asarray([0.0, 0.25, 0.75])
     with warnings.catch_warnings():
       warnings.simplefilter("error")
-      # Nothing ends before time one.
+      # The support starts at one.
       dist = pd.Epochs(pair, [[0.0], [2.0]], [1.0])
       expected = 1.0 - onp.log1p(-u[1:]) / 2.0
       self.assert_close(dist.quantile(u)[1:], expected)
@@ -176,7 +176,7 @@ class EpochsTest(test_case.TestCase):
       self.assert_close(dist.mean(), 1.5)
       self.assert_close(dist.variance(), 0.25)
       self.assert_close(dist.entropy(), 1.0 - math.log(2.0), 1e-9)
-      # Nothing ends after it.
+      # The support ends there.
       dist = pd.Epochs(pair, [[1.0], [0.0]], [1.0])
       self.assert_close(dist.log_cdf(3.0), math.log(-math.expm1(-1.0)))
       self.assert_close(dist.quantile(u), [0.0, -math.log(0.75), math.inf])
@@ -187,7 +187,7 @@ class EpochsTest(test_case.TestCase):
         self.assert_close(getattr(dist, method)(), math.inf)
       self.assert_close(dist.moment(3), math.inf)
       self.assert_close(dist.entropy(), math.nan)
-      # Nothing ends.
+      # Absorption is impossible.
       dist = pd.Epochs(pair, [[0.0], [0.0]], [1.0])
       self.assert_close(dist.log_cdf(3.0), -math.inf)
       self.assert_close(dist.variance(), math.inf)

@@ -1,4 +1,4 @@
-"""Values and moments of many phases, against formulas in many digits."""
+"""Values and moments of models with many phases, against exact formulas."""
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -10,12 +10,12 @@ from tests.helpers import test_case
 from tests.oracle import family_oracle
 
 CASES = family_cases.CASES
-# The others are in the conformance suite.
+# The conformance suite has the other families.
 NAMES = (("erlang_1000",),)
 
 
 class FamiliesAccuracyTest(test_case.TestCase):
-  """Logarithms are accurate to their own size, in tails too."""
+  """Tests relative errors of logarithms, also in tails."""
 
   @parameterized.parameters(*NAMES)
   def test_values(self, name):

@@ -15,13 +15,13 @@ MODE = "numpy"
 _SIZES = (1, 2, 3, 5, 8)
 _GAPS = (0.0, 2.0**-52, 2.0**-40, 2.0**-20)
 if MODE == "jax":
-  # The form is found on the host.
+  # The form is computed on the host.
   _SIZES, _GAPS = (5,), (2.0**-40,)
 _TIMES = onp.asarray([1e-12, 1e-3, 0.3, 2.0, 15.0, 100.0])
 
 
 def _exact_logs(initial, between, exits, times):
-  """Logarithms of density and survival function, by a matrix exponential."""
+  """Computes log density and log survival function, by a matrix exponential."""
   with mpmath.workdps(80):
     alpha = mpmath.matrix([mpmath.mpf(float(x)) for x in initial]).T
     out = mpmath.matrix([mpmath.mpf(float(x)) for x in exits])
@@ -40,7 +40,7 @@ def _exact_logs(initial, between, exits, times):
 
 
 def _acyclic(seed, p):
-  """A chain whose phases are in no order, with a mass at zero."""
+  """Builds an acyclic chain with unsorted phases and an atom."""
   state = onp.random.RandomState(seed)
   between = onp.triu(state.gamma(0.5, size=(p, p)), 1)
   between = between * (state.uniform(size=(p, p)) < 0.7)
@@ -86,7 +86,7 @@ class CanonicalFormTest(test_case.TestCase):
 
   @parameterized.parameters(
     ((1.0, 2.0), (0.5, 0.25)),
-    ((1.0, 1.0), (0.5, 0.5)),  # One rate less than the chain has phases.
+    ((1.0, 1.0), (0.5, 0.5)),  # The form has one phase less than the chain.
     ((1e-9, 1e-9), (1.0, 1.0)),
     ((1e-9, 3.0), (1.0, 1.0 + 2.0**-40)),
     ((1.0, 2.0), (0.0, 0.25)),

@@ -14,7 +14,7 @@ MODE = "numpy"
 CASES = family_cases.CASES
 NAMES = [name for name in CASES if name != "erlang_1000"]
 if MODE == "jax":
-  # Each of them is compiled.
+  # Each distribution is compiled.
   NAMES = ["hyper_erlang", "failures", "truncated"]
 
 
@@ -65,7 +65,7 @@ if MODE == "jax":
 
 
 class ContractTest(test_case.TestCase):
-  """What the conformance suite has not."""
+  """Tests properties that the conformance suite does not cover."""
 
   @parameterized.parameters(*REPARAMETERIZED)
   def test_derivatives_of_samples(self, name, makes, smooth):

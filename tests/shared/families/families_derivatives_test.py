@@ -1,4 +1,4 @@
-"""Derivatives of the families, where there are formulas for them."""
+"""Derivatives of the families, against formulas."""
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -14,7 +14,7 @@ _DIGITS = 300
 
 
 def _slope(function, x):
-  """The derivative, of a function of many digits."""
+  """Computes the derivative of a function with many digits."""
   with mpmath.workdps(_DIGITS):
     return float(mpmath.diff(function, x))
 
@@ -57,7 +57,7 @@ class FamiliesDerivativesTest(test_case.TestCase):
     ("weibull", -0.5), ("gompertz", -2.5), ("truncated", 0.25), ("truncated", 4)
   )
   def test_nothing_outside_of_the_support(self, family, time):
-    # There is no slope of log 0, as a phase-type density has none below zero.
+    # log 0 has no derivative, like a phase-type density below zero.
     def log_prob(rate, time):
       return _OF_RATE[family](rate).log_prob(time)
 

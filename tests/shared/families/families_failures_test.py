@@ -1,4 +1,4 @@
-"""Numbers of failures whose least probabilities underflow."""
+"""Numbers of failures with probabilities that underflow."""
 
 import math
 
@@ -14,12 +14,12 @@ PROBS = (1e-8, 2e-8)
 
 
 class FailuresTest(test_case.TestCase):
-  """What goes by the number of all trials has all probabilities."""
+  """Tests statistics of failures, by the number of trials."""
 
   def test_entropy(self):
     dist = pd.NegativeBinomialFailures(COUNT, PROBS[0])
     self.assertLess(PROBS[0] ** COUNT, 1e-319)
-    # So smooth that not all of them need be added.
+    # The terms are smooth, so quadrature skips some.
     counts = onp.arange(0.0, 3e10, 1e6)
     logs = COUNT * math.log(PROBS[0]) + counts * math.log1p(-PROBS[0])
     for j in range(1, COUNT):
@@ -34,7 +34,7 @@ class FailuresTest(test_case.TestCase):
     expected = COUNT * math.log(PROBS[0] / PROBS[1])
     expected += mean * (math.log1p(-PROBS[0]) - math.log1p(-PROBS[1]))
     self.assert_close(first.kl_divergence(second), expected, 1e-9)
-    # Of others it would be infinite: a probability is lost.
+    # Divergences from other distributions are infinite, as one underflows.
     few = pd.NegativeBinomialFailures(2, 0.5)
     self.assert_close(few.kl_divergence(second), math.nan)
     self.assert_close(few.cross_entropy(second), math.nan)

@@ -42,7 +42,7 @@ if MODE == "jax":
 
 
 def _logs(inverse, value):
-  """log f, log P(X > y) and log P(X <= y) of two stages of rate one."""
+  """Computes log f, log P(X > y) and log P(X <= y) of two stages."""
   with mpmath.workdps(700):
     y = mpmath.mpf(value)
     x = inverse(y)
@@ -53,7 +53,7 @@ def _logs(inverse, value):
 
 
 class FarTimesTest(test_case.TestCase):
-  """No product or quotient on the way is out of range."""
+  """Tests that no intermediate result overflows."""
 
   @parameterized.parameters(*CASES)
   def test_values(self, family, parameters, law, values):
@@ -65,7 +65,7 @@ class FarTimesTest(test_case.TestCase):
     found = dist.log_survival_function(values)
     self.assert_close(found, expected[:, 1], 1e-12, 1e-14)
     self.assert_close(dist.log_cdf(values), expected[:, 2], 1e-12, 1e-14)
-    # Back again, where the distribution function has digits.
+    # Round trips need digits in the distribution function.
     inner = (expected[:, 2] < -1e-3) & (expected[:, 2] > -700.0)
     if onp.any(inner):
       found = dist.quantile_log_cdf(expected[inner, 2])
@@ -79,19 +79,19 @@ class FarTimesTest(test_case.TestCase):
       self.assert_close(dist.survival_function(values), onp.zeros(5))
       self.assert_close(dist.log_cdf(values), onp.zeros(5))
       found = self.host(dist.log_survival_function(values))
-      # It is a number that is too large for the kernel, but at infinity.
+      # The time is too large for the kernel, except at infinity.
       self.assertTrue(onp.isnan(found[3]))
       self.assertEqual(found[4], -math.inf)
 
   def test_something_is_left(self):
-    # h(y) is no number, but a phase lasts for longer.
+    # h(y) overflows, but a phase lasts longer.
     base = pd.Hyperexponential([0.5, 0.5], [1.0, 1e-290])
     dist = pd.MatrixWeibull(base, 2.0)
     self.assert_close(dist.cdf([1e3, 1e155]), [0.5, math.nan], 1e-12)
 
 
 class ParetoMomentsTest(test_case.TestCase):
-  """Sums of what is not negative, for small and large times."""
+  """Tests moments of small and large times."""
 
   @parameterized.parameters(
     (1, 3.0), (2, 1e6), (3, 1e12), (5, 2.5), (4, 1e100), (3, 1e200)

@@ -1,4 +1,4 @@
-"""Where families meet their limits."""
+"""Limits of families."""
 
 import math
 
@@ -60,7 +60,7 @@ class EdgesTest(test_case.TestCase):
     (lambda **o: pd.GeometricMixture([0.5, 0.5], [1.0, 0.0], **o), 0.5),
   )
   def test_what_never_ends(self, build, left):
-    # A rate of zero is the limit of small ones: the rest stays for ever.
+    # A rate of zero is the limit of small rates.
     dist = build()
     self.assert_close(dist.mean(), math.inf)
     self.assert_close(dist.survival_function([1e3, 1e6]), [left] * 2, 1e-13)
@@ -118,7 +118,7 @@ class EdgesTest(test_case.TestCase):
     dist = pd.MatrixWeibull(pd.Erlang(2, 1.0), 2.0)
     self.assert_close(dist.log_prob(1e-160), math.nan)
     self.assertTrue(onp.isfinite(self.host(dist.log_prob(1e-150))))
-    # The smallest normal number is none of them.
+    # The smallest normal number is not valid.
     least = onp.finfo(onp.float64).tiny
     plain = pd.MatrixWeibull(pd.Erlang(1, 2.0), 1.0)
     self.assert_close(plain.log_prob(least), math.log(2.0), 1e-14)
@@ -180,7 +180,7 @@ class EdgesTest(test_case.TestCase):
     late = pd.ResidualLife(pd.Hypoexponential([2.0]), 1e9)
     self.assert_close(late.log_prob(1.0), math.log(2.0) - 2.0, 1e-13)
     self.assert_close(late.mean(), 0.5, 1e-13)
-    # Nothing is left of what has ended for certain.
+    # The residual life of an absorbed chain is undefined.
     gone = pd.ResidualLife(pd.DiscretePhaseType([1.0], [[0.0]]), 1.0)
     self.assert_close(gone.log_prob(1.0), math.nan)
 

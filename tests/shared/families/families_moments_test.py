@@ -1,4 +1,4 @@
-"""Raw moments of the families, and what they must agree with."""
+"""Raw moments of the families, and their consistency."""
 
 import math
 
@@ -17,7 +17,7 @@ MODE = "numpy"
 CASES = family_cases.CASES
 NAMES = [name for name in CASES if name != "erlang_1000"]
 if MODE == "jax":
-  # Each of them is compiled.
+  # Each distribution is compiled.
   NAMES = ["hyper_erlang", "weibull", "pareto"]
 
 
@@ -26,7 +26,7 @@ def _epochs():
 
 
 class MomentsTest(test_case.TestCase):
-  """Moments, mean and variance say the same."""
+  """Tests that moments, mean and variance agree."""
 
   @parameterized.parameters(*NAMES)
   def test_first_two(self, name):
@@ -59,7 +59,7 @@ class MomentsTest(test_case.TestCase):
     dist = pd.MatrixWeibull(pd.Erlang(1, [1e-4, 1e-40]), 2.0)
     expected = [math.gamma(11.0) * 1e40, math.inf]
     self.assert_close(dist.moment(20), expected, 1e-9)
-    # Times matter that are never seen.
+    # Times beyond the quadrature points matter.
     self.assert_close(dist.moment(50), [math.nan, math.nan])
 
   @parameterized.parameters(1, 2, 5)

@@ -1,4 +1,4 @@
-"""Numbers of trials that hardly ever fail."""
+"""Numbers of trials with tiny probabilities of failure."""
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -15,7 +15,7 @@ PARTS = (1, 64, 3000)
 
 
 def _log_prob(prob, failures):
-  """log P(there are so many failures), in many digits."""
+  """Computes log P(N = k) of failures, in many digits."""
   with mpmath.workdps(200):
     q = mpmath.mpf(float(prob))
     ways = mpmath.binomial(failures + COUNT - 1, failures)
@@ -24,7 +24,7 @@ def _log_prob(prob, failures):
 
 
 def _log_survival(prob, failures):
-  """log P(there are more)."""
+  """Computes log P(N > k) of failures."""
   with mpmath.workdps(200):
     q = mpmath.mpf(float(prob))
     few = sum(
@@ -35,7 +35,7 @@ def _log_survival(prob, failures):
 
 
 class RareFailuresTest(test_case.TestCase):
-  """The probability of a failure is as accurate as that of a success."""
+  """Tests accuracy for tiny probabilities of failure."""
 
   @parameterized.product(dtype=("float32", "float64"), parts=PARTS)
   def test_trials(self, dtype, parts):

@@ -1,4 +1,4 @@
-"""What is left of times that are far out in their tails."""
+"""Residual life in far tails."""
 
 import math
 
@@ -11,20 +11,20 @@ from phasic import distributions as pd
 from phasic.math.calls import gradients
 from tests.helpers import test_case
 
-# P(X > t) gets small, subnormal, zero.
+# P(X > t) becomes small, subnormal, zero.
 TIMES = onp.asarray([600.0, 710.0, 740.0, 1e3, 3e4])
 RATES = (1.0, 1.0 + 2.0**-10)
 
 
 def _shares(time):
-  """Of two exponential times of the same number, those left at a time."""
+  """Computes the state probabilities of two exponential components at a time."""
   with mpmath.workdps(50):
     left = [mpmath.exp(-mpmath.mpf(rate) * time) for rate in RATES]
     return [float(x / sum(left)) for x in left]
 
 
 class ResidualLifeTest(test_case.TestCase):
-  """Phases are not lost where what survives underflows."""
+  """Tests residual life if survival probabilities underflow."""
 
   def test_mixtures(self):
     dist = pd.ResidualLife(pd.Hyperexponential([0.5, 0.5], RATES), TIMES)

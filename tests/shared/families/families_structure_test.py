@@ -22,7 +22,7 @@ CASES = family_cases.CASES
 
 
 class StructureTest(test_case.TestCase):
-  """Counts of phases are structure."""
+  """Tests that counts of phases are structure."""
 
   @parameterized.parameters((2.0,), ("2",), (True,), (None,), (onp.asarray(2),))
   def test_counts_are_ints(self, count):
@@ -118,7 +118,7 @@ class StructureTest(test_case.TestCase):
       )
       shapes = [onp.shape(self.host(x)) for x in found]
       self.assertEqual(shapes, [(3, 3, 2), (4, batch), (batch,)])
-      # One stage less is left with probability 1 / 3.
+      # One stage less remains with probability 1 / 3.
       self.assert_close(found[2], onp.full(batch, 5 / 3), 1e-12)
 
   def test_variables(self):
@@ -143,7 +143,7 @@ _TRIALS = pd.NegativeBinomialTrials(2, 0.5)
 
 
 class ErrorsTest(test_case.TestCase):
-  """Messages name the argument, the value and the rule."""
+  """Tests that messages have the argument, the value and the rule."""
 
   @parameterized.named_parameters(
     ("sum", pd.Hyperexponential, ([0.5, 0.75], [1, 2]), r"probs.*1.25.*be 1"),
@@ -243,7 +243,7 @@ class ErrorsTest(test_case.TestCase):
 
   @test_case.of_bad_values
   def test_probabilities_that_do_not_sum_to_one(self):
-    # Without checks no mass is put anywhere: results are NaN.
+    # Without checks invalid masses give NaN.
     dist = pd.Hyperexponential([0.5, 0.25], [1.0, 2.0])
     self.assert_close(dist.log_prob(1.0), math.nan)
     self.assert_close(dist.mean(), math.nan)

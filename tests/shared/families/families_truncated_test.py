@@ -1,4 +1,4 @@
-"""Bounds of truncated laws."""
+"""Bounds of truncated distributions."""
 
 import math
 
@@ -22,7 +22,7 @@ _METHODS = (
 
 
 class BoundsTest(test_case.TestCase):
-  """What bounds may be, and what they are of the support."""
+  """Tests valid bounds and supports."""
 
   @parameterized.parameters(
     (-1.0, 2.0),

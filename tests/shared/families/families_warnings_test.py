@@ -1,4 +1,4 @@
-"""Arguments that are allowed give no warnings of NumPy's."""
+"""Valid arguments give no warnings of NumPy."""
 
 import contextlib
 import math
@@ -41,7 +41,7 @@ _INVERSES = (
 
 
 class WarningsTest(test_case.TestCase):
-  """All methods of all families."""
+  """Tests all methods of all families."""
 
   def setUp(self):
     super().setUp()
@@ -49,7 +49,7 @@ class WarningsTest(test_case.TestCase):
       self.skipTest("only NumPy warns")
 
   def _call(self, function, *arguments):
-    # A family need not have all methods.
+    # Families may lack methods.
     missing = contextlib.suppress(NotImplementedError)
     with warnings.catch_warnings(), missing:
       warnings.simplefilter("error")
@@ -96,19 +96,19 @@ class WarningsTest(test_case.TestCase):
           warnings.simplefilter("always")
           found = getattr(dist, method)(x)
           self.assertTrue(onp.all(onp.isnan(found)))
-          # NumPy says nothing, and the method what is wrong.
+          # NumPy is silent, and the method warns.
           self.assertLen(caught, 0 if onp.all(onp.isnan(x)) else 1)
           for warning in caught:
             self.assertIn("probability must be", str(warning.message))
 
   @test_case.of_bad_values
   def test_no_warnings_out_of_range(self):
-    # What is too large for a number.
+    # Results that overflow.
     power = pd.MatrixWeibull(pd.Erlang(2, 1.0), 2.0)
     self._call(power.log_prob, 1e300)
     self._call(pd.Erlang(2, 1e-300).moment, 3)
     self._call(pd.Erlang(1, 1e-300).laplace_transform, 1e300)
-    # A law that is not known, and masses where there are none.
+    # An undefined distribution, and masses outside the support.
     with self.assertWarnsRegex(RuntimeWarning, "rate = nan"):
       unknown = pd.Erlang(2, math.nan)
     self._call(unknown.quantile_log_cdf, -1.0)

@@ -14,7 +14,7 @@ _RTOL = 1e-12
 
 
 def _weights(seed, phases, rare):
-  """Weights that are exact floats: between phases, and to each cause.
+  """Draws weights that are exact floats, between phases and to causes.
 
   With `rare` absorption is, so that a linear solve would lose its digits.
   """
@@ -54,7 +54,7 @@ def _matrix(rows):
 
 
 def _generator(between, ends):
-  """Minus the subgenerator."""
+  """Returns minus the subgenerator."""
   leaving = [
     sum((_exact(x) for x in (*row, *out)), flint.fmpq(0))
     for row, out in zip(between, ends, strict=True)
@@ -70,7 +70,7 @@ def _float(x):
 
 
 class CausesTest(test_case.TestCase):
-  """Random cyclic chains of eight phases."""
+  """Tests random cyclic chains of eight phases."""
 
   @parameterized.product(
     seed=(1, 2), rare=(False, True), discrete=(False, True)
@@ -80,7 +80,7 @@ class CausesTest(test_case.TestCase):
     kind = pd.DiscretePhaseType if discrete else pd.PhaseType
     dist = kind.from_graph(_graph(between, ends, discrete))
     found = self.host(dist.cause_probs())
-    # The same for rates and for probabilities of a step.
+    # Rates and probabilities of a step give the same result.
     exact = _generator(between, ends).solve(_matrix(ends))
     for number, cause in enumerate(dist.graph.causes):
       column = _CAUSES.index(cause)

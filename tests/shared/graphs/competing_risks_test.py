@@ -1,4 +1,4 @@
-"""Absorption by one of several causes."""
+"""Tests absorption by one of several causes."""
 
 import math
 
@@ -13,7 +13,7 @@ from tests.helpers import test_case
 
 
 def _two_causes(atom=0.0):
-  """Absorption at rate a by failure and at rate b by repair."""
+  """Builds absorption at rate a by failure and at rate b by repair."""
   ends = [
     (pg.ABSORBED("failure"), {"a": 1.0}),
     (pg.ABSORBED("repair"), {"b": 1.0}),
@@ -25,7 +25,7 @@ def _two_causes(atom=0.0):
 
 
 def _illness():
-  """Healthy, ill, and death from either, plain and by the illness."""
+  """Builds an illness-death model with two causes."""
   moves = {
     "healthy": [("ill", {"sick": 1.0}), (pg.ABSORBED, {1: 0.25})],
     "ill": [
@@ -41,7 +41,7 @@ def _illness():
 
 
 class ClosedFormTest(test_case.TestCase):
-  """Two exponential times, the first of which counts."""
+  """Tests the minimum of two exponential times."""
 
   def test_values(self):
     a, b = 0.75, 2.0
@@ -90,7 +90,7 @@ class ClosedFormTest(test_case.TestCase):
 
 
 class SumsTest(test_case.TestCase):
-  """Laws of the causes sum up to that of the time."""
+  """Tests that functions of causes sum to those of the time."""
 
   def _batch(self):
     params = {"sick": onp.asarray([0.5, 2.0]), "well": onp.asarray([[1.0]])}
@@ -105,7 +105,7 @@ class SumsTest(test_case.TestCase):
       (dist.cause_hazard, lambda t: dist.prob(t) / dist.survival_function(t)),
       (dist.cause_prob, dist.prob),
     ):
-      # At zero a density is that of the atom, which has no other cause.
+      # The density at zero is the atom, which has one cause.
       at = t if method == dist.cumulative_incidence else t[1:]
       parts = [self.host(method(at, cause)) for cause in dist.graph.causes]
       self.assert_close(parts[0] + parts[1], whole(at))

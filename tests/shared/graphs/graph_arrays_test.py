@@ -33,7 +33,7 @@ class AbsorbedTest(test_case.TestCase):
 
 
 class ArraysTest(test_case.TestCase):
-  """The constructor's checks."""
+  """Tests the checks of the constructor."""
 
   good = types.MappingProxyType(
     {

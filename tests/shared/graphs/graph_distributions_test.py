@@ -26,7 +26,7 @@ METHODS = (
 
 
 def _kingman(n):
-  """The coalescent of n lineages, pairs of which merge at rate "coal"."""
+  """Builds the coalescent of n lineages, with merges at rate "coal"."""
 
   def transitions(k):
     yield (k - 1 if k > 2 else pg.ABSORBED), {"coal": k * (k - 1) / 2}
@@ -35,7 +35,7 @@ def _kingman(n):
 
 
 def _repairs_arrays(on, off, start):
-  """Arrays of repairs: initial_probs, subgenerator, exit_rates, prob_zero."""
+  """Returns arrays of repairs: initial_probs, subgenerator, exits, atom."""
   exits = onp.asarray([0.5 * off, 0.0, 2 * off])
   between = onp.asarray(
     [[0.0, on, 0.25], [0.0, 0.0, 2 * on + 0.5], [on + off, 0.0, 0.0]]
@@ -46,7 +46,7 @@ def _repairs_arrays(on, off, start):
 
 
 class AgainstMatricesTest(test_case.TestCase):
-  """The same numbers as of the matrices."""
+  """Compares graphs with matrices."""
 
   def test_continuous(self):
     values = (1.5, 0.75, 0.5)
@@ -129,7 +129,7 @@ class AgainstMatricesTest(test_case.TestCase):
 
 
 class ContractTest(test_case.TestCase):
-  """The contract of distributions."""
+  """Tests the contract of distributions."""
 
   def _batch(self):
     params = {
@@ -284,7 +284,7 @@ class ContractTest(test_case.TestCase):
 
 
 class ErrorsTest(test_case.TestCase):
-  """What is refused, and how it is said."""
+  """Tests errors and their messages."""
 
   def test_other_kind_of_time(self):
     with self.assertRaisesRegex(
@@ -323,7 +323,7 @@ class ErrorsTest(test_case.TestCase):
         [1.0, 1.0, 0.5],
         initial_probs=[1.0, 0.0, 0.0, 0.0],
       )
-    # They depend on a parameter that is not given.
+    # The weights depend on a missing parameter.
     with self.assertRaisesRegex(ValueError, "params is None"):
       pd.PhaseType.from_graph(chain_cases.repairs(), edge_values=onp.ones(6))
 

@@ -14,7 +14,7 @@ models = graphs.models
 
 
 def fraction(x):
-  """A rational number of the oracle as one that is compared with ==."""
+  """Converts a rational number of the oracle to a Fraction."""
   return Fraction(int(x.p), int(x.q))
 
 
@@ -23,7 +23,7 @@ def mean(graph, *params):
 
 
 def rabbits(state):
-  """Rabbits on two islands that jump, and drown when an island is flooded.
+  """Builds rabbits on two islands that jump, and drown in floods.
 
   The example of T. Roikjer, A. Hobolth, K. Munch, Graph-based algorithms for
   phase-type distributions, Statistics and Computing 32, 2022.
@@ -42,7 +42,7 @@ def rabbits(state):
 
 
 class CoalescentTest(test_case.TestCase):
-  """Lineages."""
+  """Tests models of lineages."""
 
   @parameterized.parameters(2, 3, 10, 40)
   def test_kingman(self, n):
@@ -55,7 +55,7 @@ class CoalescentTest(test_case.TestCase):
 
   @parameterized.parameters((2, 1), (3, 2), (10, 41), (20, 626))
   def test_block_counting(self, n, states):
-    # As many as there are partitions of n, but one.
+    # The number of partitions of n, minus one.
     graph = models.block_counting(n)
     self.assertLen(graph.states, states)
     self.assertTrue(
@@ -105,7 +105,7 @@ class CoalescentTest(test_case.TestCase):
 
 
 def _pair(one, two, out, back):
-  """The mean time for two lineages in different populations, solved by hand."""
+  """Computes the mean coalescence time of two lineages in two populations."""
   one, two, out, back = (Fraction(x) for x in (one, two, out, back))
   # a = (1, 1), b = (2, 0), c = (0, 2): a (out + back) = 1 + back b + out c,
   # b (one + 2 out) = 1 + 2 out a, c (two + 2 back) = 1 + 2 back a.
@@ -116,7 +116,7 @@ def _pair(one, two, out, back):
 
 
 class QueueTest(test_case.TestCase):
-  """Customers and machines."""
+  """Tests models of queues and machines."""
 
   @parameterized.parameters(1, 2, 7, 30)
   def test_busy_period(self, capacity):
@@ -161,7 +161,7 @@ class QueueTest(test_case.TestCase):
 
 
 class SurvivalTest(test_case.TestCase):
-  """Populations and patients."""
+  """Tests models of populations and patients."""
 
   @parameterized.parameters((1, 1), (1, 6), (4, 9))
   def test_birth_death(self, initial, maximum):
@@ -203,7 +203,7 @@ class SurvivalTest(test_case.TestCase):
 
 
 class ErrorsTest(test_case.TestCase):
-  """What is no model is refused, by name."""
+  """Tests errors of invalid models."""
 
   @parameterized.parameters(
     (lambda: models.kingman(1), ValueError, "num_samples is 1: .* at least 2"),

@@ -17,14 +17,14 @@ Graph = graphs.Graph
 
 
 class Identity:
-  """Instances are equal only to themselves."""
+  """A class whose instances are equal only to themselves."""
 
   def __repr__(self):
     return "Identity()"
 
 
 class WrongHash:
-  """All are equal, their hashes differ."""
+  """A class with equal instances and different hashes."""
 
   count = 0
 
@@ -67,7 +67,9 @@ class StateErrorTest(test_case.TestCase):
   def test_nested_too_deeply(self):
     def state():
       found = ()
-      for _ in range(12_000):  # More than any Python compares.
+      for _ in range(
+        12_000
+      ):  # The nesting is too deep for Python's comparison.
         found = (found,)
       return found
 

@@ -1,4 +1,4 @@
-"""Graphs made of graphs: their laws are those of what they are made of."""
+"""Transformations of graphs, and the distributions of the results."""
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -18,7 +18,7 @@ models = graphs.models
 
 
 def random_graph(p, edges, seed, discrete=False):
-  """A graph with parameters, two causes, an atom, and cycles."""
+  """Draws a graph with parameters, two causes, an atom, and cycles."""
   state = onp.random.RandomState(seed)
   places = state.choice(p * (p + 1), edges, replace=False)
   found = {
@@ -28,7 +28,7 @@ def random_graph(p, edges, seed, discrete=False):
   scale = 0.25 / p if discrete else 1.0
 
   def transitions(i):
-    # The circle makes all reachable, and absorbing.
+    # The cycle makes all states reachable, with absorption.
     yield (i + 1) % p, (0.0, 0.125 * scale)
     yield ABSORBED("other"), (0.25 * scale, 0.0)
     for (source, j), (a, b, c) in found.items():
@@ -45,7 +45,7 @@ def random_graph(p, edges, seed, discrete=False):
 
 
 class ComponentsTest(test_case.TestCase):
-  """Strongly connected components."""
+  """Tests strongly connected components."""
 
   @parameterized.parameters(*range(8))
   def test_against_scipy(self, seed):
@@ -77,7 +77,7 @@ class ComponentsTest(test_case.TestCase):
     self.assertTrue(onp.all(labels[sources] <= labels[targets]))
 
   def test_long_chain(self):
-    # No recursion: Python's would end at a thousand.
+    # The depth exceeds Python's recursion limit.
     p = 20_000
     chain = graphs.Graph.from_transitions(
       lambda i: [(i + 1 if i < p - 1 else ABSORBED, 1.0)], 0
@@ -89,7 +89,7 @@ class ComponentsTest(test_case.TestCase):
 
 
 class EmbeddedJumpChainTest(test_case.TestCase):
-  """The embedded jump chain."""
+  """Tests the embedded jump chain."""
 
   @parameterized.parameters(False, True)
   def test_jump_chain(self, discrete):
@@ -116,7 +116,7 @@ class EmbeddedJumpChainTest(test_case.TestCase):
     )
     truth = given.moment(1)
     self.assertTrue(rational_graph.close(float(rewarded), truth, 1e-14))
-    # One step leaves a phase.
+    # Each step leaves the phase.
     dense = onp.zeros(graph.num_phases)
     onp.add.at(dense, chain.graph.sources, chain.graph.constants)
     self.assert_close(dense, onp.ones(graph.num_phases), 1e-15)
@@ -145,7 +145,7 @@ class EmbeddedJumpChainTest(test_case.TestCase):
 
 
 class WithEventCountsTest(test_case.TestCase):
-  """Numbers of events."""
+  """Tests numbers of events."""
 
   def _probs(self, chain, counts):
     graph = chain.graph
@@ -210,7 +210,7 @@ class WithEventCountsTest(test_case.TestCase):
 
 
 class ReverseTest(test_case.TestCase):
-  """The chain run backwards."""
+  """Tests reversed chains."""
 
   @parameterized.parameters(False, True)
   def test_weights(self, discrete):
@@ -276,7 +276,7 @@ class ReverseTest(test_case.TestCase):
 
 
 class FirstPassageTimeTest(test_case.TestCase):
-  """First passage."""
+  """Tests first passage times."""
 
   @parameterized.parameters(1.0, 2.0, 0.25)
   def test_gamblers_ruin(self, arrival):
@@ -302,7 +302,7 @@ class FirstPassageTimeTest(test_case.TestCase):
     self.assert_close(found["absorbed"], 1 - expected, 1e-14)
 
   def test_mean_of_all_paths(self):
-    # All paths pass: until 3 lineages are left, then until one is.
+    # All paths pass the state with 3 lineages.
     whole = models.kingman(6)
     first = graphs.first_passage_time(whole, lambda n: n <= 3)
     self.assertEqual(first.states, (6, 5, 4))

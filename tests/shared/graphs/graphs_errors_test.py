@@ -87,7 +87,7 @@ class WeightErrorTest(test_case.TestCase):
       Graph.from_transitions(
         lambda n: [(ABSORBED, 0.75), (n, 0.5)], 3, discrete=True
       )
-    # Those with parameters may be anything: for q >= 1/2 this is a chain.
+    # Weights with parameters are not checked: q >= 1/2 makes it a chain.
     Graph.from_transitions(
       lambda n: [(target, {1: 1.0, "q": -1.0}) for target in (ABSORBED, n, 0)],
       3,

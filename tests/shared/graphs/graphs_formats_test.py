@@ -163,7 +163,7 @@ class MatricesTest(graph_cases.SameGraphCase):
 
 class HashTest(graph_cases.SameGraphCase):
   def test_in_every_process(self):
-    # As it was when the format was fixed: it must not change.
+    # The text in the fixed format, which must not change.
     self.assertEqual(
       graph_cases.small().content_hash(),
       "0a9ed93f56f872325bfb8d2bfe4863438b2cc6f3f79db4ce48ab9e09a49225fa",

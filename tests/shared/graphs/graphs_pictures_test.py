@@ -19,7 +19,7 @@ from tests.helpers import test_case
 ABSORBED = graphs.ABSORBED
 Graph = graphs.Graph
 
-# What `dot -Tplain` says of two phases and absorption.
+# The output of `dot -Tplain` for two phases and absorption.
 _PLAIN = """graph 1 5 2
 node 0 1 2 0.75 0.5 0 solid ellipse black lightgrey
 node 2 4.5 0.5 0.75 0.5 2 solid ellipse black lightgrey
@@ -30,7 +30,7 @@ stop
 
 
 class Network:
-  """The few methods of networkx.DiGraph that are used."""
+  """A stand-in for networkx.DiGraph."""
 
   def __init__(self):
     self.graph = {}
@@ -60,7 +60,7 @@ class Network:
 
 
 def clinic(state):
-  """A chain with parameters, constants and two causes."""
+  """Builds a chain with parameters, constants and two causes."""
   if state == "waits":
     yield "treated", {"serve": 1.0}
     yield ABSORBED("left"), 0.5
@@ -76,7 +76,7 @@ def small():
 
 
 class NetworkTest(test_case.TestCase):
-  """With networkx where it is installed, and with a stand-in everywhere."""
+  """Tests networks, with networkx if installed, and with a stand-in."""
 
   def setUp(self):
     super().setUp()

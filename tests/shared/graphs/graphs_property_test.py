@@ -25,7 +25,7 @@ def random_matrices(number, discrete):
     rng.uniform(size=(p, p + 1)) < 0.4
   )
   onp.fill_diagonal(table, 0.0)
-  # Every phase leads to the next one, the last one to absorption.
+  # Every phase leads to the next phase, and the last to absorption.
   table = table + onp.eye(p, p + 1, 1)
   if discrete:
     table = table * rng.uniform(0.5, 1.0, (p, 1))
@@ -37,7 +37,7 @@ def random_matrices(number, discrete):
 
 
 def edges_of(matrix, exits):
-  """Lists the edges, those from a state to itself among them."""
+  """Lists the edges, including loops."""
   p = len(exits)
   rows = [
     (i, j, float(matrix[i, j]))
@@ -50,7 +50,7 @@ def edges_of(matrix, exits):
 
 
 def by_states(graph):
-  """Returns what does not depend on the order of states and edges."""
+  """Returns facts that do not depend on the order of states and edges."""
   starts = zip(graph.states, graph.initial_constants, strict=False)
   return set(graph.edges), set(starts)
 
@@ -128,7 +128,7 @@ class PropertyTest(test_case.TestCase):
         other = Graph.from_json(damaged)
       except ValueError:
         continue
-      # What is read after all keeps every rule: it can be used.
+      # A graph that is read is valid, and can be used.
       other.edge_values()
       Graph.from_json(other.to_json())
 

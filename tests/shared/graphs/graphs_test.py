@@ -1,4 +1,4 @@
-"""Graphs: what is built, and its weights as array functions."""
+"""Graphs: construction, and weights as array functions."""
 
 from absl.testing import absltest
 import numpy as np
@@ -17,7 +17,7 @@ def coalescent(n):
 
 
 def repair(state):
-  """A machine that works, waits for repair, or is lost for two reasons."""
+  """Builds a machine that works, waits for repair, or is lost."""
   if state == "works":
     yield "waits", {"wear": 1.0}
     yield ABSORBED("worn out"), {"wear": 0.25, 1: 0.5}
@@ -27,7 +27,7 @@ def repair(state):
 
 
 class BuiltTest(test_case.TestCase):
-  """Arrays of small graphs that are known."""
+  """Tests arrays of small graphs."""
 
   def test_coalescent(self):
     graph = graphs.Graph.from_transitions(coalescent, 5, params=("coal",))
@@ -123,7 +123,7 @@ class BuiltTest(test_case.TestCase):
 
 
 class WeightsTest(test_case.TestCase):
-  """Weights of given parameters."""
+  """Tests weights of given parameters."""
 
   def test_params_by_name(self):
     graph = graphs.Graph.from_transitions(
@@ -202,7 +202,7 @@ class WeightsTest(test_case.TestCase):
 
 
 class StructureTest(test_case.TestCase):
-  """Graphs as structures of arrays."""
+  """Tests graphs as structures of arrays."""
 
   def test_rebuilt(self):
     graph = graphs.Graph.from_transitions(repair, "works", params=("wear",))

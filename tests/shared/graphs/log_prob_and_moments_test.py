@@ -15,7 +15,7 @@ from tests.helpers import test_case
 
 
 def _stages(discrete=False):
-  """Three stages, each left at a rate."""
+  """Builds three stages in series."""
   return pg.Graph.from_transitions(
     lambda k: [(k + 1 if k < 2 else pg.ABSORBED, {"a": 1.0})],
     0,
@@ -25,7 +25,7 @@ def _stages(discrete=False):
 
 
 class LogProbAndMomentsTest(test_case.TestCase):
-  """Against closed forms and distributions."""
+  """Compares with closed forms and distributions."""
 
   def test_erlang(self):
     a, times = 1.5, onp.asarray([0.5, 2.0])

@@ -1,4 +1,4 @@
-"""Lumping: the coarsest partition, and the refusal of others."""
+"""Lumping: the coarsest partition, and errors of invalid partitions."""
 
 import itertools
 
@@ -17,7 +17,7 @@ _TIMES = (1e-3, 0.1, 1.0, 5.0, 40.0)
 
 
 def planted(copies, seed, discrete=False):
-  """A random graph whose states were copied, edges shared out unevenly.
+  """Draws a graph with copied states and unevenly split edges.
 
   Copies of a state have the same rates into all copies of another together.
   """
@@ -40,7 +40,7 @@ def planted(copies, seed, discrete=False):
       for other, share in enumerate(shares[i, c, j]):
         if j != i:
           yield (j, other), tuple(share * weights[i, j])
-    # Rates within a class do not matter.
+    # Rates within a class are irrelevant.
     yield (i, (c + 1) % copies[i]), (float(state.gamma(1.0)) * 0.01, 0.0)
 
   nodes = [(i, c) for i in range(p) for c in range(copies[i])]
@@ -49,7 +49,7 @@ def planted(copies, seed, discrete=False):
 
 
 def naive(graph, classes):
-  """The coarsest refinement, by comparing all states over and over."""
+  """Computes the coarsest refinement by comparing all states repeatedly."""
   p = graph.num_phases
   sources, targets = onp.asarray(graph.sources), onp.asarray(graph.targets)
   weights = onp.column_stack([graph.constants, graph.coefficients])
@@ -86,7 +86,7 @@ def _numbers(rows):
 
 
 class CoarsestTest(test_case.TestCase):
-  """The coarsest strong lumping."""
+  """Tests the coarsest strong lumping."""
 
   @parameterized.parameters(([4, 3],), ([3, 2, 2],), ([8, 0, 0],))
   def test_islands_are_sorted(self, samples):
@@ -151,7 +151,7 @@ class CoarsestTest(test_case.TestCase):
     self.assertEqual(graphs.lump(graph).graph.num_phases, 2)
 
   def test_each_parameter_by_itself(self):
-    # Equal where both parameters are equal, but not for all.
+    # The rates are equal only for equal parameters.
     graph = graphs.Graph.from_transitions(
       lambda i: [(ABSORBED, (1.0, 0.0) if i == 0 else (0.0, 1.0))],
       {0: 0.5, 1: 0.5},
@@ -174,7 +174,7 @@ class CoarsestTest(test_case.TestCase):
     self.assertEqual(graphs.lump(graph).graph.num_phases, 2)
 
   def test_long_chain_that_unrolls_slowly(self):
-    # Only the end differs, so that classes split one by one.
+    # Only the end differs, so classes split one at a time.
     p = 3000
     graph = graphs.Graph.from_transitions(
       lambda i: [(i + 1 if i < p - 1 else ABSORBED, 1.0)], 0
@@ -205,7 +205,7 @@ class CoarsestTest(test_case.TestCase):
 
 
 class PartitionTest(test_case.TestCase):
-  """Partitions that are given."""
+  """Tests given partitions."""
 
   def test_by_function_and_by_name(self):
     graph = models.island_coalescent([2, 1])
@@ -260,7 +260,7 @@ class PartitionTest(test_case.TestCase):
 
 
 class NaiveTest(test_case.TestCase):
-  """Small graphs, all of them of a kind, against the naive refinement."""
+  """Compares all small graphs with the naive refinement."""
 
   def test_all_graphs_of_three_states(self):
     pairs = [(i, j) for i in range(3) for j in range(3) if i != j]

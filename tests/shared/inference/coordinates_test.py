@@ -1,4 +1,4 @@
-"""Entries, free parameters, and derivatives of one in the other."""
+"""Constrained and free parameters, and their derivatives."""
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -20,7 +20,7 @@ _CENSORED = fit_data.censored()
 
 
 def _coalescent():
-  """Three lineages, of which pairs merge, or one leaves."""
+  """Builds three lineages that merge or leave."""
 
   def transitions(n):
     yield (n - 1 if n > 2 else graphs.ABSORBED), {"merge": n * (n - 1) / 2}
@@ -39,7 +39,7 @@ _LAWS = {
   "graph": _coalescent,
   "atom": lambda: pd.AcyclicPhaseType([0.3, 0.5], [1.0, 1.5], 0.2),
 }
-if MODE == "jax":  # Compiles each for seconds.
+if MODE == "jax":  # Each is compiled for seconds.
   _LAWS = {name: _LAWS[name] for name in ("acyclic", "general")}
 
 
@@ -73,7 +73,7 @@ class CoordinatesTest(test_case.TestCase):
     weights = onp.linspace(1.0, 2.0, len(where.names))
 
     def value(*x):
-      """The sum of weights times squares of entries, with many digits."""
+      """Computes the sum of weights times squares of entries, with many digits."""
       parts = [mpmath.mpf(0)] * len(where.names)
       rest = iter(x)
       for i, last in enumerate(where.reference):

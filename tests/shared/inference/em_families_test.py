@@ -17,7 +17,7 @@ from tests.oracle import em_oracle
 
 
 def _isotonic(counts, times):
-  """The likeliest ascending rates, by pooling adjacent violators."""
+  """Computes the likeliest ascending rates, by pooling adjacent violators."""
   pools = []
   for count, time in zip(counts, times, strict=True):
     pools.append([count, time, 1])
@@ -85,7 +85,7 @@ class SharedTest(test_case.TestCase):
       dist, em_cases.observations(em_cases.TIMES)
     ).distribution
     self.assertTrue(onp.all(onp.diff(self.host(found.rates)) >= 0))
-    # The same law, in whatever order.
+    # The distribution does not depend on the order.
     ratios = onp.append(onp.diag(jumps, 1), left[2]) / visits
     plain = pd.AcyclicPhaseType(starts / onp.sum(starts), ratios)
     times = onp.asarray([0.1, 1.0, 5.0])
@@ -167,7 +167,7 @@ class SharedTest(test_case.TestCase):
       em_cases.COUNTS[:-1],
       True,
     )
-    # What is at most one comes from no chain of two.
+    # A ratio of at most one does not come from two phases.
     rows = em_cases.observations(em_cases.COUNTS[:-1])
     found = inference.em_step(pd.NegativeBinomialTrials(2, q), rows)
     share = (jumps[0, 1] + left[1]) / onp.sum(visits)
@@ -195,7 +195,7 @@ class SharedTest(test_case.TestCase):
     self.assert_close(found.success_probs, left / visits)
 
   def test_discrete_graph(self):
-    # Both ways out of a phase have parameters, what stays is the rest.
+    # Both exits of a phase have parameters; the rest is staying.
     edges = [
       (0, 1, {"a": 1.0}),
       (0, ABSORBED, {1: 0.25, "a": -0.25}),

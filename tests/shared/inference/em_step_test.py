@@ -21,7 +21,7 @@ _LEFT = onp.asarray([0.25, 0.375, 0.25])
 
 
 class GeneralTest(test_case.TestCase):
-  """Distributions whose parameters are all free."""
+  """Tests distributions with free parameters."""
 
   def setUp(self):
     super().setUp()
@@ -79,7 +79,7 @@ class GeneralTest(test_case.TestCase):
 
 
 class TransformedTest(test_case.TestCase):
-  """Laws that are made of a chain's."""
+  """Tests distributions that transform a chain's distribution."""
 
   def setUp(self):
     super().setUp()
@@ -90,7 +90,7 @@ class TransformedTest(test_case.TestCase):
     low, high, rate = 0.5, 4.0, 1.5
     dist = pd.TruncatedPhaseType(pd.Erlang(1, rate), low, high)
     found = inference.em_step(dist, inference.Observations(times))
-    # Of paths below `low` and of those above `high`, up to there.
+    # Statistics of paths below `low` and above `high`.
     seen = math.exp(-rate * low) - math.exp(-rate * high)
     below = (1 - math.exp(-rate * low)) / seen
     above = math.exp(-rate * high) / seen
@@ -117,7 +117,7 @@ class TransformedTest(test_case.TestCase):
 
 
 class CausesTest(test_case.TestCase):
-  """Absorption by one of several causes."""
+  """Tests absorption by one of several causes."""
 
   def test_rates_of_causes(self):
     self.require_kernel()
@@ -132,12 +132,12 @@ class CausesTest(test_case.TestCase):
     cause = onp.asarray([0, 1, -1, -1])
     data = inference.Observations(lower, upper, cause=cause)
     found = inference.em_step(dist, data).distribution
-    # The third one is shared out.
+    # The third observation is shared by the causes.
     self.assert_close(found.params, onp.asarray([1 + 1 / 3, 1 + 2 / 3]) / 6.5)
 
 
 class BatchTest(test_case.TestCase):
-  """Batches, and what is refused."""
+  """Tests batches and errors."""
 
   def setUp(self):
     super().setUp()
@@ -167,7 +167,7 @@ class BatchTest(test_case.TestCase):
         )
 
   def test_what_was_not_possible_keeps_its_value(self):
-    # Nothing gets to the second phase before zero.
+    # The second phase is not reached before zero.
     dist = pd.Coxian([1.0], [0.0, 2.0])
     data = inference.Observations([0.0, 0.0], [math.inf, math.inf])
     found = inference.em_step(dist, data).distribution

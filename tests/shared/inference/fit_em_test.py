@@ -1,4 +1,4 @@
-"""The EM algorithm: climbing, and what a fit by it is."""
+"""The EM algorithm: increasing likelihoods, and fits."""
 
 import math
 
@@ -18,9 +18,9 @@ from tests.helpers import test_case
 MODE = "numpy"
 
 _EXAMPLES = 10
-if MODE == "jax":  # Compiles each shape for seconds.
+if MODE == "jax":  # Each shape is compiled for seconds.
   _EXAMPLES = 2
-if MODE == "tf":  # Takes steps alone op by op.
+if MODE == "tf":  # Steps run op by op, without compilation.
   _EXAMPLES = 3
 _SETTINGS = hypothesis.settings(
   max_examples=_EXAMPLES, deadline=None, derandomize=True
@@ -29,7 +29,7 @@ _STEPS = 8
 
 
 def _chain(state):
-  """A chain of three phases, some rates and masses zero."""
+  """Builds a chain of three phases with zero rates and masses."""
   rates = state.exponential(size=(3, 3)) * (state.uniform(size=(3, 3)) < 0.6)
   exits = state.exponential(size=3) * [1.0, state.uniform() < 0.5, 1.0]
   rates[1, 2] = rates[0, 1] = 1.0
@@ -83,7 +83,7 @@ if MODE == "jax":
 
 
 def _observations(state, discrete):
-  """Eight values, of which some are censored and some truncated."""
+  """Builds eight values, some censored and some truncated."""
   values = state.gamma(2.0, 2.0, 8) + 0.01
   if discrete:
     values = onp.ceil(values)
@@ -98,7 +98,7 @@ def _observations(state, discrete):
 
 
 def _zeros(dist, host):
-  """Which entries of the parameters are zero, by name."""
+  """Returns which entries of the parameters are zero, by name."""
   return {
     name: host(x) == 0.0
     for name, x in dist._arrays().items()
@@ -107,7 +107,7 @@ def _zeros(dist, host):
 
 
 class StepsTest(test_case.TestCase):
-  """What holds for any step."""
+  """Tests properties of any step."""
 
   @parameterized.parameters(*_LAWS)
   def test_no_step_loses(self, name):
@@ -122,7 +122,7 @@ class StepsTest(test_case.TestCase):
       terms = self.host(data.log_likelihood_terms(dist))
       hypothesis.assume(onp.all(onp.isfinite(terms)))
       zeros = _zeros(dist, self.host)
-      # Of logarithms, and of parameters whose sums are rounded.
+      # Tolerances for rounding of logarithms and of sums.
       rounding = 1e-12 * (8.0 + onp.sum(onp.abs(terms)))
       before = -math.inf
       for _ in range(_STEPS):
@@ -137,7 +137,7 @@ class StepsTest(test_case.TestCase):
 
 
 class FitTest(test_case.TestCase):
-  """Fits, and what they say."""
+  """Tests fits and their messages."""
 
   def setUp(self):
     super().setUp()
@@ -152,7 +152,7 @@ class FitTest(test_case.TestCase):
       inference.Observations(lower, lower + 0.5),
       inference.Observations(fit_data.TIMES, entry=entry),
     ]
-    # From here both ways lead to one top, which is inside.
+    # From here both methods reach the same interior optimum.
     start = pd.HyperErlang([0.5, 0.5], (1, 3), [1.0, 2.0])
     for data in sets:
       fit = inference.fit_em(start, data)
@@ -168,7 +168,7 @@ class FitTest(test_case.TestCase):
       )
 
   def test_long_runs_get_to_the_top(self):
-    # Rates of one Erlang law, where each step is the top.
+    # Each EM step maximizes the likelihood of an Erlang rate.
     data = inference.Observations(fit_data.TIMES)
     fit = inference.fit_em(pd.Erlang(3, 7.0), data, second_order=False)
     self.assert_close(fit.distribution.rate, 3.0 / onp.mean(fit_data.TIMES))
@@ -211,13 +211,13 @@ class FitTest(test_case.TestCase):
     self.assertTrue(fit.distribution.validate_args)
 
   def test_nothing_is_left_to_fit(self):
-    # All are over in the first step: so EM says, at once.
+    # All values are one step, which EM finds in one iteration.
     data = inference.Observations([1.0, 1.0, 1.0])
     fit = inference.fit_em(pd.DiscretePhaseType([1.0], [[0.5]]), data)
     self.assertEqual(float(fit.log_likelihood), 0.0)
     self.assert_close(fit.distribution.subtransition, [[0.0]])
     self.assertEqual(fit.record.method, "EM")
-    # Two entries of one sum.
+    # Two entries share a sum.
     self.assertEqual(fit.num_parameters, 1)
 
   def test_what_em_keeps_is_no_parameter(self):

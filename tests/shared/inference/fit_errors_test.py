@@ -1,4 +1,4 @@
-"""Fits that are refused: every failure says what to do."""
+"""Errors of fits, with advice."""
 
 import math
 
@@ -153,7 +153,7 @@ class MistakesTest(test_case.TestCase):
     self._refused("distribution is int: it must be", 3, data)
 
   def test_start_without_slopes(self):
-    # Derivatives of what is this far in the tail ask for too many steps.
+    # Derivatives this far in the tail need too many steps.
     data = inference.Observations([1.0, 1.01, 1.02])
     start = pd.HyperErlang([0.5, 0.5], (60, 60), [1e5, 1e5])
     said = "gradient .* at .*'rates.0.': 100000.*: start"
@@ -204,7 +204,7 @@ class MistakesTest(test_case.TestCase):
       self._refused("bounds of 'rate' are .* two numbers", bounds=bounds)
     self._refused("of 'rate' are .* two", bounds={"rate": (None, 1.0)})
     self._refused("bounds is .* map names to pairs", bounds=[("rate", (0, 1))])
-    # Both hold, so none may leave nothing of the other.
+    # Both constraints hold, so neither may exhaust the other.
     start = pd.Hyperexponential([0.5, 0.5], [0.4, 3.0])
     bounds = {"rates": (1.0, 3.0), "rates[1]": (0.1, 1.0)}
     self._refused("rates.1. must be in .* no value meets", start, bounds=bounds)

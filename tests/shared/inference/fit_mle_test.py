@@ -1,4 +1,4 @@
-"""Maximum likelihood where the answer is known."""
+"""Maximum likelihood with known solutions."""
 
 import math
 import resource
@@ -55,7 +55,7 @@ class FitTest(test_case.TestCase):
       self.assert_close(
         fit.distribution.rate, 2 / onp.mean(fit_data.TIMES), rtol=1e-6
       )
-    # A branch that never ends in time leaves all to the other one.
+    # A branch without absorption leaves all mass to the other.
     start = pd.HyperErlang([0.5, 0.5], (2, 2), [1e-200, 1e-200])
     fit = inference.fit_mle(start, data, fixed=["rates[1]"])
     self.assert_close(
@@ -65,7 +65,7 @@ class FitTest(test_case.TestCase):
     )
 
   def test_starts_in_other_units(self):
-    # Alone, two branches run away from each other on the way.
+    # Without scaling the two branches diverge.
     data = fit_data.censored()
     rates = onp.asarray([1.0, 1.2])
     known = inference.fit_mle(pd.HyperErlang([0.5, 0.5], (1, 4), rates), data)
@@ -74,20 +74,20 @@ class FitTest(test_case.TestCase):
       for fitted in (inference.fit_mle, inference.fit_em):
         fit = fitted(start, data)
         self.assertAlmostEqual(fit.log_likelihood, known.log_likelihood, 6)
-    # A rate that is fixed has its units.
+    # A fixed rate keeps its units.
     fit = inference.fit_mle(
       pd.Hyperexponential([0.5, 0.5], [1e3, 1e3]), data, fixed=["rates[1]"]
     )
     self.assertEqual(float(self.host(fit.distribution.rates)[1]), 1e3)
 
   def test_rates_of_a_billion(self):
-    # As line searches visit them, where times are about one.
+    # Line searches visit such rates, for times near one.
     data = inference.Observations(fit_data.TIMES)
     where = coordinates.Coordinates(pd.Coxian([1.0, 1.0], [1.0, 1.0, 1.0]))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     rates = onp.asarray([1e9, 1.0, 1.0, 1.0, 1.0])
     value, slopes = derivatives.value_and_gradient(where, rates, data)
-    # Behind the first phase all leave at a rate of one.
+    # All phases after the first have rate one.
     self.assertAlmostEqual(value / -onp.sum(fit_data.TIMES), 1.0, places=6)
     self.assertTrue(onp.all(onp.isfinite(slopes)))
     value, _ = derivatives.value_and_gradient(where, onp.full(5, 1e9), data)
@@ -97,7 +97,7 @@ class FitTest(test_case.TestCase):
     far = pd.Coxian([1e9, 1e9], [1e9, 1e9, 1e9])
     fit = inference.fit_mle(far, data)
     self.assertGreater(fit.log_likelihood, -onp.sum(fit_data.TIMES))
-    # In kilobytes.
+    # The unit is kilobytes.
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     self.assertLess(after - before, 2**20)
 
@@ -187,7 +187,7 @@ class FitTest(test_case.TestCase):
       "death_healthy": 0.1,
       "death_ill": 0.8,
     }
-    # One time, and two causes: enough for two rates.
+    # One time and two causes determine two rates.
     data = inference.Observations([1.0, 1.0], cause=[0, 1])
     fit = inference.fit_mle(
       pd.GraphPhaseType(graph, params), data, fixed=["params[illness]"]
@@ -224,7 +224,7 @@ class FitTest(test_case.TestCase):
 
   def test_probabilities_that_come_back_from_zero(self):
     where = coordinates.Coordinates(pd.Hyperexponential([0.25, 0.75], [1, 2.0]))
-    # The others had taken its mass over.
+    # Its mass had moved to the other phases.
     found = mle._balanced(where, onp.asarray([1e-3, 1.0, 1.0, 2.0]))
     self.assert_close(found, [1e-3 / 1.001, 1 / 1.001, 1.0, 2.0])
 
@@ -244,13 +244,13 @@ class FitTest(test_case.TestCase):
     fit = inference.fit_mle(start, data)
     matrix = self.host(fit.distribution.subgenerator)
     self.assertEqual(matrix[1, 0], 0.0)
-    # No time is short: none leaves from the first phase.
+    # No time is short, so no path leaves from the first phase.
     self.assertEqual(fit.statuses["exit_rates[0]"], "on the boundary (zero)")
     self.assertTrue(onp.isnan(fit.standard_errors["exit_rates"][0]))
     self.assertEqual(float(self.host(fit.distribution.exit_rates)[0]), 0.0)
 
   def test_no_zeros_for_an_atom(self):
-    # The only entry of its parameter.
+    # The parameter has one entry.
     start = pd.ZeroInflated(pd.Erlang(2, 1.0), 0.3)
     fit = inference.fit_mle(start, inference.Observations(fit_data.TIMES))
     self.assertEqual(float(fit.distribution.prob_zero), 0.0)
@@ -273,7 +273,7 @@ class FitTest(test_case.TestCase):
     self.assert_close(fit.standard_errors["rate"], error, rtol=1e-3)
 
   def test_slopes_that_are_left_are_told(self):
-    # Of one step the top is out of reach, and one rate keeps its units.
+    # One step does not reach the optimum, and one rate keeps its units.
     data = inference.Observations(onp.asarray(fit_data.TIMES) * 1e-150)
     with warnings.catch_warnings():
       warnings.simplefilter("error")
@@ -284,7 +284,7 @@ class FitTest(test_case.TestCase):
 
   def test_not_identified(self):
     data = inference.Observations([0.5, 1.0, 2.0, 2.5, 0.1, 0.3])
-    # Two ways to the same law: what matters is the sum of the rates.
+    # Only the sum of the rates matters.
     start = pd.PhaseType.from_graph(
       graphs.Graph.from_transitions(
         lambda n: [(graphs.ABSORBED, {"one": 1.0, "other": 1.0})],
@@ -300,7 +300,7 @@ class FitTest(test_case.TestCase):
     self.assertEqual(set(fit.standard_errors), set(fit.statuses))
     for error in fit.standard_errors.values():
       self.assertTrue(math.isnan(error))
-    # The mean is known all the same.
+    # The mean is still determined.
     known = inference.fit_mle(pd.Erlang(1, 1.0), data)
     self.assert_close(
       fit.standard_error_of("mean"),

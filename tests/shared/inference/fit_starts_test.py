@@ -1,4 +1,4 @@
-"""What fits start from, and are made of: starts, choices and densities."""
+"""Starts of fits, choices of models, and densities of phases."""
 
 import math
 
@@ -16,12 +16,12 @@ from tests.helpers import test_case
 MODE = "numpy"
 
 _SIZES = (1, 3)
-if MODE == "jax":  # Compiles each for seconds.
+if MODE == "jax":  # Each is compiled for seconds.
   _SIZES = (3,)
 
 
 class FreeNumbersTest(test_case.TestCase):
-  """What is known, or changes nothing, is no parameter."""
+  """Tests that fixed and irrelevant entries are not free parameters."""
 
   def test_bounds_of_truncations(self):
     for high in (9.0, math.inf):
@@ -57,7 +57,7 @@ class FreeNumbersTest(test_case.TestCase):
       self.assertEqual(fit.statuses["exit_rates[0]"], "at a bound")
 
   def test_the_rest_is_fixed(self):
-    # What runs to zero is small next to what is fixed, too.
+    # Rates that converge to zero are small relative to fixed ones.
     self.require_kernel()
     data = inference.Observations(fit_data.TIMES)
     dist = pd.Coxian([1.5], [0.3, 1.5])
@@ -81,7 +81,7 @@ class FreeNumbersTest(test_case.TestCase):
     )
 
   def test_phases_that_have_become_one(self):
-    # What goes to either is then not known at all, the mean as before.
+    # Then the shares are not determined, but the mean is.
     self.require_kernel()
     data = inference.Observations([0.5, 0.8, 1.0, 1.3, 1.7, 2.0, 2.5])
     one = inference.fit_mle(pd.Erlang(1, 1.0), data)
@@ -99,7 +99,7 @@ class FreeNumbersTest(test_case.TestCase):
       )
 
   def test_phases_that_are_never_reached_end(self):
-    # Of times so short the first phase is all there is.
+    # Such short times depend on the first phase only.
     self.require_kernel()
     data = inference.Observations(1e-9 * fit_data.TIMES)
     dist = pd.Coxian([1.0, 1.0], [0.2, 0.3, 1.0], validate_args=True)
@@ -108,7 +108,7 @@ class FreeNumbersTest(test_case.TestCase):
     self.assertTrue(onp.isfinite(self.host(fit.distribution.mean())))
 
   def test_probabilities_of_graphs_have_bounds(self):
-    # All leave the first state at once, so that what follows is geometric.
+    # All paths leave the first state at once, and then N is geometric.
     self.require_kernel()
 
     def transitions(state):
@@ -155,7 +155,7 @@ class FreeNumbersTest(test_case.TestCase):
     self.assertAlmostEqual(fit.aic, same.aic, places=6)
     probs = self.host(fit.distribution.probs)
     self.assert_close([onp.sum(probs[:3]), onp.sum(probs[3:])], [1.0, 1.0])
-    # Without edges to themselves phases are kept with the rest.
+    # Without loops, staying is one minus the other edges.
     dist = pd.SparseDiscretePhaseType(
       [1.0, 0.0], [0, 0, 1], [1, 2, 2], [0.4, 0.2, 0.2]
     )
@@ -191,7 +191,7 @@ class ComparisonTest(test_case.TestCase):
     self.assertLen(found, 2)
     start = inference.initial_guess(data, 4)
     fit = inference.fit_mle(start, data, starts=found)
-    # A case of theirs.
+    # An example from the reference.
     two = pd.HyperErlang([0.5, 0.5], (2, 2), [1.0, 3.0])
     self.assertGreaterEqual(
       fit.log_likelihood, inference.fit_mle(two, data).log_likelihood - 1e-6

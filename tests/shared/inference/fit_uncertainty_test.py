@@ -1,4 +1,4 @@
-"""What data know of parameters, against closed forms."""
+"""Uncertainty of fitted parameters, against closed forms."""
 
 import math
 
@@ -25,7 +25,7 @@ _WEIGHTS = onp.asarray([1.0, 2.0, 0.5, 3.0, 1.0, 0.0, 1.5])
 
 
 def _mixture_terms(x, y, entries):
-  """Density and survival function of a mixture with equal masses."""
+  """Computes density and survival function of a mixture with equal masses."""
   a, b = entries
   density = (a * mpmath.exp(-a * x) + b * mpmath.exp(-b * x)) / 2
   alive = [(mpmath.exp(-a * t) + mpmath.exp(-b * t)) / 2 for t in (x, y)]
@@ -33,7 +33,7 @@ def _mixture_terms(x, y, entries):
 
 
 def _log_likelihood(a, b):
-  """That of the observations, of rates of a mixture, with many digits."""
+  """Computes the log likelihood of rates of a mixture, with many digits."""
   total = mpmath.mpf(0)
   for low, high, entry, weight in zip(_LOWER, _UPPER, _ENTRY, _WEIGHTS):
     x, y = mpmath.mpf(max(low, entry)), mpmath.mpf(high)
@@ -47,7 +47,7 @@ def _log_likelihood(a, b):
 
 
 def _second_derivatives(f, at):
-  """Second derivatives of a function of two numbers."""
+  """Computes second derivatives of a function of two numbers."""
   with mpmath.workdps(40):
     return [
       [float(mpmath.diff(f, at, (2, 0))), float(mpmath.diff(f, at, (1, 1)))],
@@ -56,7 +56,7 @@ def _second_derivatives(f, at):
 
 
 class HessianTest(test_case.TestCase):
-  """Second derivatives in the entries."""
+  """Tests second derivatives in the constrained parameters."""
 
   def setUp(self):
     super().setUp()
@@ -74,21 +74,21 @@ class HessianTest(test_case.TestCase):
     self.assert_close(found, expected, 1e-9)
 
   def test_counts(self):
-    # Of s in the probability s^d of leaving, and 1 - s of staying.
+    # Derivatives in s of the probabilities s^d and 1 - s.
     lower = onp.asarray([3.0, 2.0, 1.0, -1.0])
     upper = onp.asarray([3.0, _INF, 4.0, 2.0])
     dist = pd.DiscretePhaseType([1.0], [[0.75]], [0.25])
     found = self._hessian(dist, inference.Observations(lower, upper))
 
     def value(stay, leave):
-      """Steps n have probability stay^(n-1) leave."""
+      """Computes the log likelihood with P(N = n) = stay^(n-1) leave."""
       terms = [
         stay**2 * leave,
         stay**2 * leave / (1 - stay),
         leave * (stay + stay**2 + stay**3),
         leave * (1 + stay),
       ]
-      # What the chain does later: P(N > 2) is stay^2, without leaving.
+      # P(N > 2) is stay^2, independent of leaving.
       terms[1] = stay**2
       return mpmath.log(mpmath.fprod(terms))
 
@@ -105,7 +105,7 @@ class HessianTest(test_case.TestCase):
     )
 
     def value(a, b):
-      """Both causes come at constant rates."""
+      """Computes the log likelihood with constant rates of two causes."""
       rate = a + b
       early = mpmath.exp(-rate / 4) - mpmath.exp(-rate)
       terms = a * mpmath.exp(-rate / 2) * b * mpmath.exp(-rate)
@@ -117,7 +117,7 @@ class HessianTest(test_case.TestCase):
 
 
 def _competing():
-  """Two causes, each at a rate of its own."""
+  """Builds two causes with separate rates."""
   graph = graphs.Graph.from_transitions(
     lambda n: [
       (graphs.ABSORBED("one"), {"one": 1.0}),
@@ -130,7 +130,7 @@ def _competing():
 
 
 class DirectionsTest(test_case.TestCase):
-  """Which directions are flat."""
+  """Tests flat directions of the likelihood."""
 
   def _errors(self, information, scores):
     outer = onp.matmul(onp.transpose(scores), scores)
@@ -165,14 +165,14 @@ class DirectionsTest(test_case.TestCase):
     whole = onp.matmul(onp.transpose(scores), scores)
     matrix = whole * units * units[:, None]
     errors = self._errors(matrix, scores * units)
-    # The first makes up for the last; the second is known.
+    # The first compensates the last; the second is determined.
     self.assertEqual(list(onp.isnan(errors)), [True, False, True])
     rest = matrix[:2, :2]
     errors = self._errors(rest, scores[:, :2] * units[:2])
     self.assert_close(errors, onp.sqrt(onp.diag(onp.linalg.inv(rest))), 1e-9)
 
   def test_numbers_that_run_take_no_others_along(self):
-    # A score of nearly nothing is in the products of the others, too.
+    # A tiny score also enters products with other scores.
     information = onp.asarray(
       [[2.0, -6e-12, -1e-2], [-6e-12, 8e-12, -3e-12], [-1e-2, -3e-12, 28.0]]
     )
@@ -190,7 +190,7 @@ class DirectionsTest(test_case.TestCase):
 
 
 class FitTest(test_case.TestCase):
-  """Standard errors and statuses of fits."""
+  """Tests standard errors and statuses of fits."""
 
   def setUp(self):
     super().setUp()
@@ -226,7 +226,7 @@ class FitTest(test_case.TestCase):
     self.assertEqual(fit.statuses["probs[0]"], "identified")
 
   def test_what_is_far_from_the_top_is_not_flat(self):
-    # A long step, but of a slope.
+    # The step is long, but the gradient is small.
     dist = pd.Erlang(2, 0.1)
     data = inference.Observations([0.5, 1.0, 4.0])
     found = uncertainty.assess(dist, dist, data)
@@ -247,7 +247,7 @@ class FitTest(test_case.TestCase):
     self.assertLess(len(repr(fit)), 400)
 
   def test_certain_counts(self):
-    # All end with the first trial: the probability runs to one.
+    # All values are one trial, so the probability converges to one.
     data = inference.Observations([1.0, 1.0, 1.0])
     fit = inference.fit_mle(pd.NegativeBinomialTrials(1, 0.3), data)
     self.assert_close(fit.distribution.success_prob, 1.0, rtol=1e-6)
@@ -264,7 +264,7 @@ class FitTest(test_case.TestCase):
     counts = onp.asarray([4e6, 3.0])
     rates = counts / onp.sum(counts)
     self.assertEqual(set(fit.statuses.values()), {"identified"})
-    # Both are told by the graph's names, as the start is.
+    # Both use the names of the graph, like the start.
     self.assertEqual(set(fit.standard_errors), set(fit.statuses))
     for name, rate, count in zip(("one", "other"), rates, counts):
       self.assert_close(fit.distribution.params[name], rate, 1e-5)
@@ -331,7 +331,7 @@ class FitTest(test_case.TestCase):
 
 
 class LikelihoodRatioTest(test_case.TestCase):
-  """When twice the difference is about chi-square."""
+  """Tests the validity of the chi-square approximation."""
 
   def setUp(self):
     super().setUp()
@@ -352,7 +352,7 @@ class LikelihoodRatioTest(test_case.TestCase):
       inference.likelihood_ratio(large, small)
 
   def test_equal_rates_in_a_row(self):
-    # Exchanging rates changes nothing: slopes of their difference are zero.
+    # Rates are exchangeable, so derivatives in their difference are zero.
     data = inference.Observations([0.2, 0.4, 0.5, 0.7, 1.2, 4.0])
     start = pd.Hypoexponential([1.0, 4.0])
     one = inference.fit_mle(start, data, tied=[("rates",)])

@@ -40,7 +40,7 @@ _CAUSES = onp.asarray([0, -1, 1, 1, 0, 1, -1, -1, -1, 1, 0])
 
 
 def _factors(lower, upper, entry, weights=None):
-  """Signed weights of log probabilities, and pairs of ends."""
+  """Returns signed weights of log probabilities, and pairs of bounds."""
   weights = onp.ones(len(lower)) if weights is None else weights
   found = []
   for ends in zip(lower, upper, entry, weights, strict=True):
@@ -54,7 +54,7 @@ def _factors(lower, upper, entry, weights=None):
 
 
 def _kind(low, high):
-  """The oracle's name of an observation, and its time."""
+  """Returns the oracle's kind and time of an observation."""
   if low == high:
     return "log_density", low
   if high == _INF:
@@ -79,7 +79,7 @@ def _gradient(model, low, high):
 
 
 def _along(model, move, low, high):
-  """The derivative along a direction, and its scale."""
+  """Computes the derivative along a direction, and its scale."""
   kind, time = _kind(low, high)
   model = model._replace(time=time)
   if kind is None:
@@ -98,14 +98,14 @@ _MODELS = {
 }
 
 
-# JAX compiles each of them for seconds.
+# JAX compiles each model for seconds.
 _SOME = ["cyclic"]
 if MODE != "jax":
   _SOME = list(_MODELS)
 
 
 def _parameters(dist):
-  """The arrays among the parameters."""
+  """Returns the array parameters."""
   properties = dist.parameter_properties()
   return {
     name: np.asarray(x)
@@ -115,7 +115,7 @@ def _parameters(dist):
 
 
 class ChainTest(test_case.TestCase):
-  """Of `PhaseType`, all kinds of observation in one call."""
+  """Tests `PhaseType`, with all kinds of observations in one call."""
 
   def setUp(self):
     super().setUp()
@@ -176,7 +176,7 @@ class ChainTest(test_case.TestCase):
       self.assertLessEqual(oracle.error(x, truth), bound, i)
 
   def test_zeros(self):
-    # Exact observations at zero are of the atom where there is one.
+    # Exact observations at zero belong to the atom, if there is one.
     for name, truth in (("cyclic", math.log(0.25)), ("near_equal", -_INF)):
       value = inference.Observations([0.0, 0.0]).log_likelihood(
         pd.PhaseType(*_MODELS[name][:4])
@@ -185,7 +185,7 @@ class ChainTest(test_case.TestCase):
 
 
 class StepsTest(test_case.TestCase):
-  """Of `DiscretePhaseType`."""
+  """Tests `DiscretePhaseType`."""
 
   def test_value_and_gradient(self):
     self.require_kernel()
@@ -242,7 +242,7 @@ def _two_causes(state):
 
 
 class CausesTest(test_case.TestCase):
-  """Of a graph whose causes are told of some observations."""
+  """Tests graphs with observed causes."""
 
   def test_value_and_gradient(self):
     self.require_kernel()
@@ -254,7 +254,7 @@ class CausesTest(test_case.TestCase):
       ).log_likelihood(pd.PhaseType.from_graph(graph, x)),
       np.asarray(theta),
     )
-    # The last phase is where all other causes lead: P(X <= t, cause).
+    # All other causes lead to the last phase: P(X <= t, cause).
     between = onp.zeros((2, 3, 3))
     ends = onp.zeros((2, 3, 2))
     for state, on in ((0, 1), (1, 2), (2, 0)):
@@ -280,7 +280,7 @@ class CausesTest(test_case.TestCase):
       for weight, low, high in _factors(
         _LOWER[cut], _UPPER[cut], _ENTRY[cut], _WEIGHTS[cut]
       ):
-        # What is conditional on is of any cause.
+        # The condition is about any cause.
         own = cause if weight > 0 else -1
         model = law(own, theta)
         term = _value(model, low, high)
@@ -300,7 +300,7 @@ class CausesTest(test_case.TestCase):
 
 
 def _law_of(name, theta):
-  """Laws in mpmath; the far times are where sums of two are accurate."""
+  """Returns distributions in mpmath, and far times."""
   rate, shape = theta
   base = family_oracle.erlang(3, rate)
   if name == "weibull":
@@ -324,13 +324,13 @@ def _dist_of(name, theta):
 
 
 class OtherLawsTest(test_case.TestCase):
-  """Of laws that are made of a chain, against formulas in mpmath."""
+  """Tests distributions that transform a chain's, against mpmath."""
 
   @parameterized.parameters("weibull", "pareto", "truncated", "erlang")
   def test_value_and_gradient(self, name):
     self.require_kernel()
     theta = onp.asarray([1.25, 0.375])
-    # What is beyond the bounds is not possible.
+    # Values beyond the bounds are impossible.
     keep = (_LOWER < 12) & (theta[1] < _UPPER)
     lower, upper, entry = _LOWER[keep], _UPPER[keep], _ENTRY[keep]
 
@@ -366,7 +366,7 @@ class OtherLawsTest(test_case.TestCase):
     self.assert_close(found, [float(x) for x in slopes], 1e-11, 1e-12)
 
   def test_epochs(self):
-    # One rate up to a time, and half of it then.
+    # The rate is halved at a given time.
     dist = pd.Epochs(graphs.models.kingman(2), [[1.0], [0.5]], [1.0])
     late = onp.asarray([0.25, 1.5, 2.0, 0.5, -1.0, 3.0])
     until = onp.asarray([0.25, 1.5, _INF, 1.75, 1.25, 3.5])

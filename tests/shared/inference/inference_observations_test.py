@@ -1,4 +1,4 @@
-"""What observations take, refuse and sum."""
+"""Observations: arguments, errors and sums."""
 
 import math
 import warnings
@@ -17,7 +17,7 @@ from tests.helpers import test_case
 MODE = "numpy"
 
 _LAWS = 4
-if MODE == "jax":  # Compiles each for seconds.
+if MODE == "jax":  # Each is compiled for seconds.
   _LAWS = 2
 _INF, _NAN = math.inf, math.nan
 _LOWER = onp.asarray([0.5, 2.0, -1.0, 1.0, 0.0])
@@ -26,7 +26,7 @@ _ENTRY = onp.asarray([0.25, 1.0, -1.0, 0.5, -1.0])
 
 
 class _Missing:
-  """Equals nothing, and has no truth value: what pandas has for it."""
+  """A missing value like pandas', without truth value."""
 
   def __ne__(self, other):
     raise TypeError("boolean value of NA is ambiguous")
@@ -36,7 +36,7 @@ _Missing.__name__ = "NAType"
 
 
 class _Column:
-  """A column of a table, as libraries of tables have them."""
+  """A column of a table, like those of table libraries."""
 
   def __init__(self, values):
     self._values = values
@@ -46,7 +46,7 @@ class _Column:
 
 
 class _Table:
-  """A table whose columns are listed as by pandas."""
+  """A table with pandas' interface for columns."""
 
   def __init__(self, **columns):
     self._columns = columns
@@ -212,7 +212,7 @@ class SumsTest(test_case.TestCase):
 
   def test_zeros_are_of_the_atom(self):
     self.assert_close(self._value([0.0]), math.log(0.25), 1e-15)
-    # An interval from zero is without it, a left-censored value is not.
+    # An interval from zero excludes zero; a left-censored value includes it.
     both = self._value([0.0], [1.0]), self._value([-1.0], [1.0])
     self.assert_close(onp.exp(both[1]) - onp.exp(both[0]), 0.25, 1e-14)
 
@@ -229,7 +229,7 @@ class SumsTest(test_case.TestCase):
       (-1.0, _INF, -1.0, 1.0),
       (-1.0, 1.0, -1.0, 1.0 - alive[1]),
       (0.0, 1.0, -1.0, 0.75 - alive[1]),
-      # With an entry, be it at zero, zeros are not seen.
+      # With an entry time, even zero, values of zero are not observed.
       (-1.0, 1.0, 0.0, early),
       (0.0, 1.0, 0.0, early),
       (0.0, _INF, 0.0, 1.0),

@@ -1,4 +1,4 @@
-"""Pictures of laws and data of several kinds, and of wrong ones."""
+"""Plots of distributions and data of several kinds, and errors."""
 
 from unittest import mock
 import warnings
@@ -17,7 +17,7 @@ from phasic.inference.plots import hazard_pictures
 from phasic.inference.results import predictive
 from tests.helpers import test_case
 
-# As long as geometric laws have them, in 1000 values: 500 are 0, 250 are 1.
+# Expected counts of 1000 geometric values: 500 are 0, 250 are 1.
 _HALVES = onp.repeat([0.0, 1.0, 2.0, 3.0], [500, 250, 125, 125])
 
 
@@ -27,7 +27,7 @@ def _line(axes, label):
 
 
 def _rates(axes):
-  """Returns middles, half widths, rates and tops of the bars."""
+  """Returns midpoints, half widths, rates and upper ends of the bars."""
   ((_, _, (across, along)),) = [x.lines for x in axes.containers]
   ends = onp.asarray(across.get_segments())
   tops = onp.asarray(along.get_segments())[:, 1, 1]
@@ -62,7 +62,7 @@ class InDiscreteTimeTest(test_case.TestCase):
     self.assert_close(_line(axes, "fit").get_ydata(), [0.5] * 4)
 
   def test_rates_without_zeros(self):
-    # P(X = k) = 0.5^k from 1 on: nothing can end at zero.
+    # P(X = k) = 0.5^k from 1 on, and zero is impossible.
     law = DiscretePhaseType([1.0], [[0.5]])
     data = inference.Observations.exact(_HALVES + 1)
     middles, _, rates, _ = _rates(inference.plot_hazard(law, data))
@@ -87,7 +87,7 @@ class InDiscreteTimeTest(test_case.TestCase):
     self.assert_close(middle.get_ydata(), [0.5, 0.25, 0.125, 0.0625], atol=0.02)
 
   def test_predicted_zeros_and_entries(self):
-    # Half of the data may be zeros, the others come after 1.
+    # Half of the data are zeros, the others are above 1.
     entry = onp.tile([-1.0, 1.0], 500)
     data = inference.Observations.exact(entry + 1.0, entry=entry)
     draws = DiscretePhaseType([[0.5]] * 30, [[[0.5]]] * 30)
@@ -105,7 +105,7 @@ class InDiscreteTimeTest(test_case.TestCase):
 
 
 class GivenTheEntryTest(test_case.TestCase):
-  """Nothing was seen up to 2: estimates are of what is known to be above."""
+  """Tests plots of truncated data, with values above 2 only."""
 
   def setUp(self):
     super().setUp()

@@ -1,4 +1,4 @@
-"""Kaplan and Meier's estimate, and fits drawn over it."""
+"""Plots of Kaplan-Meier estimates and fits."""
 
 import math
 from unittest import mock
@@ -174,7 +174,7 @@ class PicturesTest(test_case.TestCase):
     times = onp.asarray([1.0, 2.0, 2.0, 3.0, 4.0])
     events = onp.asarray([1, 1, 0, 0, 1], bool)
     entry = onp.full(5, -1.0)
-    # Of the three that are not gone at 2 one is censored, then one of two.
+    # One of the three at risk after 2 is censored.
     shares = onp.asarray([[0.65] * 5, [0.68] * 5, [0.3] * 5])
     found = predictive._censoring_times(times, events, entry, shares)
     onp.testing.assert_array_equal(

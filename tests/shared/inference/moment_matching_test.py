@@ -25,13 +25,13 @@ _NORMALIZED = (
 )
 
 _MEANS = (1.0, 1e-6, 3e5)
-if MODE == "jax":  # Compiles for seconds.
+if MODE == "jax":  # The compilation takes seconds.
   _MEANS = (1e-6,)
   _NORMALIZED = _NORMALIZED[:3]
 
 
 def _moments(dist, count):
-  """Returns raw moments with 40 digits, k! alpha (-S)^-k 1."""
+  """Computes raw moments with 40 digits, k! alpha (-S)^-k 1."""
   dense = dist.as_phase_type()
   with mpmath.workdps(40):
     matrix = mpmath.matrix(onp.asarray(dense.subgenerator).tolist())
@@ -46,7 +46,7 @@ def _moments(dist, count):
 
 
 class MomentMatchingTest(test_case.TestCase):
-  """`match_moments`."""
+  """Tests `match_moments`."""
 
   @parameterized.parameters(*_NORMALIZED)
   def test_three(self, n2, n3, phases):

@@ -24,7 +24,7 @@ _UPPER = onp.asarray(
 )
 _EXACT, _RIGHT, _LEFT, _BETWEEN = [0, 1], [2, 8], [3, 4], [5, 6, 7, 9]
 _COTANGENT = onp.asarray([1.0, 0.5, 2.0, -1.0, 1.5, 0.75, 1.0, 3.0, 2.0, 0.25])
-# Where every derivative is defined: no exact time at the atom.
+# Observations with all derivatives: no exact time at the atom.
 _SMOOTH = [0, 2, 3, 5, 6, 7, 8, 9]
 
 
@@ -71,7 +71,7 @@ class ValuesTest(test_case.TestCase):
         value = observations.log_likelihood_terms(
           [1.0], [[-rate]], lower, upper
         )
-        # The portable path's loss in the left tail is nothing: F(l) is small.
+        # The portable path is accurate in the left tail, as F(l) is small.
         self.assert_close(value, expected, 1e-12, 1e-9)
         if path == "kernel":
           self.assert_close(value, expected, 1e-15, 1e-12)
@@ -105,7 +105,7 @@ class ValuesTest(test_case.TestCase):
       self.assertEqual(float(alone), x)
 
   def test_many_observations(self):
-    # More than are taken at once: intervals lie across any such border.
+    # More than one block, so that intervals cross the borders of blocks.
     self.require_kernel()
     lower, upper = onp.tile(_LOWER[5:8], 500), onp.tile(_UPPER[5:8], 500)
     value = self.host(_terms(lower, upper))
@@ -239,7 +239,7 @@ class DerivativesTest(test_case.TestCase):
     weights, along = onp.asarray([1.0, 2.0, 0.5, 3.0]), onp.asarray([1.0, -0.5])
 
     def survival(t):
-      """That of each phase, and its two derivatives in the rate."""
+      """Computes survival of each phase, and two derivatives in the rate."""
       alive = alpha * onp.exp(-rates * t)
       return onp.stack([alive, -t * alive, t * t * alive])
 
@@ -289,7 +289,7 @@ class DerivativesTest(test_case.TestCase):
     lower, upper = _LOWER[_BETWEEN], _UPPER[_BETWEEN]
     value, bars = self._vjp(lower, upper, onp.ones(4))
     model = (_ALPHA, _MATRIX)
-    # At zero the density is the atom's: from the right it is alpha . s.
+    # The density at zero is the atom; its limit from the right is alpha . s.
     f = self.host(pm.phase_type.prob(lower, *model, None, 0.0))
     self.assert_close(bars[2], -f / onp.exp(value), 1e-12)
     f = self.host(pm.phase_type.prob(upper, *model))
@@ -371,7 +371,7 @@ class DerivativesTest(test_case.TestCase):
     )
     paths = [("kernel", 0.0)]
     if atom == 0.0:
-      paths.append(("portable", 1e-9))  # It takes long to compile.
+      paths.append(("portable", 1e-9))  # The compilation is slow.
     for path, tolerance in paths:
       with config.use_path(path):
         _, pullback = gradients.vjp(

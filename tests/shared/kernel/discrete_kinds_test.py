@@ -1,4 +1,4 @@
-"""A kind for each count of a discrete chain goes through every seam."""
+"""Kinds per count of a discrete chain, in all substrates."""
 
 from absl.testing import absltest
 import numpy as np
@@ -14,7 +14,7 @@ _COUNTS = onp.asarray([3.0, 5.0, 2.0, 20.0, 4.0, 9.0])
 
 
 def _truth(stay):
-  """Of a geometric variable, P(N > k) = stay^k, and derivatives in stay."""
+  """Computes P(N > k) = stay^k of a geometric variable, and derivatives."""
   value = [
     2 * onp.log(stay) + onp.log1p(-stay),
     5 * onp.log(stay),

@@ -22,7 +22,7 @@ def _function(name):
 
 
 class DerivativeTest(test_case.TestCase):
-  """In closed form, and by another path."""
+  """Tests derivatives by closed forms, and by the other path."""
 
   def _model(self):
     # 1/4 and 1/2 of the mass start in a geometric phase each.
@@ -41,7 +41,7 @@ class DerivativeTest(test_case.TestCase):
     self.assert_close(onp.diag(self.host(bars[2])), diagonal)
     self.assert_close(bars[1], stay ** (k - 1) * exit)
     self.assertTrue(onp.isnan(self.host(bars[0])))
-    # T_01: leaves phase 0 for phase 1 instead of absorption.
+    # T_01 moves paths from phase 0 to phase 1 instead of absorption.
     jump = sum(stay[0] ** i * stay[1] ** (2 - i) for i in range(3))
     self.assert_close(
       self.host(bars[2])[0, 1],

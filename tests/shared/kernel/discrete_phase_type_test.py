@@ -29,7 +29,7 @@ def _function(name):
 
 
 def _log_negative_binomial(p, prob, counts):
-  """log P of the p-th success in trial k, -inf for k < p."""
+  """Computes log P(p-th success in trial k), -inf for k < p."""
   with onp.errstate(all="ignore"):
     value = (
       special.gammaln(counts)
@@ -42,7 +42,7 @@ def _log_negative_binomial(p, prob, counts):
 
 
 class ClosedFormTest(test_case.TestCase):
-  """Both paths, far tails included."""
+  """Tests both paths, including far tails."""
 
   @parameterized.parameters(0.5, 0.125, 2.0**-10, 2.0**-30)
   def test_geometric(self, prob):
@@ -107,7 +107,7 @@ class ClosedFormTest(test_case.TestCase):
         self.assert_close(value, expected, 1e-13)
 
   def test_periodic_chain(self):
-    # Even counts are impossible, and slow and fast cycles do not hide that.
+    # Even counts are impossible, despite slow and fast cycles.
     matrix = onp.zeros((4, 4))
     matrix[0, 1] = matrix[1, 0] = 0.75
     matrix[2, 3], matrix[3, 2] = 0.5, 1.0
@@ -148,7 +148,7 @@ class ClosedFormTest(test_case.TestCase):
 
 
 class CountTest(test_case.TestCase):
-  """Counts that are not whole, negative, infinite, NaN, too large."""
+  """Tests non-integer, negative, infinite, NaN and huge counts."""
 
   @parameterized.parameters(
     ("log_prob", [-math.inf] * 4 + [math.log(0.25), -math.inf, math.nan]),
@@ -191,7 +191,7 @@ class CountTest(test_case.TestCase):
         self.assert_close(value, [math.log(0.5), far, math.nan])
 
   def test_never_absorbed_beyond_the_work_limit(self):
-    # The value is known; the derivative asks for too many steps.
+    # The value is known, but the derivative needs too many steps.
     self.require_kernel()
     for k in (1e9, 1e18, 1e300):
       value, bars = derivatives.vjp(
@@ -221,7 +221,7 @@ class CountTest(test_case.TestCase):
 
 
 class RulesTest(test_case.TestCase):
-  """Values that break a rule give NaN, and the status names the rule."""
+  """Tests that invalid values give NaN, and a status with the rule."""
 
   @parameterized.named_parameters(
     ("row", [1.0, 0.0], [[0.5, 0.6], [0.0, 0.5]], None, "must not exceed one"),
@@ -269,7 +269,7 @@ class RulesTest(test_case.TestCase):
         self.assert_close(value, math.nan)
 
   def test_a_row_takes_what_it_lacks_as_a_loop(self):
-    # A quarter leaves; an eighth of what stays is said.
+    # The exits sum to 1/4, and the loop is given as 1/8 of the rest.
     edges = pm.EdgeProbs([0, 0], [0, 1], onp.asarray([0.125, 0.25]))
     for path in self.paths():
       with kernel_ops.use_path(path):

@@ -1,4 +1,4 @@
-"""Sparse models: EdgeRates in place of a subgenerator."""
+"""Sparse models: EdgeRates instead of a subgenerator."""
 
 import functools
 import math
@@ -26,7 +26,7 @@ _PHASES = 13
 
 
 def _erlang(rate, phases=4):
-  """Erlang with a rate that is the only parameter."""
+  """Builds an Erlang model with the rate as parameter."""
   return pm.EdgeRates(
     sources=onp.arange(phases),
     targets=onp.arange(phases) + 1,
@@ -36,7 +36,7 @@ def _erlang(rate, phases=4):
 
 
 def _random(seed=0, edges=40, parameters=3):
-  """Edges in no order, some of them parallel, one from a phase to itself."""
+  """Draws unsorted edges, some parallel, with one loop."""
   rng = onp.random.default_rng(seed)
   sources = rng.integers(0, _PHASES, edges)
   targets = rng.integers(0, _PHASES + 1, edges)
@@ -51,7 +51,7 @@ def _random(seed=0, edges=40, parameters=3):
 
 
 def _dense(edges):
-  """The off-diagonal rates and exits, and their derivatives in theta."""
+  """Computes rates and exits, and their derivatives in theta."""
   rates = edges.constants + edges.coefficients @ edges.parameters
   dense = onp.zeros((_PHASES, _PHASES + 1))
   slopes = onp.zeros((_PHASES, _PHASES + 1, len(edges.parameters)))
@@ -63,7 +63,7 @@ def _dense(edges):
 
 
 class ClosedFormTest(test_case.TestCase):
-  """Models whose density and derivative are known."""
+  """Tests models with known densities and derivatives."""
 
   def test_erlang(self):
     value = self.host(
@@ -85,7 +85,7 @@ class ClosedFormTest(test_case.TestCase):
       self.assert_close(self.host(bars[2]), [4 / 1.3 - t], 1e-13)
 
   def test_an_edge_of_rate_zero_has_a_derivative(self):
-    # Phase 1 is only reached by the edge: d cdf / d rate at rate 0.
+    # Phase 1 is reached only by the edge: d cdf / d rate at rate 0.
     self.require_kernel()
     edges = pm.EdgeRates([0, 0, 1], [1, 2, 2], onp.asarray([0.0, 1.0, 3.0]))
     _, bars = derivatives.vjp(
@@ -100,7 +100,7 @@ class ClosedFormTest(test_case.TestCase):
 
 
 class AgainstDenseTest(test_case.TestCase):
-  """The same model as a subgenerator, whose exits are given."""
+  """Compares with a subgenerator and given exits."""
 
   @parameterized.parameters(*_KINDS)
   def test_values(self, kind):
@@ -194,7 +194,7 @@ class AgainstDenseTest(test_case.TestCase):
       parameters=onp.ones(phases),
     )
     self.require_kernel()
-    for _ in range(2):  # What an earlier call left must not matter.
+    for _ in range(2):  # Results must not depend on earlier calls.
       _, bars = derivatives.vjp(
         pm.phase_type.log_prob,
         _TIMES,
@@ -208,7 +208,7 @@ class AgainstDenseTest(test_case.TestCase):
 
 
 class BadInputTest(test_case.TestCase):
-  """Structure errors raise; bad values give NaN."""
+  """Tests that structure errors raise, and bad values give NaN."""
 
   @parameterized.parameters("kernel", "portable")
   def test_index_out_of_range(self, path):

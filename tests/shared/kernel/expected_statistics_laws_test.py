@@ -1,4 +1,4 @@
-"""Expected statistics of known laws, and the algorithm that they are for."""
+"""Expected statistics of known distributions, and the EM algorithm."""
 
 import math
 
@@ -20,7 +20,7 @@ def _poisson(x, counts):
 
 
 class ErlangTest(test_case.TestCase):
-  """The sum of p equal phases: the number of them that are over is Poisson."""
+  """Tests Erlang models, whose phases end by a Poisson process."""
 
   p, rate = 6, 1.5
 
@@ -96,7 +96,7 @@ class ErlangTest(test_case.TestCase):
 
 
 class HyperexponentialTest(test_case.TestCase):
-  """A mixture of phases: posterior probabilities of its components."""
+  """Tests posterior probabilities of mixture components."""
 
   probs = onp.asarray([0.25, 0.5, 0.125])  # and an atom of 1/8
   rates = onp.asarray([0.5, 1.0, 8.0])
@@ -127,7 +127,7 @@ class HyperexponentialTest(test_case.TestCase):
 
 
 class EmTest(test_case.TestCase):
-  """The algorithm that the statistics are for."""
+  """Tests the EM algorithm with the statistics."""
 
   def test_likelihood_never_falls(self):
     self.require_kernel()

@@ -1,4 +1,4 @@
-"""Expected statistics: what holds for any model."""
+"""Expected statistics: properties of any model."""
 
 import math
 
@@ -17,7 +17,7 @@ _LOG_KINDS = ("log_prob", "log_survival_function", "log_cdf")
 
 
 class SumsTest(test_case.TestCase):
-  """What holds for any model."""
+  """Tests properties of any model."""
 
   weights = onp.asarray([2.0, 1.0, 0.5, 3.0])
 
@@ -30,7 +30,7 @@ class SumsTest(test_case.TestCase):
     return (onp.asarray([0.01, 0.7, 3.0, 20.0]), *model)
 
   def _check_balance(self, given, survivors):
-    """What comes into a phase leaves it, or is still there in the end."""
+    """Checks the balance of entries and exits of phases."""
     jumps = self.host(given.jumps)
     left = self.host(given.starts) + onp.sum(jumps, axis=0)
     left = left - onp.sum(jumps, axis=1) - self.host(given.exits)
@@ -136,7 +136,7 @@ class SumsTest(test_case.TestCase):
       given = pm.phase_type.expected_statistics([t, 1.0], *model[:2], kind=kind)
       for x in given:
         self.assertTrue(onp.all(onp.isnan(self.host(x))))
-      # Values without weight count for nothing.
+      # Values of weight zero do not count.
       given = pm.phase_type.expected_statistics(
         [t, 1.0], *model[:2], weights=[0.0, 1.0], kind=kind
       )
@@ -145,7 +145,7 @@ class SumsTest(test_case.TestCase):
         self.assert_close(x, y)
 
   def test_a_way_that_is_hardly_ever_taken(self):
-    # One of two ways to absorption is worth 1e-30 of the other.
+    # One of two paths to absorption has weight 1e-30 of the other.
     rare = 1e-30
     rates = onp.asarray([[0.0, rare, 0.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]])
     exits = onp.asarray([1.0, 0.0, 3.0])
@@ -163,7 +163,7 @@ class SumsTest(test_case.TestCase):
 
 
 class EdgesTest(test_case.TestCase):
-  """Passages of edges."""
+  """Tests passages of edges."""
 
   @parameterized.parameters(*_LOG_KINDS)
   def test_parallel_edges_and_loops(self, kind):
@@ -194,7 +194,7 @@ class EdgesTest(test_case.TestCase):
 
 
 class ShapeTest(test_case.TestCase):
-  """Batches, dtypes and errors."""
+  """Tests batches, dtypes and errors."""
 
   def setUp(self):
     super().setUp()

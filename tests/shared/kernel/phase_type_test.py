@@ -24,14 +24,14 @@ def _erlang_log_density(p, rate, t):
 
 
 def _exponential(matrix, t):
-  """exp(matrix t), rounded from 50 digits."""
+  """Computes exp(matrix t), rounded from 50 digits."""
   with mpmath.workdps(50):
     result = mpmath.expm(mpmath.matrix(matrix.tolist()) * mpmath.mpf(float(t)))
     return onp.asarray(result.tolist(), onp.float64)
 
 
 class ClosedFormTest(test_case.TestCase):
-  """Both paths, deep tails included."""
+  """Tests both paths, including far tails."""
 
   @parameterized.parameters(0.5, 1.0, 3.0, 1e3)
   def test_exponential(self, rate):
@@ -128,7 +128,7 @@ class ClosedFormTest(test_case.TestCase):
     arguments = (times, *model)
     for path in self.paths():
       with kernel_ops.use_path(path):
-        # The row sums that `exits` is made of are rounded.
+        # The exits are rounded row sums.
         self.assert_close(
           pm.phase_type.prob(*arguments), expected, 1e-11, 1e-15
         )
@@ -151,13 +151,13 @@ class ClosedFormTest(test_case.TestCase):
     for path in self.paths():
       with kernel_ops.use_path(path):
         value = self.host(pm.phase_type.log_prob(t, *model[:2]))
-        # The kernel may say that the value is out of its range, no more.
+        # The kernel may only report that the value is out of range.
         if path == "portable" or not math.isnan(value):
           self.assertLess(abs(value - expected), 1e-6)
 
 
 class EdgeTest(test_case.TestCase):
-  """Times outside the support, impossible values, values out of bounds."""
+  """Tests times outside the support, and impossible or invalid values."""
 
   @parameterized.parameters(
     ("log_prob", [-math.inf, 0.0, -math.inf, math.nan]),
@@ -182,7 +182,7 @@ class EdgeTest(test_case.TestCase):
         self.assert_close(value, -math.inf)
 
   def test_density_that_is_truly_zero(self):
-    # Nothing leads from the first phase to the exit of the second.
+    # The first phase does not lead to the exit of the second.
     matrix = onp.asarray([[0.0, 0.0], [1.0, -2.0]])
     for path in self.paths():
       with kernel_ops.use_path(path):
@@ -257,7 +257,7 @@ class EdgeTest(test_case.TestCase):
 
 
 class ShapeTest(test_case.TestCase):
-  """Broadcasting of models and times."""
+  """Tests broadcasting of models and times."""
 
   @parameterized.parameters(
     ((), (), (), ()),

@@ -18,7 +18,7 @@ _KINDS = ("log_density", "log_survival", "log_cdf")
 
 
 def _stiff():
-  """Birth and death with rates from 1e-2 to 1e3: 2e5 steps for t = 100."""
+  """Builds birth and death with rates from 1e-2 to 1e3."""
   rates = onp.round(onp.geomspace(1e-2, 1e3, 12) * 1024) / 1024
   off = onp.diag(rates[:-1], 1) + onp.diag(rates[:0:-1], -1)
   exits = onp.append(onp.zeros(11), 2.0**-6)
@@ -27,7 +27,7 @@ def _stiff():
 
 
 def _dense():
-  """Ten phases, each of which leads to each other."""
+  """Builds ten phases with all transitions."""
   state = onp.random.RandomState(5)
   off = onp.round(state.uniform(0.1, 1.0, (10, 10)) * 64) / 64
   off = off * (1 - onp.eye(10))
@@ -37,7 +37,7 @@ def _dense():
 
 
 def _kingman(lineages=10):
-  """The number of lineages of the coalescent, each state one phase."""
+  """Builds the number of lineages of the coalescent."""
   n = onp.arange(lineages, 1, -1)
   return oracle_models.hypoexponential(n * (n - 1) / 2)
 
@@ -67,7 +67,7 @@ _CASES = {
   ),
   "stiff": (_stiff(), [1e-3, 1.0, 60.0]),
 }
-# Elsewhere it is the same code: the models that strain it most will do.
+# Other substrates share the code, so the hardest models suffice.
 _ELSEWHERE = ("erlang", "long_and_thin")
 
 
@@ -81,7 +81,7 @@ def _evaluate(kind, model, times, dtype="float64"):
 
 
 class AccuracyTest(test_case.TestCase):
-  """Logarithms within max(1e-12, 8 ulp) of the truth."""
+  """Tests that errors of logarithms are within max(1e-12, 8 ulp)."""
 
   def assert_accurate(self, kind, model, times):
     values = self.host(_evaluate(kind, model, onp.asarray(times)))
@@ -102,7 +102,7 @@ class AccuracyTest(test_case.TestCase):
       self.assert_accurate(kind, *_CASES[name])
 
   def test_float32_operands(self):
-    # Computed in float64, and rounded once.
+    # Results are computed in float64, and rounded once.
     model = oracle_models.erlang()
     times = onp.asarray([1e-20, 1.0, 30.0, 1900.0], onp.float32)
     values = _evaluate("log_density", model, times, "float32")
@@ -124,7 +124,7 @@ class AccuracyTest(test_case.TestCase):
     state = onp.random.RandomState(number)
 
     def rates(shape):
-      # Zeros, and sizes over six orders of magnitude.
+      # Zeros, and weights over six orders of magnitude.
       sizes = onp.exp2(onp.round(state.uniform(-10, 10, shape)))
       return sizes * (state.uniform(size=shape) < 0.6)
 

@@ -1,4 +1,4 @@
-"""The portable path: against the kernel, and how its derivatives behave."""
+"""The portable path: values against the kernel, and derivatives."""
 
 import math
 from unittest import mock
@@ -28,7 +28,7 @@ _TIMES = onp.asarray([0.0, 1e-20, 0.01, 0.7, 5.0, 20.0])
 
 
 def _operands(model, times, dtype="float64"):
-  """The kernel's operands of one model."""
+  """Returns the kernel's operands of one model."""
   empty = onp.zeros(0)
   exits = empty if model.exit_rates is None else model.exit_rates
   atom = empty if model.prob_zero is None else onp.reshape(model.prob_zero, 1)
@@ -37,14 +37,14 @@ def _operands(model, times, dtype="float64"):
 
 
 class AgainstKernelTest(test_case.TestCase):
-  """Both paths mean the same."""
+  """Compares both paths."""
 
   @parameterized.parameters("erlang", "cyclic", "random")
   def test_values(self, name):
     self.require_kernel()
     kinds: tuple[str, ...] = kernel_ops.KINDS
     if MODE != "numpy":
-      # Here loops take long to compile or to run; one of each family does.
+      # Loops are slow here, so one model of each family suffices.
       kinds = ("log_density", "survival", "log_cdf")
       if name == "erlang":
         self.skipTest("the derivatives are tested with an Erlang model")
@@ -66,7 +66,7 @@ class AgainstKernelTest(test_case.TestCase):
   @parameterized.parameters("log_density", "survival", "cdf")
   def test_first_derivatives(self, kind):
     self.require_kernel()
-    # Entries of alpha and of the exits that are zero are among them.
+    # They include zero entries of alpha and of the exits.
     operands = _operands(models.erlang(4, 1.5), onp.asarray([1e-20, 0.5, 9.0]))
     seed = np.asarray(onp.asarray([1.0, 0.5, 2.0]))
     _, expected = kernel_derivatives.vjp(kind, operands, seed, None)
@@ -87,7 +87,7 @@ class AgainstKernelTest(test_case.TestCase):
 
 
 class PathTest(test_case.TestCase):
-  """The choice of the path."""
+  """Tests the choice of the path."""
 
   def test_precision(self):
     self.assertEqual(kernel_ops.precision(), "float64")
@@ -106,7 +106,7 @@ class PathTest(test_case.TestCase):
 
 
 class StepsTest(test_case.TestCase):
-  """Nothing is cut off silently."""
+  """Tests that truncation is never silent."""
 
   def test_too_many_steps_give_nan_for_these_times_only(self):
     operands = _operands(models.exponential(1e9), onp.asarray([1e-9, 1e3]))
@@ -115,7 +115,7 @@ class StepsTest(test_case.TestCase):
     self.assertTrue(math.isnan(value[1]))
 
   def test_steps_grow_where_the_bound_asks_for_it(self):
-    # The weight of the tail is tiny, and all that there is.
+    # The tail has a tiny weight, and is the only term.
     model = models.hypoexponential([1e-9] * 20 + [1.0])
     t = 1.0
     expected = 20 * math.log(1e-9)
@@ -147,7 +147,7 @@ class StepsTest(test_case.TestCase):
 
 
 class PowersTest(test_case.TestCase):
-  """Doubling and the scan give the same power sequence."""
+  """Tests that doubling and the scan give the same power sequence."""
 
   @parameterized.parameters(
     # Blocks of 16 and 32 take 16 + K / 16 and 32 + K / 32 products.
@@ -209,7 +209,7 @@ class PowersTest(test_case.TestCase):
 
 
 class PiecesTest(test_case.TestCase):
-  """The small functions that the path is made of."""
+  """Tests helper functions of the path."""
 
   def test_log_poisson_weights(self):
     counts = onp.arange(0, 400)
@@ -232,7 +232,7 @@ class PiecesTest(test_case.TestCase):
 
 
 class KernelDerivativesTest(test_case.TestCase):
-  """In all arguments, in both modes."""
+  """Tests derivatives in all arguments, in both modes."""
 
   def test_exponential(self):
     self.require_kernel()

@@ -12,7 +12,7 @@ from tests.helpers import test_case
 _SETTINGS = hypothesis.settings(
   max_examples=25, deadline=None, derandomize=True
 )
-# The kernel refuses numbers below the normal range, with a reason.
+# The kernel gives NaN below the normal range, with a reason.
 _TIMES = strategies.floats(0.0, 20.0, allow_subnormal=False)
 _SEEDS = strategies.integers(0, 2**31 - 1)
 
@@ -26,7 +26,7 @@ def _arguments(model, times):
 
 
 class PropertyTest(test_case.TestCase):
-  """Each on random models with four phases."""
+  """Tests properties of random models with four phases."""
 
   @_SETTINGS
   @hypothesis.given(_SEEDS, _TIMES)

@@ -1,4 +1,4 @@
-"""Sums of entries that belong together, of every batch shape and dtype."""
+"""Segment sums for all batch shapes and dtypes."""
 
 from absl.testing import absltest
 from absl.testing import parameterized

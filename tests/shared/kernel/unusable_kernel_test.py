@@ -18,7 +18,7 @@ _VARIABLE = "PHASIC_REQUIRE_KERNEL"
 
 
 def _call():
-  """Does what every function of the seam does first."""
+  """Makes the first call that every function of the seam makes."""
   return kernel_ops.path_of_call()
 
 
@@ -47,7 +47,7 @@ class UnusableKernelTest(test_case.TestCase):
     kernel_common.required.cache_clear()
 
   def warned(self, call=_call):
-    """Returns the warnings that two calls give."""
+    """Returns the warnings of two calls."""
     with warnings.catch_warnings(record=True) as found:
       warnings.simplefilter("always")
       for _ in range(2):
@@ -55,7 +55,7 @@ class UnusableKernelTest(test_case.TestCase):
     return [x for x in found if "native kernel" in str(x.message)]
 
   def test_warns_once_at_the_line_of_the_caller(self):
-    # Of a size of its own: JAX would take a program that it has traced.
+    # A unique size, as JAX would reuse a traced program.
     model = onp.ones(7) / 7.0, -2.0 * onp.eye(7)
 
     def call():

@@ -12,13 +12,13 @@ from tests.helpers import derivatives
 from tests.helpers import models
 from tests.helpers import test_case
 
-# In the order of the functions.
+# The order is that of the functions.
 _ARGUMENTS = ("value", *operands.model_names(False))
 _TIMES = onp.asarray([0.1, 1.0, 5.0])
 
 
 class WantedTest(test_case.TestCase):
-  """Every result has the bits that it has beside all others."""
+  """Tests that results do not depend on which others are computed."""
 
   def setUp(self):
     super().setUp()

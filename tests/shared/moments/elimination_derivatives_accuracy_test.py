@@ -19,14 +19,14 @@ from tests.oracle import rational_chain
 
 MODE = "numpy"
 
-# Of how many cases one is taken: each is compiled but in NumPy.
+# A subset of cases, as each is compiled, except in NumPy.
 _EVERY = 1
 if MODE != "numpy":
   _EVERY = 7
 
 
 def _function(model, name):
-  """The function of `math` for the model's time."""
+  """Returns the function of `math` for the model's time."""
   if model.discrete and name == "laplace_transform":
     return pm.discrete_phase_type.probability_generating_function
   if model.discrete:
@@ -48,7 +48,7 @@ def _moments(model, moves, order, absolute=False):
 
 
 class ExactTest(test_case.TestCase):
-  """Derivatives of moments of rewards, against rational numbers."""
+  """Tests derivatives of reward moments, against rational numbers."""
 
   @parameterized.product(model=chains.NAMES, path=("kernel", "portable"))
   def test_reward_moments(self, model, path):
@@ -96,7 +96,7 @@ class ExactTest(test_case.TestCase):
       self.assertLess(rational_chain.error(float(value), f[1], c[1]), 1e-12)
 
 
-# With the arguments that are no arrays.
+# Functions with non-array arguments.
 _CALLS: dict[str, tuple[Any, ...]] = {
   "raw_moments": (3,),
   "expected_sojourn_times": (),
@@ -110,13 +110,13 @@ _CALLS: dict[str, tuple[Any, ...]] = {
   "mixed_moment": ((2, 1),),
   "joint_mark_probs": ((2, 1),),
 }
-# Of which there are none in discrete time, and none of a matrix.
+# Functions without discrete versions, or without dense ones.
 _CONTINUOUS = ("mixed_moment", "joint_mark_probs")
 _OF_EDGES = ("expected_jumps",)
 
 
 def _arguments(model, dense, name, batch):
-  """Arrays by position: others, alpha, matrix or weights, exits, atom."""
+  """Returns arrays by position: others, alpha, matrix, exits, atom."""
   scale = onp.ones((*batch, 1))
   alpha = model.initial_probs * scale
   if dense:
@@ -139,7 +139,7 @@ def _arguments(model, dense, name, batch):
 
 
 def _filled(model, dense, arguments, given, arrays):
-  """The arguments, with arrays in the places of those that are given."""
+  """Returns the arguments, with some arrays replaced."""
   values = list(arguments)
   for i, x in zip(given, arrays, strict=True):
     values[i] = x
@@ -149,7 +149,7 @@ def _filled(model, dense, arguments, given, arrays):
 
 
 class AgreementTest(test_case.TestCase):
-  """Forward and reverse mode against each other."""
+  """Compares forward and reverse mode."""
 
   @parameterized.parameters(
     *case_products.product(
@@ -189,7 +189,7 @@ class AgreementTest(test_case.TestCase):
     again, bars = derivatives.vjp(
       _function(model, name), *options, *values, cotangent=ct
     )
-    # Of what is differentiated the variance is summed in another order.
+    # The differentiated variance is summed in another order.
     self.assert_close(again, value, 4e-16)
     _, moved = derivatives.jvp(
       _function(model, name), *options, *values, tangents=tangents
@@ -202,7 +202,7 @@ class AgreementTest(test_case.TestCase):
     for i, bar in enumerate(bars):
       if bar is None or i in given:
         self.assertEqual(bar is None, i not in given)
-      else:  # Of counts of steps.
+      else:  # Functions of numbers of steps.
         self.assertTrue(onp.all(onp.isnan(self.host(bar))))
 
   def test_edges(self):

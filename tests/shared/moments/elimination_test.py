@@ -36,7 +36,7 @@ def _solve(matrix, b):
 
 
 def _exact(off, exits):
-  """(-S)^-1 1 and (-S)^-2 1 in rational numbers."""
+  """Computes (-S)^-1 1 and (-S)^-2 1 in rational numbers."""
   p = len(exits)
   off = [[fractions.Fraction(float(x)) for x in row] for row in off]
   matrix = [
@@ -53,7 +53,7 @@ def _exact(off, exits):
 
 
 def _edges(off, exits):
-  """Indices and weights of the edges that there are."""
+  """Returns indices and weights of the edges."""
   sources, targets = onp.nonzero(off)
   (leaving,) = onp.nonzero(exits)
   p = len(exits)
@@ -73,7 +73,7 @@ def _solution(indices, weights, b, **arguments):
 
 
 class EliminationTest(test_case.TestCase):
-  """Entrywise relative accuracy."""
+  """Tests entrywise relative errors."""
 
   @parameterized.parameters(1, 2, 5, 9)
   def test_random(self, p):
@@ -89,7 +89,7 @@ class EliminationTest(test_case.TestCase):
         self.assert_close(y[:, 0], [float(v) for v in second], 1e-14)
 
   def test_nearly_singular(self):
-    # A queue that drifts up: the mean is above 1e40, linear solves fail.
+    # The queue drifts up: its mean is above 1e40, and linear solves fail.
     p = 61
     off = onp.diag(onp.full(p - 1, 5.0), 1) + onp.diag(onp.ones(p - 1), -1)
     exits = onp.zeros(p)
@@ -117,7 +117,7 @@ class EliminationTest(test_case.TestCase):
     self.require_kernel()
     indices = [[0, 1], [1, 2]]
     b = onp.ones((2, 4_000_000))
-    _solution(indices, [1.0, 2.0], b[:, :2])  # Loads and compiles what it can.
+    _solution(indices, [1.0, 2.0], b[:, :2])  # It runs the tasks that it can.
     limits = resource.getrlimit(resource.RLIMIT_AS)
     with open("/proc/self/statm") as file:
       used = int(file.read().split()[0]) * resource.getpagesize()

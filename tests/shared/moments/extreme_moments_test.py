@@ -24,7 +24,7 @@ _SIZE = 200 if not _FULL else 500
 
 
 def _functions(discrete):
-  """Names of `math` by those of the oracle."""
+  """Returns functions of `math` by names of the oracle."""
   names = ["mean", "second_moment", "variance", "stddev", "expected_visits"]
   functions = pm.discrete_phase_type if discrete else pm.phase_type
   if not discrete:
@@ -33,9 +33,9 @@ def _functions(discrete):
 
 
 class ExtremeMomentsTest(test_case.TestCase):
-  """Mean, variance, visits of small chains, in double precision."""
+  """Tests mean, variance and visits of small chains."""
 
-  # A far phase that is never entered, and ratios of 1e322 to 1e350.
+  # One phase is never entered, and ratios are 1e322 to 1e350.
   @parameterized.parameters(1e222, 1e224, 1e250)
   def test_ratios(self, rate):
     model = (

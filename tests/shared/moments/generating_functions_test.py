@@ -21,7 +21,7 @@ _ABOVE = (1 + 1e-9, 1 + 1e-6, 1.1, 3.0, 100.0)
 
 
 def _exact(model, s):
-  """z + alpha (-(S + s I))^-1 exits, with 50 digits."""
+  """Computes z + alpha (-(S + s I))^-1 exits, with 50 digits."""
   with mpmath.workdps(50):
     matrix = mpmath.matrix(model.subgenerator.tolist())
     p = matrix.rows
@@ -35,7 +35,7 @@ def _exact(model, s):
 
 
 class ContinuousTest(test_case.TestCase):
-  """E exp(s X)."""
+  """Tests E exp(s X)."""
 
   @parameterized.parameters("cyclic", "birth_death", "hyperexponential")
   def test_oracle(self, name):
@@ -43,7 +43,7 @@ class ContinuousTest(test_case.TestCase):
     decay = -max(onp.linalg.eigvals(model.subgenerator).real)
     s = decay * onp.asarray(_BELOW)
     expected = onp.asarray([_exact(model, x) for x in s])
-    # Digits are lost as they are in 1 - s / decay.
+    # The result loses as many digits as 1 - s / decay.
     dist = pd.PhaseType(*model)
     found = self.host(dist.moment_generating_function(s))
     lost = onp.where(s > 0, 1 / (1 - onp.minimum(_BELOW, 0.999999999)), 1.0)
@@ -66,14 +66,14 @@ class ContinuousTest(test_case.TestCase):
       dist = pd.PhaseType([1.0], [[-rate]])
       self.assert_close(dist.moment_generating_function(rate), math.inf)
       self.assert_close(dist.moment_generating_function(rate / 2), 2.0)
-    # The decay rate is the root of a polynomial: on which side is rounding's.
+    # The decay rate is rounded, so the side is undefined.
     dist = pd.PhaseType(*models.cyclic())
     decay = -max(onp.linalg.eigvals(models.cyclic().subgenerator).real)
     found = self.host(dist.moment_generating_function(decay))
     self.assertTrue(onp.isnan(found) or found > 1e10)
 
   def test_a_slow_chain(self):
-    # The mean is above 1e19, and the decay rate one by that.
+    # The mean is above 1e19, and the decay rate is its inverse.
     p = 20
     off = onp.diag(onp.full(p - 1, 10.0), 1) + onp.diag(onp.ones(p - 1), -1)
     exits = onp.eye(p)[0]
@@ -82,7 +82,7 @@ class ContinuousTest(test_case.TestCase):
     mean = float(self.host(dist.mean()))
     self.assertGreater(mean, 1e18)
     second = float(self.host(dist.moment(2)))
-    # Of a tiny s the series' first terms are all.
+    # For a tiny s the first terms of the series suffice.
     s = 1e-10 * mean / second
     found = float(self.host(dist.moment_generating_function(s)))
     self.assert_close(found - 1, s * mean, 1e-5)
@@ -150,7 +150,7 @@ class ContinuousTest(test_case.TestCase):
 
 
 class DiscreteTest(test_case.TestCase):
-  """E exp(s N)."""
+  """Tests E exp(s N)."""
 
   def test_geometric(self):
     dist = pd.DiscretePhaseType([0.75], [[0.5]])
@@ -172,10 +172,10 @@ class DiscreteTest(test_case.TestCase):
 
 
 class DerivativesTest(test_case.TestCase):
-  """Those of the formula, on both sides of zero."""
+  """Tests derivatives on both sides of zero."""
 
   def _mgf(self, x):
-    """Of two phases, whose off-diagonal is x_0 and s is x_1."""
+    """Computes the function of two phases with off-diagonal x_0, at s = x_1."""
     one = np.ones_like(x[0])
     matrix = np.stack([np.stack([-2 * one, x[0]]), np.stack([0.5 * one, -one])])
     dist = pd.PhaseType(np.stack([0.75 * one, 0.25 * one]), matrix)
@@ -238,7 +238,7 @@ class DerivativesTest(test_case.TestCase):
 
 
 class CountsTest(test_case.TestCase):
-  """Numbers of steps of the families, by closed forms."""
+  """Tests discrete families, by closed forms."""
 
   def test_families(self):
     z = onp.asarray([0.0, 0.25, 0.9, 1.0])
@@ -261,7 +261,7 @@ class CountsTest(test_case.TestCase):
 
 
 class FunctionsTest(test_case.TestCase):
-  """Functions of `math`."""
+  """Tests functions of `math`."""
 
   def test_names(self):
     s = onp.asarray([-0.5, 0.25])

@@ -17,7 +17,7 @@ from tests.oracle import rational_chain
 
 
 def _moment(kind, model, alpha, weights, rewards):
-  """A moment of edges with these arrays."""
+  """Computes a moment of edges with these arrays."""
   functions = pm.discrete_phase_type if model.discrete else pm.phase_type
   edges = model.structure(weights)
   if kind == "variance":
@@ -29,7 +29,7 @@ def _moment(kind, model, alpha, weights, rewards):
 
 
 def _truth(kind, model, moves=None, absolute=False):
-  """The exact moment as a polynomial along moves of the three arrays."""
+  """Computes the exact moment as a polynomial along a direction."""
   p = model.phases
   of_alpha, of_weights, of_rewards = moves or (
     onp.zeros(p),
@@ -62,7 +62,7 @@ def _moves(model, seed):
   return draw(p), draw(m) * model.weights, draw(p)
 
 
-# Each is compiled anew in JAX.
+# JAX compiles each model.
 _CASES = (
   ("cyclic1", "variance"),
   ("cyclic6", "fourth"),
@@ -79,7 +79,7 @@ _CASES = (
 
 
 class ValueTest(test_case.TestCase):
-  """Relative errors of values."""
+  """Tests relative errors of values."""
 
   @parameterized.product(model=chains.NAMES, path=("kernel", "portable"))
   def test_moments(self, model, path):
@@ -123,7 +123,7 @@ class ValueTest(test_case.TestCase):
 
 
 class DerivativeTest(test_case.TestCase):
-  """Errors of derivatives, beside sums without minus signs."""
+  """Tests errors of derivatives, relative to sums of sizes."""
 
   def setUp(self):
     super().setUp()

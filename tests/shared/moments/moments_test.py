@@ -16,7 +16,7 @@ from tests.helpers import test_case
 
 
 class StandardDeviationTest(test_case.TestCase):
-  """Right wherever it is representable, as its square need not be."""
+  """Tests standard deviations whose squares are out of range."""
 
   @parameterized.product(
     rate=(1e-306, 1e-200, 1e-155, 0.7, 1e155, 1e200, 1e300), p=(1, 4)
@@ -36,7 +36,7 @@ class StandardDeviationTest(test_case.TestCase):
     self.assert_close(deviation, onp.float32(2 / rate), 1e-6)
 
   @parameterized.parameters(
-    # The rare phase decides; the other one does not count.
+    # The rare phase dominates the moment.
     ([1.0, 1e-200], [1.0, 1e-200], math.sqrt(2) * 1e100),
     ([0.5, 0.5], [1e-300, 1e300], math.sqrt(0.75) * 1e300),
     # Var X = 2 (a / r^2 + b / s^2) - (a / r + b / s)^2.
@@ -78,7 +78,7 @@ class StandardDeviationTest(test_case.TestCase):
     ([0.0, 1.0, 0.0],), ([0.0, 1.0, 2.0, 3.0],), ([0.0, 1.0, 2.0, 0.0],)
   )
   def test_trap_that_is_not_reached(self, weights):
-    # The edge into the trap has a parameter that is zero, say.
+    # The edge into the trap may have a parameter of zero.
     m, p = len(weights), len(weights) - 1
     edges = [[0, 0, *range(1, m - 1)], [1, p, *([p] if m == 3 else [2, 1])]]
     alpha = onp.eye(1, p)[0]
@@ -99,7 +99,7 @@ class StandardDeviationTest(test_case.TestCase):
     self.assert_close(found, [[1e-160, 0.5], [0.5, 2e160]])
 
   def test_lost_is_not_zero(self):
-    # A phase that is never entered stays 1e180 times as long.
+    # A phase that is never entered has 1e180 times longer stays.
     matrix = onp.asarray([[-1e90, 0.0], [0.0, -1e-90]])
     deviation = self.host(pm.phase_type.stddev([1.0, 0.0], matrix))
     if not math.isnan(deviation):

@@ -1,4 +1,4 @@
-"""What distributions say of the way to absorption."""
+"""Methods of distributions for visits, jumps and transforms."""
 
 import math
 
@@ -11,7 +11,7 @@ from tests.helpers import test_case
 
 
 def _queue(discrete=False):
-  """A queue of one to three that arrivals and services change."""
+  """Builds a queue of one to three customers."""
   scale = 0.125 if discrete else 1.0
 
   def transitions(n):
@@ -25,7 +25,7 @@ def _queue(discrete=False):
 
 
 class PassageMethodsTest(test_case.TestCase):
-  """Values for a graph, and the same for its matrix."""
+  """Tests values for a graph and for its matrix."""
 
   def _continuous(self):
     params = {"arrival": onp.asarray([1.0, 0.5]), "service": 2.0}
@@ -93,7 +93,7 @@ class PassageMethodsTest(test_case.TestCase):
         self.assertEqual(onp.shape(found), (3, 2, 3))
         self.assert_close(found[0], [[1.0, 0.0, 0.0]] * 2)
         self.assert_close(onp.sum(found, axis=-1), d.survival_function(values))
-    # One step: to two at 1/8 and 1/4, else one where it was not served.
+    # State probabilities after one step of the queue.
     self.assert_close(
       discrete.occupancy(1.0), [[0.625, 0.125, 0.0], [0.625, 0.25, 0.0]]
     )

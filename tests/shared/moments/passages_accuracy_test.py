@@ -18,7 +18,7 @@ from tests.oracle import rational_chain
 
 
 def _function(model, name):
-  """The function of `math` for the model's time."""
+  """Returns the function of `math` for the model's time."""
   functions = pm.discrete_phase_type if model.discrete else pm.phase_type
   return getattr(functions, name)
 
@@ -44,7 +44,7 @@ def _sojourns(model):
 
 
 def _transform(model, u, moves=None, absolute=False):
-  """E exp(-u X) or E u^N as a polynomial along (alpha, weights, u)."""
+  """Computes E exp(-u X) or E u^N as a polynomial along a direction."""
   p, m = model.phases, len(model.weights)
   if moves is None:
     moves = onp.zeros(p), onp.zeros(m), 0.0
@@ -71,7 +71,7 @@ def _transform(model, u, moves=None, absolute=False):
 
 
 def _products(model, rewards):
-  """E[Y_a Y_b] and covariances."""
+  """Computes E[Y_a Y_b] and covariances."""
   chain = rational_chain.Chain(model.phases, model.pairs, model.weights)
   alpha = _poly(model.initial_probs)
   count = rewards.shape[1]
@@ -89,7 +89,7 @@ def _products(model, rewards):
 
 
 class ValueTest(test_case.TestCase):
-  """Relative errors of values."""
+  """Tests relative errors of values."""
 
   def _assert_exact(self, found, truth, scales=None, tolerance=1e-13):
     scales = truth if scales is None else scales
@@ -221,7 +221,7 @@ class ValueTest(test_case.TestCase):
 
 
 class DerivativeTest(test_case.TestCase):
-  """First and second derivatives of transforms, in all arguments."""
+  """Tests first and second derivatives of transforms, in all arguments."""
 
   @parameterized.parameters("cyclic6", "acyclic5", "queue", "discrete6")
   def test_transform(self, name):

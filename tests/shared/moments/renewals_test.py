@@ -22,7 +22,7 @@ TIMES = (0.0, 1e-290, 1e-10, 0.25, 2.0, 30.0, 400.0)
 
 
 def _renewals_of_erlang(k, rate, t):
-  """The sum of the densities of all sums of times."""
+  """Computes the renewal density, as a sum of Erlang densities."""
   with mpmath.workdps(_DIGITS):
     x, r = mpmath.mpf(t) * rate, mpmath.mpf(rate)
     first = int(k - 1)
@@ -57,7 +57,7 @@ def _rows(function, values, *arguments):
 
 
 class RenewalsTest(test_case.TestCase):
-  """Values are accurate to their own size."""
+  """Tests relative errors of values."""
 
   @parameterized.parameters(*ERLANG)
   def test_erlang(self, k, rate):
@@ -92,7 +92,7 @@ class RenewalsTest(test_case.TestCase):
     self.assert_close(excess.mean(), pd.Equilibrium(base).mean(), 1e-13)
 
   def test_steps(self):
-    # All by rational numbers.
+    # Exact values are rational numbers.
     exact = _Steps([(3, 8), (1, 8)], [(1, 4), (1, 8)], [(1, 2), (1, 4)])
     dist = pd.DiscretePhaseType(
       [0.375, 0.125], [[0.25, 0.125], [0.5, 0.25]], prob_zero=0.5
@@ -130,7 +130,7 @@ class RenewalsTest(test_case.TestCase):
     ):
       found = getattr(dist, method)(values)
       self.assert_close(found, getattr(dense, method)(values), 1e-12)
-    # Each of two trials that may stay is all but certain to end.
+    # Both trials end almost certainly.
     law = pd.SparseDiscretePhaseType([1.0], [0, 0], [0, 1], [1e-20, 1.0])
     self.assert_close(law.mean_residual_life(9.0), 1.0, 1e-13)
 
@@ -162,7 +162,7 @@ class RenewalsTest(test_case.TestCase):
 
   @test_case.of_bad_values
   def test_traps(self):
-    # Half of all never ends.
+    # Half of the mass is never absorbed.
     dist = pd.PhaseType([1.0, 0.0], [[-1.0, 0.5], [0.0, 0.0]])
     values = onp.asarray([0.0, 1.0, 100.0, 1e5])
     ended = -onp.expm1(-values)
@@ -216,7 +216,7 @@ class RenewalsTest(test_case.TestCase):
 
 
 class DerivativesTest(test_case.TestCase):
-  """Derivatives in rates and times."""
+  """Tests derivatives in rates and times."""
 
   def setUp(self):
     super().setUp()
@@ -276,7 +276,7 @@ class _Steps:
     return sum(masses)
 
   def _mean_beyond(self, n):
-    """The sum of P(N > k) over k >= n, by the solution of a linear system."""
+    """Computes the sum of P(N > k) over k >= n, by a linear system."""
     (a, b), (c, d) = self.matrix
     det = (1 - a) * (1 - d) - b * c
     times = (1 - d + b) / det, (1 - a + c) / det

@@ -1,4 +1,4 @@
-"""Moments of functions that grow as exponentials do."""
+"""Moments of functions that grow like exponentials."""
 
 import math
 
@@ -18,13 +18,13 @@ _BASES = ("exponential", "erlang", "mixture", "atom")
 _LOG_LOGISTIC = [(base, k) for base in _BASES for k in (0.75, 1.0, 3.5)]
 _LOG_NORMAL = [(base, k) for base in _BASES for k in (1.2, 2.0, 6.0)]
 if MODE != "numpy":
-  # Each is compiled, and written once.
+  # Each is compiled, and all share one source.
   _BASES = _BASES[2:3]
   _LOG_LOGISTIC, _LOG_NORMAL = _LOG_LOGISTIC[6:7], _LOG_NORMAL[7:8]
 
 
 def _of(name):
-  """A distribution of X, its density beyond zero, and its decay rate."""
+  """Returns a distribution, its density beyond zero, and its decay rate."""
   exact = [mpmath.mpf(r) for r in (4.25, 9.0)]
   if name == "exponential":
     return pd.Hypoexponential([4.25]), oracle.exponential(exact[0]), 4.25
@@ -38,7 +38,7 @@ def _of(name):
 
 
 def _expected(law, function):
-  """E g(X), g(0) = 0."""
+  """Computes E g(X), g(0) = 0."""
   ends = [0, 1e-3, 0.1, 1, 4, 16, 64, 256, 1024, 4096]
   return mpmath.quad(lambda x: function(x) * law.prob(x), ends)
 
@@ -50,7 +50,7 @@ def _expected_variance(law, function, base):
 
 
 class HeavyMomentsTest(test_case.TestCase):
-  """Against integrals in many digits, and closed forms."""
+  """Compares with integrals in many digits, and closed forms."""
 
   @parameterized.parameters(*((base,) for base in _BASES))
   def test_pareto(self, name):

@@ -33,13 +33,13 @@ def _mixture(probs, rates):
 
 
 def _mixture_density(probs, rates):
-  """With as many digits as mpmath has."""
+  """Computes a mixture density with mpmath's precision."""
   pairs = list(zip(map(mpmath.mpf, probs), map(mpmath.mpf, rates), strict=True))
   return lambda t: mpmath.fsum(p * r * mpmath.exp(-r * t) for p, r in pairs)
 
 
 def _stages_density(rates):
-  """The density of a sum of exponential times with different rates."""
+  """Computes the density of a sum of exponential times."""
   with mpmath.workdps(120):
     rates = [mpmath.mpf(r) for r in rates]
     weights = [
@@ -47,7 +47,7 @@ def _stages_density(rates):
     ]
 
   def density(t):
-    if t * max(rates) < 1e-15:  # Where the sum has no digits left.
+    if t * max(rates) < 1e-15:  # Cases in which the sum has no digits left.
       last = len(rates) - 1
       return mpmath.fprod(rates) * t**last / mpmath.factorial(last)
     return mpmath.fsum(
@@ -58,7 +58,7 @@ def _stages_density(rates):
 
 
 def _integral(f, rates):
-  """The integral over (0, inf), by decades of time."""
+  """Computes the integral over (0, inf), by decades of time."""
   with mpmath.workdps(80):
     first, last = (math.log10(1 / max(rates)), math.log10(1 / min(rates)))
     ends = [
@@ -78,7 +78,7 @@ _SOME = ["two_scales", "stages"] if _FEW else sorted(_LAWS)
 
 
 def _law(name):
-  """A distribution, its density and its rates."""
+  """Returns a distribution, its density and its rates."""
   make, density, probs, rates = _LAWS[name]
   if make is None:
     dist = pd.PhaseType(*models.hypoexponential(onp.asarray(rates)))
@@ -87,7 +87,7 @@ def _law(name):
 
 
 class ContinuousTest(test_case.TestCase):
-  """Integrals."""
+  """Tests integrals."""
 
   @parameterized.parameters(1e-200, 1e-3, 1.0, 1e5, 1e250)
   def test_entropy_of_one_phase(self, rate):
@@ -146,7 +146,7 @@ class ContinuousTest(test_case.TestCase):
       ratio = mpmath.mpf(b) / mpmath.mpf(a)
       expected = float(ratio - 1 - mpmath.log(ratio))
     found = _exponential(a).kl_divergence(_exponential(b))
-    # Of close ones the logarithms' last digits are the rest.
+    # Errors for close models are the last digits of the logarithms.
     self.assert_close(found, expected, 1e-8 if expected < 1e-6 else 1e-12)
 
   def test_of_itself(self):
@@ -229,7 +229,7 @@ class ContinuousTest(test_case.TestCase):
 
 
 class DiscreteTest(test_case.TestCase):
-  """Sums."""
+  """Tests sums."""
 
   @parameterized.parameters(0.5, 0.1, 1e-3, 1e-4, 1e-6, 1e-9)
   def test_entropy_of_one_phase(self, q):
@@ -290,7 +290,7 @@ class DiscreteTest(test_case.TestCase):
 
 
 class DerivativesTest(test_case.TestCase):
-  """Those of closed forms."""
+  """Tests derivatives by closed forms."""
 
   def test_first(self):
 
@@ -317,7 +317,7 @@ class DerivativesTest(test_case.TestCase):
     for mass, expected in ((0.25, math.log(3) + 1 - math.log(2)), (1.0, None)):
       m = np.asarray(onp.asarray(mass))
       _, found = gradients.value_and_gradient(entropy, m)
-      # Where there is no atom it has no derivative either.
+      # Without an atom its derivative does not exist.
       expected = -math.log(2) if expected is None else expected
       self.assert_close(found, expected, 1e-12)
 

@@ -1,4 +1,4 @@
-"""Modes, where it is known that there is one top."""
+"""Modes of unimodal distributions."""
 
 import math
 
@@ -21,19 +21,19 @@ _RATES = (
   (1.0, 1.0 + 2.0**-50, 1.0 - 2.0**-30),
   (1e-3, 1.0, 1e3, 50.0),
   (1e-200, 1e-201, 3e-200),
-  # Rates times times are above what the kernel takes.
+  # Rates times times exceed the kernel's range.
   (1e200, 1.0, 2.0),
   (1e30, 1e20, 1e10, 1.0, 3.0, 1e-30),
   (1e200, 1.0),
 )
 _COUNTS = (1, 2, 30, 1000)
 if MODE == "jax":
-  _RATES = (*_RATES[:2], (1e200, 1.0, 2.0))  # Each is compiled.
+  _RATES = (*_RATES[:2], (1e200, 1.0, 2.0))  # Each distribution is compiled.
   _COUNTS = _COUNTS[:2]
 
 
 def _mode_of_stages(rates):
-  """The zero of the slope, by partial fractions and bisection."""
+  """Computes the mode by partial fractions and bisection."""
   with mpmath.workdps(60 * len(rates) + 100):
     apart = mpmath.mpf(10) ** -40
     rates = [mpmath.mpf(r) * (1 + i * apart) for i, r in enumerate(rates)]
@@ -53,7 +53,7 @@ def _mode_of_stages(rates):
 
 
 class ModesTest(test_case.TestCase):
-  """Values against closed forms, SciPy's tables and many digits."""
+  """Compares with closed forms, SciPy and many digits."""
 
   @parameterized.parameters(*((rates,) for rates in _RATES))
   def test_hypoexponential(self, rates):
@@ -61,7 +61,7 @@ class ModesTest(test_case.TestCase):
     self.assert_close(found, _mode_of_stages(rates), 1e-13)
 
   def test_equal_stages(self):
-    # Those of an Erlang distribution.
+    # Values of an Erlang distribution.
     for count in _COUNTS:
       rates = onp.full(count, 2.5)
       expected = (count - 1) / 2.5

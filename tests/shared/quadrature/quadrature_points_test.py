@@ -1,4 +1,4 @@
-"""Entropies and divergences of transformed and truncated laws."""
+"""Entropies and divergences of transformed and truncated distributions."""
 
 import itertools
 import math
@@ -38,14 +38,14 @@ _CHANGES = {
 }
 NAMES = tuple(_CHANGES)
 if MODE == "jax":
-  NAMES = NAMES[:1]  # Each of them is compiled.
+  NAMES = NAMES[:1]  # Each distribution is compiled.
 # The stated error; what is found is near 1e-14.
 _ERROR = 1e-9
 _EULER = 0.5772156649015329
 
 
 def _entropy(name):
-  """By SciPy's quadrature of the density that the family's docstring states."""
+  """Computes the entropy by SciPy's quadrature of the documented density."""
   rate, *others = CASES[name].parameters.values()
 
   def term(u):
@@ -56,7 +56,7 @@ def _entropy(name):
     p = slope * rate**2 * x * math.exp(-rate * x)
     return -p * math.log(p) * y if p > 0 else 0.0
 
-  # In the logarithm of time: tails may be those of powers.
+  # The integral is in log time, as tails may be power laws.
   ends = [-60, -20, -8, -4, -2, 0, 1, 2, 3, 4, 6, 10, 20, 40]
   parts = [
     integrate.quad(term, a, b, epsabs=0, epsrel=1e-13, limit=500)[0]
@@ -66,7 +66,7 @@ def _entropy(name):
 
 
 def _weibull_divergence(k1, scale1, k2, scale2):
-  """C. Bauckhage, Computing the Kullback-Leibler divergence, 2013."""
+  """Computes the divergence of Weibull distributions (C. Bauckhage, 2013)."""
   return (
     math.log(k1 / scale1**k1)
     - math.log(k2 / scale2**k2)
@@ -81,7 +81,7 @@ def _weibull(concentration, rate=1.0):
 
 
 class EntropyTest(test_case.TestCase):
-  """Entropies, against quadrature in many digits and closed forms."""
+  """Tests entropies, against quadrature in many digits and closed forms."""
 
   @parameterized.parameters(*((name,) for name in NAMES))
   def test_families(self, name):
@@ -162,7 +162,7 @@ class EntropyTest(test_case.TestCase):
 
 
 class DivergenceTest(test_case.TestCase):
-  """Divergences, against closed forms."""
+  """Tests divergences, against closed forms."""
 
   def test_weibull(self):
     cases = ((1.5, 2.0, 0.7, 1.0), (0.5, 1.0, 0.6, 3.0), (3.0, 1.0, 3.0, 2.0))
@@ -224,7 +224,7 @@ class DivergenceTest(test_case.TestCase):
     self.assert_close(laws[0].kl_divergence(laws[1]), expected, 1e-9)
     self.assert_close(laws[0].kl_divergence(laws[2]), math.inf)
     self.assert_close(laws[2].kl_divergence(laws[1]), math.log(2.0), 1e-9)
-    # And where the changes differ.
+    # The parameters of the transformations differ here.
     other = pd.MatrixWeibull(inner, 2.5)
     self.assert_close(laws[0].kl_divergence(other), math.inf)
 
@@ -237,7 +237,7 @@ class DivergenceTest(test_case.TestCase):
     self.assert_close(found[1, 1], expected, 1e-8)
 
   def test_what_grows_too_fast(self):
-    # E exp(X) of a rate below one is infinite; that is not seen for certain.
+    # E exp(X) is infinite for a rate below one, which may give inf or NaN.
     p = pd.MatrixPareto(pd.Erlang(1, 0.5), 1.0)
     self.assert_close(p.kl_divergence(_weibull(1.0)), math.nan)
 

@@ -1,4 +1,4 @@
-"""Modes of transformed variables, where it is known that there is one top."""
+"""Modes of transformed variables with unimodal densities."""
 
 import math
 
@@ -48,11 +48,11 @@ _CASES = [
   for count, rate in ((1, 1.5), (2, 0.3), (3, 40.0), (30, 1e-3))
 ]
 if MODE != "numpy":
-  _CASES = _CASES[1::9]  # Each is compiled, and all is written once.
+  _CASES = _CASES[1::9]  # Each is compiled, and all share one source.
 
 
 def _mode(inverse, count, rate):
-  """Where the density is largest, by bisection in the scale of log y."""
+  """Computes the mode, by bisection in the scale of log y."""
   with mpmath.workdps(150):
 
     def slope_of(function, u):
@@ -82,7 +82,7 @@ def _mode(inverse, count, rate):
 
 
 class TransformedModesTest(test_case.TestCase):
-  """Tops of Erlang variables, and densities that fall."""
+  """Tests modes of transformed Erlang variables, and decreasing densities."""
 
   @parameterized.parameters(*_CASES)
   def test_stages(self, name, values, count, rate):
@@ -158,7 +158,7 @@ class TransformedModesTest(test_case.TestCase):
         ends.append(
           _mode(lambda y, k=k: inverse(y, *scale, mpmath.mpf(k)), 3, rate)
         )
-      # Of a difference of many digits, to the square of its step.
+      # The error of a central difference is the square of its step.
       self.assert_close(slope, (ends[1] - ends[0]) / (2 * step), 1e-6)
 
 

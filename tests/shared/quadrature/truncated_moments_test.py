@@ -1,4 +1,4 @@
-"""Mean, variance and moments of laws that are cut off above."""
+"""Mean, variance and moments of distributions truncated above."""
 
 import math
 
@@ -36,11 +36,14 @@ _COUNTS = [
   ("failures", 2.0, 300.0),
 ]
 if MODE != "numpy":
-  _INTERVALS, _COUNTS = _INTERVALS[:2], _COUNTS[:1]  # Written once.
+  _INTERVALS, _COUNTS = (
+    _INTERVALS[:2],
+    _COUNTS[:1],
+  )  # All substrates share one source.
 
 
 def _of(name):
-  """A distribution, and its law beyond zero."""
+  """Returns a distribution, and its exact density beyond zero."""
   rate, prob = mpmath.mpf(0.8), mpmath.mpf(0.3)
   if name == "erlang":
     return pd.Erlang(2, 0.8), oracle.erlang(2, rate)
@@ -73,7 +76,7 @@ def _of(name):
 
 
 def _statistics(expect):
-  """Mean, variance and moments of order three and five, as floats."""
+  """Computes mean, variance and moments of order three and five."""
   mean = expect(lambda x: x)
   return [
     float(x)
@@ -91,7 +94,7 @@ def _found(dist):
 
 
 class TruncatedMomentsTest(test_case.TestCase):
-  """Values against integrals and sums in many digits."""
+  """Compares with integrals and sums in many digits."""
 
   @parameterized.parameters(*_INTERVALS)
   def test_times(self, name, low, high):

@@ -1,4 +1,4 @@
-"""Quantiles against ball arithmetic: how far F at a quantile is from u."""
+"""Quantiles against ball arithmetic: errors of F at a quantile."""
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -18,7 +18,7 @@ _EPS = onp.finfo(onp.float64).eps
 
 
 def _stiff(ratio):
-  """Phases that are mixed this much faster than the last is left."""
+  """Builds phases with rates that differ by a factor."""
   p = 10
   rates = onp.diag(onp.full(p - 1, ratio), 1)
   rates += onp.diag(onp.full(p - 1, ratio), -1)
@@ -59,13 +59,13 @@ class QuantileAccuracyTest(test_case.TestCase):
 
   @parameterized.parameters("kingman", "atom")
   def test_many(self, name):
-    """So many that they start from a table."""
+    """Tests a number of quantiles that uses the table."""
     self.require_kernel()
     u = onp.random.RandomState(1).uniform(size=2000)
     self._check(_MODELS[name], u, slice(0, 2000, 200))
 
   def _check(self, model, u, part):
-    """|F(Q) - u| <= 8 eps min(u, 1 - u) (1 + Q f(Q) / min(F, 1 - F))."""
+    """Checks |F(Q) - u| <= 8 eps min(u, 1 - u) (1 + Q f(Q) / min(F, 1 - F))."""
     q = self.host(_quantile(pm.phase_type.quantile, model, u))
     atom = 0.0 if model.prob_zero is None else float(model.prob_zero)
     for one, t in zip(u[part], q[part], strict=True):
@@ -83,7 +83,7 @@ class QuantileAccuracyTest(test_case.TestCase):
 
   @parameterized.parameters("erlang", "kingman", "birth_death", "stiff")
   def test_log_survival(self, name):
-    """What exp(-1e4) leaves of the survival function."""
+    """Tests survival probabilities of exp(-1e4)."""
     self.require_kernel()
     model = _MODELS[name]
     logs = onp.asarray([-1e4, -800.0, -1e-3])

@@ -22,7 +22,7 @@ _US = onp.asarray(
 
 
 def _erlang(k, rate, u):
-  """The quantile of an Erlang time, from the incomplete gamma function."""
+  """Computes the quantile of an Erlang time."""
   with mpmath.workdps(40):
     u = mpmath.mpf(float(u))
 
@@ -42,13 +42,13 @@ def _erlang(k, rate, u):
 
 
 class ValuesTest(test_case.TestCase):
-  """Continuous quantiles."""
+  """Tests continuous quantiles."""
 
   def test_exponential(self):
     for path in self.paths():
       with kernel_ops.use_path(path):
         q = pm.phase_type.quantile(_US, *models.exponential(2.0)[:2])
-        # The portable path has logarithms only, which are rounded.
+        # The portable path uses rounded logarithms only.
         rtol = 2e-15 if path == "kernel" else 2e-13
         self.assert_close(q, -onp.log1p(-_US) / 2, rtol)
 
@@ -72,7 +72,7 @@ class ValuesTest(test_case.TestCase):
       u = self.host(value(t, initial, matrix, exits, atom))
       q = self.host(quantile(u, initial, matrix, exits, atom))
       density = pm.phase_type.prob(t, initial, matrix, exits, atom)
-      # What one unit in the last place of u is.
+      # The effect of one unit in the last place of u.
       step = onp.finfo(onp.float64).eps * u
       if value is not pm.phase_type.cdf:
         step = onp.finfo(onp.float64).eps * onp.maximum(onp.abs(u), 1.0)
@@ -124,7 +124,7 @@ class ValuesTest(test_case.TestCase):
     q = self.host(pm.phase_type.quantile(u, [1 - atom], [[-1.0]]))
     self.assert_close(q[:3], onp.zeros(3))
     self.assert_close(q[3:], onp.log((1 - atom) / (1 - u[3:])), 1e-14)
-    # Just above, where F hardly differs from the atom.
+    # Just above the atom, F is almost constant.
     above = atom + 2.0 ** onp.asarray([-50, -40, -20])
     q = self.host(pm.phase_type.quantile(above, [1 - atom], [[-1.0]]))
     mass = (1 - atom) * -onp.expm1(-q)
@@ -140,7 +140,7 @@ class ValuesTest(test_case.TestCase):
     q = self.host(pm.phase_type.quantile(u, [1.0, 0.0], matrix))
     self.assert_close(q[:2], -onp.log1p(-4 * u[:2]) / 2, 1e-14)
     self.assert_close(q[2:], onp.full(3, onp.inf))
-    # A trap that is hardly ever met shows in the survival function.
+    # A trap with tiny probability changes the survival function.
     edges = pm.EdgeRates([0, 0], [2, 1], [1.0, 1e-20])
     logs = onp.asarray([-1.0, -46.0, -46.06])
     q = self.host(pm.phase_type.quantile_log_survival(logs, [1.0, 0.0], edges))
@@ -155,7 +155,7 @@ class ValuesTest(test_case.TestCase):
       self.assert_close(pm.phase_type.quantile(u, *model), onp.full(3, onp.nan))
 
   def test_out_of_reach(self):
-    """What the kernel cannot compute is NaN, what it can is not."""
+    """Tests NaN for times out of the kernel's range only."""
     self.require_kernel()
     p = 20
     rates = onp.diag(onp.full(p - 1, 1e5), 1)
@@ -167,7 +167,7 @@ class ValuesTest(test_case.TestCase):
     self.assertTrue(onp.isnan(q[1]))
 
   def test_plateau(self):
-    """A distribution function that is flat over many decades."""
+    """Tests a distribution function that is flat over many decades."""
     model = models.hyperexponential([0.25, 0.75], [1.0, 2.0**-40])[:2]
     u = onp.asarray([0.125, 0.25 - 2.0**-30, 0.25 + 2.0**-20, 0.5, 0.9])
     q = self.host(pm.phase_type.quantile(u, *model))
@@ -211,7 +211,7 @@ class ValuesTest(test_case.TestCase):
     )
 
   def test_many(self):
-    """Many quantiles of one model take the kernel's other way."""
+    """Tests many quantiles of one model, which the kernel computes differently."""
     model = models.ALL["cyclic"]
     u = onp.linspace(0.1001, 0.9999, 2000)
     q = self.host(pm.phase_type.quantile(u, *model[:2]))
@@ -220,7 +220,7 @@ class ValuesTest(test_case.TestCase):
 
 
 class CountsTest(test_case.TestCase):
-  """Discrete quantiles."""
+  """Tests discrete quantiles."""
 
   @parameterized.parameters(0.3, 0.01, 1e-6)
   def test_geometric(self, prob):
@@ -231,7 +231,7 @@ class CountsTest(test_case.TestCase):
     self.assert_close(k, onp.maximum(expected, 1.0), 0.0)
 
   def test_ties(self):
-    """Where F meets u exactly the count is the one where it does."""
+    """Tests counts at which F equals u exactly."""
     u = onp.asarray([0.25, 0.5, 0.75, 0.875, 1 - 2.0**-30, 1 - 2.0**-53])
     k = pm.discrete_phase_type.quantile(u, [1.0], [[0.5]])
     self.assert_close(k, [1.0, 1.0, 2.0, 3.0, 30.0, 53.0], 0.0)
@@ -265,7 +265,7 @@ class CountsTest(test_case.TestCase):
         self.assert_close(k, stats.nbinom.ppf(u, 5, 0.1) + 5, 0.0)
 
   def test_periods(self):
-    """Every second count has no probability."""
+    """Tests a chain whose odd counts are impossible."""
     matrix, exits = [[0.0, 1.0], [0.5, 0.0]], [0.0, 0.5]
     u = onp.asarray([0.1, 0.5, 0.51, 0.75, 0.76, 0.99])
     k = pm.discrete_phase_type.quantile(u, [1.0, 0.0], matrix, exits)
@@ -287,7 +287,7 @@ class CountsTest(test_case.TestCase):
 
 
 class DerivativesTest(test_case.TestCase):
-  """In closed form."""
+  """Tests derivatives by closed forms."""
 
   def test_vjp(self):
     self.require_kernel()
@@ -398,7 +398,7 @@ class DerivativesTest(test_case.TestCase):
       pm.phase_type.quantile, u, [0.75], [[-1.0]], tangents=tangents
     )
     self.assert_close(moved, [0.0, onp.nan, onp.nan])
-    # What nobody asks for is not lost with it.
+    # An unused NaN derivative must not spoil others.
     bar = onp.asarray([1.0, 0.0, 0.0])
     _, bars = derivatives.vjp(
       pm.phase_type.quantile, u, [0.75], [[-1.0]], cotangent=bar

@@ -16,7 +16,7 @@ from tests.helpers import test_case
 
 
 def _chain(p, seed=0, cyclic=True):
-  """Masses and probabilities with 10 binary digits, an atom among them."""
+  """Draws masses, probabilities and an atom with 10 binary digits."""
   state = onp.random.RandomState(seed)
   rows = state.multinomial(1024, onp.ones(p + 1) / (p + 1), p) / 1024
   alpha = state.multinomial(1024, onp.ones(p + 1) / (p + 1))[:p] / 1024
@@ -27,7 +27,7 @@ def _chain(p, seed=0, cyclic=True):
 
 
 def _probs(alpha, matrix, visits, jumps, largest):
-  """P(Y = k) for k up to the largest, by following all paths that earn k.
+  """Computes P(Y = k) for all k, by enumeration of paths.
 
   In rational numbers; steps that earn nothing are a linear system, which is
   solved by iteration of its Neumann series until nothing is left to see.
@@ -55,7 +55,7 @@ def _probs(alpha, matrix, visits, jumps, largest):
             there[j][k + earned] += moved
           else:
             found[k + earned] += moved
-    # Beyond 2^-90 nothing is seen.
+    # Terms below 2^-90 are negligible.
     here = [
       [Fraction(math.floor(x * 2**90), 2**90) for x in row] for row in there
     ]
@@ -68,7 +68,7 @@ def _found(model, counts):
 
 
 class DiscreteRewardTransformTest(test_case.TestCase):
-  """Laws of Y."""
+  """Tests distributions of Y."""
 
   @parameterized.product(
     visits=((1, 0, 1), (0, 1, 0), (0, 0, 0), (1, 1, 1), (2, 0, 3)),

@@ -1,4 +1,4 @@
-"""Densities of rewards that are earned one after the other."""
+"""Densities of rewards that accumulate one after the other."""
 
 import math
 
@@ -17,7 +17,7 @@ from tests.helpers import test_case
 
 
 class DensityTest(test_case.TestCase):
-  """Chains whose rewards are earned one after the other."""
+  """Tests densities of feed-forward chains."""
 
   @parameterized.parameters(
     (1.0, 2.0), (1e-3, 1e-9), (5.0, 0.1), (300.0, 4000.0)
@@ -54,7 +54,7 @@ class DensityTest(test_case.TestCase):
     self.assert_close(dist.prob([0.0, 0.0]), atom, 1e-14)
 
   def test_what_cannot_be_seen_is_not_zero(self):
-    # The second phase is never entered, but its rest is e^1400 times likelier.
+    # The second phase is never entered, but its density is e^1400 times larger.
     matrix = onp.asarray([[0.0, 1.0, 0.0], [0.0] * 3, [0.0] * 3])
     rewards = onp.asarray([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
     exits = onp.asarray([0.0, 3.0, 1.0])
@@ -71,7 +71,7 @@ class DensityTest(test_case.TestCase):
     self.assert_close(dist.log_prob(y), math.log(8.0) - 0.5 - 2 - 8, 1e-14)
 
   def test_conditionally_independent(self):
-    # Each first phase has phases of its own.
+    # Each first phase has separate phases.
     rates = onp.asarray([[1.0, 3.0], [0.25, 2.0]])
     matrix = -onp.diag([1.0, 0.25, 3.0, 2.0])
     matrix[0, 2], matrix[1, 3] = 1.0, 0.25
@@ -84,7 +84,7 @@ class DensityTest(test_case.TestCase):
     self.assert_close(dist.log_prob(y), expected, 1e-13)
 
   def test_phases_without_reward(self):
-    # Phase 1 earns nothing: it is left for 2 or absorption.
+    # Phase 1 has no reward, and leads to phase 2 or absorption.
     matrix = onp.asarray([[-1.0, 1.0, 0.0], [0.0, -4.0, 3.0], [0.0, 0.0, -2.0]])
     rewards = onp.asarray([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
     dist = pd.MultivariatePhaseType([1.0, 0.0, 0.0], matrix, rewards)

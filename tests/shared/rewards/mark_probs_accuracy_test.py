@@ -1,4 +1,4 @@
-"""Joint counts of marks against rational numbers and known laws."""
+"""Joint Poisson counts against rational numbers and known distributions."""
 
 from fractions import Fraction
 import itertools
@@ -21,7 +21,7 @@ from tests.oracle import reward_oracle as oracle
 
 
 def _exact(alpha, off, exits, rewards, theta, counts, atom=0.0):
-  """The same probabilities in rational numbers, count by count."""
+  """Computes the probabilities in rational numbers."""
   p, size = onp.shape(rewards)
   rates = [
     [
@@ -50,14 +50,14 @@ def _exact(alpha, off, exits, rewards, theta, counts, atom=0.0):
 
 
 def _tree(n):
-  """The coalescent of n lineages, with the lineages as rewards."""
+  """Builds the coalescent of n lineages, with lineages as rewards."""
   lineages = onp.arange(n, 1, -1.0)
   model = models.hypoexponential(lineages * (lineages - 1) / 2)
   return model, lineages[:, None]
 
 
 class JointMarkProbsTest(test_case.TestCase):
-  """Values."""
+  """Tests values."""
 
   @parameterized.parameters(
     (1, (5, 3)), (3, (4,)), (4, (2, 3, 2)), (6, (3, 3)), (6, (0, 0, 0, 1))
@@ -88,7 +88,7 @@ class JointMarkProbsTest(test_case.TestCase):
         self.assert_close(found, expected, 1e-13)
 
   def test_two_rewards_of_one_phase(self):
-    # All marks are geometric, and each is of a kind by chance.
+    # The total is geometric, and each event has a random kind.
     found = self.host(
       pm.phase_type.joint_mark_probs(
         (6, 5), [[1.0, 2.0]], [0.5, 0.25], [1.0], [[-1.0]]
@@ -119,7 +119,7 @@ class JointMarkProbsTest(test_case.TestCase):
     self.assert_close(found, [float(x) for x in expected], 1e-12)
 
   def test_marginals(self):
-    # Marks that nobody looks at change nothing.
+    # Unused counts do not change the others.
     model = models.random_model(4, onp.random.RandomState(2))
     rewards = onp.random.RandomState(3).gamma(1.0, size=(4, 2))
     both = pm.phase_type.joint_mark_probs((3, 12), rewards, [0.3, 0.01], *model)
@@ -187,7 +187,7 @@ class JointMarkProbsTest(test_case.TestCase):
 
 
 class DerivativesTest(test_case.TestCase):
-  """Gradients in rates, rewards and mark rates."""
+  """Tests gradients in rates, rewards and mark rates."""
 
   def test_gradient(self):
 
@@ -226,7 +226,7 @@ class DerivativesTest(test_case.TestCase):
 
 
 class ErrorsTest(test_case.TestCase):
-  """Bad arguments."""
+  """Tests errors of bad arguments."""
 
   @parameterized.parameters(
     ([1.0], (1, 1), ValueError, r"\(\.\.\., p, R\)"),

@@ -1,4 +1,4 @@
-"""Moments and transforms of rewards against rational numbers and known laws."""
+"""Moments and transforms of rewards, against exact results."""
 
 import itertools
 
@@ -20,7 +20,7 @@ from tests.oracle import reward_oracle as oracle
 
 
 class MomentsTest(test_case.TestCase):
-  """Means, covariances, mixed moments and transforms."""
+  """Tests means, covariances, mixed moments and transforms."""
 
   @parameterized.product(p=(1, 4, 8), acyclic=(False, True))
   def test_covariance(self, p, acyclic):
@@ -135,7 +135,7 @@ class MomentsTest(test_case.TestCase):
 
 
 class KnownTablesTest(test_case.TestCase):
-  """Coalescent trees."""
+  """Tests coalescent trees."""
 
   @parameterized.parameters(2, 5, 20, 60)
   def test_watterson(self, n):

@@ -17,7 +17,7 @@ from tests.helpers import test_case
 
 
 class ProjectionTest(test_case.TestCase):
-  """Single rewards and their sums."""
+  """Tests single rewards and their sums."""
 
   def test_projection(self):
     model = reward_models.random(6, 3)
@@ -76,7 +76,7 @@ class ProjectionTest(test_case.TestCase):
 
 
 class ContractTest(test_case.TestCase):
-  """Shapes, checks and structure."""
+  """Tests shapes, checks and structure."""
 
   def test_shapes(self):
     alpha, off, rewards, exits, atom = reward_models.random(4, 2)
@@ -153,7 +153,7 @@ class ContractTest(test_case.TestCase):
 
 
 class GraphTest(test_case.TestCase):
-  """Rewards of the chains of graphs."""
+  """Tests rewards of graphs."""
 
   def _tree(self, n=6):
     def transitions(k):

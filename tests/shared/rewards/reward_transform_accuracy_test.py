@@ -17,7 +17,7 @@ from tests.oracle import reward_oracle as oracle
 
 
 def _model(p, acyclic=False):
-  """Random masses, off-diagonals, exits and an atom, all representable."""
+  """Draws representable masses, off-diagonals, exits and an atom."""
   state = onp.random.RandomState(p)
   model = models.random_model(p, state)
   off = model.subgenerator * (1 - onp.eye(p))
@@ -44,7 +44,7 @@ _CASES = (
 
 
 class RewardTransformTest(test_case.TestCase):
-  """Entrywise relative accuracy of the model of Y."""
+  """Tests entrywise relative errors of the model of Y."""
 
   @parameterized.product(case=_CASES, acyclic=(False, True))
   def test_model(self, case, acyclic):
@@ -68,7 +68,7 @@ class RewardTransformTest(test_case.TestCase):
       self.assert_close(between[plus][:, plus], expected[1], 1e-13)
       self.assert_close(found[2][plus], expected[2], 1e-13)
       self.assert_close(found[3], expected[3], 1e-13)
-      # Phases that earn nothing are never entered, and are left at once.
+      # Phases without reward are never entered, and are left at once.
       self.assert_close(found[0][list(zeros)], onp.zeros(len(zeros)))
       self.assertFalse(onp.any(between[:, list(zeros)]))
       self.assertTrue(onp.all(found[2][list(zeros)] > 0))
@@ -88,7 +88,7 @@ class RewardTransformTest(test_case.TestCase):
     self.assert_close(pm.phase_type.second_moment(*found), float(second), 1e-13)
 
   def test_nearly_singular(self):
-    # A queue that drifts up: it is idle, and earns, above 1e40 times.
+    # The queue drifts up, and is idle with reward above 1e40 times.
     p = 61
     off = onp.diag(onp.full(p - 1, 5.0), 1) + onp.diag(onp.ones(p - 1), -1)
     exits = onp.zeros(p)
@@ -172,10 +172,10 @@ class RewardTransformTest(test_case.TestCase):
 
 
 class MeaningTest(test_case.TestCase):
-  """What becomes of models at the edge."""
+  """Tests reward transforms of extreme models."""
 
   def test_ends_where_nothing_more_is_earned(self):
-    # From phase 0 half of the paths get into phase 1, for ever.
+    # Half of the paths from phase 0 stay in phase 1 for ever.
     matrix = onp.asarray([[-2.0, 1.0], [0.0, 0.0]])
     found = pm.phase_type.reward_transform([3.0, 0.0], [1.0, 0.0], matrix)
     self.assert_close(pm.phase_type.mean(*found), 1.5)
@@ -215,7 +215,7 @@ class MeaningTest(test_case.TestCase):
 
 
 class EdgesTest(test_case.TestCase):
-  """Sparse models."""
+  """Tests sparse models."""
 
   def _model(self):
     edges = pm.EdgeRates(

@@ -19,7 +19,7 @@ STEPS = [[0.25, 0.25, 0.25], [0.5, 0.0, 0.0], [0.0, 0.5, 0.25]]
 
 
 class SamplePathsTest(test_case.TestCase):
-  """Phases, and the times of their entry."""
+  """Tests phases, and the times of their entry."""
 
   def setUp(self):
     super().setUp()
@@ -64,12 +64,12 @@ class SamplePathsTest(test_case.TestCase):
     phases, times = self.paths(dist, 60)
     self.assertTrue(onp.all(phases[:, -1] == 3))
     ends = times[:, -1]
-    # The atom apart.
+    # The atom is excluded.
     later = ends[ends > 0]
     given = lambda t: (self.host(dist.cdf(t)) - 0.25) / 0.75
     self.assertGreater(stats.kstest(later, given).pvalue, 1e-3)
     self.assertLess(abs(onp.mean(ends == 0) - 0.25), 0.03)
-    # Once absorbed, for ever, and times never go back.
+    # Absorption is permanent, and times are nondecreasing.
     self.assertTrue(onp.all(onp.diff(times, axis=1) >= 0))
     absorbed = phases == 3
     self.assertTrue(onp.all(absorbed[:, 1:] >= absorbed[:, :-1]))

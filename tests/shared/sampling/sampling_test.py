@@ -16,7 +16,7 @@ from tests.helpers import test_case
 
 
 class RandomTest(test_case.TestCase):
-  """The seam's generators."""
+  """Tests the random number generators of the seam."""
 
   def test_uniform(self):
     seed = random.sanitize_seed(seed=3, salt="uniform")
@@ -71,7 +71,7 @@ class RandomTest(test_case.TestCase):
 
 
 class SampleTest(test_case.TestCase):
-  """Samples of phase-type distributions."""
+  """Tests samples of phase-type distributions."""
 
   @parameterized.parameters("erlang", "hyperexponential", "cyclic", "random")
   def test_distribution(self, name):
@@ -107,11 +107,11 @@ class SampleTest(test_case.TestCase):
   def test_tails(self):
     x = self.host(pd.PhaseType([1.0], [[-1.0]]).sample(20000, seed=14))
     self.assertGreater(onp.min(x), 0.0)
-    # The law of the least of them, of rate 20000.
+    # The least of them is exponential of rate 20000.
     self.assertLess(onp.min(x), 10 / 20000)
 
   def test_draws_without_quantiles(self):
-    # No rate is within reach of the kernel's numbers, at half of the times.
+    # Half of the times are out of the kernel's range.
     matrix = onp.asarray(
       [[-1e200, 0.0, 0.0], [0.0, -1e-200, 1e-200], [0.0, 0.0, -1e200]]
     )
@@ -127,7 +127,7 @@ class SampleTest(test_case.TestCase):
 
   @test_case.of_bad_values
   def test_no_paths_of_very_many_jumps(self):
-    # Hardly any quantile of the first one can be found; paths have 1e17 jumps.
+    # Few quantiles of the first model exist, and its paths have 1e17 jumps.
     rates = onp.asarray([[[0.0, 1.0], [1.0, 0.0]], [[0.0, 1e-200], [0.0, 0.0]]])
     exits = onp.asarray([[1e-17, 0.0], [0.0, 1e200]])
     dist = pd.PhaseType([1.0, 0.0], rates, exits)
