@@ -179,7 +179,9 @@ class ErrorsTest(test_case.TestCase):
 
   def test_sizes(self):
     law = pd.Erlang(400, 1.0)
-    with self.assertRaisesRegex(ValueError, "160000 phases: at most 100000"):
+    with self.assertRaisesRegex(
+      ValueError, "160000 phases: there must be at most 100000"
+    ):
       pd.minimum([law, law])
     with self.assertRaisesRegex(ValueError, "160800 phases"):
       pd.maximum([law, law])

@@ -312,7 +312,7 @@ class FitTest(test_case.TestCase):
     for (method, *args), slope in slopes.items():
       found = fit.standard_error_of(method, *args)
       self.assert_close(found, abs(slope) * error, 1e-6)
-    with self.assertRaisesRegex(NotImplementedError, "are steps"):
+    with self.assertRaisesRegex(NotImplementedError, "are step functions"):
       fit.standard_error_of("quantile", 0.5)
 
   def test_any_function(self):

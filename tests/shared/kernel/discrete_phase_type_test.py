@@ -303,7 +303,9 @@ class RulesTest(test_case.TestCase):
       pm.discrete_phase_type.prob(1, [1.0], pm.EdgeRates([0], [1], onp.ones(1)))
     with self.assertRaisesRegex(TypeError, "must be an array or EdgeRates"):
       pm.phase_type.prob(1, [1.0], pm.EdgeProbs([0], [1], onp.ones(1)))
-    with self.assertRaisesRegex(ValueError, "exit_probs must be None"):
+    with self.assertRaisesRegex(
+      ValueError, "exit_probs is given: it must be None"
+    ):
       pm.discrete_phase_type.prob(1, [1.0], trials.edges(1, 0.5), [0.5])
 
 

@@ -259,7 +259,9 @@ class BadInputTest(test_case.TestCase):
       pm.phase_type.prob(_TIMES, onp.asarray([1.0]), edges)
 
   def test_exit_rates_are_refused(self):
-    with self.assertRaisesRegex(ValueError, "exit_rates must be None"):
+    with self.assertRaisesRegex(
+      ValueError, "exit_rates is given: it must be None"
+    ):
       pm.phase_type.prob(_TIMES, onp.eye(4)[0], _erlang(1.0), onp.ones(4))
 
   def test_dtypes_must_agree(self):

@@ -210,7 +210,7 @@ class RenewalsTest(test_case.TestCase):
     dist = pd.SparsePhaseType(
       onp.full(p, 1.0 / p), phases, onp.full(p, p), onp.ones(p)
     )
-    with self.assertRaisesRegex(ValueError, "5000 phases, and too many"):
+    with self.assertRaisesRegex(ValueError, "5000 phases, of which too many"):
       dist.renewal_density(1.0)
     self.assert_close(dist.limited_expected_value(60.0), 1.0, 1e-12)
 
