@@ -22,7 +22,7 @@ def check_rule(
   """
   forward = rule == "jvp"
   operands = declaration.outputs if forward else declaration.inputs
-  what = f"the result of the rule {rule}"
+  what = f"the value that the rule {rule} returned"
   entries = check_entries(declaration, what, operands, found)
   return [value for _, value in native_declarations.inexact(operands, entries)]
 
