@@ -29,7 +29,8 @@ class NativeFilesTest(parameterized.TestCase):
     with tempfile.TemporaryDirectory() as folder:
       path = os.path.join(folder, "lib.so")
       with self.assertRaisesRegex(
-        FileNotFoundError, "op test_scale: library is .*lib.so, which does not exist"
+        FileNotFoundError,
+        "op test_scale: library is .*lib.so, which does not exist",
       ):
         binding.bind_native(path, "test_scale")
 
