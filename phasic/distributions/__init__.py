@@ -36,10 +36,6 @@ from phasic.distributions.families.negative_binomial import (
 from phasic.distributions.families.negative_binomial import (
   NegativeBinomialTrials,
 )
-from phasic.distributions.families.sparse_phase_type import (
-  SparseDiscretePhaseType,
-)
-from phasic.distributions.families.sparse_phase_type import SparsePhaseType
 from phasic.distributions.rewards.multivariate_phase_type import (
   GraphMultivariatePhaseType,
 )
@@ -88,8 +84,6 @@ __all__ = [
   "PhaseType",
   "ReparameterizationType",
   "ResidualLife",
-  "SparseDiscretePhaseType",
-  "SparsePhaseType",
   "Support",
   "TransformedPhaseType",
   "TruncatedPhaseType",

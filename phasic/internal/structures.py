@@ -77,6 +77,11 @@ def cast(x: Any, dtype: Any = None) -> Any:
   return onp.asarray(x, dtype)
 
 
+def constant(x: Any, dtype: str) -> Any:
+  """Returns numbers of the host as an array whose values stay known in a trace."""
+  return onp.asarray(x, dtype)
+
+
 def as_result(x: Any) -> Result:
   """Converts the result of a public method.
 

@@ -112,15 +112,15 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
   def get_args(self) -> dict[str, Any]:
     """The array parameters that are given, by name.
 
-    Those of a graph that are given by their names are none: NumPyro's
-    constraints are of vectors.
+    Those of a graph that are given by their names are none, and neither are
+    edges: NumPyro's constraints are of arrays.
     """
     parameters = self.distribution.parameters
     given = {name: parameters[name] for name in self.arg_constraints}
     return {
       name: value
       for name, value in given.items()
-      if value is not None and not isinstance(value, Mapping)
+      if value is not None and not isinstance(value, (Mapping, tuple))
     }
 
   @property

@@ -85,6 +85,12 @@ def cast(x: Any, dtype: Any = None) -> Any:
   return jnp.asarray(x, dtype=dtype)
 
 
+def constant(x: Any, dtype: str) -> Any:
+  """Returns numbers of the host as an array whose values stay known in a trace."""
+  with jax.ensure_compile_time_eval():
+    return jnp.asarray(x, dtype=dtype)
+
+
 def as_result(x: Any) -> Result:
   """Converts the result of a public method.
 

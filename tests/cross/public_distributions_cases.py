@@ -11,7 +11,7 @@ from tests.cross import comparisons
 from tests.cross import public_math_cases as math_cases
 
 INITIAL, RATES, EXITS, ATOM = math_cases.MODEL
-SIX_EDGES = ([0, 0, 1, 1], [1, 2, 0, 2])
+FOUR_EDGES = ([0, 0, 1, 1], [1, 2, 0, 2])
 
 
 class Substrate:
@@ -20,6 +20,7 @@ class Substrate:
   def __init__(self, name: str):
     self.name = name
     self.graphs = comparisons.SUBSTRATES[name].graphs
+    self.math = comparisons.SUBSTRATES[name].math
     self.pd = comparisons.SUBSTRATES[name].distributions
 
   def array(self, x: Any) -> Any:
@@ -112,16 +113,27 @@ FAMILIES: dict[str, Callable[[Substrate], Any]] = {
   ),
   "NegativeBinomialTrials": lambda x: x.trials(),
   "ResidualLife": lambda x: x.pd.ResidualLife(x.erlang(), x.array(2.5)),
-  "SparseDiscretePhaseType": lambda x: x.pd.SparseDiscretePhaseType(
-    x.array([0.75, 0.25]), *SIX_EDGES, x.array([0.25, 0.125, 0.5, 0.0625])
-  ),
-  "SparsePhaseType": lambda x: x.pd.SparsePhaseType(
-    x.array([0.75, 0.25]), *SIX_EDGES, x.array([2.0, 0.5, 0.125, 1.0])
-  ),
   "TruncatedPhaseType": lambda x: x.pd.TruncatedPhaseType(
     x.erlang(), x.array(0.05), x.array(64.0)
   ),
   "ZeroInflated": lambda x: x.pd.ZeroInflated(x.erlang(), x.array(0.25)),
+}
+
+# The same classes with other arguments.
+OF_EDGES: dict[str, Callable[[Substrate], Any]] = {
+  "DiscretePhaseType of edges": lambda x: x.pd.DiscretePhaseType(
+    x.array([0.75, 0.25]),
+    x.math.EdgeProbs(*FOUR_EDGES, x.array([0.25, 0.125, 0.5, 0.0625])),
+  ),
+  "MultivariatePhaseType of edges": lambda x: x.pd.MultivariatePhaseType(
+    x.array([1.0, 0.0]),
+    x.math.EdgeRates([0, 0, 1], [1, 2, 2], x.array([1.0, 1.0, 4.0])),
+    x.array(onp.eye(2)),
+  ),
+  "PhaseType of edges": lambda x: x.pd.PhaseType(
+    x.array([0.75, 0.25]),
+    x.math.EdgeRates(*FOUR_EDGES, x.array([2.0, 0.5, 0.125, 1.0])),
+  ),
 }
 
 FUNCTIONS: dict[str, Callable[[Substrate], Any]] = {

@@ -106,12 +106,13 @@ class CompletenessTest(comparisons.TestCase):
 
 
 class FamilyTest(comparisons.TestCase):
-  @parameterized.named_parameters(*comparisons.in_others(FAMILIES))
+  @parameterized.named_parameters(
+    *comparisons.in_others((*FAMILIES, *cases.OF_EDGES))
+  )
   def test_families(self, family, substrate):
     """Compares parameters, log densities and properties of classes."""
-    expected, found = (
-      FAMILIES[family](cases.Substrate(x)) for x in ("numpy", substrate)
-    )
+    make = {**FAMILIES, **cases.OF_EDGES}[family]
+    expected, found = (make(cases.Substrate(x)) for x in ("numpy", substrate))
     self.assert_agrees(found, expected)
     for method in ("log_prob", "mean"):
       with self.subTest(method):
@@ -167,14 +168,15 @@ class FamilyTest(comparisons.TestCase):
     self.assert_agrees(found, expected)
 
   @parameterized.product(
-    family=tuple(FAMILIES), substrate=tuple(comparisons.SUBSTRATES)
+    family=(*FAMILIES, *cases.OF_EDGES),
+    substrate=tuple(comparisons.SUBSTRATES),
   )
   def test_sample(self, family, substrate):
     """Compares shapes of samples, as their values differ."""
     if substrate == "jax" and family not in SAMPLED_IN_JAX:
       self.skipTest("compiles for seconds")
     x = cases.Substrate(substrate)
-    distribution = FAMILIES[family](x)
+    distribution = {**FAMILIES, **cases.OF_EDGES}[family](x)
     event = tuple(distribution.event_shape)
     sample = distribution.sample((3, 2), seed=x.seed(1))
     self.assertEqual(onp.shape(sample), (3, 2, *event))

@@ -6,6 +6,7 @@ import mpmath
 
 from phasic import distributions as pd
 from phasic import graphs as pg
+from phasic import math as pm
 from tests.helpers import family_cases
 from tests.oracle import family_oracle
 from tests.oracle import matrix_laws
@@ -92,8 +93,8 @@ def _with_exits_law(
 
 
 def _sparse(initial_probs: Any, rates: Any, **options: Any) -> Any:
-  edges = [0, 0, 1, 1], [1, 2, 0, 2]
-  return pd.SparsePhaseType(initial_probs, *edges, rates, **options)
+  edges = pm.EdgeRates([0, 0, 1, 1], [1, 2, 0, 2], rates)
+  return pd.PhaseType(initial_probs, edges, **options)
 
 
 def _sparse_law(initial_probs: Any, rates: Any) -> Any:
@@ -103,8 +104,8 @@ def _sparse_law(initial_probs: Any, rates: Any) -> Any:
 
 
 def _sparse_steps(initial_probs: Any, probs: Any, **options: Any) -> Any:
-  edges = [0, 0, 1, 1], [1, 2, 0, 2]
-  return pd.SparseDiscretePhaseType(initial_probs, *edges, probs, **options)
+  edges = pm.EdgeProbs([0, 0, 1, 1], [1, 2, 0, 2], probs)
+  return pd.DiscretePhaseType(initial_probs, edges, **options)
 
 
 def _sparse_steps_law(initial_probs: Any, probs: Any) -> Any:

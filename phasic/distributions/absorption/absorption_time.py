@@ -263,7 +263,8 @@ class AbsorptionTime(
     """Returns the chain, checked with `validate_args`."""
     chain = self._chain()
     if self.validate_args:
-      return value_checks.check_model(*chain, discrete=self._DISCRETE)
+      names = ("initial_probs", operands.names(self._DISCRETE)[1])
+      return value_checks.check_model(*chain, self._DISCRETE, names)
     return chain
 
   def _whole_model(self) -> Model:

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 
 from phasic.distributions.absorption import absorption_time
-from phasic.distributions.absorption import discrete_phase_type
-from phasic.distributions.absorption import phase_type
 from phasic.internal import static
 from phasic.internal import user_warnings
 from phasic.math.model import chain
@@ -16,10 +14,16 @@ from phasic.math.model import edge_rates
 from phasic.math.model import operands
 
 
-def dense_form(distribution: absorption_time.AbsorptionTime) -> Any:
+def dense_form(
+  distribution: absorption_time.AbsorptionTime, family: Any
+) -> Any:
   """Returns the PhaseType or DiscretePhaseType with the same chain.
 
   Exits are given where edges or exits were: nothing is subtracted.
+
+  Args:
+    distribution: the distribution.
+    family: the class of the result.
 
   Raises:
     ValueError: there are more than 4096 phases.
@@ -38,9 +42,6 @@ def dense_form(distribution: absorption_time.AbsorptionTime) -> Any:
       tolerance = 4 * p * static.finfo_eps(initial_probs)
       diagonal = chain.snap(1.0 - leaving, tolerance)
     matrix = matrix + np.eye(p, dtype=dtype) * diagonal[..., None]
-  family: Any = phase_type.PhaseType
-  if discrete:
-    family = discrete_phase_type.DiscretePhaseType
   with user_warnings.derived():
     return family(
       initial_probs,

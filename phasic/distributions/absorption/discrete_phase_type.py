@@ -9,8 +9,10 @@ import numpy as np
 
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import atoms
+from phasic.distributions.absorption import dense_form
 from phasic.distributions.absorption import graph_chain
 from phasic.distributions.base import declared
+from phasic.distributions.base import structure
 from phasic.graphs.core import graph as graph_lib
 from phasic.internal import static
 from phasic.internal import structures
@@ -52,6 +54,17 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
     >>> print(f"{float(throws.mean()):.3f}, {float(throws.prob(3)):.6f}")
     12.000, 0.046296
 
+  The same by its edges, from phase 0 to 1 and from 1 to absorption, which is
+  phase 2; no matrix is made. A phase is kept with what its edges leave of one,
+  and derivatives are those of this rule: see `math.EdgeProbs`.
+
+    >>> from phasic.math import EdgeProbs
+    >>> throws = DiscretePhaseType(
+    ...   [1.0, 0.0], EdgeProbs([0, 1], [1, 2], [1 / 6, 1 / 6])
+    ... )
+    >>> print(f"{float(throws.mean()):.3f}, {float(throws.prob(3)):.6f}")
+    12.000, 0.046296
+
   References:
     M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
   """
@@ -63,18 +76,19 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
     "subprobabilities",
     "alpha, (..., p), the masses of the phases at the start.",
   )
-  subtransition: declared.Required = declared.array(
+  subtransition: declared.Probs = declared.array(
     2,
     "subtransition",
     "T, (..., p, p), the probabilities of a step from phase to phase; no "
-    "row's sum is above one.",
+    "row's sum is above one. Or `math.EdgeProbs` with parameters (..., m).",
   )
   exit_probs: declared.Optional = declared.array(
     1,
     "probability",
     "t, (..., p), the probabilities of absorption in a step. None derives "
     "them, t = 1 - T 1, zero within 4 p eps. If given, each row of T and "
-    "its exit sum to one within 4 p eps.",
+    "its exit sum to one within 4 p eps. With edges it must be None: the exits "
+    "are edges to p.",
     default=None,
   )
   prob_zero: declared.Derived = atoms.prob_zero()
@@ -118,11 +132,27 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
       graph, params, edge_values, initial_probs, **options
     )
 
+  def as_phase_type(self) -> DiscretePhaseType:
+    """Returns the same distribution with a matrix in the place of edges.
+
+    Raises:
+      ValueError: there are more than 4096 phases.
+    """
+    return dense_form.dense_form(self, DiscretePhaseType)
+
   def _m_step(
     self, statistics: sufficient_statistics.SufficientStatistics
   ) -> Self:
     arrays = self._arrays()
     matrix, exits = arrays["subtransition"], arrays["exit_probs"]
+    if structure.is_edges(matrix):
+      probs = rate_updates.edge_probs(
+        rate_updates.only_rates(matrix), statistics
+      )
+      edges = matrix._replace(parameters=probs)
+      return self.copy(
+        **rate_updates.start(arrays, statistics), subtransition=edges
+      )
     eye = np.eye(static.shape(matrix)[-1], dtype=static.dtype_name(matrix))
     steps = statistics.jumps + eye * statistics.stays[..., None]
     if exits is not None:

@@ -9,8 +9,10 @@ import numpy as np
 
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import atoms
+from phasic.distributions.absorption import dense_form
 from phasic.distributions.absorption import graph_chain
 from phasic.distributions.base import declared
+from phasic.distributions.base import structure
 from phasic.graphs.core import graph as graph_lib
 from phasic.internal import static
 from phasic.internal import structures
@@ -59,6 +61,15 @@ class PhaseType(absorption_time.AbsorptionTime):
     >>> print(f"{float(erlang.mean()):.3f}, {float(erlang.prob(1.0)):.6f}")
     1.000, 0.541341
 
+  The same by its edges, from phase 0 to 1 and from 1 to absorption, which is
+  phase 2; no matrix is made. Distributions with the same edges share a
+  compilation.
+
+    >>> from phasic.math import EdgeRates
+    >>> dist = PhaseType([1.0, 0.0], EdgeRates([0, 1], [1, 2], [2.0, 2.0]))
+    >>> print(f"{float(dist.mean()):.3f}, {float(dist.prob(1.0)):.6f}")
+    1.000, 0.541341
+
   References:
     M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
     M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
@@ -70,16 +81,18 @@ class PhaseType(absorption_time.AbsorptionTime):
     "subprobabilities",
     "alpha, (..., p), the masses of the phases at time zero.",
   )
-  subgenerator: declared.Required = declared.array(
+  subgenerator: declared.Rates = declared.array(
     2,
     "subgenerator",
-    "S, (..., p, p), the rates between phases, per unit of time.",
+    "S, (..., p, p), the rates between phases, per unit of time; or "
+    "`math.EdgeRates` with parameters (..., m).",
   )
   exit_rates: declared.Optional = declared.array(
     1,
     "nonnegative",
     "s, (..., p). None derives them, s = -S 1, where what is within 4 p eps "
-    "of zero, relative to the row, counts as zero.",
+    "of zero, relative to the row, counts as zero. With edges it must be None: "
+    "the exits are edges to p.",
     default=None,
   )
   prob_zero: declared.Derived = atoms.prob_zero()
@@ -134,11 +147,26 @@ class PhaseType(absorption_time.AbsorptionTime):
     found = passages.expected_sojourn_times(*self._model())
     return self._statistic("expected_sojourn_times", found)
 
+  def as_phase_type(self) -> PhaseType:
+    """Returns the same distribution with a matrix in the place of edges.
+
+    Raises:
+      ValueError: there are more than 4096 phases.
+    """
+    return dense_form.dense_form(self, PhaseType)
+
   def _m_step(
     self, statistics: sufficient_statistics.SufficientStatistics
   ) -> Self:
     arrays = self._arrays()
     matrix, given = arrays["subgenerator"], arrays["exit_rates"]
+    if structure.is_edges(matrix):
+      found = rate_updates.only_rates(matrix)
+      rates = rate_updates.edge_parameters(found, statistics)
+      edges = matrix._replace(parameters=rates)
+      return self.copy(
+        **rate_updates.start(arrays, statistics), subgenerator=edges
+      )
     p, dtype = static.shape(matrix)[-1], static.dtype_name(matrix)
     old_exits = given
     if old_exits is None:

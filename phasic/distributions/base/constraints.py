@@ -9,9 +9,13 @@ import numpy as onp
 
 from phasic.distributions.base import bijectors
 from phasic.distributions.base import entries as entries_lib
+from phasic.distributions.base import structure
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal.arrays import Array
+from phasic.math.model import edge_probs
+from phasic.math.model import edge_rates
+from phasic.math.model.edge_rates import Edges
 from phasic.math.model.value_rules import check
 from phasic.math.model.value_rules import check_sums
 from phasic.math.numeric import exact_sums
@@ -33,6 +37,7 @@ class Constraint:
     tfp: the name of TensorFlow Probability's bijector; None if that has none.
     by_differences: whether a fit moves what each is above the one before.
     beside: the name of a parameter with which it sums to one.
+    edges: what may be given in the place of a matrix; None for nothing.
   """
 
   name = "nonnegative"
@@ -43,6 +48,7 @@ class Constraint:
   tfp: str | None = "Exp"
   by_differences = False
   beside = ""
+  edges: type[Edges] | None = None
   _bijector: type[bijectors.Bijector] = bijectors.Exp
 
   def __repr__(self) -> str:
@@ -251,6 +257,7 @@ class _Subtransition(Constraint):
 
   name = "subtransition"
   exits = "exit_probs"
+  edges = edge_probs.EdgeProbs
   numpyro = None
   tfp = None
   _bijector = bijectors.SoftmaxWithSlack
@@ -258,6 +265,9 @@ class _Subtransition(Constraint):
   def entries(
     self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
   ) -> entries_lib.Entries:
+    given = place.owner.parameters[place.name]
+    if structure.is_edges(given):
+      return entries_lib.of_steps(values, names, given, place)
     rows, columns = onp.shape(values)
     kinds = [entries_lib.Kind(place.step(i)) for i in range(rows)]
     substochastic = {kind.group: False for kind in kinds}
@@ -270,6 +280,7 @@ class _Subgenerator(Constraint):
 
   name = "subgenerator"
   exits = "exit_rates"
+  edges = edge_rates.EdgeRates
   numpyro = None
   tfp = None
   _bijector = bijectors.Subgenerator
@@ -277,6 +288,9 @@ class _Subgenerator(Constraint):
   def entries(
     self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
   ) -> entries_lib.Entries:
+    given = place.owner.parameters[place.name]
+    if structure.is_edges(given):
+      return entries_lib.of_edges(values, names, given)
     return entries_lib.off_diagonal(values, names)
 
   def of_entries(self, x: Array, others: Mapping[str, Array]) -> Array:
@@ -294,27 +308,7 @@ class _Parameters(Constraint):
   numpyro = "real"
 
 
-class _EdgeRates(Constraint):
-  """Rates of edges, of which some may be from a phase to itself."""
-
-  def entries(
-    self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
-  ) -> entries_lib.Entries:
-    return entries_lib.of_edges(values, names, place)
-
-
-class _EdgeProbs(Constraint):
-  """Probabilities of edges, which sum to at most one from each phase."""
-
-  def entries(
-    self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
-  ) -> entries_lib.Entries:
-    return entries_lib.of_steps(values, names, place)
-
-
 PROBABILITIES = _Probabilities()
-# For sparse models; except in fits these are plain numbers >= 0.
-EDGE_RATES, EDGE_PROBS = _EdgeRates(), _EdgeProbs()
 _NAMED = {
   x.name: x
   for x in (

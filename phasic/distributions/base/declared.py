@@ -18,8 +18,6 @@ import inspect
 import textwrap
 from typing import Any, Protocol, TypedDict
 
-import numpy as onp
-
 from phasic.distributions.base import constraints
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import structure
@@ -27,6 +25,10 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Integer
 from phasic.internal.arrays import Result
+from phasic.math.model.edge_probs import EdgeProbs
+from phasic.math.model.edge_rates import EdgeRates
+from phasic.math.model.model_types import SubgeneratorLike
+from phasic.math.model.model_types import SubtransitionLike
 
 _NONE = inspect.Parameter.empty
 _WIDTH = 74
@@ -72,6 +74,30 @@ class Derived(Protocol):
     """Has the type of the constructor's argument; nothing can be set."""
 
 
+class Rates(Protocol):
+  """The same of a subgenerator, in whose place edges may be given."""
+
+  def __get__(
+    self, instance: object, owner: type | None = None, /
+  ) -> Array | EdgeRates:
+    """Returns the matrix, or the edges with arrays."""
+
+  def __set__(self, instance: object, value: SubgeneratorLike, /) -> None:
+    """Has the type of the constructor's argument; nothing can be set."""
+
+
+class Probs(Protocol):
+  """The same of a matrix of probabilities."""
+
+  def __get__(
+    self, instance: object, owner: type | None = None, /
+  ) -> Array | EdgeProbs:
+    """Returns the matrix, or the edges with arrays."""
+
+  def __set__(self, instance: object, value: SubtransitionLike, /) -> None:
+    """Has the type of the constructor's argument; nothing can be set."""
+
+
 class Count(Protocol):
   """The same of an integer."""
 
@@ -82,27 +108,14 @@ class Count(Protocol):
     """Has the type of the constructor's argument; nothing can be set."""
 
 
-class Indices(Protocol):
-  """The same of integers on the host."""
-
-  def __get__(
-    self, instance: object, owner: type | None = None, /
-  ) -> onp.ndarray:
-    """Returns the integers."""
-
-  def __set__(
-    self, instance: object, value: ArrayLike | structure.StaticIndices, /
-  ) -> None:
-    """Has the type of the constructor's argument; nothing can be set."""
-
-
 # Of these `help` shows in a constructor's signature what is given.
 _GIVEN = {
   "Required": "ArrayLike",
   "Optional": "ArrayLike | None",
   "Derived": "ArrayLike | None",
+  "Rates": "ArrayLike | EdgeRates",
+  "Probs": "ArrayLike | EdgeProbs",
   "Count": "Integer",
-  "Indices": "ArrayLike",
 }
 
 
@@ -129,7 +142,7 @@ class Field:
 
   def of(self, name: str) -> property:
     """Returns the property of a name."""
-    shown = self.shown or (lambda self: self._parameters[name])
+    shown = self.shown or (lambda self: structure.shown(self._parameters[name]))
     return property(shown, doc=self.text)
 
 

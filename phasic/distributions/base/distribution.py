@@ -24,6 +24,7 @@ from phasic.distributions.base import representation
 from phasic.distributions.base import sampling
 from phasic.distributions.base import slicing
 from phasic.distributions.base import statistics
+from phasic.distributions.base import structure
 from phasic.distributions.base import supports
 from phasic.distributions.base import transforms
 from phasic.internal import checks
@@ -107,6 +108,8 @@ class Distribution(
     def stored(name: str, value: object) -> object:
       if isinstance(value, Mapping):
         return {k: stored(f"{name}[{k!r}]", v) for k, v in value.items()}
+      if structure.is_edges(value):
+        return structure.stored(stored, name, value)
       if value is None or structures.is_variable(value):
         return value
       return structures.as_array(value, dtype, name, copy=True)
@@ -155,7 +158,7 @@ class Distribution(
   @property
   def dtype(self) -> str:
     """The name of the dtype of parameters, values and results."""
-    return dtypes.common_dtype(self._arrays())
+    return dtypes.common_dtype(representation.leaves(self._arrays()))
 
   @property
   def reparameterization_type(
@@ -219,13 +222,10 @@ class Distribution(
 
     Variables are read; with validate_args values are checked.
     """
-    found = {}
-    for name in self.parameter_properties():
-      value = self._parameters[name]
-      if structures.is_variable(value):
-        value = structures.as_array(value, None, name)
-      found[name] = value
-    return found
+    return {
+      name: structure.mapped(_current, name, self._parameters[name])
+      for name in self.parameter_properties()
+    }
 
   def _check_values(self, validate: Callable[[], object]) -> None:
     """Raises for values that break a rule, or warns of those that are known.
@@ -263,7 +263,8 @@ class Distribution(
 
   def _as_array(self, x: ArrayLike, name: str) -> Array:
     """Converts to an array of the distribution's dtype."""
-    dtype = dtypes.common_dtype({name: x, **self._arrays()})
+    leaves = representation.leaves(self._arrays())
+    dtype = dtypes.common_dtype({name: x, **leaves})
     return structures.as_array(x, dtype, name)
 
   def _check_value_shape(self, value: Array) -> None:
@@ -299,11 +300,24 @@ declared.complete(Distribution)
 def _check_given(
   name: str, value: object, prop: properties_lib.ParameterProperties
 ) -> None:
-  """Raises TypeError for None, and for mappings other than a graph's."""
+  """Raises TypeError for None, and for what must not stand for an array."""
   if value is None and not prop.optional:
     raise TypeError(f"{name} is None: it must be an array")
   if isinstance(value, Mapping) and not prop.constraint.is_of_graph:
     raise TypeError(f"{name} is {type(value).__name__}: it must be an array")
+  edges = prop.constraint.edges
+  if structure.is_edges(value) and not (edges and isinstance(value, edges)):
+    other = f" or {edges.__name__}" if edges else ""
+    raise TypeError(
+      f"{name} is {type(value).__name__}: it must be an array{other}"
+    )
+
+
+def _current(name: str, value: object) -> object:
+  """Returns an array parameter as it is now."""
+  if structures.is_variable(value):
+    return structures.as_array(value, None, name)
+  return value
 
 
 def _shape_array(shape: static.Shape) -> Array:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as onp
 
 from phasic.internal import static
+from phasic.math.model.edge_rates import Edges
 
 
 class Kind(NamedTuple):
@@ -113,26 +114,31 @@ def off_diagonal(values: onp.ndarray, names: Sequence[str]) -> Entries:
 
 
 def of_edges(
-  values: onp.ndarray, names: Sequence[str], place: Place
+  values: onp.ndarray, names: Sequence[str], edges: Edges
 ) -> Entries:
-  """Returns the rates of edges as entries, but for edges from a phase to itself."""
-  owner = place.owner
-  kinds = [
-    Kind(is_entry=bool(source != target))
-    for source, target in zip(owner.sources, owner.targets, strict=True)
-  ]
+  """Returns the rates of edges as entries, but for edges from a phase to itself.
+
+  With coefficients the entries are the parameters, positive numbers.
+  """
+  if edges.coefficients is not None:
+    return same(values, names, Kind())
+  inner = onp.asarray(edges.sources) != onp.asarray(edges.targets)
+  kinds = [Kind(is_entry=bool(x)) for x in inner]
   return Entries(values, names, kinds, {})
 
 
 def of_steps(
-  values: onp.ndarray, names: Sequence[str], place: Place
+  values: onp.ndarray, names: Sequence[str], edges: Edges, place: Place
 ) -> Entries:
   """Returns the probabilities of edges as entries, with a sum for each source.
 
-  A sum may be less than one if no edge leads from the phase to itself.
+  A sum may be less than one if no edge leads from the phase to itself. With
+  coefficients the entries are the parameters, positive numbers.
   """
+  if edges.coefficients is not None:
+    return same(values, names, Kind())
   owner = place.owner
-  sources, targets = onp.asarray(owner.sources), onp.asarray(owner.targets)
+  sources, targets = onp.asarray(edges.sources), onp.asarray(edges.targets)
   substochastic: dict[str | None, bool] = {}
   for source in sources:
     rows = sources == source

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from phasic.distributions.base import constraints
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import representation
+from phasic.distributions.base import structure
+from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal import user_warnings
 from phasic.math.model import plausible
@@ -44,24 +47,25 @@ def are_plausible(
     known: their values on the host, None among them.
     properties: of the parameters.
   """
-  atom = known.get("prob_zero")
   return all(
     known[name] is None
     or prop.constraint.is_of_graph
-    or (
-      plausible.is_parameter(
-        known[name],
-        prop.constraint.name,
-        known.get(prop.constraint.exits),
-        atom,
-      )
-      and (
-        not prop.constraint.beside
-        or atom is None
-        or plausible.sum_to_one(known[name], atom)
-      )
-    )
+    or _is_plausible(known, name, prop.constraint)
     for name, prop in properties.items()
+  )
+
+
+def _is_plausible(
+  known: Mapping[str, Any], name: str, constraint: constraints.Constraint
+) -> bool:
+  """Returns whether one parameter seems to meet its constraint."""
+  x, atom = known[name], known.get("prob_zero")
+  if structure.is_edges(x):
+    p = static.shape(known["initial_probs"])[-1]
+    return plausible.are_edges(x, p, constraint == "subtransition")
+  exits = known.get(constraint.exits)
+  return plausible.is_parameter(x, constraint.name, exits, atom) and (
+    not constraint.beside or atom is None or plausible.sum_to_one(x, atom)
   )
 
 
@@ -70,19 +74,16 @@ def _at_hand(distribution: Any) -> dict[str, Any] | None:
   parameters: dict[str, Any] = distribution._parameters
   names = distribution.parameter_properties()
   given = {name: parameters[name] for name in names}
-  if any(isinstance(x, Mapping) for x in given.values()):
-    leaves = representation.leaves(given).values()
-    known = plausible.values_at_hand(list(leaves))
-    return None if known is None else _like(given, iter(known))
-  known = plausible.values_at_hand(list(given.values()))
-  return None if known is None else dict(zip(names, known, strict=True))
+  leaves = representation.leaves(given).values()
+  known = plausible.values_at_hand(list(leaves))
+  return None if known is None else _like(given, iter(known))
 
 
 def _like(given: object, values: Iterator[Any]) -> Any:
-  """Returns values in the structure of nested mappings."""
+  """Returns values in the structure of nested mappings and edges."""
   if isinstance(given, Mapping):
     return {name: _like(x, values) for name, x in given.items()}
-  return next(values)
+  return structure.mapped(lambda *_: next(values), "", given)
 
 
 def _mend(distribution: Any, known: dict[str, Any]) -> list[str]:
@@ -91,7 +92,9 @@ def _mend(distribution: Any, known: dict[str, Any]) -> list[str]:
   parameters: dict[str, Any] = distribution._parameters
   for name, prop in distribution.parameter_properties().items():
     x = known[name]
-    if x is None or isinstance(x, Mapping) or prop.constraint.is_of_graph:
+    if x is None or isinstance(x, Mapping) or structure.is_edges(x):
+      continue
+    if prop.constraint.is_of_graph:
       continue
     exits = prop.constraint.exits
     mended, divisors, text = single_rounding.mended(

@@ -8,6 +8,7 @@ from typing import Any
 
 from phasic.distributions.base import bijectors
 from phasic.distributions.base import constraints
+from phasic.distributions.base import structure
 from phasic.internal import static
 
 
@@ -61,6 +62,21 @@ class ParameterProperties:
 Properties = Mapping[str, ParameterProperties]
 
 
+def split_shape(
+  prop: ParameterProperties, value: Any
+) -> tuple[static.Shape, static.Shape]:
+  """Returns the batch shape and the event shape of a parameter's value.
+
+  Args:
+    prop: the parameter's properties.
+    value: an array, or edges in the place of a matrix, whose events are vectors.
+  """
+  rank = 1 if structure.is_edges(value) else prop.event_ndims
+  whole = static.shape(structure.array_of(value))
+  cut = len(whole) - rank
+  return tuple(whole[:cut]), tuple(whole[cut:])
+
+
 def batch_shapes(
   properties: Properties, parameters: Mapping[str, object]
 ) -> list[static.Shape]:
@@ -69,8 +85,7 @@ def batch_shapes(
   for name, prop in properties.items():
     value = parameters[name]
     if value is not None:
-      whole = static.shape(value)
-      shapes.append(tuple(whole[: len(whole) - prop.event_ndims]))
+      shapes.append(split_shape(prop, value)[0])
   return shapes
 
 
@@ -79,11 +94,11 @@ def check_batches(
 ) -> None:
   """Raises ValueError if an array parameter has an empty batch."""
   for name, prop in properties.items():
-    if hasattr(parameters[name], "shape"):
-      whole = static.shape(parameters[name])
-      batch = whole[: len(whole) - prop.event_ndims]
+    if hasattr(structure.array_of(parameters[name]), "shape"):
+      batch, event = split_shape(prop, parameters[name])
       if any(isinstance(d, int) and d == 0 for d in batch):
-        raise ValueError(f"{name} has shape {whole}: it must not be empty")
+        shape = (*batch, *event)
+        raise ValueError(f"{name} has shape {shape}: it must not be empty")
 
 
 def batch_shape(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as onp
 
+from phasic.distributions.base import structure
 from phasic.internal import static
 from phasic.internal import structures
 
@@ -35,11 +36,16 @@ def text_of(distribution: Any, parameters: Mapping[str, object]) -> str:
 
 
 def leaves(arrays: Mapping[str, Any]) -> dict[str, Any]:
-  """Returns arrays by name, entries of mappings as params['a']."""
+  """Returns arrays by name, entries of mappings as params['a'].
+
+  Those of edges are subgenerator.parameters and so on.
+  """
   found: dict[str, Any] = {}
   for name, value in arrays.items():
     if isinstance(value, Mapping):
       found |= leaves({f"{name}[{k!r}]": v for k, v in value.items()})
+    elif structure.is_edges(value):
+      found |= structure.arrays_of(name, value)
     else:
       found[name] = value
   return found
@@ -57,6 +63,8 @@ def _text(x: object) -> str | None:
     return str(x)
   if isinstance(x, Mapping):
     return _text_of_mapping(x)
+  if structure.is_edges(x):
+    return _text_of_edges(structure.shown(x))
   if isinstance(x, tuple) and x and all(map(_is_structure, x)):
     shown = [repr(one) for one in x[:_FEW_STRUCTURES]]
     more = ["..."] if len(x) > len(shown) else []
@@ -83,6 +91,16 @@ def _text_of_mapping(x: Mapping[str, object]) -> str | None:
     return f"[{', '.join(map(str, texts.values()))}]"
   named = (f"{name!r}: {text}" for name, text in texts.items())
   return f"{{{', '.join(named)}}}"
+
+
+def _text_of_edges(x: Any) -> str:
+  """Returns few edges with their numbers, and the shapes of many."""
+  given = {k: one for k, one in x._asdict().items() if one is not None}
+  texts = {k: _text_of_array(one) for k, one in given.items()}
+  if any(text is None for text in texts.values()):
+    return repr(x)
+  named = ", ".join(f"{k}={text}" for k, text in texts.items())
+  return f"{type(x).__name__}({named})"
 
 
 def _text_of_array(x: object) -> str | None:

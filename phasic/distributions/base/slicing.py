@@ -11,8 +11,8 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.base import parameter_properties
+from phasic.distributions.base import structure
 from phasic.internal import static
-from phasic.internal.arrays import Array
 
 _Checked: TypeAlias = int | slice | types.EllipsisType | None
 _Item: TypeAlias = SupportsIndex | slice | types.EllipsisType | None
@@ -25,8 +25,8 @@ def slice_parameters(
   parameters: Mapping[str, Any],
   index: Index,
   batch: static.Shape | None = None,
-) -> dict[str, Array | None]:
-  """Returns the array parameters of the sliced batch.
+) -> dict[str, Any]:
+  """Returns the array parameters of the sliced batch, None for absent ones.
 
   Args:
     properties: of the array parameters.
@@ -45,16 +45,16 @@ def slice_parameters(
     shapes = parameter_properties.batch_shapes(properties, parameters)
     batch = static.broadcast_shapes(*shapes)
   items = _checked_index(index, batch)
-  sliced: dict[str, Array | None] = {}
+  sliced: dict[str, Any] = {}
   for name, prop in properties.items():
     value = parameters[name]
     if value is None:
       sliced[name] = None
       continue
-    whole = static.shape(value)
-    event = whole[len(whole) - prop.event_ndims :]
-    full = np.broadcast_to(value, (*batch, *event))
-    sliced[name] = full[(*items, *(slice(None) for _ in event))]
+    _, event = parameter_properties.split_shape(prop, value)
+    full = np.broadcast_to(structure.array_of(value), (*batch, *event))
+    part = full[(*items, *(slice(None) for _ in event))]
+    sliced[name] = structure.with_array(value, part)
   return sliced
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self, TypeGuard
 
 import numpy as onp
 
 from phasic.internal import raw_arguments
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.internal.arrays import Integer
+from phasic.math.model import edge_rates
+from phasic.math.model import operands
+from phasic.math.model.model_types import Edges
 
 # More stages are refused before arrays are allocated.
 MAX_PHASES = 2**20
@@ -61,10 +66,12 @@ def static_counts(name: str, values: Sequence[Integer]) -> tuple[int, ...]:
   return counts
 
 
+@structures.register
 class StaticIndices:
   """Integers on the host, compared by value.
 
-  Distributions that share them share a compilation.
+  Distributions that share them share a compilation: to JAX they are structure,
+  and not a leaf. NumPy's functions take them as an array.
 
   Attributes:
     values: int32 (m,), read-only.
@@ -89,23 +96,46 @@ class StaticIndices:
   def __repr__(self) -> str:
     return f"StaticIndices({len(self.values)} integers)"
 
+  def __len__(self) -> int:
+    return len(self.values)
 
-def static_indices(name: str, values: object, end: int) -> StaticIndices:
+  def __array__(
+    self, dtype: Any = None, copy: bool | None = None
+  ) -> onp.ndarray:
+    return onp.array(self.values, dtype=dtype, copy=copy)
+
+  def __reduce__(self) -> tuple[object, ...]:
+    # Hashes of bytes differ between processes.
+    return StaticIndices, (self.values,)
+
+  @classmethod
+  def _children(cls) -> tuple[str, ...]:
+    return ()
+
+  def _parts(self) -> Mapping[str, object]:
+    return {"indices": self}
+
+  @classmethod
+  def _unflatten(cls, parts: Mapping[str, Any]) -> Self:
+    return parts["indices"]
+
+
+def static_indices(name: str, values: object) -> StaticIndices:
   """Returns indices, checked.
 
   Args:
     name: the argument's name.
     values: integers (m,) with m > 0, or `StaticIndices`.
-    end: an upper bound, exclusive.
 
   Raises:
     TypeError: they are traced, or no integers.
-    ValueError: they have another shape, or one is out of range.
+    ValueError: they have another shape, or do not fit into 32 bits.
   """
-  given = values.values if isinstance(values, StaticIndices) else values
-  raw_arguments.check_nesting(given, name)
+  if isinstance(values, StaticIndices):
+    return values
+  raw_arguments.check_nesting(values, name)
   try:
-    known = static.concrete(given)
+    known = static.concrete(values)
   except ValueError:
     raise raw_arguments.ragged(name) from None
   if known is None:
@@ -119,8 +149,75 @@ def static_indices(name: str, values: object, end: int) -> StaticIndices:
     raise ValueError(
       f"{name} have shape {known.shape}: they must be (m,) with m > 0"
     )
-  (wrong,) = onp.nonzero((known < 0) | (known >= end))
-  if len(wrong) > 0:
-    e = int(wrong[0])
-    raise ValueError(f"{name}[{e}] = {int(known[e])}: it must be in [0, {end})")
-  return values if isinstance(values, StaticIndices) else StaticIndices(known)
+  if onp.any(known != known.astype(onp.int32)):
+    raise ValueError(f"{name} has an entry that does not fit into 32 bits")
+  return StaticIndices(known)
+
+
+# Of edges, what is structure, and the arrays.
+_ENDS = ("sources", "targets")
+_ARRAYS = ("parameters", "coefficients", "constants")
+
+
+def is_edges(value: object) -> TypeGuard[Edges]:
+  """Returns whether a parameter's value is edges in the place of a matrix."""
+  return operands.is_edges(value)
+
+
+def array_of(value: Any) -> Any:
+  """Returns the array of a parameter, of edges their own parameters."""
+  return value.parameters if is_edges(value) else value
+
+
+def with_array(value: Any, array: Any) -> Any:
+  """Returns a parameter with another array, see `array_of`."""
+  return value._replace(parameters=array) if is_edges(value) else array
+
+
+def arrays_of(name: str, edges: Edges) -> dict[str, Any]:
+  """Returns the arrays of edges by their names, None for absent ones."""
+  return {f"{name}.{own}": getattr(edges, own) for own in _ARRAYS}
+
+
+def mapped(convert: Callable[[str, Any], object], name: str, value: Any) -> Any:
+  """Returns a parameter with its array, of edges all arrays, converted.
+
+  The ends of edges are on the host.
+
+  Args:
+    convert: maps the name and the value of an array, or None, to another one.
+    name: the parameter's name.
+    value: the parameter.
+  """
+  if not is_edges(value):
+    return convert(name, value)
+  arrays = {
+    own: convert(f"{name}.{own}", getattr(value, own)) for own in _ARRAYS
+  }
+  return shown(value)._replace(**arrays)
+
+
+def stored(
+  convert: Callable[[str, Any], object], name: str, edges: Edges
+) -> Edges:
+  """Returns edges as a distribution keeps them: their ends are structure.
+
+  Arguments are those of `mapped`.
+
+  Raises:
+    TypeError: the ends are traced, or no integers.
+    ValueError: shapes do not fit.
+  """
+  ends = {end: static_indices(end, getattr(edges, end)) for end in _ENDS}
+  found = mapped(convert, name, edges._replace(**ends))
+  edge_rates.check_shapes(found)
+  return found._replace(**ends)
+
+
+def shown(value: Any) -> Any:
+  """Returns a parameter as users read it: the ends of edges are arrays."""
+  if not is_edges(value) or not isinstance(value.sources, StaticIndices):
+    return value
+  return value._replace(
+    sources=value.sources.values, targets=value.targets.values
+  )

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as onp
 
 from phasic.distributions.absorption import absorption_time
+from phasic.distributions.absorption import discrete_phase_type
+from phasic.distributions.absorption import phase_type
 from phasic.distributions.base import declared
 from phasic.distributions.families import named_family
-from phasic.distributions.families import sparse_phase_type
 from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal import user_warnings
 from phasic.internal.arrays import Array
 from phasic.math.closures import chain_parts
+from phasic.math.model import edge_probs
+from phasic.math.model import edge_rates
+
+# What closures return, by the kind of time.
+PhaseType: TypeAlias = (
+  phase_type.PhaseType | discrete_phase_type.DiscretePhaseType
+)
 
 
 def check_all(
@@ -109,10 +118,6 @@ def _no_atom(
   """Returns whether the mass at zero is known to be zero."""
   if prob_zero is None:  # It is derived.
     return False
-  if isinstance(distribution, sparse_phase_type.Sparse) and (
-    distribution._parameters["prob_zero"] is None
-  ):
-    return True
   known = static.concrete(prob_zero)
   if known is not None:
     return not onp.any(known)
@@ -128,8 +133,10 @@ def of_parts(
   children: Sequence[absorption_time.AbsorptionTime],
   name: str,
   options: declared.Options,
-) -> sparse_phase_type.Sparse:
+) -> PhaseType:
   """Returns the distribution of a chain's parts.
+
+  Where there can be no mass at zero this is known while functions are traced.
 
   Args:
     found: the parts.
@@ -139,19 +146,22 @@ def of_parts(
   """
   dtype = children[0].dtype
   sources, targets, weights = chain_parts.edge_arrays(found)
-  family: Callable[..., sparse_phase_type.Sparse] = (
-    sparse_phase_type.SparsePhaseType
+  initial, weights = (
+    structures.cast(x, dtype) for x in (found.initial, weights)
   )
-  if found.stay is not None:
-    family = sparse_phase_type.SparseDiscretePhaseType
+  if found.atom is None:
+    atom = structures.constant(onp.zeros(()), dtype)
+  else:
+    atom = structures.cast(found.atom, dtype)
   checked = any(child.validate_args for child in children)
+  arguments: declared.Options = {"validate_args": checked, "name": name}
+  arguments |= options
   # Warnings about invalid arguments have been given before.
   with user_warnings.derived():
-    return family(
-      structures.cast(found.initial, dtype),
-      sources,
-      targets,
-      structures.cast(weights, dtype),
-      None if found.atom is None else structures.cast(found.atom, dtype),
-      **{"validate_args": checked, "name": name, **options},
+    if found.stay is None:
+      rates = edge_rates.EdgeRates(sources, targets, weights)
+      return phase_type.PhaseType(initial, rates, None, atom, **arguments)
+    probs = edge_probs.EdgeProbs(sources, targets, weights)
+    return discrete_phase_type.DiscretePhaseType(
+      initial, probs, None, atom, **arguments
     )

@@ -1,9 +1,9 @@
 """Sums, extremes and mixtures of independent phase-type variables.
 
-What comes out is of phase type again, a `SparsePhaseType` or, of numbers of
-steps, a `SparseDiscretePhaseType`. Its edges are sums and products of the
-children's, and derivatives flow to the children's parameters. Variables are
-read when a function is called. Where a child's values break a rule, results
+What comes out is of phase type again, a `PhaseType` or, of numbers of steps, a
+`DiscretePhaseType`. Its edges are sums and products of the children's, and
+derivatives flow to the children's parameters. Variables are read when a
+function is called. Where a child's values break a rule, results
 are NaN, as the child's are.
 """
 
@@ -21,7 +21,6 @@ from phasic.distributions.base import constraints
 from phasic.distributions.base import declared
 from phasic.distributions.closures import closure_parts
 from phasic.distributions.families import named_family
-from phasic.distributions.families import sparse_phase_type
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
@@ -36,7 +35,7 @@ from phasic.math.model import plausible
 def convolution(
   distributions: Sequence[absorption_time.AbsorptionTime],
   **options: Unpack[declared.Options],
-) -> sparse_phase_type.Sparse:
+) -> closure_parts.PhaseType:
   """Returns the distribution of X_1 + ... + X_n, for independent X_i.
 
   It has p_1 + ... + p_n phases, at most 100,000: where one chain ends the next
@@ -55,7 +54,7 @@ def convolution(
       and `name`.
 
   Returns:
-    A `SparsePhaseType` or a `SparseDiscretePhaseType`.
+    A `PhaseType` or, of numbers of steps, a `DiscretePhaseType`, of edges.
 
   Raises:
     TypeError: one is not of phase type, or times or dtypes differ.
@@ -88,7 +87,7 @@ def convolution(
 def minimum(
   distributions: Sequence[absorption_time.AbsorptionTime],
   **options: Unpack[declared.Options],
-) -> sparse_phase_type.Sparse:
+) -> closure_parts.PhaseType:
   """Returns the distribution of min(X_1, ..., X_n), for independent X_i.
 
   It has p_1 ... p_n phases, at most 100,000: where all the chains are. In
@@ -123,7 +122,7 @@ def minimum(
 def maximum(
   distributions: Sequence[absorption_time.AbsorptionTime],
   **options: Unpack[declared.Options],
-) -> sparse_phase_type.Sparse:
+) -> closure_parts.PhaseType:
   """Returns the distribution of max(X_1, ..., X_n), for independent X_i.
 
   It has (p_1 + 1) ... (p_n + 1) - 1 phases, at most 100,000: where those of
@@ -158,7 +157,7 @@ def mixture(
   probs: ArrayLike,
   distributions: Sequence[absorption_time.AbsorptionTime],
   **options: Unpack[declared.Options],
-) -> sparse_phase_type.Sparse:
+) -> closure_parts.PhaseType:
   """Returns the distribution of X_i with probability q_i.
 
   It has p_1 + ... + p_n phases, at most 100,000: which one it is is told at
@@ -247,7 +246,7 @@ def _folded(
   distributions: Sequence[absorption_time.AbsorptionTime],
   names: tuple[str, str],
   options: declared.Options,
-) -> sparse_phase_type.Sparse:
+) -> closure_parts.PhaseType:
   """Combines distributions pairwise, from the first to the last.
 
   Args:

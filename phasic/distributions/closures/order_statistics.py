@@ -8,7 +8,6 @@ from phasic.distributions.absorption import absorption_time
 from phasic.distributions.base import declared
 from phasic.distributions.base import structure
 from phasic.distributions.closures import closure_parts
-from phasic.distributions.families import sparse_phase_type
 from phasic.internal.arrays import Integer
 from phasic.math.closures import order_statistics
 
@@ -18,7 +17,7 @@ def order_statistic(
   n: Integer,
   k: Integer,
   **options: Unpack[declared.Options],
-) -> sparse_phase_type.Sparse:
+) -> closure_parts.PhaseType:
   """Returns the distribution of the k-th smallest of n independent variables.
 
   All are distributed as `distribution`, which is of phase type with p phases.
@@ -41,7 +40,7 @@ def order_statistic(
       `allow_nan_stats` and `name`.
 
   Returns:
-    A `SparsePhaseType` or a `SparseDiscretePhaseType`, see `convolution`.
+    A `PhaseType` or a `DiscretePhaseType`, see `convolution`.
 
   Raises:
     TypeError: the distribution is not of phase type, or a count is not a Python

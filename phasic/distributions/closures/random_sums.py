@@ -7,7 +7,6 @@ from typing import Unpack
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.base import declared
 from phasic.distributions.closures import closure_parts
-from phasic.distributions.families import sparse_phase_type
 from phasic.math.closures import chain_parts
 from phasic.math.closures import random_sums
 
@@ -16,7 +15,7 @@ def random_sum(
   count: absorption_time.AbsorptionTime,
   distribution: absorption_time.AbsorptionTime,
   **options: Unpack[declared.Options],
-) -> sparse_phase_type.Sparse:
+) -> closure_parts.PhaseType:
   """Returns the distribution of X_1 + ... + X_N, for a discrete phase-type N.
 
   All are independent. With q phases of N, a discrete phase-type variable (beta,

@@ -10,6 +10,7 @@ import numpy as onp
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import atoms
 from phasic.distributions.absorption import dense_form
+from phasic.distributions.absorption import phase_type
 from phasic.distributions.base import declared
 from phasic.distributions.families import canonical_form
 from phasic.distributions.families import named_family
@@ -94,7 +95,7 @@ class AcyclicPhaseType(named_family.NamedFamily):
       raise TypeError(f"{name}: it must be a time until absorption")
     if distribution._DISCRETE:
       raise TypeError(f"{name}: it must be in continuous time")
-    dense = dense_form.dense_form(distribution)
+    dense = dense_form.dense_form(distribution, phase_type.PhaseType)
     dtype = dense.dtype
     alpha, matrix, exits, atom = dense._chain()
     none = np.zeros((0,), dtype=dtype)

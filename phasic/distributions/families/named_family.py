@@ -11,6 +11,8 @@ import numpy as onp
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import comparable
 from phasic.distributions.absorption import dense_form
+from phasic.distributions.absorption import discrete_phase_type
+from phasic.distributions.absorption import phase_type
 from phasic.distributions.base import constraint_checks
 from phasic.distributions.base import constraints
 from phasic.distributions.base import distribution
@@ -38,7 +40,12 @@ class NamedFamily(absorption_time.AbsorptionTime):
     Raises:
       ValueError: there are more than 4096 phases.
     """
-    return dense_form.dense_form(self)
+    family = (
+      discrete_phase_type.DiscretePhaseType
+      if self._DISCRETE
+      else phase_type.PhaseType
+    )
+    return dense_form.dense_form(self, family)
 
   def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
     """Returns why a method gives NaN.

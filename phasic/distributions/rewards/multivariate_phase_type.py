@@ -53,10 +53,11 @@ class MultivariatePhaseType(reward_totals.RewardTotals):
     "subprobabilities",
     "alpha, (..., p), the masses of the phases at time zero.",
   )
-  subgenerator: declared.Required = declared.array(
+  subgenerator: declared.Rates = declared.array(
     2,
     "subgenerator",
-    "S, (..., p, p), the rates between phases, per unit of time.",
+    "S, (..., p, p), the rates between phases, per unit of time; or "
+    "`math.EdgeRates`, as in `PhaseType`.",
   )
   rewards: declared.Required = declared.array(
     2, "nonnegative", "r, (..., p, R), per unit of time, finite and >= 0."

@@ -250,7 +250,8 @@ class RewardTotals(distribution.Distribution):
 
   def _checked_chain(self) -> Model:
     """Returns the chain, with checked values."""
-    return value_checks.check_model(*self._chain())
+    names = ("initial_probs", "subgenerator")
+    return value_checks.check_model(*self._chain(), names=names)
 
   def _check_value(self, value: Array) -> Array:
     return value_checks.check_times(value)

@@ -15,6 +15,7 @@ import numpy as onp
 from phasic.distributions.base import entries as entries_lib
 from phasic.distributions.base import inferring
 from phasic.distributions.base import parameter_properties as properties_lib
+from phasic.distributions.base import structure
 from phasic.inference.parameters import nested_arrays
 from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.distribution_types import DistributionT
@@ -62,7 +63,8 @@ def of(distribution: DistributionT) -> tuple[DistributionT, dict[str, Block]]:
           "arrays: maximize Observations.log_likelihood by an optimizer of your own"
         )
       if arrays[name] is not None:
-        values = host_values(f"{path}{name}", arrays[name])
+        array = structure.array_of(arrays[name])
+        values = host_values(f"{path}{name}", array)
         blocks[f"{path}{name}"] = _block(path, name, prop, values, owner)
   return distribution, blocks
 
@@ -76,7 +78,7 @@ def rebuilt(
   for path, owner in nested_arrays.owners(distribution):
     for name, prop in owner.parameter_properties().items():
       key = f"{path}{name}"
-      if key not in arrays:
+      if key not in arrays or structure.is_edges(owner.parameters[name]):
         continue
       x = arrays[key]
       others = {
@@ -122,7 +124,8 @@ def _explicit(distribution: Any) -> Any:
     ("subgenerator", "exit_rates", 0.0),
     ("subtransition", "exit_probs", 1.0),
   ):
-    if matrix in properties and exits in properties and arrays[exits] is None:
+    has_matrix = matrix in properties and not structure.is_edges(arrays[matrix])
+    if has_matrix and exits in properties and arrays[exits] is None:
       values = host_values(matrix, arrays[matrix])
       rest = _rest(matrix, values, one, static.finfo_eps(dtype))
       changed[exits] = onp.asarray(rest, dtype)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from phasic.distributions.base import structure
 from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.internal import user_warnings
@@ -27,9 +28,9 @@ def owners(distribution: Distribution) -> list[tuple[str, Any]]:
 
 
 def arrays_of(distribution: Distribution) -> dict[str, object]:
-  """Returns all arrays as they were given, by their paths."""
+  """Returns all arrays as they were given, of edges their parameters, by paths."""
   return {
-    f"{path}{name}": owner.parameters[name]
+    f"{path}{name}": structure.array_of(owner.parameters[name])
     for path, owner in owners(distribution)
     for name in owner.parameter_properties()
   }
@@ -52,7 +53,7 @@ def with_arrays(
     if path.startswith(prefix):
       within[path.removeprefix(prefix)] = x
     else:
-      own[path] = x
+      own[path] = structure.with_array(distribution.parameters.get(path), x)
   if within:
     inner = distribution.parameters[_WITHIN]
     own[_WITHIN] = with_arrays(inner, within, **options)

@@ -88,6 +88,20 @@ def edge_probs(
   return updated(counts, steps, edges.parameters)
 
 
+def only_rates(edges: Any) -> Any:
+  """Returns edges whose parameters are their rates, or their probabilities.
+
+  Raises:
+    TypeError: they have coefficients or constants.
+  """
+  if edges.coefficients is not None or edges.constants is not None:
+    raise TypeError(
+      "dist has edges with coefficients or constants: EM has no M-step for "
+      "them; fit_mle fits them, or make a graph, which EM fits"
+    )
+  return edges
+
+
 def start(
   arrays: Mapping[str, Any],
   statistics: sufficient_statistics.SufficientStatistics,

@@ -90,11 +90,11 @@ def convert(edges: _Edges, dtype: str) -> _Edges:
     coefficients=coefficients,
     constants=constants,
   )
-  _check_shapes(converted)
+  check_shapes(converted)
   return converted
 
 
-def _check_shapes(edges: Edges) -> None:
+def check_shapes(edges: Edges) -> None:
   """Raises ValueError unless the shapes of the arrays fit each other."""
   sources, targets = static.shape(edges.sources), static.shape(edges.targets)
   if len(sources) != 1 or sources != targets:

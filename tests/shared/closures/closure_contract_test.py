@@ -7,6 +7,7 @@ from absl.testing import parameterized
 import numpy as onp
 
 from phasic import distributions as pd
+from phasic import math as pm
 from phasic.internal import static
 from tests.helpers import closure_cases
 from tests.helpers import test_case
@@ -65,7 +66,7 @@ class ClosureContractTest(test_case.TestCase):
   def test_facts(self, name):
     case = CASES[name]
     dist = case.make(validate_args=True)
-    kind = "SparseDiscretePhaseType" if case.discrete else "SparsePhaseType"
+    kind = "DiscretePhaseType" if case.discrete else "PhaseType"
     self.assertIs(type(dist), getattr(pd, kind))
     self.assertTrue(dist.validate_args)
     self.assertEqual((dist.batch_shape, dist.dtype), ((), "float64"))
@@ -109,8 +110,8 @@ class ClosureContractTest(test_case.TestCase):
     self.assertEqual(mixed.batch_shape, (2,))
 
   def test_small_probabilities_of_staying(self):
-    law = pd.SparseDiscretePhaseType(
-      [1.0], [0, 0], [0, 1], onp.asarray([1e-20, 1.0])
+    law = pd.DiscretePhaseType(
+      [1.0], pm.EdgeProbs([0, 0], [0, 1], onp.asarray([1e-20, 1.0]))
     )
     both = pd.maximum([law, law])
     self.assert_close(both.log_survival_function(3.0), math.log(2e-60), 1e-14)
@@ -120,7 +121,7 @@ class ClosureContractTest(test_case.TestCase):
     self.assert_close(total.log_survival_function(4.0), math.log(4e-60), 1e-14)
 
   def test_nothing_ends(self):
-    never = pd.SparsePhaseType([1.0], [0], [0], [1.0])
+    never = pd.PhaseType([1.0], pm.EdgeRates([0], [0], [1.0]))
     two = pd.NegativeBinomialTrials(2, 0.5)
     for dist in (
       pd.minimum([never, never]),

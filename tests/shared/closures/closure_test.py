@@ -7,6 +7,7 @@ import numpy as onp
 from phasic import config
 from phasic import distributions as pd
 from phasic import graphs
+from phasic import math as pm
 from phasic.math.calls import gradients
 from tests.helpers import test_case
 
@@ -38,7 +39,6 @@ class ClosureTest(test_case.TestCase):
     # One of the times has no atom.
     mixed = pd.maximum([pd.ZeroInflated(law, 0.25), law])
     self.assertIs(mixed.reparameterization_type, full)
-    self.assertIsNone(mixed.parameters["prob_zero"])
     self.assert_close(mixed.prob_zero, 0.0)
     steps = pd.convolution([_steps(), _steps()])
     self.assertIs(steps.reparameterization_type, not_full)
@@ -198,7 +198,7 @@ class ErrorsTest(test_case.TestCase):
 
   def test_indices(self):
     def sparse(sources, targets, rates=(1.0, 1.0)):
-      return pd.SparsePhaseType([1.0, 0.0], sources, targets, rates)
+      return pd.PhaseType([1.0, 0.0], pm.EdgeRates(sources, targets, rates))
 
     with self.assertRaisesRegex(ValueError, r"sources\[1\] = 2: .* \[0, 2\)"):
       sparse([0, 2], [1, 2])
@@ -208,17 +208,26 @@ class ErrorsTest(test_case.TestCase):
       sparse([0.0, 1.0], [1, 2])
     with self.assertRaisesRegex(ValueError, r"both must be \(m,\)"):
       sparse([0, 1], [1])
-    with self.assertRaisesRegex(ValueError, r"rates has shape \(3,\)"):
+    with self.assertRaisesRegex(ValueError, r"parameters have shape \(3,\)"):
       sparse([0, 1], [1, 2], [1.0, 1.0, 1.0])
     with self.assertRaisesRegex(ValueError, r"sources have shape \(0,\)"):
       sparse(onp.arange(0), onp.arange(0), onp.ones(0))
-    with self.assertRaisesRegex(ValueError, "initial_probs has shape"):
-      pd.SparsePhaseType(1.0, [0], [1], [1.0])
+    edges = pm.EdgeRates([0], [1], [1.0])
+    with self.assertRaisesRegex(ValueError, "initial_probs is a scalar"):
+      pd.PhaseType(1.0, edges)
     with self.assertRaisesRegex(ValueError, "sum"):
-      pd.SparsePhaseType([0.5], [0], [1], [1.0], validate_args=True)
-    with self.assertRaisesRegex(ValueError, "probs"):
-      pd.SparseDiscretePhaseType(
-        [1.0], [0, 0], [0, 1], [0.75, 0.75], validate_args=True
+      pd.PhaseType([0.5], edges, prob_zero=0.0, validate_args=True)
+    with self.assertRaisesRegex(ValueError, "exit_rates must be None"):
+      pd.PhaseType([1.0], edges, [1.0])
+    with self.assertRaisesRegex(TypeError, "subtransition is EdgeRates"):
+      pd.DiscretePhaseType([1.0], edges)
+    with self.assertRaisesRegex(TypeError, "initial_probs is EdgeRates"):
+      pd.PhaseType(edges, edges)
+    with self.assertRaisesRegex(ValueError, "probabilities"):
+      pd.DiscretePhaseType(
+        [1.0],
+        pm.EdgeProbs([0, 0], [0, 1], [0.75, 0.75]),
+        validate_args=True,
       )
     if MODE == "jax":
       with self.assertRaisesRegex(TypeError, "sources are traced"):

@@ -42,7 +42,7 @@ def _nested(x, depth):
 
 # Arguments that are integers.
 _INDEX_CALLS = (
-  ("sources", lambda x: pd.SparsePhaseType([1.0], x, [0], [1.0])),
+  ("sources", lambda x: pd.PhaseType([1.0], pm.EdgeRates(x, [0], [1.0]))),
   ("phases", lambda x: pm.phase_type.hitting_probs(x, [1.0], [[0.0]], [1.0])),
   ("sources", lambda x: pm.phase_type.mean([1.0], pm.EdgeRates(x, [1], [1.0]))),
 )

@@ -154,12 +154,14 @@ CASES = {
     ("sum(mixture_probs)", "0.75", "must be 1"),
   ),
   "sparse": (
-    lambda: pd.SparsePhaseType([1.0], [0], [1], [-1.0]),
-    ("rates[0]", "-1.0", "must be >= 0"),
+    lambda: pd.PhaseType([1.0], pm.EdgeRates([0], [1], [-1.0])),
+    ("subgenerator[0]", "-1.0", "must be >= 0"),
   ),
   "sparse_steps": (
-    lambda: pd.SparseDiscretePhaseType([1.0], [0, 0], [0, 1], [0.75, 0.5]),
-    ("probs", "1.25", "must sum to <= 1"),
+    lambda: pd.DiscretePhaseType(
+      [1.0], pm.EdgeProbs([0, 0], [0, 1], [0.75, 0.5])
+    ),
+    ("subtransition", "1.25", "must sum to <= 1"),
   ),
   "graph": (
     lambda: pd.PhaseType.from_graph(_line(), {"a": 1.0, "b": -1.0}),

@@ -9,6 +9,7 @@ import numpy as onp
 from phasic import distributions as pd
 from phasic import graphs
 from phasic import inference
+from phasic import math as pm
 from phasic.inference.results import uncertainty
 from tests.helpers import fit_data
 from tests.helpers import test_case
@@ -131,12 +132,15 @@ class FreeNumbersTest(test_case.TestCase):
   def test_edges_from_a_phase_to_itself(self):
     self.require_kernel()
     data = inference.Observations(fit_data.TIMES)
-    dist = pd.SparsePhaseType([1.0, 0.0], [0, 0, 1], [1, 0, 2], [2.0, 3.0, 0.5])
+    edges = pm.EdgeRates([0, 0, 1], [1, 0, 2], [2.0, 3.0, 0.5])
+    dist = pd.PhaseType([1.0, 0.0], edges)
     fit = inference.fit_mle(dist, data)
     same = inference.fit_mle(pd.Hypoexponential([2.0, 0.5]), data)
     self.assertEqual(fit.num_parameters, 2)
-    self.assertSameElements(fit.statuses, ["rates[0]", "rates[2]"])
-    self.assertEqual(float(fit.distribution.rates[1]), 3.0)
+    self.assertSameElements(
+      fit.statuses, ["subgenerator[0]", "subgenerator[2]"]
+    )
+    self.assertEqual(float(fit.distribution.subgenerator.parameters[1]), 3.0)
     self.assertAlmostEqual(fit.log_likelihood, same.log_likelihood, places=6)
     self.assertAlmostEqual(fit.aic, same.aic, places=6)
 
@@ -144,25 +148,26 @@ class FreeNumbersTest(test_case.TestCase):
     self.require_kernel()
     counts = [1, 1, 2, 2, 2, 3, 4, 4, 5, 6, 8, 9]
     data = inference.Observations(onp.asarray(counts, onp.float64))
-    edges = ([0, 0, 0, 1, 1], [0, 1, 2, 1, 2])
-    dist = pd.SparseDiscretePhaseType(
-      [1.0, 0.0], *edges, [0.4, 0.4, 0.2, 0.8, 0.2], validate_args=True
+    edges = pm.EdgeProbs(
+      [0, 0, 0, 1, 1], [0, 1, 2, 1, 2], [0.4, 0.4, 0.2, 0.8, 0.2]
     )
+    dist = pd.DiscretePhaseType([1.0, 0.0], edges, validate_args=True)
     fit = inference.fit_mle(dist, data)
     dense = pd.DiscretePhaseType([1.0, 0.0], [[0.4, 0.4], [0.0, 0.8]])
     same = inference.fit_mle(dense, data)
     self.assertEqual(fit.num_parameters, 3)
     self.assertAlmostEqual(fit.aic, same.aic, places=6)
-    probs = self.host(fit.distribution.probs)
+    probs = self.host(fit.distribution.subtransition.parameters)
     self.assert_close([onp.sum(probs[:3]), onp.sum(probs[3:])], [1.0, 1.0])
     # Without loops, staying is one minus the other edges.
-    dist = pd.SparseDiscretePhaseType(
-      [1.0, 0.0], [0, 0, 1], [1, 2, 2], [0.4, 0.2, 0.2]
-    )
+    edges = pm.EdgeProbs([0, 0, 1], [1, 2, 2], [0.4, 0.2, 0.2])
+    dist = pd.DiscretePhaseType([1.0, 0.0], edges)
     fit = inference.fit_mle(dist, data)
     self.assertEqual(fit.num_parameters, 3)
     self.assertAlmostEqual(fit.log_likelihood, same.log_likelihood, places=6)
-    certain = dist.copy(probs=[0.4, 0.6, 0.2])
+    certain = dist.copy(
+      subtransition=edges._replace(parameters=[0.4, 0.6, 0.2])
+    )
     self.assertEqual(inference.unconstrained(certain).free.shape, (2,))
 
 

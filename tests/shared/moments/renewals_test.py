@@ -10,6 +10,7 @@ import numpy as np
 import numpy as onp
 
 from phasic import distributions as pd
+from phasic import math as pm
 from phasic.math.calls import gradients
 from tests.helpers import test_case
 
@@ -131,8 +132,10 @@ class RenewalsTest(test_case.TestCase):
       found = getattr(dist, method)(values)
       self.assert_close(found, getattr(dense, method)(values), 1e-12)
     # Both trials end almost certainly.
-    law = pd.SparseDiscretePhaseType([1.0], [0, 0], [0, 1], [1e-20, 1.0])
-    self.assert_close(law.mean_residual_life(9.0), 1.0, 1e-13)
+    dist = pd.DiscretePhaseType(
+      [1.0], pm.EdgeProbs([0, 0], [0, 1], [1e-20, 1.0])
+    )
+    self.assert_close(dist.mean_residual_life(9.0), 1.0, 1e-13)
 
   def test_excess(self):
     dist = pd.Hyperexponential([0.25, 0.75], [0.5, 4.0])
@@ -207,9 +210,8 @@ class RenewalsTest(test_case.TestCase):
   def test_too_many_pairs(self):
     p = 5000
     phases = onp.arange(p)
-    dist = pd.SparsePhaseType(
-      onp.full(p, 1.0 / p), phases, onp.full(p, p), onp.ones(p)
-    )
+    edges = pm.EdgeRates(phases, onp.full(p, p), onp.ones(p))
+    dist = pd.PhaseType(onp.full(p, 1.0 / p), edges)
     with self.assertRaisesRegex(ValueError, "5000 phases, of which too many"):
       dist.renewal_density(1.0)
     self.assert_close(dist.limited_expected_value(60.0), 1.0, 1e-12)
