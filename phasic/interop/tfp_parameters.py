@@ -6,12 +6,62 @@ import functools
 from typing import Any
 
 from phasic.distributions.base import constraints
+from phasic.distributions.base import structure
 
 MODE = "numpy"
 if MODE == "jax":
   from tensorflow_probability.substrates import jax as tfp
 if MODE == "tf":
   import tensorflow_probability as tfp
+
+  @tfp.experimental.auto_composite_tensor
+  class HeldEdges(tfp.experimental.AutoCompositeTensor):
+    """Edges in the place of a matrix: their arrays are tensors, no more.
+
+    TensorFlow Probability takes no structures of tensors and other things, and
+    compares what is not a tensor by its parts.
+
+    Attributes:
+      edges: the edges.
+    """
+
+    def __init__(
+      self,
+      is_discrete: bool,
+      sources: Any,
+      targets: Any,
+      parameters: Any,
+      coefficients: Any,
+      constants: Any,
+    ):
+      """Takes the edges' attributes."""
+      self.is_discrete = is_discrete
+      self.sources, self.targets = sources, targets
+      self.parameters = parameters
+      self.coefficients, self.constants = coefficients, constants
+
+    @property
+    def edges(self) -> Any:
+      """The edges."""
+      kind = structure.EDGES[self.is_discrete]
+      arrays = self.parameters, self.coefficients, self.constants
+      return kind(self.sources, self.targets, *arrays)
+
+  def held(value: Any) -> Any:
+    """Returns edges as `HeldEdges`, and other values as such."""
+    if not structure.is_edges(value):
+      return value
+    edges = structure.shown(value)
+    return HeldEdges(
+      isinstance(value, structure.EDGES[1]),
+      tuple(map(int, edges.sources)),
+      tuple(map(int, edges.targets)),
+      *edges[2:],
+    )
+
+  def value_of(value: Any) -> Any:
+    """Returns the edges that are held, and other values unchanged."""
+    return value.edges if isinstance(value, HeldEdges) else value
 
 
 class ConstraintBijector(tfp.bijectors.AutoCompositeTensorBijector):

@@ -108,7 +108,7 @@ class Distribution(
     def stored(name: str, value: object) -> object:
       if isinstance(value, Mapping):
         return {k: stored(f"{name}[{k!r}]", v) for k, v in value.items()}
-      if structure.is_edges(value):
+      if isinstance(value, structure.EDGES):
         return structure.stored(stored, name, value)
       if value is None or structures.is_variable(value):
         return value
@@ -222,10 +222,15 @@ class Distribution(
 
     Variables are read; with validate_args values are checked.
     """
-    return {
-      name: structure.mapped(_current, name, self._parameters[name])
-      for name in self.parameter_properties()
-    }
+    found = {}
+    for name in self.parameter_properties():
+      value = self._parameters[name]
+      if isinstance(value, structure.EDGES):
+        value = structure.mapped(_current, name, value)
+      elif structures.is_variable(value):
+        value = structures.as_array(value, None, name)
+      found[name] = value
+    return found
 
   def _check_values(self, validate: Callable[[], object]) -> None:
     """Raises for values that break a rule, or warns of those that are known.
@@ -306,7 +311,9 @@ def _check_given(
   if isinstance(value, Mapping) and not prop.constraint.is_of_graph:
     raise TypeError(f"{name} is {type(value).__name__}: it must be an array")
   edges = prop.constraint.edges
-  if structure.is_edges(value) and not (edges and isinstance(value, edges)):
+  if isinstance(value, structure.EDGES) and not (
+    edges and isinstance(value, edges)
+  ):
     other = f" or {edges.__name__}" if edges else ""
     raise TypeError(
       f"{name} is {type(value).__name__}: it must be an array{other}"

@@ -9,7 +9,6 @@ from phasic.distributions.base import constraints
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import representation
 from phasic.distributions.base import structure
-from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal import user_warnings
 from phasic.math.model import plausible
@@ -60,9 +59,8 @@ def _is_plausible(
 ) -> bool:
   """Returns whether one parameter seems to meet its constraint."""
   x, atom = known[name], known.get("prob_zero")
-  if structure.is_edges(x):
-    p = static.shape(known["initial_probs"])[-1]
-    return plausible.are_edges(x, p, constraint == "subtransition")
+  if isinstance(x, structure.EDGES):
+    return plausible.are_edges(x, constraint == "subtransition")
   exits = known.get(constraint.exits)
   return plausible.is_parameter(x, constraint.name, exits, atom) and (
     not constraint.beside or atom is None or plausible.sum_to_one(x, atom)
@@ -74,16 +72,20 @@ def _at_hand(distribution: Any) -> dict[str, Any] | None:
   parameters: dict[str, Any] = distribution._parameters
   names = distribution.parameter_properties()
   given = {name: parameters[name] for name in names}
-  leaves = representation.leaves(given).values()
-  known = plausible.values_at_hand(list(leaves))
-  return None if known is None else _like(given, iter(known))
+  leaves = representation.leaves(given)
+  known = plausible.values_at_hand(list(leaves.values()))
+  if known is None or leaves.keys() != given.keys():
+    return None if known is None else _like(given, iter(known))
+  return dict(zip(names, known, strict=True))
 
 
 def _like(given: object, values: Iterator[Any]) -> Any:
   """Returns values in the structure of nested mappings and edges."""
   if isinstance(given, Mapping):
     return {name: _like(x, values) for name, x in given.items()}
-  return structure.mapped(lambda *_: next(values), "", given)
+  if isinstance(given, structure.EDGES):
+    return structure.mapped(lambda *_: next(values), "", given)
+  return next(values)
 
 
 def _mend(distribution: Any, known: dict[str, Any]) -> list[str]:
@@ -92,7 +94,7 @@ def _mend(distribution: Any, known: dict[str, Any]) -> list[str]:
   parameters: dict[str, Any] = distribution._parameters
   for name, prop in distribution.parameter_properties().items():
     x = known[name]
-    if x is None or isinstance(x, Mapping) or structure.is_edges(x):
+    if x is None or isinstance(x, (Mapping, *structure.EDGES)):
       continue
     if prop.constraint.is_of_graph:
       continue

@@ -71,8 +71,10 @@ def split_shape(
     prop: the parameter's properties.
     value: an array, or edges in the place of a matrix, whose events are vectors.
   """
-  rank = 1 if structure.is_edges(value) else prop.event_ndims
-  whole = static.shape(structure.array_of(value))
+  rank = prop.event_ndims
+  if isinstance(value, structure.EDGES):
+    value, rank = value.parameters, 1
+  whole = static.shape(value)
   cut = len(whole) - rank
   return tuple(whole[:cut]), tuple(whole[cut:])
 
@@ -94,8 +96,9 @@ def check_batches(
 ) -> None:
   """Raises ValueError if an array parameter has an empty batch."""
   for name, prop in properties.items():
-    if hasattr(structure.array_of(parameters[name]), "shape"):
-      batch, event = split_shape(prop, parameters[name])
+    value = parameters[name]
+    if isinstance(value, structure.EDGES) or hasattr(value, "shape"):
+      batch, event = split_shape(prop, value)
       if any(isinstance(d, int) and d == 0 for d in batch):
         shape = (*batch, *event)
         raise ValueError(f"{name} has shape {shape}: it must not be empty")

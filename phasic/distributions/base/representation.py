@@ -44,7 +44,7 @@ def leaves(arrays: Mapping[str, Any]) -> dict[str, Any]:
   for name, value in arrays.items():
     if isinstance(value, Mapping):
       found |= leaves({f"{name}[{k!r}]": v for k, v in value.items()})
-    elif structure.is_edges(value):
+    elif isinstance(value, structure.EDGES):
       found |= structure.arrays_of(name, value)
     else:
       found[name] = value
@@ -96,7 +96,7 @@ def _text_of_mapping(x: Mapping[str, object]) -> str | None:
 def _text_of_edges(x: Any) -> str:
   """Returns few edges with their numbers, and the shapes of many."""
   given = {k: one for k, one in x._asdict().items() if one is not None}
-  texts = {k: _text_of_array(one) for k, one in given.items()}
+  texts = {k: _text(one) for k, one in given.items()}
   if any(text is None for text in texts.values()):
     return repr(x)
   named = ", ".join(f"{k}={text}" for k, text in texts.items())

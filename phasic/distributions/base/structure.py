@@ -11,8 +11,8 @@ from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Integer
+from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
-from phasic.math.model import operands
 from phasic.math.model.model_types import Edges
 
 # More stages are refused before arrays are allocated.
@@ -154,6 +154,8 @@ def static_indices(name: str, values: object) -> StaticIndices:
   return StaticIndices(known)
 
 
+# What may stand in the place of a matrix.
+EDGES = (edge_rates.EdgeRates, edge_probs.EdgeProbs)
 # Of edges, what is structure, and the arrays.
 _ENDS = ("sources", "targets")
 _ARRAYS = ("parameters", "coefficients", "constants")
@@ -161,12 +163,12 @@ _ARRAYS = ("parameters", "coefficients", "constants")
 
 def is_edges(value: object) -> TypeGuard[Edges]:
   """Returns whether a parameter's value is edges in the place of a matrix."""
-  return operands.is_edges(value)
+  return isinstance(value, EDGES)
 
 
 def array_of(value: Any) -> Any:
   """Returns the array of a parameter, of edges their own parameters."""
-  return value.parameters if is_edges(value) else value
+  return value.parameters if isinstance(value, EDGES) else value
 
 
 def with_array(value: Any, array: Any) -> Any:
@@ -189,7 +191,7 @@ def mapped(convert: Callable[[str, Any], object], name: str, value: Any) -> Any:
     name: the parameter's name.
     value: the parameter.
   """
-  if not is_edges(value):
+  if not isinstance(value, EDGES):
     return convert(name, value)
   arrays = {
     own: convert(f"{name}.{own}", getattr(value, own)) for own in _ARRAYS
@@ -216,7 +218,10 @@ def stored(
 
 def shown(value: Any) -> Any:
   """Returns a parameter as users read it: the ends of edges are arrays."""
-  if not is_edges(value) or not isinstance(value.sources, StaticIndices):
+  is_stored = isinstance(value, EDGES) and isinstance(
+    value.sources, StaticIndices
+  )
+  if not is_stored:
     return value
   return value._replace(
     sources=value.sources.values, targets=value.targets.values

@@ -124,7 +124,7 @@ def is_model(
   return (
     is_parameter(initial_probs, "subprobabilities", prob_zero=prob_zero)
     and (prob_zero is None or is_parameter(prob_zero, "probability"))
-    and are_edges(matrix, onp.shape(initial_probs)[-1], discrete)
+    and are_edges(matrix, discrete)
   )
 
 
@@ -188,13 +188,14 @@ def _tolerance(x: onp.ndarray) -> float:
   return 3 * x.shape[-1] * float(onp.finfo(wide).eps)
 
 
-def are_edges(edges: Edges, p: int, discrete: bool) -> bool:
-  """Whether the weights of edges among p phases meet their rules for certain."""
+def are_edges(edges: Edges, discrete: bool) -> bool:
+  """Whether the weights of edges on the host meet their rules for certain."""
   values: onp.ndarray = _edge_values(edges)
   if not is_parameter(values, "nonnegative"):
     return False
   if not discrete:
     return True
+  p = int(onp.max(edges.sources)) + 1
   sums: onp.ndarray = onp.zeros((*values.shape[:-1], p))
   place: Any = (..., edges.sources)
   onp.add.at(sums, place, values)

@@ -12,6 +12,7 @@ import tensorflow_probability as tfp
 
 from phasic.substrates.tf import distributions as pd
 from phasic.substrates.tf import graphs
+from phasic.substrates.tf import math
 from phasic.substrates.tf.interop import tfp as adapter
 
 tfb = tfp.bijectors
@@ -48,12 +49,22 @@ _MAKERS = {
   "DiscretePhaseType": lambda: pd.DiscretePhaseType(
     [[0.5, 0.25], [0.5, 0.5]], [[0.5, 0.25], [0.125, 0.5]]
   ),
+  "Edges": lambda: pd.PhaseType(
+    [[1.0, 0.0], [0.5, 0.25]],
+    math.EdgeRates([0, 0, 1, 1], [1, 2, 0, 2], [1.0, 1.0, 0.5, 0.5]),
+  ),
+  "EdgesOfSteps": lambda: pd.DiscretePhaseType(
+    [[0.5, 0.25], [0.5, 0.5]], math.EdgeProbs([0, 1], [1, 2], [0.25, 0.5])
+  ),
   "MatrixPareto": lambda: pd.MatrixPareto(pd.Erlang(2, [2.0, 3.0]), 1.0),
   "ResidualLife": lambda: pd.ResidualLife(pd.Erlang(2, [2.0, 3.0]), 1.0),
 }
 _COUNTS = ("DiscretePhaseType",)
-# What is made of another distribution takes that one's parameters.
-_TRAINABLE = set(_MAKERS) - {"MatrixPareto", "ResidualLife"}
+# What is made of another distribution takes that one's parameters, and the
+# bijector of a matrix is none of edges.
+_TRAINABLE = set(_MAKERS) - {
+  *("MatrixPareto", "ResidualLife", "Edges", "EdgesOfSteps")
+}
 
 
 class MethodsTest(parameterized.TestCase):
