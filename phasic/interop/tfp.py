@@ -228,14 +228,12 @@ def _parameter(name: str, dist: Any) -> Any:
   if isinstance(value, distribution_lib.Distribution):
     return wrap(value)
   if MODE == "tf":
-    value = tfp_parameters.held(tfp_constants.held(value))
-  return value
+    value = tfp_constants.held(value)
+  return tfp_parameters.held(value)
 
 
 def _unwrapped(value: Any) -> Any:
-  value = tfp_constants.value_of(value)
-  if MODE == "tf":
-    value = tfp_parameters.value_of(value)
+  value = tfp_parameters.value_of(tfp_constants.value_of(value))
   return value.wrapped if isinstance(value, TFPDistribution) else value
 
 

@@ -7,15 +7,36 @@ from typing import Any
 
 from phasic.distributions.base import constraints
 from phasic.distributions.base import structure
+from phasic.internal import structures
 
 MODE = "numpy"
 if MODE == "jax":
   from tensorflow_probability.substrates import jax as tfp
+
+  @structures.register
+  class HeldEdges:
+    """Edges as a structure that is not a tuple, whose parts it would look at."""
+
+    def __init__(self, edges: Any):
+      self.edges = edges
+
+    @classmethod
+    def _children(cls) -> tuple[str, ...]:
+      return ("edges",)
+
+    def _parts(self) -> dict[str, Any]:
+      return {"edges": self.edges}
+
+    @classmethod
+    def _unflatten(cls, parts: dict[str, Any]) -> Any:
+      return cls(**parts)
+
+
 if MODE == "tf":
   import tensorflow_probability as tfp
 
   @tfp.experimental.auto_composite_tensor
-  class HeldEdges(tfp.experimental.AutoCompositeTensor):
+  class HeldEdges(tfp.experimental.AutoCompositeTensor):  # type: ignore[no-redef]
     """Edges in the place of a matrix: their arrays are tensors, no more.
 
     TensorFlow Probability takes no structures of tensors and other things, and
@@ -47,21 +68,27 @@ if MODE == "tf":
       arrays = self.parameters, self.coefficients, self.constants
       return kind(self.sources, self.targets, *arrays)
 
-  def held(value: Any) -> Any:
-    """Returns edges as `HeldEdges`, and other values as such."""
-    if not structure.is_edges(value):
-      return value
+
+def held(value: Any) -> Any:
+  """Returns edges as `HeldEdges`, and other values as such."""
+  if not structure.is_edges(value):
+    return value
+  kind: Any = HeldEdges
+  if MODE == "jax":
+    return kind(value)
+  else:
     edges = structure.shown(value)
-    return HeldEdges(
+    return kind(
       isinstance(value, structure.EDGES[1]),
       tuple(map(int, edges.sources)),
       tuple(map(int, edges.targets)),
       *edges[2:],
     )
 
-  def value_of(value: Any) -> Any:
-    """Returns the edges that are held, and other values unchanged."""
-    return value.edges if isinstance(value, HeldEdges) else value
+
+def value_of(value: Any) -> Any:
+  """Returns the edges that are held, and other values unchanged."""
+  return value.edges if isinstance(value, HeldEdges) else value
 
 
 class ConstraintBijector(tfp.bijectors.AutoCompositeTensorBijector):
