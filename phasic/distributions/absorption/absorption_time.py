@@ -2,72 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-import types
-from typing import Any
+import math
 
-import numpy as onp
+import numpy as np
 
-from phasic.distributions.absorption import comparable
+from phasic.distributions.absorption import chain_hooks
 from phasic.distributions.absorption import path_sampling
-from phasic.distributions.absorption import renewal_methods
-from phasic.distributions.base import chain_events
-from phasic.distributions.base import divergences
-from phasic.distributions.base import methods
 from phasic.distributions.base import reparameterization
-from phasic.distributions.base import supports
+from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Integer
 from phasic.internal.arrays import Result
 from phasic.internal.arrays import Seed
-from phasic.math.calls import evaluation
-from phasic.math.likelihood import hazards
-from phasic.math.m_step import rate_updates
-from phasic.math.m_step import sufficient_statistics
-from phasic.math.model import operands
-from phasic.math.model import value_checks
-from phasic.math.model.model_types import Model
-from phasic.math.moments import discrete_moments
-from phasic.math.moments import discrete_passages
-from phasic.math.moments import generating_functions
-from phasic.math.moments import moments
-from phasic.math.moments import passages
-from phasic.math.moments.occupancy import discrete_occupancy
-from phasic.math.moments.occupancy import occupancy
-from phasic.math.quadrature import information
-from phasic.math.quadrature import quadrature_points
-from phasic.math.quantiles import quantiles
-from phasic.math.quantiles import quantiles_discrete
-from phasic.math.sampling import sampling
+from phasic.internal.arrays import ShapeLike
+from phasic.math.moments import renewals
+from phasic.math.sampling import sample_paths
 
 
-class AbsorptionTime(
-  comparable.Comparable,
-  path_sampling.PathSampling,
-  renewal_methods.RenewalMethods,
-):
+class AbsorptionTime(chain_hooks.ChainHooks):
   """The time until absorption of a finite Markov chain.
 
-  A subclass says by `_DISCRETE` whether time is counted in steps. Its four
-  array parameters are those of the functions of `math`, in their order; or it
-  has a `_chain` of its own.
+  Arguments of methods are times, finite and >= 0, or whole numbers of steps;
+  else results are NaN.
   """
-
-  _DISCRETE = False
-  # Whether the density is known to fall.
-  _FALLS = False
-
-  def _keep(self, parameters: Mapping[str, object]) -> None:
-    """Stores and checks the parameters, see `Distribution`."""
-    super()._keep(parameters)
-    self._check_shapes()
-    self._batch_shape()  # Which raises where batches do not broadcast.
-    self._check_values(self._model)
-
-  def _check_shapes(self) -> None:
-    """Raises ValueError unless the shapes of the parameters fit."""
 
   @property
   def num_phases(self) -> int:
@@ -94,14 +53,6 @@ class AbsorptionTime(
       return reparameterization.FULLY_REPARAMETERIZED
     return reparameterization.NOT_REPARAMETERIZED
 
-  def _is_reparameterized(self) -> bool:
-    if self._DISCRETE:
-      return False
-    given = "prob_zero" in self.parameter_properties()
-    atom = self._arrays()["prob_zero"] if given else None
-    known = None if atom is None else static.concrete(atom)
-    return atom is None or (known is not None and not onp.any(known))
-
   def expected_visits(self) -> Result:
     """Computes the expected numbers of visits to the phases, (..., p).
 
@@ -116,8 +67,7 @@ class AbsorptionTime(
       >>> [f"{float(x):.6f}" for x in dist.expected_visits()]
       ['2.000000', '1.000000']
     """
-    module = discrete_passages if self._DISCRETE else passages
-    found = module.expected_visits(*self._model())
+    found = self._functions.expected_visits(*self._model())
     return self._statistic("expected_visits", found)
 
   def occupancy(self, value: ArrayLike) -> Result:
@@ -140,199 +90,154 @@ class AbsorptionTime(
       >>> [f"{float(x):.6f}" for x in erlang.occupancy(2.0)]
       ['0.135335', '0.270671']
     """
-    function = discrete_occupancy if self._DISCRETE else occupancy
-    return structures.as_result(self._with(function, self._time(value)))
+    found = self._with(self._functions.occupancy, self._time(value))
+    return structures.as_result(found)
 
-  @property
-  def _moments(self) -> types.ModuleType:
-    """Returns the module with the functions of moments."""
-    return discrete_moments if self._DISCRETE else moments
+  def sample_paths(
+    self,
+    num_jumps: Integer,
+    sample_shape: ShapeLike = (),
+    seed: Seed | None = None,
+  ) -> sample_paths.PhasePaths:
+    """Returns paths of the chain, the same ones for the same seed.
 
-  def _mean(self) -> Array:
-    return self._moments.mean(*self._model())
+    A path starts in a phase drawn from the initial masses, stays there for an
+    exponential time, in discrete time for a geometric number of steps, jumps to
+    another phase, and so on until it is absorbed. What it costs grows with the
+    number of jumps; `sample` does not run paths.
 
-  def _variance(self) -> Array:
-    return self._moments.variance(*self._model())
+    Args:
+      num_jumps: k, how many jumps are followed, absorption among them.
+      sample_shape: an int or a tuple of ints.
+      seed: as `sample` takes it.
 
-  def _stddev(self) -> Array:
-    return self._moments.stddev(*self._model())
+    Returns:
+      A named tuple of arrays of shape sample_shape + batch_shape + (k + 1,).
+      `phases`, int32: the first phase and those after each jump; the number of
+      phases p stands for absorption. `times`: when they were entered, the time
+      of absorption from there on. A phase that is never left is followed by
+      itself, at time inf. Where a value of the model breaks a rule phases are
+      -1 and times NaN. There are no derivatives.
 
-  def _moment(self, k: int) -> Array:
-    return self._raw_moments(k)[..., k - 1]
+    Raises:
+      TypeError: the seed is None or not of such a type, or a size is no
+        integer.
+      ValueError: a size is negative, or more than 2^27 jumps are asked for.
 
-  def _raw_moments(self, k: int) -> Array:
-    """Returns the first k raw moments, (..., k)."""
-    return self._moments.raw_moments(k, *self._model())
+    Example: two stages, one after the other.
 
-  def _mode(self) -> Array:
-    self._missing("mode", "densities of chains may have several tops")
+      >>> from phasic.distributions import Erlang
+      >>> paths = Erlang(2, 1.0).sample_paths(3, seed=1)
+      >>> [int(phase) for phase in paths.phases]
+      [0, 1, 2, 2]
 
-  def _erlang_parts(self) -> tuple[int, Array] | None:
-    """Returns the number of stages and their rate of an Erlang distribution.
-
-    The rate is NaN where it is bad. None where it is not known.
+    References:
+      D. T. Gillespie, Exact stochastic simulation of coupled chemical
+        reactions, J. Phys. Chem. 81, 1977.
     """
-    return None
-
-  def _entropy(self) -> Array:
-    return information.entropy_of(self._whole_model(), self._DISCRETE)
-
-  def _nodes(self, batch: static.Shape) -> quadrature_points.QuadraturePoints:
-    model = comparable.broadcast_start(self._whole_model(), batch)
-    return quadrature_points.of_model(model, self._DISCRETE)
-
-  def _cross_entropy(self, other: methods.Methods) -> Array:
-    if not isinstance(other, AbsorptionTime):
-      return super()._cross_entropy(other)
-    comparable.check_same_kind("cross_entropy", self, other)
-    return information.compare(
-      "cross_entropy",
-      self._whole_model(),
-      other._whole_model(),
-      self._DISCRETE,
+    batch = self._batch_shape()
+    shape, jumps = path_sampling.checked_sizes(sample_shape, num_jumps, batch)
+    own = random.sanitize_seed(seed, salt=f"{type(self).__name__} paths")
+    found = sample_paths.sample_paths(
+      math.prod(shape), jumps, own, *self._model(), discrete=self._DISCRETE
     )
+    whole = (*shape, *batch, jumps + 1)
+    phases, times = (np.reshape(x, whole) for x in found)
+    return sample_paths.PhasePaths(phases, times)
 
-  def _quantile(self, value: Array) -> Array:
-    module = quantiles_discrete if self._DISCRETE else quantiles
-    return self._with(module.quantile, value)
+  def renewal_density(self, value: ArrayLike) -> Result:
+    """Returns the density of renewals at t, broadcast over value and batch.
 
-  def _quantile_log_survival(self, value: Array) -> Array:
-    module = quantiles_discrete if self._DISCRETE else quantiles
-    return self._with(module.quantile_log_survival, value)
+    Times distributed as X follow each other from zero on; m(t) dt is the
+    probability that one of them ends between t and t + dt, and its integral
+    the expected number of such ends. In discrete time it is the probability
+    that one ends at step n, and one for n = 0. Times of length zero count for
+    nothing, or: X is taken given X > 0, with a = alpha / sum(alpha),
 
-  def _quantile_log_cdf(self, value: Array) -> Array:
-    module = quantiles_discrete if self._DISCRETE else quantiles
-    return self._with(module.quantile_log_cdf, value)
+        m(t) = a exp((S + s a) t) s,    u(n) = a (T + t a)^(n-1) t.
 
-  def _laplace_transform(self, u: Array) -> Array:
-    if self._DISCRETE:
-      return self._with(generating_functions.discrete_laplace_transform, u)
-    return self._with(passages.laplace_transform, u)
+    With the atom z, m(t) / (1 - z) counts all that ends, those of length zero
+    too. m(t) tends to 1 / E[X | X > 0].
 
-  def _moment_generating_function(self, s: Array) -> Array:
-    if self._DISCRETE:
-      function = generating_functions.discrete_moment_generating_function
-      return self._with(function, s)
-    return self._with(generating_functions.moment_generating_function, s)
+    Args:
+      value: t or n, (...).
 
-  def _probability_generating_function(self, z: Array) -> Array:
-    if not self._DISCRETE:
-      self._missing(
-        "probability_generating_function",
-        "values are not whole numbers: E z^X is laplace_transform(-log(z))",
-      )
-    return self._with(discrete_passages.probability_generating_function, z)
+    Raises:
+      TypeError: dtypes differ.
+      ValueError: shapes do not fit, or the phases in which the chain may end,
+        times all phases, are more than 2^24.
 
-  def _hazard_function(self, value: Array) -> Array:
-    discrete = self._DISCRETE
-    function = (
-      hazards.discrete_hazard_function if discrete else hazards.hazard_function
-    )
-    return self._with(function, value)
+    Example: ends of exponential times come at their rate.
 
-  def _log_hazard_function(self, value: Array) -> Array:
-    discrete = self._DISCRETE
-    function = (
-      hazards.discrete_log_hazard_function
-      if discrete
-      else hazards.log_hazard_function
-    )
-    return self._with(function, value)
+      >>> from phasic.distributions import Erlang
+      >>> print(f"{float(Erlang(1, 2.0).renewal_density(7.0)):.6f}")
+      2.000000
+      >>> print(f"{float(Erlang(2, 2.0).renewal_density(0.25)):.6f}")
+      0.632121
 
-  def _with(self, function: Callable[..., Array], argument: Array) -> Array:
-    """Returns a function of `math` of this model and an array."""
-    initial_probs, matrix, exits, prob_zero = self._model()
-    return function(argument, initial_probs, matrix, exits, prob_zero)
-
-  def _support(self) -> supports.Support:
-    kind = "nonnegative_integer" if self._DISCRETE else "nonnegative"
-    return supports.Support(kind)
-
-  def _chain(self) -> Model:
-    """Initial masses, rates (a matrix or edges), exits or None, atom or None.
-
-    As they are now: variables are read.
+    References:
+      M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, sec.
+        2.4.
     """
-    arrays = self._arrays()
-    initial_probs, matrix, exits, prob_zero = (
-      arrays[name] for name in self.parameter_properties()
+    value = self._time(value)
+    return structures.as_result(
+      renewals.renewal_density(self._model(), value, self._DISCRETE)
     )
-    return initial_probs, matrix, exits, prob_zero
 
-  def _model(self) -> Model:
-    """Returns the chain, checked with `validate_args`."""
-    chain = self._chain()
-    if self.validate_args:
-      names = ("initial_probs", operands.names(self._DISCRETE)[1])
-      return value_checks.check_model(*chain, self._DISCRETE, names)
-    return chain
+  def mean_residual_life(self, value: ArrayLike) -> Result:
+    """Returns E[X - t | X > t], broadcast over value and batch.
 
-  def _whole_model(self) -> Model:
-    """Returns the model for methods in which tiny probabilities matter.
+    It is E[X] P(X_e > t) / P(X > t), where X_e has the `Equilibrium`
+    distribution, so that it is right also where P(X > t) is too small for a
+    floating-point
+    number: to 1e-15 max(10, |log P(X > t)|) or so of itself. It is inf where
+    absorption may never come, and NaN where X > t cannot be.
 
-    It is NaN where one of them is lost.
+    Args:
+      value: t, (...).
+
+    Raises:
+      TypeError: dtypes differ.
+      ValueError: shapes do not fit.
+
+    Example: nothing is left but the last stage.
+
+      >>> from phasic.distributions import Erlang
+      >>> dist = Erlang(2, 1.0)
+      >>> values = dist.mean_residual_life([0.0, 9.0, 9999.0])
+      >>> [f"{float(value):.6f}" for value in values]
+      ['2.000000', '1.100000', '1.000100']
+
+    Reference: D. R. Cox, D. Oakes, Analysis of survival data, 1984, ch. 2.
     """
-    return self._model()
-
-  def _evaluate(self, kind: str, value: Array) -> Array:
-    initial_probs, matrix, exits, prob_zero = self._model()
-    arguments = (initial_probs, matrix, value, exits, prob_zero)
-    return evaluation.value(kind, arguments, discrete=self._DISCRETE)
-
-  def _log_prob(self, value: Array) -> Array:
-    return self._evaluate("log_density", value)
-
-  def _prob(self, value: Array) -> Array:
-    return self._evaluate("density", value)
-
-  def _log_cdf(self, value: Array) -> Array:
-    return self._evaluate("log_cdf", value)
-
-  def _cdf(self, value: Array) -> Array:
-    return self._evaluate("cdf", value)
-
-  def _log_survival_function(self, value: Array) -> Array:
-    return self._evaluate("log_survival", value)
-
-  def _survival_function(self, value: Array) -> Array:
-    return self._evaluate("survival", value)
-
-  def _sample_n(self, n: int, seed: Seed) -> Array:
-    return sampling.sample(
-      n,
-      seed,
-      *self._model(),
-      discrete=self._DISCRETE,
-      differentiable=self._is_reparameterized(),
+    value = self._time(value)
+    return structures.as_result(
+      renewals.mean_residual_life(self._model(), value, self._DISCRETE)
     )
 
-  def _check_value(self, value: Array) -> Array:
-    if self._DISCRETE:
-      return value_checks.check_counts(value)
-    return value_checks.check_times(value)
+  def limited_expected_value(self, value: ArrayLike) -> Result:
+    """Returns E[min(X, t)], broadcast over value and batch.
 
-  def _batch_shape(self) -> static.Shape:
-    return operands.check_shapes(
-      *self._chain(), names=operands.names(self._DISCRETE)
+    It is the integral of P(X > u) from 0 to t, in discrete time the sum over u
+    < t; also where absorption may never come. As t grows it tends to `mean()`.
+
+    Args:
+      value: t, (...).
+
+    Raises:
+      TypeError: dtypes differ.
+      ValueError: shapes do not fit.
+
+    Example: what an insurer pays for losses of up to two.
+
+      >>> from phasic.distributions import Erlang
+      >>> print(f"{float(Erlang(1, 0.5).limited_expected_value(2.0)):.6f}")
+      1.264241
+
+    Reference: S. A. Klugman, H. H. Panjer, G. E. Willmot, Loss models, 2012,
+      sec. 3.1.
+    """
+    value = self._time(value)
+    return structures.as_result(
+      renewals.limited_expected_value(self._model(), value, self._DISCRETE)
     )
-
-  def _chain_events(
-    self, lower: Array, upper: Array | None, entry: Array | None
-  ) -> chain_events.ChainEvents:
-    return chain_events.entered(self, lower, upper, entry)
-
-  def _m_step_rates(
-    self, statistics: sufficient_statistics.SufficientStatistics
-  ) -> Array:
-    """Computes the M-step of the parameters of the edges, (..., d)."""
-    edges: Any = self._model()[1]
-    return rate_updates.edge_parameters(edges, statistics)
-
-
-@divergences.register_kl(AbsorptionTime, AbsorptionTime)
-def kl_divergence(p: AbsorptionTime, q: AbsorptionTime) -> Array:
-  """Computes the divergence of two chains, the rule of `register_kl`."""
-  comparable.check_same_kind("kl_divergence", p, q)
-  return information.compare(
-    "kl_divergence", p._whole_model(), q._whole_model(), p._DISCRETE
-  )

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import numpy as onp
 
-from phasic.distributions.absorption import diagnosing
+from phasic.distributions.base import distribution
 from phasic.distributions.base import divergences
-from phasic.distributions.base import methods
+from phasic.distributions.base import hooks
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -17,7 +17,7 @@ from phasic.math.model.model_types import Model
 from phasic.math.quadrature import quadrature_points
 
 
-class Comparable(diagnosing.Diagnosing):
+class Comparable(distribution.Distribution):
   """A distribution of one number that knows where its mass is.
 
   A subclass has `_nodes`. Entropies and divergences are sums over these, see
@@ -46,7 +46,7 @@ class Comparable(diagnosing.Diagnosing):
     found = quadrature_points.expected(own, own.log_prob, own.log_atom)
     return structures.cast(found, self.dtype)
 
-  def _cross_entropy(self, other: methods.Methods) -> Array:
+  def _cross_entropy(self, other: hooks.Hooks) -> Array:
     if not isinstance(other, Comparable):
       self._missing(
         f"cross_entropy with {type(other).__name__}",

@@ -1,52 +1,40 @@
-"""The base class of all distributions."""
+"""The base class of all distributions: its public hooks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-import functools
-import types
+from collections.abc import Mapping
 from typing import Any, NoReturn, Self
 
 import numpy as np
 import numpy as onp
 
-from phasic.distributions.base import constraint_checks
+from phasic.distributions.base import bijectors
 from phasic.distributions.base import declared
+from phasic.distributions.base import diagnosing
 from phasic.distributions.base import divergences
-from phasic.distributions.base import fallbacks
-from phasic.distributions.base import hazards
-from phasic.distributions.base import inferring
-from phasic.distributions.base import known_values
+from phasic.distributions.base import hooks
 from phasic.distributions.base import parameter_properties as properties_lib
-from phasic.distributions.base import quantiles
+from phasic.distributions.base import parameterized
 from phasic.distributions.base import reparameterization
 from phasic.distributions.base import representation
 from phasic.distributions.base import sampling
 from phasic.distributions.base import slicing
-from phasic.distributions.base import statistics
-from phasic.distributions.base import structure
 from phasic.distributions.base import supports
-from phasic.distributions.base import transforms
-from phasic.internal import checks
 from phasic.internal import dtypes
+from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Integer
 from phasic.internal.arrays import Result
+from phasic.internal.arrays import Seed
+from phasic.internal.arrays import ShapeLike
+from phasic.math.elimination import chain_calls
+from phasic.math.model import value_rules
 
 
-class Distribution(
-  fallbacks.Fallbacks,
-  sampling.Sampling,
-  statistics.SummaryStatistics,
-  hazards.Hazards,
-  quantiles.Quantiles,
-  transforms.Transforms,
-  divergences.Divergences,
-  supports.Supports,
-  inferring.Inferring,
-):
+class Distribution(parameterized.Parameterized):
   """A distribution with the contract of TensorFlow Probability.
 
   A public method converts its argument, checks it where `validate_args` is
@@ -96,59 +84,10 @@ class Distribution(
     """
     self._keep(parameters)
 
-  def _keep(self, parameters: Mapping[str, object]) -> None:
-    """Stores and checks the parameters."""
-    constraint_checks.check_options(parameters)
-    properties = self.parameter_properties()
-    arrays = {name: parameters[name] for name in properties}
-    for name, value in arrays.items():
-      _check_given(name, value, properties[name])
-    dtype = dtypes.common_dtype(representation.leaves(arrays))
-
-    def stored(name: str, value: object) -> object:
-      if isinstance(value, Mapping):
-        return {k: stored(f"{name}[{k!r}]", v) for k, v in value.items()}
-      if isinstance(value, structure.EDGES):
-        return structure.stored(stored, name, value)
-      if value is None or structures.is_variable(value):
-        return value
-      return structures.as_array(value, dtype, name, copy=True)
-
-    kept = {name: stored(name, value) for name, value in arrays.items()}
-    properties_lib.check_batches(properties, kept)
-    self._parameters: dict[str, Any] = {**parameters, **kept}
-
   @classmethod
-  def _children(cls) -> tuple[str, ...]:
-    """The parameters that are arrays or structures of arrays."""
-    return tuple(cls.parameter_properties())
-
-  def _parts(self) -> Mapping[str, object]:
-    return self._parameters
-
-  @classmethod
-  def _unflatten(cls, parts: Mapping[str, object]) -> Self:
-    """Builds an instance of any parameters, without looking at them."""
-    instance = object.__new__(cls)
-    instance._parameters = dict(parts)
-    return instance
-
-  @classmethod
-  def _parameter_properties(cls) -> properties_lib.Properties:
-    found = declared.properties(cls)
-    if found is None:
-      raise NotImplementedError(
-        f"{cls.__name__} does not say what its parameters are: declare them in "
-        "its body, or define the class method _parameter_properties, which "
-        "returns the properties of those that are arrays, by name"
-      )
-    return found
-
-  @classmethod
-  @functools.cache
   def parameter_properties(cls) -> properties_lib.Properties:
     """Returns the properties of the array parameters, by name."""
-    return types.MappingProxyType(dict(cls._parameter_properties()))
+    return cls._properties()
 
   @property
   def parameters(self) -> dict[str, Any]:
@@ -217,131 +156,480 @@ class Distribution(
   def __repr__(self) -> str:
     return representation.text_of(self, self._parameters)
 
-  def _arrays(self) -> dict[str, Any]:
-    """Array parameters by name, as they are now; None where not given.
+  def log_prob(self, value: ArrayLike) -> Result:
+    """Returns the log density, broadcast over value and batch."""
+    return structures.as_result(self._log_prob(self._value(value)))
 
-    Variables are read; with validate_args values are checked.
+  def unnormalized_log_prob(self, value: ArrayLike) -> Result:
+    """Returns `log_prob`: all densities here are normalized."""
+    return self.log_prob(value)
+
+  def prob(self, value: ArrayLike) -> Result:
+    """Returns the density, broadcast over value and batch."""
+    return structures.as_result(self._prob(self._value(value)))
+
+  def cdf(self, value: ArrayLike) -> Result:
+    """Returns P(X <= value), broadcast over value and batch."""
+    return structures.as_result(self._cdf(self._value(value)))
+
+  def log_cdf(self, value: ArrayLike) -> Result:
+    """Returns log P(X <= value), broadcast over value and batch."""
+    return structures.as_result(self._log_cdf(self._value(value)))
+
+  def survival_function(self, value: ArrayLike) -> Result:
+    """Returns P(X > value), broadcast over value and batch."""
+    return structures.as_result(self._survival_function(self._value(value)))
+
+  def log_survival_function(self, value: ArrayLike) -> Result:
+    """Returns log P(X > value), broadcast over value and batch."""
+    return structures.as_result(self._log_survival_function(self._value(value)))
+
+  def hazard_function(self, value: ArrayLike) -> Result:
+    """Returns f(t) / P(X > t), broadcast over value and batch.
+
+    It is right however far in the tail. At t = 0 it is the limit from the
+    right, f(0+) / P(X > 0), whatever the atom is; the atom is in
+    `cumulative_hazard`. It is zero for t < 0, and NaN at infinity and where it
+    would have less than six digits: rates times times are above 1e8 then.
+
+    In discrete time it is P(N = k) / P(N >= k), the probability of the end in
+    step k, and at zero that of the atom; zero at values that are not whole, NaN
+    at infinity and where the end has come for certain. Its relative error is
+    up to 16 eps |log P(N >= k)|, with eps of the widest precision there is; it
+    is NaN where that leaves less than six digits (three in single precision).
+
+    Example: the hazard of an exponential time is its rate.
+
+      >>> from phasic.distributions import PhaseType
+      >>> dist = PhaseType([1.0], [[-2.0]])
+      >>> print(f"{float(dist.hazard_function(1e6)):.6f}")
+      2.000000
+
+    Reference: D. R. Cox, D. Oakes, Analysis of survival data, 1984, ch. 2.
     """
-    found = {}
-    for name in self.parameter_properties():
-      value = self._parameters[name]
-      if isinstance(value, structure.EDGES):
-        value = structure.mapped(_current, name, value)
-      elif structures.is_variable(value):
-        value = structures.as_array(value, None, name)
-      found[name] = value
-    return found
+    return structures.as_result(self._hazard_function(self._value(value)))
 
-  def _check_values(self, validate: Callable[[], object]) -> None:
-    """Raises for values that break a rule, or warns of those that are known.
+  def log_hazard_function(self, value: ArrayLike) -> Result:
+    """Computes the log hazard, also where the hazard underflows.
 
-    It is the last thing that a constructor does.
+    Example: a stage has to end before 1e-300, and another one at that time.
+
+      >>> from phasic.distributions import PhaseType
+      >>> dist = PhaseType([1.0, 0.0], [[-1.0, 1.0], [0.0, -1.0]])
+      >>> print(f"{float(dist.log_hazard_function(1e-300)):.6f}")
+      -690.775528
+    """
+    return structures.as_result(self._log_hazard_function(self._value(value)))
+
+  def cumulative_hazard(self, value: ArrayLike) -> Result:
+    """Returns -log P(X > t), broadcast over value and batch.
+
+    It is the integral of the hazard, and where there is an atom that starts at
+    -log(1 - z). In discrete time it is the sum of -log(1 - hazard).
+
+    Example:
+
+      >>> from phasic.distributions import PhaseType
+      >>> dist = PhaseType([1.0], [[-2.0]])
+      >>> print(f"{float(dist.cumulative_hazard(1e6)):.1f}")
+      2000000.0
+    """
+    return structures.as_result(
+      0.0 - self._log_survival_function(self._value(value))
+    )
+
+  def sample(
+    self, sample_shape: ShapeLike = (), seed: Seed | None = None
+  ) -> Result:
+    """Returns samples, the same ones for the same seed.
 
     Args:
-      validate: what raises, called with `validate_args` only.
+      sample_shape: an int or a tuple of ints.
+      seed: for NumPy an int, SeedSequence or Generator, for JAX a key, for
+        TensorFlow an int or a pair of ints.
+
+    Returns:
+      An array of shape sample_shape + batch_shape + event_shape.
+
+    Raises:
+      TypeError: the seed is None or not of such a type, or sample_shape has
+        something else than integers.
+      ValueError: sample_shape has a negative size.
     """
-    if self.validate_args:
-      validate()
-    else:
-      known_values.look_at(self)
-
-  def _is_plausible(self, known: Mapping[str, Any]) -> bool:
-    """Returns whether the host values of the parameters seem valid."""
-    return known_values.are_plausible(known, self.parameter_properties())
-
-  def _value(self, value: ArrayLike) -> Array:
-    """Converts and checks the argument of a public method."""
-    value = self._converted(value)
-    return self._check_value(value) if self.validate_args else value
-
-  def _converted(self, value: ArrayLike) -> Array:
-    """Converts a value; raises where its shape or dtype does not fit."""
-    value = self._as_array(value, "value")
-    self._check_value_shape(value)
-    return checks.check_not_empty(value, "value")
-
-  def _argument(self, x: ArrayLike, name: str) -> Array:
-    """Converts an array that belongs to no event; raises as `_converted`."""
-    x = self._as_array(x, name)
-    _check_broadcasts(x, name, "batch", self._batch_shape())
-    return checks.check_not_empty(x, name)
-
-  def _as_array(self, x: ArrayLike, name: str) -> Array:
-    """Converts to an array of the distribution's dtype."""
-    leaves = representation.leaves(self._arrays())
-    dtype = dtypes.common_dtype({name: x, **leaves})
-    return structures.as_array(x, dtype, name)
-
-  def _check_value_shape(self, value: Array) -> None:
-    """Raises ValueError unless the value broadcasts with the batch."""
-    whole = (*self._batch_shape(), *self._event_shape())
-    _check_broadcasts(value, "value", "batch and event", whole)
-
-  def _check_value(self, value: Array) -> Array:
-    """Returns the value, checked to be in the support."""
-    return value
-
-  def _statistic(self, name: str, x: Array) -> Result:
-    """Returns a statistic, checked for NaN unless `allow_nan_stats`."""
-    if self.allow_nan_stats:
-      return structures.as_result(x)
-    message = f"{name} is NaN, and allow_nan_stats is False"
+    own = random.sanitize_seed(seed, salt=type(self).__name__)
+    shape = sampling.checked_shape(sample_shape)
+    n = 1
+    for d in shape:
+      n = n * d
+    samples = self._sample_n(n, own)
     return structures.as_result(
-      checks.check(np.logical_not(np.isnan(x)), message, x)
+      np.reshape(samples, (*shape, *self._batch_shape(), *self._event_shape()))
     )
 
-  def _batch_shape(self) -> static.Shape:
-    return properties_lib.batch_shape(
-      self.parameter_properties(), self._parameters
+  def sample_and_log_prob(
+    self, sample_shape: ShapeLike = (), seed: Seed | None = None
+  ) -> tuple[Result, Result]:
+    """Draws samples, and computes `log_prob` at them.
+
+    Arguments and errors are as for `sample`; the second array has no event
+    dimensions.
+
+    Example:
+
+      >>> from phasic.distributions import PhaseType
+      >>> dist = PhaseType([1.0], [[-2.0]])
+      >>> x, log_prob = dist.sample_and_log_prob(seed=1)
+      >>> print(f"{float(log_prob - dist.log_prob(x)):.3f}")
+      0.000
+    """
+    return self._sample_and_log_prob(sample_shape, seed)
+
+  def _sample_and_log_prob(
+    self, sample_shape: ShapeLike, seed: Seed | None
+  ) -> tuple[Result, Result]:
+    x = self.sample(sample_shape, seed)
+    return x, structures.as_result(self._log_prob(x))
+
+  def quantile(self, value: ArrayLike) -> Result:
+    """Returns Q(u) = inf{t: P(X <= t) >= u}, broadcast over u and batch.
+
+    It is 0 up to the mass at zero, and inf at u = 1. For u near one take
+    `quantile_log_survival`, which has more digits.
+
+    Args:
+      value: probabilities u, (...), in [0, 1].
+
+    Example: the median of an exponential time is log(2) / rate.
+
+      >>> from phasic.distributions import PhaseType
+      >>> print(f"{float(PhaseType([1.0], [[-2.0]]).quantile(0.5)):.6f}")
+      0.346574
+    """
+    value = self._checked(value, "value", value_rules.PROBABILITY)
+    return structures.as_result(self._quantile(value))
+
+  def median(self) -> Result:
+    """Computes the median, the quantile of 1/2, of the batch shape.
+
+    Example:
+
+      >>> from phasic.distributions import PhaseType
+      >>> print(f"{float(PhaseType([1.0], [[-2.0]]).median()):.6f}")
+      0.346574
+    """
+    return self.quantile(0.5)
+
+  def quantile_log_survival(self, value: ArrayLike) -> Result:
+    """Computes the inverse log survival function (SciPy: isf of exp).
+
+    Args:
+      value: log probabilities v, (...), <= 0.
+
+    Example:
+
+      >>> from phasic.distributions import PhaseType
+      >>> dist = PhaseType([1.0], [[-2.0]])
+      >>> print(f"{float(dist.quantile_log_survival(-1e4)):.6f}")
+      5000.000000
+    """
+    value = self._checked(value, "value", value_rules.LOG_PROBABILITY)
+    return structures.as_result(self._quantile_log_survival(value))
+
+  def quantile_log_cdf(self, value: ArrayLike) -> Result:
+    """Computes the inverse log cdf (SciPy: ppf of exp).
+
+    Args:
+      value: log probabilities v, (...), <= 0.
+
+    Example: half of exp(-1000).
+
+      >>> import math
+      >>> from phasic.distributions import PhaseType
+      >>> dist = PhaseType([1.0], [[-2.0]])
+      >>> value = dist.quantile_log_cdf(-500.0)
+      >>> print(f"{math.log(float(value)):.6f}")
+      -500.693147
+    """
+    value = self._checked(value, "value", value_rules.LOG_PROBABILITY)
+    return structures.as_result(self._quantile_log_cdf(value))
+
+  def mean(self) -> Result:
+    """Returns the mean, of the batch and the event shape."""
+    return self._statistic("mean", self._mean())
+
+  def variance(self) -> Result:
+    """Returns the variance, of the batch and the event shape."""
+    return self._statistic("variance", self._variance())
+
+  def stddev(self) -> Result:
+    """Returns the standard deviation, of the batch and the event shape."""
+    return self._statistic("stddev", self._stddev())
+
+  def covariance(self) -> Result:
+    """Returns the covariances of a vector's entries, (..., R, R).
+
+    Raises:
+      NotImplementedError: a value is one number, whose `variance` there is.
+    """
+    return self._statistic("covariance", self._covariance())
+
+  def moment(self, k: Integer) -> Result:
+    """Returns the raw moment E[X^k], of the batch shape.
+
+    It is inf where absorption may never come. In continuous time E[X^k] = k!
+    alpha (-S)^-k 1.
+
+    Args:
+      k: a positive integer, at most 170.
+
+    Raises:
+      NotImplementedError: there is no such formula for the family.
+      ValueError: k is something else.
+
+    Example:
+
+      >>> from phasic.distributions import PhaseType
+      >>> print(f"{float(PhaseType([1.0], [[-2.0]]).moment(3)):.6f}")
+      0.750000
+    """
+    k = chain_calls.checked_order(k, "k")
+    return self._statistic(f"moment({k})", self._moment(k))
+
+  def mode(self) -> Result:
+    """Returns the mode, of the batch shape.
+
+    Raises:
+      NotImplementedError: it is not known that the density has one top.
+    """
+    return self._statistic("mode", self._mode())
+
+  def entropy(self) -> Result:
+    """Returns the entropy -E log p(X), of the batch shape, in nats.
+
+    With a density f on (0, inf) and an atom z at zero it is -z log(z) -
+    integral of f(t) log f(t) dt, and in discrete time -sum p(k) log p(k). The
+    error is at most 1e-9 (float32: 1e-4) of the integral of |f log f|, or the
+    result is NaN; mostly it is near rounding. See `math.phase_type.entropy`.
+
+    Raises:
+      NotImplementedError: there is no such formula for the family.
+
+    Example: an exponential time has 1 - log(rate).
+
+      >>> from phasic.distributions import PhaseType
+      >>> print(f"{float(PhaseType([1.0], [[-2.0]]).entropy()):.6f}")
+      0.306853
+    """
+    return self._statistic("entropy", self._entropy())
+
+  def kl_divergence(self, other: object) -> Result:
+    """Returns E log(p(X) / q(X)), broadcast over both batches, in nats.
+
+    X has this distribution, with density p with respect to the base measure,
+    and q is the other's. It is inf where q has no mass but p has some: an atom
+    at zero, or a number of steps. What is computed is the sum of p log(p / q) -
+    p + q, of which no term is negative; the error is at most 1e-9 (float32:
+    1e-4) of it and eps, or the result is NaN. See `math.phase_type.kl_divergence`.
+
+    Args:
+      other: a distribution of the same kind of time and the same dtype, or of
+        any class that `register_kl` knows.
+
+    Raises:
+      NotImplementedError: there is no rule for the two classes.
+      TypeError: dtypes differ.
+      ValueError: batch shapes do not broadcast.
+
+    Example: of exponential times, log(a / b) + b / a - 1.
+
+      >>> from phasic.distributions import PhaseType
+      >>> first = PhaseType([1.0], [[-2.0]])
+      >>> second = PhaseType([1.0], [[-1.0]])
+      >>> print(f"{float(first.kl_divergence(second)):.6f}")
+      0.193147
+
+    Reference: S. Kullback, R. Leibler, On information and sufficiency, Ann.
+      Math. Stat. 22, 1951.
+    """
+    return self._statistic(
+      "kl_divergence", divergences.kl_divergence(self, other)
     )
 
-  def _event_shape(self) -> static.Shape:
-    return ()
+  def cross_entropy(self, other: hooks.Hooks) -> Result:
+    """Returns -E log q(X), broadcast over both batches, in nats.
+
+    X has this distribution and q is the other's density. Arguments, errors and
+    accuracy are as for `kl_divergence`; the error is relative to the integral
+    of |p log q|.
+
+    Example: of exponential times, b / a - log(b).
+
+      >>> from phasic.distributions import PhaseType
+      >>> first = PhaseType([1.0], [[-2.0]])
+      >>> second = PhaseType([1.0], [[-1.0]])
+      >>> print(f"{float(first.cross_entropy(second)):.6f}")
+      0.500000
+    """
+    hooks.check_substrate("other", other)
+    divergences.check_batches("cross_entropy", self, other)
+    return self._statistic("cross_entropy", self._cross_entropy(other))
+
+  def laplace_transform(self, u: ArrayLike) -> Result:
+    """Returns E exp(-u X), in continuous time z + alpha (u I - S)^-1 s.
+
+    Nothing is subtracted: it is the probability that X ends before a clock of
+    rate u rings.
+
+    Args:
+      u: (...), per unit of time; finite and >= 0, else the result is NaN: for u
+        < 0 take `moment_generating_function(-u)`.
+
+    Returns:
+      An array of the common shape of u and the batch.
+
+    Example:
+
+      >>> from phasic.distributions import PhaseType
+      >>> value = PhaseType([1.0], [[-2.0]]).laplace_transform(0.5)
+      >>> print(f"{float(value):.6f}")
+      0.800000
+    """
+    return structures.as_result(
+      self._laplace_transform(self._checked(u, "u", value_rules.LAPLACE))
+    )
+
+  def moment_generating_function(self, s: ArrayLike) -> Result:
+    """Computes E exp(s X), inf for s at or above the decay rate.
+
+    In continuous time it is z + alpha (-(S + s I))^-1 exits, in discrete time
+    P(N = 0) + alpha (exp(-s) I - T)^-1 exits. Close below the decay rate digits
+    are lost as they are in 1 - s / rate; where rounding leaves open on which
+    side s is, the result is NaN.
+
+    Args:
+      s: (...), per unit of time, finite. For s > 0 a matrix is made, of at most
+        4096 phases.
+
+    Returns:
+      An array of the common shape of s and the batch.
+
+    Example:
+
+      >>> from phasic.distributions import PhaseType
+      >>> dist = PhaseType([1.0], [[-2.0]])
+      >>> values = dist.moment_generating_function([-2.0, 1.0, 2.0])
+      >>> [f"{float(value):.3f}" for value in values]
+      ['0.500', '2.000', 'inf']
+
+    Reference: M. Bladt, B. F. Nielsen, Matrix-exponential distributions in
+      applied probability, 2017, ch. 3.
+    """
+    return structures.as_result(
+      self._moment_generating_function(self._argument(s, "s"))
+    )
+
+  def probability_generating_function(self, z: ArrayLike) -> Result:
+    """Returns E z^N = P(N = 0) + z alpha (I - z T)^-1 t of a number of steps.
+
+    Args:
+      z: (...), in [0, 1], else the result is NaN: for z > 1 take
+        `moment_generating_function(log(z))`.
+
+    Returns:
+      An array of the common shape of z and the batch.
+
+    Raises:
+      NotImplementedError: values are not whole numbers; `laplace_transform`,
+        where there is one, is E z^X at u = -log(z).
+
+    Example: throws of a die until the first six.
+
+      >>> from phasic.distributions import DiscretePhaseType
+      >>> throws = DiscretePhaseType([1.0], [[5 / 6]])
+      >>> value = throws.probability_generating_function(0.5)
+      >>> print(f"{float(value):.6f}")
+      0.142857
+    """
+    return structures.as_result(
+      self._probability_generating_function(
+        self._checked(z, "z", value_rules.GENERATING)
+      )
+    )
+
+  def diagnose(
+    self, value: ArrayLike | None = None, method: str = "log_prob"
+  ) -> onp.ndarray:
+    """Returns why a method of this distribution gives NaN, as strings.
+
+    Args:
+      value: what the method is called with; it must not be traced. None for
+        mean, variance and stddev.
+      method: the method's name: log_prob, prob, log_survival_function,
+        survival_function, log_cdf, cdf, mean, variance or stddev.
+
+    Returns:
+      A host array of strings with the shape of the method's result, "ok" where
+      it is not NaN.
+
+    Raises:
+      TypeError: value or parameters are traced.
+      ValueError: there is no such method, or it takes a value and there is
+        none, or the other way round.
+
+    Example:
+
+      >>> import math
+      >>> from phasic.distributions import PhaseType
+      >>> str(PhaseType([1.0], [[-1.0]]).diagnose(math.nan, "cdf"))
+      'value: is NaN'
+    """
+    return diagnosing.reasons(self, value, method)
+
+  @property
+  def support(self) -> supports.Support:
+    """The set of values, without inf and sets of probability zero.
+
+    Example:
+
+      >>> from phasic.distributions import PhaseType
+      >>> PhaseType([1.0], [[-2.0]]).support
+      Support(constraint='nonnegative', event_ndims=0)
+    """
+    return self._support()
+
+  def experimental_default_event_space_bijector(self) -> bijectors.Bijector:
+    """Returns a smooth map from all real numbers onto the support's inner part.
+
+    That is (0, inf) but for truncated distributions. It is called as in
+    TensorFlow Probability. Where there is an atom it covers the rest.
+
+    Raises:
+      NotImplementedError: values are whole numbers.
+
+    Example:
+
+      >>> from phasic.distributions import PhaseType
+      >>> dist = PhaseType([1.0], [[-2.0]])
+      >>> bijector = dist.experimental_default_event_space_bijector()
+      >>> print(f"{float(bijector.forward(1.0)):.6f}")
+      2.718282
+    """
+    support = self._support()
+    if support.constraint != "nonnegative":
+      self._missing(
+        "experimental_default_event_space_bijector",
+        "its values are whole numbers, which no smooth map reaches",
+      )
+    if support.low is None:
+      return bijectors.Exp(support.event_ndims)
+    high = float("inf") if support.high is None else support.high
+    return bijectors.Interval(support.low, high, support.event_ndims)
 
 
 declared.complete(Distribution)
-
-
-def _check_given(
-  name: str, value: object, prop: properties_lib.ParameterProperties
-) -> None:
-  """Raises TypeError for None, and for what must not stand for an array."""
-  if value is None and not prop.optional:
-    raise TypeError(f"{name} is None: it must be an array")
-  if isinstance(value, Mapping) and not prop.constraint.is_of_graph:
-    raise TypeError(f"{name} is {type(value).__name__}: it must be an array")
-  edges = prop.constraint.edges
-  if isinstance(value, structure.EDGES) and not (
-    edges and isinstance(value, edges)
-  ):
-    other = f" or {edges.__name__}" if edges else ""
-    raise TypeError(
-      f"{name} is {type(value).__name__}: it must be an array{other}"
-    )
-
-
-def _current(name: str, value: object) -> object:
-  """Returns an array parameter as it is now."""
-  if structures.is_variable(value):
-    return structures.as_array(value, None, name)
-  return value
 
 
 def _shape_array(shape: static.Shape) -> Array:
   if all(isinstance(d, int) for d in shape):
     return structures.cast(onp.asarray(shape, onp.int32), "int32")
   return np.stack([structures.cast(d, "int32") for d in shape])
-
-
-def _check_broadcasts(
-  x: Array, name: str, what: str, whole: static.Shape
-) -> None:
-  """Raises ValueError unless an array broadcasts with a shape."""
-  shape = static.shape(x)
-  try:
-    static.broadcast_shapes(shape, whole)
-  except ValueError:
-    raise ValueError(
-      f"{name} has shape {shape}: it must broadcast with the shape of the "
-      f"distribution's {what}, {whole}"
-    ) from None

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from phasic.distributions.base import methods
+from phasic.distributions.base import hooks
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
 
@@ -52,7 +51,7 @@ def register_kl(first: type, second: type) -> Callable[[_Rule], _Rule]:
   return decorate
 
 
-def kl_divergence(p: methods.Methods, q: object) -> Result:
+def kl_divergence(p: hooks.Hooks, q: object) -> Result:
   """Returns E_p log(p / q), see `Distribution.kl_divergence`."""
   ways = [
     (i + j, (first, second))
@@ -61,78 +60,17 @@ def kl_divergence(p: methods.Methods, q: object) -> Result:
     if (first, second) in _RULES
   ]
   if not ways:
-    methods.check_substrate("other", q)
+    hooks.check_substrate("other", q)
     raise NotImplementedError(
       f"there is no kl_divergence of {type(p).__name__} and "
       f"{type(q).__name__}; register_kl adds one"
     )
-  _check_batches("kl_divergence", p, q)
+  check_batches("kl_divergence", p, q)
   rule = _RULES[min(ways, key=lambda way: way[0])[1]]
   return structures.as_result(rule(p, q))
 
 
-class Divergences(methods.Methods):
-  """Methods that compare with another distribution."""
-
-  def kl_divergence(self, other: object) -> Result:
-    """Returns E log(p(X) / q(X)), broadcast over both batches, in nats.
-
-    X has this distribution, with density p with respect to the base measure,
-    and q is the other's. It is inf where q has no mass but p has some: an atom
-    at zero, or a number of steps. What is computed is the sum of p log(p / q) -
-    p + q, of which no term is negative; the error is at most 1e-9 (float32:
-    1e-4) of it and eps, or the result is NaN. See `math.phase_type.kl_divergence`.
-
-    Args:
-      other: a distribution of the same kind of time and the same dtype, or of
-        any class that `register_kl` knows.
-
-    Raises:
-      NotImplementedError: there is no rule for the two classes.
-      TypeError: dtypes differ.
-      ValueError: batch shapes do not broadcast.
-
-    Example: of exponential times, log(a / b) + b / a - 1.
-
-      >>> from phasic.distributions import PhaseType
-      >>> first = PhaseType([1.0], [[-2.0]])
-      >>> second = PhaseType([1.0], [[-1.0]])
-      >>> print(f"{float(first.kl_divergence(second)):.6f}")
-      0.193147
-
-    Reference: S. Kullback, R. Leibler, On information and sufficiency, Ann.
-      Math. Stat. 22, 1951.
-    """
-    return self._statistic("kl_divergence", kl_divergence(self, other))
-
-  def cross_entropy(self, other: methods.Methods) -> Result:
-    """Returns -E log q(X), broadcast over both batches, in nats.
-
-    X has this distribution and q is the other's density. Arguments, errors and
-    accuracy are as for `kl_divergence`; the error is relative to the integral
-    of |p log q|.
-
-    Example: of exponential times, b / a - log(b).
-
-      >>> from phasic.distributions import PhaseType
-      >>> first = PhaseType([1.0], [[-2.0]])
-      >>> second = PhaseType([1.0], [[-1.0]])
-      >>> print(f"{float(first.cross_entropy(second)):.6f}")
-      0.500000
-    """
-    methods.check_substrate("other", other)
-    _check_batches("cross_entropy", self, other)
-    return self._statistic("cross_entropy", self._cross_entropy(other))
-
-  def _cross_entropy(self, other: methods.Methods) -> Array:
-    del other
-    self._missing(
-      "cross_entropy",
-      "a quadrature needs to know where the mass of the family is",
-    )
-
-
-def _check_batches(method: str, p: object, q: object) -> None:
+def check_batches(method: str, p: object, q: object) -> None:
   """Raises ValueError unless the batches of two distributions broadcast."""
   shapes = [getattr(x, "batch_shape", ()) for x in (p, q)]
   known = [tuple(1 if d is None else d for d in shape) for shape in shapes]

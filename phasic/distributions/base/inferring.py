@@ -6,62 +6,22 @@ A family implements the methods; other packages call the functions.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from phasic.distributions.base import chain_events as events_lib
-from phasic.distributions.base import fallbacks
-from phasic.distributions.base import methods
+from phasic.distributions.base import hooks
 from phasic.distributions.base import observed_values
-from phasic.distributions.base import sampling
 from phasic.internal import static
 from phasic.internal import user_warnings
 from phasic.internal.arrays import Array
 from phasic.math.m_step import sufficient_statistics
 
 _WITHIN = "distribution"
-_T = TypeVar("_T", bound="Inferring")
-
-
-class Inferring(methods.Methods):
-  """Methods of families that are made of a chain or have an M-step."""
-
-  def _chain_events(
-    self, lower: Array, upper: Array | None, entry: Array | None
-  ) -> events_lib.ChainEvents | None:
-    """Maps observations to events of the chain; None if there is no chain."""
-    del lower, upper, entry
-    return None
-
-  def _linear_chain(self) -> tuple[methods.Methods, float]:
-    """Returns the chain of the E-step, and how much later it is absorbed."""
-    return self, 0.0
-
-  def _m_step(
-    self, statistics: sufficient_statistics.SufficientStatistics
-  ) -> Self:
-    """Maximizes the expected complete-data log likelihood.
-
-    Phases, edges or components that share a parameter share their statistics: a
-    rate is a sum of numbers of jumps, divided by the sum of times at risk.
-    Rates without time at risk keep their values, and zeros stay zero.
-    """
-    del statistics
-    raise TypeError(
-      f"dist is {type(self).__name__}: EM has no M-step for it; fit_mle fits "
-      "any distribution with a log likelihood"
-    )
-
-  def _m_step_fixed(self) -> tuple[str, ...]:
-    """Returns the parameters that the M-step keeps, by their paths."""
-    return ()
-
-  def _m_step_on_host(self) -> bool:
-    """Returns whether the M-step needs concrete statistics."""
-    return False
+_T = TypeVar("_T", bound=hooks.Hooks)
 
 
 def chain_events(
-  distribution: Inferring,
+  distribution: hooks.Hooks,
   lower: Array,
   upper: Array | None,
   entry: Array | None,
@@ -81,7 +41,7 @@ def chain_events(
 
 
 def log_likelihood_terms(
-  distribution: fallbacks.Fallbacks,
+  distribution: hooks.Hooks,
   lower: Array,
   upper: Array,
   entry: Array | None,
@@ -90,7 +50,7 @@ def log_likelihood_terms(
   return observed_values.log_likelihood_terms(distribution, lower, upper, entry)
 
 
-def linear_chain(chain: Inferring) -> tuple[methods.Methods, float]:
+def linear_chain(chain: hooks.Hooks) -> tuple[hooks.Hooks, float]:
   """Returns the chain of the E-step, and how much later it is absorbed."""
   return chain._linear_chain()
 
@@ -113,19 +73,19 @@ def m_step(
 
 def check_has_m_step(distribution: Any) -> None:
   """Raises TypeError if the family of a distribution has no M-step."""
-  if type(distribution)._m_step is Inferring._m_step:
+  if type(distribution)._m_step is hooks.Hooks._m_step:
     distribution._m_step(None)
   within = distribution.parameters.get(_WITHIN)
   if within is not None:
     check_has_m_step(within)
 
 
-def m_step_fixed(distribution: Inferring) -> tuple[str, ...]:
+def m_step_fixed(distribution: hooks.Hooks) -> tuple[str, ...]:
   """Returns the parameters that the M-step keeps, by their paths."""
   return distribution._m_step_fixed()
 
 
-def m_step_on_host(distribution: Inferring) -> bool:
+def m_step_on_host(distribution: hooks.Hooks) -> bool:
   """Returns whether the M-step needs concrete statistics."""
   return distribution._m_step_on_host()
 
@@ -135,6 +95,6 @@ def arrays(distribution: Any) -> Mapping[str, Any]:
   return distribution._arrays()
 
 
-def batch_shape(distribution: sampling.Sampling) -> static.Shape:
+def batch_shape(distribution: hooks.Hooks) -> static.Shape:
   """Returns the batch shape, with sizes as arrays where they are dynamic."""
   return distribution._batch_shape()

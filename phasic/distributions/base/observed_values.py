@@ -7,13 +7,13 @@ import math
 import numpy as np
 
 from phasic.distributions.base import chain_events
-from phasic.distributions.base import fallbacks
+from phasic.distributions.base import hooks
 from phasic.internal.arrays import Array
 from phasic.math.portable import interval_masses
 
 
 def log_likelihood_terms(
-  distribution: fallbacks.Fallbacks,
+  distribution: hooks.Hooks,
   lower: Array,
   upper: Array,
   entry: Array | None,
@@ -32,7 +32,7 @@ def log_likelihood_terms(
 
 
 def _unconditional(
-  distribution: fallbacks.Fallbacks, lower: Array, upper: Array
+  distribution: hooks.Hooks, lower: Array, upper: Array
 ) -> Array:
   """Returns log P(observation), (..., n)."""
   exact, right = lower == upper, upper == math.inf

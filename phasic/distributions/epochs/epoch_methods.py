@@ -9,7 +9,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.absorption import comparable
-from phasic.distributions.absorption import diagnosing
+from phasic.distributions.base import diagnosing
 from phasic.distributions.base import supports
 from phasic.distributions.epochs import epoch_moments
 from phasic.distributions.epochs import epoch_nodes

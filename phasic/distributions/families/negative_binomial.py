@@ -8,10 +8,10 @@ from typing import Any, Self, TypeGuard
 import numpy as np
 import numpy as onp
 
-from phasic.distributions.absorption import absorption_time
+from phasic.distributions.absorption import chain_hooks
 from phasic.distributions.base import declared
 from phasic.distributions.base import divergences
-from phasic.distributions.base import methods
+from phasic.distributions.base import hooks
 from phasic.distributions.families import named_family
 from phasic.internal import static
 from phasic.internal import structures
@@ -157,7 +157,7 @@ class NegativeBinomialFailures(_Trials):
   def _entropy(self) -> Array:
     return self._trials()._entropy()
 
-  def _cross_entropy(self, other: methods.Methods) -> Array:
+  def _cross_entropy(self, other: hooks.Hooks) -> Array:
     if self._is_shifted_as(other):
       return self._trials()._cross_entropy(other._trials())
     return super()._cross_entropy(other)
@@ -217,4 +217,4 @@ def _kl_divergence(
 ) -> Array:
   if p._is_shifted_as(q):
     return divergences.kl_divergence(p._trials(), q._trials())
-  return absorption_time.kl_divergence(p, q)
+  return chain_hooks.kl_divergence(p, q)

@@ -8,8 +8,8 @@ from typing import Self
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import comparable
 from phasic.distributions.base import declared
+from phasic.distributions.base import hooks
 from phasic.distributions.base import inferring
-from phasic.distributions.base import methods
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import slicing
 from phasic.distributions.families import named_family
@@ -37,7 +37,7 @@ class WrappedDistribution(comparable.Comparable):
   def _keep(self, parameters: Mapping[str, object]) -> None:
     """Stores the parameters, see `Distribution`; `distribution` is one."""
     wrapped = parameters["distribution"]
-    methods.check_substrate("distribution", wrapped)
+    hooks.check_substrate("distribution", wrapped)
     name = type(wrapped).__name__
     if not isinstance(wrapped, absorption_time.AbsorptionTime):
       raise TypeError(f"distribution is {name}: it must be a phase-type one")

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from phasic.distributions.base import distribution as distributions
+from phasic.distributions.base import hooks
 from phasic.distributions.base import inferring
-from phasic.distributions.base import methods
 from phasic.inference.data import observation_makers
 from phasic.inference.terms import observation_rules
 from phasic.inference.terms import observation_terms
@@ -223,7 +223,7 @@ class Observations(observation_makers.ObservationMakers):
       TypeError: it is not a distribution of one variable, or dtypes differ.
       ValueError: batches do not broadcast.
     """
-    methods.check_substrate("distribution", distribution)
+    hooks.check_substrate("distribution", distribution)
     kind = type(distribution).__name__
     if not isinstance(distribution, distributions.Distribution):
       raise TypeError(f"distribution is {kind}: it must be a distribution")

@@ -14,7 +14,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.base import distribution as distribution_lib
-from phasic.distributions.base import methods
+from phasic.distributions.base import hooks
 from phasic.inference.parameters import entry_blocks
 from phasic.inference.parameters import parameter_names
 from phasic.inference.parameters import unconstrained_map
@@ -275,7 +275,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
 
 def check_single(name: str, distribution: object) -> None:
   """Raises TypeError or ValueError unless this is a single distribution."""
-  methods.check_substrate(name, distribution)
+  hooks.check_substrate(name, distribution)
   if not isinstance(distribution, distribution_lib.Distribution):
     raise TypeError(
       f"{name} is {type(distribution).__name__}: it must be a distribution"

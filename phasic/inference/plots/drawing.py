@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as onp
 
 from phasic.distributions.base import distribution as distribution_lib
-from phasic.distributions.base import methods
+from phasic.distributions.base import hooks
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.data import survival_estimates
 from phasic.inference.parameters.distribution_types import Distribution
@@ -195,7 +195,7 @@ def check_single(distribution: Distribution) -> None:
 
 def check_type(name: str, distribution: object) -> None:
   """Raises unless it is a distribution of one variable."""
-  methods.check_substrate(name, distribution)
+  hooks.check_substrate(name, distribution)
   kind = type(distribution).__name__
   if not isinstance(distribution, distribution_lib.Distribution):
     raise TypeError(

@@ -1,0 +1,252 @@
+"""What distributions of a time until absorption are made of: a chain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as onp
+
+from phasic.distributions.absorption import comparable
+from phasic.distributions.absorption import time_kinds
+from phasic.distributions.base import chain_events
+from phasic.distributions.base import diagnosing
+from phasic.distributions.base import divergences
+from phasic.distributions.base import hooks
+from phasic.distributions.base import supports
+from phasic.internal import static
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Seed
+from phasic.math.calls import evaluation
+from phasic.math.likelihood import diagnosis
+from phasic.math.m_step import rate_updates
+from phasic.math.m_step import sufficient_statistics
+from phasic.math.model import operands
+from phasic.math.model import value_checks
+from phasic.math.model import value_rules
+from phasic.math.model.model_types import Model
+from phasic.math.moments import discrete_passages
+from phasic.math.quadrature import information
+from phasic.math.quadrature import quadrature_points
+from phasic.math.sampling import sampling
+
+
+class ChainHooks(comparable.Comparable):
+  """The methods behind those of `AbsorptionTime`.
+
+  A subclass says by `_DISCRETE` whether time is counted in steps. Its four
+  array parameters are those of the functions of `math`, in their order; or it
+  has a `_chain` of its own.
+  """
+
+  _DISCRETE = False
+  # Whether the density is known to fall.
+  _FALLS = False
+
+  def _keep(self, parameters: Mapping[str, object]) -> None:
+    """Stores and checks the parameters, see `Distribution`."""
+    super()._keep(parameters)
+    self._check_shapes()
+    self._batch_shape()  # Which raises where batches do not broadcast.
+    self._check_values(self._model)
+
+  def _check_shapes(self) -> None:
+    """Raises ValueError unless the shapes of the parameters fit."""
+
+  @property
+  def _functions(self) -> time_kinds.Functions:
+    """Returns the functions of `math` for this kind of time."""
+    return time_kinds.functions(self._DISCRETE)
+
+  def _chain(self) -> Model:
+    """Initial masses, rates (a matrix or edges), exits or None, atom or None.
+
+    As they are now: variables are read.
+    """
+    arrays = self._arrays()
+    initial_probs, matrix, exits, prob_zero = (
+      arrays[name] for name in self.parameter_properties()
+    )
+    return initial_probs, matrix, exits, prob_zero
+
+  def _model(self) -> Model:
+    """Returns the chain, checked with `validate_args`."""
+    chain = self._chain()
+    if self.validate_args:
+      names = ("initial_probs", operands.names(self._DISCRETE)[1])
+      return value_checks.check_model(*chain, self._DISCRETE, names)
+    return chain
+
+  def _whole_model(self) -> Model:
+    """Returns the model for methods in which tiny probabilities matter.
+
+    It is NaN where one of them is lost.
+    """
+    return self._model()
+
+  def _batch_shape(self) -> static.Shape:
+    return operands.check_shapes(
+      *self._chain(), names=operands.names(self._DISCRETE)
+    )
+
+  def _with(self, function: Callable[..., Array], argument: Array) -> Array:
+    """Returns a function of `math` of this model and an array."""
+    initial_probs, matrix, exits, prob_zero = self._model()
+    return function(argument, initial_probs, matrix, exits, prob_zero)
+
+  def _time(self, value: ArrayLike) -> Array:
+    """Converts a time, and warns if it breaks the rule."""
+    value = self._value(value)
+    value_rules.warn("value", value, self._functions.rule)
+    return value
+
+  def _check_value(self, value: Array) -> Array:
+    return self._functions.check_value(value)
+
+  def _support(self) -> supports.Support:
+    return supports.Support(self._functions.support)
+
+  def _is_reparameterized(self) -> bool:
+    if self._DISCRETE:
+      return False
+    given = "prob_zero" in self.parameter_properties()
+    atom = self._arrays()["prob_zero"] if given else None
+    known = None if atom is None else static.concrete(atom)
+    return atom is None or (known is not None and not onp.any(known))
+
+  def _sample_n(self, n: int, seed: Seed) -> Array:
+    return sampling.sample(
+      n,
+      seed,
+      *self._model(),
+      discrete=self._DISCRETE,
+      differentiable=self._is_reparameterized(),
+    )
+
+  def _evaluate(self, kind: str, value: Array) -> Array:
+    initial_probs, matrix, exits, prob_zero = self._model()
+    arguments = (initial_probs, matrix, value, exits, prob_zero)
+    return evaluation.value(kind, arguments, discrete=self._DISCRETE)
+
+  def _log_prob(self, value: Array) -> Array:
+    return self._evaluate("log_density", value)
+
+  def _prob(self, value: Array) -> Array:
+    return self._evaluate("density", value)
+
+  def _log_cdf(self, value: Array) -> Array:
+    return self._evaluate("log_cdf", value)
+
+  def _cdf(self, value: Array) -> Array:
+    return self._evaluate("cdf", value)
+
+  def _log_survival_function(self, value: Array) -> Array:
+    return self._evaluate("log_survival", value)
+
+  def _survival_function(self, value: Array) -> Array:
+    return self._evaluate("survival", value)
+
+  def _hazard_function(self, value: Array) -> Array:
+    return self._with(self._functions.hazard_function, value)
+
+  def _log_hazard_function(self, value: Array) -> Array:
+    return self._with(self._functions.log_hazard_function, value)
+
+  def _mean(self) -> Array:
+    return self._functions.mean(*self._model())
+
+  def _variance(self) -> Array:
+    return self._functions.variance(*self._model())
+
+  def _stddev(self) -> Array:
+    return self._functions.stddev(*self._model())
+
+  def _moment(self, k: int) -> Array:
+    return self._raw_moments(k)[..., k - 1]
+
+  def _raw_moments(self, k: int) -> Array:
+    """Returns the first k raw moments, (..., k)."""
+    return self._functions.raw_moments(k, *self._model())
+
+  def _mode(self) -> Array:
+    self._missing("mode", "densities of chains may have several tops")
+
+  def _erlang_parts(self) -> tuple[int, Array] | None:
+    """Returns the number of stages and their rate of an Erlang distribution.
+
+    The rate is NaN where it is bad. None where it is not known.
+    """
+    return None
+
+  def _entropy(self) -> Array:
+    return information.entropy_of(self._whole_model(), self._DISCRETE)
+
+  def _nodes(self, batch: static.Shape) -> quadrature_points.QuadraturePoints:
+    model = comparable.broadcast_start(self._whole_model(), batch)
+    return quadrature_points.of_model(model, self._DISCRETE)
+
+  def _cross_entropy(self, other: hooks.Hooks) -> Array:
+    if not isinstance(other, ChainHooks):
+      return super()._cross_entropy(other)
+    comparable.check_same_kind("cross_entropy", self, other)
+    return information.compare(
+      "cross_entropy",
+      self._whole_model(),
+      other._whole_model(),
+      self._DISCRETE,
+    )
+
+  def _quantile(self, value: Array) -> Array:
+    return self._with(self._functions.quantile, value)
+
+  def _quantile_log_survival(self, value: Array) -> Array:
+    return self._with(self._functions.quantile_log_survival, value)
+
+  def _quantile_log_cdf(self, value: Array) -> Array:
+    return self._with(self._functions.quantile_log_cdf, value)
+
+  def _laplace_transform(self, u: Array) -> Array:
+    return self._with(self._functions.laplace_transform, u)
+
+  def _moment_generating_function(self, s: Array) -> Array:
+    return self._with(self._functions.moment_generating_function, s)
+
+  def _probability_generating_function(self, z: Array) -> Array:
+    if not self._DISCRETE:
+      self._missing(
+        "probability_generating_function",
+        "values are not whole numbers: E z^X is laplace_transform(-log(z))",
+      )
+    return self._with(discrete_passages.probability_generating_function, z)
+
+  def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
+    """Returns why a method with a value gives NaN."""
+    initial_probs, matrix, exits, prob_zero = self._chain()
+    value = self._converted(value)
+    return diagnosis.reasons(
+      diagnosing.kind_of(method),
+      (initial_probs, matrix, value, exits, prob_zero),
+      discrete=self._DISCRETE,
+    )
+
+  def _chain_events(
+    self, lower: Array, upper: Array | None, entry: Array | None
+  ) -> chain_events.ChainEvents:
+    return chain_events.entered(self, lower, upper, entry)
+
+  def _m_step_rates(
+    self, statistics: sufficient_statistics.SufficientStatistics
+  ) -> Array:
+    """Computes the M-step of the parameters of the edges, (..., d)."""
+    edges: Any = self._model()[1]
+    return rate_updates.edge_parameters(edges, statistics)
+
+
+@divergences.register_kl(ChainHooks, ChainHooks)
+def kl_divergence(p: ChainHooks, q: ChainHooks) -> Array:
+  """Computes the divergence of two chains, the rule of `register_kl`."""
+  comparable.check_same_kind("kl_divergence", p, q)
+  return information.compare(
+    "kl_divergence", p._whole_model(), q._whole_model(), p._DISCRETE
+  )

@@ -1,0 +1,94 @@
+"""The functions of `math` of a chain in continuous and in discrete time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from phasic.internal.arrays import Array
+from phasic.math.likelihood import hazards
+from phasic.math.model import value_checks
+from phasic.math.model import value_rules
+from phasic.math.moments import discrete_moments
+from phasic.math.moments import discrete_passages
+from phasic.math.moments import generating_functions
+from phasic.math.moments import moments
+from phasic.math.moments import passages
+from phasic.math.moments.occupancy import discrete_occupancy
+from phasic.math.moments.occupancy import occupancy
+from phasic.math.quantiles import quantiles
+from phasic.math.quantiles import quantiles_discrete
+
+_Function = Callable[..., Array]
+
+
+class Functions(NamedTuple):
+  """Functions of a model, of which some take a value before it.
+
+  Attributes:
+    rule: of the values.
+    check_value: returns values, checked to be in the support.
+    support: the name of the constraint of values.
+  """
+
+  rule: value_rules.ValueRule
+  check_value: Callable[[Array], Array]
+  support: str
+  mean: _Function
+  variance: _Function
+  stddev: _Function
+  raw_moments: _Function
+  expected_visits: _Function
+  occupancy: _Function
+  hazard_function: _Function
+  log_hazard_function: _Function
+  quantile: _Function
+  quantile_log_survival: _Function
+  quantile_log_cdf: _Function
+  laplace_transform: _Function
+  moment_generating_function: _Function
+
+
+_CONTINUOUS = Functions(
+  rule=value_rules.TIME,
+  check_value=value_checks.check_times,
+  support="nonnegative",
+  mean=moments.mean,
+  variance=moments.variance,
+  stddev=moments.stddev,
+  raw_moments=moments.raw_moments,
+  expected_visits=passages.expected_visits,
+  occupancy=occupancy,
+  hazard_function=hazards.hazard_function,
+  log_hazard_function=hazards.log_hazard_function,
+  quantile=quantiles.quantile,
+  quantile_log_survival=quantiles.quantile_log_survival,
+  quantile_log_cdf=quantiles.quantile_log_cdf,
+  laplace_transform=passages.laplace_transform,
+  moment_generating_function=generating_functions.moment_generating_function,
+)
+_DISCRETE = Functions(
+  rule=value_rules.COUNT,
+  check_value=value_checks.check_counts,
+  support="nonnegative_integer",
+  mean=discrete_moments.mean,
+  variance=discrete_moments.variance,
+  stddev=discrete_moments.stddev,
+  raw_moments=discrete_moments.raw_moments,
+  expected_visits=discrete_passages.expected_visits,
+  occupancy=discrete_occupancy,
+  hazard_function=hazards.discrete_hazard_function,
+  log_hazard_function=hazards.discrete_log_hazard_function,
+  quantile=quantiles_discrete.quantile,
+  quantile_log_survival=quantiles_discrete.quantile_log_survival,
+  quantile_log_cdf=quantiles_discrete.quantile_log_cdf,
+  laplace_transform=generating_functions.discrete_laplace_transform,
+  moment_generating_function=(
+    generating_functions.discrete_moment_generating_function
+  ),
+)
+
+
+def functions(discrete: bool) -> Functions:
+  """Returns the functions for times, or for numbers of steps."""
+  return _DISCRETE if discrete else _CONTINUOUS

@@ -1,0 +1,233 @@
+"""What a family of distributions implements, with the defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import math
+from typing import NoReturn, Self, dataclass_transform
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.base import chain_events
+from phasic.distributions.base import declared
+from phasic.distributions.base import supports
+from phasic.internal import static
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Seed
+from phasic.math.m_step import sufficient_statistics
+from phasic.math.numeric import special
+
+_NO_FORMULA = (
+  "only chains that start at zero, and whose rates never change, have a formula"
+)
+
+
+@dataclass_transform(
+  eq_default=False,
+  field_specifiers=(
+    declared.array,
+    declared.count,
+    declared.option,
+    declared.static,
+  ),
+)
+class Hooks:
+  """The methods that a family has behind those of `Distribution`.
+
+  A public method converts its arguments, and calls the method of the same name
+  with an underscore. A family has that, or it is made of others here, or it
+  raises NotImplementedError and says why.
+
+  A family has `_log_prob` or `_prob`; `_log_cdf` or `_cdf`; optionally the
+  survival function or its logarithm; `_variance` or `_stddev`.
+  """
+
+  def _log_prob(self, value: Array) -> Array:
+    return np.log(self._from("_prob", "_log_prob")(value))
+
+  def _prob(self, value: Array) -> Array:
+    return np.exp(self._from("_log_prob", "_prob")(value))
+
+  def _log_cdf(self, value: Array) -> Array:
+    return np.log(self._from("_cdf", "_log_cdf")(value))
+
+  def _cdf(self, value: Array) -> Array:
+    return np.exp(self._from("_log_cdf", "_cdf")(value))
+
+  def _survival_function(self, value: Array) -> Array:
+    if self._has("_log_survival_function"):
+      return np.exp(self._log_survival_function(value))
+    if self._has("_log_cdf"):
+      return -np.expm1(self._log_cdf(value))
+    return 1 - self._from("_cdf", "_survival_function")(value)
+
+  def _log_survival_function(self, value: Array) -> Array:
+    if self._has("_survival_function"):
+      return np.log(self._survival_function(value))
+    if self._has("_log_cdf"):
+      return special.log1mexp(self._log_cdf(value))
+    return np.log1p(-self._from("_cdf", "_log_survival_function")(value))
+
+  def _hazard_function(self, value: Array) -> Array:
+    return np.exp(self._log_hazard_function(value))
+
+  def _log_hazard_function(self, value: Array) -> Array:
+    log_prob = self._log_prob(value)
+    log_left = self._log_survival_function(value)
+    neither = (log_prob == -math.inf) & (log_left == -math.inf)
+    return log_prob - np.where(neither, math.nan, log_left)
+
+  def _sample_n(self, n: int, seed: Seed) -> Array:
+    del n, seed
+    self._missing("sample")
+
+  def _quantile(self, value: Array) -> Array:
+    del value
+    self._missing("quantile")
+
+  def _quantile_log_survival(self, value: Array) -> Array:
+    del value
+    self._missing("quantile_log_survival")
+
+  def _quantile_log_cdf(self, value: Array) -> Array:
+    del value
+    self._missing("quantile_log_cdf")
+
+  def _mean(self) -> Array:
+    self._missing("mean")
+
+  def _variance(self) -> Array:
+    return np.square(self._from("_stddev", "_variance")())
+
+  def _stddev(self) -> Array:
+    return np.sqrt(self._from("_variance", "_stddev")())
+
+  def _covariance(self) -> Array:
+    self._missing(
+      "covariance", "a value is one number, whose variance() there is"
+    )
+
+  def _moment(self, k: int) -> Array:
+    self._missing(f"moment({k})")
+
+  def _mode(self) -> Array:
+    self._missing(
+      "mode", "it is not known that densities of this family have one top"
+    )
+
+  def _entropy(self) -> Array:
+    self._missing(
+      "entropy", "a quadrature needs to know where the mass of the family is"
+    )
+
+  def _cross_entropy(self, other: Hooks) -> Array:
+    del other
+    self._missing(
+      "cross_entropy",
+      "a quadrature needs to know where the mass of the family is",
+    )
+
+  def _laplace_transform(self, u: Array) -> Array:
+    del u
+    self._missing("laplace_transform", _NO_FORMULA)
+
+  def _moment_generating_function(self, s: Array) -> Array:
+    del s
+    self._missing("moment_generating_function", _NO_FORMULA)
+
+  def _probability_generating_function(self, z: Array) -> Array:
+    del z
+    why = "values are not whole numbers"
+    if self._counts():
+      why = _NO_FORMULA
+    self._missing("probability_generating_function", why)
+
+  def _support(self) -> supports.Support:
+    self._missing("support")
+
+  def _counts(self) -> bool:
+    return self._support().constraint == "nonnegative_integer"
+
+  def _batch_shape(self) -> static.Shape:
+    raise NotImplementedError
+
+  def _event_shape(self) -> static.Shape:
+    return ()
+
+  def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
+    """Returns why a method with a value gives NaN."""
+    del value, method
+    self._missing("diagnose", "it is not known where its NaN come from")
+
+  def _late(self) -> onp.ndarray:
+    """Returns a value at which all parameters count."""
+    return onp.ones(())
+
+  def _chain_events(
+    self, lower: Array, upper: Array | None, entry: Array | None
+  ) -> chain_events.ChainEvents | None:
+    """Maps observations to events of the chain; None if there is no chain."""
+    del lower, upper, entry
+    return None
+
+  def _linear_chain(self) -> tuple[Hooks, float]:
+    """Returns the chain of the E-step, and how much later it is absorbed."""
+    return self, 0.0
+
+  def _m_step(
+    self, statistics: sufficient_statistics.SufficientStatistics
+  ) -> Self:
+    """Maximizes the expected complete-data log likelihood.
+
+    Phases, edges or components that share a parameter share their statistics: a
+    rate is a sum of numbers of jumps, divided by the sum of times at risk.
+    Rates without time at risk keep their values, and zeros stay zero.
+    """
+    del statistics
+    raise TypeError(
+      f"dist is {type(self).__name__}: EM has no M-step for it; fit_mle fits "
+      "any distribution with a log likelihood"
+    )
+
+  def _m_step_fixed(self) -> tuple[str, ...]:
+    """Returns the parameters that the M-step keeps, by their paths."""
+    return ()
+
+  def _m_step_on_host(self) -> bool:
+    """Returns whether the M-step needs concrete statistics."""
+    return False
+
+  def _has(self, name: str) -> bool:
+    """Returns whether a subclass has its own method of this name."""
+    return getattr(type(self), name) is not getattr(Hooks, name)
+
+  def _from(self, name: str, missing: str) -> Callable[..., Array]:
+    """Returns the method that stands in for a missing one."""
+    if not self._has(name):
+      self._missing(missing.lstrip("_"))
+    return getattr(self, name)
+
+  def _missing(self, what: str, why: str = "") -> NoReturn:
+    """Raises NotImplementedError."""
+    reason = f": {why}" if why else ""
+    raise NotImplementedError(f"{type(self).__name__} has no {what}{reason}")
+
+
+def check_substrate(name: str, x: object) -> None:
+  """Raises TypeError for a distribution of another substrate."""
+  kind = type(x)
+  if isinstance(x, Hooks):
+    return
+  for base in kind.__mro__:
+    if base.__name__ == Hooks.__name__:
+      raise TypeError(
+        f"{name} is {kind.__name__} of {_package(base)}: it must be a "
+        f"distribution of {_package(Hooks)}"
+      )
+
+
+def _package(base: type) -> str:
+  """Returns the public package, without room and module."""
+  return base.__module__.rsplit(".", 2)[0]

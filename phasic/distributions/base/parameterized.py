@@ -1,0 +1,223 @@
+"""The parameters of a distribution: stored, read, and what they say of values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+import functools
+import types
+from typing import Any, Self
+
+import numpy as np
+
+from phasic.distributions.base import constraint_checks
+from phasic.distributions.base import declared
+from phasic.distributions.base import hooks
+from phasic.distributions.base import known_values
+from phasic.distributions.base import parameter_properties as properties_lib
+from phasic.distributions.base import representation
+from phasic.distributions.base import structure
+from phasic.internal import checks
+from phasic.internal import dtypes
+from phasic.internal import static
+from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Result
+from phasic.math.model import value_rules
+
+
+class Parameterized(hooks.Hooks):
+  """Parameters are all the state of a distribution.
+
+  Attributes:
+    validate_args: whether values are checked, at some cost.
+    allow_nan_stats: whether statistics may be NaN; otherwise they raise.
+  """
+
+  validate_args: bool
+  allow_nan_stats: bool
+
+  def _keep(self, parameters: Mapping[str, object]) -> None:
+    """Stores and checks the parameters."""
+    constraint_checks.check_options(parameters)
+    properties = self._properties()
+    arrays = {name: parameters[name] for name in properties}
+    for name, value in arrays.items():
+      _check_given(name, value, properties[name])
+    dtype = dtypes.common_dtype(representation.leaves(arrays))
+
+    def stored(name: str, value: object) -> object:
+      if isinstance(value, Mapping):
+        return {k: stored(f"{name}[{k!r}]", v) for k, v in value.items()}
+      if isinstance(value, structure.EDGES):
+        return structure.stored(stored, name, value)
+      if value is None or structures.is_variable(value):
+        return value
+      return structures.as_array(value, dtype, name, copy=True)
+
+    kept = {name: stored(name, value) for name, value in arrays.items()}
+    properties_lib.check_batches(properties, kept)
+    self._parameters: dict[str, Any] = {**parameters, **kept}
+
+  @classmethod
+  def _children(cls) -> tuple[str, ...]:
+    """The parameters that are arrays or structures of arrays."""
+    return tuple(cls._properties())
+
+  def _parts(self) -> Mapping[str, object]:
+    return self._parameters
+
+  @classmethod
+  def _unflatten(cls, parts: Mapping[str, object]) -> Self:
+    """Builds an instance of any parameters, without looking at them."""
+    instance = object.__new__(cls)
+    instance._parameters = dict(parts)
+    return instance
+
+  @classmethod
+  def _parameter_properties(cls) -> properties_lib.Properties:
+    found = declared.properties(cls)
+    if found is None:
+      raise NotImplementedError(
+        f"{cls.__name__} does not say what its parameters are: declare them in "
+        "its body, or define the class method _parameter_properties, which "
+        "returns the properties of those that are arrays, by name"
+      )
+    return found
+
+  @classmethod
+  @functools.cache
+  def _properties(cls) -> properties_lib.Properties:
+    """Returns the properties of the array parameters, by name."""
+    return types.MappingProxyType(dict(cls._parameter_properties()))
+
+  def _arrays(self) -> dict[str, Any]:
+    """Array parameters by name, as they are now; None where not given.
+
+    Variables are read; with validate_args values are checked.
+    """
+    found = {}
+    for name in self._properties():
+      value = self._parameters[name]
+      if isinstance(value, structure.EDGES):
+        value = structure.mapped(_current, name, value)
+      elif structures.is_variable(value):
+        value = structures.as_array(value, None, name)
+      found[name] = value
+    return found
+
+  def _check_values(self, validate: Callable[[], object]) -> None:
+    """Raises for values that break a rule, or warns of those that are known.
+
+    It is the last thing that a constructor does.
+
+    Args:
+      validate: what raises, called with `validate_args` only.
+    """
+    if self.validate_args:
+      validate()
+    else:
+      known_values.look_at(self)
+
+  def _is_plausible(self, known: Mapping[str, Any]) -> bool:
+    """Returns whether the host values of the parameters seem valid."""
+    return known_values.are_plausible(known, self._properties())
+
+  def _value(self, value: ArrayLike) -> Array:
+    """Converts and checks the argument of a public method."""
+    value = self._converted(value)
+    return self._check_value(value) if self.validate_args else value
+
+  def _converted(self, value: ArrayLike) -> Array:
+    """Converts a value; raises where its shape or dtype does not fit."""
+    value = self._as_array(value, "value")
+    self._check_value_shape(value)
+    return checks.check_not_empty(value, "value")
+
+  def _argument(self, x: ArrayLike, name: str) -> Array:
+    """Converts an array that belongs to no event; raises as `_converted`."""
+    x = self._as_array(x, name)
+    _check_broadcasts(x, name, "batch", self._batch_shape())
+    return checks.check_not_empty(x, name)
+
+  def _checked(
+    self, x: ArrayLike, name: str, rule: value_rules.ValueRule
+  ) -> Array:
+    """Converts an argument that breaks no rule.
+
+    Where it does there is a warning; with `validate_args` it raises.
+    """
+    x = self._argument(x, name)
+    if not self.validate_args:
+      value_rules.warn(name, x, rule)
+      return x
+    return value_rules.check(name, x, rule.holds(x), rule.text)
+
+  def _as_array(self, x: ArrayLike, name: str) -> Array:
+    """Converts to an array of the distribution's dtype."""
+    leaves = representation.leaves(self._arrays())
+    dtype = dtypes.common_dtype({name: x, **leaves})
+    return structures.as_array(x, dtype, name)
+
+  def _check_value_shape(self, value: Array) -> None:
+    """Raises ValueError unless the value broadcasts with the batch."""
+    whole = (*self._batch_shape(), *self._event_shape())
+    _check_broadcasts(value, "value", "batch and event", whole)
+
+  def _check_value(self, value: Array) -> Array:
+    """Returns the value, checked to be in the support."""
+    return value
+
+  def _statistic(self, name: str, x: Array) -> Result:
+    """Returns a statistic, checked for NaN unless `allow_nan_stats`."""
+    if self.allow_nan_stats:
+      return structures.as_result(x)
+    message = f"{name} is NaN, and allow_nan_stats is False"
+    return structures.as_result(
+      checks.check(np.logical_not(np.isnan(x)), message, x)
+    )
+
+  def _batch_shape(self) -> static.Shape:
+    return properties_lib.batch_shape(self._properties(), self._parameters)
+
+  def _event_shape(self) -> static.Shape:
+    return ()
+
+
+def _check_given(
+  name: str, value: object, prop: properties_lib.ParameterProperties
+) -> None:
+  """Raises TypeError for None, and for what must not stand for an array."""
+  if value is None and not prop.optional:
+    raise TypeError(f"{name} is None: it must be an array")
+  if isinstance(value, Mapping) and not prop.constraint.is_of_graph:
+    raise TypeError(f"{name} is {type(value).__name__}: it must be an array")
+  edges = prop.constraint.edges
+  if isinstance(value, structure.EDGES) and not (
+    edges and isinstance(value, edges)
+  ):
+    other = f" or {edges.__name__}" if edges else ""
+    raise TypeError(
+      f"{name} is {type(value).__name__}: it must be an array{other}"
+    )
+
+
+def _current(name: str, value: object) -> object:
+  """Returns an array parameter as it is now."""
+  if structures.is_variable(value):
+    return structures.as_array(value, None, name)
+  return value
+
+
+def _check_broadcasts(
+  x: Array, name: str, what: str, whole: static.Shape
+) -> None:
+  """Raises ValueError unless an array broadcasts with a shape."""
+  shape = static.shape(x)
+  try:
+    static.broadcast_shapes(shape, whole)
+  except ValueError:
+    raise ValueError(
+      f"{name} has shape {shape}: it must broadcast with the shape of the "
+      f"distribution's {what}, {whole}"
+    ) from None
