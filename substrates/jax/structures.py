@@ -52,6 +52,15 @@ def is_variable(x: Any) -> bool:
   return False
 
 
+def is_like(x: Any, array: Any) -> bool:
+  """Returns whether `x` is an array of the backend, of another one's dtype."""
+  return (
+    isinstance(x, jax.Array)
+    and x.dtype == getattr(array, "dtype", None)
+    and x.ndim <= raw_arguments.MAX_DIMENSIONS
+  )
+
+
 def as_array(
   x: Any, dtype: str | None = None, name: str = "value", copy: bool = False
 ) -> Any:

@@ -88,6 +88,15 @@ def is_variable(x: Any) -> bool:
   return isinstance(x, tf.Variable)
 
 
+def is_like(x: Any, array: Any) -> bool:
+  """Returns whether `x` is an array of the backend, of another one's dtype."""
+  return (
+    isinstance(x, tf.Tensor)
+    and x.dtype == getattr(array, "dtype", None)
+    and (x.shape.rank or 0) <= raw_arguments.MAX_DIMENSIONS
+  )
+
+
 def as_array(
   x: Any, dtype: str | None = None, name: str = "value", copy: bool = False
 ) -> Any:

@@ -13,6 +13,7 @@ from phasic.distributions.base import chain_events
 from phasic.distributions.base import diagnosing
 from phasic.distributions.base import divergences
 from phasic.distributions.base import hooks
+from phasic.distributions.base import structure
 from phasic.distributions.base import supports
 from phasic.internal import static
 from phasic.internal.arrays import Array
@@ -53,6 +54,8 @@ class ChainHooks(comparable.Comparable):
 
   def _check_shapes(self) -> None:
     """Raises ValueError unless the shapes of the parameters fit."""
+    names = operands.names(self._DISCRETE)
+    operands.check_shapes(*self._chain(), names=names)
 
   @property
   def _functions(self) -> time_kinds.Functions:
@@ -84,11 +87,6 @@ class ChainHooks(comparable.Comparable):
     It is NaN where one of them is lost.
     """
     return self._model()
-
-  def _batch_shape(self) -> static.Shape:
-    return operands.check_shapes(
-      *self._chain(), names=operands.names(self._DISCRETE)
-    )
 
   def _with(self, function: Callable[..., Array], argument: Array) -> Array:
     """Returns a function of `math` of this model and an array."""
@@ -127,7 +125,9 @@ class ChainHooks(comparable.Comparable):
   def _evaluate(self, kind: str, value: Array) -> Array:
     initial_probs, matrix, exits, prob_zero = self._model()
     arguments = (initial_probs, matrix, value, exits, prob_zero)
-    return evaluation.value(kind, arguments, discrete=self._DISCRETE)
+    if structure.is_edges(matrix):  # Whose arrays are not converted yet.
+      return evaluation.value(kind, arguments, self._DISCRETE)
+    return evaluation.value_of_arrays(kind, arguments, self._DISCRETE)
 
   def _log_prob(self, value: Array) -> Array:
     return self._evaluate("log_density", value)

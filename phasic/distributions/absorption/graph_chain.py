@@ -72,7 +72,7 @@ class GraphChain(of_graph.OfGraph, competing_risks.CompetingRisks):
       },
     )
     self._check_graph(graph, self._parameters["initial_probs"])
-    super()._batch_shape()  # Checks the chain.
+    self._check_shapes()
     self._check_values(self._model)
 
   def _model(self) -> Model:

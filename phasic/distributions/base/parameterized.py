@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 import functools
 import types
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -155,6 +155,9 @@ class Parameterized(hooks.Hooks):
 
   def _as_array(self, x: ArrayLike, name: str) -> Array:
     """Converts to an array of the distribution's dtype."""
+    given = (self._parameters[own] for own in self._properties())
+    if structures.is_like(x, next((x for x in given if x is not None), None)):
+      return cast(Array, x)  # Nothing is to be converted or refused.
     leaves = representation.leaves(self._arrays())
     dtype = dtypes.common_dtype({name: x, **leaves})
     return structures.as_array(x, dtype, name)

@@ -15,7 +15,6 @@ from phasic.distributions.absorption import discrete_phase_type
 from phasic.distributions.absorption import phase_type
 from phasic.distributions.base import constraint_checks
 from phasic.distributions.base import constraints
-from phasic.distributions.base import distribution
 from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
@@ -84,9 +83,9 @@ class NamedFamily(absorption_time.AbsorptionTime):
       arrays, self.parameter_properties()
     )
 
-  def _batch_shape(self) -> static.Shape:
-    # Uses only the parameters, without making a chain.
-    return distribution.Distribution._batch_shape(self)
+  def _check_shapes(self) -> None:
+    """Raises ValueError unless the shapes of the parameters fit."""
+    # A chain is not made.
 
   def _last_size(self, name: str, wanted: int | None = None) -> int:
     """Returns the last size of a parameter, the number of its entries.

@@ -15,14 +15,31 @@ from phasic.internal.arrays import Array
 from phasic.math.calls import kernel_derivatives
 from phasic.math.model import operands as operands_lib
 from phasic.math.model.model_types import Given
+from phasic.math.model.model_types import TimedModel
 from phasic.math.portable import portable_edges
 
 
 def value(
   kind: str, arguments: Sequence[Given], discrete: bool = False
 ) -> Array:
-  """Computes a function: lays out the arguments and calls the kernel."""
-  operands, layout, edges = _prepare(arguments, discrete)
+  """Computes a function: checks the arguments, and calls `value_of_arrays`."""
+  arguments = operands_lib.convert(
+    *arguments, names=operands_lib.names(discrete)
+  )
+  return value_of_arrays(kind, arguments, discrete)
+
+
+def value_of_arrays(
+  kind: str, arguments: TimedModel, discrete: bool = False
+) -> Array:
+  """Computes a function: lays out the arguments and calls the kernel.
+
+  Args:
+    kind: as in `kernel_ops.phase_type`.
+    arguments: as `operands.convert` returns them.
+    discrete: whether time is counted in steps.
+  """
+  operands, layout, edges = _laid_out(arguments, discrete)
   result = kernel_ops.phase_type(
     kind, operands, fallback(discrete), edges, discrete=discrete
   )
@@ -66,8 +83,15 @@ def fallback(discrete: bool) -> Callable[..., Array]:
 def _prepare(
   arguments: Sequence[Given], discrete: bool
 ) -> tuple[tuple[Array, ...], operands_lib.Layout, tuple[Array, ...]]:
+  """Checks the arguments and lays them out, see `_laid_out`."""
+  names = operands_lib.names(discrete)
+  return _laid_out(operands_lib.convert(*arguments, names=names), discrete)
+
+
+def _laid_out(
+  arguments: TimedModel, discrete: bool
+) -> tuple[tuple[Array, ...], operands_lib.Layout, tuple[Array, ...]]:
   """Lays out the operands; returns also the layout and the arrays of edges."""
   names = operands_lib.names(discrete)
-  arguments = operands_lib.convert(*arguments, names=names)
   operands, layout = operands_lib.canonical(arguments, names)
   return operands, layout, operands_lib.edges(layout, arguments)
