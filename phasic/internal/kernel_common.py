@@ -74,6 +74,8 @@ class Kernel:
       it can.
     is_suitable: a function that returns whether the kernel should run if it
       can.
+    can_run: whether a call has found that it can, since the path was chosen;
+      so that later calls need not ask.
   """
 
   def __init__(
@@ -83,6 +85,7 @@ class Kernel:
   ):
     self.unavailable_reason = unavailable_reason
     self.is_suitable = is_suitable
+    self.can_run = False
     self._choice = "auto"
     self._lock = threading.Lock()
     self._has_warned = False
@@ -112,6 +115,7 @@ class Kernel:
       path == "portable" and self._choice == "auto" and is_required is not False
     ):
       self._report(is_required)
+    self.can_run = path == "kernel" and self._choice == "auto"
     return path
 
   def _report(self, is_required: bool | None) -> None:
@@ -161,7 +165,7 @@ class Kernel:
       )
     if choice == "kernel":
       self.require()
-    self._choice = choice
+    self._choice, self.can_run = choice, False
 
   @contextlib.contextmanager
   def use_path(self, choice: str) -> Iterator[None]:

@@ -36,7 +36,6 @@ EDGES_ARE_FIXED = kernel_common.EDGES_ARE_FIXED
 _kernel = phase_type_calls.KERNEL
 unavailable_reason = _kernel.unavailable_reason
 path = _kernel.path
-path_of_call = _kernel.path_of_call
 precision = _kernel.precision
 set_path = _kernel.set_path
 use_path = _kernel.use_path
@@ -51,6 +50,13 @@ set_num_threads = _kernel.set_num_threads
 forward = phase_type_calls.forward
 adjoint = phase_type_calls.adjoint
 portable = phase_type_calls.portable
+
+
+def path_of_call() -> str:
+  """Returns the path of a call, see `Kernel.path_of_call`."""
+  if _kernel.can_run and _kernel.is_suitable():
+    return "kernel"
+  return _kernel.path_of_call()
 
 
 def phase_type(

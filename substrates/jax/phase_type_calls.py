@@ -53,7 +53,7 @@ def forward(
   operands, *tangents = groups
   arrays, flags = _checked(operands, fixed)
   function = _function(kind, fallback, *flags, discrete)
-  op = derivatives.Forward(function, len(tangents))
+  op = _forward(function, len(tangents))
   return multilinear.bind(op, arrays, tangents)[0]
 
 
@@ -110,3 +110,4 @@ def _checked(
 
 
 _function = functools.cache(phase_type_function.PhaseTypeFunction)
+_forward = functools.cache(derivatives.Forward)

@@ -76,7 +76,7 @@ class ChainHooks(comparable.Comparable):
   def _model(self) -> Model:
     """Returns the chain, checked with `validate_args`."""
     chain = self._chain()
-    if self.validate_args:
+    if self._parameters["validate_args"]:
       names = ("initial_probs", operands.names(self._DISCRETE)[1])
       return value_checks.check_model(*chain, self._DISCRETE, names)
     return chain

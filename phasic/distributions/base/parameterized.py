@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 import functools
 import types
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -36,6 +36,7 @@ class Parameterized(hooks.Hooks):
 
   validate_args: bool
   allow_nan_stats: bool
+  _known_batch: ClassVar[static.Shape | None] = None
 
   def _keep(self, parameters: Mapping[str, object]) -> None:
     """Stores and checks the parameters."""
@@ -126,19 +127,21 @@ class Parameterized(hooks.Hooks):
   def _value(self, value: ArrayLike) -> Array:
     """Converts and checks the argument of a public method."""
     value = self._converted(value)
-    return self._check_value(value) if self.validate_args else value
+    if self._parameters["validate_args"]:
+      return self._check_value(value)
+    return value
 
   def _converted(self, value: ArrayLike) -> Array:
     """Converts a value; raises where its shape or dtype does not fit."""
     value = self._as_array(value, "value")
     self._check_value_shape(value)
-    return checks.check_not_empty(value, "value")
+    return _not_empty(value, "value")
 
   def _argument(self, x: ArrayLike, name: str) -> Array:
     """Converts an array that belongs to no event; raises as `_converted`."""
     x = self._as_array(x, name)
     _check_broadcasts(x, name, "batch", self._batch_shape())
-    return checks.check_not_empty(x, name)
+    return _not_empty(x, name)
 
   def _checked(
     self, x: ArrayLike, name: str, rule: value_rules.ValueRule
@@ -181,7 +184,13 @@ class Parameterized(hooks.Hooks):
     )
 
   def _batch_shape(self) -> static.Shape:
-    return properties_lib.batch_shape(self._properties(), self._parameters)
+    if self._known_batch is not None:
+      return self._known_batch
+    shape = properties_lib.batch_shape(self._properties(), self._parameters)
+    if all(isinstance(d, int) for d in shape):
+      # TensorFlow's modules would wrap what is set as usual.
+      object.__setattr__(self, "_known_batch", shape)
+    return shape
 
   def _event_shape(self) -> static.Shape:
     return ()
@@ -210,6 +219,14 @@ def _current(name: str, value: object) -> object:
   if structures.is_variable(value):
     return structures.as_array(value, None, name)
   return value
+
+
+def _not_empty(x: Array, name: str) -> Array:
+  """Returns an array, if it has entries."""
+  shape = static.shape(x)
+  if all(isinstance(d, int) and d > 0 for d in shape):
+    return x
+  return checks.check_not_empty(x, name)
 
 
 def _check_broadcasts(
