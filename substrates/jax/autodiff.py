@@ -17,12 +17,7 @@ def flatten(tree: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
 
 
 def leaves_like(tree: Any, like: Any) -> list[Any]:
-  """Returns the parts of a structure at the leaves of another structure.
-
-  Raises:
-    TypeError: the structures differ.
-    ValueError: the structures differ.
-  """
+  """Returns the parts of a structure at the leaves of another structure."""
   structure: Any = jax.tree.structure(like)
   return structure.flatten_up_to(tree)
 

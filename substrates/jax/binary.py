@@ -15,14 +15,7 @@ import jax.numpy as jnp
 
 
 def exponent(x: Any) -> Any:
-  """Returns n as a float, with |x| near 2^n: floor(log2(|x|)) or one off.
-
-  It is undefined if x is not finite, and at most the least exponent of normal
-  numbers if x is zero or subnormal.
-
-  Args:
-    x: an array of floats.
-  """
+  """Returns n as a float, with |x| near 2^n: floor(log2(|x|)) or one off."""
   x = jnp.abs(lax.stop_gradient(jnp.asarray(x)))
   digits, bias, offset = _layout(x.dtype)
   bits = lax.shift_right_logical(_bits(x), _bits_like(digits, x))
@@ -31,11 +24,7 @@ def exponent(x: Any) -> Any:
 
 
 def power_of_two(n: Any) -> Any:
-  """Computes 2^n; 0 or inf if it is not a normal number.
-
-  Args:
-    n: an array of integers, as floats.
-  """
+  """Computes 2^n; 0 or inf if it is not a normal number."""
   n = lax.stop_gradient(jnp.asarray(n))
   digits, bias, offset = _layout(n.dtype)
   n = jnp.clip(n, -bias, bias + 1)

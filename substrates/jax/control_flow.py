@@ -35,18 +35,7 @@ def scan(
   xs: Any,
   length: int | None = None,
 ) -> tuple[Any, Any]:
-  """Loops over the leading axis: `carry, y = f(carry, x)`.
-
-  Args:
-    f: takes the carry and a slice of `xs`, returns the next carry and an
-      output; carry, slice and output are arrays, tuples of arrays or None.
-    init: the first carry.
-    xs: an array, a tuple of arrays with equal leading sizes, or None.
-    length: the number of steps, required if `xs` is None.
-
-  Returns:
-    The last carry, and the outputs stacked along a new leading axis.
-  """
+  """Loops over the leading axis: `carry, y = f(carry, x)`."""
   return jax.lax.scan(f, init, xs, length=length)
 
 

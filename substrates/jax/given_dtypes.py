@@ -12,19 +12,7 @@ from phasic.substrates.jax.internal import raw_arguments
 
 
 def of(x: Any, name: str) -> Any:
-  """Returns the dtype of `x`, as an array.
-
-  It is None for a list with arrays, if the backend does not check that they
-  have a common dtype.
-
-  Args:
-    x: an array, a number or nested lists.
-    name: the argument's name.
-
-  Raises:
-    TypeError: `x` is not an array.
-    ValueError: `x` is ragged.
-  """
+  """Returns the dtype of `x`, as an array."""
   try:
     dtype = x.dtype if hasattr(x, "dtype") else jnp.asarray(x).dtype
   except OverflowError:

@@ -41,15 +41,7 @@ def forward(
   fixed: Sequence[Any],
   discrete: bool,
 ) -> Any:
-  """Computes D^k F(x)[v_1, .., v_k] of `kernel_ops.phase_type` by the kernel.
-
-  Args:
-    kind: as in `phase_type`.
-    groups: the operands x, then k groups of tangents of them.
-    fallback: as in `phase_type`.
-    fixed: edges and kinds.
-    discrete: as in `phase_type`.
-  """
+  """Computes D^k F(x)[v_1, .., v_k] of `kernel_ops.phase_type` by the kernel."""
   operands, *tangents = groups
   arrays, flags = _checked(operands, fixed)
   function = _function(kind, fallback, *flags, discrete)

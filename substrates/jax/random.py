@@ -20,16 +20,7 @@ _FOLD = 0x666F6C64
 
 
 def sanitize_seed(seed: Any, salt: str | None = None) -> Any:
-  """Returns the seed in the form that the other functions take.
-
-  Args:
-    seed: the user's seed.
-    salt: a name that changes the seed, so that different functions can use the
-      same user's seed.
-
-  Raises:
-    TypeError: the seed is None or of a wrong type.
-  """
+  """Returns the seed in the form that the other functions take."""
   dtype = getattr(seed, "dtype", None)
   typed = dtype is not None and jnp.issubdtype(dtype, jax.dtypes.prng_key)
   if not typed and dtype == jnp.uint32 and seed.ndim == 1:
@@ -74,26 +65,12 @@ def exponential(seed: Any, shape: static.Shape, dtype: str) -> Any:
 def gamma(
   seed: Any, concentration: Any, shape: static.Shape, dtype: str
 ) -> Any:
-  """Draws gamma numbers of rate one.
-
-  Args:
-    seed: a sanitized seed.
-    concentration: shape parameters, which broadcast to `shape`.
-    shape: the result's shape.
-    dtype: the result's dtype.
-  """
+  """Draws gamma numbers of rate one."""
   concentration = jnp.asarray(concentration, dtype)
   return jax.random.gamma(seed, concentration, shape, dtype)
 
 
 def categorical(seed: Any, logits: Any, shape: static.Shape) -> Any:
-  """Draws int32 category numbers.
-
-  Args:
-    seed: a sanitized seed.
-    logits: logarithms of the weights (..., k), -inf for impossible ones; the
-      leading dimensions broadcast to `shape`.
-    shape: the result's shape.
-  """
+  """Draws int32 category numbers."""
   numbers = jax.random.categorical(seed, logits, axis=-1, shape=tuple(shape))
   return numbers.astype(jnp.int32)

@@ -8,16 +8,7 @@ import jax.numpy as jnp
 
 
 def segment_sum(x: Any, indices: Any, size: int) -> Any:
-  """Computes, for each i, the sum of the entries with index i.
-
-  Args:
-    x: an array (..., m).
-    indices: integers (m,) in [0, size).
-    size: the number of sums.
-
-  Returns:
-    An array (..., size) of the dtype of `x`; empty sums are zero.
-  """
+  """Computes, for each i, the sum of the entries with index i."""
   x = jnp.asarray(x)
   zeros = jnp.zeros((*x.shape[:-1], size), x.dtype)
   return zeros.at[..., jnp.asarray(indices)].add(x)

@@ -22,14 +22,7 @@ def rank(x: Any) -> int:
 
 
 def broadcast_shapes(*shapes: Shape) -> Shape:
-  """Returns the shape to which arrays of these shapes broadcast.
-
-  Args:
-    *shapes: shapes as `shape` returns them.
-
-  Raises:
-    ValueError: the shapes do not broadcast; the message lists them.
-  """
+  """Returns the shape to which arrays of these shapes broadcast."""
   try:
     return tuple(jnp.broadcast_shapes(*shapes))
   except ValueError:
@@ -74,8 +67,5 @@ def finfo_eps(dtype: Any) -> float:
 
 
 def wide_float() -> str:
-  """Returns the widest available floating dtype, "float64" or "float32".
-
-  It is "float32" only in JAX with 64-bit numbers switched off.
-  """
+  """Returns the widest available floating dtype, "float64" or "float32"."""
   return jax.dtypes.canonicalize_dtype("float64").name

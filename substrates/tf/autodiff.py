@@ -14,12 +14,7 @@ def flatten(tree: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
 
 
 def leaves_like(tree: Any, like: Any) -> list[Any]:
-  """Returns the parts of a structure at the leaves of another structure.
-
-  Raises:
-    TypeError: the structures differ.
-    ValueError: the structures differ.
-  """
+  """Returns the parts of a structure at the leaves of another structure."""
   return trees.flatten_up_to(like, tree)
 
 

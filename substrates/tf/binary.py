@@ -12,25 +12,14 @@ import tensorflow as tf
 
 
 def exponent(x: Any) -> Any:
-  """Returns n as a float, with |x| near 2^n: floor(log2(|x|)) or one off.
-
-  It is undefined if x is not finite, and at most the least exponent of normal
-  numbers if x is zero or subnormal.
-
-  Args:
-    x: an array of floats.
-  """
+  """Returns n as a float, with |x| near 2^n: floor(log2(|x|)) or one off."""
   x = tf.abs(tf.stop_gradient(tf.convert_to_tensor(x)))
   least = float(onp.finfo(x.dtype.as_numpy_dtype).minexp)
   return tf.maximum(tf.floor(tf.math.log(x) / math.log(2.0)), least)
 
 
 def power_of_two(n: Any) -> Any:
-  """Computes 2^n; 0 or inf if it is not a normal number.
-
-  Args:
-    n: an array of integers, as floats.
-  """
+  """Computes 2^n; 0 or inf if it is not a normal number."""
   n = tf.stop_gradient(tf.convert_to_tensor(n))
   info = onp.finfo(n.dtype.as_numpy_dtype)
   least, most = int(info.minexp) - 1, int(info.maxexp)

@@ -9,21 +9,7 @@ from phasic.substrates.tf.internal import static
 
 
 def check(condition: Any, message: str, x: Any, what: Any = None) -> Any:
-  """Returns `x` if the condition is true everywhere.
-
-  Args:
-    condition: a boolean array; under tracing its shape must broadcast to that
-      of `x`.
-    message: names the argument and the rule.
-    x: the array that depends on the condition.
-    what: the values that the condition is about. A message that is formatted
-      while tracing cannot contain them. They broadcast with the condition.
-
-  Raises:
-    ValueError: the condition fails. Under tracing JAX cannot raise, and sets
-      the entries of `x` to NaN; TensorFlow raises InvalidArgumentError when the
-      function runs.
-  """
+  """Returns `x` if the condition is true everywhere."""
   known = static.concrete(condition)
   if known is not None:
     if not onp.all(known):
@@ -51,12 +37,7 @@ def _first_bad(condition: Any, what: Any) -> Any:
 
 
 def check_not_empty(x: Any, name: str) -> Any:
-  """Returns the array `x` if it has entries.
-
-  Raises:
-    ValueError: it has none. If TensorFlow knows the shape only when the
-      function runs, InvalidArgumentError is raised then.
-  """
+  """Returns the array `x` if it has entries."""
   shape = tuple(x.shape)
   message = f"{name} has shape {shape}: it must not be empty"
   if 0 in shape:

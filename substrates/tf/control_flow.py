@@ -35,11 +35,7 @@ def cond(
 def while_loop(
   cond_fn: Callable[[Any], Any], body_fn: Callable[[Any], Any], init: Any
 ) -> Any:
-  """Applies `body_fn` to the carry, from `init`, while `cond_fn(carry)`.
-
-  The carry is an array or a tuple of arrays (a seed of `random` counts as
-  one); its shapes and dtypes stay the same.
-  """
+  """Applies `body_fn` to the carry, from `init`, while `cond_fn(carry)`."""
   if tf.executing_eagerly():
     carry = init
     while cond_fn(carry):
@@ -61,18 +57,7 @@ def scan(
   xs: Any,
   length: int | None = None,
 ) -> tuple[Any, Any]:
-  """Loops over the leading axis: `carry, y = f(carry, x)`.
-
-  Args:
-    f: takes the carry and a slice of `xs`, returns the next carry and an
-      output; carry, slice and output are arrays, tuples of arrays or None.
-    init: the first carry.
-    xs: an array, a tuple of arrays with equal leading sizes, or None.
-    length: the number of steps, required if `xs` is None.
-
-  Returns:
-    The last carry, and the outputs stacked along a new leading axis.
-  """
+  """Loops over the leading axis: `carry, y = f(carry, x)`."""
   xs = trees.map_leaves(tf.convert_to_tensor, xs)
   steps = length if xs is None else trees.flatten(xs)[0].shape[0]
   if steps is None:

@@ -7,19 +7,7 @@ import tensorflow as tf
 
 
 def of(x: Any, name: str) -> Any:
-  """Returns the dtype of `x`, as an array.
-
-  It is None for a list with arrays, if the backend does not check that they
-  have a common dtype.
-
-  Args:
-    x: an array, a number or nested lists.
-    name: the argument's name.
-
-  Raises:
-    TypeError: `x` is not an array.
-    ValueError: `x` is ragged.
-  """
+  """Returns the dtype of `x`, as an array."""
   if isinstance(x, (tf.RaggedTensor, tf.SparseTensor)):
     raise TypeError(f"{name} is {type(x).__name__}: it must be a dense tensor")
   if tf.is_tensor(x) or isinstance(x, tf.Variable):

@@ -58,15 +58,7 @@ def forward(
   fixed: Sequence[Any],
   discrete: bool,
 ) -> Any:
-  """Computes D^k F(x)[v_1, .., v_k] of `kernel_ops.phase_type` by the kernel.
-
-  Args:
-    kind: as in `phase_type`.
-    groups: the operands x, then k groups of tangents of them.
-    fallback: as in `phase_type`.
-    fixed: edges and kinds.
-    discrete: as in `phase_type`.
-  """
+  """Computes D^k F(x)[v_1, .., v_k] of `kernel_ops.phase_type` by the kernel."""
   del fallback
   number, order = kernel_common.KINDS.index(kind), len(groups) - 1
   tensors = [_tensors(group) for group in groups]

@@ -16,16 +16,7 @@ _FOLD = 0x666F6C64  # This key makes folded seeds differ from split ones.
 
 
 def sanitize_seed(seed: Any, salt: str | None = None) -> Any:
-  """Returns the seed in the form that the other functions take.
-
-  Args:
-    seed: the user's seed.
-    salt: a name that changes the seed, so that different functions can use the
-      same user's seed.
-
-  Raises:
-    TypeError: the seed is None or of a wrong type.
-  """
+  """Returns the seed in the form that the other functions take."""
   if isinstance(seed, (int, onp.integer)) and not isinstance(seed, bool):
     bits = int(seed) % 2**64
     halves = onp.array([bits % 2**32, bits // 2**32], onp.uint32)
@@ -65,14 +56,7 @@ def exponential(seed: Any, shape: static.Shape, dtype: str) -> Any:
 def gamma(
   seed: Any, concentration: Any, shape: static.Shape, dtype: str
 ) -> Any:
-  """Draws gamma numbers of rate one.
-
-  Args:
-    seed: a sanitized seed.
-    concentration: shape parameters, which broadcast to `shape`.
-    shape: the result's shape.
-    dtype: the result's dtype.
-  """
+  """Draws gamma numbers of rate one."""
   concentration = tf.cast(concentration, dtype)
   return tf.random.stateless_gamma(
     _shape(shape), seed, concentration, dtype=dtype
@@ -80,14 +64,7 @@ def gamma(
 
 
 def categorical(seed: Any, logits: Any, shape: static.Shape) -> Any:
-  """Draws int32 category numbers.
-
-  Args:
-    seed: a sanitized seed.
-    logits: logarithms of the weights (..., k), -inf for impossible ones; the
-      leading dimensions broadcast to `shape`.
-    shape: the result's shape.
-  """
+  """Draws int32 category numbers."""
   logits = tf.convert_to_tensor(logits)
   full = (*shape, static.shape(logits)[-1])
   # Numbers are never zero, so that the Gumbel numbers are finite.

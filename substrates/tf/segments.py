@@ -6,16 +6,7 @@ import tensorflow as tf
 
 
 def segment_sum(x: Any, indices: Any, size: int) -> Any:
-  """Computes, for each i, the sum of the entries with index i.
-
-  Args:
-    x: an array (..., m).
-    indices: integers (m,) in [0, size).
-    size: the number of sums.
-
-  Returns:
-    An array (..., size) of the dtype of `x`; empty sums are zero.
-  """
+  """Computes, for each i, the sum of the entries with index i."""
   x = tf.convert_to_tensor(x)
   rank = len(x.shape)
   columns = tf.transpose(x, [rank - 1, *range(rank - 1)])

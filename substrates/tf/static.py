@@ -37,14 +37,7 @@ def rank(x: Any) -> int:
 
 
 def broadcast_shapes(*shapes: Shape) -> Shape:
-  """Returns the shape to which arrays of these shapes broadcast.
-
-  Args:
-    *shapes: shapes as `shape` returns them.
-
-  Raises:
-    ValueError: the shapes do not broadcast; the message lists them.
-  """
+  """Returns the shape to which arrays of these shapes broadcast."""
   length = max((len(s) for s in shapes), default=0)
   padded = [(1,) * (length - len(s)) + tuple(s) for s in shapes]
   try:
@@ -110,8 +103,5 @@ def finfo_eps(dtype: Any) -> float:
 
 
 def wide_float() -> str:
-  """Returns the widest available floating dtype, "float64" or "float32".
-
-  It is "float32" only in JAX with 64-bit numbers switched off.
-  """
+  """Returns the widest available floating dtype, "float64" or "float32"."""
   return "float64"

@@ -100,19 +100,7 @@ def is_like(x: Any, array: Any) -> bool:
 def as_array(
   x: Any, dtype: str | None = None, name: str = "value", copy: bool = False
 ) -> Any:
-  """Converts `x` to an array of the backend.
-
-  Args:
-    x: an array, a number or nested lists of numbers.
-    dtype: "float32" or "float64"; None keeps the dtype of a floating array, and
-      converts all else to the widest.
-    name: the argument's name, for the messages.
-    copy: whether to copy, so that later changes of `x` have no effect.
-
-  Raises:
-    TypeError: `x` is complex, bool, half precision, masked or not numeric.
-    ValueError: `x` is ragged or has too many dimensions.
-  """
+  """Converts `x` to an array of the backend."""
   # Both functions check it too.
   own = (dtypes.numeric if dtype else dtypes.kept)(x, name)
   dtype = dtype or own
@@ -135,11 +123,7 @@ def constant(x: Any, dtype: str) -> Any:
 
 
 def as_result(x: Any) -> Result:
-  """Converts the result of a public method.
-
-  In NumPy arrays without dimensions become scalars, as in NumPy's functions.
-  Arrays of other backends are unchanged.
-  """
+  """Converts the result of a public method."""
   return x
 
 

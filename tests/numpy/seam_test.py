@@ -51,6 +51,14 @@ def _signatures(path: pathlib.Path) -> dict[str, str]:
   return found
 
 
+def _long_docstrings(path: pathlib.Path) -> dict[str, str]:
+  """The docstrings of more than one line, by the names of functions."""
+  tree = ast.parse(path.read_text(encoding="utf-8"))
+  functions = [x for x in ast.walk(tree) if isinstance(x, ast.FunctionDef)]
+  found = {x.name: ast.get_docstring(x) or "" for x in functions}
+  return {name: text for name, text in found.items() if "\n" in text}
+
+
 class SeamTest(parameterized.TestCase):
   """NumPy's seam is the reference; others may have helpers besides."""
 
@@ -60,6 +68,13 @@ class SeamTest(parameterized.TestCase):
     expected = _signatures(_ROOT / "phasic" / "internal" / f"{module}.py")
     actual = _signatures(path)
     self.assertEqual({name: actual.get(name) for name in expected}, expected)
+
+  @parameterized.product(module=_MODULES, substrate=("jax", "tf"))
+  def test_docstrings_stand_once(self, module, substrate):
+    path = _ROOT / "substrates" / substrate / f"{module}.py"
+    of_numpy = _ROOT / "phasic" / "internal" / f"{module}.py"
+    twice = _long_docstrings(of_numpy).items() & _long_docstrings(path).items()
+    self.assertEmpty(sorted(name for name, _ in twice))
 
 
 if __name__ == "__main__":

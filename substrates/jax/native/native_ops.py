@@ -53,15 +53,7 @@ def load(function: native_declarations.NativeFunction) -> None:
 def make(
   function: native_declarations.NativeFunction, options: Mapping[str, Any]
 ) -> Callable[..., Any]:
-  """Returns the op as a function of its operands, with derivatives.
-
-  Operands are arrays of the declared dtypes, with equal numbers of batch
-  dimensions; results are a tuple.
-
-  Args:
-    function: the op.
-    options: its options, numbers and strings.
-  """
+  """Returns the op as a function of its operands, with derivatives."""
   declaration = function.declaration
   if function.handler:
     native_declarations.check_options(declaration, options)

@@ -18,15 +18,7 @@ from phasic.substrates.tf.internal.native import host_results
 
 
 def arrays(name: str, tree: Any) -> Any:
-  """Converts arguments to arrays of the backend.
-
-  Args:
-    name: the name of the function in messages.
-    tree: a tree of arrays and numbers; numbers get NumPy's dtypes.
-
-  Raises:
-    TypeError: an array is not numeric, if the backend has its own arrays.
-  """
+  """Converts arguments to arrays of the backend."""
   found = trees.map_leaves(host_programs.tensor, tree)
   trees.map_leaves(lambda x: host_programs.spec(name, x), found)
   return found
@@ -38,18 +30,7 @@ def call(
   args: Sequence[Any],
   options: Mapping[str, Any],
 ) -> Any:
-  """Calls a function without derivatives.
-
-  Args:
-    function: the function.
-    abstract: `abstract(*args, **options)`, a function of specs that returns the
-      specs of the results; None calls the function with zeros instead.
-    args: trees of arrays.
-    options: keyword arguments, which are not arrays.
-
-  Raises:
-    TypeError: results differ from the specs of `abstract`, in eager calls.
-  """
+  """Calls a function without derivatives."""
   tensors = trees.map_leaves(host_programs.tensor, tuple(args))
   like = None
   if abstract is not None or not tf.executing_eagerly():

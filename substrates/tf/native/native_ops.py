@@ -16,13 +16,7 @@ from phasic.substrates.tf.internal.native import native_shapes
 
 
 def load(function: native_declarations.NativeFunction) -> None:
-  """Loads and checks an op's library, so that errors are raised early.
-
-  Raises:
-    NotImplementedError: the op is not for this substrate.
-    OSError: the library cannot be loaded.
-    ValueError: the library lacks the op, or another has one of its name.
-  """
+  """Loads and checks an op's library, so that errors are raised early."""
   if function.handler:
     raise NotImplementedError(
       f"op {function.declaration.name} is an XLA handler, which only JAX can "
@@ -36,15 +30,7 @@ def load(function: native_declarations.NativeFunction) -> None:
 def make(
   function: native_declarations.NativeFunction, options: Mapping[str, Any]
 ) -> Callable[..., Any]:
-  """Returns the op as a function of its operands, with derivatives.
-
-  Operands are arrays of the declared dtypes, with equal numbers of batch
-  dimensions; results are a tuple.
-
-  Args:
-    function: the op.
-    options: its options, numbers and strings.
-  """
+  """Returns the op as a function of its operands, with derivatives."""
   declaration = function.declaration
   text = native_declarations.options_text(declaration, options)
   key = native_gradients.register(function)

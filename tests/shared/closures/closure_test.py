@@ -217,7 +217,9 @@ class ErrorsTest(test_case.TestCase):
       pd.PhaseType(1.0, edges)
     with self.assertRaisesRegex(ValueError, "sum"):
       pd.PhaseType([0.5], edges, prob_zero=0.0, validate_args=True)
-    with self.assertRaisesRegex(ValueError, "exit_rates is given: it must be None"):
+    with self.assertRaisesRegex(
+      ValueError, "exit_rates is given: it must be None"
+    ):
       pd.PhaseType([1.0], edges, [1.0])
     with self.assertRaisesRegex(TypeError, "subtransition is EdgeRates"):
       pd.DiscretePhaseType([1.0], edges)
