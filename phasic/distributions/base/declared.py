@@ -16,7 +16,7 @@ import dataclasses
 import functools
 import inspect
 import textwrap
-from typing import Any, Protocol, TypedDict
+from typing import Any, Protocol, TypeAlias, TypedDict, TypeVar
 
 from phasic.distributions.base import constraints
 from phasic.distributions.base import parameter_properties
@@ -34,6 +34,10 @@ _NONE = inspect.Parameter.empty
 _WIDTH = 74
 
 
+_Read = TypeVar("_Read", covariant=True)
+_Given = TypeVar("_Given", contravariant=True)
+
+
 class Options(TypedDict, total=False):
   """What functions that make distributions pass on to constructors."""
 
@@ -42,71 +46,24 @@ class Options(TypedDict, total=False):
   name: str
 
 
-class Required(Protocol):
-  """What type checkers know of an array: what is given, and what is read."""
+class Parameter(Protocol[_Read, _Given]):
+  """What type checkers know of a parameter: what is given, and what is read."""
 
-  def __get__(self, instance: object, owner: type | None = None, /) -> Array:
-    """Returns what was given as an array."""
+  def __get__(self, instance: object, owner: type | None = None, /) -> _Read:
+    """Returns the parameter, as an array or what else it is kept as."""
 
-  def __set__(self, instance: object, value: ArrayLike, /) -> None:
+  def __set__(self, instance: object, value: _Given, /) -> None:
     """Has the type of the constructor's argument; nothing can be set."""
 
 
-class Optional(Protocol):
-  """The same of an array that may be None."""
-
-  def __get__(
-    self, instance: object, owner: type | None = None, /
-  ) -> Array | None:
-    """Returns what was given, as an array."""
-
-  def __set__(self, instance: object, value: ArrayLike | None, /) -> None:
-    """Has the type of the constructor's argument; nothing can be set."""
-
-
-class Derived(Protocol):
-  """The same of an array that is derived where None was given."""
-
-  def __get__(self, instance: object, owner: type | None = None, /) -> Result:
-    """Returns what was given or derived."""
-
-  def __set__(self, instance: object, value: ArrayLike | None, /) -> None:
-    """Has the type of the constructor's argument; nothing can be set."""
-
-
-class Rates(Protocol):
-  """The same of a subgenerator, in whose place edges may be given."""
-
-  def __get__(
-    self, instance: object, owner: type | None = None, /
-  ) -> Array | EdgeRates:
-    """Returns the matrix, or the edges with arrays."""
-
-  def __set__(self, instance: object, value: SubgeneratorLike, /) -> None:
-    """Has the type of the constructor's argument; nothing can be set."""
-
-
-class Probs(Protocol):
-  """The same of a matrix of probabilities."""
-
-  def __get__(
-    self, instance: object, owner: type | None = None, /
-  ) -> Array | EdgeProbs:
-    """Returns the matrix, or the edges with arrays."""
-
-  def __set__(self, instance: object, value: SubtransitionLike, /) -> None:
-    """Has the type of the constructor's argument; nothing can be set."""
-
-
-class Count(Protocol):
-  """The same of an integer."""
-
-  def __get__(self, instance: object, owner: type | None = None, /) -> int:
-    """Returns the integer."""
-
-  def __set__(self, instance: object, value: Integer, /) -> None:
-    """Has the type of the constructor's argument; nothing can be set."""
-
+Required: TypeAlias = Parameter[Array, ArrayLike]
+Optional: TypeAlias = Parameter[Array | None, ArrayLike | None]
+# An array that is derived where None was given.
+Derived: TypeAlias = Parameter[Result, ArrayLike | None]
+# A subgenerator or a matrix of probabilities, or edges in its place.
+Rates: TypeAlias = Parameter[Array | EdgeRates, SubgeneratorLike]
+Probs: TypeAlias = Parameter[Array | EdgeProbs, SubtransitionLike]
+Count: TypeAlias = Parameter[int, Integer]
 
 # Of these `help` shows in a constructor's signature what is given.
 _GIVEN = {
