@@ -302,6 +302,7 @@ TESTS = {
             "contract/discrete_distribution_test",
             "contract/distribution_test",
             "contract/mistakes_test",
+            "contract/sparse_matrices_test",
             "contract/structure_errors_test",
             "families/families_structure_test",
             "graphs/graph_distributions_test",

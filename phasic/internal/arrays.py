@@ -7,6 +7,7 @@ from typing import (
   TYPE_CHECKING,
   Any,
   ForwardRef,
+  Protocol,
   SupportsIndex,
   TypeAlias,
 )
@@ -22,6 +23,15 @@ Scalar: TypeAlias = Any
 Result: TypeAlias = onp.ndarray | Any
 # Lists may mix numbers and arrays, which type checkers cannot express.
 ArrayLike: TypeAlias = onp.typing.ArrayLike | Sequence[Any]
+
+
+class SparseMatrix(Protocol):
+  """A matrix of `scipy.sparse`."""
+
+  def tocoo(self) -> Any:
+    """Returns the entries with their places."""
+
+
 # A size or a count.
 Integer: TypeAlias = int | onp.integer
 # A batch shape, with None for an unknown size.

@@ -86,6 +86,25 @@ def check_nesting(x: Any, name: str, depth: int = 0) -> None:
       check_nesting(item, name, depth + 1)
 
 
+def entries_of_scipy(x: Any) -> tuple[Any, Any, Any, Any] | None:
+  """Returns rows, columns and values of a SciPy matrix, and its shape.
+
+  None stands for anything else.
+  """
+  if not type(x).__module__.startswith("scipy.sparse"):
+    return None
+  found = x.tocoo()
+  return found.row, found.col, found.data, found.shape
+
+
+def traced_places(name: str) -> TypeError:
+  """Returns the error for a sparse matrix whose places are not known."""
+  return TypeError(
+    f"{name} is a sparse matrix whose indices are traced: they must be "
+    "concrete; close over them"
+  )
+
+
 def refuse_objects(dtype: onp.dtype, name: str) -> None:
   """Raises TypeError for arrays that do not hold numbers."""
   # NumPy sees dtypes of other packages, e.g. bfloat16, as records.

@@ -72,6 +72,18 @@ def as_array(
   return onp.array(x, dtype=dtype, copy=copy or None)
 
 
+def sparse_entries(x: Any, name: str) -> tuple[Any, Any, Any, Any] | None:
+  """Returns rows, columns and values of a sparse matrix, and its shape.
+
+  None stands for anything else. Entries of the same place add up.
+
+  Raises:
+    TypeError: the places are traced.
+  """
+  del name
+  return raw_arguments.entries_of_scipy(x)
+
+
 def cast(x: Any, dtype: Any = None) -> Any:
   """Converts an array, or host numbers, to a dtype; None keeps the dtype.
 

@@ -1,7 +1,7 @@
 """Type aliases of arrays, and of arguments that become arrays."""
 
 from collections.abc import Sequence
-from typing import Any, SupportsIndex, TypeAlias
+from typing import Any, Protocol, SupportsIndex, TypeAlias
 
 import jax
 import numpy as onp
@@ -13,6 +13,23 @@ Result: TypeAlias = jax.Array
 ArrayLike: TypeAlias = (
   jax.typing.ArrayLike | onp.typing.ArrayLike | Sequence[Any]
 )
+
+
+class SciPyMatrix(Protocol):
+  """A matrix of `scipy.sparse`."""
+
+  def tocoo(self) -> Any:
+    """Returns the entries with their places."""
+
+
+class BCOO(Protocol):
+  """A BCOO matrix of JAX, whose module is slow to import."""
+
+  indices: Any
+  data: Any
+
+
+SparseMatrix: TypeAlias = SciPyMatrix | BCOO
 # A size or a count.
 Integer: TypeAlias = int | onp.integer
 # A batch shape, with None for an unknown size.

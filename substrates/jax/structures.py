@@ -65,6 +65,24 @@ def as_array(
   return jnp.asarray(x, dtype=jax.dtypes.canonicalize_dtype(dtype))
 
 
+def sparse_entries(x: Any, name: str) -> tuple[Any, Any, Any, Any] | None:
+  """Returns rows, columns and values of a sparse matrix, and its shape."""
+  if type(x).__name__ != "BCOO":
+    return raw_arguments.entries_of_scipy(x)
+  if x.n_batch or x.n_dense:
+    raise ValueError(
+      f"{name} has {x.n_batch} batch and {x.n_dense} dense dimensions: a sparse "
+      "matrix must have none"
+    )
+  places = static.concrete(x.indices)
+  if places is None:
+    raise raw_arguments.traced_places(name)
+  rows, columns = places.T
+  # What pads a BCOO lies outside.
+  (inside,) = onp.nonzero((rows < x.shape[0]) & (columns < x.shape[1]))
+  return rows[inside], columns[inside], x.data[inside], x.shape
+
+
 def cast(x: Any, dtype: Any = None) -> Any:
   """Converts an array, or host numbers, to a dtype; None keeps the dtype.
 

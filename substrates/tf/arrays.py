@@ -1,7 +1,7 @@
 """Type aliases of arrays, and of arguments that become arrays."""
 
 from collections.abc import Sequence
-from typing import Any, SupportsIndex, TypeAlias
+from typing import Any, Protocol, SupportsIndex, TypeAlias
 
 import numpy as onp
 import tensorflow as tf
@@ -13,6 +13,16 @@ Result: TypeAlias = tf.Tensor
 ArrayLike: TypeAlias = (
   tf.Tensor | tf.Variable | onp.typing.ArrayLike | Sequence[Any]
 )
+
+
+class SciPyMatrix(Protocol):
+  """A matrix of `scipy.sparse`."""
+
+  def tocoo(self) -> Any:
+    """Returns the entries with their places."""
+
+
+SparseMatrix: TypeAlias = SciPyMatrix | tf.SparseTensor
 # A size or a count.
 Integer: TypeAlias = int | onp.integer
 # A batch shape, with None for an unknown size.

@@ -109,6 +109,17 @@ def as_array(
   return array_functions.asarray(x, dtype)
 
 
+def sparse_entries(x: Any, name: str) -> tuple[Any, Any, Any, Any] | None:
+  """Returns rows, columns and values of a sparse matrix, and its shape."""
+  if not isinstance(x, tf.SparseTensor):
+    return raw_arguments.entries_of_scipy(x)
+  places, shape = static.concrete(x.indices), static.concrete(x.dense_shape)
+  if places is None or shape is None:
+    raise raw_arguments.traced_places(name)
+  rows, columns = places.T
+  return rows, columns, x.values, tuple(int(d) for d in shape)
+
+
 def cast(x: Any, dtype: Any = None) -> Any:
   """Converts an array, or host numbers, to a dtype; None keeps the dtype.
 

@@ -80,7 +80,8 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
     2,
     "subtransition",
     "T, (..., p, p), the probabilities of a step from phase to phase; no "
-    "row's sum is above one. Or `math.EdgeProbs` with parameters (..., m).",
+    "row's sum is above one. Or `math.EdgeProbs` with parameters (..., m), or a "
+    "sparse matrix (p, p), which becomes edges.",
   )
   exit_probs: declared.Optional = declared.array(
     1,

@@ -85,7 +85,8 @@ class PhaseType(absorption_time.AbsorptionTime):
     2,
     "subgenerator",
     "S, (..., p, p), the rates between phases, per unit of time; or "
-    "`math.EdgeRates` with parameters (..., m).",
+    "`math.EdgeRates` with parameters (..., m), or a sparse matrix (p, p), which "
+    "becomes edges.",
   )
   exit_rates: declared.Optional = declared.array(
     1,

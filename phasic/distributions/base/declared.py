@@ -70,8 +70,8 @@ _GIVEN = {
   "Required": "ArrayLike",
   "Optional": "ArrayLike | None",
   "Derived": "ArrayLike | None",
-  "Rates": "ArrayLike | EdgeRates",
-  "Probs": "ArrayLike | EdgeProbs",
+  "Rates": "SubgeneratorLike",
+  "Probs": "SubtransitionLike",
   "Count": "Integer",
 }
 

@@ -42,6 +42,7 @@ class Parameterized(hooks.Hooks):
     """Stores and checks the parameters."""
     constraint_checks.check_options(parameters)
     properties = self._properties()
+    parameters = structure.without_sparse_matrices(parameters, properties)
     arrays = {name: parameters[name] for name in properties}
     for name, value in arrays.items():
       _check_given(name, value, properties[name])

@@ -13,6 +13,7 @@ from phasic.internal import structures
 from phasic.internal.arrays import Integer
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
+from phasic.math.model import sparse_matrices
 from phasic.math.model.model_types import Edges
 
 # More stages are refused before arrays are allocated.
@@ -197,6 +198,28 @@ def mapped(convert: Callable[[str, Any], object], name: str, value: Any) -> Any:
     own: convert(f"{name}.{own}", getattr(value, own)) for own in _ARRAYS
   }
   return shown(value)._replace(**arrays)
+
+
+def without_sparse_matrices(
+  parameters: Mapping[str, Any], properties: Mapping[str, Any]
+) -> Mapping[str, Any]:
+  """Returns parameters with edges in the place of sparse matrices.
+
+  Args:
+    parameters: the parameters by name.
+    properties: of those that are arrays.
+  """
+  for name, prop in properties.items():
+    family, exits = prop.constraint.edges, prop.constraint.exits
+    if family is not None:
+      matrix, left = sparse_matrices.as_edges(
+        name,
+        parameters[name],
+        parameters[exits],
+        family is edge_probs.EdgeProbs,
+      )
+      parameters = {**parameters, name: matrix, exits: left}
+  return parameters
 
 
 def stored(

@@ -7,15 +7,16 @@ from typing import TypeAlias
 
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import SparseMatrix
 from phasic.math.model.edge_probs import EdgeProbs
 from phasic.math.model.edge_rates import EdgeRates
 from phasic.math.model.edge_rates import Edges
 
 # What users give as S, or as T.
-SubgeneratorLike: TypeAlias = ArrayLike | EdgeRates
-SubtransitionLike: TypeAlias = ArrayLike | EdgeProbs
+SubgeneratorLike: TypeAlias = ArrayLike | SparseMatrix | EdgeRates
+SubtransitionLike: TypeAlias = ArrayLike | SparseMatrix | EdgeProbs
 # What users give for any argument of a model; None for a derived one.
-Given: TypeAlias = ArrayLike | Edges | None
+Given: TypeAlias = ArrayLike | SparseMatrix | Edges | None
 # A matrix, or its edges.
 Matrix: TypeAlias = Array | Edges
 # Initial masses, matrix, exits and the mass at zero; None for absent ones.

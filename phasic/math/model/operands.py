@@ -20,6 +20,7 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
+from phasic.math.model import sparse_matrices
 from phasic.math.model.model_types import Edges
 from phasic.math.model.model_types import Given
 from phasic.math.model.model_types import Matrix
@@ -128,7 +129,7 @@ def convert(
 
   Args:
     *values: the arguments; `subgenerator` may be EdgeRates, in discrete time
-      EdgeProbs.
+      EdgeProbs, or a sparse matrix, which becomes these.
     names: their names: those of `ARGUMENTS` or `DISCRETE_ARGUMENTS`, with any
       names in the place of the times.
 
@@ -138,6 +139,9 @@ def convert(
     ValueError: shapes do not fit, or an edge's index is out of range.
   """
   by_name = dict(zip(names, values, strict=True))
+  by_name[names[1]], by_name[names[-2]] = sparse_matrices.as_edges(
+    names[1], by_name[names[1]], by_name[names[-2]], names[1] == "subtransition"
+  )
   for name in names[:-2]:
     if by_name[name] is None:
       raise TypeError(f"{name} is None: it must be an array")

@@ -20,7 +20,7 @@ from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
 from phasic.math.model import operands
-from phasic.math.model.model_types import Edges
+from phasic.math.model.model_types import Given
 from phasic.math.model.model_types import Model
 from phasic.math.quadrature import quadrature
 from phasic.math.quadrature import time_scales
@@ -32,7 +32,7 @@ _LOG_NOTHING = -61.0
 # What users give as a model; the last two may be None.
 ModelLike: TypeAlias = tuple[
   ArrayLike,
-  ArrayLike | Edges,
+  Given,
   ArrayLike | None,
   ArrayLike | None,
 ]

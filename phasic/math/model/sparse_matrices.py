@@ -1,0 +1,85 @@
+"""Sparse matrices of other libraries, read as edges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import autodiff
+from phasic.internal import segments
+from phasic.internal import static
+from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.math.model import chain
+from phasic.math.model import edge_probs
+from phasic.math.model import edge_rates
+from phasic.math.model.edge_rates import Edges
+
+
+def as_edges(
+  name: str, matrix: Any, exits: Any, discrete: bool
+) -> tuple[Any, Any]:
+  """Replaces a sparse matrix, and its exits, by edges; keeps all else.
+
+  The entries beside the diagonal are edges between phases, and each phase has
+  an edge to absorption. Its exit is the one given, or it is derived from the
+  row, as that of a dense matrix is.
+
+  Args:
+    name: the matrix's name.
+    matrix: of `scipy.sparse`, or JAX's BCOO, or TensorFlow's SparseTensor;
+      anything else is returned.
+    exits: (..., p), or None.
+    discrete: whether entries are probabilities of steps.
+
+  Returns:
+    The matrix, or `EdgeRates` or `EdgeProbs`; and the exits, or None.
+
+  Raises:
+    TypeError: the places of the entries are traced.
+    ValueError: the matrix is not (p, p).
+  """
+  entries = structures.sparse_entries(matrix, name)
+  if entries is None:
+    return matrix, exits
+  rows, columns, values, shape = entries
+  p = shape[-1]
+  if len(shape) != 2 or shape[0] != p or p == 0:
+    raise ValueError(f"{name} has shape {shape}: it must be (p, p) with p > 0")
+  if exits is None:
+    exits = _derived(rows, values, p, discrete)
+  exits = structures.cast(exits, static.dtype_name(values))
+  batch = static.shape(exits)[:-1]
+  (inner,) = onp.nonzero(rows != columns)
+  off = np.broadcast_to(np.take(values, inner, axis=-1), (*batch, len(inner)))
+  phases = onp.arange(p)
+  family: type[Edges] = (
+    edge_probs.EdgeProbs if discrete else edge_rates.EdgeRates
+  )
+  edges = family(
+    onp.concatenate([rows[inner], phases]),
+    onp.concatenate([columns[inner], onp.full_like(phases, p)]),
+    np.concatenate([off, exits], axis=-1),
+  )
+  return edges, None
+
+
+def _derived(
+  rows: onp.ndarray, values: Array, phases: int, discrete: bool
+) -> Array:
+  """Derives exits (p,), zero where a row's sum is within 4 p eps of its own."""
+  start = 1.0 if discrete else 0.0
+  exits = start - segments.segment_sum(values, rows, phases)
+  sizes = segments.segment_sum(np.abs(values), rows, phases)
+  known = static.concrete(values)
+  if known is not None:
+    # The same sums, in more digits; derivatives are those of the plain ones.
+    wide = onp.zeros(phases, onp.longdouble) + start
+    onp.subtract.at(wide, rows, known.astype(onp.longdouble))
+    exact = structures.cast(wide.astype(known.dtype), static.dtype_name(values))
+    exits = exits + autodiff.stop_gradient(exact - exits)
+  scale = np.ones_like(sizes) if discrete else sizes
+  tolerance = 4 * phases * static.finfo_eps(values)
+  return chain.snap(exits, tolerance * scale)
