@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as onp
 
 from phasic.distributions.absorption import absorption_time
+from phasic.distributions.absorption import atoms
 from phasic.distributions.absorption import discrete_phase_type
 from phasic.distributions.absorption import phase_type
 from phasic.distributions.base import declared
@@ -116,11 +117,14 @@ def _no_atom(
   distribution: absorption_time.AbsorptionTime, prob_zero: Array | None
 ) -> bool:
   """Returns whether the mass at zero is known to be zero."""
-  if prob_zero is None:  # It is derived.
-    return False
-  known = static.concrete(prob_zero)
+  derived = prob_zero is None
+  known = static.concrete(
+    atoms.mass_at_zero(distribution) if derived else prob_zero
+  )
   if known is not None:
     return not onp.any(known)
+  if derived:
+    return False
   # Families without an atom are known to have none under tracing too.
   if isinstance(distribution, wrapped_distribution.WrappedDistribution):
     return False
