@@ -279,6 +279,13 @@ def _refuse(
   kwargs: Mapping[str, object],
 ) -> None:
   """Raises TypeError as a call that does not fit the signature does."""
+  names = tuple(signature.parameters)[1:]
+  unknown = [name for name in kwargs if name not in names]
+  if unknown:
+    raise TypeError(
+      f"{cls.__name__} has no argument {unknown[0]}: its arguments are "
+      f"{', '.join(names)}"
+    )
   try:
     signature.bind(*args, **kwargs)
   except TypeError as error:

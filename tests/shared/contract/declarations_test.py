@@ -37,7 +37,7 @@ class DeclarationsTest(test_case.TestCase):
     ((1.0, 0.5), {}, "missing a required argument: 'repeats'"),
     ((1.0, 0.5, 1, False, True, "x", 7), {}, "too many positional"),
     ((1.0, 0.5, 1), {"rate": 2.0}, "multiple values for argument 'rate'"),
-    ((1.0, 0.5, 1), {"rates": 2.0}, "unexpected keyword argument 'rates'"),
+    ((1.0,), {"rates": 2.0}, "Detour has no argument rates: .* are rate, "),
     ((1.0, 0.5, 1.5), {}, "repeats is float: it must be a Python int"),
     ((1.0, None, 1), {}, "detour_prob is None"),
     ((1.0, 0.5, 1, 2.0), {}, "validate_args is 2.0: it must be True or False"),
