@@ -134,10 +134,14 @@ class SparseMatricesTest(test_case.TestCase):
         matrix = tf.sparse.SparseTensor(places, values, (1, 1))
       return pm.phase_type.mean([1.0], matrix)
 
-    traced = jax.jit(of_places) if MODE == "jax" else tf.function(of_places)
-    places = onp.zeros((1, 2), onp.int64)
+    traced, places = of_places, onp.zeros((1, 2), onp.int64)
+    if MODE == "jax":
+      traced = jax.jit(of_places)
+    if MODE == "tf":
+      traced = tf.function(of_places)
+      places = tf.constant(places)
     with self.assertRaisesRegex(TypeError, "indices are traced"):
-      traced(np.asarray(places) if MODE == "jax" else tf.constant(places))
+      traced(places)
 
 
 if __name__ == "__main__":
