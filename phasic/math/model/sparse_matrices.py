@@ -8,6 +8,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.internal import autodiff
+from phasic.internal import dtypes
 from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal import structures
@@ -48,8 +49,12 @@ def as_edges(
   p = shape[-1]
   if len(shape) != 2 or shape[0] != p or p == 0:
     raise ValueError(f"{name} has shape {shape}: it must be (p, p) with p > 0")
+  integers = dtypes.numeric(values, name) not in dtypes.FLOATS
   if exits is None:
     exits = _derived(rows, values, p, discrete)
+    exits = exits if integers else _snapped(exits, rows, values, discrete)
+  elif integers:
+    values = structures.cast(values, dtypes.common_dtype({"exits": exits}))
   exits = structures.cast(exits, static.dtype_name(values))
   batch = static.shape(exits)[:-1]
   (inner,) = onp.nonzero(rows != columns)
@@ -69,17 +74,25 @@ def as_edges(
 def _derived(
   rows: onp.ndarray, values: Array, phases: int, discrete: bool
 ) -> Array:
-  """Derives exits (p,), zero where a row's sum is within 4 p eps of its own."""
-  start = 1.0 if discrete else 0.0
+  """Derives exits (p,) from the sums of rows."""
+  start = 1 if discrete else 0
   exits = start - segments.segment_sum(values, rows, phases)
-  sizes = segments.segment_sum(np.abs(values), rows, phases)
   known = static.concrete(values)
-  if known is not None:
-    # The same sums, in more digits; derivatives are those of the plain ones.
-    wide = onp.zeros(phases, onp.longdouble) + start
-    onp.subtract.at(wide, rows, known.astype(onp.longdouble))
-    exact = structures.cast(wide.astype(known.dtype), static.dtype_name(values))
-    exits = exits + autodiff.stop_gradient(exact - exits)
-  scale = np.ones_like(sizes) if discrete else sizes
-  tolerance = 4 * phases * static.finfo_eps(values)
-  return chain.snap(exits, tolerance * scale)
+  if known is None:
+    return exits
+  # The same sums, in more digits; derivatives are those of the plain ones.
+  wide = onp.zeros(phases, onp.longdouble) + start
+  onp.subtract.at(wide, rows, known.astype(onp.longdouble))
+  exact = structures.cast(wide.astype(known.dtype), static.dtype_name(values))
+  return exits + autodiff.stop_gradient(exact - exits)
+
+
+def _snapped(
+  exits: Array, rows: onp.ndarray, values: Array, discrete: bool
+) -> Array:
+  """Returns exits, zero where the sum of the row is within 4 p eps of its own."""
+  (p,) = static.shape(exits)
+  sizes = np.ones_like(exits)
+  if not discrete:
+    sizes = segments.segment_sum(np.abs(values), rows, p)
+  return chain.snap(exits, 4 * p * static.finfo_eps(values) * sizes)
