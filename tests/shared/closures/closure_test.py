@@ -135,7 +135,7 @@ class ClosureTest(test_case.TestCase):
       dist.log_prob(1.0), pd.Erlang(3, 2.0).log_prob(1.0), 1e-13
     )
     if MODE == "jax":
-      with self.assertRaisesRegex(ValueError, "known on the host"):
+      with self.assertRaisesRegex(ValueError, "close over the graph"):
         jax.jit(lambda x: pd.convolution([x, x]).mean())(
           pd.GraphPhaseType(graph, [2.0])
         )
