@@ -39,9 +39,18 @@ class Distribution(parameterized.Parameterized):
 
   A public method converts its argument, checks it where `validate_args` is
   True, and calls the method of the same name with an underscore, which a
-  subclass has. Missing ones are made from each other (see `Fallbacks`), or
+  subclass has. Missing ones are made from each other (see `hooks.Hooks`), or
   raise NotImplementedError with a reason. In NumPy a result without dimensions
   is a scalar, np.float64 or np.float32, as that of NumPy's own functions is.
+
+  Methods of a value raise ValueError where it does not broadcast with the
+  batch or has no entries, and TypeError where dtypes differ; in a `tf.function`
+  that is traced with an unknown size, tf.errors.InvalidArgumentError is raised
+  when the function runs. A probability or another argument that breaks its rule
+  gives NaN and a warning, with `validate_args` it raises ValueError. A
+  statistic that is NaN raises ValueError with allow_nan_stats=False, in
+  TensorFlow tf.errors.InvalidArgumentError; under jit in JAX it cannot, and
+  stays NaN.
 
   A subclass passes its constructor's arguments, all of them, to `__init__`
   here; they are its only state. It declares them in its body, see `declared`,
