@@ -20,7 +20,7 @@ _BATCHINGS = {"sequential": None, "expand": host_functions.expand}
 
 
 def host_function(
-  what: str, f: Any, name: str | None, batching: str
+  what: str, f: Callable[..., object], name: str | None, batching: str
 ) -> host_functions.HostFunction:
   """Checks a function that will be bound.
 
@@ -45,13 +45,13 @@ def host_function(
   return host_functions.HostFunction(name, f, _BATCHINGS[batching])
 
 
-def check_callable(what: str, f: Any) -> None:
+def check_callable(what: str, f: object) -> None:
   """Raises TypeError unless something can be called."""
   if not callable(f):
     raise TypeError(f"{what} is {type(f).__name__}: it must be a function")
 
 
-def key(name: str, options: Mapping[str, Any]) -> static_options.Options:
+def key(name: str, options: Mapping[str, object]) -> static_options.Options:
   """Returns keyword arguments as a key of a dictionary.
 
   Raises:
@@ -93,7 +93,7 @@ def positions(name: str, values: Sequence[int]) -> tuple[int, ...]:
   return tuple(count(f"{name}[{i}]", value) for i, value in enumerate(values))
 
 
-def check_sequence(name: str, values: Any, what: str) -> None:
+def check_sequence(name: str, values: object, what: str) -> None:
   """Raises TypeError unless it is a tuple or a list."""
   if not isinstance(values, (tuple, list)):
     raise TypeError(f"{name} is {values!r}: it must be a tuple or list {what}")
@@ -112,7 +112,7 @@ def check_positions(
 
 
 def check_unmasked(
-  function: str, args: Sequence[Any], what: str = "argument"
+  function: str, args: Sequence[object], what: str = "argument"
 ) -> None:
   """Raises TypeError for masked arrays, whose masks would be lost."""
   for i, arg in enumerate(args):

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import dataclasses
-from typing import Any
+from typing import Generic, ParamSpec, TypeVar
 
 from phasic.binding import arguments
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
-def array_code(rule: Callable[..., Any]) -> ArrayCode:
+
+def array_code(rule: Callable[_P, _R]) -> ArrayCode[_P, _R]:
   """Marks a rule of `bind` as one in the backend's own array code.
 
   Such a rule is traced with the program that asks for the derivative, is called
@@ -39,15 +42,15 @@ def array_code(rule: Callable[..., Any]) -> ArrayCode:
 
 
 @dataclasses.dataclass(frozen=True)
-class ArrayCode:
+class ArrayCode(Generic[_P, _R]):
   """A rule in array code, see `array_code`.
 
   Attributes:
     rule: the rule.
   """
 
-  rule: Callable[..., Any]
+  rule: Callable[_P, _R]
 
-  def __call__(self, /, *args: Any, **options: Any) -> Any:
+  def __call__(self, /, *args: _P.args, **options: _P.kwargs) -> _R:
     """Calls the rule."""
     return self.rule(*args, **options)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 import functools
-from typing import Any
+from typing import Any, TypeAlias
 
 from phasic.binding import arguments
 from phasic.binding import array_rules
@@ -12,17 +12,19 @@ from phasic.binding import linear
 from phasic.internal import autodiff
 from phasic.internal import custom_gradient
 from phasic.internal import static_options
+from phasic.internal.arrays import Result
+from phasic.internal.arrays import Structure
 from phasic.internal.native import host_calls
 from phasic.internal.native import host_functions
 from phasic.math.model import not_differentiable
 
 
 def bind(
-  f: Callable[..., Any],
+  f: Callable[..., object],
   *,
-  jvp: Callable[..., Any] | None = None,
-  vjp: Callable[..., Any] | None = None,
-  abstract: Callable[..., Any] | None = None,
+  jvp: Callable[..., object] | None = None,
+  vjp: Callable[..., object] | None = None,
+  abstract: Callable[..., object] | None = None,
   nondifferentiable: Sequence[int] = (),
   batching: str = "sequential",
   name: str | None = None,
@@ -91,15 +93,21 @@ def bind(
   return BoundFunction(function, abstract, jvp, vjp, fixed)
 
 
+# A rule of derivatives: a function of NumPy arrays, array code or bound.
+Rule: TypeAlias = (
+  Callable[..., object] | host_functions.HostFunction | host_functions.Missing
+)
+
+
 class BoundFunction:
   """A bound function, see `bind`; call it like the function."""
 
   def __init__(
     self,
     function: host_functions.HostFunction,
-    abstract: Callable[..., Any] | None,
-    jvp: Any,
-    vjp: Any,
+    abstract: Callable[..., object] | None,
+    jvp: Rule | None,
+    vjp: Rule | None,
     nondifferentiable: tuple[int, ...],
   ):
     """Stores the arguments of `bind`; rules may be host functions."""
@@ -120,7 +128,7 @@ class BoundFunction:
   def __repr__(self) -> str:
     return f"<{type(self).__name__} {self.name}>"
 
-  def __call__(self, /, *args: Any, **options: Any) -> Any:
+  def __call__(self, /, *args: Structure, **options: Hashable) -> Result:
     """Returns the function's result."""
     arguments.check_positions(
       self.name, "nondifferentiable", self._nondifferentiable, len(args)
@@ -133,7 +141,13 @@ class BoundFunction:
     ]
     return made(*fixed)
 
-  def jvp(self, args: Any, tangents: Any, /, **options: Any) -> Any:
+  def jvp(
+    self,
+    args: Sequence[Structure],
+    tangents: Sequence[Structure],
+    /,
+    **options: Hashable,
+  ) -> Result:
     """Returns f'(args) tangents, by the forward rule.
 
     Raises:
@@ -149,7 +163,13 @@ class BoundFunction:
     rules = (self._jvp, self._vjp)
     return self._linear(rules, self._tangent_like, at, along, options)
 
-  def vjp(self, args: Any, cotangent: Any, /, **options: Any) -> Any:
+  def vjp(
+    self,
+    args: Sequence[Structure],
+    cotangent: Structure,
+    /,
+    **options: Hashable,
+  ) -> tuple[Result, ...]:
     """Returns f'(args)^T cotangent, by the reverse rule, as a tuple.
 
     It has None for arguments that are integers or nondifferentiable.
@@ -177,24 +197,30 @@ class BoundFunction:
     return self._linear(rules, self._cotangent_like, at, along, options)
 
   # Bound methods are equal in all calls, so that backends can cache by them.
-  def _tangent_like(self, args: Any, tangents: Any, /, **options: Any) -> Any:
+  def _tangent_like(
+    self, args: Sequence[Structure], tangents: Structure, /, **options: Hashable
+  ) -> Any:
     del tangents
     function, abstract = self._function, self._abstract
     return _floating(host_calls.result_like(function, abstract, args, options))
 
   def _cotangent_like(
-    self, args: Any, cotangent: Any, /, **options: Any
-  ) -> Any:
+    self,
+    args: Sequence[Structure],
+    cotangent: Structure,
+    /,
+    **options: Hashable,
+  ) -> tuple[Any, ...]:
     del cotangent, options
     return self._floating(args)
 
   def _linear(
     self,
     rules: Sequence[Any],
-    abstract: Callable[..., Any],
-    at: tuple[Any, ...],
-    along: Any,
-    options: dict[str, Any],
+    abstract: Callable[..., object],
+    at: tuple[Structure, ...],
+    along: Structure,
+    options: Mapping[str, Hashable],
   ) -> Any:
     """Calls a rule on the host, whose transpose the other one is."""
     function, other = rules
@@ -209,14 +235,14 @@ class BoundFunction:
       (function, other), abstract, (at,), (along,), options
     )
 
-  def _floating(self, args: Any) -> tuple[Any, ...]:
+  def _floating(self, args: Sequence[Structure]) -> tuple[Any, ...]:
     """Replaces arguments without a derivative by None."""
     fixed = self._nondifferentiable
     return tuple(
       None if i in fixed else _floating(x) for i, x in enumerate(args)
     )
 
-  def _rule(self, what: str, rule: Any) -> Any:
+  def _rule(self, what: str, rule: Rule | None) -> Any:
     """Returns a rule as a function of the host; bound functions stay."""
     if rule is None:
       mode = "forward" if what == "jvp" else "reverse"
@@ -292,13 +318,19 @@ class _Reverse(BoundFunction):
     )
     self._forward = forward
 
-  def vjp(self, args: Any, cotangent: Any, /, **options: Any) -> Any:
+  def vjp(
+    self,
+    args: Sequence[Structure],
+    cotangent: Structure,
+    /,
+    **options: Hashable,
+  ) -> tuple[Result, ...]:
     """Returns the cotangents of the arguments and of the cotangent."""
     found = super().vjp(args, cotangent, **options)
     return found[0], self._forward(args[0], _floating(cotangent), **options)
 
 
-def _are_bound_once(jvp: Any, vjp: Any) -> bool:
+def _are_bound_once(jvp: Rule, vjp: Rule) -> bool:
   """Returns whether rules are bound, and have reverse rules on the host."""
   return all(
     isinstance(rule, BoundFunction)
@@ -317,20 +349,20 @@ _RULES = (
 )
 
 
-def _floating(tree: Any) -> Any:
+def _floating(tree: Structure) -> Any:
   """Returns a tree with None in the place of integers."""
   leaves, make = autodiff.flatten(tree)
   return make([x if host_calls.is_differentiable(x) else None for x in leaves])
 
 
 def _dropping(
-  rule: Callable[..., Any], dropped: tuple[int, ...]
-) -> Callable[..., Any]:
+  rule: Callable[..., Sequence[object]], dropped: tuple[int, ...]
+) -> Callable[..., Sequence[object]]:
   """Returns a reverse rule with None for some of the arguments."""
   if not dropped:
     return rule
 
-  def wrapped(*args: Any, **options: Any) -> Any:
+  def wrapped(*args: object, **options: Hashable) -> tuple[object, ...]:
     results = rule(*args, **options)
     return tuple(None if i in dropped else x for i, x in enumerate(results))
 

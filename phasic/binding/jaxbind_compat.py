@@ -15,35 +15,41 @@ function does not write is seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 import pickle
-from typing import Any
+from typing import Any, TypeAlias
 
 from phasic.binding import functions
 from phasic.binding import jaxbind_callbacks
 from phasic.internal import late_names
+from phasic.internal.arrays import Result
+from phasic.internal.arrays import Structure
 from phasic.internal.native import host_calls
 from phasic.internal.native import host_functions
 
+# A function that writes into arrays, `f(out, args, kwargs_dump)`.
+Callback: TypeAlias = Callable[..., None]
+# A function that returns shapes and dtypes, and axes of a batch.
+Abstract: TypeAlias = Callable[..., Sequence[Sequence[object]]]
 # The version of JAXbind that has this interface.
 __version__ = "1.3.1"
 
 
-def load_kwargs(kwargs_dump: Any) -> dict[str, Any]:
+def load_kwargs(kwargs_dump: bytes) -> dict[str, Hashable]:
   """Returns the keyword arguments of a call."""
   return pickle.loads(kwargs_dump)
 
 
 def get_linear_call(
-  f: Callable[..., None],
-  f_T: Any,
+  f: Callback,
+  f_T: Callback | Sequence[Callback | None] | None,
   /,
-  abstract: Callable[..., Any],
-  abstract_T: Any,
+  abstract: Abstract,
+  abstract_T: Abstract | Sequence[Abstract | None] | None,
   *,
   first_n_args_fixed: int = 0,
   func_can_batch: bool = False,
-) -> Callable[..., list[Any]]:
+) -> Callable[..., list[Result]]:
   """Returns a call of a linear function, or of a multilinear one.
 
   Args:
@@ -63,6 +69,8 @@ def get_linear_call(
   callback = jaxbind_callbacks.Callback(f, abstract, func_can_batch)
   call = callback.host_function(list)
   is_multilinear = isinstance(f_T, (tuple, list))
+  transposes: Any = f_T
+  abstracts: Any = abstract_T
   if is_multilinear:
     rules = [
       _rule(
@@ -70,13 +78,17 @@ def get_linear_call(
         (f_i, abstract_i, func_can_batch, None),
         lambda results: results[0],
       )
-      for i, (f_i, abstract_i) in enumerate(zip(f_T, abstract_T, strict=True))
+      for i, (f_i, abstract_i) in enumerate(
+        zip(transposes, abstracts, strict=True)
+      )
     ][first_n_args_fixed:]
   else:
     missing = f"{call.name} has no transpose f_T"
-    rules = [_rule(missing, (f_T, abstract_T, func_can_batch, None), tuple)]
+    rules = [
+      _rule(missing, (transposes, abstracts, func_can_batch, None), tuple)
+    ]
 
-  def bound(*args: Any, **kwargs: Any) -> list[Any]:
+  def bound(*args: Structure, **kwargs: Hashable) -> list[Result]:
     callback.check_call(args, kwargs)
     fixed, slots = args[:first_n_args_fixed], args[first_n_args_fixed:]
     if not is_multilinear:
@@ -89,15 +101,15 @@ def get_linear_call(
 
 
 def get_nonlinear_call(
-  f: Callable[..., None],
-  f_derivative: Sequence[Any],
+  f: Callback,
+  f_derivative: Sequence[Callback | None],
   /,
-  abstract: Callable[..., Any],
-  abstract_reverse: Callable[..., Any],
+  abstract: Abstract,
+  abstract_reverse: Abstract,
   *,
   first_n_args_fixed: int = 0,
   func_can_batch: bool = False,
-) -> Callable[..., list[Any]]:
+) -> Callable[..., list[Result]]:
   """Returns a call of a function with derivatives of first order.
 
   Args:
@@ -129,18 +141,16 @@ def get_nonlinear_call(
     tuple(range(first_n_args_fixed)),
   )
 
-  def bound(*args: Any, **kwargs: Any) -> list[Any]:
+  def bound(*args: Structure, **kwargs: Hashable) -> list[Result]:
     callback.check_call(args, kwargs)
-    return function(*args, **kwargs)
+    return list(function(*args, **kwargs))
 
   return bound
 
 
 def _rule(
   missing: str,
-  declared: tuple[
-    Callable[..., None] | None, Callable[..., Any], bool, int | None
-  ],
+  declared: tuple[Callback | None, Abstract, bool, int | None],
   finish: Callable[[list[Any]], Any],
 ) -> host_functions.HostFunction | host_functions.Missing:
   """Returns a rule as a `Callback`, or a message if it is missing."""

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 import dataclasses
 from typing import Any
 
 from phasic.binding import arguments
+from phasic.internal.arrays import Result
+from phasic.internal.arrays import Structure
 from phasic.internal.native import host_calls
 from phasic.internal.native import host_functions
 
 
 def bind_linear(
-  f: Callable[..., Any],
+  f: Callable[..., object],
   *,
-  transpose: Callable[..., Any] | None = None,
+  transpose: Callable[..., object] | None = None,
   num_fixed: int = 0,
-  abstract: Callable[..., Any] | None = None,
+  abstract: Callable[..., object] | None = None,
   batching: str = "sequential",
   name: str | None = None,
 ) -> MultilinearFunction:
@@ -66,11 +68,11 @@ def bind_linear(
 
 
 def bind_multilinear(
-  f: Callable[..., Any],
+  f: Callable[..., object],
   *,
-  transposes: Sequence[Callable[..., Any] | None],
+  transposes: Sequence[Callable[..., object] | None],
   num_fixed: int = 0,
-  abstract: Callable[..., Any] | None = None,
+  abstract: Callable[..., object] | None = None,
   batching: str = "sequential",
   name: str | None = None,
 ) -> MultilinearFunction:
@@ -124,7 +126,7 @@ class MultilinearFunction:
   def __init__(
     self,
     functions: host_functions.Functions,
-    abstract: Callable[..., Any] | None,
+    abstract: Callable[..., object] | None,
     num_fixed: int,
     joint: bool,
   ):
@@ -144,7 +146,7 @@ class MultilinearFunction:
   def __repr__(self) -> str:
     return f"<{type(self).__name__} {self.name}>"
 
-  def __call__(self, /, *args: Any, **options: Any) -> Any:
+  def __call__(self, /, *args: Structure, **options: Hashable) -> Result:
     """Returns the function's result."""
     arguments.key(self.name, options)
     arguments.check_unmasked(self.name, args)
@@ -165,7 +167,7 @@ class MultilinearFunction:
 def _transpose(
   function: host_functions.HostFunction,
   what: str,
-  rule: Callable[..., Any] | None,
+  rule: Callable[..., object] | None,
 ) -> host_functions.HostFunction | host_functions.Missing:
   """Returns the transpose of a function, as a host function."""
   if rule is None:
@@ -179,10 +181,10 @@ def _transpose(
   return dataclasses.replace(function, name=name, f=rule)
 
 
-def _joint(f: Callable[..., Any]) -> Callable[..., Any]:
+def _joint(f: Callable[..., object]) -> Callable[..., object]:
   """Returns a function whose last argument holds several ones."""
 
-  def wrapped(*args: Any, **options: Any) -> Any:
+  def wrapped(*args: Any, **options: Hashable) -> object:
     return f(*args[:-1], *args[-1], **options)
 
   return wrapped

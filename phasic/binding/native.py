@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 import functools
 import os
-from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -17,6 +16,9 @@ from phasic.binding import operands
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import static_options
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Result
 from phasic.internal.native import native_checks
 from phasic.internal.native import native_declarations
 from phasic.internal.native import native_files
@@ -35,12 +37,12 @@ def bind_native(
   library: str | os.PathLike[str],
   name: str,
   *,
-  jvp: Callable[..., Any] | None = None,
-  vjp: Callable[..., Any] | None = None,
+  jvp: Callable[..., object] | None = None,
+  vjp: Callable[..., object] | None = None,
   forward: Sequence[str] = (),
   adjoint: Sequence[str] = (),
-  sizes: Mapping[str, Callable[..., Any]] | None = None,
-  portable: Callable[..., Any] | None = None,
+  sizes: Mapping[str, Callable[..., int]] | None = None,
+  portable: Callable[..., object] | None = None,
   tf_library: str | os.PathLike[str] | None = None,
   declaration: str | None = None,
   handler: str | None = None,
@@ -203,7 +205,7 @@ class NativeOp:
   def __repr__(self) -> str:
     return f"<{type(self).__name__} {self.name}: {self.declaration}>"
 
-  def __call__(self, /, *args: Any, **options: Any) -> Any:
+  def __call__(self, /, *args: ArrayLike, **options: Hashable) -> Result:
     """Returns the output, or a tuple where there are several.
 
     Raises:
@@ -216,7 +218,13 @@ class NativeOp:
     results = self._of(options)(*self._operands(args))
     return results[0] if len(results) == 1 else results
 
-  def jvp(self, args: Any, tangents: Any, /, **options: Any) -> Any:
+  def jvp(
+    self,
+    args: Sequence[ArrayLike],
+    tangents: Sequence[ArrayLike | None],
+    /,
+    **options: Hashable,
+  ) -> Result:
     """Returns the outputs' tangents, as the op returns outputs."""
     declaration = self._function.declaration
     primals = self._operands(args)
@@ -228,8 +236,12 @@ class NativeOp:
     return results[0] if len(results) == 1 else results
 
   def vjp(
-    self, args: Any, cotangent: Any, /, **options: Any
-  ) -> tuple[Any, ...]:
+    self,
+    args: Sequence[ArrayLike],
+    cotangent: ArrayLike,
+    /,
+    **options: Hashable,
+  ) -> tuple[Result, ...]:
     """Returns the cotangents of the arguments, None for integers.
 
     Args:
@@ -250,7 +262,7 @@ class NativeOp:
       for x, a in zip(found, args, strict=True)
     )
 
-  def check(self, /, *args: Any, **options: Any) -> None:
+  def check(self, /, *args: ArrayLike, **options: Hashable) -> None:
     """Checks how the native function uses its memory, for tests.
 
     It is called twice with the arguments, in memory that tells what was
@@ -272,13 +284,17 @@ class NativeOp:
     arrays = [onp.asarray(static.concrete(x)) for x in self._operands(args)]
     native_checks.check(self._function, arrays, text)
 
-  def _of(self, options: dict[str, Any]) -> Callable[..., Any]:
+  def _of(
+    self, options: Mapping[str, Hashable]
+  ) -> Callable[..., tuple[Array, ...]]:
     return self._made(arguments.key(self.name, options))
 
-  def _make(self, key: static_options.Options) -> Callable[..., Any]:
+  def _make(
+    self, key: static_options.Options
+  ) -> Callable[..., tuple[Array, ...]]:
     return native_ops.make(self._function, static_options.thaw(key))
 
-  def _operands(self, args: Sequence[Any]) -> tuple[Any, ...]:
+  def _operands(self, args: Sequence[ArrayLike]) -> tuple[Array, ...]:
     """Returns arrays whose batch dimensions are as many in each."""
     declaration = self._function.declaration
     if len(args) != len(declaration.inputs):
@@ -306,7 +322,7 @@ class NativeOp:
     )
 
 
-def _with_rank(x: Any, rank: int) -> Any:
+def _with_rank(x: Array, rank: int) -> Array:
   """Returns an array with ones in front, so that it has `rank` dimensions."""
   for _ in range(rank - static.rank(x)):
     x = x[None]

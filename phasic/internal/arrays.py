@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import (
   TYPE_CHECKING,
   Any,
@@ -23,6 +23,8 @@ Scalar: TypeAlias = Any
 Result: TypeAlias = onp.ndarray | Any
 # Lists may mix numbers and arrays, which type checkers cannot express.
 ArrayLike: TypeAlias = onp.typing.ArrayLike | Sequence[Any]
+# Arguments that are arrays, or nested sequences and mappings of them.
+Structure: TypeAlias = ArrayLike | Mapping[str, object] | None
 
 
 class SparseMatrix(Protocol):

@@ -1,6 +1,6 @@
 """Type aliases of arrays, and of arguments that become arrays."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, SupportsIndex, TypeAlias
 
 import jax
@@ -13,6 +13,8 @@ Result: TypeAlias = jax.Array
 ArrayLike: TypeAlias = (
   jax.typing.ArrayLike | onp.typing.ArrayLike | Sequence[Any]
 )
+# Arguments that are arrays, or nested sequences and mappings of them.
+Structure: TypeAlias = ArrayLike | Mapping[str, object] | None
 
 
 class SciPyMatrix(Protocol):

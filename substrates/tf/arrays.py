@@ -1,6 +1,6 @@
 """Type aliases of arrays, and of arguments that become arrays."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, SupportsIndex, TypeAlias
 
 import numpy as onp
@@ -13,6 +13,8 @@ Result: TypeAlias = tf.Tensor
 ArrayLike: TypeAlias = (
   tf.Tensor | tf.Variable | onp.typing.ArrayLike | Sequence[Any]
 )
+# Arguments that are arrays, or nested sequences and mappings of them.
+Structure: TypeAlias = ArrayLike | Mapping[str, object] | None
 
 
 class SciPyMatrix(Protocol):

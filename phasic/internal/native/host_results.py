@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 import dataclasses
 import math
 import operator
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as onp
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, init=False)
 class ArraySpec:
   """A shape and a dtype, the arguments and results of rules `abstract`.
 
   Attributes:
     shape: a tuple of sizes. In a program for several sizes they may be None
       (TensorFlow) or symbols (JAX's export).
-    dtype: a NumPy dtype, or an argument of `numpy.dtype`.
+    dtype: a NumPy dtype.
   """
 
-  shape: tuple[Any, ...]
-  dtype: Any
+  shape: tuple[int, ...]
+  dtype: onp.dtype
 
-  def __post_init__(self) -> None:
+  def __init__(
+    self, shape: Iterable[SupportsIndex], dtype: onp.typing.DTypeLike
+  ):
     """Converts the shape to Python integers, and the dtype to NumPy's."""
-    object.__setattr__(self, "shape", tuple(map(_size, self.shape)))
-    object.__setattr__(self, "dtype", onp.dtype(self.dtype))
+    object.__setattr__(self, "shape", tuple(map(_size, shape)))
+    object.__setattr__(self, "dtype", onp.dtype(dtype))
 
   def __str__(self) -> str:
     return f"{self.dtype.name}[{', '.join(map(str, self.shape))}]"
@@ -38,7 +40,7 @@ class ArraySpec:
     return len(self.shape)
 
   @property
-  def size(self) -> Any:
+  def size(self) -> int | None:
     """Returns the number of elements, None if a size is unknown."""
     if any(size is None for size in self.shape):
       return None
@@ -52,7 +54,7 @@ class ArraySpec:
     )
 
 
-def _size(size: Any) -> Any:
+def _size(size: Any) -> int:
   """Converts a size to a Python integer; unknown sizes stay."""
   try:
     return operator.index(size)
