@@ -10,7 +10,7 @@ only: other code raises, as it would lose the derivative.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,12 +18,17 @@ from phasic.internal import autodiff
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import Result
 
+_R = TypeVar("_R")
 # Kinds of arrays without derivatives, including JAX's keys.
 _CONSTANTS = ("bool", "int", "uint", "key", "string")
 
 
-def value_and_gradient(f: Callable[..., Any], *args: object) -> tuple[Any, Any]:
+def value_and_gradient(
+  f: Callable[..., _R], *args: object
+) -> tuple[_R, Result]:
   """Computes `f(*args)` and the gradient of the sum of its entries.
 
   It works like `tfp.math.value_and_gradient`. For derivatives of single entries
@@ -66,8 +71,8 @@ def value_and_gradient(f: Callable[..., Any], *args: object) -> tuple[Any, Any]:
 
 
 def vjp(
-  f: Callable[..., Any], *args: object
-) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+  f: Callable[..., _R], *args: object
+) -> tuple[_R, Callable[[object], tuple[Result, ...]]]:
   """Computes `f(*args)` and its pullback, in reverse mode.
 
   Args:
@@ -98,7 +103,7 @@ def vjp(
   of_arrays = _OfArrays(f, args)
   values, vjp_fn = autodiff.reverse(of_arrays, of_arrays.arrays)
 
-  def pullback(cotangent: object) -> tuple[Any, ...]:
+  def pullback(cotangent: object) -> tuple[Result, ...]:
     cotangents = _leaves_like(cotangent, of_arrays.result(values), "cotangent")
     fitting = [_fitting("cotangent", *pair) for pair in zip(cotangents, values)]
     return of_arrays.spread(vjp_fn(fitting))
@@ -107,8 +112,8 @@ def vjp(
 
 
 def jvp(
-  f: Callable[..., Any], primals: Sequence[object], tangents: Sequence[object]
-) -> tuple[Any, Any]:
+  f: Callable[..., _R], primals: Sequence[object], tangents: Sequence[object]
+) -> tuple[_R, _R]:
   """Computes `f(*primals)` and its derivative along `tangents`, forward mode.
 
   Args:
@@ -145,8 +150,10 @@ def jvp(
 
 
 def hessian_vector_product(
-  f: Callable[..., Any], primals: Sequence[object], tangents: Sequence[object]
-) -> Any:
+  f: Callable[..., object],
+  primals: Sequence[object],
+  tangents: Sequence[object],
+) -> Result:
   """Computes the derivative of the gradient of `f` along `tangents`.
 
   The result is the Hessian of the sum of the entries of `f`, times the
@@ -177,7 +184,7 @@ def hessian_vector_product(
   """
   _check_sequence("primals", primals)
 
-  def gradient(*args: object) -> tuple[Any, ...]:
+  def gradient(*args: object) -> tuple[Result, ...]:
     value, pullback = vjp(f, *args)
     return pullback(np.ones_like(_one_array(f, value)))
 
@@ -186,7 +193,7 @@ def hessian_vector_product(
   return derivatives[0] if len(primals) == 1 else derivatives
 
 
-def stop_gradient(x: Any) -> Any:
+def stop_gradient(x: _R) -> _R:
   """Returns an array, or a structure, as constants for derivatives.
 
   Example:
@@ -217,7 +224,7 @@ def _check_sequence(name: str, x: object) -> None:
     )
 
 
-def _one_array(f: Callable[..., Any], value: Any) -> Any:
+def _one_array(f: Callable[..., object], value: Any) -> Any:
   """Returns the value of a function whose gradient is computed.
 
   Raises:
@@ -278,7 +285,7 @@ class _OfArrays:
     arrays: the real numbers.
   """
 
-  def __init__(self, f: Callable[..., Any], args: Sequence[object]):
+  def __init__(self, f: Callable[..., object], args: Sequence[object]):
     _check_callable(f)
     self._f = f
     self._args = list(args)
@@ -300,7 +307,7 @@ class _OfArrays:
     ]
     self._result: Callable[[Sequence[Any]], Any] | None = None
 
-  def __call__(self, *arrays: Any) -> tuple[Any, ...]:
+  def __call__(self, *arrays: Array) -> tuple[Any, ...]:
     args, leaves = list(self._args), list(self._leaves)
     for i, x in zip(self._places, arrays, strict=True):
       leaves[i] = x
@@ -315,10 +322,10 @@ class _OfArrays:
         )
     return tuple(results)
 
-  def _of_free(self, args: Sequence[object]) -> tuple[Any, ...]:
+  def _of_free(self, args: Sequence[object]) -> tuple[object, ...]:
     return tuple(args[i] for i in self._free)
 
-  def tangents(self, tangents: Sequence[object]) -> list[Any]:
+  def tangents(self, tangents: Sequence[object]) -> list[Array]:
     """Returns the tangents of the arrays.
 
     Raises:
