@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from phasic.graphs.construction import exploration
 from phasic.graphs.construction import state_space
@@ -11,6 +11,7 @@ from phasic.graphs.parts import absorbed
 from phasic.graphs.parts import contents
 from phasic.graphs.parts import weights
 from phasic.graphs.parts.contents import counted
+from phasic.graphs.parts.user_types import State
 from phasic.internal.arrays import Integer
 from phasic.internal.raw_arguments import shown
 
@@ -25,8 +26,8 @@ class Edge(NamedTuple):
     coefficients: the coefficients of the parameters, d numbers.
   """
 
-  source: Any
-  target: Any
+  source: State
+  target: State
   constant: float
   coefficients: tuple[float, ...]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 import math
-from typing import Any
 
 import numpy as onp
 
@@ -16,6 +15,7 @@ from phasic.graphs.parts import contents
 from phasic.graphs.parts import validation
 from phasic.graphs.parts import weights
 from phasic.graphs.parts.contents import counted
+from phasic.graphs.parts.user_types import State
 from phasic.internal.arrays import Integer
 from phasic.internal.raw_arguments import shown
 
@@ -26,7 +26,7 @@ _REPORT = 1000
 
 
 def explore(
-  transitions: Callable[[Any], Iterable[tuple[Hashable, object]]],
+  transitions: Callable[[State], Iterable[tuple[Hashable, object]]],
   initial: object,
   params: Integer | Sequence[str],
   discrete: bool,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any, Self
+from typing import Self
 
 from phasic.graphs.construction import edge_table
 from phasic.graphs.construction import exploration
@@ -11,6 +11,8 @@ from phasic.graphs.construction import matrices
 from phasic.graphs.core import graph_parts
 from phasic.graphs.formats import networks
 from phasic.graphs.parts import absorbed
+from phasic.graphs.parts.user_types import Network
+from phasic.graphs.parts.user_types import State
 from phasic.internal import progress_bars
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Integer
@@ -22,7 +24,7 @@ class Builders(graph_parts.GraphParts):
   @classmethod
   def from_transitions(
     cls,
-    transitions: Callable[[Any], Iterable[tuple[Hashable, object]]],
+    transitions: Callable[[State], Iterable[tuple[Hashable, object]]],
     initial: object,
     params: Integer | Sequence[str] = 0,
     discrete: bool = False,
@@ -176,12 +178,12 @@ class Builders(graph_parts.GraphParts):
   @classmethod
   def from_networkx(
     cls,
-    network: Any,
+    network: Network,
     initial: object = None,
     params: Integer | Sequence[str] | None = None,
     discrete: bool | None = None,
     weight: str = "weight",
-    absorbing: Mapping[Any, absorbed.Absorbed] | None = None,
+    absorbing: Mapping[State, absorbed.Absorbed] | None = None,
     max_states: Integer = 1_000_000,
     allow_never_absorbing: bool = False,
   ) -> Self:

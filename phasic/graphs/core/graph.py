@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from phasic.graphs.core import linear_weights
 from phasic.graphs.formats import describing
 from phasic.graphs.formats import networks
 from phasic.graphs.parts.parameters import ParamsLike
+from phasic.graphs.parts.user_types import Axes
+from phasic.graphs.parts.user_types import Network
 from phasic.internal import static
 from phasic.internal import structures
 
@@ -85,7 +85,7 @@ class Graph(linear_weights.LinearWeights):
 
     return json_format.dumps(self._contents())
 
-  def to_networkx(self) -> Any:
+  def to_networkx(self) -> Network:
     """Returns a networkx.DiGraph, for `from_networkx`.
 
     Its nodes are the states, with their phase as `index`, and `ABSORBED` or
@@ -144,10 +144,10 @@ class Graph(linear_weights.LinearWeights):
 
   def plot(
     self,
-    axes: Any = None,
+    axes: Axes | None = None,
     params: ParamsLike | None = None,
     max_phases: int = 100,
-  ) -> Any:
+  ) -> Axes:
     """Draws the graph with matplotlib.
 
     Phases stand where Graphviz puts them, if its program `dot` is installed,

@@ -14,6 +14,7 @@ from phasic.graphs.parts import batched_arrays
 from phasic.graphs.parts import contents
 from phasic.graphs.parts import parameters
 from phasic.graphs.parts import validation
+from phasic.graphs.parts.user_types import State
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
@@ -171,7 +172,7 @@ class GraphParts:
     return self._notes
 
   @property
-  def states(self) -> tuple[Any, ...]:
+  def states(self) -> tuple[State, ...]:
     """The states of the phases, in their order.
 
     Raises:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -19,6 +18,7 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
+from phasic.math.model.edge_rates import Edges
 
 
 class LinearWeights(builders.Builders):
@@ -95,7 +95,7 @@ class LinearWeights(builders.Builders):
 
   def edge_weights(
     self, params: ParamsLike | None = None, edge_values: ArrayLike | None = None
-  ) -> Any:
+  ) -> Edges:
     """Returns the edges that functions of `math` take as a subgenerator.
 
     Args:

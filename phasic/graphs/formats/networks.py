@@ -11,11 +11,13 @@ from phasic.graphs.construction import edge_table
 from phasic.graphs.parts import absorbed
 from phasic.graphs.parts import contents
 from phasic.graphs.parts import weights
+from phasic.graphs.parts.user_types import Network
+from phasic.graphs.parts.user_types import State
 from phasic.internal.raw_arguments import shown
 
 
 def edges_of(
-  network: Any, weight: str, absorbing: Mapping[Any, absorbed.Absorbed]
+  network: Network, weight: str, absorbing: Mapping[State, absorbed.Absorbed]
 ) -> list[edge_table.EdgeLike]:
   """Returns the edges of a directed network, as `Graph.from_edges` takes them.
 
@@ -59,7 +61,7 @@ def edges_of(
   return found
 
 
-def defaults(network: Any) -> dict[str, Any]:
+def defaults(network: Network) -> dict[str, Any]:
   """Returns what `to_network` stored: initial, params, discrete.
 
   Raises:
@@ -76,7 +78,7 @@ def defaults(network: Any) -> dict[str, Any]:
 
 def to_network(
   graph: contents.Contents, edges: tuple[edge_table.Edge, ...]
-) -> Any:
+) -> Network:
   """Returns a networkx.DiGraph.
 
   See `Graph.to_networkx`.
@@ -113,8 +115,8 @@ def to_network(
   return network
 
 
-def _new_network() -> Any:
+def _new_network() -> Network:
   import networkx
 
-  make: Callable[[], Any] = networkx.DiGraph
+  make: Callable[[], Network] = networkx.DiGraph
   return make()

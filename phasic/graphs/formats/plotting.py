@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as onp
 
 from phasic.graphs.formats import layouts
 from phasic.graphs.parts import contents
+from phasic.graphs.parts.user_types import Axes
 from phasic.internal.raw_arguments import shown
 
 _RADIUS = 18.0  # points
 
 
 def plot(
-  graph: contents.Contents, values: onp.ndarray | None, axes: Any, most: int
-) -> Any:
+  graph: contents.Contents,
+  values: onp.ndarray | None,
+  axes: Axes | None,
+  most: int,
+) -> Axes:
   """Draws the graph and returns the axes.
 
   See `Graph.plot`.
@@ -64,7 +66,7 @@ def plot(
   return axes
 
 
-def _new_axes() -> Any:
+def _new_axes() -> Axes:
   import matplotlib.pyplot
 
   _, axes = matplotlib.pyplot.subplots()
@@ -72,7 +74,7 @@ def _new_axes() -> Any:
 
 
 def _draw_edge(
-  axes: Any,
+  axes: Axes,
   tail: layouts.Point,
   head: layouts.Point,
   label: str,

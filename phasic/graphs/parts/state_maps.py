@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy as onp
 
 from phasic.graphs.parts import absorbed
 from phasic.graphs.parts import batched_arrays
+from phasic.graphs.parts.user_types import State
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
@@ -24,7 +25,7 @@ class HasStates(Protocol):
     """The number of phases."""
 
   @property
-  def states(self) -> tuple[Any, ...]:
+  def states(self) -> tuple[State, ...]:
     """The state that each phase is."""
 
   def index_of(self, state: Hashable) -> int:

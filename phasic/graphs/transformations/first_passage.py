@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any
 
 import numpy as onp
 
 from phasic.graphs.construction import state_space
 from phasic.graphs.core import graph as graph_lib
+from phasic.graphs.parts.user_types import State
 from phasic.graphs.transformations import host_graphs
 from phasic.internal import raw_arguments
 
@@ -16,7 +16,7 @@ CAUSES = ("reached", "absorbed")
 
 
 def first_passage_time(
-  graph: graph_lib.Graph, states: Callable[[Any], bool] | Iterable[Hashable]
+  graph: graph_lib.Graph, states: Callable[[State], bool] | Iterable[Hashable]
 ) -> graph_lib.Graph:
   """Returns the graph of the first passage time to given states.
 
@@ -71,7 +71,7 @@ def first_passage_time(
 
 def _inside(
   host: host_graphs.HostGraph,
-  states: Callable[[Any], bool] | Iterable[Hashable],
+  states: Callable[[State], bool] | Iterable[Hashable],
 ) -> onp.ndarray:
   """Returns a mask (p,) of the phases that are in `states`."""
   if host.states is None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as onp
 
 from phasic.graphs.core import graph as graph_lib
+from phasic.graphs.parts.user_types import State
 from phasic.graphs.transformations import class_rates
 from phasic.graphs.transformations import host_graphs
 from phasic.graphs.transformations import refinement
@@ -33,7 +34,7 @@ class Lumped(NamedTuple):
 
 def lump(
   graph: graph_lib.Graph,
-  partition: Callable[[Any], Hashable] | Iterable[Hashable] | None = None,
+  partition: Callable[[State], Hashable] | Iterable[Hashable] | None = None,
   rewards: ArrayLike | None = None,
 ) -> Lumped:
   """Returns the lumped graph, whose phases are classes of phases.
@@ -109,7 +110,7 @@ def _equal_rewards(rewards: ArrayLike | None, p: int) -> onp.ndarray:
 
 def _given(
   host: host_graphs.HostGraph,
-  partition: Callable[[Any], Hashable] | Iterable[Hashable],
+  partition: Callable[[State], Hashable] | Iterable[Hashable],
 ) -> tuple[onp.ndarray, tuple[Hashable, ...]]:
   """Returns the classes (p,) of a partition, and their names."""
   p = host.num_phases
