@@ -14,6 +14,10 @@ from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import reparameterization
 from phasic.internal import late_names
 from phasic.internal import static
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Result
+from phasic.internal.arrays import Seed
 
 try:
   import numpyro.distributions as numpyro_distributions
@@ -29,7 +33,7 @@ except ImportError as error:
 class _Ascending(type(constraints.positive_ordered_vector)):  # type: ignore[misc]
   """Positive and ascending vectors, of which entries may be equal."""
 
-  def __call__(self, x: Any) -> Any:
+  def __call__(self, x: Array) -> Array:
     """Returns whether vectors are in the set."""
     rising = np.all(x[..., 1:] >= x[..., :-1], axis=-1)
     return rising & np.all(x > 0, axis=-1)
@@ -45,7 +49,8 @@ _ASCENDING = _Ascending()
 
 
 def wrap(
-  distribution: Any, validate_args: bool | None = None
+  distribution: distribution_lib.Distribution,
+  validate_args: bool | None = None,
 ) -> NumPyroDistribution:
   """Wraps a distribution as a NumPyro distribution.
 
@@ -100,7 +105,12 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
 
   pytree_data_fields = ("distribution",)
 
-  def __init__(self, distribution: Any, *, validate_args: bool | None = None):
+  def __init__(
+    self,
+    distribution: distribution_lib.Distribution,
+    *,
+    validate_args: bool | None = None,
+  ):
     """Takes the distribution."""
     self.distribution = distribution
     super().__init__(
@@ -109,7 +119,7 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
       validate_args=validate_args,
     )
 
-  def get_args(self) -> dict[str, Any]:
+  def get_args(self) -> dict[str, Array]:
     """The array parameters that are given, by name.
 
     Those of a graph that are given by their names are none, and neither are
@@ -130,7 +140,7 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
     return found is reparameterization.FULLY_REPARAMETERIZED
 
   @property
-  def support(self) -> Any:
+  def support(self) -> constraints.Constraint:
     """The set of values, as a constraint."""
     support = self.distribution.support
     low, high = support.low, support.high
@@ -153,35 +163,35 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
       return constraints.independent(constraint, support.event_ndims)
     return constraint
 
-  def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
+  def sample(self, key: Seed, sample_shape: tuple[int, ...] = ()) -> Result:
     """Returns samples of shape sample_shape + batch_shape + event_shape."""
     return self.distribution.sample(sample_shape, seed=key)
 
   @util.validate_sample
-  def log_prob(self, value: Any, intermediates: Any = None) -> Any:
+  def log_prob(self, value: ArrayLike, intermediates: object = None) -> Result:
     """Returns the log density."""
     del intermediates
     return self.distribution.log_prob(value)
 
-  def cdf(self, value: Any) -> Any:
+  def cdf(self, value: ArrayLike) -> Result:
     """Returns P(X <= value)."""
     return self.distribution.cdf(value)
 
-  def icdf(self, q: Any) -> Any:
+  def icdf(self, q: ArrayLike) -> Result:
     """Returns the quantile."""
     return self.distribution.quantile(q)
 
-  def entropy(self) -> Any:
+  def entropy(self) -> Result:
     """Returns the entropy in nats."""
     return self.distribution.entropy()
 
   @property
-  def mean(self) -> Any:
+  def mean(self) -> Result:
     """The mean."""
     return self.distribution.mean()
 
   @property
-  def variance(self) -> Any:
+  def variance(self) -> Result:
     """The variance."""
     return self.distribution.variance()
 

@@ -6,8 +6,8 @@ own. SciPy itself is needed for `expect` alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Unpack
 
 import numpy as np
 import numpy as onp
@@ -16,10 +16,13 @@ from phasic.distributions.base import distribution as distribution_lib
 from phasic.inference.data import observations
 from phasic.inference.mle import mle
 from phasic.internal import late_names
+from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Result
+from phasic.internal.arrays import Seed
 from phasic.interop import scipy_expectations as expectations
 
 
-def wrap(distribution: Any) -> Frozen:
+def wrap(distribution: distribution_lib.Distribution) -> Frozen:
   """Returns a distribution with the methods of SciPy's frozen ones.
 
   Args:
@@ -65,63 +68,63 @@ class Frozen:
     distribution: the wrapped distribution.
   """
 
-  def __init__(self, distribution: Any):
+  def __init__(self, distribution: distribution_lib.Distribution):
     """Takes the distribution."""
     self.distribution = distribution
 
-  def cdf(self, x: Any) -> Any:
+  def cdf(self, x: ArrayLike) -> Result:
     """Returns P(X <= x)."""
     return _plain(self.distribution.cdf(x))
 
-  def logcdf(self, x: Any) -> Any:
+  def logcdf(self, x: ArrayLike) -> Result:
     """Returns log P(X <= x)."""
     return _plain(self.distribution.log_cdf(x))
 
-  def sf(self, x: Any) -> Any:
+  def sf(self, x: ArrayLike) -> Result:
     """Returns P(X > x)."""
     return _plain(self.distribution.survival_function(x))
 
-  def logsf(self, x: Any) -> Any:
+  def logsf(self, x: ArrayLike) -> Result:
     """Returns log P(X > x)."""
     return _plain(self.distribution.log_survival_function(x))
 
-  def ppf(self, q: Any) -> Any:
+  def ppf(self, q: ArrayLike) -> Result:
     """Returns inf{x: P(X <= x) >= q}, NaN outside [0, 1]."""
     return _plain(self.distribution.quantile(q))
 
-  def isf(self, q: Any) -> Any:
+  def isf(self, q: ArrayLike) -> Result:
     """Computes the x with P(X > x) = q, also for tiny q."""
     with onp.errstate(divide="ignore", invalid="ignore"):
       logs = onp.log(onp.asarray(q, dtype=self.distribution.dtype))
     return _plain(self.distribution.quantile_log_survival(logs))
 
-  def median(self) -> Any:
+  def median(self) -> Result:
     """Returns the median."""
     return self.ppf(0.5)
 
-  def mean(self) -> Any:
+  def mean(self) -> Result:
     """Returns the mean."""
     return _plain(self.distribution.mean())
 
-  def var(self) -> Any:
+  def var(self) -> Result:
     """Returns the variance."""
     return _plain(self.distribution.variance())
 
-  def std(self) -> Any:
+  def std(self) -> Result:
     """Returns the standard deviation."""
     return _plain(self.distribution.stddev())
 
-  def moment(self, order: int) -> Any:
+  def moment(self, order: int) -> Result:
     """Returns the raw moment E[X^order], one for order zero."""
     if isinstance(order, int) and order == 0:
       return _plain(onp.ones(self.distribution.batch_shape))
     return _plain(self.distribution.moment(order))
 
-  def entropy(self) -> Any:
+  def entropy(self) -> Result:
     """Returns the entropy in nats."""
     return _plain(self.distribution.entropy())
 
-  def stats(self, moments: str = "mv") -> Any:
+  def stats(self, moments: str = "mv") -> Result | tuple[Result, ...]:
     """Returns mean, variance, skewness and excess kurtosis.
 
     The last two are made of raw moments or, where these would lose their
@@ -138,7 +141,7 @@ class Frozen:
     """
     if not moments or not set(moments) <= set("mvsk"):
       raise ValueError(f"moments is {moments!r}: it must be of m, v, s and k")
-    functions: dict[str, Callable[[], Any]] = {
+    functions: dict[str, Callable[[], Result]] = {
       "m": self.mean,
       "v": self.var,
       "s": self._skewness,
@@ -147,16 +150,20 @@ class Frozen:
     found = tuple(functions[letter]() for letter in "mvsk" if letter in moments)
     return found if len(found) > 1 else found[0]
 
-  def interval(self, confidence: Any) -> tuple[Any, Any]:
+  def interval(self, confidence: ArrayLike) -> tuple[Result, Result]:
     """Returns the central interval with tails of (1 - confidence) / 2."""
     tail = (1.0 - onp.asarray(confidence, self.distribution.dtype)) / 2.0
     return self.ppf(tail), self.isf(tail)
 
-  def support(self) -> tuple[Any, Any]:
+  def support(self) -> tuple[Result, Result]:
     """Returns the bounds of the support."""
     return self.ppf(self._lowest()), self.ppf(1.0)
 
-  def rvs(self, size: Any = None, random_state: Any = None) -> Any:
+  def rvs(
+    self,
+    size: int | Sequence[int] | None = None,
+    random_state: Seed | onp.random.RandomState | None = None,
+  ) -> Result:
     """Returns samples.
 
     Args:
@@ -188,7 +195,7 @@ class Frozen:
 
   def expect(
     self,
-    func: Callable[[Any], Any] | None = None,
+    func: Callable[[Result], ArrayLike] | None = None,
     lb: float | None = None,
     ub: float | None = None,
     conditional: bool = False,
@@ -225,7 +232,11 @@ class Frozen:
     found = self._expect(func or (lambda x: x), low, high, log_mass)
     return found if conditional else found * float(onp.exp(log_mass))
 
-  def fit(self, data: Any, **options: Any) -> Frozen:
+  def fit(
+    self,
+    data: ArrayLike | observations.Observations,
+    **options: Unpack[mle.FitOptions],
+  ) -> Frozen:
     """Returns the distribution under which data are likeliest, wrapped.
 
     Where SciPy's families search among all their distributions, this one starts
@@ -259,7 +270,11 @@ class Frozen:
     raise NotImplementedError
 
   def _expect(
-    self, func: Any, low: float, high: float, log_mass: float
+    self,
+    func: Callable[[Result], ArrayLike],
+    low: float,
+    high: float,
+    log_mass: float,
   ) -> float:
     """Returns E[func(X)] given low <= X <= high, which has that log mass."""
     raise NotImplementedError
@@ -268,13 +283,13 @@ class Frozen:
     """Returns the x with P(X <= x) = P(X < low)."""
     raise NotImplementedError
 
-  def _skewness(self) -> Any:
+  def _skewness(self) -> Result:
     mean, second, third = (self.moment(k) for k in (1, 2, 3))
     central = third - mean * (3.0 * second - 2.0 * mean**2)
     size = third + mean * (3.0 * second + 2.0 * mean**2)
     return expectations.standardized(self, 3, central, size)
 
-  def _kurtosis(self) -> Any:
+  def _kurtosis(self) -> Result:
     mean, second, third, fourth = (self.moment(k) for k in (1, 2, 3, 4))
     inner = 6.0 * second - 3.0 * mean**2
     central = fourth - mean * (4.0 * third - mean * inner)
@@ -288,11 +303,11 @@ class FrozenContinuous(Frozen):
   There `pdf` is the atom's mass, as `distribution.prob` has it.
   """
 
-  def pdf(self, x: Any) -> Any:
+  def pdf(self, x: ArrayLike) -> Result:
     """Returns the density."""
     return _plain(self.distribution.prob(x))
 
-  def logpdf(self, x: Any) -> Any:
+  def logpdf(self, x: ArrayLike) -> Result:
     """Returns the log density."""
     return _plain(self.distribution.log_prob(x))
 
@@ -300,7 +315,11 @@ class FrozenContinuous(Frozen):
     return 0.0
 
   def _expect(
-    self, func: Any, low: float, high: float, log_mass: float
+    self,
+    func: Callable[[Result], ArrayLike],
+    low: float,
+    high: float,
+    log_mass: float,
   ) -> float:
     return expectations.continuous(self, func, low, high, log_mass)
 
@@ -311,11 +330,11 @@ class FrozenContinuous(Frozen):
 class FrozenDiscrete(Frozen):
   """A distribution of counts."""
 
-  def pmf(self, k: Any) -> Any:
+  def pmf(self, k: ArrayLike) -> Result:
     """Returns the probabilities."""
     return _plain(self.distribution.prob(k))
 
-  def logpmf(self, k: Any) -> Any:
+  def logpmf(self, k: ArrayLike) -> Result:
     """Returns their logarithms."""
     return _plain(self.distribution.log_prob(k))
 
@@ -323,7 +342,11 @@ class FrozenDiscrete(Frozen):
     return float(onp.finfo(self.distribution.dtype).tiny)
 
   def _expect(
-    self, func: Any, low: float, high: float, log_mass: float
+    self,
+    func: Callable[[Result], ArrayLike],
+    low: float,
+    high: float,
+    log_mass: float,
   ) -> float:
     return expectations.discrete(self, func, low, high, log_mass)
 
@@ -331,7 +354,7 @@ class FrozenDiscrete(Frozen):
     return float(onp.ceil(low)) - 1.0
 
 
-def _plain(x: Any) -> Any:
+def _plain(x: ArrayLike) -> Result:
   """Returns an array without dimensions as a number."""
   return np.asarray(x)[()]
 

@@ -13,6 +13,7 @@ import numpy as onp
 
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import reparameterization
+from phasic.distributions.base import slicing
 from phasic.internal import late_names
 from phasic.internal import static
 
@@ -41,7 +42,7 @@ from phasic.interop import tfp_parameters  # noqa: E402
 ConstraintBijector = tfp_parameters.ConstraintBijector
 
 
-def wrap(distribution: Any) -> TFPDistribution:
+def wrap(distribution: distribution_lib.Distribution) -> TFPDistribution:
   """Wraps a distribution as one of TensorFlow Probability.
 
   It is an instance of `class_of(type(distribution))` with the same parameters.
@@ -141,11 +142,11 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
     )
 
   @property
-  def wrapped(self) -> Any:
+  def wrapped(self) -> distribution_lib.Distribution:
     """The wrapped distribution of phasic."""
     return self._wrapped
 
-  def __getitem__(self, slices: Any) -> Any:
+  def __getitem__(self, slices: slicing.Index) -> TFPDistribution:
     return wrap(self._wrapped[slices])
 
   def _batch_shape(self) -> Any:

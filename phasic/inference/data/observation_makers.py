@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -106,7 +106,7 @@ class ObservationMakers:
   @classmethod
   def from_table(
     cls,
-    table: Any,
+    table: tables.Table,
     *,
     time: str | None = None,
     event: str | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 import math
 import os
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as onp
 
@@ -25,6 +25,14 @@ Columns: TypeAlias = tuple[
   ArrayLike | None,
 ]
 
+
+class Table(Protocol):
+  """A DataFrame of pandas or polars, a Table of pyarrow, or a mapping."""
+
+  def __getitem__(self, name: str, /) -> object:
+    """Returns a column."""
+
+
 _RULE = "use Observations(lower, upper)"
 # Kinds of dtypes that are not numbers, and the way out.
 _NO_NUMBERS = {
@@ -35,7 +43,7 @@ _NO_NUMBERS = {
 
 
 def read(
-  table: Any,
+  table: Table,
   columns: Mapping[str, str | None],
   causes: Sequence[str | None] | None,
 ) -> Columns:
@@ -174,7 +182,7 @@ def _check_sizes(columns: Mapping[str, onp.ndarray]) -> None:
     raise ValueError(f"columns have different numbers of rows: {listed}")
 
 
-def _values(table: Any, name: str) -> onp.ndarray:
+def _values(table: Table, name: str) -> onp.ndarray:
   """Returns a column as a host array of any dtype."""
   column = table[name]
   to_numpy = getattr(column, "to_numpy", None)
@@ -187,7 +195,7 @@ def _values(table: Any, name: str) -> onp.ndarray:
   return values
 
 
-def _numbers(table: Any, name: str) -> onp.ndarray:
+def _numbers(table: Table, name: str) -> onp.ndarray:
   """Returns a column as numbers, NaN where they are missing."""
   values = _values(table, name)
   if values.dtype.kind == "O":

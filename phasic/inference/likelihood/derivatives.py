@@ -181,5 +181,5 @@ def _unit(where: Coordinates, i: int) -> Array:
   return _array(where, onp.arange(len(where.all_entries)) == i)
 
 
-def _host(x: Array) -> onp.ndarray:
+def _host(x: ArrayLike) -> onp.ndarray:
   return onp.asarray(static.concrete(x), onp.float64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TypedDict
 
 import numpy as onp
 
@@ -33,6 +34,20 @@ _SMALL = 1e-3
 _RISES = 1e-6
 # How many times zeros are tried, and undone.
 _ROUNDS = 5
+
+
+class FitOptions(TypedDict, total=False):
+  """The options of `fit_mle`, for functions that hand them on."""
+
+  fixed: Sequence[str]
+  tied: Sequence[Sequence[str]]
+  bounds: Mapping[str, Sequence[float]] | None
+  starts: Sequence[Distribution]
+  num_starts: Integer
+  seed: Integer
+  max_steps: Integer
+  tolerance: float
+  progress: bool | Callable[[int, float], object]
 
 
 def fit_mle(

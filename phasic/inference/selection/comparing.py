@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 import math
-from typing import Any, Generic, NamedTuple
+from typing import Generic, NamedTuple, Unpack
 
 import numpy as onp
 
@@ -150,7 +150,7 @@ def choose_num_phases(
   num_phases: Iterable[Integer],
   *,
   criterion: str = "bic",
-  **options: Any,
+  **options: Unpack[mle.FitOptions],
 ) -> Choice[DistributionT]:
   """Returns fits with several numbers of phases, and the best of them.
 

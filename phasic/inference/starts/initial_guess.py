@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal, overload
 
 import numpy as onp
 
@@ -30,11 +30,59 @@ _LEAST = 1e8
 _MOST_PHASES = 4096
 
 
+@overload
+def initial_guess(
+  observations: observations_lib.Observations,
+  num_phases: Integer,
+  form: Literal["acyclic"] = ...,
+) -> acyclic_phase_type.AcyclicPhaseType: ...
+
+
+@overload
+def initial_guess(
+  observations: observations_lib.Observations,
+  num_phases: Integer,
+  form: Literal["coxian"],
+) -> coxian.Coxian: ...
+
+
+@overload
+def initial_guess(
+  observations: observations_lib.Observations,
+  num_phases: Integer,
+  form: Literal["hyper-erlang"],
+) -> hyper_erlang.HyperErlang: ...
+
+
+@overload
+def initial_guess(
+  observations: observations_lib.Observations,
+  num_phases: Integer,
+  form: Literal["hyperexponential"],
+) -> hyperexponential.Hyperexponential: ...
+
+
+@overload
+def initial_guess(
+  observations: observations_lib.Observations,
+  num_phases: Integer,
+  form: Literal["general"],
+) -> phase_type.PhaseType: ...
+
+
+@overload
+def initial_guess(
+  observations: observations_lib.Observations,
+  num_phases: Integer,
+  form: str,
+) -> absorption_time.AbsorptionTime: ...
+
+
 def initial_guess(
   observations: observations_lib.Observations,
   num_phases: Integer,
   form: str = "acyclic",
-) -> Any:
+) -> absorption_time.AbsorptionTime:
   """Returns a distribution with about the mean of the data, to start a fit.
 
   Its rates are near each other, and all different, so that no two phases are
