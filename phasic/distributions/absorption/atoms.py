@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -12,8 +12,20 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import Result
 from phasic.math.model import chain
+from phasic.math.model.model_types import Model
 
 _DERIVED = "z, (...). None derives it, z = 1 - sum(alpha), zero within 4 p eps."
+
+
+class HasChain(Protocol):
+  """A distribution with a chain whose mass at zero may be given."""
+
+  @property
+  def parameters(self) -> dict[str, Any]:
+    """The constructor's arguments, by name."""
+
+  def _chain(self) -> Model:
+    """Returns the chain."""
 
 
 def prob_zero(text: str = _DERIVED) -> Any:
@@ -21,7 +33,7 @@ def prob_zero(text: str = _DERIVED) -> Any:
   return declared.array(0, "probability", text, default=None, shown=shown_mass)
 
 
-def shown_mass(distribution: Any) -> Result:
+def shown_mass(distribution: HasChain) -> Result:
   """Returns the mass at zero, as given or derived."""
   given = distribution.parameters.get("prob_zero")
   if given is not None:
@@ -29,7 +41,7 @@ def shown_mass(distribution: Any) -> Result:
   return structures.as_result(mass_at_zero(distribution))
 
 
-def mass_at_zero(distribution: Any) -> Array:
+def mass_at_zero(distribution: HasChain) -> Array:
   """Returns P(X = 0), of the batch shape or one that broadcasts to it."""
   initial_probs, _, _, prob_zero = distribution._chain()
   if prob_zero is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 
@@ -13,10 +14,12 @@ from phasic.math.model import chain
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
 
+_T = TypeVar("_T", bound=absorption_time.AbsorptionTime)
+
 
 def dense_form(
-  distribution: absorption_time.AbsorptionTime, family: Any
-) -> Any:
+  distribution: absorption_time.AbsorptionTime, family: Callable[..., _T]
+) -> _T:
   """Returns the PhaseType or DiscretePhaseType with the same chain.
 
   Exits are given where edges or exits were: nothing is subtracted.

@@ -17,6 +17,7 @@ from phasic.distributions.epochs import epoch_methods
 from phasic.distributions.epochs import epoch_stages
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.parts import state_maps as state_maps_lib
+from phasic.graphs.parts.user_types import State
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -76,7 +77,9 @@ class Epochs(epoch_methods.EpochMethods):
     graphs: graph_lib.Graph | Sequence[graph_lib.Graph],
     params: ArrayLike | Sequence[epoch_arguments.EpochParams],
     boundaries: ArrayLike,
-    state_maps: Sequence[Callable[[Any], Any] | state_maps_lib.StateMap | None]
+    state_maps: Sequence[
+      Callable[[State], State] | state_maps_lib.StateMap | None
+    ]
     | None = None,
     validate_args: bool = False,
     allow_nan_stats: bool = True,

@@ -98,6 +98,7 @@ class AcyclicPhaseType(named_family.NamedFamily):
     dense = dense_form.dense_form(distribution, phase_type.PhaseType)
     dtype = dense.dtype
     alpha, matrix, exits, atom = dense._chain()
+    assert not isinstance(matrix, tuple)  # Edges.
     none = np.zeros((0,), dtype=dtype)
     operands = (
       alpha,

@@ -102,7 +102,9 @@ class Coxian(named_family.NamedFamily):
   @property
   def subgenerator(self) -> Array:
     """Rates between the phases, S (..., p, p), for up to 4096 phases."""
-    return self.as_phase_type().subgenerator
+    matrix = self.as_phase_type().subgenerator
+    assert not isinstance(matrix, edge_rates.EdgeRates)
+    return matrix
 
   def _check_shapes(self) -> None:
     p = self._last_size("exit_rates")

@@ -19,7 +19,7 @@ from phasic.math.model.model_types import Model
 
 
 @structures.register
-class GeometricMixture(named_family.NamedFamily):
+class GeometricMixture(named_family.DiscreteFamily):
   """A mixture of geometric distributions, numbers of trials until a success.
 
   With mixture probabilities p_i and success probabilities q_i
@@ -38,8 +38,6 @@ class GeometricMixture(named_family.NamedFamily):
   References:
     M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
   """
-
-  _DISCRETE = True
 
   mixture_probs: declared.Required = declared.array(
     1,

@@ -24,14 +24,16 @@ from phasic.math.model.model_types import Model
 from phasic.math.numeric import exact_sums
 
 
-class NamedFamily(absorption_time.AbsorptionTime):
-  """A time until absorption whose chain is made of a family's parameters.
+class Family(absorption_time.AbsorptionTime):
+  """The base class of named families in continuous or discrete time.
 
   A subclass declares its parameters, and makes the chain of them in
   `_chain_of`. All else comes from `AbsorptionTime`.
   """
 
-  def as_phase_type(self) -> Any:
+  def as_phase_type(
+    self,
+  ) -> phase_type.PhaseType | discrete_phase_type.DiscretePhaseType:
     """Returns the same distribution as `PhaseType`, or as `DiscretePhaseType`.
 
     Its arrays are dense, and functions of the parameters of this one.
@@ -39,12 +41,9 @@ class NamedFamily(absorption_time.AbsorptionTime):
     Raises:
       ValueError: there are more than 4096 phases.
     """
-    family = (
-      discrete_phase_type.DiscretePhaseType
-      if self._DISCRETE
-      else phase_type.PhaseType
-    )
-    return dense_form.dense_form(self, family)
+    if self._DISCRETE:
+      return dense_form.dense_form(self, discrete_phase_type.DiscretePhaseType)
+    return dense_form.dense_form(self, phase_type.PhaseType)
 
   def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
     """Returns why a method gives NaN.
@@ -106,6 +105,36 @@ class NamedFamily(absorption_time.AbsorptionTime):
     if wanted is not None and size != wanted:
       raise ValueError(f"{name} has shape {shape}: it must be (..., {wanted})")
     return size
+
+
+class NamedFamily(Family):
+  """A time until absorption whose chain is made of a family's parameters."""
+
+  def as_phase_type(self) -> phase_type.PhaseType:
+    """Returns the same distribution as `PhaseType`.
+
+    Its arrays are dense, and functions of the parameters of this one.
+
+    Raises:
+      ValueError: there are more than 4096 phases.
+    """
+    return dense_form.dense_form(self, phase_type.PhaseType)
+
+
+class DiscreteFamily(Family):
+  """A number of steps until absorption, made of a family's parameters."""
+
+  _DISCRETE = True
+
+  def as_phase_type(self) -> discrete_phase_type.DiscretePhaseType:
+    """Returns the same distribution as `DiscretePhaseType`.
+
+    Its arrays are dense, and functions of the parameters of this one.
+
+    Raises:
+      ValueError: there are more than 4096 phases.
+    """
+    return dense_form.dense_form(self, discrete_phase_type.DiscretePhaseType)
 
 
 def no_atom(probs: Array) -> Array:

@@ -26,10 +26,8 @@ from phasic.math.model.model_types import Model
 from phasic.math.numeric import array_utils
 
 
-class _Trials(named_family.NamedFamily):
+class _Trials(named_family.DiscreteFamily):
   """Independent trials until a given number of successes."""
-
-  _DISCRETE = True
 
   num_successes: declared.Count = declared.count(
     "r, the number of successes to wait for, a Python int > 0, the same for "

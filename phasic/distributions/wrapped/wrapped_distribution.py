@@ -109,7 +109,7 @@ class HeldAround(WrappedDistribution):
     return (*own, *super()._m_step_fixed())
 
 
-class OnSamePhases(WrappedDistribution, named_family.NamedFamily):
+class OnSamePhases(WrappedDistribution, named_family.Family):
   """A time until absorption on the phases of the other one."""
 
   @property
