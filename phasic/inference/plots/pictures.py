@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as onp
 
-from phasic.graphs.parts.user_types import Axes
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.data import survival_estimates
 from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.plots import drawing
+from phasic.inference.plots.drawing import Axes
 from phasic.inference.results import predictive
 from phasic.internal.arrays import Seed
 
