@@ -23,6 +23,8 @@ Scalar: TypeAlias = Any
 Result: TypeAlias = onp.ndarray | Any
 # Lists may mix numbers and arrays, which type checkers cannot express.
 ArrayLike: TypeAlias = onp.typing.ArrayLike | Sequence[Any]
+# A field that is given as ArrayLike, and is an array after conversion.
+ArrayField: TypeAlias = Array | Any
 # Arguments that are arrays, or nested sequences and mappings of them.
 Structure: TypeAlias = ArrayLike | Mapping[str, object] | None
 

@@ -13,6 +13,8 @@ Result: TypeAlias = jax.Array
 ArrayLike: TypeAlias = (
   jax.typing.ArrayLike | onp.typing.ArrayLike | Sequence[Any]
 )
+# A field that is given as ArrayLike, and is an array after conversion.
+ArrayField: TypeAlias = Array | Any
 # Arguments that are arrays, or nested sequences and mappings of them.
 Structure: TypeAlias = ArrayLike | Mapping[str, object] | None
 

@@ -13,6 +13,8 @@ Result: TypeAlias = tf.Tensor
 ArrayLike: TypeAlias = (
   tf.Tensor | tf.Variable | onp.typing.ArrayLike | Sequence[Any]
 )
+# A field that is given as ArrayLike, and is an array after conversion.
+ArrayField: TypeAlias = Array | Any
 # Arguments that are arrays, or nested sequences and mappings of them.
 Structure: TypeAlias = ArrayLike | Mapping[str, object] | None
 

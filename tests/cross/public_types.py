@@ -9,7 +9,7 @@ from tests.cross import public_names
 
 _ANY = re.compile(r"\bAny\b")
 # Methods with these names are public too.
-_SPECIAL = ("__call__", "__getitem__", "__init__")
+_SPECIAL = ("__call__", "__getitem__")
 
 
 def untyped(substrate: str) -> list[str]:
@@ -32,6 +32,7 @@ def _of(name: str, value: Any) -> Iterator[tuple[str, str]]:
     if inspect.isroutine(value):
       yield from _of_function(name, value)
     return
+  yield from _of_function(name, value)
   own: dict[str, Any] = {}
   for base in reversed(value.__mro__):
     if base.__module__.startswith("phasic."):
@@ -42,7 +43,8 @@ def _of(name: str, value: Any) -> Iterator[tuple[str, str]]:
     for inner in ("fget", "func", "__func__"):
       member = getattr(member, inner, None) or member
     if inspect.isfunction(member):
-      yield from _of_function(f"{name}.{public}", member)
+      # Methods of a base class are listed once, under its name.
+      yield from _of_function(member.__qualname__, member)
 
 
 def _of_function(name: str, function: Any) -> Iterator[tuple[str, str]]:

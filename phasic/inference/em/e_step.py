@@ -17,7 +17,6 @@ References:
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -167,7 +166,7 @@ def _unseen(
   return found
 
 
-def _joined(parts: list[Any], batch: static.Shape) -> Any:
+def _joined(parts: list[Array], batch: static.Shape) -> Array:
   """Concatenates arrays on the last axis."""
   if len(parts) == 1:
     return parts[0]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, SupportsIndex
+from typing import Any, Protocol, SupportsIndex
 
 import numpy as onp
 
 from phasic.internal import raw_arguments
 from phasic.internal import static
+from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 
 
@@ -36,8 +37,24 @@ def host_values(
   return onp.asarray(known(name, x, rule), onp.float64)
 
 
+class Intervals(Protocol):
+  """The ends of `Observations`, and their weights."""
+
+  @property
+  def lower(self) -> Array:
+    """The lower ends."""
+
+  @property
+  def upper(self) -> Array:
+    """The upper ends."""
+
+  @property
+  def weights(self) -> Array | None:
+    """The weights."""
+
+
 def observation_values(
-  observations: Any,
+  observations: Intervals,
 ) -> tuple[onp.ndarray, onp.ndarray, onp.ndarray]:
   """Returns lower and upper ends, and weights, of `Observations`."""
   lower = host_values("lower", observations.lower)
@@ -47,7 +64,7 @@ def observation_values(
   return lower, upper, host_values("weights", observations.weights)
 
 
-def total_weight(observations: Any) -> float:
+def total_weight(observations: Intervals) -> float:
   """Returns the sum of the weights of `Observations`."""
   _, _, weights = observation_values(observations)
   return float(onp.sum(weights))

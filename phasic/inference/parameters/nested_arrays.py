@@ -37,7 +37,7 @@ def arrays_of(distribution: Distribution) -> dict[str, object]:
 
 
 def with_arrays(
-  distribution: DistributionT, arrays: Mapping[str, object], **options: Any
+  distribution: DistributionT, arrays: Mapping[str, object], **options: object
 ) -> DistributionT:
   """Returns a distribution with other arrays.
 

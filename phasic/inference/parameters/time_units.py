@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as onp
 
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import nested_arrays
+from phasic.inference.parameters.host_values import Intervals
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.parameters.host_values import observation_values
 
@@ -16,7 +15,7 @@ _FAR = 10.0
 
 
 def in_units_of(
-  where: coordinates_lib.Coordinates, observations: Any
+  where: coordinates_lib.Coordinates, observations: Intervals
 ) -> onp.ndarray:
   """Scales entries such that the mean is about the mean of the data.
 
@@ -55,7 +54,7 @@ def _mean(where: coordinates_lib.Coordinates, entries: onp.ndarray) -> float:
   return float(host_values("mean", found)) if onp.ndim(found) == 0 else onp.nan
 
 
-def _about_mean(observations: Any) -> float:
+def _about_mean(observations: Intervals) -> float:
   """Computes the mean of the midpoints of the observed intervals."""
   lower, upper, weights = observation_values(observations)
   known = weights > 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -115,7 +115,9 @@ def calls(
   return found
 
 
-def _of(events: chain_events.ChainEvents, own: Array | None) -> tuple[Any, Any]:
+def _of(
+  events: chain_events.ChainEvents, own: Array | None
+) -> tuple[Array, Array]:
   """Returns ends of the events of one call; others become certain events."""
   if own is None:
     return events.lower, events.upper

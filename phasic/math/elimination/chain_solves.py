@@ -269,7 +269,7 @@ def solve(
   per_phase: Array,
   per_edge: Array | None = None,
   gives_edges: bool = False,
-) -> Any:
+) -> Array | tuple[Array, Array]:
   """Computes U b and, with `gives_edges`, its differences along edges.
 
   Args:

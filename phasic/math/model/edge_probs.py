@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as onp
+
+from phasic.internal.arrays import ArrayField
 
 
 class EdgeProbs(NamedTuple):
@@ -42,11 +44,11 @@ class EdgeProbs(NamedTuple):
     0.035156
   """
 
-  sources: Any
-  targets: Any
-  parameters: Any
-  coefficients: Any = None
-  constants: Any = None
+  sources: ArrayField
+  targets: ArrayField
+  parameters: ArrayField
+  coefficients: ArrayField | None = None
+  constants: ArrayField | None = None
 
   def __repr__(self) -> str:
     return text_of(self)

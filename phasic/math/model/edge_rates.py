@@ -7,7 +7,7 @@ are edges too, so no rate is computed by subtraction.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy as onp
@@ -16,6 +16,7 @@ from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayField
 from phasic.math.model import edge_probs
 from phasic.math.model.edge_probs import EdgeProbs
 
@@ -53,11 +54,11 @@ class EdgeRates(NamedTuple):
     0.954277
   """
 
-  sources: Any
-  targets: Any
-  parameters: Any
-  coefficients: Any = None
-  constants: Any = None
+  sources: ArrayField
+  targets: ArrayField
+  parameters: ArrayField
+  coefficients: ArrayField | None = None
+  constants: ArrayField | None = None
 
   def __repr__(self) -> str:
     return edge_probs.text_of(self)

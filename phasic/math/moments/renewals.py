@@ -12,7 +12,6 @@ References:
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -28,6 +27,7 @@ from phasic.math.elimination import killed_chains
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
+from phasic.math.model.model_types import Matrix
 from phasic.math.model.model_types import Model
 from phasic.math.numeric import array_utils
 from phasic.math.numeric import scaled_sums
@@ -89,7 +89,7 @@ def equilibrium_probs(model: Model, discrete: bool) -> Array:
   return chain_calls.value(_equilibrium, None, values, names)
 
 
-def _ends(matrix: Any, p: int) -> tuple[int, ...] | None:
+def _ends(matrix: Matrix, p: int) -> tuple[int, ...] | None:
   """Returns the phases with exits, None if any phase may have one."""
   if not operands.is_edges(matrix):
     return None

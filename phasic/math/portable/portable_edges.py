@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import functools
-from typing import Any
 
 import numpy as np
 
@@ -92,7 +91,7 @@ def densified(
   return dense[..., :phases], dense[..., phases]
 
 
-def _mask(indices: Array, size: int, dtype: Any) -> Array:
+def _mask(indices: Array, size: int, dtype: object) -> Array:
   """Computes one-hot rows (..., m, size) of the indices."""
   positions = structures.cast(np.arange(size), indices.dtype)
   return structures.cast(indices[..., None] == positions, dtype)
