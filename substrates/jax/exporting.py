@@ -22,7 +22,7 @@ ffi_targets.load()
 
 
 def export(
-  fn: Callable[..., Any],
+  fn: Callable[..., object],
   *,
   platforms: Sequence[str] | None = None,
   disabled_checks: Sequence[jax_export.DisabledSafetyCheck] = (),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -11,14 +11,16 @@ from jax.sharding import Mesh
 from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec
 
+_R = TypeVar("_R")
+
 
 def shard_batches(
-  f: Callable[..., Any],
+  f: Callable[..., _R],
   mesh: Mesh,
   *,
   in_axes: int | Sequence[int | None] | None = 0,
   axis_name: str | None = None,
-) -> Callable[..., Any]:
+) -> Callable[..., _R]:
   """Splits the batch of `f` among the devices of a mesh.
 
   Each device runs `f` on its part of the first axis: nothing is gathered. A
