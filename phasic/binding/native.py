@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 import functools
 import os
+from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -215,7 +216,7 @@ class NativeOp:
         declared.
       ValueError: a shape is not.
     """
-    results = self._of(options)(*self._operands(args))
+    results: Any = self._of(options)(*self._operands(args))
     return results[0] if len(results) == 1 else results
 
   def jvp(
@@ -232,7 +233,7 @@ class NativeOp:
       declaration, "the tangents", declaration.inputs, tangents
     )
     call = self._of(options)
-    results = native_products.jvp(declaration, call, primals, given)
+    results: Any = native_products.jvp(declaration, call, primals, given)
     return results[0] if len(results) == 1 else results
 
   def vjp(
@@ -257,10 +258,11 @@ class NativeOp:
     )
     call = self._of(options)
     found = native_products.vjp(declaration, call, primals, given)
-    return tuple(
+    cotangents: tuple[Any, ...] = tuple(
       None if x is None else np.reshape(x, static.shape(np.asarray(a)))
       for x, a in zip(found, args, strict=True)
     )
+    return cotangents
 
   def check(self, /, *args: ArrayLike, **options: Hashable) -> None:
     """Checks how the native function uses its memory, for tests.

@@ -111,16 +111,16 @@ class AcyclicPhaseType(named_family.NamedFamily):
     known = [static.concrete(x) for x in parts]
     if any(x is None for x in known):
       raise TypeError("the distribution's parameters are traced")
-    initial, off, exits, atom, bad = (
+    initial, off, leaving, mass, bad = (
       onp.asarray(x, onp.float64) for x in known
     )
     if onp.any(bad):
       raise ValueError("the distribution's values break a rule: see `diagnose`")
     masses, rates = (
       onp.asarray(x, dtype)
-      for x in canonical_form.canonical_forms(initial, off, exits)
+      for x in canonical_form.canonical_forms(initial, off, leaving)
     )
-    prob_zero = onp.asarray(atom, dtype) if onp.any(atom) else None
+    prob_zero = onp.asarray(mass, dtype) if onp.any(mass) else None
     return cls(masses, rates, prob_zero, **options)
 
   def _check_shapes(self) -> None:

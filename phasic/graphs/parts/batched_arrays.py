@@ -6,13 +6,14 @@ those of a graph among them, which are the same for all entries.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as onp
 
 from phasic.internal import static
-from phasic.internal.arrays import Array
 
 
-def unbatched(name: str, x: Array, event: tuple[int | None, ...]) -> Array:
+def unbatched(name: str, x: Any, event: tuple[int | None, ...]) -> Any:
   """Returns an array of a graph without dimensions before its own.
 
   Args:

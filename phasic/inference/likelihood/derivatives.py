@@ -85,7 +85,7 @@ def jacobian(
     args: of `f` besides.
   """
 
-  def of_entries(x: Array) -> ArrayLike:
+  def of_entries(x: Array) -> Any:
     distribution = where.root.of(x)
     if isinstance(f, str):
       return getattr(distribution, f)(*args)

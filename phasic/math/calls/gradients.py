@@ -66,7 +66,7 @@ def value_and_gradient(
     -0.0309
   """
   value, pullback = vjp(f, *args)
-  gradient = pullback(np.ones_like(_one_array(f, value)))
+  gradient: Any = pullback(np.ones_like(_one_array(f, value)))
   return value, gradient[0] if len(args) == 1 else gradient
 
 
@@ -189,7 +189,7 @@ def hessian_vector_product(
     return pullback(np.ones_like(_one_array(f, value)))
 
   _check_callable(f)
-  _, derivatives = jvp(gradient, primals, tangents)
+  derivatives: Any = jvp(gradient, primals, tangents)[1]
   return derivatives[0] if len(primals) == 1 else derivatives
 
 

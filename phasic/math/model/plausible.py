@@ -204,7 +204,8 @@ def are_edges(edges: Edges, discrete: bool) -> bool:
 
 def _edge_values(edges: Edges) -> onp.ndarray:
   if edges.coefficients is None:
-    return edges.parameters
+    rates: Any = edges.parameters
+    return rates
   constants = 0.0 if edges.constants is None else edges.constants
   with onp.errstate(all="ignore"):
     linear: onp.ndarray = onp.matmul(
