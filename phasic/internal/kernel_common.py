@@ -6,8 +6,7 @@ path.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-import contextlib
+from collections.abc import Callable, Sequence
 import functools
 import operator
 import os
@@ -66,10 +65,27 @@ def edges_and_kinds(fixed: Sequence[Any]) -> tuple[list[Any] | None, Any]:
   return edges, fixed[-1] if len(fixed) % 3 else None
 
 
+class PathChoice:
+  """A choice of the path from now on, or to the end of a `with` block."""
+
+  def __init__(self, kernel: Kernel, choice: str):
+    self._kernel = kernel
+    self._choice = choice
+    self._before = kernel.choice
+    kernel.set_path(choice)
+
+  def __enter__(self) -> None:
+    self._kernel.set_path(self._choice)
+
+  def __exit__(self, *error: object) -> None:
+    self._kernel.set_path(self._before)
+
+
 class Kernel:
   """The choice between kernel and portable path, and the kernel on the host.
 
   Attributes:
+    choice: one of `PATHS`.
     unavailable_reason: a function that returns why the kernel cannot run, "" if
       it can.
     is_suitable: a function that returns whether the kernel should run if it
@@ -86,14 +102,14 @@ class Kernel:
     self.unavailable_reason = unavailable_reason
     self.is_suitable = is_suitable
     self.can_run = False
-    self._choice = "auto"
+    self.choice = "auto"
     self._lock = threading.Lock()
     self._has_warned = False
 
   def path(self) -> str:
     """Returns the current path, "kernel" or "portable"."""
-    if self._choice != "auto":
-      return self._choice
+    if self.choice != "auto":
+      return self.choice
     if self.unavailable_reason() or not self.is_suitable():
       return "portable"
     return "kernel"
@@ -112,10 +128,10 @@ class Kernel:
     is_required = required()
     path = self.path()
     if (
-      path == "portable" and self._choice == "auto" and is_required is not False
+      path == "portable" and self.choice == "auto" and is_required is not False
     ):
       self._report(is_required)
-    self.can_run = path == "kernel" and self._choice == "auto"
+    self.can_run = path == "kernel" and self.choice == "auto"
     return path
 
   def _report(self, is_required: bool | None) -> None:
@@ -144,11 +160,7 @@ class Kernel:
       raise
 
   def precision(self) -> str:
-    """Returns the dtype of computations on the current path.
-
-    It is "float64", for float32 operands too. JAX's portable path with 64-bit
-    numbers switched off has "float32".
-    """
+    """Returns the dtype of computations on the current path."""
     return "float64" if self.path() == "kernel" else static.wide_float()
 
   def set_path(self, choice: str) -> None:
@@ -165,17 +177,7 @@ class Kernel:
       )
     if choice == "kernel":
       self.require()
-    self._choice, self.can_run = choice, False
-
-  @contextlib.contextmanager
-  def use_path(self, choice: str) -> Iterator[None]:
-    """Returns a context manager that chooses the path, and restores it."""
-    before = self._choice
-    self.set_path(choice)
-    try:
-      yield
-    finally:
-      self.set_path(before)
+    self.choice, self.can_run = choice, False
 
   def require(self) -> None:
     """Raises RuntimeError if the kernel cannot run."""
@@ -285,21 +287,7 @@ class Kernel:
     return self.on_host().num_threads()
 
   def set_num_threads(self, count: int) -> None:
-    """Sets the largest number of threads of one call, including the caller.
-
-    Threads share the models of a batch; the number does not change any bit of
-    the results. The default is the environment variable PHASIC_NUM_THREADS, or
-    the number of processors up to eight. The process has one setting, and a
-    second one for TensorFlow's ops. JAX uses XLA's threads, which may be fewer.
-
-    Args:
-      count: from 1 to 256; 1 runs all work on the calling thread.
-
-    Raises:
-      TypeError: `count` is not an integer.
-      ValueError: `count` is out of range.
-      RuntimeError: the kernel cannot run.
-    """
+    """Sets the largest number of threads of one call; see `kernel_ops`."""
     try:
       number = operator.index(count)
     except TypeError:

@@ -34,18 +34,12 @@ KINDS = kernel_common.KINDS
 EDGES_ARE_FIXED = kernel_common.EDGES_ARE_FIXED
 
 _kernel = phase_type_calls.KERNEL
-unavailable_reason = _kernel.unavailable_reason
-path = _kernel.path
-precision = _kernel.precision
 set_path = _kernel.set_path
-use_path = _kernel.use_path
 status = _kernel.status
 status_message = _kernel.status_message
 measure_elimination = _kernel.measure_elimination
 meets_constraint = _kernel.meets_constraint
 model_meets_constraints = _kernel.model_meets_constraints
-num_threads = _kernel.num_threads
-set_num_threads = _kernel.set_num_threads
 # Functions of one path. The function `fixed` below makes their `fixed` arrays.
 forward = phase_type_calls.forward
 adjoint = phase_type_calls.adjoint
@@ -57,6 +51,77 @@ def path_of_call() -> str:
   if _kernel.can_run and _kernel.is_suitable():
     return "kernel"
   return _kernel.path_of_call()
+
+
+def path() -> str:
+  """Returns the current path, "kernel" or "portable"."""
+  return _kernel.path()
+
+
+def precision() -> str:
+  """Returns the dtype of computations on the current path.
+
+  It is "float64", for float32 arguments too. JAX's portable path with 64-bit
+  numbers switched off has "float32".
+  """
+  return _kernel.precision()
+
+
+def unavailable_reason() -> str:
+  """Returns why the native kernel cannot run, and what to do; "" if it can."""
+  return _kernel.unavailable_reason()
+
+
+def use_path(choice: str) -> kernel_common.PathChoice:
+  """Chooses the path, from now on or for a `with` block.
+
+  The choice holds in all threads. Programs that `jax.jit` or `tf.function` has
+  compiled keep the path that they were traced with.
+
+      config.use_path("portable")  # From now on.
+      with config.use_path("kernel"):  # Then the earlier choice returns.
+        ...
+
+  Args:
+    choice: "kernel", "portable", or "auto", which is the kernel if it can run.
+
+  Returns:
+    A context manager that restores the earlier choice at the end of its block.
+
+  Raises:
+    ValueError: `choice` is not one of these.
+    RuntimeError: `choice` is "kernel" and it cannot run; the message has the
+      reason.
+  """
+  return kernel_common.PathChoice(_kernel, choice)
+
+
+def num_threads() -> int:
+  """Returns the largest number of threads of one kernel call.
+
+  Raises:
+    RuntimeError: the kernel cannot run.
+  """
+  return _kernel.num_threads()
+
+
+def set_num_threads(count: int) -> None:
+  """Sets the largest number of threads of one call, including the caller.
+
+  Threads share the models of a batch; the number does not change any bit of the
+  results. The default is the environment variable PHASIC_NUM_THREADS, or the
+  number of processors up to eight. The process has one setting, and a second
+  one for TensorFlow's ops. JAX uses XLA's threads, which may be fewer.
+
+  Args:
+    count: from 1 to 256; 1 runs all work on the calling thread.
+
+  Raises:
+    TypeError: `count` is not an integer.
+    ValueError: `count` is out of range.
+    RuntimeError: the kernel cannot run.
+  """
+  _kernel.set_num_threads(count)
 
 
 def phase_type(

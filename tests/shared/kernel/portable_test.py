@@ -1,6 +1,7 @@
 """The portable path: values against the kernel, and derivatives."""
 
 import math
+import pickle
 from unittest import mock
 
 from absl.testing import absltest
@@ -103,6 +104,25 @@ class PathTest(test_case.TestCase):
     with kernel_ops.use_path("portable"):
       self.assertEqual(kernel_ops.path(), "portable")
     self.assertEqual(kernel_ops.path(), before)
+
+  def test_choice_without_a_block(self):
+    choice = config.use_path("portable")
+    self.addCleanup(config.use_path, "auto")
+    self.assertEqual(config.path(), "portable")
+    with config.use_path("auto"):
+      pass
+    self.assertEqual(config.path(), "portable")
+    with choice:
+      self.assertEqual(config.path(), "portable")
+    config.use_path("auto")
+    with choice:
+      self.assertEqual(config.path(), "portable")
+
+  def test_functions_are_pickled_and_documented(self):
+    for name in config.__all__:
+      function = getattr(config, name)
+      self.assertIs(pickle.loads(pickle.dumps(function)), function)
+      self.assertNotEmpty(function.__doc__)
 
 
 class StepsTest(test_case.TestCase):

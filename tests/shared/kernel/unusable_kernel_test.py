@@ -34,7 +34,7 @@ class UnusableKernelTest(test_case.TestCase):
         unavailable_reason=lambda: "the file is missing; install it",
         is_suitable=lambda: True,
         _has_warned=False,
-        _choice="auto",
+        choice="auto",
       )
     )
     patched.enter_context(mock.patch.dict(os.environ))
