@@ -12,6 +12,7 @@ from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.parts.parameters import ParamsLike
 from phasic.graphs.transformations import host_graphs
 from phasic.internal import raw_arguments
+from phasic.internal import static
 from phasic.internal.arrays import ArrayLike
 
 
@@ -139,6 +140,8 @@ def with_event_counts(
 
 def _rate(rate: object) -> float:
   """Returns the rate, checked."""
+  if static.concrete(rate) is None:
+    raise host_graphs.traced("rate")
   if isinstance(rate, bool) or not isinstance(rate, numbers.Real):
     raise TypeError(f"rate is {raw_arguments.shown(rate)}: it must be a number")
   theta = float(rate)
@@ -151,7 +154,7 @@ def _rewards(rewards: ArrayLike | None, p: int) -> onp.ndarray:
   """Returns the rewards (p,), checked."""
   if rewards is None:
     return onp.ones(p)
-  array: onp.ndarray = onp.asarray(rewards, onp.float64)
+  array = host_graphs.concrete("rewards", rewards)
   if array.shape != (p,):
     raise ValueError(
       f"rewards have shape {array.shape}: it must be ({p},), one per phase"

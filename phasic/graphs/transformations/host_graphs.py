@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as onp
@@ -13,6 +13,7 @@ from phasic.graphs.parts import absorption
 from phasic.graphs.parts.parameters import ParamsLike
 from phasic.internal import raw_arguments
 from phasic.internal import static
+from phasic.internal.arrays import ArrayLike
 
 # The rounding error of equal sums, relative to the sum of absolute terms.
 TOLERANCE = 1e-13
@@ -149,15 +150,12 @@ def read_at(graph: graph_lib.Graph, params: ParamsLike | None) -> HostGraph:
       "result are not linear in them; give their values"
     )
   values = onp.zeros(0)
-  if d > 0:
-    known = static.concrete(graph.params_array(params))
-    if known is None:
-      raise TypeError("params is traced: it must have values")
-    values = onp.asarray(known, onp.float64)
-    if values.shape != (d,):
-      raise ValueError(
-        f"params has shape {values.shape}: it must be ({d},), one vector"
-      )
+  if params is not None and d > 0:
+    values = _param_values(graph, params)
+  if values.shape != (d,):
+    raise ValueError(
+      f"params has shape {values.shape}: it must be ({d},), one vector"
+    )
   at = onp.append(values, 1.0)[:, None]
   weights: onp.ndarray = onp.matmul(host.weights, at)
   initial: onp.ndarray = onp.matmul(host.initial, at)
@@ -180,6 +178,45 @@ def read_at(graph: graph_lib.Graph, params: ParamsLike | None) -> HostGraph:
     weights=weights[positive],
     initial=initial,
     params=0,
+  )
+
+
+def _param_values(graph: graph_lib.Graph, params: ParamsLike) -> onp.ndarray:
+  """Returns the parameters of a graph as a host array.
+
+  `Graph.params_array` would not do: under `jax.jit` its result is traced, also
+  if no parameter is.
+  """
+  graph.params_array(params)  # It raises if names or shapes do not fit.
+  if not isinstance(params, Mapping):
+    return concrete("params", params)
+  names = graph.parameter_names or ()
+  values = [concrete(f"params[{name!r}]", params[name]) for name in names]
+  return onp.stack(onp.broadcast_arrays(*values), axis=-1)
+
+
+def concrete(name: str, x: ArrayLike) -> onp.ndarray:
+  """Returns the values of an argument as float64.
+
+  Args:
+    name: the argument's name in messages.
+    x: an array, a number, or a list or tuple of these.
+
+  Raises:
+    TypeError: it is traced.
+  """
+  is_list = isinstance(x, (list, tuple))
+  values = [static.concrete(part) for part in (x if is_list else [x])]
+  if any(value is None for value in values):
+    raise traced(name)
+  return onp.asarray(values if is_list else values[0], onp.float64)
+
+
+def traced(name: str) -> TypeError:
+  """Returns the error for an argument that is traced."""
+  return TypeError(
+    f"{name} is traced: it must be concrete; transform graphs outside of "
+    "functions that are compiled"
   )
 
 

@@ -86,6 +86,25 @@ class GraphTest(parameterized.TestCase):
       with self.assertRaisesRegex(ValueError, "the graph is traced"):
         jax.jit(lambda graph, name=method: getattr(graph, name)())(graph)
 
+  def test_transformations_say_what_is_traced(self):
+    graph = chain("abc", 0.5)
+    params = {"a": 2.0}
+    rewards = onp.ones(3)
+
+    for function, name in (
+      (lambda x: graphs.with_event_counts(graph, x, rewards, params), "rate"),
+      (
+        lambda x: graphs.with_event_counts(graph, 1.0, [x] * 3, params),
+        "rewards",
+      ),
+      (lambda x: graphs.with_event_counts(graph, 1.0, None, [x]), "params"),
+      (lambda x: graphs.embedded_jump_chain(graph, {"a": x}), r"params\['a'\]"),
+    ):
+      with self.assertRaisesRegex(TypeError, f"^{name} is traced: .* outside"):
+        jax.jit(function)(1.0)
+    # Nothing is traced here, but array functions would make tracers.
+    jax.jit(lambda: len(graphs.embedded_jump_chain(graph, params).rewards))()
+
   def test_derivatives(self):
     graph = chain("abc", 0.5)
 
