@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy as onp
 
 from phasic.internal import kernel_ops
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
@@ -19,8 +21,11 @@ from phasic.math.model.model_types import Given
 from phasic.math.model.model_types import KernelArrays
 from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.model.model_types import SubtransitionLike
+from phasic.math.moments import discrete_moments
+from phasic.math.moments import moments
 from phasic.math.portable import portable
 
+_STATISTICS = ("mean", "variance", "stddev")
 # The first broken rule is reported; the last two need the result.
 _RULES = (
   "ok",
@@ -38,7 +43,7 @@ _RULES = (
 
 
 def diagnose(
-  value: ArrayLike,
+  value: ArrayLike | None,
   initial_probs: ArrayLike,
   subgenerator: SubgeneratorLike,
   exit_rates: ArrayLike | None = None,
@@ -50,13 +55,14 @@ def diagnose(
   """Explains why values are NaN; "ok" for other values.
 
   Args:
-    value: the argument of the function.
+    value: the argument of the function; None for mean, variance and stddev.
     initial_probs: as in `log_prob`.
     subgenerator: as in `log_prob`; or EdgeRates.
     exit_rates: as in `log_prob`.
     prob_zero: as in `log_prob`.
     method: the function that returned them: "log_prob", "prob",
-      "log_survival_function", "survival_function", "log_cdf" or "cdf".
+      "log_survival_function", "survival_function", "log_cdf", "cdf", "mean",
+      "variance" or "stddev".
     upper: upper bounds, for likelihoods of observations between two values and
       for `expected_statistics` with `upper`. Then `value` has the lower bounds,
       and `method` is not used.
@@ -67,7 +73,8 @@ def diagnose(
   Raises:
     NotImplementedError: edges or `upper` on the portable path.
     TypeError: an argument is traced, or as in the function.
-    ValueError: there is no such function, or as in the function.
+    ValueError: there is no such function, it takes a value and there is none,
+      or the other way round, or as in the function.
 
   Example:
 
@@ -76,13 +83,12 @@ def diagnose(
     >>> str(pm.phase_type.diagnose(math.nan, [1.0], [[-1.0]]))
     'value: is NaN'
   """
-  arguments = (initial_probs, subgenerator, value, exit_rates, prob_zero)
-  kind = function_kinds.kind_of(method, "method")
-  return reasons(kind, arguments, upper)
+  model = (initial_probs, subgenerator, exit_rates, prob_zero)
+  return _diagnosed(value, model, method, upper, False)
 
 
 def discrete_diagnose(
-  value: ArrayLike,
+  value: ArrayLike | None,
   initial_probs: ArrayLike,
   subtransition: SubtransitionLike,
   exit_probs: ArrayLike | None = None,
@@ -103,9 +109,46 @@ def discrete_diagnose(
     >>> str(pm.discrete_phase_type.diagnose(math.nan, [1.0], [[0.5]]))
     'value: is NaN'
   """
-  arguments = (initial_probs, subtransition, value, exit_probs, prob_zero)
-  kind = function_kinds.kind_of(method, "method")
-  return reasons(kind, arguments, upper, discrete=True)
+  model = (initial_probs, subtransition, exit_probs, prob_zero)
+  return _diagnosed(value, model, method, upper, True)
+
+
+def _diagnosed(
+  value: ArrayLike | None,
+  model: Sequence[Any],
+  method: str,
+  upper: ArrayLike | None,
+  discrete: bool,
+) -> onp.ndarray:
+  if method in _STATISTICS:
+    return _reasons_of_statistic(value, model, method, upper, discrete)
+  kind = function_kinds.kind_of(method, "method", _STATISTICS)
+  arguments = (*model[:2], value, *model[2:])
+  return reasons(kind, arguments, upper, discrete)
+
+
+def _reasons_of_statistic(
+  value: ArrayLike | None,
+  model: Sequence[Any],
+  method: str,
+  upper: ArrayLike | None,
+  discrete: bool,
+) -> onp.ndarray:
+  for name, x in (("value", value), ("upper", upper)):
+    if x is not None:
+      raise ValueError(
+        f"{name} is {raw_arguments.shown(x)}: it must be None: {method} takes "
+        "no value"
+      )
+  # The value 1 is one to which all arguments of the model matter.
+  arguments = (*model[:2], 1.0, *model[2:])
+  why = reasons("survival", arguments, None, discrete)
+  compute = getattr(discrete_moments if discrete else moments, method)
+  found = static.concrete(compute(*model))
+  if found is None:
+    raise TypeError(f"{method} is traced: call diagnose outside jit")
+  lost = f"{method}: it is out of the range of numbers"
+  return onp.where(onp.isnan(found), onp.where(why == "ok", lost, why), "ok")
 
 
 def reasons(
