@@ -141,9 +141,12 @@ class OfGraph(distribution.Distribution):
   def _check_graph(self, graph: object, initial_probs: Array | None) -> None:
     """Raises where the graph or the shape of given masses does not fit."""
     if not isinstance(graph, graph_lib.Graph):
+      inner = getattr(graph, "graph", None)
+      is_result = isinstance(inner, graph_lib.Graph)
       raise TypeError(
         f"graph is {type(graph).__module__}.{type(graph).__name__}: it must be "
         f"a {graph_lib.Graph.__module__}.Graph"
+        + ("; its attribute .graph is one" if is_result else "")
       )
     if graph.discrete != self._DISCRETE:
       kinds = ("continuous", "discrete")

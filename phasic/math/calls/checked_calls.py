@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import functools
 import inspect
 from typing import Any
@@ -48,6 +49,9 @@ def checked(function: Any, package: str, name: str) -> Any:
   if "initial_probs" not in names or name == _UNCHECKED:
     return function
   first = names.index("initial_probs")
+  hint = ""
+  if first == 1:
+    hint = f"{names[0]} comes first: {name}({', '.join(names[:3])})"
   places = range(first, first + 4)
   wanted = names[first : first + 4]
   discrete = wanted == operands.model_names(True)
@@ -64,9 +68,11 @@ def checked(function: Any, package: str, name: str) -> Any:
       if value is not None:
         value_rules.warn(names[k], value, rule)
     if plausible.is_given_model(model, discrete):
-      return function(*args, **kwargs)
+      return hinted(*args, **kwargs)
     mended, messages = model_values.examined(model, discrete)
     if messages:
+      if hint and _has_model_first(args, discrete):
+        messages = [*messages, hint]
       user_warnings.warn("; ".join(messages))
     for own, place, x, before in zip(
       wanted, places, mended, model, strict=True
@@ -76,11 +82,42 @@ def checked(function: Any, package: str, name: str) -> Any:
           args = (*args[:place], x, *args[place + 1 :])
         else:
           kwargs[own] = x
-    return function(*args, **kwargs)
+    return hinted(*args, **kwargs)
+
+  def hinted(*args: Any, **kwargs: Any) -> Any:
+    """Calls the function; its errors say if the model was given first."""
+    try:
+      return function(*args, **kwargs)
+    except (TypeError, ValueError) as error:
+      kind = type(error)
+      if kind not in (TypeError, ValueError) or not hint:
+        raise
+      if not _has_model_first(args, discrete):
+        raise
+      raise kind(f"{error}; {hint}") from None
 
   # Pickle stores the function by its public name.
   call.__module__, call.__qualname__, call.__name__ = package, name, name
   return call
+
+
+def _has_model_first(args: Sequence[Any], discrete: bool) -> bool:
+  """Returns whether arguments fit a model followed by the value.
+
+  Args:
+    args: positional arguments of a function whose value comes first.
+    discrete: whether time is discrete.
+  """
+  if len(args) < 3:
+    return False
+  exits, atom = (*args[3:5], None, None)[:2]
+  model = [args[0], args[1], exits, atom]
+  try:
+    operands.convert(*model, names=operands.model_names(discrete))
+  except (TypeError, ValueError):
+    return False
+  _, messages = model_values.examined(model, discrete)
+  return not messages
 
 
 def _rules(

@@ -145,6 +145,12 @@ def convert(
   for name in names[:-2]:
     if by_name[name] is None:
       raise TypeError(f"{name} is None: it must be an array")
+  for name, x in by_name.items():
+    if name != names[1] and is_edges(x):
+      raise TypeError(
+        f"{name} is {type(x).__name__}: it must be an array; edges are given "
+        f"as the argument {names[1]}"
+      )
   subgenerator: Any = by_name[names[1]]
   has_edges = is_edges(subgenerator)
   if has_edges:
@@ -177,6 +183,11 @@ def convert(
   for name in names[2:-2]:
     found[name] = checks.check_not_empty(found[name], name)
   return tuple(found[name] for name in names)
+
+
+def edges_of(name: str) -> type[Edges]:
+  """Returns the class of edges that replaces the matrix of this name."""
+  return _EDGES[name]
 
 
 def is_edges(x: object) -> TypeGuard[Edges]:

@@ -42,10 +42,16 @@ def indicator(phases: ArrayLike, initial_probs: ArrayLike) -> list[float]:
 
 
 def require_edges(edges: object, name: str) -> None:
-  """Raises TypeError unless an argument is EdgeRates or EdgeProbs."""
-  if not operands.is_edges(edges):
+  """Raises TypeError unless an argument is EdgeRates or EdgeProbs.
+
+  Args:
+    edges: the argument.
+    name: "subgenerator" or "subtransition", which needs EdgeProbs.
+  """
+  kind = operands.edges_of(name)
+  if not isinstance(edges, kind):
     raise TypeError(
-      f"{name} is {type(edges).__name__}: it must be EdgeRates or EdgeProbs"
+      f"{name} is {type(edges).__name__}: it must be {kind.__name__}"
     )
 
 

@@ -48,6 +48,35 @@ class MistakesTest(test_case.TestCase):
     with self.assertRaisesRegex(TypeError, "subgenerator is EdgeProbs"):
       pm.phase_type.mean([1.0], probs)
 
+  def test_model_before_the_value(self):
+    probs, rates = [0.5, 0.5], [[-1.0, 0.5], [0.25, -2.0]]
+    edges = pm.EdgeRates([0, 1, 0], [1, 2, 2], [1.0, 2.0, 0.5])
+    hint = r"value comes first: log_prob\(value, initial_probs, subgenerator\)$"
+    for value in (1.0, [1.0, 2.0], [1.0, 2.0, 3.0]):
+      with self.assertRaisesRegex(ValueError, f"it must be square.*; {hint}"):
+        pm.phase_type.log_prob(probs, rates, value)
+    with self.assertRaisesRegex(
+      TypeError,
+      "^initial_probs is EdgeRates: it must be an array; edges are given as "
+      f"the argument subgenerator; {hint}",
+    ):
+      pm.phase_type.log_prob(probs, edges, 1.0)
+    with self.assertWarnsRegex(RuntimeWarning, f"masses must be >= 0.*{hint}"):
+      pm.phase_type.log_prob(probs, rates, onp.ones((2, 2)))
+    with self.assertRaisesRegex(
+      ValueError, r"u comes first: laplace_transform"
+    ):
+      pm.phase_type.laplace_transform(probs, rates, 1.0)
+    with self.assertRaisesRegex(ValueError, r"prob\(value, .*subtransition\)$"):
+      pm.discrete_phase_type.prob([1.0], [[0.5]], 2.0)
+
+  def test_no_hint_where_the_value_is_first(self):
+    rates = [[-1.0, 0.5], [0.25, -2.0]]
+    with self.assertRaisesRegex(ValueError, r"\(\.\.\., p, p\)$"):
+      pm.phase_type.log_prob([1.0, 2.0], rates, [0.5, 0.5])
+    with self.assertRaisesRegex(TypeError, "argument subgenerator$"):
+      pm.phase_type.mean(pm.EdgeRates([0], [1], [1.0]), [1.0])
+
   def test_arguments_of_moments(self):
     with self.assertRaisesRegex(ValueError, "order is 0"):
       pm.phase_type.raw_moments(0, [1.0], [[-1.0]])
@@ -150,8 +179,24 @@ class DiagnoseTest(test_case.TestCase):
     self.assertEqual(str(reasons[0]), "ok")
     self.assertNotEqual(str(reasons[1]), "ok")
 
+  @parameterized.parameters("mean", "variance", "stddev")
+  def test_statistics(self, method):
+    rates = onp.asarray(
+      [[[-2.0, 1.0], [0.0, -1.0]], [[-2.0, -1.0], [0.0, -1.0]]]
+    )
+    found = pm.phase_type.diagnose(None, [1.0, 0.0], rates, method=method)
+    self.assertEqual(str(found[0]), "ok")
+    self.assertIn("off-diagonal", str(found[1]))
+    found = pm.discrete_phase_type.diagnose(None, [1.0], [[1.5]], method=method)
+    self.assertIn("row's sum", str(found))
+    for given in ({"value": 1.0}, {"value": None, "upper": 1.0}):
+      with self.assertRaisesRegex(ValueError, "is 1.0: it must be None"):
+        pm.phase_type.diagnose(
+          initial_probs=[1.0], subgenerator=[[-1.0]], method=method, **given
+        )
+
   def test_method(self):
-    with self.assertRaisesRegex(ValueError, "method is 'pdf'"):
+    with self.assertRaisesRegex(ValueError, "method is 'pdf'.*, cdf, mean"):
       pm.phase_type.diagnose(1.0, [1.0], [[-1.0]], method="pdf")
 
 

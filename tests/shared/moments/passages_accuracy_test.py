@@ -286,8 +286,15 @@ class ErrorTest(test_case.TestCase):
       pm.phase_type.hitting_probs([0.0], [1.0], [[-1.0]])
 
   def test_edges(self):
-    with self.assertRaisesRegex(TypeError, "subgenerator is list"):
+    with self.assertRaisesRegex(
+      TypeError, "^subgenerator is list: it must be EdgeRates$"
+    ):
       pm.phase_type.expected_jumps([1.0], [[-1.0]])
+    with self.assertRaisesRegex(
+      TypeError, "^subtransition is EdgeRates: it must be EdgeProbs$"
+    ):
+      edges = pm.EdgeRates([0], [1], [1.0])
+      pm.discrete_phase_type.expected_jumps([1.0], edges)
 
   def test_batch(self):
     with self.assertRaisesRegex(ValueError, "u has batch shape"):
