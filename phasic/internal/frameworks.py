@@ -1,7 +1,9 @@
-"""The array libraries of substrates: supported versions, and installation."""
+"""Other libraries: supported versions, and how to install what is missing."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+import contextlib
 import importlib
 import importlib.metadata
 import re
@@ -45,6 +47,29 @@ def require(module: str) -> None:
     ) from failure
   if failure is not None:
     raise failure
+
+
+@contextlib.contextmanager
+def needed_by(user: str) -> Iterator[None]:
+  """Completes the error of an optional package that is missing.
+
+  The `with` block holds the import alone.
+
+  Args:
+    user: what needs the package.
+
+  Raises:
+    ModuleNotFoundError: the package is not installed; the message has its name
+      and how to install it.
+  """
+  try:
+    yield
+  except ModuleNotFoundError as error:
+    package = str(error.name).partition(".")[0]
+    raise ModuleNotFoundError(
+      f"{user} needs {package}, which is not installed: pip install {package}",
+      name=error.name,
+    ) from None
 
 
 def _installed(module: str) -> str | None:

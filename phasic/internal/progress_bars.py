@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 import contextlib
 from typing import Any
 
+from phasic.internal import frameworks
 from phasic.internal import raw_arguments
 
 
@@ -34,7 +35,8 @@ def reporting(
   elif callable(progress):
     yield progress
   elif progress is True:
-    import tqdm
+    with frameworks.needed_by("progress=True"):
+      import tqdm
 
     with tqdm.tqdm(unit="", **bar_options) as bar:
 

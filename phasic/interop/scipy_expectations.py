@@ -11,6 +11,7 @@ import warnings
 import numpy as onp
 
 from phasic.distributions.absorption import comparable
+from phasic.internal import frameworks
 from phasic.math.numeric import special
 from phasic.math.quadrature import quadrature_points
 
@@ -99,7 +100,8 @@ def _integral(
   function: Callable[[float], float], low: float, high: float, epsabs: float
 ) -> tuple[float, float]:
   """Returns an integral, by logarithms for many magnitudes, and its error."""
-  import scipy.integrate
+  with frameworks.needed_by("expect"):
+    import scipy.integrate
 
   def of_log(x: float) -> float:
     return function(math.exp(x)) * math.exp(x)

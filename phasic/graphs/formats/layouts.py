@@ -8,6 +8,7 @@ import subprocess
 import numpy as onp
 
 from phasic.graphs.parts import contents
+from phasic.internal import frameworks
 
 Point = tuple[float, float]
 
@@ -67,7 +68,8 @@ def parsed(text: str) -> list[Point]:
 
 def _in_layers(graph: contents.Contents) -> list[Point]:
   """Returns positions by networkx: layers of equal distance from the start."""
-  import networkx
+  with frameworks.needed_by("Graph.plot without Graphviz"):
+    import networkx
 
   p = len(graph.initial_constants) - 1
   size = p + len(graph.causes)

@@ -13,6 +13,7 @@ from phasic.graphs.parts import contents
 from phasic.graphs.parts import weights
 from phasic.graphs.parts.user_types import Network
 from phasic.graphs.parts.user_types import State
+from phasic.internal import frameworks
 from phasic.internal.raw_arguments import shown
 
 
@@ -116,7 +117,8 @@ def to_network(
 
 
 def _new_network() -> Network:
-  import networkx
+  with frameworks.needed_by("Graph.to_networkx"):
+    import networkx
 
   make: Callable[[], Network] = networkx.DiGraph
   return make()

@@ -7,6 +7,7 @@ import numpy as onp
 from phasic.graphs.formats import layouts
 from phasic.graphs.parts import contents
 from phasic.graphs.parts.user_types import Axes
+from phasic.internal import frameworks
 from phasic.internal.raw_arguments import shown
 
 _RADIUS = 18.0  # points
@@ -67,7 +68,8 @@ def plot(
 
 
 def _new_axes() -> Axes:
-  import matplotlib.pyplot
+  with frameworks.needed_by("Graph.plot"):
+    import matplotlib.pyplot
 
   _, axes = matplotlib.pyplot.subplots()
   return axes

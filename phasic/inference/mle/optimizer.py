@@ -12,6 +12,7 @@ from phasic.inference.likelihood import derivatives
 from phasic.inference.mle import objective as objective_lib
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters.host_values import total_weight
+from phasic.internal import frameworks
 from phasic.internal import static
 from phasic.internal.arrays import Integer
 
@@ -128,7 +129,8 @@ class Optimizer:
     inner = self.where.restricted(entries, keep)
     if not 0 < inner.num_free <= _MOST_SECOND:
       return optimum
-    from scipy import optimize
+    with frameworks.needed_by("a fit"):
+      from scipy import optimize
 
     free = inner.to_unconstrained(inner.entries)
     objective = objective_lib.Objective(self.evaluated, self.total, inner, free)
@@ -209,12 +211,8 @@ class Optimizer:
     log_likelihoods: list[float],
   ) -> tuple[onp.ndarray, str, bool]:
     """Runs L-BFGS-B; returns the end, why, and whether its reach stopped it."""
-    try:
+    with frameworks.needed_by("a fit"):
       from scipy import optimize
-    except ImportError:
-      raise ImportError(
-        "fits use SciPy's optimizers: install phasic-substrates[inference]"
-      ) from None
     low, high = self._free_bounds(inner)
     near_low, near_high = free - reach, free + reach
     objective = objective_lib.Objective(self.evaluated, self.total, inner, free)

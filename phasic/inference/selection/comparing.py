@@ -16,6 +16,7 @@ from phasic.inference.parameters.host_values import observation_values
 from phasic.inference.parameters.host_values import whole_number
 from phasic.inference.results import fits
 from phasic.inference.selection import nested_models
+from phasic.internal import frameworks
 from phasic.internal import raw_arguments
 from phasic.internal.arrays import Integer
 
@@ -125,7 +126,8 @@ def _of_same_data(
 
 
 def _chi_square_tail(x: float, degrees: int) -> float:
-  from scipy import special
+  with frameworks.needed_by("a test of nested models"):
+    from scipy import special
 
   return float(special.gammaincc(degrees / 2.0, x / 2.0))
 

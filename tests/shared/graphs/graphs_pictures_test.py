@@ -147,7 +147,10 @@ class NetworkTest(test_case.TestCase):
 
   def test_not_installed(self):
     self.enter_context(mock.patch.dict(sys.modules, {"networkx": None}))
-    with self.assertRaises(ModuleNotFoundError):
+    with self.assertRaisesRegex(
+      ModuleNotFoundError,
+      "^Graph.to_networkx needs networkx, .*: pip install networkx$",
+    ):
       small().to_networkx()
 
 
@@ -215,6 +218,30 @@ class LayoutTest(test_case.TestCase):
     with mock.patch.dict(os.environ, PATH=path):
       points = layouts.positions(small()._contents())
     self.assertLen(points, 4)
+
+
+class MissingPackageTest(test_case.TestCase):
+  """Tests the messages about packages that are missing."""
+
+  @parameterized.parameters(
+    ("networkx", "Graph.plot without Graphviz"),
+    ("matplotlib", "Graph.plot"),
+    ("tqdm", "progress=True"),
+  )
+  def test_not_installed(self, package, user):
+    hidden = {package: None, f"{package}.pyplot": None}
+    self.enter_context(mock.patch.dict(sys.modules, hidden))
+    self.enter_context(
+      mock.patch.object(layouts.shutil, "which", return_value=None)
+    )
+    axes = mock.MagicMock() if package == "networkx" else None
+    with self.assertRaisesRegex(
+      ModuleNotFoundError, f"^{user} needs {package}, .* install {package}$"
+    ):
+      if package == "tqdm":
+        Graph.from_transitions(lambda n: [(ABSORBED, 1.0)], 1, progress=True)
+      else:
+        small().plot(axes)
 
 
 class PlotTest(test_case.TestCase):
