@@ -58,6 +58,19 @@ def modules(substrate: str) -> dict[str, types.ModuleType]:
   return found
 
 
+def documented(substrate: str) -> Iterator[tuple[str, Any]]:
+  """Yields public modules, functions, classes and methods, with their names."""
+  for name, module in modules(substrate).items():
+    yield name, module
+    for public in module.__all__:
+      value = getattr(module, public)
+      yield f"{name}.{public}", value
+      if inspect.isclass(value):
+        for method, inner in inspect.getmembers(value):
+          if not method.startswith("_"):
+            yield f"{name}.{public}.{method}", inner
+
+
 def _inner(
   prefix: str, module: types.ModuleType
 ) -> list[tuple[str, types.ModuleType]]:

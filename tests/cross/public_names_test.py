@@ -1,12 +1,15 @@
 """Public names, by `dir` and by the file of all public names."""
 
+import inspect
 import pathlib
+import re
 
 from absl.testing import absltest
 from absl.testing import parameterized
 
 from tests.cross import public_names
 
+_IMPORT = re.compile(r">>> (?:from|import) (phasic[.\w]*)")
 _GOLDEN = pathlib.Path("tests/cross/public_names.txt")
 
 
@@ -26,6 +29,18 @@ class PublicNamesTest(parameterized.TestCase):
         listed = [x for x in dir(module) if not x.startswith("_")]
         public = [x for x in module.__all__ if not x.startswith("_")]
         self.assertEqual(listed, sorted(public))
+
+  @parameterized.parameters(*public_names.SUBSTRATES)
+  def test_examples_import_public_modules(self, substrate):
+    base = f"phasic.substrates.{substrate}"
+    public = {
+      f"{base}.{name}".rstrip(".") for name in public_names.modules(substrate)
+    }
+    public.add("phasic.substrates")
+    for name, value in public_names.documented(substrate):
+      imported = _IMPORT.findall(inspect.getdoc(value) or "")
+      with self.subTest(name):
+        self.assertContainsSubset(imported, public)
 
   def test_names_and_signatures(self):
     self.assertMultiLineEqual(

@@ -59,8 +59,8 @@ def log_prob(
   Example: the first six of a die comes in the third throw.
 
     >>> import numpy as np
-    >>> from phasic.math.likelihood import discrete_phase_type
-    >>> value = discrete_phase_type.log_prob(3, [1.0], [[5 / 6]])
+    >>> from phasic import math as pm
+    >>> value = pm.discrete_phase_type.log_prob(3, [1.0], [[5 / 6]])
     >>> print(f"{float(value):.6f}")
     -2.156403
   """

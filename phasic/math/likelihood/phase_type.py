@@ -55,8 +55,8 @@ def log_prob(
   Example:
 
     >>> import numpy as np
-    >>> from phasic.math.likelihood import phase_type
-    >>> value = phase_type.log_prob(0.5, [1.0], [[-2.0]])
+    >>> from phasic import math as pm
+    >>> value = pm.phase_type.log_prob(0.5, [1.0], [[-2.0]])
     >>> print(f"{float(value):.6f}")
     -0.306853
   """
