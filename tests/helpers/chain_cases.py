@@ -114,13 +114,15 @@ def _sparse_steps_law(initial_probs: Any, probs: Any) -> Any:
   return matrix_laws.discrete_phase_type(initial_probs, matrix, [b, d], 0)
 
 
-def _equilibrium(probs: Any, rates: Any, **options: Any) -> Any:
+def _equilibrium(mixture_probs: Any, rates: Any, **options: Any) -> Any:
   checks = {k: v for k, v in options.items() if k == "validate_args"}
-  return pd.Equilibrium(pd.Hyperexponential(probs, rates, **checks), **options)
+  return pd.Equilibrium(
+    pd.Hyperexponential(mixture_probs, rates, **checks), **options
+  )
 
 
-def _equilibrium_law(probs: Any, rates: Any) -> Any:
-  spent = [p / r for p, r in zip(probs, rates, strict=True)]
+def _equilibrium_law(mixture_probs: Any, rates: Any) -> Any:
+  spent = [p / r for p, r in zip(mixture_probs, rates, strict=True)]
   laws = [family_oracle.exponential(r) for r in rates]
   return family_oracle.mixture([x / sum(spent) for x in spent], laws)
 
@@ -204,7 +206,7 @@ CASES: dict[str, family_cases.Case] = {
   ),
   "equilibrium": family_cases.Case(
     _equilibrium,
-    {"probs": [0.75, 0.25], "rates": [3.0, 0.5]},
+    {"mixture_probs": [0.75, 0.25], "rates": [3.0, 0.5]},
     _equilibrium_law,
     _TIMES,
   ),

@@ -80,8 +80,8 @@ def _erlang(count: int) -> Callable[..., Any]:
   return lambda rate, **options: pd.Erlang(count, rate, **options)
 
 
-def _hyper_erlang(probs: Any, rates: Any, **options: Any) -> Any:
-  return pd.HyperErlang(probs, (1, 4, 2), rates, **options)
+def _hyper_erlang(mixture_probs: Any, rates: Any, **options: Any) -> Any:
+  return pd.HyperErlang(mixture_probs, (1, 4, 2), rates, **options)
 
 
 def _trials(success_prob: Any, **options: Any) -> Any:
@@ -102,25 +102,29 @@ def _of_erlang(cls: Any) -> Callable[..., Any]:
   return build
 
 
-def _residual(probs: Any, rates: Any, time: Any, **options: Any) -> Any:
+def _residual(mixture_probs: Any, rates: Any, time: Any, **options: Any) -> Any:
   checks = {k: v for k, v in options.items() if k == "validate_args"}
-  base = pd.Hyperexponential(probs, rates, **checks)
+  base = pd.Hyperexponential(mixture_probs, rates, **checks)
   return pd.ResidualLife(base, time, **options)
 
 
-def _residual_law(probs: Any, rates: Any, time: Any) -> oracle.Law:
-  left = [p * mpmath.exp(-r * time) for p, r in zip(probs, rates, strict=True)]
+def _residual_law(mixture_probs: Any, rates: Any, time: Any) -> oracle.Law:
+  left = [
+    p * mpmath.exp(-r * time) for p, r in zip(mixture_probs, rates, strict=True)
+  ]
   laws = [oracle.exponential(r) for r in rates]
   return oracle.mixture([x / sum(left) for x in left], laws)
 
 
-def _excess(probs: Any, rates: Any, **options: Any) -> Any:
+def _excess(mixture_probs: Any, rates: Any, **options: Any) -> Any:
   checks = {k: v for k, v in options.items() if k == "validate_args"}
-  return pd.Equilibrium(pd.Hyperexponential(probs, rates, **checks), **options)
+  return pd.Equilibrium(
+    pd.Hyperexponential(mixture_probs, rates, **checks), **options
+  )
 
 
-def _excess_law(probs: Any, rates: Any) -> oracle.Law:
-  means = [p / r for p, r in zip(probs, rates, strict=True)]
+def _excess_law(mixture_probs: Any, rates: Any) -> oracle.Law:
+  means = [p / r for p, r in zip(mixture_probs, rates, strict=True)]
   laws = [oracle.exponential(r) for r in rates]
   return oracle.mixture([x / sum(means) for x in means], laws)
 
@@ -152,9 +156,12 @@ def _of_law(inverse: Callable[..., Any]) -> Callable[..., oracle.Law]:
 CASES: dict[str, Case] = {
   "hyperexponential": Case(
     pd.Hyperexponential,
-    {"probs": [0.75, 0.25 - 2.0**-20, 2.0**-20], "rates": [3.0, 1.0, 0.01]},
-    lambda probs, rates: oracle.mixture(
-      probs, [oracle.exponential(r) for r in rates]
+    {
+      "mixture_probs": [0.75, 0.25 - 2.0**-20, 2.0**-20],
+      "rates": [3.0, 1.0, 0.01],
+    },
+    lambda mixture_probs, rates: oracle.mixture(
+      mixture_probs, [oracle.exponential(r) for r in rates]
     ),
     _TIMES,
   ),
@@ -181,9 +188,9 @@ CASES: dict[str, Case] = {
   ),
   "hyper_erlang": Case(
     _hyper_erlang,
-    {"probs": [0.5, 0.25, 0.25], "rates": [2.0, 1.0, 0.25]},
-    lambda probs, rates: oracle.mixture(
-      probs,
+    {"mixture_probs": [0.5, 0.25, 0.25], "rates": [2.0, 1.0, 0.25]},
+    lambda mixture_probs, rates: oracle.mixture(
+      mixture_probs,
       [oracle.erlang(k, r) for k, r in zip((1, 4, 2), rates, strict=True)],
     ),
     _TIMES,
@@ -275,13 +282,13 @@ CASES: dict[str, Case] = {
   ),
   "residual_life": Case(
     _residual,
-    {"probs": [0.75, 0.25], "rates": [3.0, 0.5], "time": 2.5},
+    {"mixture_probs": [0.75, 0.25], "rates": [3.0, 0.5], "time": 2.5},
     _residual_law,
     _TIMES,
   ),
   "equilibrium": Case(
     _excess,
-    {"probs": [0.75, 0.25], "rates": [3.0, 0.25]},
+    {"mixture_probs": [0.75, 0.25], "rates": [3.0, 0.25]},
     _excess_law,
     _TIMES,
   ),

@@ -42,7 +42,7 @@ class HyperErlang(named_family.NamedFamily):
       with the EM algorithm, IEEE Trans. Dependable Secure Comput. 3, 2006.
   """
 
-  probs: declared.Required = declared.array(
+  mixture_probs: declared.Required = declared.array(
     1,
     "probabilities",
     "p_i, (..., n), the probabilities of the components; where their sum is "
@@ -60,10 +60,10 @@ class HyperErlang(named_family.NamedFamily):
   )
 
   def _check_shapes(self) -> None:
-    self._last_size("probs", len(self.concentrations))
+    self._last_size("mixture_probs", len(self.concentrations))
     self._last_size("rates", len(self.concentrations))
 
-  def _chain_of(self, probs: Array, rates: Array) -> Model:
+  def _chain_of(self, mixture_probs: Array, rates: Array) -> Model:
     counts = onp.asarray(self.concentrations)
     n, p = len(counts), int(onp.sum(counts))
     component = onp.repeat(onp.arange(n), counts)
@@ -74,17 +74,21 @@ class HyperErlang(named_family.NamedFamily):
     edges = edge_rates.EdgeRates(phases, targets, rates, of_component)
     # Index n is for phases in which no component starts.
     starts = onp.where(onp.isin(phases, last - counts + 1), component, n)
-    zero = np.zeros_like(probs[..., :1])
-    start = np.take(np.concatenate([probs, zero], axis=-1), starts, axis=-1)
-    return start, edges, None, named_family.no_atom(probs)
+    zero = np.zeros_like(mixture_probs[..., :1])
+    start = np.take(
+      np.concatenate([mixture_probs, zero], axis=-1), starts, axis=-1
+    )
+    return start, edges, None, named_family.no_atom(mixture_probs)
 
   def _m_step(
     self, statistics: sufficient_statistics.SufficientStatistics
   ) -> Self:
     counts = onp.asarray(self.concentrations)
     starts = np.take(statistics.starts, onp.cumsum(counts) - counts, axis=-1)
-    probs = self._arrays()["probs"]
+    mixture_probs = self._arrays()["mixture_probs"]
     return self.copy(
-      probs=rate_updates.updated(starts, statistics.total[..., None], probs),
+      mixture_probs=rate_updates.updated(
+        starts, statistics.total[..., None], mixture_probs
+      ),
       rates=self._m_step_rates(statistics),
     )

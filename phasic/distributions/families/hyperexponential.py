@@ -28,7 +28,7 @@ class Hyperexponential(named_family.NamedFamily):
 
   It falls, so the mode is zero; its hazard falls too, and its coefficient of
   variation is at least one.
-  Derivatives in `probs` follow this formula, not projected on the
+  Derivatives in `mixture_probs` follow this formula, not projected on the
   simplex.
 
   Example: short calls and a few long ones.
@@ -44,7 +44,7 @@ class Hyperexponential(named_family.NamedFamily):
 
   _FALLS = True
 
-  probs: declared.Required = declared.array(
+  mixture_probs: declared.Required = declared.array(
     1,
     "probabilities",
     "p_i, (..., p), the probabilities of the components; where their sum is "
@@ -58,19 +58,19 @@ class Hyperexponential(named_family.NamedFamily):
   )
 
   def _check_shapes(self) -> None:
-    self._last_size("rates", self._last_size("probs"))
+    self._last_size("rates", self._last_size("mixture_probs"))
 
-  def _chain_of(self, probs: Array, rates: Array) -> Model:
+  def _chain_of(self, mixture_probs: Array, rates: Array) -> Model:
     p = self._last_size("rates")
     phases = onp.arange(p)
     edges = edge_rates.EdgeRates(phases, onp.full(p, p), rates)
-    return probs, edges, None, named_family.no_atom(probs)
+    return mixture_probs, edges, None, named_family.no_atom(mixture_probs)
 
   def _mode(self) -> Array:
     own = self._own()
-    probs, rates = own["probs"], own["rates"]
-    good = (probs >= 0) & (rates > 0) & (rates < math.inf)
-    found = named_family.no_atom(probs)
+    mixture_probs, rates = own["mixture_probs"], own["rates"]
+    good = (mixture_probs >= 0) & (rates > 0) & (rates < math.inf)
+    found = named_family.no_atom(mixture_probs)
     return np.where(np.all(good, axis=-1), found, math.nan)
 
   def _erlang_parts(self) -> tuple[int, Array] | None:
@@ -82,10 +82,10 @@ class Hyperexponential(named_family.NamedFamily):
   def _m_step(
     self, statistics: sufficient_statistics.SufficientStatistics
   ) -> Self:
-    probs = self._arrays()["probs"]
+    mixture_probs = self._arrays()["mixture_probs"]
     return self.copy(
-      probs=rate_updates.updated(
-        statistics.starts, statistics.total[..., None], probs
+      mixture_probs=rate_updates.updated(
+        statistics.starts, statistics.total[..., None], mixture_probs
       ),
       rates=self._m_step_rates(statistics),
     )

@@ -16,7 +16,7 @@ _ERLANG = pd.Erlang(2, 1.0)
 _CALLS = (
   ("rates", pd.Hypoexponential),
   ("rate", lambda x: pd.Erlang(2, x)),
-  ("probs", lambda x: pd.Hyperexponential(x, [1.0])),
+  ("mixture_probs", lambda x: pd.Hyperexponential(x, [1.0])),
   ("initial_probs", lambda x: pd.PhaseType(x, [[-1.0]])),
   ("subgenerator", lambda x: pd.PhaseType([1.0], x)),
   ("rewards", lambda x: pd.MultivariatePhaseType([1.0], [[-1.0]], x)),
@@ -154,7 +154,11 @@ class SumsTest(test_case.TestCase):
   """Tests that messages about sums have the sum and its index."""
 
   @parameterized.parameters(
-    (pd.Hyperexponential, ([0.5, 0.75], [1, 2]), r"^sum\(probs\) = 1.25: "),
+    (
+      pd.Hyperexponential,
+      ([0.5, 0.75], [1, 2]),
+      r"^sum\(mixture_probs\) = 1.25: ",
+    ),
     (
       pd.GeometricMixture,
       ([[0.5, 0.5], [0.5, 0.25]], [0.5, 0.5]),

@@ -127,7 +127,7 @@ CASES = {
   ),
   "hyperexponential": (
     lambda: pd.Hyperexponential([0.5, 0.25], [1.0, 2.0]),
-    ("sum(probs)", "0.75", "must be 1"),
+    ("sum(mixture_probs)", "0.75", "must be 1"),
   ),
   "hypoexponential": (
     lambda: pd.Hypoexponential([1.0, onp.inf]),
@@ -135,7 +135,7 @@ CASES = {
   ),
   "hyper_erlang": (
     lambda: pd.HyperErlang([0.5, 1.0], [1, 2], [1.0, 2.0]),
-    ("sum(probs)", "1.5", "must be 1"),
+    ("sum(mixture_probs)", "1.5", "must be 1"),
   ),
   "coxian": (
     lambda: pd.Coxian([1.0], [-1.0, 2.0]),

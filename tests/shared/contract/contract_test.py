@@ -132,7 +132,7 @@ class ReasonsTest(test_case.TestCase):
     good, bad = pd.Erlang(2, 1.0), pd.Erlang(2, -1.0)
     for dist, reason in (
       (bad, "rate: it must be > 0"),
-      (pd.Hyperexponential([0.5, 0.6], [1.0, 2.0]), "probs: .* sum 1"),
+      (pd.Hyperexponential([0.5, 0.6], [1.0, 2.0]), "mixture_probs: .* sum 1"),
       (pd.ZeroInflated(good, 1.5), "prob_zero: "),
       (pd.ResidualLife(good, -1.0), "time: it must be >= 0"),
       (pd.Equilibrium(pd.Erlang(1, 0.0)), "distribution: its mean"),

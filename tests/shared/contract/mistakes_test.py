@@ -34,7 +34,9 @@ class MistakesTest(test_case.TestCase):
     for method in ("kl_divergence", "cross_entropy"):
       with self.assertRaisesRegex(ValueError, rf"{method}.*\(2,\).*\(3,\)"):
         getattr(two, method)(three)
-    message = r"batch shapes do not broadcast: probs \(2,\), rates \(3,\)"
+    message = (
+      r"batch shapes do not broadcast: mixture_probs \(2,\), rates \(3,\)"
+    )
     with self.assertRaisesRegex(ValueError, message):
       pd.Hyperexponential(onp.full((2, 2), 0.5), onp.ones((3, 2)))
     with self.assertRaisesRegex(ValueError, r"\(3,\), distribution \(2,\)"):

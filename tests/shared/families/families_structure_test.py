@@ -146,8 +146,18 @@ class ErrorsTest(test_case.TestCase):
   """Tests that messages have the argument, the value and the rule."""
 
   @parameterized.named_parameters(
-    ("sum", pd.Hyperexponential, ([0.5, 0.75], [1, 2]), r"probs.*1.25.*be 1"),
-    ("probs", pd.Hyperexponential, ([-0.5, 1.5], [1, 2]), r"probs\[0\] = -0.5"),
+    (
+      "sum",
+      pd.Hyperexponential,
+      ([0.5, 0.75], [1, 2]),
+      r"mixture_probs.*1.25.*be 1",
+    ),
+    (
+      "mixture_probs",
+      pd.Hyperexponential,
+      ([-0.5, 1.5], [1, 2]),
+      r"mixture_probs\[0\] = -0.5",
+    ),
     ("rates", pd.Hyperexponential, (_HALF, [1, -2]), r"rates\[1\] = -2.0.*> 0"),
     ("hypo", pd.Hypoexponential, ([1, math.inf],), r"rates\[1\] = inf.*finite"),
     ("nan", pd.Erlang, (2, math.nan), r"rate = nan: it must be > 0"),
@@ -217,7 +227,7 @@ class ErrorsTest(test_case.TestCase):
       pd.HyperErlang,
       (_HALF, (1,), _HALF),
       ValueError,
-      r"probs.*, 1\)",
+      r"mixture_probs.*, 1\)",
     ),
     ("coxian", pd.Coxian, ([1, 1], [1, 1]), ValueError, r"\(2,\).*p - 1"),
     (
@@ -247,7 +257,7 @@ class ErrorsTest(test_case.TestCase):
     dist = pd.Hyperexponential([0.5, 0.25], [1.0, 2.0])
     self.assert_close(dist.log_prob(1.0), math.nan)
     self.assert_close(dist.mean(), math.nan)
-    self.assertRegex(str(dist.diagnose(1.0)), "^probs: .* sum 1")
+    self.assertRegex(str(dist.diagnose(1.0)), "^mixture_probs: .* sum 1")
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ class SharedTest(test_case.TestCase):
     found = inference.em_step(
       dist, em_cases.observations(em_cases.TIMES)
     ).distribution
-    self.assert_close(found.probs, starts[:2] / onp.sum(starts))
+    self.assert_close(found.mixture_probs, starts[:2] / onp.sum(starts))
     second = (jumps[1, 2] + left[2]) / (visits[1] + visits[2])
     self.assert_close(found.rates, [left[0] / visits[0], second])
 

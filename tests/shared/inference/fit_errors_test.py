@@ -147,7 +147,7 @@ class MistakesTest(test_case.TestCase):
     start = pd.Hypoexponential([1.0, 2.0])
     self._refused("nothing to fit", start, data, fixed=["rates"])
     mixed = pd.Hyperexponential([1.0, 1.0], [0.4, 3.0])
-    self._refused("probs.*sum", mixed, data)
+    self._refused("mixture_probs.*sum", mixed, data)
     cut = pd.TruncatedPhaseType(start, 0.0, 0.5)
     self._refused("or leave the observation out", cut, data)
     self._refused("distribution is int: it must be", 3, data)
@@ -170,8 +170,8 @@ class MistakesTest(test_case.TestCase):
     self._refused("bounds has 'x'", start, data, bounds={"x": (0, 1)})
     self._refused("in this order", start, data, bounds={"rates": (2, 1)})
     mixed = pd.Hyperexponential([0.5, 0.5], [0.4, 3.0])
-    self._refused("cannot be tied", mixed, data, tied=[["probs"]])
-    self._refused("sum to one", mixed, data, bounds={"probs": (0, 0.5)})
+    self._refused("cannot be tied", mixed, data, tied=[["mixture_probs"]])
+    self._refused("sum to one", mixed, data, bounds={"mixture_probs": (0, 0.5)})
 
   def test_values_of_standard_errors(self):
     data = inference.Observations([0.5, 1.5, 2.0])

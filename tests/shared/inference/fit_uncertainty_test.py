@@ -69,7 +69,7 @@ class HessianTest(test_case.TestCase):
   def test_all_kinds_of_observations(self):
     data = inference.Observations(_LOWER, _UPPER, _WEIGHTS, _ENTRY)
     dist = pd.Hyperexponential([0.5, 0.5], [0.75, 3.0])
-    found = self._hessian(dist, data, ["probs"])
+    found = self._hessian(dist, data, ["mixture_probs"])
     expected = _second_derivatives(_log_likelihood, (0.75, 3.0))
     self.assert_close(found, expected, 1e-9)
 
@@ -223,7 +223,7 @@ class FitTest(test_case.TestCase):
     self.assertLess(float(self.host(fit.distribution.rates)[0]), 1e-5)
     self.assertEqual(fit.statuses["rates[0]"], "not identified (no maximum)")
     self.assertEqual(fit.statuses["rates[1]"], "identified")
-    self.assertEqual(fit.statuses["probs[0]"], "identified")
+    self.assertEqual(fit.statuses["mixture_probs[0]"], "identified")
 
   def test_what_is_far_from_the_top_is_not_flat(self):
     # The step is long, but the gradient is small.
@@ -340,8 +340,8 @@ class LikelihoodRatioTest(test_case.TestCase):
   def test_inside(self):
     data = inference.Observations([0.2, 0.4, 0.5, 0.7, 1.2, 4.0, 0.1, 3.0])
     start = pd.Hyperexponential([0.5, 0.5], [0.4, 3.0])
-    small = inference.fit_mle(start, data, fixed=["probs", "rates[0]"])
-    large = inference.fit_mle(start, data, fixed=["probs"])
+    small = inference.fit_mle(start, data, fixed=["mixture_probs", "rates[0]"])
+    large = inference.fit_mle(start, data, fixed=["mixture_probs"])
     found = inference.likelihood_ratio(small, large)
     self.assertEqual(found.degrees_of_freedom, 1)
     self.assertEqual(found.reason, "")
@@ -377,9 +377,9 @@ class LikelihoodRatioTest(test_case.TestCase):
   def test_at_a_bound_of_the_larger_one(self):
     data = inference.Observations([0.2, 0.4, 0.5, 0.7, 1.2, 4.0, 0.1, 3.0])
     start = pd.Hyperexponential([0.5, 0.5], [0.4, 3.0])
-    small = inference.fit_mle(start, data, fixed=["probs", "rates[0]"])
+    small = inference.fit_mle(start, data, fixed=["mixture_probs", "rates[0]"])
     large = inference.fit_mle(
-      start, data, fixed=["probs"], bounds={"rates[0]": (0.4, 5.0)}
+      start, data, fixed=["mixture_probs"], bounds={"rates[0]": (0.4, 5.0)}
     )
     found = inference.likelihood_ratio(small, large)
     self.assertTrue(math.isnan(found.p_value))
@@ -398,10 +398,12 @@ class LikelihoodRatioTest(test_case.TestCase):
     data = inference.Observations([0.2, 0.4, 0.5, 0.7, 1.2, 4.0])
     start = pd.Hyperexponential([0.5, 0.5], [0.4, 3.0])
     other = pd.Hyperexponential([0.25, 0.75], [0.4, 3.0])
-    one = inference.fit_mle(other, data, fixed=["probs", "rates[0]"])
-    two = inference.fit_mle(start, data, fixed=["probs"])
+    one = inference.fit_mle(other, data, fixed=["mixture_probs", "rates[0]"])
+    two = inference.fit_mle(start, data, fixed=["mixture_probs"])
     two = type(two)(**{**vars(two), "log_likelihood": one.log_likelihood + 1})
-    with self.assertRaisesRegex(ValueError, r"probs\[0\] is 0.25 in smaller"):
+    with self.assertRaisesRegex(
+      ValueError, r"mixture_probs\[0\] is 0.25 in smaller"
+    ):
       inference.likelihood_ratio(one, two)
 
   def test_other_data(self):

@@ -71,7 +71,7 @@ class ContractUsesTest(absltest.TestCase):
     error = tf.errors.InvalidArgumentError
     with self.assertRaisesRegex(error, r"rate: it must be > 0.*found.*\[-1\]"):
       log_prob(-one, good)
-    message = r"sum\(probs\): this sum must be 1.*found.*\[0.75\]"
+    message = r"sum\(mixture_probs\): this sum must be 1.*found.*\[0.75\]"
     with self.assertRaisesRegex(error, message):
       log_prob(one, good - [0.25, 0.0])
     self.assertEqual(log_prob(one, good)[0].shape, ())
