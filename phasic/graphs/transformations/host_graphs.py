@@ -205,11 +205,16 @@ def concrete(name: str, x: ArrayLike) -> onp.ndarray:
   Raises:
     TypeError: it is traced.
   """
-  is_list = isinstance(x, (list, tuple))
-  values = [static.concrete(part) for part in (x if is_list else [x])]
-  if any(value is None for value in values):
+  if isinstance(x, (list, tuple)):
+    x = [_concrete(name, part) for part in x]
+  return onp.asarray(_concrete(name, x), onp.float64)
+
+
+def _concrete(name: str, x: ArrayLike) -> onp.ndarray:
+  values = static.concrete(x)
+  if values is None:
     raise traced(name)
-  return onp.asarray(values if is_list else values[0], onp.float64)
+  return values
 
 
 def traced(name: str) -> TypeError:

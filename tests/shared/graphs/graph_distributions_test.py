@@ -85,15 +85,6 @@ class AgainstMatricesTest(test_case.TestCase):
     self.assert_close(dist.subtransition, matrix)
     self.assert_close(dist.exit_probs, exits)
 
-  def test_results_that_have_a_graph(self):
-    chain = pg.embedded_jump_chain(_kingman(3), {"coal": 1.0})
-    with self.assertRaisesRegex(
-      TypeError,
-      r"JumpChain: it must be a .*Graph; its attribute \.graph is one",
-    ):
-      pd.DiscretePhaseType.from_graph(chain)
-    pd.DiscretePhaseType.from_graph(chain.graph)
-
   def test_kingman(self):
     # P(T <= t) = sum_k (-1)^k (2k - 1) n_[k] / n_(k) exp(-k (k - 1) t / 2).
     n, t = 5, 0.75

@@ -121,6 +121,14 @@ class EmbeddedJumpChainTest(test_case.TestCase):
     onp.add.at(dense, chain.graph.sources, chain.graph.constants)
     self.assert_close(dense, onp.ones(graph.num_phases), 1e-15)
 
+  def test_results_are_not_graphs(self):
+    chain = graphs.embedded_jump_chain(models.kingman(3), [1.0])
+    with self.assertRaisesRegex(
+      TypeError,
+      r"JumpChain: it must be a .*Graph; its attribute \.graph is one",
+    ):
+      pd.DiscretePhaseType.from_graph(chain)
+
   def test_number_of_jumps(self):
     # Of a queue of at most two with even odds, an odd number; 2 with none full.
     chain = graphs.embedded_jump_chain(models.busy_period(2), [1.0, 1.0])
