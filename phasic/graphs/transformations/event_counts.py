@@ -154,7 +154,7 @@ def _rewards(rewards: ArrayLike | None, p: int) -> onp.ndarray:
   """Returns the rewards (p,), checked."""
   if rewards is None:
     return onp.ones(p)
-  array = host_graphs.concrete("rewards", rewards)
+  array: onp.ndarray = host_graphs.concrete("rewards", rewards)
   if array.shape != (p,):
     raise ValueError(
       f"rewards have shape {array.shape}: it must be ({p},), one per phase"
