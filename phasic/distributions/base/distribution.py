@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NoReturn, Self
+from typing import NoReturn, Self
 
 import numpy as np
 import numpy as onp
@@ -99,7 +99,7 @@ class Distribution(parameterized.Parameterized):
     return cls._properties()
 
   @property
-  def parameters(self) -> dict[str, Any]:
+  def parameters(self) -> dict[str, properties_lib.ParameterValue]:
     """The constructor's arguments, by name."""
     return dict(self._parameters)
 
@@ -135,7 +135,7 @@ class Distribution(parameterized.Parameterized):
     """Returns the shape of one value as an integer array."""
     return _shape_array(self._event_shape())
 
-  def copy(self, **overrides: Any) -> Self:
+  def copy(self, **overrides: object) -> Self:
     """Returns a distribution with some of the parameters replaced.
 
     Args:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import dataclasses
-from typing import Any
+from typing import Any, TypeAlias
 
 from phasic.distributions.base import bijectors
 from phasic.distributions.base import constraints
 from phasic.distributions.base import structure
 from phasic.internal import static
 
+# The value of a constructor's argument: an array, edges, a distribution, a
+# number, an option. Types cannot tell which it is by its name.
+ParameterValue: TypeAlias = Any
 
-@dataclasses.dataclass(frozen=True)
+
+@dataclasses.dataclass(frozen=True, init=False)
 class ParameterProperties:
   """Properties of one array-valued parameter.
 
@@ -34,15 +38,23 @@ class ParameterProperties:
   """
 
   event_ndims: int
-  constraint: Any
-  optional: bool = False
-  fitted: bool = True
+  constraint: constraints.Constraint
+  optional: bool
+  fitted: bool
 
-  def __post_init__(self) -> None:
-    """Looks the constraint up."""
-    if isinstance(self.constraint, str):
-      found = constraints.named(self.constraint)
-      object.__setattr__(self, "constraint", found)
+  def __init__(
+    self,
+    event_ndims: int,
+    constraint: str | constraints.Constraint,
+    optional: bool = False,
+    fitted: bool = True,
+  ):
+    """Looks the constraint up, if it is a name."""
+    if isinstance(constraint, str):
+      constraint = constraints.named(constraint)
+    given = (event_ndims, constraint, optional, fitted)
+    for field, value in zip(dataclasses.fields(self), given, strict=True):
+      object.__setattr__(self, field.name, value)
 
   def default_constraining_bijector(self) -> bijectors.Bijector:
     """Returns a map from free real numbers onto the inner part of the set.

@@ -138,7 +138,7 @@ class Epochs(epoch_methods.EpochMethods):
     return ("graphs", "state_maps", *super()._children())
 
   @property
-  def parameters(self) -> dict[str, Any]:
+  def parameters(self) -> dict[str, parameter_properties.ParameterValue]:
     """The constructor's arguments, by name; `params` as a sequence."""
     given = self._parameters["params"]
     params = given if structures.is_variable(given) else self.params

@@ -7,7 +7,7 @@ real parameters.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Generic, NamedTuple
 
 import numpy as np
@@ -175,7 +175,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
     self, chosen: Sequence[int], known: parameter_names.Names
   ) -> list[int]:
     """Drops masses that are alone in their sum, and so are certain."""
-    members: dict[Hashable, list[int]] = {}
+    members: dict[str | None, list[int]] = {}
     for i in chosen:
       group = known.kinds[i].group
       if group is not None:

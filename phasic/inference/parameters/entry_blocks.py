@@ -6,7 +6,7 @@ subtracted. Increasing rates are represented by their differences.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 import math
 from typing import Any, NamedTuple
 
@@ -40,7 +40,7 @@ class Block(NamedTuple):
   values: onp.ndarray
   names: Sequence[str]
   kinds: Sequence[entries_lib.Kind]
-  substochastic: Mapping[Hashable, bool]
+  substochastic: Mapping[str | None, bool]
 
 
 def of(distribution: DistributionT) -> tuple[DistributionT, dict[str, Block]]:
