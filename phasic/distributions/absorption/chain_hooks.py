@@ -13,7 +13,6 @@ from phasic.distributions.base import chain_events
 from phasic.distributions.base import diagnosing
 from phasic.distributions.base import divergences
 from phasic.distributions.base import hooks
-from phasic.distributions.base import structure
 from phasic.distributions.base import supports
 from phasic.internal import static
 from phasic.internal.arrays import Array
@@ -125,7 +124,7 @@ class ChainHooks(comparable.Comparable):
   def _evaluate(self, kind: str, value: Array) -> Array:
     initial_probs, matrix, exits, prob_zero = self._model()
     arguments = (initial_probs, matrix, value, exits, prob_zero)
-    if structure.is_edges(matrix):  # Whose arrays are not converted yet.
+    if operands.is_edges(matrix):  # Whose arrays are not converted yet.
       return evaluation.value(kind, arguments, self._DISCRETE)
     return evaluation.value_of_arrays(kind, arguments, self._DISCRETE)
 
