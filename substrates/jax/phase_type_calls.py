@@ -84,7 +84,9 @@ def _checked(
   """Checks dtypes; returns the arrays, and whether edges and kinds exist."""
   given = [*fixed, *operands]
   arrays = [x if isinstance(x, jax.Array) else jnp.asarray(x) for x in given]
-  edges, kinds = kernel_common.edges_and_kinds(arrays[: len(fixed)])
+  edges, kinds = None, None
+  if fixed:
+    edges, kinds = kernel_common.edges_and_kinds(arrays[: len(fixed)])
   numbers = [*(edges or ())[1:], *arrays[len(fixed) :]]
   dtypes = {x.dtype for x in numbers}
   if len(dtypes) > 1 or not dtypes <= _DTYPES:
