@@ -1,10 +1,11 @@
-"""The M-step of canonical form 1, whose rates ascend.
+"""The M-step for canonical form CF1, phases in series with ascending rates.
 
-Each order of the rates has a canonical form of the same distribution. An
-exponential time of rate m has rate l >= m with probability m / l, and is the
-sum of both otherwise. So neighbors can be exchanged if some mass moves with
-them. If this would put mass on a phase without mass, the likeliest ascending
-rates are used instead: they make rates in the wrong order equal.
+The M-step without this constraint may return rates in any order. Exchanging two
+neighbors keeps the distribution if some initial mass moves too: an exponential
+time of rate m is distributed as a time of rate l >= m with probability m / l,
+and otherwise as the sum of two independent times of rates l and m. If sorting
+the rates would put mass on a phase without mass, the likeliest ascending rates
+are used instead: isotonic regression makes rates in the wrong order equal.
 
 References:
   A. Cumani, On the canonical representation of homogeneous Markov processes
@@ -36,12 +37,12 @@ def maximized(
   rates: Array,
   statistics: sufficient_statistics.SufficientStatistics,
 ) -> tuple[Array, Array]:
-  """Computes masses and ascending rates, (..., p) each.
+  """Computes the M-step's initial masses and ascending rates, (..., p) each.
 
   Args:
     old_masses: the masses before the step; zeros stay zero.
-    masses: of the M-step without order, (..., p).
-    rates: of the M-step without order, (..., p).
+    masses: initial masses of the M-step without the constraint, (..., p).
+    rates: rates of the M-step without the constraint, (..., p).
     statistics: the sufficient statistics of the E-step.
   """
   sorted_masses, sorted_rates = _exchanged(masses, rates)
@@ -54,7 +55,7 @@ def maximized(
 
 
 def _exchanged(masses: Array, rates: Array) -> tuple[Array, Array]:
-  """Sorts the rates by exchanges that keep the distribution."""
+  """Sorts the rates by odd-even transposition, keeping the distribution."""
   p = static.shape(rates)[-1]
 
   def exchange(
@@ -70,7 +71,7 @@ def _exchanged(masses: Array, rates: Array) -> tuple[Array, Array]:
 
 
 def _exchange(carry: tuple[Array, Array], offset: int) -> tuple[Array, Array]:
-  """Exchanges descending pairs among (offset, offset + 1) and so on."""
+  """Exchanges neighbors with descending rates, in pairs from `offset` on."""
   masses, rates = carry
   p = static.shape(rates)[-1]
   places = onp.arange(p)
@@ -82,7 +83,8 @@ def _exchange(carry: tuple[Array, Array], offset: int) -> tuple[Array, Array]:
   larger, smaller = np.maximum(rates, other), np.minimum(rates, other)
   positive = larger > 0
   larger_or_one = np.where(positive, larger, 1.0)
-  # These are shares of the second phase's mass, which has the larger rate now.
+  # The second phase gets the larger rate and keeps this share of its mass. The
+  # rest of its mass moves to the first phase.
   stays = np.where(positive, smaller / larger_or_one, 1.0)
   leaves = np.where(positive, (larger - smaller) / larger_or_one, 0.0)
   new = np.where(is_first, masses + other_mass * leaves, masses * stays)
@@ -97,8 +99,8 @@ def _pooled(
 ) -> Array:
   """Computes the likeliest ascending rates by isotonic regression.
 
-  They are max_{j <= i} min_{k >= i} of the ratios of the phases j to k. Only
-  the first phases can be without visits.
+  The rate of phase i is max_{j <= i} min_{k >= i} of the number of jumps per
+  time in the phases j to k. Only the first phases can have no visits.
   """
   p = static.shape(rates)[-1]
   jumps, times = _block_sums(statistics.jumps), _block_sums(statistics.visits)
@@ -106,12 +108,12 @@ def _pooled(
   starts = structures.cast(onp.arange(p), rates.dtype)
 
   def pooled(carry: Array, x: tuple[Array, Array]) -> tuple[Array, Array]:
-    """Steps from the last phase to the first; x has blocks up to i, and i."""
+    """Computes the rate of phase i from x: ratios of blocks up to i, and i."""
     up_to, i = x
     least = np.minimum(carry, up_to)
     return least, np.max(np.where(starts <= i, least, -math.inf), axis=-1)
 
-  # Blocks that begin after their end are skipped.
+  # Blocks with j > k are empty: their ratio is inf, which minima ignore.
   backwards = np.take(blocks, onp.arange(p)[::-1], axis=0)
   places = np.take(starts, onp.arange(p)[::-1], axis=0)
   none = np.zeros_like(blocks[0]) + math.inf
@@ -121,7 +123,7 @@ def _pooled(
 
 
 def _block_sums(x: Array) -> Array:
-  """Computes sums of x, (..., p), over the phases j to k, as (k, ..., j)."""
+  """Computes sums of x (..., p) over phases j to k, with axes (k, ..., j)."""
   p = static.shape(x)[-1]
   starts = structures.cast(onp.arange(p), x.dtype)
 

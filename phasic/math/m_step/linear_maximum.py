@@ -96,7 +96,7 @@ def _searched(
   counts: onp.ndarray,
   costs: onp.ndarray,
 ) -> onp.ndarray:
-  """Searches along a step by halving; all terms stay positive."""
+  """Returns theta after a backtracking line search; terms stay positive."""
   changes = onp.dot(coefficients, step) / terms
   fall = float(onp.max(-changes, initial=0.0))
   part = 1.0 if fall < 0.99 else 0.99 / fall

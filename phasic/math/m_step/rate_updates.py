@@ -1,4 +1,4 @@
-"""Updates of rates and probabilities, as ratios of expected counts."""
+"""EM updates of rates and probabilities: expected counts over exposures."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from phasic.math.model.edge_probs import EdgeProbs
 
 
 class Start(TypedDict):
-  """Initial masses and the mass at zero, see `start`."""
+  """The updated initial masses and mass at zero, as `start` returns them."""
 
   initial_probs: Array
   prob_zero: Array | None
 
 
 def updated(counts: Array, exposures: Array, old: Array | float) -> Array:
-  """Returns counts / exposures, and the old value where exposures are zero."""
+  """Returns counts / exposures, or the old value where exposures are zero."""
   exposed = exposures != 0
   return np.where(exposed, counts / np.where(exposed, exposures, 1.0), old)
 
@@ -31,11 +31,12 @@ def edge_parameters(
   edges: edge_rates.EdgeRates,
   statistics: sufficient_statistics.SufficientStatistics,
 ) -> Array:
-  """Updates the parameters of edges in continuous time, (..., d).
+  """Computes the EM update of the parameters of edge rates, (..., d).
 
   A rate c + sum_k a_k theta_k is treated as parallel edges, one for each term.
-  They share the passages in proportion to their rates. So parameters never
-  become negative, and the parameter of a single edge is the plain ratio.
+  The expected jumps along the edge are split among the terms in proportion to
+  their rates. So parameters never become negative. If a parameter is the rate
+  of a single edge, its update is the number of jumps over the time.
 
   Args:
     edges: EdgeRates whose coefficients and constants are >= 0.
@@ -63,11 +64,12 @@ def edge_parameters(
 def edge_probs(
   edges: EdgeProbs, statistics: sufficient_statistics.SufficientStatistics
 ) -> Array:
-  """Updates the probabilities of edges in discrete time, (..., m).
+  """Computes the EM update of a discrete chain's edge probabilities, (..., m).
 
   Args:
-    edges: EdgeProbs without coefficients; parallel edges from a phase to
-      itself share the stays in proportion to their probabilities.
+    edges: EdgeProbs without coefficients; the expected stays in a phase are
+      split among parallel edges from the phase to itself in proportion to
+      their probabilities.
     statistics: the sufficient statistics of the chain.
   """
   edges = edge_rates.convert(edges, static.dtype_name(statistics.starts))
@@ -89,10 +91,10 @@ def edge_probs(
 
 
 def only_rates(edges: Any) -> Any:
-  """Returns edges whose parameters are their rates, or their probabilities.
+  """Returns the edges if their parameters are their rates or probabilities.
 
   Raises:
-    TypeError: they have coefficients or constants.
+    TypeError: the edges have coefficients or constants.
   """
   if edges.coefficients is not None or edges.constants is not None:
     raise TypeError(
@@ -106,7 +108,7 @@ def start(
   arrays: Mapping[str, Any],
   statistics: sufficient_statistics.SufficientStatistics,
 ) -> Start:
-  """Updates the initial masses and, if given, the mass at zero.
+  """Computes the EM update of the initial masses and of a given mass at zero.
 
   Args:
     arrays: arrays of a model, including `initial_probs` and `prob_zero`.

@@ -22,7 +22,8 @@ class SufficientStatistics(NamedTuple):
     exits: (..., p), the number of absorptions from each phase.
     stays: (..., p), the number of steps from a phase to itself; zero in
       continuous time.
-    atom: (...), the number of values that are zero by the atom.
+    atom: (...), the number of observations of zero that are due to the mass at
+      zero.
   """
 
   starts: Array

@@ -1,4 +1,4 @@
-"""Concatenation with broadcasting, and powers."""
+"""Concatenates arrays with broadcasting, and computes sequences of powers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from phasic.internal.arrays import Array
 
 
 def joined(*arrays: Array) -> Array:
-  """Joins arrays (..., m) along the last axis; batches broadcast."""
+  """Concatenates arrays (..., m) on the last axis; batch shapes broadcast."""
   shapes = [static.shape(x) for x in arrays]
   batch = static.broadcast_shapes(*(shape[:-1] for shape in shapes))
   full = [
@@ -20,7 +20,7 @@ def joined(*arrays: Array) -> Array:
 
 
 def powers(x: Array, last: int) -> Array:
-  """Computes x^0, ..., x^last, (..., last + 1)."""
+  """Computes the powers x^0, ..., x^last along a new last axis."""
   found = np.ones_like(x)[..., None]
   factor, count = x[..., None], 1
   while count <= last:

@@ -1,4 +1,4 @@
-"""Compensated sums, and exponents of numbers."""
+"""Compensated summation, and binary exponents of numbers."""
 
 from __future__ import annotations
 
@@ -35,6 +35,6 @@ def compensated_sum(x: Array) -> Array:
 
 
 def exponent(x: Array, lowest: float) -> Array:
-  """Returns n with x near 2^n as a float, `lowest` where x is zero or below."""
+  """Returns the binary exponent of x > 0, at least `lowest`; else `lowest`."""
   found = np.maximum(binary.exponent(x), lowest)
   return np.where(x > 0, found, lowest)

@@ -13,7 +13,17 @@ _Carry = tuple[Array, Scalar, Array]
 
 
 def closure(linked: Array, start: Array, axis: int) -> Array:
-  """Finds states that reach `start` (axis -1), or are reached (axis -2)."""
+  """Returns which states can reach a set of states, or be reached from it.
+
+  Args:
+    linked: boolean (..., m, m), whether state i has a transition to state j.
+    start: boolean (..., m), whether each state is in the set.
+    axis: -1 for the states that can reach the set, -2 for those that can be
+      reached from it.
+
+  Returns:
+    A boolean array (..., m), which includes the set itself.
+  """
   size = static.shape(start)[-1]
 
   def unfinished(carry: _Carry) -> Scalar:

@@ -10,7 +10,8 @@ import numpy as onp
 
 from phasic.internal.arrays import Array
 
-# Coefficients of series, with enough terms for some orders of derivatives.
+# Taylor coefficients of (exp(z) - 1) / z and log(1 + z) / z. There are enough
+# terms to make a few derivatives accurate too.
 _EXPM1 = tuple(1.0 / math.factorial(n + 1) for n in range(20))
 _LOG1P = tuple((-1.0) ** n / (n + 1) for n in range(20))
 
@@ -65,7 +66,10 @@ def expm1_quotient(z: Array) -> Array:
 
 
 def log1p_quotient(z: Array) -> Array:
-  """Computes log(1 + z) / z for z >= 0, and one at zero; see above."""
+  """Computes log(1 + z) / z for z >= 0, and one at zero.
+
+  Its derivatives are accurate too, as those of `expm1_quotient`.
+  """
   small = z < 0.0625
   z_far = np.where(small, 1.0, z)
   near = _series(_LOG1P, np.where(small, z, 0.0))
@@ -73,7 +77,7 @@ def log1p_quotient(z: Array) -> Array:
 
 
 def _series(coefficients: Sequence[float], z: Array) -> Array:
-  """Computes the sum of coefficients[n] z^n."""
+  """Computes the polynomial sum_n coefficients[n] z^n by Horner's scheme."""
   total = np.zeros_like(z)
   for coefficient in reversed(coefficients):
     total = total * z + coefficient
