@@ -1,4 +1,4 @@
-"""The chain that the portable path derives from the five operands.
+"""The continuous-time chain that the portable path derives from a model.
 
 The native kernel derives the same quantities by the same rules, so both paths
 agree.
@@ -18,7 +18,7 @@ from phasic.math.numeric import exact_sums
 
 
 class Chain(NamedTuple):
-  """A Markov chain with an end weight on each state.
+  """A continuous-time Markov chain with an exit rate from each state.
 
   Attributes:
     initial: initial masses (..., m).
@@ -38,7 +38,7 @@ class Chain(NamedTuple):
 
 
 def derive(operands: KernelArrays, eps: float) -> Chain:
-  """Derives exits, atom and total rates from the operands.
+  """Derives exit rates, mass at zero and total rates from the operands.
 
   Args:
     operands: initial_probs (..., p); subgenerator (..., p, p); exit_rates

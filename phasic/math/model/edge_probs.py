@@ -55,7 +55,7 @@ class EdgeProbs(NamedTuple):
 
 
 def text_of(edges: tuple[object, ...]) -> str:
-  """Formats a sparse model for `repr`, by the shapes of its arrays."""
+  """Returns the text of a sparse model for `repr`: its class and shapes."""
   names = EdgeProbs._fields
   shapes = [
     f"{name}={getattr(x, 'shape', None) or onp.shape(onp.asarray(x))}"

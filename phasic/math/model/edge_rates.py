@@ -20,7 +20,7 @@ from phasic.internal.arrays import ArrayField
 from phasic.math.model import edge_probs
 from phasic.math.model.edge_probs import EdgeProbs
 
-# The largest dense matrix that is made of edges.
+# The largest number of phases for which `dense` makes a matrix.
 MAX_DENSE_PHASES = 4096
 
 
@@ -126,7 +126,7 @@ def check_shapes(edges: Edges) -> None:
 
 
 def check_range(edges: Edges, phases: int) -> None:
-  """Raises ValueError if a concrete index is out of range."""
+  """Raises ValueError if the phase index of an edge is known to be invalid."""
   rows = (("sources", edges.sources, 0), ("targets", edges.targets, 1))
   for name, indices, above in rows:
     known = static.concrete(indices)
@@ -143,7 +143,7 @@ def check_range(edges: Edges, phases: int) -> None:
 
 
 def arrays(edges: Edges, batch_rank: int) -> tuple[Array, Array, Array]:
-  """Returns the kernel's operands: indices, constants and coefficients.
+  """Returns the kernel's arrays of edges: indices, constants, coefficients.
 
   Args:
     edges: edges as `convert` returns them.
@@ -173,8 +173,9 @@ def values(
 
   Args:
     parameters: (..., d), or (..., m) without coefficients.
-    constants: (..., m); None or without entries for zeros.
-    coefficients: (..., m, d); None or without columns for none.
+    constants: (..., m); None or an empty array for zeros.
+    coefficients: (..., m, d); None or an array with d = 0 if the parameters are
+      the weights.
   """
   found = parameters
   if coefficients is not None and static.shape(coefficients)[-1] > 0:

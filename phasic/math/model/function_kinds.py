@@ -1,4 +1,4 @@
-"""The kernel's names of the functions of a value."""
+"""Maps public names such as "log_prob" to the kernel's function names."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ KINDS = {
 
 
 def kind_of(name: str, argument: str, more_names: Sequence[str] = ()) -> str:
-  """Returns the kernel's name of a function.
+  """Returns the kernel's name of a function, given its public name.
 
   Args:
     name: the function's public name.
-    argument: the name of the argument that holds the name.
+    argument: the argument that the caller got the name from, for messages.
     more_names: further names that the message lists.
 
   Raises:

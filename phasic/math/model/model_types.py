@@ -12,16 +12,16 @@ from phasic.math.model.edge_probs import EdgeProbs
 from phasic.math.model.edge_rates import EdgeRates
 from phasic.math.model.edge_rates import Edges
 
-# What users give as S, or as T.
+# What users may pass as the subgenerator S, or the subtransition matrix T.
 SubgeneratorLike: TypeAlias = ArrayLike | SparseMatrix | EdgeRates
 SubtransitionLike: TypeAlias = ArrayLike | SparseMatrix | EdgeProbs
-# What users give for any argument of a model; None for a derived one.
+# What users may pass as any argument of a model; None if it is derived.
 Given: TypeAlias = ArrayLike | SparseMatrix | Edges | None
-# A matrix, or its edges.
+# A dense matrix, or the edges of a sparse one.
 Matrix: TypeAlias = Array | Edges
 # Initial masses, matrix, exits and the mass at zero; None for absent ones.
 Model: TypeAlias = tuple[Array, Matrix, Array | None, Array | None]
-# The same with times, or another argument in their place, in the middle.
+# A model with times, or other values such as rewards, after the matrix.
 TimedModel: TypeAlias = tuple[Array, Matrix, Array, Array | None, Array | None]
 # The kernel's five operands of a timed model, all arrays.
 KernelArrays: TypeAlias = Sequence[Array]

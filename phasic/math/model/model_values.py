@@ -12,7 +12,7 @@ from phasic.math.model.model_types import Given
 def examined(
   model: list[Given], discrete: bool
 ) -> tuple[list[Given], list[str]]:
-  """Corrects sums of a model, and collects messages about invalid values.
+  """Corrects rounded sums of a model, and lists messages on invalid values.
 
   Args:
     model: the four arrays of a model as given; any may be None.

@@ -1,4 +1,4 @@
-"""Results without derivatives: differentiation raises with an advice."""
+"""Results without derivatives: differentiating them raises an error."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _no_jvp(
   eager=True,
 )
 def attach(advice: str, value: Array, *arrays: Array) -> Array:
-  """Returns the value; differentiating it in the arrays raises.
+  """Returns `value`; its derivative in `arrays` raises NotImplementedError.
 
   Args:
     advice: the message of NotImplementedError.

@@ -1,4 +1,4 @@
-"""Layout of a model and times of any batch shape as the kernel's operands.
+"""Lays out a model and times of any batch shapes as the kernel's operands.
 
 The kernel shares one power sequence among the times on the last axis. So
 dimensions of the times that the model lacks, or has with size 1, are moved to
@@ -27,7 +27,7 @@ from phasic.math.model.model_types import Matrix
 from phasic.math.model.model_types import Model
 from phasic.math.model.model_types import TimedModel
 
-# The names of the five arguments, in their order.
+# The argument names of functions of one time, in their order.
 ARGUMENTS = (
   "initial_probs",
   "subgenerator",
@@ -75,7 +75,7 @@ DISCRETE_REWARD_ARGUMENTS = (
   "exit_probs",
   "prob_zero",
 )
-# The classes that may replace the matrix of that name.
+# The class of edges that may be passed instead of each matrix, by name.
 _EDGES: dict[str, type[Edges]] = {
   "subgenerator": edge_rates.EdgeRates,
   "subtransition": edge_probs.EdgeProbs,
@@ -83,11 +83,11 @@ _EDGES: dict[str, type[Edges]] = {
 
 
 class Layout(NamedTuple):
-  """The correspondence of arguments and operands.
+  """How the shapes of the arguments map to those of the kernel's operands.
 
   Attributes:
     batch: the model's batch shape.
-    kept: those of its dimensions that stay batch dimensions.
+    kept: the axes of `batch` that stay batch dimensions of the operands.
     times_shape: the shape of the times, padded to the model's rank.
     full: the shape of the result.
     axes: the result's axes that are kept, and those of the times alone.
@@ -107,12 +107,12 @@ class Layout(NamedTuple):
 
 
 def names(discrete: bool) -> tuple[str, ...]:
-  """Returns the names of the five arguments."""
+  """Returns the argument names of functions of one time."""
   return DISCRETE_ARGUMENTS if discrete else ARGUMENTS
 
 
 def model_names(discrete: bool) -> tuple[str, ...]:
-  """Returns the names of a model's four arguments."""
+  """Returns the names of a model's four arguments, without the times."""
   names_of_all = names(discrete)
   return (*names_of_all[:2], *names_of_all[3:])
 
@@ -186,7 +186,7 @@ def convert(
 
 
 def edges_of(name: str) -> type[Edges]:
-  """Returns the class of edges that replaces the matrix of this name."""
+  """Returns the class of edges that may replace a matrix, given its name."""
   return _EDGES[name]
 
 
@@ -241,7 +241,7 @@ def _check_dense(
   exit_rates: Array | None,
   names: Sequence[str],
 ) -> list[tuple[str, static.Shape]]:
-  """Checks the shapes of alpha, S and s; returns names and batch shapes."""
+  """Checks shapes of a dense model; returns argument names and batch shapes."""
   matrix = static.shape(subgenerator)
   name, exit_name = names[1], names[-2]
   if len(matrix) < 2 or _differ(matrix[-1], matrix[-2]):
@@ -277,7 +277,7 @@ def check_not_empty(name: str, shape: static.Shape) -> None:
 def canonical(
   arguments: TimedModel, names: Sequence[str] = ARGUMENTS
 ) -> tuple[tuple[Array, ...], Layout]:
-  """Lays out the kernel's five operands.
+  """Lays out a model and times as five operands; returns also the layout.
 
   Args:
     arguments: initial_probs, subgenerator, times, exit_rates, prob_zero, as
@@ -324,7 +324,7 @@ def canonical(
 
 
 def constants(model: Model) -> Model:
-  """Returns a model's four arguments as constants for derivatives."""
+  """Returns a model's four arguments with derivatives stopped."""
   fixed: Iterator[Any] = (
     x if x is None or is_edges(x) else autodiff.stop_gradient(x) for x in model
   )

@@ -14,7 +14,7 @@ from phasic.math.model import operands
 
 
 def indicator(phases: ArrayLike, initial_probs: ArrayLike) -> list[float]:
-  """Converts phase numbers to an indicator, a list of p numbers 0 or 1.
+  """Returns the indicator of a set of phases, a list of p numbers 0 or 1.
 
   Args:
     phases: integers in [0, p).

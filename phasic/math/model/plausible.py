@@ -1,4 +1,4 @@
-"""Fast checks on the host whether values are surely valid.
+"""Fast checks on the host that accept values that are surely valid.
 
 The rules are those of `value_checks`, which runs if a fast check is not sure.
 """
@@ -16,12 +16,12 @@ from phasic.internal.arrays import ArrayLike
 from phasic.math.model.model_types import Edges
 from phasic.math.model.model_types import Given
 
-# Arrays with more numbers in total are not checked.
+# Models whose arrays have more numbers in total are not checked.
 MOST_NUMBERS = 100_000
 
 
 def values_at_hand(arrays: Sequence[ArrayLike | None]) -> list[Any] | None:
-  """Returns the host values of arrays.
+  """Returns the values of arrays on the host, or None if unavailable.
 
   Args:
     arrays: arrays and Nones.
@@ -171,7 +171,7 @@ def full_transition_matrix(x: onp.ndarray) -> int | None:
 
 
 def are_single(x: onp.ndarray) -> onp.ndarray:
-  """Returns whether float64 rows hold only float32 numbers."""
+  """Returns which rows of a float64 array hold only float32 numbers, (...)."""
   if x.dtype != onp.float64:
     return onp.zeros(x.shape[:-1], bool)
   with onp.errstate(over="ignore"):
@@ -189,7 +189,7 @@ def _tolerance(x: onp.ndarray) -> float:
 
 
 def are_edges(edges: Edges, discrete: bool) -> bool:
-  """Whether the weights of edges on the host meet their rules for certain."""
+  """Returns whether the weights of edges on the host are surely valid."""
   values: onp.ndarray = _edge_values(edges)
   if not is_parameter(values, "nonnegative"):
     return False

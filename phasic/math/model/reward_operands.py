@@ -15,7 +15,7 @@ from phasic.internal.arrays import ArrayLike
 
 
 def number(rewards: ArrayLike) -> int:
-  """Returns the number of rewards, R of an array (..., p, R).
+  """Returns the number of rewards R, given rewards (..., p, R).
 
   Raises:
     TypeError: rewards are None.
@@ -35,7 +35,7 @@ def weighted_rewards(
   name: str,
   other_arguments: Mapping[str, ArrayLike | None],
 ) -> Array:
-  """Computes r_ir f_r, (..., p, R).
+  """Multiplies rewards by a factor each: computes r_ir f_r, (..., p, R).
 
   Args:
     rewards: r, (..., p, R).

@@ -21,7 +21,7 @@ def mended(
   exits: onp.ndarray | None = None,
   prob_zero: onp.ndarray | None = None,
 ) -> tuple[Array, onp.ndarray | None, str]:
-  """Corrects the sums of an array.
+  """Corrects sums of a float64 array that are off by rounding to float32.
 
   Args:
     name: the name of the array in messages.

@@ -1,4 +1,4 @@
-"""Sparse matrices of other libraries, read as edges."""
+"""Converts sparse matrices of other libraries to edges."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from phasic.math.model.edge_rates import Edges
 def as_edges(
   name: str, matrix: Any, exits: Any, discrete: bool
 ) -> tuple[Any, Any]:
-  """Replaces a sparse matrix, and its exits, by edges; keeps all else.
+  """Converts a sparse matrix and its exits to edges; returns others as given.
 
   The entries beside the diagonal are edges between phases, and each phase has
-  an edge to absorption. Its exit is the one given, or it is derived from the
-  row, as that of a dense matrix is.
+  an edge to absorption. The exit of a phase is taken from `exits`, or derived
+  from the row sum as for a dense matrix.
 
   Args:
     name: the matrix's name.
@@ -39,7 +39,7 @@ def as_edges(
     The matrix, or `EdgeRates` or `EdgeProbs`; and the exits, or None.
 
   Raises:
-    TypeError: the places of the entries are traced.
+    TypeError: the indices of the entries are traced.
     ValueError: the matrix is not (p, p).
   """
   entries = structures.sparse_entries(matrix, name)
@@ -74,13 +74,14 @@ def as_edges(
 def _derived(
   rows: onp.ndarray, values: Array, phases: int, discrete: bool
 ) -> Array:
-  """Derives exits (p,) from the sums of rows."""
+  """Derives exit rates or probabilities (p,) from the row sums."""
   start = 1 if discrete else 0
   exits = start - segments.segment_sum(values, rows, phases)
   known = static.concrete(values)
   if known is None:
     return exits
-  # The same sums, in more digits; derivatives are those of the plain ones.
+  # The row sums are repeated in higher precision. The derivatives are those of
+  # the sums above.
   wide = onp.zeros(phases, onp.longdouble) + start
   onp.subtract.at(wide, rows, known.astype(onp.longdouble))
   exact = structures.cast(wide.astype(known.dtype), static.dtype_name(values))
@@ -90,7 +91,7 @@ def _derived(
 def _snapped(
   exits: Array, rows: onp.ndarray, values: Array, discrete: bool
 ) -> Array:
-  """Returns exits, zero where the sum of the row is within 4 p eps of its own."""
+  """Sets exits to zero that are within 4 p eps of zero, relative to the row."""
   (p,) = static.shape(exits)
   sizes = np.ones_like(exits)
   if not discrete:

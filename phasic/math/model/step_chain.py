@@ -1,4 +1,4 @@
-"""The discrete chain that the portable path derives from the five operands.
+"""The discrete-time chain that the portable path derives from a model.
 
 The native kernel derives the same quantities by the same rules.
 """
@@ -18,14 +18,14 @@ from phasic.math.numeric import exact_sums
 
 
 class StepChain(NamedTuple):
-  """A discrete-time Markov chain with an exit from each state.
+  """A discrete-time Markov chain with an exit probability from each state.
 
   Attributes:
     initial: initial masses (..., m).
     off: probabilities between states (..., m, m), zero on the diagonal.
-    keep: with `lose`, the diagonal keep - lose; it is kept in two parts where
-      the difference would lose digits (..., m).
-    lose: (..., m).
+    keep: the probability of staying is keep - lose. It is stored in two parts
+      where the difference would lose digits (..., m).
+    lose: the part that is subtracted from `keep` (..., m).
     exits: probabilities of absorption (..., m).
     atom: mass at zero (...).
     bad: whether the values are invalid, so that results are NaN (...).
@@ -41,7 +41,7 @@ class StepChain(NamedTuple):
 
 
 def derive(operands: KernelArrays, eps: float, completes: bool) -> StepChain:
-  """Derives exits, atom and the diagonal from the operands.
+  """Derives exit probabilities, mass at zero and diagonal from the operands.
 
   Args:
     operands: initial_probs (..., p); subtransition (..., p, p); exit_probs
@@ -50,7 +50,8 @@ def derive(operands: KernelArrays, eps: float, completes: bool) -> StepChain:
     eps: the precision of the dtype that the user gave the operands in; sums
       within 4 p eps of one count as one.
     completes: whether the probability of staying is one minus the probabilities
-      of leaving, also for derivatives, as for edges; else the diagonal is data.
+      of leaving, also for derivatives, as for edges; otherwise the matrix's
+      diagonal is an independent variable.
   """
   initial_probs, matrix, exit_probs, prob_zero = operands
   p = static.shape(initial_probs)[-1]

@@ -38,8 +38,8 @@ def check_model(
     prob_zero: the mass at zero, or None.
     discrete: whether time is discrete.
     names: the names of the masses and of the weights of edges in messages.
-    free: whether arrays are free coordinates: then masses need not sum to one
-      with a given `prob_zero`, nor rows to zero with given exit rates.
+    free: whether entries may be independent variables: then masses need not sum
+      to one with a given `prob_zero`, nor rows to zero with given exit rates.
   """
   p = static.shape(initial_probs)[-1]
   tolerance = 4 * p * static.finfo_eps(initial_probs)
@@ -66,7 +66,7 @@ def check_model(
 
 
 def _check_not_full(matrix: Array, discrete: bool) -> None:
-  """Raises ValueError for a concrete matrix that has the absorbing state."""
+  """Raises ValueError if a known matrix includes the absorbing state."""
   known = plausible.values_at_hand([matrix])
   if known is None:
     return
@@ -90,7 +90,7 @@ def _check_start(
   name: str,
   free: bool,
 ) -> tuple[Array, Array | None]:
-  """Checks the initial masses and the atom, and returns them."""
+  """Checks the initial masses and the mass at zero, and returns them."""
   alpha = check(
     name,
     initial_probs,
@@ -119,7 +119,8 @@ def _check_start(
   total = mass + prob_zero
   eps = static.finfo_eps(initial_probs)
   good = np.abs(total - 1) <= tolerance + 4 * eps
-  # The condition has the batch shape of both; the arrays follow it.
+  # The condition has the broadcast batch shape of masses and atom, so the
+  # masses are broadcast to it.
   alpha = check_sums(
     f"sum({name}) + prob_zero",
     alpha + np.zeros_like(total)[..., None],
@@ -207,7 +208,7 @@ def _check_subgenerator(
 def _check_edges(
   edges: Edges, p: int, tolerance: float, discrete: bool, name: str
 ) -> Edges:
-  """Checks the weights of edges; returns edges with these as parameters."""
+  """Checks the weights of edges; returns edges with weights as parameters."""
   values = edge_rates.values(
     edges.parameters, edges.constants, edges.coefficients
   )

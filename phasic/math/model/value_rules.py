@@ -24,8 +24,8 @@ class ValueRule(NamedTuple):
   """A range of valid values of an argument; NaN is always valid.
 
   Attributes:
-    least: the least one.
-    most: the greatest one.
+    least: the least valid value.
+    most: the greatest valid value.
     text: the rule, as the end of a message.
     integer: whether values must be integers.
     finite: whether values must be finite.
@@ -73,9 +73,9 @@ def check(
   rule: str,
   what: Array | onp.ndarray | None = None,
 ) -> _X:
-  """Checks `x` and returns it; see `checks.check` for the failures.
+  """Checks `x` and returns it; `checks.check` describes how it fails.
 
-  `check_sums` is for rules about sums over the last axis.
+  For rules about sums over the last axis use `check_sums`.
 
   Args:
     name: the argument's name.
@@ -130,7 +130,7 @@ def warn(name: str, x: ArrayLike, rule: ValueRule) -> None:
 
 
 def _numbers(arrays: Sequence[ArrayLike]) -> list[onp.ndarray] | None:
-  """Returns numeric arrays on the host, None if one is not available."""
+  """Returns arrays on the host; None unless all are available and numeric."""
   try:
     known = plausible.values_at_hand(arrays)
   except (TypeError, ValueError):  # Other functions raise for these.
