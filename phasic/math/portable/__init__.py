@@ -1,1 +1,1 @@
-"""The portable path: what the kernel computes, in array code."""
+"""The portable path: the kernel's functions in array code, not native code."""

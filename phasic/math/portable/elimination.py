@@ -1,4 +1,4 @@
-"""The portable path of `elimination_ops`, by dense matrices.
+"""The portable path of `elimination_ops`: GTH elimination, dense matrices.
 
 References:
   W. Grassmann, M. Taksar, D. Heyman, Regenerative analysis and steady state
@@ -25,7 +25,7 @@ MAX_ELEMENTS = 2**26
 
 
 class Elimination(NamedTuple):
-  """A recorded elimination, the last phase first.
+  """The record of the elimination of all phases, from the last to the first.
 
   Attributes:
     units: host matrix (p, p), row j the indicator of the j-th phase removed.
@@ -91,7 +91,7 @@ def eliminate(
 def _masks(
   indices: Array, weights: Array, p: int
 ) -> tuple[Array, Array, Array]:
-  """Computes masks of sources (..., m, p) and targets (..., m, p + 1).
+  """Computes one-hot sources (..., m, p) and targets (..., m, p + 1) of edges.
 
   The weights are returned too: invalid ones as NaN, and weights from a phase to
   itself as zero.
@@ -134,7 +134,8 @@ def _record(off: Array, exits: Array) -> Elimination:
     column = np.sum(off * unit, axis=-1) * remain
     out = np.sum(exits * unit, axis=-1)
     pivot = np.sum(row, axis=-1) + out
-    # A trap has no outgoing weight to share.
+    # A trap has pivot zero: no weight passes through it, and the edges into it
+    # count as exits.
     share = np.where(
       column > 0.0, column / np.where(pivot > 0.0, pivot, 1.0)[..., None], 0.0
     )
@@ -163,7 +164,7 @@ def _times(weight: Array, x: Array) -> Array:
 def _solve(
   recorded: Elimination, rest: Array, gives_differences: bool
 ) -> tuple[Array, Array | None]:
-  """Solves for x (..., r, p) and its differences (..., r, p, p) or None."""
+  """Returns x (..., r, p), and all x_i - x_j (..., r, p, p) or None."""
 
   def forward(rest: Array, step: tuple[Array, Array]) -> tuple[Array, Array]:
     unit, column = step
@@ -206,7 +207,7 @@ def _quotient_signed(x: Array, pivot: Array) -> Array:
 
 
 def _solve_transposed(recorded: Elimination, rest: Array) -> Array:
-  """Solves the transposed system for y (..., r, p)."""
+  """Returns the solution y (..., r, p) of the transposed linear system."""
 
   def forward(
     rest: Array, step: tuple[Array, Array, Array]

@@ -1,4 +1,4 @@
-"""The probability of an interval, from functions at its ends."""
+"""Probabilities of intervals, from survival functions and cdfs at the ends."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def log_mass(
   zero derivatives.
 
   Args:
-    counts: (...), whether the entry is wanted; all others are masked.
+    counts: (...), whether the entry is used; all other entries are masked.
     at_zero: (...), whether l is zero; then log P(X <= l), which may be -inf, is
       not read.
     log_survival: log P(X > l) and log P(X > u), (...) each.

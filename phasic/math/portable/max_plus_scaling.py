@@ -1,7 +1,8 @@
 """Max-plus scaling: a diagonal similarity that prevents underflow.
 
 Forty transitions of probability 1e-9 have probability 1e-360 together. After
-scaling each state by the largest weight of a path to it, it is one.
+scaling each state by the largest weight of a path to it, the scaled probability
+is one.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _Carry = tuple[Array, Scalar, tuple[Array, Array, Array]]
 
 
 class Scaling(NamedTuple):
-  """Scales of states, and their distances from starts and ends; constants.
+  """Scales of states, and least numbers of steps to and from them; constants.
 
   Attributes:
     scale: log2 of the largest weight of a path to each state, an integer, at
@@ -82,7 +83,7 @@ def find(initial: Array, jumps: Array, end: Array, lowest: float) -> Scaling:
 def scaled(
   initial: Array, jumps: Array, end: Array, scale: Array
 ) -> tuple[Array, Array, Array, Array]:
-  """Applies the similarity; returns also the exponent removed from `end`."""
+  """Scales a chain's arrays; returns them and the exponent taken from `end`."""
   initial = initial * binary.power_of_two(-scale)
   between = scale[..., :, None] - scale[..., None, :]
   jumps = jumps * binary.power_of_two(between)

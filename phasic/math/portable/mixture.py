@@ -47,13 +47,13 @@ _RANGES = {
   "float32": _WeightRange(4, 100, 80.0, 2.0**-114),
 }
 _LOG2 = math.log(2)
-_CHUNK = 2**20  # The largest number of entries of the table, times by groups.
+_CHUNK = 2**20  # The largest size of a table of weights, times by groups.
 
 OK, SHORT, UNDERFLOW = 0, 1, 2
 
 
 def mix(sequence: power_sequence.Sequence, means: Array) -> tuple[Array, ...]:
-  """Sums the sequence with Poisson weights, in blocks of times.
+  """Computes Poisson mixtures of a power sequence, in blocks of means.
 
   Args:
     sequence: a `power_sequence.Sequence`, (..., K).
@@ -99,9 +99,10 @@ def _group_size(x: Array) -> int:
 
 
 def _grouped(sequence: power_sequence.Sequence) -> tuple[Array, Array, Array]:
-  """Computes the polynomials' coefficients, bounds and logarithms of scales.
+  """Computes the groups' polynomials: coefficients, underflow and log scales.
 
-  Coefficients and bounds of their underflow have shape (..., group, K / group).
+  Coefficients and bounds of their underflow have shape (..., group, K / group),
+  the logarithms of the scales (..., K / group).
   """
   size = _group_size(sequence.values)
   steps = static.shape(sequence.values)[-1]
@@ -150,10 +151,10 @@ def _mix_block(
   grouped: tuple[Array, Array, Array],
   means: Array,
 ) -> tuple[Array, Array, Array]:
-  """Computes log value, value and code, (..., n).
+  """Computes the mixture's logarithm, value and code at all means, (..., n).
 
-  The values enter linearly, scaled by a constant: so derivatives in entries
-  that are zero are right too.
+  The sequence enters the sum linearly, scaled by a constant. So derivatives in
+  entries of the sequence that are zero are right too.
   """
   coefficients, underflow, logs = grouped
   span = _RANGES[static.dtype_name(means)]
@@ -179,19 +180,20 @@ def _mix_block(
   gone = gone + np.matmul(missed, constant(coefficients))
   gone = np.sum(constant(weights) * gone, axis=-1)
   out_of_range = gone > static.finfo_eps(means) * constant(total)
-  # Compare with the larger of the two: more steps do not help after underflow.
+  # Truncated terms are compared with the larger of the value and the bound of
+  # its underflow: more steps do not help after underflow.
   size = largest + np.log(np.maximum(constant(total), gone))
   short = _short(sequence, constant(means), size)
   code = np.where(
     short, 1.0 * SHORT, np.where(out_of_range, 1.0 * UNDERFLOW, 0.0)
   )
-  # The product makes the derivatives NaN as well.
+  # Multiplication by NaN makes the derivatives NaN as well.
   poison = np.where(code == OK, 1.0, math.nan)
   return log_value * poison, np.exp(largest) * total * poison, code
 
 
 def _powers(x: Array, size: int, lift: int) -> tuple[Array, Array]:
-  """Computes multiples of x^i for i < size, and the factor's log (...)."""
+  """Computes x^i for i < size, times a factor, and the factor's log (...)."""
   low = (x > 0) & (x < 2.0 ** (-lift / size))
   powers = [np.where(low, 2.0**lift, 1.0) + np.zeros_like(x)]
   for _ in range(size - 1):
@@ -203,7 +205,7 @@ def _powers(x: Array, size: int, lift: int) -> tuple[Array, Array]:
 def _short(
   sequence: power_sequence.Sequence, means: Array, log_size: Array
 ) -> Array:
-  """Returns whether the truncated terms may matter, relative to a size."""
+  """Returns whether truncation may matter, relative to exp(log_size)."""
   steps = static.shape(sequence.values)[-1]
   ratio = means / (steps + 1)
   converges = ratio < 1

@@ -1,4 +1,4 @@
-"""Logarithms of Poisson weights, accurate to their own size.
+"""Logarithms of Poisson weights, with small relative errors.
 
 Loader's saddle-point form, log w_k(x) = -delta(k) - D(k, x) - log(2 pi k)/2,
 where delta is the error of Stirling's formula and D(k, x) = k log(k/x) + x - k
@@ -42,7 +42,7 @@ def log_weights(counts: onp.ndarray, x: Array) -> Array:
 
 
 def _deviance(k: Array, x: Array) -> Array:
-  """Computes k log(k/x) + x - k for k, x > 0."""
+  """Computes the deviance k log(k/x) + x - k for k, x > 0."""
   difference = k - x
   v = difference / (k + x)
   near = (v > -0.25) & (v < 0.25)

@@ -55,7 +55,7 @@ def phase_type(
   prob_zero: Array,
   times: Array,
 ) -> Array:
-  """Computes a function of a phase-type distribution at all times.
+  """Computes a density, survival function, cdf or its logarithm at all times.
 
   Args:
     kind: "log_density", "density", "log_survival", "survival", "log_cdf" or
@@ -96,7 +96,7 @@ def phase_type(
 
 
 def most_steps(operands: KernelArrays) -> int:
-  """Returns the largest number of steps for these five operands."""
+  """Returns the largest number of steps allowed for a batch of models."""
   batches = [static.shape(x)[:-1] for x in operands[:1]]
   batches += [static.shape(x)[:-1] for x in operands[2:4]]
   batches.append(static.shape(operands[1])[:-2])
@@ -115,7 +115,7 @@ def _run(
   prob_zero: Array,
   times: Array,
 ) -> tuple[Array, Array]:
-  """Computes the result and the mixture's codes, `OK` for invalid models.
+  """Computes results, and codes of `mixture.mix`, `OK` for invalid models.
 
   The stages are compiled one by one: kinds share them, and one large program
   would compile more slowly.
@@ -133,7 +133,7 @@ def _run(
 def _power_sequence(
   quantity: str, steps: int, chain: chain_lib.Chain
 ) -> tuple[power_sequence.Sequence, Array]:
-  """Computes the end values of a quantity, and the uniformization rate."""
+  """Computes the power sequence of a quantity, and the uniformization rate."""
   end = np.ones_like(chain.exits)
   absorbed = chain.exits
   if quantity == "density":
@@ -153,7 +153,7 @@ def _power_sequence(
 def _mixture(
   sequence: power_sequence.Sequence, rate: Array, bad: Array, times: Array
 ) -> tuple[Array, ...]:
-  """Computes logarithm, value and the mixture's code, at 0 <= t < inf.
+  """Computes the mixture's logarithm, value and code at times 0 <= t < inf.
 
   Entries at other times are placeholders.
   """
@@ -169,10 +169,10 @@ def _result(
   times: Array,
   mixed: tuple[Array, Array, Array],
 ) -> tuple[Array, Array]:
-  """Combines the result for all times, and the codes."""
+  """Returns the results at all times, including 0 and inf, and the codes."""
   log_value, value, code = mixed
   result = _whole_line(kind, atom[..., None], times, log_value, value)
-  # The product makes the derivatives NaN as well.
+  # Multiplication by NaN makes the derivatives NaN as well.
   result = result * np.where(bad, math.nan, 1.0)[..., None]
   code = np.where(bad[..., None], 1.0 * mixture.OK, code)
   return structures.cast(result, dtype), code

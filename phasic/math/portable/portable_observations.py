@@ -1,8 +1,8 @@
-"""The portable path for times of several kinds, see `observations`.
+"""The portable path for observations, where each time has its own kind.
 
 All functions are evaluated at all times, and one result is selected for each
-time. At the others a function is evaluated at a harmless time, where its
-derivatives are finite: so their product with zero is zero.
+time. Where a function is not selected, it is evaluated at a harmless time,
+where its derivatives are finite: so their product with zero is zero.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from phasic.math.portable import interval_masses
 from phasic.math.portable import portable
 from phasic.math.portable import portable_edges
 
-# As in native/kernel/api/phase_type.h.
+# Codes of kinds, as in native/kernel/api/phase_type.h.
 LOG_DENSITY = 0
 LOG_SURVIVAL = 2
 LOG_CDF = 4
@@ -42,7 +42,7 @@ def phase_type(
   *structure: Array,
   discrete: bool = False,
 ) -> Array:
-  """Computes `portable.phase_type` with a kind for each time.
+  """Computes the log function that each time's kind selects, (batch..., n).
 
   Args:
     kind: not used.
@@ -112,19 +112,22 @@ _discrete = functools.partial(phase_type, discrete=True)
 
 
 def fallback(discrete: bool) -> Callable[..., Array]:
-  """Returns the function of the portable path."""
+  """Returns the portable path's function of observations."""
   return _discrete if discrete else phase_type
 
 
 def _whole(kinds: Array, times: Array) -> Array:
-  """Rounds down counts, except in exact observations."""
+  """Rounds down numbers of steps, except those of exact observations."""
   first = (kinds == LOG_OBSERVATION) & (times == _after(times, math.nan))
   second = _before(structures.cast(first, "int32"), 0) > 0
   return np.where(first | second, times, np.floor(times))
 
 
 def _resolved(kinds: Array, times: Array, next_time: Array) -> Array:
-  """Resolves the kinds of observations as native/kernel/api/phase_type.h."""
+  """Replaces observations by densities, survival functions, cdfs, intervals.
+
+  The rules for pairs of times are those of native/kernel/api/phase_type.h.
+  """
   is_pair = (kinds == LOG_OBSERVATION) & (_after(kinds, 0) == NOTHING)
   is_right = is_pair & (times < next_time) & (next_time == math.inf)
   is_left = (

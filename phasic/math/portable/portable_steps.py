@@ -48,7 +48,7 @@ def phase_type(
   counts: Array,
   completes: bool = False,
 ) -> Array:
-  """Computes a function of a discrete phase-type distribution.
+  """Computes a function of a discrete phase-type distribution at all counts.
 
   Args:
     kind: "log_density", "density", "log_survival", "survival", "log_cdf" or
@@ -78,7 +78,7 @@ def phase_type(
 
 
 def _steps(operands: KernelArrays) -> int:
-  """Returns the number of terms to compute."""
+  """Returns how many terms of the power sequence are computed."""
   limit = portable.most_steps(operands)
   counts = static.concrete(autodiff.stop_gradient(operands[4]))
   if counts is None:
@@ -92,7 +92,7 @@ def _steps(operands: KernelArrays) -> int:
 def _evaluate(
   kind: str, dtype: str, steps: int, completes: bool, *operands: Array
 ) -> Array:
-  """Computes the result without a derivative in the counts."""
+  """Computes `phase_type` with the counts as constants for derivatives."""
   *model, counts = operands
   chain = step_chain.derive(model, static.finfo_eps(dtype), completes)
   log = kind.startswith("log_")
@@ -108,7 +108,7 @@ def _evaluate(
     result = values * binary.power_of_two(half)
     result = result * binary.power_of_two(exponents - half)
   result = _whole_line(quantity, log, chain.atom[..., None], counts, result)
-  # The product makes the derivatives NaN as well.
+  # Multiplication by NaN makes the derivatives NaN as well.
   result = result * np.where(chain.bad, math.nan, 1.0)[..., None]
   return structures.cast(result, dtype)
 
@@ -119,7 +119,9 @@ _run = control_flow.compiled(_evaluate, static_argnums=(0, 1, 2, 3))
 def _terms(
   quantity: str, steps: int, chain: step_chain.StepChain, index: Array
 ) -> tuple[Array, Array]:
-  """Computes exponents and values of the terms (..., n) at indices.
+  """Computes terms of the power sequence at indices: exponents and values.
+
+  Both have shape (..., n); a term is its value times 2**exponent.
 
   A value is NaN beyond the last term, and a placeholder at a negative or
   infinite index.
@@ -164,7 +166,7 @@ def _terms(
   known = usable & (index < static.shape(values)[-1])
   clipped = np.where(known, index, 0.0)
   picked = _pick(values, clipped)
-  # Placeholders of other counts must not have derivatives.
+  # Placeholders at negative or infinite indices must not have derivatives.
   picked = np.where(usable, picked, 1.0)
   picked = picked * np.where(usable & np.logical_not(known), math.nan, 1.0)
   return _pick(sequence.exponents, clipped), picked
@@ -187,7 +189,7 @@ def _pick(table: Array, index: Array) -> Array:
 def _whole_line(
   quantity: str, log: bool, atom: Array, counts: Array, result: Array
 ) -> Array:
-  """Sets the atom, and values at non-integer, negative and other counts."""
+  """Sets results at zero, non-integer, negative, infinite and NaN counts."""
 
   def put(where: Array, value: float) -> Array:
     return np.where(where, _logarithm(value) if log else value, result)
@@ -234,6 +236,6 @@ def _slope(counts: Array, along: Array) -> Array:
   vjp_fwd=_forward, vjp_bwd=_backward, jvp_fn=_along
 )
 def _with_slope(result: Array, counts: Array) -> Array:
-  """Returns the result, with a derivative in the counts of NaN or zero."""
+  """Returns the result, whose derivative in the counts is NaN or zero."""
   del counts
   return result

@@ -36,7 +36,7 @@ _LOG2 = math.log(2)
 
 
 class _ScaleRange(NamedTuple):
-  """Exponents for a floating dtype.
+  """Exponents of two that keep numbers of a floating dtype in range.
 
   Attributes:
     scale: the least scale of a state.
@@ -58,13 +58,13 @@ _RANGES = {
 
 
 class Sequence(NamedTuple):
-  """End values a_k = values * 2**exponents, k along the last axis.
+  """The sequence a_k = alpha P^k end = values * 2**exponents, k < K.
 
   Attributes:
     values: (..., K).
     underflow: bounds of the underflow in the values (..., K).
     exponents: (..., K), constants.
-    log_rest: log of max(end) times the mass left after K steps (...).
+    log_rest: log of max(end) times the mass in the states after K steps (...).
     reached: whether any state with an end weight can be reached (...).
   """
 
@@ -100,7 +100,7 @@ def sequence(
   end: Array,
   steps: int,
 ) -> Sequence:
-  """Computes at least `steps` end values of the uniformized chain.
+  """Computes at least `steps` terms alpha P^k end of the uniformized chain.
 
   Args:
     initial: initial masses (..., m).
@@ -127,13 +127,13 @@ def of_chain(
   end: Array,
   steps: int,
 ) -> Sequence:
-  """Computes at least `steps` end values of a discrete-time chain.
+  """Computes at least `steps` terms alpha P^k end of a discrete-time chain.
 
   Args:
     initial: initial masses (..., m).
     jumps: probabilities between states (..., m, m), zero on the diagonal.
-    keep: with `lose`, the diagonal keep - lose (..., m).
-    lose: (..., m).
+    keep: the first part of the diagonal, which is keep - lose (..., m).
+    lose: the second part of the diagonal (..., m).
     absorbed: probabilities of absorption (..., m).
     end: end weights (..., m).
     steps: the number of values, static; rounded up to full blocks.
@@ -204,7 +204,7 @@ def _rows(
   block: int,
   span: _ScaleRange,
 ) -> tuple[Array, Array, Array, tuple[Array, Array]]:
-  """Computes the scaled alpha P^(j block) for j < count.
+  """Computes alpha P^(j block) for j < count, with maximum near one.
 
   Returns:
     The rows (..., count, m), bounds of their underflow (..., count, m), their
@@ -243,7 +243,7 @@ def _rows(
 def _normalized(
   row: Array, underflow: Array, span: _ScaleRange
 ) -> tuple[Array, Array, Array]:
-  """Multiplies both by a power of two, so that the row has size one."""
+  """Multiplies by 2^-n, so that max(row) is near one; returns also n."""
   largest = autodiff.stop_gradient(np.max(row, axis=-1))
   change = exact_sums.exponent(largest, span.least)
   change = np.where(largest > 0, change, 0.0)

@@ -1,4 +1,4 @@
-"""Numbers of steps after which a chain can be at an end.
+"""Numbers of steps after which a chain can be in a state with an end weight.
 
 A term of a power sequence may be zero because no path has that many steps, as
 in a periodic chain, or because it underflowed. Boolean powers distinguish the
@@ -18,9 +18,9 @@ from phasic.internal.arrays import Array
 def find(
   initial: Array, transitions: Array, end: Array, count: int, block: int
 ) -> Array:
-  """Returns whether alpha P^k end can be positive (..., count * block).
+  """Returns which terms alpha P^k end are truly > 0, (..., count * block).
 
-  Sets of states are rows of zeros and ones. P^B is computed by squaring,
+  Sets of states are arrays of zeros and ones. P^B is computed by squaring,
   columns P^i end for i < B by doubling, and rows alpha P^(j B) by a scan.
 
   Args:

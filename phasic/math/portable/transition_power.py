@@ -36,13 +36,13 @@ _STEP = 2**13  # The overhead of a loop step, in multiplications.
 
 
 class Power(NamedTuple):
-  """P^k in the coordinates of a diagonal similarity.
+  """A power P^k of a transition matrix, scaled by a diagonal similarity.
 
   Attributes:
     off: off-diagonals times 2**(scale_i - scale_j) (..., m, m).
-    keep: with `lose`, the diagonal keep - lose (..., m). It is kept in two
-      parts where the difference would be rounded.
-    lose: (..., m).
+    keep: the first part of the diagonal, which is keep - lose (..., m). There
+      are two parts where the difference would be rounded.
+    lose: the second part of the diagonal (..., m).
     absorbed: mass absorbed from each state times 2**scale_i (..., m).
   """
 
@@ -93,9 +93,10 @@ def uniformized(totals: Array, rate: Array) -> tuple[Array, Array]:
 
 
 def squared(power: Power, weights: Array) -> Power:
-  """Squares P^k to P^2k; the weights are 2**scale (..., m).
+  """Computes P^2k, given P^k and the weights 2**scale (..., m).
 
-  The derivative is the product's, so the diagonal may be data.
+  The derivative is that of the matrix product, so the diagonal may be an
+  independent variable.
   """
   off, keep, lose, absorbed = power
   stay = keep - lose
