@@ -13,7 +13,7 @@ from phasic.math.model import operands
 from phasic.math.model import plausible
 from phasic.math.model import value_rules
 
-# Rules for the first arguments of functions.
+# Value rules of the first argument, by the name of the function.
 _FIRST = {
   "quantile": value_rules.PROBABILITY,
   "quantile_log_survival": value_rules.LOG_PROBABILITY,
@@ -21,7 +21,7 @@ _FIRST = {
   "laplace_transform": value_rules.LAPLACE,
   "probability_generating_function": value_rules.GENERATING,
 }
-# Rules for arguments, by name.
+# Value rules of further arguments, by the name of the argument.
 _BY_NAME = {
   "arguments": value_rules.TIME,
   "mark_rates": value_rules.TIME,
@@ -85,7 +85,7 @@ def checked(function: Any, package: str, name: str) -> Any:
     return hinted(*args, **kwargs)
 
   def hinted(*args: Any, **kwargs: Any) -> Any:
-    """Calls the function; its errors say if the model was given first."""
+    """Calls the function; errors get a hint if the model was passed first."""
     try:
       return function(*args, **kwargs)
     except (TypeError, ValueError) as error:
@@ -102,7 +102,7 @@ def checked(function: Any, package: str, name: str) -> Any:
 
 
 def _has_model_first(args: Sequence[Any], discrete: bool) -> bool:
-  """Returns whether arguments fit a model followed by the value.
+  """Returns whether the arguments look like a model followed by a value.
 
   Args:
     args: positional arguments of a function whose value comes first.
@@ -123,7 +123,7 @@ def _has_model_first(args: Sequence[Any], discrete: bool) -> bool:
 def _rules(
   name: str, arguments: tuple[str, ...], discrete: bool
 ) -> dict[int, value_rules.ValueRule]:
-  """Returns the rules of the arguments before the model, by place."""
+  """Returns the value rules of the arguments before the model, by index."""
   found = {}
   # The function itself raises for discrete rewards.
   if name != "reward_transform" or not discrete:

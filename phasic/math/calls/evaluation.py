@@ -22,7 +22,7 @@ from phasic.math.portable import portable_edges
 def value(
   kind: str, arguments: Sequence[Given], discrete: bool = False
 ) -> Array:
-  """Computes a function: checks the arguments, and calls `value_of_arrays`."""
+  """Checks the arguments and computes a function of the distribution."""
   arguments = operands_lib.convert(
     *arguments, names=operands_lib.names(discrete)
   )
@@ -32,7 +32,7 @@ def value(
 def value_of_arrays(
   kind: str, arguments: TimedModel, discrete: bool = False
 ) -> Array:
-  """Computes a function: lays out the arguments and calls the kernel.
+  """Computes a function of converted arguments by a call of the kernel.
 
   Args:
     kind: as in `kernel_ops.phase_type`.
@@ -74,7 +74,7 @@ def value_and_start_slopes(
 
 
 def fallback(discrete: bool) -> Callable[..., Array]:
-  """Returns the function of the portable path."""
+  """Returns the portable path's function of a kind and five operands."""
   if discrete:
     return portable_edges.discrete_phase_type
   return portable_edges.phase_type
@@ -91,7 +91,7 @@ def _prepare(
 def _laid_out(
   arguments: TimedModel, discrete: bool
 ) -> tuple[tuple[Array, ...], operands_lib.Layout, tuple[Array, ...]]:
-  """Lays out the operands; returns also the layout and the arrays of edges."""
+  """Returns the kernel's operands, their layout and the arrays of edges."""
   names = operands_lib.names(discrete)
   operands, layout = operands_lib.canonical(arguments, names)
   return operands, layout, operands_lib.edges(layout, arguments)

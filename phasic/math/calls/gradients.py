@@ -22,7 +22,7 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import Result
 
 _R = TypeVar("_R")
-# Kinds of arrays without derivatives, including JAX's keys.
+# The beginnings of dtype names without derivatives; "key" is of JAX's keys.
 _CONSTANTS = ("bool", "int", "uint", "key", "string")
 
 
@@ -194,7 +194,7 @@ def hessian_vector_product(
 
 
 def stop_gradient(x: _R) -> _R:
-  """Returns an array, or a structure, as constants for derivatives.
+  """Returns an array, or a structure of arrays, as a constant for derivatives.
 
   Example:
 
@@ -210,13 +210,13 @@ def stop_gradient(x: _R) -> _R:
 
 
 def _check_callable(f: object) -> None:
-  """Raises TypeError for anything but a function."""
+  """Raises TypeError unless `f` can be called."""
   if not callable(f):
     raise TypeError(f"f is {raw_arguments.shown(f)}: it must be a function")
 
 
 def _check_sequence(name: str, x: object) -> None:
-  """Raises TypeError for anything but a tuple or list."""
+  """Raises TypeError unless `x` is a tuple or a list."""
   if not isinstance(x, (tuple, list)):
     raise TypeError(
       f"{name} is {raw_arguments.shown(x)}: it must be a tuple with an entry for "
@@ -225,7 +225,7 @@ def _check_sequence(name: str, x: object) -> None:
 
 
 def _one_array(f: Callable[..., object], value: Any) -> Any:
-  """Returns the value of a function whose gradient is computed.
+  """Returns the value of `f`, if its gradient can be computed.
 
   Raises:
     TypeError: the value is not one array of real numbers.
@@ -252,7 +252,7 @@ def _kind(x: Any) -> str:
 
 
 def _fitting(name: str, x: Any, like: Any) -> Any:
-  """Converts a tangent or cotangent to the dtype of its array."""
+  """Converts a tangent or cotangent to the dtype of its array `like`."""
   if x is None or _is_constant(like):
     return np.zeros_like(like)
   found = structures.as_array(x, static.dtype_name(like), name)
@@ -268,7 +268,7 @@ def _fitting(name: str, x: Any, like: Any) -> Any:
 
 
 def _leaves_like(tree: object, like: object, name: str) -> list[Any]:
-  """Returns the leaves of a tangent or cotangent, by its primal's structure."""
+  """Returns the leaves of a tangent or cotangent structured as `like`."""
   try:
     return autodiff.leaves_like(tree, like)
   except (TypeError, ValueError):
@@ -279,10 +279,10 @@ def _leaves_like(tree: object, like: object, name: str) -> list[Any]:
 
 
 class _OfArrays:
-  """A function of the real numbers in its arguments, as a list of arrays.
+  """Wraps a function of structures as a function of their real-valued arrays.
 
   Attributes:
-    arrays: the real numbers.
+    arrays: the arrays of real numbers in the arguments.
   """
 
   def __init__(self, f: Callable[..., object], args: Sequence[object]):
@@ -326,7 +326,7 @@ class _OfArrays:
     return tuple(args[i] for i in self._free)
 
   def tangents(self, tangents: Sequence[object]) -> list[Array]:
-    """Returns the tangents of the arrays.
+    """Returns the tangents of `arrays`, given the tangents of the arguments.
 
     Raises:
       ValueError: their structures or shapes differ from the arguments'.
@@ -353,7 +353,7 @@ class _OfArrays:
     return self._result(values)
 
   def spread(self, values: Sequence[Any]) -> tuple[Any, ...]:
-    """Packs arrays into the structures of the arguments, None for constants."""
+    """Packs arrays into the arguments' structures; constants become None."""
     leaves: list[Any] = [None] * len(self._leaves)
     for i, x in zip(self._places, values, strict=True):
       leaves[i] = x

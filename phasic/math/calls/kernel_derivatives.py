@@ -60,7 +60,7 @@ def vjp(
     cotangent: (batch..., n), of the value; None for ones.
     fallback: as in `phase_type`.
     fixed: edges and kinds, as in `kernel_ops.fixed`.
-    wanted: the indices of these operands.
+    wanted: the indices of the operands whose cotangents are computed.
     discrete: as in `phase_type`.
   """
   if kernel_ops.path_of_call() == "portable":
@@ -83,7 +83,7 @@ def _portable(
   fallback: Callable[..., Array],
   fixed: Sequence[Array],
 ) -> tuple[Callable[..., tuple[Array, ...]], list[Array]]:
-  """Returns a function of the chosen operands, and these operands."""
+  """Returns the portable path as a function of chosen operands, and these."""
 
   def value(*arrays: Array) -> tuple[Array, ...]:
     full = list(operands)

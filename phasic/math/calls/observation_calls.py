@@ -24,10 +24,10 @@ class ObservationsCall:
     names: the names of the six arguments.
     arguments: the six arguments as arrays.
     layout: the layout of the model and one time of each pair.
-    operands: the kernel's five.
-    edges: its arrays of edges.
-    kinds: (batch..., 2 n), kinds of the times. The first time of a pair has the
-      pair's value.
+    operands: the kernel's five operands.
+    edges: the kernel's arrays of edges.
+    kinds: (batch..., 2 n), kinds of the times. The kernel returns the log
+      likelihood of a pair at its first time.
   """
 
   def __init__(
@@ -71,12 +71,12 @@ class ObservationsCall:
     self.operands = (*operands[:-1], _paired(lower, upper))
 
   def _of_model(self, times: Array) -> TimedModel:
-    """Returns the five arguments of a function of one time."""
+    """Returns the model's arguments with the given times between them."""
     initial_probs, subgenerator, _, _, exit_rates, prob_zero = self.arguments
     return initial_probs, subgenerator, times, exit_rates, prob_zero
 
   def value(self) -> Array:
-    """Computes the log likelihoods."""
+    """Computes the log likelihoods of the observations."""
     value = kernel_ops.phase_type(
       "log_density",
       self.operands,
@@ -92,7 +92,7 @@ class ObservationsCall:
     return operands_lib.result(self.layout, _unpaired(value)[..., 0])
 
   def weights(self, x: Array, name: str) -> Array:
-    """Lays out weights of observations; the second of a pair has weight 0."""
+    """Lays out observation weights; the second time of a pair has weight 0."""
     x = operands_lib.cotangent(self.layout, x, name)
     return _paired(x, np.zeros_like(x))
 
