@@ -38,7 +38,7 @@ class ChainArguments(NamedTuple):
 def convert(
   *values: Given, names: Sequence[str], event_ranks: Sequence[int] = ()
 ) -> tuple[ChainArguments, tuple[Array, ...], static.Shape, str]:
-  """Converts a model and other arrays.
+  """Converts a model and other arrays to one dtype and one batch rank.
 
   Args:
     *values: initial_probs; subgenerator or subtransition, or edges; other
@@ -110,7 +110,7 @@ def _check_argument(
 
 
 def _padded(x: Array, event_rank: int, size: int) -> Array:
-  """Reshapes x to `size` batch dimensions."""
+  """Prepends axes of size one, so that x has `size` batch dimensions."""
   shape = static.shape(x)
   missing = size - (len(shape) - event_rank)
   return np.reshape(x, (*(1 for _ in range(missing)), *shape))

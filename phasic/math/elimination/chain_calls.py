@@ -22,7 +22,7 @@ from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import mean_variance
 
-# The factorial of the next integer is out of range.
+# The largest order of a moment: 171! is out of the range of float64.
 MAX_ORDER = 170
 
 
@@ -49,8 +49,8 @@ def value(
   """Evaluates a rule, (..., event), in the dtype of the arguments.
 
   Args:
-    rule: the rule of a function, see above.
-    option: its option.
+    rule: the rule of a function, as described above for this module.
+    option: the rule's option.
     values: the arguments: initial_probs, subgenerator or subtransition or
       edges, other arrays, exits, prob_zero.
     names: their names.
@@ -80,10 +80,10 @@ def _evaluate(
 def spread(
   option: str, values: chain_arguments.Values, names: Sequence[str]
 ) -> Array:
-  """Computes `mean_variance.evaluate` in the dtype of the arguments.
+  """Computes a mean, variance or similar in the dtype of the arguments.
 
   Args:
-    option: its option.
+    option: as in `mean_variance.evaluate`.
     values: as in `value`.
     names: as in `value`.
   """

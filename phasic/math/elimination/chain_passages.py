@@ -20,7 +20,7 @@ from phasic.math.numeric import scaled_sums
 
 
 def sojourn_times(option: None, system: chain_solves.System) -> Array:
-  """Computes expected times in the phases, (..., p); inf in a trap."""
+  """Computes expected sojourn times in the phases, (..., p); inf in a trap."""
   del option
   y = chain_solves.sojourns(chain_solves.natural(system))
   return chain_solves.checked_entries(system, y)
@@ -42,10 +42,11 @@ def visits(option: None, system: chain_solves.System) -> Array:
 
 
 def jumps(option: None, system: chain_solves.System) -> Array:
-  """Computes the expected numbers of passages of the edges, (..., m).
+  """Computes the expected numbers of jumps along the edges, (..., m).
 
-  They are rates times expected times. If such a time is out of range, the
-  passages are the edge's share of the visits to its source.
+  They are rates times expected sojourn times. If such a time is out of range,
+  the expected number of visits to the edge's source is multiplied by the
+  probability that a visit ends by this edge.
   """
   if not entry_phases.are_affordable(system):
     return chain_solves.checked_entries(system, _flows(system))
@@ -86,8 +87,9 @@ def hitting(option: None, system: chain_solves.System, targets: Array) -> Array:
   at_source = chain_solves.at_sources(system, targets) > 0
   weights = np.where(at_source, 0.0, system.weights)
   into = weights * chain_solves.at_targets(system, targets)
-  # Targets end the passage. If they were traps, differences along their edges
-  # would not exist, nor second derivatives of the probabilities.
+  # Killing at rate one in the targets ends the passage. If targets were traps,
+  # differences along their edges would not exist, nor second derivatives of the
+  # probabilities.
   passage, _ = killing_lib.killed(system, weights, targets)
   none = np.zeros_like(system.initial + targets + into[..., :1])
   ends = np.concatenate([into + none[..., :1], none], axis=-1)
@@ -136,7 +138,7 @@ def _survival(
 
 
 def _flows(system: chain_solves.System) -> Array:
-  """Computes w_e y_i; an edge of weight zero is never taken."""
+  """Computes expected jumps w_e y_i along edges; zero where w_e is zero."""
   z = chain_solves.at_sources(system, chain_solves.sojourns(system))
   z = np.where((system.weights == 0) & (z == math.inf), 0.0, z)
   return system.weights * z

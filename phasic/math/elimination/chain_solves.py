@@ -38,7 +38,7 @@ Indices: TypeAlias = Array | onp.ndarray
 
 
 class System(NamedTuple):
-  """A linear system with weights near one.
+  """The linear system of a model, scaled so that its weights are near one.
 
   Attributes:
     indices: sources, then targets, int32 (2, m).
@@ -52,7 +52,7 @@ class System(NamedTuple):
     bad: whether a value is invalid, so that results are NaN, (...).
   """
 
-  # Fields of type Any are None in systems for `solve` alone.
+  # Fields of type Any are None in systems that are used by `solve` only.
   indices: Indices
   weights: Array
   unscaled: Array
@@ -64,7 +64,7 @@ class System(NamedTuple):
 
 
 class Given(NamedTuple):
-  """A model by its edges, before it is checked and scaled.
+  """A model as a list of edges, before it is checked and scaled.
 
   Attributes:
     indices: sources, then targets, int32 (2, m).
@@ -87,7 +87,7 @@ class Given(NamedTuple):
 def derive(
   model: chain_arguments.ChainArguments, discrete: bool, dtype: str
 ) -> System:
-  """Derives the system of a model in the widest available precision.
+  """Derives the linear system of a model in the widest available precision.
 
   Args:
     model: the result of `chain_arguments.convert`.
@@ -102,7 +102,7 @@ def derive(
 def given(
   model: chain_arguments.ChainArguments, discrete: bool, dtype: str
 ) -> Given:
-  """Lists a model by its edges; takes the arguments of `derive`."""
+  """Converts a model to a list of edges; arguments are as in `derive`."""
   wide = static.wide_float()
   *arrays, edges = model
   arrays = [structures.cast(x, wide) for x in arrays]
@@ -146,10 +146,10 @@ def given(
 
 
 def complete(found: Given, discrete: bool, eps: float) -> System:
-  """Derives the system of `Given`; sums near zero count as zero.
+  """Checks and scales a list of edges; rounds sums near zero to zero.
 
   Args:
-    found: `Given`.
+    found: the list of edges.
     discrete: whether weights are probabilities of a step.
     eps: the precision of the model's values.
   """
@@ -169,7 +169,8 @@ def complete(found: Given, discrete: bool, eps: float) -> System:
       bad = bad | np.any(total > 1 + tolerance, axis=-1)
       stay = chain_lib.snap(1.0 - leaving, tolerance)
     else:
-      # Its derivative follows the leaving weights, also with given exits.
+      # The derivative is that of one minus the leaving weights, even if exits
+      # are given.
       fixed = autodiff.stop_gradient
       stay = fixed(stay) - (leaving - fixed(leaving))
     exponent = np.zeros_like(weights[..., 0])
@@ -179,7 +180,7 @@ def complete(found: Given, discrete: bool, eps: float) -> System:
 
 
 def natural(system: System) -> System:
-  """Returns a derived system in the model's unit of time.
+  """Returns a derived system without scaling, in the model's unit of time.
 
   Its solutions are right wherever they can be represented. In the scaled unit
   they may be out of range.
@@ -189,7 +190,7 @@ def natural(system: System) -> System:
 
 
 def _has_no_loops(sources: Array, targets: Array) -> bool:
-  """Returns whether concrete edges have no loop."""
+  """Returns whether edges are known to have no loop from a phase to itself."""
   known = [static.concrete(x) for x in (sources, targets)]
   return all(x is not None for x in known) and not onp.any(known[0] == known[1])
 
@@ -197,7 +198,7 @@ def _has_no_loops(sources: Array, targets: Array) -> bool:
 def _kept(
   indices: Array, weights: Array, p: int, tolerance: float
 ) -> tuple[Array, Array]:
-  """Computes probabilities of staying (..., p), and if a row is above one.
+  """Computes probabilities of staying (..., p); returns also if a sum is > 1.
 
   They are one minus the probabilities of leaving. If that is the smaller part,
   they are the sum of loops and the deficit of the row: so no digits are lost.
@@ -226,7 +227,7 @@ def all_indices(p: int) -> onp.ndarray:
 
 
 def _scaled(system: System) -> System:
-  """Scales the system by a power of two near the largest weight."""
+  """Divides weights by a power of two, so that the largest is near one."""
   info = onp.finfo(static.wide_float())
   lowest = float(info.minexp + 24)
   size = autodiff.stop_gradient(system.weights)
@@ -234,7 +235,7 @@ def _scaled(system: System) -> System:
   largest = np.max(np.where(positive, size, 0.0), axis=-1)
   least = -np.max(np.where(positive, -size, -math.inf), axis=-1)
   some = largest > 0
-  # The unit is smaller if a positive weight would underflow.
+  # The power is smaller if the least positive weight would underflow.
   high, low = (
     np.maximum(binary.exponent(np.where(some, x, 1.0)), lowest)
     for x in (largest, least)
@@ -284,7 +285,10 @@ def solve(
 def solve_transposed(
   system: System, per_phase: Array, per_edge: Array | None = None
 ) -> Array:
-  """Computes U^T (b + sum_e c_e (unit(i_e) - unit(j_e))), (..., p, r)."""
+  """Computes U^T (b + sum_e c_e (unit(i_e) - unit(j_e))), (..., p, r).
+
+  Here b is `per_phase`, c is `per_edge`, and edge e leads from i_e to j_e.
+  """
   return _eliminate(system, per_phase, per_edge, True, False)
 
 
@@ -331,18 +335,18 @@ def absorption_probs(system: System) -> Array:
 
 
 def at_sources(system: System, x: Array) -> Array:
-  """Takes x, (..., p), at the sources of the edges, (..., m)."""
+  """Returns the entries of x (..., p) at edges' sources, (..., m)."""
   return np.take(x, system.indices[0], axis=-1)
 
 
 def at_targets(system: System, x: Array) -> Array:
-  """Takes x, (..., p), at the targets of the edges; 0 at absorption."""
+  """Returns the entries of x (..., p) at edges' targets; 0 at absorption."""
   x = np.concatenate([x, np.zeros_like(x[..., :1])], axis=-1)
   return np.take(x, system.indices[1], axis=-1)
 
 
 def leaving_weights(system: System) -> Array:
-  """Returns the weights, with zeros for edges from a phase to itself."""
+  """Returns the weights (..., m), zero for edges from a phase to itself."""
   own = system.indices[0] == system.indices[1]
   return np.where(own, 0.0, system.weights)
 
@@ -363,7 +367,7 @@ def later_steps(system: System, b: Array) -> Array:
 
 
 def sojourns_and_traps(system: System) -> tuple[Array, Array, Array]:
-  """Computes sojourn times y, y at the sources of edges, and traps.
+  """Computes expected sojourn times y by phase and by edge, and finds traps.
 
   Returns:
     y (..., p); z (..., m), y at the sources, with derivatives that need no sums
@@ -389,20 +393,20 @@ def largest_exponent(x: Array) -> Array:
 
 
 def undefined(where: Array, *arrays: Array) -> Array:
-  """Returns 0, (...), whose derivatives in the arrays are NaN at `where`."""
+  """Returns zeros (...) whose derivatives in the arrays are NaN at `where`."""
   total: Array | float = 0.0
   for x in arrays:
     total = total + 0.0 * np.sum(x, axis=-1)
-  # The root has no derivative at zero.
+  # The square root has no derivative at zero.
   root = np.sqrt(np.where(where, total, 1.0))
   return root - np.where(where, 0.0, 1.0)
 
 
 def checked(system: System, x: Array) -> Array:
-  """Returns x, (...), with NaN where the system is bad."""
+  """Returns x, (...), with NaN where the system is invalid."""
   return x * np.where(system.bad, math.nan, 1.0)
 
 
 def checked_entries(system: System, x: Array) -> Array:
-  """Returns x, (..., n), with NaN where the system is bad."""
+  """Returns x, (..., n), with NaN where the system is invalid."""
   return x * np.where(system.bad, math.nan, 1.0)[..., None]

@@ -1,8 +1,9 @@
-"""Chains with entry phases: phases of rate one before each phase.
+"""Chains with an entry phase of rate one before each phase.
 
-The expected time in an entry phase is the expected number of visits. Solved for
-directly, that number is right wherever it can be represented. A rate times the
-expected time in a phase may have a factor that is out of range.
+The expected time in an entry phase is the expected number of visits to its
+phase. This solution of a linear system is right wherever it can be represented.
+The number of visits is also a rate times the expected time in a phase, but one
+of these factors may be out of range.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.elimination import chain_solves
 
-# Entry phases make the elimination of larger graphs several times as long. So
-# these are solved without: then the expected times must be in range too.
+# Entry phases make elimination several times as long. So larger graphs are
+# solved without entry phases: then expected times must be in range too.
 MAX_PHASES = 1024
 
 
 def are_affordable(system: chain_solves.System) -> bool:
-  """Returns whether the system is small enough for entry phases."""
+  """Returns whether the system is small enough to add entry phases."""
   return static.shape(system.initial)[-1] <= MAX_PHASES
 
 
@@ -37,7 +38,7 @@ def with_entry_phases(system: chain_solves.System) -> chain_solves.System:
   p = static.shape(system.initial)[-1]
   indices = structures.cast(system.indices, "int32")
   sources, targets = indices[0], indices[1]
-  # Absorption moves from p to 2 p, behind the entry phases.
+  # The index of absorption changes from p to 2 p, after the entry phases.
   ahead = np.where(targets == sources, 0, p)
   targets = targets + structures.cast(ahead, "int32")
   phases = structures.cast(onp.arange(p), "int32")

@@ -79,7 +79,7 @@ def excess(option: None, system: chain_solves.System, s: Array) -> Array:
   more = np.where(inside, more, 0.0)[..., 0]
   begins = chain_solves.at_sources(system, np.where(inside[..., 0], 1.0, 0.0))
   apart = np.where(begins > 0, apart[..., 0], 0.0)
-  # Scale by a power of two near the largest, as squares may underflow.
+  # Scale by a power of two near the largest entry, as squares may underflow.
   unit = chain_solves.largest_exponent(more)
   more, apart = (
     scaled_sums.times_power(a, -unit[..., None]) for a in (more, apart)
@@ -107,10 +107,11 @@ def excess(option: None, system: chain_solves.System, s: Array) -> Array:
 
 
 def longest_time(option: None, system: chain_solves.System, s: Array) -> Array:
-  """Computes the longest mean of the chain tilted by exp(s X), (...).
+  """Computes the largest mean time to absorption of a tilted chain, (...).
 
-  A rule for `chain_calls`, for s > 0; a constant. Only phases that alpha can
-  reach count. The result is a placeholder for s at or above the decay rate.
+  The chain is tilted by exp(s X), and the maximum is over the phases that alpha
+  can reach. This is a rule for `chain_calls`, for s > 0. The result is a
+  constant for derivatives, and a placeholder for s at or above the decay rate.
   """
   del option
   fixed = autodiff.stop_gradient
@@ -129,9 +130,10 @@ class _Tilted(NamedTuple):
   """A chain with weights w_ij x_j / x_i, where x_i = E exp(s X) from phase i.
 
   Attributes:
-    chain: the tilted chain; killing and growth are zero, with derivatives.
+    chain: the tilted chain; its killing edges have weight zero, but nonzero
+      derivatives.
     absorbed: right-hand sides for absorption, see `killing.killed`.
-    level: x as constants, one where x is unknown, (..., p).
+    level: x, a constant for derivatives, one where x is unknown, (..., p).
     known: whether x is known, (..., p).
     reached: which phases alpha can reach, (..., p).
     growth: s, in the system's unit, (...).
@@ -148,14 +150,14 @@ class _Tilted(NamedTuple):
 
 
 def _tilted(system: chain_solves.System, s: Array) -> _Tilted:
-  """Tilts the chain, for s >= 0.
+  """Applies exponential tilting by exp(s X) to a chain, for s >= 0.
 
   On the tilted chain the solution is one everywhere. The deficits of its rows
   are killing edges of weight zero, whose derivatives may be negative.
   """
   fixed = autodiff.stop_gradient
   p = static.shape(system.initial)[-1]
-  # An overflow means that s is above any rate.
+  # If this overflows, s is above any rate.
   growth = scaled_sums.times_power(s, -system.exponent)
   constant = system._replace(
     weights=fixed(system.weights), initial=fixed(system.initial)
@@ -192,15 +194,15 @@ def _grown(system: chain_solves.System, s: Array) -> Array:
 def _in_range(
   system: chain_solves.System, tilted: _Tilted, total: Array, s: Array
 ) -> Array:
-  """Sets inf for s at or above the decay rate, and NaN where unknown."""
+  """Sets results to inf for s at or above the decay rate, NaN where unknown."""
   code, known, reached = tilted.code, tilted.known, tilted.reached
-  # Below the decay rate the result may overflow.
+  # The expectation from a phase may overflow below the decay rate.
   lost = (
     np.any(reached & np.logical_not(known), axis=-1) | (code < 0) | np.isnan(s)
   )
   total = np.where(lost, math.nan, total)
   total = np.where((code > 0) & np.logical_not(np.isnan(s)), math.inf, total)
-  # A phase that alpha cannot reach may be above its own decay rate.
+  # s may be above the decay rate of a phase that alpha cannot reach.
   unreached = np.any(np.logical_not(known) & np.logical_not(reached), axis=-1)
   growth = tilted.growth
   finite = np.where(np.isfinite(growth), growth, 0.0)
@@ -226,14 +228,14 @@ def _solution(
   doubt = 32 * p * float(onp.finfo(static.dtype_name(exits)).eps)
   trials = np.stack([growth, growth * (1.0 + doubt), growth * (1.0 - doubt)])
   x, positive = _eliminate(between[None], exits[None], trials)
-  # Pivots of phases that are not reached do not count.
+  # Pivots of phases that alpha cannot reach do not count.
   good = np.all(positive | np.logical_not(reached[None]), axis=-1)
   leaving = chain_solves.leaving_weights(system)
   total = segments.segment_sum(leaving, system.indices[0], p)
   number = segments.segment_sum(
     np.where(leaving > 0, 1.0, 0.0), system.indices[0], p
   )
-  # A phase with one edge has an exact decay rate.
+  # The decay rate of a phase with a single edge is known exactly.
   slow = reached & (number == 1) & (total <= growth[..., None])
   above = np.any(slow, axis=-1) & (growth > 0)
   code = np.where(
@@ -270,7 +272,8 @@ def _eliminate(off: Array, exits: Array, growth: Array) -> tuple[Array, Array]:
   dtype = static.dtype_name(exits)
   units = structures.cast(onp.eye(p)[order], dtype)
   remain = structures.cast(onp.tril(onp.ones((p, p)), -1)[order], dtype)
-  # Row sums: a pivot is a row sum plus the row's remaining entries.
+  # Row sums of -(S + s I): a pivot is a row sum plus the row's weights to the
+  # phases that remain.
   net = exits - growth[..., None]
   off = off + np.zeros_like(net)[..., None]
   exits = exits + np.zeros_like(net)
@@ -301,7 +304,7 @@ def _eliminate(off: Array, exits: Array, growth: Array) -> tuple[Array, Array]:
   ) -> tuple[tuple[Array, Array], None]:
     x, positive = carry
     unit, row, out, pivot = step
-    # An unknown phase makes the phases that lead to it unknown.
+    # The value of a phase is unknown if it leads to a phase of unknown value.
     there = np.where(row > 0, x, 0.0)
     value = out + np.sum(row * there, axis=-1)
     good = pivot > 0

@@ -28,7 +28,8 @@ from phasic.math.model.model_types import Model
 from phasic.math.numeric import array_utils
 from phasic.math.numeric import scaled_sums
 
-# The inverse of a smaller time may be infinite.
+# The largest time counts as at least this: the inverse of a smaller one may be
+# infinite.
 _LEAST_TIME = {"float64": 1e-290, "float32": 1e-30}
 # Sources, targets and weights of edges.
 Part: TypeAlias = tuple[chain_solves.Indices, chain_solves.Indices, Array]
@@ -36,7 +37,7 @@ _More = TypeVar("_More", bound=Hashable)
 
 
 class Option(NamedTuple, Generic[_More]):
-  """Options of rules.
+  """The option of a rule for `chain_calls`, with the structure of its chain.
 
   Attributes:
     discrete: whether time is discrete.
@@ -65,7 +66,7 @@ def value(
 
 
 def edges(option: Option, system: chain_solves.System) -> Part:
-  """Returns sources, targets and weights of all edges."""
+  """Returns sources, targets and unscaled weights of edges, including stays."""
   sources, targets = system.indices[0], system.indices[1]
   weights = scaled_sums.times_power(system.weights, system.exponent[..., None])
   if system.stay is None or not option.has_stays:
@@ -79,13 +80,13 @@ def edges(option: Option, system: chain_solves.System) -> Part:
 
 
 def good_times(times: Array, discrete: bool) -> Array:
-  """Returns which times are valid."""
+  """Returns which times are valid, as a boolean array (...)."""
   good = (times >= 0) & (times < math.inf)
   return good & (np.floor(times) == times) if discrete else good
 
 
 def killing(times: Array, discrete: bool) -> tuple[Array, Array, Array]:
-  """Returns times with zeros for invalid ones, which are valid, and c."""
+  """Returns times, zero where invalid; their validity; and killing rates c."""
   good = good_times(times, discrete)
   times = np.where(good, times, 0.0)
   fixed = np.reshape(autodiff.stop_gradient(times), (-1,))
@@ -111,7 +112,7 @@ def density(
     initial: masses of its phases, (..., q).
     parts: tuples of sources, targets and weights (..., m).
     times: (...).
-    kind: "log_density" for its logarithm.
+    kind: "density", or "log_density" for its logarithm.
   """
   sources, targets = (
     np.concatenate([structures.cast(part[i], "int32") for part in parts])

@@ -49,7 +49,7 @@ def killed(
 def absorbed_or_caught(
   system: chain_solves.System,
 ) -> tuple[chain_solves.System, Array]:
-  """Adds killing in traps; returns the same as `killed`."""
+  """Adds killing edges of weight one in traps; returns a pair as `killed`."""
   trapped = chain_solves.absorption_probs(system) == 0
   return killed(system, system.weights, np.where(trapped, 1.0, 0.0))
 
@@ -59,7 +59,7 @@ def killed_or_absorbed(
 ) -> tuple[chain_solves.System, Array]:
   """Adds killing to a system, and absorption where it would stay for ever.
 
-  The result is the same as of `killed`. A class of phases without killing or
+  It returns a pair as `killed`. A class of phases without killing or
   exits counts as absorption.
 
   Args:

@@ -19,8 +19,9 @@ from phasic.math.elimination import moment_chains
 MEAN, VARIANCE, STDDEV = "mean", "variance", "stddev"
 SECOND_MOMENT = "second moment"
 
-# With so few edges a mean is computed together with the variance: compilers
-# merge the calls of a user of both, and the mean alone is fast anyway.
+# With at most this many edges, a call for the mean computes the variance too.
+# Compilers then merge the calls of a user who needs both. With few edges the
+# mean alone is fast anyway.
 _MOST_SHARED = 4096
 
 

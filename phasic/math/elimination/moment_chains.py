@@ -9,9 +9,10 @@ With b_1 = r, raw moments are E[Y^k] = y . b_k, where y = U^T alpha and
 The variance is the one of the martingale of expected totals: each jump i -> j
 changes the expected total by d = x_i - x_j, with x = U r. Continuous:
 
-  Var Y = sum_e w_e z_e d_e^2 + sum_i alpha_i (x_i - E Y)^2 + z (E Y)^2.
+  Var Y = sum_e w_e y_i d_e^2 + sum_i alpha_i (x_i - E Y)^2 + z (E Y)^2,
 
-In discrete time a jump changes it by r_i - d, a step in the same phase by r_i.
+summed over edges e = i -> j, with the mass z at zero. In discrete time a jump
+changes the expected total by r_i - d, a step in the same phase by r_i.
 All sums have nonnegative terms.
 
 Reference: L. Rogers, D. Williams, Diffusions, Markov processes and martingales
@@ -100,7 +101,7 @@ def variance(root: bool, system: chain_solves.System) -> Array:
 
 
 def means(option: None, system: chain_solves.System, rewards: Array) -> Array:
-  """Computes means of totals, (..., R); arguments are as in `covariance`."""
+  """Computes means of accumulated rewards, (..., R), as in `covariance`."""
   del option
   y, _, r, infinite, undefined = start_all(system, rewards)
   columns = np.moveaxis(r, -1, -2)
@@ -114,7 +115,9 @@ def means(option: None, system: chain_solves.System, rewards: Array) -> Array:
 def covariance(
   option: None, system: chain_solves.System, rewards: Array
 ) -> Array:
-  """Computes covariances of totals, (..., R, R); NaN for infinite means.
+  """Computes covariances of accumulated rewards, (..., R, R).
+
+  They are NaN where a mean is infinite.
 
   Args:
     option: None.
@@ -178,7 +181,9 @@ def cross_moments(
 def _changes(
   system: chain_solves.System, y: Array, z: Array, r: Array
 ) -> list[tuple[Array, Array, Array]]:
-  """Computes the terms of the covariances of R totals.
+  """Computes the terms of the covariances of R accumulated rewards.
+
+  A covariance is the sum of mass times count times both changes.
 
   Args:
     system: the system.
@@ -228,7 +233,7 @@ def _checked_rewards(
 def start_all(
   system: chain_solves.System, rewards: Array
 ) -> tuple[Array, Array, Array, Array, Array]:
-  """Computes sojourn times and rewards, for moments of totals.
+  """Computes sojourn times, and rewards that are zero where totals are inf.
 
   Args:
     system: the system.
@@ -259,7 +264,12 @@ def start_all(
 def _start(
   system: chain_solves.System, rewards: Array
 ) -> tuple[Array, Array, Array, Array]:
-  """Computes y, z, rewards outside unreached traps, and if E Y is infinite."""
+  """Computes sojourn times, and whether the expected total is infinite.
+
+  Returns:
+    y and z as in `start_all`; the rewards, zero in traps that alpha cannot
+    reach; and whether E Y is infinite, (...).
+  """
   y, z, unreached = chain_solves.sojourns_and_traps(system)
   r = np.where(unreached, 0.0, rewards)
   infinite = np.any((y == math.inf) & (r > 0), axis=-1)
@@ -274,7 +284,7 @@ def _product(r: Array, x: Array) -> Array:
 def _next_sum(
   system: chain_solves.System, r: Array, sums: Sequence[Array]
 ) -> Array:
-  """Computes b_k for a discrete chain from b_1, ..., b_{k-1}."""
+  """Computes b_k of a discrete chain, given b_1, ..., b_{k-1}."""
   k = len(sums) + 1
   # Second derivatives of r**k at zero are NaN in TensorFlow.
   powers: list[Array] = [np.ones_like(r)]

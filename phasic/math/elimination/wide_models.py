@@ -28,8 +28,8 @@ def widened(model: Model, discrete: bool) -> Model:
     discrete: whether time is discrete.
 
   Returns:
-    The four arguments, by edges if the precision was lower; NaN for invalid
-    values.
+    The four arguments, with edges in place of the matrix if the precision was
+    lower; NaN for invalid values.
   """
   initial, matrix, exits, atom = model
   wide = static.wide_float()
