@@ -1,6 +1,6 @@
-"""Recursions over tuples of counts, by levels of equal sums.
+"""Recursions over multi-indices of counts, by levels of equal sums.
 
-Arrays of a level have one column for each tuple.
+Arrays of a level have one column for each multi-index, a tuple.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def checked(name: str, values: ArrayLike, size: int) -> tuple[int, ...]:
 
 
 def levels(counts: tuple[int, ...]) -> list[list[tuple[int, ...]]]:
-  """Lists the tuples of counts up to the given ones, by their sums."""
+  """Lists the multi-indices n <= counts, grouped by their sums 0, 1, ..."""
   found: list[list[tuple[int, ...]]] = [[] for _ in range(sum(counts) + 1)]
   for n in itertools.product(*(range(c + 1) for c in counts)):
     found[sum(n)].append(n)
@@ -47,7 +47,7 @@ def lowered(
   level: Sequence[tuple[int, ...]],
   k: int,
 ) -> Array:
-  """Takes the columns of x for tuples with one less at k; zeros if absent.
+  """Returns the columns of x at n - e_k, for each n of a level; 0 if absent.
 
   Args:
     x: (..., number of tuples of the level before).
@@ -64,7 +64,7 @@ def raised(
   before: Sequence[tuple[int, ...]],
   k: int,
 ) -> Array:
-  """Takes the columns of x for tuples with one more at k; zeros if absent.
+  """Returns the columns of x at n + e_k, for each n of a level; 0 if absent.
 
   It is the transpose of `lowered`.
 

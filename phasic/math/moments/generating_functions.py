@@ -40,8 +40,8 @@ def moment_generating_function(
   It is inf for s at or above the decay rate, the least s for which -(S + s I)
   has no positive inverse. Only phases that alpha can reach count. Just below
   the decay rate the result loses as many digits as 1 - s / rate. It is NaN if
-  rounding leaves open on which side s is, and if E exp(s X) from a phase
-  overflows.
+  rounding leaves open on which side of the decay rate s is, or if E exp(s X)
+  from a phase overflows.
 
   Args:
     s: (...), per unit of time. s > 0 needs a dense matrix, of at most 4096
@@ -140,13 +140,13 @@ def excess_statistics(
 
 
 def _killed_steps(option: None, system: chain_solves.System, u: Array) -> Array:
-  """Computes E exp(-u N), (...)."""
+  """Computes E exp(-u N), (...): a rule for `chain_calls`."""
   value = exponential_tilting.generating(True, system, 0.0 - u)
   return value + np.where(u >= 0, 0.0, float("nan"))
 
 
 def _value(values: chain_arguments.Values, names: Sequence[str]) -> Array:
-  """Computes E exp(s X)."""
+  """Computes E exp(s X), by a simpler system if s is known to be <= 0."""
   known = static.concrete(values[2])
   below = known is not None and not onp.any(known > 0)
   return chain_calls.value(

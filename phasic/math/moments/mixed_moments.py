@@ -22,7 +22,7 @@ from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.moments import count_levels
 from phasic.math.numeric import scaled_sums
 
-# The largest number of products of lower powers.
+# The largest number of moments E[Y^m], m <= orders, on the way to the result.
 MAX_PRODUCTS = 2**16
 
 
@@ -91,7 +91,7 @@ def mixed_moment(
 
 
 def checked_orders(orders: ArrayLike, size: int) -> tuple[int, ...]:
-  """Checks the orders; returns a tuple of ints."""
+  """Converts the orders to ints; raises ValueError if they are too large."""
   found = count_levels.checked("orders", orders, size)
   number = math.prod(n + 1 for n in found)
   if number > MAX_PRODUCTS:
@@ -103,14 +103,14 @@ def checked_orders(orders: ArrayLike, size: int) -> tuple[int, ...]:
 
 
 def factors(level: Sequence[tuple[int, ...]], k: int) -> onp.ndarray:
-  """Returns n_k for the tuples n of a level, on the host."""
+  """Returns n_k for each multi-index n of a level, as a host array."""
   return onp.asarray([float(n[k]) for n in level])
 
 
 def moment(
   orders: tuple[int, ...], system: chain_solves.System, rewards: Array
 ) -> Array:
-  """Computes the moment, (...)."""
+  """Computes the mixed moment, (...): a rule for `chain_calls`."""
   y, _, r, infinite, undefined = moment_chains.start_all(system, rewards)
   endless = np.any(infinite & (onp.asarray(orders) > 0), axis=-1)
   reached = (autodiff.stop_gradient(y) > 0)[..., None]

@@ -219,7 +219,7 @@ def reward_cross_moments(
 def power(
   values: chain_arguments.Values, order: Integer, names: Sequence[str]
 ) -> Array:
-  """Computes raw moments 1, ..., order.
+  """Computes the raw moments of orders 1, ..., order, (..., order).
 
   Args:
     values: a model, optionally with rewards in the third place.

@@ -129,7 +129,7 @@ def _occupancy(values: chain_arguments.Values, discrete: bool) -> Array:
 
 
 def probs(discrete: bool, system: chain_solves.System, times: Array) -> Array:
-  """Computes the probabilities, (..., p).
+  """Computes the state probabilities, (..., p): a rule for `chain_calls`.
 
   Args:
     discrete: whether time is discrete.
@@ -140,7 +140,7 @@ def probs(discrete: bool, system: chain_solves.System, times: Array) -> Array:
 
 
 def _shares(discrete: bool, system: chain_solves.System, times: Array) -> Array:
-  """Computes the probabilities divided by their sum, (..., p)."""
+  """Computes the state probabilities given X > t, (..., p)."""
   found = _of_reversed("log_density", discrete, system, times)
   total = np.sum(found, axis=-1)[..., None]
   some = total > 0
@@ -150,13 +150,17 @@ def _shares(discrete: bool, system: chain_solves.System, times: Array) -> Array:
 def _of_reversed(
   function: str, discrete: bool, system: chain_solves.System, times: Array
 ) -> Array:
-  """Computes y times the derivatives of a function of the reversed chain."""
+  """Computes y_j times the derivative in initial mass j of the reversed chain.
+
+  The derivative is that of `function`, a density or its logarithm.
+  """
   indices, weights, y, none, lost = _reversed(system)
   p = static.shape(y)[-1]
   batch = static.broadcast_shapes(
     static.shape(times), static.shape(y)[:-1], static.shape(weights)[:-1]
   )
-  # No mass starts in phases that are never left: it would dominate the rest.
+  # The reversed chain does not start in phases that alpha cannot reach: mass
+  # that is never absorbed would dominate.
   start = np.where(none, 0.0, np.ones_like(y) / (p + 1))
   start = np.concatenate([start, np.zeros_like(start[..., :1])], axis=-1)
   start = np.broadcast_to(start, (*batch, p + 1))
@@ -177,9 +181,9 @@ def _of_reversed(
 def _reversed(
   system: chain_solves.System,
 ) -> tuple[Array, Array, Array, Array, Array]:
-  """Builds the reversed chain: indices, weights, y, and two conditions.
+  """Builds the reversed chain: indices, weights, y, and two boolean arrays.
 
-  The conditions are whether alpha cannot reach a phase, and whether the phase
+  These are whether alpha cannot reach a phase, and whether the phase
   is a trap that alpha can reach, both (..., p). Phase p of the reversed chain
   is never left if an edge leads to it. Without such edges it is left at the
   largest rate: a phase that is never left would dominate at late times.
@@ -208,7 +212,7 @@ def _reversed(
   used = np.any(none, axis=-1)[..., None]
   parts = [weights, ends, others, np.where(used, 0.0, soon)]
   if system.stay is not None:
-    # Small probabilities would lose digits as one minus the others.
+    # As one minus the others, small probabilities of staying would lose digits.
     stay = system.stay + np.zeros_like(y)
     parts.append(np.where((stay < 0.5) & np.logical_not(caught), stay, 0.0))
   weights = np.concatenate(parts, axis=-1)

@@ -71,7 +71,7 @@ def expected_jumps(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Computes the expected numbers of passages of the edges.
+  """Computes the expected numbers of jumps along the edges.
 
   For an edge to absorption it is the probability of absorption by this edge. So
   sums over such edges are probabilities of causes.

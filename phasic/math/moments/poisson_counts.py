@@ -103,7 +103,7 @@ def joint_mark_probs(
 
 
 def checked_counts(max_counts: ArrayLike, size: int) -> tuple[int, ...]:
-  """Checks the largest counts; returns a tuple of ints."""
+  """Converts `max_counts` to ints; raises ValueError if they are too large."""
   counts = count_levels.checked("max_counts", max_counts, size)
   number = math.prod(n + 1 for n in counts)
   if number > MAX_PROBS or sum(counts) > MAX_TOTAL:
@@ -118,7 +118,11 @@ def checked_counts(max_counts: ArrayLike, size: int) -> tuple[int, ...]:
 def probs(
   counts: tuple[int, ...], system: chain_solves.System, rates: Array
 ) -> Array:
-  """Computes the probabilities, (..., counts + 1)."""
+  """Computes P(N = n) for all n <= counts: a rule for `chain_calls`.
+
+  Returns:
+    An array (..., counts[0] + 1, ..., counts[R - 1] + 1).
+  """
   good = np.all(np.all((rates >= 0) & np.isfinite(rates), axis=-1), axis=-1)
   rates = scaled_sums.times_power(rates, -system.exponent[..., None, None])
   system, ends = killing.killed_or_absorbed(system, np.sum(rates, axis=-1))
@@ -139,7 +143,16 @@ def probs(
 
 
 def laid_out(counts: tuple[int, ...], found: Sequence[Array]) -> Array:
-  """Arranges the columns of levels, (..., n), as an array (..., counts + 1)."""
+  """Arranges levels of probabilities in an array with one axis for each count.
+
+  Args:
+    counts: the largest counts.
+    found: an array for each level of `count_levels.levels`, one column for each
+      multi-index.
+
+  Returns:
+    An array (..., counts[0] + 1, ..., counts[R - 1] + 1).
+  """
   batch = static.broadcast_shapes(*(static.shape(x)[:-1] for x in found))
   found = [np.broadcast_to(x, (*batch, static.shape(x)[-1])) for x in found]
   tuples = itertools.chain(*count_levels.levels(counts))

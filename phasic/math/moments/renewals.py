@@ -32,12 +32,12 @@ from phasic.math.model.model_types import Model
 from phasic.math.numeric import array_utils
 from phasic.math.numeric import scaled_sums
 
-# The largest number of edges by which a chain restarts.
+# The largest number of edges that restart a chain after absorption.
 _MAX_STARTS = 2**24
 
 
 def renewal_density(model: Model, times: Array, discrete: bool) -> Array:
-  """Computes the renewal density at t > 0, or the probability at step n.
+  """Computes the renewal density at t > 0, or the renewal probability at n.
 
   Args:
     model: initial masses, a matrix or edges, exits or None, mass at zero or
@@ -90,7 +90,7 @@ def equilibrium_probs(model: Model, discrete: bool) -> Array:
 
 
 def _ends(matrix: Matrix, p: int) -> tuple[int, ...] | None:
-  """Returns the phases with exits, None if any phase may have one."""
+  """Returns the phases with exits, or None if these phases are not known."""
   if not operands.is_edges(matrix):
     return None
   sources, targets = (

@@ -1,12 +1,12 @@
 """Moments of a time X given X <= t.
 
-A Poisson process of rate c, in discrete time a Bernoulli process, runs beside
-the chain, and the chain counts its events. The density at t is a moment, where
-the chain ends with an event:
+The chain is extended by a count of the events of an independent Poisson process
+of rate c, in discrete time of a Bernoulli process. The extended chain ends with
+an event. Its density at t gives a moment:
 
 - k events before the absorption at u give c^(k+1) exp(-c t) times the integral
   of u^k / k! f(u) over u < t;
-- k events after the absorption give the same of (t - u)^k / k! f(u).
+- k events after the absorption give the same integral of (t - u)^k / k! f(u).
 
 In discrete time, binomial coefficients of u or t - u and k replace the powers.
 So nothing is subtracted: with m = E[X | X <= t], the variance is the sum of
@@ -44,7 +44,7 @@ def raw_moments(
       None.
     limit: t, (...), finite and >= 0, an integer in discrete time. Results are
       NaN for other limits, and if P(X <= t) is zero.
-    order: an int.
+    order: a positive int.
     discrete: whether time is discrete.
   """
   log_mass = _log_mass(model, limit, discrete)
@@ -128,14 +128,14 @@ def _log_moment(
   limit: Array,
   discrete: bool,
 ) -> Array:
-  """Computes the log of a rule's integral, for `count` Poisson counts."""
+  """Computes the logarithm of a moment by a rule, with k = `count` events."""
   return killed_chains.value(rule, model, limit, discrete, count)
 
 
 def _power_of_time(
   option: killed_chains.Option[int], system: chain_solves.System, times: Array
 ) -> Array:
-  """Computes log E[X^k / k!; X <= t], in discrete time of binomials."""
+  """Computes log E[X^k / k!; X <= t], or log E[C(X, k); X <= t] in steps."""
   count, discrete = option.more, option.discrete
   p = static.shape(system.initial)[-1]
   absorbed, trap = (count + 1) * p, (count + 1) * p + 1
@@ -158,7 +158,7 @@ def _power_of_time(
       parts.append((sources + k * p, own, c * weights))
     else:
       parts.append((phases + k * p, phases + (k + 1) * p, event_rates))
-  # A further event is one too many.
+  # Further events lead to the trap, as they are too many.
   parts.append((phases + count * p, phases * 0 + trap, event_rates))
   parts.append((onp.asarray([absorbed]), onp.asarray([trap + 1]), _one(c)))
   rest = np.zeros_like(system.initial[..., :1])
@@ -169,7 +169,10 @@ def _power_of_time(
 def _power_of_rest(
   option: killed_chains.Option[int], system: chain_solves.System, times: Array
 ) -> Array:
-  """Computes log E[(t - X)^k / k!; X <= t], in discrete time of binomials."""
+  """Computes log E[(t - X)^k / k!; X <= t], or log E[C(t - X, k); X <= t].
+
+  The second holds in discrete time.
+  """
   count, discrete = option.more, option.discrete
   p = static.shape(system.initial)[-1]
   trap = p + count + 1
@@ -201,7 +204,7 @@ def _undone(
   good: Array,
   c: Array,
 ) -> Array:
-  """Computes the log of the integral by the log density of a killed chain."""
+  """Computes the log of a moment from the log density of the killed chain."""
   found = killed_chains.density(
     discrete, start, parts, times + 1.0 if discrete else times, "log_density"
   )
