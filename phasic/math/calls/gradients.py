@@ -4,7 +4,7 @@ Structures are nested tuples, lists and mappings; in JAX all pytrees. Real
 numbers in them are differentiated as arrays of the substrate: floating arrays
 and Python numbers, 2 as 2.0. Integer and boolean arrays are constants, whose
 derivatives are None. In NumPy a function must use functions of NumPy and phasic
-only: other code raises, as it would lose the derivative.
+only: other code raises an error, as it would lose the derivative.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def jvp(
   Args:
     f: a function that returns an array, or a structure of arrays.
     primals: where to evaluate it: arrays, numbers or structures of them.
-    tangents: in their structures; None stands for zeros.
+    tangents: in the structures of the primals; None stands for zeros.
 
   Returns:
     The value, and the Jacobian times the tangents, in the structure of the
@@ -162,7 +162,7 @@ def hessian_vector_product(
   Args:
     f: a function that returns one array of real numbers.
     primals: where to evaluate it: arrays, numbers or structures of them.
-    tangents: in their structures; None stands for zeros.
+    tangents: in the structures of the primals; None stands for zeros.
 
   Returns:
     The product in the structure of the primal, or a tuple if there are several.

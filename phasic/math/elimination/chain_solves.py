@@ -198,7 +198,7 @@ def _has_no_loops(sources: Array, targets: Array) -> bool:
 def _kept(
   indices: Array, weights: Array, p: int, tolerance: float
 ) -> tuple[Array, Array]:
-  """Computes probabilities of staying (..., p); returns also if a sum is > 1.
+  """Returns probabilities of staying (..., p), and if a row sum is above one.
 
   They are one minus the probabilities of leaving. If that is the smaller part,
   they are the sum of loops and the deficit of the row: so no digits are lost.
@@ -271,7 +271,7 @@ def solve(
   per_edge: Array | None = None,
   gives_edges: bool = False,
 ) -> Array | tuple[Array, Array]:
-  """Computes U b and, with `gives_edges`, its differences along edges.
+  """Computes x = U b and, with `gives_edges`, its differences along edges.
 
   Args:
     system: the system.

@@ -1,8 +1,8 @@
 """Moment generating functions, by exponential tilting.
 
-Killing at the negative rate -s gives a linear system with matrix -(S + s I). It
-is eliminated as in `elimination`, but row sums may have any sign. The pivots
-are all positive if and only if s is below the decay rate.
+Killing at the negative rate -s gives a linear system with matrix -(S + s I).
+This matrix is eliminated as in `elimination`, but row sums may have any sign.
+The pivots are all positive if and only if s is below the decay rate.
 
 Reference: A. Berman, R. Plemmons, Nonnegative matrices in the mathematical
   sciences, 1994, ch. 6.
@@ -52,9 +52,9 @@ def excess(option: None, system: chain_solves.System, s: Array) -> Array:
   """Computes mean, variance and standard deviation of exp(s X) - 1, (..., 3).
 
   A rule for `chain_calls`, for s > 0. With x_i = E exp(s X) from phase i, the
-  mean is alpha U s x, a sum of nonnegative terms. The variance is that of the
-  martingale of expected values. At a jump from i to j at time t the martingale
-  changes by exp(s t) (x_j - x_i):
+  mean is alpha U s x, a sum of nonnegative terms. The variance is computed
+  from the martingale of expected values. At a jump from i to j at time t the
+  martingale changes by exp(s t) (x_j - x_i), so the variance is
 
       sum_i alpha_i (x_i - E exp(s X))^2 + alpha (-(S + 2 s I))^-1 d,
       d_i = sum_j w_ij (x_i - x_j)^2.

@@ -57,7 +57,7 @@ def value(
   discrete: bool,
   more: Hashable = None,
 ) -> Array:
-  """Evaluates `rule(option, system, times)`, (...), see `chain_calls`."""
+  """Evaluates a `chain_calls` rule, `rule(option, system, times)`, (...)."""
   initial, matrix, exits, atom = model
   values = (initial, matrix, times, exits, atom)
   has_stays = discrete and not operands.is_edges(matrix)
@@ -86,7 +86,7 @@ def good_times(times: Array, discrete: bool) -> Array:
 
 
 def killing(times: Array, discrete: bool) -> tuple[Array, Array, Array]:
-  """Returns times, zero where invalid; their validity; and killing rates c."""
+  """Returns times, zero where invalid; their validity; the killing rate c."""
   good = good_times(times, discrete)
   times = np.where(good, times, 0.0)
   fixed = np.reshape(autodiff.stop_gradient(times), (-1,))

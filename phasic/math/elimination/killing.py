@@ -59,8 +59,8 @@ def killed_or_absorbed(
 ) -> tuple[chain_solves.System, Array]:
   """Adds killing to a system, and absorption where it would stay for ever.
 
-  It returns a pair as `killed`. A class of phases without killing or
-  exits counts as absorption.
+  It returns a pair as `killed`. A class of phases without killing or exits
+  counts as absorption.
 
   Args:
     system: the system of a continuous chain.

@@ -6,8 +6,8 @@ With b_1 = r, raw moments are E[Y^k] = y . b_k, where y = U^T alpha and
   continuous:  b_k = k r U b_{k-1},
   discrete:    b_k = r^k + sum_{l<k} C(k, l) r^{k-l} U T b_l,
 
-The variance is the one of the martingale of expected totals: each jump i -> j
-changes the expected total by d = x_i - x_j, with x = U r. Continuous:
+The variance is computed from the martingale of expected totals: each jump
+i -> j changes the expected total by d = x_i - x_j, with x = U r. Continuous:
 
   Var Y = sum_e w_e y_i d_e^2 + sum_i alpha_i (x_i - E Y)^2 + z (E Y)^2,
 

@@ -17,7 +17,7 @@ class SufficientStatistics(NamedTuple):
     visits: (..., p), the time spent in each phase; in discrete time the number
       of steps made from it.
     jumps: (..., p, p), the number of jumps between phases, zero from a phase to
-      itself; for a model of edges (..., m), the number of passages of each
+      itself; for a model of edges (..., m), the number of jumps along each
       edge, including exits.
     exits: (..., p), the number of absorptions from each phase.
     stays: (..., p), the number of steps from a phase to itself; zero in

@@ -60,7 +60,7 @@ DISCRETE_INTERVAL_ARGUMENTS = (
   "exit_probs",
   "prob_zero",
 )
-# The arguments of functions of rewards, which replace the value.
+# The arguments of functions that take rewards instead of the value.
 REWARD_ARGUMENTS = (
   "initial_probs",
   "subgenerator",
@@ -94,7 +94,7 @@ class Layout(NamedTuple):
     shapes: the original shapes of initial_probs, subgenerator (or the
       parameters of edges), exit_rates, prob_zero and times; None for absent
       ones.
-    event_ranks: the ranks of the model's four without batch dimensions.
+    event_ranks: the ranks of the model's four arrays without batch dimensions.
   """
 
   batch: static.Shape
@@ -344,7 +344,7 @@ def edges(layout: Layout, arguments: TimedModel) -> tuple[Array, ...]:
 
 
 def _rates(subgenerator: Any) -> Array:
-  """Returns the array that the kernel differentiates in."""
+  """Returns the matrix or the edges' parameters, which have derivatives."""
   if is_edges(subgenerator):
     return subgenerator.parameters
   return subgenerator
@@ -394,7 +394,7 @@ def cotangent(layout: Layout, x: Array, name: str = "cotangent") -> Array:
 
 
 def rows(layout: Layout, x: Array) -> Array:
-  """Reshapes a kernel result per model to the model's batch shape."""
+  """Reshapes a kernel result with a row for each model to the batch shape."""
   event = static.shape(x)[len(layout.kept) :]
   return np.reshape(x, (*layout.batch, *event))
 
@@ -426,7 +426,7 @@ def summed(x: Array, shape: static.Shape) -> Array:
 
 
 def _from_last_axis(layout: Layout, x: Array, shape: static.Shape) -> Array:
-  """Moves the axes of the times back to their places in a shape."""
+  """Undoes `_to_last_axis`, given the original shape."""
   kept, time_axes = layout.axes
   order = kept + time_axes
   x = np.reshape(x, tuple(shape[i] for i in order))

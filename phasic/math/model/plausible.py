@@ -108,7 +108,7 @@ def is_model(
   prob_zero: onp.ndarray | None,
   discrete: bool,
 ) -> bool:
-  """Returns whether the four arrays of a model, on the host, seem valid.
+  """Returns whether the four arrays of a model on the host are surely valid.
 
   Args:
     initial_probs: alpha, (..., p).

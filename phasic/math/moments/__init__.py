@@ -1,1 +1,1 @@
-"""Moments, transforms and expected passages of absorption times."""
+"""Moments and transforms of absorption times; expected visits and jumps."""

@@ -183,7 +183,7 @@ def _reversed(
 ) -> tuple[Array, Array, Array, Array, Array]:
   """Builds the reversed chain: indices, weights, y, and two boolean arrays.
 
-  These are whether alpha cannot reach a phase, and whether the phase
+  The first is whether alpha cannot reach a phase, the second whether the phase
   is a trap that alpha can reach, both (..., p). Phase p of the reversed chain
   is never left if an edge leads to it. Without such edges it is left at the
   largest rate: a phase that is never left would dominate at late times.

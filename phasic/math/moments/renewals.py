@@ -37,7 +37,7 @@ _MAX_STARTS = 2**24
 
 
 def renewal_density(model: Model, times: Array, discrete: bool) -> Array:
-  """Computes the renewal density at t > 0, or the renewal probability at n.
+  """Computes renewal densities at t > 0, or renewal probabilities at steps n.
 
   Args:
     model: initial masses, a matrix or edges, exits or None, mass at zero or

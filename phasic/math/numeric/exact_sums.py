@@ -13,7 +13,8 @@ def compensated_sum(x: Array) -> Array:
   """Computes the sum over the last axis, as if in twice the precision.
 
   Neighbors are added in pairs, level by level, and the rounding errors of the
-  additions (Knuth's two-sum) are added up too. The derivative is the sum's.
+  additions (Knuth's two-sum) are added up too. Derivatives are those of a plain
+  sum.
 
   Args:
     x: an array (..., p), p known statically and at least 1.

@@ -1,4 +1,4 @@
-"""Small special functions."""
+"""Accurate logarithms and exponentials: log1mexp, logaddexp and quotients."""
 
 from __future__ import annotations
 

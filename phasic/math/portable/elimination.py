@@ -31,7 +31,7 @@ class Elimination(NamedTuple):
     units: host matrix (p, p), row j the indicator of the j-th phase removed.
     columns: (p, ..., p), weights into the removed phase, over its pivot.
     rows: (p, ..., p), weights from the removed phase to those that remain.
-    exits: (p, ...), weights from it to absorption.
+    exits: (p, ...), weights from the removed phase to absorption.
   """
 
   units: Array

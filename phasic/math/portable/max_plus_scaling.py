@@ -25,7 +25,9 @@ _Carry = tuple[Array, Scalar, tuple[Array, Array, Array]]
 
 
 class Scaling(NamedTuple):
-  """Scales of states, and least numbers of steps to and from them; constants.
+  """Scales of states, and least numbers of steps to and from them.
+
+  All are constants for derivatives.
 
   Attributes:
     scale: log2 of the largest weight of a path to each state, an integer, at

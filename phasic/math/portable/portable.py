@@ -43,7 +43,7 @@ from phasic.math.portable import mixture
 from phasic.math.portable import power_sequence
 
 MAX_STEPS = {"float64": 2**17, "float32": 2**14}
-MAX_ENTRIES = 2**26  # The entries of the power sequences of all models.
+MAX_ENTRIES = 2**26  # The most entries of power sequences in a batch.
 TRACED_STEPS = 2**12
 
 
