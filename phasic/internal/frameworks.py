@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 import contextlib
 import importlib
-import importlib.metadata
 import re
 
 # The oldest supported version, by the name of the module, as in the extras of
@@ -74,6 +73,8 @@ def needed_by(user: str) -> Iterator[None]:
 
 def _installed(module: str) -> str | None:
   """Returns the installed version, None if the package has no metadata."""
+  import importlib.metadata  # It is slow to import, and rarely used.
+
   for name in (module, f"{module}-cpu"):
     try:
       return importlib.metadata.version(name)
