@@ -1,4 +1,4 @@
-"""Functions of arrays under the distributions, and derivatives of any function.
+"""Functions of phase-type models on arrays, and derivatives of any function.
 
 `phase_type` and `discrete_phase_type` have the functions of the two kinds of
 models, with the same names. `EdgeRates` and `EdgeProbs` are sparse models.

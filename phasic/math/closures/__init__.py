@@ -1,1 +1,1 @@
-"""Closure properties: sums, extremes and order statistics."""
+"""Chains of sums, extremes, mixtures and order statistics of times."""

@@ -1,4 +1,4 @@
-"""Parts of chains, from which larger chains are built.
+"""Chains as edge lists, from which larger chains are built.
 
 The edges are known on the host; their weights are arrays with derivatives.
 Parts are computed without subtraction.
@@ -25,13 +25,13 @@ from phasic.math.model.model_types import Model
 from phasic.math.numeric import scaled_sums
 from phasic.math.numeric.array_utils import joined
 
-# The largest chains that are built.
+# The sizes of the largest chains that may be built.
 MAX_PHASES = 100_000
 MAX_EDGES = 10_000_000
 
 
 class ChainParts(NamedTuple):
-  """A chain, in the widest available precision.
+  """A chain as lists of edges and exits, in the widest precision.
 
   Masses are NaN for invalid chains.
 
@@ -59,14 +59,15 @@ class ChainParts(NamedTuple):
   stay: Any
 
 
-# Sources, targets, weights, ends, exits and stay, as in `ChainParts`.
+# Edges and exits of a new chain: sources, targets, weights, ends, exits and
+# stay, as in `ChainParts`.
 Made: TypeAlias = tuple[
   onp.ndarray, onp.ndarray, Array, onp.ndarray, Array, Array | None
 ]
 
 
 def of_model(model: Model, discrete: bool, no_atom: bool) -> ChainParts:
-  """Derives the parts of a model.
+  """Derives the edge lists of a model.
 
   Args:
     model: initial masses; a matrix or edges; exits or None; mass at zero or
@@ -106,7 +107,7 @@ def _derive(
   dtype: str,
   arguments: chain_arguments.ChainArguments,
 ) -> tuple[Array, Array, Array, Array, Array | None]:
-  """Derives masses, atom, weights, exits and probabilities of staying."""
+  """Derives initial masses, atom, weights, exits and stay probabilities."""
   system = chain_solves.derive(arguments, discrete, dtype)
   p = static.shape(system.initial)[-1]
   sources, targets = system.indices[0], system.indices[1]
@@ -123,7 +124,7 @@ def _derive(
 
 
 def _indices(matrix: Matrix, p: int) -> list[onp.ndarray] | onp.ndarray:
-  """Returns the indices of the system's edges as host arrays."""
+  """Returns the sources and targets of a model's edges as host arrays."""
   if not operands.is_edges(matrix):
     return chain_solves.all_indices(p)
   found: list[Any] = [
@@ -141,7 +142,7 @@ def _indices(matrix: Matrix, p: int) -> list[onp.ndarray] | onp.ndarray:
 def _stay(
   sources: Array, targets: Array, weights: Array, p: int, eps: float
 ) -> Array:
-  """Computes probabilities of staying in a discrete chain of edges.
+  """Computes the probabilities of staying in each phase, from edges.
 
   They are one minus the probabilities of other edges, see `EdgeProbs`. If that
   is small, it is computed from the loops, which have more digits.
@@ -158,12 +159,12 @@ def _stay(
 
 
 def picked(x: Array, index: onp.ndarray) -> Array:
-  """Takes entries of the last axis, by host integers."""
+  """Takes entries of the last axis at host indices."""
   return np.take(x, onp.asarray(index, dtype=onp.int32), axis=-1)
 
 
 def full_exits(parts: ChainParts) -> Array:
-  """Returns the exits of all phases, (..., p)."""
+  """Returns the exits of all phases, (..., p); zero where there is none."""
   places = onp.full(parts.num_phases, len(parts.ends))
   places[parts.ends] = onp.arange(len(parts.ends))
   none = np.zeros((1,), dtype=parts.initial.dtype)
@@ -171,12 +172,12 @@ def full_exits(parts: ChainParts) -> Array:
 
 
 def mass(parts: ChainParts) -> Array:
-  """Computes P(X > 0), (...), as a sum of initial masses."""
+  """Computes P(X > 0), (...), as the sum of initial masses."""
   return np.sum(parts.initial, axis=-1)
 
 
 def edge_arrays(parts: ChainParts) -> tuple[onp.ndarray, onp.ndarray, Array]:
-  """Returns host sources and targets, and weights, as in `EdgeRates`.
+  """Returns sources and targets on the host, and weights, as in `EdgeRates`.
 
   In discrete time they include loops. A continuous chain without edges gets one
   loop of rate zero.
@@ -198,7 +199,7 @@ def edge_arrays(parts: ChainParts) -> tuple[onp.ndarray, onp.ndarray, Array]:
 
 
 def check_size(what: str, phases: int, edges: int) -> None:
-  """Raises ValueError if a chain is too large.
+  """Raises ValueError if a chain would be too large to build.
 
   Args:
     what: the name of the chain in messages.

@@ -24,7 +24,7 @@ from phasic.math.numeric.array_utils import joined
 
 
 class _Transitions(NamedTuple):
-  """Transitions of one chain that goes on, including stays.
+  """Transitions of one chain, including those that stay in a phase.
 
   Attributes:
     sources: host integers (m,).
@@ -38,7 +38,7 @@ class _Transitions(NamedTuple):
 
 
 def convolution(a: ChainParts, b: ChainParts) -> ChainParts:
-  """Builds the chain of the sum of two times."""
+  """Builds the chain of X + Y, for the times of two chains."""
   p = a.num_phases
   phases = p + b.num_phases
   starts = len(a.ends) * b.num_phases
@@ -66,7 +66,7 @@ def convolution(a: ChainParts, b: ChainParts) -> ChainParts:
 
 
 def mixture(probs: Array, parts: Sequence[ChainParts]) -> ChainParts:
-  """Builds the mixture of chains with probabilities (..., n)."""
+  """Builds the mixture of chains with given probabilities (..., n)."""
   phases = sum(x.num_phases for x in parts)
   edges = sum(len(x.sources) + len(x.ends) for x in parts)
   chain_parts.check_size("the mixture", phases, edges)
@@ -97,7 +97,7 @@ def mixture(probs: Array, parts: Sequence[ChainParts]) -> ChainParts:
 
 
 def minimum(a: ChainParts, b: ChainParts) -> ChainParts:
-  """Builds the chain of the minimum of two times."""
+  """Builds the chain of min(X, Y), for the times of two chains."""
   phases = a.num_phases * b.num_phases
   chain_parts.check_size("the minimum", phases, _count_both(a, b) + phases)
   transitions, stay = _both(a, b)
@@ -122,7 +122,7 @@ def minimum(a: ChainParts, b: ChainParts) -> ChainParts:
 
 
 def maximum(a: ChainParts, b: ChainParts) -> ChainParts:
-  """Builds the chain of the maximum of two times.
+  """Builds the chain of max(X, Y), for the times of two chains.
 
   The phases are pairs, then phases of the first chain alone, then of the second
   chain alone.
@@ -186,12 +186,12 @@ def maximum(a: ChainParts, b: ChainParts) -> ChainParts:
 
 
 def _or_zero(parts: ChainParts) -> Array:
-  """Returns the mass at zero, (...), as zeros if it is None."""
+  """Returns the mass at zero, (...), with zeros for None."""
   return parts.initial[..., 0] * 0.0 if parts.atom is None else parts.atom
 
 
 def _atom_of_minimum(a: ChainParts, b: ChainParts) -> Array | None:
-  """Computes z_a z_b + z_a sum(alpha_b) + sum(alpha_a) z_b."""
+  """Computes P(min(X, Y) = 0) = z_a z_b + z_a P(Y > 0) + P(X > 0) z_b."""
   if a.atom is None and b.atom is None:
     return None
   if a.atom is None:
@@ -203,7 +203,11 @@ def _atom_of_minimum(a: ChainParts, b: ChainParts) -> Array | None:
 
 
 def _transitions(parts: ChainParts) -> _Transitions:
-  """Returns the transitions of a chain that goes on while another ends."""
+  """Returns what one chain may do while the other jumps or ends.
+
+  In continuous time it stays; in discrete time it makes a step without
+  absorption.
+  """
   phases = onp.arange(parts.num_phases)
   if parts.stay is None:
     ones = np.zeros((parts.num_phases,), dtype=parts.initial.dtype) + 1.0
@@ -216,7 +220,7 @@ def _transitions(parts: ChainParts) -> _Transitions:
 
 
 def _lasting(parts: ChainParts) -> Array:
-  """Computes the probabilities of no absorption in a step, (..., p)."""
+  """Computes each phase's probability of no absorption in a step, (..., p)."""
   transitions = _transitions(parts)
   return segments.segment_sum(
     transitions.weights, transitions.sources, parts.num_phases
@@ -224,7 +228,7 @@ def _lasting(parts: ChainParts) -> Array:
 
 
 def _count_both(a: ChainParts, b: ChainParts) -> int:
-  """Returns the number of transitions that `_both` builds."""
+  """Returns the number of transitions of the joint chain of `_both`."""
   if a.stay is None:
     return len(a.sources) * b.num_phases + a.num_phases * len(b.sources)
   pairs = a.num_phases * b.num_phases
@@ -233,7 +237,10 @@ def _count_both(a: ChainParts, b: ChainParts) -> int:
 
 
 def _both(a: ChainParts, b: ChainParts) -> tuple[_Transitions, Any]:
-  """Builds the transitions and stays of two chains that both go on."""
+  """Builds the transitions of two chains while neither is absorbed.
+
+  Also returns the probabilities of staying in each pair of phases.
+  """
   q = b.num_phases
   if a.stay is None:
     edge, j = _all_pairs(len(a.sources), q)
@@ -259,5 +266,5 @@ def _both(a: ChainParts, b: ChainParts) -> tuple[_Transitions, Any]:
 
 
 def _all_pairs(m: int, n: int) -> tuple[onp.ndarray, onp.ndarray]:
-  """Returns all pairs of integers below m and n, as two host arrays."""
+  """Returns all pairs (i, j) with i < m and j < n, as two host arrays."""
   return onp.repeat(onp.arange(m), n), onp.tile(onp.arange(n), m)

@@ -16,12 +16,12 @@ import numpy as onp
 
 
 def count(p: int, m: int) -> int:
-  """Returns the number of multisets of m out of p phases."""
+  """Returns the number of multisets of size m of p phases."""
   return math.comb(m + p - 1, m)
 
 
 def all_of(p: int, m: int) -> onp.ndarray:
-  """Lists all multisets, (count, p), in the order of their numbers."""
+  """Lists all multisets as counts (count, p), sorted by their index."""
   separators = itertools.combinations(range(m + p - 1), p - 1)
   places = onp.asarray(list(separators), dtype=onp.int64)
   places = onp.reshape(places, (count(p, m), p - 1))
@@ -31,12 +31,13 @@ def all_of(p: int, m: int) -> onp.ndarray:
 
 
 def numbers(counts: onp.ndarray) -> onp.ndarray:
-  """Computes the numbers of multisets (..., p) of one size, int64 (...)."""
+  """Computes the indices of multisets in the list of `all_of`."""
   p = counts.shape[-1]
   after = onp.cumsum(counts, axis=-1)
   total = onp.zeros(counts.shape[:-1], dtype=onp.int64)
-  # Phase i adds sums of binomials (i + k - 1 choose k) over its k. These are
-  # differences of (i + k choose k), in the rows of Pascal's triangle.
+  # A combinatorial number system: phase i contributes the sum of (i + k - 1
+  # choose k) over its range of k, a difference of entries (i + k choose k) of
+  # Pascal's triangle.
   table = onp.ones(int(onp.max(after, initial=0)) + 1, dtype=onp.int64)
   for i in range(p):
     before = after[..., i] - counts[..., i]

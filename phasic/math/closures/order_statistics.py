@@ -30,19 +30,20 @@ from phasic.math.numeric.array_utils import powers
 
 
 def check_size(p: int, n: int, k: int) -> int:
-  """Returns the number of phases of the k-th smallest of n times.
+  """Returns the number of phases of the chain of the k-th smallest of n times.
 
   Raises:
     ValueError: there are too many.
   """
-  # Count multisets of up to n phases, except those of n - k phases or fewer.
+  # States have from n - k + 1 to n running times: multisets of up to n phases
+  # less those of up to n - k.
   phases = math.comb(n + p, p) - math.comb(n - k + p, p)
   chain_parts.check_size("the order statistic", phases, 0)
   return phases
 
 
 def order_statistic(parts: ChainParts, n: int, k: int) -> ChainParts:
-  """Builds the chain of the k-th smallest of n times.
+  """Builds the chain of the k-th smallest of n independent times.
 
   Args:
     parts: the chain of each of the times.
@@ -57,7 +58,7 @@ def order_statistic(parts: ChainParts, n: int, k: int) -> ChainParts:
   levels = range(n, n - k, -1)
   states = {m: multisets.all_of(p, m) for m in levels}
   sizes = [len(states[m]) for m in levels]
-  # After the last level the time ends.
+  # With n - k times still running, the k-th smallest has ended.
   first = dict(zip(range(n, n - k - 1, -1), _sums(sizes), strict=True))
   start = _start(parts, n, states)
   atom = None if parts.atom is None else _early_ends(parts, n, k)
@@ -71,7 +72,7 @@ def order_statistic(parts: ChainParts, n: int, k: int) -> ChainParts:
 def _start(
   parts: ChainParts, n: int, states: Mapping[int, onp.ndarray]
 ) -> Array:
-  """Computes the initial masses of all states."""
+  """Computes the initial masses of all multisets."""
   p = parts.num_phases
   table = powers(parts.initial, n)
   table = np.reshape(table, (*static.shape(table)[:-2], p * (n + 1)))
@@ -91,7 +92,7 @@ def _start(
 
 
 def _coefficients(n: int, counts: onp.ndarray) -> onp.ndarray:
-  """Computes the multinomial coefficients of multisets."""
+  """Computes the multinomial coefficients of multisets, as host floats."""
   most = float(onp.finfo(static.wide_float()).max)
   found = []
   for row in counts:
@@ -108,7 +109,7 @@ def _coefficients(n: int, counts: onp.ndarray) -> onp.ndarray:
 
 
 def _early_ends(parts: ChainParts, n: int, k: int) -> Array:
-  """Computes the probability that at least k of n times are zero."""
+  """Computes the mass at zero: P(at least k of n times are zero), (...)."""
   positive = powers(chain_parts.mass(parts), n)
   zeros = powers(parts.atom, n)
   ways = [math.comb(n, m) for m in range(n - k + 1)]
@@ -122,7 +123,7 @@ def _early_ends(parts: ChainParts, n: int, k: int) -> Array:
 def _rates(
   parts: ChainParts, states: Mapping[int, onp.ndarray], first: Mapping[int, int]
 ) -> chain_parts.Made:
-  """Builds edges, exits and None in continuous time: one time jumps at once."""
+  """Builds edges and exits in continuous time: one chain jumps at a time."""
   last = min(states)
   sources, targets, times, which = [], [], [], []
   pool = joined(parts.weights, parts.exits)
@@ -154,15 +155,15 @@ def _rates(
 
 
 def _sums(sizes: Sequence[int]) -> list[int]:
-  """Computes partial sums as integers, starting with 0."""
+  """Computes cumulative sums, starting with 0, as a list of ints."""
   return [int(x) for x in onp.cumsum([0, *sizes])]
 
 
 def _row(pieces: Sequence[onp.ndarray]) -> onp.ndarray:
-  """Joins host arrays of integers."""
+  """Concatenates host arrays of integers, perhaps none."""
   return onp.concatenate([onp.zeros(0, dtype=onp.int64), *pieces])
 
 
 def _floats(pieces: Sequence[onp.ndarray], like: Array) -> Array:
-  """Joins host arrays of integers to an array of a floating dtype."""
+  """Concatenates host arrays of integers and converts them to floats."""
   return structures.cast(onp.asarray(_row(pieces), "float64"), like.dtype)

@@ -1,4 +1,7 @@
-"""Joint steps of several identical discrete chains, on multisets of phases.
+"""Joint steps of several identical discrete chains, as multisets of phases.
+
+A step of m chains combines a step of m - 1 chains and a step of one further
+chain. So probabilities are sums of products, computed for m = 1, 2, ...
 
 A step of m chains combines a step of m - 1 chains and a step of one more. So
 probabilities are sums of products, computed for m = 1, 2, ...
@@ -22,7 +25,7 @@ from phasic.math.numeric.array_utils import joined
 
 
 class _Steps(NamedTuple):
-  """Joint steps of m chains of p phases.
+  """Joint steps of m identical chains, each of p phases.
 
   Attributes:
     before: host integers (t,), numbers of multisets of m out of p phases.
@@ -39,7 +42,7 @@ class _Steps(NamedTuple):
 def steps(
   parts: ChainParts, states: Mapping[int, onp.ndarray], first: Mapping[int, int]
 ) -> chain_parts.Made:
-  """Builds edges, exits and probabilities of staying of an order statistic.
+  """Builds edges, exits and stay probabilities of an order statistic's chain.
 
   Args:
     parts: the chain of each of the times.
@@ -72,7 +75,7 @@ def steps(
 def _phases(
   p: int, m: int, first: Mapping[int, int], phases: int
 ) -> onp.ndarray:
-  """Returns the phase of each multiset of m out of p + 1."""
+  """Maps each multiset of size m of p phases and absorption to a new phase."""
   after = multisets.all_of(p + 1, m)
   left = m - after[:, p]
   found = onp.full(len(after), phases)
@@ -84,10 +87,10 @@ def _phases(
 
 
 def _one_more(parts: ChainParts, m: int, level: _Steps) -> _Steps:
-  """Computes the joint steps of m chains from those of m - 1 chains."""
+  """Computes the joint steps of m chains from the steps of m - 1 chains."""
   p = parts.num_phases
   counts: onp.ndarray = multisets.all_of(p, m)
-  # The chain in the last phase of a multiset is the additional one.
+  # Choose the chain in the highest phase of a multiset as the m-th one.
   phase = p - 1 - onp.argmax(counts[:, ::-1] > 0, axis=-1)
   counts[onp.arange(len(counts)), phase] -= 1
   rest = multisets.numbers(counts)
@@ -101,7 +104,7 @@ def _one_more(parts: ChainParts, m: int, level: _Steps) -> _Steps:
   )
   total = int(onp.sum(rows))
   chain_parts.check_size("a step of the order statistic", 0, total)
-  # Combine each step of the m - 1 chains with each step of the additional one.
+  # Combine each step of the m - 1 chains with each step of the m-th chain.
   state = onp.repeat(onp.arange(len(rows)), rows)
   place = onp.arange(total) - onp.repeat(onp.cumsum(rows) - rows, rows)
   width = (offsets[phase + 1] - offsets[phase])[state]
@@ -116,7 +119,10 @@ def _one_more(parts: ChainParts, m: int, level: _Steps) -> _Steps:
 
 
 def _with_one_more(p: int, m: int) -> onp.ndarray:
-  """Computes the numbers of multisets of m - 1 out of p + 1 plus a phase."""
+  """Returns the index of each multiset of size m - 1 after adding one phase.
+
+  Row s has the indices for adding each of the p + 1 phases to multiset s.
+  """
   smaller: onp.ndarray = multisets.all_of(p + 1, m - 1)
   found = onp.zeros((len(smaller), p + 1), dtype=onp.int64)
   for i in range(p + 1):
@@ -129,7 +135,9 @@ def _with_one_more(p: int, m: int) -> onp.ndarray:
 def _transitions(
   parts: ChainParts,
 ) -> tuple[onp.ndarray, onp.ndarray, onp.ndarray, Array]:
-  """Lists the steps of one chain: transitions, offsets, targets, probabilities.
+  """Lists the steps of one chain, sorted by source.
+
+  Returns transitions, offsets, targets and probabilities.
 
   Steps from phase i are transitions[offsets[i]:offsets[i + 1]], which are
   indices of targets and probabilities.

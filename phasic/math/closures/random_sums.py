@@ -26,7 +26,7 @@ from phasic.math.numeric.array_utils import joined
 
 
 class _Count(NamedTuple):
-  """A chain that counts positive times.
+  """The counting chain N restricted to positive times X_i.
 
   Attributes:
     start: initial masses, (..., q).
@@ -48,7 +48,7 @@ class _Count(NamedTuple):
 
 
 def random_sum(count: ChainParts, time: ChainParts) -> ChainParts:
-  """Builds the chain of X_1 + ... + X_N.
+  """Builds the chain of X_1 + ... + X_N, for independent N and X_i.
 
   In phase u p + i the counting chain is in u, and the running time in i.
 
@@ -94,7 +94,7 @@ def random_sum(count: ChainParts, time: ChainParts) -> ChainParts:
 
 
 def _steps(count: ChainParts) -> _Count:
-  """Returns the counting chain of N, if no time is zero."""
+  """Returns the counting chain of N, for times that are never zero."""
   phases = onp.arange(count.num_phases)
   return _Count(
     count.initial,
@@ -108,12 +108,12 @@ def _steps(count: ChainParts) -> _Count:
 
 
 def _positive(count: ChainParts, time: ChainParts) -> _Count:
-  """Computes the counting chain that skips times of length zero."""
+  """Computes the counting chain that skips X_i = 0."""
   q = count.num_phases
   phases = onp.arange(q)
   zero = time.atom[..., None]
   exits = chain_parts.full_exits(count)
-  # Times are skipped until one is positive, or the last one is reached.
+  # A path skips times until one is positive or the last one is reached.
   stops = chain_parts.mass(time)[..., None] + zero * exits
   weights = joined(zero * count.weights, stops)
   indices = onp.stack(
@@ -155,5 +155,5 @@ def _positive(count: ChainParts, time: ChainParts) -> _Count:
 
 
 def _pairs(m: int, n: int) -> tuple[onp.ndarray, onp.ndarray]:
-  """Returns all pairs of integers below m and n, as two host arrays."""
+  """Returns all pairs (i, j) with i < m and j < n, as two host arrays."""
   return onp.repeat(onp.arange(m), n), onp.tile(onp.arange(n), m)

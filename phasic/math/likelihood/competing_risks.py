@@ -31,7 +31,7 @@ def of_cause(
   prob_zero: Array | None,
   has_atom: bool,
 ) -> Model:
-  """Builds the model of absorption by one cause.
+  """Builds the defective model of time until absorption by one cause.
 
   Args:
     cause: its number c.
@@ -90,7 +90,8 @@ def cause_probs(
     for cause in range(count)
   ]
   if cause_of_atom is not None:
-    # The kernel derives an atom that is not given.
+    # If prob_zero is None, the cdf at zero gives the mass that the kernel
+    # derives.
     arguments = (initial_probs, clipped, 0.0, None, prob_zero)
     atom = evaluation.value("cdf", arguments, discrete)
     found = [x + atom if c == cause_of_atom else x for c, x in enumerate(found)]

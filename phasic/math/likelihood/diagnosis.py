@@ -26,7 +26,8 @@ from phasic.math.moments import moments
 from phasic.math.portable import portable
 
 _STATISTICS = ("mean", "variance", "stddev")
-# The first broken rule is reported; the last two need the result.
+# The portable path's messages, by code. The first broken rule is reported. The
+# last two rules need the computed value.
 _RULES = (
   "ok",
   "initial_probs: masses must be >= 0 and finite",
@@ -52,7 +53,7 @@ def diagnose(
   method: str = "log_prob",
   upper: ArrayLike | None = None,
 ) -> onp.ndarray:
-  """Explains why values are NaN; "ok" for other values.
+  """Returns why each value is NaN, as text; "ok" for other values.
 
   Args:
     value: the argument of the function; None for mean, variance and stddev.
@@ -97,7 +98,7 @@ def discrete_diagnose(
   method: str = "log_prob",
   upper: ArrayLike | None = None,
 ) -> onp.ndarray:
-  """Explains why values are NaN; "ok" for other values.
+  """Returns why each value is NaN, as text; "ok" for other values.
 
   Arguments, result and errors are as in `phase_type.diagnose`, with T, (..., p,
   p), or `EdgeProbs`. It needs the native kernel.
@@ -140,7 +141,7 @@ def _reasons_of_statistic(
         f"{name} is {raw_arguments.shown(x)}: it must be None: {method} takes "
         "no value"
       )
-  # The value 1 is one to which all arguments of the model matter.
+  # At time 1 every argument of the model is used, so all are checked.
   arguments = (*model[:2], 1.0, *model[2:])
   why = reasons("survival", arguments, None, discrete)
   compute = getattr(discrete_moments if discrete else moments, method)
@@ -157,7 +158,7 @@ def reasons(
   upper: ArrayLike | None = None,
   discrete: bool = False,
 ) -> onp.ndarray:
-  """Explains why values are NaN, as `diagnose`.
+  """Returns why each value is NaN, for kinds of functions; see `diagnose`.
 
   Args:
     kind: the kernel's name of the function.
@@ -218,7 +219,10 @@ def _require_known(
 
 
 def _portable_codes(kind: str, operands: KernelArrays) -> onp.ndarray:
-  """Computes indices of the rules, (batch..., n), int32."""
+  """Finds which rule of `_RULES` each value breaks, as indices.
+
+  The result is (batch..., n), int32.
+  """
   value = portable.phase_type(kind, *operands)
   eps = static.finfo_eps(value)
   host = [onp.asarray(static.concrete(x), onp.float64) for x in operands]

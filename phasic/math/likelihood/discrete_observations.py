@@ -1,4 +1,4 @@
-"""Log likelihoods of observed counts of steps, see `observations`."""
+"""Log likelihoods of observed step counts, exact or censored."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from phasic.math.model.model_types import SubgeneratorLike
 
 
 class ExpectedStatistics(NamedTuple):
-  """Expected counts and times, summed over the times of a model.
+  """Expected counts and times of the paths, summed over all observations.
 
   Attributes:
     starts: (..., p), the number of paths that start in each phase.
@@ -59,7 +59,7 @@ def expected_statistics(
   kind: str = "log_prob",
   upper: ArrayLike | None = None,
 ) -> ExpectedStatistics:
-  """Computes expected statistics of paths, given observations of each X.
+  """Computes expected path statistics given observations: EM's E-step.
 
   Let O be the observed event of a value and w its weight. The statistics are
   sums over the values of w times

@@ -29,10 +29,10 @@ from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.model.model_types import SubtransitionLike
 from phasic.math.model.model_types import TimedModel
 
-# Smaller quotients may have lost digits or underflowed.
+# Below this a hazard computed as a slope may have underflowed.
 _SMALL = {"float64": 1e-280, "float32": 1e-30}
-# Quotients of values with larger logarithms have too few digits: the relative
-# error is up to 16 eps times the logarithm.
+# Above this size of a logarithm its rounding leaves too few digits in the
+# hazard: the relative error is up to 16 eps times the logarithm.
 _LARGEST_LOG = {"float64": 1e-6 / 2.0**-48, "float32": 1e-3 / 2.0**-19}
 
 
@@ -64,7 +64,7 @@ def hazard_function(
     initial_probs, subgenerator, value, exit_rates, prob_zero
   )
   if kernel_ops.path_of_call() == "portable":
-    # Derivatives are many times slower on the portable path.
+    # The slope costs a derivative, which is many times slower on this path.
     return np.exp(_quotient(arguments))
   return _rate(arguments)
 
@@ -134,7 +134,7 @@ def discrete_log_hazard_function(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Computes the logarithm of `hazard_function`, with the same arguments.
+  """Computes the log hazard in discrete time, also where the hazard underflows.
 
   It is a difference of logarithms in the widest precision: its absolute error
   is up to 16 eps times |log P(N >= k)|, with that precision's eps. It is NaN if
@@ -182,7 +182,7 @@ def log_hazard_below(
   )
   arguments = _widened(arguments, discrete)
   initial_probs, matrix, times, exits, prob_zero = arguments
-  # Without an atom the density at zero is the limit from the right.
+  # With an atom of zero, the log density at t = 0 is the limit from the right.
   none = np.zeros((), dtype=static.dtype_name(times))
   log_prob = evaluation.value(
     "log_density",
@@ -204,7 +204,9 @@ def log_hazard_below(
 def cause_hazard(
   part: Model, model: Model, times: Array, discrete: bool
 ) -> Array:
-  """Computes the cause-specific hazard.
+  """Computes the cause-specific hazard: the rate of absorption by one cause.
+
+  It is given no absorption before, by any cause.
 
   Args:
     part: the four arguments of the defective model of time and cause.
@@ -239,7 +241,7 @@ def _widened(arguments: TimedModel, discrete: bool) -> TimedModel:
 
 
 def _rate(arguments: TimedModel) -> Array:
-  """Computes the hazard as a slope, or as a quotient if the slope is NaN."""
+  """Computes the hazard as a derivative, or f / (1 - F) where that is NaN."""
   slope = _slope(arguments)
   known = static.concrete(slope)
   if known is not None and not onp.any(onp.isnan(known)):
@@ -250,26 +252,26 @@ def _rate(arguments: TimedModel) -> Array:
 
 
 def _slope(arguments: TimedModel) -> Array:
-  """Computes the hazard as minus the slope of the log survival function."""
+  """Computes the hazard as minus the time derivative of log P(X > t)."""
   times = arguments[2]
-  # Slopes do not exist at infinity.
+  # The time derivative does not exist at infinity: evaluate it at zero instead.
   last = times == math.inf
   finite = np.where(last, 0.0, times)
   slope = evaluation.slope(
     "log_survival", (*arguments[:2], finite, *arguments[3:])
   )
-  # The hazard is zero before time zero, unless the model is invalid.
+  # Before time zero the hazard is zero; NaN marks an invalid model.
   known = slope == slope
   rate = np.where((times < 0) & known, 0.0, 0.0 - slope)
   return rate * np.where(last, math.nan, np.ones_like(rate))
 
 
 def _quotient(arguments: TimedModel) -> Array:
-  """Computes the log hazard as a difference, NaN if too few digits remain."""
+  """Computes the log hazard as log f - log(1 - F); NaN if it has few digits."""
   dtype = static.dtype_name(arguments[0])
   arguments = _widened(arguments, False)
   initial_probs, subgenerator, times, exit_rates, _ = arguments
-  # Without an atom the density at zero is the limit from the right.
+  # With an atom of zero, the log density at t = 0 is the limit from the right.
   none = np.zeros((), dtype=static.dtype_name(times))
   log_density = evaluation.value(
     "log_density", (initial_probs, subgenerator, times, exit_rates, none)
@@ -279,7 +281,7 @@ def _quotient(arguments: TimedModel) -> Array:
 
 
 def _log_quotient(log_part: Array, log_left: Array, dtype: str) -> Array:
-  """Computes a difference of logarithms, NaN if too few digits remain."""
+  """Computes log_part - log_left; NaN if too few digits would remain."""
   known = log_left > -_LARGEST_LOG[static.dtype_name(log_left)]
   found = log_part - np.where(known, log_left, math.nan)
   return structures.cast(found, dtype)

@@ -46,7 +46,7 @@ def log_interval_prob(
   if discrete:
     return _of_steps(model, np.floor(lower), np.floor(upper))
   empty = upper <= lower
-  # Empty intervals are replaced by (0, inf); the result there is not used.
+  # Evaluate (0, inf) in place of an empty interval, and overwrite the result.
   found = observations.log_likelihood_terms(
     initial_probs,
     matrix,
@@ -59,7 +59,7 @@ def log_interval_prob(
 
 
 def _of_steps(model: Model, lower: Array, upper: Array) -> Array:
-  """Computes the logarithms in discrete time, for integer bounds."""
+  """Computes log P(lower < N <= upper) for integer bounds."""
   initial_probs, matrix, exits, prob_zero = model
   empty = upper <= lower
   inside = np.logical_not(empty) & (lower >= 0) & (upper < math.inf)

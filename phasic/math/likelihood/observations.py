@@ -1,4 +1,4 @@
-"""Log likelihoods of observations: exact, right-, left-, interval-censored.
+"""Log likelihoods of exact, right-, left- and interval-censored times.
 
 One power sequence and one adjoint of the kernel serve all kinds together.
 """

@@ -14,14 +14,14 @@ from phasic.internal.arrays import Array
 from phasic.math.quadrature import numerical_distributions
 from phasic.math.quadrature import quadrature
 
-# A bound of P(X > last), see `NumericalDistribution`.
+# An upper bound of P(X > last), with `last` of `NumericalDistribution`.
 _LEFT = math.exp(-61.0)
 
 
 def mean_and_variance(
   model: numerical_distributions.ModelLike, function: Callable[[Array], Array]
 ) -> tuple[Array, Array]:
-  """Computes E g(X) and the variance of g(X), for increasing g, g(0) = 0.
+  """Computes the mean and variance of g(X), for increasing g with g(0) = 0.
 
   They are computed by quadrature as in `information.entropy`. The relative
   error is below 1e-9 (float32: 1e-4), or the result is NaN. It is NaN if g
@@ -59,7 +59,7 @@ def raw_moment(
   function: Callable[[Array], Array],
   k: int,
 ) -> Array:
-  """Computes E g(X)^k; arguments and accuracy are as for E g(X).
+  """Computes E g(X)^k for increasing g with g(0) = 0.
 
   Args:
     model: as above.
@@ -67,7 +67,7 @@ def raw_moment(
     k: a positive integer.
   """
   distribution, rule, logs, masses = _points(model)
-  # Values are divided by the last one, so that powers stay in range.
+  # Divide by the largest value of g, so that powers stay in range.
   found, most = _values(distribution, rule, function)
   share = quadrature.total(rule, masses * (found / most) ** float(k))
   with onp.errstate(over="ignore"):
@@ -85,7 +85,11 @@ def _points(
   Array,
   Array,
 ]:
-  """Builds a rule; returns log densities and masses at its points too."""
+  """Builds a quadrature rule for a model.
+
+  Returns the distribution, the rule, and log densities and masses at its
+  points.
+  """
   distribution = numerical_distributions.NumericalDistribution(
     numerical_distributions.convert(model, False), False
   )
@@ -110,7 +114,7 @@ def _values(
     found = function(structures.cast(times, distribution.dtype))
     return structures.cast(found, static.wide_float())
 
-  # Values beyond the last relevant time may be out of range.
+  # Limit the times: g may overflow beyond the last relevant time.
   return values(np.minimum(rule.points, distribution.last)), values(
     distribution.last
   )

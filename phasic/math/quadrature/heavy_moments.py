@@ -29,8 +29,8 @@ from phasic.math.moments import generating_functions
 from phasic.math.quadrature import numerical_distributions
 from phasic.math.quadrature import quadrature
 
-# Quadrature omits at most exp(-61) of an expectation, see
-# `numerical_distributions`.
+# Times beyond _LONGEST mean times contribute at most exp(-61) of an expectation
+# and are omitted, see `numerical_distributions`.
 _LONGEST = 170.0
 _LOG_LEFT = 62.0
 
@@ -52,7 +52,7 @@ class MomentQuadrature:
     last: Array,
     undefined: Array,
   ) -> None:
-    """Sets the distribution, the last time that matters and `undefined`."""
+    """Builds the rule up to the last time that matters."""
     self.distribution = distribution
     usable = np.isfinite(last) & (last > 0)
     last = autodiff.stop_gradient(np.where(usable, last, 1.0))
@@ -66,19 +66,19 @@ class MomentQuadrature:
   def expected(self, log_value: Array) -> Array:
     """Computes E exp(v(X)), v(0) = -inf, from v at the quadrature points."""
     log_value = _wide(log_value)
-    with onp.errstate(all="ignore"):  # Where it is inf.
+    with onp.errstate(all="ignore"):  # The expectation may be inf.
       terms = quadrature.masses(self.logs, self.rule.log_weights + log_value)
       return self._given(quadrature.total(self.rule, terms))
 
   def variance(self, log_value: Array, mean: Array) -> Array:
-    """Computes the variance of exp(v(X)) from its mean."""
+    """Computes the variance of exp(v(X)), given its mean."""
     log_value, mean = _wide(log_value), _wide(mean)
     log_mean = np.log(mean)
     early = log_value < log_mean
     some = np.where(early, log_value - log_mean, log_mean - log_value)
     part = np.square(np.expm1(np.minimum(some, 0.0)))
     weights = self.rule.log_weights + 2.0 * np.maximum(log_value, log_mean)
-    with onp.errstate(all="ignore"):  # Where it is inf.
+    with onp.errstate(all="ignore"):  # The variance may be inf.
       terms = quadrature.masses(self.logs, weights) * part
       atom = np.exp(self.distribution.log_atom()) * np.square(mean)
       return self._given(quadrature.total(self.rule, terms) + atom)
@@ -90,7 +90,7 @@ class MomentQuadrature:
 
 
 def tilted(model: Model, growth: Array) -> MomentQuadrature:
-  """Builds a rule for v with v(x) - q x bounded.
+  """Builds a quadrature rule for E exp(v(X)) where v(x) - q x is bounded.
 
   Args:
     model: initial_probs, subgenerator or edges, exit_rates and prob_zero, the
@@ -114,9 +114,9 @@ def tilted(model: Model, growth: Array) -> MomentQuadrature:
   points = MomentQuadrature(
     distribution, _LONGEST * longest, np.where(finite, 0.0, total)
   )
-  # The quadrature must reproduce the known total.
+  # Check the rule with E exp(q X), which is known in closed form.
   weights = points.rule.log_weights + _wide(growth) * points.rule.points
-  with onp.errstate(all="ignore"):  # Where it is infinite.
+  with onp.errstate(all="ignore"):  # The known expectation may be inf.
     seen = np.sum(quadrature.masses(points.logs, weights), axis=0)
     missing = np.abs(seen + np.exp(distribution.log_atom()) - total)
   lost = finite & np.logical_not(
@@ -126,7 +126,7 @@ def tilted(model: Model, growth: Array) -> MomentQuadrature:
 
 
 def slow(model: Model, factor: float, power: Array) -> MomentQuadrature:
-  """Builds a rule for v(x) = m x^(1/k) or less, k > 1.
+  """Builds a rule for E exp(v(X)) where v(x) <= m x^(1/k), k > 1.
 
   As P(X > t) <= exp(1 - t / (e M)) with M the longest mean, exp(v(x)) P(X > x)
   is negligible if x / (e M) is above 2 v(x) and twice the log of the precision.
@@ -149,7 +149,7 @@ def slow(model: Model, factor: float, power: Array) -> MomentQuadrature:
   late = np.exp(np.minimum(log_last, 600.0))
   late = np.where(log_last > 600.0, math.nan, late)
   last = np.maximum(late, 2.0 * _LOG_LEFT * unit)
-  # Expectations are also infinite if absorption is not certain.
+  # Expectations are infinite for k < 1, or if absorption is not certain.
   endless = (power < 1.0) | (mean == math.inf)
   undefined = np.where(some, 0.0, math.nan)
   undefined = np.where(endless, math.inf, undefined)

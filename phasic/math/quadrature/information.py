@@ -177,7 +177,7 @@ def discrete_kl_divergence(
 def entropy_of(
   model: numerical_distributions.ModelLike, discrete: bool
 ) -> Array:
-  """Computes the entropy of a model, a tuple of four."""
+  """Computes the entropy of a model in continuous or discrete time."""
   return _run(
     "entropy",
     discrete,
@@ -192,7 +192,7 @@ def compare(
   other: numerical_distributions.ModelLike,
   discrete: bool,
 ) -> Array:
-  """Computes a functional of two models, e.g. "kl_divergence"."""
+  """Computes "cross_entropy" or "kl_divergence" of two models."""
   models = [
     numerical_distributions.convert(x, discrete, name)
     for name, x in (("model", model), ("other", other))
@@ -206,8 +206,8 @@ def compare(
 
 
 def _evaluate(kind: str, discrete: bool, path: str, *models: Model) -> Array:
-  """Computes a functional of one or two models."""
-  del path  # Each path is compiled separately.
+  """Computes the entropy of one model, or a divergence of two."""
+  del path  # Only the compiler's cache needs the path.
   dtype = static.dtype_name(models[0][0])
   distribution = numerical_distributions.NumericalDistribution(
     models[0], discrete
@@ -226,7 +226,10 @@ def _functional(
   distribution: numerical_distributions.NumericalDistribution,
   second: numerical_distributions.NumericalDistribution,
 ) -> Array:
-  """Computes a functional of two distributions, equal ones for the entropy."""
+  """Computes the named integral or sum, e.g. "kl_divergence".
+
+  Both distributions are the same object for the entropy.
+  """
   rule = numerical_distributions.common_rule(distribution, second)
   logs = distribution.log_density(rule)
   second_logs = (
@@ -260,7 +263,7 @@ _run = control_flow.compiled(_evaluate, static_argnums=(0, 1, 2))
 def _expected(
   rule: quadrature.QuadratureRule, logs: Array, second_logs: Array
 ) -> Array:
-  """Computes -p log q with weights; zero where p is zero."""
+  """Computes the terms -w p log q of a cross entropy; zero where p is zero."""
   return _product(quadrature.masses(logs, rule.log_weights), second_logs)
 
 
@@ -268,7 +271,10 @@ def _expected_at_zero(
   distribution: numerical_distributions.NumericalDistribution,
   second: numerical_distributions.NumericalDistribution,
 ) -> Array | float:
-  """Computes -z log(z'); in discrete time zero is a quadrature point."""
+  """Computes the atom's term -z log(z'); zero in discrete time.
+
+  In discrete time the step count zero is a quadrature point.
+  """
   if distribution.discrete:
     return 0.0
   return _product(
@@ -285,7 +291,7 @@ def _product(mass: Array, log_q: Array) -> Array:
 def _divergence(
   log_p: Array, log_q: Array, log_weights: Array | float
 ) -> Array:
-  """Computes p log(p / q) - p + q with weights, which is nonnegative."""
+  """Computes the terms w (p log(p / q) - p + q), which are nonnegative."""
   p, q = (
     quadrature.masses(log_p, log_weights),
     quadrature.masses(log_q, log_weights),
@@ -295,7 +301,7 @@ def _divergence(
   change = np.where(both, log_q, 0.0) - np.where(both, log_p, 0.0)
   near = np.abs(change) < 0.5
   small = np.where(near, change, 0.0)
-  series = onp.cumprod(1.0 / onp.arange(1.0, 18.0))[1:]  # 1 / k!, k = 2, ...
+  series = onp.cumprod(1.0 / onp.arange(1.0, 18.0))[1:]  # 1/k!, k >= 2.
   excess = np.zeros_like(small)
   for factor in series[::-1]:
     excess = excess * small + float(factor)

@@ -1,4 +1,4 @@
-"""Modes of sums of independent exponential times.
+"""Modes of hypoexponential distributions: sums of exponential times.
 
 With stages of rates r_1, ..., r_p and the density f_j of the first j,
 
@@ -30,12 +30,15 @@ from phasic.internal.arrays import Array
 from phasic.math.calls import evaluation
 from phasic.math.model import edge_rates
 
-# The number of times in a kernel call; the bracket shrinks by this plus one.
+# The number of times within the bracket that a kernel call evaluates: log t's
+# bracket shrinks to 1/32.
 _PARTS = 31
 _MAX_ITERATIONS = 20
-# The largest ratio of rates; the square of its inverse is negligible.
+# Rates above this multiple of the second slowest rate are capped: the error is
+# of the order of the squared inverse ratio, which is negligible.
 _MOST_UNLIKE = 2.0**27
-# Each step doubles the order of correct derivatives.
+# Each differentiable Newton step at the root doubles the number of derivatives
+# that are correct.
 _NEWTON_STEPS = 2
 
 
@@ -55,8 +58,8 @@ def of_stages(rates: Array) -> Array:
 
 
 def _evaluate(path: str, rates: Array) -> Array:
-  """Computes the mode, see `of_stages`."""
-  del path  # Each path is compiled separately.
+  """Computes the mode; see `of_stages`."""
+  del path  # Only the compiler's cache needs the path.
   dtype = static.dtype_name(rates)
   rates = structures.cast(rates, static.wide_float())
   usable = np.all((rates > 0) & (rates < math.inf), axis=-1)
@@ -76,18 +79,18 @@ _run = control_flow.compiled(_evaluate, static_argnums=(0,))
 
 
 def _slowest_last(rates: Array) -> Array:
-  """Moves the slowest rate last, where f_{p-1} and f_p differ most."""
+  """Swaps the slowest rate to the end, where f_{p-1} and f_p differ most."""
   slowest = 0.0 - np.max(0.0 - rates, axis=-1)[..., None]
   equal = structures.cast(rates == slowest, "int32")
   first = (equal > 0) & (np.cumsum(equal, axis=-1) == 1)
   other_rates = np.where(first, rates[..., -1:], rates)
-  # The sum has one nonzero entry, and the right derivative.
+  # This sum has a single nonzero term; unlike an index it is differentiable.
   last = np.sum(np.where(first, rates, 0.0), axis=-1)[..., None]
   return np.concatenate([other_rates[..., :-1], last], axis=-1)
 
 
 def _capped(rates: Array) -> tuple[Array, Array]:
-  """Caps rates to the kernel's range; returns also the shift of the mode.
+  """Caps rates to the kernel's range; also returns the mode's shift, (...).
 
   A stage that is far faster than the two slowest ones shifts the density by its
   mean, up to the square of the ratio of rates. The kernel does not evaluate
@@ -101,7 +104,7 @@ def _capped(rates: Array) -> tuple[Array, Array]:
 
 
 def _bracketed(rates: Array) -> Array:
-  """Brackets the mode by repeated section, in the scale of log t."""
+  """Finds the mode by repeated section of a bracket, in the scale of log t."""
   low = 0.5 / np.max(rates, axis=-1)
   high = 3.0 * np.sum(1.0 / rates, axis=-1)
   eps = static.finfo_eps(rates)
@@ -117,7 +120,7 @@ def _bracketed(rates: Array) -> Array:
   def divide(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
     count, low, high = carry
     times = low * np.exp(parts * np.log(high / low))
-    # NaN means that a time is too large.
+    # Times that are too late give NaN, so they count as beyond the mode.
     rising = _log_ratio(rates, times) > 0
     low = np.maximum(low, np.max(np.where(rising, times, 0.0), axis=0))
     later = np.where(rising, math.inf, times)
@@ -130,7 +133,7 @@ def _bracketed(rates: Array) -> Array:
 
 
 def _improved(rates: Array, mode: Array) -> Array:
-  """Makes one step of Newton's method for log f_{p-1} - log f_p = 0."""
+  """Makes one Newton step for log f_{p-1}(t) - log f_p(t) = 0."""
   p = static.shape(rates)[-1]
   ratio = _log_ratio(rates, mode)
   before = (
@@ -143,7 +146,7 @@ def _improved(rates: Array, mode: Array) -> Array:
 
 
 def _log_ratio(rates: Array, times: Array) -> Array:
-  """Computes log f_{p-1} - log f_p."""
+  """Computes log f_{p-1}(t) - log f_p(t), zero at the mode."""
   p = static.shape(rates)[-1]
   return _log_density(rates[..., :-1], p - 1, times) - _log_density(
     rates, p, times
@@ -151,7 +154,7 @@ def _log_ratio(rates: Array, times: Array) -> Array:
 
 
 def _log_density(rates: Array, count: int, times: Array) -> Array:
-  """Computes log f_j for the first j stages."""
+  """Computes the log density f_j of the sum of the first j = `count` stages."""
   stages = onp.arange(count)
   edges = edge_rates.EdgeRates(stages, stages + 1, rates)
   start = structures.cast(onp.where(stages == 0, 1.0, 0.0), rates.dtype)

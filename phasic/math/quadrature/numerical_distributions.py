@@ -1,4 +1,4 @@
-"""Distributions for quadrature: densities, masses and time scales.
+"""Distributions with the densities, masses and time scales quadrature needs.
 
 Sums are in the widest available dtype.
 """
@@ -25,11 +25,12 @@ from phasic.math.model.model_types import Model
 from phasic.math.quadrature import quadrature
 from phasic.math.quadrature import time_scales
 
-# P(X > 170 M) < exp(-61), see `time_scales`.
+# P(X > 170 M) < exp(-61), with M the longest expected time, see `time_scales`.
 _LONGEST = 170.0
 _LOG_NOTHING = -61.0
 
-# What users give as a model; the last two may be None.
+# Initial masses, matrix or edges, exits and mass at zero, as users give them;
+# the last two may be None.
 ModelLike: TypeAlias = tuple[
   ArrayLike,
   Given,
@@ -39,7 +40,7 @@ ModelLike: TypeAlias = tuple[
 
 
 def convert(model: ModelLike, discrete: bool, name: str = "model") -> Model:
-  """Converts initial_probs, matrix, exits and prob_zero to arrays.
+  """Converts the four arguments of a model to arrays.
 
   Args:
     model: a tuple of the four; the last two may be None.
@@ -52,7 +53,7 @@ def convert(model: ModelLike, discrete: bool, name: str = "model") -> Model:
     ValueError: shapes do not fit, or an array is empty.
   """
   alpha, matrix, exits, atom = _four(model, discrete, name)
-  # The converter needs a time; the value does not matter.
+  # `operands.convert` needs a time; its value does not matter.
   alpha, matrix, _, exits, atom = operands.convert(
     alpha, matrix, 0.0, exits, atom, names=operands.names(discrete)
   )
@@ -60,7 +61,7 @@ def convert(model: ModelLike, discrete: bool, name: str = "model") -> Model:
 
 
 def _four(model: ModelLike, discrete: bool, name: str) -> ModelLike:
-  """Returns the four arguments of a model, or raises TypeError."""
+  """Checks that a model is a tuple of four and returns it; raises TypeError."""
   if isinstance(model, (tuple, list)) and len(model) == 4:
     return model
   what = type(model).__name__
@@ -73,7 +74,7 @@ def _four(model: ModelLike, discrete: bool, name: str) -> ModelLike:
 
 
 def _listed(discrete: bool) -> str:
-  """Returns the names of a model's arguments."""
+  """Returns the names of a model's four arguments, for messages."""
   names = operands.names(discrete)
   return ", ".join((*names[:2], *names[3:]))
 
@@ -91,7 +92,7 @@ class NumericalDistribution:
   """
 
   def __init__(self, model: Model, discrete: bool) -> None:
-    """Derives time scales of a model as `convert` returns it."""
+    """Derives the time scales of a model that `convert` returned."""
     self.discrete = discrete
     self._model = model
     self.dtype = static.dtype_name(model[0])
@@ -108,7 +109,7 @@ class NumericalDistribution:
     self.last = self._last()
 
   def value(self, kind: str, times: Array | float) -> Array:
-    """Evaluates the function of a kind at times."""
+    """Evaluates a function of the kernel, e.g. "cdf", at given times."""
     alpha, matrix, exits, atom = self._model
     times = structures.cast(times, self.dtype)
     arguments = (alpha, matrix, times, exits, atom)
@@ -132,17 +133,17 @@ class NumericalDistribution:
     return np.where(gone, -math.inf, logs)
 
   def log_atom(self) -> Array:
-    """Computes the logarithm of the mass at zero, (...); -inf for none."""
+    """Computes the log of the mass at zero, (...); -inf if there is none."""
     mass = self.value("cdf", 0.0)
     some = mass > 0
     log_mass = np.log(np.where(some, mass, 1.0))
-    # The sum keeps NaN.
+    # The sum keeps NaN of an invalid model.
     return np.where(mass == 0, -math.inf, log_mass + np.where(some, 0.0, mass))
 
   def checked(
     self, rule: quadrature.QuadratureRule, logs: Array, x: Array
   ) -> Array:
-    """Returns x, NaN where the masses of the rule do not sum to one."""
+    """Returns x, or NaN where the quadrature masses do not sum to one."""
     fixed = autodiff.stop_gradient
     masses = quadrature.masses(fixed(logs), rule.log_weights)
     expected_mass: Array | float = 1.0
@@ -152,7 +153,7 @@ class NumericalDistribution:
     return x * np.where(missing <= rule.tolerance, 1.0, math.nan)
 
   def undefined(self, where: Array) -> Array:
-    """Returns 0, (...), whose derivatives in the model are NaN at `where`."""
+    """Returns zeros (...), with NaN derivatives in the model at `where`."""
     matrix: Any
     alpha, matrix, exits, atom = self._model
     rates = matrix.parameters if operands.is_edges(matrix) else matrix
@@ -167,8 +168,9 @@ class NumericalDistribution:
 
   def _last(self) -> Array:
     """Computes a time beyond which the mass is negligible, (...)."""
-    # The bound is often far too late, and late times are slow to evaluate. So
-    # earlier times are tried.
+    # The bound `longest` is often far too late, and late times are slow to
+    # evaluate. So earlier times are tried, and the first that suffices is
+    # taken.
     longest = self.longest
     shape = (-1, *(1 for _ in static.shape(longest)))
     parts = onp.reshape(onp.exp(0.25 * onp.arange(-24.0, -3.0)), shape)
@@ -183,7 +185,7 @@ class NumericalDistribution:
 def common_rule(
   distribution: NumericalDistribution, second: NumericalDistribution
 ) -> quadrature.QuadratureRule:
-  """Builds a rule for integrals or sums over two distributions."""
+  """Builds a quadrature rule that is fine enough for two distributions."""
   phases = max(distribution.phases, second.phases)
   last = np.maximum(distribution.last, second.last)
   if distribution.discrete:

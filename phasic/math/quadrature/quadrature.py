@@ -1,5 +1,8 @@
 """Quadrature rules for integrals over times and sums over steps.
 
+Each rule contains a coarser rule, which uses part of its points. The difference
+of their two sums bounds the error.
+
 Each rule comes with a coarser rule on a part of its points. The difference of
 the two bounds the error.
 
@@ -23,16 +26,16 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 
-# At this u, t is below exp(-46) times the shortest time scale.
+# At u = _LOWEST, t is below exp(-46) times the shortest time scale.
 _LOWEST = -3.75
-# The number of points of the finer rule.
+# The number of quadrature points of the finer rule.
 _COUNT = 2049
-# Not all larger integers can be represented.
+# Larger counts are not all floating-point integers.
 _MOST_STEPS = 2.0**53
 
 
 class QuadratureRule(NamedTuple):
-  """Points and weights, with a leading axis before the batch.
+  """Points and weights of a quadrature rule, (n, ...), and its coarser rule.
 
   Attributes:
     points: the quadrature points, (n, ...).
@@ -69,7 +72,7 @@ def times(
   steps = onp.reshape(steps, (-1, *(1 for _ in static.shape(log_rate))))
   wide = static.wide_float()
   steps = structures.cast(steps, wide)
-  # Without finite time scales the rule is NaN.
+  # If the chain has no finite time scales, the points are NaN.
   usable = (last < math.inf) & (log_rate > -math.inf)
   last, log_rate = (np.where(usable, x, math.nan) for x in (last, log_rate))
   width = np.log(last) + log_rate - _LOWEST
@@ -107,7 +110,7 @@ def counts(last: Array, phases: int, dtype: str) -> QuadratureRule:
     structures.cast(onp.reshape(x, shape), static.wide_float())
     for x in (panels[0], onp.log(panels[1]), panels[2])
   )
-  # If the steps are too many for floating-point integers, the rule is NaN.
+  # If there are more steps than floating-point integers, the points are NaN.
   known = last < _MOST_STEPS
   points = points + np.zeros_like(last)
   inside = points <= last
@@ -121,7 +124,7 @@ def counts(last: Array, phases: int, dtype: str) -> QuadratureRule:
 
 
 def total(rule: QuadratureRule, terms: Array, floor: float = 0.0) -> Array:
-  """Computes the sum of terms, NaN if the two rules differ by too much.
+  """Sums terms over the points; NaN if the coarser rule differs too much.
 
   Args:
     rule: the rule.
@@ -130,15 +133,15 @@ def total(rule: QuadratureRule, terms: Array, floor: float = 0.0) -> Array:
   """
   found = np.sum(terms, axis=0)
   size = np.sum(np.abs(terms), axis=0)
-  # Infinite sums need no check.
+  # An infinite sum is accepted without a check.
   off = np.abs(np.sum((1.0 - rule.coarse) * terms, axis=0))
   good = (off <= rule.tolerance * size + floor) | (size == math.inf)
-  # The product makes the derivatives NaN as well.
+  # Multiply, so that the derivatives become NaN as well.
   return found * np.where(good, 1.0, math.nan)
 
 
 def masses(logs: Array, log_weights: Array | float) -> Array:
-  """Computes exp(logs) times weights; zero where a logarithm is -inf."""
+  """Computes exp(logs) times the weights; zero where a log density is -inf."""
   some = logs > -math.inf
   mass = np.exp(np.where(some, logs, 0.0) + log_weights)
   lost = np.where(np.isnan(logs), math.nan, 0.0)
@@ -146,13 +149,17 @@ def masses(logs: Array, log_weights: Array | float) -> Array:
 
 
 def _refinement(phases: int, most: int) -> int:
-  """Returns the factor of the number of points for many phases."""
+  """Returns the factor by which the number of points grows with the phases."""
   return max(1, math.ceil(math.sqrt(phases / most)))
 
 
 @functools.lru_cache(maxsize=8)
 def _panels(n: int) -> tuple[onp.ndarray, ...]:
-  """Computes points, weights and factors of the coarser rule."""
+  """Computes panels of points for sums over 0, 1, 2, ...
+
+  Returns the points, their weights, and the factors of the weights in the
+  coarser rule.
+  """
   start = 2 * n * n
   points = [onp.arange(float(start))]
   weights = [onp.ones(start)]
@@ -173,7 +180,7 @@ def _panels(n: int) -> tuple[onp.ndarray, ...]:
 
 
 def _panel_weights(places: onp.ndarray, size: int) -> onp.ndarray:
-  """Computes weights that make sums over 0, ..., size - 1 exact."""
+  """Computes weights that sum polynomials over 0, ..., size - 1 exactly."""
   n = len(places)
   legendre = onp.polynomial.legendre
   values: onp.ndarray = legendre.legvander(2 * (places + 0.5) / size - 1, n - 1)
@@ -181,12 +188,13 @@ def _panel_weights(places: onp.ndarray, size: int) -> onp.ndarray:
 
 
 def _legendre_sums(n: int, size: int) -> onp.ndarray:
-  """Computes sums of Legendre polynomials over the midpoints of cells."""
+  """Sums Legendre polynomials over the midpoints of `size` cells."""
   legendre = onp.polynomial.legendre
   if size <= 2**14:
     midpoints = 2 * (onp.arange(size) + 0.5) / size - 1
     return onp.sum(legendre.legvander(midpoints, n - 1), axis=0)
-  # The Euler-Maclaurin formula uses derivatives at both ends.
+  # Too many cells to add up: the Euler-Maclaurin formula replaces the sum by an
+  # integral and derivatives at both ends.
   width = 2 / size
   degrees = onp.arange(n)
   sums = onp.where(degrees == 0, 2.0, 0.0)

@@ -1,4 +1,4 @@
-"""Entropies and divergences by the masses of a distribution on a rule.
+"""Entropies and divergences by quadrature on one distribution's points.
 
 `information` compares two chains on a rule that is fine enough for both. Here
 one distribution has its mass on the quadrature points, and the other one needs
@@ -24,14 +24,15 @@ from phasic.internal.arrays import Array
 from phasic.math.quadrature import numerical_distributions
 from phasic.math.quadrature import quadrature
 
-# A bound of P(X > last), see `NumericalDistribution`.
+# An upper bound of P(X > last), with `last` of `NumericalDistribution`.
 _LEFT = math.exp(-61.0)
-# Log distance of the last point to the end of an interval, in its length.
+# The last quadrature point is at exp(-_LOG_NEAR) of the interval's length from
+# its end.
 _LOG_NEAR = 45.0
 
 
 class QuadraturePoints(NamedTuple):
-  """A distribution at the points of a quadrature rule.
+  """The values, masses and log densities of a distribution at a rule's points.
 
   Attributes:
     rule: the rule.
@@ -51,7 +52,7 @@ class QuadraturePoints(NamedTuple):
 def of_model(
   model: numerical_distributions.ModelLike, discrete: bool
 ) -> QuadraturePoints:
-  """Builds the quadrature points of a chain."""
+  """Builds the quadrature points of a phase-type distribution."""
   distribution = numerical_distributions.NumericalDistribution(
     numerical_distributions.convert(model, discrete), discrete
   )
@@ -65,7 +66,7 @@ def of_increasing(
   forward: Callable[[Array], Array],
   log_growth: Callable[[Array], Array],
 ) -> QuadraturePoints:
-  """Builds the quadrature points of g(X), for increasing g.
+  """Builds the quadrature points of g(X), for an increasing g.
 
   Args:
     model: the model of X, in continuous time.
@@ -77,7 +78,7 @@ def of_increasing(
   )
   rule = numerical_distributions.common_rule(distribution, distribution)
   logs = distribution.log_density(rule)
-  # Values beyond the last relevant time may be out of range.
+  # Limit the times: g may overflow beyond the last relevant time.
   times = structures.cast(
     np.minimum(rule.points, distribution.last), distribution.dtype
   )
@@ -92,7 +93,7 @@ def of_interval(
   high: Array,
   log_prob: Callable[[Array], Array],
 ) -> QuadraturePoints:
-  """Builds the quadrature points of a time given that it is in an interval.
+  """Builds the quadrature points of a time truncated to an interval.
 
   With D the interval's length, points u of the half line are mapped to t =
   low + u / (1 + u / D).
@@ -132,7 +133,7 @@ def of_interval(
   points = _points(distribution, rule, values, logs, 0.0)
   if discrete:
     return points
-  # The atom is not in the interval if it begins after zero.
+  # An interval that begins after zero excludes the atom.
   atom = structures.cast(log_prob(np.zeros_like(values[0])), wide)
   atom = np.where(low > 0, -math.inf, atom)
   some = distribution.log_atom() > -math.inf
@@ -140,7 +141,7 @@ def of_interval(
 
 
 def expected(points: QuadraturePoints, factor: Array, at_zero: Array) -> Array:
-  """Computes minus the expectation of a factor, NaN if it is inaccurate.
+  """Computes -E[factor], e.g. a cross entropy; NaN if it is inaccurate.
 
   Args:
     points: the distribution.
@@ -167,7 +168,7 @@ def _points(
   logs: Array,
   growth: Array | float,
 ) -> QuadraturePoints:
-  """Builds quadrature points; log growth is the log of the derivative."""
+  """Builds quadrature points of g(X); `growth` is log g' at the points."""
   atom = (
     np.zeros_like(distribution.last) - math.inf
     if distribution.discrete
@@ -183,7 +184,7 @@ def _points(
 
 
 def _product(log_mass: Array, log_q: Array) -> Array:
-  """Computes -p log q of atoms."""
+  """Computes the atom's term -p log q of a cross entropy."""
   some, none = log_mass > -math.inf, log_q == -math.inf
   mass = quadrature.masses(log_mass, 0.0)
   finite = 0.0 - mass * np.where(some & np.logical_not(none), log_q, 0.0)
@@ -191,7 +192,7 @@ def _product(log_mass: Array, log_q: Array) -> Array:
 
 
 def _complete(points: QuadraturePoints) -> Array:
-  """Returns one, or NaN where the masses do not sum to one."""
+  """Returns one, or NaN where the masses do not sum to one, (...)."""
   fixed = autodiff.stop_gradient
   total_mass = np.sum(fixed(points.masses), axis=0)
   total_mass = total_mass + quadrature.masses(fixed(points.log_atom), 0.0)

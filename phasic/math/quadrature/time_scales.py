@@ -17,16 +17,17 @@ from phasic.math.model import edge_rates
 from phasic.math.model import operands
 from phasic.math.model.model_types import Model
 
-# The largest rate times time that the kernel evaluates.
+# The largest product of rate and time that the kernel evaluates.
 _MOST = 1e15
-# Up to this number of steps, or rate times time, it surely does.
+# Up to this number of steps, or product of rate and time, the kernel surely
+# evaluates functions.
 _USUAL = 1e10
-# After this many of the longest expected times, P(X > t) < exp(1 - 2000).
+# With M the longest mean time, P(X > _SETTLED M) < exp(1 - 2000).
 _SETTLED = 2000.0 * math.e
 
 
 def latest(model: Model) -> Array:
-  """Computes times up to which the kernel gives values, (...), as constants.
+  """Computes the latest times that the kernel evaluates, (...), as constants.
 
   Args:
     model: initial_probs, subgenerator or `EdgeRates`, exit_rates, prob_zero.
@@ -52,7 +53,7 @@ def latest(model: Model) -> Array:
 
 
 def settled(model: Model, low: Array, high: Array, discrete: bool) -> Array:
-  """Replaces upper bounds by inf if no mass is beyond them.
+  """Replaces late upper bounds by inf if the mass beyond them is negligible.
 
   Only bounds that may be too late for the kernel are replaced.
 
@@ -72,13 +73,13 @@ def settled(model: Model, low: Array, high: Array, discrete: bool) -> Array:
   names = operands.names(discrete)
   found = chain_calls.value(log_scales, None, model, (*names[:2], *names[3:]))
   log_longest = autodiff.stop_gradient(found[..., 1])
-  # Divide first, so that nothing is out of range.
+  # Divide before multiplying, so that no intermediate result overflows.
   ratio = (high - low) * np.exp(-log_longest) / _SETTLED
   return np.where(late & (ratio > 1.0), math.inf, high)
 
 
 def log_scales(option: object, system: chain_solves.System) -> Array:
-  """Computes logarithms of a rate and of a time, (..., 2), as constants.
+  """Computes the logs of the largest rate and the longest mean time, (..., 2).
 
   A rule for `chain_calls`.
 

@@ -21,16 +21,18 @@ from phasic.internal.arrays import Array
 from phasic.math.numeric import special
 
 _MAX_ITERATIONS = 100
-# Each step doubles the order of correct derivatives.
+# Each differentiable Newton step at the root doubles the number of derivatives
+# that are correct.
 _NEWTON_STEPS = 2
 
-# Functions of the number of stages, their rate, k and, for a step, the last x.
+# Arguments are the number of stages n, their rate r, the parameter k, and for a
+# step the current x.
 _Step = Callable[[int, Array, Array, Array], Array]
 _Start = Callable[[int, Array, Array], Array]
 
 
 def of_power(count: int, rate: Array, power: Array) -> Array:
-  """Computes x at the mode for g(x) = x^(1/k): (n - 1/k) / r, or zero.
+  """Computes x at the mode of g(X) for g(x) = x^(1/k): (n - 1/k) / r, or zero.
 
   Args:
     count: n, an int.
@@ -44,7 +46,7 @@ def of_power(count: int, rate: Array, power: Array) -> Array:
 
 
 def of_logarithm(count: int, rate: Array, growth: Array) -> Array:
-  """Computes x at the mode for g(x) = log(1 + b x) / b.
+  """Computes x at the mode of g(X) for g(x) = log(1 + b x) / b.
 
   It solves (n - 1) / x - r + b / (1 + b x) = 0, or is zero. Arguments are as in
   `of_power`, with b for k.
@@ -66,7 +68,7 @@ def of_logarithm(count: int, rate: Array, growth: Array) -> Array:
 
 
 def of_log_normal(count: int, rate: Array, power: Array) -> Array:
-  """Computes log(1 + mode) for g(x) = exp(x^(1/k)) - 1.
+  """Computes L = log(1 + mode) of g(X) for g(x) = exp(x^(1/k)) - 1.
 
   It solves L + r k L^k = n k - 1, or is zero; the relative error is 1e-13
   (float32: 1e-6). Arguments are as in `of_power`.
@@ -75,7 +77,7 @@ def of_log_normal(count: int, rate: Array, power: Array) -> Array:
 
 
 def of_log_logistic(count: int, rate: Array, power: Array) -> Array:
-  """Computes x at the mode for g(x) = c (exp(x) - 1)^(1/k).
+  """Computes x at the mode of g(X) for g(x) = c (exp(x) - 1)^(1/k).
 
   It solves n - 1 + (1 - 1/k) x / (exp(x) - 1) = (r + 1/k) x, or is zero; the
   relative error is 1e-13 (float32: 1e-6). Arguments are as in `of_power`.
@@ -114,7 +116,7 @@ _run = control_flow.compiled(_evaluate, static_argnums=(0, 1))
 def _iterated(
   step: _Step, start: _Start, count: int, rate: Array, power: Array
 ) -> Array:
-  """Iterates the steps until convergence."""
+  """Repeats Newton steps from a start value until convergence."""
   eps = static.finfo_eps(rate)
 
   def unfinished(carry: tuple[Array, Array, Array]) -> Array:

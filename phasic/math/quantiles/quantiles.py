@@ -126,7 +126,7 @@ def evaluate(
   arguments: Sequence[Given],
   discrete: bool = False,
 ) -> Array:
-  """Computes quantiles; probabilities take the place of the times.
+  """Computes quantiles of probabilities, given in one of several forms.
 
   Args:
     mode: the kind of probabilities, see `quantiles_targets.read`.
@@ -141,7 +141,7 @@ def evaluate(
 
 
 class QuantileCall:
-  """A call of a quantile function, laid out for the kernel.
+  """The operands of a quantile call, in the layout of the kernel.
 
   Attributes:
     names: the names of the five arguments.
@@ -169,5 +169,5 @@ class QuantileCall:
     self.arrays = (*limits, *model, *quantiles_rules.refusing(edges))
 
   def result(self, x: Array) -> Array:
-    """Reshapes quantiles to the shape of probabilities and model."""
+    """Reshapes quantiles to the broadcast shape of probabilities and batch."""
     return operands_lib.result(self.layout, x)

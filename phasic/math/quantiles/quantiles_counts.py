@@ -1,5 +1,9 @@
 """Quantiles of discrete phase-type distributions, by an exact search.
 
+Newton's method proposes a count, as if the tail were geometric. The cdf at the
+proposal brackets the quantile, and the search ends when the bracket is one step
+wide. See `quantiles_search`.
+
 Newton's method proposes a count; between counts it takes the cdf as that of a
 geometric tail. The cdf at the proposal brackets the quantile, and the search
 ends when the bracket is one step wide. See `quantiles_search`.
@@ -26,7 +30,7 @@ from phasic.math.quantiles import quantiles_search
 from phasic.math.quantiles import quantiles_targets as targets_lib
 
 MAX_ITERATIONS = 300
-# Not all larger integers can be represented.
+# The largest counts: floating-point numbers skip integers above these.
 MAX_COUNT = {"float32": 2.0**24, "float64": 2.0**52}
 
 _DENSITY = portable_observations.LOG_DENSITY
@@ -84,7 +88,8 @@ def find(
       slow_now = np.where(halved | fails, none, slow + 1)
       newton = _newton(k, change, log_prob, targets, ends)
       inside = np.minimum(np.maximum(newton, low_now + 1), high_now - 1)
-      # Do not step far beyond evaluated counts: each count costs a step.
+      # Evaluating a count costs time in proportion to it: grow the count
+      # gradually.
       inside = np.minimum(inside, 16.0 * k)
       middle = _middle(low_now, high_now, k)
       valid = (newton == newton) & (slow_now < 3)
@@ -149,7 +154,7 @@ def _newton(
   targets: targets_lib.Targets,
   ends: targets_lib.Ends,
 ) -> Array:
-  """Computes the count that Newton's method proposes, NaN if none."""
+  """Computes the count that Newton's method proposes; NaN if there is none."""
   error = targets_lib.mass_error(ends, change)
   log_mass = targets.log_value - np.log(np.abs(ends.ratio)) + error
   share = np.exp(log_prob - log_mass)
@@ -161,7 +166,7 @@ def _newton(
 
 
 def _middle(low: Array, high: Array, k: Array) -> Array:
-  """Computes a count within the bracket, beyond k if it is unbounded."""
+  """Bisects the bracket (low, high), or returns 16 k if high is infinite."""
   wide = high > 4.0 * (low + 1.0)
   half = low + np.floor(0.5 * (high - low))
   root = np.floor(np.sqrt(low + 1.0) * np.sqrt(high))
@@ -177,7 +182,10 @@ def _settled(
   model: ModelArrays,
   edges: EdgeArrays,
 ) -> Array:
-  """Decides between neighboring counts by the function that is inverted.
+  """Corrects counts by at most one, with the function that the user inverts.
+
+  The search works with a logarithm or with 1 - F, and rounding may put it on
+  the wrong side of a target that F meets exactly.
 
   Logarithms, and differences from one, may be rounded to the wrong side of a
   target that F meets exactly.
@@ -206,7 +214,10 @@ def _settled(
 def _values(
   model: ModelArrays, edges: EdgeArrays, counts: Array, kind: Array
 ) -> tuple[Array, Array]:
-  """Computes the log functions of given kinds, and log_prob, (batch..., n)."""
+  """Computes log F or log(1 - F), as `kind` says, and log P(N = k).
+
+  Both arrays are (batch..., n).
+  """
   probs = np.where(kind == _NOTHING, _NOTHING, _DENSITY)
   kinds = structures.cast(np.concatenate([kind, probs], axis=-1), "int32")
   found = kernel_ops.phase_type(
@@ -230,7 +241,7 @@ def _portable(
   counts: Array,
   *structure: Array,
 ) -> Array:
-  """Computes functions of several kinds on the portable path."""
+  """Evaluates the log functions on the portable path, where kinds differ."""
   del kind
   *edges, kinds = structure
   result = np.zeros_like(counts)

@@ -1,4 +1,4 @@
-"""Limits of distribution functions at zero and infinity, and a time scale.
+"""Limits of the cdf at zero and infinity, and the expected time.
 
 A quantile exists between the atom at zero and the absorption probability, which
 is less than one if the chain can reach a trap.
@@ -26,7 +26,7 @@ from phasic.math.numeric import scaled_sums
 
 
 class Limits(NamedTuple):
-  """Limits of models, in the layout of kernel values, (batch..., 1).
+  """F(0), F(inf) and a time scale of each model, (batch..., 1).
 
   Attributes:
     atom: F(0).
@@ -50,7 +50,7 @@ def find(
   layout: operands_lib.Layout,
   discrete: bool,
 ) -> Limits:
-  """Computes the `Limits` of models, as constants.
+  """Computes the `Limits` of models, without derivatives.
 
   Args:
     arguments: the model's four: initial masses, rates, exits, atom.
@@ -75,13 +75,16 @@ def find(
   found = np.reshape(found, (*kept, 3))
   absorbed, caught = found[..., :1], found[..., 1:2]
   one = np.ones_like(absorbed)
-  # Rounding must not make certain absorption uncertain.
+  # Without a trap F(inf) is exactly one, whatever the rounding error.
   absorbed = np.where(caught > 0, absorbed, one)
   return Limits(atom, positive, absorbed, caught, found[..., 2:])
 
 
 def _passage(option: object, system: chain_solves.System) -> Array:
-  """Computes P(X < inf), P(X = inf) and the time until absorption or a trap."""
+  """Computes P(X < inf), P(X = inf) and the mean time to absorption or a trap.
+
+  The result is (..., 3).
+  """
   del option
   passage, positive = killing.absorbed_or_caught(system)
   m = static.shape(system.weights)[-1]

@@ -1,4 +1,4 @@
-"""Quantiles as functions of the kernel's operands, with derivative rules.
+"""Differentiable quantile functions of the kernel's operands.
 
 Where F(q) = u, implicit differentiation gives
 
@@ -46,7 +46,7 @@ _ADVICE = (
 def forward(
   mode: str, x: Array, *arrays: Array
 ) -> tuple[Array, tuple[Array, ...]]:
-  """Computes `quantile`, and the residuals for `backward`."""
+  """Computes `quantile`, and the residuals that `backward` needs."""
   q = quantile(mode, x, *arrays)
   return q, (q, x, *arrays)
 
@@ -54,7 +54,7 @@ def forward(
 def backward(
   mode: str, residuals: Sequence[Array], cotangent: Array
 ) -> tuple[Array | None, ...]:
-  """Computes the cotangents of x and of the arrays.
+  """Computes the vector-Jacobian product: cotangents of x and of the arrays.
 
   Args:
     mode: the kind of x, see `quantiles_targets.read`.
@@ -81,7 +81,7 @@ def backward(
 def along(
   mode: str, primals: Sequence[Array], tangents: Sequence[Array]
 ) -> tuple[Array, Array]:
-  """Computes `quantile` and its derivative along tangents of its arrays."""
+  """Computes `quantile` and its jvp: the derivative along given tangents."""
   x, *arrays = primals
   x_tangent, *tangents_of_arrays = tangents
   q = quantile(mode, x, *arrays)
@@ -114,7 +114,7 @@ def quantile(mode: str, x: Array, *arrays: Array) -> Array:
 
 
 def refusing(edges: EdgeArrays) -> list[Array]:
-  """Returns arrays of edges; differentiation in the coefficients raises."""
+  """Returns the edge arrays; differentiating in the coefficients raises."""
   found, advice = list(edges), kernel_ops.EDGES_ARE_FIXED
   for i in range(1, len(edges)):
     if static.shape(edges[i])[-1] != 0:
@@ -132,7 +132,7 @@ def count_quantile(mode: str, x: Array, *arrays: Array) -> Array:
 
 
 class _Point:
-  """Functions at a quantile that the derivative rules need.
+  """Functions at a quantile, for implicit differentiation of F(q) = u.
 
   Attributes:
     operands: the kernel's five, with the quantile as time, or a harmless time
@@ -180,19 +180,19 @@ class _Point:
       self.per_target = per_target if mode == "log_cdf" else -per_target
 
   def completed(self, factor: Array) -> Array:
-    """Sets a factor of derivatives at quantiles of zero and infinity."""
+    """Sets derivatives at q = 0 and q = inf: zero inside an atom, else NaN."""
     rest = np.where(self.inside, np.zeros_like(factor), math.nan)
     return np.where(self.regular, factor, rest)
 
   def weighted(self, factor: Array, cotangent: Array) -> Array:
-    """Multiplies by a cotangent; an unused NaN factor gives zero."""
+    """Multiplies by a cotangent; NaN times a zero cotangent is zero."""
     unused = np.logical_not(self.regular) & (cotangent == 0)
     product = self.completed(factor) * cotangent
     return np.where(unused, np.zeros_like(product), product)
 
 
 def _search(mode: str, path: str, x: Array, *arrays: Array) -> Array:
-  """Runs the search; each path is compiled separately."""
+  """Runs the search; `path` is a key of the compiler's cache."""
   del path
   limits = quantiles_limits.Limits(*arrays[:_NUM_LIMITS])
   model = arrays[_NUM_LIMITS : _NUM_LIMITS + 4]

@@ -1,5 +1,13 @@
 """Quantiles of continuous phase-type distributions, by Newton's method.
 
+Let D(t) be the mass between F(t) and the nearer limit of F, F(0) or F(inf); see
+`quantiles_targets`. The search solves D(t) = D for the given D. For small t,
+D(t) is about c t^k, so log D is nearly linear in log t. For large t, D(t) is
+about c exp(-d t), so log D is nearly linear in t. Newton's method on log D in
+this scale of time converges quadratically. Times below and above the quantile
+bracket it. If a step leaves the bracket, or steps do not get shorter, the
+bracket is halved in the scale of log t.
+
 Let D(t) be the mass between F(t) and the nearer end of F, see `targets`. The
 equation is D(t) = D. Towards zero D is near c t^k, so log D is nearly linear in
 log t. Towards infinity D is near c exp(-d t), so log D is nearly linear in t.
@@ -34,12 +42,13 @@ from phasic.math.quantiles import quantiles_table as table
 from phasic.math.quantiles import quantiles_targets as targets_lib
 
 MAX_ITERATIONS = 200
-# The number of NaN values after which the search gives up. If the kernel gives
-# NaN, the time is too large, and a shorter one is tried.
+# The search gives up after this number of NaN values. The kernel returns NaN at
+# times that are too late, so a shorter time is tried.
 MAX_FAILED = 8
-# The search also gives up after MAX_BEYOND steps that would lead to failed
-# times from times at most NEAR_FAILED times shorter. One step to FAR_FAILED
-# times the failed time is enough. At such times a value is the most expensive.
+# Times just below a failed one are the most expensive to evaluate. So the
+# search also gives up after MAX_BEYOND Newton steps that start within a factor
+# NEAR_FAILED of a failed time and lead beyond it. A single step to FAR_FAILED
+# times the failed time is enough.
 MAX_BEYOND = 2
 NEAR_FAILED, FAR_FAILED = 64.0, 4.0
 
@@ -98,7 +107,9 @@ def _search(
   edges: EdgeArrays,
   start: Array,
 ) -> tuple[Array, Array]:
-  """Searches for quantiles, NaN where it fails; returns slopes too.
+  """Searches for quantiles; NaN where the search fails.
+
+  Returns the quantiles and the slopes of log D in log t there.
 
   Args:
     targets: `Targets`.
@@ -115,9 +126,10 @@ def _search(
   done = special | (zero != 0)
   none = np.zeros_like(structures.cast(done, "int32"))
   log_mass = targets.log_value - np.log(np.abs(ends.ratio))
-  # Changes below this are rounding errors of the measured logarithm.
+  # Smaller changes are rounding errors of the evaluated logarithm.
   exact = eps * (1.0 + 0.5 * np.abs(targets.log_value))
-  # After a relative step below this, the error is below rounding.
+  # Newton's method converges quadratically: after a relative step of at most
+  # this size the remaining error is below rounding.
   short = eps**0.54
 
   def unfinished(carry: tuple[Array, ...]) -> Array:
@@ -145,8 +157,8 @@ def _search(
       fits = (newton > low) & (newton < high) & np.logical_not(halving)
       middle = np.sqrt(np.maximum(low, tiny)) * np.sqrt(high)
       then = np.where(fits, newton, np.where(high < math.inf, middle, 16 * t))
-      # After NaN, step back: from times that are too large or, if a larger time
-      # succeeded, from times that are too small.
+      # After NaN, step back from a time that is too late. If a later time has
+      # succeeded, the time was too early instead.
       too_small = is_above > 0
       is_above = np.where(known & np.logical_not(below), none + 1, is_above)
       shorter = np.where(low > 0, np.sqrt(low) * np.sqrt(t), 1e-6 * t)
@@ -163,7 +175,7 @@ def _search(
       then = np.where(known, then, back)
       ends_here = (step <= short) & (np.abs(error) < 0.01)
       stays = (np.abs(change) <= exact) | (high <= low * (1.0 + 4.0 * eps))
-    # Times below the least normal number count as zero.
+    # A quantile below the least normal number is returned as zero.
     vanishes = known & np.logical_not(below) & (t <= tiny)
     failed = failed + structures.cast(np.logical_not(known), "int32")
     beyond = beyond + np.where(near_failed, steps, none)
@@ -188,7 +200,8 @@ def _search(
       done | finished,
     )
 
-  # Markov's bound helps only if it is near the quantile.
+  # Use Markov's bound only for masses measured from F(0): otherwise it is far
+  # above the quantile.
   bound = np.where(ends.rising & (ends.bound > 0), ends.bound, math.inf)
   init = (np.asarray(0), start, zero, zero + bound, zero + 1.0, zero + math.inf)
   carry = control_flow.while_loop(
@@ -204,7 +217,10 @@ def values(
   kind: Array,
   with_density: bool = True,
 ) -> tuple[Array, Array]:
-  """Computes log functions of given kinds, and log densities (batch..., n)."""
+  """Computes log functions of the given kinds, and log densities.
+
+  Both arrays are (batch..., n).
+  """
   kinds, at = kind, times
   if with_density:
     density = np.where(kind == NOTHING, NOTHING, DENSITY)
@@ -222,7 +238,7 @@ def values(
 
 
 def _factor(rising: Array, ratio: Array) -> Array:
-  """Computes the factor by which Newton's step multiplies a time.
+  """Computes the ratio of the next time to this one in Newton's method.
 
   Args:
     rising: whether the step is in the scale of log t, else of t.
@@ -242,7 +258,10 @@ def _refined(
   model: ModelArrays,
   edges: EdgeArrays,
 ) -> Array:
-  """Makes a step with F and 1 - F where rounding of logarithms matters."""
+  """Makes one more Newton step with F or 1 - F instead of its logarithm.
+
+  This is done where rounding of the logarithm dominates the error.
+  """
   tiny = float(onp.finfo(static.dtype_name(t)).tiny)
   regular = (t > 0) & (t < math.inf) & (targets.value >= 16 * tiny)
   rough = regular & (np.abs(targets.log_value) > 8.0 * (1.0 + slope))
@@ -261,7 +280,8 @@ def _refined(
       )
     value = np.where(targets.upper, parts[1], parts[0])
     with onp.errstate(all="ignore"):
-      # A quotient, as the difference may be below the least normal number.
+      # Take the log of a quotient: a difference may be below the least normal
+      # number.
       change = np.log(value / targets.value)
       error = targets_lib.mass_error(ends, change)
       refined = t * _factor(ends.rising, error / slope)

@@ -20,15 +20,15 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.quantiles import quantiles_targets as targets_lib
 
-# A table is used from this number of quantiles of each model. Its size is a
-# share of the number, up to a limit.
+# A table pays from LEAST quantiles per model. It has one point for every _SHARE
+# quantiles, and at most _MOST_POINTS.
 LEAST = 1024
 _SHARE = 8
 _MOST_POINTS = 1024
 
 
 def pays(targets: targets_lib.Targets) -> bool:
-  """Returns whether there are enough quantiles for a table."""
+  """Returns whether there are enough quantiles to make a table worthwhile."""
   n = static.shape(targets.value)[-1]
   return isinstance(n, int) and n >= LEAST
 
@@ -77,7 +77,7 @@ def starts(
 def _interpolated(
   share: Array, width: Array, index: Array, times: Array, slopes: Array
 ) -> Array:
-  """Interpolates times (models, n), by Hermite polynomials."""
+  """Interpolates log t by cubic Hermite polynomials; returns times."""
   logs = np.log(np.where(times > 0, times, 1.0))
   inner = (times > 0) & (times < math.inf) & np.isfinite(slopes)
   logs = np.where(inner, logs, math.nan)
@@ -89,19 +89,19 @@ def _interpolated(
   mix = mix + np.square(share) * (
     (1.0 + 2.0 * rest) * right - rest * right_slope
   )
-  # Beside an atom, or if one point has no quantile, use the other point.
+  # If one point has no quantile, as within an atom, use the other point.
   mix = np.where(left == left, mix, right)
   return np.exp(np.where(right == right, mix, left))
 
 
 def _log_odds(targets: targets_lib.Targets) -> Array:
-  """Computes log F - log(1 - F)."""
+  """Computes the log odds log F - log(1 - F) of targets."""
   size = np.log1p(-targets.value) - targets.log_value
   return np.where(targets.upper, size, -size)
 
 
 def _of_log_odds(odds: Array) -> targets_lib.Targets:
-  """Computes the `Targets` of log odds."""
+  """Converts log odds log F - log(1 - F) to `Targets`."""
   size = np.abs(odds)
   log_value = -size - np.log1p(np.exp(-size))
   bad = odds != odds

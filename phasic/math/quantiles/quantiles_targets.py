@@ -1,4 +1,8 @@
-"""Targets of the quantile search, and its measure of distance.
+"""Targets of the quantile search, and the error of a step.
+
+The target is F(q) or 1 - F(q), whichever is at most one half, so that both
+tails keep their digits. Newton's method works on the mass between the target
+and the nearer limit: F - F(0) or F(inf) - F.
 
 The target is F(q) or 1 - F(q), whichever is at most one half, so that both
 tails keep their digits. Newton's method works on the mass between the target
@@ -23,7 +27,7 @@ MODES = ("cdf", "log_cdf", "log_survival", "folded")
 
 
 class Targets(NamedTuple):
-  """Targets of the search, for each entry.
+  """Values that F or 1 - F must reach, one for each entry.
 
   Attributes:
     upper: whether the target is a survival probability, else one of F.
@@ -40,7 +44,7 @@ class Targets(NamedTuple):
 
 
 class Ends(NamedTuple):
-  """Ends of F from which masses are measured.
+  """The limit of F, F(0) or F(inf), from which each mass is measured.
 
   Attributes:
     rising: whether the mass is F - F(0), else F(inf) - F.
@@ -61,7 +65,7 @@ class Ends(NamedTuple):
 
 
 def read(mode: str, x: Array) -> Targets:
-  """Converts an array to `Targets`.
+  """Converts probabilities in one of several forms to `Targets`.
 
   Args:
     mode: the kind of entries, one of `MODES`: u in [0, 1]; log u; log(1 - u);
@@ -90,7 +94,7 @@ def read(mode: str, x: Array) -> Targets:
 
 
 def ends(targets: Targets, limits: quantiles_limits.Limits) -> Ends:
-  """Computes the `Ends` for targets (batch..., n)."""
+  """Chooses the limit of F for each target and finds targets outside of F."""
   upper, value, log_value, _ = targets
   nothing = log_value == -math.inf
   below = (value <= limits.atom) & (limits.atom > 0)
@@ -115,7 +119,10 @@ def ends(targets: Targets, limits: quantiles_limits.Limits) -> Ends:
 
 
 def mass_error(ends_: Ends, change: Array) -> Array:
-  """Computes log((M' - r) / (M - r)) from log(M' / M), the change.
+  """Computes log((M' - r) / (M - r)) from change = log(M' / M).
+
+  M is the target, M' the value at the current time and r the limit of F from
+  which masses are measured; see `Ends`.
 
   It is NaN if M' and r are too close to have a difference with digits.
   """

@@ -121,7 +121,10 @@ def discrete_reward_transform(
 def _stages(
   rewards: Array, impulse_rewards: ArrayLike | None, p: int
 ) -> reward_stages.Stages | None:
-  """Builds the stages, or None if no phase needs more than one."""
+  """Expands phases into stages; None if every reward is 0 or 1.
+
+  Traced rewards without impulse rewards give None too.
+  """
   visits = static.concrete(rewards)
   jumps = onp.zeros((p, p + 1), int)
   if impulse_rewards is not None:
@@ -147,7 +150,7 @@ def _stages(
 
 
 def _integers(name: str, x: onp.ndarray) -> onp.ndarray:
-  """Converts concrete rewards to integers."""
+  """Converts concrete rewards to integers; ValueError for other numbers."""
   x = onp.asarray(x)
   is_integer = onp.isfinite(x) & (x >= 0) & (x == onp.floor(x))
   if not onp.all(is_integer):
@@ -157,7 +160,7 @@ def _integers(name: str, x: onp.ndarray) -> onp.ndarray:
 
 
 def _arrays(stages: reward_stages.Stages, like: Array) -> tuple[Array, ...]:
-  """Converts the stages to arrays, with the batch dimensions of `like`."""
+  """Converts the fields of `Stages` to arrays of the same rank as a batch."""
   rank = static.rank(like) - 1
 
   def laid_out(x: onp.ndarray, event_rank: int) -> Array:
@@ -183,7 +186,7 @@ def _chain(
   exit_probs: Array,
   prob_zero: Array,
 ) -> tuple[Array, Array, Array, Array, Array]:
-  """Derives alpha, T, t, z, and whether values are invalid."""
+  """Derives alpha, T, t, z, and whether the model is invalid, (...)."""
   wide = [
     structures.cast(x, static.wide_float())
     for x in (initial_probs, subtransition, exit_probs, prob_zero)
@@ -205,7 +208,7 @@ def _evaluate(
   prob_zero: Array,
   rewards: Array,
 ) -> tuple[Array, Array, Array, Array]:
-  """Computes the model for rewards of 0 and 1."""
+  """Computes the reward transform for rewards of 0 and 1, without stages."""
   dtype = static.dtype_name(initial)
   *chain, bad = _chain(completes, initial, matrix, exits, prob_zero)
   bad = bad | np.any((rewards != 0) & (rewards != 1), axis=-1)
@@ -220,7 +223,7 @@ def _evaluate_stages(
   prob_zero: Array,
   *stages: Array,
 ) -> tuple[Array, Array, Array, Array]:
-  """Computes the model of all stages."""
+  """Computes the reward transform of the chain on the stages."""
   dtype = static.dtype_name(initial)
   initial, matrix, exits, atom, bad = _chain(
     completes, initial, matrix, exits, prob_zero
@@ -244,7 +247,7 @@ def _evaluate_stages(
 def _result(
   dtype: str, chain: Sequence[Array], idle: Array, bad: Array
 ) -> tuple[Array, Array, Array, Array]:
-  """Eliminates phases without reward, and returns the model."""
+  """Eliminates phases without reward; returns alpha, T, t, z of the rest."""
   initial, off, exits, atom = chain
   seen = stochastic_complement.complement(initial, off, exits, atom, idle)
   lost = np.where(bad, math.nan, 0.0)

@@ -1,4 +1,4 @@
-"""Joint densities of rewards that accumulate one after the other.
+"""Joint densities of rewards in feed-forward chains.
 
 A chain is feed-forward if each phase has only one of the rewards, and if the
 phases with the same reward form blocks that are not reentered after a later
@@ -44,7 +44,7 @@ from phasic.math.rewards import stochastic_complement
 
 
 class Blocks(NamedTuple):
-  """Blocks of phases by their rewards.
+  """The phases of each reward, and the order in which rewards accumulate.
 
   Attributes:
     order: the rewards in the order of their blocks, a tuple.
@@ -58,7 +58,7 @@ class Blocks(NamedTuple):
 
 
 class Rest(NamedTuple):
-  """Densities of the rest of a path after each phase, and after absorption.
+  """Log densities of a path's remaining rewards, given its phase or absorption.
 
   Attributes:
     logs: log densities, (..., p + 1).
@@ -70,7 +70,7 @@ class Rest(NamedTuple):
 
 
 def blocks(rewards: Array, off: Array) -> Blocks:
-  """Finds the blocks of a chain.
+  """Groups phases by their reward and finds the order of the blocks.
 
   Args:
     rewards: (..., p, R).
@@ -104,7 +104,7 @@ def blocks(rewards: Array, off: Array) -> Blocks:
 def _order(member: onp.ndarray, linked: onp.ndarray) -> tuple[int, ...]:
   """Sorts the rewards topologically by the edges between their blocks."""
   size = onp.shape(member)[1]
-  # Paths through phases without reward count as edges.
+  # Blocks are also linked by paths through phases without reward.
   idle = ~onp.any(member, axis=1)
   reach = linked
   for _ in range(int(onp.sum(idle))):
@@ -178,7 +178,7 @@ def log_density(
 
 
 def _broken(found: Blocks, rewards: Array, off: Array) -> Array:
-  """Returns whether the chain is not feed-forward in the order found, (...)."""
+  """Returns whether the chain violates the order of the blocks, (...)."""
   positive = rewards > 0
   counts = np.sum(structures.cast(positive, static.dtype_name(off)), axis=-1)
   broken = np.any(counts > 1, axis=-1)
@@ -190,13 +190,16 @@ def _broken(found: Blocks, rewards: Array, off: Array) -> Array:
 
 
 def _skipped(own: Array, x: Array, value: float) -> Array:
-  """Replaces x (..., p + 1) by a value for phases of a skipped block."""
+  """Sets x (..., p + 1) to a value at the phases of a skipped block."""
   p = static.shape(own)[-1]
   return np.concatenate([np.where(own, value, x[..., :p]), x[..., p:]], axis=-1)
 
 
 def _shares(rest: Rest) -> tuple[Array, Array]:
-  """Computes a shift B (...) and exp(logs - B), at most one (..., p + 1)."""
+  """Scales densities by their maximum to avoid underflow.
+
+  Returns the log shift B (...) and exp(logs - B), all at most one (..., p + 1).
+  """
   some = autodiff.stop_gradient(rest.logs) != -math.inf
   highest = autodiff.stop_gradient(np.max(rest.logs, axis=-1))
   shift = np.where(np.isfinite(highest), highest, 0.0)
@@ -206,7 +209,9 @@ def _shares(rest: Rest) -> tuple[Array, Array]:
 
 
 def _sum_of_shares(weights: Array, shares: Array, some: Array) -> Array:
-  """Computes sums of weights times shares, over the last axis.
+  """Computes sum of weights times scaled densities, over the last axis.
+
+  The sums are NaN if scaled densities that underflow may matter.
 
   They are NaN if shares that underflow may matter.
   """
@@ -220,7 +225,9 @@ def _sum_of_shares(weights: Array, shares: Array, some: Array) -> Array:
 
 
 def _times_power(x: Array, exponent: Array) -> Array:
-  """Computes x e^exponent for x that is zero and has a derivative.
+  """Computes x exp(exponent) for x whose value is zero; only tangents matter.
+
+  The derivative is NaN if the exponential is out of range.
 
   The derivative is NaN if the factor is out of range.
   """
@@ -233,7 +240,7 @@ def _times_power(x: Array, exponent: Array) -> Array:
 def _visit(
   phases: tuple[int, ...], own: Array, weights: Array, rest: Rest, y: Array
 ) -> Rest:
-  """Computes the densities of the rest of a path from the phases of a block.
+  """Computes the `Rest` for the phases of a block from the `Rest` after it.
 
   Args:
     phases: the phases that may be in the block, a tuple.
@@ -262,7 +269,7 @@ def _visit(
   success = np.where(member, success, 0.0)
   fixed = autodiff.stop_gradient
   leads = reachability.closure(fixed(inside) > 0, fixed(success) != 0, -1)
-  # One more phase holds failed paths.
+  # An extra phase absorbs paths that cannot have the later rewards.
   matrix = np.concatenate([inside, failure[..., None]], axis=-1)
   matrix = np.concatenate([matrix, np.zeros_like(matrix[..., :1, :])], axis=-2)
   matrix = matrix[..., None, :, :]
@@ -274,7 +281,8 @@ def _visit(
     exits = np.concatenate([exits, last], axis=-1)
     return function(times, starts, matrix, exits, np.zeros_like(times))
 
-  # The log density has no derivative where success is impossible.
+  # Where success is impossible the log density is -inf, without derivative:
+  # evaluate it with exits of one instead.
   exits = np.where(leads[..., None], success[..., None, :], 1.0)
   logs = of(phase_type.log_prob, exits) + shift[..., None]
   logs = np.where(leads, logs, -math.inf)
@@ -290,6 +298,6 @@ def _visit(
 
 
 def _spread(x: Array, value: float, places: onp.ndarray) -> Array:
-  """Spreads entries (..., k) to their places in (..., p + 1)."""
+  """Scatters entries (..., k) to (..., p + 1), with a value elsewhere."""
   last = np.zeros_like(x[..., :1]) + value
   return np.take(np.concatenate([x, last], axis=-1), places, axis=-1)

@@ -93,7 +93,7 @@ def joint_laplace_transform(
 
 
 def _survival(option: None, system: chain_solves.System, rates: Array) -> Array:
-  """Computes the probability of absorption without killing, (...)."""
+  """Computes the probability of absorption before killing at given rates."""
   del option
   good = np.all((rates >= 0) & np.isfinite(rates), axis=-1)
   rates = scaled_sums.times_power(rates, -system.exponent[..., None])
@@ -112,7 +112,7 @@ def joint_log_prob(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Computes log f(y) of rewards that accumulate one after the other.
+  """Computes the joint log density of rewards of a feed-forward chain.
 
   Each phase has at most one of the rewards, and no block of phases with the
   same reward is entered again after a later block. With blocks in the order of
@@ -208,7 +208,7 @@ def _evaluate(
   values: Array,
   *model: Array,
 ) -> Array:
-  """Computes the log density, (...)."""
+  """Computes the joint log density, (...), in the given dtype."""
   wide = static.wide_float()
   rewards, values, *parts = (
     structures.cast(x, wide) for x in (rewards, values, *model)

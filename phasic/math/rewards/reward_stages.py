@@ -15,7 +15,7 @@ MAX_STAGES = 4096
 
 
 class Stages(NamedTuple):
-  """Stages, as host arrays.
+  """The stages that replace phases, as host arrays.
 
   Attributes:
     phases: the phase of each stage, p for absorption (n,).
@@ -38,7 +38,7 @@ class Stages(NamedTuple):
 
 
 def stages(visit_rewards: onp.ndarray, jump_rewards: onp.ndarray) -> Stages:
-  """Builds the stages.
+  """Expands the phases of a discrete chain into stages.
 
   Args:
     visit_rewards: rewards of visits to phases, integers >= 0 (..., p).
@@ -71,7 +71,8 @@ def stages(visit_rewards: onp.ndarray, jump_rewards: onp.ndarray) -> Stages:
   phases, stage = onp.asarray(pairs).T
   leaves = (phases < p) & (stage <= 1)
   rows = onp.where(phases < p, phases, 0)
-  # Total rewards of the jumps from each stage to the phase of each stage.
+  # between[a, b] is the reward of a jump from a's phase to b's, including the
+  # reward of the visit there.
   between = onp.take(onp.take(totals, rows, axis=-2), phases, axis=-1)
   transitions = leaves[:, None] & (between == stage)
   same = phases[:, None] == phases

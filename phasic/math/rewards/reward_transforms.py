@@ -114,7 +114,7 @@ def reward_transform(
 def _evaluate(
   initial: Array, matrix: Array, exits: Array, atom: Array, rewards: Array
 ) -> tuple[Array, Array, Array, Array]:
-  """Computes the model of a matrix, for the parts of `chain_arguments`."""
+  """Computes the reward transform of a dense model."""
   dtype = static.dtype_name(initial)
   wide = [
     structures.cast(x, static.wide_float())
@@ -131,7 +131,7 @@ def _evaluate(
   off = seen.off * (1 - np.eye(p, dtype=rewards.dtype)) / units[..., None]
   exits = seen.exits / units
   totals = np.sum(off, axis=-1) + exits
-  # Phases that are never entered get an exit, so that no phase is a trap.
+  # A phase that is never entered gets an exit, so that it is not a trap.
   fastest = np.max(autodiff.stop_gradient(totals), axis=-1)[..., None]
   exits = exits + np.where(idle, np.where(fastest > 0, fastest, 1.0), 0.0)
   good = np.all(

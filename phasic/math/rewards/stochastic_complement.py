@@ -23,7 +23,7 @@ from phasic.math.portable import elimination
 
 
 class StochasticComplement(NamedTuple):
-  """A chain watched only in phases with reward.
+  """The chain watched only while it is in phases with reward.
 
   Weights are rates or probabilities. The rows and columns of phases without
   reward are zero.
@@ -45,7 +45,7 @@ class StochasticComplement(NamedTuple):
 def complement(
   initial: Array, off: Array, exits: Array, atom: Array, idle: Array
 ) -> StochasticComplement:
-  """Eliminates phases without reward.
+  """Computes the stochastic complement by eliminating phases without reward.
 
   With + for phases with reward, 0 for phases without, and N the expected
   sojourn times (or visits) (-S_00)^-1, the results are alpha_+ + alpha_0 N
@@ -73,10 +73,11 @@ def complement(
     fixed(inside) > 0, (fixed(leaving) > 0) | np.logical_not(idle), -1
   )
   trapped = np.where(leaves, 0.0, 1.0)
-  # Exits of one from phases with reward keep the system nonsingular.
+  # Phases with reward get an exit of one to keep the system nonsingular.
   own = trapped + np.where(idle, 0.0, 1.0)
   ends = ends + trapped
-  # Probabilities of the first phase with reward, (..., p, p + 1).
+  # first[i, j] is the probability that j is the first phase with reward after
+  # phase i without; the last column has absorption, (..., p, p + 1).
   first = solution(
     inside,
     leaving + own,
@@ -95,7 +96,7 @@ def complement(
 
 
 def solution(off: Array, exits: Array, b: Array) -> Array:
-  """Computes (-S)^-1 b (..., p, r) from off-diagonal weights and exits."""
+  """Solves (-S) x = b for x (..., p, r), given off-diagonals and exits."""
   p = static.shape(exits)[-1]
   phases = onp.arange(p, dtype=onp.int32)
   indices = onp.stack(
@@ -148,7 +149,7 @@ def _nan_at_zero(rewards: Array, like: Array) -> Array:
 
 
 def _vjp(rewards: Array, cotangent: Array) -> tuple[Array]:
-  # The added zero gives this rule its own derivatives.
+  # The added zeros make second derivatives in zero rewards NaN as well.
   again = no_derivative_at_zero(rewards) + 0.0 * cotangent
   return (_nan_at_zero(rewards, cotangent) + again[..., None],)
 
@@ -162,7 +163,7 @@ def _jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
 
 @custom_gradient.custom_gradient(vjp_fwd=_forward, vjp_bwd=_vjp, jvp_fn=_jvp)
 def no_derivative_at_zero(rewards: Array) -> Array:
-  """Returns zeros (...), whose derivative is NaN in rewards (..., p) of zero.
+  """Returns zeros (...), whose derivatives are NaN in zero rewards (..., p).
 
   A reward of zero gives a mass where a small reward gives a density: the arrays
   of the model are not differentiable there.

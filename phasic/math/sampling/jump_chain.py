@@ -87,7 +87,7 @@ def sample_rewards(
   prob_zero: Array | None = None,
   discrete: bool = False,
 ) -> Array:
-  """Draws exact samples of rewards accumulated until absorption, as `sample`.
+  """Draws exact samples of rewards accumulated until absorption.
 
   Args:
     n: the number of samples for each model of the batch.
@@ -132,7 +132,7 @@ def sample_rewards(
 def without_derivatives(
   x: Array, *arrays: Array | None, advice: str = ADVICE
 ) -> Array:
-  """Returns samples; differentiating them raises.
+  """Returns the samples unchanged; differentiating them raises.
 
   Args:
     x: the samples.
@@ -151,7 +151,10 @@ def _sample(
   rewards: Array | None,
   discrete: bool,
 ) -> tuple[static.Shape, Array]:
-  """Draws samples (n, number of models, R); returns the batch shape too."""
+  """Draws samples of rewards, or of the time if there are none.
+
+  Returns the batch shape and the samples (n, number of models, R).
+  """
   operands, layout, edges, depth = prepare(arguments, discrete)
   model = operands[:4]
   if rewards is not None:
@@ -169,7 +172,10 @@ def _sample(
 def prepare(
   arguments: TimedModel, discrete: bool
 ) -> tuple[tuple[Array, ...], operands_lib.Layout, tuple[Array, ...], int]:
-  """Lays out operands; returns layout, arrays of edges and their depth too.
+  """Prepares a model for the simulation.
+
+  Returns the kernel's operands, their layout, the arrays of edges, and the
+  depth as in `JumpTables`.
 
   Args:
     arguments: the result of `operands.convert`.
@@ -182,7 +188,7 @@ def prepare(
 
 
 def _depth(edges: Any) -> int:
-  """Returns the bit length of the largest number of edges of a phase."""
+  """Returns the bit length of the largest out-degree of a phase."""
   (m,) = static.shape(edges.sources)
   known = static.concrete(edges.sources)
   degree = m if known is None else int(onp.max(onp.bincount(known)))
@@ -197,7 +203,7 @@ def _paths(
   rewards: Array | None,
   *operands: Array,
 ) -> Array:
-  """Simulates accumulated rewards (n, number of models, R), or times.
+  """Simulates accumulated rewards (n, number of models, R); time if none given.
 
   Args:
     n: the number of samples for each model.
@@ -251,7 +257,10 @@ _run = control_flow.compiled(_paths, static_argnums=(0, 1, 2))
 def _prepare(
   discrete: bool, depth: int, rewards: Array | None, *operands: Array
 ) -> tuple[jump_tables.JumpTables, jump_tables.RewardRates, Array]:
-  """Builds tables and reward rates; returns which models are bad (models,)."""
+  """Builds the tables and reward rates of models.
+
+  Also returns whether each model is invalid, (models,).
+  """
   tables, bad = make_tables(discrete, depth, *operands)
   if rewards is None:
     return tables, jump_tables.time_reward_rates(tables), bad
@@ -267,7 +276,7 @@ def _prepare(
 def make_tables(
   discrete: bool, depth: int, *operands: Array
 ) -> tuple[jump_tables.JumpTables, Array]:
-  """Builds tables; returns also which models are bad (models,).
+  """Builds the tables of models; also returns which are invalid (models,).
 
   Arguments are the results of `prepare`, with unpacked operands.
   """
@@ -293,7 +302,10 @@ def _of_edges(
   dtype: str,
   depth: int,
 ) -> tuple[jump_tables.JumpTables, Array]:
-  """Builds tables of edges, as `operands.edges` returns them."""
+  """Builds tables from edges in the layout of `operands.edges`.
+
+  Also returns whether each model is invalid.
+  """
   initial, parameters, exits, prob_zero = operands
   indices, constants, coefficients = edges
   m, d = static.shape(coefficients)[-2:]

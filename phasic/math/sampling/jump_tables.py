@@ -24,7 +24,9 @@ _Carry = tuple[Array, Array, Array]
 
 
 class JumpTables(NamedTuple):
-  """Tables for drawing the jumps of chains with the same edges.
+  """Cumulative probabilities for drawing the jumps of a batch of chains.
+
+  All chains have the same edges.
 
   Edges are sorted by their source; phase i has the edges first[i], ..., last[i]
   - 1. Sums of weights start at the first edge of each phase.
@@ -52,7 +54,7 @@ class JumpTables(NamedTuple):
 
 
 class RewardRates(NamedTuple):
-  """Rates of rewards in the phases.
+  """Reward per unit of time in each phase, and phases where paths may stop.
 
   Attributes:
     rates: rewards per unit of time or per step; in phases that stop a path the
@@ -65,13 +67,13 @@ class RewardRates(NamedTuple):
 
 
 def time_reward_rates(tables: JumpTables) -> RewardRates:
-  """Returns reward rates of one, which accumulate the time; R is one."""
+  """Returns reward rates of one: the accumulated reward is the time (R = 1)."""
   stops = np.logical_not(tables.leads)
   return RewardRates(np.where(stops, math.inf, 1.0)[..., None], stops)
 
 
 def stopped_reward_rates(tables: JumpTables, rewards: Array) -> RewardRates:
-  """Computes the reward rates of rewards (models, p, R), and stops.
+  """Computes reward rates, and the phases in which a path can stop.
 
   A path is followed until it is absorbed, or until its further total is surely
   zero or infinite.
@@ -83,7 +85,10 @@ def stopped_reward_rates(tables: JumpTables, rewards: Array) -> RewardRates:
 
 
 def _expected(tables: JumpTables, rewards: Array) -> Array:
-  """Computes expected totals from each phase (models, p, R), in some unit."""
+  """Computes expected total rewards from each phase (models, p, R).
+
+  Their scale is arbitrary: only zero and infinity are meaningful.
+  """
   p = static.shape(rewards)[-2]
   m = static.shape(tables.targets)[0]
   positions = structures.cast(np.arange(m), "int32")
@@ -95,7 +100,7 @@ def _expected(tables: JumpTables, rewards: Array) -> Array:
   )
   before = np.take(tables.sums, np.maximum(positions - 1, 0), axis=-1)
   starts = np.take(tables.first, sources, axis=0) == positions
-  # The result is only compared with zero and inf, so weights may be ones.
+  # Positive weights are replaced by one, as only zero and inf totals matter.
   some = tables.sums > np.where(starts, 0.0, before)
   edges = np.stack([sources, tables.targets])
   largest = np.max(rewards, axis=-2)[..., None, :]
@@ -157,7 +162,7 @@ def of_edges(system: chain_solves.System, depth: int) -> JumpTables:
   totals = np.take(sums, np.maximum(last - 1, 0), axis=-1)
   totals = np.where(last > first, totals, 0.0)
   discrete = system.stay is not None
-  # A phase without edges gets the scale of a zero rate, and is never left.
+  # A phase without edges has leaving rate zero, so it is never left.
   scales = _scales(edge_hold_rates(totals) if discrete else totals)
   scales = scaled_sums.times_power(scales, -system.exponent[..., None])
   leads = chain_solves.absorption_probs(system) > 0
@@ -174,13 +179,13 @@ def of_edges(system: chain_solves.System, depth: int) -> JumpTables:
 
 
 def edge_hold_rates(leaving: Array) -> Array:
-  """Computes -log(1 - q), for probabilities q of leaving a phase in a step."""
+  """Computes -log(1 - q) for probabilities q of leaving a phase in a step."""
   some = leaving < 1
   return np.where(some, -np.log1p(-np.where(some, leaving, 0.0)), math.inf)
 
 
 def step_hold_rates(chain: StepChain) -> Array:
-  """Computes -log of the probabilities of staying in a `StepChain`."""
+  """Computes -log of each phase's probability of staying for a step."""
   stays = chain.keep > 0
   kept = -np.log(np.where(stays, chain.keep, 1.0)) - np.log1p(-chain.lose)
   return np.where(stays, kept, math.inf)
@@ -189,7 +194,7 @@ def step_hold_rates(chain: StepChain) -> Array:
 def draw(
   uniform: Array, sums: Array, low: Array, high: Array, depth: int
 ) -> Array:
-  """Draws entries by inversion of cumulative weights.
+  """Draws indices by inversion of cumulative weights.
 
   Args:
     uniform: uniform numbers in [0, 1).
@@ -207,13 +212,15 @@ def draw(
 def _first_true(
   low: Array, high: Array, depth: int, holds: Callable[[Array], Array]
 ) -> Array:
-  """Finds the first entry of [low, high] that satisfies a monotone condition.
+  """Finds by bisection the first index in [low, high] that meets a condition.
+
+  The condition is monotone: once met, it is met by all larger indices.
 
   If no entry satisfies it, the result is the last entry.
   """
 
-  # A compiled loop too: in unrolled code XLA's fusions would repeat each step
-  # in all later ones.
+  # A compiled loop keeps the program small: XLA would fuse an unrolled
+  # bisection so that every step repeats all earlier ones.
   def halve(carry: _Carry) -> _Carry:
     count, low, high = carry
     middle = (low + high) // 2
@@ -229,7 +236,7 @@ def _first_true(
 
 
 def _starts(initial: Array, atom: Array) -> Array:
-  """Computes cumulative initial masses, the atom last (models, p + 1)."""
+  """Computes cumulative initial masses, with the atom last (models, p + 1)."""
   last = (np.zeros_like(initial[..., 0]) + atom)[..., None]
   masses = np.concatenate([initial, last], axis=-1)
   size = static.shape(masses)[-1]
@@ -237,13 +244,13 @@ def _starts(initial: Array, atom: Array) -> Array:
 
 
 def _scales(hold_rates: Array) -> Array:
-  """Computes the scales of holding times."""
+  """Computes mean holding times from their rates; inf for a rate of zero."""
   still = hold_rates == 0
   return np.where(still, math.inf, 1.0 / np.where(still, 1.0, hold_rates))
 
 
 def _row_bounds(sources: Array, p: int, m: int) -> Array:
-  """Counts the edges of all phases before each phase, and of all phases."""
+  """Computes row pointers r: phase i has edges r[i], ..., r[i + 1] - 1."""
   phases = structures.cast(np.arange(p + 1), "int32")
   low = np.zeros_like(phases)
   high = low + m
@@ -256,7 +263,7 @@ def _row_bounds(sources: Array, p: int, m: int) -> Array:
 
 
 def _sums_by_source(sources: Array, weights: Array, depth: int) -> Array:
-  """Computes cumulative weights of the edges of each source."""
+  """Computes cumulative weights of the edges within each source."""
   m = static.shape(weights)[-1]
   positions = structures.cast(np.arange(m), "int32")
 

@@ -1,4 +1,4 @@
-"""Draws of first phases, holding times and next phases.
+"""Random choices of first phases, holding times and next phases.
 
 Arrays of phases and of random numbers are (n, number of models); phase p is
 absorption.
@@ -16,7 +16,7 @@ from phasic.math.sampling.jump_tables import JumpTables
 
 
 def first_phases(uniform: Array, tables: JumpTables) -> Array:
-  """Draws phases from the initial masses and the atom.
+  """Draws first phases from the initial masses and the atom at zero.
 
   Args:
     uniform: uniform numbers in [0, 1).
@@ -31,7 +31,7 @@ def first_phases(uniform: Array, tables: JumpTables) -> Array:
 
 
 def next_phases(uniform: Array, tables: JumpTables, phase: Array) -> Array:
-  """Draws the phases that follow phases in [0, p)."""
+  """Draws the phase after each given phase in [0, p)."""
   m = static.shape(tables.targets)[0]
   model = _model(tables)
   sums = np.reshape(tables.sums, (-1,))
@@ -43,7 +43,7 @@ def next_phases(uniform: Array, tables: JumpTables, phase: Array) -> Array:
 
 
 def holding_times(scales: Array, exponential: Array, discrete: bool) -> Array:
-  """Computes holding times, in discrete time integers.
+  """Scales exponential numbers to holding times; integers in discrete time.
 
   Args:
     scales: the scales of the phases; inf if a phase is never left.
@@ -55,13 +55,13 @@ def holding_times(scales: Array, exponential: Array, discrete: bool) -> Array:
 
 
 def of_phases(values: Array, phase: Array) -> Array:
-  """Takes values (models, p) at phases in [0, p)."""
+  """Looks up values (models, p) at each path's phase in [0, p)."""
   models, p = static.shape(values)
   flat = np.reshape(values, (models * p,))
   return np.take(flat, phase + p * _model(values), axis=0)
 
 
 def _model(x: JumpTables | Array) -> Array:
-  """Returns the indices of the models, for tables or an array."""
+  """Returns the indices 0, 1, ... of the models."""
   starts = x.starts if isinstance(x, jump_tables.JumpTables) else x
   return structures.cast(np.arange(static.shape(starts)[0]), "int32")

@@ -47,7 +47,7 @@ def sample_paths(
   prob_zero: Array | None = None,
   discrete: bool = False,
 ) -> PhasePaths:
-  """Draws exact samples of paths: phases, and the times of their entry.
+  """Draws exact samples of paths: phases, and the times when they are entered.
 
   A path starts in a phase drawn from alpha, or is absorbed at zero with the
   atom's mass. It stays in a phase for an exponential time, in discrete time for

@@ -1,4 +1,4 @@
-"""Simulation of draws whose quantiles cannot be computed.
+"""Simulated replacements for draws whose quantiles cannot be computed.
 
 Let A be the set of times t whose quantile of F(t) can be computed, and B its
 complement. A draw by inversion that succeeds has the distribution of X given A.
@@ -33,17 +33,19 @@ from phasic.math.quantiles import quantiles
 from phasic.math.quantiles import quantiles_targets
 from phasic.math.sampling import jump_chain
 
-# The largest number of rounds, and the least number of paths per model.
+# The largest number of simulation rounds, and the least number of paths per
+# model in each.
 _ROUNDS = 20
 _PATHS = 100
-# Paths of a model are simulated if the expected number of jumps is at most the
-# first limit. The second limits the jumps of all rounds.
+# A model is simulated only if its expected number of jumps is at most
+# MOST_EXPECTED_JUMPS. The number of rounds times this expectation is limited to
+# about _MOST_JUMPS.
 MOST_EXPECTED_JUMPS = 2000
 _MOST_JUMPS = 10_000
 
 
 def fill(x: Array, seed: Seed, model: Model, discrete: bool) -> Array:
-  """Replaces NaN in draws by inversion by simulated draws.
+  """Replaces NaN in draws, where inversion failed, by simulated draws.
 
   Traced draws are returned unchanged: the simulation would be compiled into
   every program that draws, and nearly none needs it.
@@ -103,10 +105,14 @@ def _expected_jumps(model: Model, discrete: bool) -> onp.ndarray | None:
 
 
 def _jumps_and_rules(option: None, system: chain_solves.System) -> Array:
-  """Computes expected numbers of jumps, and one for invalid models."""
+  """Computes the expected number of jumps, and 1 for invalid models, else 0.
+
+  Both are in an array (..., 2).
+  """
   del option
   passage, _ = killing.absorbed_or_caught(system)
-  # The expected number of passages of an edge is weight times sojourn time.
+  # The expected number of passages of an edge is its weight times the expected
+  # time in its source.
   start = np.zeros_like(passage.weights[..., :1] + system.initial)
   x = chain_solves.solve(passage, start[..., None], passage.weights[..., None])
   jumps = np.sum(system.initial * x[..., 0], axis=-1)
@@ -114,7 +120,10 @@ def _jumps_and_rules(option: None, system: chain_solves.System) -> Array:
 
 
 def _absorbed_at_once(model: Model, where: onp.ndarray) -> Model:
-  """Replaces models by immediate absorption where a condition holds."""
+  """Gives models mass one at zero where a condition holds.
+
+  Their simulation then takes no jumps.
+  """
   if not onp.any(where):
     return model
   initial, rates, exits, atom = model
@@ -127,7 +136,7 @@ def _absorbed_at_once(model: Model, where: onp.ndarray) -> Model:
 def _paths(
   n: int, seed: Seed, model: Model, discrete: bool
 ) -> tuple[onp.ndarray | None, Any]:
-  """Simulates times (n, models); returns also whether they are in A."""
+  """Simulates times (n, models) and whether their quantiles can be computed."""
   initial, rates, exits, atom = model
   times = jump_chain.sample(n, seed, initial, rates, exits, atom, discrete)
   arguments = (initial, rates, times, exits, atom)
@@ -135,7 +144,7 @@ def _paths(
   log_left = evaluation.value("log_survival", arguments, discrete)
   upper = log_cdf > quantiles_targets.LOG_HALF
   asked = np.where(upper, 0.0 - log_left, log_cdf)
-  # A chain that is never absorbed has a time beyond all of F.
+  # An infinite time gets the target inf, beyond all values of F.
   asked = np.where(times == math.inf, math.inf, asked)
   found = quantiles.evaluate(
     "folded", (*model[:2], asked, *model[2:]), discrete
@@ -150,9 +159,13 @@ def _paths(
 def _filled(
   x: onp.ndarray, times: onp.ndarray, known: onp.ndarray
 ) -> tuple[onp.ndarray, bool]:
-  """Fills NaN draws with accepted paths; returns whether some are missing."""
+  """Replaces NaN draws by accepted paths, in their order.
+
+  Accepted paths are those that are not `known`. Also returns whether NaN draws
+  are left.
+  """
   lost = onp.isnan(x)
-  # Accepted paths come first, in the order of simulation.
+  # A stable sort puts accepted paths first, in the order of simulation.
   order = onp.argsort(known, axis=0, kind="stable")
   accepted = onp.take_along_axis(times, order, axis=0)
   rank = onp.cumsum(lost, axis=0) - 1
@@ -167,7 +180,8 @@ def _forward(x: Array, filled: Array) -> tuple[Array, Array]:
 
 
 def _vjp(scale: Array, cotangent: Array) -> tuple[Array, Array]:
-  # It is linear in the cotangent, as forward mode may differentiate it.
+  # The rule must be linear in the cotangent, as forward mode may differentiate
+  # it.
   return cotangent * scale, np.zeros_like(cotangent)
 
 
@@ -181,7 +195,7 @@ def _jvp(
 
 
 def _scale(x: Array) -> Array:
-  """Returns NaN where x is NaN, else one."""
+  """Returns the derivative factor: NaN where x is NaN, else one."""
   return np.where(np.isnan(x), float("nan"), np.ones_like(x))
 
 
@@ -189,6 +203,6 @@ def _scale(x: Array) -> Array:
   vjp_fwd=_forward, vjp_bwd=_vjp, jvp_fn=_jvp, nondiff_argnums=()
 )
 def _replaced(x: Array, filled: Array) -> Array:
-  """Returns `filled`, with the derivative of x, or NaN where x is NaN."""
+  """Returns `filled` with the derivative of x: one, or NaN where x is NaN."""
   del x
   return filled
