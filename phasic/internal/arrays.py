@@ -1,4 +1,4 @@
-"""Type aliases of arrays, and of arguments that become arrays."""
+"""Type aliases for arrays, and for arguments that become arrays."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from typing import (
 
 import numpy as onp
 
-# A traced array, while a derivative is computed.
+# While a derivative is computed, the array may be a traced one.
 Array: TypeAlias = onp.ndarray
-# An array without dimensions, or NumPy's scalar.
+# An array without dimensions, or a NumPy scalar.
 Scalar: TypeAlias = Any
-# Results of public methods: an array, or a scalar if there are no dimensions.
-# NumPy's own functions have Any, as no type distinguishes the two.
+# Public methods return an array, or a scalar if there are no dimensions. No
+# static type distinguishes the two, so the alias includes Any.
 Result: TypeAlias = onp.ndarray | Any
 # Lists may mix numbers and arrays, which type checkers cannot express.
 ArrayLike: TypeAlias = onp.typing.ArrayLike | Sequence[Any]
-# A field that is given as ArrayLike, and is an array after conversion.
+# A class's field that users set to an ArrayLike and that is then an array.
 ArrayField: TypeAlias = Array | Any
 # Arguments that are arrays, or nested sequences and mappings of them.
 Structure: TypeAlias = ArrayLike | Mapping[str, object] | None
@@ -33,7 +33,7 @@ class SparseMatrix(Protocol):
   """A matrix of `scipy.sparse`."""
 
   def tocoo(self) -> Any:
-    """Returns the entries with their places."""
+    """Returns the nonzero entries with their row and column indices."""
 
 
 # A size or a count.
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     int | onp.integer | onp.random.SeedSequence | onp.random.Generator
   )
 else:
-  # Named as strings, as numpy.random is slow to import.
+  # Strings defer the import of numpy.random, which is slow.
   Seed = (
     int
     | onp.integer

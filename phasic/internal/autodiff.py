@@ -1,4 +1,4 @@
-"""Forward and reverse mode of functions of arrays, by `tape`.
+"""Forward-mode and reverse-mode differentiation of array functions.
 
 Code that uses differentiable functions of NumPy has derivatives of any order.
 Other code that takes an array raises, as the derivative would be lost.
@@ -14,12 +14,12 @@ from phasic.internal.tape import trees
 
 
 def flatten(tree: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
-  """Returns the leaves of a structure, and a function that packs leaves."""
+  """Returns the leaves of a pytree, and a function that rebuilds it."""
   return trees.flatten(tree)
 
 
 def leaves_like(tree: Any, like: Any) -> list[Any]:
-  """Returns the parts of a structure at the leaves of another structure.
+  """Returns the subtrees of a pytree at the leaves of another pytree.
 
   Raises:
     TypeError: the structures differ.
@@ -31,17 +31,17 @@ def leaves_like(tree: Any, like: Any) -> list[Any]:
 def reverse(
   f: Callable[..., Any], arrays: Sequence[Any]
 ) -> tuple[tuple[Any, ...], Callable[[Sequence[Any]], Sequence[Any]]]:
-  """Evaluates `f`, which returns a tuple; returns its pullback too."""
+  """Evaluates `f`, which returns a tuple; also returns its pullback (vjp)."""
   return modes.reverse(f, arrays)
 
 
 def forward(
   f: Callable[..., Any], arrays: Sequence[Any], tangents: Sequence[Any]
 ) -> tuple[Sequence[Any], Sequence[Any]]:
-  """Evaluates `f`, which returns a tuple, and its tangents."""
+  """Evaluates `f`, which returns a tuple, and its tangents (jvp)."""
   return modes.forward(f, arrays, tangents)
 
 
 def stop_gradient(x: Any) -> Any:
-  """Returns `x` as a constant for derivatives."""
+  """Returns `x` as a constant for differentiation."""
   return modes.constant(x)

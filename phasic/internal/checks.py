@@ -1,4 +1,4 @@
-"""Checks of values."""
+"""Checks of array values, also under tracing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from phasic.internal.tape import modes
 
 
 def check(condition: Any, message: str, x: Any, what: Any = None) -> Any:
-  """Returns `x` if the condition is true everywhere.
+  """Returns `x` after checking that a condition is true everywhere.
 
   Args:
     condition: a boolean array; under tracing its shape must broadcast to that
@@ -33,7 +33,7 @@ def check(condition: Any, message: str, x: Any, what: Any = None) -> Any:
 
 
 def check_not_empty(x: Any, name: str) -> Any:
-  """Returns the array `x` if it has entries.
+  """Returns the array `x` after checking that it has entries.
 
   Raises:
     ValueError: it has none. If TensorFlow knows the shape only when the

@@ -1,4 +1,4 @@
-"""Conditionals and loops over arrays and nested tuples of arrays."""
+"""Conditionals and loops over nested tuples of arrays."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def cond(
   false_fn: Callable[..., Any],
   *operands: Any,
 ) -> Any:
-  """Returns `true_fn(*operands)` or `false_fn(*operands)`."""
+  """Evaluates one of two functions of the operands, as `pred` says."""
   return true_fn(*operands) if modes.constant(pred) else false_fn(*operands)
 
 
 def while_loop(
   cond_fn: Callable[[Any], Any], body_fn: Callable[[Any], Any], init: Any
 ) -> Any:
-  """Applies `body_fn` to the carry, from `init`, while `cond_fn(carry)`.
+  """Applies `body_fn` repeatedly, from `init`, while `cond_fn(carry)` holds.
 
   The carry is an array or a tuple of arrays (a seed of `random` counts as
   one); its shapes and dtypes stay the same.
@@ -43,7 +43,7 @@ def scan(
   xs: Any,
   length: int | None = None,
 ) -> tuple[Any, Any]:
-  """Loops over the leading axis: `carry, y = f(carry, x)`.
+  """Loops over the leading axis of `xs`: `carry, y = f(carry, x)`.
 
   Args:
     f: takes the carry and a slice of `xs`, returns the next carry and an
@@ -70,7 +70,7 @@ def vmap(f: Callable[..., Any]) -> Callable[..., Any]:
 def compiled(
   f: Callable[..., Any], static_argnums: tuple[int, ...] = ()
 ) -> Callable[..., Any]:
-  """Compiles `f` if the backend compiles loops anyway.
+  """Compiles `f` on backends that compile loops anyway.
 
   NumPy and TensorFlow run it eagerly, NumPy without warnings, as in compiled
   code. JAX compiles it once for each shape and each value of the static
@@ -91,7 +91,7 @@ def compiled(
 
 
 def _rows(tree: Any) -> list[Any]:
-  """Yields the slices of a tree along the leading axis of its arrays."""
+  """Returns the slices of a tree along the leading axis of its arrays."""
   leaves, make = trees.flatten(tree)
   size = static.shape(leaves[0])[0]
   return [make([x[i] for x in leaves]) for i in range(size)]

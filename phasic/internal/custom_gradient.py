@@ -11,7 +11,7 @@ from phasic.internal.tape import rules as tape_rules
 
 
 class Rules(NamedTuple):
-  """The derivative rules of a function; None for a missing one."""
+  """The derivative rules of a function; None for a rule that is missing."""
 
   vjp_fwd: Callable[..., Any] | None
   vjp_bwd: Callable[..., Any] | None
@@ -26,7 +26,7 @@ def custom_gradient(
   nondiff_argnums: Sequence[int] = (),
   eager: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-  """Returns a decorator that sets the derivative rules of a function.
+  """Returns a decorator that gives a function custom derivative rules.
 
   Args:
     vjp_fwd: `vjp_fwd(*args) -> (out, residuals)`.
@@ -55,7 +55,7 @@ def custom_gradient(
   """
   if (vjp_fwd is None) != (vjp_bwd is None):
     raise ValueError("vjp_fwd and vjp_bwd must be given together")
-  del eager  # No other rule exists.
+  del eager  # NumPy has only one kind of rule, so the argument has no effect.
   rules = Rules(vjp_fwd, vjp_bwd, jvp_fn, tuple(nondiff_argnums))
 
   def decorate(f: Callable[..., Any]) -> Callable[..., Any]:

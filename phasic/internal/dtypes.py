@@ -1,4 +1,7 @@
-"""The dtype rule: floating arguments share one dtype, which others adopt."""
+"""The dtype rule: all floating arguments must share one dtype.
+
+Numbers, lists and integers adopt it.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,7 @@ def common_dtype(values: Mapping[str, Any], default: str | None = None) -> str:
 
 
 def numeric(x: Any, name: str) -> str:
-  """Returns the name of the dtype of `x`, if the dtype is supported.
+  """Returns the name of the dtype of `x`; raises TypeError if unsupported.
 
   It is float32, float64, or an integer dtype. With 64-bit numbers switched off,
   JAX converts NumPy's float64 to float32.
@@ -65,7 +68,7 @@ def numeric(x: Any, name: str) -> str:
     raise raw_arguments.ragged(name) from None
   if dtype is None:
     return common_dtype({f"{name}[{i}]": item for i, item in enumerate(x)})
-  # Dtypes of other packages may not be NumPy's.
+  # A dtype of another package, e.g. bfloat16, may not be a NumPy dtype.
   is_own = isinstance(dtype, onp.dtype)
   found = _name(dtype)
   if found in FLOATS or (is_own and dtype.kind in "iu"):
@@ -79,12 +82,12 @@ def numeric(x: Any, name: str) -> str:
 
 @functools.cache
 def _name(dtype: Any) -> str:
-  """Returns the dtype's name, cached, as NumPy formats it at each use."""
+  """Returns the dtype's name from a cache, as NumPy formats it at each use."""
   return dtype.name if isinstance(dtype, onp.dtype) else str(dtype)
 
 
 def kept(x: Any, name: str) -> str:
-  """Returns the dtype of a floating array, or else the widest floating dtype.
+  """Returns the dtype name of a floating array, else the widest floating dtype.
 
   Errors are as in `numeric`.
   """

@@ -22,7 +22,7 @@ def eliminate(
   transposed: bool,
   gives_edges: bool,
 ) -> Any:
-  """Computes `elimination_ops.eliminate` by the kernel."""
+  """Computes `elimination_ops.eliminate` by the native kernel."""
   if modes.any_traced((weights, per_phase, per_edge)):
     indices = onp.array(modes.constant(indices))
     return elimination.eliminate(
@@ -48,8 +48,9 @@ def moments(
   operands: Sequence[Any],
   options: Mapping[str, Any],
 ) -> tuple[Any, ...]:
-  """Computes `elimination_ops.moments` by the kernel."""
-  # Derivatives are those of the eliminations on the portable path.
+  """Computes `elimination_ops.moments` by the native kernel."""
+  # The portable path computes moments by eliminations, which are
+  # differentiable.
   if modes.any_traced(operands[1:]):
     return fallback(*operands, **options)
   indices, *arrays = operands

@@ -1,4 +1,6 @@
-"""Linear systems of Markov chains as array functions: kernel or portable path.
+"""Linear systems of Markov chains as array functions.
+
+They run on the native kernel or on the portable path.
 
 A chain on p phases has edges e from phase i_e to phase j_e, or to absorption,
 j_e = p, with weights w_e >= 0. With -S the matrix of its linear system
@@ -31,7 +33,10 @@ def eliminate(
   transposed: bool = False,
   gives_edges: bool = False,
 ) -> Any:
-  """Solves for x or, transposed, y; with `gives_edges` also d or z.
+  """Solves the linear system of a chain, or its transpose.
+
+  Returns x or, transposed, y of the module's docstring; with `gives_edges` also
+  the result per edge, d or z.
 
   Derivatives exist in all arguments except the indices.
 

@@ -1,4 +1,4 @@
-"""Other libraries: supported versions, and how to install what is missing."""
+"""Supported versions of other libraries, and advice when one is missing."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import contextlib
 import importlib
 import re
 
-# The oldest supported version, by the name of the module, as in the extras of
-# pyproject.toml.
+# The oldest supported version of each module; pyproject.toml's extras agree.
 OLDEST = {"jax": "0.9", "tensorflow": "2.18"}
 _NAMES = {"jax": "JAX", "tensorflow": "TensorFlow"}
 _SUBSTRATES = {"jax": "jax", "tensorflow": "tf"}
@@ -37,7 +36,8 @@ def require(module: str) -> None:
         f"phasic.substrates.{substrate} needs {name}, which is not installed: "
         f"pip install {install}"
       ) from None
-    # Old versions may also fail to import, with newer dependencies.
+    # An old version may fail to import because of newer dependencies: report
+    # the version rather than that failure.
     failure, version = error, _installed(module)
   if version is not None and is_older(version, OLDEST[module]):
     raise ImportError(
@@ -50,7 +50,7 @@ def require(module: str) -> None:
 
 @contextlib.contextmanager
 def needed_by(user: str) -> Iterator[None]:
-  """Completes the error of an optional package that is missing.
+  """Adds advice on installation to the error about a missing package.
 
   The `with` block holds the import alone.
 
@@ -72,7 +72,7 @@ def needed_by(user: str) -> Iterator[None]:
 
 
 def _installed(module: str) -> str | None:
-  """Returns the installed version, None if the package has no metadata."""
+  """Returns the installed version of a module's package, None if unknown."""
   import importlib.metadata  # It is slow to import, and rarely used.
 
   for name in (module, f"{module}-cpu"):
@@ -84,7 +84,7 @@ def _installed(module: str) -> str | None:
 
 
 def is_older(version: str, oldest: str) -> bool:
-  """Returns whether a version is older, by the first two numbers."""
+  """Returns whether a version is older; compares major and minor numbers."""
   return _numbers(version) < _numbers(oldest)
 
 

@@ -10,7 +10,7 @@ from phasic.internal.tape import modes
 
 
 def of(x: Any, name: str) -> Any:
-  """Returns the dtype of `x`, as an array.
+  """Returns the dtype that `x` has, or would have as an array.
 
   It is None for a list with arrays, if the backend does not check that they
   have a common dtype.
@@ -32,5 +32,5 @@ def of(x: Any, name: str) -> Any:
 
 
 def is_weak(x: Any) -> bool:
-  """Returns whether `x` has no fixed dtype: a Python number or a list."""
+  """Returns whether `x`, a Python number or list, adopts others' dtype."""
   return not hasattr(x, "dtype")

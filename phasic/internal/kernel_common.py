@@ -1,4 +1,4 @@
-"""Parts of `kernel_ops` that all substrates share, without an array library.
+"""The parts of `kernel_ops` that need no array library.
 
 This file is copied into each substrate, so each has a separate choice of the
 path.
@@ -20,7 +20,7 @@ from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import user_warnings
 
-# The numbers are those of native/kernel/api/phase_type.h.
+# The order must be that of the enum in native/kernel/api/phase_type.h.
 KINDS = (
   "log_density",
   "density",
@@ -44,7 +44,10 @@ load = native_module.load
 
 @functools.cache
 def required() -> bool | None:
-  """Reads whether a kernel that cannot run is an error; None means a warning.
+  """Reads from the environment whether a missing kernel is an error.
+
+  True means an error, False the portable path without a warning, and None the
+  portable path with a warning.
 
   Raises:
     ValueError: PHASIC_REQUIRE_KERNEL is neither 0 nor 1.
@@ -60,13 +63,13 @@ def required() -> bool | None:
 
 
 def edges_and_kinds(fixed: Sequence[Any]) -> tuple[list[Any] | None, Any]:
-  """Splits arrays into edges and kinds, None for absent ones."""
+  """Splits a call's fixed arrays into edges and kinds, None where absent."""
   edges = list(fixed[:3]) if len(fixed) >= 3 else None
   return edges, fixed[-1] if len(fixed) % 3 else None
 
 
 class PathChoice:
-  """A choice of the path from now on, or to the end of a `with` block."""
+  """A chosen path, which a `with` block restores at its end."""
 
   def __init__(self, kernel: Kernel, choice: str):
     self._kernel = kernel
@@ -82,7 +85,7 @@ class PathChoice:
 
 
 class Kernel:
-  """The choice between kernel and portable path, and the kernel on the host.
+  """The choice between native kernel and portable path.
 
   Attributes:
     choice: one of `PATHS`.
@@ -115,7 +118,7 @@ class Kernel:
     return "kernel"
 
   def path_of_call(self) -> str:
-    """Returns the path of a call, and warns if the kernel cannot run.
+    """Returns "kernel" or "portable"; warns if the kernel cannot run.
 
     The first call that takes the portable path because the kernel cannot run
     warns, at the caller's line. There is no warning if that path was chosen, or
@@ -155,12 +158,12 @@ class Kernel:
         "slower. config.use_path('portable') chooses it without this warning; "
         "PHASIC_REQUIRE_KERNEL=1 makes it an error"
       )
-    except RuntimeWarning:  # A filter made it an error; each call raises.
+    except RuntimeWarning:  # A filter raised it: later calls raise too.
       self._has_warned = False
       raise
 
   def precision(self) -> str:
-    """Returns the dtype of computations on the current path."""
+    """Returns the dtype in which the current path computes."""
     return "float64" if self.path() == "kernel" else static.wide_float()
 
   def set_path(self, choice: str) -> None:
@@ -185,7 +188,7 @@ class Kernel:
       raise RuntimeError(self.unavailable_reason())
 
   def on_host(self) -> Any:
-    """Returns the kernel's Python module.
+    """Returns the kernel's Python module, for calls on host arrays.
 
     Raises:
       RuntimeError: the kernel cannot run.
@@ -201,7 +204,7 @@ class Kernel:
     kinds: Any = None,
     discrete: bool = False,
   ) -> onp.ndarray:
-    """Computes codes of reasons for NaN, int32 (batch..., n) on the host.
+    """Computes status codes, the reasons for NaN, int32 (batch..., n).
 
     Arguments are as in `kernel_ops.phase_type`.
 
@@ -227,7 +230,7 @@ class Kernel:
   def meets_constraint(
     self, x: onp.ndarray, constraint: str, exits: onp.ndarray | None = None
   ) -> bool:
-    """Returns whether a host parameter surely meets a constraint.
+    """Returns whether a parameter on the host surely meets a constraint.
 
     If the kernel cannot run, the result is False.
 
@@ -247,7 +250,7 @@ class Kernel:
     prob_zero: Any,
     discrete: bool,
   ) -> bool:
-    """Returns whether a host model surely meets all rules."""
+    """Returns whether a model on the host surely meets all constraints."""
     module = None if self.unavailable_reason() else load()[0]
     return module is not None and module.model_meets_constraints(
       initial_probs, matrix, exits, prob_zero, discrete
@@ -275,7 +278,7 @@ class Kernel:
     return self.on_host().measure_elimination(num_phases, indices)
 
   def status_message(self, code: int) -> str:
-    """Returns the message of a code of `status`; 0 is "ok"."""
+    """Returns the message of a status code; code 0 is "ok"."""
     return self.on_host().status_message(int(code))
 
   def num_threads(self) -> int:
@@ -287,7 +290,7 @@ class Kernel:
     return self.on_host().num_threads()
 
   def set_num_threads(self, count: int) -> None:
-    """Sets the largest number of threads of one call; see `kernel_ops`."""
+    """Sets the largest number of threads of one kernel call."""
     try:
       number = operator.index(count)
     except TypeError:

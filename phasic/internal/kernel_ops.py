@@ -1,4 +1,6 @@
-"""The native kernel's functions as array functions, or the portable path.
+"""The native kernel's functions as differentiable array functions.
+
+Where the kernel cannot run, the portable path computes them.
 
 Operands are always five arrays of one dtype, float32 or float64:
 initial_probs (..., p), subgenerator (..., p, p), exit_rates (..., p) or
@@ -40,14 +42,15 @@ status_message = _kernel.status_message
 measure_elimination = _kernel.measure_elimination
 meets_constraint = _kernel.meets_constraint
 model_meets_constraints = _kernel.model_meets_constraints
-# Functions of one path. The function `fixed` below makes their `fixed` arrays.
+# Functions that always take one path. Their argument `fixed` is a result of the
+# function `fixed` below.
 forward = phase_type_calls.forward
 adjoint = phase_type_calls.adjoint
 portable = phase_type_calls.portable
 
 
 def path_of_call() -> str:
-  """Returns the path of a call, see `Kernel.path_of_call`."""
+  """Returns "kernel" or "portable", the path that a call takes now."""
   if _kernel.can_run and _kernel.is_suitable():
     return "kernel"
   return _kernel.path_of_call()
@@ -59,7 +62,7 @@ def path() -> str:
 
 
 def precision() -> str:
-  """Returns the dtype of computations on the current path.
+  """Returns the dtype in which the current path computes.
 
   It is "float64", for float32 arguments too. JAX's portable path with 64-bit
   numbers switched off has "float32".
@@ -68,7 +71,7 @@ def precision() -> str:
 
 
 def unavailable_reason() -> str:
-  """Returns why the native kernel cannot run, and what to do; "" if it can."""
+  """Returns why the native kernel cannot run and what to do; "" if it can."""
   return _kernel.unavailable_reason()
 
 
@@ -132,7 +135,7 @@ def phase_type(
   kinds: Any = None,
   discrete: bool = False,
 ) -> Any:
-  """Computes the function of one of `KINDS` at all times.
+  """Computes a phase-type function, one of `KINDS`, at the given times.
 
   Args:
     kind: one of `KINDS`.
@@ -167,7 +170,7 @@ def statistics(
   edges: Sequence[Any] = (),
   kinds: Any = None,
 ) -> tuple[Any, ...]:
-  """Computes expected statistics, see `math.phase_type.expected_statistics`.
+  """Computes expected path statistics given observed times.
 
   Args:
     kind: one of `KINDS`.
@@ -193,5 +196,5 @@ def statistics(
 
 
 def fixed(edges: Sequence[Any], kinds: Any) -> tuple[Any, ...]:
-  """Collects the arrays of a call without derivatives, edges first."""
+  """Collects a call's arrays without derivatives: edges, then kinds."""
   return tuple(edges) if kinds is None else (*edges, kinds)

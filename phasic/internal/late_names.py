@@ -1,4 +1,4 @@
-"""Public modules: names that are imported on first use, and `dir`."""
+"""Lazy imports of public names, and `dir` of public modules."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def resolvers(
 
 
 def _submodule(package: str, name: str, module: str) -> types.ModuleType:
-  """Imports a module that is an attribute of its package.
+  """Imports a submodule; raises AttributeError where a library is missing.
 
   What walks over attributes, as `help` does, passes over those whose library is
   missing; `from package import name` raises the ImportError itself.

@@ -21,7 +21,7 @@ _NAME = "phasic._native._kernel"
 
 @functools.cache
 def load() -> tuple[Any, str]:
-  """Loads the module; returns it and "", or None and a reason.
+  """Loads the native module; returns (module, "") or (None, the reason).
 
   The reason ends with a remedy.
   """
@@ -33,12 +33,12 @@ def load() -> tuple[Any, str]:
     return None, f"{spec.origin} cannot be loaded: {damage}; {REINSTALL}"
   try:
     return importlib.import_module(_NAME), ""
-  except Exception as error:  # The portable path works after any failure.
+  except Exception as error:  # Any failure only means the portable path.
     return None, cannot_load("Python", spec.origin, error)
 
 
 def cannot_load(loader: str, path: str, error: Any) -> str:
-  """Formats the reason for a library that a loader refuses.
+  """Formats the reason why a library cannot be loaded.
 
   Args:
     loader: the name of the loader.

@@ -1,4 +1,4 @@
-"""Calls of the native kernel with NumPy arrays, for `kernel_ops`."""
+"""Calls of the native phase-type kernel with NumPy arrays."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ def forward(
   fixed: Sequence[Any],
   discrete: bool,
 ) -> Any:
-  """Computes D^k F(x)[v_1, .., v_k] of `kernel_ops.phase_type` by the kernel.
+  """Computes the k-th directional derivative D^k F(x)[v_1, ..., v_k].
+
+  F is `kernel_ops.phase_type`, computed by the kernel; k may be zero.
 
   Args:
     kind: as in `phase_type`.
@@ -55,7 +57,7 @@ def adjoint(
   fixed: Sequence[Any],
   discrete: bool,
 ) -> Sequence[Any]:
-  """Computes the cotangents of the operands with `wanted` indices."""
+  """Computes cotangents of the operands with the `wanted` indices."""
   del fallback
   arrays = [*operands, cotangent]
   call = _call(kind, arrays, fixed, discrete)
@@ -65,7 +67,7 @@ def adjoint(
 def statistics(
   kind: str, operands: Sequence[Any], weights: Any, fixed: Sequence[Any]
 ) -> Sequence[Any]:
-  """Computes `kernel_ops.statistics`; arguments are as above."""
+  """Computes `kernel_ops.statistics` by the kernel, without derivatives."""
   inputs = [*operands, weights]
   if modes.any_traced(inputs):
     raise NotImplementedError(
@@ -82,9 +84,9 @@ def statistics(
 def _call(
   kind: str, arrays: Sequence[Any], fixed: Sequence[Any], discrete: bool
 ) -> primitives.Call:
-  """Returns the kernel's function of a kind and its derivatives."""
+  """Returns the kernel's function of a kind, with its derivatives."""
   if modes.any_traced([*arrays, *fixed]):
-    # Copies: the caller may change the arrays before derivatives are computed.
+    # Copy the arrays: the caller may change them before differentiation ends.
     advice = kernel_common.EDGES_ARE_FIXED
     fixed = [onp.array(modes.without_derivative(x, advice)) for x in fixed]
   kernel, number = kernel_common.load()[0], kernel_common.KINDS.index(kind)

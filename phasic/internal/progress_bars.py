@@ -17,7 +17,7 @@ def reporting(
   show: Callable[..., str] | None = None,
   **bar_options: Any,
 ) -> Iterator[Callable[..., Any] | None]:
-  """Yields a function that reports progress, or None for no reports.
+  """Yields a function that reports progress, or None without reports.
 
   Args:
     progress: True for a bar, which needs tqdm; or a function that is called
@@ -54,14 +54,14 @@ def reporting(
 
 
 def counting_states(progress: bool | Callable[[int], Any]) -> Any:
-  """Yields a function of the number of states found; see `reporting`."""
+  """Yields a progress function that takes the number of states found."""
   return reporting(progress, "the number of states", desc="states")
 
 
 def fitting(
   progress: bool | Callable[[int, float], Any], total: int | None = None
 ) -> Any:
-  """Yields a function of a number and of a log likelihood; see `reporting`.
+  """Yields a progress function that takes a count and a log likelihood.
 
   Args:
     progress: see `reporting`.

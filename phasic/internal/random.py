@@ -13,11 +13,11 @@ import numpy as onp
 from phasic.internal import static
 from phasic.internal.tape import modes
 
-_FOLD = 0x666F6C64  # This key makes folded seeds differ from split ones.
+_FOLD = 0x666F6C64  # This key makes seeds of fold_in differ from split ones.
 
 
 def sanitize_seed(seed: Any, salt: str | None = None) -> Any:
-  """Returns the seed in the form that the other functions take.
+  """Converts the user's seed to the form that this module's functions take.
 
   Args:
     seed: the user's seed.
@@ -38,7 +38,7 @@ def sanitize_seed(seed: Any, salt: str | None = None) -> Any:
       "stateless"
     )
   if salt is not None:
-    import hashlib  # The import is slow, and only generators need it.
+    import hashlib  # A slow import, needed for a salt only.
 
     digest = hashlib.sha256(salt.encode()).digest()
     seed = fold_in(seed, int.from_bytes(digest[:4], "little"))
@@ -51,17 +51,17 @@ def split_seed(seed: Any, n: int = 2) -> tuple[Any, ...]:
 
 
 def fold_in(seed: Any, data: Any) -> Any:
-  """Combines a seed and an integer (e.g. a counter) to a new seed."""
+  """Derives a new seed from a seed and an integer, e.g. a counter."""
   return _child(_child(seed, _FOLD), int(data) % 2**32)
 
 
 def uniform(seed: Any, shape: static.Shape, dtype: str) -> Any:
-  """Draws uniform numbers from [0, 1)."""
+  """Draws uniform random numbers from [0, 1)."""
   return _generator(seed).random(shape, dtype=onp.dtype(dtype))
 
 
 def exponential(seed: Any, shape: static.Shape, dtype: str) -> Any:
-  """Draws exponential numbers of rate one."""
+  """Draws exponential random numbers of rate one."""
   numbers = _generator(seed).standard_exponential(shape)
   return onp.asarray(numbers, dtype=dtype)
 
@@ -69,7 +69,7 @@ def exponential(seed: Any, shape: static.Shape, dtype: str) -> Any:
 def gamma(
   seed: Any, concentration: Any, shape: static.Shape, dtype: str
 ) -> Any:
-  """Draws gamma numbers of rate one.
+  """Draws gamma random numbers of rate one.
 
   Args:
     seed: a sanitized seed.
@@ -82,7 +82,7 @@ def gamma(
 
 
 def categorical(seed: Any, logits: Any, shape: static.Shape) -> Any:
-  """Draws int32 category numbers.
+  """Draws int32 category indices from unnormalized log probabilities.
 
   Args:
     seed: a sanitized seed.
@@ -97,7 +97,7 @@ def categorical(seed: Any, logits: Any, shape: static.Shape) -> Any:
 
 
 def _child(seed: Any, key: int) -> Any:
-  """Returns a child of `seed`; unlike `spawn` it does not change `seed`."""
+  """Returns a child of `seed` without changing `seed`, unlike `spawn`."""
   return onp.random.SeedSequence(
     entropy=seed.entropy, spawn_key=(*seed.spawn_key, key)
   )

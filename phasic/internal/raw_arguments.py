@@ -1,4 +1,4 @@
-"""Arguments before conversion to arrays; shared by all substrates."""
+"""Checks of arguments before they are converted to arrays."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as onp
 
-# The largest number of dimensions that all backends support.
+# The largest number of dimensions that every backend supports.
 MAX_DIMENSIONS = 20
-# Descriptions of non-numeric arrays, by the kind of their dtype.
+# What arrays of non-numeric dtypes hold, by dtype kind.
 _NO_NUMBERS = {
   "M": "dates",
   "O": "Python objects",
@@ -26,7 +26,7 @@ _SHORT.maxstring = _SHORT.maxother = 80
 
 
 def shown(x: Any) -> str:
-  """Returns the repr of an argument, shortened, for messages."""
+  """Returns a shortened repr of an argument, for messages."""
   try:
     return _SHORT.repr(x).replace("\n", " ")
   except (
@@ -36,7 +36,7 @@ def shown(x: Any) -> str:
 
 
 def host_array(x: Any, name: str) -> onp.ndarray:
-  """Converts an array, a number or nested lists to a host array.
+  """Converts an array, number or nested list to a NumPy array.
 
   Raises:
     TypeError: `x` is masked.
@@ -50,12 +50,12 @@ def host_array(x: Any, name: str) -> onp.ndarray:
 
 
 def ragged(name: str) -> ValueError:
-  """Returns the error for an argument whose rows differ in length."""
+  """Returns the error for nested lists whose rows differ in length."""
   return ValueError(f"{name} is ragged: it must be a rectangular array")
 
 
 def check_nesting(x: Any, name: str, depth: int = 0) -> None:
-  """Raises an error unless `x` is an array or can become one.
+  """Raises an error unless `x` is an array or can be converted to one.
 
   Args:
     x: an array, a number or nested lists.
@@ -73,7 +73,7 @@ def check_nesting(x: Any, name: str, depth: int = 0) -> None:
       f"{name} is a masked array: masks are not used; pass the entries that "
       "count, x.compressed(), or x.filled(value)"
     )
-  # A list adds a dimension; lists of plain numbers need no recursion.
+  # Lists of plain numbers are accepted without a look at each number.
   is_list = isinstance(x, (list, tuple))
   rank = 1 if is_list else getattr(x, "ndim", 0)
   if depth + (rank if isinstance(rank, int) else 0) > MAX_DIMENSIONS:
@@ -87,7 +87,7 @@ def check_nesting(x: Any, name: str, depth: int = 0) -> None:
 
 
 def entries_of_scipy(x: Any) -> tuple[Any, Any, Any, Any] | None:
-  """Returns rows, columns and values of a SciPy matrix, and its shape.
+  """Returns rows, columns, values and shape of a SciPy sparse matrix.
 
   None stands for anything else.
   """
@@ -98,7 +98,7 @@ def entries_of_scipy(x: Any) -> tuple[Any, Any, Any, Any] | None:
 
 
 def traced_places(name: str) -> TypeError:
-  """Returns the error for a sparse matrix whose places are not known."""
+  """Returns the error for a sparse matrix whose indices are traced."""
   return TypeError(
     f"{name} is a sparse matrix whose indices are traced: they must be "
     "concrete; close over them"
@@ -106,8 +106,8 @@ def traced_places(name: str) -> TypeError:
 
 
 def refuse_objects(dtype: onp.dtype, name: str) -> None:
-  """Raises TypeError for arrays that do not hold numbers."""
-  # NumPy sees dtypes of other packages, e.g. bfloat16, as records.
+  """Raises TypeError for dtypes that are not numeric."""
+  # NumPy gives dtypes of other packages, e.g. bfloat16, the kind of records.
   if dtype.kind in _NO_NUMBERS and dtype.isbuiltin != 2:
     raise TypeError(
       f"{name} holds {_NO_NUMBERS[dtype.kind]}: it must hold numbers"

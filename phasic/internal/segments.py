@@ -10,7 +10,7 @@ from phasic.internal.tape import modes
 
 
 def segment_sum(x: Any, indices: Any, size: int) -> Any:
-  """Computes, for each i, the sum of the entries with index i.
+  """Computes, for each i < size, the sum of the entries with index i.
 
   Args:
     x: an array (..., m).

@@ -1,4 +1,4 @@
-"""Shapes and dtypes, computed once before any array."""
+"""Shapes, dtypes and known values of arrays, also while tracing."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def concrete(x: Any) -> onp.ndarray | None:
 
 
 def at_hand(x: Any) -> onp.ndarray | None:
-  """Returns the values of `x` if they can be read at once, else None.
+  """Returns the values of `x` if they are known and on this host, else None.
 
   The result is None if `x` is traced, except for a derivative alone, or is on
   an accelerator or in another process.
@@ -61,7 +61,7 @@ def at_hand(x: Any) -> onp.ndarray | None:
 
 
 def dtype_name(x: Any) -> str:
-  """Returns the name of the dtype `x`, or of the dtype of the array `x`."""
+  """Returns the name of a dtype, or of an array's dtype."""
   if isinstance(x, (str, type, onp.dtype)):
     return _name(onp.dtype(x))
   if type(x) is onp.ndarray:
@@ -71,12 +71,12 @@ def dtype_name(x: Any) -> str:
 
 @functools.cache
 def _name(dtype: onp.dtype) -> str:
-  """Returns the dtype's name, cached, as NumPy formats it at each use."""
+  """Returns the dtype's name from a cache, as NumPy formats it at each use."""
   return dtype.name
 
 
 def finfo_eps(dtype: Any) -> float:
-  """Returns the distance from one to the next number of a floating dtype."""
+  """Returns the machine epsilon of a floating dtype."""
   return float(onp.finfo(dtype_name(dtype)).eps)
 
 

@@ -17,7 +17,7 @@ import numpy as onp
 
 @dataclasses.dataclass(frozen=True)
 class Keyword:
-  """A keyword argument, hashable.
+  """A hashable keyword argument for cache keys.
 
   Attributes:
     name: its name.
@@ -46,7 +46,7 @@ def freeze(options: Mapping[str, Any]) -> Options:
 
 
 def thaw(options: Sequence[Keyword]) -> dict[str, Any]:
-  """Returns the keyword arguments of a key from `freeze`."""
+  """Converts a key from `freeze` back to keyword arguments."""
   return {option.name: option.value for option in options}
 
 

@@ -1,4 +1,4 @@
-"""Conversion to arrays, the dtype rule, and classes as structures of arrays."""
+"""Conversion to arrays, and registration of classes as pytrees."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from phasic.internal import raw_arguments
 from phasic.internal.arrays import Result
 from phasic.internal.tape import modes
 
-# Parsing names of dtypes is slow in NumPy.
+# A table of dtypes, as NumPy parses their names slowly.
 _DTYPES = {name: onp.dtype(name) for name in (*dtypes.FLOATS, "int32")}
 _T = TypeVar("_T", bound=type)
 
@@ -31,13 +31,13 @@ def register(cls: _T) -> _T:
 
 
 def is_variable(x: object) -> bool:
-  """Returns whether `x` is a variable, which may change between uses."""
+  """Returns whether `x` is a variable, whose value may change between uses."""
   del x
   return False
 
 
 def is_like(x: Any, array: Any) -> bool:
-  """Returns whether `x` is an array of the backend, of another one's dtype."""
+  """Returns whether `x` is a backend's array with the dtype of `array`."""
   return (
     type(x) is onp.ndarray
     and x.dtype == getattr(array, "dtype", None)
@@ -64,7 +64,7 @@ def as_array(
   if type(x) is onp.ndarray and x.dtype == dtype and not copy:
     raw_arguments.check_nesting(x, name)
     return x
-  # Both functions check it too.
+  # Both functions also check that `x` is numeric.
   own = (dtypes.numeric if dtype else dtypes.kept)(x, name)
   dtype = dtype or own
   if isinstance(x, modes.MAY_HOLD_TRACED) and modes.holds_traced(x):
@@ -85,7 +85,7 @@ def sparse_entries(x: Any, name: str) -> tuple[Any, Any, Any, Any] | None:
 
 
 def cast(x: Any, dtype: Any = None) -> Any:
-  """Converts an array, or host numbers, to a dtype; None keeps the dtype.
+  """Converts an array or host numbers to a dtype, or keeps theirs for None.
 
   It is differentiable, unlike `np.asarray`, which returns constants.
   """
@@ -99,12 +99,12 @@ def cast(x: Any, dtype: Any = None) -> Any:
 
 
 def constant(x: Any, dtype: str) -> Any:
-  """Returns numbers of the host as an array whose values stay known in a trace."""
+  """Returns host numbers as an array whose values stay known in a trace."""
   return onp.asarray(x, dtype)
 
 
 def as_result(x: Any) -> Result:
-  """Converts the result of a public method.
+  """Converts a public method's result: NumPy scalars for no dimensions.
 
   In NumPy arrays without dimensions become scalars, as in NumPy's functions.
   Arrays of other backends are unchanged.
@@ -113,7 +113,7 @@ def as_result(x: Any) -> Result:
 
 
 def as_index_array(x: Any, name: str) -> Any:
-  """Converts `x` to an array of int32.
+  """Converts `x` to an int32 array.
 
   Raises:
     TypeError: `x` holds anything but integers.

@@ -1,4 +1,4 @@
-"""Warnings that point to the user's line."""
+"""Warnings that point to the line of the user's code."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import sys
 import types
 import warnings
 
-# Folders whose lines are not the user's.
+# Packages whose stack frames are skipped to find the user's line.
 _NOT_CALLERS = ("contextlib", "jax", "phasic", "tensorflow")
 _is_derived = contextvars.ContextVar("is_derived", default=False)
 
 
 def warn(message: str) -> None:
-  """Warns at the first line outside this package."""
+  """Warns with the first stack frame outside of these packages."""
   level, frame = 1, sys._getframe()
   while frame.f_back is not None and _is_ours(frame):
     level, frame = level + 1, frame.f_back
@@ -29,7 +29,7 @@ def _is_ours(frame: types.FrameType) -> bool:
 
 @contextlib.contextmanager
 def derived() -> Iterator[None]:
-  """Disables checks of values in a context.
+  """Disables value checks within a `with` block.
 
   It is for objects that are derived from an object that was checked before.
   """
@@ -41,5 +41,5 @@ def derived() -> Iterator[None]:
 
 
 def is_derived() -> bool:
-  """Returns whether a context of `derived` is open."""
+  """Returns whether value checks are disabled by `derived`."""
   return _is_derived.get()

@@ -11,13 +11,13 @@ import numpy as onp
 
 
 def flatten(tree: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
-  """Returns the leaves of a structure, and a function that packs leaves."""
+  """Returns the leaves of a pytree, and a function that rebuilds it."""
   leaves, structure = jax.tree.flatten(tree)
   return leaves, lambda leaves: jax.tree.unflatten(structure, leaves)
 
 
 def leaves_like(tree: Any, like: Any) -> list[Any]:
-  """Returns the parts of a structure at the leaves of another structure."""
+  """Returns the subtrees of a pytree at the leaves of another pytree."""
   structure: Any = jax.tree.structure(like)
   return structure.flatten_up_to(tree)
 
@@ -25,7 +25,7 @@ def leaves_like(tree: Any, like: Any) -> list[Any]:
 def reverse(
   f: Callable[..., Any], arrays: Sequence[Any]
 ) -> tuple[tuple[Any, ...], Callable[[Sequence[Any]], Sequence[Any]]]:
-  """Evaluates `f`, which returns a tuple; returns its pullback too."""
+  """Evaluates `f`, which returns a tuple; also returns its pullback (vjp)."""
   values, vjp_fn = jax.vjp(f, *arrays)
 
   def pullback(cotangents: Sequence[Any]) -> Sequence[Any]:
@@ -37,7 +37,7 @@ def reverse(
 def forward(
   f: Callable[..., Any], arrays: Sequence[Any], tangents: Sequence[Any]
 ) -> tuple[Sequence[Any], Sequence[Any]]:
-  """Evaluates `f`, which returns a tuple, and its tangents."""
+  """Evaluates `f`, which returns a tuple, and its tangents (jvp)."""
   values, moved = jax.jvp(f, tuple(arrays), tuple(tangents))
   return values, [
     jnp.zeros_like(x) if t.dtype == jax.dtypes.float0 else t
@@ -46,7 +46,7 @@ def forward(
 
 
 def stop_gradient(x: Any) -> Any:
-  """Returns `x` as a constant for derivatives."""
+  """Returns `x` as a constant for differentiation."""
   return jax.lax.stop_gradient(x)
 
 

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 
 
 def exponent(x: Any) -> Any:
-  """Returns n as a float, with |x| near 2^n: floor(log2(|x|)) or one off."""
+  """Returns n with |x| near 2^n as a float: floor(log2(|x|)), or off by one."""
   x = jnp.abs(lax.stop_gradient(jnp.asarray(x)))
   digits, bias, offset = _layout(x.dtype)
   bits = lax.shift_right_logical(_bits(x), _bits_like(digits, x))
@@ -24,7 +24,7 @@ def exponent(x: Any) -> Any:
 
 
 def power_of_two(n: Any) -> Any:
-  """Computes 2^n; 0 or inf if it is not a normal number."""
+  """Computes 2^n, or 0 or inf where that is not a normal number."""
   n = lax.stop_gradient(jnp.asarray(n))
   digits, bias, offset = _layout(n.dtype)
   n = jnp.clip(n, -bias, bias + 1)

@@ -12,7 +12,7 @@ from phasic.substrates.jax.internal import static
 
 
 def check(condition: Any, message: str, x: Any, what: Any = None) -> Any:
-  """Returns `x` if the condition is true everywhere."""
+  """Returns `x` after checking that a condition is true everywhere."""
   del what
   if isinstance(condition, jax.core.Tracer):
     # A factor, unlike a choice, makes the derivatives NaN too.
@@ -23,7 +23,7 @@ def check(condition: Any, message: str, x: Any, what: Any = None) -> Any:
 
 
 def check_not_empty(x: Any, name: str) -> Any:
-  """Returns the array `x` if it has entries."""
+  """Returns the array `x` after checking that it has entries."""
   shape = static.shape(x)
   # Symbolic sizes of an export cannot be compared with zero.
   if any(isinstance(d, int) and d == 0 for d in shape):

@@ -14,14 +14,14 @@ def cond(
   false_fn: Callable[..., Any],
   *operands: Any,
 ) -> Any:
-  """Returns `true_fn(*operands)` or `false_fn(*operands)`."""
+  """Evaluates one of two functions of the operands, as `pred` says."""
   return jax.lax.cond(pred, true_fn, false_fn, *operands)
 
 
 def while_loop(
   cond_fn: Callable[[Any], Any], body_fn: Callable[[Any], Any], init: Any
 ) -> Any:
-  """Applies `body_fn` to the carry, from `init`, while `cond_fn(carry)`.
+  """Applies `body_fn` repeatedly, from `init`, while `cond_fn(carry)` holds.
 
   The carry is an array or a tuple of arrays (a seed of `random` counts as
   one); its shapes and dtypes stay the same. Only forward mode works.
@@ -35,7 +35,7 @@ def scan(
   xs: Any,
   length: int | None = None,
 ) -> tuple[Any, Any]:
-  """Loops over the leading axis: `carry, y = f(carry, x)`."""
+  """Loops over the leading axis of `xs`: `carry, y = f(carry, x)`."""
   return jax.lax.scan(f, init, xs, length=length)
 
 
@@ -47,7 +47,7 @@ def vmap(f: Callable[..., Any]) -> Callable[..., Any]:
 def compiled(
   f: Callable[..., Any], static_argnums: tuple[int, ...] = ()
 ) -> Callable[..., Any]:
-  """Compiles `f` if the backend compiles loops anyway.
+  """Compiles `f` on backends that compile loops anyway.
 
   NumPy and TensorFlow run it eagerly. JAX compiles it once for each shape and
   each value of the static arguments, so that its loops are not compiled again

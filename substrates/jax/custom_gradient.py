@@ -21,7 +21,7 @@ def custom_gradient(
   nondiff_argnums: Sequence[int] = (),
   eager: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-  """Returns a decorator that sets the derivative rules of a function.
+  """Returns a decorator that gives a function custom derivative rules.
 
   Args:
     vjp_fwd: `vjp_fwd(*args) -> (out, residuals)`.

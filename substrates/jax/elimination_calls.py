@@ -21,7 +21,7 @@ def eliminate(
   transposed: bool,
   gives_edges: bool,
 ) -> Any:
-  """Computes `elimination_ops.eliminate` by the kernel."""
+  """Computes `elimination_ops.eliminate` by the native kernel."""
   op = elimination_map.Eliminate(
     fallback, transposed, per_edge is not None, gives_edges
   )
@@ -41,7 +41,7 @@ def moments(
   operands: Sequence[Any],
   options: Mapping[str, Any],
 ) -> tuple[Any, ...]:
-  """Computes `elimination_ops.moments` by the kernel."""
+  """Computes `elimination_ops.moments` by the native kernel."""
   op = moments_map.Moments(fallback, **options)
   indices, *arrays = map(jnp.asarray, operands)
   ones = (1,) * (arrays[0].ndim - 1)

@@ -12,7 +12,7 @@ from phasic.substrates.jax.internal import raw_arguments
 
 
 def of(x: Any, name: str) -> Any:
-  """Returns the dtype of `x`, as an array."""
+  """Returns the dtype that `x` has, or would have as an array."""
   try:
     dtype = x.dtype if hasattr(x, "dtype") else jnp.asarray(x).dtype
   except OverflowError:

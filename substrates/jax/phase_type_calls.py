@@ -41,7 +41,7 @@ def forward(
   fixed: Sequence[Any],
   discrete: bool,
 ) -> Any:
-  """Computes D^k F(x)[v_1, .., v_k] of `kernel_ops.phase_type` by the kernel."""
+  """Computes the k-th directional derivative D^k F(x)[v_1, ..., v_k]."""
   operands, *tangents = groups
   arrays, flags = _checked(operands, fixed)
   function = _function(kind, fallback, *flags, discrete)
@@ -58,7 +58,7 @@ def adjoint(
   fixed: Sequence[Any],
   discrete: bool,
 ) -> Sequence[Any]:
-  """Computes the cotangents of the operands with `wanted` indices."""
+  """Computes cotangents of the operands with the `wanted` indices."""
   arrays, flags = _checked(operands, fixed)
   function = _function(kind, fallback, *flags, discrete)
   own = tuple(i in wanted for i in range(len(operands)))
@@ -70,7 +70,7 @@ def adjoint(
 def statistics(
   kind: str, operands: Sequence[Any], weights: Any, fixed: Sequence[Any]
 ) -> Sequence[Any]:
-  """Computes `kernel_ops.statistics`; arguments are as above."""
+  """Computes `kernel_ops.statistics` by the kernel, without derivatives."""
   arrays, flags = _checked(operands, fixed)
   function = phase_type_function.PhaseTypeFunction(kind, None, *flags)
   op = statistics_map.Statistics(function, 1)

@@ -20,7 +20,7 @@ _FOLD = 0x666F6C64
 
 
 def sanitize_seed(seed: Any, salt: str | None = None) -> Any:
-  """Returns the seed in the form that the other functions take."""
+  """Converts the user's seed to the form that this module's functions take."""
   dtype = getattr(seed, "dtype", None)
   typed = dtype is not None and jnp.issubdtype(dtype, jax.dtypes.prng_key)
   if not typed and dtype == jnp.uint32 and seed.ndim == 1:
@@ -43,7 +43,7 @@ def split_seed(seed: Any, n: int = 2) -> tuple[Any, ...]:
 
 
 def fold_in(seed: Any, data: Any) -> Any:
-  """Combines a seed and an integer (e.g. a counter) to a new seed."""
+  """Derives a new seed from a seed and an integer, e.g. a counter."""
   if isinstance(data, int):
     data = onp.uint32(
       data % 2**32
@@ -53,24 +53,24 @@ def fold_in(seed: Any, data: Any) -> Any:
 
 
 def uniform(seed: Any, shape: static.Shape, dtype: str) -> Any:
-  """Draws uniform numbers from [0, 1)."""
+  """Draws uniform random numbers from [0, 1)."""
   return jax.random.uniform(seed, shape, dtype)
 
 
 def exponential(seed: Any, shape: static.Shape, dtype: str) -> Any:
-  """Draws exponential numbers of rate one."""
+  """Draws exponential random numbers of rate one."""
   return jax.random.exponential(seed, shape, dtype)
 
 
 def gamma(
   seed: Any, concentration: Any, shape: static.Shape, dtype: str
 ) -> Any:
-  """Draws gamma numbers of rate one."""
+  """Draws gamma random numbers of rate one."""
   concentration = jnp.asarray(concentration, dtype)
   return jax.random.gamma(seed, concentration, shape, dtype)
 
 
 def categorical(seed: Any, logits: Any, shape: static.Shape) -> Any:
-  """Draws int32 category numbers."""
+  """Draws int32 category indices from unnormalized log probabilities."""
   numbers = jax.random.categorical(seed, logits, axis=-1, shape=tuple(shape))
   return numbers.astype(jnp.int32)

@@ -38,7 +38,7 @@ def concrete(x: Any) -> onp.ndarray | None:
 
 
 def at_hand(x: Any) -> onp.ndarray | None:
-  """Returns the values of `x` if they can be read at once, else None.
+  """Returns the values of `x` if they are known and on this host, else None.
 
   The result is None if `x` is traced, or is on an accelerator or in another
   process.
@@ -55,14 +55,14 @@ def at_hand(x: Any) -> onp.ndarray | None:
 
 
 def dtype_name(x: Any) -> str:
-  """Returns the name of the dtype `x`, or of the dtype of the array `x`."""
+  """Returns the name of a dtype, or of an array's dtype."""
   if isinstance(x, (str, type, onp.dtype)):
     return onp.dtype(x).name
   return jnp.result_type(x).name
 
 
 def finfo_eps(dtype: Any) -> float:
-  """Returns the distance from one to the next number of a floating dtype."""
+  """Returns the machine epsilon of a floating dtype."""
   return float(onp.finfo(dtype_name(dtype)).eps)
 
 

@@ -38,13 +38,13 @@ def register(cls: _T) -> _T:
 
 
 def is_variable(x: Any) -> bool:
-  """Returns whether `x` is a variable, which may change between uses."""
+  """Returns whether `x` is a variable, whose value may change between uses."""
   del x
   return False
 
 
 def is_like(x: Any, array: Any) -> bool:
-  """Returns whether `x` is an array of the backend, of another one's dtype."""
+  """Returns whether `x` is a backend's array with the dtype of `array`."""
   return (
     isinstance(x, jax.Array)
     and x.dtype == getattr(array, "dtype", None)
@@ -56,7 +56,7 @@ def as_array(
   x: Any, dtype: str | None = None, name: str = "value", copy: bool = False
 ) -> Any:
   """Converts `x` to an array of the backend."""
-  # Both functions check it too.
+  # Both functions also check that `x` is numeric.
   own = (dtypes.numeric if dtype else dtypes.kept)(x, name)
   dtype = dtype or own
   if copy and isinstance(x, onp.ndarray):
@@ -84,7 +84,7 @@ def sparse_entries(x: Any, name: str) -> tuple[Any, Any, Any, Any] | None:
 
 
 def cast(x: Any, dtype: Any = None) -> Any:
-  """Converts an array, or host numbers, to a dtype; None keeps the dtype.
+  """Converts an array or host numbers to a dtype, or keeps theirs for None.
 
   It is differentiable.
   """
@@ -92,18 +92,18 @@ def cast(x: Any, dtype: Any = None) -> Any:
 
 
 def constant(x: Any, dtype: str) -> Any:
-  """Returns numbers of the host as an array whose values stay known in a trace."""
+  """Returns host numbers as an array whose values stay known in a trace."""
   with jax.ensure_compile_time_eval():
     return jnp.asarray(x, dtype=dtype)
 
 
 def as_result(x: Any) -> Result:
-  """Converts the result of a public method."""
+  """Converts a public method's result: NumPy scalars for no dimensions."""
   return x
 
 
 def as_index_array(x: Any, name: str) -> Any:
-  """Converts `x` to an array of int32.
+  """Converts `x` to an int32 array.
 
   Traced entries are not checked: integers that do not fit wrap around.
 

@@ -13,7 +13,7 @@ Result: TypeAlias = tf.Tensor
 ArrayLike: TypeAlias = (
   tf.Tensor | tf.Variable | onp.typing.ArrayLike | Sequence[Any]
 )
-# A field that is given as ArrayLike, and is an array after conversion.
+# A class's field that users set to an ArrayLike and that is then an array.
 ArrayField: TypeAlias = Array | Any
 # Arguments that are arrays, or nested sequences and mappings of them.
 Structure: TypeAlias = ArrayLike | Mapping[str, object] | None
@@ -23,7 +23,7 @@ class SciPyMatrix(Protocol):
   """A matrix of `scipy.sparse`."""
 
   def tocoo(self) -> Any:
-    """Returns the entries with their places."""
+    """Returns the nonzero entries with their row and column indices."""
 
 
 SparseMatrix: TypeAlias = SciPyMatrix | tf.SparseTensor

@@ -9,19 +9,19 @@ from phasic.substrates.tf.internal import trees
 
 
 def flatten(tree: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
-  """Returns the leaves of a structure, and a function that packs leaves."""
+  """Returns the leaves of a pytree, and a function that rebuilds it."""
   return trees.flatten(tree), lambda leaves: trees.pack(tree, leaves)
 
 
 def leaves_like(tree: Any, like: Any) -> list[Any]:
-  """Returns the parts of a structure at the leaves of another structure."""
+  """Returns the subtrees of a pytree at the leaves of another pytree."""
   return trees.flatten_up_to(like, tree)
 
 
 def reverse(
   f: Callable[..., Any], arrays: Sequence[Any]
 ) -> tuple[tuple[Any, ...], Callable[[Sequence[Any]], Sequence[Any]]]:
-  """Evaluates `f`, which returns a tuple; returns its pullback too."""
+  """Evaluates `f`, which returns a tuple; also returns its pullback (vjp)."""
   # Copies distinguish an array that is given twice.
   inputs = [tf.identity(x) for x in arrays]
   # The tape is persistent, as the pullback may be called more than once.
@@ -49,7 +49,7 @@ def reverse(
 def forward(
   f: Callable[..., Any], arrays: Sequence[Any], tangents: Sequence[Any]
 ) -> tuple[Sequence[Any], Sequence[Any]]:
-  """Evaluates `f`, which returns a tuple, and its tangents."""
+  """Evaluates `f`, which returns a tuple, and its tangents (jvp)."""
   inputs = [tf.identity(x) for x in arrays]
   with tf.autodiff.ForwardAccumulator(inputs, list(tangents)) as accumulator:
     values = tuple(tf.convert_to_tensor(x) for x in f(*inputs))
@@ -61,5 +61,5 @@ def forward(
 
 
 def stop_gradient(x: Any) -> Any:
-  """Returns `x` as a constant for derivatives."""
+  """Returns `x` as a constant for differentiation."""
   return tf.stop_gradient(x)

@@ -9,7 +9,7 @@ from phasic.substrates.tf.internal import static
 
 
 def check(condition: Any, message: str, x: Any, what: Any = None) -> Any:
-  """Returns `x` if the condition is true everywhere."""
+  """Returns `x` after checking that a condition is true everywhere."""
   known = static.concrete(condition)
   if known is not None:
     if not onp.all(known):
@@ -37,7 +37,7 @@ def _first_bad(condition: Any, what: Any) -> Any:
 
 
 def check_not_empty(x: Any, name: str) -> Any:
-  """Returns the array `x` if it has entries."""
+  """Returns the array `x` after checking that it has entries."""
   shape = tuple(x.shape)
   message = f"{name} has shape {shape}: it must not be empty"
   if 0 in shape:

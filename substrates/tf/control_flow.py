@@ -25,7 +25,7 @@ def cond(
   false_fn: Callable[..., Any],
   *operands: Any,
 ) -> Any:
-  """Returns `true_fn(*operands)` or `false_fn(*operands)`."""
+  """Evaluates one of two functions of the operands, as `pred` says."""
   if tf.get_static_value(pred) is not None:
     return true_fn(*operands) if pred else false_fn(*operands)
   return tf.cond(pred, lambda: true_fn(*operands), lambda: false_fn(*operands))
@@ -35,7 +35,7 @@ def cond(
 def while_loop(
   cond_fn: Callable[[Any], Any], body_fn: Callable[[Any], Any], init: Any
 ) -> Any:
-  """Applies `body_fn` to the carry, from `init`, while `cond_fn(carry)`."""
+  """Applies `body_fn` repeatedly, from `init`, while `cond_fn(carry)` holds."""
   if tf.executing_eagerly():
     carry = init
     while cond_fn(carry):
@@ -57,7 +57,7 @@ def scan(
   xs: Any,
   length: int | None = None,
 ) -> tuple[Any, Any]:
-  """Loops over the leading axis: `carry, y = f(carry, x)`."""
+  """Loops over the leading axis of `xs`: `carry, y = f(carry, x)`."""
   xs = trees.map_leaves(tf.convert_to_tensor, xs)
   steps = length if xs is None else trees.flatten(xs)[0].shape[0]
   if steps is None:
@@ -124,7 +124,7 @@ def _blank(y: Any, steps: Any) -> Any:
 def compiled(
   f: Callable[..., Any], static_argnums: tuple[int, ...] = ()
 ) -> Callable[..., Any]:
-  """Compiles `f` if the backend compiles loops anyway.
+  """Compiles `f` on backends that compile loops anyway.
 
   NumPy and TensorFlow run it eagerly. JAX compiles it once for each shape and
   each value of the static arguments, so that its loops are not compiled again

@@ -26,7 +26,7 @@ from phasic.substrates.tf.internal import xla_calls
 
 
 class Rules(NamedTuple):
-  """The derivative rules of a function; None for a missing one."""
+  """The derivative rules of a function; None for a rule that is missing."""
 
   vjp_fwd: Callable[..., Any] | None
   vjp_bwd: Callable[..., Any] | None
@@ -59,7 +59,7 @@ def custom_gradient(
   nondiff_argnums: Sequence[int] = (),
   eager: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-  """Returns a decorator that sets the derivative rules of a function.
+  """Returns a decorator that gives a function custom derivative rules.
 
   Args:
     vjp_fwd: `vjp_fwd(*args) -> (out, residuals)`.

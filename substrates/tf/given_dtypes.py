@@ -7,7 +7,7 @@ import tensorflow as tf
 
 
 def of(x: Any, name: str) -> Any:
-  """Returns the dtype of `x`, as an array."""
+  """Returns the dtype that `x` has, or would have as an array."""
   if isinstance(x, (tf.RaggedTensor, tf.SparseTensor)):
     raise TypeError(f"{name} is {type(x).__name__}: it must be a dense tensor")
   if tf.is_tensor(x) or isinstance(x, tf.Variable):
@@ -16,7 +16,7 @@ def of(x: Any, name: str) -> Any:
 
 
 def is_weak(x: Any) -> bool:
-  """Returns whether `x` has no fixed dtype: a Python number or a list."""
+  """Returns whether `x`, a Python number or list, adopts others' dtype."""
   return not hasattr(x, "dtype") and not holds_arrays(x)
 
 

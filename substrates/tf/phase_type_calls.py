@@ -58,7 +58,7 @@ def forward(
   fixed: Sequence[Any],
   discrete: bool,
 ) -> Any:
-  """Computes D^k F(x)[v_1, .., v_k] of `kernel_ops.phase_type` by the kernel."""
+  """Computes the k-th directional derivative D^k F(x)[v_1, ..., v_k]."""
   del fallback
   number, order = kernel_common.KINDS.index(kind), len(groups) - 1
   tensors = [_tensors(group) for group in groups]
@@ -77,7 +77,7 @@ def adjoint(
   fixed: Sequence[Any],
   discrete: bool,
 ) -> Sequence[Any]:
-  """Computes the cotangents of the operands with `wanted` indices."""
+  """Computes cotangents of the operands with the `wanted` indices."""
   del fallback
   number, own = kernel_common.KINDS.index(kind), range(len(operands))
   results = phase_type_op.adjoint(
@@ -96,7 +96,7 @@ def adjoint(
 def statistics(
   kind: str, operands: Sequence[Any], weights: Any, fixed: Sequence[Any]
 ) -> Sequence[Any]:
-  """Computes `kernel_ops.statistics`; arguments are as above."""
+  """Computes `kernel_ops.statistics` by the kernel, without derivatives."""
   number = kernel_common.KINDS.index(kind)
   *operands, weights = _tensors([*operands, weights])
   return phase_type_op.statistics(number, operands, weights, _tensors(fixed))

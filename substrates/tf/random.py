@@ -16,7 +16,7 @@ _FOLD = 0x666F6C64  # This key makes folded seeds differ from split ones.
 
 
 def sanitize_seed(seed: Any, salt: str | None = None) -> Any:
-  """Returns the seed in the form that the other functions take."""
+  """Converts the user's seed to the form that this module's functions take."""
   if isinstance(seed, (int, onp.integer)) and not isinstance(seed, bool):
     bits = int(seed) % 2**64
     halves = onp.array([bits % 2**32, bits // 2**32], onp.uint32)
@@ -35,7 +35,7 @@ def split_seed(seed: Any, n: int = 2) -> tuple[Any, ...]:
 
 
 def fold_in(seed: Any, data: Any) -> Any:
-  """Combines a seed and an integer (e.g. a counter) to a new seed."""
+  """Derives a new seed from a seed and an integer, e.g. a counter."""
   if tf.is_tensor(data):
     data = tf.cast(data, tf.int32)
   else:
@@ -44,19 +44,19 @@ def fold_in(seed: Any, data: Any) -> Any:
 
 
 def uniform(seed: Any, shape: static.Shape, dtype: str) -> Any:
-  """Draws uniform numbers from [0, 1)."""
+  """Draws uniform random numbers from [0, 1)."""
   return tf.random.stateless_uniform(_shape(shape), seed, dtype=dtype)
 
 
 def exponential(seed: Any, shape: static.Shape, dtype: str) -> Any:
-  """Draws exponential numbers of rate one."""
+  """Draws exponential random numbers of rate one."""
   return -tf.math.log1p(-uniform(seed, shape, dtype))
 
 
 def gamma(
   seed: Any, concentration: Any, shape: static.Shape, dtype: str
 ) -> Any:
-  """Draws gamma numbers of rate one."""
+  """Draws gamma random numbers of rate one."""
   concentration = tf.cast(concentration, dtype)
   return tf.random.stateless_gamma(
     _shape(shape), seed, concentration, dtype=dtype
@@ -64,7 +64,7 @@ def gamma(
 
 
 def categorical(seed: Any, logits: Any, shape: static.Shape) -> Any:
-  """Draws int32 category numbers."""
+  """Draws int32 category indices from unnormalized log probabilities."""
   logits = tf.convert_to_tensor(logits)
   full = (*shape, static.shape(logits)[-1])
   # Numbers are never zero, so that the Gumbel numbers are finite.

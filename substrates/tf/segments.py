@@ -6,7 +6,7 @@ import tensorflow as tf
 
 
 def segment_sum(x: Any, indices: Any, size: int) -> Any:
-  """Computes, for each i, the sum of the entries with index i."""
+  """Computes, for each i < size, the sum of the entries with index i."""
   x = tf.convert_to_tensor(x)
   rank = len(x.shape)
   columns = tf.transpose(x, [rank - 1, *range(rank - 1)])

@@ -72,7 +72,7 @@ def concrete(x: Any) -> onp.ndarray | None:
 
 
 def at_hand(x: Any) -> onp.ndarray | None:
-  """Returns the values of `x` if they can be read at once, else None.
+  """Returns the values of `x` if they are known and on this host, else None.
 
   The result is None if `x` is traced, or is on an accelerator or in another
   process.
@@ -89,7 +89,7 @@ def at_hand(x: Any) -> onp.ndarray | None:
 
 
 def dtype_name(x: Any) -> str:
-  """Returns the name of the dtype `x`, or of the dtype of the array `x`."""
+  """Returns the name of a dtype, or of an array's dtype."""
   if isinstance(x, (str, type, onp.dtype, tf.DType)):
     return tf.as_dtype(x).name
   if hasattr(x, "dtype"):
@@ -98,7 +98,7 @@ def dtype_name(x: Any) -> str:
 
 
 def finfo_eps(dtype: Any) -> float:
-  """Returns the distance from one to the next number of a floating dtype."""
+  """Returns the machine epsilon of a floating dtype."""
   return float(onp.finfo(dtype_name(dtype)).eps)
 
 

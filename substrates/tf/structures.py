@@ -84,12 +84,12 @@ def _owner(cls: type, name: str) -> type:
 
 
 def is_variable(x: Any) -> bool:
-  """Returns whether `x` is a variable, which may change between uses."""
+  """Returns whether `x` is a variable, whose value may change between uses."""
   return isinstance(x, tf.Variable)
 
 
 def is_like(x: Any, array: Any) -> bool:
-  """Returns whether `x` is an array of the backend, of another one's dtype."""
+  """Returns whether `x` is a backend's array with the dtype of `array`."""
   return (
     isinstance(x, tf.Tensor)
     and x.dtype == getattr(array, "dtype", None)
@@ -101,7 +101,7 @@ def as_array(
   x: Any, dtype: str | None = None, name: str = "value", copy: bool = False
 ) -> Any:
   """Converts `x` to an array of the backend."""
-  # Both functions check it too.
+  # Both functions also check that `x` is numeric.
   own = (dtypes.numeric if dtype else dtypes.kept)(x, name)
   dtype = dtype or own
   if copy and isinstance(x, onp.ndarray):
@@ -121,7 +121,7 @@ def sparse_entries(x: Any, name: str) -> tuple[Any, Any, Any, Any] | None:
 
 
 def cast(x: Any, dtype: Any = None) -> Any:
-  """Converts an array, or host numbers, to a dtype; None keeps the dtype.
+  """Converts an array or host numbers to a dtype, or keeps theirs for None.
 
   It is differentiable.
   """
@@ -129,17 +129,17 @@ def cast(x: Any, dtype: Any = None) -> Any:
 
 
 def constant(x: Any, dtype: str) -> Any:
-  """Returns numbers of the host as an array whose values stay known in a trace."""
+  """Returns host numbers as an array whose values stay known in a trace."""
   return tf.constant(x, dtype)
 
 
 def as_result(x: Any) -> Result:
-  """Converts the result of a public method."""
+  """Converts a public method's result: NumPy scalars for no dimensions."""
   return x
 
 
 def as_index_array(x: Any, name: str) -> Any:
-  """Converts `x` to an array of int32.
+  """Converts `x` to an int32 array.
 
   Traced entries are not checked: integers that do not fit wrap around.
 

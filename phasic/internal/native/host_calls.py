@@ -1,4 +1,4 @@
-"""Calls of Python functions of NumPy arrays by the backend."""
+"""Calls of users' Python functions on NumPy arrays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from phasic.internal.tape import trees
 
 
 def arrays(name: str, tree: Any) -> Any:
-  """Converts arguments to arrays of the backend.
+  """Converts the leaves of arguments to arrays of the backend.
 
   Args:
     name: the name of the function in messages.
@@ -32,7 +32,7 @@ def call(
   args: Sequence[Any],
   options: Mapping[str, Any],
 ) -> Any:
-  """Calls a function without derivatives.
+  """Calls a Python function that has no derivatives.
 
   Args:
     function: the function.
@@ -57,7 +57,7 @@ def call_multilinear(
   args: Sequence[Any],
   options: Mapping[str, Any],
 ) -> Any:
-  """Calls a function that is linear in each of its arguments.
+  """Calls a Python function that is linear in each of its arguments.
 
   Args:
     functions: the function f, and for each of `args` its transpose, called as
@@ -90,7 +90,7 @@ def result_like(
   args: Sequence[Any],
   options: Mapping[str, Any],
 ) -> Any:
-  """Returns specs of a function's result; None if only a call can tell.
+  """Returns specs of a function's result; None if they need a call.
 
   Arguments are as in `call`.
   """
@@ -99,7 +99,7 @@ def result_like(
 
 
 def is_differentiable(x: Any) -> bool:
-  """Returns whether an array, or its spec, is floating or complex."""
+  """Returns whether an array or its spec is floating or complex."""
   return _dtype(x).kind not in "biu"
 
 
@@ -108,7 +108,7 @@ def _dtype(x: Any) -> onp.dtype:
 
 
 def forward_rule(f: Callable[..., Any]) -> Callable[..., Any]:
-  """Returns a rule `vjp_fwd` whose residuals are the arguments."""
+  """Returns a forward rule `vjp_fwd` whose residuals are the arguments."""
   return lambda *args: (f(*args), args)
 
 
@@ -122,11 +122,11 @@ def _leaves(tree: Any) -> list[Any]:
 
 
 def conjugated(tree: Any) -> Any:
-  """Converts cotangents between rules and the backend; here the identity."""
+  """Converts cotangents to the backend's convention; unchanged for NumPy."""
   return tree
 
 
 def no_cotangent(x: Any) -> Any:
-  """Returns the cotangent of an argument that has no derivative."""
+  """Returns the backend's cotangent for an argument without derivative."""
   del x
   return None

@@ -1,4 +1,4 @@
-"""Python functions of NumPy arrays that a framework's program calls.
+"""Users' Python functions on NumPy arrays, called by compiled programs.
 
 All substrates share this file: calls of a function on a batch, messages about
 missing rules, and the last exception of a function.
@@ -19,15 +19,15 @@ from phasic.internal.native import host_results
 
 
 class BatchLevel(NamedTuple):
-  """A level of vectorization: the arrays that have its dimension in front."""
+  """A vmap level: which arrays have its batch dimension in front."""
 
   mapped: tuple[bool, ...]
 
 
-# A function that calls a function on a batch. It takes a function of flat lists
-# and keyword arguments, arrays with the dimensions of levels in front,
-# outermost first, and the levels, innermost first. It returns results with all
-# dimensions of levels in front.
+# The type of functions that evaluate a whole batch. The arguments are a
+# function of flat lists, arrays whose leading dimensions are the vmap levels
+# (outermost first), and these levels (innermost first). The results have all
+# levels as leading dimensions.
 Batching = Callable[
   [Callable[..., Sequence[Any]], Sequence[Any], Sequence[BatchLevel]],
   Sequence[Any],
@@ -36,7 +36,7 @@ Batching = Callable[
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class HostFunction:
-  """A Python function of trees of NumPy arrays.
+  """A Python function whose arguments are trees of NumPy arrays.
 
   Attributes:
     name: its name in messages.
@@ -54,7 +54,7 @@ class HostFunction:
   )
 
   def keeping(self, make: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a function that caches results for the lifetime of this one.
+    """Returns `make` with a cache that lives as long as this function.
 
     In a cache of a module the results would keep this function alive.
     """
@@ -65,12 +65,12 @@ class HostFunction:
 
 @dataclasses.dataclass(frozen=True)
 class Missing:
-  """A rule that was not given, with the message for its users."""
+  """A derivative rule that the user did not give, and its error message."""
 
   message: str
 
 
-# A function and its transposes.
+# A function, followed by its transposes.
 Functions = Sequence[HostFunction | Missing]
 
 
@@ -79,7 +79,7 @@ def expand(
   arrays: Sequence[onp.ndarray],
   levels: Sequence[BatchLevel],
 ) -> Sequence[Any]:
-  """Calls a function once, with all levels as broadcasting dimensions."""
+  """Calls a function once for all vmap levels, as broadcast dimensions."""
   expanded = []
   for i, x in enumerate(arrays):
     missing = [
@@ -97,7 +97,7 @@ def run(
   levels: Sequence[BatchLevel] = (),
   canonical: Callable[[Any], Any] = onp.dtype,
 ) -> list[onp.ndarray]:
-  """Calls a function for a batch; returns checked, contiguous arrays.
+  """Calls a function for a batch; returns checked, contiguous results.
 
   Args:
     function: the function.
@@ -127,7 +127,7 @@ def run(
   name, pairs = function.name, list(zip(arrays, outer.mapped, strict=True))
   found: list[onp.ndarray] = []
   for k in range(size):
-    # The function gets copies that it may write to, as arrays.
+    # Copies are passed, as the function may write to its arguments.
     row = [x[k, ...] if mapped else onp.array(x) for x, mapped in pairs]
     if inner:
       results = run(function, call, row, specs, inner, canonical)
@@ -140,7 +140,7 @@ def run(
         else host_results.checked(name, results, specs, canonical)
       )
       found = [onp.empty((size, *x.shape), x.dtype) for x in results]
-      # Unknown sizes must be equal in all rows.
+      # Sizes that the specs leave open must be the same for all rows.
       specs = [
         host_results.ArraySpec(x.shape[len(inner) :], x.dtype) for x in results
       ]
@@ -154,7 +154,7 @@ def run(
 def _are_plain(
   results: Sequence[Any], specs: Sequence[host_results.ArraySpec]
 ) -> bool:
-  """Returns whether results match the specs; faster than `checked`."""
+  """Returns whether results match their specs, as a fast first check."""
   if len(results) != len(specs):
     return False
   for x, spec in zip(results, specs, strict=True):
@@ -168,7 +168,7 @@ def _are_plain(
 def level_sizes(
   arrays: Sequence[onp.ndarray], levels: Sequence[BatchLevel]
 ) -> tuple[int, ...]:
-  """Returns the sizes of the levels, outermost first."""
+  """Returns the batch sizes of the vmap levels, outermost first."""
   sizes = []
   used = [0] * len(arrays)
   for level in reversed(levels):
@@ -179,14 +179,14 @@ def level_sizes(
 
 
 def unknown_sizes(name: str) -> str:
-  """Returns the message about unknown sizes in a program."""
+  """Returns the error message about unknown array sizes in a program."""
   return (
     f"{name} is called with unknown sizes: bind it with the rule `abstract`"
   )
 
 
 def no_derivative(name: str) -> str:
-  """Returns the message about a missing derivative in fixed arguments."""
+  """Returns the error message about a missing derivative in fixed arguments."""
   rule = name.split(" of ")[0]
   if rule in ("jvp", "vjp"):
     return (
@@ -201,7 +201,7 @@ def no_derivative(name: str) -> str:
 
 
 def text_of(error: BaseException) -> str:
-  """Returns an exception's text, or a placeholder if `str` raises."""
+  """Returns an exception's text; a placeholder if `str` fails."""
   try:
     return str(error)
   except BaseException:
@@ -209,19 +209,19 @@ def text_of(error: BaseException) -> str:
 
 
 class _Errors:
-  """The last exception of a bound function."""
+  """Storage of the last exception that a bound function raised."""
 
   def __init__(self) -> None:
     self._lock = threading.Lock()
     self._last: BaseException | None = None
 
   def keep(self, name: str, error: BaseException) -> str:
-    """Stores an exception and returns a message with its traceback."""
+    """Stores an exception; returns a message that includes its traceback."""
     with self._lock:
       self._last = error
     trace = "".join(traceback.format_exception(error))
     message = f"{name} raised {type(error).__name__}: {text_of(error)}\n{trace}"
-    # Frameworks need UTF-8 without null characters.
+    # Frameworks accept only UTF-8 messages without null characters.
     message = message.replace("\0", "\\0")
     return message.encode(errors="backslashreplace").decode()
 
@@ -234,5 +234,5 @@ errors = _Errors()
 
 
 def last_error() -> BaseException | None:
-  """Returns the last exception of a function that compiled code called."""
+  """Returns the last exception of a function called by compiled code."""
   return errors.last()

@@ -1,4 +1,4 @@
-"""Results of Python functions of NumPy arrays, and their specs."""
+"""Results of users' Python functions on the host: checks and specs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as onp
 
 @dataclasses.dataclass(frozen=True, init=False)
 class ArraySpec:
-  """A shape and a dtype, the arguments and results of rules `abstract`.
+  """The shape and dtype of an array, as the rule `abstract` uses them.
 
   Attributes:
     shape: a tuple of sizes. In a program for several sizes they may be None
@@ -27,7 +27,7 @@ class ArraySpec:
   def __init__(
     self, shape: Iterable[SupportsIndex], dtype: onp.typing.DTypeLike
   ):
-    """Converts the shape to Python integers, and the dtype to NumPy's."""
+    """Converts the shape to Python integers and the dtype to NumPy's."""
     object.__setattr__(self, "shape", tuple(map(_size, shape)))
     object.__setattr__(self, "dtype", onp.dtype(dtype))
 
@@ -41,7 +41,7 @@ class ArraySpec:
 
   @property
   def size(self) -> int | None:
-    """Returns the number of elements, None if a size is unknown."""
+    """Returns the number of elements; None if a size is unknown."""
     if any(size is None for size in self.shape):
       return None
     return math.prod(self.shape)
@@ -55,7 +55,7 @@ class ArraySpec:
 
 
 def _size(size: Any) -> int:
-  """Converts a size to a Python integer; unknown sizes stay."""
+  """Converts a size to a Python integer; returns unknown sizes unchanged."""
   try:
     return operator.index(size)
   except TypeError:
@@ -71,7 +71,7 @@ def checked(
   specs: Sequence[ArraySpec],
   canonical: Callable[[Any], Any] = onp.dtype,
 ) -> list[onp.ndarray]:
-  """Checks results; returns contiguous arrays, see `host_functions.run`."""
+  """Checks a function's results by their specs; returns contiguous arrays."""
   if len(results) != len(specs):
     raise TypeError(
       f"{name} returned {len(results)} arrays: there must be {len(specs)}"
@@ -93,7 +93,7 @@ def checked(
         f"{name} returned {own} as result {i}: it must be {spec}, by its rule "
         "`abstract`, its result for zeros or its arguments"
       )
-    # ascontiguousarray would turn numbers into vectors.
+    # np.ascontiguousarray would turn scalars into vectors.
     found.append(onp.array(array, dtype=spec.dtype, order="C", copy=None))
   return found
 
@@ -101,7 +101,7 @@ def checked(
 def result_of_zeros(
   name: str, f: Callable[..., Any], zeros: Sequence[Any], options: Any
 ) -> Any:
-  """Calls a function with zeros of the shapes and dtypes of its arguments.
+  """Calls a function with zeros in place of arguments, to learn its result.
 
   Raises:
     TypeError: the function raised an exception.
@@ -117,7 +117,7 @@ def result_of_zeros(
 
 
 def spec_of(name: str, x: Any) -> ArraySpec:
-  """Returns the spec of an object that a rule `abstract` returned.
+  """Converts an object that a rule `abstract` returned to an ArraySpec.
 
   Raises:
     TypeError: it has no shape or dtype, or the dtype is not numeric.
@@ -139,15 +139,15 @@ def spec_of(name: str, x: Any) -> ArraySpec:
 
 
 def check_bytes(name: str, spec: ArraySpec) -> None:
-  """Raises ValueError if a result is too large for memory addresses."""
+  """Raises ValueError if a result exceeds the address space."""
   if not all(isinstance(size, int) for size in spec.shape):
-    return  # The size is known when the program runs.
+    return  # An unknown size is checked when the program runs.
   if math.prod(spec.shape) * spec.dtype.itemsize >= 2**63:
     raise ValueError(f"{name} cannot return {spec}: it has too many bytes")
 
 
 def array_of(name: str, result: Any) -> onp.ndarray:
-  """Converts a result of a function to an array.
+  """Converts a function's result to a NumPy array.
 
   Raises:
     TypeError: it is not numeric.
@@ -177,7 +177,7 @@ def _has_numbers(dtype: onp.dtype) -> bool:
 
 
 def unwritten(spec: ArraySpec) -> onp.ndarray:
-  """Returns an array of NaN, or zeros for integers."""
+  """Returns an array that a function will fill: NaN, or 0 for integers."""
   if spec.dtype.kind in "biu":
     return onp.zeros(spec.shape, spec.dtype)
   return onp.full(spec.shape, onp.nan, spec.dtype)

@@ -1,4 +1,4 @@
-"""Checks of the memory accesses of a native function, for tests.
+"""Checks for tests that a native function writes exactly its outputs.
 
 All substrates share this file: it calls the library's plain function.
 """
@@ -13,7 +13,8 @@ from phasic.internal.native import native_declarations
 from phasic.internal.native import native_libraries
 from phasic.internal.native import native_shapes
 
-# The number of guard bytes on either side of an output, and the fill values.
+# Each output has this number of guard bytes on either side. Its memory is
+# filled with one of two values before a call.
 _GUARD = 4096
 _FILLS = (0x55, 0xAA)
 
@@ -23,7 +24,7 @@ def check(
   inputs: Sequence[onp.ndarray],
   options: str,
 ) -> None:
-  """Calls an op twice, and checks which bytes it has written.
+  """Calls an op twice and checks that it writes its outputs and nothing else.
 
   Args:
     function: the op.
@@ -62,7 +63,10 @@ def _run(
   options: str,
   fill: int,
 ) -> list[onp.ndarray]:
-  """Returns the bytes of the outputs' entries, (entries, bytes of one)."""
+  """Calls an op on guarded memory; returns the bytes of each output.
+
+  The bytes have shape (entries, bytes of an entry).
+  """
   declaration = function.declaration
   copies = [onp.array(native_libraries.plain(x)) for x in inputs]
   memory, outputs = [], []

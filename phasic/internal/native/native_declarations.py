@@ -1,4 +1,4 @@
-"""Declarations of native ops and their parser; shared by all substrates.
+"""Declarations of native ops, e.g. of names and dimensions, and their parser.
 
 The header phasic/op/declaration.h has the grammar.
 """
@@ -15,7 +15,7 @@ import numpy as onp
 
 _INT64 = onp.iinfo(onp.int64)
 
-# The numbers are those of the header phasic/op/buffer.h.
+# The order must be that of the enum in the header phasic/op/buffer.h.
 TYPES = (
   "none",
   "bool",
@@ -34,7 +34,7 @@ TYPES = (
   "complex64",
   "complex128",
 )
-# Limits of that header, of declaration.h, and of calls.
+# The headers phasic/op/buffer.h and declaration.h have the same limits.
 _MAX_OPERANDS = 24
 _MAX_DIMS = 24
 MAX_BATCH_RANK = 8
@@ -43,7 +43,7 @@ _OPERAND = re.compile(r"\s*(\w+)\s*(?::\s*(\w+)\s*)?\(([\w\s,]*)\)\s*")
 
 
 class Operand(NamedTuple):
-  """An input or an output.
+  """An input or output in a native op's declaration.
 
   Attributes:
     name: for messages.
@@ -57,16 +57,16 @@ class Operand(NamedTuple):
 
   @property
   def is_inexact(self) -> bool:
-    """Returns whether it may have derivatives."""
+    """Returns whether the operand is floating or complex, so differentiable."""
     return self.type == "T" or self.type in _INEXACT
 
   def dtype(self, common: str) -> str:
-    """Returns the dtype's name in a call with floating type `common`."""
+    """Returns the operand's dtype, where "T" stands for `common`."""
     return common if self.type == "T" else self.type
 
 
 class Declaration(NamedTuple):
-  """A native function's name, its declaration, and the parsed parts."""
+  """The parsed declaration of a native function."""
 
   name: str
   text: str
@@ -81,28 +81,28 @@ class Declaration(NamedTuple):
 
   @property
   def own_dims(self) -> tuple[str, ...]:
-    """Returns the names of dimensions that only outputs have."""
+    """Returns the names of dimensions that outputs have and inputs lack."""
     of_inputs = _dim_names(self.inputs)
     return tuple(d for d in self.dim_names if d not in of_inputs)
 
   @property
   def is_elementwise(self) -> bool:
-    """Returns whether each operand of an example is a number."""
+    """Returns whether no operand has dimensions besides the batch."""
     return not self.dim_names
 
   def error(self, what: str) -> str:
-    """Formats a message with the function and its declaration."""
+    """Formats an error message that quotes the declaration."""
     return f"op {self.name}: {what}; the op is declared as '{self.text}'"
 
 
 @functools.cache
 def _dim_names(operands: tuple[Operand, ...]) -> tuple[str, ...]:
-  """Returns names of dimensions, in order of appearance."""
+  """Returns the distinct names of dimensions, in order of appearance."""
   return tuple(dict.fromkeys(d for operand in operands for d in operand.dims))
 
 
 class NativeFunction(NamedTuple):
-  """A native op, and the arguments of `bind_native`.
+  """A native op, with the arguments that `bind_native` got.
 
   Attributes:
     declaration: names, types and dimensions.
@@ -131,11 +131,11 @@ class NativeFunction(NamedTuple):
 
   @property
   def has_rule(self) -> bool:
-    """Returns whether derivatives are by rules in array code."""
+    """Returns whether the op has derivative rules in array code."""
     return self.jvp is not None or self.vjp is not None
 
   def output_dims(self, known: Mapping[str, Any]) -> dict[str, Any]:
-    """Computes the sizes of all dimensions from those of the inputs.
+    """Computes the sizes of all dimensions, given those of the inputs.
 
     Raises:
       TypeError: a size is a number, but not an integer.
@@ -155,7 +155,7 @@ class NativeFunction(NamedTuple):
       raise ValueError(error(what)) from raised
     symbols = {type(x) for x in known.values() if not isinstance(x, int)}
     if type(size) in symbols:
-      return size  # Known when a program runs.
+      return size  # A symbolic size, which is known when the program runs.
     rule = f"`sizes` of {name} returned {size} for {dict(known)}: it must be"
     try:
       size = operator.index(size)
@@ -167,7 +167,7 @@ class NativeFunction(NamedTuple):
 
 
 def parse(name: str, text: str) -> Declaration:
-  """Parses a declaration.
+  """Parses the text of a declaration.
 
   Raises:
     ValueError: it cannot be parsed.
@@ -185,7 +185,7 @@ def parse(name: str, text: str) -> Declaration:
 
 
 def _problems(declaration: Declaration) -> Iterator[str]:
-  """Yields the problems of a parsed declaration."""
+  """Yields descriptions of what is wrong with a parsed declaration."""
   for operands in (declaration.inputs, declaration.outputs):
     if len(operands) > _MAX_OPERANDS:
       yield f"there are more than {_MAX_OPERANDS} inputs, or outputs"
@@ -238,7 +238,7 @@ def _operands(name: str, text: str, side: str) -> tuple[Operand, ...]:
 def inexact(
   operands: Sequence[Operand], values: Sequence[Any]
 ) -> list[tuple[Operand, Any]]:
-  """Returns pairs of the differentiable operands and their values."""
+  """Returns (operand, value) pairs for the differentiable operands."""
   pairs = zip(operands, values, strict=True)
   return [(own, x) for own, x in pairs if own.is_inexact]
 
@@ -246,13 +246,16 @@ def inexact(
 def spread(
   operands: Sequence[Operand], values: Sequence[Any]
 ) -> tuple[Any, ...]:
-  """Spreads values to the differentiable operands, None for others."""
+  """Inserts None for operands that are not differentiable.
+
+  The values are those of the differentiable operands.
+  """
   rest = iter(values)
   return tuple(next(rest) if own.is_inexact else None for own in operands)
 
 
 def check_options(declaration: Declaration, options: Mapping[str, Any]) -> None:
-  """Raises TypeError if an option is not declared."""
+  """Raises TypeError for an option that the op does not declare."""
   for name in options:
     if name not in declaration.options:
       known = ", ".join(declaration.options)
@@ -265,7 +268,7 @@ def check_options(declaration: Declaration, options: Mapping[str, Any]) -> None:
 
 
 def options_text(declaration: Declaration, options: Mapping[str, Any]) -> str:
-  """Formats options as the text that the headers read.
+  """Formats options as text in the syntax that the C++ headers parse.
 
   Raises:
     TypeError: an option is not declared, or is neither a number nor a string.
@@ -303,7 +306,7 @@ def options_text(declaration: Declaration, options: Mapping[str, Any]) -> str:
 
 
 def check_derivatives(function: NativeFunction) -> None:
-  """Raises ValueError unless native derivatives are declared correctly.
+  """Raises ValueError unless the native derivatives are declared correctly.
 
   The k-th forward derivative takes k directions after the inputs, the k-th
   adjoint k - 1 directions and cotangents. Types and dimensions must match;

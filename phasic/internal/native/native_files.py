@@ -1,4 +1,4 @@
-"""Checks of the files of native libraries before they are loaded.
+"""Checks of shared library files before they are loaded.
 
 Loading runs code, and a truncated library ends the process. All substrates
 share this file.
@@ -12,14 +12,14 @@ import re
 import struct
 from typing import Any
 
-_ELF_64 = b"\x7fELF\x02\x01"  # little-endian
-# Numbers of processors in the headers of library files.
+_ELF_64 = b"\x7fELF\x02\x01"  # A 64-bit, little-endian ELF file
+# Codes of processors in ELF headers.
 _PROCESSORS = {62: "x86_64", 183: "aarch64"}
 _SYMBOL = re.compile(rb"\0phasic_op_(\w+)_(declaration|register)(?=\0)")
 
 
 def whole_path(op: str, argument: str, path: Any) -> str:
-  """Resolves a path, as the loader searches other folders for a bare name.
+  """Returns the full path of a library: loaders search folders for bare names.
 
   Args:
     op: the op's name, for messages.
@@ -41,7 +41,7 @@ def whole_path(op: str, argument: str, path: Any) -> str:
 
 
 def ops(op: str, argument: str, path: str, *, of_tensorflow: bool) -> list[str]:
-  """Lists the names of the ops of a library.
+  """Lists the names of the native ops in a library file.
 
   Args:
     op: the op's name, for messages.
@@ -86,14 +86,14 @@ def ops(op: str, argument: str, path: str, *, of_tensorflow: bool) -> list[str]:
 
 
 def cannot_load(op: str, argument: str, path: str, error: Exception) -> OSError:
-  """Returns the exception for a library that the loader refuses."""
+  """Returns the exception for a library that the loader rejects."""
   return OSError(
     f"op {op}: {argument} is {path}, which cannot be loaded: {error}"
   )
 
 
 def damage(path: str) -> str:
-  """Returns why a library must not be loaded, "" if the loader may try.
+  """Returns why a library must not be loaded; "" if loading may be tried.
 
   The loader reports most problems of a file. But a truncated file ends the
   process, and for a library of another processor the loader reports "No such
@@ -107,7 +107,7 @@ def damage(path: str) -> str:
   except OSError as error:
     return f"it cannot be read: {error.strerror}"
   if not header.startswith(_ELF_64) or len(header) < 20:
-    return ""  # The loader reports it.
+    return ""  # Loading reports what is wrong.
   built = _PROCESSORS.get(struct.unpack_from("<H", header, 18)[0])
   runs = platform.machine()
   if built is None or runs not in _PROCESSORS.values() or built == runs:
@@ -116,7 +116,7 @@ def damage(path: str) -> str:
 
 
 def is_cut_off(path: str) -> bool:
-  """Returns whether a library is shorter than its mapped segments.
+  """Returns whether a library file is truncated: shorter than its segments.
 
   Raises:
     OSError: the file cannot be read.
@@ -125,7 +125,7 @@ def is_cut_off(path: str) -> bool:
   with open(path, "rb") as file:
     header = file.read(64)
     if not header.startswith(_ELF_64):
-      return False  # The loader reports it.
+      return False  # Loading reports what is wrong.
     if len(header) < 64:
       return True
     (table,) = struct.unpack_from("<Q", header, 32)

@@ -1,4 +1,4 @@
-"""Libraries of native ops and their symbols; shared by all substrates."""
+"""Loading of shared libraries with native ops, and their symbols."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MESSAGE_SIZE = 4096
 
 
 class Buffer(ctypes.Structure):
-  """The struct of the header phasic/op/buffer.h."""
+  """An array argument: the C struct of the header phasic/op/buffer.h."""
 
   _fields_ = (
     ("data", ctypes.c_void_p),
@@ -27,7 +27,7 @@ class Buffer(ctypes.Structure):
 
 
 def load(op: str, library: Any) -> str:
-  """Loads the library for JAX and NumPy, and returns its resolved path.
+  """Loads an op's library for JAX and NumPy; returns its resolved path.
 
   Args:
     op: the op's name, for messages.
@@ -52,7 +52,7 @@ _load = functools.cache(ctypes.CDLL)
 
 
 def symbol(path: str, name: str) -> Any:
-  """Returns a function of a library, None if it does not exist."""
+  """Returns a symbol of a library as a function; None if it does not exist."""
   try:
     return getattr(_load(path), name)
   except AttributeError:
@@ -60,7 +60,7 @@ def symbol(path: str, name: str) -> Any:
 
 
 def declaration(path: str, name: str) -> native_declarations.Declaration:
-  """Reads the declaration of an op that is made with phasic's headers.
+  """Reads the declaration of an op that was built with phasic's headers.
 
   Raises:
     ValueError: the library has no such op, or its declaration is invalid.
@@ -77,7 +77,7 @@ def declaration(path: str, name: str) -> native_declarations.Declaration:
 
 @functools.cache
 def entry(path: str, declaration: native_declarations.Declaration) -> Any:
-  """Returns an op's plain function.
+  """Returns an op's C entry point as a Python function.
 
   Raises:
     ValueError: the library has no such op.
@@ -99,7 +99,7 @@ def entry(path: str, declaration: native_declarations.Declaration) -> Any:
 
 
 def plain(x: Any) -> onp.ndarray:
-  """Converts an array to a row-major, aligned one in native byte order."""
+  """Converts an array to row-major, aligned memory in native byte order."""
   array = onp.asarray(x)
   flags = array.flags
   if flags.c_contiguous and flags.aligned and array.dtype.isnative:
@@ -114,7 +114,7 @@ def run(
   outputs: Sequence[onp.ndarray],
   options: str,
 ) -> str:
-  """Calls an op on plain arrays; returns an error message, or ""."""
+  """Calls an op on host arrays; returns its error message, or ""."""
   message = ctypes.create_string_buffer(_MESSAGE_SIZE)
   failed = entry(path, declaration)(
     _buffers(inputs),

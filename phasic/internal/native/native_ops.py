@@ -1,4 +1,4 @@
-"""Native ops of libraries, called directly."""
+"""Native ops of users' libraries, called directly on NumPy arrays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from phasic.internal.native import native_shapes
 
 
 def load(function: native_declarations.NativeFunction) -> None:
-  """Loads and checks an op's library, so that errors are raised early.
+  """Loads an op's library and checks it, so that errors are raised early.
 
   Raises:
     NotImplementedError: the op is not for this substrate.
@@ -34,7 +34,7 @@ def load(function: native_declarations.NativeFunction) -> None:
 def make(
   function: native_declarations.NativeFunction, options: Mapping[str, Any]
 ) -> Callable[..., Any]:
-  """Returns the op as a function of its operands, with derivatives.
+  """Returns a native op as a differentiable function of its operands.
 
   Operands are arrays of the declared dtypes, with equal numbers of batch
   dimensions; results are a tuple.
@@ -60,7 +60,7 @@ def make(
 
 
 def shape(x: Any) -> tuple[Any, ...]:
-  """Returns the shape of an array, None for unknown sizes."""
+  """Returns an array's shape, with None for unknown sizes."""
   return tuple(onp.shape(x))
 
 
@@ -69,7 +69,7 @@ def _has_forward(function: native_declarations.NativeFunction) -> bool:
 
 
 def _has_reverse(function: native_declarations.NativeFunction) -> bool:
-  """Returns whether a reverse rule exists, or follows from the forward one."""
+  """Returns whether the op has a reverse rule, or one can be derived."""
   elementwise = function.jvp is not None and function.declaration.is_elementwise
   return function.vjp is not None or bool(function.adjoint) or elementwise
 
@@ -77,7 +77,7 @@ def _has_reverse(function: native_declarations.NativeFunction) -> bool:
 def _missing(
   declaration: native_declarations.Declaration, mode: str, rule: str, own: str
 ) -> Callable[..., Any]:
-  """Returns a rule that raises, for a mode without a rule."""
+  """Returns a derivative rule that raises, for a mode without a rule."""
 
   def refuse(*args: Any) -> Any:
     raise NotImplementedError(
@@ -91,7 +91,7 @@ def _missing(
 
 
 class _Rules:
-  """Calls of an op and of its derivatives."""
+  """Calls of a native op, and its derivative rules."""
 
   def __init__(
     self, function: native_declarations.NativeFunction, options: str
@@ -102,7 +102,7 @@ class _Rules:
   def call(
     self, declaration: native_declarations.Declaration, operands: Sequence[Any]
   ) -> tuple[Any, ...]:
-    """Calls a native function."""
+    """Calls one of the op's native functions on host arrays."""
     arrays = [native_libraries.plain(x) for x in operands]
     results = [
       onp.empty(shape, dtype)
@@ -118,7 +118,7 @@ class _Rules:
     return tuple(results)
 
   def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    """Computes the results and their tangents, None for integers."""
+    """Computes the results and their tangents, None for integer results."""
     function = self._function
     out = self.call(function.declaration, primals)
     if function.forward:
@@ -137,7 +137,10 @@ class _Rules:
   def _derivatives(
     self, primals: Sequence[Any], out: Sequence[Any], tangents: Sequence[Any]
   ) -> list[onp.ndarray]:
-    """Computes broadcast tangents by the forward rule, without integers."""
+    """Computes tangents of the floating results by the user's rule.
+
+    They are broadcast to the shapes of the results.
+    """
     declaration, rule = self._function.declaration, self._function.jvp
     assert rule is not None
     found = rule(primals, out, tuple(tangents))
@@ -157,7 +160,7 @@ class _Rules:
     return native_rules.checked(onp, declaration, rule, operand, found, like)
 
   def vjp(self, residuals: Any, cotangents: Sequence[Any]) -> Any:
-    """Computes the cotangents of the operands, None for integers."""
+    """Computes cotangents of the operands, None for integer operands."""
     function = self._function
     primals, out = residuals
     declaration = function.declaration
@@ -193,7 +196,7 @@ class _Rules:
   def _of_elements(
     self, primals: Sequence[Any], out: Sequence[Any], cotangents: Sequence[Any]
   ) -> list[Any]:
-    """Computes the reverse rule of an elementwise op by its forward rule."""
+    """Computes cotangents of an elementwise op from its forward rule."""
     function = self._function
     inputs = function.declaration.inputs
     found = []
@@ -217,7 +220,7 @@ class _Rules:
 def _broadcast(
   function: native_declarations.NativeFunction, arrays: Sequence[Any]
 ) -> list[Any]:
-  """Broadcasts all arrays to the full batch, for derivatives of ops."""
+  """Broadcasts all arrays to the full batch shape, as native rules need."""
   inputs = function.declaration.inputs
   batch = native_shapes.batch_shape(
     function.declaration, [onp.shape(x) for x in arrays[: len(inputs)]]

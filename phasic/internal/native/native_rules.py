@@ -1,4 +1,4 @@
-"""Checks of the results of derivative rules; shared by all substrates."""
+"""Checks of what the derivative rules of native ops return."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from phasic.internal.native import native_shapes
 def check_rule(
   declaration: native_declarations.Declaration, rule: str, found: Any
 ) -> list[Any]:
-  """Checks the result of the rule jvp or vjp, and removes integer entries.
+  """Checks what a jvp or vjp rule returned; returns its floating entries.
 
   Raises:
     TypeError: it is not a tuple with an entry for each output, or for each
@@ -35,7 +35,7 @@ def check_dtype(
   like: Any,
   is_number: bool,
 ) -> None:
-  """Raises TypeError unless a rule's result has an operand's dtype.
+  """Raises TypeError unless a rule's result has the dtype of its operand.
 
   Args:
     declaration: the op's.
@@ -57,11 +57,11 @@ def check_dtype(
 
 
 def is_number(x: Any) -> bool:
-  """Returns whether an object is a number without a fixed precision."""
+  """Returns whether `x` is a number without a fixed precision."""
   if hasattr(x, "dtype"):
     return getattr(
       x, "weak_type", False
-    )  # JAX's traced Python numbers are weak too.
+    )  # A Python number that JAX traces has a weak type.
   return isinstance(x, (bool, int, float, complex))
 
 
@@ -71,7 +71,7 @@ def check_entries(
   operands: Sequence[native_declarations.Operand],
   found: Any,
 ) -> tuple[Any, ...]:
-  """Checks tangents or cotangents, one for each operand.
+  """Checks that tangents or cotangents have an entry for each operand.
 
   Raises:
     TypeError: they are not a tuple with one entry for each operand, or a
@@ -101,7 +101,7 @@ def check_result(
   found: Sequence[Any] | None,
   full: Sequence[Any] | None,
 ) -> None:
-  """Checks the shape of a rule's result, as far as it is known.
+  """Checks the shape of a rule's result, as far as shapes are known.
 
   Args:
     declaration: the declaration of the op.
@@ -133,7 +133,7 @@ def checked(
   found: Any,
   like: tuple[Sequence[Any] | None, Any],
 ) -> Any:
-  """Converts a rule's result to an array of the operand's dtype.
+  """Converts a rule's result to an array with the dtype of its operand.
 
   Args:
     numpy: the array namespace.

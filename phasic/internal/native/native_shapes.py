@@ -1,4 +1,4 @@
-"""Shapes of native ops' operands; shared by all substrates."""
+"""Shapes of the operands of native ops, from their declarations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def input_dims(
   declaration: native_declarations.Declaration,
   shapes: Sequence[Sequence[Any] | None],
 ) -> dict[str, Any]:
-  """Returns the sizes of the inputs' dimensions, None for unknown ones.
+  """Returns the sizes of the inputs' named dimensions, None if unknown.
 
   Args:
     declaration: the declaration of the op.
@@ -54,7 +54,7 @@ def input_dims(
 def batch_shape(
   declaration: native_declarations.Declaration, shapes: Sequence[Sequence[Any]]
 ) -> tuple[Any, ...]:
-  """Returns the common batch shape, with None for unknown sizes.
+  """Returns the common batch shape of the inputs, None for unknown sizes.
 
   Raises:
     ValueError: the inputs' batch shapes do not broadcast, or have too many
@@ -94,7 +94,7 @@ def output_types(
   inputs: Sequence[Any],
   declaration: native_declarations.Declaration | None = None,
 ) -> list[tuple[tuple[int, ...], Any]]:
-  """Computes shapes and dtypes of the outputs, from NumPy arrays.
+  """Computes shapes and dtypes of the outputs, given the input arrays.
 
   Args:
     function: the op.
@@ -130,9 +130,9 @@ def check_bytes(
   shape: Sequence[Any],
   dtype: Any,
 ) -> None:
-  """Raises ValueError if an output is too large for memory addresses."""
+  """Raises ValueError if an output exceeds the address space."""
   if not all(isinstance(size, int) for size in shape):
-    return  # The size is known when the program runs.
+    return  # An unknown size is checked when the program runs.
   if math.prod(shape) * onp.dtype(dtype).itemsize >= 2**63:
     raise ValueError(
       declaration.error(
@@ -146,7 +146,9 @@ def cotangent_shapes(
   declaration: native_declarations.Declaration,
   shapes: Sequence[Sequence[Any] | None],
 ) -> list[tuple[Any, ...] | None]:
-  """Returns shapes of a reverse rule's results, before batches are summed.
+  """Returns the shapes that a reverse rule's cotangents must have.
+
+  These are the full batch shapes, before sums over broadcast dimensions.
 
   Args:
     declaration: the declaration of the op.
@@ -171,7 +173,7 @@ def check_direction(
   found: tuple[Sequence[Any] | None, Any],
   like: tuple[Sequence[Any] | None, Any],
 ) -> None:
-  """Checks a tangent or cotangent from a caller.
+  """Checks the shape and dtype of a tangent or cotangent from a caller.
 
   Args:
     declaration: the declaration of the op.
@@ -197,7 +199,7 @@ def check_direction(
 
 
 def summed(numpy: Any, x: Any, shape: Sequence[int]) -> Any:
-  """Sums x over the dimensions that broadcasting from `shape` added.
+  """Sums x over broadcast dimensions, the transpose of broadcasting.
 
   Args:
     numpy: the array namespace.
@@ -221,7 +223,7 @@ def summed(numpy: Any, x: Any, shape: Sequence[int]) -> Any:
 
 
 def may_fit(found: Sequence[Any], full: Sequence[Any], rank: int) -> bool:
-  """Returns whether a shape may equal another, up to batch broadcasting.
+  """Returns whether a result's shape can be broadcast to a full shape.
 
   Args:
     found: the shape.
@@ -239,7 +241,7 @@ def may_fit(found: Sequence[Any], full: Sequence[Any], rank: int) -> bool:
 def may_broadcast(
   shape: Sequence[Any] | None, other: Sequence[Any] | None
 ) -> bool:
-  """Returns whether a shape may broadcast to another shape."""
+  """Returns whether `shape` may broadcast to `other`; unknown sizes may."""
   if shape is None or other is None:
     return True
   split = len(other) - len(shape)
@@ -250,7 +252,7 @@ def may_broadcast(
 
 
 def may_be_equal(a: Any, b: Any) -> bool:
-  """Returns whether two sizes are equal or unknown."""
+  """Returns whether two sizes are equal, or one is unknown."""
   return a == b or not (isinstance(a, int) and isinstance(b, int))
 
 

@@ -1,4 +1,8 @@
-"""Linear systems of chains as primitives, with derivatives of any order.
+"""Linear systems of chains as primitives, differentiable to any order.
+
+Let E be the map of `elimination_ops.eliminate` and d its result per edge. The
+derivative along tangents dw of the weights is E applied to -dw_e d_e at the
+edges. The transpose of each of the two maps is the other one.
 
 Let E be the map of `elimination_ops.eliminate` and d its result per edge. The
 derivative along weights is E of -dw_e d_e at the edges, and its transpose is
@@ -24,7 +28,7 @@ def eliminate(
   transposed: bool,
   gives_edges: bool,
 ) -> Any:
-  """Computes `elimination_ops.eliminate` of arrays, of which one is traced.
+  """Computes `elimination_ops.eliminate` if some array is traced.
 
   Args:
     call: the function of the other five arguments.
@@ -40,7 +44,7 @@ def eliminate(
 
 
 class _Eliminate(traced.Primitive):
-  """The primitive, with the arguments weights, per_phase and maybe per_edge."""
+  """The primitive: a function of weights, per_phase and, if given, per_edge."""
 
   def __init__(
     self, call: Callable[..., Any], transposed: bool, gives_edges: bool

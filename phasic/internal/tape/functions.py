@@ -13,7 +13,7 @@ from phasic.internal.tape import traced
 Traced = traced.Traced
 
 
-# Functions of shapes and dtypes.
+# Functions that only read shapes and dtypes.
 
 
 @linear_maps.registered(onp.shape)
@@ -59,7 +59,7 @@ def _result_type(*arrays: Any) -> onp.dtype:
   )
 
 
-# Reductions.
+# Reductions over axes.
 
 
 @linear_maps.registered(onp.sum)
@@ -94,14 +94,14 @@ def _mean(
 
 
 def _refuse(name: str, **options: Any) -> None:
-  """Raises an error for options without a rule."""
+  """Raises an error for given options that the derivative rule lacks."""
   given = [option for option, value in options.items() if value is not None]
   if given:
     raise traced.no_rule(f"numpy.{name} with {' and '.join(given)}")
 
 
 def _kept(x: Any, shape: tuple[int, ...], axis: Any) -> Any:
-  """Restores reduced dimensions as dimensions of size one."""
+  """Reshapes a reduction's result to keep reduced axes, with size one."""
   if axis is None or not shape:
     return onp.reshape(x, (1,) * len(shape))
   axes = axis if isinstance(axis, tuple) else (axis,)
@@ -112,7 +112,7 @@ def _kept(x: Any, shape: tuple[int, ...], axis: Any) -> Any:
 
 
 def _extreme(function: Any) -> Callable[..., Any]:
-  """Registers an extreme, whose derivative is shared by tied entries."""
+  """Returns the rule of a maximum or minimum; ties share the derivative."""
 
   def rule(
     a: Any, axis: Any = None, out: None = None, keepdims: bool = False
@@ -187,7 +187,7 @@ def _copy(a: Any) -> Any:
   return a
 
 
-# Functions without derivatives.
+# Functions whose derivative is zero.
 
 
 def _fixed(function: Any) -> Callable[..., Any]:
@@ -213,7 +213,7 @@ for _function in (
 
 
 def cast(x: Any, dtype: Any) -> Any:
-  """Converts a traced array to a floating dtype, or to an index."""
+  """Converts a traced array to a dtype; other than floats are constants."""
   dtype = onp.dtype(dtype)
   own = x.dtype
   if own == dtype:
@@ -231,5 +231,5 @@ traced.FUNCTIONS[traced.astype] = lambda x, dtype: as_dtype(x, dtype)
 
 
 def as_dtype(x: Any, dtype: Any) -> Any:
-  """Converts an array, traced or not, to another dtype."""
+  """Converts a traced or plain array to another dtype."""
   return cast(x, dtype) if isinstance(x, Traced) else onp.asarray(x, dtype)

@@ -1,4 +1,4 @@
-"""Indexing and scattering."""
+"""Derivative rules of indexing, and its transpose."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from phasic.internal.tape import traced
 
 
 def getitem(x: Any, index: Any) -> Any:
-  """Returns `x[index]`."""
+  """Returns `x[index]`, differentiable in `x`."""
   index = _plain_index(index)
   shape, dtype = onp.shape(x), traced.dtype_of(x)
   return traced.apply(
@@ -27,7 +27,7 @@ def getitem(x: Any, index: Any) -> Any:
 
 
 def scatter(x: Any, index: Any, shape: Any, dtype: Any) -> Any:
-  """Adds `x` to zeros at an index, the transpose of indexing."""
+  """Adds `x` to zeros at an index: the transpose of indexing."""
   if not isinstance(x, traced.Traced):
     result = onp.zeros(shape, dtype)
     if _is_basic(index):
@@ -48,14 +48,14 @@ def scatter(x: Any, index: Any, shape: Any, dtype: Any) -> Any:
 
 
 def _plain_index(index: Any) -> Any:
-  """Converts an index to constants."""
+  """Copies an index and replaces traced parts by their values."""
   if isinstance(index, tuple):
     return tuple(_kept(part) for part in index)
   return _kept(index)
 
 
 def _kept(part: Any) -> Any:
-  """Copies an index, as the caller may change it later."""
+  """Copies a part of an index, as the caller may write to it later."""
   part = traced.constant(part)
   if isinstance(part, (list, onp.ndarray)):
     return onp.array(part)
@@ -63,7 +63,7 @@ def _kept(part: Any) -> Any:
 
 
 def _is_basic(index: Any) -> bool:
-  """Returns whether an index is basic, without repeated entries."""
+  """Returns whether an index is basic, so that no entry repeats."""
   parts = index if isinstance(index, tuple) else (index,)
   return all(
     part is None or part is Ellipsis or isinstance(part, (int, slice))

@@ -1,4 +1,4 @@
-"""Registration of rules, and linear maps."""
+"""Registration of derivative rules, and rules of linear maps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def registered(*functions: Any) -> Callable[[Any], Any]:
 def linear(
   call: Callable[[Any], Any], transpose: Callable[[Any], Any], x: Any
 ) -> Any:
-  """Applies a linear map, with its transpose as derivative rule."""
+  """Applies a linear map whose derivative rule uses its transpose."""
   return traced.apply(
     traced.Pairs(call, lambda i, result, x: (call, transpose)), x
   )

@@ -1,4 +1,4 @@
-"""Forward and reverse mode of the tape."""
+"""Forward-mode and reverse-mode evaluation with traced arrays."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ RULES = (functions, placing)  # Importing these modules registers their rules.
 
 
 def is_traced(x: Any) -> bool:
-  """Returns whether an array is differentiated."""
+  """Returns whether `x` is an array that is differentiated."""
   return isinstance(x, Traced)
 
 
 def any_traced(values: Sequence[Any]) -> bool:
-  """Returns whether one of the arrays is differentiated."""
+  """Returns whether some of the arrays are differentiated."""
   return Traced in map(type, values)
 
 
 def without_derivative(x: Any, advice: str) -> Any:
-  """Returns the numbers of an array that must not have a derivative.
+  """Returns the values of an array; raises if it is differentiated.
 
   Args:
     x: the array, e.g. an index.
@@ -52,14 +52,14 @@ def without_derivative(x: Any, advice: str) -> Any:
 
 
 def holds_traced(x: Any) -> bool:
-  """Returns whether an array in nested lists is differentiated."""
+  """Returns whether nested lists contain a differentiated array."""
   if not isinstance(x, (list, tuple)):
     return isinstance(x, Traced)
   return not _PLAIN.issuperset(map(type, x)) and any(map(holds_traced, x))
 
 
 def joined(x: Any) -> Any:
-  """Stacks nested lists of arrays and numbers to one array."""
+  """Stacks nested lists of arrays and numbers into one array."""
   if isinstance(x, (list, tuple)):
     return onp.stack([joined(item) for item in x])
   return x if isinstance(x, Traced) else onp.asarray(x)
@@ -68,7 +68,7 @@ def joined(x: Any) -> Any:
 def forward(
   f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 ) -> tuple[Any, Any]:
-  """Evaluates `f`, which returns a tuple, and its tangents."""
+  """Evaluates `f`, which returns a tuple, and its tangents (jvp)."""
   trace = traced.Trace(is_forward=True)
   try:
     results = f(
@@ -89,7 +89,7 @@ def forward(
 def reverse(
   f: Callable[..., Any], primals: Sequence[Any]
 ) -> tuple[tuple[Any, ...], Callable[[Sequence[Any]], tuple[Any, ...]]]:
-  """Evaluates `f`, which returns a tuple; returns its pullback too."""
+  """Evaluates `f`, which returns a tuple; also returns its pullback (vjp)."""
   trace = traced.Trace(is_forward=False)
   leaf = traced.Node(list(primals), (), lambda cotangents: ())
   try:
@@ -113,7 +113,7 @@ def reverse(
 def _propagated(
   leaf: traced.Node, records: Sequence[Any], cotangents: Sequence[Any]
 ) -> list[Any]:
-  """Propagates cotangents to a leaf's arrays; None for unused arrays."""
+  """Propagates output cotangents back to the inputs; None for unused inputs."""
   accumulated: dict[traced.Node, list[Any]] = {}
   heap: list[tuple[int, traced.Node]] = []
 
@@ -138,11 +138,11 @@ def _propagated(
 
   for record, cotangent in zip(records, cotangents, strict=True):
     if record is not None:
-      add(record, cotangent, is_checked=False)  # Rules check their arguments.
+      add(record, cotangent, is_checked=False)  # Already checked.
   while heap:
     _, node = heapq.heappop(heap)
     if node is leaf:
-      break  # The leaf is the first node.
+      break  # The leaf precedes all other nodes.
     full = [
       onp.zeros(*output) if cotangent is None else cotangent
       for cotangent, output in zip(
@@ -160,7 +160,7 @@ def _propagated(
 def _ended(
   trace: traced.Trace, results: Sequence[Any]
 ) -> tuple[tuple[Any, ...], list[Any]]:
-  """Ends a trace; returns the values of its results, and their records."""
+  """Ends a trace; returns the results' values and their tangents or nodes."""
   values, records = [], []
   for x in results:
     own = isinstance(x, Traced) and x.trace is trace
@@ -181,5 +181,5 @@ def _ended(
 
 
 def _own(x: Any) -> Any:
-  """Copies an array, so that no other code changes it."""
+  """Copies an array, as other code may write to it."""
   return onp.array(x) if isinstance(x, onp.ndarray) else x

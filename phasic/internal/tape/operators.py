@@ -1,4 +1,4 @@
-"""Python operators and methods of arrays, as calls of NumPy's functions."""
+"""Python operators and array methods, as calls of NumPy functions."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ from typing import Any
 
 import numpy as onp
 
-_numpy: Any = (
-  onp  # NumPy's types do not include classes with its array protocols.
-)
+_numpy: Any = onp  # NumPy's stubs do not know classes with its protocols.
 FILES = (__file__, onp.lib.mixins.__file__)
 
 
 class Operators(onp.lib.mixins.NDArrayOperatorsMixin):
-  """Operators of a class that implements NumPy's array protocols."""
+  """Operators for classes that implement NumPy's array protocols."""
 
   __slots__ = ()
 
 
-# Methods of arrays that have the names of NumPy's functions.
+# Array methods that call the NumPy function of the same name.
 _METHODS = (
   "clip",
   "copy",
@@ -33,7 +31,7 @@ _METHODS = (
   "swapaxes",
   "take",
 )
-# Methods that take a tuple or several arguments.
+# Methods whose tuple argument may be given as several arguments.
 _OF_SEVERAL = ("reshape", "transpose")
 
 

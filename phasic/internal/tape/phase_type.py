@@ -1,5 +1,9 @@
 """The native kernel's functions as primitives, up to the third order.
 
+J_k is the k-th directional derivative, a function of five operands x, linear in
+each of k tangents of x. V_k is its transpose in the last tangent, with a
+cotangent c in its place:
+
 J_k is a function of five operands x and linear in each of k tangents of them,
 V_k its transpose in the last of these:
 
@@ -24,7 +28,7 @@ _LARGEST_ORDER = 3
 
 
 class Call(NamedTuple):
-  """The kernel's functions of a kind.
+  """The kernel's functions of one kind: values, and derivatives J_k and V_k.
 
   Attributes:
     kernel: its Python module.
@@ -37,13 +41,13 @@ class Call(NamedTuple):
   options: Mapping[str, Any]
 
   def forward(self, order: int, arrays: Sequence[Any]) -> Any:
-    """Computes J of a given order."""
+    """Computes J_k, with k the order."""
     return self.kernel.forward(self.kind, order, [*arrays], **self.options)
 
   def adjoint(
     self, order: int, arrays: Sequence[Any], wanted: Sequence[int]
   ) -> Sequence[Any]:
-    """Computes the results of V with the given indices."""
+    """Computes the results of V_k with the given indices, k the order."""
     bits = sum(1 << i for i in wanted)
     results = self.kernel.adjoint(
       self.kind, order, [*arrays], wanted=bits, **self.options
@@ -52,7 +56,7 @@ class Call(NamedTuple):
 
 
 def forward(call: Call, order: int, arrays: Sequence[Any]) -> Any:
-  """Computes J of operands and tangents, which may be traced."""
+  """Computes J_k of operands and tangents, any of which may be traced."""
   if not modes.any_traced(arrays):
     return call.forward(order, arrays)
   return _Forward(call, order).evaluate(arrays)
@@ -61,12 +65,12 @@ def forward(call: Call, order: int, arrays: Sequence[Any]) -> Any:
 def adjoint(
   call: Call, order: int, arrays: Sequence[Any], wanted: Sequence[int]
 ) -> Sequence[Any]:
-  """Computes the wanted results of V of operands, tangents and cotangent."""
+  """Computes the wanted results of V_k; any array may be traced."""
   return _Adjoint(call, order, wanted).evaluate(arrays)
 
 
 class _Forward(traced.Primitive):
-  """The primitive J_k of operands and tangents, in a flat list."""
+  """The primitive J_k; its arguments are operands and tangents, flat."""
 
   def __init__(self, call: Call, order: int):
     self.call = call
@@ -115,7 +119,7 @@ class _Forward(traced.Primitive):
 
 
 class _Adjoint(traced.Primitive):
-  """The primitive V_k of operands, tangents and cotangent."""
+  """The primitive V_k of operands, tangents and an output cotangent."""
 
   def __init__(self, call: Call, order: int, wanted: Sequence[int]):
     self.call = call
@@ -191,7 +195,7 @@ def _group(values: Sequence[Any], i: int) -> list[Any]:
 
 
 def _moving(tangents: Sequence[Any]) -> list[int]:
-  """Returns the groups of five in which an entry has a tangent."""
+  """Returns the indices of operand groups in which some entry has a tangent."""
   return [
     i
     for i in range(len(tangents) // _OPERANDS)
@@ -200,7 +204,7 @@ def _moving(tangents: Sequence[Any]) -> list[int]:
 
 
 def _filled(operands: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
-  """Returns tangents of the operands, with zeros for None."""
+  """Returns the tangents of operands, with zeros in place of None."""
   return [
     onp.zeros_like(x) if t is None else t
     for x, t in zip(operands, tangents, strict=True)

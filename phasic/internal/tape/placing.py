@@ -1,4 +1,4 @@
-"""Derivatives of functions that rearrange or select entries."""
+"""Derivative rules of functions that rearrange or select entries."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def _where(condition: Any, x: Any, y: Any) -> Any:
 
 
 def _masked(function: Any) -> Callable[..., Any]:
-  """Registers a triangle of a matrix, with zeros elsewhere."""
+  """Returns the rule of a triangle function, which is its own transpose."""
 
   def rule(m: Any, k: int = 0) -> Any:
     if onp.ndim(m) < 2:

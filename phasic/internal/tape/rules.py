@@ -1,4 +1,4 @@
-"""Functions with custom derivative rules, as primitives."""
+"""Functions with custom derivative rules, as primitives of the tape."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from phasic.internal.tape import trees
 
 
 def call(f: Callable[..., Any], rules: Any, args: Sequence[Any]) -> Any:
-  """Evaluates `f(*args)` with a traced array in the arguments."""
+  """Evaluates `f(*args)` by its rules, as some argument is traced."""
   parts = [trees.flatten(arg)[0] for arg in args]
   for i in rules.nondiff_argnums:
     if any(
@@ -27,9 +27,9 @@ def call(f: Callable[..., Any], rules: Any, args: Sequence[Any]) -> Any:
 
 
 class _Ruled(traced.Primitive):
-  """The primitive of a function of the arrays in its arguments."""
+  """The primitive of a function with custom rules, over all array leaves."""
 
-  # The author of the rules decides on the dtypes.
+  # Custom rules decide on dtypes, so nothing is checked here.
   check = staticmethod(lambda x: x)  # type: ignore[assignment]
 
   def __init__(
@@ -104,7 +104,7 @@ class _Ruled(traced.Primitive):
       found: list[Any] = [None] * len(arrays)
       for i, cotangent in zip(free, returned, strict=True):
         places = [n for n, owner in enumerate(self.owners) if owner == i]
-        # None means zeros.
+        # A cotangent of None means zeros.
         own = (
           [onp.zeros_like(arrays[n]) for n in places]
           if cotangent is None
@@ -120,7 +120,7 @@ class _Ruled(traced.Primitive):
 
 
 def _missing(f: Callable[..., Any], rule: str) -> str:
-  """Returns the error for a rule that was not given."""
+  """Returns the error message about a rule that was not given."""
   return (
     f"{_name(f)} has no {rule}: it was bound without it, so it has no derivative "
     "of this mode"

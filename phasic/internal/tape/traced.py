@@ -1,4 +1,4 @@
-"""Traced arrays, for forward and reverse mode.
+"""Traced arrays for forward and reverse mode differentiation.
 
 `Traced` implements NumPy's array protocols, so functions written against NumPy
 accept it, and calls without traced arrays have no overhead. Each
@@ -28,16 +28,16 @@ _orders = itertools.count()
 
 
 class Trace:
-  """One differentiation."""
+  """One run of forward or reverse mode."""
 
   def __init__(self, is_forward: bool):
     self.level = next(_levels)
     self.is_forward = is_forward
-    self.is_over = False  # Its arrays must not be used afterwards.
+    self.is_over = False  # Arrays of a trace that is over must not be used.
 
 
 class Node:
-  """A call in reverse mode.
+  """A recorded call in reverse mode, with its pullback.
 
   Attributes:
     order: later calls have larger numbers.
@@ -62,7 +62,7 @@ class Node:
 
 
 class Traced(operators.Operators):
-  """An array of a trace.
+  """An array that is differentiated, in place of a NumPy array.
 
   Attributes:
     value: the array, which may belong to an outer trace.
@@ -115,7 +115,7 @@ class Traced(operators.Operators):
     if method != "__call__" or options:
       what = f"numpy.{ufunc.__name__}"
       if any(x is self for x in options.get("out", ())):
-        # Other code may hold the same array.
+        # A store would also change the array for other code.
         raise leaving(f"a store into it, {what}")
       if method != "__call__":
         what += f".{method}"
@@ -189,9 +189,9 @@ class Traced(operators.Operators):
     return f"Traced({self.value!r})"
 
 
-astype = object()  # The function `cast` of an array and a dtype.
+astype = object()  # The key of the rule of `cast`.
 
-# The rules of functions, registered by `indexing`, `ufuncs` and other modules.
+# Derivative rules of NumPy functions; `indexing`, `ufuncs` and others add them.
 UFUNCS: dict[Any, Callable[..., Any]] = {}
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 
@@ -200,35 +200,35 @@ _WITH_DTYPE = (Traced, onp.ndarray, onp.generic)
 
 
 class Primitive:
-  """A function of arrays with derivatives.
+  """A differentiable function of arrays.
 
   The derivatives use functions of NumPy, so they have derivatives too. Results
   are an array or a tuple of arrays.
   """
 
   def evaluate(self, arrays: Sequence[Any]) -> Any:
-    """Computes the results."""
+    """Computes the results without derivatives."""
     raise NotImplementedError
 
   def forward(
     self, arrays: Sequence[Any], tangents: Sequence[Any]
   ) -> tuple[Any, Any]:
-    """Computes the results and their tangents; None means zeros."""
+    """Computes the results and their tangents; None stands for zeros."""
     raise NotImplementedError
 
   def reverse(
     self, arrays: Sequence[Any], wanted: Sequence[int]
   ) -> tuple[Any, Callable[[list[Any]], Sequence[Any]]]:
-    """Computes the results, and the pullback to the wanted arrays."""
+    """Computes the results and a pullback to the arrays of `wanted`."""
     raise NotImplementedError
 
   def check(self, x: Any) -> Any:
-    """Checks an array, or a tuple of arrays, that is an argument or result."""
+    """Checks arguments or results, each an array or a tuple of arrays."""
     return checked(x)
 
 
 class Pairs(Primitive):
-  """A primitive with one result, defined by a pair of maps per argument.
+  """A primitive with one result, with a jvp and a vjp for each argument.
 
   Attributes:
     call: the function.
@@ -269,7 +269,7 @@ class Pairs(Primitive):
 
 
 def apply(primitive: Primitive, *arrays: Any) -> Any:
-  """Applies a primitive to arrays of which at least one is traced."""
+  """Applies a primitive if at least one array is traced."""
   trace = latest(arrays)
   check = primitive.check
   records: list[Any] = []
@@ -293,7 +293,7 @@ def apply(primitive: Primitive, *arrays: Any) -> Any:
 
 
 def latest(arrays: Sequence[Any]) -> Trace:
-  """Returns the innermost trace of the arrays."""
+  """Returns the innermost trace among the arrays."""
   traces = [x.trace for x in arrays if isinstance(x, Traced)]
   if any(trace.is_over for trace in traces):
     raise TypeError(
@@ -304,14 +304,14 @@ def latest(arrays: Sequence[Any]) -> Trace:
 
 
 def _operand(x: Any) -> Any:
-  """Copies a constant operand, as the caller may change it later."""
+  """Copies a constant operand, as the caller may write to it later."""
   if isinstance(x, (Traced, int, float)):
     return x
   return onp.array(x) if isinstance(x, onp.ndarray) else onp.asarray(x)
 
 
 def checked(x: Any) -> Any:
-  """Checks that an array or a tuple of arrays is real; returns it."""
+  """Returns an array or tuple of arrays; raises TypeError unless real."""
   for part in x if isinstance(x, tuple) else (x,):
     if dtype_of(part).kind in "cO":
       raise leaving(f"an array of dtype {dtype_of(part).name}")
@@ -325,21 +325,21 @@ def _wrapped(result: Any, wrap: Callable[[Any, int], Traced]) -> Any:
 
 
 def added(terms: Sequence[Any]) -> Any:
-  """Adds arrays, or tuples of arrays, elementwise."""
+  """Adds arrays, or tuples of arrays entry by entry."""
   if isinstance(terms[0], tuple):
     return tuple(map(added, zip(*terms, strict=True)))
   return sum(terms[1:], terms[0])
 
 
 def constant(x: Any) -> Any:
-  """Returns the values of an array, without its trace."""
+  """Returns the plain values of an array, without traces."""
   while isinstance(x, Traced):
     x = x.value
   return x
 
 
 def fixed(call: Callable[..., Any], *arrays: Any) -> Any:
-  """Applies a function without derivatives, e.g. a comparison.
+  """Applies a function whose derivative is zero, e.g. a comparison.
 
   The result is still traced, so that it cannot decide a branch.
   """
@@ -355,7 +355,7 @@ def dtype_of(x: Any) -> onp.dtype:
 
 
 def no_rule(name: str) -> NotImplementedError:
-  """Returns the error for a function without derivatives."""
+  """Returns the error for a function without a derivative rule."""
   return NotImplementedError(
     f"{name} of an array that is differentiated{_place()}: it has no derivative "
     "here; use other functions, or bind your own rule with ph.bind"
@@ -371,7 +371,7 @@ def leaving(what: str) -> TypeError:
 
 
 def _place() -> str:
-  """Returns the caller's line, if it can be found."""
+  """Returns the location of the user's call, "" if it is not found."""
   frame = sys._getframe(1)
   own = (__file__, *operators.FILES)
   while frame is not None and frame.f_code.co_filename in own:

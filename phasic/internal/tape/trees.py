@@ -1,4 +1,4 @@
-"""Nested tuples, lists and mappings of arrays."""
+"""Nested tuples, lists and mappings of arrays (pytrees)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 def flatten(
   tree: Any,
 ) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
-  """Returns the arrays of a structure, and a function that packs arrays."""
+  """Returns the arrays of a pytree, and a function that rebuilds it."""
   if tree is None:
     return [], lambda leaves: None
   if isinstance(tree, dict):
@@ -33,7 +33,7 @@ def flatten(
 
 
 def leaves_like(tree: Any, like: Any) -> list[Any]:
-  """Returns the parts of a structure at the arrays of another structure.
+  """Returns the subtrees of a pytree at the arrays of another pytree.
 
   Raises:
     ValueError: the structures differ.

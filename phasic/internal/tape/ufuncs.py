@@ -1,4 +1,4 @@
-"""Derivatives of NumPy's elementwise functions."""
+"""Derivative rules of NumPy's elementwise functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Traced = traced.Traced
 
 
 def unbroadcast(x: Any, shape: tuple[int, ...]) -> Any:
-  """Sums an array over the dimensions that broadcasting added."""
+  """Sums an array over broadcast dimensions, to a given shape."""
   found = onp.shape(x)
   if found == shape:
     return x
@@ -27,7 +27,7 @@ def unbroadcast(x: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _elementwise(ufunc: Any, *slopes: Callable[..., Any]) -> None:
-  """Registers a ufunc by its partial derivatives."""
+  """Registers a ufunc's rule, given its partial derivatives."""
 
   def pair(i: int, result: Any, *arrays: Any) -> Any:
     slope = slopes[i](result, *arrays)
@@ -42,7 +42,7 @@ def _elementwise(ufunc: Any, *slopes: Callable[..., Any]) -> None:
 
 
 def _linear(ufunc: Any, *signs: float) -> None:
-  """Registers a signed sum."""
+  """Registers the rule of a sum or difference, given the signs."""
 
   def pair(i: int, result: Any, *arrays: Any) -> Any:
     del result
@@ -60,7 +60,7 @@ def _fixed(ufunc: Any) -> None:
 
 
 def _larger(result: Any, x: Any, y: Any) -> Any:
-  """Computes the slope of a maximum: one, or a half for ties."""
+  """Computes the derivative of max(x, y) in x: 1, 0, or 1/2 for ties."""
   del result
   x, y = traced.constant(x), traced.constant(y)
   return onp.where(x == y, 0.5, onp.where(x > y, 1.0, 0.0))
@@ -73,7 +73,7 @@ def _smaller(result: Any, x: Any, y: Any) -> Any:
 def _power_slope(result: Any, x: Any, y: Any) -> Any:
   del result
   if not isinstance(y, Traced):
-    # The slope of x^0 is zero, at x = 0 too.
+    # The derivative of x^0 is zero, also at x = 0.
     return onp.where(y == 0, 0.0, y * x ** onp.where(y == 0, 1.0, y - 1.0))
   return y * x ** (y - 1.0)
 
@@ -126,7 +126,7 @@ _elementwise(onp.sinh, lambda z, x: onp.cosh(x))
 _elementwise(onp.cosh, lambda z, x: onp.sinh(x))
 _elementwise(onp.tanh, lambda z, x: 1.0 / onp.square(onp.cosh(x)))
 
-# Elementwise functions without derivatives.
+# Elementwise functions whose derivative is zero.
 for _ufunc in (
   onp.bitwise_and,
   onp.bitwise_or,
@@ -157,7 +157,7 @@ for _ufunc in (
 
 
 def _matmul(x: Any, y: Any) -> Any:
-  """Registers matmul, with vectors as matrices of one row or column."""
+  """Computes a matrix product; vectors are matrices of one row or column."""
   if onp.shape(x)[-1] != onp.shape(y)[-2 if onp.ndim(y) > 1 else -1]:
     raise ValueError(
       f"matmul of shapes {onp.shape(x)} and {onp.shape(y)}: they do not fit"

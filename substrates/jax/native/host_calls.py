@@ -22,7 +22,7 @@ from phasic.substrates.jax.internal.native import host_results
 
 
 def arrays(name: str, tree: Any) -> Any:
-  """Converts arguments to arrays of the backend."""
+  """Converts the leaves of arguments to arrays of the backend."""
   del name
   return tree
 
@@ -33,7 +33,7 @@ def call(
   args: Sequence[Any],
   options: Mapping[str, Any],
 ) -> Any:
-  """Calls a function without derivatives."""
+  """Calls a Python function that has no derivatives."""
   return call_multilinear([function], abstract, args, (), options)
 
 
@@ -44,7 +44,7 @@ def call_multilinear(
   args: Sequence[Any],
   options: Mapping[str, Any],
 ) -> Any:
-  """Calls a function that is linear in each of its arguments.
+  """Calls a Python function that is linear in each of its arguments.
 
   Args:
     functions: the function f, and for each of `args` its transpose, called as
@@ -94,23 +94,23 @@ def result_like(
 
 
 def is_differentiable(x: Any) -> bool:
-  """Returns whether an array, or its spec, is floating or complex."""
+  """Returns whether an array or its spec is floating or complex."""
   dtype = x.dtype if hasattr(x, "dtype") else onp.asarray(x).dtype
   return jnp.issubdtype(dtype, jnp.inexact)
 
 
 def forward_rule(f: Callable[..., Any]) -> Callable[..., Any]:
-  """Returns a rule `vjp_fwd` whose residuals are the arguments."""
+  """Returns a forward rule `vjp_fwd` whose residuals are the arguments."""
   return lambda *args: (f(*args), args)
 
 
 def conjugated(tree: Any) -> Any:
-  """Converts cotangents between rules and the backend; here the identity."""
+  """Converts cotangents to the backend's convention; unchanged for NumPy."""
   return tree
 
 
 def no_cotangent(x: Any) -> Any:
-  """Returns the cotangent of an argument that has no derivative."""
+  """Returns the backend's cotangent for an argument without derivative."""
   del x
   return None
 

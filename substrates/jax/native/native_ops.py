@@ -22,7 +22,7 @@ from phasic.substrates.jax.internal.native import native_shapes
 
 
 def load(function: native_declarations.NativeFunction) -> None:
-  """Loads and checks an op's library, so that errors are raised early.
+  """Loads an op's library and checks it, so that errors are raised early.
 
   Raises:
     ImportError: the library was compiled for a newer jaxlib.
@@ -53,7 +53,7 @@ def load(function: native_declarations.NativeFunction) -> None:
 def make(
   function: native_declarations.NativeFunction, options: Mapping[str, Any]
 ) -> Callable[..., Any]:
-  """Returns the op as a function of its operands, with derivatives."""
+  """Returns a native op as a differentiable function of its operands."""
   declaration = function.declaration
   if function.handler:
     native_declarations.check_options(declaration, options)
@@ -73,14 +73,14 @@ def make(
 
 
 def shape(x: Any) -> tuple[Any, ...]:
-  """Returns the shape of an array, None for unknown sizes."""
+  """Returns an array's shape, with None for unknown sizes."""
   return tuple(jnp.shape(x))
 
 
 def _broadcast(
   declaration: native_declarations.Declaration, arrays: Sequence[Any]
 ) -> list[Any]:
-  """Broadcasts all arrays to the full batch, for derivatives of ops."""
+  """Broadcasts all arrays to the full batch shape, as native rules need."""
   shapes = [x.shape for x in arrays]
   batch = native_shapes.batch_shape(declaration, shapes)
   rank = len(batch)

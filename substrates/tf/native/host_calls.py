@@ -18,7 +18,7 @@ from phasic.substrates.tf.internal.native import host_results
 
 
 def arrays(name: str, tree: Any) -> Any:
-  """Converts arguments to arrays of the backend."""
+  """Converts the leaves of arguments to arrays of the backend."""
   found = trees.map_leaves(host_programs.tensor, tree)
   trees.map_leaves(lambda x: host_programs.spec(name, x), found)
   return found
@@ -30,7 +30,7 @@ def call(
   args: Sequence[Any],
   options: Mapping[str, Any],
 ) -> Any:
-  """Calls a function without derivatives."""
+  """Calls a Python function that has no derivatives."""
   tensors = trees.map_leaves(host_programs.tensor, tuple(args))
   like = None
   if abstract is not None or not tf.executing_eagerly():
@@ -45,7 +45,7 @@ def call_multilinear(
   args: Sequence[Any],
   options: Mapping[str, Any],
 ) -> Any:
-  """Calls a function that is linear in each of its arguments.
+  """Calls a Python function that is linear in each of its arguments.
 
   Args:
     functions: the function f, and for each of `args` its transpose, called as
@@ -95,12 +95,12 @@ def result_like(
 
 
 def is_differentiable(x: Any) -> bool:
-  """Returns whether an array, or its spec, is floating or complex."""
+  """Returns whether an array or its spec is floating or complex."""
   return host_family.is_differentiable(x)
 
 
 def forward_rule(f: Callable[..., Any]) -> Callable[..., Any]:
-  """Returns a rule `vjp_fwd` whose residuals are the arguments."""
+  """Returns a forward rule `vjp_fwd` whose residuals are the arguments."""
   del (
     f
   )  # `custom_gradient` knows the result, so the function is not called again.
@@ -113,6 +113,6 @@ def conjugated(tree: Any) -> Any:
 
 
 def no_cotangent(x: Any) -> Any:
-  """Returns the cotangent of an argument that has no derivative."""
+  """Returns the backend's cotangent for an argument without derivative."""
   # With a value instead of None, the gradient of the argument runs and raises.
   return trees.map_leaves(tf.zeros_like, x)

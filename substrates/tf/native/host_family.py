@@ -46,7 +46,7 @@ def conjugated(tree: Any) -> Any:
 
 
 def is_differentiable(x: Any) -> bool:
-  """Returns whether an array, or its spec, is floating or complex."""
+  """Returns whether an array or its spec is floating or complex."""
   dtype = x.dtype if hasattr(x, "dtype") else onp.asarray(x).dtype
   dtype = tf.as_dtype(dtype)
   return dtype.is_floating or dtype.is_complex

@@ -16,7 +16,7 @@ from phasic.substrates.tf.internal.native import native_shapes
 
 
 def load(function: native_declarations.NativeFunction) -> None:
-  """Loads and checks an op's library, so that errors are raised early."""
+  """Loads an op's library and checks it, so that errors are raised early."""
   if function.handler:
     raise NotImplementedError(
       f"op {function.declaration.name} is an XLA handler, which only JAX can "
@@ -30,7 +30,7 @@ def load(function: native_declarations.NativeFunction) -> None:
 def make(
   function: native_declarations.NativeFunction, options: Mapping[str, Any]
 ) -> Callable[..., Any]:
-  """Returns the op as a function of its operands, with derivatives."""
+  """Returns a native op as a differentiable function of its operands."""
   declaration = function.declaration
   text = native_declarations.options_text(declaration, options)
   key = native_gradients.register(function)
@@ -48,7 +48,7 @@ def make(
 
 
 def shape(x: Any) -> tuple[Any, ...]:
-  """Returns the shape of an array, None for unknown sizes."""
+  """Returns an array's shape, with None for unknown sizes."""
   if x.shape.rank is None:
     raise ValueError(
       "an argument's number of dimensions is unknown: give its TensorSpec a "
@@ -60,7 +60,7 @@ def shape(x: Any) -> tuple[Any, ...]:
 def _broadcast(
   declaration: native_declarations.Declaration, arrays: Sequence[tf.Tensor]
 ) -> list[tf.Tensor]:
-  """Broadcasts all arrays to the full batch, for derivatives of ops."""
+  """Broadcasts all arrays to the full batch shape, as native rules need."""
   pairs = list(zip(declaration.inputs, arrays, strict=True))
   rank = arrays[0].shape.rank - len(declaration.inputs[0].dims)
   batch = tf.ones([rank], tf.int32)
