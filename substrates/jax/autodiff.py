@@ -1,4 +1,4 @@
-"""Forward and reverse mode of functions of arrays, by JAX's autodiff."""
+"""Forward-mode and reverse-mode differentiation by JAX."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def stop_gradient(x: Any) -> Any:
 
 
 def _tangent_of(value: Any, x: Any) -> Any:
-  """Converts a cotangent for JAX, which uses float0 for integers."""
+  """Converts a cotangent for JAX, which wants float0 for integers."""
   if jnp.issubdtype(jnp.result_type(value), jnp.inexact):
     return x
   return onp.zeros(jnp.shape(value), jax.dtypes.float0)

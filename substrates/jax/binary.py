@@ -33,7 +33,7 @@ def power_of_two(n: Any) -> Any:
 
 
 def _layout(dtype: jnp.dtype) -> tuple[int, float, Any]:
-  """Returns the number m of digits after the point, the bias, and 2^m."""
+  """Returns a dtype's number m of mantissa bits, its exponent bias, and 2^m."""
   info = jnp.finfo(dtype)
   return info.nmant, float(1 - info.minexp), jnp.asarray(2.0**info.nmant, dtype)
 

@@ -15,7 +15,7 @@ def check(condition: Any, message: str, x: Any, what: Any = None) -> Any:
   """Returns `x` after checking that a condition is true everywhere."""
   del what
   if isinstance(condition, jax.core.Tracer):
-    # A factor, unlike a choice, makes the derivatives NaN too.
+    # Multiply by NaN rather than select it: the derivatives become NaN too.
     return x * jnp.where(condition, 1.0, jnp.nan).astype(x.dtype)
   if not onp.all(condition):
     raise ValueError(message)
@@ -25,7 +25,7 @@ def check(condition: Any, message: str, x: Any, what: Any = None) -> Any:
 def check_not_empty(x: Any, name: str) -> Any:
   """Returns the array `x` after checking that it has entries."""
   shape = static.shape(x)
-  # Symbolic sizes of an export cannot be compared with zero.
+  # The symbolic sizes of an export cannot be compared with zero.
   if any(isinstance(d, int) and d == 0 for d in shape):
     raise ValueError(f"{name} has shape {shape}: it must not be empty")
   return x

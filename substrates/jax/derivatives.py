@@ -1,4 +1,4 @@
-"""The closed family of derivatives of a natively implemented function f.
+"""The family of all derivatives of a native function f.
 
     J_k(x; v_1..v_k)          = D^k f(x)[v_1, .., v_k]
     V_k(x; v_1..v_{k-1}; c)   = (D^k f(x)[v_1, .., v_{k-1}, .])^T c
@@ -32,7 +32,9 @@ from phasic.substrates.jax.internal import multilinear
 
 
 class NativeDerivatives:
-  """A function with native J_k and V_k. Hashable, compares by value.
+  """A native function f with native derivatives J_k and V_k.
+
+  Instances are hashable and compare by value.
 
   Attributes:
     name: for messages.
@@ -54,13 +56,13 @@ class NativeDerivatives:
   num_results: int = 1
 
   def attributes(self) -> dict[str, Any]:
-    """Returns the FFI attributes besides `order` and `mapped_dims`."""
+    """Returns a call's FFI attributes besides `order` and `mapped_dims`."""
     raise NotImplementedError
 
   def event_shapes(
     self, shapes: Sequence[Sequence[Any]]
   ) -> list[tuple[Any, ...]]:
-    """Computes the results' event shapes; raises ValueError if invalid."""
+    """Computes the event shapes of results; raises ValueError if unfit."""
     raise NotImplementedError
 
   def statistics_shapes(
@@ -70,11 +72,11 @@ class NativeDerivatives:
     raise NotImplementedError
 
   def portable(self, *operands: Any) -> list[Any]:
-    """Computes the function in JAX code, for platforms without native code."""
+    """Computes the function by JAX code, for platforms without native code."""
     raise NotImplementedError
 
   def above_max_order(self, order: int) -> str:
-    """Returns the message for an order that does not exist."""
+    """Returns the error message about an order above the largest one."""
     return (
       f"{self.name}: a derivative of order {order} was asked"
       f" for; the native kernel has orders up to {self.max_order}."
@@ -84,7 +86,7 @@ class NativeDerivatives:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Derivative(multilinear.Map):
-  """The base of J_k and V_k."""
+  """The base class of the maps J_k and V_k."""
 
   function: NativeDerivatives
   order: int
@@ -108,7 +110,7 @@ class Derivative(multilinear.Map):
     return len(self.function.event_ndims)
 
   def _mapped(self, operands: Sequence[Any]) -> tuple[Any, ...]:
-    """Returns the mapped dimensions in full size."""
+    """Returns the batch dimensions from `jax.vmap`, in full size."""
     return self._broadcast([x.shape[: self.mapped_dims] for x in operands])
 
   def _broadcast(self, shapes: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
@@ -149,7 +151,10 @@ class Derivative(multilinear.Map):
   def _directional(
     self, fixed: Sequence[Any], directions: Sequence[Sequence[Any]]
   ) -> Any:
-    """Returns D^m f(x)[directions] as a function of x, in JAX code."""
+    """Returns the directional derivative D^m f(x)[directions] in JAX code.
+
+    The result is a function of x.
+    """
 
     def along(f: Any, v: Sequence[Any]) -> Any:
       return lambda *x: jax.jvp(f, x, tuple(v))[1]
@@ -160,7 +165,10 @@ class Derivative(multilinear.Map):
     return f
 
   def _full_groups(self, operands: Sequence[Any]) -> list[list[Any]]:
-    """Returns fixed operands and all groups, with primals in full size."""
+    """Splits operands into fixed ones, x, and groups of directions.
+
+    Fixed operands and x are broadcast to the full vmap dimensions.
+    """
     first = self._fixed
     mapped = self._mapped(operands)
     groups = [list(operands[:first]), list(operands[first : self.groups[0]])]
@@ -174,7 +182,7 @@ class Derivative(multilinear.Map):
 
 
 class Forward(Derivative):
-  """The map J_k, with operands x, v_1, .., v_k."""
+  """The map J_k: the k-th directional derivative at x along v_1, ..., v_k."""
 
   symbol = "J"
 
@@ -214,7 +222,7 @@ class Forward(Derivative):
   def transpose(
     self, at: multilinear.Slot
   ) -> tuple[multilinear.Map, list[list[Any]]]:
-    # J_k is symmetric in its directions.
+    # J_k is symmetric in its directions, so every slot has the same transpose.
     return self._adjoint(at.wanted), [*at.others, at.cotangents]
 
   def _adjoint(self, wanted: tuple[bool, ...]) -> Adjoint:
@@ -223,7 +231,9 @@ class Forward(Derivative):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Adjoint(Derivative):
-  """The map V_k, with operands x, v_1, .., v_{k-1}, c; a result for each of x.
+  """The map V_k, with operands x, v_1, ..., v_{k-1} and a cotangent c.
+
+  It has one result for each operand in x.
 
   Unwanted results have event dimensions of size zero.
   """
@@ -284,7 +294,7 @@ class Adjoint(Derivative):
       ct if own else jnp.zeros(shape, ct.dtype)
       for ct, own, shape in zip(at.cotangents, self.wanted, shapes, strict=True)
     ]
-    if at.number == self.order - 1:  # in c
+    if at.number == self.order - 1:  # The slot of the cotangent c
       return self._forward(), [*at.others, along]
     *directions, c = at.others
     return dataclasses.replace(self, wanted=at.wanted), [*directions, along, c]

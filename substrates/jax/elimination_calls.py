@@ -27,7 +27,8 @@ def eliminate(
   )
   indices, weights = jnp.asarray(indices), jnp.asarray(weights)
   slot = [jnp.asarray(x) for x in (per_phase, per_edge) if x is not None]
-  # The transpose returns the slot's operands with all batch dimensions.
+  # The transpose returns right-hand sides with all batch dimensions, so they
+  # must have them here too.
   batch = jnp.broadcast_shapes(
     indices.shape[:-2], weights.shape[:-1], *(x.shape[:-2] for x in slot)
   )

@@ -21,7 +21,9 @@ from phasic.substrates.jax.internal import multilinear
 
 @dataclasses.dataclass(frozen=True)
 class Eliminate(multilinear.Map):
-  """The map with primals indices and weights, and right-hand sides as slot.
+  """The solution of a chain's linear system, linear in its right-hand sides.
+
+  The primals are indices and weights; the one slot has the right-hand sides.
 
   The slot has the right-hand sides per phase and, with `takes_edges`, per edge.
   The results are per phase and, with `gives_edges`, per edge.

@@ -1,4 +1,4 @@
-"""Export of programs that call the native kernel, by `jax.export`.
+"""Export of programs that call the native kernel.
 
 An exported program calls native functions by name. Importing this module
 registers phasic's, so a process can run exported programs after `import
@@ -17,7 +17,7 @@ from jax import export as jax_export
 
 from phasic.substrates.jax.internal import ffi_targets
 
-# It never raises: if the registration fails, the portable path is taken.
+# This never raises: if the registration fails, the portable path is taken.
 ffi_targets.load()
 
 
@@ -27,7 +27,9 @@ def export(
   platforms: Sequence[str] | None = None,
   disabled_checks: Sequence[jax_export.DisabledSafetyCheck] = (),
 ) -> Callable[..., jax_export.Exported]:
-  """Returns an exporter of a function, `jax.export.export` with native calls.
+  """Returns an exporter of a function, like `jax.export.export`.
+
+  It allows calls of the native kernel.
 
   JAX refuses to export native calls unless its check is disabled. This function
   disables the check for the kernel and for all ops bound by `bind_native`.
@@ -67,7 +69,7 @@ def export(
 
 
 def export_disabled_checks() -> list[jax_export.DisabledSafetyCheck]:
-  """Returns the checks that `jax.export.export` must disable.
+  """Returns the safety checks that `jax.export.export` must disable.
 
   They belong to all native functions that are registered so far.
 

@@ -1,4 +1,4 @@
-"""Loads the native library and registers its XLA FFI targets, once.
+"""Loading of the native library, and registration of its XLA FFI targets.
 
 `exporting` calls it when the package is imported. A handler built for a newer
 FFI than the running jaxlib's would break JAX's entire CPU backend, so it is not
@@ -27,19 +27,19 @@ CALL_PYTHON = "phasic_call_python"
 TARGETS = (FORWARD, ADJOINT, STATISTICS, ELIMINATE, MOMENTS, CALL_PYTHON)
 
 _lock = threading.Lock()
-# Libraries of ops that users have bound, by names of targets.
+# The library of each registered user op, by target name and platform.
 _registered: dict[tuple[str, str], str] = {}
 
 
 def names() -> list[str]:
-  """Returns the names of all targets that exported programs may call."""
+  """Returns the names of all FFI targets that exported programs may call."""
   return [*TARGETS, *dict.fromkeys(name for name, _ in _registered)]
 
 
 def register(
   name: str, library: str, handler: Any, platform: str = "cpu"
 ) -> None:
-  """Registers the handler of a user's library, once.
+  """Registers the FFI handler of a user's library, once.
 
   Args:
     name: the name of the target.
@@ -108,7 +108,7 @@ def _load() -> tuple[Any, str]:
 
 
 def _misfit(targets: Mapping[str, Any]) -> str:
-  """Returns why the kernel's handlers must not be registered, "" if they may.
+  """Returns why the kernel's handlers must not be registered; else "".
 
   One handler is checked, as all are compiled with the same headers.
   """
@@ -121,7 +121,7 @@ def _misfit(targets: Mapping[str, Any]) -> str:
 
 
 def version_reason(built: int, running: int) -> str:
-  """Returns why a jaxlib cannot run the kernel's handlers, "" if it can.
+  """Returns why a jaxlib cannot run the kernel's handlers; "" if it can.
 
   Args:
     built: the version of XLA's FFI for which they were compiled, -1 if unknown.
@@ -141,7 +141,7 @@ def version_reason(built: int, running: int) -> str:
       f"were compiled; {native_module.REINSTALL}"
     )
   remedy = "upgrade it: pip install --upgrade jax jaxlib"
-  if built < running:  # The major version differs.
+  if built < running:  # They differ in the major version.
     remedy = "upgrade phasic: pip install --upgrade phasic-substrates"
   return (
     f"{start}: it must have {ffi_versions.dotted(built)}, for which the "

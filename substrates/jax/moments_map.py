@@ -1,4 +1,4 @@
-"""Moments by elimination as a map that `multilinear` binds.
+"""Moments of the absorption time, as a map that `multilinear` binds.
 
 The native call returns gradients along with moments, and first derivatives are
 sums of products with these. Derivatives of the gradients are those of the
@@ -19,13 +19,13 @@ import numpy as onp
 from phasic.substrates.jax.internal import ffi_targets
 from phasic.substrates.jax.internal import multilinear
 
-# Positions of the operands with derivatives: weights and initial.
+# Positions of the differentiable operands: weights and initial.
 _FREE = (1, 2)
 
 
 @dataclasses.dataclass(frozen=True)
 class Moments(multilinear.Map):
-  """The map of moments; it has primals only, as in `elimination_ops.moments`.
+  """The moments of the absorption time as a function of primals only.
 
   Results are the mean (...), with `gives_variance` the variance, and with
   `gives_gradients` the gradients of each in weights and initial.
@@ -63,7 +63,7 @@ class Moments(multilinear.Map):
     return function(*full)
 
   def _of_edges(self, *operands: Any) -> list[Any]:
-    """Computes results of models that have the same edges."""
+    """Computes the results of models that have the same edges."""
 
     def values(*free: Any) -> Any:
       arguments = list(operands)
@@ -133,7 +133,7 @@ class Moments(multilinear.Map):
 
 
 def _batch_shape(operands: Any) -> tuple[Any, ...]:
-  """Returns the common batch shape."""
+  """Returns the common batch shape of the operands."""
   shapes = [
     tuple(x.shape[: len(x.shape) - rank])
     for x, rank in zip(operands, (2, 1, 1, 1, 1), strict=True)

@@ -29,7 +29,7 @@ from jax.sharding import PartitionSpec
 
 
 class Slot(NamedTuple):
-  """A slot in which a map is transposed.
+  """What the transpose of a map in one slot needs.
 
   Attributes:
     number: the number of the slot.
@@ -47,7 +47,9 @@ class Slot(NamedTuple):
 
 
 class Map:
-  """A map that `bind` computes. Instances are hashable and compare by value.
+  """A function of primals that is linear in each slot, for `bind`.
+
+  Instances are hashable and compare by value.
 
   Attributes:
     groups: the number of operands in each group, the primals' first.
@@ -56,29 +58,29 @@ class Map:
   groups: tuple[int, ...]
 
   def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
-    """Returns shape and dtype of each result, from those of operands."""
+    """Returns the shape and dtype of each result, given those of operands."""
     raise NotImplementedError
 
   def evaluate(self, *operands: Any) -> Sequence[Any]:
-    """Computes the results in traceable JAX code."""
+    """Computes the results by JAX code that can be traced."""
     raise NotImplementedError
 
   def eager(self, *operands: Any) -> Sequence[Any] | None:
-    """Computes the results for concrete arrays; None to compile instead."""
+    """Computes the results of concrete arrays; None to compile instead."""
     return None
 
   def lower_cpu(self, ctx: Any, *operands: Any) -> Sequence[Any] | None:
-    """Returns the lowering on CPU; None for the lowering of `evaluate`."""
+    """Lowers the map for CPUs; None means to lower `evaluate`."""
     return None
 
   def lower_cuda(self, ctx: Any, *operands: Any) -> Sequence[Any] | None:
-    """Returns the lowering on CUDA; None for the lowering of `evaluate`."""
+    """Lowers the map for CUDA; None means to lower `evaluate`."""
     return None
 
   def differentiate(
     self, primals: list[Any], slots: list[list[Any]], tangents: list[Any]
   ) -> tuple[Sequence[Any] | None, Sequence[Any]]:
-    """Computes the derivative in the primals along `tangents`.
+    """Computes the derivative in the primals along given tangents.
 
     Tangents may be `ad.Zero`.
 
@@ -88,7 +90,7 @@ class Map:
     raise NotImplementedError
 
   def transpose(self, at: Slot) -> tuple[Map, list[list[Any]]]:
-    """Returns the transpose in a slot, a map and its slots.
+    """Returns the transpose in one slot: a map, and the operands of its slots.
 
     Its results are for the operands of the slot; unwanted results are ignored.
     """
@@ -97,27 +99,27 @@ class Map:
   def batch(
     self, size: Any, primals: list[Any], axes: list[int | None]
   ) -> tuple[Map, list[Any]]:
-    """Vectorizes the map over a new leading axis; returns its primals too."""
+    """Returns the map with a new leading batch axis, and its primals."""
     raise NotImplementedError
 
 
 def bind(
   op: Map, primals: Sequence[Any], slots: Sequence[Sequence[Any]] = ()
 ) -> list[Any]:
-  """Applies `op`, with derivatives and batching."""
+  """Evaluates the map `op`, with all of JAX's transformations."""
   operands = [*primals, *(x for slot in slots for x in slot)]
   return multilinear_p.bind(*_align(operands), op=op)
 
 
 def broadcast_leading(x: Any, size: Any, axis: int | None) -> Any:
-  """Moves `axis` of x to the front; None repeats x along a new axis."""
+  """Moves `axis` of x to the front; for None repeats x along a new axis."""
   if axis is None:
     return jnp.broadcast_to(x, (size, *jnp.shape(x)))
   return jnp.moveaxis(x, axis, 0)
 
 
 def with_leading(operands: Sequence[Any], axes: Sequence[Any]) -> list[Any]:
-  """Moves axes to the front; None adds an axis of size one."""
+  """Moves the given axes to the front; for None adds an axis of size one."""
   return [
     jnp.expand_dims(x, 0) if axis is None else jnp.moveaxis(x, axis, 0)
     for x, axis in zip(operands, axes, strict=True)
@@ -127,7 +129,7 @@ def with_leading(operands: Sequence[Any], axes: Sequence[Any]) -> list[Any]:
 def broadcast_shapes(
   name: str, shapes: Sequence[Sequence[Any]]
 ) -> tuple[Any, ...]:
-  """Returns the common shape; dimensions may be symbolic.
+  """Returns the common shape of shapes whose sizes may be symbolic.
 
   Raises:
     ValueError: the shapes do not broadcast.
@@ -144,7 +146,7 @@ def broadcast_shapes(
 
 
 def is_one(d: Any) -> bool:
-  """Returns whether a dimension is known to be one."""
+  """Returns whether a size is known to be one, so not symbolic."""
   return isinstance(d, int) and d == 1
 
 
@@ -153,13 +155,13 @@ multilinear_p.multiple_results = True
 
 
 def _varying(aval: Any) -> frozenset[Any]:
-  """Returns the manual mesh axes (`jax.shard_map`) along which x varies."""
+  """Returns the mesh axes of `jax.shard_map` along which an array varies."""
   kind = getattr(aval, "manual_axis_type", None)
   return frozenset() if kind is None else kind.varying
 
 
 def _align(operands: Sequence[Any]) -> list[Any]:
-  """Converts all operands to one type of sharding.
+  """Converts all operands to one kind of sharding.
 
   Inside `jax.shard_map` all must vary along the union of the mesh axes:
   otherwise the cotangent of a replicated operand would lack its psum. On meshes
@@ -173,7 +175,7 @@ def _align(operands: Sequence[Any]) -> list[Any]:
     if missing := union - _varying(aval):
       x = jax.lax.pcast(x, tuple(sorted(missing, key=str)), to="varying")
     if any(axis is not None for axis in aval.sharding.spec):
-      # The mesh is passed, as it may differ from the current one.
+      # Pass the operand's own mesh, which may differ from the current mesh.
       whole = PartitionSpec(*[None] * aval.ndim)
       x = jax.sharding.reshard(x, NamedSharding(aval.sharding.mesh, whole))
     aligned.append(x)
@@ -200,9 +202,7 @@ def _compiled(op: Map) -> Any:
 def _impl(*operands: Any, op: Map) -> list[Any]:
   if (results := op.eager(*operands)) is not None:
     return list(results)
-  with jax.disable_jit(
-    False
-  ):  # A native call has no ops to evaluate one by one.
+  with jax.disable_jit(False):  # A native call has no ops to run one by one.
     return _compiled(op)(*operands)
 
 
@@ -254,7 +254,8 @@ def _transpose(cotangents: Sequence[Any], *operands: Any, op: Map) -> list[Any]:
     raise ValueError(f"{op} is not linear in the arguments to transpose it in")
   index = linear[0]
   others = slots[:index] + slots[index + 1 :]
-  # If only a part of the slot is undefined, the rest are instantiated zeros.
+  # JAX may mark only a part of the operands as undefined. The others are zeros,
+  # whose cotangents are not used.
   slot = Slot(
     index,
     tuple(map(ad.is_undefined_primal, slots[index])),

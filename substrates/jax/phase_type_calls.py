@@ -1,4 +1,4 @@
-"""Calls of the native kernel with JAX arrays, for `kernel_ops`."""
+"""Calls of the native phase-type kernel with JAX arrays."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def statistics(
 def _checked(
   operands: Sequence[Any], fixed: Sequence[Any]
 ) -> tuple[list[Any], tuple[bool, bool]]:
-  """Checks dtypes; returns the arrays, and whether edges and kinds exist."""
+  """Checks dtypes; returns the arrays, and whether edges, kinds exist."""
   given = [*fixed, *operands]
   arrays = [x if isinstance(x, jax.Array) else jnp.asarray(x) for x in given]
   edges, kinds = None, None

@@ -1,4 +1,4 @@
-"""The phase-type functions with their native derivatives."""
+"""The native phase-type functions as a family of derivatives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from phasic.substrates.jax.internal import kernel_common
 
 @dataclasses.dataclass(frozen=True)
 class PhaseTypeFunction(derivatives.NativeDerivatives):
-  """The function of one of `kernel_common.KINDS`, with native derivatives."""
+  """A phase-type function, one of `KINDS`, with its native derivatives."""
 
   kind: str
   fallback: Callable[..., Any] | None

@@ -15,7 +15,8 @@ import numpy as onp
 
 from phasic.substrates.jax.internal import static
 
-# JAX splits by folding in 0, 1, ...; this makes folded seeds differ from these.
+# This key makes seeds of fold_in differ from split ones: JAX splits by folding
+# in 0, 1, ...
 _FOLD = 0x666F6C64
 
 
@@ -47,7 +48,7 @@ def fold_in(seed: Any, data: Any) -> Any:
   if isinstance(data, int):
     data = onp.uint32(
       data % 2**32
-    )  # Without 64-bit numbers JAX refuses larger Python integers.
+    )  # JAX refuses larger Python integers if 64-bit numbers are switched off.
   seed = jax.random.fold_in(seed, _FOLD)
   return jax.random.fold_in(seed, jnp.asarray(data).astype(jnp.uint32))
 

@@ -1,4 +1,4 @@
-"""Functions with rules in Python, as maps that `multilinear` binds.
+"""Functions with Python derivative rules, as maps that `multilinear` binds.
 
 `Call` is the function. Its derivative is a `Linear`, which uses the user's rule
 for forward mode and, transposed, the rule for reverse mode. Derivatives of a
@@ -22,7 +22,7 @@ from phasic.substrates.jax.internal import rules as rules_lib
 
 @dataclasses.dataclass(frozen=True)
 class Call(rules_lib.Mapped):
-  """The map of a function."""
+  """A function with custom derivative rules, as a `Map`."""
 
   rules: rules_lib.Rules
   fixed: tuple[Any, ...]
@@ -34,11 +34,11 @@ class Call(rules_lib.Mapped):
     return (self.in_tree.num_leaves,)
 
   def out_tree(self, leaves: Sequence[Any]) -> Any:
-    """Returns the tree structure of the result."""
+    """Returns the pytree structure of the result."""
     return jax.tree.structure(_result(self, leaves))
 
   def apply(self, f: Callable[..., Any], leaves: Sequence[Any]) -> Any:
-    """Evaluates `f` of all arguments, under the vmaps."""
+    """Evaluates `f` of all arguments, under the levels of `jax.vmap`."""
 
     def one(*leaves: Any) -> Any:
       free = jax.tree.unflatten(self.in_tree, leaves)
@@ -103,7 +103,9 @@ class Call(rules_lib.Mapped):
 
 @dataclasses.dataclass(frozen=True)
 class Linear(rules_lib.Mapped):
-  """The derivative of a `Call`; primals are its arguments and residuals.
+  """The derivative of a `Call`, linear in tangents or cotangents.
+
+  The primals are the call's arguments and residuals.
 
   The single slot has tangents, or cotangents if it is transposed, of the
   floating leaves. Transposed twice (reverse over reverse mode) it needs no
@@ -245,7 +247,7 @@ class Linear(rules_lib.Mapped):
 
 
 def _result(call: Call, leaves: Sequence[Any]) -> Any:
-  """Returns shapes and dtypes of the function's result."""
+  """Returns the shapes and dtypes of the function's result."""
   avals = tuple(
     x if isinstance(x, jax.core.ShapedArray) else jax.typeof(x) for x in leaves
   )
@@ -255,7 +257,7 @@ def _result(call: Call, leaves: Sequence[Any]) -> Any:
 
 @functools.lru_cache(maxsize=1024)
 def _cached_result(call: Call, avals: tuple[Any, ...], wide: str) -> Any:
-  del wide  # A part of the cache key, which changes with jax_enable_x64.
+  del wide  # A part of the cache key: it changes with jax_enable_x64.
   return jax.eval_shape(lambda *x: call.apply(call.rules.f, x), *avals)
 
 

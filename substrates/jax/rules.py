@@ -1,4 +1,4 @@
-"""Derivative rules of a Python function, and the vmaps around it."""
+"""Derivative rules of a Python function, and the vmap levels around it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from phasic.substrates.jax.internal import multilinear
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Rules:
-  """A function and its derivative rules; None for a missing one."""
+  """A function and its derivative rules; None for a rule that is missing."""
 
   f: Callable[..., Any]
   vjp_fwd: Callable[..., Any] | None
@@ -31,7 +31,7 @@ class Rules:
   def split(
     self, args: Sequence[Any]
   ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Splits arguments into fixed and differentiable ones."""
+    """Splits arguments into fixed ones and differentiable ones."""
     fixed = tuple(args[i] for i in self.nondiff_argnums)
     free = [a for i, a in enumerate(args) if i not in self.nondiff_argnums]
     return fixed, tuple(free)
@@ -53,14 +53,17 @@ class Rules:
 
 @dataclasses.dataclass(frozen=True)
 class Level:
-  """One `jax.vmap` around a map: its size and the primals' axes, 0 or None."""
+  """One level of `jax.vmap`: its size, and the batch axes of the primals.
+
+  An axis is 0, or None for a primal without batch dimension.
+  """
 
   size: Any
   axes: tuple[int | None, ...]
 
 
 class Mapped(multilinear.Map):
-  """A map of one example, and the vmaps around it, innermost first."""
+  """A map of one example with its levels of `jax.vmap`, innermost first."""
 
   levels: tuple[Level, ...]
 
@@ -82,13 +85,13 @@ class Mapped(multilinear.Map):
     return f
 
   def _full_shape(self, x: Any, index: int) -> tuple[Any, ...]:
-    """Returns the shape of primal number `index` with all levels."""
+    """Returns the shape of primal number `index` with all batch dimensions."""
     own = sum(level.axes[index] is not None for level in self.levels)
     sizes = [level.size for level in reversed(self.levels)]
     return (*sizes, *x.shape[own:])
 
   def _expand(self, x: Any, index: int) -> Any:
-    """Repeats (a tangent of) a primal along the levels that it lacks."""
+    """Broadcasts a primal or its tangent over the vmap levels it lacks."""
     missing = [
       position
       for position, level in enumerate(reversed(self.levels))
@@ -101,7 +104,7 @@ class Mapped(multilinear.Map):
 def weave(
   values: Sequence[Any], inexact: Sequence[bool], likes: Sequence[Any]
 ) -> list[Any]:
-  """Merges `values` of floating leaves with float0 zeros of other leaves."""
+  """Merges derivatives of floating leaves with float0 zeros of the others."""
   remaining = iter(values)
   return [
     next(remaining) if own else onp.zeros(like.shape, jax.dtypes.float0)

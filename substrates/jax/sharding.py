@@ -1,4 +1,4 @@
-"""Batches on several devices."""
+"""Batches split among several devices."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def shard_batches(
   in_axes: int | Sequence[int | None] | None = 0,
   axis_name: str | None = None,
 ) -> Callable[..., _R]:
-  """Splits the batch of `f` among the devices of a mesh.
+  """Returns `f` with its batch split among the devices of a mesh.
 
   Each device runs `f` on its part of the first axis: nothing is gathered. A
   plain `jax.jit` of sharded arguments is correct too, but XLA cannot split a
@@ -100,11 +100,11 @@ def shard_batches(
 
 
 def _check_splits(i: int, argument: Any, name: Any, num_devices: int) -> None:
-  """Raises ValueError if a first axis cannot be split."""
+  """Raises ValueError if the first axis cannot be split among the devices."""
   for x in jax.tree.leaves(argument):
     shape = jnp.shape(x)
     size = shape[0] if shape else None
-    # A symbolic size is checked when it is known.
+    # A symbolic size can be checked only once it is known.
     if size is None or (isinstance(size, int) and size % num_devices):
       raise ValueError(
         f"argument {i} has an array of shape {shape}: what is split must have a "

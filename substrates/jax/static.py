@@ -33,7 +33,7 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
 def concrete(x: Any) -> onp.ndarray | None:
   """Returns the values of `x` on the host, or None while it is traced."""
   if isinstance(x, jax.core.Tracer):
-    x = jax.lax.stop_gradient(x)  # It is concrete if only grad traces it.
+    x = jax.lax.stop_gradient(x)  # Under grad alone x stays concrete.
   return None if isinstance(x, jax.core.Tracer) else onp.asarray(x)
 
 
@@ -44,7 +44,7 @@ def at_hand(x: Any) -> onp.ndarray | None:
   process.
   """
   if isinstance(x, jax.core.Tracer):
-    x = jax.lax.stop_gradient(x)  # It is concrete if only grad traces it.
+    x = jax.lax.stop_gradient(x)  # Under grad alone x stays concrete.
     if isinstance(x, jax.core.Tracer):
       return None
   if isinstance(x, jax.Array):

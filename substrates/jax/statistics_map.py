@@ -1,4 +1,4 @@
-"""Expected statistics as a map that `multilinear` binds.
+"""Expected path statistics as a map that `multilinear` binds.
 
 It is linear in the weights of the times, and has no derivatives.
 """
@@ -19,7 +19,7 @@ NO_DERIVATIVES = (
 
 
 class Statistics(derivatives.Derivative):
-  """The map of operands x and weights to expected statistics."""
+  """The map from operands x and weights to expected path statistics."""
 
   symbol = "E"
 

@@ -60,7 +60,7 @@ def as_array(
   own = (dtypes.numeric if dtype else dtypes.kept)(x, name)
   dtype = dtype or own
   if copy and isinstance(x, onp.ndarray):
-    # JAX may share the memory, or copy it later, even with jnp.array.
+    # Copy first: JAX may share or read the memory later, even with jnp.array.
     x = onp.array(x)
   return jnp.asarray(x, dtype=jax.dtypes.canonicalize_dtype(dtype))
 
@@ -78,7 +78,7 @@ def sparse_entries(x: Any, name: str) -> tuple[Any, Any, Any, Any] | None:
   if places is None:
     raise raw_arguments.traced_places(name)
   rows, columns = places.T
-  # What pads a BCOO lies outside.
+  # Entries that only pad a BCOO matrix have indices out of range.
   (inside,) = onp.nonzero((rows < x.shape[0]) & (columns < x.shape[1]))
   return rows[inside], columns[inside], x.data[inside], x.shape
 

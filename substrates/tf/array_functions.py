@@ -21,7 +21,7 @@ Axis = int | Sequence[int] | None
 
 
 def asarray(x: Any, dtype: Any = None) -> tf.Tensor:
-  """Converts to an array, optionally of another dtype."""
+  """Converts to a tensor, optionally of another dtype."""
   if tf.is_tensor(x) or isinstance(x, tf.Variable):
     x = tf.convert_to_tensor(x)
     return x if dtype is None else tf.cast(x, dtype)
@@ -144,7 +144,7 @@ def all(x: Any, axis: Axis = None) -> tf.Tensor:
 
 
 def any(x: Any, axis: Axis = None) -> tf.Tensor:
-  """Returns whether some entry is true."""
+  """Returns whether any entry is true."""
   return tf.reduce_any(tf.cast(asarray(x), tf.bool), axis)
 
 
@@ -196,7 +196,7 @@ def flip(x: Any, axis: Axis = None) -> tf.Tensor:
 
 
 def moveaxis(x: Any, source: int, destination: int) -> tf.Tensor:
-  """Moves one axis to another place, and keeps the order of the others."""
+  """Moves one axis to another position; the other axes keep their order."""
   x = asarray(x)
   rank = len(x.shape)
   order = [i for i in range(rank) if i != source % rank]
@@ -222,7 +222,7 @@ def stack(arrays: Sequence[Any], axis: int = 0) -> tf.Tensor:
 
 
 def take(x: Any, indices: Any, axis: int) -> tf.Tensor:
-  """Takes slices of `x` along an axis; the indices must be in range."""
+  """Takes slices of `x` along an axis; indices must be in range."""
   return tf.gather(asarray(x), asarray(indices), axis=axis)
 
 
@@ -235,14 +235,14 @@ def transpose(x: Any, axes: Sequence[int] | None = None) -> tf.Tensor:
 
 
 def _promote(*values: Any) -> list[tf.Tensor]:
-  """Converts to arrays of the dtype that NumPy would choose."""
+  """Converts to tensors of the dtype that NumPy's promotion gives."""
   kinds = [_kind(x) for x in values]
   dtype = onp.result_type(*kinds)
   return [asarray(x, dtype) for x in values]
 
 
 def _kind(x: Any) -> Any:
-  """Returns an argument for `numpy.result_type`: a dtype or a number."""
+  """Returns what `numpy.result_type` needs for `x`: a dtype or a number."""
   if isinstance(x, (bool, int, float)):
     return x
   if hasattr(x, "dtype"):

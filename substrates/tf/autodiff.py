@@ -1,4 +1,4 @@
-"""Forward and reverse mode of functions of arrays, by TensorFlow's autodiff."""
+"""Forward-mode and reverse-mode differentiation by TensorFlow."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -22,7 +22,7 @@ def reverse(
   f: Callable[..., Any], arrays: Sequence[Any]
 ) -> tuple[tuple[Any, ...], Callable[[Sequence[Any]], Sequence[Any]]]:
   """Evaluates `f`, which returns a tuple; also returns its pullback (vjp)."""
-  # Copies distinguish an array that is given twice.
+  # Copy each array, so that the same array in two arguments has two gradients.
   inputs = [tf.identity(x) for x in arrays]
   # The tape is persistent, as the pullback may be called more than once.
   with tf.GradientTape(persistent=True, watch_accessed_variables=False) as tape:
@@ -32,7 +32,8 @@ def reverse(
   def pullback(cotangents: Sequence[Any]) -> Sequence[Any]:
     dtypes = [x.dtype for x in values]
     places = [i for i, t in enumerate(dtypes) if t.is_floating or t.is_complex]
-    # TensorFlow's cotangents of complex numbers are conjugates of ours.
+    # TensorFlow's cotangents of complex numbers are the complex conjugates of
+    # those in the rules here.
     gradients = tape.gradient(
       [values[i] for i in places],
       inputs,

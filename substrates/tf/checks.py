@@ -19,17 +19,17 @@ def check(condition: Any, message: str, x: Any, what: Any = None) -> Any:
   if what is not None:
     told = [message, "found", _first_bad(condition, what)]
   assertion = tf.debugging.Assert(tf.reduce_all(condition), told)
-  # Without the dependency the assertion could run later, or not at all.
+  # The dependency makes the assertion run, and before x is used.
   with tf.control_dependencies([assertion]):
     return tf.identity(x)
 
 
 def _first_bad(condition: Any, what: Any) -> Any:
-  """Returns the first value that violates the condition, else zero."""
+  """Returns the first value that violates the condition; zero if none."""
   what = tf.convert_to_tensor(what)
   shape = tf.broadcast_dynamic_shape(tf.shape(condition), tf.shape(what))
   bad = tf.logical_not(tf.broadcast_to(condition, shape))
-  # There may be no violation.
+  # A last entry that is true ensures that the search finds one.
   bad = tf.concat([tf.reshape(bad, [-1]), [True]], axis=0)
   values = tf.reshape(tf.broadcast_to(what, shape), [-1])
   values = tf.concat([values, tf.zeros([1], what.dtype)], axis=0)

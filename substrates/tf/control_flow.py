@@ -1,4 +1,4 @@
-"""Conditionals and loops over arrays and nested tuples of arrays.
+"""Conditionals and loops over nested tuples of arrays.
 
 Eagerly these are Python loops. In a `tf.function` they are TensorFlow's, so
 that the graph does not grow with the number of steps.
@@ -84,7 +84,7 @@ def vmap(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _graph_scan(f: Any, init: Any, xs: Any, steps: Any) -> tuple[Any, Any]:
-  """Runs `scan` as a while loop, for at least one step.
+  """Runs `scan` as a TensorFlow while loop, for at least one step.
 
   The outputs are written into plain tensors, as TensorArrays have no forward
   mode in a graph. The first step runs before the loop, and gives the shapes of
@@ -117,7 +117,7 @@ def _graph_scan(f: Any, init: Any, xs: Any, steps: Any) -> tuple[Any, Any]:
 
 
 def _blank(y: Any, steps: Any) -> Any:
-  """Returns zeros for `steps` arrays like `y`."""
+  """Returns zeros for the outputs of `steps` steps, each like `y`."""
   return tf.zeros(tf.concat([[steps], tf.shape(y)], 0), y.dtype)
 
 
@@ -139,11 +139,11 @@ def compiled(
 
 
 def _leaves_like(like: Any, tree: Any) -> list[Any]:
-  """Sets static shapes of leaves, at least as precise as those of `like`."""
+  """Gives the leaves of a tree the static shapes of another tree's leaves."""
   found = []
   for x, y in zip(trees.flatten(tree), trees.flatten(like), strict=True):
     x = tf.convert_to_tensor(x)
-    # tf.ensure_shape has no forward mode in a graph.
+    # Unlike tf.ensure_shape, set_shape keeps forward mode in graphs.
     x.set_shape(y.shape)
     found.append(x)
   return found

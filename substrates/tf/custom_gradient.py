@@ -35,7 +35,9 @@ class Rules(NamedTuple):
 
 
 class _RuleName(str):
-  """The name of a rule, with its pullback (arguments, cotangents) -> gradients.
+  """The name of a rule, which keeps the rule's pullback alive.
+
+  The pullback maps arguments and cotangents to gradients.
 
   A tape keeps the attributes of eager ops as objects, so it keeps the pullback
   alive. The lifetime of a graph is not known, so the rules of graphs are kept
@@ -95,7 +97,7 @@ def custom_gradient(
   """
   if (vjp_fwd is None) != (vjp_bwd is None):
     raise ValueError("vjp_fwd and vjp_bwd must be given together")
-  del eager  # No other rule exists.
+  del eager  # TensorFlow has only one kind of rule.
   rules = Rules(vjp_fwd, vjp_bwd, jvp_fn, tuple(nondiff_argnums))
 
   def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -104,10 +106,11 @@ def custom_gradient(
     def rule_name(
       call: _Call, out: Any, shapes: tuple[tuple[Any, ...], tuple[Any, ...]]
     ) -> _RuleName:
-      """Returns the name of the rule for these static arguments and shapes."""
+      """Returns the name of the rule for given static arguments and shapes."""
       key = (call.statics, repr((call.skeletons, out)), shapes)
       if key not in names:
-        # Never the same in another process, where the rule may be another.
+        # A counter and an id make the name unique, so that another process,
+        # where the rule may be another, does not find it.
         text = f"{f.__module__}.{f.__qualname__}.{next(_counter)}.{id(f)}"
         pullback = functools.partial(_pullback, f, rules, call, out)
         name = _RuleName(text)
@@ -134,11 +137,11 @@ def custom_gradient(
       call = _Call(statics, [trees.skeleton(x) for x in structures])
       if phase_type_op.native_ops() is None:
         return _without_library(f, rules, call, arrays)
-      # Constants, as the derivative is the rule's: nothing is recorded here.
+      # Stop gradients inside: the derivative comes from the rule alone.
       out = f(*call.arguments([tf.stop_gradient(x) for x in arrays]))
       values = [tf.convert_to_tensor(x) for x in trees.flatten(out)]
       if not arrays or not values:
-        return out  # There is nothing to differentiate.
+        return out  # Without arrays there is no derivative.
       shapes = (_static_shapes(arrays), _static_shapes(values))
       name = rule_name(call, trees.skeleton(out), shapes)
       if xla_calls.is_compiling():
@@ -158,7 +161,7 @@ def custom_gradient(
 
 
 class _Call(NamedTuple):
-  """The non-array parts of a call.
+  """The static arguments of a call, and the structures of the others.
 
   Attributes:
     statics: positions and values of arguments that are not arrays.
@@ -169,7 +172,7 @@ class _Call(NamedTuple):
   skeletons: list[Any]
 
   def arguments(self, arrays: Sequence[Any]) -> list[Any]:
-    """Returns all arguments in their order."""
+    """Returns all arguments of the call in order, given its arrays."""
     args = trees.pack(self.skeletons, arrays)
     for position, value in sorted(self.statics, key=lambda item: item[0]):
       args.insert(position, value)
@@ -196,7 +199,7 @@ def _rule_gradient(op: Any, *cotangents: Any) -> list[Any]:
 
 
 def _static_shapes(arrays: Sequence[tf.Tensor]) -> tuple[Any, ...]:
-  """Returns static shapes as tuples, None if the rank is unknown."""
+  """Returns static shapes as tuples; None for an unknown rank."""
   return tuple(
     None if x.shape.rank is None else tuple(x.shape.as_list()) for x in arrays
   )
@@ -209,7 +212,7 @@ def _of_shapes(
   arrays: Sequence[tf.Tensor],
   cotangents: Sequence[tf.Tensor],
 ) -> list[Any]:
-  """Wraps a pullback so that it sets the shapes that the call had.
+  """Evaluates a pullback after restoring the static shapes of the call.
 
   After many shapes, forward mode traces the gradients of ops without shapes.
   """
@@ -229,7 +232,7 @@ def _pullback(
   arrays: Sequence[tf.Tensor],
   cotangents: Sequence[Any],
 ) -> list[Any]:
-  """Computes the gradients of all arrays, None for constant ones."""
+  """Computes the gradients of all arrays, None without a derivative."""
   args = call.arguments(arrays)
   fixed = [args[i] for i in rules.nondiff_argnums]
   free = [i for i in range(len(args)) if i not in rules.nondiff_argnums]
@@ -258,7 +261,7 @@ def _pullback(
 def _without_library(
   f: Callable[..., Any], rules: Rules, call: _Call, arrays: Sequence[tf.Tensor]
 ) -> Any:
-  """Wraps the function by `tf.custom_gradient`."""
+  """Applies the rules by `tf.custom_gradient`, without the native library."""
   structure = []
 
   @tf.custom_gradient
@@ -282,7 +285,7 @@ def _transpose(
   out: Any,
   cotangents: Sequence[Any],
 ) -> tuple[Any, ...]:
-  """Transposes a forward rule, which is linear in its tangents."""
+  """Computes cotangents by transposing a forward rule."""
   tangents = trees.map_leaves(tf.zeros_like, primals)
   watched = [x for x in trees.flatten(tangents) if _is_floating(x)]
   with tf.GradientTape() as tape:

@@ -52,7 +52,7 @@ def moments(
 def _with_one_batch(
   values: Sequence[Any], event_ranks: Sequence[int], *batches: Any
 ) -> list[tf.Tensor]:
-  """Broadcasts tensors of one dtype to the common batch shape."""
+  """Broadcasts tensors of one dtype to their common batch shape."""
   first = tf.convert_to_tensor(values[0])
   tensors = [first, *(tf.convert_to_tensor(x, first.dtype) for x in values[1:])]
   shapes = [static.shape(x) for x in tensors]

@@ -1,4 +1,4 @@
-"""The native op of linear systems of chains and its registered gradient.
+"""The native op for linear systems of chains, and its gradient.
 
 Solutions are linear in the right-hand sides. The transpose is the transposed
 op, and the derivative in the weights uses the op too. So derivatives of every
@@ -22,7 +22,9 @@ def eliminate(
   transposed: bool,
   gives_edges: bool,
 ) -> list[tf.Tensor]:
-  """Computes the result per phase and, if requested, per edge.
+  """Solves linear systems of chains.
+
+  Returns the result per phase and, if requested, per edge.
 
   All arguments except the indices have the full batch shape.
   """

@@ -1,4 +1,4 @@
-"""Calls of phasic's ops in programs that TensorFlow compiles with XLA.
+"""Calls of phasic's native functions in programs compiled with XLA.
 
 Each function replaces the op of its name: it has the op's arguments and its
 registered gradient. See `xla_calls`.
@@ -15,7 +15,7 @@ from phasic.substrates.tf.internal import xla_programs
 
 
 def load(path: str) -> None:
-  """Registers the handlers of phasic's library with TensorFlow's XLA.
+  """Registers the FFI handlers of phasic's library with TensorFlow's XLA.
 
   Raises:
     NotImplementedError: the registration fails.
@@ -35,7 +35,7 @@ def phase_type_forward(
   fixed: Sequence[tf.Tensor],
   attributes: Mapping[str, Any],
 ) -> tf.Tensor:
-  """Computes J_k of the kernel."""
+  """Computes J_k, the k-th directional derivative, by the kernel."""
   times = _axis(operands, 4, -1)
   batch = _batch([*operands[:5], *fixed], _event_ranks(fixed))
   [result] = _phase_type(
@@ -49,7 +49,10 @@ def phase_type_adjoint(
   fixed: Sequence[tf.Tensor],
   attributes: Mapping[str, Any],
 ) -> list[tf.Tensor]:
-  """Computes V_k of the kernel; unwanted results are zero."""
+  """Computes V_k, the cotangents of order k, by the kernel.
+
+  Unwanted results are zero.
+  """
   ranks = _event_ranks(fixed)
   shapes = [_dims(operands, i) for i in range(5)]
   unwanted = {}
@@ -66,7 +69,7 @@ def phase_type_statistics(
   fixed: Sequence[tf.Tensor],
   attributes: Mapping[str, Any],
 ) -> list[tf.Tensor]:
-  """Computes expected statistics by the kernel."""
+  """Computes expected path statistics by the kernel."""
   batch = _batch([*operands[:5], *fixed], _event_ranks(fixed))
   phases = _axis(operands, 0, -1)
   jumps: tuple[xla_programs.Dim, ...] = (phases, phases)
@@ -82,7 +85,7 @@ def phase_type_statistics(
 def eliminate(
   inputs: Sequence[tf.Tensor], transposed: bool, gives_edges: bool
 ) -> list[tf.Tensor]:
-  """Solves linear systems of chains by the kernel."""
+  """Solves the linear systems of chains by the kernel."""
   shapes = [_dims(inputs, 2)]
   if gives_edges:
     shapes.append((*_dims(inputs, 1), _axis(inputs, 2, -1)))
@@ -104,7 +107,7 @@ def moments(
   gives_gradients: bool,
   options: Mapping[str, Any],
 ) -> list[tf.Tensor]:
-  """Computes moments and, if requested, their gradients."""
+  """Computes moments of the absorption time and optionally gradients."""
   count = 2 if gives_variance else 1
   batch = _batch(inputs, (2, 1, 1, 1, 1))
   shapes = [batch] * count
@@ -133,7 +136,7 @@ def moments(
 def rule(
   values: Sequence[tf.Tensor], arguments: Sequence[tf.Tensor], name: str
 ) -> list[tf.Tensor]:
-  """Returns the values, with the derivative rule of a name."""
+  """Returns the values, with a named derivative rule attached."""
   inputs = [*values, *arguments]
   return xla_calls.identity("PhasicRule", {"rule": name}, inputs, len(values))
 
@@ -148,7 +151,7 @@ def _phase_type(
 ) -> list[tf.Tensor]:
   count = len(operands)
   inputs = [*operands, *fixed]
-  # The handler takes fixed operands first.
+  # The FFI handler takes the fixed operands first.
   order = [*range(count, len(inputs)), *range(count)]
   config = [
     f"kind = {attributes['kind']} : i32",
@@ -175,7 +178,7 @@ def _phase_type(
 
 
 def _event_ranks(fixed: Sequence[tf.Tensor]) -> tuple[int, ...]:
-  """Returns the event ranks of operands and fixed operands."""
+  """Returns the numbers of event dimensions of all operands."""
   edges = len(fixed) >= 3
   own = (1, 1, 1, 1, 1) if edges else (1, 2, 1, 1, 1)
   return own + ((2, 1, 2) if edges else ()) + (1,) * (len(fixed) % 3)
@@ -184,7 +187,7 @@ def _event_ranks(fixed: Sequence[tf.Tensor]) -> tuple[int, ...]:
 def _batch(
   inputs: Sequence[tf.Tensor], ranks: Sequence[int]
 ) -> tuple[xla_programs.Dim, ...]:
-  """Returns the common batch dimensions of inputs."""
+  """Returns the common batch dimensions of the inputs."""
   rank = inputs[0].shape.rank - ranks[0]
   result: list[xla_programs.Dim] = []
   for axis in range(rank):
@@ -210,7 +213,7 @@ def _dims(
 def _axis(
   inputs: Sequence[tf.Tensor], position: int, axis: int
 ) -> xla_programs.Dim:
-  """Returns the size of an input's axis, counted from the last."""
+  """Returns the size of an input's axis, where `axis` is negative."""
   shape = inputs[position].shape
   size = shape[axis]
   if size is not None:

@@ -1,4 +1,4 @@
-"""The native op of moments by elimination and its registered gradient.
+"""The native op for moments of the absorption time, and its gradient.
 
 The op returns gradients along with moments. Derivatives of the gradients are
 those of the portable function, which uses the op of `elimination_op`.
@@ -13,11 +13,12 @@ from phasic.substrates.tf.internal import kernel_calls
 from phasic.substrates.tf.internal import phase_type_op
 from phasic.substrates.tf.internal import xla_calls
 
-# The portable function, set by the first call: a gradient gets only the op.
+# The portable function, stored by the first call: a registered gradient gets
+# only the op.
 _fallbacks: list[Callable[..., Any]] = []
 
 
-# Positions of the operands with derivatives: weights and initial.
+# Positions of the differentiable operands: weights and initial.
 _FREE = (1, 2)
 
 
@@ -27,7 +28,7 @@ def moments(
   gives_variance: bool,
   **options: Any,
 ) -> tuple[tf.Tensor, ...]:
-  """Computes the mean and, if requested, the variance, (...).
+  """Computes the mean and optionally the variance of the absorption time.
 
   Args:
     fallback: as in `elimination_ops.moments`.
@@ -47,7 +48,7 @@ def _call(
   gives_gradients: bool,
   options: dict[str, Any],
 ) -> list[tf.Tensor]:
-  """Computes moments and, if requested, gradients in weights and initial."""
+  """Computes moments and optionally their gradients in weights and initial."""
   if phase_type_op.in_xla():
     return kernel_calls.moments(
       operands, gives_variance, gives_gradients, options
@@ -101,7 +102,7 @@ def _of_gradients(
   cotangents: Sequence[tf.Tensor],
   options: dict[str, Any],
 ) -> list[tf.Tensor]:
-  """Computes the cotangents of weights and initial from those of results."""
+  """Computes cotangents of weights and initial from those of the results."""
   if not _fallbacks:
     raise NotImplementedError(
       "second derivatives of moments: a SavedModel cannot bring array code with "

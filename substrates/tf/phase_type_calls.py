@@ -1,4 +1,4 @@
-"""Calls of the native kernel with tensors, for `kernel_ops`.
+"""Calls of the native phase-type kernel with tensors.
 
 The kernel runs on the CPU; TensorFlow copies tensors on other devices. Under
 `jit_compile=True` the ops are calls of `kernel_calls`. Derivatives in constants
@@ -16,7 +16,7 @@ from phasic.substrates.tf.internal import phase_type_op
 
 
 class _Kernel(kernel_common.Kernel):
-  """The kernel, whose ops are in a separate library."""
+  """The kernel, whose TensorFlow ops are in a library of their own."""
 
   def on_host(self) -> Any:
     kernel, reason = kernel_common.load()
@@ -32,7 +32,7 @@ class _Kernel(kernel_common.Kernel):
     self.require()
     super().set_num_threads(
       count
-    )  # It checks the number; `status` uses its threads.
+    )  # This call checks the number, and sets the threads of `status`.
     phase_type_op.set_num_threads(operator.index(count))
 
 

@@ -55,7 +55,7 @@ def _path() -> str:
 
 
 def _load() -> tuple[Any, str]:
-  """Loads the op module; returns it, or None with a reason."""
+  """Loads the module of native ops; returns (module, "") or (None, reason)."""
   path = _path()
   if not os.path.exists(path):
     return None, (
@@ -90,17 +90,19 @@ _OPS, _LOAD_ERROR = _load()
 
 
 def load_error() -> str:
-  """Returns why the native ops cannot be used, "" if they can."""
+  """Returns why the native ops cannot be used; "" if they can."""
   return _LOAD_ERROR
 
 
 def native_ops() -> Any:
-  """Returns the module of the native ops, None if they cannot be used."""
+  """Returns the module of native ops; None if they cannot be used."""
   return _OPS
 
 
 def in_xla() -> bool:
-  """Returns whether calls must use `kernel_calls`, and loads it then.
+  """Returns whether a program is being compiled with XLA.
+
+  Then calls must use `kernel_calls`, which is loaded here.
 
   Raises:
     NotImplementedError: calls must use it, but loading fails.
@@ -119,12 +121,12 @@ def num_threads() -> int:
 
 
 def set_num_threads(count: int) -> None:
-  """Sets `num_threads`; `count` must be in range."""
+  """Sets `num_threads`; the caller has checked `count`."""
   library().PhasicSetNumThreads(count)
 
 
 def library() -> ctypes.CDLL:
-  """Returns the library that TensorFlow has loaded."""
+  """Returns the native library that TensorFlow has loaded."""
   return ctypes.CDLL(_path())
 
 
@@ -135,7 +137,9 @@ def forward(
   fixed: Group = (),
   discrete: bool = False,
 ) -> tf.Tensor:
-  """Computes J_k; `groups` has the operands, then k groups of tangents.
+  """Computes J_k, the k-th directional derivative.
+
+  `groups` has the operands, then k groups of tangents.
 
   `fixed` has the three arrays of a sparse model, if it is sparse, and the kinds
   of the times, if they differ; `discrete` is whether time is discrete.
@@ -162,7 +166,9 @@ def adjoint(
   wanted: Sequence[bool] = (True,) * NUM_OPERANDS,
   discrete: bool = False,
 ) -> list[tf.Tensor | None]:
-  """Computes V_k; `groups` has the operands, then k - 1 groups of tangents.
+  """Computes V_k: the cotangents of the operands of J_k's last direction.
+
+  `groups` has the operands, then k - 1 groups of tangents.
 
   Unwanted results are None, and are not computed.
   """
@@ -185,7 +191,7 @@ def adjoint(
 def statistics(
   kind: int, operands: Group, weights: tf.Tensor, fixed: Group = ()
 ) -> list[tf.Tensor]:
-  """Computes starts, sojourns, jumps, exits and zeros; `fixed` as above."""
+  """Computes the expected starts, sojourns, jumps, exits and zeros."""
   if in_xla():
     attributes = {"kind": kind, "order": 1, "discrete": False}
     inputs = [*operands, weights]
@@ -200,7 +206,7 @@ def statistics(
 
 
 def _lists(fixed: Group) -> dict[str, list[tf.Tensor]]:
-  """Returns the op's lists of inputs after `inputs`."""
+  """Returns the op's inputs for edges and kinds, by name."""
   count = NUM_EDGE_ARRAYS if len(fixed) >= NUM_EDGE_ARRAYS else 0
   return {
     "edge_indices": list(fixed[: min(count, 1)]),
@@ -210,12 +216,15 @@ def _lists(fixed: Group) -> dict[str, list[tf.Tensor]]:
 
 
 def _fixed(op: Any) -> list[tf.Tensor]:
-  """Returns the op's inputs after the list `inputs`: edges, kinds."""
+  """Returns an op's inputs for edges and kinds."""
   return list(op.inputs)[op.get_attr("N") :]
 
 
 def _groups(op: Any) -> list[list[tf.Tensor]]:
-  """Groups the other inputs by five; the adjoint's last group has one."""
+  """Splits an op's operands, tangents and cotangent into groups of five.
+
+  The last group of the adjoint has only the cotangent.
+  """
   inputs = list(op.inputs)[: op.get_attr("N")]
   return [
     inputs[i : i + NUM_OPERANDS] for i in range(0, len(inputs), NUM_OPERANDS)
@@ -223,7 +232,7 @@ def _groups(op: Any) -> list[list[tf.Tensor]]:
 
 
 def _wanted(op: Any, groups: Sequence[Group]) -> list[list[bool]]:
-  """Returns, for each member of each group, whether its gradient is used.
+  """Returns which gradients are used, for each operand of each group.
 
   A tape has `skip_input_indices`. A graph operation does not: there all
   gradients are built, and TensorFlow prunes unused ones.
@@ -238,8 +247,8 @@ def _wanted(op: Any, groups: Sequence[Group]) -> list[list[bool]]:
 
 
 def _check_order(op: Any, order: int) -> None:
-  # In a graph the gradient may be built and never run; the op reports the
-  # order when it runs.
+  # A graph may contain gradients that never run. If one runs, the op reports
+  # the order.
   if order > MAX_ORDER and not isinstance(op, tf.Operation):
     raise NotImplementedError(
       f"a derivative of order {order} of the phase-type kernel was asked for; "
@@ -257,7 +266,7 @@ def _tensor(upstream: Any, like: tf.Tensor) -> tf.Tensor:
 def _fixed_gradients(
   op: Any, upstream: Sequence[tf.Tensor]
 ) -> list[tf.Tensor | None]:
-  """Returns gradients in edges and kinds, which do not exist.
+  """Returns NaN gradients in edges and kinds, which have no derivatives.
 
   Forward mode and the gradient of a `tf.function` request gradients in all
   inputs and use a few, so these must not fail.
@@ -274,7 +283,7 @@ def _fixed_gradients(
 def _missing_gradients(
   op: Any, first: int, upstream: Sequence[tf.Tensor], message: str
 ) -> list[tf.Tensor | None]:
-  """Returns gradients in the inputs from `first` on, which do not exist."""
+  """Returns NaN gradients in the inputs from number `first` on."""
   skipped = set(getattr(op, "skip_input_indices", None) or ())
   gradients: list[tf.Tensor | None] = []
   for i, x in enumerate(op.inputs[first:], first):
@@ -292,7 +301,7 @@ def _missing_gradients(
 def _unknown(
   upstream: Sequence[tf.Tensor], points: Sequence[tf.Tensor], like: tf.Tensor
 ) -> tf.Tensor:
-  """Returns NaN for a gradient of the shape of `like` that does not exist.
+  """Returns a NaN gradient, of the shape of `like`, for a missing one.
 
   As a map of `upstream` it maps zeros to zeros, and so does its transpose,
   which is forward mode: a tangent of zero adds zero, any other tangent NaN. It

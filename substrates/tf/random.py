@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from phasic.substrates.tf.internal import static
 
-_FOLD = 0x666F6C64  # This key makes folded seeds differ from split ones.
+_FOLD = 0x666F6C64  # This key makes seeds of fold_in differ from split ones.
 
 
 def sanitize_seed(seed: Any, salt: str | None = None) -> Any:
@@ -67,7 +67,7 @@ def categorical(seed: Any, logits: Any, shape: static.Shape) -> Any:
   """Draws int32 category indices from unnormalized log probabilities."""
   logits = tf.convert_to_tensor(logits)
   full = (*shape, static.shape(logits)[-1])
-  # Numbers are never zero, so that the Gumbel numbers are finite.
+  # Uniform numbers above zero keep the Gumbel numbers finite.
   tiny = onp.finfo(static.dtype_name(logits)).tiny
   numbers = tf.random.stateless_uniform(
     _shape(full), seed, minval=tiny, dtype=logits.dtype

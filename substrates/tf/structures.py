@@ -36,7 +36,7 @@ def register(cls: _T) -> _T:
   """
   if hasattr(cls, "name"):
     if not issubclass(cls, tf.Module):
-      # tf.Module is the last base, so that it overrides nothing of the class.
+      # tf.Module comes last, so that it overrides no attribute of the class.
       cls.__bases__ = (*cls.__bases__, tf.Module)
     _make_name_scopes(cls)
   _keep_from_autograph(cls)
@@ -44,7 +44,7 @@ def register(cls: _T) -> _T:
 
 
 def _make_name_scopes(cls: Any) -> None:
-  """Makes the class's constructor call the constructor of `tf.Module`.
+  """Wraps the class's constructor to call the constructor of `tf.Module`.
 
   The name scope is created with the instance, inside the open scopes.
   """
@@ -54,7 +54,7 @@ def _make_name_scopes(cls: Any) -> None:
   def initialize(self: Any, *args: Any, **kwargs: Any) -> None:
     construct(self, *args, **kwargs)
     name = re.sub(r"\W", "_", str(self.name), flags=re.ASCII)
-    # If no valid character is left, the name of the class is used.
+    # If no valid character is left, use the name of the class.
     good = re.match(r"[A-Za-z]", name)
     tf.Module.__init__(self, name if good else None)
 
@@ -62,7 +62,7 @@ def _make_name_scopes(cls: Any) -> None:
 
 
 def _keep_from_autograph(cls: type) -> None:
-  """Excludes the class from AutoGraph, as it has no control flow to convert.
+  """Excludes the class from AutoGraph: it has no control flow to convert.
 
   The conversion would take seconds at the first trace of a `tf.function`, and
   would obscure tracebacks.
@@ -79,7 +79,7 @@ def _keep_from_autograph(cls: type) -> None:
 
 
 def _owner(cls: type, name: str) -> type:
-  """Finds the class that defines an attribute."""
+  """Returns the class in the hierarchy that defines an attribute."""
   return next(base for base in cls.__mro__ if name in vars(base))
 
 

@@ -7,30 +7,30 @@ import tensorflow as tf
 
 
 def flatten(tree: Any) -> list[Any]:
-  """Returns the leaves in order."""
+  """Returns the leaves of a tree in order."""
   return [x for x in tf.nest.flatten(tree) if x is not None]
 
 
 def map_leaves(f: Any, *trees: Any) -> Any:
-  """Applies `f` to the leaves of a tree."""
+  """Applies `f` to the corresponding leaves of trees."""
   return tf.nest.map_structure(
     lambda *xs: None if xs[0] is None else f(*xs), *trees
   )
 
 
 def pack(tree: Any, leaves: Sequence[Any]) -> Any:
-  """Builds a tree of the same structure with other leaves."""
+  """Builds a tree of the same structure from other leaves."""
   left = iter(leaves)
   return map_leaves(lambda _: next(left), tree)
 
 
 def skeleton(tree: Any) -> Any:
-  """Returns the structure of a tree, comparable and without values."""
+  """Returns the structure of a tree without its values, for comparisons."""
   return map_leaves(lambda _: 0, tree)
 
 
 def same(tree: Any, other: Any) -> bool:
-  """Returns whether structures are equal; the order of keys is ignored."""
+  """Returns whether two structures are equal, for any order of keys."""
   try:
     tf.nest.assert_same_structure(tree, other)
   except (TypeError, ValueError):
@@ -40,7 +40,7 @@ def same(tree: Any, other: Any) -> bool:
 
 
 def flatten_up_to(tree: Any, value: Any) -> list[Any]:
-  """Returns the parts of a value at the leaves of a tree.
+  """Returns the subtrees of a value at the leaves of a tree.
 
   None stands for a structure of Nones.
 

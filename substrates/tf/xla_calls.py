@@ -24,19 +24,19 @@ import tensorflow as tf
 
 from phasic.substrates.tf.internal import xla_programs
 
-OURS = "phasic"  # The name of phasic's handlers in `register`.
-_OLDEST = "2.21"  # The TensorFlow whose headers the handlers are compiled with.
-_VERSION = 9  # The version of XLA call modules.
+OURS = "phasic"  # The name for phasic's own handlers.
+_OLDEST = "2.21"  # The headers of the handlers are from this TensorFlow.
+_VERSION = 9  # The version of the XlaCallModule op.
 _GET_API = "_ZN3xla3ffi12GetXlaFfiApiEv"
 _SPECIAL = re.compile(r'["\\\x00-\x1f\x7f]')
 _ESCAPED = re.compile(r"\\([0-9A-F]{2})")
 _NAME = re.compile(r'module @"phasic (.*?) end"', re.DOTALL)
-# Unknown sizes are those of the arguments at compilation.
+# Sizes that are unknown in the trace are refined at compilation.
 _REFINED = "{jax.uses_shape_polymorphism = true}"
 
 
 class _Op(NamedTuple):
-  """An op, as registered gradients read it."""
+  """An op in the form that registered gradients read."""
 
   type: str
   attributes: Mapping[str, Any]
@@ -53,7 +53,7 @@ def is_compiling() -> bool:
     return False
   graph = tf.compat.v1.get_default_graph()
   while graph is not None:
-    # TensorFlow has no other way to find out.
+    # A private function, as there is no public one.
     context = graph._get_control_flow_context()
     while context is not None:
       if context.IsXLAContext():
@@ -64,7 +64,7 @@ def is_compiling() -> bool:
 
 
 def register(symbol: Any, name: str) -> None:
-  """Registers a handler with TensorFlow's XLA, once.
+  """Registers an FFI handler with TensorFlow's XLA, once.
 
   Args:
     symbol: a function of the library that registers it with an interface.
@@ -89,7 +89,7 @@ _lock = threading.Lock()
 
 
 def _refused(name: str) -> str:
-  """Returns the error for an XLA that is older than a library's headers."""
+  """Returns the error message about a TensorFlow too old for a handler."""
   version = tf.__version__
   if name != OURS:
     return (
@@ -107,7 +107,7 @@ def _refused(name: str) -> str:
 
 @functools.cache
 def _api() -> int:
-  """Returns the interface for FFI handlers of TensorFlow's XLA."""
+  """Returns the address of the FFI interface of TensorFlow's XLA."""
   folder = os.path.dirname(tf.__file__)
   try:
     library = ctypes.CDLL(os.path.join(folder, "libtensorflow_cc.so.2"))
@@ -133,7 +133,7 @@ def call(
   leading: Sequence[tf.Tensor] = (),
   has_side_effect: bool = False,
 ) -> list[tf.Tensor]:
-  """Calls a handler in a program.
+  """Calls an FFI handler in a program that XLA compiles.
 
   Args:
     op_type: the op that it replaces, whose gradient it has.
@@ -159,7 +159,7 @@ def identity(
   inputs: Sequence[tf.Tensor],
   count: int,
 ) -> list[tf.Tensor]:
-  """Returns the first inputs, for an op that only adds a gradient."""
+  """Returns the first `count` inputs, with the gradient of an op attached."""
   shapes = [xla_programs.dims_of(x, i) for i, x in enumerate(inputs[:count])]
   results = [
     xla_programs.Result(x.dtype, dims)
@@ -181,7 +181,7 @@ def _run(
   from tensorflow.python.eager import execute
   from tensorflow.python.eager import record
 
-  # The name is escaped again, as it is a string in the program.
+  # The name is a string in the program, so it is escaped once more.
   name = json.dumps([op_type, len(leading), attributes])
   header = f'module @"phasic {_quoted(name)} end" attributes {_REFINED}'
   with record.stop_recording():
@@ -202,7 +202,7 @@ def _run(
 
 
 def _quoted(text: str) -> str:
-  """Escapes a text for a string of MLIR, in one line."""
+  """Escapes a text for a string literal of MLIR."""
   return _SPECIAL.sub(lambda match: f"\\{ord(match[0]):02X}", text)
 
 
@@ -216,7 +216,7 @@ def quoted(text: str) -> str:
 
 
 def _gradient(op: Any, *upstream: Any) -> Any:
-  """Computes the gradient of a call module of phasic's."""
+  """Computes the gradient of one of phasic's XLA call modules."""
   module = op.get_attr("module")
   module = module.decode() if isinstance(module, bytes) else module
   match = _NAME.match(module)
@@ -232,7 +232,7 @@ _gradients: dict[str, Callable[..., Any]] = {}
 
 
 def register_gradient(op_type: str) -> Callable[..., Any]:
-  """Returns a decorator like tf.RegisterGradient that also serves calls."""
+  """Returns a decorator like tf.RegisterGradient, also for XLA calls."""
 
   def decorate(gradient: Callable[..., Any]) -> Callable[..., Any]:
     _gradients[op_type] = gradient
@@ -241,7 +241,7 @@ def register_gradient(op_type: str) -> Callable[..., Any]:
   return decorate
 
 
-# Another package may have registered a gradient. Then gradients of graphs use
-# that one, which raises; tapes and accumulators do not use it.
+# If another package has registered a gradient, gradients of graphs use its
+# function, which raises. Tapes and accumulators do not need the registration.
 with contextlib.suppress(KeyError):
   tf.RegisterGradient("XlaCallModule")(_gradient)

@@ -1,4 +1,4 @@
-"""Texts of StableHLO programs that call one handler, see `xla_calls`."""
+"""The text of StableHLO programs that call an FFI handler."""
 
 from collections.abc import Sequence
 import functools
@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-# A dimension of a result: its size, or the axes of inputs that broadcast to it.
+# The size of a result's dimension: a number, or the (input, axis) pairs that
+# broadcast to it.
 Dim = int | tuple[tuple[int, int], ...]
 
 
@@ -30,7 +31,7 @@ _TYPES = {
 
 
 class Result(NamedTuple):
-  """The type of a result.
+  """The type of one result of a program.
 
   Attributes:
     dtype: its dtype.
@@ -44,12 +45,12 @@ class Result(NamedTuple):
   unwanted: tuple[Dim, ...] | None = None
 
   def type(self) -> str:
-    """Returns the type in MLIR's syntax."""
+    """Returns the type of the result in MLIR's syntax."""
     return _type(self.dtype, known(self.dims))
 
 
 class Program:
-  """The text of a program's one function."""
+  """The text of a program with one function."""
 
   def __init__(
     self, name: str, inputs: Sequence[tf.Tensor], results: Sequence[Result]
@@ -71,7 +72,7 @@ class Program:
     places: Sequence[int],
     has_side_effect: bool = False,
   ) -> str:
-    """Formats a program that calls a handler with some of the arguments."""
+    """Returns the text of a program that calls an FFI handler."""
     names = [f"%a{i}" for i in places]
     types = [self._inputs[i] for i in places]
     found = [
@@ -105,7 +106,7 @@ class Program:
     )
 
   def returning(self, count: int) -> str:
-    """Formats a program that returns its first arguments."""
+    """Returns the text of a program that returns its first arguments."""
     return self._function([f"%a{i}" for i in range(count)])
 
   def _function(self, returned: Sequence[str]) -> str:
@@ -132,7 +133,7 @@ class Program:
     )
 
   def _shape(self, dims: Sequence[Dim]) -> str:
-    """Adds a vector with the sizes of a result; returns its name."""
+    """Adds code that computes a result's sizes; returns the vector's name."""
     if not dims:
       return self._add("stablehlo.constant dense<> : tensor<0xi32>")
     parts = [self._size(d) for d in dims]
@@ -158,7 +159,7 @@ class Program:
     )
 
   def _broadcast(self, a: str, b: str) -> str:
-    """Adds the broadcast size of a and b, where 0 and 1 give 0."""
+    """Adds code for the broadcast size of a and b: zero if either is zero."""
     one = self._add("stablehlo.constant dense<1> : tensor<i32>")
     larger = self._add(f"stablehlo.maximum {a}, {b} : tensor<i32>")
     smaller = self._add(f"stablehlo.minimum {a}, {b} : tensor<i32>")
@@ -167,7 +168,7 @@ class Program:
 
 
 def dims_of(x: tf.Tensor, position: int) -> tuple[Dim, ...]:
-  """Returns the dimensions of an input, as dimensions of a result."""
+  """Returns the dimensions of an input, in the form for results."""
   if x.shape.rank is None:
     return ()
   return tuple(
@@ -177,7 +178,7 @@ def dims_of(x: tf.Tensor, position: int) -> tuple[Dim, ...]:
 
 
 def known(dims: Sequence[Dim]) -> list[int | None]:
-  """Returns sizes, with None for unknown ones."""
+  """Returns the sizes of dimensions, with None for unknown sizes."""
   return [d if isinstance(d, int) else None for d in dims]
 
 

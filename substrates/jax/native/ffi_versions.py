@@ -1,4 +1,4 @@
-"""Versions of XLA's FFI: of the running jaxlib, and of a library's handlers.
+"""Versions of XLA's FFI in jaxlib and in compiled handlers.
 
 A version is the headers' `XLA_FFI_API_MAJOR * 1000 + XLA_FFI_API_MINOR`.
 """
@@ -13,8 +13,8 @@ from typing import Any
 
 import jax
 
-_METADATA = 1  # The type of the extension.
-_NUM_FUNCTIONS = 64  # More than exist.
+_METADATA = 1  # The kind of the metadata extension.
+_NUM_FUNCTIONS = 64  # More than there are.
 
 
 class _Version(ctypes.Structure):
@@ -71,7 +71,7 @@ _Function = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
 
 
 def of_handler(handler: Any) -> int:
-  """Returns the version of the headers with which a handler was compiled.
+  """Returns the FFI version with which a handler was compiled.
 
   The handler is queried as XLA does it, by an extension of the call frame (see
   xla/ffi/api/c_api.h). The result is -1 if it does not answer.
@@ -84,13 +84,13 @@ def of_handler(handler: Any) -> int:
   extension = _Extension(
     ctypes.sizeof(_Extension), _METADATA, None, ctypes.pointer(metadata)
   )
-  # The handler calls it to report an error, which is ignored here.
+  # A handler calls this function to report an error, which is ignored.
   nothing = _Function(lambda _: None)
   api = _Api(ctypes.sizeof(_Api))
   for i in range(_NUM_FUNCTIONS):
     api.functions[i] = ctypes.cast(nothing, ctypes.c_void_p)
   frame = _CallFrame(
-    _CallFrame.future.offset,  # The size, as the headers define it.
+    _CallFrame.future.offset,  # The size that the headers define.
     ctypes.pointer(extension),
     ctypes.addressof(api),
   )
@@ -100,7 +100,7 @@ def of_handler(handler: Any) -> int:
 
 
 def of_capsule(capsule: Any) -> int:
-  """Returns `of_handler` of the handler in an unnamed capsule."""
+  """Returns the FFI version of a handler in an unnamed capsule."""
   pointer = ctypes.pythonapi.PyCapsule_GetPointer
   pointer.argtypes = (ctypes.py_object, ctypes.c_char_p)
   pointer.restype = ctypes.c_void_p
@@ -108,13 +108,13 @@ def of_capsule(capsule: Any) -> int:
 
 
 def header() -> pathlib.Path:
-  """Returns the path of jaxlib's header that defines the version."""
+  """Returns the path of the header in jaxlib that defines the FFI version."""
   return pathlib.Path(jax.ffi.include_dir(), "xla", "ffi", "api", "c_api.h")
 
 
 @functools.cache
 def running() -> int:
-  """Returns the version of the running jaxlib, -1 if unknown."""
+  """Returns the FFI version of the running jaxlib; -1 if unknown."""
   try:
     text = header().read_text(encoding="utf-8")
   except OSError:
@@ -126,7 +126,7 @@ def running() -> int:
 
 
 def can_run(handler: int, jaxlib: int) -> bool:
-  """Returns whether a jaxlib can run a handler, by their versions.
+  """Returns whether a jaxlib of one FFI version can run a handler of another.
 
   Args:
     handler: the version of the handler.

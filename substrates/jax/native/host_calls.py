@@ -1,4 +1,4 @@
-"""Calls of Python functions of NumPy arrays by JAX.
+"""Calls of users' Python functions on NumPy arrays by JAX.
 
 With concrete arguments a call is a plain call. Otherwise it is a map, see
 `host_map`.
@@ -121,7 +121,7 @@ def _directly(
   args: tuple[Any, ...],
   options: static_options.Options,
 ) -> Any:
-  """Calls a function with concrete values; exceptions go to the caller."""
+  """Calls a function on concrete values; exceptions reach the caller."""
   arrays = jax.tree.map(_host_array, args)
   keywords = static_options.thaw(options)
   result = function.f(*arrays, **keywords)
@@ -131,7 +131,7 @@ def _directly(
     canonical = jax.dtypes.canonicalize_dtype
     checked = host_results.checked(function.name, leaves, specs, canonical)
     result = jax.tree.unflatten(tree, checked)
-  # Results are copied, as the function may keep them.
+  # Copy the results, as the function may keep and change them.
   name = function.name
   return jax.tree.map(
     lambda x: jax.device_put(onp.array(host_results.array_of(name, x))),
@@ -145,7 +145,7 @@ def _result(
   args: tuple[Any, ...],
   options: static_options.Options,
 ) -> tuple[tuple[host_results.ArraySpec, ...], Any]:
-  """Returns the specs and the tree of the result for one example."""
+  """Returns the specs and the tree of a function's result."""
   leaves, tree = jax.tree.flatten(args)
   specs = tuple(map(_spec, leaves))
   wide = jax.dtypes.canonicalize_dtype("float64").name
@@ -161,7 +161,7 @@ def _made_result(
   options: static_options.Options,
   wide: str,
 ) -> tuple[tuple[host_results.ArraySpec, ...], Any]:
-  del wide  # It is a part of the cache key.
+  del wide  # A part of the cache key.
   name, keywords = function.name, static_options.thaw(options)
   if abstract is not None:
     result = abstract(*jax.tree.unflatten(tree, specs), **keywords)
@@ -185,11 +185,11 @@ def _spec(x: Any) -> host_results.ArraySpec:
 
 
 def _host_array(x: Any) -> onp.ndarray:
-  """Copies an array for the function, with JAX's dtype."""
+  """Copies an array for a user's function, with JAX's dtype."""
   array = onp.asarray(x)
   return onp.array(array, jax.dtypes.canonicalize_dtype(array.dtype))
 
 
 def _without_float0(x: Any) -> Any:
-  """Replaces tangents of integers by None."""
+  """Replaces float0 tangents, those of integers, by None."""
   return None if getattr(x, "dtype", None) == jax.dtypes.float0 else x

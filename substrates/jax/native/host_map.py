@@ -1,4 +1,4 @@
-"""Python functions on the host, as maps that `multilinear` binds.
+"""Users' Python functions on the host, as maps that `multilinear` binds.
 
 A program calls a function by a number, not by an address. In another process it
 raises. Called functions are never deleted, as programs may outlive their names.
@@ -26,14 +26,14 @@ from phasic.substrates.jax.internal.native import host_functions
 from phasic.substrates.jax.internal.native import host_results
 
 _PROCESS = secrets.randbits(62)
-# The function of each number, and the kind of its result.
+# The registered calls by number, each with the kind of its result.
 _called: list[tuple[HostCall, str]] = []
 _lock = threading.Lock()
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class HostCall(rules_lib.Mapped):
-  """A function on the host, linear in each of its slots, or a transpose.
+  """A Python function that is linear in each slot, or one of its transposes.
 
   Attributes:
     functions: f and its transposes.
@@ -60,7 +60,7 @@ class HostCall(rules_lib.Mapped):
 
   @property
   def function(self) -> host_functions.HostFunction:
-    """Returns the function that is called."""
+    """Returns the Python function that this map calls."""
     function = self.functions[self.target]
     assert isinstance(function, host_functions.HostFunction)
     return function
@@ -69,7 +69,7 @@ class HostCall(rules_lib.Mapped):
     return f"bound[{self.function.name}]"
 
   def _sides(self) -> tuple[list[Any], Any, Any]:
-    """Returns the trees of the slots, and the tree and specs of the result."""
+    """Returns the trees of the slots, then the result's tree and specs."""
     trees, specs = list(self.arg_trees), list(self.arg_specs)
     if self.target == 0:
       return trees, self.out_tree, self.out_specs
@@ -93,7 +93,7 @@ class HostCall(rules_lib.Mapped):
     return [(spec.shape, spec.dtype) for spec in specs]
 
   def flat_function(self) -> Callable[..., list[Any]]:
-    """Returns the function as one of a list of leaves that returns a list."""
+    """Returns the function with a list of leaves as argument and as result."""
     trees, out_tree, _ = self._sides()
     function = self.function
     options = static_options.thaw(self.options)
@@ -111,7 +111,7 @@ class HostCall(rules_lib.Mapped):
     return call
 
   def _quick_function(self) -> Callable[..., Sequence[Any]]:
-    """Returns the same function, with fewer checks of arrays."""
+    """Returns the flat function with fewer layers and checks per call."""
     name, (_, out_tree, _) = self.function.name, self._sides()
     quick, returns = _callback(dataclasses.replace(self, levels=()))
     full = self.flat_function()
@@ -131,7 +131,7 @@ class HostCall(rules_lib.Mapped):
     return call
 
   def on_arrays(self) -> Callable[[Sequence[onp.ndarray]], list[onp.ndarray]]:
-    """Returns the function of batched host arrays, with checked results."""
+    """Returns the function of batched host arrays; it checks the results."""
     call, (_, _, specs) = self._quick_function(), self._sides()
     linear = sum(self.groups[1:])
     levels = [
@@ -150,7 +150,7 @@ class HostCall(rules_lib.Mapped):
     return run
 
   def eager(self, *operands: Any) -> list[Any]:
-    """Calls the function; exceptions go to the caller."""
+    """Calls the function directly, so that exceptions reach the caller."""
     arrays = [onp.array(x) for x in operands]
     return [jax.device_put(onp.array(x)) for x in self.on_arrays()(arrays)]
 
@@ -172,9 +172,10 @@ class HostCall(rules_lib.Mapped):
 
   def lower_cpu(self, ctx: Any, *operands: Any) -> Any:
     if not _has_callbacks():
-      kernel_ops.path_of_call()  # It warns, as `evaluate` is slower.
+      kernel_ops.path_of_call()  # Warns that the kernel cannot run.
       return None
-    # XLA removes calls without results, so their results would not be checked.
+    # XLA removes calls whose results are all empty, so their results would
+    # never be checked. A side effect keeps them.
     shapes = [spec.shape for spec in self._sides()[2]]
     is_empty = any(isinstance(n, int) and n == 0 for s in shapes for n in s)
     lowering = jax.ffi.ffi_lowering(
@@ -201,10 +202,12 @@ class HostCall(rules_lib.Mapped):
       return self._transposed(at.number), [*at.others, at.cotangents]
     own = self.target - 1
     if at.number == count - 1:
-      # In the cotangent slot: f, with the new cotangent as the slot's argument.
+      # Transposing a transpose in its cotangent slot gives f back: the new
+      # cotangent is the argument of the slot.
       slots = [*at.others[:own], at.cotangents, *at.others[own:]]
       return dataclasses.replace(self, target=0), slots
-    # In another slot: its transpose, with the slot's argument given.
+    # Transposing a transpose in another slot gives f's transpose in that slot.
+    # The cotangent is the argument of the slot that was transposed first.
     index = at.number if at.number < own else at.number + 1
     kept = [i for i in range(count) if i not in (own, index)]
     args = dict(zip(kept, at.others[:-1], strict=True))
@@ -224,7 +227,7 @@ def _are_arrays(values: Sequence[Any]) -> bool:
 
 
 def flattened(name: str, result: Any, tree: Any) -> list[Any]:
-  """Returns the leaves of a result, which must have a given tree.
+  """Returns the leaves of a result after checking its tree.
 
   Raises:
     TypeError: the result has another tree.
@@ -240,7 +243,7 @@ def flattened(name: str, result: Any, tree: Any) -> list[Any]:
 
 @functools.lru_cache(maxsize=4096)
 def _number(op: HostCall) -> int:
-  """Registers a function, and returns its number for programs."""
+  """Registers a call and returns the number by which programs call it."""
   kernel, _ = ffi_targets.load()
   function, returns = _callback(op)
   with _lock:
@@ -251,7 +254,7 @@ def _number(op: HostCall) -> int:
 
 
 def _callback(op: HostCall) -> tuple[Callable[..., Any], str]:
-  """Returns a function of arrays, and the kind of its result.
+  """Returns the Python callable of a call, and the kind of its result.
 
   The kind is an "array", a "tuple" or a "list" of arrays. There are few layers
   between program and function, as each call pays for them.
@@ -280,7 +283,7 @@ def _callback(op: HostCall) -> tuple[Callable[..., Any], str]:
 
 
 def _kind(tree: Any) -> str:
-  """Returns the kind of a tree: "array", "tuple" or "list"."""
+  """Returns whether a tree is an "array", a "tuple" of arrays or a "list"."""
   if tree == jax.tree.structure(0):
     return "array"
   leaves = (0,) * tree.num_leaves
@@ -288,7 +291,7 @@ def _kind(tree: Any) -> str:
 
 
 def _finish(number: int, result: Any) -> list[onp.ndarray]:
-  """Checks the result of a callback, and returns its arrays."""
+  """Checks the result of a callback and returns its arrays."""
   op, returns = _called[number]
   if op.levels:
     return result
@@ -304,8 +307,8 @@ def _describe(number: int, error: BaseException) -> str:
 
 
 def _has_callbacks() -> bool:
-  """Returns whether the native library, which calls Python, is loaded."""
-  with _lock:  # Two threads may call it at the same time.
+  """Starts callbacks from native code; returns whether they are available."""
+  with _lock:  # Two threads may be here at the same time.
     return _start_callbacks()
 
 
@@ -315,6 +318,6 @@ def _start_callbacks() -> bool:
   if kernel is None:
     return False
   kernel.start_callbacks(_finish, _describe, _PROCESS)
-  # Programs may still run when the interpreter exits.
+  # Programs may still run when the interpreter exits: stop their callbacks.
   atexit.register(kernel.stop_callbacks)
   return True

@@ -1,4 +1,4 @@
-"""Native ops of libraries, as maps that `multilinear` binds.
+"""Users' native ops as maps that `multilinear` binds.
 
 Integer inputs are the fixed operands of `derivatives`, which come first; native
 functions take all inputs in the declared order.
@@ -24,20 +24,20 @@ from phasic.substrates.jax.internal.native import native_shapes
 
 
 def target(name: str) -> str:
-  """Returns the FFI target of an op."""
+  """Returns the name of an op's FFI target."""
   return f"phasic_op_{name}"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ByIdentity:
-  """A bound function, compared by identity."""
+  """A bound function that compares by identity, as a cache key."""
 
   own: native_declarations.NativeFunction
 
 
 @dataclasses.dataclass(frozen=True)
 class Function(derivatives.NativeDerivatives):
-  """A bound function, and the options of a call.
+  """A bound function with the options of one call.
 
   Attributes:
     bound: the function.
@@ -90,11 +90,11 @@ class Function(derivatives.NativeDerivatives):
     )
 
   def sort(self, inputs: Sequence[Any]) -> list[Any]:
-    """Sorts inputs to operands: integers come first."""
+    """Sorts the op's inputs to operands, with integer inputs first."""
     return [inputs[i] for i in self._positions()]
 
   def unsort(self, operands: Sequence[Any]) -> list[Any]:
-    """Sorts operands back to inputs; further operands follow."""
+    """Restores the declared order of inputs, followed by further operands."""
     positions = self._positions()
     inputs: list[Any] = [None] * len(positions)
     for i, x in zip(positions, operands[: len(positions)], strict=True):
@@ -139,7 +139,7 @@ class Function(derivatives.NativeDerivatives):
     ]
 
   def has_cuda(self, own: native_declarations.Declaration) -> bool:
-    """Returns whether the library has a function for CUDA."""
+    """Returns whether the library also has a CUDA version of a function."""
     symbol = f"{target(own.name)}_cuda"
     library = self.function.library
     return native_libraries.symbol(library, symbol) is not None
@@ -150,7 +150,7 @@ class Function(derivatives.NativeDerivatives):
     own: native_declarations.Declaration,
     operands: Sequence[Any],
   ) -> Any:
-    """Lowers a call of a function of the library."""
+    """Lowers a call of one of the library's functions."""
     ctx = ctx.replace(avals_in=self.unsort(ctx.avals_in))
     options: Any = {"options": self.options}
     if self.function.handler:
@@ -160,7 +160,7 @@ class Function(derivatives.NativeDerivatives):
 
 
 class _Lowered:
-  """A map that a native function computes."""
+  """A mixin for maps that a native function computes."""
 
   function: Function
 
@@ -177,7 +177,10 @@ class _Lowered:
 
 
 class Value(_Lowered, derivatives.Forward):
-  """The op, or its native J_k, which has the floating results only."""
+  """The op itself, or its native derivative J_k.
+
+  J_k has results for the floating outputs only.
+  """
 
   function: Function
 
@@ -235,7 +238,7 @@ class Value(_Lowered, derivatives.Forward):
   def _transposed(
     self, inputs: Sequence[Any], out: Sequence[Any], along: Sequence[Any]
   ) -> list[Any]:
-    """Computes the forward rule as the transpose of the reverse rule."""
+    """Computes tangents by transposing the user's reverse rule."""
     function = self.function
     declaration = function.declaration
     reverse = function.function.vjp
@@ -271,7 +274,7 @@ class Value(_Lowered, derivatives.Forward):
     full: Any,
     like: Any,
   ) -> Any:
-    """Checks a rule's result, which must broadcast to the full shape."""
+    """Checks a rule's result and broadcasts it to the full shape."""
     declaration = self.function.declaration
     return native_rules.checked(
       jnp, declaration, rule, operand, found, (full, like.dtype)
@@ -280,7 +283,7 @@ class Value(_Lowered, derivatives.Forward):
   def _with_integers(
     self, found: Sequence[Any], primals: Sequence[Any]
   ) -> list[Any]:
-    """Returns tangents of all outputs, with zeros for integers."""
+    """Inserts zero tangents for the integer outputs."""
     rest = iter(found)
     outputs = self.function.declaration.outputs
     avals = zip(self._order_zero().abstract(*primals), outputs, strict=True)
@@ -306,7 +309,7 @@ class Value(_Lowered, derivatives.Forward):
 
 
 class Pullback(_Lowered, derivatives.Adjoint):
-  """The op's native V_k, which computes all cotangents of inputs."""
+  """The op's native V_k: the cotangents of all floating inputs."""
 
   function: Function
 
@@ -328,7 +331,7 @@ def _of_order(
   given: Sequence[native_declarations.Declaration],
   order: int,
 ) -> native_declarations.Declaration:
-  """Returns the native derivative of an order, or raises."""
+  """Returns the native derivative of an order; raises if there is none."""
   if order > len(given):
     raise NotImplementedError(
       function.declaration.error(
@@ -340,7 +343,7 @@ def _of_order(
 
 
 def _attribute(value: Any) -> Any:
-  """Converts a Python number to an attribute of JAX's FFI."""
+  """Converts a Python number to an attribute of the FFI."""
   if isinstance(value, bool) or not isinstance(value, (int, float)):
     return value
   return onp.int64(value) if isinstance(value, int) else onp.float64(value)

@@ -1,4 +1,4 @@
-"""Native ops of libraries in JAX.
+"""Users' native ops in JAX.
 
 The op and its derivatives are maps that `multilinear` binds. Rules in array
 code are traced when derivatives are computed. JAX transposes and differentiates

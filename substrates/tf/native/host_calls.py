@@ -1,4 +1,4 @@
-"""Calls of Python functions of NumPy arrays by TensorFlow.
+"""Calls of users' Python functions on NumPy arrays by TensorFlow.
 
 `host_programs` calls functions, and `host_family` has linear ones.
 """
@@ -101,9 +101,7 @@ def is_differentiable(x: Any) -> bool:
 
 def forward_rule(f: Callable[..., Any]) -> Callable[..., Any]:
   """Returns a forward rule `vjp_fwd` whose residuals are the arguments."""
-  del (
-    f
-  )  # `custom_gradient` knows the result, so the function is not called again.
+  del f  # `custom_gradient` has the result already.
   return lambda *args: (None, args)
 
 
@@ -114,5 +112,5 @@ def conjugated(tree: Any) -> Any:
 
 def no_cotangent(x: Any) -> Any:
   """Returns the backend's cotangent for an argument without derivative."""
-  # With a value instead of None, the gradient of the argument runs and raises.
+  # Zeros in place of None make the argument's own gradient run, which raises.
   return trees.map_leaves(tf.zeros_like, x)

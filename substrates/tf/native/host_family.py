@@ -1,4 +1,4 @@
-"""Multilinear Python functions on the host, in TensorFlow.
+"""Users' multilinear Python functions on the host, in TensorFlow.
 
 The gradients of a function and its transposes are again in this family. There
 is no gradient in the fixed arguments; using it raises.
@@ -23,7 +23,7 @@ def family(
   arg_specs: tuple[Any, ...],
   out_specs: Any,
 ) -> "Family":
-  """Returns the family of functions for specs of arguments and results.
+  """Returns the `Family` of a function for given specs.
 
   Args:
     functions: f and its transposes.
@@ -33,13 +33,13 @@ def family(
   """
   function = functions[0]
   assert isinstance(function, host_functions.HostFunction)
-  # The family is cached with the function, which identifies it.
+  # The cache lives as long as the function, which is part of the key.
   make = function.keeping(_family)
   return make(tuple(functions), options, _Key((arg_specs, out_specs)))
 
 
 def conjugated(tree: Any) -> Any:
-  """Returns the complex conjugates."""
+  """Returns the complex conjugates of all leaves."""
   return trees.map_leaves(
     lambda x: tf.math.conj(x) if tf.as_dtype(x.dtype).is_complex else x, tree
   )
@@ -53,7 +53,7 @@ def is_differentiable(x: Any) -> bool:
 
 
 class Family:
-  """A function that is linear in each of its slots, and its transposes.
+  """A function that is linear in each argument (slot), with its transposes.
 
   Gradients of the functions are again functions of the family.
   """
@@ -72,7 +72,7 @@ class Family:
     self._ops = [self._op(target) for target in range(len(functions))]
 
   def apply(self, target: int, fixed: Any, slots: Sequence[Any]) -> Any:
-    """Calls f, or, for i + 1, its transpose in slot i.
+    """Calls f for target 0, or its transpose in slot i for target i + 1.
 
     The slots of a transpose are f's other slots and the cotangent.
     """
@@ -124,17 +124,19 @@ class Family:
     slots: Sequence[Any],
     cotangent: Any,
   ) -> Any:
-    """Returns the transpose in a slot of f, or of one of its transposes."""
+    """Computes the transpose, in one slot, of f or of one of its transposes."""
     others = [x for i, x in enumerate(slots) if i != slot]
     count = len(self._arg_specs)
     if target == 0:
       return self.apply(slot + 1, fixed, [*others, cotangent])
     own = target - 1
     if slot == count - 1:
-      # In the cotangent slot: f, with the new cotangent as the slot's argument.
+      # Transposing a transpose in its cotangent slot gives f back: the new
+      # cotangent is the argument of the slot.
       args = [*others[:own], cotangent, *others[own:]]
       return self.apply(0, fixed, args)
-    # In another slot: its transpose, with the slot's argument given.
+    # Transposing a transpose in another slot gives f's transpose in that slot.
+    # The cotangent is the argument of the slot that was transposed first.
     index = slot if slot < own else slot + 1
     kept = [i for i in range(count) if i not in (own, index)]
     known = dict(zip(kept, others[:-1], strict=True))
@@ -144,7 +146,7 @@ class Family:
 
 
 class _Key:
-  """A tree of specs, hashable."""
+  """A hashable tree of specs."""
 
   def __init__(self, tree: Any):
     self.tree = tree
@@ -172,7 +174,7 @@ def _fixed_gradients(
   fixed: Any,
   cotangent: Any,
 ) -> Any:
-  """Returns gradients in fixed arguments, which must not be used.
+  """Returns gradients in the fixed arguments; using them raises.
 
   A tape requests all gradients of an op, and uses some. Eagerly they are zeros
   here, and using one calls `_constant`, which raises. In a graph they are maps
@@ -196,7 +198,7 @@ def _fixed_gradients(
 def _evaluate_broken(
   message: str, x: tf.Tensor, cotangents: tuple[tf.Tensor, ...]
 ) -> tf.Tensor:
-  """Returns zeros of the shape of x if the others are zero; else it raises."""
+  """Returns zeros like x if all cotangents are zero; else raises."""
   if tf.executing_eagerly():
     raise NotImplementedError(message)
 
@@ -215,14 +217,14 @@ def _transpose_broken(message: str, args: Any, cotangent: tf.Tensor) -> Any:
   return None, tuple(_broken(message, c, (cotangent,)) for c in others)
 
 
-# Forward mode transposes it, and must fail too.
+# Forward mode transposes this function's gradient, which must raise too.
 _broken = custom_gradient.custom_gradient(
   vjp_fwd=lambda message, *args: (None, args),
   vjp_bwd=_transpose_broken,
   nondiff_argnums=(0,),
 )(_evaluate_broken)
 
-# It returns its argument; its gradient raises.
+# The identity, with a gradient that raises.
 _constant = custom_gradient.custom_gradient(
   vjp_fwd=lambda message, x: (None, x),
   vjp_bwd=lambda message, x, cotangent: (_broken(message, x, (cotangent,)),),

@@ -1,4 +1,4 @@
-"""Python functions on the host, called eagerly and by TensorFlow's graphs.
+"""Users' Python functions on the host, called eagerly and by graphs.
 
 In a graph a call is a stateless `tf.numpy_function`, so unused results are not
 computed. TensorFlow numbers such functions in each process. The first argument
@@ -26,7 +26,7 @@ _PROCESS = secrets.randbits(62)
 
 
 class Running:
-  """Counts running calls of graphs, which an exit of the interpreter awaits."""
+  """A count of running graph calls, for which the exit of Python waits."""
 
   def __init__(self) -> None:
     self._lock = threading.Lock()
@@ -45,7 +45,7 @@ class Running:
       self._count -= 1
 
   def stop(self) -> None:
-    """Waits for running calls; later calls raise.
+    """Waits for running calls to end; later calls raise.
 
     A forked process does not wait, as it does not have the calling threads.
     """
@@ -67,7 +67,7 @@ def evaluate(
   options: Mapping[str, Any],
   like: Any,
 ) -> Any:
-  """Calls a function; `like` has the specs of its result, or None."""
+  """Calls a function; `like` has the specs of its result, or is None."""
   if tf.executing_eagerly():
     arrays = trees.map_leaves(lambda x: onp.array(x.numpy()), args)
     result = function.f(*arrays, **options)
@@ -98,7 +98,7 @@ def in_graph(
   like: Any,
   name: str = "a bound function",
 ) -> Any:
-  """Adds a call of a function of flat arrays to the graph."""
+  """Adds an op to the graph that calls a function of flat arrays."""
   specs = trees.flatten(like)
   if not specs:
     return trees.pack(like, [])
@@ -129,7 +129,7 @@ def in_graph(
 
 
 def failing(message: str, values: Sequence[tf.Tensor], like: Any) -> Any:
-  """Raises; in a graph it raises when it runs and its result is used."""
+  """Raises eagerly; in a graph returns a result that raises when it runs."""
   if tf.executing_eagerly():
     raise NotImplementedError(message)
 
@@ -141,7 +141,7 @@ def failing(message: str, values: Sequence[tf.Tensor], like: Any) -> Any:
 
 
 def _checked(name: str, result: Any, like: Any) -> list[onp.ndarray]:
-  """Checks a result by the specs `like`, and returns its arrays."""
+  """Checks a result by the specs `like`; returns its arrays."""
   if not trees.same(result, like):
     raise TypeError(
       f"{name} returned a structure {_shown(result)}: it must be "
@@ -174,7 +174,7 @@ def spec(name: str, x: Any) -> host_results.ArraySpec:
 
 
 def _numeric(name: str, dtype: Any) -> tf.DType:
-  """Converts a dtype to TensorFlow's; it must be numeric or bool."""
+  """Converts a numeric or bool dtype to TensorFlow's; raises TypeError."""
   try:
     found = tf.as_dtype(dtype)
   except TypeError:
@@ -185,7 +185,7 @@ def _numeric(name: str, dtype: Any) -> tf.DType:
 
 
 def tensor(x: Any) -> tf.Tensor:
-  """Converts to a tensor; Python numbers get NumPy's dtypes."""
+  """Converts to a tensor, with NumPy's dtypes for Python numbers."""
   if tf.is_tensor(x) or isinstance(x, tf.Variable):
     return tf.convert_to_tensor(x)
   return tf.convert_to_tensor(onp.asarray(x))

@@ -1,4 +1,4 @@
-"""Python functions on the host, called by programs of TensorFlow's XLA.
+"""Users' Python functions on the host, called by programs of XLA.
 
 `tf.function(jit_compile=True)` does not support `tf.numpy_function`. Programs
 call a handler in phasic's library, which calls Python functions by number.
@@ -48,7 +48,7 @@ def call(
   specs: Sequence[host_results.ArraySpec],
   name: str,
 ) -> list[tf.Tensor]:
-  """Adds a call of a function of flat arrays to a program.
+  """Adds a call of a function of flat arrays to an XLA program.
 
   Args:
     on_host: the function; its results are checked.
@@ -66,7 +66,7 @@ def call(
       f"{name}, a Python function, needs sizes that are known with "
       "jit_compile=True"
     )
-  phase_type_op.in_xla()  # It registers the handlers.
+  phase_type_op.in_xla()  # Registers the handlers.
   _start(process)
   with _lock:
     number = len(_called)
@@ -82,20 +82,21 @@ def call(
     [xla_programs.Result(tf.as_dtype(s.dtype), tuple(s.shape)) for s in specs],
     _TARGET,
     config,
-    # XLA removes calls without results, so their results would not be checked.
+    # XLA removes calls whose results are all empty, so their results would
+    # never be checked. A side effect keeps them.
     has_side_effect=any(0 in s.shape for s in specs),
   )
 
 
 @xla_calls.register_gradient("PhasicHostCall")
 def _gradient(op: Any, *upstream: Any) -> list[None]:
-  """Returns None, as derivatives are by rules, see `custom_gradient`."""
+  """Returns no gradients: `custom_gradient` has the rules."""
   del upstream
   return [None] * len(op.inputs)
 
 
 def _start(process: int) -> None:
-  """Sets the library's callback, once."""
+  """Sets the Python callback of the native library, once."""
   with _lock:
     if _started:
       return
@@ -103,13 +104,13 @@ def _start(process: int) -> None:
     start.argtypes = (_Callback, ctypes.c_int64)
     start.restype = None
     start(_callback, process)
-    # Programs may still run when the interpreter exits.
+    # Programs may still run when the interpreter exits: stop their callbacks.
     atexit.register(_stop)
     _started.append(os.getpid())
 
 
 def _stop() -> None:
-  """Waits for running calls; later calls raise.
+  """Waits for running calls to end; later calls raise.
 
   A forked process does not wait, as it does not have the calling threads.
   """
@@ -119,7 +120,8 @@ def _stop() -> None:
   while stop() and os.getpid() in _started:
     pause = 0.1
     time.sleep(0.001)
-  # Threads whose programs end now need the GIL to return to Python.
+  # Threads whose programs are ending need the GIL to return to Python: let them
+  # have it.
   time.sleep(pause)
 
 
@@ -133,7 +135,10 @@ def _callback(
   message: int,
   message_size: int,
 ) -> int:
-  """Calls a function; returns 1, or 0 with a message after an exception."""
+  """Calls a registered function; returns 1, or 0 after an exception.
+
+  The exception's message is written to `message`.
+  """
   try:
     results = _called[number](*(_copy(inputs[i]) for i in range(num_inputs)))
     for i, result in zip(range(num_outputs), results, strict=True):
@@ -156,7 +161,7 @@ def _shape(buffer: native_libraries.Buffer) -> tuple[int, ...]:
 
 
 def _copy(buffer: native_libraries.Buffer) -> onp.ndarray:
-  """Copies an argument, as XLA reuses the memory."""
+  """Copies an argument from a buffer, as XLA reuses the memory."""
   array = onp.empty(_shape(buffer), _dtype(buffer))
   if array.nbytes:
     ctypes.memmove(array.ctypes.data, buffer.data, array.nbytes)
@@ -176,7 +181,7 @@ def _fill(
 
 
 def _write(text: str, message: int, message_size: int) -> None:
-  """Writes a message as complete UTF-8 characters without null."""
+  """Writes a message as whole UTF-8 characters without null characters."""
   data = text.replace("\0", " ").encode(errors="replace")[: message_size - 1]
   data = data.decode(errors="ignore").encode() + b"\0"
   ctypes.memmove(message, data, len(data))

@@ -1,4 +1,4 @@
-"""Calls of the native ops of libraries, without derivatives."""
+"""Calls of users' native ops, without derivatives."""
 
 from collections.abc import Sequence
 import functools
@@ -16,7 +16,7 @@ from phasic.substrates.tf.internal.native import native_shapes
 
 
 def op_type(declaration: native_declarations.Declaration) -> str:
-  """Returns the op's name in graphs, as in phasic/op/tensorflow.h."""
+  """Returns the name of the op in graphs; phasic/op/tensorflow.h defines it."""
   return _op_type(declaration.name)
 
 
@@ -28,7 +28,7 @@ def _op_type(name: str) -> str:
 def op_function(
   library: str, declaration: native_declarations.Declaration
 ) -> Any:
-  """Returns the Python function of an op.
+  """Returns the Python function that calls an op of a library.
 
   Raises:
     FileNotFoundError: there is no such library.
@@ -54,7 +54,7 @@ def call(
   operands: Sequence[tf.Tensor],
   options: str,
 ) -> list[tf.Tensor]:
-  """Calls a function of the library.
+  """Calls one of a library's native functions.
 
   Args:
     function: the op to which it belongs.
@@ -69,7 +69,7 @@ def call(
   common = next((x.dtype for own, x in pairs if own.type == "T"), None)
   op = op_function(function.tf_library, declaration)
   if not tf.executing_eagerly():
-    # AutoGraph would warn, as the function has no source to convert.
+    # The function has no source to convert, so AutoGraph would warn.
     op = tf.autograph.experimental.do_not_convert(op)
   results = op(
     sizes=_sizes(function, declaration, operands),
@@ -95,7 +95,7 @@ def _call_in_xla(
   operands: Sequence[tf.Tensor],
   options: str,
 ) -> list[tf.Tensor]:
-  """Calls a function in a program compiled with `jit_compile=True`."""
+  """Calls a native function in a program compiled with XLA."""
   target = f"phasic_op_{declaration.name}"
   symbol = native_libraries.symbol(function.tf_library, f"{target}_register")
   xla_calls.register(symbol, declaration.name)
@@ -152,7 +152,7 @@ def result_shapes(
   declaration: native_declarations.Declaration,
   operands: Sequence[tf.Tensor],
 ) -> list[Any]:
-  """Returns static shapes of the results, from those of the operands."""
+  """Returns the static shapes of results, given the operands."""
   shapes = [known_shape(x) for x in operands]
   known = [shape for shape in shapes if shape is not None]
   if len(known) < len(shapes):
@@ -167,11 +167,11 @@ def result_shapes(
 
 
 def known_shape(x: tf.Tensor) -> tuple[Any, ...] | None:
-  """Returns a static shape, None if the rank is unknown."""
+  """Returns a tensor's static shape; None if even the rank is unknown."""
   return None if x.shape.rank is None else tuple(x.shape.as_list())
 
 
-# Loaded libraries by resolved paths, and the library of each op.
+# Loaded modules by library path, and the library of each op.
 _modules: dict[str, Any] = {}
 _owners: dict[str, str] = {}
 _lock = threading.Lock()
@@ -186,8 +186,8 @@ def _load(library: str, op: str) -> Any:
 
 
 def _load_first(library: str, op: str) -> Any:
-  # Ops are read from the file first: loading a second kernel of an op would
-  # break the first one too.
+  # Read the names from the file first: loading a second kernel for the same op
+  # would break the first one too.
   names = native_files.ops(op, "tf_library", library, of_tensorflow=True)
   for name in names:
     if (other := _owners.get(_op_type(name))) is not None:
@@ -195,7 +195,8 @@ def _load_first(library: str, op: str) -> Any:
         f"op {name}: {library} has it, and so has {other}, which is loaded: "
         "names of ops must be unique in TensorFlow. Give PHASIC_OP another name"
       )
-  # TensorFlow must load it first: with another loader it misses the new ops.
+  # TensorFlow must be the first to load the library: it misses the ops of a
+  # library that another loader has loaded.
   try:
     module = tf.load_op_library(library)
   except tf.errors.OpError as error:
@@ -209,7 +210,7 @@ def _sizes(
   declaration: native_declarations.Declaration,
   operands: Sequence[tf.Tensor],
 ) -> Any:
-  """Computes the sizes of all dimensions, if outputs have extra ones."""
+  """Computes the sizes of all dimensions if outputs have extra dimensions."""
   names = declaration.dim_names
   if not declaration.own_dims:
     return tf.zeros([len(names)], tf.int64)

@@ -1,4 +1,4 @@
-"""The registered gradients of the native ops of libraries."""
+"""Registered gradients of users' native ops."""
 
 from collections.abc import Callable, Sequence
 import functools
@@ -14,7 +14,7 @@ from phasic.substrates.tf.internal.native import native_results
 
 
 class _Role(NamedTuple):
-  """The role of a native function: a bound function or its derivative.
+  """What a native function computes: an op, or one of its derivatives.
 
   Attributes:
     function: the bound function.
@@ -29,9 +29,9 @@ class _Role(NamedTuple):
   order: int
 
 
-# Roles by the attribute `bound` of ops. Keys are the same in every process that
-# binds the same functions in the same order, so that a SavedModel finds the
-# rules.
+# Roles by the attribute `bound` of ops. The keys are reproducible: every
+# process that binds the same functions in the same order has the same keys. So
+# a SavedModel finds its rules.
 _roles: dict[str, _Role] = {}
 _keys: dict[int, str] = {}
 _registered: set[str] = set()
@@ -39,7 +39,7 @@ _lock = threading.Lock()
 
 
 def register(function: native_declarations.NativeFunction) -> str:
-  """Registers the gradients of a bound function, and returns its key."""
+  """Registers the gradients of a bound function; returns its key."""
   with _lock:
     return _register(function)
 
@@ -76,7 +76,7 @@ def call(
   operands: Sequence[tf.Tensor],
   options: str,
 ) -> list[tf.Tensor]:
-  """Calls a bound function; arguments are as in `native_calls.call`."""
+  """Calls a native function of a bound op, with its gradient."""
   return native_calls.call(function, key, declaration, operands, options)
 
 
@@ -89,8 +89,8 @@ def _gradient(op: Any, *upstream: Any) -> list[Any]:
       "that binds it before computing derivatives"
     )
   options = _text(op.get_attr("options"))
-  inputs, outputs = list(op.inputs)[1:], list(op.outputs)  # Without `sizes`.
-  # A tape lists the gradients that it does not use; a graph operation does not.
+  inputs, outputs = list(op.inputs)[1:], list(op.outputs)  # Drop `sizes`.
+  # A tape lists unused gradients; a graph operation does not.
   unused = set(getattr(op, "skip_input_indices", None) or ())
   wanted = [i + 1 not in unused for i in range(len(inputs))]
   return [None, *_cotangents(role, options, inputs, outputs, upstream, wanted)]
@@ -160,7 +160,7 @@ def _transposed(
   outputs: Sequence[tf.Tensor],
   cotangents: Sequence[Any],
 ) -> list[Any]:
-  """Transposes the forward rule, which is linear in its tangents."""
+  """Computes cotangents by transposing the user's forward rule."""
   free = [
     tf.zeros_like(x)
     for _, x in native_declarations.inexact(declaration.inputs, inputs)
@@ -186,7 +186,10 @@ def _by_native(
   cotangents: Sequence[Any],
   wanted: Sequence[bool],
 ) -> list[Any]:
-  """Computes cotangents by the family J_k, V_k, as JAX's `derivatives`."""
+  """Computes cotangents by the native derivatives J_k and V_k.
+
+  See `derivatives` of the JAX substrate for the family.
+  """
   function = role.function
   declared = function.declaration.inputs
   free = [i for i, own in enumerate(declared) if own.is_inexact]
@@ -196,10 +199,11 @@ def _by_native(
     rest[i : i + len(free)]
     for i in range(0, len(free) * (k - role.is_adjoint), len(free))
   ]
-  given = rest[len(groups) * len(free) :]  # The cotangents of an adjoint.
+  given = rest[len(groups) * len(free) :]  # The adjoint's own cotangents.
   given_cotangents = [ct for ct in cotangents if ct is not None]
   member = functools.partial(_member, function, role.key, options, primals)
-  # Derivatives in the primals, and in directions and cotangents.
+  # Cotangents of the primals come from `of_x`; `parts` has one entry for each
+  # group of directions or cotangents.
   if role.is_adjoint:
     of_x = _Part(True, k + 1, [*groups, given_cotangents, given], len(free))
     parts = [
@@ -224,7 +228,7 @@ def _by_native(
 
 
 class _Part(NamedTuple):
-  """A member of the family that computes the cotangents of some inputs.
+  """A native derivative that computes the cotangents of some inputs.
 
   Attributes:
     is_adjoint: whether it is a V_k, not a J_k.
@@ -250,7 +254,7 @@ def _member(
   primals: Sequence[tf.Tensor],
   part: _Part,
 ) -> list[tf.Tensor]:
-  """Returns J_k or V_k, or a function that raises if it does not exist."""
+  """Calls J_k or V_k; raises NotImplementedError if there is none."""
   is_adjoint, order, groups, _ = part
   family = function.adjoint if is_adjoint else function.forward
   if order <= len(family):
@@ -267,7 +271,7 @@ def _member(
   )
   if tf.executing_eagerly():
     raise NotImplementedError(message)
-  # A graph may be pruned later, so it may raise only when it runs.
+  # A graph may never run this part, so it must raise only at run time.
 
   def fail(*arrays: Any) -> Any:
     raise NotImplementedError(message)
@@ -287,7 +291,7 @@ def _member(
 
 
 def _summed(x: tf.Tensor, like: tf.Tensor) -> tf.Tensor:
-  """Sums x over broadcast batch dimensions, to the shape of `like`."""
+  """Sums x over broadcast batch dimensions to the shape of `like`."""
   full = tf.broadcast_dynamic_shape(tf.shape(x), tf.shape(like))
   x = tf.broadcast_to(x, full)
   axes, _ = tf.raw_ops.BroadcastGradientArgs(s0=tf.shape(like), s1=full)

@@ -1,4 +1,4 @@
-"""Native ops of libraries in TensorFlow.
+"""Users' native ops in TensorFlow.
 
 Each op has a registered gradient, which looks up the binding by the attribute
 `bound`. TensorFlow transposes registered gradients for forward mode.

@@ -1,4 +1,4 @@
-"""Checks of the results of derivative rules of native ops.
+"""Checks of what the derivative rules of native ops return.
 
 Shapes that are unknown when a graph is built are checked when it runs. Programs
 compiled with `jit_compile=True` have no such checks.
@@ -22,7 +22,7 @@ def tangents(
   found: Any,
   outputs: Sequence[tf.Tensor],
 ) -> list[tf.Tensor]:
-  """Checks and broadcasts the results of a forward rule.
+  """Checks a forward rule's results and broadcasts them to the outputs.
 
   Raises:
     TypeError: a result has another dtype; Python numbers have any.
@@ -45,7 +45,7 @@ def cotangents(
   found: Any,
   inputs: Sequence[tf.Tensor],
 ) -> list[tf.Tensor]:
-  """Checks the results of a reverse rule for the floating inputs.
+  """Checks a reverse rule's results for the floating inputs.
 
   Raises:
     TypeError: a result has another dtype; Python numbers have any.
@@ -75,7 +75,7 @@ def cotangents(
 
 
 class _Like(NamedTuple):
-  """The required spec of a rule's result.
+  """The dtype and shape that a rule's result must have.
 
   Attributes:
     rule: the rule's name.
@@ -95,7 +95,10 @@ class _Like(NamedTuple):
 def _checked(
   declaration: native_declarations.Declaration, like: _Like, found: Any
 ) -> tuple[tf.Tensor, tf.Tensor | None]:
-  """Checks a result; returns the full shape too, if a later check needs it."""
+  """Checks and converts one result of a rule.
+
+  Also returns the full shape if a later check needs it, else None.
+  """
   has_tensors = any(map(tf.is_tensor, tf.nest.flatten(found)))
   x = tf.convert_to_tensor(found if has_tensors else onp.asarray(found))
   native_rules.check_dtype(
@@ -115,7 +118,7 @@ def _checked(
     return x, None
   full = like.full()
   with tf.control_dependencies([_assertion(declaration, like, x, full)]):
-    # All later operations depend on the checks.
+    # Make all later operations depend on these checks.
     return tf.reshape(x, tf.identity(tf.shape(x))), tf.identity(full)
 
 
@@ -129,7 +132,7 @@ def _assertion(
   x: tf.Tensor,
   full: tf.Tensor,
 ) -> Any:
-  """Checks a result when a graph runs, as `native_rules.check_result`."""
+  """Builds the shape check of `native_rules.check_result` into the graph."""
   own, event = tf.shape(x), len(like.operand.dims)
   rank, missing = tf.size(full), tf.size(full) - tf.size(own)
   padded = tf.concat([tf.ones([tf.maximum(missing, 0)], tf.int32), own], 0)
