@@ -1,4 +1,4 @@
-"""What every rule works on: one parsed text, its edits and its problems."""
+"""What each rewriting rule reads and writes: text, edits and problems."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from substrates.meta import source as source_lib
 
 @dataclasses.dataclass
 class Context:
-  """One text on its way to one substrate.
+  """The state of rewriting one text for one substrate.
 
   Attributes:
     source: the parsed text.
@@ -50,7 +50,7 @@ class Context:
     self.replace_span(self.source.start(node), self.source.end(node), text)
 
   def _is_located(self, node: ast.expr) -> bool:
-    """Whether the node's position is right; it may not be in an f-string."""
+    """Returns whether a node's position is right; f-strings may shift it."""
     try:
       found = ast.parse(self.source.segment(node), mode="eval").body
     except SyntaxError:
@@ -62,19 +62,19 @@ class Context:
     self.edits.append(source_lib.Edit(start, end, text))
 
   def set_parents(self) -> None:
-    """Gives every node of the tree its `parent`."""
+    """Sets the attribute `parent` of every node of the tree."""
     for node in ast.walk(self.source.tree):
       for child in ast.iter_child_nodes(node):
         child.parent = node  # type: ignore[attr-defined]
 
 
 def parent(node: ast.AST) -> ast.AST:
-  """The node that `node` is a part of; needs `Context.set_parents`."""
+  """Returns the parent of a node; needs `Context.set_parents`."""
   return node.parent  # type: ignore[attr-defined]
 
 
 def root_name(node: ast.AST) -> str | None:
-  """`a` for `a`, `a.b`, `a.b.c`; None for anything else."""
+  """Returns the name `a` for `a`, `a.b` or `a.b.c`; else None."""
   while isinstance(node, ast.Attribute):
     node = node.value
   return node.id if isinstance(node, ast.Name) else None

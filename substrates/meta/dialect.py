@@ -1,4 +1,4 @@
-"""The dialect: functions, not methods; values, not stores."""
+"""Checks the dialect: functions instead of methods, no in-place stores."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def check(ctx: context.Context) -> None:
 
 
 def _known(receiver: ast.expr, origins: origins_lib.Origins) -> bool:
-  """Whether the receiver is a module, `self`, a class or `super()`."""
+  """Returns whether the receiver is a module, `self`, a class or `super()`."""
   if isinstance(receiver, ast.Call):
     return isinstance(receiver.func, ast.Name) and receiver.func.id == "super"
   if isinstance(receiver, ast.Name) and (

@@ -1,4 +1,4 @@
-"""The examples of docstrings, as code that stands where it stands."""
+"""Extracts the examples of docstrings as code at their own positions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _OWNERS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def examples(source: source_lib.Source) -> list[source_lib.Source]:
-  """One source for each docstring that has examples.
+  """Returns a source for each docstring that has examples.
 
   Raises:
     RewriteError: if the lines after `>>>` do not parse, or stand in a way
@@ -43,7 +43,7 @@ def _example(
   shifts: dict[int, int] = {}
   raw = source.segment(node).lower().startswith(("r'", 'r"'))
   prompts = 0
-  indent: str | None = None  # of the example that the last line belongs to
+  indent: str | None = None  # The current example's indentation.
   for line in range(node.lineno, (node.end_lineno or 0) + 1):
     text = source.lines[line - 1]
     match = _PROMPT.match(text)

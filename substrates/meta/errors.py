@@ -1,4 +1,4 @@
-"""What the rewriter refuses, with the place it was found at."""
+"""The rewriter's error messages, with the position in the source."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Problem:
-  """One refused construct; prints as `file:line:column: message`.
+  """A refused construct; it prints as `file:line:column: message`.
 
   Attributes:
     path: the source file, relative to the source root.
@@ -26,7 +26,7 @@ class Problem:
 
 
 class RewriteError(Exception):
-  """Raised with every problem of a file, one a line.
+  """The error with all problems of a file, one on each line.
 
   Attributes:
     problems: the problems, in the order of the file.

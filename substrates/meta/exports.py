@@ -1,4 +1,4 @@
-"""The public names of a hand-written module, found without importing it."""
+"""Finds the public names of a module without importing it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 
 
 def public_names(text: str, package: str) -> frozenset[str]:
-  """The names that `module.<name>` may use.
+  """Returns the names that `module.<name>` may use.
 
   `__all__` decides where there is one. Otherwise these are the functions,
   classes, assignments and names imported from `package` that do not start

@@ -1,4 +1,4 @@
-"""Branches on MODE: only the target's branch is kept, line for line.
+"""Keeps only the target's branch of each `if` on MODE, line for line.
 
 A file that cannot do without a branch says `MODE = "numpy"` at its top and
 tests `MODE == "jax"`, `MODE != "jax"`, `MODE in ("jax", "tf")` or
@@ -26,7 +26,7 @@ def _is_mode_name(name: str) -> bool:
 
 
 class _Folder:
-  """Folds the branches of one file and takes them out of its tree."""
+  """Replaces the branches on MODE in one file, and in its syntax tree."""
 
   def __init__(self, ctx: context.Context):
     self.ctx = ctx
@@ -35,7 +35,7 @@ class _Folder:
     self.first_test: ast.expr | None = None
 
   def truth(self, test: ast.expr) -> bool | None:
-    """The value of a test on MODE; None where it is something else."""
+    """Returns the value of a test on MODE; None for any other test."""
     if not (
       isinstance(test, ast.Compare)
       and isinstance(test.left, ast.Name)
@@ -62,7 +62,7 @@ class _Folder:
     return None
 
   def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
-    """Folds the branches among the statements of one block."""
+    """Folds the branches on MODE in the statements of a block."""
     kept: list[ast.stmt] = []
     empty: list[tuple[ast.stmt, int]] = []
     for statement in body:
@@ -99,7 +99,7 @@ class _Folder:
     return kept
 
   def chain(self, statement: ast.If) -> list[ast.stmt]:
-    """Drops a whole if chain but for the body that is chosen."""
+    """Replaces an if chain by the body of the chosen branch."""
     self.first_test = self.first_test or statement.test
     lines = self.ctx.source.lines
     for line in range(statement.lineno, (statement.end_lineno or 0) + 1):
@@ -138,7 +138,7 @@ class _Folder:
     return body
 
   def record(self) -> None:
-    """Turns what was found into edits."""
+    """Records edits for all replaced and dedented lines."""
     inside_string = set()
     for node in ast.walk(self.ctx.source.tree):
       if isinstance(node, ast.JoinedStr) or (
@@ -158,7 +158,7 @@ class _Folder:
 
 
 def fold(ctx: context.Context) -> None:
-  """Folds MODE branches; later rules see only what is kept."""
+  """Folds branches on MODE, so that later rules see only kept code."""
   tree = ctx.source.tree
   folder = _Folder(ctx)
   assignments = [

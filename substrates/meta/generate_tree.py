@@ -1,4 +1,4 @@
-"""Generates all three substrates for work without Bazel.
+"""Generates the packages of all three substrates without Bazel.
 
     python substrates/meta/generate_tree.py --outputs_root /tmp/tree
     cd /tmp/tree && pytest tests/generated/jax
@@ -18,8 +18,8 @@ import pathlib
 import sys
 
 if __package__ in (None, ""):
-  # Run as a script: import from where the script was found, not from where
-  # its links lead, so that a sandboxed build sees its own files only.
+  # As a script, import from the path by which the script was called, not from
+  # the target of its links: so a sandboxed build reads only its own files.
   sys.path[0] = os.path.abspath(os.path.join(__file__, "..", "..", ".."))
 
 from substrates.meta import errors
@@ -28,7 +28,7 @@ from substrates.meta import paths
 from substrates.meta import rewriter
 from substrates.meta import tables
 
-# Where a tree brings no `__init__` of its own.
+# Used where the tree has no `__init__` of its own.
 _PACKAGE = '__version__ = "0"\n_PROJECT = "phasic-substrates"\n'
 
 
@@ -44,7 +44,7 @@ def _sources(root: pathlib.Path, substrate: str) -> Iterator[str]:
 
 
 def _copies(root: pathlib.Path) -> dict[str, str]:
-  """Texts that are the same in every substrate."""
+  """Returns the texts that are the same in every substrate, by path."""
   texts = {}
   for name in ("phasic/__init__.py", "phasic/py.typed"):
     if (root / name).exists():
@@ -61,7 +61,7 @@ def _copies(root: pathlib.Path) -> dict[str, str]:
 def tree(
   root: pathlib.Path, substrates: Sequence[str]
 ) -> tuple[dict[str, str], list[errors.Problem]]:
-  """The texts of the tree, by path, and everything that was refused."""
+  """Returns the texts of the tree by path, and all refused constructs."""
   texts = _copies(root)
   problems: list[errors.Problem] = []
   texts["phasic/substrates/__init__.py"] = packages.init_text("substrates", "")
@@ -108,7 +108,7 @@ def tree(
 def _write(
   texts: dict[str, str], links: dict[str, pathlib.Path], output: pathlib.Path
 ) -> int:
-  """Writes what changed; returns how many files that were.
+  """Writes changed files; returns how many there were.
 
   Args:
     texts: by path.
@@ -168,7 +168,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     "phasic/include": root / "phasic" / "include",
   }
   written = _write(texts, links, output)
-  problems = list(dict.fromkeys(problems))  # many are found three times
+  problems = list(dict.fromkeys(problems))  # Many are found three times.
   for problem in problems:
     print(problem, file=sys.stderr)
   print(

@@ -1,4 +1,4 @@
-"""The golden files: the rewriter's whole output for testdata/source.
+"""The golden files: what the rewriter must return for testdata/source.
 
 They end in .txt so that no tool takes them for code of the project.
 """
@@ -16,7 +16,7 @@ _TESTDATA = pathlib.Path(__file__).parent / "testdata"
 SOURCE = _TESTDATA / "source"
 GOLDEN = _TESTDATA / "golden"
 
-# Golden directories of --omit_deps, for JAX.
+# Golden directories for runs with --omit_deps, for JAX.
 _OMITTED = {
   "omit_one": "phasic.distributions.erlang",
   "omit_module": "//phasic/distributions:phase_type",
@@ -25,7 +25,7 @@ _OMITTED = {
 
 
 def sources(substrate: str) -> list[str]:
-  """The sources that a substrate has, by their path in a source tree."""
+  """Returns the paths of the sources that a substrate has."""
   names = []
   for path in sorted(SOURCE.rglob("*.py.txt")):
     name = path.relative_to(SOURCE).as_posix().removesuffix(".txt")
@@ -38,7 +38,7 @@ def sources(substrate: str) -> list[str]:
 
 
 def outputs(substrate: str, names: list[str], *options: str) -> dict[str, str]:
-  """Runs the command line on a copy of the sources, without `.txt`.
+  """Rewrites a copy of the sources by the command line; returns the outputs.
 
   Args:
     substrate: the target.
@@ -65,7 +65,7 @@ def outputs(substrate: str, names: list[str], *options: str) -> dict[str, str]:
 
 
 def expected() -> dict[str, str]:
-  """The golden files as they are, by `<directory>/<output path>`."""
+  """Returns the stored golden files by `<directory>/<output path>`."""
   return {
     path.relative_to(GOLDEN).as_posix().removesuffix(".txt"): path.read_text(
       encoding="utf-8"
@@ -75,7 +75,7 @@ def expected() -> dict[str, str]:
 
 
 def actual() -> dict[str, str]:
-  """The golden files as they should be for today's rewriter."""
+  """Returns what the current rewriter writes, in the form of `expected`."""
   cases = {
     substrate: outputs(
       substrate, sources(substrate), "--init=substrates", "--init=substrate"

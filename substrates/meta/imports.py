@@ -1,4 +1,4 @@
-"""Imports: the array namespace, phasic's own packages, and a closed table."""
+"""Rewrites imports of NumPy and of phasic; refuses unlisted imports."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def rewrite(ctx: context.Context) -> None:
 
 
 def mapped_module(ctx: context.Context, name: str) -> str | None:
-  """The target's name of a module of this project; None where it stays."""
+  """Returns the substrate's name of a module of phasic; None if unchanged."""
   first, _, rest = name.partition(".")
   if first == "phasic":
     if rest.partition(".")[0] in tables.SHARED:
@@ -41,7 +41,7 @@ def mapped_module(ctx: context.Context, name: str) -> str | None:
 
 
 def allowed_roots(ctx: context.Context, node: ast.AST) -> frozenset[str]:
-  """The first components of the foreign modules allowed at `node`."""
+  """Returns the top-level names of other packages that `node` may import."""
   if ctx.profile in (paths.Profile.TEST, paths.Profile.EXAMPLE):
     roots = tables.TEST_IMPORTS
   else:
@@ -52,7 +52,7 @@ def allowed_roots(ctx: context.Context, node: ast.AST) -> frozenset[str]:
     ctx.substrate, frozenset()
   )
   if ctx.profile is paths.Profile.HOST_SEAM:
-    roots |= {"importlib"}  # to find the native module
+    roots |= {"importlib"}  # Needed to find the native module
   if getattr(node, "mode_branch", False):
     roots |= tables.FRAMEWORKS[ctx.substrate]
   return roots
@@ -136,7 +136,7 @@ def _import_from(ctx: context.Context, node: ast.ImportFrom) -> None:
 
 
 def check_seam(ctx: context.Context) -> None:
-  """Checks the imports of the hand-written seam, which is copied as it is."""
+  """Checks the imports of a hand-written seam file, which is copied."""
   own = f"phasic.substrates.{ctx.substrate}.internal"
   roots = frozenset(tables.TEST_IMPORTS) | tables.FRAMEWORKS[ctx.substrate]
   roots = (roots - {"pytest", "hypothesis", "absl"}) | {"numpy"}

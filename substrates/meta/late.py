@@ -1,4 +1,4 @@
-"""Public modules: their names are imported when they are first used.
+"""Rewrites public modules to import their names on first use.
 
 A program, and a test, that uses one room does not import all of them.
 """
@@ -18,7 +18,7 @@ _PATHS = frozenset(
     *(f"phasic/{module}" for module in tables.PUBLIC_MODULES),
   ]
 )
-# What the public functions of a module go through.
+# Modules whose function wraps all functions of a public module.
 _WRAPPERS = {
   f"phasic/math/{name}.py": "math.calls.checked_calls"
   for name in ("discrete_phase_type", "phase_type")
@@ -26,12 +26,12 @@ _WRAPPERS = {
 
 
 def is_late(path: str) -> bool:
-  """Whether a source is a public module, which only imports names."""
+  """Returns whether a source is a public module, which only imports names."""
   return path in _PATHS
 
 
 def rewrite(text: str, path: str, substrate: str) -> str:
-  """Returns the rewritten module, with imports for type checkers only.
+  """Rewrites a public module so that only type checkers see its imports.
 
   Args:
     text: the module, rewritten for the substrate: a docstring, imports of
@@ -102,7 +102,7 @@ def _is_all(node: ast.stmt) -> bool:
 def resolver_lines(
   names: Mapping[str, tuple[str, str | None]], wrapper: str | None = None
 ) -> list[str]:
-  """Returns the lines that import a name when it is first asked for.
+  """Returns the code lines that import names on first use.
 
   Type checkers do not see them: to these, a module with `__getattr__` has any
   name.
@@ -129,7 +129,10 @@ def resolver_lines(
 def _names(
   package: str, imports: list[ast.ImportFrom]
 ) -> dict[str, tuple[str, str | None]]:
-  """Returns where each imported name is; None is a module of the package."""
+  """Returns the module and attribute of each imported name.
+
+  The attribute is None if the name is a module of the package.
+  """
   names: dict[str, tuple[str, str | None]] = {}
   for node in imports:
     for alias in node.names:

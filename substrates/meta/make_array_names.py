@@ -13,8 +13,8 @@ import types
 from typing import Any
 
 if __package__ in (None, ""):
-  # Run as a script: import from where the script was found, not from where
-  # its links lead, so that a sandboxed build sees its own files only.
+  # As a script, import from the path by which the script was called, not from
+  # the target of its links: so a sandboxed build reads only its own files.
   sys.path[0] = os.path.abspath(os.path.join(__file__, "..", "..", ".."))
 
 from substrates.meta import tables
@@ -30,7 +30,7 @@ from __future__ import annotations
 
 
 def names_of(module: types.ModuleType) -> list[str]:
-  """The public names of an array namespace, submodules as `linalg.<name>`."""
+  """Returns the public names of an array namespace, e.g. `linalg.<name>`."""
   found = []
   listed: Any = getattr(module, "__all__", dir(module))
   for name in listed:
@@ -47,7 +47,7 @@ def names_of(module: types.ModuleType) -> list[str]:
 
 
 def module_text() -> str:
-  """The text of array_names.py for the installed NumPy and JAX."""
+  """Returns the text of array_names.py for the installed NumPy and JAX."""
   import jax.numpy
   import numpy
 
@@ -74,7 +74,7 @@ def module_text() -> str:
 
 
 def main() -> None:
-  """Writes the table beside this file."""
+  """Writes array_names.py beside this file."""
   path = os.path.join(os.path.dirname(__file__), "array_names.py")
   with open(path, "w", encoding="utf-8") as file:
     file.write(module_text())

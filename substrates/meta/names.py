@@ -1,4 +1,4 @@
-"""Names: `np.` attributes, rebinding, and dotted uses of phasic."""
+"""Checks of names: `np.` attributes, rebinding, and dotted uses of phasic."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TITLES = {"numpy": "NumPy", "jax": "jax.numpy", "tf": "TensorFlow's table"}
 
 
 def check(ctx: context.Context) -> None:
-  """Checks and rewrites the uses of `np` and `phasic`."""
+  """Checks and rewrites all uses of the names `np` and `phasic`."""
   imported = _phasic_imports(ctx.source.tree)
   for node in ast.walk(ctx.source.tree):
     _refuse_rebinding(ctx, node)

@@ -1,4 +1,4 @@
-"""Dependencies that a substrate does without: their imports are dropped."""
+"""Drops imports of dependencies that a substrate omits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from substrates.meta import context
 
 
 def module_of(dependency: str) -> str:
-  """The module that a dependency names.
+  """Returns the module that a dependency names.
 
   Args:
     dependency: a dotted module, or a Bazel label such as `//phasic/math:gth`
@@ -25,7 +25,7 @@ def module_of(dependency: str) -> str:
 
 
 def drop(ctx: context.Context) -> None:
-  """Drops the imports of omitted modules and their `__all__` entries."""
+  """Drops imports of omitted modules, and their names in `__all__`."""
   dropped: set[str] = set()
   for node in ast.walk(ctx.source.tree):
     if isinstance(node, ast.Import | ast.ImportFrom):
@@ -84,7 +84,7 @@ def _drop_import(
 
 
 def _drop_items(ctx: context.Context, items: list, gone: list) -> None:
-  """Drops elements of a comma-separated list and keeps its lines."""
+  """Drops elements of a comma-separated list without moving lines."""
   text = ctx.source.text
   comma = re.compile(r"\s*,[ \t]*")
   kept = [item for item in items if item not in gone]
@@ -93,7 +93,8 @@ def _drop_items(ctx: context.Context, items: list, gone: list) -> None:
     and items[-1] in gone
     and not comma.match(text, ctx.source.end(items[-1]))
   ):
-    # No comma ends the list: drop the one after the last kept element.
+    # If the list has no comma at its end, also drop the comma after the last
+    # kept element.
     tail = items[items.index(kept[-1]) + 1 :]
     gone = [item for item in gone if item not in tail]
     _blank(ctx, ctx.source.end(kept[-1]), ctx.source.end(items[-1]))
@@ -104,7 +105,7 @@ def _drop_items(ctx: context.Context, items: list, gone: list) -> None:
     first = text.rfind("\n", 0, start) + 1
     rest = re.compile(r"(#.*)?$", re.MULTILINE).match(text, end)
     if rest and not text[first:start].strip():
-      start, end = first, rest.end()  # alone on its line, with its comment
+      start, end = first, rest.end()  # Drop its comment too.
     _blank(ctx, start, end)
 
 

@@ -1,4 +1,4 @@
-"""Where a value comes from: the array namespace, the host, or unknown.
+"""Classifies values: from the array namespace, from the host, or unknown.
 
 A deliberately small inference within one file: it only has to tell apart an
 array of the substrate from Python and host NumPy values. A name is what all
@@ -16,12 +16,12 @@ from substrates.meta import tables
 
 
 class Origin(enum.Enum):
-  """What kind of value an expression has."""
+  """The kind of value that an expression has."""
 
   ARRAY = "array"  # from np
   HOST_ARRAY = "host array"  # from onp
   HOST = "host"  # a Python number, string or container
-  NUMBERS = "numbers"  # a container of Python numbers
+  NUMBERS = "numbers"  # A container of Python numbers
   UNKNOWN = "unknown"
 
 
@@ -59,7 +59,7 @@ _STATIC = {
 
 
 def combine(origins: list[Origin]) -> Origin:
-  """The origin of a value that may be, or is computed from, several."""
+  """Returns the origin of a value that depends on values of several origins."""
   if Origin.ARRAY in origins:
     return Origin.ARRAY
   if Origin.UNKNOWN in origins or not origins:
@@ -70,17 +70,18 @@ def combine(origins: list[Origin]) -> Origin:
 
 
 def _element(origin: Origin) -> Origin:
-  """The origin of what indexing, iteration or an attribute gives."""
+  """Returns the origin of an element or attribute of a value."""
   if origin is Origin.NUMBERS:
     return Origin.HOST
   return Origin.UNKNOWN if origin is Origin.HOST else origin
 
 
 class Origins:
-  """Answers for one tree whose nodes have parents."""
+  """The origins of the expressions in one tree, whose nodes have parents."""
 
   def __init__(self, tree: ast.AST):
-    # Per scope: name -> (expression or origin, whether elements are bound).
+    # In each scope, each name's list of (expression or origin, whether the name
+    # is bound to its elements).
     self._bindings: dict[ast.AST, dict[str, list]] = {}
     self._active: set[tuple[ast.AST, str]] = set()
     self._returns: dict[str, Origin] = {}
@@ -159,7 +160,8 @@ class Origins:
         break
       scope = self._scope(context.parent(scope))
     if not bound or (scope, node.id) in self._active:
-      # A name that is bound through itself is what its other bindings are.
+      # A name that is bound through itself has the origin of its other
+      # bindings.
       return Origin.HOST if bound else Origin.UNKNOWN
     self._active.add((scope, node.id))
     found = []
@@ -197,7 +199,7 @@ class Origins:
     return Origin.UNKNOWN
 
   def of(self, node: ast.expr) -> Origin:
-    """The origin of an expression."""
+    """Returns the origin of an expression."""
     if isinstance(node, _DISPLAYS):
       return Origin.HOST
     if isinstance(node, ast.Name):

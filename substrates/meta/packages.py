@@ -1,4 +1,4 @@
-"""The `__init__` files that no source file gives."""
+"""Generates the `__init__` files that have no source file."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from substrates.meta import tables
 
 _TITLES = {"numpy": "NumPy", "jax": "JAX", "tf": "TensorFlow"}
 
-# PyPI's `phasic` is another project. Installed into the same folder after this
-# one, its `__init__` has taken the place of ours, which cannot say so.
+# PyPI's `phasic` is another project. If it is installed into the same folder
+# after this one, its `__init__` replaces ours. So the check is in this file.
 _SUBSTRATES = '''"""One package for each array library: numpy, jax and tf.
 
 Import the one you use: `from phasic.substrates import jax as ph`.
@@ -31,7 +31,7 @@ KINDS = ("substrates", "substrate", "internal")
 
 
 def init_path(kind: str, substrate: str) -> str:
-  """Where the `__init__.py` of a kind goes, below the outputs root."""
+  """Returns where a kind's `__init__.py` goes, below the outputs root."""
   directory = {
     "substrates": "phasic/substrates",
     "substrate": f"phasic/substrates/{substrate}",
@@ -46,7 +46,7 @@ def init_text(
   packages: Sequence[str] = tables.PUBLIC_PACKAGES,
   besides: Mapping[str, str] | None = None,
 ) -> str:
-  """The text of a generated `__init__.py`.
+  """Returns the text of a generated `__init__.py`.
 
   Args:
     kind: "substrates" for the package of all substrates, "substrate" for one
@@ -80,7 +80,8 @@ def init_text(
     lines += [f"  from {base} import {name}" for name in late]
   listed = sorted(["__version__", *names, *besides])
   lines += ["", _all(listed)]
-  # So a program that only imports the substrate can load a pickle.
+  # Import all classes, so that a program that only imports the substrate can
+  # load a pickle.
   lines += ["", *[f"late_names.load({name})" for name in eager]]
   modules = {name: (f"{base}.{name}", None) for name in late}
   lines += ["", *late_lib.resolver_lines(modules)]
@@ -88,7 +89,7 @@ def init_text(
 
 
 def _all(names: Sequence[str]) -> str:
-  """The list of names, as the formatter has it."""
+  """Returns `__all__` as text, in the formatter's layout."""
   quoted = [_quoted(name) for name in names]
   line = f"__all__ = [{', '.join(quoted)}]"
   if len(line) <= 80:

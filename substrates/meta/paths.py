@@ -1,4 +1,4 @@
-"""Where a source file goes, and by which rules it is read."""
+"""Output paths of source files, and which rewriting rules apply to them."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from substrates.meta import tables
 
 
 class Profile(enum.Enum):
-  """Which rules hold for a file."""
+  """The set of rewriting rules for a kind of file."""
 
-  SOURCE = "source"  # phasic/**: the dialect, every rule
+  SOURCE = "source"  # phasic/**: all rules of the dialect
   HOST_SEAM = "host seam"  # phasic/internal: host code, imports only
-  SEAM = "seam"  # substrates/<s>: copied as it is, imports are checked
+  SEAM = "seam"  # substrates/<s>: copied unchanged, imports are checked
   TEST = "test"  # tests/shared: the dialect, lenient where a failure is loud
   EXAMPLE = "example"  # the lines after >>> in a docstring
 
 
-# The files of phasic/internal that are not NumPy's alone; as in
+# Files of phasic/internal that all substrates share. The list is the same as in
 # substrates/seam.bzl.
 SHARED_SEAM = frozenset(
   {
@@ -47,11 +47,11 @@ SHARED_SEAM = frozenset(
 
 
 class PathError(ValueError):
-  """The file has no place in this substrate."""
+  """The error about a file that does not belong to the substrate."""
 
 
 def profile_of(path: str) -> Profile:
-  """The rules for a source path such as `phasic/math/likelihood/phase_type.py`.
+  """Returns the rules for a path such as `phasic/math/phase_type.py`.
 
   Raises:
     PathError: if the path is outside the directories that are rewritten.
@@ -76,7 +76,7 @@ def profile_of(path: str) -> Profile:
 
 
 def output_path(path: str, substrate: str) -> str:
-  """The path below the outputs root.
+  """Returns the path of the rewritten file below the outputs root.
 
   Args:
     path: the source path, relative to the source root.

@@ -17,8 +17,8 @@ import pathlib
 import sys
 
 if __package__ in (None, ""):
-  # Run as a script: import from where the script was found, not from where
-  # its links lead, so that a sandboxed build sees its own files only.
+  # As a script, import from the path by which the script was called, not from
+  # the target of its links: so a sandboxed build reads only its own files.
   sys.path[0] = os.path.abspath(os.path.join(__file__, "..", "..", ".."))
 
 from substrates.meta import errors
@@ -57,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _relative(name: str, root: pathlib.Path) -> str:
-  """The input's path relative to the source root."""
+  """Returns the path of an input relative to the source root."""
   path = pathlib.Path(os.path.abspath(name))
   root = pathlib.Path(os.path.abspath(root))
   if not path.is_relative_to(root):

@@ -1,4 +1,4 @@
-"""Rewrites one text for one substrate: the rules, in their order."""
+"""Rewrites the text of one file for one substrate."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TF_ARRAYS = "substrates/tf/array_functions.py"
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-  """What became of a file.
+  """The result of rewriting a file.
 
   Attributes:
     text: the rewritten text, with its footer.
@@ -40,7 +40,7 @@ class Result:
 
 
 def array_names_of(substrate: str, source_root: pathlib.Path) -> frozenset[str]:
-  """The `np.` names of a substrate.
+  """Returns the `np.` names that a substrate has.
 
   For TensorFlow these are the public names of its hand-written array
   functions, so that table and code cannot drift apart.
@@ -64,7 +64,7 @@ def rewrite(
   known_array_names: frozenset[str] | None,
   omit_deps: frozenset[str] = frozenset(),
 ) -> Result:
-  """Rewrites the text of one file and collects what is refused.
+  """Rewrites the text of one file and collects the refused constructs.
 
   Args:
     text: the source.
@@ -123,7 +123,7 @@ def _run_rules(ctx: context.Context) -> None:
 
 
 def _verify(before: str, after: str, path: str) -> None:
-  """Checks what must hold whatever the rules did."""
+  """Raises an error if the line count changed or the result does not parse."""
   if before.count("\n") != after.count("\n"):
     raise AssertionError(f"{path}: the rewriter changed the number of lines")
   ast.parse(after, filename=path)

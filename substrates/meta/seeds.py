@@ -1,4 +1,4 @@
-"""Seeds in tests and examples: JAX takes keys where the others take ints.
+"""Seeds in tests and examples: JAX needs keys in place of integers.
 
 `seed=42` becomes `seed=jax.random.key(42)` for JAX, and so does the literal
 first argument of a function of phasic.internal.random. `import jax` goes
@@ -18,7 +18,7 @@ _HINT = "a seed is an int literal, so that it can become a key for JAX"
 
 
 def rewrite(ctx: context.Context) -> None:
-  """Rewrites the seeds of a test or example; refuses them in the library."""
+  """Rewrites literal seeds of a test or example; refuses them elsewhere."""
   seeds = _find(ctx)
   if ctx.profile is paths.Profile.SOURCE:
     for seed in seeds:
@@ -38,7 +38,7 @@ def rewrite(ctx: context.Context) -> None:
 
 
 def _find(ctx: context.Context) -> list[ast.expr]:
-  """All literal seeds: keyword arguments, and first ones of the seam."""
+  """Returns all literal seeds: `seed` keywords and first arguments."""
   seam, foreign = set(), {"onp"}
   for node in ast.walk(ctx.source.tree):
     if isinstance(node, ast.ImportFrom):

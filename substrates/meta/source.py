@@ -1,4 +1,4 @@
-"""A parsed text, and edits spliced into it at the parser's positions."""
+"""Parsed source text, and edits at the positions of its nodes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from substrates.meta import errors
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Edit:
-  """Replace the characters [start, end) of a text by `text`."""
+  """Replaces the characters [start, end) of a text by `text`."""
 
   start: int
   end: int
@@ -35,7 +35,7 @@ def apply(text: str, edits: list[Edit]) -> str:
 
 
 class Source:
-  """Python code, and where each of its characters stands in a file.
+  """Parsed Python code, with the position in the file of each character.
 
   The code of a file is the file itself. The code of a docstring's examples is
   a text with as many lines as the file, blank but for the examples, which
@@ -73,26 +73,26 @@ class Source:
       ) from error
 
   def column(self, line: int, byte_column: int) -> int:
-    """The file's column (characters, from 0) of a parser position."""
+    """Returns the column in the file, counted in characters from 0."""
     raw = self._code_lines[line - 1].encode()[:byte_column]
     return len(raw.decode()) + self._shifts.get(line, 0)
 
   def offset(self, line: int, byte_column: int) -> int:
-    """The file's character offset of a parser position."""
+    """Returns the character offset in the file of a parser position."""
     return self._starts[line - 1] + self.column(line, byte_column)
 
   def line_span(self, line: int) -> tuple[int, int]:
-    """The character offsets of a line, without its newline."""
+    """Returns the character offsets of a line, without its newline."""
     return self._starts[line - 1], self._starts[line] - 1
 
   def start(self, node: ast.AST) -> int:
-    """The file's character offset of a node's first character."""
+    """Returns the offset in the file of a node's first character."""
     return self.offset(node.lineno, node.col_offset)  # type: ignore[attr-defined]
 
   def end(self, node: ast.AST) -> int:
-    """The file's character offset after a node's last character."""
+    """Returns the offset in the file after a node's last character."""
     return self.offset(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
 
   def segment(self, node: ast.AST) -> str:
-    """The file's text of a node."""
+    """Returns the text of a node in the file."""
     return self.text[self.start(node) : self.end(node)]

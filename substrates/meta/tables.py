@@ -1,4 +1,4 @@
-"""What the rewriter knows: substrates, imports, methods, names."""
+"""Tables of the rewriter: substrates, imports, methods and names."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import sys
 
 SUBSTRATES = ("numpy", "jax", "tf")
 
-# The packages under `phasic/` that `phasic.substrates.<s>` imports.
+# The public packages: `phasic.substrates.<s>` has them as attributes.
 PUBLIC_PACKAGES = (
   *("binding", "config", "distributions", "graphs", "inference", "math"),
 )
-# Those of them that are imported when they are first asked for: a program that
-# evaluates distributions does not pay for fits.
+# Public packages that are imported on first use: a program that only evaluates
+# distributions should not pay for the import of fits.
 LATE_PACKAGES = frozenset({"inference"})
 
-# Other modules that only have public names of modules.
+# Other modules that only import public names.
 PUBLIC_MODULES = (
   "graphs/models/__init__.py",
   "interop/__init__.py",
@@ -22,23 +22,24 @@ PUBLIC_MODULES = (
   "math/phase_type.py",
 )
 
-# What a substrate has besides, by name: the module of its seam that has it.
+# Names that only some substrates have, with the seam module of each.
 SUBSTRATE_NAMES: dict[str, dict[str, str]] = {
   "numpy": {},
   "jax": {"export": "exporting", "shard_batches": "sharding"},
   "tf": {},
 }
 
-# Packages below tests/ that are written once.
+# Folders of tests/ that are written once and rewritten.
 WRITTEN_ONCE_TESTS = frozenset({"helpers", "shared"})
 
-# Packages below tests/ that are host code: imported by all, not rewritten.
+# Folders of tests/ with host code: all tests import them, without rewriting.
 SHARED_TESTS = frozenset({"oracle"})
 
-# First components of `phasic.<x>` that exist once, not per substrate.
+# Names after `phasic.` that exist once for all substrates.
 SHARED = frozenset({"_native", "__version__", "include"})
 
-# First components that name a module when they stand in a string.
+# Packages of phasic: a string such as "phasic.math.model" names a module of one,
+# and is refused.
 PACKAGES = (
   *("distributions", "graphs", "math", "inference"),
   *("binding", "config", "interop", "internal"),
@@ -50,21 +51,21 @@ ARRAY_IMPORT = {
   "tf": "from phasic.substrates.tf.internal import array_functions as np",
 }
 
-# What a branch on MODE, or the hand-written seam, may import besides.
+# Additional imports allowed in branches on MODE and in the seam.
 FRAMEWORKS = {
   "numpy": frozenset[str](),
   "jax": frozenset({"jax", "jaxlib"}),
   "tf": frozenset({"tensorflow"}),
 }
 
-# `importlib` hides imports from the rewriter; `random` has hidden state.
+# Not `importlib`, as it hides imports from the rewriter, nor `random`, which
+# has hidden state.
 SOURCE_IMPORTS = frozenset(sys.stdlib_module_names) - {"importlib", "random"}
-# Packages that users may have: imported where they are needed, in functions.
+# Optional packages: they may be imported in functions only.
 OPTIONAL_IMPORTS = frozenset(
   {"matplotlib", "networkx", "scipy", "statsmodels", "tqdm"}
 )
-# Adapters to other packages, the substrates for which they are there, and what
-# they import besides.
+# Adapters to other packages, with the imports allowed in each substrate.
 ADAPTERS: dict[str, dict[str, frozenset[str]]] = {
   "phasic/binding/jaxbind_callbacks.py": {"jax": frozenset()},
   "phasic/binding/jaxbind_compat.py": {"jax": frozenset({"jax"})},
@@ -88,8 +89,8 @@ TEST_IMPORTS = frozenset(sys.stdlib_module_names) | {
   *("absl", "pytest", "hypothesis", "scipy", "mpmath", "flint"),
 }
 
-# NumPy functions that exist, but write into their arguments, keep state,
-# or compute with Python code where the other substrates trace.
+# NumPy functions that write into arguments, keep state, or run Python code in
+# place of traced operations.
 REFUSED_ARRAY_NAMES = {
   "copyto": "writes in place",
   "put": "writes in place",
@@ -103,20 +104,21 @@ REFUSED_ARRAY_NAMES = {
   "seterr": "changes global state; use onp.errstate",
 }
 
-# Names of NumPy that its oldest release in pyproject.toml, 2.0, lacks.
+# Names that NumPy 2.0, the oldest in pyproject.toml, does not have.
 LATER_NUMPY_NAMES = frozenset(
   {"cumulative_prod", "cumulative_sum", "matvec", "unstack", "vecmat"}
 )
 
-# Those that a release after it has taken away.
+# Names that a NumPy after 2.0 has removed.
 GONE_NUMPY_NAMES = frozenset({"row_stack"})
 
-# Submodules of the array namespace whose members are looked up.
+# Submodules of the array namespace whose members are checked too.
 ARRAY_SUBMODULES = ("linalg",)
 
-# Array methods and attributes for which the dialect has a function. Names
-# that the Distribution contract has too (mean, mode, copy, dtype) are left
-# out: `x.mean()` on an array fails in TensorFlow, loudly, at run time.
+# Array methods and attributes that the dialect replaces by functions. Names
+# that distributions also have (mean, mode, copy, dtype) are not listed: the
+# rewriter cannot tell a distribution from an array. `x.mean()` of an array then
+# fails in TensorFlow at run time.
 _STATIC = "use static.shape, static.rank or onp on host values"
 ARRAY_METHODS = {
   **{
@@ -179,7 +181,7 @@ ARRAY_METHODS = {
   "strides": "the dialect has no views",
 }
 
-# Array functions whose results are host values, with attributes of their own.
+# Array functions whose results are host values with their own attributes.
 HOST_RESULTS = frozenset({"finfo", "iinfo", "dtype", "shape", "ndim", "size"})
 
 # Builtins whose results are host values.
@@ -212,7 +214,7 @@ HOST_BUILTINS = frozenset(
   ]
 )
 
-# Functions of phasic.internal.random; their first argument is the seed.
+# Functions of phasic.internal.random whose first argument is the seed.
 RANDOM_FUNCTIONS = frozenset(
   [
     "sanitize_seed",

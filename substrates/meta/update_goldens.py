@@ -1,4 +1,4 @@
-"""Writes the golden files anew: `python substrates/meta/update_goldens.py`."""
+"""Rewrites the golden files: `python substrates/meta/update_goldens.py`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from substrates.meta import goldens
 
 
 def main() -> None:
-  """Writes what differs and removes what is no longer written."""
+  """Writes golden files that differ, and removes outdated ones."""
   old, new = goldens.expected(), goldens.actual()
   for name in sorted(old.keys() - new.keys()):
     (goldens.GOLDEN / f"{name}.txt").unlink()

@@ -1,4 +1,4 @@
-"""The table of array names, compared with the installed libraries."""
+"""Tests of the table of array names against the installed libraries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from substrates.meta import tables
 
 
 class ArrayNamesTest(parameterized.TestCase):
-  """Fails when an upgrade takes a name away: run make_array_names.py."""
+  """Tests that an upgrade has removed no name; see make_array_names.py."""
 
   @parameterized.parameters(("numpy", "numpy"), ("jax", "jax.numpy"))
   def test_names_exist(self, substrate, module):
@@ -40,7 +40,7 @@ class ArrayNamesTest(parameterized.TestCase):
 
 
 class ExportsTest(parameterized.TestCase):
-  """The public names of a module that is not imported."""
+  """Tests of `exports`, which finds a module's names without importing it."""
 
   @parameterized.parameters(
     ("def f():\n  pass\n\ndef _g():\n  pass", "f"),

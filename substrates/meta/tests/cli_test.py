@@ -1,4 +1,4 @@
-"""The command lines, run as scripts, and a generated tree that works."""
+"""Tests of the command lines as scripts, and of a generated tree."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import sys
 from absl.testing import absltest
 from absl.testing import parameterized
 
-# The one file of the seam that every tree needs.
+# Every tree needs this file of the seam.
 _LATE_NAMES = "phasic/internal/late_names.py"
 _META = pathlib.Path(os.path.abspath(__file__)).parent.parent
 
@@ -64,7 +64,7 @@ _FILES = {
 
 
 class CliTest(parameterized.TestCase):
-  """Both scripts on a small source tree."""
+  """Tests of both scripts on a small source tree."""
 
   def setUp(self):
     super().setUp()

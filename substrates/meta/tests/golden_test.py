@@ -1,4 +1,4 @@
-"""The rewriter's output, compared with the golden files."""
+"""Tests of the rewriter's output against the golden files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from substrates.meta import tables
 
 
 class GoldenTest(parameterized.TestCase):
-  """Every output is its golden file, and keeps the lines of its source."""
+  """Each output equals its golden file and keeps its source's line numbers."""
 
   def test_outputs_equal_golden_files(self):
     expected, actual = goldens.expected(), goldens.actual()
@@ -29,7 +29,7 @@ class GoldenTest(parameterized.TestCase):
     outputs = goldens.outputs(substrate, goldens.sources(substrate))
     for name in goldens.sources(substrate):
       if late.is_late(name):
-        continue  # Its imports move into a branch for type checkers.
+        continue  # These imports move into a type checkers' branch.
       with self.subTest(name):
         before = (goldens.SOURCE / f"{name}.txt").read_text(encoding="utf-8")
         after = outputs[paths.output_path(name, substrate)]

@@ -1,4 +1,4 @@
-"""Constructs outside the dialect, each with its place and its message."""
+"""Tests of constructs outside the dialect, with positions and messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STORE = (
 
 
 class DialectTest(parameterized.TestCase):
-  """Stores and methods."""
+  """Tests that stores into arrays and array methods are refused."""
 
   @parameterized.named_parameters(
     (
@@ -127,7 +127,7 @@ class DialectTest(parameterized.TestCase):
 
 
 class ModesTest(parameterized.TestCase):
-  """Branches on MODE."""
+  """Tests of invalid branches on MODE."""
 
   _HINT = (
     "MODE may only be tested in an if statement, as MODE =="

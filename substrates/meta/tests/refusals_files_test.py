@@ -1,4 +1,4 @@
-"""Examples, seeds and files that are refused, with place and message."""
+"""Tests of refused examples, seeds and files, with positions and messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from substrates.meta.tests import testing
 
 
 class ExamplesAndSeedsTest(parameterized.TestCase):
-  """Docstring examples, and seeds in them, in tests and in the library."""
+  """Tests of docstring examples, and of seeds in all kinds of files."""
 
   @parameterized.named_parameters(
     (
@@ -77,7 +77,7 @@ class ExamplesAndSeedsTest(parameterized.TestCase):
 
 
 class FilesTest(parameterized.TestCase):
-  """Files as a whole."""
+  """Tests of errors that concern a whole file, such as its path or syntax."""
 
   def test_all_problems_are_told_in_order(self):
     code = "import jax\nimport numpy\nfrom . import x"

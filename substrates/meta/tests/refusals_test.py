@@ -1,4 +1,4 @@
-"""Imports and names that are refused, each with place and message."""
+"""Tests of refused imports and names, with positions and messages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NUMPY_FORMS = (
 
 
 class ImportsTest(parameterized.TestCase):
-  """Imports outside the table."""
+  """Tests of imports that the table does not list."""
 
   @parameterized.named_parameters(
     ("bare_numpy", "import numpy", f"1:1: {_NUMPY_FORMS}"),
@@ -132,7 +132,7 @@ class ImportsTest(parameterized.TestCase):
 
 
 class NamesTest(parameterized.TestCase):
-  """Uses of np, onp and phasic."""
+  """Tests of uses of np, onp and phasic."""
 
   @parameterized.named_parameters(
     ("lacking", "np.datetime64('1')", "3:1: np.datetime64 is not in jax.numpy"),

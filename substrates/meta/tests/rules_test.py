@@ -1,4 +1,4 @@
-"""What the rules make of good code: small cases, one idea each."""
+"""Tests of how the rules rewrite valid code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ARRAYS = "import numpy as np\nimport numpy as onp\n"
 
 
 class ImportsTest(parameterized.TestCase):
-  """Import lines, before and after."""
+  """Tests of rewritten import lines."""
 
   @parameterized.parameters(
     ("import numpy as np", "import jax.numpy as np"),
@@ -64,7 +64,7 @@ class ImportsTest(parameterized.TestCase):
 
 
 class DialectTest(parameterized.TestCase):
-  """Host values may do what arrays may not."""
+  """Tests that the dialect allows on host values what arrays may not do."""
 
   @parameterized.parameters(
     "x = {}\nx['a'] = 1",
@@ -105,7 +105,7 @@ class DialectTest(parameterized.TestCase):
 
 
 class SeedsTest(parameterized.TestCase):
-  """Int literals become keys, and jax is imported without a new line."""
+  """Tests that integer seeds become JAX keys without a new line."""
 
   @parameterized.parameters(
     (
@@ -141,7 +141,7 @@ class SeedsTest(parameterized.TestCase):
 
 
 class FoldingTest(parameterized.TestCase):
-  """What is left of branches."""
+  """Tests of which branches on MODE are kept."""
 
   @parameterized.parameters(
     ("jax", "\n\nx = 1\n\n\n\n\ny = 2\n"),
@@ -215,7 +215,7 @@ class FoldingTest(parameterized.TestCase):
 
 
 class OmitTest(parameterized.TestCase):
-  """Dropped imports."""
+  """Tests of imports that are dropped for omitted dependencies."""
 
   @parameterized.parameters(
     ("phasic.math", "phasic.math"),

@@ -1,4 +1,4 @@
-"""What the rewriter's tests share."""
+"""Helper functions for the rewriter's tests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from substrates.meta import errors
 from substrates.meta import paths
 from substrates.meta import rewriter
 
-# TensorFlow's names in tests that have no array_functions.py.
+# The names of TensorFlow in tests without an array_functions.py.
 TF_NAMES = frozenset({"asarray", "sum", "where", "zeros", "linalg.solve"})
 
 SOURCE = "phasic/math/x.py"
@@ -20,7 +20,7 @@ TEST = "tests/shared/x_test.py"
 def rewrite(
   code: str, path: str = SOURCE, substrate: str = "jax", **options: Any
 ) -> rewriter.Result:
-  """Rewrites an indented block of code."""
+  """Rewrites a block of code, which may be indented."""
   names = TF_NAMES
   if substrate != "tf":
     names = rewriter.array_names_of(substrate, pathlib.Path())
@@ -30,7 +30,7 @@ def rewrite(
 
 
 def body(code: str, path: str = SOURCE, substrate: str = "jax") -> str:
-  """The rewritten code without its footer; the code must be good."""
+  """Returns the rewritten code without its footer; the code must be valid."""
   result = rewrite(code, path, substrate)
   if result.problems:
     raise errors.RewriteError(list(result.problems))
@@ -40,7 +40,7 @@ def body(code: str, path: str = SOURCE, substrate: str = "jax") -> str:
 def refusals(
   code: str, path: str = SOURCE, substrate: str = "jax", **options: Any
 ) -> list[str]:
-  """Everything that is refused, as `line:column: message`."""
+  """Returns all refusals as `line:column: message`."""
   try:
     problems = list(rewrite(code, path, substrate, **options).problems)
   except errors.RewriteError as error:
