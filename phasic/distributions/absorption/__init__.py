@@ -1,1 +1,1 @@
-"""Absorption times of chains: `PhaseType` and its discrete twin."""
+"""Absorption times of Markov chains: `PhaseType` and `DiscretePhaseType`."""

@@ -71,7 +71,7 @@ class AbsorptionTime(chain_hooks.ChainHooks):
     return self._statistic("expected_visits", found)
 
   def occupancy(self, value: ArrayLike) -> Result:
-    """Returns P(in phase j at a time), alpha exp(S t) or alpha T^k, (..., p).
+    """Computes the probability of each phase at given times, alpha exp(S t).
 
     Probabilities sum up to `survival_function(value)`.
 
@@ -99,7 +99,7 @@ class AbsorptionTime(chain_hooks.ChainHooks):
     sample_shape: ShapeLike = (),
     seed: Seed | None = None,
   ) -> sample_paths.PhasePaths:
-    """Returns paths of the chain, the same ones for the same seed.
+    """Samples paths of the chain; equal seeds give equal paths.
 
     A path starts in a phase drawn from the initial masses, stays there for an
     exponential time, in discrete time for a geometric number of steps, jumps to

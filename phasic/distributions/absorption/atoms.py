@@ -1,4 +1,4 @@
-"""Masses at zero."""
+"""The parameter `prob_zero`, the mass at zero: its default and its value."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ _DERIVED = "z, (...). None derives it, z = 1 - sum(alpha), zero within 4 p eps."
 
 
 class HasChain(Protocol):
-  """A distribution with a chain whose mass at zero may be given."""
+  """A distribution with a chain and, perhaps, a parameter `prob_zero`."""
 
   @property
   def parameters(self) -> dict[str, Any]:
     """The constructor's arguments, by name."""
 
   def _chain(self) -> Model:
-    """Returns the chain."""
+    """Returns initial masses, rates, exits or None, atom or None."""
 
 
 def prob_zero(text: str = _DERIVED) -> Any:
-  """Declares the mass at zero, which has a default."""
+  """Declares the parameter `prob_zero`, derived from the masses by default."""
   return declared.array(0, "probability", text, default=None, shown=shown_mass)
 
 
 def shown_mass(distribution: HasChain) -> Result:
-  """Returns the mass at zero, as given or derived."""
+  """Returns the mass at zero: `prob_zero` if given, else the derived one."""
   given = distribution.parameters.get("prob_zero")
   if given is not None:
     return given
@@ -42,7 +42,7 @@ def shown_mass(distribution: HasChain) -> Result:
 
 
 def mass_at_zero(distribution: HasChain) -> Array:
-  """Returns P(X = 0), of the batch shape or one that broadcasts to it."""
+  """Computes P(X = 0), of the batch shape or one that broadcasts to it."""
   initial_probs, _, _, prob_zero = distribution._chain()
   if prob_zero is not None:
     return prob_zero

@@ -1,4 +1,4 @@
-"""What distributions of a time until absorption are made of: a chain."""
+"""The implementation of absorption times: each method from the chain."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from phasic.math.sampling import sampling
 
 
 class ChainHooks(comparable.Comparable):
-  """The methods behind those of `AbsorptionTime`.
+  """Implements the methods of `AbsorptionTime` with functions of the chain.
 
   A subclass says by `_DISCRETE` whether time is counted in steps. Its four
   array parameters are those of the functions of `math`, in their order; or it
@@ -41,14 +41,15 @@ class ChainHooks(comparable.Comparable):
   """
 
   _DISCRETE = False
-  # Whether the density is known to fall.
+  # Whether the density is known to be nonincreasing.
   _FALLS = False
 
   def _keep(self, parameters: Mapping[str, object]) -> None:
-    """Stores and checks the parameters, see `Distribution`."""
+    """Stores and checks the parameters, see `Parameterized`."""
     super()._keep(parameters)
     self._check_shapes()
-    self._batch_shape()  # Which raises where batches do not broadcast.
+    # Raises ValueError where batches do not broadcast.
+    self._batch_shape()
     self._check_values(self._model)
 
   def _check_shapes(self) -> None:
@@ -58,11 +59,11 @@ class ChainHooks(comparable.Comparable):
 
   @property
   def _functions(self) -> time_kinds.Functions:
-    """Returns the functions of `math` for this kind of time."""
+    """The functions of `math` for continuous or for discrete time."""
     return time_kinds.functions(self._DISCRETE)
 
   def _chain(self) -> Model:
-    """Initial masses, rates (a matrix or edges), exits or None, atom or None.
+    """Returns initial masses, rates or edges, exits or None, atom or None.
 
     As they are now: variables are read.
     """
@@ -73,7 +74,7 @@ class ChainHooks(comparable.Comparable):
     return initial_probs, matrix, exits, prob_zero
 
   def _model(self) -> Model:
-    """Returns the chain, checked with `validate_args`."""
+    """Returns the chain; with `validate_args` its values are checked."""
     chain = self._chain()
     if self._parameters["validate_args"]:
       names = ("initial_probs", operands.names(self._DISCRETE)[1])
@@ -81,19 +82,19 @@ class ChainHooks(comparable.Comparable):
     return chain
 
   def _whole_model(self) -> Model:
-    """Returns the model for methods in which tiny probabilities matter.
+    """Returns the chain for methods in which tiny probabilities matter.
 
     It is NaN where one of them is lost.
     """
     return self._model()
 
   def _with(self, function: Callable[..., Array], argument: Array) -> Array:
-    """Returns a function of `math` of this model and an array."""
+    """Evaluates a function of `math` for an array and this chain."""
     initial_probs, matrix, exits, prob_zero = self._model()
     return function(argument, initial_probs, matrix, exits, prob_zero)
 
   def _time(self, value: ArrayLike) -> Array:
-    """Converts a time, and warns if it breaks the rule."""
+    """Converts a time, and warns if it is not valid, say negative."""
     value = self._value(value)
     value_rules.warn("value", value, self._functions.rule)
     return value
@@ -124,7 +125,8 @@ class ChainHooks(comparable.Comparable):
   def _evaluate(self, kind: str, value: Array) -> Array:
     initial_probs, matrix, exits, prob_zero = self._model()
     arguments = (initial_probs, matrix, value, exits, prob_zero)
-    if operands.is_edges(matrix):  # Whose arrays are not converted yet.
+    # The arrays of edges are not converted yet.
+    if operands.is_edges(matrix):
       return evaluation.value(kind, arguments, self._DISCRETE)
     return evaluation.value_of_arrays(kind, arguments, self._DISCRETE)
 
@@ -172,7 +174,7 @@ class ChainHooks(comparable.Comparable):
     self._missing("mode", "densities of chains may have several tops")
 
   def _erlang_parts(self) -> tuple[int, Array] | None:
-    """Returns the number of stages and their rate of an Erlang distribution.
+    """Returns the number of stages and their rate if this is an Erlang.
 
     The rate is NaN where it is bad. None where it is not known.
     """
@@ -220,7 +222,7 @@ class ChainHooks(comparable.Comparable):
     return self._with(discrete_passages.probability_generating_function, z)
 
   def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
-    """Returns why a method with a value gives NaN."""
+    """Returns why a method gives NaN at each value, "ok" where it does not."""
     initial_probs, matrix, exits, prob_zero = self._chain()
     value = self._converted(value)
     return diagnosis.reasons(
@@ -237,14 +239,14 @@ class ChainHooks(comparable.Comparable):
   def _m_step_rates(
     self, statistics: sufficient_statistics.SufficientStatistics
   ) -> Array:
-    """Computes the M-step of the parameters of the edges, (..., d)."""
+    """Computes the parameters of the edges that the M-step gives, (..., d)."""
     edges: Any = self._model()[1]
     return rate_updates.edge_parameters(edges, statistics)
 
 
 @divergences.register_kl(ChainHooks, ChainHooks)
 def kl_divergence(p: ChainHooks, q: ChainHooks) -> Array:
-  """Computes the divergence of two chains, the rule of `register_kl`."""
+  """Computes the Kullback-Leibler divergence between two chains."""
   comparable.check_same_kind("kl_divergence", p, q)
   return information.compare(
     "kl_divergence", p._whole_model(), q._whole_model(), p._DISCRETE

@@ -1,4 +1,4 @@
-"""Arguments of `math` for a distribution's chain, and for each of its causes."""
+"""A distribution's chain, and that of each cause, as arguments of `math`."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from phasic.math.model.model_types import Model
 
 
 def model(chain: absorption_time.AbsorptionTime) -> Model:
-  """Returns initial masses, rates, exits and the mass at zero, checked."""
+  """Returns the checked initial masses, rates, exits and mass at zero."""
   return chain._model()
 
 
 def is_discrete(chain: absorption_time.AbsorptionTime) -> bool:
-  """Returns whether time is discrete."""
+  """Returns whether the chain is one in discrete time."""
   return chain._DISCRETE
 
 
 def causes(chain: object) -> tuple[str | None, ...] | None:
-  """Returns the causes of absorption; None if the chain has none."""
+  """Returns the names of the causes of absorption; None if it has none."""
   if not isinstance(chain, competing_risks.CompetingRisks):
     return None
   return chain._causes()
 
 
 def models_by_cause(chain: competing_risks.CompetingRisks) -> list[Model]:
-  """Returns the model of the time and each cause, with one phase more.
+  """Returns one model per cause, of the time until absorption by that cause.
 
   The last phase is where the other causes lead.
   """

@@ -1,4 +1,4 @@
-"""Entropies and divergences of distributions of all kinds."""
+"""Entropies and divergences by quadrature, for distributions of all kinds."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from phasic.math.quadrature import quadrature_points
 
 
 class Comparable(distribution.Distribution):
-  """A distribution of one number that knows where its mass is.
+  """A distribution of one number with a quadrature rule for its expectations.
 
   A subclass has `_nodes`. Entropies and divergences are sums over these, see
   `math.quadrature_points`.
   """
 
   def _nodes(self, batch: static.Shape) -> quadrature_points.QuadraturePoints:
-    """Evaluates the distribution at a rule's points, broadcast to a batch."""
+    """Returns quadrature points with this distribution's densities there."""
     del batch
     raise NotImplementedError(f"{type(self).__name__} has no _nodes")
 
   def _jumps(self) -> Array | None:
-    """Returns where the density is known to jump, (..., n); None if nowhere."""
+    """Returns where the density is discontinuous, (..., n); None if nowhere."""
     return None
 
   def _refined(self, other: Comparable, jumps: Array) -> Comparable:
-    """Returns this distribution with points that suit one that has jumps."""
+    """Returns this distribution, with points suited to another's jumps."""
     del jumps
     self._missing(
       f"divergence from {type(other).__name__}",
@@ -59,13 +59,13 @@ class Comparable(distribution.Distribution):
 
 
 def nodes_of(distribution: Comparable) -> quadrature_points.QuadraturePoints:
-  """Returns a distribution at the nodes of a rule."""
+  """Returns a distribution's quadrature points and its densities there."""
   return distribution._nodes(distribution._batch_shape())
 
 
 @divergences.register_kl(Comparable, Comparable)
 def kl_divergence(p: Comparable, q: Comparable) -> Array:
-  """Returns E log(p / q), by p's nodes."""
+  """Computes E log(p(X) / q(X)) for X of law p, by quadrature."""
   check_same_kind("kl_divergence", p, q)
   nodes, log_prob, at_zero = _both(p, q)
   atom = np.where(nodes.log_atom > -math.inf, nodes.log_atom, 0.0)
@@ -77,7 +77,7 @@ def kl_divergence(p: Comparable, q: Comparable) -> Array:
 def _both(
   p: Comparable, q: Comparable
 ) -> tuple[quadrature_points.QuadraturePoints, Array, Array]:
-  """Returns p's nodes, and q's log density and log mass at zero there."""
+  """Returns p's quadrature points, and q's log density and log mass at zero."""
   jumps = q._jumps()
   if jumps is not None:
     p = p._refined(q, jumps)
@@ -85,14 +85,14 @@ def _both(
   nodes = p._nodes(static.broadcast_shapes(*shapes))
   wide = static.wide_float()
   log_prob = structures.cast(q._log_prob(nodes.values), wide)
-  # Values beyond the last point are unknown.
+  # The density of q is unknown at infinity.
   log_prob = np.where(nodes.values < math.inf, log_prob, math.nan)
   zero = np.zeros((), dtype=p.dtype)
   return nodes, log_prob, structures.cast(q._log_cdf(zero), wide)
 
 
 def check_same_kind(method: str, p: Comparable, q: Comparable) -> None:
-  """Raises unless both are times, or both numbers, of one dtype."""
+  """Raises unless both are times, or both numbers of steps, of one dtype."""
   if p._support() != q._support():
     raise NotImplementedError(
       f"there is no {method} of {type(p).__name__} and {type(q).__name__}: "
@@ -103,7 +103,7 @@ def check_same_kind(method: str, p: Comparable, q: Comparable) -> None:
 
 
 def broadcast_start(model: Model, batch: static.Shape) -> Model:
-  """Returns a chain whose initial masses have all of a batch."""
+  """Broadcasts the initial masses of a chain to a batch shape."""
   initial_probs, matrix, exits, prob_zero = model
   p = static.shape(initial_probs)[-1]
   start = np.broadcast_to(initial_probs, (*batch, p))
@@ -111,14 +111,14 @@ def broadcast_start(model: Model, batch: static.Shape) -> Model:
 
 
 def where_unknown(x: Array, reasons: onp.ndarray) -> onp.ndarray:
-  """Returns reasons of NaN where an array is NaN, and else "ok"."""
+  """Returns, for each entry, the reason where it is NaN, and else "ok"."""
   lost = onp.isnan(host(x))
   named = onp.where(reasons == "ok", "value: nothing is known there", reasons)
   return onp.where(lost, named, "ok")
 
 
 def host(x: Array) -> onp.ndarray:
-  """Returns an array's values; raises TypeError while they are traced."""
+  """Returns an array on the host; raises TypeError if it is traced."""
   values = static.concrete(x)
   if values is None:
     raise TypeError(

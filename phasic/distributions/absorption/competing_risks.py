@@ -20,7 +20,7 @@ from phasic.math.model.model_types import Model
 
 
 class CompetingRisks(absorption_time.AbsorptionTime):
-  """A time until absorption by the first of a graph's causes.
+  """A time until absorption of a graph's chain by one of several causes.
 
   A cause is named as in `ABSORBED("cause")`; None is plain `ABSORBED`, to which
   a mass at zero belongs. Distributions of the time and a cause are defective:
@@ -60,7 +60,7 @@ class CompetingRisks(absorption_time.AbsorptionTime):
   def cumulative_incidence(
     self, value: ArrayLike, cause: str | absorbed.Absorbed | None
   ) -> Result:
-    """Returns P(X <= value, absorbed by the cause).
+    """Computes P(X <= value and absorption is by the cause).
 
     Args:
       value: times, or numbers of steps, (...).
@@ -75,7 +75,8 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     known = static.concrete(value)
     if known is not None and not onp.any(onp.isinf(known)):
       return self._of_cause("cdf", value, number)
-    # This distribution is defective, so functions of a time miss its limit.
+    # The distribution of time and cause is defective: its cdf at inf is not
+    # one.
     last = value == float("inf")
     finite = self._of_cause("cdf", np.where(last, 0.0, value), number)
     return structures.as_result(
@@ -85,7 +86,7 @@ class CompetingRisks(absorption_time.AbsorptionTime):
   def cause_log_prob(
     self, value: ArrayLike, cause: str | absorbed.Absorbed | None
   ) -> Array:
-    """Returns the log density of the time and the cause, at the value.
+    """Computes the log density of absorption at the value and by the cause.
 
     In continuous time it is at zero the limit from the right, for plain
     `ABSORBED` the mass at zero where there is one.
@@ -104,14 +105,14 @@ class CompetingRisks(absorption_time.AbsorptionTime):
   def cause_prob(
     self, value: ArrayLike, cause: str | absorbed.Absorbed | None
   ) -> Array:
-    """Returns the density of the time and the cause; as `cause_log_prob`."""
+    """Computes the density of absorption at the value and by the cause."""
     value, number = self._value(value), self._number(cause)
     return self._of_cause("density", value, number)
 
   def cause_hazard(
     self, value: ArrayLike, cause: str | absorbed.Absorbed | None
   ) -> Result:
-    """Returns the rate of absorption by the cause where there was none yet.
+    """Computes the rate of absorption by the cause, given none before.
 
     It is cause_prob(t) / P(X > t), and in discrete time cause_prob(k) / P(N >=
     k). Arguments and errors are as for `cause_log_prob`.
@@ -123,19 +124,19 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     )
 
   def _of_cause(self, kind: str, value: Array, number: int) -> Result:
-    """Returns a function of the distribution of the time and a cause."""
+    """Evaluates the density or cdf, say, of absorption by one cause."""
     initial_probs, edges, exits, prob_zero = self._model_of_cause(number)
     arguments = (initial_probs, edges, value, exits, prob_zero)
     found = evaluation.value(kind, arguments, discrete=self._DISCRETE)
     return structures.as_result(found)
 
   def _model_of_cause(self, number: int) -> Model:
-    """Returns the distribution of the time and a cause."""
+    """Returns the chain in which only absorption by one cause counts."""
     at_zero = number == self._cause_of_atom()
     return competing_risks.of_cause(number, *self._by_cause(), at_zero)
 
   def _number(self, cause: str | absorbed.Absorbed | None) -> int:
-    """Returns the number of a cause."""
+    """Returns the index of a cause in `_causes`."""
     cause = cause.cause if absorbed.is_absorbed(cause) else cause
     causes = self._causes()
     if cause not in causes:
@@ -143,14 +144,14 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     return causes.index(cause)
 
   def _cause_of_atom(self) -> int | None:
-    """Returns the number of the cause that a mass at zero belongs to."""
+    """Returns the index of the cause of a mass at zero, or None."""
     causes = self._causes()
     return causes.index(None) if None in causes else None
 
   def _causes(self) -> tuple[str | None, ...]:
-    """Returns the causes, in their order."""
+    """Returns the names of the causes, in the graph's order."""
     raise NotImplementedError(f"{type(self).__name__} has no _causes")
 
   def _by_cause(self) -> tuple[Array, Edges, None, Array | None]:
-    """Returns the checked model; targets p + c are absorption by cause c."""
+    """Returns the checked chain; edges to p + c are absorption by cause c."""
     raise NotImplementedError(f"{type(self).__name__} has no _by_cause")

@@ -1,4 +1,4 @@
-"""Chains of edges as matrices."""
+"""Conversion of chains with edges to chains with matrices."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def dense_form(
     leaving = np.sum(matrix, axis=-1) + exits
     diagonal = -leaving
     if discrete:
-      # Within rounding nothing is missing of what edges from a phase to itself
-      # say.
+      # The diagonal of the matrix already has the edges from a phase to itself:
+      # what is missing to a sum of one, beyond rounding, is added.
       tolerance = 4 * p * static.finfo_eps(initial_probs)
       diagonal = chain.snap(1.0 - leaving, tolerance)
     matrix = matrix + np.eye(p, dtype=dtype) * diagonal[..., None]

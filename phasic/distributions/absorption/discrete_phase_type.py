@@ -134,7 +134,7 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
     )
 
   def as_phase_type(self) -> DiscretePhaseType:
-    """Returns the same distribution with a matrix in the place of edges.
+    """Returns the same distribution with a dense matrix instead of edges.
 
     Raises:
       ValueError: there are more than 4096 phases.

@@ -1,4 +1,4 @@
-"""The M-step of a graph's parameters."""
+"""The M-step for the parameters of a graph."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from phasic.math.m_step import sufficient_statistics
 def m_step(
   distribution: Any, statistics: sufficient_statistics.SufficientStatistics
 ) -> Array | dict[str, Array]:
-  """Computes the M-step of a graph's parameters, in the form they were given.
+  """Computes the M-step of a graph's parameters, as an array or a mapping.
 
   In continuous time, without negative constants or coefficients, and with
   initial probabilities that have no parameters, the solution is a ratio. Else
@@ -52,7 +52,7 @@ def m_step(
 
 
 def needs_host(distribution: of_graph.OfGraph) -> bool:
-  """Returns whether the M-step runs on the host, as far as values are known."""
+  """Returns whether the M-step runs on the host, as far as is known."""
   if distribution.params is None:
     return False
   known = static.concrete(_has_no_ratios(distribution))
@@ -60,7 +60,7 @@ def needs_host(distribution: of_graph.OfGraph) -> bool:
 
 
 def _has_no_ratios(distribution: of_graph.OfGraph) -> Scalar:
-  """Returns whether the M-step is not a ratio, in continuous time."""
+  """Returns whether the M-step has no closed form as ratios of statistics."""
   graph = distribution.graph
   found = [graph.constants < 0, graph.coefficients < 0]
   if distribution._parameters["initial_probs"] is None:
@@ -73,7 +73,7 @@ def _on_host(
   distribution: of_graph.OfGraph,
   statistics: sufficient_statistics.SufficientStatistics,
 ) -> Array:
-  """Solves the M-step on the host for parameters (..., d)."""
+  """Computes the M-step numerically on the host, for parameters (..., d)."""
   graph, params = distribution.graph, distribution._arrays()["params"]
   free = distribution._parameters["initial_probs"] is not None
   arrays = (

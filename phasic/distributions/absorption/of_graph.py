@@ -27,7 +27,7 @@ from phasic.math.model.model_types import Model
 
 
 class OfGraph(distribution.Distribution):
-  """A distribution whose chain is a graph.
+  """A distribution whose Markov chain is given by a graph.
 
   Its parameters are `graph`, `params`, `edge_values` and `initial_probs`, and
   others. A subclass says by `_DISCRETE` whether time is counted in steps.
@@ -50,12 +50,12 @@ class OfGraph(distribution.Distribution):
 
   @property
   def graph(self) -> graph_lib.Graph:
-    """The graph."""
+    """The graph of states and transitions."""
     return self._parameters["graph"]
 
   @property
   def params(self) -> ParamsLike | None:
-    """Its parameters as given, an array (..., d), a mapping or None."""
+    """The parameters of the graph as given, array (..., d), mapping or None."""
     return self._parameters["params"]
 
   @property
@@ -81,7 +81,7 @@ class OfGraph(distribution.Distribution):
     return {**arrays, "params": self.graph.params_array(params)}
 
   def _chain(self) -> tuple[Array, Edges, None, Array | None]:
-    """Initial masses, edges, None, and the mass at zero or None."""
+    """Returns initial masses, edges, None, and the mass at zero or None."""
     arrays = self._arrays()
     return chain_arrays.chain_arrays(
       self.graph,
@@ -92,7 +92,7 @@ class OfGraph(distribution.Distribution):
     )
 
   def _checked_chain(self) -> Model:
-    """Returns the chain, with checked values."""
+    """Returns the chain after checks of its values."""
     check_params("params", self.graph, self._arrays()["params"])
     initial, edges = "initial_probs", "edge_values"
     if self._parameters[initial] is None:
@@ -139,7 +139,7 @@ class OfGraph(distribution.Distribution):
     return between - eye * totals[..., None]
 
   def _check_graph(self, graph: object, initial_probs: Array | None) -> None:
-    """Raises where the graph or the shape of given masses does not fit."""
+    """Raises if the graph's kind or the shape of initial_probs is wrong."""
     if not isinstance(graph, graph_lib.Graph):
       inner = getattr(graph, "graph", None)
       is_result = isinstance(inner, graph_lib.Graph)
@@ -172,7 +172,7 @@ def is_plausible(
   initial_probs: onp.ndarray | None = None,
   edge_values: onp.ndarray | None = None,
 ) -> bool:
-  """Returns whether the weights of a graph seem valid.
+  """Returns whether the weights of a graph appear to be valid.
 
   Args:
     graph: the graph.
@@ -225,7 +225,8 @@ def check_params(
     params: (..., d), or None.
   """
   known = None if params is None else static.concrete(params)
-  if known is None:  # Weights are checked, which are not finite either.
+  # The weights are checked later: they are not finite either.
+  if known is None:
     return
   good = onp.isfinite(known)
   rule = "parameters must be finite"

@@ -1,4 +1,4 @@
-"""How many jumps of paths may be sampled."""
+"""Limits on the number of jumps of sampled paths."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from phasic.internal import static
 from phasic.internal.arrays import Integer
 from phasic.internal.arrays import ShapeLike
 
-# The most jumps of all paths together; each takes 12 bytes.
+# The limit on the jumps of all paths together; each jump takes 12 bytes.
 _MOST_JUMPS = 2**27
 
 
 def checked_sizes(
   sample_shape: ShapeLike, num_jumps: Integer, batch: static.Shape
 ) -> tuple[tuple[int, ...], int]:
-  """Returns a sample shape and a number of jumps, checked.
+  """Checks a sample shape and a number of jumps, and returns both.
 
   Args:
     sample_shape: an int or a tuple of ints.
@@ -42,7 +42,7 @@ def checked_sizes(
 
 
 def _checked_jumps(num_jumps: Integer) -> int:
-  """Returns a number of jumps as an int."""
+  """Checks a number of jumps, and returns it as an int."""
   integer = isinstance(num_jumps, (int, onp.integer))
   if not integer or isinstance(num_jumps, bool):
     raise TypeError(

@@ -134,7 +134,7 @@ class PhaseType(absorption_time.AbsorptionTime):
     return GraphPhaseType(graph, params, edge_values, initial_probs, **options)
 
   def expected_sojourn_times(self) -> Result:
-    """Returns expected times spent in the phases, alpha (-S)^-1, (..., p).
+    """Computes the expected times spent in the phases, alpha (-S)^-1, (..., p).
 
     They are inf where the chain may be caught.
 
@@ -149,7 +149,7 @@ class PhaseType(absorption_time.AbsorptionTime):
     return self._statistic("expected_sojourn_times", found)
 
   def as_phase_type(self) -> PhaseType:
-    """Returns the same distribution with a matrix in the place of edges.
+    """Returns the same distribution with a dense matrix instead of edges.
 
     Raises:
       ValueError: there are more than 4096 phases.

@@ -1,4 +1,4 @@
-"""The functions of `math` of a chain in continuous and in discrete time."""
+"""The functions of `math` for chains in continuous and in discrete time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _Function = Callable[..., Array]
 
 
 class Functions(NamedTuple):
-  """Functions of a model, of which some take a value before it.
+  """The functions of `math` for one kind of time.
 
   Attributes:
     rule: of the values.
@@ -90,5 +90,5 @@ _DISCRETE = Functions(
 
 
 def functions(discrete: bool) -> Functions:
-  """Returns the functions for times, or for numbers of steps."""
+  """Returns the functions for discrete or for continuous time."""
   return _DISCRETE if discrete else _CONTINUOUS

@@ -1,1 +1,1 @@
-"""The class `Distribution`: the contract all distributions share."""
+"""The class `Distribution`: the contract that all distributions share."""

@@ -1,4 +1,4 @@
-"""Smooth maps from free real numbers onto constrained ones.
+"""Bijectors: smooth maps from unconstrained to constrained parameters.
 
 Reference: B. Carpenter et al., Stan: a probabilistic programming language, J.
   Stat. Softw. 76, 2017, and its reference manual, ch. 10.
@@ -28,32 +28,32 @@ class Bijector:
     self.event_ndims = event_ndims
 
   def forward(self, x: ArrayLike) -> Result:
-    """Returns y."""
+    """Maps x to y."""
     raise NotImplementedError
 
   def inverse(self, y: ArrayLike) -> Result:
-    """Returns x."""
+    """Maps y to x, the inverse of `forward`."""
     raise NotImplementedError
 
   def forward_log_det_jacobian(self, x: ArrayLike) -> Result:
-    """Returns log |det dy/dx|, without event dimensions."""
+    """Computes log |det dy/dx|, of x's shape without event dimensions."""
     raise NotImplementedError
 
   def inverse_log_det_jacobian(self, y: ArrayLike) -> Result:
-    """Returns log |det dx/dy|, without event dimensions."""
+    """Computes log |det dx/dy|, of y's shape without event dimensions."""
     return 0.0 - self.forward_log_det_jacobian(self.inverse(y))
 
   def __repr__(self) -> str:
     return f"{type(self).__name__}(event_ndims={self.event_ndims})"
 
   def _total(self, x: Array) -> Array:
-    """Returns sums over the event dimensions."""
+    """Sums over the event dimensions."""
     axes = tuple(range(-self.event_ndims, 0))
     return np.sum(x, axis=axes) if axes else x
 
 
 class Exp(Bijector):
-  """Onto positive numbers: y = exp(x).
+  """Maps real numbers onto positive numbers: y = exp(x).
 
   Example:
 
@@ -73,7 +73,7 @@ class Exp(Bijector):
 
 
 class Sigmoid(Bijector):
-  """Onto probabilities: y = 1 / (1 + exp(-x)).
+  """Maps real numbers onto probabilities: y = 1 / (1 + exp(-x)).
 
   Example:
 
@@ -97,7 +97,7 @@ class Sigmoid(Bijector):
 
 
 class Interval(Bijector):
-  """Onto intervals: y = low + (high - low) / (1 + exp(-x)).
+  """Maps real numbers onto intervals: y = low + (high - low) / (1 + exp(-x)).
 
   Where `high` is inf it is y = low + exp(x).
 
@@ -117,7 +117,7 @@ class Interval(Bijector):
   def forward(self, x: ArrayLike) -> Result:
     xs = structures.cast(x)
     bounded, width = self._width()
-    # The branch that is not taken must be finite.
+    # Both branches must be finite, so that `where` has finite derivatives.
     inside = width * Sigmoid().forward(xs)
     beyond = np.exp(np.where(bounded, 0.0, xs))
     return self.low + np.where(bounded, inside, beyond)
@@ -135,13 +135,13 @@ class Interval(Bijector):
     return self._total(np.where(bounded, inside, xs))
 
   def _width(self) -> tuple[Array, Array]:
-    """Returns where an upper bound exists, and the width; 1 elsewhere."""
+    """Returns where an upper bound is finite, and the width or 1."""
     bounded = self.high < float("inf")
     return bounded, np.where(bounded, self.high, self.low + 1.0) - self.low
 
 
 class SoftmaxWithSlack(Bijector):
-  """Onto probabilities with a sum below one: y_i = exp(x_i) / (1 + sum exp(x)).
+  """Maps onto probabilities with sum < 1: y_i = exp(x_i) / (1 + sum exp(x)).
 
   They are the entries of the last axis: initial probabilities, or rows of a
   matrix.
@@ -171,7 +171,7 @@ class SoftmaxWithSlack(Bijector):
 
 
 class SoftmaxCentered(SoftmaxWithSlack):
-  """Onto probabilities with sum one, the last of them being the slack.
+  """Maps n - 1 numbers onto n probabilities with sum one (softmax of x and 0).
 
   There is one number less in x than in y. Log determinants are those of y
   without its last entry.
@@ -195,7 +195,7 @@ class SoftmaxCentered(SoftmaxWithSlack):
 
 
 class Increasing(Bijector):
-  """Onto increasing positive numbers: y_i = exp(x_1) + ... + exp(x_i).
+  """Maps onto increasing positive numbers: y_i = exp(x_1) + ... + exp(x_i).
 
   Example:
 
@@ -218,7 +218,7 @@ class Increasing(Bijector):
 
 
 class Subgenerator(Bijector):
-  """Onto subgenerators with exits from all phases.
+  """Maps real matrices onto subgenerators with positive exit rates.
 
   The off-diagonals are S_ij = exp(x_ij), the exit rates s_i = exp(x_ii), so
   that S_ii = -sum_j exp(x_ij).

@@ -11,7 +11,7 @@ from phasic.internal.arrays import Array
 
 
 class ChainEvents(NamedTuple):
-  """Events of a chain's absorption time Y, from observations.
+  """Observations of a distribution, as events of a chain's absorption time Y.
 
   The log likelihood of an observation is
 
@@ -43,7 +43,7 @@ class ChainEvents(NamedTuple):
 def entered(
   chain: Any, lower: Array, upper: Array | None, entry: Array | None
 ) -> ChainEvents:
-  """Returns the events of values of a chain that were not seen before entry."""
+  """Returns a chain's events for observations with delayed entry."""
   if entry is None:
     return ChainEvents(chain, lower, upper, None, None)
   upper = lower if upper is None else upper
@@ -55,7 +55,7 @@ def entered(
 def cut(
   lower: Array, upper: Array, after: Array, until: Array
 ) -> tuple[Array, Array, Array]:
-  """Restricts observations to (after, until], and returns offsets.
+  """Intersects observations with (after, until], and returns log offsets.
 
   Where that is not known the ends are NaN, and so are derivatives.
   """
@@ -63,7 +63,7 @@ def cut(
   start, end = np.maximum(lower, after), np.minimum(upper, until)
   possible = np.where(exact, (lower > after) & (upper <= until), start < end)
   unknown = np.isnan(start) | np.isnan(end)
-  # Placeholders where the intersection is empty.
+  # Placeholders, with offset -inf, where the intersection is empty.
   start = np.where(exact, lower, start)
   end = np.where(exact, upper, end)
   start = np.where(possible, start, -1.0)

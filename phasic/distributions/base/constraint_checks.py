@@ -12,7 +12,7 @@ from phasic.internal.arrays import Array
 
 
 def check_options(parameters: Mapping[str, object]) -> None:
-  """Raises TypeError for options of a wrong type, as one number too many has.
+  """Raises TypeError for options, such as `validate_args`, of a wrong type.
 
   Args:
     parameters: a constructor's arguments by name, the options among them.
@@ -32,7 +32,7 @@ def check_parameters(
   arrays: Mapping[str, Array | None],
   properties: parameter_properties.Properties,
 ) -> dict[str, Array | None]:
-  """Returns parameters by name, each checked; None stays None."""
+  """Checks parameters, and returns them by name; None stays None."""
   return {
     name: x if x is None else properties[name].constraint.check(name, x)
     for name, x in arrays.items()

@@ -1,4 +1,4 @@
-"""The sets of values of parameters, each an object that knows all of itself."""
+"""Constraints: the sets of valid values of parameters."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SIZE_RULE = "it must be >= 0 and finite"
 
 
 class Constraint:
-  """The set of a parameter's values: here, numbers >= 0.
+  """The set of valid values of a parameter; this base class: numbers >= 0.
 
   Attributes:
     name: by which `ParameterProperties` and the kernel's checks know it.
@@ -55,7 +55,8 @@ class Constraint:
     return repr(self.name)
 
   def __eq__(self, other: object) -> bool:
-    if isinstance(other, str):  # Its name stands for it.
+    # A constraint equals its name.
+    if isinstance(other, str):
       return self.name == other
     return type(self) is type(other)
 
@@ -63,15 +64,15 @@ class Constraint:
     return hash(self.name)
 
   def bijector(self, event_ndims: int) -> bijectors.Bijector:
-    """Returns a map from free real numbers onto the inner part of the set."""
+    """Returns a bijector from real numbers onto the interior of the set."""
     return self._bijector(event_ndims)
 
   def check(self, name: str, x: Array) -> Array:
-    """Returns a parameter of that name, checked."""
+    """Returns a parameter after a check of its values; `name` is for errors."""
     return check(name, x, (x >= 0) & np.isfinite(x), _SIZE_RULE)
 
   def broken(self, x: onp.ndarray, event_ndims: int) -> Broken:
-    """Returns where a parameter is invalid, and its rule.
+    """Returns where a batch of parameters is invalid, and the rule.
 
     Args:
       x: its values, (..., event), on the host.
@@ -83,7 +84,7 @@ class Constraint:
   def entries(
     self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
   ) -> entries_lib.Entries:
-    """Returns the entries that a fit changes.
+    """Returns the independent entries of the parameter, which a fit changes.
 
     Args:
       values: the parameter's, on the host.
@@ -94,7 +95,7 @@ class Constraint:
     return entries_lib.same(values, names, entries_lib.Kind())
 
   def of_entries(self, x: Array, others: Mapping[str, Array]) -> Array:
-    """Returns the parameter of entries in its shape.
+    """Returns the parameter, given its entries in its own shape.
 
     Args:
       x: the entries.
@@ -115,7 +116,7 @@ class _Positive(Constraint):
     return check(name, x, (x > 0) & np.isfinite(x), self._RULE)
 
   def broken(self, x: onp.ndarray, event_ndims: int) -> Broken:
-    # Zero gives no NaN, so that only the sizes are checked.
+    # Zero gives no NaN, so that only >= 0 and finite is checked.
     return super().broken(x, event_ndims)[0], self._RULE
 
   def entries(
@@ -125,7 +126,7 @@ class _Positive(Constraint):
 
 
 class _Increasing(_Positive):
-  """Numbers > 0, each at least the one before."""
+  """Numbers > 0 in ascending order."""
 
   name = "increasing"
   numpyro = "ascending"
@@ -149,7 +150,7 @@ class _Increasing(_Positive):
 
 
 class _Probability(Constraint):
-  """Numbers in [0, 1]; beside masses of phases, with which they sum to one."""
+  """Numbers in [0, 1]; `prob_zero` and `initial_probs` sum to one."""
 
   name = "probability"
   numpyro = "unit_interval"
@@ -253,7 +254,7 @@ class _Subprobabilities(_Probabilities):
 
 
 class _Subtransition(Constraint):
-  """Matrices of probabilities, whose rows sum to at most one."""
+  """Matrices of probabilities whose rows sum to at most one."""
 
   name = "subtransition"
   exits = "exit_probs"
@@ -276,7 +277,7 @@ class _Subtransition(Constraint):
 
 
 class _Subgenerator(Constraint):
-  """Matrices of rates >= 0, with a diagonal by which rows sum to at most zero."""
+  """Subgenerators: off-diagonal rates >= 0, and row sums at most zero."""
 
   name = "subgenerator"
   exits = "exit_rates"
@@ -294,14 +295,14 @@ class _Subgenerator(Constraint):
     return entries_lib.off_diagonal(values, names)
 
   def of_entries(self, x: Array, others: Mapping[str, Array]) -> Array:
-    # With exits given, the diagonal is not read; it is shown for readers.
+    # The diagonal is not read if exits are given: it is set for readers.
     total = np.sum(x, axis=-1) + others[self.exits]
     eye = np.eye(static.shape(x)[-1], dtype=static.dtype_name(x))
     return np.where(eye > 0, 0.0 - total[..., None], x)
 
 
 class _Parameters(Constraint):
-  """Parameters of a graph, for which its weights are >= 0."""
+  """Parameters of a graph for which its weights are >= 0."""
 
   name = "parameters"
   is_of_graph = True
@@ -327,7 +328,7 @@ _NAMED = {
 
 
 def named(name: str) -> Constraint:
-  """Returns the constraint of a name.
+  """Returns the constraint with a name.
 
   Raises:
     ValueError: there is none.
@@ -342,5 +343,5 @@ def named(name: str) -> Constraint:
 
 
 def sum_tolerance(probs: Array | onp.ndarray) -> float:
-  """Returns the tolerance of a sum of p probabilities, 4 p eps."""
+  """Returns the tolerance for the sum of p probabilities, 4 p eps."""
   return 4 * static.shape(probs)[-1] * static.finfo_eps(probs)

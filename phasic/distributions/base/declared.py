@@ -1,4 +1,4 @@
-"""Parameters of a family, each declared once in its class.
+"""Declarations of a family's parameters in the body of its class.
 
     class Erlang(NamedFamily):
       concentration: declared.Count = declared.count("k, a Python int > 0.")
@@ -39,7 +39,7 @@ _Given = TypeVar("_Given", contravariant=True)
 
 
 class Options(TypedDict, total=False):
-  """What functions that make distributions pass on to constructors."""
+  """Keyword options of functions that make distributions."""
 
   validate_args: bool
   allow_nan_stats: bool
@@ -47,25 +47,25 @@ class Options(TypedDict, total=False):
 
 
 class Parameter(Protocol[_Read, _Given]):
-  """What type checkers know of a parameter: what is given, and what is read."""
+  """A declared parameter as type checkers see it: type read, and type given."""
 
   def __get__(self, instance: object, owner: type | None = None, /) -> _Read:
-    """Returns the parameter, as an array or what else it is kept as."""
+    """Returns the parameter as it is stored, say as an array."""
 
   def __set__(self, instance: object, value: _Given, /) -> None:
-    """Has the type of the constructor's argument; nothing can be set."""
+    """Has the type of the constructor's argument, for type checkers only."""
 
 
 Required: TypeAlias = Parameter[Array, ArrayLike]
 Optional: TypeAlias = Parameter[Array | None, ArrayLike | None]
-# An array that is derived where None was given.
+# An array that is derived if None is given.
 Derived: TypeAlias = Parameter[Result, ArrayLike | None]
-# A subgenerator or a matrix of probabilities, or edges in its place.
+# A matrix of rates or of probabilities, or edges instead.
 Rates: TypeAlias = Parameter[Array | EdgeRates, SubgeneratorLike]
 Probs: TypeAlias = Parameter[Array | EdgeProbs, SubtransitionLike]
 Count: TypeAlias = Parameter[int, Integer]
 
-# Of these `help` shows in a constructor's signature what is given.
+# The types that `help` shows for constructor arguments of declared types.
 _GIVEN = {
   "Required": "ArrayLike",
   "Optional": "ArrayLike | None",
@@ -78,7 +78,7 @@ _GIVEN = {
 
 @dataclasses.dataclass(frozen=True)
 class Field:
-  """A parameter.
+  """A parameter's declaration: its text, properties and default.
 
   Attributes:
     text: the description, for the constructor and the property.
@@ -98,7 +98,7 @@ class Field:
   is_option: bool = False
 
   def of(self, name: str) -> property:
-    """Returns the property of a name."""
+    """Returns the property through which users read the parameter."""
     shown = self.shown or (lambda self: structure.shown(self._parameters[name]))
     return property(shown, doc=self.text)
 
@@ -112,7 +112,7 @@ def array(
   fitted: bool = True,
   shown: Callable[[Any], object] | None = None,
 ) -> Any:
-  """Declares an array.
+  """Declares a parameter that is an array.
 
   Args:
     event_ndims: see `ParameterProperties`.
@@ -134,7 +134,7 @@ def static(
   convert: Callable[[str, Any], object] | None = None,
   shown: Callable[[Any], object] | None = None,
 ) -> Any:
-  """Declares structure that is not an array, or another distribution.
+  """Declares a parameter that is not an array, say a distribution.
 
   Args:
     text: the description.
@@ -150,7 +150,7 @@ def count(text: str) -> Any:
 
 
 def option(text: str, *, default: object, kw_only: bool) -> Any:
-  """Declares an option, which stands behind all others.
+  """Declares an option, which comes after all other parameters.
 
   Args:
     text: the description.
@@ -162,8 +162,8 @@ def option(text: str, *, default: object, kw_only: bool) -> Any:
 
 
 def fields(cls: type) -> dict[str, Field]:
-  """Returns the declarations of a class, the options behind all others."""
-  # For the class that has the constructor; other bases have their own.
+  """Returns the declarations of a class by name, the options last."""
+  # Those of the class that has the constructor; other bases have their own.
   cls = next(base for base in cls.__mro__ if "_DECLARED" in vars(base))
   found: dict[str, Field] = {}
   for base in reversed(cls.__mro__):
@@ -174,7 +174,7 @@ def fields(cls: type) -> dict[str, Field]:
 def properties(
   cls: type,
 ) -> dict[str, parameter_properties.ParameterProperties] | None:
-  """Returns the properties of a class's arrays, by name.
+  """Returns the properties of a class's array parameters, by name.
 
   None stands for a class that declares no parameters.
   """
@@ -185,7 +185,7 @@ def properties(
 
 
 def complete(cls: Any) -> None:
-  """Completes a class from the declarations in its body."""
+  """Adds properties and a constructor to a class, from its declarations."""
   own = {k: x for k, x in vars(cls).items() if isinstance(x, Field)}
   if own:
     cls._DECLARED = own
@@ -196,7 +196,8 @@ def complete(cls: Any) -> None:
   if own:
     _describe(cls, _constructor)
   elif hasattr(cls.__init__, "is_declared"):
-    # A subclass without declarations has the constructor, by its own name.
+    # A subclass without declarations inherits the constructor, with its own
+    # name as the default `name`.
     _describe(cls, _inherited)
 
 
@@ -211,7 +212,7 @@ def _inherited(cls: Any, declared: dict[str, Field]) -> Callable[..., None]:
 
 
 def _describe(cls: Any, make: Callable[..., Any]) -> None:
-  """Adds a constructor with a signature and a docstring to a class."""
+  """Sets a class's constructor, with a signature and a docstring."""
   declared = fields(cls)
   construct = make(cls, declared)
   construct.__signature__ = _signature(cls, declared)
@@ -267,7 +268,7 @@ def _signature(cls: type, declared: dict[str, Field]) -> inspect.Signature:
 
 
 def _shown(note: object) -> object:
-  """Returns an annotation, of a declared array that of what is given."""
+  """Returns the type of the argument for a declared type, else the type."""
   name = note if isinstance(note, str) else getattr(note, "__name__", "")
   return _GIVEN.get(name.removeprefix("declared."), note)
 
@@ -278,7 +279,7 @@ def _refuse(
   args: Sequence[object],
   kwargs: Mapping[str, object],
 ) -> None:
-  """Raises TypeError as a call that does not fit the signature does."""
+  """Raises the TypeError for arguments that do not fit the signature."""
   names = tuple(signature.parameters)[1:]
   unknown = [name for name in kwargs if name not in names]
   if unknown:
@@ -293,7 +294,7 @@ def _refuse(
 
 
 def _text(declared: dict[str, Field]) -> str:
-  """Returns the constructor's docstring."""
+  """Returns the constructor's docstring, a line for each parameter."""
   lines = ["Makes a batch of distributions.", "", "Args:"]
   for name, field in declared.items():
     text, indent = f"{name}: {field.text}", " " * 4

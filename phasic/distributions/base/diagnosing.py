@@ -1,4 +1,4 @@
-"""Why a method gives NaN."""
+"""Implements `diagnose`: the reasons why a method gives NaN."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STATISTICS = ("mean", "variance", "stddev")
 def reasons(
   distribution: hooks.Hooks, value: ArrayLike | None, method: str
 ) -> onp.ndarray:
-  """Returns why a method gives NaN, see `Distribution.diagnose`."""
+  """Returns the reason of each NaN of a method, see `Distribution.diagnose`."""
   if method in _STATISTICS:
     return _reasons_of_statistic(distribution, value, method)
   kind_of(method)
@@ -28,7 +28,7 @@ def reasons(
 def _reasons_of_statistic(
   distribution: hooks.Hooks, value: object, method: str
 ) -> onp.ndarray:
-  """Returns why mean, variance or stddev are NaN."""
+  """Returns the reason of each NaN of the mean, variance or stddev."""
   if value is not None:
     raise ValueError(
       f"value is {raw_arguments.shown(value)}: it must be None: {method} "
@@ -47,5 +47,5 @@ def _reasons_of_statistic(
 
 
 def kind_of(method: str) -> str:
-  """Returns what the kernel calls a method; raises ValueError for others."""
+  """Returns the kernel's name of a method; raises ValueError if it has none."""
   return function_kinds.kind_of(method, "method", _STATISTICS)

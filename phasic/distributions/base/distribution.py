@@ -1,4 +1,4 @@
-"""The base class of all distributions: its public hooks."""
+"""The base class of all distributions, with its public methods."""
 
 from __future__ import annotations
 
@@ -74,12 +74,12 @@ class Distribution(parameterized.Parameterized):
   )
 
   def __init_subclass__(cls, **kwargs: object) -> None:
-    """Completes a family from its declarations."""
+    """Adds the constructor of a subclass, from its declared parameters."""
     super().__init_subclass__(**kwargs)
     declared.complete(cls)
 
   def __init__(self, parameters: Mapping[str, object]):
-    """Stores the parameters, the arrays among them in their common dtype.
+    """Stores the parameters, and converts arrays to their common dtype.
 
     Args:
       parameters: every argument of the subclass's constructor, by name,
@@ -132,7 +132,7 @@ class Distribution(parameterized.Parameterized):
     return _shape_array(self._batch_shape())
 
   def event_shape_tensor(self) -> Array:
-    """Returns the shape of one value as an integer array."""
+    """Returns the event shape, that of one value, as an integer array."""
     return _shape_array(self._event_shape())
 
   def copy(self, **overrides: object) -> Self:
@@ -144,13 +144,13 @@ class Distribution(parameterized.Parameterized):
     return type(self)(**{**self._parameters, **overrides})
 
   def __getitem__(self, index: slicing.Index) -> Self:
-    """Returns the distribution with a part of the batch."""
+    """Slices the batch: returns the distribution of a part of it."""
     return self._sliced(index)
 
   def _sliced(
     self, index: slicing.Index, batch: static.Shape | None = None
   ) -> Self:
-    """Returns a part of the batch, or of one that it broadcasts to."""
+    """Slices the batch, or a larger one that it is first broadcast to."""
     sliced = slicing.slice_parameters(
       self.parameter_properties(),
       {**self._parameters, **self._arrays()},
@@ -250,7 +250,7 @@ class Distribution(parameterized.Parameterized):
   def sample(
     self, sample_shape: ShapeLike = (), seed: Seed | None = None
   ) -> Result:
-    """Returns samples, the same ones for the same seed.
+    """Draws samples; equal seeds give equal samples.
 
     Args:
       sample_shape: an int or a tuple of ints.
@@ -508,7 +508,7 @@ class Distribution(parameterized.Parameterized):
     )
 
   def moment_generating_function(self, s: ArrayLike) -> Result:
-    """Computes E exp(s X), inf for s at or above the decay rate.
+    """Computes E exp(s X); it is inf for s at or above the decay rate.
 
     In continuous time it is z + alpha (-(S + s I))^-1 exits, in discrete time
     P(N = 0) + alpha (exp(-s) I - T)^-1 exits. Close below the decay rate digits
@@ -538,7 +538,7 @@ class Distribution(parameterized.Parameterized):
     )
 
   def probability_generating_function(self, z: ArrayLike) -> Result:
-    """Returns E z^N = P(N = 0) + z alpha (I - z T)^-1 t of a number of steps.
+    """Computes E z^N of a number of steps, P(N = 0) + z alpha (I - z T)^-1 t.
 
     Args:
       z: (...), in [0, 1], else the result is NaN: for z > 1 take
@@ -568,7 +568,7 @@ class Distribution(parameterized.Parameterized):
   def diagnose(
     self, value: ArrayLike | None = None, method: str = "log_prob"
   ) -> onp.ndarray:
-    """Returns why a method of this distribution gives NaN, as strings.
+    """Returns why a method gives NaN, an array of strings.
 
     Args:
       value: what the method is called with; it must not be traced. None for
@@ -596,7 +596,7 @@ class Distribution(parameterized.Parameterized):
 
   @property
   def support(self) -> supports.Support:
-    """The set of values, without inf and sets of probability zero.
+    """The set of values: finite ones, without sets of probability zero.
 
     Example:
 
@@ -607,7 +607,7 @@ class Distribution(parameterized.Parameterized):
     return self._support()
 
   def experimental_default_event_space_bijector(self) -> bijectors.Bijector:
-    """Returns a smooth map from all real numbers onto the support's inner part.
+    """Returns a smooth map from all real numbers onto the support's interior.
 
     That is (0, inf) but for truncated distributions. It is called as in
     TensorFlow Probability. Where there is an atom it covers the rest.

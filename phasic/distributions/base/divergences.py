@@ -1,4 +1,4 @@
-"""Divergences between distributions, and their registry."""
+"""The Kullback-Leibler divergence, and the registry of its rules."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RULES: dict[tuple[type, type], Callable[[Any, Any], ArrayLike]] = {}
 
 
 def register_kl(first: type, second: type) -> Callable[[_Rule], _Rule]:
-  """Returns a decorator for the rule of `kl_divergence` of two classes.
+  """Returns a decorator that registers `kl_divergence` of two classes.
 
   The rule is called with both distributions. Subclasses have it too, unless
   there is a rule for classes that are nearer.
@@ -52,7 +52,7 @@ def register_kl(first: type, second: type) -> Callable[[_Rule], _Rule]:
 
 
 def kl_divergence(p: hooks.Hooks, q: object) -> Result:
-  """Returns E_p log(p / q), see `Distribution.kl_divergence`."""
+  """Computes E_p log(p / q), see `Distribution.kl_divergence`."""
   ways = [
     (i + j, (first, second))
     for i, first in enumerate(type(p).__mro__)

@@ -17,7 +17,7 @@ from phasic.math.model.edge_rates import Edges
 
 
 class Kind(NamedTuple):
-  """The constraint of an entry.
+  """The constraint on one entry, and whether a fit changes it.
 
   Attributes:
     group: the name of the sum that it is part of; None for positive numbers.
@@ -34,7 +34,7 @@ class Kind(NamedTuple):
 
 
 class Entries(NamedTuple):
-  """The entries of one parameter.
+  """The entries of one parameter, with their names and constraints.
 
   Attributes:
     values: in the parameter's shape, on the host.
@@ -50,7 +50,7 @@ class Entries(NamedTuple):
 
 
 class Place(NamedTuple):
-  """The place of a parameter in a distribution.
+  """Where a parameter is: its name, its distribution and the path to that.
 
   Attributes:
     path: the path of the distribution that has it, "" or "distribution.".
@@ -64,11 +64,11 @@ class Place(NamedTuple):
 
   @property
   def start(self) -> str:
-    """The name of the sum of initial masses."""
+    """The name of the group of entries that contains the initial masses."""
     return f"{self.path}start"
 
   def step(self, phase: object) -> str:
-    """The name of the sum of step probabilities from a phase."""
+    """Returns the name of the group of step probabilities from a phase."""
     return f"{self.path}step {phase}"
 
 
@@ -78,7 +78,7 @@ def same(
   kind: Kind,
   substochastic: Mapping[str | None, bool] | None = None,
 ) -> Entries:
-  """Returns entries of one kind."""
+  """Returns entries that all have the same constraint."""
   return Entries(values, names, [kind] * len(names), substochastic or {})
 
 
@@ -89,14 +89,14 @@ def masses(
   substochastic: bool,
   eps: float,
 ) -> Entries:
-  """Returns masses with sum one, or less if `substochastic` and not near one."""
+  """Returns masses with sum one; at most one if `substochastic` and sum < 1."""
   total = math.fsum(onp.ravel(values))
   near = abs(total - 1.0) <= 4 * len(names) * eps
   return same(values, names, Kind(group), {group: substochastic and not near})
 
 
 def differences(values: onp.ndarray, names: Sequence[str]) -> Entries:
-  """Returns the differences of increasing numbers as entries."""
+  """Returns the differences of successive increasing numbers as entries."""
   found = onp.diff(values, axis=-1, prepend=0.0)
   first = onp.arange(onp.shape(values)[-1]) == 0
   kinds = [Kind(may_be_zero=not x) for x in first]
@@ -116,7 +116,7 @@ def off_diagonal(values: onp.ndarray, names: Sequence[str]) -> Entries:
 def of_edges(
   values: onp.ndarray, names: Sequence[str], edges: Edges
 ) -> Entries:
-  """Returns the rates of edges as entries, but for edges from a phase to itself.
+  """Returns the rates of edges as entries, except edges from a phase to itself.
 
   With coefficients the entries are the parameters, positive numbers.
   """
@@ -130,7 +130,7 @@ def of_edges(
 def of_steps(
   values: onp.ndarray, names: Sequence[str], edges: Edges, place: Place
 ) -> Entries:
-  """Returns the probabilities of edges as entries, with a sum for each source.
+  """Returns the probabilities of edges as entries, grouped by source phase.
 
   A sum may be less than one if no edge leads from the phase to itself. With
   coefficients the entries are the parameters, positive numbers.

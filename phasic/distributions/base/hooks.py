@@ -1,4 +1,4 @@
-"""What a family of distributions implements, with the defaults."""
+"""The hooks that families of distributions implement, with defaults."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NO_FORMULA = (
   ),
 )
 class Hooks:
-  """The methods that a family has behind those of `Distribution`.
+  """The protected methods behind the public ones of `Distribution`.
 
   A public method converts its arguments, and calls the method of the same name
   with an underscore. A family has that, or it is made of others here, or it
@@ -157,29 +157,29 @@ class Hooks:
     return ()
 
   def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
-    """Returns why a method with a value gives NaN."""
+    """Returns why a method gives NaN at each value, "ok" where it does not."""
     del value, method
     self._missing("diagnose", "it is not known where its NaN come from")
 
   def _late(self) -> onp.ndarray:
-    """Returns a value at which all parameters count."""
+    """Returns a value at which the density depends on all parameters."""
     return onp.ones(())
 
   def _chain_events(
     self, lower: Array, upper: Array | None, entry: Array | None
   ) -> chain_events.ChainEvents | None:
-    """Maps observations to events of the chain; None if there is no chain."""
+    """Maps observations to events of the chain; None if it has no chain."""
     del lower, upper, entry
     return None
 
   def _linear_chain(self) -> tuple[Hooks, float]:
-    """Returns the chain of the E-step, and how much later it is absorbed."""
+    """Returns the chain for the E-step, and its absorption time minus X."""
     return self, 0.0
 
   def _m_step(
     self, statistics: sufficient_statistics.SufficientStatistics
   ) -> Self:
-    """Maximizes the expected complete-data log likelihood.
+    """Returns the distribution that maximizes the expected log likelihood.
 
     Phases, edges or components that share a parameter share their statistics: a
     rate is a sum of numbers of jumps, divided by the sum of times at risk.
@@ -192,11 +192,11 @@ class Hooks:
     )
 
   def _m_step_fixed(self) -> tuple[str, ...]:
-    """Returns the parameters that the M-step keeps, by their paths."""
+    """Returns the paths of parameters that the M-step leaves unchanged."""
     return ()
 
   def _m_step_on_host(self) -> bool:
-    """Returns whether the M-step needs concrete statistics."""
+    """Returns whether the M-step needs concrete values of the statistics."""
     return False
 
   def _has(self, name: str) -> bool:
@@ -204,19 +204,19 @@ class Hooks:
     return getattr(type(self), name) is not getattr(Hooks, name)
 
   def _from(self, name: str, missing: str) -> Callable[..., Array]:
-    """Returns the method that stands in for a missing one."""
+    """Returns the method that is used in place of a missing one."""
     if not self._has(name):
       self._missing(missing.lstrip("_"))
     return getattr(self, name)
 
   def _missing(self, what: str, why: str = "") -> NoReturn:
-    """Raises NotImplementedError."""
+    """Raises NotImplementedError for a method that this family lacks."""
     reason = f": {why}" if why else ""
     raise NotImplementedError(f"{type(self).__name__} has no {what}{reason}")
 
 
 def check_substrate(name: str, x: object) -> None:
-  """Raises TypeError for a distribution of another substrate."""
+  """Raises TypeError if a distribution is of another substrate."""
   kind = type(x)
   if isinstance(x, Hooks):
     return
@@ -229,5 +229,5 @@ def check_substrate(name: str, x: object) -> None:
 
 
 def _package(base: type) -> str:
-  """Returns the public package, without room and module."""
+  """Returns the name of the public package that a class is in."""
   return base.__module__.rsplit(".", 2)[0]

@@ -1,4 +1,4 @@
-"""The interface of distributions to inference: chain events and the M-step.
+"""What inference needs of distributions: chain events and the M-step.
 
 A family implements the methods; other packages call the functions.
 """
@@ -46,19 +46,19 @@ def log_likelihood_terms(
   upper: Array,
   entry: Array | None,
 ) -> Array:
-  """Computes log P(observation | X > entry), (..., n), without a chain."""
+  """Computes log P(observation | X > entry), (..., n), from cdf and density."""
   return observed_values.log_likelihood_terms(distribution, lower, upper, entry)
 
 
 def linear_chain(chain: hooks.Hooks) -> tuple[hooks.Hooks, float]:
-  """Returns the chain of the E-step, and how much later it is absorbed."""
+  """Returns the chain for the E-step, and its absorption time minus X."""
   return chain._linear_chain()
 
 
 def m_step(
   distribution: _T, statistics: sufficient_statistics.SufficientStatistics
 ) -> _T:
-  """Returns the distribution with the parameters of the M-step.
+  """Returns the distribution after the M-step, given E-step statistics.
 
   Args:
     distribution: the distribution of the E-step.
@@ -81,20 +81,20 @@ def check_has_m_step(distribution: Any) -> None:
 
 
 def m_step_fixed(distribution: hooks.Hooks) -> tuple[str, ...]:
-  """Returns the parameters that the M-step keeps, by their paths."""
+  """Returns the paths of parameters that the M-step leaves unchanged."""
   return distribution._m_step_fixed()
 
 
 def m_step_on_host(distribution: hooks.Hooks) -> bool:
-  """Returns whether the M-step needs concrete statistics."""
+  """Returns whether the M-step needs concrete values of the statistics."""
   return distribution._m_step_on_host()
 
 
 def arrays(distribution: Any) -> Mapping[str, Any]:
-  """Returns the current array parameters by name; None where not given."""
+  """Returns the current array parameters by name; None for absent ones."""
   return distribution._arrays()
 
 
 def batch_shape(distribution: hooks.Hooks) -> static.Shape:
-  """Returns the batch shape, with sizes as arrays where they are dynamic."""
+  """Returns the batch shape; dynamic sizes are scalar arrays."""
   return distribution._batch_shape()

@@ -16,7 +16,7 @@ from phasic.math.model import single_rounding
 
 
 def look_at(distribution: Any) -> None:
-  """Warns of parameters that break a rule, and mends sums that nearly fit.
+  """Warns of invalid parameters, and corrects sums that are off by rounding.
 
   Nothing happens where values cannot be read at once, see `plausible`.
 
@@ -40,7 +40,7 @@ def look_at(distribution: Any) -> None:
 def are_plausible(
   known: Mapping[str, Any], properties: parameter_properties.Properties
 ) -> bool:
-  """Returns whether parameters seem to meet their constraints.
+  """Returns whether parameters appear to meet their constraints.
 
   Args:
     known: their values on the host, None among them.
@@ -57,7 +57,7 @@ def are_plausible(
 def _is_plausible(
   known: Mapping[str, Any], name: str, constraint: constraints.Constraint
 ) -> bool:
-  """Returns whether one parameter seems to meet its constraint."""
+  """Returns whether one parameter appears to meet its constraint."""
   x, atom = known[name], known.get("prob_zero")
   if isinstance(x, structure.EDGES):
     return plausible.are_edges(x, constraint == "subtransition")
@@ -68,7 +68,7 @@ def _is_plausible(
 
 
 def _at_hand(distribution: Any) -> dict[str, Any] | None:
-  """Returns the parameters on the host; None if one cannot be read at once."""
+  """Returns the parameters on the host; None if traced or on a device."""
   parameters: dict[str, Any] = distribution._parameters
   names = distribution.parameter_properties()
   given = {name: parameters[name] for name in names}
@@ -80,7 +80,7 @@ def _at_hand(distribution: Any) -> dict[str, Any] | None:
 
 
 def _like(given: object, values: Iterator[Any]) -> Any:
-  """Returns values in the structure of nested mappings and edges."""
+  """Puts values into the nested mappings and edges of `given`."""
   if isinstance(given, Mapping):
     return {name: _like(x, values) for name, x in given.items()}
   if isinstance(given, structure.EDGES):
@@ -89,7 +89,7 @@ def _like(given: object, values: Iterator[Any]) -> Any:
 
 
 def _mend(distribution: Any, known: dict[str, Any]) -> list[str]:
-  """Corrects sums that are nearly valid, and returns remarks."""
+  """Corrects sums that are off by rounding, and returns texts for a warning."""
   texts = []
   parameters: dict[str, Any] = distribution._parameters
   for name, prop in distribution.parameter_properties().items():

@@ -1,4 +1,4 @@
-"""Observations of distributions that are not made of one chain."""
+"""Likelihoods of observations by cdf and density, without a chain."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def log_likelihood_terms(
   upper: Array,
   entry: Array | None,
 ) -> Array:
-  """Computes log P(observation | X > entry), (..., n), by cdf and density.
+  """Computes log P(observation | X > entry), (..., n), from cdf and density.
 
   The mass of an interval is a difference, P(X > l) - P(X > u) or P(X <= u) -
   P(X <= l), whichever is the smaller pair: its relative error is some eps times
@@ -34,11 +34,11 @@ def log_likelihood_terms(
 def _unconditional(
   distribution: hooks.Hooks, lower: Array, upper: Array
 ) -> Array:
-  """Returns log P(observation), (..., n)."""
+  """Computes log P(observation), (..., n), without delayed entry."""
   exact, right = lower == upper, upper == math.inf
   left = np.logical_not(exact) & np.logical_not(right) & (lower < 0)
   between = np.logical_not(exact) & np.logical_not(right) & np.logical_not(left)
-  # A placeholder time at which unused functions are finite.
+  # A placeholder time for functions whose values are not selected below.
   ordinary = np.where(right, lower, upper)
   ordinary = np.where((ordinary > 0) & (ordinary < math.inf), ordinary, 1.0)
   log_prob = distribution._log_prob(np.where(exact, lower, ordinary))
@@ -57,5 +57,5 @@ def _unconditional(
     distribution._cdf(np.zeros_like(ordinary)),
   )
   found = np.where(between, mass, found)
-  # A factor, so that unknown values have NaN derivatives too.
+  # Multiplies rather than selects: unknown values have NaN derivatives too.
   return found * np.where(upper >= lower, np.ones_like(found), math.nan)

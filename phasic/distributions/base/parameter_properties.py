@@ -12,7 +12,7 @@ from phasic.distributions.base import structure
 from phasic.internal import static
 
 # The value of a constructor's argument: an array, edges, a distribution, a
-# number, an option. Types cannot tell which it is by its name.
+# number, an option. Its type depends on the argument's name.
 ParameterValue: TypeAlias = Any
 
 
@@ -49,7 +49,7 @@ class ParameterProperties:
     optional: bool = False,
     fitted: bool = True,
   ):
-    """Looks the constraint up, if it is a name."""
+    """Stores the properties; a constraint may be given by its name."""
     if isinstance(constraint, str):
       constraint = constraints.named(constraint)
     given = (event_ndims, constraint, optional, fitted)
@@ -57,7 +57,7 @@ class ParameterProperties:
       object.__setattr__(self, field.name, value)
 
   def default_constraining_bijector(self) -> bijectors.Bijector:
-    """Returns a map from free real numbers onto the inner part of the set.
+    """Returns a bijector from real numbers onto the interior of the set.
 
     Parameters of a graph are taken to be positive.
 
@@ -77,7 +77,7 @@ Properties = Mapping[str, ParameterProperties]
 def split_shape(
   prop: ParameterProperties, value: Any
 ) -> tuple[static.Shape, static.Shape]:
-  """Returns the batch shape and the event shape of a parameter's value.
+  """Splits the shape of a parameter's value into batch and event shape.
 
   Args:
     prop: the parameter's properties.
@@ -121,7 +121,7 @@ def batch_shape(
   parameters: Mapping[str, object],
   wrapped: static.Shape | None = None,
 ) -> static.Shape:
-  """Returns the batch shape of all parameters.
+  """Returns the batch shape that all parameters broadcast to.
 
   Args:
     properties: of the array parameters.

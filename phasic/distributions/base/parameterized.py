@@ -1,4 +1,4 @@
-"""The parameters of a distribution: stored, read, and what they say of values."""
+"""Storage, conversion and checks of a distribution's parameters."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from phasic.math.model import value_rules
 
 
 class Parameterized(hooks.Hooks):
-  """Parameters are all the state of a distribution.
+  """Base class with the parameters, which are all of a distribution's state.
 
   Attributes:
     validate_args: whether values are checked, at some cost.
@@ -71,7 +71,7 @@ class Parameterized(hooks.Hooks):
 
   @classmethod
   def _unflatten(cls, parts: Mapping[str, object]) -> Self:
-    """Builds an instance of any parameters, without looking at them."""
+    """Makes an instance with the given parameters, without checks."""
     instance = object.__new__(cls)
     instance._parameters = dict(parts)
     return instance
@@ -94,7 +94,7 @@ class Parameterized(hooks.Hooks):
     return types.MappingProxyType(dict(cls._parameter_properties()))
 
   def _arrays(self) -> dict[str, Any]:
-    """Array parameters by name, as they are now; None where not given.
+    """Returns the current array parameters by name; None for absent ones.
 
     Variables are read; with validate_args values are checked.
     """
@@ -109,7 +109,7 @@ class Parameterized(hooks.Hooks):
     return found
 
   def _check_values(self, validate: Callable[[], object]) -> None:
-    """Raises for values that break a rule, or warns of those that are known.
+    """Raises with `validate_args` for invalid values, else warns of known ones.
 
     It is the last thing that a constructor does.
 
@@ -122,24 +122,24 @@ class Parameterized(hooks.Hooks):
       known_values.look_at(self)
 
   def _is_plausible(self, known: Mapping[str, Any]) -> bool:
-    """Returns whether the host values of the parameters seem valid."""
+    """Returns whether known values of the parameters appear to be valid."""
     return known_values.are_plausible(known, self._properties())
 
   def _value(self, value: ArrayLike) -> Array:
-    """Converts and checks the argument of a public method."""
+    """Converts and checks the value that a public method is called with."""
     value = self._converted(value)
     if self._parameters["validate_args"]:
       return self._check_value(value)
     return value
 
   def _converted(self, value: ArrayLike) -> Array:
-    """Converts a value; raises where its shape or dtype does not fit."""
+    """Converts a value; raises if its shape or dtype does not fit."""
     value = self._as_array(value, "value")
     self._check_value_shape(value)
     return _not_empty(value, "value")
 
   def _argument(self, x: ArrayLike, name: str) -> Array:
-    """Converts an array that belongs to no event; raises as `_converted`."""
+    """Converts an argument that has only batch dimensions, no event ones."""
     x = self._as_array(x, name)
     _check_broadcasts(x, name, "batch", self._batch_shape())
     return _not_empty(x, name)
@@ -147,7 +147,7 @@ class Parameterized(hooks.Hooks):
   def _checked(
     self, x: ArrayLike, name: str, rule: value_rules.ValueRule
   ) -> Array:
-    """Converts an argument that breaks no rule.
+    """Converts an argument, and raises or warns if it breaks a rule.
 
     Where it does there is a warning; with `validate_args` it raises.
     """
@@ -158,10 +158,11 @@ class Parameterized(hooks.Hooks):
     return value_rules.check(name, x, rule.holds(x), rule.text)
 
   def _as_array(self, x: ArrayLike, name: str) -> Array:
-    """Converts to an array of the distribution's dtype."""
+    """Converts a number or array to the distribution's dtype."""
     given = (self._parameters[own] for own in self._properties())
     if structures.is_like(x, next((x for x in given if x is not None), None)):
-      return cast(Array, x)  # Nothing is to be converted or refused.
+      # An array of this dtype needs no conversion.
+      return cast(Array, x)
     leaves = representation.leaves(self._arrays())
     dtype = dtypes.common_dtype({name: x, **leaves})
     return structures.as_array(x, dtype, name)
@@ -172,11 +173,11 @@ class Parameterized(hooks.Hooks):
     _check_broadcasts(value, "value", "batch and event", whole)
 
   def _check_value(self, value: Array) -> Array:
-    """Returns the value, checked to be in the support."""
+    """Returns the value; families raise if it is outside of the support."""
     return value
 
   def _statistic(self, name: str, x: Array) -> Result:
-    """Returns a statistic, checked for NaN unless `allow_nan_stats`."""
+    """Returns a statistic; raises for NaN unless `allow_nan_stats`."""
     if self.allow_nan_stats:
       return structures.as_result(x)
     message = f"{name} is NaN, and allow_nan_stats is False"
@@ -189,7 +190,7 @@ class Parameterized(hooks.Hooks):
       return self._known_batch
     shape = properties_lib.batch_shape(self._properties(), self._parameters)
     if all(isinstance(d, int) for d in shape):
-      # TensorFlow's modules would wrap what is set as usual.
+      # Ordinary assignment would wrap the tuple in TensorFlow's modules.
       object.__setattr__(self, "_known_batch", shape)
     return shape
 
@@ -200,7 +201,7 @@ class Parameterized(hooks.Hooks):
 def _check_given(
   name: str, value: object, prop: properties_lib.ParameterProperties
 ) -> None:
-  """Raises TypeError for None, and for what must not stand for an array."""
+  """Raises TypeError for a missing value, or one that is not an array."""
   if value is None and not prop.optional:
     raise TypeError(f"{name} is None: it must be an array")
   if isinstance(value, Mapping) and not prop.constraint.is_of_graph:
@@ -216,14 +217,14 @@ def _check_given(
 
 
 def _current(name: str, value: object) -> object:
-  """Returns an array parameter as it is now."""
+  """Returns the current value of a variable, or the array itself."""
   if structures.is_variable(value):
     return structures.as_array(value, None, name)
   return value
 
 
 def _not_empty(x: Array, name: str) -> Array:
-  """Returns an array, if it has entries."""
+  """Returns an array; raises ValueError if it has no entries."""
   shape = static.shape(x)
   if all(isinstance(d, int) and d > 0 for d in shape):
     return x
@@ -233,7 +234,7 @@ def _not_empty(x: Array, name: str) -> Array:
 def _check_broadcasts(
   x: Array, name: str, what: str, whole: static.Shape
 ) -> None:
-  """Raises ValueError unless an array broadcasts with a shape."""
+  """Raises ValueError unless an array broadcasts with the shape `whole`."""
   shape = static.shape(x)
   try:
     static.broadcast_shapes(shape, whole)

@@ -1,10 +1,10 @@
-"""Markers of whether samples are differentiable in the parameters."""
+"""Constants that say whether samples are differentiable in the parameters."""
 
 from __future__ import annotations
 
 
 class ReparameterizationType:
-  """A marker with a name; compare with `is`."""
+  """A named constant, which is compared with `is`."""
 
   def __init__(self, name: str):
     self.name = name
@@ -12,7 +12,7 @@ class ReparameterizationType:
   def __repr__(self) -> str:
     return f"<ReparameterizationType {self.name}>"
 
-  # One object per kind, also after copying.
+  # Copies are the same object, so that `is` still holds.
   def __copy__(self) -> ReparameterizationType:
     return self
 

@@ -1,4 +1,4 @@
-"""Distributions as text."""
+"""The text that `repr` shows of a distribution."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from phasic.distributions.base import structure
 from phasic.internal import static
 from phasic.internal import structures
 
-# `repr` shows parameters with at most this many numbers.
+# `repr` shows arrays of at most this many numbers.
 _FEW = 9
-# And at most this many graphs.
+# `repr` shows at most this many graphs of a tuple.
 _FEW_STRUCTURES = 3
 
 
 def text_of(distribution: Any, parameters: Mapping[str, object]) -> str:
-  """Returns the text of `repr`: shapes, dtype and small known parameters."""
+  """Returns the text of `repr`: shapes, dtype, small concrete parameters."""
   kind, name = type(distribution).__name__, distribution.name
   names = distribution.parameter_properties()
   arrays = leaves({name: parameters[name] for name in names})
-  facts = "parameters unknown"  # A structure whose leaves are no arrays.
+  # Kept for a structure whose leaves are not arrays.
+  facts = "parameters unknown"
   if all(x is None or hasattr(x, "shape") for x in arrays.values()):
     with contextlib.suppress(TypeError, ValueError):
       facts = (
@@ -36,7 +37,7 @@ def text_of(distribution: Any, parameters: Mapping[str, object]) -> str:
 
 
 def leaves(arrays: Mapping[str, Any]) -> dict[str, Any]:
-  """Returns arrays by name, entries of mappings as params['a'].
+  """Flattens mappings of arrays: an entry's name is then params['a'].
 
   Those of edges are subgenerator.parameters and so on.
   """
@@ -52,13 +53,13 @@ def leaves(arrays: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shown(parameters: Mapping[str, object]) -> str:
-  """Formats the parameters that are short and concrete."""
+  """Returns the short and concrete parameters as text."""
   found = ((name, _text(x)) for name, x in parameters.items())
   return "".join(f", {name}={text}" for name, text in found if text)
 
 
 def _text(x: object) -> str | None:
-  """Returns an integer, few numbers, a graph or a distribution as text."""
+  """Returns an integer, small array, graph or distribution as text, or None."""
   if isinstance(x, int) and not isinstance(x, bool):
     return str(x)
   if isinstance(x, Mapping):
@@ -81,8 +82,8 @@ def _is_structure(x: object) -> bool:
 
 
 def _text_of_mapping(x: Mapping[str, object]) -> str | None:
-  """Returns arrays by name as text, those of epochs without their numbers."""
-  # JAX sorts the names of mappings.
+  """Returns a mapping of arrays as text, as a list if its keys are numbers."""
+  # JAX sorts keys as text: this puts "10" after "9" again.
   order = sorted(x, key=lambda name: (len(name) if name.isdigit() else 0, name))
   texts = {k: "None" if x[k] is None else _text(x[k]) for k in order}
   if any(text is None for text in texts.values()):
@@ -94,7 +95,7 @@ def _text_of_mapping(x: Mapping[str, object]) -> str | None:
 
 
 def _text_of_edges(x: Any) -> str:
-  """Returns few edges with their numbers, and the shapes of many."""
+  """Returns edges as text if their arrays are small, else their `repr`."""
   given = {k: one for k, one in x._asdict().items() if one is not None}
   texts = {k: _text(one) for k, one in given.items()}
   if any(text is None for text in texts.values()):

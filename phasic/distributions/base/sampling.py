@@ -1,4 +1,4 @@
-"""Samples of a distribution."""
+"""Checks of the shape of samples."""
 
 from __future__ import annotations
 
@@ -14,19 +14,21 @@ _MOST_SAMPLES = 2**40
 
 
 def checked_shape(sample_shape: ShapeLike) -> tuple[int, ...]:
-  """Returns a sample shape as a tuple of ints."""
+  """Checks a sample shape, and returns it as a tuple of ints."""
   wrong = (
     f"sample_shape is {raw_arguments.shown(sample_shape)}: it must be an integer or a tuple of "
     "integers"
   )
   try:
     sizes = static.concrete(sample_shape)
-  except ValueError:  # It is ragged.
+  # The nested sequence is ragged.
+  except ValueError:
     raise TypeError(wrong) from None
   if sizes is None:
     raise TypeError("sample_shape is traced: it must be known statically")
   integers = sizes.dtype.kind in "iu" or onp.size(sizes) == 0
-  if sizes.dtype.kind == "O":  # Integers of more than 64 bits.
+  # These are integers of more than 64 bits.
+  if sizes.dtype.kind == "O":
     integers = all(isinstance(d, int) for d in onp.ravel(sizes))
   if not integers or onp.ndim(sizes) > 1:
     raise TypeError(wrong)

@@ -16,7 +16,7 @@ from phasic.internal import static
 
 _Checked: TypeAlias = int | slice | types.EllipsisType | None
 _Item: TypeAlias = SupportsIndex | slice | types.EllipsisType | None
-# What `distribution[...]` takes.
+# The index in `distribution[index]`.
 Index: TypeAlias = _Item | tuple[_Item, ...]
 
 
@@ -26,7 +26,7 @@ def slice_parameters(
   index: Index,
   batch: static.Shape | None = None,
 ) -> dict[str, Any]:
-  """Returns the array parameters of the sliced batch, None for absent ones.
+  """Returns the array parameters of the sliced batch; None for absent ones.
 
   Args:
     properties: of the array parameters.
@@ -59,7 +59,7 @@ def slice_parameters(
 
 
 def _checked_index(index: Index, batch: static.Shape) -> tuple[_Checked, ...]:
-  """Returns the index as a tuple of ints, slices, None and one `...`."""
+  """Checks an index, and returns it as ints, slices, None and one `...`."""
   items: list[_Checked] = [
     item
     if item is None or item is ... or isinstance(item, slice)
@@ -83,7 +83,7 @@ def _checked_index(index: Index, batch: static.Shape) -> tuple[_Checked, ...]:
 
 
 def _integer(item: SupportsIndex) -> int:
-  """Returns an item of an index as an int."""
+  """Converts one integer of an index to int; raises TypeError for others."""
   if not isinstance(item, (bool, onp.bool_)):
     try:
       return operator.index(item)

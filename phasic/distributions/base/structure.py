@@ -1,4 +1,4 @@
-"""Arguments that are structure: numbers of phases, and which edges a chain has."""
+"""Parameters that are structure: counts of phases, and the ends of edges."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from phasic.math.model import edge_rates
 from phasic.math.model import sparse_matrices
 from phasic.math.model.model_types import Edges
 
-# More stages are refused before arrays are allocated.
+# A larger number of phases is refused before arrays are allocated.
 MAX_PHASES = 2**20
 
 
 def static_count(name: str, value: Integer) -> int:
-  """Returns a count of phases as an int.
+  """Checks a count of phases, and returns it as an int.
 
   Args:
     name: the argument's name.
@@ -45,7 +45,7 @@ def static_count(name: str, value: Integer) -> int:
 
 
 def static_counts(name: str, values: Sequence[Integer]) -> tuple[int, ...]:
-  """Returns a list or tuple of counts, each as `static_count` has it.
+  """Checks a list or tuple of counts of phases, and returns ints.
 
   Their sum is bounded as well.
   """
@@ -69,7 +69,7 @@ def static_counts(name: str, values: Sequence[Integer]) -> tuple[int, ...]:
 
 @structures.register
 class StaticIndices:
-  """Integers on the host, compared by value.
+  """A hashable tuple of integers in host memory.
 
   Distributions that share them share a compilation: to JAX they are structure,
   and not a leaf. NumPy's functions take them as an array.
@@ -106,7 +106,7 @@ class StaticIndices:
     return onp.array(self.values, dtype=dtype, copy=copy)
 
   def __reduce__(self) -> tuple[object, ...]:
-    # Hashes of bytes differ between processes.
+    # Hashes of bytes differ between processes, so they are not pickled.
     return StaticIndices, (self.values,)
 
   @classmethod
@@ -122,7 +122,7 @@ class StaticIndices:
 
 
 def static_indices(name: str, values: object) -> StaticIndices:
-  """Returns indices, checked.
+  """Checks an array of indices, and returns it as `StaticIndices`.
 
   Args:
     name: the argument's name.
@@ -155,35 +155,35 @@ def static_indices(name: str, values: object) -> StaticIndices:
   return StaticIndices(known)
 
 
-# What may stand in the place of a matrix.
+# The types of edges, which may be given instead of a matrix.
 EDGES = (edge_rates.EdgeRates, edge_probs.EdgeProbs)
-# Of edges, what is structure, and the arrays.
+# The fields of edges that are structure, and those that are arrays.
 _ENDS = ("sources", "targets")
 _ARRAYS = ("parameters", "coefficients", "constants")
 
 
 def is_edges(value: object) -> TypeGuard[Edges]:
-  """Returns whether a parameter's value is edges in the place of a matrix."""
+  """Returns whether a parameter's value is edges instead of a matrix."""
   return isinstance(value, EDGES)
 
 
 def array_of(value: Any) -> Any:
-  """Returns the array of a parameter, of edges their own parameters."""
+  """Returns a parameter's array; of edges, their field `parameters`."""
   return value.parameters if isinstance(value, EDGES) else value
 
 
 def with_array(value: Any, array: Any) -> Any:
-  """Returns a parameter with another array, see `array_of`."""
+  """Replaces a parameter's array; of edges, their field `parameters`."""
   return value._replace(parameters=array) if is_edges(value) else array
 
 
 def arrays_of(name: str, edges: Edges) -> dict[str, Any]:
-  """Returns the arrays of edges by their names, None for absent ones."""
+  """Returns the arrays of edges by name; None for absent ones."""
   return {f"{name}.{own}": getattr(edges, own) for own in _ARRAYS}
 
 
 def mapped(convert: Callable[[str, Any], object], name: str, value: Any) -> Any:
-  """Returns a parameter with its array, of edges all arrays, converted.
+  """Applies a conversion to a parameter's array, or to all arrays of edges.
 
   The ends of edges are on the host.
 
@@ -203,7 +203,7 @@ def mapped(convert: Callable[[str, Any], object], name: str, value: Any) -> Any:
 def without_sparse_matrices(
   parameters: Mapping[str, Any], properties: Mapping[str, Any]
 ) -> Mapping[str, Any]:
-  """Returns parameters with edges in the place of sparse matrices.
+  """Replaces sparse matrices among the parameters by edges.
 
   Args:
     parameters: the parameters by name.
@@ -225,7 +225,7 @@ def without_sparse_matrices(
 def stored(
   convert: Callable[[str, Any], object], name: str, edges: Edges
 ) -> Edges:
-  """Returns edges as a distribution keeps them: their ends are structure.
+  """Returns edges as stored: sources and targets become `StaticIndices`.
 
   Arguments are those of `mapped`.
 
@@ -240,7 +240,7 @@ def stored(
 
 
 def shown(value: Any) -> Any:
-  """Returns a parameter as users read it: the ends of edges are arrays."""
+  """Returns a parameter as users read it: sources and targets are arrays."""
   is_stored = isinstance(value, EDGES) and isinstance(
     value.sources, StaticIndices
   )

@@ -1,4 +1,4 @@
-"""Sets of values, declared as data."""
+"""Supports of distributions: their sets of values, as data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from phasic.internal.arrays import Result
 
 @dataclasses.dataclass(frozen=True)
 class Support:
-  """The set of a distribution's values.
+  """The support of a distribution: a constraint, and perhaps bounds.
 
   Attributes:
     constraint: of each number: "nonnegative" or "nonnegative_integer".
@@ -31,7 +31,7 @@ class Support:
   )
 
   def contains(self, value: ArrayLike) -> Result:
-    """Returns whether values are in the set, without event dimensions.
+    """Returns whether each value is in the set, without event dimensions.
 
     Example:
 
