@@ -1,4 +1,4 @@
-"""Distributions as the parts of larger ones, and back."""
+"""Conversion of distributions to chains, and of combined chains back."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from phasic.math.closures import chain_parts
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
 
-# What closures return, by the kind of time.
+# The type of what closures return: a distribution in either kind of time.
 PhaseType: TypeAlias = (
   phase_type.PhaseType | discrete_phase_type.DiscretePhaseType
 )
@@ -31,7 +31,7 @@ PhaseType: TypeAlias = (
 def check_all(
   name: str, distributions: object
 ) -> Sequence[absorption_time.AbsorptionTime]:
-  """Returns distributions, checked to be of one kind of time and one dtype.
+  """Checks that distributions have one kind of time and one dtype.
 
   Args:
     name: the argument's name.
@@ -64,7 +64,7 @@ def check_all(
 
 
 def check(name: str, distribution: object) -> None:
-  """Raises TypeError unless it is a phase-type distribution."""
+  """Raises TypeError unless the argument is a phase-type distribution."""
   if not isinstance(distribution, absorption_time.AbsorptionTime):
     kind = type(distribution)
     raise TypeError(
@@ -77,7 +77,7 @@ def check(name: str, distribution: object) -> None:
 def check_broadcast(
   distributions: Mapping[str, absorption_time.AbsorptionTime],
 ) -> None:
-  """Raises unless dtypes agree and batches broadcast.
+  """Raises unless dtypes are equal and batch shapes broadcast.
 
   Args:
     distributions: by name; all that has a dtype and a batch shape.
@@ -95,7 +95,7 @@ def check_broadcast(
 
 
 def check_batches(shapes: dict[str, static.Shape]) -> None:
-  """Raises ValueError unless batch shapes, by name, broadcast."""
+  """Raises ValueError unless the given batch shapes broadcast."""
   try:
     static.broadcast_shapes(*shapes.values())
   except ValueError:
@@ -106,7 +106,7 @@ def check_batches(shapes: dict[str, static.Shape]) -> None:
 def parts(
   distribution: absorption_time.AbsorptionTime,
 ) -> chain_parts.ChainParts:
-  """Returns the parts of a distribution's chain."""
+  """Returns the chain of a distribution as `ChainParts`."""
   model = distribution._model()
   return chain_parts.of_model(
     model, distribution._DISCRETE, _no_atom(distribution, model[3])
@@ -138,7 +138,7 @@ def of_parts(
   name: str,
   options: declared.Options,
 ) -> PhaseType:
-  """Returns the distribution of a chain's parts.
+  """Returns the distribution of the absorption time of `ChainParts`.
 
   Where there can be no mass at zero this is known while functions are traced.
 
@@ -160,7 +160,7 @@ def of_parts(
   checked = any(child.validate_args for child in children)
   arguments: declared.Options = {"validate_args": checked, "name": name}
   arguments |= options
-  # Warnings about invalid arguments have been given before.
+  # The parts were already checked: a second warning is suppressed.
   with user_warnings.derived():
     if found.stay is None:
       rates = edge_rates.EdgeRates(sources, targets, weights)

@@ -228,7 +228,7 @@ def mixture(
 
 
 def _warn_of(probs: Array) -> None:
-  """Warns of probabilities of a mixture that break a rule, where known."""
+  """Warns if mixture probabilities are concrete and invalid."""
   known = plausible.values_at_hand([probs])
   if known is None or plausible.is_parameter(
     known[0], constraints.PROBABILITIES.name
@@ -247,7 +247,7 @@ def _folded(
   names: tuple[str, str],
   options: declared.Options,
 ) -> closure_parts.PhaseType:
-  """Combines distributions pairwise, from the first to the last.
+  """Combines the chains of distributions pairwise, from first to last.
 
   Args:
     function: combines the parts of two chains to those of one.

@@ -15,12 +15,12 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 
-# Parameters of one epoch.
+# The parameters of one epoch's graph, in the form that a user gives.
 EpochParams: TypeAlias = ParamsLike | None
 
 
 def epoch_graphs(graphs: object, count: int) -> tuple[graph_lib.Graph, ...]:
-  """Returns one graph for each epoch."""
+  """Returns a graph for each epoch, as a tuple."""
   if isinstance(graphs, graph_lib.Graph):
     graphs = (graphs,) * count
   if not isinstance(graphs, (list, tuple)):
@@ -85,7 +85,7 @@ def epoch_params(params: Any, count: int) -> list[EpochParams]:
 
 
 def check_dtypes(params: Sequence[EpochParams], boundaries: ArrayLike) -> None:
-  """Raises TypeError unless all have one dtype."""
+  """Raises TypeError unless parameters and boundaries have one dtype."""
   given: dict[str, ArrayLike | None] = {}
   for k, theta in enumerate(params):
     if isinstance(theta, Mapping):
@@ -96,7 +96,7 @@ def check_dtypes(params: Sequence[EpochParams], boundaries: ArrayLike) -> None:
 
 
 def check_boundaries(boundaries: Array) -> None:
-  """Raises ValueError unless known boundaries increase."""
+  """Raises ValueError if concrete boundaries are not ascending."""
   known = static.concrete(boundaries)
   if known is None or known.shape[-1] == 0:
     return

@@ -41,10 +41,10 @@ _ADVICE = (
 
 
 class EpochMethods(comparable.Comparable):
-  """The methods of a distribution that has stages, one for each epoch."""
+  """The methods of `Epochs`, each a sum or choice over its stages."""
 
   def _stages(self) -> list[epoch_stages.Stage]:
-    """Returns the stages of the epochs, checked with `validate_args`."""
+    """Returns a stage for each epoch; with `validate_args` they are checked."""
     raise NotImplementedError(f"{type(self).__name__} has no _stages")
 
   def _prob(self, value: Array) -> Array:
@@ -93,7 +93,7 @@ class EpochMethods(comparable.Comparable):
     )
 
   def _cdf(self, value: Array) -> Array:
-    """Sums the probabilities of absorption in each epoch."""
+    """Sums the probabilities of absorption in each epoch up to a time."""
 
     def add(
       before: Array | float, stage: epoch_stages.Stage, t: Array
@@ -116,7 +116,7 @@ class EpochMethods(comparable.Comparable):
     return self._finished(epoch_moments.moment(self._stages(), 1))
 
   def _moment(self, k: int) -> Array:
-    """k times the integral of t^(k-1) P(X > t)."""
+    """Computes E X^k, k times the integral of t^(k-1) P(X > t)."""
     k = chain_calls.checked_order(k)
     return self._finished(epoch_moments.moment(self._stages(), k))
 
@@ -161,7 +161,7 @@ class EpochMethods(comparable.Comparable):
     return onp.asarray(1.0 + 2.0 * onp.max(boundaries, initial=0.0))
 
   def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
-    """Returns why a method gives NaN.
+    """Returns why a method gives NaN at each value, "ok" where it does not.
 
     The reason is that of the chain in the epoch of the value, or that mass lost
     at a boundary might matter.
@@ -213,7 +213,7 @@ class EpochMethods(comparable.Comparable):
   def _in_epochs(
     self, value: Array, function: Callable[[epoch_stages.Stage, Array], Array]
   ) -> Array:
-    """Evaluates a function of a stage and the times since its start."""
+    """Evaluates a function at each value, in the stage that contains it."""
     times = structures.cast(value, static.wide_float())
     result: Any = None
     for stage in self._stages():
@@ -225,7 +225,7 @@ class EpochMethods(comparable.Comparable):
   def _accumulated(
     self, value: Array, add: Callable[..., Array], before: Array | float | None
   ) -> Array:
-    """Accumulates a function over the stages, up to each value."""
+    """Sums a function over the stages up to the one that has each value."""
     times = structures.cast(value, static.wide_float())
     result: Any = None
     for stage in self._stages():
@@ -237,7 +237,7 @@ class EpochMethods(comparable.Comparable):
     return self._finished(result, static.shape(value))
 
   def _finished(self, x: Array, shape: static.Shape = ()) -> Array:
-    """Returns values in the dtype of the arguments, (value and batch)."""
+    """Broadcasts a result to value and batch, and casts it to `dtype`."""
     shape = static.broadcast_shapes(shape, self._batch_shape())
     return structures.cast(np.broadcast_to(x, shape), self.dtype)
 

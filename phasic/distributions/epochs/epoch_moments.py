@@ -1,4 +1,4 @@
-"""Moments of the times of stages of epochs, by terms that are not negative.
+"""Moments of absorption times with epochs, as sums of nonnegative terms.
 
 With c = E X and F = 1 - S the variance is E (X - c)^2, which is
 
@@ -25,7 +25,7 @@ from phasic.math.moments import moments
 
 
 def moment(stages: list[epoch_stages.Stage], order: int) -> Array:
-  """Returns E X^k, k times the integral of t^(k - 1) S(t)."""
+  """Computes E X^k as k times the integral of t^(k - 1) S(t)."""
   total: Any = 0.0
   for stage in stages:
     total = total + _share(stage, order)
@@ -33,7 +33,7 @@ def moment(stages: list[epoch_stages.Stage], order: int) -> Array:
 
 
 def variance(stages: list[epoch_stages.Stage]) -> Array:
-  """Computes E (X - c)^2 with c = E X; inf where c is."""
+  """Computes the variance E (X - c)^2, c = E X; it is inf if c is."""
   mean = moment(stages, 1)
   center = np.where(np.isfinite(mean), mean, 1.0)
   total: Any = 0.0
@@ -48,24 +48,24 @@ def variance(stages: list[epoch_stages.Stage]) -> Array:
 
 
 def _share(stage: epoch_stages.Stage, order: int) -> Array:
-  """Returns k times the integral of t^(k - 1) S(t) over a stage."""
+  """Computes k times the integral of t^(k - 1) S(t) over one stage."""
   total: Array | float = 0.0
-  shifted: Array | float = 1.0  # A power of the stage's start.
+  shifted: Array | float = 1.0  # The stage's start to the power order - k.
   first = isinstance(stage.start, float)
   for k in range(order, 0, -1):
     within = math.comb(order - 1, k - 1) * _time_within(stage, k)
     endless = within == math.inf
     finite = shifted * np.where(endless, 0.0, within)
-    # The first term is of the highest order: it is infinite if any is.
+    # The first term has the highest order: if any term is inf, it is.
     total = total + np.where(endless, math.inf, finite)
-    if first:  # It starts at zero.
+    if first:  # The first stage starts at zero: all other terms vanish.
       break
     shifted = shifted * stage.start
   return order * np.exp(stage.log_mass) * total
 
 
 def _time_within(stage: epoch_stages.Stage, order: int) -> Array:
-  """Returns the integral of u^(order - 1) S(u) over a stage, from its start.
+  """Integrates u^(order - 1) S(u) over a stage, u since the stage's start.
 
   S is the survival function of what reaches the stage.
   """
@@ -82,7 +82,7 @@ def _time_within(stage: epoch_stages.Stage, order: int) -> Array:
 def _below(
   stage: epoch_stages.Stage, since: Array, before: Array | float
 ) -> Array:
-  """Returns 2 times the integral of (c - t) F(t) over a stage's t < c.
+  """Computes 2 times the integral of (c - t) F(t) over a stage's times t < c.
 
   Args:
     stage: the stage.
@@ -109,7 +109,7 @@ def _below(
 
 
 def _above(stage: epoch_stages.Stage, since: Array) -> Array:
-  """Returns 2 times the integral of (t - c) S(t) over a stage's t > c.
+  """Computes 2 times the integral of (t - c) S(t) over a stage's times t > c.
 
   Args:
     stage: the stage.
@@ -118,7 +118,8 @@ def _above(stage: epoch_stages.Stage, since: Array) -> Array:
   inside = since > 0.0
   some: Array | float = 1.0
   length: Array | None = None
-  passed = since < -float("inf")  # No stage's end comes before c.
+  # False: a stage without an end does not end before c.
+  passed = since < -float("inf")
   if stage.length is not None:
     passed = since >= stage.length
     some = 0.5 * stage.length

@@ -1,4 +1,4 @@
-"""Quadrature points for epochs, stage by stage.
+"""Quadrature points for distributions with epochs, stage by stage.
 
 Densities jump at boundaries, and are smooth between them.
 """
@@ -24,7 +24,7 @@ def of_stages(
   log_prob: Callable[[Array], Array],
   dtype: str,
 ) -> quadrature_points.QuadraturePoints:
-  """Returns the nodes of all stages.
+  """Concatenates the quadrature points of all stages.
 
   Args:
     stages: the stages.
@@ -37,7 +37,8 @@ def of_stages(
   atom = structures.cast(stages[0].prob_zero, wide)
   some = atom > 0
   log_atom = np.log(np.where(some, atom, 1.0))
-  log_atom = np.where(some, log_atom, 0.0 * atom - math.inf)  # Or NaN.
+  # The product keeps a NaN of the atom.
+  log_atom = np.where(some, log_atom, 0.0 * atom - math.inf)
   log_atom = np.broadcast_to(log_atom, batch)
 
   def joined(*parts: Array) -> Array:
@@ -51,7 +52,8 @@ def of_stages(
     tolerance=max(rule.tolerance for rule in rules),
   )
   values = joined(*(nodes.values for nodes in found))
-  # One call, as for the other distribution: equal ones differ by exactly zero.
+  # A single call, as for the other distribution of a divergence: the divergence
+  # of equal distributions is then exactly zero.
   logs = structures.cast(log_prob(values), wide)
   masses = quadrature.masses(logs, rule.log_weights)
   return quadrature_points.QuadraturePoints(
@@ -62,7 +64,7 @@ def of_stages(
 def _of_stage(
   stage: epoch_stages.Stage, batch: static.Shape, dtype: str
 ) -> quadrature_points.QuadraturePoints:
-  """Returns the quadrature points of a stage, without densities."""
+  """Returns the quadrature points of one stage, densities omitted."""
   initial = structures.cast(stage.initial, dtype)
   initial = np.broadcast_to(initial, (*batch, static.shape(initial)[-1]))
   rates = structures.cast(stage.edges.parameters, dtype)

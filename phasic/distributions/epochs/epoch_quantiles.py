@@ -1,4 +1,4 @@
-"""Quantiles of epochs, by the stage that contains each."""
+"""Quantiles of distributions with epochs: a search within each stage."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from phasic.math.likelihood import phase_type
 from phasic.math.numeric import special
 from phasic.math.quantiles import quantiles
 
-# A placeholder for targets in other stages.
+# A placeholder probability where the quantile is not in this stage.
 _SOME = math.log(0.25)
 
 
 def quantile(
   stages: list[epoch_stages.Stage], log_cdf: Array, log_survival: Array
 ) -> Array:
-  """Returns inf{t: F(t) >= u}, NaN where it is lost at a boundary.
+  """Computes inf{t: F(t) >= u}; NaN where underflow at a boundary hides it.
 
   Whichever of F and S is below one half is what decides. In a stage it is
 
@@ -57,7 +57,8 @@ def quantile(
       epoch_values.of_stage(quantiles.quantile_log_survival, stage, rest),
     )
     if result is not None:
-      # By rounding a quantile may lie beyond its stage, or it is NaN.
+      # An earlier stage's quantile is at most this stage's start, but for
+      # rounding. It is NaN if this stage's mass is unknown.
       unknown = np.isnan(stage.log_mass) & (result >= stage.start)
       early = np.where(unknown, math.nan, np.minimum(result, stage.start))
       found = np.where(later, found, early)

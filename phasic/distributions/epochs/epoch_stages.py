@@ -1,4 +1,4 @@
-"""The stages of epochs: a chain for each, with its initial distribution."""
+"""The stages of `Epochs`: each epoch's chain and initial distribution."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from phasic.math.model import edge_rates
 
 
 class Stage(NamedTuple):
-  """The chain between two boundaries, given that the first one is reached.
+  """An epoch's chain, conditional on no absorption before the epoch.
 
   Attributes:
     initial: the distribution of phases at the start, (..., p).
@@ -37,7 +37,7 @@ class Stage(NamedTuple):
 
 
 class StageChain(NamedTuple):
-  """The chain of an epoch.
+  """The chain of an epoch, before its initial distribution is known.
 
   Attributes:
     initial: its initial masses, (..., p), used in the first epoch only.
@@ -55,7 +55,7 @@ def stages(
   boundaries: Array,
   state_maps: tuple[state_maps_lib.StateMap, ...],
 ) -> list[Stage]:
-  """Makes the stages of epochs.
+  """Computes each epoch's stage from the distribution at its start.
 
   The masses alpha exp(S t) of phases at a boundary, scaled to sum to one, are
   the initial distribution of the next stage.
@@ -67,7 +67,7 @@ def stages(
   """
   initial, _, atom = chains[0]
   if len(chains) > 1:
-    # Traced boundaries cannot raise: bad ones make all values NaN.
+    # Traced boundaries cannot raise: all results are NaN if they do not ascend.
     before = np.concatenate(
       [np.zeros_like(boundaries[..., :1]), boundaries[..., :-1]], axis=-1
     )

@@ -1,4 +1,4 @@
-"""Expectations of exponentials of absorption times, without a subtraction.
+"""Transforms E exp(-u X) and E exp(s X) with epochs, without subtraction.
 
 A stage of length D has the density f of absorption. With an exponential clock
 of rate u, the integral of exp(-u t) f(t) over t < D is the probability that the
@@ -29,7 +29,7 @@ from phasic.math.moments import passages
 
 
 def laplace_transform(stages: list[epoch_stages.Stage], u: Array) -> Array:
-  """Returns E exp(-u X), u >= 0, else NaN."""
+  """Computes E exp(-u X) for u >= 0; NaN for other u."""
   total: Any = 0.0
   for stage in stages:
     if stage.length is None:
@@ -43,9 +43,10 @@ def laplace_transform(stages: list[epoch_stages.Stage], u: Array) -> Array:
 def moment_generating_function(
   stages: list[epoch_stages.Stage], s: Array
 ) -> Array:
-  """Returns E exp(s X), inf from the last stage's decay rate on."""
+  """Computes E exp(s X); inf for s at or above the last stage's decay rate."""
   grows = s > 0
-  # Zero where the other branch is taken: values and slopes are finite there.
+  # Each branch gets zero where the other one is selected: its values and
+  # derivatives are then finite.
   up = np.where(grows & (s < math.inf), s, 0.0)
   down = np.where(grows, 0.0, 0.0 - s)
   total: Any = 0.0
@@ -67,7 +68,7 @@ def moment_generating_function(
 
 
 def _before_clock(stage: epoch_stages.Stage, u: Array) -> Array:
-  """Returns the integral of exp(-u t) f(t) over a stage, from its start."""
+  """Integrates exp(-u t) f(t) over a stage, t since the stage's start."""
   length: Any = stage.length
   p = static.shape(stage.initial)[-1]
   phases = onp.arange(p)
@@ -75,7 +76,7 @@ def _before_clock(stage: epoch_stages.Stage, u: Array) -> Array:
   rates = np.where(good, u, math.nan)[..., None]
   edges = _joined(
     stage.edges,
-    # The clock leads to phase p.
+    # The clock, with rate u, leads to phase p, a trap; p + 1 is absorption now.
     np.where(stage.edges.targets == p, p + 1, stage.edges.targets),
     [(phases, phases * 0 + p, rates)],
   )
@@ -85,7 +86,7 @@ def _before_clock(stage: epoch_stages.Stage, u: Array) -> Array:
 
 
 def _log_grown(stage: epoch_stages.Stage, s: Array) -> Array:
-  """Returns log of the integral of exp(s t) f(t) over a stage; s >= 0."""
+  """Computes the log of the integral of exp(s t) f(t) over a stage, s >= 0."""
   length: Any = stage.length
   p = static.shape(stage.initial)[-1]
   phases = onp.arange(p)
@@ -95,7 +96,8 @@ def _log_grown(stage: epoch_stages.Stage, s: Array) -> Array:
     stage.edges,
     stage.edges.targets,
     [
-      # The clock absorbs from every phase, but counts in phase p only.
+      # The clock leads from other phases to a trap, and from phase p to
+      # absorption.
       (phases, phases * 0 + p + 1, clock),
       (absorbed, trap, s[..., None]),
       (absorbed, onp.asarray([p + 2]), clock),
@@ -116,7 +118,7 @@ def _joined(
   targets: Array,
   parts: Sequence[tuple[onp.ndarray, onp.ndarray, Array]],
 ) -> edge_rates.EdgeRates:
-  """Appends parts with equal rates (..., 1) to edges."""
+  """Appends edges with given ends and rates; a part's rates are (..., 1)."""
   shape = static.broadcast_shapes(
     static.shape(edges.parameters)[:-1],
     *(static.shape(rates)[:-1] for _, _, rates in parts),
@@ -142,6 +144,6 @@ def _joined(
 
 
 def _padded(masses: Array, count: int) -> Array:
-  """Appends phases without mass to masses (..., p)."""
+  """Appends `count` phases of mass zero to masses (..., p)."""
   none = np.zeros_like(masses[..., :1])
   return np.concatenate([masses] + [none] * count, axis=-1)

@@ -1,4 +1,4 @@
-"""Evaluates functions within the stages of epochs."""
+"""Evaluates functions of a stage's chain at times within the stage."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from phasic.math.likelihood import phase_type
 def of_stage(
   function: Callable[..., Array], stage: epoch_stages.Stage, times: Array
 ) -> Array:
-  """Evaluates a function of `math` for the chain of a stage."""
+  """Evaluates a function of `math` for a stage's chain, given its start."""
   return function(times, stage.initial, stage.edges, prob_zero=stage.prob_zero)
 
 
 def log_of_stage(
   function: Callable[..., Array], stage: epoch_stages.Stage, times: Array
 ) -> Array:
-  """Computes a log probability or log density in a stage."""
+  """Computes an unconditional log probability or log density in a stage."""
   logs = stage.log_mass + of_stage(function, stage, times)
   return seen(function, stage, times, logs)
 
@@ -33,7 +33,7 @@ def log_of_stage(
 def hazard_of_stage(
   function: Callable[..., Array], stage: epoch_stages.Stage, times: Array
 ) -> Array:
-  """Computes a hazard, which does not depend on the mass of a stage.
+  """Computes the hazard in a stage, which does not depend on the stage's mass.
 
   Args:
     function: `hazards.hazard_function` or `log_hazard_function`.
@@ -55,7 +55,7 @@ def seen(
   times: Array,
   logs: Array,
 ) -> Array:
-  """Returns logarithms, NaN where lost mass might matter.
+  """Returns logs, with NaN where mass that underflowed earlier might matter.
 
   The lost mass is bounded by its value in the phase where it counts most.
   """
@@ -79,7 +79,7 @@ def seen(
 
 
 def since(stage: epoch_stages.Stage, value: Array) -> tuple[Array, Array]:
-  """Returns times since the start of a stage, and which are not before it.
+  """Returns times since a stage's start, and whether values are at or after it.
 
   Times outside of the stage are replaced by some within it, so that derivatives
   of unused values are finite.
@@ -90,7 +90,8 @@ def since(stage: epoch_stages.Stage, value: Array) -> tuple[Array, Array]:
   if stage.length is not None:
     inside = np.logical_not(value >= stage.start + stage.length)
     some = 0.5 * stage.length
-  if isinstance(stage.start, float):  # The first: negative times and NaN too.
+  # The first stage keeps negative times and NaN.
+  if isinstance(stage.start, float):
     return np.where(inside, value, some), later
   return np.where(inside & later, value - stage.start, some), later
 

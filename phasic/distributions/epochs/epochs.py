@@ -29,7 +29,7 @@ _PROPERTIES = {
   "boundaries": parameter_properties.ParameterProperties(1, "increasing"),
 }
 
-# Names of masses and edge weights of a graph in messages.
+# The graph methods that error messages name, for masses and edge weights.
 _WEIGHTS = ("initial_probs", "edge_values")
 
 
@@ -113,8 +113,8 @@ class Epochs(epoch_methods.EpochMethods):
     super()._keep(
       {
         "graphs": graphs if isinstance(graphs, graph_lib.Graph) else each,
-        # By name, like parts of a structure, so that variables are read at each
-        # use.
+        # Named "0", "1", ... like the parts of a structure: variables are then
+        # read at each use.
         "params": params
         if structures.is_variable(params)
         else {str(k): x for k, x in enumerate(given)},
@@ -175,7 +175,7 @@ class Epochs(epoch_methods.EpochMethods):
     return self.copy(params=list(sliced.values()), boundaries=boundaries)
 
   def _arrays(self) -> dict[str, Any]:
-    """Parameters of the epochs, (..., d_k) or None, and boundaries."""
+    """Returns parameters of each epoch, (..., d_k) or None, and boundaries."""
     given, boundaries = (self._parameters[name] for name in _PROPERTIES)
     if structures.is_variable(given):
       given = structures.as_array(given, None, "params")
@@ -196,8 +196,8 @@ class Epochs(epoch_methods.EpochMethods):
     )
 
   def _stages(self) -> list[epoch_stages.Stage]:
-    """Returns the stages of the epochs, checked with `validate_args`."""
-    # All is computed in the widest dtype, since errors of masses accumulate.
+    """Returns a stage for each epoch; with `validate_args` they are checked."""
+    # The widest dtype is used because rounding errors accumulate over stages.
     wide = static.wide_float()
     *params, boundaries = self._arrays().values()
     chains: list[epoch_stages.StageChain] = []
@@ -244,7 +244,7 @@ class Epochs(epoch_methods.EpochMethods):
     return self._split(first, onp.union1d(first, added))
 
   def _split(self, own: onp.ndarray, all_of_them: onp.ndarray) -> Self:
-    """Returns the same distribution with more boundaries."""
+    """Returns the same distribution with additional boundaries."""
     starts = [0.0, *all_of_them.tolist()]
     parts = onp.searchsorted(own, starts, side="right").tolist()
     maps = self._parameters["state_maps"]

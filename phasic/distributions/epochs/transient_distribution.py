@@ -1,4 +1,4 @@
-"""The transient state distribution: phases at a time, given no absorption.
+"""The transient state distribution: P(phase | not absorbed) at a time.
 
 Let Q = S - k I be the subgenerator of the chain killed at the rate k, and
 y = alpha (-Q)^-1 the expected times in its phases. The time-reversed chain jumps
@@ -72,7 +72,7 @@ def transient_distribution(
 def _evaluate(
   initial: Array, rates: Array, sources: Array, targets: Array, time: Array
 ) -> tuple[Array, Array, Array]:
-  """Computes the fields of `TransientDistribution`."""
+  """Computes probabilities, log mass and log of lost mass at a time."""
   p, m = static.shape(initial)[-1], static.shape(rates)[-1]
   batch = static.broadcast_shapes(
     static.shape(initial)[:-1], static.shape(rates)[:-1], static.shape(time)
@@ -82,8 +82,8 @@ def _evaluate(
   time = np.broadcast_to(time, batch)
   killing = autodiff.stop_gradient(1.0 / time)
   times = _killed_times(initial, sources, targets, rates, killing)
-  # Below this floor, ratios of products lose digits. An omitted phase loses at
-  # most this mass times e and its total rate.
+  # Below this floor, ratios of products lose digits. A phase omitted for it
+  # contributes at most floor * e * (its total rate) to the mass.
   info = onp.finfo(static.dtype_name(times))
   floor = float(info.tiny) * 2.0 ** (32 if info.bits == 32 else 64)
   wrong = np.any(np.isnan(times), axis=-1)
@@ -95,7 +95,7 @@ def _evaluate(
   flows = rates * np.take(times, sources, axis=-1)
   back = np.where(inner, flows / np.take(divisor, ends, axis=-1), 0.0)
   total = np.sum(times, axis=-1)
-  # Without initial mass there is no mass later.
+  # With initial mass zero, the mass at all times is zero.
   empty = total == 0.0
   total = np.where(empty, 1.0, total)
   start = times / total[..., None]
@@ -134,7 +134,7 @@ _run = control_flow.compiled(_evaluate)
 def _killed_times(
   initial: Array, sources: Array, targets: Array, rates: Array, killing: Array
 ) -> Array:
-  """Computes y = alpha (k - S)^-1, (..., p)."""
+  """Computes alpha (k I - S)^-1, (..., p), for killing rates k."""
   p = static.shape(initial)[-1]
   indices = np.stack(
     [_joined(sources, onp.arange(p)), _joined(targets, onp.full(p, p))]
@@ -151,6 +151,6 @@ def _killed_times(
 
 
 def _joined(indices: Array, more: onp.ndarray) -> Array:
-  """Concatenates integers to one array of int32."""
+  """Concatenates two lists of indices to one int32 array."""
   parts = (indices, more)
   return np.concatenate([structures.cast(x, "int32") for x in parts])

@@ -1,4 +1,4 @@
-"""Integrals of survival and distribution functions, without a subtraction.
+"""Integrals of survival and distribution functions, without subtraction.
 
 The chain competes with an exponential clock of rate n, which changes its
 density of absorption f(t) to exp(-n t) f(t). Absorbed mass continues through
@@ -86,7 +86,7 @@ def _survival(
   targets: Array,
   limit: Array,
 ) -> Array:
-  """Computes `survival_integral`."""
+  """Computes `survival_integral` from a chain of `order` copies and a clock."""
   p = static.shape(initial)[-1]
   trap, last = order * p, order * p + 1
   ticks = onp.append(onp.arange(trap), last)
@@ -114,7 +114,7 @@ def _cdf(
   atom: Array,
   limit: Array,
 ) -> Array:
-  """Computes `cdf_integral`."""
+  """Computes `cdf_integral` from a chain with a clock after absorption."""
   p = static.shape(initial)[-1]
   trap = p + order + 1
   phases = onp.arange(trap)
@@ -145,7 +145,7 @@ def _integral(
   rates: Sequence[Array],
   limit: Array,
 ) -> Array:
-  """Computes an integral from the density of a chain.
+  """Computes an integral as a scaled density of a chain with a clock.
 
   Args:
     order: the number of integrations after the first.
@@ -176,5 +176,5 @@ _run_cdf = control_flow.compiled(_cdf, static_argnums=(0,))
 
 
 def _indices(parts: Sequence[Array | onp.ndarray]) -> Array:
-  """Concatenates integers to one array of int32."""
+  """Concatenates lists of indices to one int32 array."""
   return np.concatenate([structures.cast(x, "int32") for x in parts])

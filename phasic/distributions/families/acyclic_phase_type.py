@@ -1,4 +1,4 @@
-"""Acyclic phase-type distributions in canonical form 1."""
+"""Acyclic phase-type distributions in canonical form 1 (CF1)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from phasic.math.model.model_types import Model
 
 @structures.register
 class AcyclicPhaseType(named_family.NamedFamily):
-  """Phases in series with ascending rates, entered at any of them.
+  """Phases in series with ascending rates (CF1), which may start in any phase.
 
   From phase i one gets to phase i + 1 at rate r_i, from the last one to
   absorption. With masses alpha the Laplace transform is
@@ -75,7 +75,7 @@ class AcyclicPhaseType(named_family.NamedFamily):
     distribution: absorption_time.AbsorptionTime,
     **options: Unpack[declared.Options],
   ) -> Self:
-    """Returns the canonical form of a chain without cycles or of two phases.
+    """Returns the canonical form of a chain that is acyclic or has two phases.
 
     It is made on the host, and has no derivatives. Each of its entries is
     accurate to its own size but for what a change of the distribution's rates
@@ -98,7 +98,8 @@ class AcyclicPhaseType(named_family.NamedFamily):
     dense = dense_form.dense_form(distribution, phase_type.PhaseType)
     dtype = dense.dtype
     alpha, matrix, exits, atom = dense._chain()
-    assert not isinstance(matrix, tuple)  # Edges.
+    # The dense form has no edges.
+    assert not isinstance(matrix, tuple)
     none = np.zeros((0,), dtype=dtype)
     operands = (
       alpha,

@@ -1,4 +1,4 @@
-"""Canonical form 1 of acyclic chains and of chains with two phases.
+"""Canonical form 1 (CF1) of acyclic chains and of chains with two phases.
 
 Nothing is subtracted but data: an entry of a result is a sum of products of
 what is not negative, of ratios of rates and of differences of two rates. So
@@ -16,7 +16,7 @@ import numpy as onp
 def canonical_forms(
   initial: onp.ndarray, between: onp.ndarray, exits: onp.ndarray
 ) -> tuple[onp.ndarray, onp.ndarray]:
-  """Returns `canonical_form` of each chain of a batch, (..., p) each."""
+  """Computes `canonical_form` of a batch: masses and rates (..., p)."""
   batch = onp.broadcast_shapes(
     initial.shape[:-1], between.shape[:-2], exits.shape[:-1]
   )
@@ -34,7 +34,7 @@ def canonical_forms(
 def canonical_form(
   initial: onp.ndarray, between: onp.ndarray, exits: onp.ndarray
 ) -> tuple[onp.ndarray, onp.ndarray]:
-  """Returns the canonical form: masses and ascending rates of phases in a row.
+  """Computes CF1: initial masses and ascending rates of phases in series.
 
   From phase i of the result one gets at rate r_i to phase i + 1, from the last
   one to absorption.
@@ -70,7 +70,7 @@ def canonical_form(
 
 
 def _last_first(between: onp.ndarray) -> list[int] | None:
-  """Sorts phases with successors first; None if there is a cycle."""
+  """Sorts phases topologically, last ones first; None if there is a cycle."""
   waiting = onp.count_nonzero(between, axis=1)
   order = [int(i) for i in onp.flatnonzero(waiting == 0)]
   for j in order:
@@ -88,7 +88,7 @@ def _of_acyclic(
   rates: list[float],
   order: list[int],
 ) -> tuple[onp.ndarray, onp.ndarray]:
-  """Computes the canonical form by adding phases, successors first.
+  """Computes CF1 of an acyclic chain, adding phases from the last one on.
 
   A row of `forms` is the distribution of the time that is left from a phase
   taken in, as masses of starts in the row of phases so far; its last entry is a
@@ -97,14 +97,14 @@ def _of_acyclic(
   it belongs.
   """
   p = len(rates)
-  row: list[float] = []  # Ascending.
+  row: list[float] = []  # The rates so far, ascending.
   forms = onp.zeros((p, p + 1))
   for i in order:
     rate, n = rates[i], len(row)
     place = bisect.bisect_right(row, rate)
     after = onp.append(onp.dot(between[i], forms[:, :n]), exits[i]) / rate
-    # Starts before the new phase: paths that skip it start one later
-    # with probability row[k] / rate.
+    # A start in phase k < place of the old series is a start in phase k or,
+    # with probability row[k] / rate, in phase k + 1 of the longer series.
     skip = onp.asarray(row[:place]) / rate
     stay = (rate - onp.asarray(row[:place])) / rate
     old = forms[:, :n].copy()
@@ -112,7 +112,7 @@ def _of_acyclic(
     forms[:, :place] = old[:, :place] * stay
     forms[:, 1 : place + 1] += old[:, :place] * skip
     forms[:, place + 1 : n + 1] = old[:, place:]
-    # The new phase first, then what comes after it.
+    # A start in phase i: a time with its rate, and then the forms in `after`.
     forms[i, :place] = after[:place]
     carried = 0.0
     for k in range(n, place, -1):
@@ -130,19 +130,20 @@ def _of_two(
   exits: onp.ndarray,
   rates: list[float],
 ) -> tuple[onp.ndarray, onp.ndarray]:
-  """Runs the spectral polynomial algorithm, with positive terms only.
+  """Computes CF1 of two phases by the spectral polynomial algorithm.
 
   With the eigenvalues r_1 <= r_2 of -S the masses are alpha . s / r_2 for the
   last phase and alpha (S + r_2 I) s / (r_1 r_2) for the first.
   """
   forth, back = float(between[0, 1]), float(between[1, 0])
   out = [float(x) for x in exits]
-  # For nearly equal rates: the exact difference, rounded once.
+  # The difference of the total rates, rounded once: they may be nearly equal.
   gap = math.fsum([forth, out[0], -back, -out[1]])
   root = math.hypot(gap, 2 * math.sqrt(forth) * math.sqrt(back))
   large = (rates[0] + rates[1] + root) / 2
   small = (forth * out[1] + out[0] * back + out[0] * out[1]) / large
-  # large - rates[0] and large - rates[1], one of which would cancel.
+  # These are large - rates[0] and large - rates[1]: the subtraction would
+  # cancel in one of them.
   above = (root + abs(gap)) / 2
   below = forth * back / above if above else 0.0
   above, below = (below, above) if gap > 0 else (above, below)

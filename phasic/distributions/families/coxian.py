@@ -24,7 +24,7 @@ from phasic.math.numeric import array_utils
 
 @structures.register
 class Coxian(named_family.NamedFamily):
-  """Phases in a row, from each of which the time may end.
+  """Phases in series, from each of which the chain may be absorbed.
 
   Phase i goes on to phase i + 1 at rate a_i and is absorbed at rate e_i: all
   positive values are valid, so that these are the parameters to fit. The time
@@ -62,7 +62,7 @@ class Coxian(named_family.NamedFamily):
     continuation_probs: ArrayLike,
     **options: Unpack[declared.Options],
   ) -> Self:
-    """Returns the distribution with phases' rates, and whether they go on.
+    """Returns a Coxian, given total rates and continuation probabilities.
 
     Phase i is left at rate r_i, then with probability c_i to phase i + 1:
     a_i = r_i c_i and e_i = r_i (1 - c_i), the last one r_p.

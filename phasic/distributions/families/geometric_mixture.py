@@ -20,7 +20,7 @@ from phasic.math.model.model_types import Model
 
 @structures.register
 class GeometricMixture(named_family.DiscreteFamily):
-  """A mixture of geometric distributions, numbers of trials until a success.
+  """A mixture of geometric distributions of the number of trials to a success.
 
   With mixture probabilities p_i and success probabilities q_i
 
@@ -58,7 +58,8 @@ class GeometricMixture(named_family.DiscreteFamily):
   def _chain_of(self, mixture_probs: Array, success_probs: Array) -> Model:
     p = self._last_size("success_probs")
     phases = onp.arange(p)
-    # Failures are edges of their own: if they are rare, 1 - p rounds to one.
+    # Failures have edges too: a tiny success probability p stays exact although
+    # 1 - p rounds to one.
     edges = edge_probs.EdgeProbs(
       onp.concatenate([phases, phases]),
       onp.concatenate([onp.full(p, p), phases]),

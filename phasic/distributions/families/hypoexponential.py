@@ -19,7 +19,7 @@ from phasic.math.quadrature import modes
 
 @structures.register
 class Hypoexponential(named_family.NamedFamily):
-  """The sum of independent exponential times, of stages one after the other.
+  """The sum of independent exponential times, with a rate for each.
 
   With rates r_i the Laplace transform is prod_i r_i / (r_i + u), the mean
   sum_i 1 / r_i. No partial fractions are made: rates may be equal, or near.

@@ -34,7 +34,7 @@ class Family(absorption_time.AbsorptionTime):
   def as_phase_type(
     self,
   ) -> phase_type.PhaseType | discrete_phase_type.DiscretePhaseType:
-    """Returns the same distribution as `PhaseType`, or as `DiscretePhaseType`.
+    """Returns the same distribution as a `PhaseType` or `DiscretePhaseType`.
 
     Its arrays are dense, and functions of the parameters of this one.
 
@@ -46,7 +46,7 @@ class Family(absorption_time.AbsorptionTime):
     return dense_form.dense_form(self, phase_type.PhaseType)
 
   def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
-    """Returns why a method gives NaN.
+    """Returns why a method gives NaN at each value, "ok" where it does not.
 
     Invalid parameters of the family are reported first.
     """
@@ -61,7 +61,7 @@ class Family(absorption_time.AbsorptionTime):
     return found
 
   def _chain_of(self, *args: Any, **arrays: Any) -> Model:
-    """Returns the chain of the parameters, see `AbsorptionTime._chain`."""
+    """Returns the chain for parameter values, see `ChainHooks._chain`."""
     del args, arrays
     raise NotImplementedError(f"{type(self).__name__} has no _chain_of")
 
@@ -72,22 +72,22 @@ class Family(absorption_time.AbsorptionTime):
     return self._chain_of(**self._own())
 
   def _own(self) -> dict[str, Any]:
-    """Returns the parameters as they are now, checked with `validate_args`."""
+    """Returns the current parameters; with `validate_args` they are checked."""
     arrays = self._arrays()
     return self._checked_parameters(arrays) if self.validate_args else arrays
 
   def _checked_parameters(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the parameters, checked against their constraints."""
+    """Checks parameters against their constraints, and returns them."""
     return constraint_checks.check_parameters(
       arrays, self.parameter_properties()
     )
 
   def _check_shapes(self) -> None:
     """Raises ValueError unless the shapes of the parameters fit."""
-    # A chain is not made.
+    # Unlike `ChainHooks`, this makes no chain; families override it.
 
   def _last_size(self, name: str, wanted: int | None = None) -> int:
-    """Returns the last size of a parameter, the number of its entries.
+    """Returns the last dimension of a parameter's shape, checked.
 
     Args:
       name: the parameter's name.
@@ -108,7 +108,7 @@ class Family(absorption_time.AbsorptionTime):
 
 
 class NamedFamily(Family):
-  """A time until absorption whose chain is made of a family's parameters."""
+  """A family of distributions in continuous time."""
 
   def as_phase_type(self) -> phase_type.PhaseType:
     """Returns the same distribution as `PhaseType`.
@@ -122,7 +122,7 @@ class NamedFamily(Family):
 
 
 class DiscreteFamily(Family):
-  """A number of steps until absorption, made of a family's parameters."""
+  """A family of distributions in discrete time."""
 
   _DISCRETE = True
 
@@ -138,7 +138,7 @@ class DiscreteFamily(Family):
 
 
 def no_atom(probs: Array) -> Array:
-  """Returns the mass at zero of probabilities that sum to one.
+  """Returns zero where probabilities sum to one, and NaN elsewhere.
 
   It is zero, and NaN where they do not: nothing is normalized, and no mass is
   put anywhere.
@@ -149,10 +149,10 @@ def no_atom(probs: Array) -> Array:
 
 
 def positive(rate: Array) -> Array:
-  """Returns a rate, NaN where it is not positive and finite."""
+  """Returns a rate where it is positive and finite, and NaN elsewhere."""
   return np.where((rate > 0) & (rate < float("inf")), rate, float("nan"))
 
 
 def first_of(count: int, dtype: str) -> Array:
-  """Returns the masses of a start in the first of `count` phases."""
+  """Returns initial masses of `count` phases: one for the first phase."""
   return structures.cast(onp.where(onp.arange(count) == 0, 1.0, 0.0), dtype)

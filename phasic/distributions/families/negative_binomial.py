@@ -27,7 +27,7 @@ from phasic.math.numeric import array_utils
 
 
 class _Trials(named_family.DiscreteFamily):
-  """Independent trials until a given number of successes."""
+  """Base class: independent trials until a given number of successes."""
 
   num_successes: declared.Count = declared.count(
     "r, the number of successes to wait for, a Python int > 0, the same for "
@@ -41,7 +41,7 @@ class _Trials(named_family.DiscreteFamily):
   )
 
   def _likeliest_failures(self) -> Array:
-    """Returns the mode of the failures, the larger one of two."""
+    """Computes the mode of the number of failures; of two modes, the larger."""
     prob = self._own()["success_prob"]
     good = (prob > 0) & (prob <= 1)
     known = np.where(good, prob, 1.0)
@@ -86,7 +86,8 @@ class NegativeBinomialTrials(_Trials):
   def _chain_of(self, success_prob: Array) -> Model:
     r = self.num_successes
     phases, zeros = onp.arange(r), np.zeros(r, self.dtype)
-    # 1 - q as a coefficient and a constant of the edge: exact near q = 1.
+    # The edge's weight is 1 - q, a coefficient and a constant: exact near q =
+    # 1.
     edges = edge_probs.EdgeProbs(
       onp.concatenate([phases, phases]),
       onp.concatenate([phases + 1, phases]),
@@ -148,7 +149,7 @@ class NegativeBinomialFailures(_Trials):
     return initial_probs, matrix, exits, prob_zero
 
   def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
-    """Returns why a method gives NaN, as the number of all trials says."""
+    """Returns why a method gives NaN, by diagnosing the number of trials."""
     count = self._converted(value) + self.num_successes
     return self._trials().diagnose(count, method)
 
@@ -163,7 +164,7 @@ class NegativeBinomialFailures(_Trials):
   def _is_shifted_as(
     self, other: object
   ) -> TypeGuard[NegativeBinomialFailures]:
-    """Returns whether both count failures before the same success."""
+    """Returns whether `other` counts failures before the same success."""
     return (
       isinstance(other, NegativeBinomialFailures)
       and self.num_successes == other.num_successes
@@ -194,18 +195,18 @@ class NegativeBinomialFailures(_Trials):
     return self._likeliest_failures()
 
   def _failures(self, trials: Array) -> Array:
-    """Returns the failures among trials; the least trials, 0, give 0."""
+    """Converts numbers of trials to numbers of failures, at least 0."""
     return np.maximum(trials - self.num_successes, 0.0)
 
   def _trials(self) -> NegativeBinomialTrials:
-    """Returns the distribution of the number of all trials."""
+    """Returns the distribution of the total number of trials."""
     with user_warnings.derived():
       return NegativeBinomialTrials(
         self.num_successes, self.success_prob, validate_args=self.validate_args
       )
 
   def _linear_chain(self) -> tuple[NegativeBinomialTrials, float]:
-    # The chain of all trials is linear in the parameter.
+    # The chain of the trials is linear in q; that of the failures is not.
     return self._trials(), float(self.num_successes)
 
 

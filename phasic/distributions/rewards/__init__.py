@@ -1,1 +1,1 @@
-"""Rewards that accumulate on the way to absorption."""
+"""Rewards that a chain accumulates until absorption."""

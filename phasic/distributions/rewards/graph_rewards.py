@@ -1,4 +1,4 @@
-"""The base class of distributions of rewards of a graph's chain."""
+"""The base class of reward distributions whose chain is a graph."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from phasic.math.model.model_types import Matrix
 
 
 class GraphRewards(of_graph.OfGraph, reward_totals.RewardTotals):
-  """Rewards of the chain of a graph.
+  """The accumulated rewards of a chain that is given by a graph.
 
   A subclass puts it before the class whose methods it has as well.
   """
@@ -90,7 +90,8 @@ class GraphRewards(of_graph.OfGraph, reward_totals.RewardTotals):
   ) -> phase_type.PhaseType:
     if not operands.is_edges(matrix):
       return super()._phase_type(alpha, matrix, exits, prob_zero)
-    # The atom derived from given masses loses digits if it is small.
+    # An atom that is derived from masses loses digits if it is small: the
+    # graph's own masses are used where they can be.
     given = self._parameters["initial_probs"] is not None
     linear = static.concrete(self.graph.initial_coefficients)
     constant = linear is not None and not onp.any(linear != 0.0)

@@ -83,7 +83,7 @@ class MultivariatePhaseType(reward_totals.RewardTotals):
     initial_probs: ArrayLike | None = None,
     **options: Unpack[declared.Options],
   ) -> GraphMultivariatePhaseType:
-    """Returns the rewards of the chain of a graph.
+    """Returns the joint distribution of rewards of a graph's chain.
 
     Args:
       graph: a continuous `graphs.Graph`.
@@ -115,7 +115,7 @@ class MultivariatePhaseType(reward_totals.RewardTotals):
     )
 
   def _chain(self) -> Model:
-    """Initial masses, rates (a matrix or edges), exits or None, atom or None.
+    """Returns initial masses, rates or edges, exits or None, atom or None.
 
     As they are now: variables are read.
     """
@@ -129,7 +129,7 @@ class MultivariatePhaseType(reward_totals.RewardTotals):
 class GraphMultivariatePhaseType(  # type: ignore[override]
   graph_rewards.GraphRewards, MultivariatePhaseType
 ):
-  """Rewards of the chain of a graph, see `MultivariatePhaseType`.
+  """Accumulated rewards of the chain of a graph, see `MultivariatePhaseType`.
 
   Weights of edges are linear in parameters, or given as `edge_values`. No
   matrix is made, but for densities and for the distributions of rewards that

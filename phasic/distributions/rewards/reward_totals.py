@@ -1,4 +1,4 @@
-"""The base class of distributions of several rewards of a chain."""
+"""The base class of joint distributions of accumulated rewards."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ _NO_QUANTILE = (
 
 
 class RewardTotals(distribution.Distribution):
-  """Rewards of one chain, added up until it is absorbed.
+  """Rewards of one chain, accumulated until absorption.
 
   A subclass has `_chain`, and `rewards` among its parameters.
   """
 
   def _keep(self, parameters: Mapping[str, object]) -> None:
-    """Stores and checks the parameters, see `Distribution`."""
+    """Stores and checks the parameters, see `Parameterized`."""
     super()._keep(parameters)
     self._batch_shape()
     self._check_values(self._model)
@@ -72,7 +72,7 @@ class RewardTotals(distribution.Distribution):
     return static.shape(self.rewards)[-1]
 
   def mixed_moment(self, orders: ArrayLike) -> Result:
-    """Returns E[Y_1^n_1 ... Y_R^n_R], (...).
+    """Computes E[Y_1^n_1 ... Y_R^n_R] for orders n, (...).
 
     Args:
       orders: R integers n_r >= 0.
@@ -85,7 +85,7 @@ class RewardTotals(distribution.Distribution):
     return self._statistic("mixed_moment", value)
 
   def laplace_transform(self, arguments: ArrayLike) -> Result:
-    """Returns E[exp(-u_1 Y_1 - ... - u_R Y_R)], (...).
+    """Computes E[exp(-u_1 Y_1 - ... - u_R Y_R)] for arguments u, (...).
 
     Args:
       arguments: u, (..., R), >= 0.
@@ -102,7 +102,7 @@ class RewardTotals(distribution.Distribution):
     )
 
   def marginal(self, index: Integer) -> phase_type.PhaseType:
-    """Returns the distribution of one reward.
+    """Returns the phase-type distribution of one reward Y_r.
 
     Args:
       index: its number, negative ones count from the end.
@@ -117,7 +117,7 @@ class RewardTotals(distribution.Distribution):
     return self._transformed(rewards[..., index % size])
 
   def projection(self, weights: ArrayLike) -> phase_type.PhaseType:
-    """Returns the distribution of sum_r w_r Y_r.
+    """Returns the phase-type distribution of sum_r w_r Y_r.
 
     Args:
       weights: w, (..., R), finite and >= 0.
@@ -133,7 +133,7 @@ class RewardTotals(distribution.Distribution):
   def _look_at(
     self, name: str, x: ArrayLike, rule: value_rules.ValueRule
   ) -> None:
-    """Warns of numbers beside rewards; with `validate_args` it raises."""
+    """Checks an argument's values: raises with `validate_args`, else warns."""
     if not self.validate_args:
       value_rules.warn(name, x, rule)
       return
@@ -141,7 +141,7 @@ class RewardTotals(distribution.Distribution):
     value_rules.check(name, array, rule.holds(array), rule.text)
 
   def _transformed(self, rewards: Array) -> phase_type.PhaseType:
-    """Returns the distribution of one reward (..., p)."""
+    """Returns the distribution of one reward, given its rates (..., p)."""
     _, alpha, matrix, exits, prob_zero = self._model()
     model = reward_transforms.reward_transform(
       rewards, alpha, matrix, exits, prob_zero
@@ -228,14 +228,14 @@ class RewardTotals(distribution.Distribution):
     )
 
   def _chain(self) -> Model:
-    """Initial masses, rates (a matrix or edges), exits or None, atom or None.
+    """Returns initial masses, rates or edges, exits or None, atom or None.
 
     As they are now: variables are read.
     """
     raise NotImplementedError
 
   def _model(self) -> tuple[Array, Array, Any, Array | None, Array | None]:
-    """Rewards and chain as `math` takes them, checked with `validate_args`."""
+    """Returns rewards and chain; with `validate_args` they are checked."""
     checked = self.validate_args
     chain = self._checked_chain() if checked else self._chain()
     rewards = self._arrays()["rewards"]
@@ -249,7 +249,7 @@ class RewardTotals(distribution.Distribution):
     return (rewards, *chain)
 
   def _checked_chain(self) -> Model:
-    """Returns the chain, with checked values."""
+    """Returns the chain after checks of its values."""
     names = ("initial_probs", "subgenerator")
     return value_checks.check_model(*self._chain(), names=names)
 

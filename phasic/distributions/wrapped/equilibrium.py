@@ -53,7 +53,7 @@ class Equilibrium(wrapped_distribution.OnSamePhases):
     if model is None:
       return True
     mean = static.concrete(self.distribution._mean())
-    # Unknown values have caused another warning.
+    # A mean that is NaN has already caused a warning.
     return mean is None or not onp.any((mean <= 0.0) | (mean == math.inf))
 
   def _model(self) -> Model:
@@ -77,11 +77,11 @@ class Equilibrium(wrapped_distribution.OnSamePhases):
     return self.distribution.dtype
 
   def _as_array(self, x: ArrayLike, name: str) -> Array:
-    # The only arrays are those of the wrapped distribution.
+    # All arrays belong to the wrapped distribution, which converts them.
     return self.distribution._as_array(x, name)
 
   def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
-    """Returns why a method gives NaN."""
+    """Returns why a method gives NaN at each value, "ok" where it does not."""
     found = super()._reasons(value, method)
     mean = comparable.host(self.distribution._mean())
     lost = onp.logical_not((mean > 0) & (mean < math.inf)) & (found != "ok")

@@ -14,7 +14,7 @@ from phasic.math.quadrature import transformed_modes
 
 @structures.register
 class MatrixGompertz(transformed_phase_type.TransformedPhaseType):
-  """A logarithm of a phase-type variable, Y = log(1 + b X) / b.
+  """The logarithm Y = log(1 + b X) / b of a phase-type variable X.
 
   With g(x) = log(1 + b x) / b the survival function is
 
@@ -45,7 +45,7 @@ class MatrixGompertz(transformed_phase_type.TransformedPhaseType):
 
   def _forward(self, x: Array) -> Array:
     b = self._own()["growth_rate"]
-    # The product may overflow.
+    # The product b * x may overflow, so its logarithm is taken first.
     log = np.log(b) + np.log(np.where(x > 0, x, 1.0))
     large = log > 40.0
     x = np.where(large, 1.0 / b, x)

@@ -12,13 +12,13 @@ from phasic.math.numeric import special
 from phasic.math.quadrature import heavy_moments
 from phasic.math.quadrature import transformed_modes
 
-# The largest x for which exp(x) is finite in float32.
+# A bound on x for which exp(x) is finite in float32.
 _LATE = 64.0
 
 
 @structures.register
 class MatrixLogLogistic(transformed_phase_type.TransformedPhaseType):
-  """A power of an exponential of X, Y = c (exp(X) - 1)^(1/k).
+  """The variable Y = c (exp(X) - 1)^(1/k) for a phase-type X.
 
   With g(x) = c (exp(x) - 1)^(1/k) the survival function is
 
@@ -103,12 +103,12 @@ class MatrixLogLogistic(transformed_phase_type.TransformedPhaseType):
     return self._own()["concentration"] > 1
 
   def _log_odds(self, y: Array) -> Array:
-    """Returns log((y / c)^k)."""
+    """Computes log((y / c)^k)."""
     found = self._own()
     log = transformed_phase_type.log_quotient(y, found["scale"])
     return found["concentration"] * log
 
 
 def _softplus(x: Array) -> Array:
-  """Returns log(1 + exp(x)), accurate for all of them."""
+  """Computes log(1 + exp(x)), accurately for all x."""
   return np.maximum(x, 0.0) + np.log1p(np.exp(-np.abs(x)))

@@ -16,7 +16,7 @@ from phasic.math.quadrature import transformed_modes
 
 @structures.register
 class MatrixLogNormal(transformed_phase_type.TransformedPhaseType):
-  """An exponential of a power of X, Y = exp(X^(1/k)) - 1.
+  """The variable Y = exp(X^(1/k)) - 1 for a phase-type X.
 
   With g(x) = exp(x^(1/k)) - 1 the survival function is
 

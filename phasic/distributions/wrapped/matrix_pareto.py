@@ -15,7 +15,7 @@ from phasic.math.quadrature import heavy_moments
 
 @structures.register
 class MatrixPareto(transformed_phase_type.TransformedPhaseType):
-  """An exponential of a phase-type variable, Y = c (exp(X) - 1).
+  """The variable Y = c (exp(X) - 1) for a phase-type X.
 
   With g(x) = c (exp(x) - 1) the survival function is
 
@@ -51,7 +51,7 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
 
   def _variance(self) -> Array:
     scale, found = self._of_ratio()
-    # This order avoids underflow of a small variance with a small scale.
+    # Multiplied in this order, small factors do not underflow early.
     return scale * (scale * found[..., 1])
 
   def _stddev(self) -> Array:
@@ -59,7 +59,7 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
     return scale * found[..., 2]
 
   def _of_ratio(self) -> tuple[Array, Array]:
-    """Returns c, and the statistics of Y / c."""
+    """Returns c, and mean, variance and stddev of Y / c, (..., 3)."""
     scale = self._own()["scale"]
     initial_probs, matrix, exits, prob_zero = self.distribution._model()
     found = generating_functions.excess_statistics(
@@ -87,7 +87,7 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
   def _inverse(self, y: Array) -> Array:
     scale = self._own()["scale"]
     log = transformed_phase_type.log_quotient(np.where(y > 0, y, scale), scale)
-    # The quotient itself may overflow.
+    # The quotient y / c may overflow, so large ones use its logarithm.
     large = log > 40.0
     return np.where(large, log, np.log1p(np.where(large, 0.0, y) / scale))
 
@@ -95,7 +95,8 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
     return -np.log(self._own()["scale"] + y)
 
   def _mode_of_stages(self, count: int, rate: Array) -> Array:
-    # Since g' is c exp(x), the stages have rates that are larger by one.
+    # The density of Y is f(x) / g'(x) with g' = c exp(x): as a function of x,
+    # it is that of stages whose rate is larger by one.
     return self._forwarded((count - 1.0) / (rate + 1.0))
 
   def _speeds_up(self) -> Array:

@@ -13,7 +13,7 @@ from phasic.math.quadrature import transformed_modes
 
 @structures.register
 class MatrixWeibull(transformed_phase_type.TransformedPhaseType):
-  """A power of a phase-type variable, Y = X^(1/k).
+  """The power Y = X^(1/k) of a phase-type variable X.
 
   With g(x) = x^(1/k) the survival function is
 

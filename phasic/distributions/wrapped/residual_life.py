@@ -73,7 +73,7 @@ class ResidualLife(wrapped_distribution.OnSamePhases):
     return bool(whole) and super()._is_plausible(known)
 
   def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
-    """Returns why a method gives NaN.
+    """Returns why a method gives NaN at each value, "ok" where it does not.
 
     If the state of X at the time is not known, the reason says why.
     """
@@ -86,7 +86,7 @@ class ResidualLife(wrapped_distribution.OnSamePhases):
     return onp.where(lost, onp.where(why == "ok", never, why), found)
 
   def _mode(self) -> Array:
-    """Returns the mode of X less t, or the least value."""
+    """Computes the mode: X's mode minus t, but at least the least value."""
     own = self._own()["time"]
     found = self.distribution._mode() - own
     found = np.maximum(found, 1.0 if self._DISCRETE else 0.0)

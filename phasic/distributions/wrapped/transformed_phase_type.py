@@ -1,4 +1,4 @@
-"""Inhomogeneous phase-type distributions, by a change of time."""
+"""Inhomogeneous phase-type distributions: phase types after a time change."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from phasic.math.quadrature import quadrature_points
 from phasic.math.quadrature import time_scales
 from phasic.math.sampling import jump_chain
 
-# The smallest normal numbers: smaller ones may have lost digits.
+# The smallest normal numbers: subnormal ones may have lost digits.
 _TINY = {"float64": 2.0**-1022, "float32": 2.0**-126}
 _FAR = 2.0**100
 
@@ -69,25 +69,25 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
   _TAKES_DISCRETE = False
 
   def _keep(self, parameters: Mapping[str, object]) -> None:
-    """Stores the parameters, see `Distribution`; `distribution` is X's."""
+    """Stores and checks the parameters, see `Parameterized`."""
     super()._keep(parameters)
     self._batch_shape()
     self._check_values(self._own)
 
   def _forward(self, x: Array) -> Array:
-    """Returns g(x) for x >= 0."""
+    """Computes g(x) for x >= 0, the change from X to Y."""
     raise NotImplementedError(f"{type(self).__name__} has no _forward")
 
   def _inverse(self, y: Array) -> Array:
-    """Returns h(y) for y >= 0."""
+    """Computes h(y) for y >= 0, the inverse of g."""
     raise NotImplementedError(f"{type(self).__name__} has no _inverse")
 
   def _log_slope(self, y: Array) -> Array:
-    """Returns log h'(y) for y >= 0."""
+    """Computes log h'(y) for y >= 0, h the inverse of g."""
     raise NotImplementedError(f"{type(self).__name__} has no _log_slope")
 
   def _log_growth(self, x: Array) -> Array:
-    """Returns log g'(x) for x > 0."""
+    """Computes log g'(x) for x > 0, g the change from X to Y."""
     raise NotImplementedError(f"{type(self).__name__} has no _log_growth")
 
   def _nodes(self, batch: static.Shape) -> quadrature_points.QuadraturePoints:
@@ -97,17 +97,17 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     )
 
   def _forwarded(self, x: Array) -> Array:
-    """Computes g(x), inf without a warning on overflow."""
+    """Computes g(x); on overflow it is inf, without a warning."""
     with onp.errstate(over="ignore"):
       return self._forward(x)
 
   def _inverted(self, y: Array) -> Array:
-    """Computes h(y), inf without a warning on overflow."""
+    """Computes h(y), the inverse of g; on overflow inf, without a warning."""
     with onp.errstate(over="ignore"):
       return self._inverse(y)
 
   def _time(self, value: Array) -> Array:
-    """Returns h(y), and below zero a negative number.
+    """Computes h(y), the inverse of g; for y < 0 a negative number.
 
     That is -h of a number below one, so that what is -inf there has no
     derivative in anything, and what is zero or one has those of a constant.
@@ -121,7 +121,7 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     return np.where(below, before, np.where(lost, math.nan, x))
 
   def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
-    """Returns why a method gives NaN.
+    """Returns why a method gives NaN at each value, "ok" where it does not.
 
     What is told is that of X at h(value), a bad parameter or that h(value) is
     no normal number.
@@ -140,7 +140,7 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     x = self._time(value)
     at_atom = (value <= 0) & (atoms.mass_at_zero(self.distribution) > 0)
     found = self.distribution._log_prob(x)
-    # The probability of an atom is not per unit of time.
+    # The mass of an atom is not a density: it has no factor h'.
     return np.where(at_atom, found, self._sloped(found, value, x))
 
   def _log_hazard_function(self, value: Array) -> Array:
@@ -149,7 +149,7 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     return self._sloped(found, value, x)
 
   def _sloped(self, found: Array, value: Array, x: Array) -> Array:
-    """Converts a log density or log hazard at x to units of Y."""
+    """Converts a log density or log hazard of X to one of Y: adds log h'."""
     smooth = (value >= 0) & (x < math.inf)
     slope = self._log_slope(np.where(smooth, value, 1.0))
     slope = np.where(smooth, slope, 0.0)
@@ -168,7 +168,7 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
   def _settled(
     self, function: Callable[[Array], Array], value: Array, last: float
   ) -> Array:
-    """Returns a monotonic function of X, which may have reached its limit.
+    """Evaluates the cdf, say, of X at h(value), or its limit at late times.
 
     What is the limit at a time is so at all later ones, also where these are
     too large for the kernel or for a floating-point number.
@@ -176,7 +176,7 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     latest = time_scales.latest(self.distribution._chain())
     x = self._inverted(np.where(value < 0, 0.0, value))
     late = (value < math.inf) & (x > latest)
-    # Late times must not have infinite slopes.
+    # The derivative of h may be infinite at late times: zero is put in there.
     x = self._time(np.where(late, 0.0, value))
     found = function(np.where(late, latest, x))
     return np.where(late & (found != last), math.nan, found)
@@ -194,7 +194,7 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     return self._forwarded(self.distribution._quantile_log_survival(value))
 
   def _sample_n(self, n: int, seed: Seed) -> Array:
-    # Samples for the whole batch, so that they are independent.
+    # X is sampled for the whole batch of Y, so that samples are independent.
     whole = self.distribution._sliced(..., self._batch_shape())
     y = self._forwarded(whole._sample_n(n, seed))
     if self.distribution._is_reparameterized():
@@ -208,19 +208,19 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
   def reparameterization_type(
     self,
   ) -> reparameterization.ReparameterizationType:
-    """Whether samples can be differentiated, as the samples of X.
+    """Whether samples can be differentiated: as those of X.
 
     Else asking for a derivative raises NotImplementedError.
     """
     return self.distribution.reparameterization_type
 
   def _is_plausible(self, known: Mapping[str, Any]) -> bool:
-    # Parameters of a change of time must be positive.
+    # The parameters of a time change must be positive.
     positive = all(bool(onp.all(x > 0.0)) for x in known.values())
     return positive and super()._is_plausible(known)
 
   def _own(self) -> dict[str, Any]:
-    """Returns the parameters, checked with `validate_args`, else NaN if bad."""
+    """Returns the parameters; bad ones raise if `validate_args`, or are NaN."""
     arrays = self._arrays()
     if not self.validate_args:
       return {
@@ -251,7 +251,7 @@ def _kl_divergence(p: TransformedPhaseType, q: TransformedPhaseType) -> Array:
 
 
 def _is_same_change(p: TransformedPhaseType, q: TransformedPhaseType) -> bool:
-  """Returns whether both are known to have the same g."""
+  """Returns whether both are known to apply the same function g."""
   if type(p) is not type(q):
     return False
   others = q._own()
@@ -265,20 +265,20 @@ def _is_same_change(p: TransformedPhaseType, q: TransformedPhaseType) -> bool:
 
 
 def log_quotient(x: Array, y: Array) -> Array:
-  """Returns log(x / y) for x, y > 0, also where x / y is out of range."""
+  """Computes log(x / y) for x, y > 0, also where x / y overflows."""
   log = np.log(x) - np.log(y)
   near = np.abs(log) < -0.9 * math.log(_TINY[static.dtype_name(log)])
   return np.where(near, np.log(np.where(near, x, y) / y), log)
 
 
 def power(x: Array, exponent: Array) -> Array:
-  """Computes x^exponent, NaN where the exponent is, also for x = 1."""
+  """Computes x^exponent; NaN exponents give NaN, also for x = 1."""
   known = exponent == exponent
   return np.where(known, x**exponent, math.nan)
 
 
 def root(x: Array, degree: Array) -> Array:
-  """Returns x^(1 / degree) for x >= 0, with the digits that 1 / degree lacks.
+  """Computes x^(1 / degree) for x >= 0, corrected for rounding of 1 / degree.
 
   One step of Newton's method finds them: a constant for derivatives.
   """
@@ -290,14 +290,14 @@ def root(x: Array, degree: Array) -> Array:
   ratio = np.where(some & np.logical_not(zero), fixed(x), 1.0) / near ** fixed(
     degree
   )
-  # The ratio is far from one where a power is subnormal.
+  # No correction where the power is subnormal: the ratio is then far from one.
   step = np.where(np.abs(ratio - 1.0) < 1e-3, (ratio - 1.0) / degree, 0.0)
   found = found * (1.0 + fixed(step))
   return np.where(zero & (degree == degree), 0.0, found)
 
 
 def log_power(y: Array, exponent: Array) -> Array:
-  """Returns exponent log(y) for y >= 0, at zero its limit."""
+  """Computes exponent * log(y) for y >= 0, and its limit at y = 0."""
   zero = y <= 0
   limit = np.where(exponent > 0, -math.inf, np.zeros_like(exponent))
   limit = np.where(exponent < 0, math.inf, limit)

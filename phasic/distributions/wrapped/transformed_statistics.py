@@ -1,4 +1,4 @@
-"""Mean, moments and mode of a function of a phase-type variable."""
+"""Mean, moments and mode of Y = g(X) for a phase-type X."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NO_MODE = (
 
 
 class TransformedStatistics(wrapped_distribution.HeldAround):
-  """Statistics of Y = g(X).
+  """The statistics of Y = g(X), as methods of a base class.
 
   A subclass has `_forwarded`, `_own`, and for its mode `_mode_of_stages` and
   `_speeds_up`.
@@ -31,25 +31,25 @@ class TransformedStatistics(wrapped_distribution.HeldAround):
   _GROWS_SLOWLY = False
 
   def _forwarded(self, x: Array) -> Array:
-    """Computes g(x), inf without a warning on overflow."""
+    """Computes g(x); on overflow it is inf, without a warning."""
     raise NotImplementedError(f"{type(self).__name__} has no _forwarded")
 
   def _own(self) -> dict[str, Array]:
-    """Returns the parameters, checked with `validate_args`, else NaN if bad."""
+    """Returns the parameters; bad ones raise if `validate_args`, or are NaN."""
     raise NotImplementedError(f"{type(self).__name__} has no _own")
 
   def _log_ratio(self, x: Array) -> Array:
-    """Returns log(g(x) / c), c the scale, for x > 0 however large g(x) is."""
+    """Computes log(g(x) / c) for x > 0, c the scale, also if g(x) overflows."""
     del x
     raise NotImplementedError(f"{type(self).__name__} has no _log_ratio")
 
   def _nodes_of_moment(self, k: int) -> heavy_moments.MomentQuadrature:
-    """Returns quadrature points of X for E g(X)^k."""
+    """Returns a quadrature rule in X for E g(X)^k."""
     del k
     raise NotImplementedError(f"{type(self).__name__} has no _nodes_of_moment")
 
   def _batch_model(self) -> Model:
-    """Returns X's chain with all of the batch."""
+    """Returns X's chain, broadcast to the batch shape."""
     return self._broadcast_model(self._batch_shape())
 
   def _mean(self) -> Array:
@@ -60,7 +60,7 @@ class TransformedStatistics(wrapped_distribution.HeldAround):
   def _variance(self) -> Array:
     if self._GROWS_SLOWLY:
       return self._mean_and_variance()[1]
-    # This order avoids underflow of a small variance with a small scale.
+    # Multiplied in this order, small factors do not underflow early.
     scale = self._scale()
     return scale * (scale * self._variance_of_ratio())
 
@@ -70,7 +70,7 @@ class TransformedStatistics(wrapped_distribution.HeldAround):
     return self._scale() * np.sqrt(self._variance_of_ratio())
 
   def _mean_and_variance(self) -> tuple[Array, Array]:
-    """Returns both, by quadrature."""
+    """Computes mean and variance by quadrature."""
     return expectations.mean_and_variance(self._batch_model(), self._forwarded)
 
   def _variance_of_ratio(self) -> Array:
@@ -79,11 +79,11 @@ class TransformedStatistics(wrapped_distribution.HeldAround):
     return second.variance(self._log_ratio(second.times), mean)
 
   def _scale(self) -> Array | float:
-    """Returns the scale c, 1 if there is none."""
+    """Returns the scale c of Y, or 1 if there is no such parameter."""
     return 1.0
 
   def _mode(self) -> Array:
-    nothing: Array | float = 0.0  # But NaN where a parameter is bad.
+    nothing: Array | float = 0.0  # Zero, or NaN where a parameter is invalid.
     for x in self._own().values():
       nothing = nothing + 0.0 * x
     parts = self.distribution._erlang_parts()
@@ -100,12 +100,12 @@ class TransformedStatistics(wrapped_distribution.HeldAround):
     return np.where(falls, found, math.nan)
 
   def _mode_of_stages(self, count: int, rate: Array) -> Array:
-    """Returns the mode where X has that many stages of a rate."""
+    """Computes the mode if X is the sum of `count` stages with one rate."""
     del count, rate
     self._missing("mode", _NO_MODE)
 
   def _speeds_up(self) -> Array:
-    """Returns whether h' is known to grow somewhere, (...)."""
+    """Returns whether h', h the inverse of g, increases somewhere, (...)."""
     raise NotImplementedError(f"{type(self).__name__} has no _speeds_up")
 
   def _moment(self, k: int) -> Array:

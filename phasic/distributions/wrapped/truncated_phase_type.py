@@ -1,4 +1,4 @@
-"""Phase-type variables that are known to lie in an interval."""
+"""Phase-type distributions truncated to an interval."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     return bool(onp.all(good & ordered))
 
   def _bounds(self) -> tuple[Array, Array, Array]:
-    """Returns low, the value just below it, and high, as arrays.
+    """Returns low, the largest value below it, and high, as arrays.
 
     They are checked with `validate_args`, else NaN where they break a rule.
     """
@@ -103,7 +103,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
       good = good & (np.floor(low) == low)
       ordered = (high >= low) & (np.floor(high) == high)
     else:
-      # A single time has no mass, except for an atom at zero.
+      # A single time has no mass, unless it is zero and there is an atom.
       ordered = (high > low) | ((low == 0) & (high == 0))
     if self.validate_args:
       kind, above = ("an integer", ">=") if discrete else ("a number", ">")
@@ -118,7 +118,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     return low, np.where(low <= 0, -1.0, low), high
 
   def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
-    """Returns why a method gives NaN.
+    """Returns why a method gives NaN at each value, "ok" where it does not.
 
     What is told is that of X, or that nothing is known to be in the interval.
     """
@@ -131,7 +131,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     return comparable.where_unknown(getattr(self, f"_{method}")(value), found)
 
   def _log_mass(self, lower: Array, upper: Array) -> Array:
-    """Returns log P(lower < X <= upper)."""
+    """Computes log P(lower < X <= upper)."""
     wrapped = self.distribution
     upper = self._limit(lower, upper)
     initial_probs, matrix, exits, prob_zero = wrapped._model()
@@ -142,13 +142,14 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
   def _log_prob(self, value: Array) -> Array:
     low, before, high = self._bounds()
     outside = (value < low) | (value > high)
-    # Below zero neither the density nor its log derivative exists.
+    # Outside of the bounds a negative value is put in: its density is zero, and
+    # has no derivatives.
     value = np.where(outside, -1.0 - np.abs(value), value)
     found = self.distribution._log_prob(value)
     return found - self._normalizer(before, high)
 
   def _normalizer(self, before: Array, high: Array) -> Array:
-    """Returns log Z, NaN where Z is zero."""
+    """Computes log P(before < X <= high), NaN where the probability is 0."""
     found = self._log_mass(before, high)
     return np.where(found == -math.inf, math.nan, found)
 
@@ -221,7 +222,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     return self._inverse(special.log1mexp(value), value)
 
   def _inverse(self, log_cdf: Array, log_survival: Array) -> Array:
-    """Returns the quantile where both functions are known.
+    """Computes the quantile, given both the log cdf and the log survival.
 
     With u for the distribution function it is X's where F = P(X < low) + u Z
     and 1 - F = P(X > high) + (1 - u) Z: the smaller one has all its digits.
@@ -229,7 +230,8 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     low, before, high = self._bounds()
     total = self._normalizer(before, high)
     wrapped = self.distribution
-    # Without truncation the log mass has no derivative.
+    # Where nothing is truncated, placeholders keep derivatives finite: a log
+    # mass of -inf has none.
     open_below = before < 0
     open_above = self._limit(before, high) == math.inf
     less = wrapped._log_cdf(np.where(open_below, 1.0, before))
@@ -245,7 +247,8 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
       wrapped._quantile_log_survival(np.where(left, -1.0, above)),
     )
     x = np.minimum(np.maximum(x, low), high)
-    # Only probabilities have logarithms.
+    # Arguments above zero are not logarithms of probabilities: the other one is
+    # NaN, and so is the result.
     unknown = np.isnan(log_cdf) | np.isnan(log_survival)
     return np.where(unknown, math.nan, x)
 
@@ -256,7 +259,8 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     coin_seed, depth_seed = random.split_seed(seed)
     coin = random.uniform(coin_seed, shape, self.dtype)
     depth = random.exponential(depth_seed, shape, self.dtype)
-    # Both tails have full precision.
+    # A fair coin chooses the tail, and the depth is drawn in logs: full
+    # precision in both tails.
     small = -math.log(2) - depth
     large = special.log1mexp(small)
     below = coin < 0.5

@@ -1,4 +1,4 @@
-"""Mean, moments, mode and hazard of a phase-type variable in an interval."""
+"""Mean, moments, mode and hazard of a truncated phase-type variable."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from phasic.math.quadrature import time_scales
 
 
 class TruncatedStatistics(wrapped_distribution.HeldAround):
-  """Statistics of X given low <= X <= high.
+  """The statistics of X given low <= X <= high, as methods of a base class.
 
   With what is left of X at the lower bound, R, they are those of R given R <=
   high - low, of which nothing is subtracted: see `math.truncated_moments`.
@@ -33,17 +33,17 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
   """
 
   def _keep(self, parameters: Mapping[str, object]) -> None:
-    """Stores and checks the parameters, see `Distribution`."""
+    """Stores and checks the parameters, see `Parameterized`."""
     super()._keep(parameters)
     self._batch_shape()
     self._check_values(self._bounds)
 
   def _bounds(self) -> tuple[Array, Array, Array]:
-    """Returns low, the value just below it, and high, as arrays."""
+    """Returns low, the largest value below it, and high, as arrays."""
     raise NotImplementedError
 
   def _limit(self, low: Array, high: Array) -> Array:
-    """Returns the upper bound, inf where nothing of X can be beyond it."""
+    """Returns the upper bound, inf where P(X is larger) is zero."""
     wrapped = self.distribution
     return time_scales.settled(
       wrapped._model(), np.maximum(low, 0.0), high, wrapped._DISCRETE
@@ -91,7 +91,7 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
     limited: Callable[[Model, Array, bool], Array],
     shifted: Callable[[Array, Array], Array],
   ) -> Array:
-    """Computes a statistic from the residual life at the lower bound.
+    """Computes a statistic from the residual life after the lower bound.
 
     Args:
       whole: its function of a distribution without an upper bound.
@@ -119,13 +119,14 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
       model = self._started(before, residual)
       within = limited(model, limit, self.distribution._DISCRETE)
       found = np.where(inside, shifted(shift, within), found)
-    nothing = 0.0 * autodiff.stop_gradient(shift)  # NaN where bounds are bad.
+    # Zero, or NaN where bounds are invalid.
+    nothing = 0.0 * autodiff.stop_gradient(shift)
     return found + nothing
 
   def _started(
     self, before: Array, residual: residual_life.ResidualLife
   ) -> Model:
-    """Returns the chain of the residual life, with the atom if it counts."""
+    """Returns the residual life's chain; untruncated below, with X's atom."""
     first, matrix, exits, _ = self.distribution._model()
     start = residual._model()[0]
     atom = atoms.mass_at_zero(self.distribution)
@@ -138,20 +139,20 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
     )
 
   def _mode(self) -> Array:
-    """Returns the mode of X, moved to the nearest value between the bounds."""
+    """Returns the mode of X, clipped to the bounds; X is unimodal."""
     low, before, high = self._bounds()
     first, last = low, high
     if self.distribution._DISCRETE:
       first, last = before + 1.0, np.floor(high)
     found = np.minimum(np.maximum(self.distribution._mode(), first), last)
-    # Zero, or NaN where the interval has no mass.
+    # Zero, or NaN where the interval has probability zero.
     nothing = 0.0 * autodiff.stop_gradient(self._normalizer(before, high))
     return found + nothing
 
   def _log_hazard_function(self, value: Array) -> Array:
     low, before, high = self._bounds()
     discrete = self.distribution._DISCRETE
-    # For counts, relative to P(N >= k). Values below low do not matter.
+    # The hazard of counts is relative to P(N >= k). Below low it is zero.
     ended = (value - 1.0 if discrete else value) >= high
     ended = ended | (value == math.inf)
     inside = (value >= low) & np.logical_not(ended)
@@ -165,8 +166,8 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
 
 
 def _shifted(k: int, shift: Array, rest: Array) -> Array:
-  """Returns E (shift + X)^k from E X, ..., E X^k, (..., k)."""
-  # Nothing is negative.
+  """Computes E (shift + X)^k from E X, ..., E X^k, (..., k)."""
+  # All terms are nonnegative: if E X is inf, so is the result.
   endless = rest[..., 0] == math.inf
   found: Array | float = 1.0
   for j in range(1, k + 1):

@@ -1,4 +1,4 @@
-"""Distributions that are made of another one."""
+"""The base classes of distributions that have another one as a parameter."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from phasic.math.model.model_types import Model
 
 
 class WrappedDistribution(comparable.Comparable):
-  """A distribution with another one, a time until absorption, as a parameter.
+  """A distribution that has a time until absorption as its parameter.
 
   The batches of `distribution` and of the parameters that are arrays broadcast
   with each other; their dtypes agree.
@@ -35,7 +35,7 @@ class WrappedDistribution(comparable.Comparable):
   _TAKES_DISCRETE = True
 
   def _keep(self, parameters: Mapping[str, object]) -> None:
-    """Stores the parameters, see `Distribution`; `distribution` is one."""
+    """Stores and checks the parameters, see `Parameterized`."""
     wrapped = parameters["distribution"]
     hooks.check_substrate("distribution", wrapped)
     name = type(wrapped).__name__
@@ -83,7 +83,7 @@ class WrappedDistribution(comparable.Comparable):
     return self.copy(distribution=wrapped, **sliced)
 
   def _broadcast_model(self, batch: static.Shape) -> Model:
-    """Returns the chain of X, with all of a batch."""
+    """Returns the chain of the wrapped distribution, broadcast to a batch."""
     return comparable.broadcast_start(self.distribution._model(), batch)
 
   def _m_step_fixed(self) -> tuple[str, ...]:
@@ -96,7 +96,7 @@ class WrappedDistribution(comparable.Comparable):
 
 
 class HeldAround(WrappedDistribution):
-  """Wraps a distribution; its M-step changes the wrapped one only."""
+  """A wrapper whose own parameters the M-step does not change."""
 
   def _m_step(
     self, statistics: sufficient_statistics.SufficientStatistics
@@ -110,7 +110,7 @@ class HeldAround(WrappedDistribution):
 
 
 class OnSamePhases(WrappedDistribution, named_family.Family):
-  """A time until absorption on the phases of the other one."""
+  """A time until absorption with the phases of the wrapped distribution."""
 
   @property
   def num_phases(self) -> int:

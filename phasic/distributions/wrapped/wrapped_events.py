@@ -1,4 +1,4 @@
-"""Maps observations of a wrapped distribution to events of its chain."""
+"""Observations of wrapped distributions, as events of the wrapped chain."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def truncated(
   upper: Array | None,
   entry: Array | None,
 ) -> chain_events.ChainEvents:
-  """Returns the events of a chain whose time is known to be in an interval.
+  """Returns the events of the chain under a truncated distribution.
 
   Where it is known to be late as well the distribution's own condition cancels.
   """
@@ -39,20 +39,20 @@ def truncated(
 def transformed(
   distribution: Any, lower: Array, upper: Array | None, entry: Array | None
 ) -> chain_events.ChainEvents:
-  """Returns the events of X = h(Y), with the slope of h at exact values."""
+  """Returns the events of X = h(Y); exact values add log h' as an offset."""
   x = distribution._time(lower)
   until: Array | None = None
   exact: Array | bool = True
   if upper is not None:
     exact = lower == upper
-    # At infinity h has infinite slopes, which a weight of zero does not remove.
+    # At infinity h' is inf, and a weight of zero would not remove it.
     last = upper == math.inf
     until = distribution._time(np.where(last, 1.0, upper))
     until = np.where(last, math.inf, until)
-    # Ends that become equal by rounding are not an exact value.
+    # An interval whose ends become equal by rounding must not count as exact.
     until = np.where(exact | (x != until), until, math.nan)
   atom = (lower <= 0) & (atoms.mass_at_zero(distribution.distribution) > 0)
-  # Slopes do not exist below zero.
+  # A negative placeholder: h' is not needed there.
   at = np.where(np.logical_not(atom) & exact, lower, -1.0)
   offset = distribution._sloped(np.zeros_like(x), at, x)
   entry = None if entry is None else distribution._time(entry)

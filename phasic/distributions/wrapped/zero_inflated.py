@@ -1,4 +1,4 @@
-"""Mixtures with an atom at zero."""
+"""Zero-inflated phase-type distributions."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ZeroInflated(wrapped_distribution.OnSamePhases):
   def _m_step(
     self, statistics: sufficient_statistics.SufficientStatistics
   ) -> Self:
-    # Zeros are divided between the mixture and the atom of the wrapped one.
+    # The expected zeros are divided between z and the wrapped atom.
     inner, extra = self.distribution, self._arrays()["prob_zero"]
     own = (1.0 - extra) * atoms.mass_at_zero(inner)
     known = extra + own != 0
