@@ -95,7 +95,7 @@ def output_path(path: str, substrate: str) -> str:
     return "/".join(("tests", "generated", substrate, *parts[1:]))
   if profile is Profile.SEAM:
     if parts[1] != substrate:
-      raise PathError(f"is the seam of {parts[1]}, not of {substrate}")
+      raise PathError(f"is for {parts[1]} only: {substrate} gets no copy of it")
     return "/".join(("phasic/substrates", substrate, "internal", *parts[2:]))
   is_numpy = profile is Profile.HOST_SEAM and path not in SHARED_SEAM
   if is_numpy and substrate != "numpy":

@@ -36,7 +36,8 @@ def checked_sizes(
   if total > _MOST_JUMPS:
     raise ValueError(
       f"num_jumps is {jumps}: with sample_shape {shape} and batch shape "
-      f"{batch} these are {total} jumps, more than {_MOST_JUMPS}"
+      f"{batch} all paths have {total} jumps, and they may have at most "
+      f"{_MOST_JUMPS}; sample in parts"
     )
   return shape, jumps
 

@@ -120,8 +120,8 @@ def make(
     image = function(state)
     if absorbed.is_absorbed(image):
       raise ValueError(
-        f"{name} maps {raw_arguments.shown(state)} to {raw_arguments.shown(image)}: a boundary cannot "
-        "absorb a path"
+        f"{name} maps {raw_arguments.shown(state)} to {raw_arguments.shown(image)}: it must return a "
+        "state of the next graph, since no chain is absorbed at a boundary"
       )
     try:
       found[following.index_of(image)].append(i)

@@ -157,7 +157,7 @@ def _rewards(rewards: ArrayLike | None, p: int) -> onp.ndarray:
   array: onp.ndarray = host_graphs.concrete("rewards", rewards)
   if array.shape != (p,):
     raise ValueError(
-      f"rewards have shape {array.shape}: it must be ({p},), one per phase"
+      f"rewards have shape {array.shape}: they must be ({p},), one per phase"
     )
   for i in onp.flatnonzero(~((array >= 0.0) & (array < onp.inf)))[:1]:
     raise ValueError(

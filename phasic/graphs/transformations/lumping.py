@@ -101,7 +101,7 @@ def _equal_rewards(rewards: ArrayLike | None, p: int) -> onp.ndarray:
   array: onp.ndarray = onp.asarray(rewards, onp.float64)
   if array.ndim not in (1, 2) or len(array) != p:
     raise ValueError(
-      f"rewards have shape {array.shape}: it must be ({p},) or ({p}, R)"
+      f"rewards have shape {array.shape}: they must be ({p},) or ({p}, R)"
     )
   if onp.any(onp.isnan(array)):
     raise ValueError("rewards have a NaN")

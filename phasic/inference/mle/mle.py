@@ -199,8 +199,9 @@ def _of_another(where: Coordinates, i: int, other: Distribution) -> onp.ndarray:
   if theirs.names != mine.names:
     odd = sorted(set(theirs.names) ^ set(mine.names))
     raise ValueError(
-      f"starts[{i}] has other entries than dist, {', '.join(odd[:5])} for one: "
-      "their shapes and zeros must be the same"
+      f"starts[{i}] differs from dist in shapes or zeros of parameters, e.g. at "
+      f"{', '.join(odd[:5])}: both must have the same shapes, and zeros in the "
+      "same places"
     )
   return coordinates_lib.entries_at(where, other)
 

@@ -52,8 +52,9 @@ def limits(
         )
       if max(low[i], least) >= min(high[i], greatest):
         raise ValueError(
-          f"bounds of {name!r} are ({least:g}, {greatest:g}), and {where.names[i]} "
-          f"must be in ({low[i]:g}, {high[i]:g}) by others: no value meets both"
+          f"bounds of {name!r} are ({least:g}, {greatest:g}): they must overlap "
+          f"with ({low[i]:g}, {high[i]:g}), which other items of bounds give for "
+          f"{where.names[i]}"
         )
     low[indices] = onp.maximum(low[indices], least)
     high[indices] = onp.minimum(high[indices], greatest)

@@ -96,7 +96,7 @@ class FilesTest(parameterized.TestCase):
 
   @parameterized.parameters(
     ("phasic/internal/x.py", "is NumPy's seam; jax has its own in"),
-    ("substrates/tf/x.py", "is the seam of tf, not of jax"),
+    ("substrates/tf/x.py", "is for tf only: jax gets no copy of it"),
     ("substrates/meta/x.py", "is not rewritten: expected"),
     ("phasic/_native/__init__.py", "phasic/_native is not rewritten"),
     ("phasic/__init__.py", "is not rewritten: expected"),

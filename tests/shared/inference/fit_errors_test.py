@@ -207,7 +207,9 @@ class MistakesTest(test_case.TestCase):
     # Both constraints hold, so neither may exhaust the other.
     start = pd.Hyperexponential([0.5, 0.5], [0.4, 3.0])
     bounds = {"rates": (1.0, 3.0), "rates[1]": (0.1, 1.0)}
-    self._refused("rates.1. must be in .* no value meets", start, bounds=bounds)
+    self._refused(
+      "they must overlap with .* for rates.1.", start, bounds=bounds
+    )
 
   def test_other_starts(self):
     self._refused("starts is Erlang: it must be a list", starts=pd.Erlang(1, 1))

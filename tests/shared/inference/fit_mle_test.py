@@ -133,7 +133,7 @@ class FitTest(test_case.TestCase):
     )
     self.assertLen(fit.record.reached, 4)
     self.assertEqual(told[-1], (4, max(fit.record.reached)))
-    with self.assertRaisesRegex(ValueError, r"starts\[0\] has other entries"):
+    with self.assertRaisesRegex(ValueError, r"starts\[0\] differs from dist"):
       inference.fit_mle(start, data, starts=[pd.Hypoexponential([1.0])])
 
   def test_tied_and_fixed(self):

@@ -138,7 +138,7 @@ class SamplePathsTest(test_case.TestCase):
     (1.5, (), TypeError, "num_jumps is float"),
     (True, (), TypeError, "num_jumps is bool"),
     (2, (-1,), ValueError, "sizes must be >= 0"),
-    (2**20, 2**10, ValueError, "more than 134217728"),
+    (2**20, 2**10, ValueError, "at most 134217728"),
   )
   def test_errors(self, num_jumps, sample_shape, error, message):
     dist = pd.PhaseType([1.0], [[-1.0]])
