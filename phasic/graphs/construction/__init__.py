@@ -1,1 +1,1 @@
-"""Builds edges by exploring transitions, or from matrices."""
+"""Builds the edges of a graph from transitions, edge lists or matrices."""

@@ -1,4 +1,4 @@
-"""Edges in arrays that grow, and their weights as tables."""
+"""A growing list of edges, with weights that are summed into tables."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as onp
 
 from phasic.graphs.parts import weights
 
-# The most constants and coefficients of all edges: a gigabyte.
+# The limit on constants and coefficients of all edges together, 1 GiB.
 MAX_NUMBERS = 2**27
 
 
 class EdgeList:
-  """The edges found so far, in arrays that grow.
+  """The edges found so far, in arrays that are appended to.
 
   Attributes:
     sources: the number of the state that each edge leaves.
@@ -25,7 +25,7 @@ class EdgeList:
     self.sources = array.array("i")
     self.targets = array.array("i")
     self.loops = array.array("i")
-    # Numbers to be summed in a table, whose last column is constants.
+    # Row e of the table of weights has d coefficients and then the constant.
     self._width = num_params + 1
     self._places = array.array("q")
     self._numbers = array.array("d")
@@ -39,7 +39,7 @@ class EdgeList:
     return edge
 
   def increase(self, edge: int, weight: weights.Weight) -> None:
-    """Adds to the weight of an edge."""
+    """Adds a weight to the weight of an edge."""
     row = edge * self._width
     for column, number in weight.terms:
       self._places.append(row + column)
@@ -49,7 +49,7 @@ class EdgeList:
       self._numbers.append(weight.constant)
 
   def sums(self) -> tuple[onp.ndarray, onp.ndarray]:
-    """Returns constants (m,) and coefficients (m, d).
+    """Returns the edges' constants (m,) and coefficients (m, d).
 
     Raises:
       ValueError: there are too many of them.

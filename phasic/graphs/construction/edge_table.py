@@ -1,4 +1,4 @@
-"""Graphs of edges that are listed."""
+"""Graphs that are built from a list of edges."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from phasic.internal.raw_arguments import shown
 
 
 class Edge(NamedTuple):
-  """An edge of a graph.
+  """An edge of a graph, with the two states and the weight.
 
   Attributes:
     source: a state.
@@ -32,7 +32,7 @@ class Edge(NamedTuple):
   coefficients: tuple[float, ...]
 
 
-# An edge as users give it: a state, a state or absorption, and a weight.
+# An edge as users give it: source state, target state or ABSORBED, weight.
 EdgeLike: TypeAlias = Edge | tuple[Hashable, Hashable, object]
 
 
@@ -44,7 +44,7 @@ def build(
   max_states: Integer,
   allow_never_absorbing: bool,
 ) -> contents.Contents:
-  """Returns the graph of listed edges.
+  """Builds a graph from a list of edges.
 
   See `Graph.from_edges`.
   """
@@ -78,7 +78,7 @@ def build(
 def listed(
   graph: contents.Contents, states: Sequence[Hashable]
 ) -> tuple[Edge, ...]:
-  """Returns the edges of a graph with the states that they join."""
+  """Returns the edges of a graph, with states in place of indices."""
   ends = [*states, *(absorbed.Absorbed(cause) for cause in graph.causes)]
   sources, targets = (
     contents.plain(graph.sources),
@@ -95,7 +95,7 @@ def listed(
 
 
 def lost_notes(states: Sequence[Hashable]) -> tuple[str, ...]:
-  """Returns the remark on states that were left out."""
+  """Returns a note on unreachable states, or none."""
   if not states:
     return ()
   listed = ", ".join(shown(state) for state in states[:5])

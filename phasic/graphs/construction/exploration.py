@@ -1,4 +1,4 @@
-"""The states that can be reached, found breadth first."""
+"""Breadth-first exploration of the reachable states."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from phasic.internal.raw_arguments import shown
 
 EPS = float(onp.finfo(float).eps)
 
-# The number of states between two progress reports.
+# The number of explored states between two progress reports.
 _REPORT = 1000
 
 
@@ -34,7 +34,7 @@ def explore(
   progress: Callable[[int], object] | None,
   allow_never_absorbing: bool,
 ) -> contents.Contents:
-  """Returns the graph of a function of transitions.
+  """Builds the graph of all states that a function of transitions reaches.
 
   See `Graph.from_transitions`.
   """
@@ -69,7 +69,7 @@ def _explore_state(
   edges: edge_list.EdgeList,
   discrete: bool,
 ) -> None:
-  """Appends the edges out of a state, parallel ones summed."""
+  """Appends the edges that leave a state; parallel edges are summed."""
   if found is None or not hasattr(found, "__iter__"):
     raise TypeError(
       f"transitions({shown(state)}) returned {shown(found)}: it must yield "
@@ -77,7 +77,8 @@ def _explore_state(
     )
   own: dict[int, int] = {}
   known = space.numbers
-  fixed: list[float] = []  # in a discrete chain, the constant parts
+  # In a discrete chain, the probabilities of edges without parameters.
+  fixed: list[float] = []
   for item in found:
     if not isinstance(item, (tuple, list)) or len(item) != 2:
       raise TypeError(
@@ -86,7 +87,8 @@ def _explore_state(
       )
     try:
       weight = reader.read(item[1])
-      if weight is None:  # Zero for all parameters: not an edge.
+      # A weight that is zero for all parameters makes no edge.
+      if weight is None:
         continue
       target = known.get(item[0])
       if target is None:
@@ -121,7 +123,7 @@ def _explore_state(
 def _read_initial(
   initial: object, space: state_space.StateSpace, reader: weights.WeightReader
 ) -> list[tuple[int, weights.Weight]]:
-  """Returns numbers and weights of the initial states; -1 is the atom."""
+  """Returns indices and weights of initial states; -1 is the atom at zero."""
   if isinstance(initial, Mapping):
     pairs = list(initial.items())
   elif isinstance(initial, list):
@@ -169,7 +171,7 @@ def _contents(
   discrete: bool,
 ) -> contents.Contents:
   p = len(space.states)
-  # Summed like edges: one for each phase and one for the atom.
+  # Initial weights are summed as edges are, one for each phase and the atom.
   initial = edge_list.EdgeList(reader.num_params)
   for i in range(p + 1):
     initial.add(i, i, weights.Weight(0.0, []))
@@ -210,7 +212,7 @@ def _notes(
   states: Sequence[Hashable],
   discrete: bool,
 ) -> tuple[str, ...]:
-  """Returns remarks on omitted transitions and unused parameters.
+  """Returns notes on omitted self-transitions and on unused parameters.
 
   Args:
     table: coefficients of all weights, (n, d).

@@ -1,4 +1,4 @@
-"""Graphs of initial vectors and matrices."""
+"""Graphs that are built from initial vectors and matrices."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def build(
   states: Sequence[Hashable] | None,
   allow_never_absorbing: bool,
 ) -> contents.Contents:
-  """Returns the graph of a phase-type model's arrays.
+  """Builds the graph of a phase-type model that is given by arrays.
 
   See `Graph.from_matrices`.
   """
@@ -78,7 +78,7 @@ def build(
 
 
 def _dtypes(given: Mapping[str, ArrayLike | None]) -> list[str]:
-  """Returns the floating dtypes of the arrays; Python numbers are float64."""
+  """Returns the dtypes of arrays; Python numbers count as float64."""
   return [
     dtypes.common_dtype({name: x}, "float64")
     for name, x in given.items()
@@ -87,7 +87,7 @@ def _dtypes(given: Mapping[str, ArrayLike | None]) -> list[str]:
 
 
 def _check_shapes(host: dict[str, onp.ndarray]) -> int:
-  """Returns the number of phases; raises ValueError if shapes do not fit."""
+  """Checks the shapes of the arrays, and returns the number of phases."""
   shape = onp.shape(host["initial_probs"])
   if len(shape) != 1 or shape[0] == 0:
     raise ValueError(
@@ -110,11 +110,12 @@ def _exits(
   tolerance: float,
   names: Sequence[Hashable],
 ) -> onp.ndarray:
-  """Returns the weights to absorption, by the rule of the distributions."""
+  """Returns exit weights, derived from the matrix as distributions do."""
   found: list[float] = []
   for i, row in enumerate(matrix.tolist()):
     if exits is not None and not discrete:
-      found.append(float(exits[i]))  # The diagonal is not read.
+      # The diagonal is not read if exit rates are given.
+      found.append(float(exits[i]))
       continue
     at = f"row {i} of matrix (state {shown(names[i])})"
     if not all(math.isfinite(x) for x in row):
@@ -158,7 +159,7 @@ def _initial(
   tolerance: float,
   names: Sequence[Hashable],
 ) -> onp.ndarray:
-  """Returns the initial weights and, last, the atom at zero."""
+  """Returns the initial masses, with the atom at zero as the last entry."""
   wrong = onp.flatnonzero(~((alpha >= 0.0) & onp.isfinite(alpha)))
   if len(wrong) > 0:
     i = int(wrong[0])
@@ -187,7 +188,7 @@ def _initial(
 
 
 def _without_lost(graph: contents.Contents) -> contents.Contents:
-  """Returns the graph without the states that cannot be reached."""
+  """Removes the states that cannot be reached."""
   kept = absorption.can_be_reached(graph)
   p = len(kept)
   if onp.all(kept) or not onp.any(kept):

@@ -1,4 +1,4 @@
-"""States that are numbered in the order in which they are found."""
+"""A numbering of states in the order in which they are found."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _T = TypeVar("_T")
 
 
 def hash_problem(state: object) -> str | None:
-  """Returns why a state is not hashable, or None."""
+  """Returns an error message if a state is not hashable, else None."""
   try:
     hash(state)
   except TypeError as error:
@@ -37,7 +37,7 @@ def hashable(state: object) -> Hashable:
 
 
 def found(table: Mapping[Hashable, _T], state: object) -> _T | None:
-  """Looks up a state in a table; None if it is not there.
+  """Looks a state up in a table; returns None if it is missing.
 
   Raises:
     TypeError: the state is not hashable, or nested too deeply to be compared.
@@ -49,7 +49,7 @@ def found(table: Mapping[Hashable, _T], state: object) -> _T | None:
 
 
 def too_deep(state: object) -> str:
-  """Returns why a state cannot be compared."""
+  """Returns an error message for a state that is nested too deeply."""
   return (
     f"state {shown(state)} is nested too deeply: Python must be able to compare "
     "it; use numbers, or tuples of a few levels"
@@ -57,7 +57,7 @@ def too_deep(state: object) -> str:
 
 
 class StateSpace:
-  """States by number: phases from zero up, causes of absorption below zero."""
+  """Indices of states: 0, 1, ... for phases; -1, -2, ... for causes."""
 
   states: list[Hashable]
   causes: list[str | None]
@@ -78,7 +78,7 @@ class StateSpace:
     self._max_states = max_states
 
   def number(self, state: Hashable) -> int:
-    """Returns the number of a state, a new one if it was not seen before.
+    """Returns the index of a state, and adds the state if it is new.
 
     Raises:
       TypeError: the state is not hashable.
@@ -100,7 +100,7 @@ class StateSpace:
     return self.numbers.setdefault(state, new)
 
   def check_hashes(self) -> None:
-    """Raises ValueError if a state has changed since it was found."""
+    """Raises ValueError if a state was modified after it was found."""
     for i, state in enumerate(self.states):
       if self.numbers.get(state) != i:
         raise ValueError(

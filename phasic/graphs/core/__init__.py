@@ -1,1 +1,1 @@
-"""The class `Graph` and its evaluation."""
+"""The class `Graph`, and functions that evaluate graphs."""

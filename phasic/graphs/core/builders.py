@@ -1,4 +1,4 @@
-"""The ways to make a graph."""
+"""Constructors of graphs from transitions, edges, matrices and files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from phasic.internal.arrays import Integer
 
 
 class Builders(graph_parts.GraphParts):
-  """Class methods of `Graph`."""
+  """The class methods of `Graph` that build graphs."""
 
   @classmethod
   def from_transitions(
@@ -32,7 +32,7 @@ class Builders(graph_parts.GraphParts):
     progress: bool | Callable[[int], object] = False,
     allow_never_absorbing: bool = False,
   ) -> Self:
-    """Returns the graph of all states that are reached, breadth first.
+    """Builds the graph of all states that can be reached, breadth first.
 
     A weight is a number, which is a constant, a sequence of d numbers, which
     are coefficients, or a mapping {name: coefficient, 1: constant}. Negative
@@ -91,7 +91,7 @@ class Builders(graph_parts.GraphParts):
     max_states: Integer = 1_000_000,
     allow_never_absorbing: bool = False,
   ) -> Self:
-    """Returns the graph of listed edges, its states breadth first.
+    """Builds the graph of listed edges; states are ordered breadth first.
 
     States that cannot be reached are left out, with a note.
 
@@ -133,7 +133,7 @@ class Builders(graph_parts.GraphParts):
     states: Sequence[Hashable] | None = None,
     allow_never_absorbing: bool = False,
   ) -> Self:
-    """Returns the graph of a phase-type model's arrays, without parameters.
+    """Builds the graph of a phase-type model's arrays, without parameters.
 
     Phases keep their order; those that cannot be reached are left out, with a
     note. An entry that is zero is not an edge.
@@ -187,7 +187,7 @@ class Builders(graph_parts.GraphParts):
     max_states: Integer = 1_000_000,
     allow_never_absorbing: bool = False,
   ) -> Self:
-    """Returns the graph of a directed networkx graph, whose nodes are states.
+    """Builds a graph from a directed networkx graph, whose nodes are states.
 
     Args:
       network: a networkx.DiGraph or MultiDiGraph. The node `ABSORBED` is
@@ -224,7 +224,7 @@ class Builders(graph_parts.GraphParts):
 
   @classmethod
   def from_json(cls, text: str | bytes) -> Self:
-    """Returns the graph of a text of `to_json`.
+    """Reads a graph from the text that `to_json` returned.
 
     The text is not trusted: every index, size and number is checked before it
     is used, and what the format does not have is refused.
@@ -236,6 +236,7 @@ class Builders(graph_parts.GraphParts):
       TypeError: `text` is neither a str nor bytes.
       ValueError: it is not JSON, has another version, or breaks a rule.
     """
-    from phasic.graphs.formats import json_format  # Late: it takes long.
+    # Imported here because it takes long.
+    from phasic.graphs.formats import json_format
 
     return cls(**json_format.loads(text)._asdict())

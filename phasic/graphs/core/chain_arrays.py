@@ -1,4 +1,4 @@
-"""A graph's chain as functions of `math` take it."""
+"""Converts a graph and its parameters to arguments of `math`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def chain_arrays(
   initial_probs: ArrayLike | None,
   dtype: str,
 ) -> tuple[Array, Edges, None, Any]:
-  """Returns initial masses, edges, None and the mass at zero.
+  """Returns a graph's initial masses, edges, None, and mass at zero or None.
 
   Args:
     graph: the graph.

@@ -1,4 +1,4 @@
-"""Log densities and moments of a graph's chain in one call."""
+"""Log densities and moments of a graph's absorption time in one call."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def log_prob_and_moments(
   rewards: ArrayLike | None = None,
   order: Integer = 2,
 ) -> tuple[Array, Array]:
-  """Returns log densities of times and moments, for a graph and parameters.
+  """Computes log densities at times, and moments, in one compiled call.
 
   Both follow from one set of weights. In JAX the call is compiled once for all
   graphs of one size, and may be part of a compiled function of which the graph
@@ -88,7 +88,7 @@ def _evaluate(
 ) -> tuple[Array, Array]:
   model = chain_arrays.chain_arrays(graph, params, None, None, dtype)
   initial_probs, edges, exits, prob_zero = model
-  # One more batch dimension, of size one, for the values.
+  # A batch dimension of size one is inserted to broadcast with the values.
   edges = edges._replace(parameters=edges.parameters[..., None, :])
   log_probs = evaluation.value(
     "log_density",

@@ -1,4 +1,4 @@
-"""Graphs: state spaces whose weights are linear in parameters."""
+"""Graphs: state spaces with weights that are linear in parameters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from phasic.internal import structures
 
 @structures.register
 class Graph(linear_weights.LinearWeights):
-  """A Markov chain with absorption, its weights linear in parameters.
+  """An absorbing Markov chain whose weights are linear in parameters.
 
   Edge e leads from phase sources[e] to phase targets[e] with the weight
 
@@ -64,7 +64,7 @@ class Graph(linear_weights.LinearWeights):
   """
 
   def to_json(self) -> str:
-    """Returns the graph as a JSON text, for `from_json`.
+    """Returns the graph as JSON text, which `from_json` reads.
 
     An object with the fields `format`, `version`, `discrete`, `num_phases`,
     `num_params`, `parameter_names`, `causes`, the six arrays by name, and
@@ -81,12 +81,13 @@ class Graph(linear_weights.LinearWeights):
       >>> Graph.from_json(graph.to_json()).states
       ('up',)
     """
-    from phasic.graphs.formats import json_format  # Late: it takes long.
+    # Imported here because it takes long.
+    from phasic.graphs.formats import json_format
 
     return json_format.dumps(self._contents())
 
   def to_networkx(self) -> Network:
-    """Returns a networkx.DiGraph, for `from_networkx`.
+    """Converts the graph to a networkx.DiGraph, which `from_networkx` reads.
 
     Its nodes are the states, with their phase as `index`, and `ABSORBED` or
     `ABSORBED("cause")`. Edges have `constant` and `coefficients`, and `weight`
@@ -100,7 +101,7 @@ class Graph(linear_weights.LinearWeights):
     return networks.to_network(self._contents(), self.edges)
 
   def content_hash(self) -> str:
-    """Returns 64 hexadecimal digits that are the same in every process.
+    """Returns a hash of 64 hexadecimal digits, the same in all processes.
 
     SHA-256 of the arrays, sizes, parameter names, causes and `discrete`. States
     and notes are not part of it: graphs of one hash have the same distribution
@@ -115,12 +116,13 @@ class Graph(linear_weights.LinearWeights):
       >>> Graph.from_edges([(0, ABSORBED, 0.5)], 0).content_hash()[:12]
       '94b3c037cb21'
     """
-    from phasic.graphs.formats import hashing  # Late: it takes long.
+    # Imported here because it takes long.
+    from phasic.graphs.formats import hashing
 
     return hashing.content_hash(self._contents())
 
   def describe(self) -> str:
-    """Returns a description of the graph, a text of several lines.
+    """Describes the graph in several lines of text.
 
     Where the kernel can run it tells what an elimination takes, which is what
     moments are found by.
@@ -171,6 +173,7 @@ class Graph(linear_weights.LinearWeights):
     values = None
     if params is not None:
       values = static.concrete(self.edge_values(params))
-    from phasic.graphs.formats import plotting  # Late: it takes long.
+    # Imported here because it takes long.
+    from phasic.graphs.formats import plotting
 
     return plotting.plot(self._contents(), values, axes, max_phases)

@@ -1,4 +1,4 @@
-"""The parts of all graphs: arrays, static facts, and host states."""
+"""The data of a graph: arrays, static attributes, and states on the host."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from phasic.internal.arrays import Array
 
 
 class GraphParts:
-  """The parts of a graph, which `Graph` documents."""
+  """The data of a graph as properties, see `Graph`."""
 
   _values: dict[str, Any]
 
@@ -40,7 +40,7 @@ class GraphParts:
     states: Sequence[Hashable] | None = None,
     notes: Sequence[str] = (),
   ):
-    """Makes a graph of host arrays, which are checked and copied.
+    """Makes a graph from host arrays, which are checked and copied.
 
     Args:
       sources: integers (m,), ascending.
@@ -82,16 +82,16 @@ class GraphParts:
 
   @classmethod
   def _children(cls) -> tuple[str, ...]:
-    """The names of the parts that are arrays."""
+    """The names of the attributes that are arrays."""
     return contents.ARRAYS
 
   def _parts(self) -> Mapping[str, object]:
-    """Arrays and static facts by name, without what belongs to the host."""
+    """Returns arrays and static attributes by name, without host-only data."""
     return dict(self._values)
 
   @classmethod
   def _unflatten(cls, parts: Mapping[str, object]) -> Self:
-    """Builds a graph of any parts, without looking at them."""
+    """Makes a graph from given data, without checks."""
     instance = object.__new__(cls)
     instance._values = dict(parts)
     instance._set_host(None, ())
@@ -100,7 +100,7 @@ class GraphParts:
   def _set_host(
     self, states: tuple[Hashable, ...] | None, notes: tuple[str, ...]
   ) -> None:
-    """Sets what belongs to the host."""
+    """Sets the data that exist on the host only: states and notes."""
     self._states = states
     self._notes = notes
     self._numbers: dict[Hashable, int] | None = None
@@ -113,22 +113,22 @@ class GraphParts:
 
   @property
   def targets(self) -> Array:
-    """Where edges lead, int32 (m,); p + c is absorption by causes[c]."""
+    """The targets of edges, int32 (m,); p + c is absorption by causes[c]."""
     return self._array("targets")
 
   @property
   def constants(self) -> Array:
-    """The constants of the weights, (m,)."""
+    """The constant terms of the edges' weights, (m,)."""
     return self._array("constants")
 
   @property
   def coefficients(self) -> Array:
-    """The coefficients of the weights, (m, d)."""
+    """The coefficients of the edges' weights, (m, d)."""
     return self._array("coefficients")
 
   @property
   def initial_constants(self) -> Array:
-    """The constants of the initial weights, (p + 1,); the last is the atom."""
+    """The constant terms of initial weights, (p + 1,); the last is the atom."""
     return self._array("initial_constants")
 
   @property
@@ -197,7 +197,7 @@ class GraphParts:
     return self._edges
 
   def index_of(self, state: Hashable) -> int:
-    """Returns the phase that a state is.
+    """Returns the index of the phase that a state has.
 
     Raises:
       TypeError: it is not hashable.
@@ -217,7 +217,8 @@ class GraphParts:
 
   def _counts(self) -> str:
     if not hasattr(self.sources, "shape"):
-      return "parts unknown"  # A structure whose leaves are no arrays.
+      # The leaves of a structure need not be arrays.
+      return "parts unknown"
     facts = [
       contents.counted(self.num_phases, "phase"),
       contents.counted(self.num_edges, "edge"),
@@ -231,14 +232,14 @@ class GraphParts:
     return ", ".join(facts)
 
   def _array(self, name: str) -> Array:
-    """Returns an array, without dimensions that vmap has put before its own."""
+    """Returns an array, without batch dimensions that vmap has prepended."""
     rows = self.num_phases + 1 if name.startswith("initial") else None
     linear = name.endswith("coefficients")
     event = (rows, self.num_params) if linear else (rows,)
     return batched_arrays.unbatched(name, self._values[name], event)
 
   def _indices(self) -> tuple[Array | onp.ndarray, Array | onp.ndarray]:
-    """Returns sources and targets, all causes one; on the host where known."""
+    """Returns sources and targets, with causes merged; on the host if known."""
     sources, targets = self.sources, self.targets
     known = static.concrete(sources), static.concrete(targets)
     if known[0] is not None and known[1] is not None:
@@ -248,7 +249,7 @@ class GraphParts:
     return sources, np.minimum(targets, self.num_phases)
 
   def _contents(self) -> contents.Contents:
-    """Returns the parts of the graph, on the host."""
+    """Returns the data of the graph as host arrays."""
     host = {
       name: static.concrete(self._array(name)) for name in contents.ARRAYS
     }

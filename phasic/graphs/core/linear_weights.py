@@ -1,4 +1,4 @@
-"""Weights of a graph that are linear in parameters."""
+"""The weights of a graph as functions of its parameters."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from phasic.math.model.edge_rates import Edges
 
 
 class LinearWeights(builders.Builders):
-  """The weights of edges, and of starts, for given parameters."""
+  """The weights of edges and initial states for given parameters."""
 
   def params_array(self, params: ParamsLike | None = None) -> Array:
-    """Returns parameters as an array (..., d).
+    """Converts parameters to an array (..., d).
 
     Args:
       params: an array (..., d), or a mapping of the names to arrays that
@@ -49,7 +49,7 @@ class LinearWeights(builders.Builders):
     )
 
   def edge_values(self, params: ParamsLike | None = None) -> Array:
-    """Returns the weights of the edges, (..., m), in their order.
+    """Computes the weights of the edges, (..., m).
 
     They are differentiable in `params`, whatever their signs: what a negative
     weight means is left to those who use it.
@@ -69,7 +69,7 @@ class LinearWeights(builders.Builders):
     return parameters.linear(self.constants, self.coefficients, params)
 
   def initial_probs(self, params: ParamsLike | None = None) -> Array:
-    """Returns the masses of the phases at time zero, alpha (..., p).
+    """Computes the masses of the phases at time zero, alpha (..., p).
 
     Args:
       params: as for `params_array`; it may be None as well where the initial
@@ -86,7 +86,7 @@ class LinearWeights(builders.Builders):
     return self._initial_weights(params)[..., : self.num_phases]
 
   def prob_zero(self, params: ParamsLike | None = None) -> Array:
-    """Returns the atom at zero, (...).
+    """Computes the mass at zero, (...).
 
     Args:
       params: as for `initial_probs`.
@@ -96,7 +96,7 @@ class LinearWeights(builders.Builders):
   def edge_weights(
     self, params: ParamsLike | None = None, edge_values: ArrayLike | None = None
   ) -> Edges:
-    """Returns the edges that functions of `math` take as a subgenerator.
+    """Returns edges that functions of `math` take in place of a subgenerator.
 
     Args:
       params: as for `params_array`.
@@ -143,7 +143,7 @@ class LinearWeights(builders.Builders):
     )
 
   def _initial_weights(self, params: ParamsLike | None) -> Array:
-    """Returns initial weights, (..., p + 1)."""
+    """Computes initial weights: p masses and, last, the atom, (..., p + 1)."""
     constants, coefficients = self.initial_constants, self.initial_coefficients
     known = static.concrete(coefficients)
     is_constant = known is not None and not onp.any(known != 0.0)
@@ -152,7 +152,8 @@ class LinearWeights(builders.Builders):
     ):
       none = parameters.params_array(None, 0, None)
       found = parameters.linear(constants, coefficients[:, :0], none)
-      # For a traced graph it is not known yet whether they have parameters.
+      # It is unknown while tracing whether initial weights have parameters; if
+      # so, the result is NaN.
       lost = np.any(coefficients != 0.0)
       return np.where(lost, math.nan, found)
     array = self.params_array(params)

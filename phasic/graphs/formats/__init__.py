@@ -1,1 +1,1 @@
-"""Writes, reads, draws and describes graphs."""
+"""Text, JSON, networkx and plots of graphs."""

@@ -1,4 +1,4 @@
-"""Describes a graph in a few lines."""
+"""A description of a graph as text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from phasic.internal.raw_arguments import shown
 
 
 def describe(graph: contents.Contents) -> str:
-  """Returns a description of several lines.
+  """Describes a graph in several lines of text.
 
   See `Graph.describe`.
   """
@@ -57,7 +57,7 @@ def _cause(cause: str | None) -> str:
 
 
 def _elimination(graph: contents.Contents, p: int) -> str:
-  """Returns the cost of moments, as the kernel predicts it."""
+  """Returns the cost of computing moments, as the kernel predicts it."""
   targets = onp.minimum(graph.targets, p)
   try:
     size = kernel_ops.measure_elimination(

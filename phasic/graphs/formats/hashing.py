@@ -1,4 +1,4 @@
-"""Hashes the arrays of a graph, identically in every process."""
+"""A hash of a graph's arrays that is equal in all processes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from phasic.graphs.parts import contents
 
 
 def content_hash(graph: contents.Contents) -> str:
-  """Returns 64 hexadecimal digits.
+  """Returns the SHA-256 hash of a graph, 64 hexadecimal digits.
 
   See `Graph.content_hash`.
   """
@@ -34,6 +34,6 @@ def content_hash(graph: contents.Contents) -> str:
     graph.initial_constants,
     graph.initial_coefficients,
   ):
-    # Adding zero turns -0 into 0.
+    # Adding zero turns -0 into 0, so that both have one hash.
     digest.update(onp.ascontiguousarray(numbers + 0.0, "<f8").tobytes())
   return digest.hexdigest()

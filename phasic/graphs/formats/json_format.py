@@ -1,4 +1,4 @@
-"""Graphs as JSON texts, which are not trusted when they are read."""
+"""Graphs as JSON texts; a text that is read is not trusted."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _KEYS = (
 
 
 def dumps(graph: contents.Contents) -> str:
-  """Returns the text of a graph.
+  """Converts a graph to JSON text.
 
   See `Graph.to_json`.
   """
@@ -59,7 +59,7 @@ def dumps(graph: contents.Contents) -> str:
 
 
 def loads(text: str | bytes) -> contents.Contents:
-  """Returns the graph of a text; its arrays are yet to be checked.
+  """Reads a graph from JSON text; its arrays are not checked here.
 
   Raises:
     TypeError: `text` is not a string.
@@ -141,7 +141,7 @@ def _refuse_constant(text: str) -> NoReturn:
 
 
 def _kind(x: object) -> str:
-  """Returns the JSON name of a value's type."""
+  """Returns JSON's name for the type of a value."""
   names: dict[type, str] = {
     dict: "an object",
     list: "an array",
@@ -185,7 +185,7 @@ def _integers(x: object, name: str, size: int) -> onp.ndarray:
 def _numbers(x: object, name: str, size: int) -> onp.ndarray:
   found: list[float] = []
   for i, item in enumerate(_list(x, name, size)):
-    # Integers beyond all floats are infinite, as 1e999 is.
+    # Integers above the largest float are refused, as 1e999 is.
     value = math.nan
     if type(item) is float:
       value = item
@@ -208,7 +208,7 @@ def _table(x: object, name: str, rows: int, columns: int) -> onp.ndarray:
 
 
 def _encoded_states(states: Sequence[Hashable] | None) -> list[object] | None:
-  """Encodes the states as JSON values; None if one cannot be encoded."""
+  """Encodes states as JSON values; returns None if that is impossible."""
   if states is None:
     return None
   try:
@@ -218,7 +218,8 @@ def _encoded_states(states: Sequence[Hashable] | None) -> list[object] | None:
 
 
 def _encoded(state: object) -> object:
-  if isinstance(state, tuple):  # Named ones come back as plain ones: equal.
+  # A named tuple is read back as an equal plain tuple.
+  if isinstance(state, tuple):
     return [_encoded(x) for x in state]
   if isinstance(state, (bool, onp.bool_)):
     return bool(state)

@@ -1,4 +1,4 @@
-"""Layouts of a graph's phases in a plot."""
+"""Positions of a graph's phases in a plot."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from phasic.internal import frameworks
 
 Point = tuple[float, float]
 
-# The time limit of Graphviz, in seconds.
+# The time limit for Graphviz, in seconds.
 _PATIENCE = 30.0
 
 
 def positions(graph: contents.Contents) -> list[Point]:
-  """Computes the positions of the phases, then of the causes.
+  """Computes positions of the phases, followed by those of the causes.
 
   By Graphviz where its program `dot` is there, else by networkx in layers: each
   phase stands as far to the right as the fewest edges that lead to it.
@@ -27,7 +27,7 @@ def positions(graph: contents.Contents) -> list[Point]:
 
 
 def to_dot(graph: contents.Contents) -> str:
-  """Returns the graph in Graphviz's language, its vertices numbered."""
+  """Returns the graph in Graphviz's DOT language, with numbered vertices."""
   size = len(graph.initial_constants) - 1 + len(graph.causes)
   lines = ["digraph {", "rankdir=LR"]
   lines += [f"{i}" for i in range(size)]
@@ -41,7 +41,7 @@ def to_dot(graph: contents.Contents) -> str:
 
 
 def _by_graphviz(graph: contents.Contents) -> list[Point] | None:
-  """Returns the positions that `dot` finds, None if it fails."""
+  """Returns the positions that Graphviz's `dot` finds; None if it fails."""
   try:
     done = subprocess.run(
       ["dot", "-Tplain"],
@@ -57,7 +57,7 @@ def _by_graphviz(graph: contents.Contents) -> list[Point] | None:
 
 
 def parsed(text: str) -> list[Point]:
-  """Returns the positions in a text of `dot -Tplain`."""
+  """Reads the positions from the output of `dot -Tplain`."""
   found: dict[int, Point] = {}
   for line in text.splitlines():
     words = line.split()
@@ -67,7 +67,7 @@ def parsed(text: str) -> list[Point]:
 
 
 def _in_layers(graph: contents.Contents) -> list[Point]:
-  """Returns positions by networkx: layers of equal distance from the start."""
+  """Returns positions in layers by the distance from the start, by networkx."""
   with frameworks.needed_by("Graph.plot without Graphviz"):
     import networkx
 
@@ -85,7 +85,7 @@ def _in_layers(graph: contents.Contents) -> list[Point]:
   found = networkx.bfs_layers(network, starts)
   layers = [[i for i in layer if i < p] for layer in found]
   layers = [layer for layer in layers if layer]
-  # Absorption and unreachable phases come last.
+  # The last layer has absorption and the unreachable phases.
   placed = {i for layer in layers for i in layer}
   layers.append([i for i in range(size) if i not in placed])
   places = networkx.multipartite_layout(

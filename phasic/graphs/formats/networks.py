@@ -1,4 +1,4 @@
-"""Converts graphs to and from networkx."""
+"""Conversions of graphs to and from networkx."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def edges_of(
 
 
 def defaults(network: Network) -> dict[str, Any]:
-  """Returns what `to_network` stored: initial, params, discrete.
+  """Returns the arguments that `to_network` stored: initial, params, discrete.
 
   Raises:
     TypeError: `network` is not a directed network.
@@ -80,7 +80,7 @@ def defaults(network: Network) -> dict[str, Any]:
 def to_network(
   graph: contents.Contents, edges: tuple[edge_table.Edge, ...]
 ) -> Network:
-  """Returns a networkx.DiGraph.
+  """Converts a graph to a networkx.DiGraph.
 
   See `Graph.to_networkx`.
   """

@@ -1,4 +1,4 @@
-"""Pictures of graphs; matplotlib is needed only here."""
+"""Plots of graphs; only this module needs matplotlib."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def plot(
   axes: Axes | None,
   most: int,
 ) -> Axes:
-  """Draws the graph and returns the axes.
+  """Draws a graph with matplotlib, and returns the axes.
 
   See `Graph.plot`.
   """
@@ -93,7 +93,7 @@ def _draw_edge(
       "shrinkB": _RADIUS,
     },
   )
-  # A label is placed on the outer side of the arc.
+  # The label is placed on the outer side of the arc.
   x = (tail[0] + head[0]) / 2 + bend * (head[1] - tail[1]) / 2
   y = (tail[1] + head[1]) / 2 - bend * (head[0] - tail[0]) / 2
   axes.annotate(
@@ -107,7 +107,7 @@ def _draw_edge(
 
 
 def _label(graph: contents.Contents, values: onp.ndarray | None, e: int) -> str:
-  """Returns the label of an edge: its value or its formula."""
+  """Returns the label of an edge: its value if known, else its formula."""
   if values is not None:
     return f"{float(values[e]):.4g}"
   names = graph.parameter_names or tuple(

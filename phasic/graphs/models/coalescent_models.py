@@ -1,4 +1,4 @@
-"""State spaces of the coalescent, for `models`."""
+"""Graphs of coalescent processes, see `models`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from phasic.internal.arrays import Integer
 
 
 def kingman(num_samples: Integer) -> graph_lib.Graph:
-  """Returns Kingman's coalescent, the number of lineages of a sample.
+  """Returns Kingman's coalescent; states are numbers of lineages.
 
   Each pair of n lineages merges at the rate `coalescence`, one by one, until
   the most recent common ancestor is found: n goes to n - 1 at n (n - 1) / 2
@@ -43,7 +43,7 @@ def kingman(num_samples: Integer) -> graph_lib.Graph:
 
 
 def block_counting(num_samples: Integer) -> graph_lib.Graph:
-  """Returns the coalescent that counts lineages by their descendants.
+  """Returns the block-counting coalescent: lineages by number of descendants.
 
   A state is the tuple (a_1, ..., a_n): a_i lineages have i descendants in the
   sample. Each pair merges at the rate `coalescence`. With rewards a_i the
@@ -83,7 +83,8 @@ def block_counting(num_samples: Integer) -> graph_lib.Graph:
         merged = list(counts)
         merged[i] -= 1
         merged[j] -= 1
-        merged[i + j + 1] += 1  # Place i is of lineages with i + 1 descendants.
+        # Entry i counts the lineages with i + 1 descendants.
+        merged[i + j + 1] += 1
         found = ABSORBED if sum(merged) == 1 else tuple(merged)
         yield found, {"coalescence": pairs if j > i else pairs / 2}
 
@@ -94,7 +95,7 @@ def block_counting(num_samples: Integer) -> graph_lib.Graph:
 
 
 def island_coalescent(num_samples: Sequence[Integer]) -> graph_lib.Graph:
-  """Returns the structured coalescent on islands of equal size.
+  """Returns the structured coalescent, on islands of equal size.
 
   A state is the tuple of the lineages on each island. A pair on one island
   merges at the rate `coalescence`; each lineage moves to each other island at
@@ -144,7 +145,7 @@ def island_coalescent(num_samples: Sequence[Integer]) -> graph_lib.Graph:
 def isolation_with_migration(
   num_samples: Sequence[Integer],
 ) -> tuple[graph_lib.Graph, graph_lib.Graph, Callable[[tuple[int, ...]], int]]:
-  """Returns two graphs and a state map for isolation with migration.
+  """Returns the graphs and the state map of isolation with migration.
 
   Back in time there are two populations that exchange migrants, whose state
   is the pair of their lineages, until the time at which they split from an

@@ -1,4 +1,4 @@
-"""Checks of the arguments of ready models."""
+"""Checks of the arguments of the ready models."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from phasic.internal.arrays import Integer
 
 
 def at_least(name: str, value: object, least: Integer) -> None:
-  """Raises unless the value is an integer at or above a minimum.
+  """Raises unless an argument is an integer and at least `least`.
 
   Raises:
     TypeError: it is not an integer.
@@ -27,7 +27,7 @@ def at_least(name: str, value: object, least: Integer) -> None:
 def counts(
   name: str, values: Sequence[Integer], entries: int, total: int
 ) -> tuple[int, ...]:
-  """Returns a tuple of counts.
+  """Checks a sequence of counts, and returns it as a tuple.
 
   Args:
     name: the argument's name.

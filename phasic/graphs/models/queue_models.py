@@ -1,4 +1,4 @@
-"""State spaces of queues and of machines, for `models`."""
+"""Graphs of queues and of machine repair, see `models`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from phasic.internal.arrays import Integer
 
 
 def busy_period(capacity: Integer, servers: Integer = 1) -> graph_lib.Graph:
-  """Returns the busy period of an M/M/c/K queue.
+  """Returns the graph of the busy period of an M/M/c/K queue.
 
   The state is the number of customers. One comes at the rate `arrival`, unless
   the system is full; each busy server ends at the rate `service`. The period
@@ -49,7 +49,7 @@ def busy_period(capacity: Integer, servers: Integer = 1) -> graph_lib.Graph:
 
 
 def tandem_queue(capacity: Integer) -> graph_lib.Graph:
-  """Returns the busy period of two queues, one behind the other.
+  """Returns the graph of the busy period of two queues in series.
 
   The state is the pair of the numbers of customers. One comes to the first
   queue at the rate `arrival`, unless that is full; its server ends at the rate
@@ -95,7 +95,7 @@ def tandem_queue(capacity: Integer) -> graph_lib.Graph:
 def machine_repair(
   machines: Integer, repairers: Integer = 1
 ) -> graph_lib.Graph:
-  """Returns the time until all of some machines are down at once.
+  """Returns the graph of the time until all machines are down at once.
 
   The state is the number of machines that are down. Each that works fails at
   the rate `failure`; each repairer mends one at the rate `repair`. All work at

@@ -1,4 +1,4 @@
-"""State spaces of populations and of patients, for `models`."""
+"""Graphs of populations and of patients, see `models`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from phasic.internal.arrays import Integer
 
 
 def birth_death(initial: Integer, maximum: Integer) -> graph_lib.Graph:
-  """Returns the time to extinction of a linear birth and death process.
+  """Returns the graph of a linear birth-death process until extinction.
 
   The state is the size of the population. Each of n individuals gives birth
   at the rate `birth`, unless n is the maximum, and dies at the rate `death`.
@@ -47,7 +47,7 @@ def birth_death(initial: Integer, maximum: Integer) -> graph_lib.Graph:
 
 
 def illness_death() -> graph_lib.Graph:
-  """Returns the time to death of one who may fall ill, and recover.
+  """Returns the graph of the illness-death model with recovery.
 
   The states are "healthy", at the start, and "ill". The rates are `illness`
   and `recovery` between them, `death_healthy` and `death_ill`; the causes of

@@ -1,1 +1,1 @@
-"""Parts of a graph: states, weights, parameters and their checks."""
+"""Building blocks of graphs: states, weights, parameters and checks."""

@@ -1,4 +1,4 @@
-"""Absorption, by any cause, as the target of transitions."""
+"""The target `ABSORBED` of transitions, perhaps with a cause."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from phasic.internal import raw_arguments
 
 
 class Absorbed:
-  """Absorption as a target in place of a state; see `ABSORBED`.
+  """The target of transitions that end in absorption; see `ABSORBED`.
 
   Two are equal if their causes are equal, in any substrates.
 
@@ -28,7 +28,7 @@ class Absorbed:
     self.cause = cause
 
   def __call__(self, cause: str) -> Absorbed:
-    """Returns absorption by a cause: competing risks have several."""
+    """Returns absorption by the given cause, for competing risks."""
     if self.cause is not None:
       raise TypeError(f"{self!r} has a cause already")
     if cause is None:
@@ -52,9 +52,10 @@ ABSORBED = Absorbed()
 
 
 def is_absorbed(state: object) -> TypeGuard[Absorbed]:
-  """Returns whether a state is absorption, of any substrate."""
+  """Returns whether a state is `ABSORBED`, of this or another substrate."""
   return isinstance(state, Absorbed) or (
-    # A function of transitions may serve several substrates.
+    # One function of transitions may serve several substrates, each with its
+    # own class.
     type(state).__name__ == "Absorbed"
     and type(state).__module__.startswith("phasic.")
   )

@@ -1,4 +1,4 @@
-"""Reachability of phases and of absorption."""
+"""Reachability of phases, and of absorption."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from phasic.internal import raw_arguments
 
 
 def check(graph: contents.Contents) -> None:
-  """Raises ValueError if absorption cannot be reached from some state."""
+  """Raises ValueError if absorption is unreachable from some state."""
   lost = onp.flatnonzero(~can_be_absorbed(graph))
   if len(lost) == 0:
     return
-  # The likely cause is a state without outgoing edges.
+  # A state without outgoing edges is the likeliest cause: it is named.
   ends = onp.setdiff1d(lost, graph.sources)
   first = int(ends[0] if len(ends) > 0 else lost[0])
   states = graph.states
@@ -29,7 +29,7 @@ def check(graph: contents.Contents) -> None:
 
 
 def can_be_absorbed(graph: contents.Contents) -> onp.ndarray:
-  """Returns whether edges lead from each phase to absorption, bool (p,)."""
+  """Returns whether absorption is reachable from each phase, bool (p,)."""
   p = len(graph.initial_constants) - 1
   targets = onp.minimum(graph.targets, p)
   found = reached(targets, graph.sources, [p], p + 1)
@@ -37,7 +37,7 @@ def can_be_absorbed(graph: contents.Contents) -> onp.ndarray:
 
 
 def can_be_reached(graph: contents.Contents) -> onp.ndarray:
-  """Returns whether edges lead to each phase from an initial one, (p,)."""
+  """Returns whether each phase is reachable from an initial one, bool (p,)."""
   p = len(graph.initial_constants) - 1
   begins = (graph.initial_constants != 0.0) | onp.any(
     graph.initial_coefficients != 0.0, axis=1
@@ -48,13 +48,14 @@ def can_be_reached(graph: contents.Contents) -> onp.ndarray:
 
 
 def is_acyclic(graph: contents.Contents) -> bool:
-  """Returns whether no phase can be reached from itself."""
+  """Returns whether the chain is acyclic, apart from absorption."""
   p = len(graph.initial_constants) - 1
   inner = graph.targets < p
   heads = _heads(graph.sources[inner], graph.targets[inner], p)
   entering: list[int] = onp.bincount(graph.targets[inner], minlength=p).tolist()
   free: list[int] = [i for i in range(p) if entering[i] == 0]
-  for i in free:  # Which grows: phases that only removed ones lead to.
+  # The list grows by phases whose predecessors are all in it.
+  for i in free:
     for j in heads(i):
       entering[j] = entering[j] - 1
       if entering[j] == 0:
@@ -65,7 +66,7 @@ def is_acyclic(graph: contents.Contents) -> bool:
 def reached(
   sources: onp.ndarray, targets: onp.ndarray, starts: list[int], size: int
 ) -> onp.ndarray:
-  """Returns whether edges lead to each of `size` vertices from the starts."""
+  """Returns whether each vertex is reachable from `starts`, bool (size,)."""
   heads = _heads(sources, targets, size)
   seen: list[bool] = [False] * size
   open_vertices: list[int] = list(starts)
@@ -82,7 +83,7 @@ def reached(
 def _heads(
   sources: onp.ndarray, targets: onp.ndarray, size: int
 ) -> Callable[[int], list[int]]:
-  """Returns a function that lists where the edges out of a vertex lead."""
+  """Returns a function that lists the successors of a vertex."""
   order = onp.argsort(sources, kind="stable")
   ends: list[int] = onp.cumsum(onp.bincount(sources, minlength=size)).tolist()
   begins: list[int] = [0, *ends[:-1]]

@@ -1,4 +1,4 @@
-"""Arrays of a graph that came back from a transformation with a batch.
+"""Arrays of graphs that a vmapped function has returned.
 
 JAX's vmap gives every array of what a function returns the mapped dimension,
 those of a graph among them, which are the same for all entries.
@@ -14,7 +14,7 @@ from phasic.internal import static
 
 
 def unbatched(name: str, x: Any, event: tuple[int | None, ...]) -> Any:
-  """Returns an array of a graph without dimensions before its own.
+  """Removes batch dimensions that vmap has prepended to a graph's array.
 
   Args:
     name: what the array is called.
@@ -26,7 +26,8 @@ def unbatched(name: str, x: Any, event: tuple[int | None, ...]) -> Any:
       is not the first one; or its own dimensions are mapped.
   """
   extra = static.rank(x) - len(event)
-  if extra == 0 or not hasattr(x, "shape"):  # What a structure is made of.
+  # Without a shape it is a placeholder in a structure.
+  if extra == 0 or not hasattr(x, "shape"):
     return x
   shape = static.shape(x)
   if extra < 0:

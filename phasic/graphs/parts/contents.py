@@ -1,4 +1,4 @@
-"""The parts of a graph, as host arrays."""
+"""The data of a graph, as host arrays."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as onp
 
 
 class Contents(NamedTuple):
-  """The constructor's arguments of a `Graph`, on the host.
+  """The constructor arguments of a `Graph`, as host arrays.
 
   The parts of `Graph`, which documents them.
   """
@@ -31,10 +31,10 @@ ARRAYS = Contents._fields[:6]
 
 
 def counted(n: int, noun: str) -> str:
-  """Returns "1 phase", "2 phases"."""
+  """Returns a count with its noun, such as "1 phase" or "2 phases"."""
   return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def plain(array: onp.ndarray) -> list[Any]:
-  """Returns an array as a list of Python numbers, or of lists of them."""
+  """Converts an array to nested lists of Python numbers."""
   return array.tolist()

@@ -1,4 +1,4 @@
-"""Parameters as arrays, and linear functions of them."""
+"""Parameters of graphs as arrays, and linear functions of them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ParamsLike: TypeAlias = ArrayLike | Mapping[str, ArrayLike]
 def params_array(
   params: ParamsLike | None, num_params: int, names: tuple[str, ...] | None
 ) -> Array:
-  """Returns parameters as an array (..., d).
+  """Converts parameters to an array (..., d).
 
   See `Graph.params_array`.
   """
@@ -75,7 +75,7 @@ def _of_mapping(
 
 
 def linear(constants: Array, coefficients: Array, params: Array) -> Array:
-  """Returns constants + coefficients . params, (..., n).
+  """Computes constants + coefficients @ params, (..., n).
 
   Args:
     constants: (n,).
@@ -93,7 +93,7 @@ def linear(constants: Array, coefficients: Array, params: Array) -> Array:
 
 
 def _is_size(d: object, size: int) -> bool:
-  """Returns whether a dimension is `size`, or not known yet."""
+  """Returns whether a dimension is `size`, or is not known while tracing."""
   return not isinstance(d, int) or d == size
 
 

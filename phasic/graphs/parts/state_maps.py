@@ -1,4 +1,4 @@
-"""Maps from the states of one graph to the states of another."""
+"""Maps from the states of one epoch's graph to those of the next."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from phasic.internal.arrays import Array
 
 
 class HasStates(Protocol):
-  """What is asked of a graph here."""
+  """A graph, as far as state maps use it."""
 
   @property
   def num_phases(self) -> int:
@@ -26,14 +26,14 @@ class HasStates(Protocol):
 
   @property
   def states(self) -> tuple[State, ...]:
-    """The state that each phase is."""
+    """The states of the phases, in their order."""
 
   def index_of(self, state: Hashable) -> int:
-    """Returns the phase that a state is."""
+    """Returns the index of the phase that a state has."""
 
 
 class StateMap(NamedTuple):
-  """Maps the phases of one graph to the phases of another.
+  """A map from the phases of one graph to the phases of the next.
 
   Attributes:
     phases: int32 (q, r); row j has the phases that are mapped to phase j,
@@ -43,7 +43,7 @@ class StateMap(NamedTuple):
   phases: Array | onp.ndarray | None
 
   def map_masses(self, masses: Array) -> Array:
-    """Maps masses (..., p) of phases to masses (..., q) of the next graph."""
+    """Maps masses of phases, (..., p), to those of the next graph, (..., q)."""
     if self.phases is None:
       return masses
     phases = batched_arrays.unbatched("state_maps", self.phases, (None, None))
@@ -55,7 +55,7 @@ class StateMap(NamedTuple):
 def make_all(
   functions: Sequence[object] | None, graphs: tuple[HasStates, ...]
 ) -> tuple[StateMap, ...]:
-  """Makes the maps between successive graphs.
+  """Makes the state maps between successive graphs.
 
   Args:
     functions: one fewer than graphs, or None; see `make`.
@@ -80,7 +80,7 @@ def make_all(
 def make(
   name: str, graph: HasStates, following: HasStates, function: object
 ) -> StateMap:
-  """Returns the map between two graphs.
+  """Makes the state map from one graph to the next.
 
   Args:
     name: what messages call the function.

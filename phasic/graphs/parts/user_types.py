@@ -1,4 +1,4 @@
-"""Types of objects that users, or packages of theirs, make.
+"""Type aliases for objects that users or their packages make.
 
 Type checkers cannot know them here: states are of any hashable type, and the
 packages are imported only where they are needed.
@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-# A state of a graph, which users compute with.
+# A state of a graph, any hashable object.
 State: TypeAlias = Any
-# networkx.DiGraph, or MultiDiGraph.
+# A networkx.DiGraph or MultiDiGraph.
 Network: TypeAlias = Any
-# matplotlib.axes.Axes.
+# A matplotlib.axes.Axes.
 Axes: TypeAlias = Any

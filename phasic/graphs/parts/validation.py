@@ -1,4 +1,4 @@
-"""Checks of a graph's arrays, before anything is computed with them."""
+"""Checks of a graph's arrays when it is made."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NUMBERS = contents.ARRAYS[2:]
 
 
 def checked(given: contents.Contents) -> contents.Contents:
-  """Checks the parts of a graph, and returns them as arrays.
+  """Checks the data of a graph, and returns them as read-only arrays.
 
   Raises:
     TypeError: something is of a wrong type.
@@ -52,7 +52,7 @@ def checked(given: contents.Contents) -> contents.Contents:
 
 
 def host_numbers(x: ArrayLike, name: str) -> onp.ndarray:
-  """Returns a copy of an array on the host, as float64.
+  """Copies an array to the host, as float64.
 
   Raises:
     TypeError: it is traced, or its dtype does not fit.
@@ -70,9 +70,10 @@ def host_numbers(x: ArrayLike, name: str) -> onp.ndarray:
 def check_initial_mass(
   constants: onp.ndarray, coefficients: onp.ndarray, tolerance: float
 ) -> None:
-  """Raises ValueError if initial weights without parameters sum not to one."""
+  """Raises ValueError unless initial weights without parameters sum to one."""
   if onp.any(coefficients != 0.0):
-    return  # Known with the parameters.
+    # With parameters the sum is not known yet.
+    return
   mass = math.fsum(constants)
   if not abs(mass - 1.0) <= tolerance:
     raise ValueError(
@@ -82,7 +83,7 @@ def check_initial_mass(
 
 
 def check_edge_values(shape: static.Shape, num_edges: int) -> None:
-  """Raises ValueError unless the shape is (..., m)."""
+  """Raises ValueError unless the shape of edge values is (..., m)."""
   good = len(shape) > 0 and (
     not isinstance(shape[-1], int) or shape[-1] == num_edges
   )
@@ -94,7 +95,7 @@ def check_edge_values(shape: static.Shape, num_edges: int) -> None:
 
 
 def edge_name(graph: contents.Contents, e: int) -> str:
-  """Returns the name of an edge in messages."""
+  """Returns the name of an edge, for error messages."""
   p = len(graph.initial_constants) - 1
   source, target = int(graph.sources[e]), int(graph.targets[e])
   if target >= p:
@@ -114,7 +115,7 @@ def _state_name(graph: contents.Contents, i: int) -> str:
 
 
 def _freeze(array: onp.ndarray) -> None:
-  """Makes an array read-only, so that it stays checked."""
+  """Makes an array read-only, since it is not checked again."""
   array.setflags(write=False)
 
 
@@ -164,7 +165,7 @@ def _check_shapes(graph: contents.Contents) -> None:
 
 
 def _check_facts(graph: contents.Contents) -> None:
-  """Raises unless names, causes and states are valid."""
+  """Raises unless parameter names, causes and states are valid."""
   p = len(graph.initial_constants) - 1
   d = onp.shape(graph.coefficients)[1]
   if not isinstance(graph.discrete, bool):
@@ -218,7 +219,7 @@ def _check_range(
 
 
 def _check_order(graph: contents.Contents) -> None:
-  """Raises unless edges are sorted by source, without parallels and loops."""
+  """Raises unless edges are sorted by source, without loops and parallels."""
   sources, targets = graph.sources, graph.targets
   wrong = onp.flatnonzero(sources[1:] < sources[:-1])
   if len(wrong) > 0:
@@ -254,7 +255,7 @@ def _check_finite(graph: contents.Contents) -> None:
 
 
 def _check_signs(graph: contents.Contents) -> None:
-  """Raises if a weight has negative terms only."""
+  """Raises ValueError if all terms of a weight are negative or zero."""
   for prefix in ("", "initial_"):
     constants = getattr(graph, prefix + "constants")
     coefficients = getattr(graph, prefix + "coefficients")
@@ -271,7 +272,7 @@ def _check_signs(graph: contents.Contents) -> None:
 
 
 def _check_masses(graph: contents.Contents) -> None:
-  """Raises unless the masses that have no parameters are within their bounds.
+  """Raises if sums of probabilities without parameters are out of bounds.
 
   Within float32's rounding: what makes graphs knows its numbers better.
   """

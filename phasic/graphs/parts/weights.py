@@ -1,4 +1,4 @@
-"""Weights as users write them: a constant, coefficients, or a mix by name."""
+"""Weights as users write them: a number, a vector or a mapping by name."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from phasic.internal import static
 from phasic.internal.arrays import Integer
 from phasic.internal.raw_arguments import shown
 
-# The key of the constant in a mapping.
+# The key of the constant term in a mapping.
 CONSTANT = 1
 
 
 class Weight(NamedTuple):
-  """constant + sum over terms (c, a) of a params[c], numbers that were read."""
+  """The weight constant + sum of a * params[c] over the terms (c, a)."""
 
   constant: float
   terms: list[tuple[int, float]]
 
   def __repr__(self) -> str:
-    """Formats the sum for messages."""
+    """Formats the weight as a sum, for messages."""
     listed = [f"{a!r} params[{c}]" for c, a in self.terms]
     if self.constant != 0.0 or not listed:
       listed.insert(0, repr(self.constant))
@@ -32,7 +32,7 @@ class Weight(NamedTuple):
 
 
 class WeightReader:
-  """Reads weights for given parameters.
+  """Reads weights that users give, for known parameters.
 
   A number is a constant, a sequence of d numbers are coefficients, and a
   mapping {name: coefficient, 1: constant} may mix.
@@ -42,7 +42,7 @@ class WeightReader:
   names: tuple[str, ...] | None
 
   def __init__(self, params: Integer | Sequence[str]):
-    """Makes a reader.
+    """Makes a reader for given parameters.
 
     Args:
       params: the number of parameters d, or their names.
@@ -56,13 +56,14 @@ class WeightReader:
     self._columns = {name: c for c, name in enumerate(names)}
 
   def read(self, weight: Any) -> Weight | None:
-    """Returns a weight, or None for one that is zero for all parameters.
+    """Converts to a `Weight`; returns None if it is zero for all parameters.
 
     Raises:
       TypeError: it is not a weight.
       ValueError: a number in it breaks a rule.
     """
-    kind = type(weight)  # Fast paths for the usual types.
+    # The usual types are tested first, for speed.
+    kind = type(weight)
     if kind is float or kind is int:
       found = Weight(_number(weight), [])
     elif kind is dict or isinstance(weight, Mapping):
@@ -120,7 +121,7 @@ class WeightReader:
 
 
 def split(constant: object, coefficients: Sequence[object]) -> Weight:
-  """Returns the weight of a constant and coefficients, which are checked."""
+  """Returns the weight of a constant and a coefficient for each parameter."""
   numbers = [_number(value) for value in coefficients]
   terms = [(c, value) for c, value in enumerate(numbers) if value != 0.0]
   return Weight(_number(constant), terms)
@@ -153,12 +154,12 @@ def read_params(
 
 
 def _is_vector(weight: object) -> bool:
-  """Returns whether it is an array with one dimension."""
+  """Returns whether a weight is an array with one dimension."""
   return hasattr(weight, "dtype") and static.rank(weight) == 1
 
 
 def _number(value: Any) -> float:
-  """Returns a finite number as a float."""
+  """Converts a value to a finite float; raises if it is none."""
   if type(value) is not float:
     if isinstance(value, (bool, onp.bool_, str, bytes)):
       raise TypeError(f"{raw_arguments.shown(value)} is not a number")
@@ -166,7 +167,8 @@ def _number(value: Any) -> float:
       value = float(value)
     except OverflowError:
       value = math.inf
-    except Exception:  # Arrays and tracers raise types of their own.
+    # Arrays and tracers raise exceptions of their own types.
+    except Exception:
       raise TypeError(
         f"{shown(value)} is not a number; pass weights that are computed from traced arrays "
         "as edge_values="

@@ -1,1 +1,1 @@
-"""Makes graphs from graphs: lumping, time reversal, embedded jump chains."""
+"""Transforms graphs: lumping, time reversal, embedded jump chains and more."""

@@ -1,4 +1,4 @@
-"""The rates of phases into classes of phases, for lumping."""
+"""Total weights from phases into classes of phases, for lumping."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from phasic.graphs.transformations import host_graphs
 
 
 class ClassRates:
-  """The rates of a graph's phases into classes, and into absorption."""
+  """The total weights from each phase into classes, and into absorption."""
 
   def __init__(self, host: host_graphs.HostGraph):
     order = onp.argsort(host.sources, kind="stable")
@@ -32,7 +32,7 @@ class ClassRates:
     )
 
   def affected(self, phases: onp.ndarray) -> onp.ndarray:
-    """Returns the phases themselves and those that have an edge to one."""
+    """Returns the given phases and all predecessors of these."""
     edges = _ranges(self._back_starts, phases)
     found: onp.ndarray = onp.concatenate([phases, self._predecessors[edges]])
     return onp.unique(found)
@@ -40,7 +40,7 @@ class ClassRates:
   def signatures(
     self, phases: onp.ndarray, classes: onp.ndarray
   ) -> Sequence[bytes]:
-    """Returns signatures: equal for phases with equal rates to other classes.
+    """Returns bytes per phase, equal if the weights into other classes are.
 
     Args:
       phases: the phases that are compared with each other.
@@ -59,7 +59,7 @@ class ClassRates:
     ]
 
   def of(self, phase: int, classes: onp.ndarray) -> dict[int, onp.ndarray]:
-    """Returns the weights of a phase into other classes.
+    """Returns the total weights of a phase into other classes, by class.
 
     Absorption by the c-th cause is class -1 - c.
     """
@@ -69,7 +69,7 @@ class ClassRates:
   def _sums(
     self, phases: onp.ndarray, classes: onp.ndarray
   ) -> tuple[onp.ndarray, onp.ndarray, onp.ndarray]:
-    """Returns rows of `phases`, the classes led to, and sums of weights."""
+    """Returns positions in `phases`, target classes, and sums of weights."""
     edges = _ranges(self._starts, phases)
     counts = self._starts[phases + 1] - self._starts[phases]
     rows = onp.repeat(onp.arange(len(phases)), counts)
@@ -89,13 +89,13 @@ class ClassRates:
 
 
 def agree(one: onp.ndarray, two: onp.ndarray) -> bool:
-  """Returns whether two vectors of weights are equal up to rounding."""
+  """Returns whether two weights, constants and coefficients, agree."""
   larger = onp.maximum(onp.abs(one), onp.abs(two))
   return bool(onp.all(onp.abs(one - two) <= host_graphs.TOLERANCE * larger))
 
 
 def _clusters(values: onp.ndarray) -> onp.ndarray:
-  """Returns numbers that are equal where values agree."""
+  """Returns integers (n,), equal where values agree up to rounding."""
   distinct, inverse = onp.unique(values, return_inverse=True)
   larger = onp.maximum(onp.abs(distinct[1:]), onp.abs(distinct[:-1]))
   apart = onp.diff(distinct) > host_graphs.TOLERANCE * larger
@@ -103,7 +103,7 @@ def _clusters(values: onp.ndarray) -> onp.ndarray:
 
 
 def _ranges(starts: onp.ndarray, rows: onp.ndarray) -> onp.ndarray:
-  """Returns the places of all entries of some rows, one row after another."""
+  """Returns the positions of the entries of given rows, row after row."""
   counts = starts[rows + 1] - starts[rows]
   ends = onp.cumsum(counts)
   total = int(ends[-1]) if len(ends) else 0

@@ -1,4 +1,4 @@
-"""Strongly connected components of a graph."""
+"""The strongly connected components of a graph, by Tarjan's algorithm."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def strongly_connected_components(graph: graph_lib.Graph) -> list[onp.ndarray]:
   """
   successors = host_graphs.successor_lists(host_graphs.read(graph))
   p = len(successors)
-  # The order of discovery, and the earliest reachable phase on the path.
+  # Tarjan's discovery indices and low-links.
   number, lowest = [-1] * p, [0] * p
   unfinished: list[int] = []
   waits = [False] * p

@@ -1,4 +1,4 @@
-"""Counts Poisson events until a graph is absorbed."""
+"""Counts the events of a Poisson process along a path until absorption."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from phasic.internal.arrays import ArrayLike
 
 
 class Event(NamedTuple):
-  """A state of an event-counting graph: an event that comes in `state`."""
+  """An added state of an event-counting graph: an event occurs in `state`."""
 
   state: Hashable
 
 
 class EventChain(NamedTuple):
-  """A discrete graph whose rewards count events.
+  """A discrete graph, and the rewards that count the events.
 
   Attributes:
     graph: the discrete graph.
@@ -40,7 +40,7 @@ def with_event_counts(
   rewards: ArrayLike | None = None,
   params: ParamsLike | None = None,
 ) -> EventChain:
-  """Returns the discrete graph that counts events before absorption.
+  """Returns a discrete graph whose rewards count Poisson events.
 
   While the graph is in phase i, events come at the rate theta r_i, as mutations
   do on the branches of a coalescent. The result is the embedded jump chain of
@@ -139,7 +139,7 @@ def with_event_counts(
 
 
 def _rate(rate: object) -> float:
-  """Returns the rate, checked."""
+  """Checks the rate of events, and returns it as a float."""
   if static.concrete(rate) is None:
     raise host_graphs.traced("rate")
   if isinstance(rate, bool) or not isinstance(rate, numbers.Real):
@@ -151,7 +151,7 @@ def _rate(rate: object) -> float:
 
 
 def _rewards(rewards: ArrayLike | None, p: int) -> onp.ndarray:
-  """Returns the rewards (p,), checked."""
+  """Checks rewards, and returns them as a host array (p,)."""
   if rewards is None:
     return onp.ones(p)
   array: onp.ndarray = host_graphs.concrete("rewards", rewards)

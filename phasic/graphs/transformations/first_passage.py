@@ -81,7 +81,7 @@ def _inside(
     if not onp.any(inside):
       raise ValueError("states: the function is true for no state")
     return inside
-  # A text is one state, and not one for each of its letters.
+  # A string is one state, not an iterable of letters.
   if not isinstance(states, Iterable) or isinstance(states, str):
     raise TypeError(
       f"states is {raw_arguments.shown(states)}: it must be a list or another "
@@ -102,7 +102,7 @@ def _inside(
 
 
 def _used_causes(host: host_graphs.HostGraph) -> host_graphs.HostGraph:
-  """Removes the causes that no edge leads to."""
+  """Removes causes of absorption that no edge has."""
   p = host.num_phases
   used = onp.unique(host.targets[host.targets >= p]) - p
   place = onp.zeros(p + len(host.causes), onp.int64)

@@ -1,4 +1,4 @@
-"""Host arrays of a graph, for functions that transform graphs."""
+"""Graphs as host arrays, for functions that transform graphs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal.arrays import ArrayLike
 
-# The rounding error of equal sums, relative to the sum of absolute terms.
+# Sums are equal if they differ by less than this times the absolute terms.
 TOLERANCE = 1e-13
 
 
 class HostGraph(NamedTuple):
-  """The parts of a graph, with host arrays.
+  """The data of a graph as host arrays.
 
   Attributes:
     sources: (m,), phases.
@@ -54,7 +54,7 @@ class HostGraph(NamedTuple):
     return onp.shape(self.weights)[1] - 1
 
   def name(self, node: int) -> str:
-    """Returns the name of a phase in messages, or of absorption (from p on)."""
+    """Returns the name of a phase, or of absorption (p + c), for messages."""
     p = self.num_phases
     if node >= p:
       return repr(absorbed.Absorbed(self.causes[node - p]))
@@ -64,7 +64,7 @@ class HostGraph(NamedTuple):
 
 
 def read(graph: graph_lib.Graph) -> HostGraph:
-  """Reads the host arrays of a graph.
+  """Reads a graph's data into host arrays.
 
   Edges that have no weight for any parameters are left out.
 
@@ -105,7 +105,7 @@ def read(graph: graph_lib.Graph) -> HostGraph:
 
 
 def _states(graph: graph_lib.Graph) -> tuple[Hashable, ...] | None:
-  """Returns the states, or None if they are lost."""
+  """Returns the states; None if the graph has lost them."""
   try:
     return graph.states
   except ValueError:
@@ -113,7 +113,7 @@ def _states(graph: graph_lib.Graph) -> tuple[Hashable, ...] | None:
 
 
 def build(host: HostGraph) -> graph_lib.Graph:
-  """Builds a graph; parallel edges are merged."""
+  """Makes a graph; parallel edges are merged."""
   host = merged(host)
   return graph_lib.Graph(
     host.sources,
@@ -130,7 +130,7 @@ def build(host: HostGraph) -> graph_lib.Graph:
 
 
 def read_at(graph: graph_lib.Graph, params: ParamsLike | None) -> HostGraph:
-  """Reads the host arrays of a graph at given parameters, with d = 0.
+  """Reads a graph at given parameters; the result has no parameters.
 
   Args:
     graph: the graph.
@@ -182,12 +182,13 @@ def read_at(graph: graph_lib.Graph, params: ParamsLike | None) -> HostGraph:
 
 
 def _param_values(graph: graph_lib.Graph, params: ParamsLike) -> onp.ndarray:
-  """Returns the parameters of a graph as a host array.
+  """Converts a graph's parameters to a host array.
 
   `Graph.params_array` would not do: under `jax.jit` its result is traced, also
   if no parameter is.
   """
-  graph.params_array(params)  # It raises if names or shapes do not fit.
+  # Raises if names or shapes do not fit.
+  graph.params_array(params)
   if not isinstance(params, Mapping):
     return concrete("params", params)
   names = graph.parameter_names or ()
@@ -196,7 +197,7 @@ def _param_values(graph: graph_lib.Graph, params: ParamsLike) -> onp.ndarray:
 
 
 def concrete(name: str, x: ArrayLike) -> onp.ndarray:
-  """Returns the values of an argument as float64.
+  """Converts an argument to a host array of float64.
 
   Args:
     name: the argument's name in messages.
@@ -250,7 +251,7 @@ def merged(host: HostGraph) -> HostGraph:
 
 
 def sums_from(weights: onp.ndarray, first: onp.ndarray) -> onp.ndarray:
-  """Sums rows of weights between successive places.
+  """Sums consecutive rows, with a new sum from each index in `first`.
 
   What is left of terms that cancel is zero.
   """
@@ -262,7 +263,7 @@ def sums_from(weights: onp.ndarray, first: onp.ndarray) -> onp.ndarray:
 
 
 def selected(host: HostGraph, phases: onp.ndarray) -> HostGraph:
-  """Selects some phases of a graph.
+  """Restricts a graph to some of its phases.
 
   Args:
     host: the numbers.
@@ -287,7 +288,7 @@ def selected(host: HostGraph, phases: onp.ndarray) -> HostGraph:
 
 
 def reached(host: HostGraph) -> onp.ndarray:
-  """Returns the reachable phases, in increasing order."""
+  """Returns the indices of the reachable phases, ascending."""
   p = host.num_phases
   starts = onp.flatnonzero(onp.any(host.initial[:p] != 0.0, axis=1))
   targets = onp.minimum(host.targets, p)
@@ -296,7 +297,7 @@ def reached(host: HostGraph) -> onp.ndarray:
 
 
 def successor_lists(host: HostGraph) -> list[list[int]]:
-  """Returns the successors of each phase."""
+  """Returns a list of the successors of each phase."""
   successors: list[list[int]] = [[] for _ in range(host.num_phases)]
   for i, j in zip(host.sources, host.targets):
     if j < host.num_phases:
@@ -307,7 +308,7 @@ def successor_lists(host: HostGraph) -> list[list[int]]:
 def of_edges(
   host: HostGraph, values: Sequence[float] | onp.ndarray
 ) -> onp.ndarray:
-  """Sums values (m,) over the edges that leave each phase, (p,)."""
+  """Sums values (m,) of edges by the phase that they leave, (p,)."""
   total = onp.zeros(host.num_phases)
   onp.add.at(total, host.sources, values)
   return total

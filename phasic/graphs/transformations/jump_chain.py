@@ -1,4 +1,4 @@
-"""The embedded jump chain of a graph."""
+"""The embedded jump chain of a continuous graph."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from phasic.graphs.transformations import host_graphs
 
 
 class JumpChain(NamedTuple):
-  """A discrete graph of jumps, and the mean time before each.
+  """A discrete graph of jumps, and the mean sojourn times as rewards.
 
   Attributes:
     graph: the discrete graph.
@@ -26,7 +26,7 @@ class JumpChain(NamedTuple):
 def embedded_jump_chain(
   graph: graph_lib.Graph, params: ParamsLike | None = None
 ) -> JumpChain:
-  """Returns the embedded jump chain: weights divided by their phase's total.
+  """Returns the embedded jump chain, with probabilities of jumps.
 
   With w_ij the weights and w_i the sum of those that leave phase i, absorption
   included, the chain jumps from i to j with probability w_ij / w_i. The number

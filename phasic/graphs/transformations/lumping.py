@@ -1,4 +1,4 @@
-"""Lumping: merges equivalent phases, for all parameters."""
+"""Lumping: merges equivalent phases, for all values of the parameters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from phasic.internal.arrays import ArrayLike
 
 
 class Lumped(NamedTuple):
-  """A lumped graph, and the classes of its phases.
+  """A lumped graph, and how its phases were merged.
 
   Attributes:
     graph: the lumped graph. The states are those of the first phase of each
@@ -37,7 +37,7 @@ def lump(
   partition: Callable[[State], Hashable] | Iterable[Hashable] | None = None,
   rewards: ArrayLike | None = None,
 ) -> Lumped:
-  """Returns the lumped graph, whose phases are classes of phases.
+  """Merges equivalent phases: the result has a phase for each class.
 
   A partition is a strong lumping if all phases of a class have the same rates
   into every other class and into absorption by every cause. Rates are compared
@@ -95,7 +95,7 @@ def lump(
 
 
 def _equal_rewards(rewards: ArrayLike | None, p: int) -> onp.ndarray:
-  """Numbers phases (p,) by their rewards."""
+  """Returns class numbers (p,), equal for phases with equal rewards."""
   if rewards is None:
     return onp.zeros(p, onp.int64)
   array: onp.ndarray = onp.asarray(rewards, onp.float64)
@@ -112,7 +112,7 @@ def _given(
   host: host_graphs.HostGraph,
   partition: Callable[[State], Hashable] | Iterable[Hashable],
 ) -> tuple[onp.ndarray, tuple[Hashable, ...]]:
-  """Returns the classes (p,) of a partition, and their names."""
+  """Returns the classes (p,) of a given partition, and the class names."""
   p = host.num_phases
   if callable(partition):
     if host.states is None:
@@ -142,7 +142,7 @@ def _check_rewards(
   alike: onp.ndarray,
   rewards: Any,
 ) -> None:
-  """Raises ValueError if two phases of a class differ in their rewards."""
+  """Raises ValueError if phases of one class have different rewards."""
   _, first = onp.unique(classes, return_index=True)
   for i in onp.flatnonzero(alike != alike[first[classes]])[:1]:
     j = first[classes[i]]
@@ -155,7 +155,7 @@ def _check_rewards(
 def _check(
   host: host_graphs.HostGraph, classes: onp.ndarray, names: tuple[Hashable, ...]
 ) -> None:
-  """Raises ValueError unless the classes are a strong lumping."""
+  """Raises ValueError unless the partition is a strong lumping."""
   p = host.num_phases
   rates = class_rates.ClassRates(host)
   signatures = rates.signatures(onp.arange(p), classes)
@@ -181,7 +181,7 @@ def _check(
 
 
 def _text(host: host_graphs.HostGraph, weight: onp.ndarray) -> str:
-  """Formats a weight as users write it."""
+  """Formats a weight in the way users write it."""
   names: int | Sequence[object] = host.params
   if isinstance(names, int):
     names = range(names)
@@ -199,7 +199,7 @@ def _lumped(
   representatives: onp.ndarray,
   names: tuple[Hashable, ...] | None,
 ) -> graph_lib.Graph:
-  """Returns the graph of the classes."""
+  """Makes the lumped graph, whose phases are the classes."""
   count = len(representatives)
   place = onp.concatenate([classes, count + onp.arange(len(host.causes))])
   chosen = onp.isin(host.sources, representatives)

@@ -1,4 +1,4 @@
-"""The coarsest strong lumping of a graph, by refinement of a partition."""
+"""The coarsest strong lumping of a graph, by partition refinement."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def coarsest(host: host_graphs.HostGraph, alike: onp.ndarray) -> onp.ndarray:
 
 
 def numbered(names: Iterable[Hashable]) -> onp.ndarray:
-  """Returns numbers that tell names apart, in the order of discovery."""
+  """Numbers distinct names 0, 1, ... in the order of their appearance."""
   found: dict[Hashable, int] = {}
   numbers = [found.setdefault(name, len(found)) for name in names]
   return onp.asarray(numbers, onp.int64)
 
 
 class _Partition:
-  """Classes of phases that only ever split."""
+  """A partition of phases, whose classes are split until it is stable."""
 
   def __init__(self, classes: onp.ndarray):
     self.classes: onp.ndarray = onp.array(classes)
@@ -58,14 +58,14 @@ class _Partition:
       self._members[c].add(i)
 
   def by_class(self, phases: onp.ndarray) -> dict[int, list[int]]:
-    """Groups phases by class."""
+    """Groups given phases by their class."""
     found: dict[int, list[int]] = {}
     for i, c in zip(phases, self.classes[phases]):
       found.setdefault(int(c), []).append(int(i))
     return found
 
   def others(self, by_class: dict[int, list[int]]) -> dict[int, int]:
-    """Returns a phase of each class that stands for all that are not given."""
+    """Returns one member of each class that is not among the given phases."""
     found: dict[int, int] = {}
     for c, phases in by_class.items():
       if len(phases) < len(self._members[c]):
@@ -76,7 +76,7 @@ class _Partition:
   def split(
     self, c: int, signed: list[tuple[int, bytes]], rest: bytes | None
   ) -> list[int]:
-    """Splits a class by signatures; returns the phases that left it.
+    """Splits a class by signatures; returns phases whose class is new.
 
     Args:
       c: the class.

@@ -1,4 +1,4 @@
-"""The time-reversed chain of a graph."""
+"""The time-reversed Markov chain of a graph."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from phasic.math.moments import passages
 def reverse(
   graph: graph_lib.Graph, params: ParamsLike | None = None
 ) -> graph_lib.Graph:
-  """Returns the time-reversed graph, whose paths run backwards.
+  """Returns the time-reversed graph, with paths from absorption to start.
 
   With the weights w_ij, the exit weights s_i, the initial probabilities alpha
   and the expected sojourn times y = alpha U (of a discrete graph: visits),
@@ -63,7 +63,7 @@ def reverse(
   starts = host.initial[:p, 0]
   sojourns = _sojourns(host)
   inner = host.targets < p
-  # Exits become starts, and starts become exits.
+  # Phases with exits become initial, and initial ones get exits.
   ends = host_graphs.of_edges(host, onp.where(inner, 0.0, weights))
   begun = onp.flatnonzero(starts > 0.0)
   sources, targets = host.sources[inner], host.targets[inner]
@@ -82,7 +82,7 @@ def reverse(
 
 
 def _sojourns(host: host_graphs.HostGraph) -> onp.ndarray:
-  """Computes the expected sojourn times, or visits, (p,)."""
+  """Computes the expected sojourn times, or numbers of visits, (p,)."""
   p = host.num_phases
   edges: Any = edge_probs.EdgeProbs if host.discrete else edge_rates.EdgeRates
   model = edges(host.sources, onp.minimum(host.targets, p), host.weights[:, 0])
