@@ -1,1 +1,1 @@
-"""Observations: exact, censored, truncated, weighted."""
+"""Observations: exact, censored, truncated and weighted data."""

@@ -1,4 +1,4 @@
-"""Fits to a density in the place of data."""
+"""Weighted observations that represent a density, for fits to it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters.host_values import number
 from phasic.internal.arrays import ArrayLike
 
-# The step size of the first rule, and the number of refinements.
+# The step of the first quadrature rule, and the number of rules: each one
+# halves the step.
 _FIRST_STEP = 0.25
 _REFINEMENTS = 7
-# Beyond it exp(pi/2 sinh u) and its inverse are not finite.
+# For larger |u|, exp(pi/2 sinh u) or its inverse overflows.
 _FARTHEST = 6.0
-# Points with less mass than this are left out, as rounding hides them.
+# Points with less mass are left out: their mass is below rounding.
 _LEAST = 1e-18
 
 
@@ -26,7 +27,7 @@ def observations_from_density(
   scale: float = 1.0,
   tolerance: float = 1e-8,
 ) -> observations_lib.Observations:
-  """Returns weighted observations that stand for a density on (0, inf).
+  """Returns weighted observations that represent a density on (0, inf).
 
   What is fitted to them has the least Kullback-Leibler divergence from the
   density: its log likelihood is the integral of f(x) log g(x). They are the
@@ -96,7 +97,7 @@ def observations_from_density(
 def _rule(
   density: Callable[[onp.ndarray], ArrayLike], scale: float, step: float
 ) -> tuple[onp.ndarray, onp.ndarray]:
-  """Returns the nodes of a rule, and weights times the density."""
+  """Returns the points of a quadrature rule, and weights times densities."""
   u = onp.arange(-_FARTHEST, _FARTHEST + step / 2, step)
   exponents = onp.pi / 2 * onp.sinh(u)
   u, exponents = (

@@ -1,4 +1,4 @@
-"""Constructors of observations from studies and tables."""
+"""Constructors of observations for common kinds of data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from phasic.math.model import value_rules
 
 
 class ObservationMakers:
-  """Class methods of `Observations`, whose arguments they work out."""
+  """The class methods that make `Observations` from common kinds of data."""
 
   def __init__(self, *arrays: ArrayLike | None):
     """See `Observations`, which overrides this constructor."""
@@ -29,7 +29,7 @@ class ObservationMakers:
     entry: ArrayLike | None = None,
     cause: ArrayLike | None = None,
   ) -> Self:
-    """Returns observations of values that are known, (..., n)."""
+    """Returns observations of exactly known values, (..., n)."""
     return cls(times, None, weights, entry, cause)
 
   @classmethod
@@ -41,7 +41,7 @@ class ObservationMakers:
     entry: ArrayLike | None = None,
     cause: ArrayLike | None = None,
   ) -> Self:
-    """Returns observations of values, or of times up to which they had not come.
+    """Returns observations of exact or right-censored times.
 
     Args:
       times: (..., n), when the event was, or when it was last known not to have
@@ -66,7 +66,7 @@ class ObservationMakers:
 
   @classmethod
   def grouped(cls, edges: ArrayLike, counts: ArrayLike) -> Self:
-    """Returns observations of how many values were in each group.
+    """Returns observations of counts of values in intervals.
 
     Args:
       edges: (k + 1,), increasing: group i has the values in (edges[i],
@@ -92,7 +92,7 @@ class ObservationMakers:
     if len(shape) != 1 or shape[0] < 2:
       raise ValueError(f"edges has shape {shape}: it must be (k + 1,), k > 0")
     low, high = ends[:-1], ends[1:]
-    # NaN is not above any number.
+    # The first edge must be a number: NaN differs from itself.
     above = np.concatenate([ends[:1] == ends[:1], high > low])
     value_rules.check("edges", ends, above, "they must increase")
     sizes = static.shape(structures.as_array(counts, None, "counts"))
@@ -117,7 +117,7 @@ class ObservationMakers:
     cause: str | None = None,
     causes: Sequence[str | None] | None = None,
   ) -> Self:
-    """Returns observations of which each is a row of a table.
+    """Returns observations from a table that has a row for each.
 
     Args:
       table: a DataFrame of pandas or polars, a Table of pyarrow, or a mapping

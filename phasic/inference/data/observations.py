@@ -77,7 +77,7 @@ class Observations(observation_makers.ObservationMakers):
     entry: ArrayLike | None = None,
     cause: ArrayLike | None = None,
   ):
-    """Makes observations of arrays, which broadcast.
+    """Makes observations from arrays that broadcast with each other.
 
     Args:
       lower: (..., n), times, or counts of steps; finite, or below zero (-inf
@@ -128,32 +128,32 @@ class Observations(observation_makers.ObservationMakers):
 
   @property
   def lower(self) -> Array:
-    """The lower ends, (..., n)."""
+    """The lower ends of the intervals, (..., n)."""
     return self._arrays["lower"]
 
   @property
   def upper(self) -> Array:
-    """The upper ends, (..., n)."""
+    """The upper ends of the intervals, (..., n); lower ends if exact."""
     upper = self._arrays["upper"]
     return self.lower if upper is None else upper
 
   @property
   def weights(self) -> Array | None:
-    """The weights, (..., n), or None."""
+    """The weights of the observations, (..., n), or None."""
     return self._arrays["weights"]
 
   @property
   def entry(self) -> Array | None:
-    """The times of entry, (..., n), or None."""
+    """The entry times of delayed entry, (..., n), or None."""
     return self._arrays["entry"]
 
   @property
   def cause(self) -> Array | None:
-    """The numbers of the causes, (..., n), or None."""
+    """The numbers of the causes of absorption, (..., n), or None."""
     return self._arrays["cause"]
 
   def log_likelihood(self, distribution: distributions.Distribution) -> Result:
-    """Returns the sum of weights times log likelihoods, (...).
+    """Computes the weighted sum of the log likelihoods, (...).
 
     Exact derivatives in the distribution's parameters and in the times exist in
     JAX and TensorFlow, of all orders.
@@ -181,7 +181,7 @@ class Observations(observation_makers.ObservationMakers):
   def log_likelihood_terms(
     self, distribution: distributions.Distribution
   ) -> Array:
-    """Returns the log likelihoods one by one, (..., n), without weights.
+    """Computes each observation's log likelihood, (..., n), without weights.
 
     Argument and errors are as for `log_likelihood`.
     """
@@ -196,7 +196,7 @@ class Observations(observation_makers.ObservationMakers):
   def counting(
     self,
   ) -> tuple[Array, Array | None, Array | None, Array | None, Array | None]:
-    """Returns the arrays, with possible values where weights are zero.
+    """Returns the arrays, with placeholders where weights are zero.
 
     So impossible values of weight zero count for nothing. `upper` is None
     where all are exact, which takes half as many times.
@@ -217,7 +217,7 @@ class Observations(observation_makers.ObservationMakers):
     return lower, upper, weights, entry, cause
 
   def check_fits(self, distribution: object) -> None:
-    """Raises unless the observations can be of this distribution.
+    """Raises unless the observations are compatible with a distribution.
 
     Raises:
       TypeError: it is not a distribution of one variable, or dtypes differ.
@@ -251,7 +251,7 @@ class Observations(observation_makers.ObservationMakers):
 
 
 def check_type(observations: object) -> None:
-  """Raises TypeError unless they are `Observations`."""
+  """Raises TypeError unless the argument is an `Observations`."""
   if not isinstance(observations, Observations):
     raise TypeError(
       f"observations is {type(observations).__name__}: it must be "

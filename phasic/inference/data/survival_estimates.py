@@ -12,7 +12,7 @@ from phasic.inference.parameters.host_values import observation_values
 
 
 class SurvivalEstimate(NamedTuple):
-  """A survival function that falls at some times; all are host arrays.
+  """A step function that estimates a survival function, in host arrays.
 
   Attributes:
     times: (m,), when events were, ascending.
@@ -32,7 +32,7 @@ class SurvivalEstimate(NamedTuple):
 def kaplan_meier(
   observations: observations_lib.Observations,
 ) -> SurvivalEstimate:
-  """Returns the estimate of Kaplan and Meier, by statsmodels.
+  """Computes the Kaplan-Meier estimate, by statsmodels.
 
   At each time of an event the survival function falls by the share that the
   events have among those at risk, who entered before and have not left:
@@ -67,7 +67,8 @@ def kaplan_meier(
   found = product_limit(times, events, entry, weights)
   survival = onp.asarray(found.surv_prob)
   at_risk, num_events = onp.asarray(found.n_risk), onp.asarray(found.n_events)
-  # Greenwood's formula; with weights statsmodels uses a different one.
+  # Standard errors by Greenwood's formula; given weights, statsmodels uses
+  # another formula.
   left = onp.where(survival > 0.0, at_risk - num_events, onp.inf)
   spread = onp.sqrt(onp.cumsum(num_events / at_risk / left))
   return SurvivalEstimate(
@@ -85,7 +86,7 @@ def product_limit(
   entry: onp.ndarray,
   weights: onp.ndarray | None = None,
 ) -> Any:
-  """Returns the estimate as statsmodels has it, for arrays of `host_times`."""
+  """Returns statsmodels' estimate, given arrays from `host_times`."""
   try:
     from statsmodels.duration import survfunc
   except ImportError as error:
@@ -100,7 +101,7 @@ def product_limit(
 def host_times(
   observations: observations_lib.Observations,
 ) -> tuple[onp.ndarray, onp.ndarray, onp.ndarray, onp.ndarray]:
-  """Returns times, whether they are events, weights and entries, all (n,).
+  """Returns times, event indicators, weights and entry times, (n,) each.
 
   Entries of those that have none are -1.
   """

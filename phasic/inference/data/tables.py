@@ -1,4 +1,4 @@
-"""Columns of tables, whose library is not imported, as observations."""
+"""Reads observations from columns of a table of any library."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from phasic.internal import raw_arguments
 from phasic.internal.arrays import ArrayLike
 from phasic.math.model import value_rules
 
-# The columns lower, upper, weights, entry and cause.
+# The arrays lower, upper, weights, entry and cause.
 Columns: TypeAlias = tuple[
   ArrayLike,
   ArrayLike | None,
@@ -27,14 +27,14 @@ Columns: TypeAlias = tuple[
 
 
 class Table(Protocol):
-  """A DataFrame of pandas or polars, a Table of pyarrow, or a mapping."""
+  """A pandas or polars DataFrame, a pyarrow Table or a mapping of columns."""
 
   def __getitem__(self, name: str, /) -> object:
-    """Returns a column."""
+    """Returns the column with a name."""
 
 
 _RULE = "use Observations(lower, upper)"
-# Kinds of dtypes that are not numbers, and the way out.
+# Messages for dtypes that are not numbers, by NumPy's kind letters.
 _NO_NUMBERS = {
   "M": "dates: subtract the origin, and pass numbers of days, say",
   "m": "durations: divide by a unit, and pass numbers",
@@ -47,7 +47,7 @@ def read(
   columns: Mapping[str, str | None],
   causes: Sequence[str | None] | None,
 ) -> Columns:
-  """Returns lower, upper, weights, entry and cause, on the host.
+  """Returns lower, upper, weights, entry and cause as host arrays.
 
   Args:
     table: see `Observations.from_table`.
@@ -60,7 +60,7 @@ def read(
 
   keys = [key for key in names if key != "cause"]
   numbers = {key: _numbers(table, names[key]) for key in keys}
-  # Integers and objects get the dtype of the other columns.
+  # Columns of integers or objects get the dtype of the floating columns.
   dtype = dtypes.common_dtype(
     {
       names[key]: numbers[key]
@@ -103,7 +103,7 @@ def read(
 def _check(
   found: Columns, names: Mapping[str, str], lower: str, upper: str
 ) -> None:
-  """Raises ValueError as `Observations` does, with names of columns."""
+  """Raises ValueError for invalid values, with the columns' names."""
   told = {**names, "lower": lower, "upper": upper}
   told["weights"] = names.get("weight", "weights")
   observation_rules.check_known(
@@ -119,7 +119,7 @@ def ends(
   cause: ArrayLike | None,
   names: tuple[str, str] = ("times", "observed"),
 ) -> Columns:
-  """Returns lower, upper, weights, entry and cause of right-censored values.
+  """Returns lower, upper, weights, entry and cause of right-censored times.
 
   Args:
     times: (..., n).
@@ -150,7 +150,7 @@ def ends(
 
 
 def _check_names(table: object, names: Mapping[str, str]) -> None:
-  """Raises unless the columns are there and go together."""
+  """Raises unless the columns exist, and are a valid combination."""
   if isinstance(table, (str, bytes, os.PathLike)):
     raise TypeError(
       f"table is {raw_arguments.shown(table)}: it must be a table; read the file first, with "
@@ -165,7 +165,7 @@ def _check_names(table: object, names: Mapping[str, str]) -> None:
   if isinstance(table, Mapping):
     there = list(table)
   else:
-    # Attributes of pyarrow, or of pandas and polars.
+    # The first attribute is pyarrow's, the second one pandas' and polars'.
     there = list(getattr(table, "column_names", getattr(table, "columns", [])))
   for key, name in names.items():
     if name not in there:
@@ -175,7 +175,7 @@ def _check_names(table: object, names: Mapping[str, str]) -> None:
 
 
 def _check_sizes(columns: Mapping[str, onp.ndarray]) -> None:
-  """Raises ValueError unless the columns have as many rows as each other."""
+  """Raises ValueError unless all columns have the same number of rows."""
   sizes = {name: len(values) for name, values in columns.items()}
   if len(set(sizes.values())) > 1:
     listed = ", ".join(f"{name!r} {size}" for name, size in sizes.items())
@@ -196,7 +196,7 @@ def _values(table: Table, name: str) -> onp.ndarray:
 
 
 def _numbers(table: Table, name: str) -> onp.ndarray:
-  """Returns a column as numbers, NaN where they are missing."""
+  """Returns a column as numbers, with NaN for missing values."""
   values = _values(table, name)
   if values.dtype.kind == "O":
     lost = _missing(values)
@@ -205,7 +205,7 @@ def _numbers(table: Table, name: str) -> onp.ndarray:
     elif onp.all(lost):
       values = onp.full(len(values), math.nan)
     else:
-      # NumPy finds the dtype, also if these are not numbers.
+      # NumPy infers the dtype of the objects, which need not be numbers.
       kept = onp.asarray(list(values[onp.logical_not(lost)]))
       if kept.dtype.kind in "biuf":
         kept = onp.asarray(kept, dtype=onp.float64)
@@ -224,7 +224,7 @@ def _numbers(table: Table, name: str) -> onp.ndarray:
 
 
 def _missing(values: onp.ndarray) -> onp.ndarray:
-  """Returns a mask of missing values in an array of objects.
+  """Returns a mask of the missing values in an array of objects.
 
   They are None, NaN, and what pandas has for both, which equals nothing.
   """
@@ -236,7 +236,7 @@ def _missing(values: onp.ndarray) -> onp.ndarray:
 def _causes(
   values: onp.ndarray, name: str, causes: Sequence[str | None] | None
 ) -> onp.ndarray:
-  """Returns the numbers of causes, -1 where they are missing."""
+  """Returns the causes as indices, with -1 for missing values."""
   if causes is None:
     if values.dtype.kind in "OU" and any(isinstance(x, str) for x in values):
       raise ValueError(

@@ -1,1 +1,1 @@
-"""Maximum likelihood by expectation and maximization."""
+"""Maximum likelihood by the EM algorithm."""

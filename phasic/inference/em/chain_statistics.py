@@ -1,4 +1,4 @@
-"""Expected statistics of one chain, in continuous and in discrete time."""
+"""Expected sufficient statistics of one chain's paths, given data."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def statistics_of_chain(
   """
   model = _beside_observations(model, batch)
   found = (_of_steps if discrete else _of_time)(model, data)
-  # The axis of the observations follows the batch axes.
+  # Removes the axis of the observations, which follows the batch axes.
   rank = len(batch)
   return sufficient_statistics.SufficientStatistics(
     *(np.reshape(x, (*batch, *static.shape(x)[rank + 1 :])) for x in found)
@@ -58,13 +58,13 @@ def log_likelihood_terms(
   batch: static.Shape,
   discrete: bool,
 ) -> Array:
-  """Computes log likelihoods of observations, (batch..., n)."""
+  """Computes each observation's log likelihood, (batch..., n)."""
   beside = _beside_observations(model, batch)
   return observation_terms.of_model(beside, lower, upper, discrete)
 
 
 def _beside_observations(model: Model, batch: static.Shape) -> Model:
-  """Returns the model with batch (batch..., 1)."""
+  """Returns the model with batch shape (batch..., 1), to broadcast to data."""
   initial_probs, matrix, exits, prob_zero = model
   p = static.shape(initial_probs)[-1]
   start = np.broadcast_to(initial_probs, (*batch, 1, p))
@@ -100,7 +100,7 @@ def _of_time(
 def _of_steps(
   model: Model, data: tuple[Array, Array | None, Array]
 ) -> sufficient_statistics.SufficientStatistics:
-  """Computes discrete-time statistics: probabilities times derivatives in them.
+  """Computes discrete-time statistics: probabilities times derivatives.
 
   The likelihood is a sum of products of probabilities. By Fisher's identity the
   derivative of its logarithm in the logarithm of a probability is the expected
@@ -115,7 +115,8 @@ def _of_steps(
     none = np.zeros_like(initial_probs[..., :0])
     tolerance = 4 * p * static.finfo_eps(initial_probs)
     prob_zero = chain_lib.derive_atom(initial_probs, none, tolerance)
-  # Broadcast first: an argument with fewer axes would get summed derivatives.
+  # Broadcast first: the derivative in an argument with fewer axes would be a
+  # sum over the batch.
   between = np.broadcast_to(between, (*batch, p, p))
   exits = np.broadcast_to(exits, (*batch, p))
   prob_zero = np.broadcast_to(prob_zero, batch)
@@ -170,7 +171,7 @@ def _dense(
 
 
 def _by_edge(edges: Edges, jumps: Array, exits: Array) -> Array:
-  """Distributes expected jumps over edges; parallel edges share them."""
+  """Divides expected jumps among parallel edges in proportion to weights."""
   p = static.shape(exits)[-1]
   places = edges.sources * (p + 1) + edges.targets
   weights = edge_rates.values(
@@ -184,7 +185,7 @@ def _by_edge(edges: Edges, jumps: Array, exits: Array) -> Array:
 
 
 def _at_edges(between: Array, exits: Array, places: Array) -> Array:
-  """Returns the entries of a matrix and of exits at edges (..., m)."""
+  """Returns the entries of a matrix and exits that edges have, (..., m)."""
   rows = np.concatenate([between, exits[..., None]], axis=-1)
   flat = np.reshape(rows, (*static.shape(exits)[:-1], -1))
   return np.take(flat, places, axis=-1)

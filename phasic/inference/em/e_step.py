@@ -55,7 +55,7 @@ def sufficient_statistics(
   batch = static.broadcast_shapes(own, static.shape(lower)[:-1])
   beside = distribution[..., None] if own else distribution
   found_events = inferring.chain_events(beside, lower, upper, entry)
-  assert found_events is not None  # As the family has an M-step.
+  assert found_events is not None  # The family has an M-step, hence a chain.
   events = _linear(found_events)
   if events.offset is not None:
     possible = (weights == 0) | (events.offset > -math.inf)
@@ -84,7 +84,7 @@ def sufficient_statistics(
 
 
 def _linear(events: chain_events.ChainEvents) -> chain_events.ChainEvents:
-  """Maps events to a chain that is linear in the parameters.
+  """Replaces the events' chain by one that is linear in the parameters.
 
   Negative binomial failures use the chain of all trials.
   """
@@ -106,7 +106,7 @@ def _of_causes(
   cause: Array | None,
   batch: static.Shape,
 ) -> tuple[list[paths_lib.SufficientStatistics], Array]:
-  """Computes statistics by cause; returns weights of unknown causes too."""
+  """Computes statistics for each cause, and the weights of unknown causes."""
   if cause is None:
     return [], weights
   chain = events.chain
@@ -116,7 +116,7 @@ def _of_causes(
     of_it = np.where(cause == number, weights, 0.0)
     data = (events.lower, events.upper, of_it)
     given = chain_statistics.statistics_of_chain(model, data, batch, discrete)
-    # The last phase collects the paths to other causes.
+    # The last phase, which is omitted, collects the paths to other causes.
     found.append(
       given._replace(
         starts=given.starts[..., :-1],
@@ -131,7 +131,7 @@ def _of_causes(
 def _unseen(
   events: chain_events.ChainEvents, weights: Array, batch: static.Shape
 ) -> list[tuple[tuple[Array, Array], Array]]:
-  """Returns intervals of unseen values, and how many values are expected there.
+  """Returns intervals of truncated values, and expected numbers of them.
 
   Unseen values are below the interval that observations are conditional on or,
   if the support is truncated, above it. Paths to values above count up to the
@@ -160,14 +160,14 @@ def _unseen(
   for (ends, none), term in zip(parts, terms[1:], strict=True):
     odds = np.exp(term - terms[0])
     number = np.where(none | (weights == 0), 0.0, weights * odds)
-    # A shared end has size one.
+    # An interval end that all observations share has size one.
     start, end = (np.broadcast_to(x, static.shape(number)) for x in ends)
     found.append(((start, end), number))
   return found
 
 
 def _joined(parts: list[Array], batch: static.Shape) -> Array:
-  """Concatenates arrays on the last axis."""
+  """Concatenates arrays on the last axis, broadcast to a batch."""
   if len(parts) == 1:
     return parts[0]
   wide = [np.broadcast_to(x, (*batch, static.shape(x)[-1])) for x in parts]

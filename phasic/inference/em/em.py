@@ -13,7 +13,7 @@ from phasic.internal.arrays import Array
 
 
 class EmStep(NamedTuple, Generic[DistributionT]):
-  """The result of a step of the EM algorithm.
+  """The result of one EM step.
 
   Attributes:
     distribution: the distribution with the parameters of the M-step.
@@ -28,7 +28,7 @@ class EmStep(NamedTuple, Generic[DistributionT]):
 def em_step(
   dist: DistributionT, observations: observations_lib.Observations
 ) -> EmStep[DistributionT]:
-  """Returns a distribution whose log likelihood is at least as large.
+  """Makes one EM step, which does not decrease the log likelihood.
 
   The E-step computes the expected sufficient statistics of the chain's paths
   given the observations: starts, times spent, jumps and absorptions. The M-step
@@ -87,6 +87,6 @@ def em_step(
 
 
 def check_arguments(dist: Distribution, observations: object) -> None:
-  """Raises TypeError unless EM works with these arguments."""
+  """Raises TypeError unless EM is possible with these arguments."""
   observations_lib.check_type(observations)
   inferring.check_has_m_step(dist)

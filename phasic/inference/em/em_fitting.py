@@ -22,7 +22,7 @@ from phasic.internal import progress_bars
 from phasic.internal import structures
 from phasic.internal.arrays import Integer
 
-# The standard deviation of perturbed starts, in each free parameter.
+# The standard deviation of perturbed starts in unconstrained parameters.
 _SPREAD = 1.0
 
 
@@ -123,7 +123,7 @@ def fit_em(
 
 
 def _structure(dist: DistributionT) -> DistributionT:
-  """Returns a distribution with the zeros that EM keeps.
+  """Returns a distribution whose zeros are those that EM preserves.
 
   Equal increasing rates become different in a step of EM, so their differences
   of zero are not structure.
@@ -153,7 +153,7 @@ def _starts(
   num_starts: Integer,
   seed: Integer,
 ) -> Iterator[DistributionT]:
-  """Yields the start, and random starts near it."""
+  """Yields the start, followed by random perturbations of it."""
   random, dtype = onp.random.default_rng(seed), where.distribution.dtype
   free = where.to_unconstrained(where.entries)
   for i in range(num_starts):
@@ -167,7 +167,7 @@ def _starts(
 def _after(
   runs: list[em_steps.EmRun], report: Callable[[int, float], object] | None
 ) -> Callable[[int, float], object] | None:
-  """Returns a report function that counts the steps of earlier runs too."""
+  """Returns a progress function that adds the steps of earlier runs."""
   if report is None:
     return None
   before = sum(len(run.log_likelihoods) for run in runs)
@@ -175,10 +175,10 @@ def _after(
 
 
 def _refined(fit: fits.Fit[DistributionT]) -> fits.Fit[DistributionT]:
-  """Continues a fit by `fit_mle`, unless nothing is left to fit."""
+  """Continues an EM fit by `fit_mle`, unless all parameters are determined."""
   record = fit.record
   if not coordinates_lib.Coordinates(fit.distribution).num_free:
-    # Entries that EM led to zero or to certainty stay there.
+    # All entries are zero or certain, which EM preserves.
     return fit
   refined = mle.fit_mle(fit.distribution, fit.observations)
   if not refined.log_likelihood >= fit.log_likelihood:

@@ -1,4 +1,4 @@
-"""Repeats steps of the EM algorithm until they gain too little."""
+"""Repeats EM steps until convergence."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Step: TypeAlias = Callable[[DistributionT], em.EmStep[DistributionT]]
 
 
 class EmRun(NamedTuple, Generic[DistributionT]):
-  """The result of EM steps from one start.
+  """The result of a sequence of EM steps from one start.
 
   Attributes:
     distribution: the last distribution with a finite log likelihood.
@@ -50,7 +50,7 @@ class EmRun(NamedTuple, Generic[DistributionT]):
 def step_of(
   dist: DistributionT, observations: observations_lib.Observations
 ) -> Step[DistributionT]:
-  """Returns a function that makes an EM step from distributions like `dist`.
+  """Returns a function that makes an EM step, compiled where possible.
 
   The function is compiled where the backend compiles, unless the M-step runs on
   the host.
@@ -119,7 +119,7 @@ def run(
 
 
 def _left(log_likelihoods: list[float]) -> float:
-  """Estimates the gain that is left, if gains shrink as the last two did.
+  """Estimates the remaining gain, extrapolating geometrically.
 
   The estimate includes the last gain, so that one short step is not the end.
   """
@@ -139,6 +139,6 @@ def _rounding(
   log_likelihood: float,
   observations: observations_lib.Observations,
 ) -> float:
-  """Returns a bound on the rounding error of a sum of log likelihoods."""
+  """Returns a bound on the rounding error of a total log likelihood."""
   eps = static.finfo_eps(dist.dtype)
   return 64.0 * eps * (abs(log_likelihood) + total_weight(observations))

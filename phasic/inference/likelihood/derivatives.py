@@ -1,4 +1,4 @@
-"""Derivatives of log likelihoods in the entries of a distribution."""
+"""Derivatives of log likelihoods with respect to parameter entries."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _T = TypeVar("_T")
 def log_likelihood(
   where: Coordinates, entries: onp.ndarray, observations: Observations
 ) -> float:
-  """Returns the log likelihood of entries."""
+  """Computes the log likelihood at given entries."""
   found = _VALUE(*_arguments(where, entries, observations))
   return float(_host(found))
 
@@ -39,7 +39,7 @@ def log_likelihood(
 def value_and_gradient(
   where: Coordinates, entries: onp.ndarray, observations: Observations
 ) -> tuple[float, onp.ndarray]:
-  """Returns the log likelihood of entries, and its gradient in them, (k,)."""
+  """Computes the log likelihood and its gradient (k,) in the entries."""
   arguments = _arguments(where, entries, observations)
   value, gradient = _VALUE_AND_GRADIENT(*arguments)
   return float(_host(value)), _host(gradient)[where.indices]
@@ -48,7 +48,7 @@ def value_and_gradient(
 def scores(
   where: Coordinates, entries: onp.ndarray, observations: Observations
 ) -> onp.ndarray:
-  """Returns the slopes of the log likelihood of each observation, (n, k)."""
+  """Computes the scores: each observation's gradient, (n, k)."""
   arguments = _arguments(where, entries, observations)
   columns = [
     _host(_SLOPE_OF_TERMS(*arguments, _unit(where, int(i))))
@@ -60,7 +60,7 @@ def scores(
 def hessian(
   where: Coordinates, entries: onp.ndarray, observations: Observations
 ) -> onp.ndarray:
-  """Returns second derivatives of the log likelihood, (k, k)."""
+  """Computes the Hessian of the log likelihood in the entries, (k, k)."""
   arguments = _arguments(where, entries, observations)
   rows = [
     _host(_SLOPE_OF_GRADIENT(*arguments, _unit(where, int(i))))[where.indices]
@@ -76,7 +76,7 @@ def jacobian(
   f: Callable[..., ArrayLike] | str,
   args: tuple[object, ...],
 ) -> onp.ndarray:
-  """Returns the slopes of a function of the distribution, (..., k).
+  """Computes the Jacobian of a function of the distribution, (..., k).
 
   Args:
     where: the entries.
@@ -103,7 +103,7 @@ def jacobian(
 
 
 def _stacked(columns: list[onp.ndarray], shape: static.Shape) -> onp.ndarray:
-  """Returns columns of a shape side by side, (..., k), of none too."""
+  """Stacks columns on a new last axis, (..., k), also if k is zero."""
   rows = onp.reshape(columns, (len(columns), *shape))
   return onp.moveaxis(rows, 0, -1)
 
@@ -150,7 +150,7 @@ def _slope_of_terms(
 
 
 def _compiled(f: Callable[..., _T]) -> Callable[..., _T]:
-  """Compiles a function once for a fit, where the backend compiles."""
+  """Compiles a function if the backend compiles; fits then reuse it."""
   if MODE == "tf":
     return tensorflow.function(f, autograph=False)
   else:

@@ -1,4 +1,4 @@
-"""Maximum likelihood with exact derivatives."""
+"""Maximum likelihood by gradient methods."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from phasic.internal.arrays import Integer
 Coordinates = coordinates_lib.Coordinates
 Observations = observations_lib.Observations
 
-# An entry is set to zero if this costs no more of the log likelihood.
+# The largest loss of log likelihood for which an entry is set to zero.
 _ZERO_COST = 1e-6
-# Only entries below this fraction of the largest entry of their parameter, or
-# of the sum that they are part of, are tried at zero.
+# An entry is tried at zero only below this fraction of the largest entry of its
+# parameter, or of the sum it belongs to.
 _SMALL = 1e-3
-# An entry leaves zero if its slope of the mean log likelihood, times the
-# largest entry of its parameter, is above this.
+# An entry leaves zero if the gradient of the mean log likelihood in it, times
+# the largest entry of its parameter, exceeds this.
 _RISES = 1e-6
-# How many times zeros are tried, and undone.
+# The number of rounds of setting entries to zero and undoing this.
 _ROUNDS = 5
 
 
 class FitOptions(TypedDict, total=False):
-  """The options of `fit_mle`, for functions that hand them on."""
+  """The keyword options of functions that call `fit_mle`."""
 
   fixed: Sequence[str]
   tied: Sequence[Sequence[str]]
@@ -232,7 +232,7 @@ def _with_zeros(
     back = zero & rises & (where.entries > 0)
     if not onp.any(back):
       return optimum
-    # The likelihood increases when these entries leave zero.
+    # The likelihood increases if these entries leave zero.
     never = never | back
     again = onp.where(before.entries > 0, before.entries, _SMALL * scale)
     again = _balanced(where, onp.where(back, again, optimum.entries))
@@ -244,7 +244,7 @@ def _with_zeros(
 
 
 def _ends(where: Coordinates, entries: onp.ndarray) -> bool:
-  """Returns whether the chain of these entries is absorbed with probability 1.
+  """Returns whether absorption is certain under the given entries.
 
   The likelihood hardly changes where a rarely visited phase loses its exits.
   """
@@ -258,7 +258,7 @@ def _ends(where: Coordinates, entries: onp.ndarray) -> bool:
 
 
 def _balanced(where: Coordinates, entries: onp.ndarray) -> onp.ndarray:
-  """Rescales probabilities to their required sums."""
+  """Rescales probabilities so that each group has its required sum."""
   found = onp.array(entries)
   for group, total in enumerate(where.totals):
     members = where.groups == group
@@ -269,12 +269,12 @@ def _balanced(where: Coordinates, entries: onp.ndarray) -> onp.ndarray:
 
 
 def _ascending(chosen: onp.ndarray, sizes: onp.ndarray) -> list[int]:
-  """Returns the chosen positions, in order of increasing size."""
+  """Returns the chosen indices, ordered by size."""
   return [int(i) for i in onp.argsort(sizes) if chosen[i]]
 
 
 def _without(where: Coordinates, entries: onp.ndarray, i: int) -> onp.ndarray:
-  """Sets one entry to zero, and gives its mass to the others of its sum."""
+  """Sets an entry to zero, and rescales its group to the same sum."""
   found = onp.array(entries)
   found[i] = 0.0
   group = where.groups[i]

@@ -1,4 +1,4 @@
-"""The objective that SciPy's optimizers minimize."""
+"""The objective function that SciPy's optimizers minimize."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from phasic.inference.parameters import coordinates as coordinates_lib
 
 
 class Objective:
-  """Minus the mean log likelihood and its gradient, in free parameters.
+  """The negative mean log likelihood and its gradient in free parameters.
 
   Where it cannot be computed, a step was too long. The value is then a penalty
   that grows with the distance from the last accepted step, so that a line
@@ -26,7 +26,7 @@ class Objective:
     inner: coordinates_lib.Coordinates,
     free: onp.ndarray,
   ):
-    """Makes the objective of a log likelihood.
+    """Makes the objective from a log likelihood with gradient.
 
     Args:
       evaluated: returns the log likelihood and its gradient at given entries.
@@ -63,7 +63,7 @@ class Objective:
     ), 2.0 * steep * away
 
   def accepted(self, free: onp.ndarray) -> None:
-    """Records a step that the optimizer accepted."""
+    """Records the log likelihood at a step that the optimizer accepted."""
     self._base = onp.array(free)
     if self._last is not None and onp.array_equal(self._last[0], free):
       self._value = self._last[1]

@@ -1,4 +1,4 @@
-"""Maximizes a log likelihood on the host, by SciPy's optimizers."""
+"""Maximizes a log likelihood by SciPy's optimizers, on the host."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from phasic.internal import frameworks
 from phasic.internal import static
 from phasic.internal.arrays import Integer
 
-# One run moves a free parameter by at most this; the next may move it twice as
-# far. All runs together reach from the least double to the largest.
+# The first run moves a free parameter, a logarithm, by at most this; each later
+# run by up to twice as much. All runs together cover the range of doubles.
 _REACH = 10.0
 _RESTARTS = 7
-# With more free parameters than this there are no Newton steps.
+# Newton steps are skipped if there are more free parameters.
 _MOST_SECOND = 100
-# An entry this close to a bound, relative to the bound, is at it.
+# An entry within this relative distance of a bound is set to the bound.
 _NEAR = 1e-14
-# The standard deviation of perturbed starts, in each free parameter.
+# The standard deviation of perturbed starts in unconstrained parameters.
 _SPREAD = 1.0
 
 
 class Optimum(NamedTuple):
-  """A local maximum of the log likelihood, as far as an optimizer reached it.
+  """A local maximum of the log likelihood, as an optimizer found it.
 
   Attributes:
     entries: the values of all coordinates, (k,).
@@ -50,7 +50,7 @@ class Optimum(NamedTuple):
 
 
 class Optimizer:
-  """Maximizes the log likelihood within bounds."""
+  """Maximizes the log likelihood of one data set within bounds."""
 
   def __init__(
     self,
@@ -81,7 +81,7 @@ class Optimizer:
     self.total = total_weight(observations)
 
   def value(self, entries: onp.ndarray) -> float:
-    """Computes the log likelihood at entries, some of which may be zero."""
+    """Computes the log likelihood at entries, which may be zero."""
     self.num_evaluations = self.num_evaluations + 1
     found = self.where.restricted(entries, entries > 0)
     value = derivatives.log_likelihood(found, found.entries, self.observations)
@@ -97,14 +97,14 @@ class Optimizer:
     return float(onp.sqrt(eps * (1.0 + abs(log_likelihood) / self.total)))
 
   def slopes(self, entries: onp.ndarray) -> onp.ndarray:
-    """Computes the gradient in all entries, projected on their sums."""
+    """Computes the gradient in all entries, projected to keep group sums."""
     _, found = derivatives.value_and_gradient(
       self.where, entries, self.observations
     )
     return self.where.projected_gradient(entries, found)
 
   def maximize(self, entries: onp.ndarray) -> Optimum:
-    """Maximizes from given entries; zeros stay zero."""
+    """Maximizes from the given entries by L-BFGS-B; zeros stay zero."""
     keep = entries > 0
     log_likelihoods: list[float] = []
     message = ""
@@ -123,7 +123,7 @@ class Optimizer:
     return self._optimum(entries, "L-BFGS-B", message, log_likelihoods)
 
   def polish(self, optimum: Optimum) -> Optimum:
-    """Refines by Newton steps, unless there are too many free parameters."""
+    """Refines an optimum by Newton steps, if there are few free parameters."""
     entries = optimum.entries
     keep = (entries > self.low) & (entries < self.high) & (entries > 0)
     inner = self.where.restricted(entries, keep)
@@ -167,7 +167,7 @@ class Optimizer:
       return better
     met = keep & ((entries == self.low) | (entries == self.high))
     if onp.any(met):
-      # From a saddle point the ascent may lead out of the bounds.
+      # The ascent from a saddle point may have reached a bound.
       again = self.maximize(entries)
       if again.log_likelihood > optimum.log_likelihood:
         return self.polish(again)
@@ -176,7 +176,7 @@ class Optimizer:
   def perturbed_starts(
     self, start: onp.ndarray, count: Integer, seed: Integer
   ) -> list[onp.ndarray]:
-    """Returns random starts near one, at which the likelihood is positive."""
+    """Returns random perturbations of a start that have positive likelihood."""
     random = onp.random.default_rng(seed)
     inner = self.where.restricted(start, start > 0)
     free = inner.to_unconstrained(inner.entries)
@@ -194,7 +194,7 @@ class Optimizer:
     starts: Sequence[onp.ndarray],
     report: Callable[[int, float], object] | None,
   ) -> tuple[Optimum, list[float]]:
-    """Maximizes from several starts; returns the best, and all maxima."""
+    """Maximizes from several starts; returns the best one, and all maxima."""
     optima: list[Optimum] = []
     for i, start in enumerate(starts):
       optima.append(self.maximize(start))
@@ -244,7 +244,7 @@ class Optimizer:
   def _free_bounds(
     self, inner: coordinates_lib.Coordinates
   ) -> tuple[onp.ndarray, onp.ndarray]:
-    """Returns the bounds of the free parameters."""
+    """Returns lower and upper bounds of the free parameters."""
     position = {name: i for i, name in enumerate(self.where.names)}
     rows = [
       position[name]
@@ -271,14 +271,14 @@ class Optimizer:
     inner: coordinates_lib.Coordinates,
     free: onp.ndarray,
   ) -> onp.ndarray:
-    """Returns all entries, with the inner ones set from free parameters."""
+    """Returns all entries, with those of `inner` set from free parameters."""
     found = onp.array(entries)
     rows = onp.isin(onp.asarray(self.where.names, object), list(inner.names))
     found[rows] = inner.to_constrained(free)
     given = (entries > 0) & ((self.low > 0) | (self.high < onp.inf))
     inside = onp.clip(found, self.low, self.high)
     for bound in (self.low, self.high):
-      # exp(log(bound)) may miss the bound by rounding.
+      # The map to entries, exp(log(bound)), may miss a bound by rounding.
       near = onp.abs(inside - bound) <= _NEAR * bound
       inside = onp.where(near & onp.isfinite(bound), bound, inside)
     return onp.where(given, inside, found)
@@ -308,6 +308,6 @@ class Optimizer:
 
 
 def _value_of(optimum: Optimum) -> float:
-  """Returns the log likelihood of an optimum, -inf where it is not finite."""
+  """Returns an optimum's log likelihood, or -inf if it is not finite."""
   known = optimum.log_likelihood
   return known if onp.isfinite(known) else -onp.inf

@@ -1,4 +1,4 @@
-"""The entries of a distribution's parameters that are fitted.
+"""Coordinates: the entries of a distribution's parameters that a fit changes.
 
 Entries are the constrained parameters: positive numbers such as rates, masses
 and differences of increasing rates. They are smooth functions of unconstrained
@@ -25,7 +25,7 @@ from phasic.internal.arrays import Array
 
 
 class Table(NamedTuple):
-  """Maps the entries of a parameter to the vector of fitted entries.
+  """Where the entries of a parameter are in the vector of fitted entries.
 
   Attributes:
     index: positions in the vector, in the shape of the parameter; -1 for
@@ -38,7 +38,7 @@ class Table(NamedTuple):
 
 
 class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
-  """The fitted entries of one distribution, and their unconstrained map.
+  """The entries of a distribution that a fit changes, and their names.
 
   Attributes:
     distribution: the distribution, with exits and masses at zero given
@@ -60,7 +60,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
     fixed: Sequence[str] = (),
     tied: Sequence[Sequence[str]] = (),
   ):
-    """Selects the entries that are neither zero nor fixed nor known.
+    """Selects the entries that are not zero, fixed or determined by others.
 
     Args:
       distribution: a distribution without a batch, with concrete parameters.
@@ -84,7 +84,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
     self._collect(blocks, known, kept, together)
 
   def check_not_increasing(self, argument: str, names: Sequence[str]) -> None:
-    """Raises ValueError for a parameter whose entries are differences."""
+    """Raises ValueError for ascending parameters, fitted by differences."""
     for name in names:
       if name in self.increasing:
         raise ValueError(
@@ -99,7 +99,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
     kept: Sequence[int],
     together: Sequence[Sequence[int]],
   ) -> None:
-    """Sets the attributes of the selected entries."""
+    """Sets the attributes for the selected entries."""
     free = [
       value > 0 and i not in kept and kind.is_entry and kind.is_fitted
       for i, (value, kind) in enumerate(
@@ -174,7 +174,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
   def _without_certain(
     self, chosen: Sequence[int], known: parameter_names.Names
   ) -> list[int]:
-    """Drops masses that are alone in their sum, and so are certain."""
+    """Removes probabilities that are alone in their sum: they are one."""
     members: dict[str | None, list[int]] = {}
     for i in chosen:
       group = known.kinds[i].group
@@ -188,7 +188,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
     return [i for i in chosen if i not in alone]
 
   def _group(self, chosen: Sequence[int], known: parameter_names.Names) -> None:
-    """Numbers the sums, and chooses a reference entry of each."""
+    """Numbers the sums of entries, and chooses a reference entry in each."""
     found: dict[str, int] = {}
     groups = onp.full(len(chosen), -1)
     for c, i in enumerate(chosen):
@@ -217,7 +217,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
   def restricted(
     self, entries: onp.ndarray, keep: onp.ndarray
   ) -> Coordinates[DistributionT]:
-    """Returns coordinates of some entries; the others become constants."""
+    """Returns coordinates of a subset of entries; the others are constants."""
     keep = onp.asarray(keep, bool) & (entries > 0)
     for g in range(len(self.totals)):
       rows = keep & (self.groups == g)
@@ -253,13 +253,13 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
     return found
 
   def embedded(self, entries: onp.ndarray) -> onp.ndarray:
-    """Returns the values of all entries of the root, on the host."""
+    """Returns all fitted entries, with these ones replaced, on the host."""
     found = onp.array(self.all_entries)
     found[self.indices] = entries
     return found
 
   def of(self, entries: Array | onp.ndarray) -> DistributionT:
-    """Builds the distribution with these entries, (k,), an array."""
+    """Makes the distribution with the given entries, an array (k,)."""
     dtype = self.distribution.dtype
     entries = structures.as_array(entries, dtype, "entries")
     others = onp.setdiff1d(onp.arange(len(self.all_entries)), self.indices)
@@ -274,7 +274,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
 
 
 def check_single(name: str, distribution: object) -> None:
-  """Raises TypeError or ValueError unless this is a single distribution."""
+  """Raises unless the argument is a distribution without a batch."""
   hooks.check_substrate(name, distribution)
   if not isinstance(distribution, distribution_lib.Distribution):
     raise TypeError(
@@ -293,7 +293,7 @@ def with_entries(
   tables: Mapping[str, Table],
   entries: Array | onp.ndarray,
 ) -> DistributionT:
-  """Returns a distribution with entries of its parameters replaced.
+  """Replaces the fitted entries of a distribution's parameters.
 
   Args:
     distribution: `Coordinates.distribution`.
@@ -316,7 +316,7 @@ def with_entries(
 def entries_at(
   coordinates: Coordinates, distribution: Distribution
 ) -> onp.ndarray:
-  """Returns the values that these entries have in another distribution.
+  """Returns the values of these entries in another distribution.
 
   For tied entries it is the value of the first one.
   """

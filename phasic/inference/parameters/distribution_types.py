@@ -1,4 +1,4 @@
-"""Type names of distributions for signatures."""
+"""Types of distributions, for annotations."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from typing import TypeAlias, TypeVar
 from phasic.distributions.base import distribution as distribution_lib
 
 Distribution: TypeAlias = distribution_lib.Distribution
-# A family of distributions: a fit has the family of its start.
+# The family of a distribution, which a fit does not change.
 DistributionT = TypeVar("DistributionT", bound=distribution_lib.Distribution)

@@ -1,4 +1,4 @@
-"""Splits the parameters of a distribution into independent entries.
+"""The parameters of a distribution as blocks of independent entries.
 
 Exits and a mass at zero are entries of their own, so that nothing is
 subtracted. Increasing rates are represented by their differences.
@@ -26,7 +26,7 @@ from phasic.internal.arrays import Array
 
 
 class Block(NamedTuple):
-  """The entries of one parameter.
+  """The independent entries of one parameter.
 
   Attributes:
     sizes: the shape of the parameter.
@@ -44,7 +44,7 @@ class Block(NamedTuple):
 
 
 def of(distribution: DistributionT) -> tuple[DistributionT, dict[str, Block]]:
-  """Returns the distribution with explicit exits, and blocks of its parameters.
+  """Returns a distribution with explicit exits, and a block per parameter.
 
   Raises:
     NotImplementedError: a parameter is not an array, as in `Epochs`.
@@ -72,7 +72,7 @@ def of(distribution: DistributionT) -> tuple[DistributionT, dict[str, Block]]:
 def rebuilt(
   distribution: DistributionT, arrays: Mapping[str, Array]
 ) -> DistributionT:
-  """Returns a distribution with the parameters of given blocks."""
+  """Returns a distribution with the parameters given as arrays of entries."""
   changed: dict[str, Array | Mapping[str, Array]] = dict(arrays)
   mappings = names_of_mappings(distribution)
   for path, owner in nested_arrays.owners(distribution):
@@ -93,7 +93,7 @@ def rebuilt(
 
 
 def names_of_mappings(distribution: Distribution) -> dict[str, tuple[str, ...]]:
-  """Returns the keys of parameters that are mappings, by their paths."""
+  """Returns the keys of parameters that are mappings, by parameter path."""
   return {
     f"{path}{name}": owner.graph.parameter_names
     for path, owner in nested_arrays.owners(distribution)
@@ -103,7 +103,7 @@ def names_of_mappings(distribution: Distribution) -> dict[str, tuple[str, ...]]:
 
 
 def increasing(distribution: Distribution) -> tuple[str, ...]:
-  """Returns the paths of parameters whose entries are differences."""
+  """Returns the paths of ascending parameters, fitted by their differences."""
   return tuple(
     f"{path}{name}"
     for path, owner in nested_arrays.owners(distribution)
@@ -113,7 +113,7 @@ def increasing(distribution: Distribution) -> tuple[str, ...]:
 
 
 def _explicit(distribution: Any) -> Any:
-  """Returns an equal distribution with explicit exits and masses at zero."""
+  """Makes derived exits and masses at zero explicit parameters."""
   changed: dict[str, object] = {}
   if "distribution" in distribution.parameters:
     changed["distribution"] = _explicit(distribution.distribution)
@@ -142,7 +142,7 @@ def _explicit(distribution: Any) -> Any:
 def _rest(
   name: str, values: onp.ndarray, one: float, eps: float
 ) -> onp.ndarray:
-  """Returns the differences of a total and row sums; 0 within rounding."""
+  """Returns a total minus each row's sum; zero within rounding."""
   rows = onp.reshape(values, (-1, onp.shape(values)[-1]))
   found = onp.zeros(len(rows))
   for i, row in enumerate(rows):
@@ -163,7 +163,7 @@ def _block(
   values: onp.ndarray,
   owner: Any,
 ) -> Block:
-  """Returns the entries of one parameter."""
+  """Returns the block of one parameter."""
   shape = onp.shape(values)
   labels = _labels(f"{path}{name}", shape)
   if prop.constraint.is_of_graph and owner.graph.parameter_names:
@@ -172,7 +172,7 @@ def _block(
   found = prop.constraint.entries(values, labels, place)
   kinds = found.kinds
   if not prop.fitted:
-    # Fitted truncation bounds would end up at the range of the data.
+    # Truncation bounds are kept: their likeliest values are the data's range.
     kinds = [kind._replace(is_fitted=False) for kind in kinds]
   flat = onp.ravel(found.values)
   for label, x, kind in zip(found.names, flat, kinds, strict=True):
@@ -185,7 +185,7 @@ def _block(
 
 
 def _labels(key: str, shape: tuple[int, ...]) -> list[str]:
-  """Returns names of entries, such as rates[1] and subgenerator[0, 2]."""
+  """Returns names of entries, like rates[1] or subgenerator[0, 2]."""
   if not shape:
     return [key]
   return [

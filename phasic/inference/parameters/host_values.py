@@ -1,4 +1,4 @@
-"""Values of arrays on the host, where fits are."""
+"""Conversions of arrays and numbers to host values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from phasic.internal.arrays import ArrayLike
 
 
 def known(name: str, x: ArrayLike, rule: str) -> onp.ndarray:
-  """Returns an array on the host, in its dtype.
+  """Copies an array to the host; raises TypeError if it is traced.
 
   Args:
     name: what the message calls it.
@@ -33,30 +33,30 @@ def known(name: str, x: ArrayLike, rule: str) -> onp.ndarray:
 def host_values(
   name: str, x: ArrayLike, rule: str = "a fit needs its values"
 ) -> onp.ndarray:
-  """Returns an array's values as float64, see `known`."""
+  """Converts an array to float64 on the host; raises if it is traced."""
   return onp.asarray(known(name, x, rule), onp.float64)
 
 
 class Intervals(Protocol):
-  """The ends of `Observations`, and their weights."""
+  """Interval ends and weights, as `Observations` have them."""
 
   @property
   def lower(self) -> Array:
-    """The lower ends."""
+    """The lower ends of the intervals."""
 
   @property
   def upper(self) -> Array:
-    """The upper ends."""
+    """The upper ends of the intervals."""
 
   @property
   def weights(self) -> Array | None:
-    """The weights."""
+    """The weights of the intervals, or None."""
 
 
 def observation_values(
   observations: Intervals,
 ) -> tuple[onp.ndarray, onp.ndarray, onp.ndarray]:
-  """Returns lower and upper ends, and weights, of `Observations`."""
+  """Returns lower ends, upper ends and weights as host arrays."""
   lower = host_values("lower", observations.lower)
   upper = host_values("upper", observations.upper)
   if observations.weights is None:
@@ -65,13 +65,13 @@ def observation_values(
 
 
 def total_weight(observations: Intervals) -> float:
-  """Returns the sum of the weights of `Observations`."""
+  """Returns the sum of the weights."""
   _, _, weights = observation_values(observations)
   return float(onp.sum(weights))
 
 
 def number(name: str, x: Any) -> float:
-  """Returns an argument as a float.
+  """Converts an argument to a float.
 
   Raises:
     TypeError: the argument is not a number.
@@ -92,7 +92,7 @@ def number(name: str, x: Any) -> float:
 def whole_number(
   name: str, x: SupportsIndex, least: int, most: int | None = None
 ) -> int:
-  """Returns an argument as an int.
+  """Converts an argument to an int within limits.
 
   Args:
     name: what messages call the argument.

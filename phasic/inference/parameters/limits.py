@@ -1,4 +1,4 @@
-"""Least and greatest values of the entries that are fitted."""
+"""Lower and upper bounds of the fitted entries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from phasic.internal import raw_arguments
 def limits(
   where: coordinates_lib.Coordinates, bounds: Mapping[str, Sequence[float]]
 ) -> tuple[onp.ndarray, onp.ndarray]:
-  """Returns the bounds of the entries: the intersection of all given ones.
+  """Returns lower and upper bounds of the entries, from all given bounds.
 
   Raises:
     TypeError: `bounds` does not map names to pairs of numbers.
@@ -62,7 +62,7 @@ def limits(
 
 
 def _pair(name: str, pair: Sequence[float]) -> tuple[float, float]:
-  """Returns the bounds of a name."""
+  """Checks and returns the bounds that are given for one name."""
   try:
     least, greatest = map(float, pair)
   except (TypeError, ValueError):
@@ -80,7 +80,7 @@ def _pair(name: str, pair: Sequence[float]) -> tuple[float, float]:
 def scales(
   where: coordinates_lib.Coordinates, entries: onp.ndarray
 ) -> onp.ndarray:
-  """Returns the scales of entries, (k,).
+  """Returns the magnitudes of entries: largest entries or sums, (k,).
 
   It is the sum that they are part of, or the largest number of their parameter,
   fitted or not.

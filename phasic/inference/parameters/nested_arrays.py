@@ -1,4 +1,4 @@
-"""Arrays of a distribution, and of those that it is made of, by their paths.
+"""The arrays of a distribution and of those it wraps, by their paths.
 
 The path of an array is its name, behind "distribution." where it is one of the
 distribution within.
@@ -18,7 +18,7 @@ _WITHIN = "distribution"
 
 
 def owners(distribution: Distribution) -> list[tuple[str, Any]]:
-  """Returns a distribution, and those it is made of, with paths to them."""
+  """Returns a distribution and those inside it, each with its path."""
   found, path = [("", distribution)], ""
   while _WITHIN in distribution.parameters:
     distribution = distribution.parameters[_WITHIN]
@@ -28,7 +28,7 @@ def owners(distribution: Distribution) -> list[tuple[str, Any]]:
 
 
 def arrays_of(distribution: Distribution) -> dict[str, object]:
-  """Returns all arrays as they were given, of edges their parameters, by paths."""
+  """Returns all arrays by path, as given; of edges, their parameters."""
   return {
     f"{path}{name}": structure.array_of(owner.parameters[name])
     for path, owner in owners(distribution)
@@ -39,7 +39,7 @@ def arrays_of(distribution: Distribution) -> dict[str, object]:
 def with_arrays(
   distribution: DistributionT, arrays: Mapping[str, object], **options: object
 ) -> DistributionT:
-  """Returns a distribution with other arrays.
+  """Replaces arrays of a distribution and of those inside it.
 
   Args:
     distribution: the distribution.

@@ -10,7 +10,7 @@ from phasic.internal import raw_arguments
 
 
 class Names:
-  """All entries of a distribution's parameters in a row.
+  """The entries of all parameters of a distribution, concatenated.
 
   Attributes:
     names: of the entries.
@@ -22,7 +22,7 @@ class Names:
   """
 
   def __init__(self, blocks: Mapping[str, entry_blocks.Block]):
-    """Reads the blocks of `entry_blocks`."""
+    """Concatenates the blocks of `entry_blocks`."""
     found = list(blocks.values())
     sizes = [len(block.names) for block in found]
     starts = itertools.accumulate(sizes, initial=0)
@@ -43,7 +43,7 @@ class Names:
     }
 
   def positions(self, names: Sequence[str], argument: str) -> list[int]:
-    """Returns the positions of entries; a parameter's name stands for all.
+    """Returns the positions of named entries, or of all of a parameter.
 
     Raises:
       TypeError: `names` is not a sequence, or has something else in it.
@@ -74,14 +74,14 @@ class Names:
 
 
 def check_groups(argument: str, groups: Iterable[object]) -> None:
-  """Raises TypeError unless these are sequences of names."""
+  """Raises TypeError unless the groups are sequences of names."""
   _check_sequence(argument, groups, "groups of names")
   for names in groups:
     _check_sequence(argument, names, "names")
 
 
 def _check_sequence(argument: str, x: object, of_what: str) -> None:
-  """Raises TypeError for a string, and for a non-iterable."""
+  """Raises TypeError unless the argument is a sequence, and not a string."""
   if isinstance(x, str) or not isinstance(x, Iterable):
     raise TypeError(
       f"{argument} is {raw_arguments.shown(x)}: it must be a sequence of {of_what}"
@@ -89,5 +89,5 @@ def _check_sequence(argument: str, x: object, of_what: str) -> None:
 
 
 def parameter_of(name: str) -> str:
-  """Returns the parameter that an entry is of."""
+  """Returns the path of the parameter that an entry's name starts with."""
   return name.partition("[")[0]

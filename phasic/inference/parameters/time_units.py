@@ -1,4 +1,4 @@
-"""Starts of fits in the units of the data."""
+"""Rescales the start of a fit to the time unit of the data."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from phasic.inference.parameters.host_values import Intervals
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.parameters.host_values import observation_values
 
-# A larger ratio of means indicates different units of time.
+# A larger ratio of the means indicates that the time units differ.
 _FAR = 10.0
 
 
 def in_units_of(
   where: coordinates_lib.Coordinates, observations: Intervals
 ) -> onp.ndarray:
-  """Scales entries such that the mean is about the mean of the data.
+  """Scales entries so that the mean roughly equals that of the data.
 
   From far off a search ends where phases have run away from each other. Rates
   are multiplied by one number; where that does not scale the time, as some are
@@ -43,7 +43,7 @@ def in_units_of(
 
 
 def _mean(where: coordinates_lib.Coordinates, entries: onp.ndarray) -> float:
-  """Computes the mean in continuous time, else NaN."""
+  """Computes the mean of a continuous-time distribution; NaN for others."""
   owners = nested_arrays.owners(where.distribution)
   if any(getattr(owner, "_DISCRETE", False) for _, owner in owners):
     return onp.nan
@@ -55,7 +55,7 @@ def _mean(where: coordinates_lib.Coordinates, entries: onp.ndarray) -> float:
 
 
 def _about_mean(observations: Intervals) -> float:
-  """Computes the mean of the midpoints of the observed intervals."""
+  """Computes the weighted mean of the intervals' midpoints."""
   lower, upper, weights = observation_values(observations)
   known = weights > 0
   lower = onp.maximum(lower[known], 0.0)

@@ -16,7 +16,7 @@ from phasic.internal.arrays import ArrayLike
 
 
 class Unconstrained(NamedTuple, Generic[DistributionT]):
-  """Unconstrained parameters of a distribution.
+  """Unconstrained parameters, and the function that maps them back.
 
   Attributes:
     free: (d,), the unconstrained parameters of the given distribution.

@@ -15,7 +15,7 @@ from phasic.internal.arrays import Array
 
 
 class UnconstrainedMap:
-  """A smooth map of unconstrained parameters to entries, with derivatives.
+  """A smooth map from unconstrained parameters to entries.
 
   Attributes:
     groups: the index of the sum that each entry is part of, or -1.
@@ -33,7 +33,7 @@ class UnconstrainedMap:
 
   @property
   def has_free(self) -> onp.ndarray:
-    """Whether each entry has a free parameter of its own."""
+    """Whether each entry has a free parameter of its own, bool (k,)."""
     return onp.logical_not(self.reference)
 
   @property
@@ -42,7 +42,7 @@ class UnconstrainedMap:
     return int(onp.sum(self.has_free))
 
   def to_unconstrained(self, entries: onp.ndarray) -> onp.ndarray:
-    """Computes the unconstrained parameters of entries, on the host."""
+    """Maps entries to unconstrained parameters, on the host."""
     logs = onp.log(onp.asarray(entries, onp.float64))
     for g in range(len(self.totals)):
       members = self.groups == g
@@ -54,7 +54,7 @@ class UnconstrainedMap:
     return logs[self.has_free]
 
   def to_constrained(self, free: onp.ndarray) -> onp.ndarray:
-    """Computes the entries of unconstrained parameters, on the host."""
+    """Maps unconstrained parameters to entries, on the host."""
     logs = onp.zeros(len(self.reference))
     logs[self.has_free] = free
     for g in range(len(self.totals)):
@@ -71,7 +71,7 @@ class UnconstrainedMap:
   def projected_gradient(
     self, entries: onp.ndarray, slopes: onp.ndarray
   ) -> onp.ndarray:
-    """Projects a gradient on directions that keep the sums."""
+    """Projects a gradient onto directions that preserve the sums."""
     means = onp.zeros(len(entries))
     for g in range(len(self.totals)):
       members = self.groups == g
@@ -83,16 +83,17 @@ class UnconstrainedMap:
   def unconstrained_gradient(
     self, entries: onp.ndarray, slopes: onp.ndarray
   ) -> onp.ndarray:
-    """Maps a gradient in the entries to the unconstrained parameters."""
+    """Converts a gradient in entries to one in unconstrained parameters."""
     above = self.projected_gradient(entries, slopes)
     return (entries * above)[self.has_free]
 
   def jacobian(self, entries: onp.ndarray) -> onp.ndarray:
-    """Computes d entries / d free, (k, d)."""
+    """Computes the Jacobian of the entries in the free parameters, (k, d)."""
     same = self.groups[:, None] == self.groups
     same = same & (self.groups[:, None] >= 0)
     totals = onp.append(self.totals, 1.0)[self.groups]
-    with onp.errstate(over="ignore"):  # Overflows only outside of sums.
+    # Only entries outside of sums overflow, and these are not used.
+    with onp.errstate(over="ignore"):
       outer = entries[:, None] * entries / totals
     jacobian = onp.diag(entries) - onp.where(same, outer, 0.0)
     return jacobian[:, self.has_free]
@@ -100,7 +101,7 @@ class UnconstrainedMap:
   def unconstrained_hessian(
     self, entries: onp.ndarray, slopes: onp.ndarray, second: onp.ndarray
   ) -> onp.ndarray:
-    """Maps a Hessian in the entries to the unconstrained parameters.
+    """Converts a Hessian in entries to one in unconstrained parameters.
 
     Args:
       entries: (k,).
@@ -119,7 +120,7 @@ class UnconstrainedMap:
     return curved + bend[onp.ix_(self.has_free, self.has_free)]
 
   def forward(self, free: Array) -> Array:
-    """Computes the entries of unconstrained parameters, as an array."""
+    """Maps unconstrained parameters to entries, as a differentiable array."""
     position = onp.cumsum(self.has_free) - 1
     members = onp.flatnonzero(self.groups < 0)
     parts = [bijectors.Exp().forward(np.take(free, position[members], axis=-1))]
@@ -141,7 +142,7 @@ class UnconstrainedMap:
 def references(
   entries: onp.ndarray, groups: onp.ndarray, substochastic: onp.ndarray
 ) -> onp.ndarray:
-  """Chooses the largest entry of each sum that is not substochastic."""
+  """Marks the largest entry of each group whose sum is fixed, bool (k,)."""
   found = onp.zeros(len(entries), bool)
   for g in range(len(substochastic)):
     members = onp.flatnonzero(groups == g)

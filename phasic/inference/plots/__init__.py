@@ -1,1 +1,1 @@
-"""Plots of data beside fitted distributions."""
+"""Plots of data and fitted distributions."""

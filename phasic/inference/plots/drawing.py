@@ -1,4 +1,4 @@
-"""Helpers for plots of fits, with matplotlib."""
+"""Helpers for plots of fits with matplotlib."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from phasic.inference.data import survival_estimates
 from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.host_values import known
 
-# matplotlib.axes.Axes, which is imported only where there is a picture.
+# A matplotlib.axes.Axes; matplotlib is imported only when a plot is drawn.
 Axes: TypeAlias = Any
 
 NORMAL_95 = 1.959963984540054
-# The most values of a function that a plot has.
+# The maximal number of points at which a plot evaluates a function.
 _NUM_VALUES = 1000
 
 
 class Range(NamedTuple):
-  """The times of a picture.
+  """The range of times that a plot shows.
 
   Attributes:
     given: what values are known to be above, below zero where nothing is.
@@ -42,7 +42,7 @@ class Range(NamedTuple):
 
 
 def checked_axes(axes: object) -> None:
-  """Raises unless these are axes, or None.
+  """Raises unless `axes` is None or matplotlib's.
 
   Raises:
     ImportError: matplotlib is missing.
@@ -62,7 +62,7 @@ def checked_axes(axes: object) -> None:
 
 
 def new_axes() -> Axes:
-  """Returns axes of a new figure."""
+  """Returns the axes of a new figure."""
   import matplotlib.pyplot
 
   _, axes = matplotlib.pyplot.subplots()
@@ -70,13 +70,13 @@ def new_axes() -> Axes:
 
 
 def range_of(observations: observations_lib.Observations) -> Range:
-  """Returns the range of times that shows observations."""
+  """Returns the range of times of the observations."""
   times, _, _, entry = survival_estimates.host_times(observations)
   return Range(float(onp.min(entry)), float(onp.max(times)))
 
 
 def end_of(axes: Axes | None, distribution: Distribution, end: float) -> float:
-  """Returns the end of axes that show times up to `end` and their content.
+  """Returns the end of the time axis, which shows `end` and what is drawn.
 
   Where these are none they show nearly all values of a distribution.
   """
@@ -94,7 +94,7 @@ def draw_estimate(
   shown: Range,
   with_band: bool = True,
 ) -> None:
-  """Draws the estimate of a survival function."""
+  """Draws an estimated survival function, perhaps with a confidence band."""
   times = onp.concatenate([[shown.start], estimate.times, [shown.last]])
 
   def steps(x: onp.ndarray, first: float) -> onp.ndarray:
@@ -116,7 +116,7 @@ def draw_band(
   high: onp.ndarray,
   **style: Any,
 ) -> None:
-  """Draws a band between two functions that are constant between the times."""
+  """Draws a band between two step functions."""
   axes.fill_between(
     times, low, high, alpha=0.2, linewidth=0.0, step="post", **style
   )
@@ -130,13 +130,13 @@ def draw_curve(
   label: str,
   steps: str,
 ) -> None:
-  """Draws a function at times of `grid`, by steps in discrete time."""
+  """Draws a function at the times of `grid`; as steps in discrete time."""
   style = steps if counts(distribution) else "default"
   axes.plot(times, curve, drawstyle=style, label=label)
 
 
 def grid(distribution: Distribution, start: float, end: float) -> onp.ndarray:
-  """Returns the times at which a function is drawn, whole in discrete time."""
+  """Returns times for drawing a function; whole numbers in discrete time."""
   if not counts(distribution):
     return onp.linspace(start, end, 400)
   first, last = onp.floor(start), onp.floor(end)
@@ -145,7 +145,7 @@ def grid(distribution: Distribution, start: float, end: float) -> onp.ndarray:
 
 
 def counts(distribution: Distribution) -> bool:
-  """Returns whether the values are whole numbers."""
+  """Returns whether the distribution has whole numbers as values."""
   constraint: str = distribution.support.constraint
   return constraint == "nonnegative_integer"
 
@@ -153,7 +153,7 @@ def counts(distribution: Distribution) -> bool:
 def values(
   distribution: Distribution, name: str, x: onp.ndarray | float
 ) -> onp.ndarray:
-  """Returns the values of a method on the host.
+  """Evaluates a method, and returns its values on the host.
 
   Raises:
     TypeError: they are traced.
@@ -184,7 +184,7 @@ def log_survival_at_entry(
 
 
 def check_single(distribution: Distribution) -> None:
-  """Raises unless it is a single distribution."""
+  """Raises unless the argument is a distribution without a batch."""
   check_type("distribution", distribution)
   shape = tuple(distribution.batch_shape)
   if shape:
@@ -194,7 +194,7 @@ def check_single(distribution: Distribution) -> None:
 
 
 def check_type(name: str, distribution: object) -> None:
-  """Raises unless it is a distribution of one variable."""
+  """Raises unless the argument is a distribution of one variable."""
   hooks.check_substrate(name, distribution)
   kind = type(distribution).__name__
   if not isinstance(distribution, distribution_lib.Distribution):
@@ -208,10 +208,10 @@ def check_type(name: str, distribution: object) -> None:
 
 
 def finish(axes: Axes, ylabel: str, end: float, top: float | None) -> Axes:
-  """Names the axes, sets their ends, and returns them."""
+  """Sets labels and ends of the axes, adds a legend, and returns the axes."""
   axes.set_xlabel("time")
   axes.set_ylabel(ylabel)
-  # A logarithmic scale has no zero.
+  # Logarithmic axes cannot start at zero.
   axes.set_xlim(0.0 if axes.get_xscale() == "linear" else None, end)
   axes.set_ylim(0.0 if axes.get_yscale() == "linear" else None, top)
   axes.legend()

@@ -1,4 +1,4 @@
-"""Pictures of hazards next to rates of events."""
+"""Plots of hazards, with the rates of observed events."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from phasic.internal.arrays import Integer
 
 
 class Groups(NamedTuple):
-  """Events in groups of times, (low, high].
+  """The events in groups of times, each an interval (low, high].
 
   Attributes:
     edges: (k + 1,), ends of the groups.
@@ -37,7 +37,7 @@ def plot_hazard(
   num_groups: Integer = 8,
   label: str = "fit",
 ) -> Axes:
-  """Draws a hazard function over rates of events in groups of times.
+  """Draws a hazard function, with observed event rates in groups of times.
 
   In each group the rate is the number of events by the time (or the steps)
   that all were at risk there; bars are of 95 %, for the logarithm of a Poisson
@@ -97,7 +97,7 @@ def grouped(
   in_steps: bool,
   from_zero: bool,
 ) -> Groups:
-  """Returns groups with about the same number of events.
+  """Splits times into groups with about the same number of events.
 
   Args:
     observations: (n,), exact or right-censored.
@@ -134,7 +134,7 @@ def _groups_of(
   observations: observations_lib.Observations,
   num_groups: int,
 ) -> Groups:
-  """Returns the groups; a step at zero counts where something may end there."""
+  """Returns the groups; time zero is included if an event is possible there."""
   if not drawing.counts(distribution):
     return grouped(observations, num_groups, False, False)
   at_zero = float(drawing.values(distribution, "hazard_function", 0.0))
@@ -144,11 +144,11 @@ def _groups_of(
 
 
 def _draw_rates(axes: Axes, groups: Groups, half: float) -> None:
-  """Draws rates with bars of 95 %; `half` is half a step."""
+  """Draws event rates with 95 % intervals; `half` is half a time step or 0."""
   edges, counts, exposures = groups
   rates = counts / exposures
   factor = onp.exp(drawing.NORMAL_95 / onp.sqrt(counts))
-  # In discrete time a rate is a probability.
+  # In discrete time a rate is a probability, at most one.
   highest = onp.where(half > 0.0, 1.0, onp.inf)
   axes.errorbar(
     (edges[1:] + edges[:-1]) / 2.0 + half,

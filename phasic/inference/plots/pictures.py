@@ -1,4 +1,4 @@
-"""Pictures of fits next to their data."""
+"""Plots of fits and data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def plot_survival(
   *,
   label: str = "fit",
 ) -> Axes:
-  """Draws a survival function over the estimate of Kaplan and Meier.
+  """Draws a survival function, with the Kaplan-Meier estimate of the data.
 
   Where all values were seen only above the first time of entry, e, the estimate
   is one of P(X > t | X > e), and the distribution's is drawn, too.
@@ -80,7 +80,7 @@ def plot_quantiles(
   observations: observations_lib.Observations,
   axes: Axes | None = None,
 ) -> Axes:
-  """Draws times of events against quantiles of a distribution.
+  """Draws a Q-Q plot: event times against quantiles of a distribution.
 
   The event at t is drawn at the quantile of 1 - (S(t-) + S(t)) / 2, where S is
   the estimate of Kaplan and Meier, which the censored count in, given X > e as
@@ -134,7 +134,7 @@ def plot_posterior_predictive(
   *,
   seed: Seed,
 ) -> Axes:
-  """Draws the data among data that a posterior predicts.
+  """Draws the data's survival estimate over posterior predictive ones.
 
   From each draw of the posterior a data set of the same size is sampled, with
   the times of entry of the data. What was censored cannot be seen longer there
@@ -193,6 +193,6 @@ def plot_posterior_predictive(
 
 
 def _survival_label(shown: drawing.Range) -> str:
-  """Returns the name of the axis of survival functions."""
+  """Returns the axis label of survival functions."""
   given = f", given > {shown.given:g}" if shown.given > 0.0 else ""
   return f"survival function{given}"

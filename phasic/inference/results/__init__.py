@@ -1,1 +1,1 @@
-"""Results of a fit: estimates, uncertainty, predictions."""
+"""Results of a fit: estimates, uncertainty and predictions."""

@@ -1,4 +1,4 @@
-"""Identifiable and flat directions of an information matrix.
+"""Identified and flat directions of an information matrix.
 
 Information matrices are scaled to a unit diagonal: a rate that only few of many
 observations inform about is identified, if less precisely than others. Along a
@@ -11,18 +11,19 @@ from typing import NamedTuple
 
 import numpy as onp
 
-# A direction whose eigenvalue is below this fraction of the largest one is
-# flat.
+# A direction is flat if its eigenvalue is below this fraction of the largest
+# eigenvalue.
 FLAT = 1e-6
-# A function with more than this share in flat directions is not identified.
+# A function is not identified if more than this fraction of its gradient's norm
+# lies along flat directions.
 SHARE = 0.01
-# Scores below this fraction of the largest count as zero: where two phases have
-# become equal, the score of the split between them is a remainder.
+# Scores below this fraction of the largest one count as zero: between two
+# phases that have become equal, the score is only rounding.
 _NO_SCORE = 3e-6
 
 
 class Known(NamedTuple):
-  """The information about free parameters, in scaled units.
+  """An information matrix, in scaled free parameters, and its flat directions.
 
   Attributes:
     units: the units of the free parameters, (d,).
@@ -42,11 +43,11 @@ class Known(NamedTuple):
     return onp.shape(self.flat)[-1]
 
   def covariance(self, slopes: onp.ndarray) -> onp.ndarray:
-    """Computes the covariance of k functions with slopes (k, d)."""
+    """Computes the covariance of k functions, given gradients (k, d)."""
     return _congruent(self.spread, slopes * self.units)
 
   def standard_errors(self, slopes: onp.ndarray) -> onp.ndarray:
-    """Computes standard errors of functions, NaN if not identified.
+    """Computes standard errors of functions; NaN for those not identified.
 
     Args:
       slopes: slopes in the free parameters, (..., d).
@@ -59,7 +60,7 @@ class Known(NamedTuple):
     return onp.where(loads > SHARE * size, onp.nan, errors)
 
   def bends(self, slopes: onp.ndarray) -> onp.ndarray:
-    """Returns whether the likelihood has curvature along flat directions.
+    """Returns whether the likelihood is curved along the flat directions.
 
     Args:
       slopes: slopes of k functions that are not identified, (k, d).
@@ -80,7 +81,7 @@ def find(
   precision: float,
   runs: onp.ndarray | None = None,
 ) -> Known:
-  """Finds the flat directions, and the covariance along the others.
+  """Finds the flat directions, and the covariance along all others.
 
   Args:
     information: minus the second derivatives of the log likelihood, (d, d).
@@ -90,8 +91,8 @@ def find(
       for none.
   """
   if len(information) == 1:
-    # Nothing compensates for a single parameter; its scores may all be zero, as
-    # those of equal observations are at the maximum.
+    # A single parameter cannot be confounded with others. At the maximum all
+    # its scores may be zero, if all observations are equal.
     outer = onp.abs(information)
   sizes = onp.diag(outer)
   least = max(precision, _NO_SCORE) ** 2
@@ -103,7 +104,7 @@ def find(
     outer[onp.ix_(is_score, is_score)] * units[:, None] * units
   )
   same = values <= FLAT * onp.max(values, initial=0.0)
-  # Along parameters without a score, and along flat directions of the others.
+  # Flat are parameters without a score, and flat combinations of the others.
   identity = onp.eye(len(sizes))
   flat = onp.hstack(
     [
@@ -111,8 +112,8 @@ def find(
       onp.matmul(identity[:, is_score], units[:, None] * vectors[:, same]),
     ]
   )
-  # Without a score the curvature is rounding; parameters are logarithms, so
-  # that one is a large step.
+  # The curvature of parameters without a score is rounding. They are
+  # logarithms, so a unit step is large.
   sizes = onp.maximum(onp.abs(onp.diag(information)), FLAT * sizes)
   units = 1.0 / onp.sqrt(onp.where(is_score, sizes, 1.0))
   flat, rest = _split(flat / units[:, None])
@@ -126,7 +127,7 @@ def find(
 
 
 def _split(columns: onp.ndarray) -> tuple[onp.ndarray, onp.ndarray]:
-  """Returns orthonormal bases of the column space and its complement."""
+  """Returns orthonormal bases of the column space and of its complement."""
   lengths = onp.linalg.norm(columns, axis=0)
   columns = columns[:, lengths > 0] / lengths[lengths > 0]
   basis, sizes, _ = onp.linalg.svd(columns)
@@ -135,5 +136,5 @@ def _split(columns: onp.ndarray) -> tuple[onp.ndarray, onp.ndarray]:
 
 
 def _congruent(matrix: onp.ndarray, basis: onp.ndarray) -> onp.ndarray:
-  """Returns B M B', M in the rows of B."""
+  """Computes B M B', for a matrix M and a basis B."""
   return onp.matmul(onp.matmul(basis, matrix), onp.transpose(basis))

@@ -20,7 +20,7 @@ from phasic.internal.arrays import ArrayLike
 
 
 class Record(NamedTuple):
-  """The record of an optimization.
+  """How an optimization went: convergence, message and counts.
 
   Attributes:
     method: the name of the method, such as "EM" or "L-BFGS-B".
@@ -122,14 +122,14 @@ class Fit(Generic[DistributionT]):
 
   @property
   def num_parameters(self) -> int:
-    """The number of fitted free parameters, with those on the boundary."""
+    """The number of fitted free parameters, including those on the boundary."""
     return coordinates_lib.Coordinates(
       self.structure, self.fixed, self.tied
     ).num_free
 
   @property
   def num_observations(self) -> float:
-    """The sum of the weights."""
+    """The number of observations, the sum of the weights."""
     return total_weight(self.observations)
 
   @property
@@ -162,7 +162,7 @@ class Fit(Generic[DistributionT]):
     return self.num_parameters * size - 2.0 * self.log_likelihood
 
   def _check_sample(self, name: str) -> None:
-    """Raises ValueError where weights sum to one, but not of one observation."""
+    """Raises ValueError if the weights sum to one: they are not counts."""
     total = self.num_observations
     if total < 1.0 + 1e-9 and static.shape(self.observations.lower) != (1,):
       raise ValueError(
@@ -171,7 +171,7 @@ class Fit(Generic[DistributionT]):
       )
 
   def covariance(self) -> tuple[tuple[str, ...], onp.ndarray]:
-    """Returns names of fitted entries and their covariance matrix, (k, k).
+    """Returns the fitted entries' names and their covariance matrix, (k, k).
 
     It is NaN in rows and columns of those that have no standard error.
     """
@@ -180,7 +180,7 @@ class Fit(Generic[DistributionT]):
   def standard_error_of(
     self, f: Callable[..., ArrayLike] | str, *args: object
   ) -> onp.ndarray:
-    """Returns the standard error of a function of the distribution.
+    """Computes the standard error of a function of the distribution.
 
     By the delta method, with exact derivatives, it is sqrt(g' C g) for the
     gradient g and the parameters' covariance C. It is NaN where the data do not

@@ -1,4 +1,4 @@
-"""Data that a posterior predicts, censored and truncated as those observed."""
+"""Posterior predictive data, censored and truncated like the observed data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from phasic.inference.parameters.host_values import host_values
 from phasic.internal import random
 from phasic.internal.arrays import Seed
 
-# The most values that are drawn at once, but at least one data set.
+# The limit on values that are drawn at once; one data set is always drawn.
 _AT_ONCE = 2**18
 
 
@@ -22,7 +22,7 @@ def predicted_survival(
   at: onp.ndarray,
   seed: Seed,
 ) -> onp.ndarray:
-  """Returns estimates of Kaplan and Meier of data from each draw.
+  """Computes Kaplan-Meier estimates of a predicted data set per draw.
 
   Args:
     draws: a distribution with batch shape (draws,).
@@ -70,7 +70,7 @@ def predicted_survival(
 
 
 def _values(draws: Distribution, entry: onp.ndarray, seed: Seed) -> onp.ndarray:
-  """Returns a value after each time of entry from each draw, (draws, n)."""
+  """Samples X given X > entry from each draw, (draws, n)."""
   n = len(entry)
   if onp.all(entry < 0):
     return onp.transpose(host_values("draws", draws.sample(n, seed=seed)))
@@ -80,7 +80,7 @@ def _values(draws: Distribution, entry: onp.ndarray, seed: Seed) -> onp.ndarray:
   left = onp.where(entry[:, None] < 0, 0.0, at_entry)
   left = onp.asarray(left - host_values("draws", spent), draws.dtype)
   found = host_values("draws", draws.quantile_log_survival(left))
-  # Rounding must not give the time of entry itself.
+  # A value must exceed its entry time, also after rounding.
   after = onp.nextafter(start, onp.inf)
   if draws.support.constraint == "nonnegative_integer":
     after = onp.floor(start) + 1.0
@@ -94,7 +94,7 @@ def _censoring_times(
   entry: onp.ndarray,
   shares: onp.ndarray,
 ) -> onp.ndarray:
-  """Returns until when each value can be observed, as `shares`, (draws, n).
+  """Returns censoring times: known ones, or sampled for events, (draws, n).
 
   That is known of the censored. Of events it is drawn, given that it was not
   before, from the estimate of Kaplan and Meier for censoring times; it is inf
@@ -104,7 +104,7 @@ def _censoring_times(
   found = onp.broadcast_to(limits, shares.shape)
   if onp.all(events):
     return found
-  # At equal times events come before censoring.
+  # An event precedes a censoring at the same time.
   left = onp.where(events, onp.nextafter(times, -onp.inf), times)
   known = survival_estimates.product_limit(left, onp.logical_not(events), entry)
   before = _at(known.surv_times, known.surv_prob, left)
@@ -118,6 +118,6 @@ def _censoring_times(
 def _at(
   times: onp.ndarray, survival: onp.ndarray, at: onp.ndarray
 ) -> onp.ndarray:
-  """Returns a survival function that falls at some times."""
+  """Evaluates a step function that estimates a survival function."""
   index = onp.searchsorted(times, at, side="right")
   return onp.append(1.0, survival)[index]

@@ -1,4 +1,4 @@
-"""Standard errors and identifiability of a fit's parameters.
+"""Standard errors and identifiability of fitted parameters.
 
 There are two ways not to have a standard error. On the boundary, an entry is
 zero, and the likelihood falls as it grows, or it is a probability whose
@@ -33,22 +33,23 @@ IDENTIFIED = "identified"
 ZERO = "on the boundary (zero)"
 CERTAIN = "on the boundary (certain)"
 BOUND = "at a bound"
-# Why there is no standard error: the likelihood is the same along a direction;
-# or, to first order, the density of each observation is; or it rises for ever.
+# Why there is no standard error: the likelihood is constant along a direction;
+# each observation's density is, to first order; or it has no maximum.
 FLAT = "not identified (flat likelihood)"
 DEPENDENT = "not identified (dependent scores)"
 ENDLESS = "not identified (no maximum)"
 
-# A free parameter tends to infinity, and its entry to zero for example, if its
-# slope of the mean log likelihood is small but its Newton step is long.
+# A free parameter tends to infinity if the gradient of the mean log likelihood
+# in it is small, but the Newton step is long. Its entry may tend to zero.
 _NO_SLOPE = 1e-3
 _LONG_STEP = 0.1
 
-# At zero the likelihood falls with an entry if the slope of its mean, times
-# what the entry is small next to, is below minus this; else it is rounding.
+# An entry at zero is on the boundary if the gradient of the mean log
+# likelihood, times the entry's scale, is below minus this; otherwise it is
+# flat.
 _FALLS = 1e-8
 
-# Where quantiles are inside of the support, by the name of the method.
+# The open ranges of arguments at which quantiles have derivatives, by method.
 _OPEN_RANGES = {
   "quantile": (0.0, 1.0),
   "quantile_log_cdf": (-onp.inf, 0.0),
@@ -58,7 +59,7 @@ _OPEN_RANGES = {
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Uncertainty:
-  """The uncertainty of the fitted entries.
+  """The uncertainty of a fit: standard errors and statuses of the entries.
 
   Attributes:
     names: the names of the k fitted entries.
@@ -83,7 +84,7 @@ class Uncertainty:
   def standard_error_of(
     self, f: Callable[..., ArrayLike] | str, args: tuple[object, ...]
   ) -> onp.ndarray:
-    """Computes the standard error of a function, see `Fit`."""
+    """Computes a function's standard error, see `Fit.standard_error_of`."""
     _check_values(f, args)
     inner = self._inner
     slopes = derivatives.jacobian(inner, inner.entries, f, args)
@@ -97,7 +98,7 @@ class Uncertainty:
 def _check_values(
   f: Callable[..., ArrayLike] | str, args: tuple[object, ...]
 ) -> None:
-  """Raises ValueError for values at which a method has no derivative.
+  """Raises ValueError for arguments at which a method has no derivative.
 
   At 0 and 1 a quantile is an end of the support, for all parameters.
   """
@@ -180,7 +181,7 @@ def assess(
 def _reasons(
   known: directions.Known, slopes: onp.ndarray, runs: onp.ndarray
 ) -> onp.ndarray:
-  """Returns why entries are not identified, (k,).
+  """Returns the reason why each entry is not identified, (k,).
 
   Args:
     known: the information about the free parameters.
@@ -197,7 +198,7 @@ def outer_products(
   inner: coordinates_lib.Coordinates,
   observations: observations_lib.Observations,
 ) -> onp.ndarray:
-  """Sums the outer products of the scores in free parameters, (d, d)."""
+  """Computes the sum of the scores' outer products, (d, d)."""
   _, _, known = observation_values(observations)
   slopes = derivatives.scores(inner, inner.entries, observations)
   slopes = onp.matmul(slopes, inner.jacobian(inner.entries))
@@ -208,7 +209,7 @@ def outer_products(
 
 
 def precision(inner: coordinates_lib.Coordinates) -> float:
-  """Returns the rounding error of a score, relative to the largest."""
+  """Returns a score's rounding error, relative to the largest score."""
   return 1e3 * static.finfo_eps(inner.distribution.dtype)
 
 
@@ -216,7 +217,7 @@ def _slopes_and_information(
   inner: coordinates_lib.Coordinates,
   observations: observations_lib.Observations,
 ) -> tuple[onp.ndarray, onp.ndarray]:
-  """Computes the gradient and minus the Hessian, (d,) and (d, d).
+  """Computes the gradient (d,) and minus the Hessian (d, d).
 
   Both are in the free parameters.
   """
@@ -232,9 +233,9 @@ def _of_parameters(
   jacobian: onp.ndarray,
   known: directions.Known,
 ) -> dict[str, onp.ndarray]:
-  """Returns standard errors of the parameters' arrays, by path."""
+  """Returns standard errors in the shapes of the parameters, by path."""
   found: dict[str, onp.ndarray] = {}
-  # The last row, for entries that are not fitted, is zero.
+  # The last row is zero, for entries that are not fitted.
   padded = onp.zeros((len(inner.all_entries) + 1, onp.shape(jacobian)[-1]))
   padded[inner.indices] = jacobian
   fitted = onp.append(

@@ -1,1 +1,1 @@
-"""Compares fits and chooses the number of phases."""
+"""Comparison of fits, and the choice of the number of phases."""

@@ -1,4 +1,4 @@
-"""Adds a phase to a fitted Coxian, for the next fit."""
+"""Adds a phase to a Coxian, as starts for the next fit."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as onp
 from phasic.distributions.families import coxian
 from phasic.inference.parameters.host_values import host_values
 
-# The rate of a start where the fit has zero, relative to the inverse mean.
+# The least rate of a start, relative to the inverse mean: it replaces zeros.
 _LEAST = 1e-2
-# The rate of a new phase relative to the largest rate, or to the rate of the
-# next phase; and the fraction of it that exits.
+# The rate of a new phase, relative to the largest total rate or to the next
+# phase's; and the fraction of it that leads to absorption.
 _FAST = 1.5
 _TWIN = 1.3
 _LEAVES = 0.05
 
 
 def add_phase(dist: coxian.Coxian) -> list[coxian.Coxian]:
-  """Returns Coxians with one more phase, as starts near a smaller Coxian.
+  """Returns Coxians with one more phase that are close to a given Coxian.
 
   Each start has a new phase with a small exit rate at one position of the
   chain. The phase is fast, or about as fast as the next one. The best fit from

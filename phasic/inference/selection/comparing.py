@@ -1,4 +1,4 @@
-"""Compares fits: likelihood ratio tests and information criteria."""
+"""Comparison of fits: likelihood ratio tests and information criteria."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class LikelihoodRatio(NamedTuple):
 
 
 def likelihood_ratio(smaller: fits.Fit, larger: fits.Fit) -> LikelihoodRatio:
-  """Compares two fits to the same data, the first a case of the second.
+  """Tests a model against a larger one that contains it, on the same data.
 
   The statistic is about chi-square distributed if the smaller model is true, as
   long as its distribution lies inside the larger model, and is identified in
@@ -133,7 +133,7 @@ def _chi_square_tail(x: float, degrees: int) -> float:
 
 
 class Choice(NamedTuple, Generic[DistributionT]):
-  """Fits of several sizes.
+  """Fits with several numbers of phases, and the best one.
 
   Attributes:
     best: the one with the least criterion.
@@ -154,7 +154,7 @@ def choose_num_phases(
   criterion: str = "bic",
   **options: Unpack[mle.FitOptions],
 ) -> Choice[DistributionT]:
-  """Returns fits with several numbers of phases, and the best of them.
+  """Fits several numbers of phases, and chooses by an information criterion.
 
   Args:
     start: takes a number of phases, returns a distribution to start from, such

@@ -1,4 +1,4 @@
-"""Makes starts for acyclic chains from mixtures of two Erlang distributions."""
+"""Starts for acyclic chains, from mixtures of two Erlang distributions."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from phasic.inference.starts import initial_guess
 from phasic.internal import static
 from phasic.internal.arrays import Integer
 
-# Factors of the rate of the first branch; the second has the inverse.
+# Factors of the first branch's rate; the second gets the inverse factor.
 _FACTORS = (0.5, 2.0)
-# The least mass of a start, and the least relative distance of rates.
+# The least mass of a phase, and the relative distance between rates.
 _LEAST = 1e-2
 _APART = 0.02
 
@@ -25,7 +25,7 @@ _APART = 0.02
 def hyper_erlang_starts(
   observations: observations_lib.Observations, num_phases: Integer
 ) -> list[acyclic_phase_type.AcyclicPhaseType]:
-  """Returns starts for acyclic chains, near mixtures of two Erlangs.
+  """Returns acyclic chains near fitted mixtures of two Erlangs, as starts.
 
   Each split of the phases into two branches gives a mixture with three free
   parameters, whose fit is quick. A fit of an acyclic chain that starts there
@@ -79,7 +79,7 @@ def _fit(
   mean: float,
   factor: float,
 ) -> fits.Fit[hyper_erlang.HyperErlang]:
-  """Fits a mixture of two branches with given numbers of phases."""
+  """Fits a mixture of two Erlangs with given numbers of phases."""
   dtype = static.dtype_name(observations.lower)
   rates = onp.asarray(counts) / mean * onp.asarray([factor, 1.0 / factor])
   start = hyper_erlang.HyperErlang(

@@ -1,4 +1,4 @@
-"""Checks that models are nested, for the likelihood ratio test."""
+"""Checks that one model contains another, for the likelihood ratio test."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from phasic.inference.results import directions
 from phasic.inference.results import fits
 from phasic.inference.results import uncertainty
 
-# The relative error within which a value counts as equal to a fixed one.
+# Values with a smaller relative difference count as equal.
 _NEAR = 1e-6
 
 
 def why_irregular(smaller: fits.Fit, larger: fits.Fit) -> str:
-  """Returns why the likelihood ratio is not asymptotically chi-square.
+  """Returns why the likelihood ratio is not asymptotically chi-square, or "".
 
   It is chi-square if the smaller distribution lies inside the larger model, not
   on its boundary, and is identified in it: the scores of all entries of the
@@ -69,7 +69,7 @@ def _check_nested(
   entries: onp.ndarray,
   blocks: Mapping[str, entry_blocks.Block],
 ) -> None:
-  """Raises ValueError if the smaller model violates the larger one."""
+  """Raises ValueError if the larger model does not contain the smaller one."""
   for path, table in larger_model.tables.items():
     index, base = onp.ravel(table.index), onp.ravel(table.base)
     predicted = onp.where(index >= 0, onp.append(entries, 0.0)[index], base)

@@ -1,1 +1,1 @@
-"""Initial guesses for fits, from the data."""
+"""Initial guesses for fits, and checks of starts and data."""

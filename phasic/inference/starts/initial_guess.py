@@ -1,4 +1,4 @@
-"""Distributions to start a fit from."""
+"""Distributions that a fit can start from."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ from phasic.internal import static
 from phasic.internal.arrays import Integer
 
 _FORMS = ("acyclic", "coxian", "general", "hyper-erlang", "hyperexponential")
-# Rates are spread over this factor below and above their mean.
+# Rates are spaced geometrically from 1 / this to this.
 _SPREAD = 4.0
-# The least rate, relative to the smallest number; the largest is the inverse.
+# The least scale factor of rates, relative to the smallest normal number; its
+# inverse is the largest one.
 _LEAST = 1e8
-# Fits keep a number for each pair of phases.
+# Fits need memory for each pair of phases.
 _MOST_PHASES = 4096
 
 
@@ -83,7 +84,7 @@ def initial_guess(
   num_phases: Integer,
   form: str = "acyclic",
 ) -> absorption_time.AbsorptionTime:
-  """Returns a distribution with about the mean of the data, to start a fit.
+  """Returns a distribution with the mean of the data, as a start for a fit.
 
   Its rates are near each other, and all different, so that no two phases are
   exchangeable, which an optimizer could not change.
@@ -155,13 +156,13 @@ def initial_guess(
 
 
 def _exits(rates: onp.ndarray) -> onp.ndarray:
-  """Returns the exits of a Coxian, a fifth of each rate and all of the last."""
+  """Returns exit rates of a Coxian: a fifth of each rate, all of the last."""
   last = onp.arange(len(rates)) == len(rates) - 1
   return onp.where(last, rates, 0.2 * rates)
 
 
 def _scaled(dist: DistributionT, factor: float) -> DistributionT:
-  """Returns a distribution with all rates times a factor."""
+  """Multiplies all rates of a distribution by a factor."""
   names = ("rates", "progression_rates", "exit_rates", "subgenerator")
   arrays = dist.parameters
   return dist.copy(
@@ -174,9 +175,9 @@ def _scaled(dist: DistributionT, factor: float) -> DistributionT:
 
 
 def mean_of(observations: observations_lib.Observations) -> float:
-  """Estimates the mean of an exponential distribution from interval ends."""
+  """Estimates the mean of an exponential distribution from the observations."""
   lower, upper, weights = observation_values(observations)
-  # Half of the relative weights, so that no sum overflows.
+  # The weights are normalized so that no sum overflows.
   weights = weights / max(float(onp.max(weights)), 1e-300) / len(weights)
   ended = upper < onp.inf
   middle = onp.maximum(lower, 0.0)

@@ -1,4 +1,4 @@
-"""Acyclic phase-types with given moments."""
+"""Acyclic phase-type distributions with given moments."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from phasic.inference.parameters.host_values import number
 from phasic.inference.parameters.host_values import whole_number
 from phasic.internal.arrays import Integer
 
-# The most phases if `num_phases` is not given.
+# The limit on the number of phases if `num_phases` is not given.
 _MOST_PHASES = 1000
-# Of moments, relative to what they would be if all times were equal: fourth
-# powers of larger ones are above all numbers.
+# The limit on normalized moments, which are one if all times are equal: fourth
+# powers of larger ones overflow.
 _LARGEST_RATIO = 1e60
-# Smaller numbers lose digits.
+# Numbers below this are subnormal: they have fewer digits.
 _TINY = float(onp.finfo(onp.float64).tiny)
-# The relative error that the last moment may have.
+# The tolerated relative error of the moments.
 _TOLERANCE = 1e-9
 
-# The probability of what may be skipped, the rate of the single phase and of
-# the others, and whether the single one is first.
+# The probability that the first part is not skipped, the rates of the single
+# phase and of the others, and whether the single phase comes first.
 _Phases = tuple[float, float, float, bool]
 
 
@@ -35,7 +35,7 @@ def match_moments(
   *,
   num_phases: Integer | None = None,
 ) -> acyclic_phase_type.AcyclicPhaseType | erlang.Erlang:
-  """Returns an acyclic phase-type distribution with two or three raw moments.
+  """Returns an acyclic phase-type distribution with given raw moments.
 
   It has as few phases as the moments allow: with two of them n phases for a
   squared coefficient of variation of at least 1 / n, with three those of the
@@ -79,7 +79,7 @@ def match_moments(
   mean, second = float(mean), float(second)
   divisors = {"mean": mean} | ({} if third is None else {"second": second})
   for name, moment in divisors.items():
-    # They are divided by the product.
+    # Moments are divided by these products.
     if not _TINY <= moment * mean < math.inf:
       raise ValueError(
         f"{name} is {moment:g}, and {name} * mean is beyond all numbers: give "
@@ -120,7 +120,7 @@ def match_moments(
 def _of_two(
   mean: float, n2: float, num_phases: int | None
 ) -> acyclic_phase_type.AcyclicPhaseType | erlang.Erlang:
-  """Returns an Erlang whose first stages may be skipped, of two moments."""
+  """Returns a chain with two moments: stages that may be skipped, then one."""
   squared_cv = n2 - 1.0
   least = max(math.ceil((1.0 / squared_cv) * (1.0 - 1e-12)), 1)
   n = least if num_phases is None else num_phases
@@ -137,7 +137,7 @@ def _of_two(
   if abs(squared_cv * n - 1.0) <= 1e-12:
     return erlang.Erlang(n, n / mean)
   n = max(n, 2)
-  # All phases with probability p, else only the last.
+  # A path has all phases with probability p, otherwise only the last.
   p = 1.0 / (squared_cv + 1.0 + (squared_cv - 1.0) / (n - 1))
   rate = p * n / mean
   return _sorted_form(
@@ -146,7 +146,7 @@ def _of_two(
 
 
 def _is_erlang(n2: float, n3: float) -> bool:
-  """Returns whether normalized moments belong to an Erlang distribution."""
+  """Returns whether normalized moments are those of an Erlang distribution."""
   n = round(1.0 / (n2 - 1.0))
   if n < 1:
     return False
@@ -155,7 +155,7 @@ def _is_erlang(n2: float, n3: float) -> bool:
 
 
 def _is_possible(n2: float, n3: float, n: int) -> bool:
-  """Returns whether n phases can have these moments, see table 1."""
+  """Returns whether n phases can have these normalized moments (table 1)."""
   if n < 2 or n2 < (n + 1.0) / n:
     return False
   lowest = (n + 1.0) / n * n2
@@ -182,7 +182,7 @@ def _is_possible(n2: float, n3: float, n: int) -> bool:
 def _of_three(
   mean: float, n2: float, n3: float, n: int
 ) -> acyclic_phase_type.AcyclicPhaseType:
-  """Returns n phases with a mean and two normalized moments."""
+  """Returns a chain of n phases with a mean and two normalized moments."""
   candidates = _after(n2, n3, n) + _before(n2, n3, n)
   best, least = None, math.inf
   for p, single, others, is_first in candidates:
@@ -210,7 +210,7 @@ def _of_three(
 
 
 def _after(n2: float, n3: float, n: int) -> list[_Phases]:
-  """Returns an Erlang that may be skipped before one phase, mean one."""
+  """Returns chains with mean one: a skippable Erlang, then a single phase."""
   inner = 12.0 * n2 * n2 * (n + 1.0) + 16.0 * n3 * (n + 1.0)
   inner = inner + n2 * (n * (n3 - 15.0) * (n3 + 1.0) - 8.0 * (n3 + 3.0))
   if inner < 0:
@@ -230,7 +230,7 @@ def _after(n2: float, n3: float, n: int) -> list[_Phases]:
 
 
 def _before(n2: float, n3: float, n: int) -> list[_Phases]:
-  """Returns Erlangs after one phase that may be skipped, mean one."""
+  """Returns chains with mean one: a skippable phase, then an Erlang."""
   c4 = n2 * (3.0 * n2 - 2.0 * n3) * (n - 1.0) ** 2
   c3 = 2.0 * n2 * (n3 - 3.0) * (n - 1.0) ** 2
   c2 = 6.0 * (n - 1.0) * (n - n2)
@@ -261,7 +261,7 @@ def _error(
   n: int,
   wanted: tuple[float, float, float],
 ) -> float:
-  """Computes the relative errors of moments.
+  """Computes the largest relative error of three moments.
 
   The sum is of an exponential time and of one with n - 1 stages, of which one
   or the other comes with probability p.
@@ -288,7 +288,7 @@ def _error(
 def _sorted_form(
   masses: list[float], rates: list[float]
 ) -> acyclic_phase_type.AcyclicPhaseType:
-  """Returns phases in series that are entered at one of them.
+  """Returns the distribution of phases in series, in canonical form CF1.
 
   Its form is canonical: rates ascend.
   """

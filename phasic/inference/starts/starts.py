@@ -1,4 +1,4 @@
-"""Checks of the data and the start of a fit."""
+"""Checks of the data, the options and the start of a fit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from phasic.internal.arrays import Integer
 def check_data(
   dist: Distribution, observations: observations_lib.Observations, num_free: int
 ) -> None:
-  """Raises ValueError for data under which no fit has a maximum.
+  """Raises ValueError if the likelihood of the data has no maximum.
 
   Args:
     dist: the start.
@@ -82,7 +82,7 @@ def check_data(
 def check_options(
   num_starts: Integer, seed: Integer, max_steps: Integer, tolerance: float
 ) -> None:
-  """Raises unless these can be options of a search."""
+  """Raises unless the options of an optimization are valid."""
   for name, x, least in (
     ("num_starts", num_starts, 1),
     ("seed", seed, 0),
@@ -98,9 +98,9 @@ def check_start(
   entries: onp.ndarray,
   observations: observations_lib.Observations,
 ) -> None:
-  """Raises ValueError where the likelihood is zero or unknown at a start."""
+  """Raises ValueError if the likelihood at a start is zero or NaN."""
   dist = where.of(entries)
-  # Raises for a parameter outside of its domain.
+  # This raises for parameters outside of their domains.
   dist.copy(validate_args=True)
   value = derivatives.log_likelihood(where, entries, observations)
   if onp.isfinite(value):
@@ -129,7 +129,7 @@ def check_slopes(
   entries: onp.ndarray,
   observations: observations_lib.Observations,
 ) -> None:
-  """Raises ValueError if the gradient at a start is not finite."""
+  """Raises ValueError if the gradient at the start is not finite."""
   inner = where.restricted(entries, entries > 0)
   _, slopes = derivatives.value_and_gradient(inner, inner.entries, observations)
   with onp.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""Rules of observations, and their error messages."""
+"""Rules that observations must meet, and their error messages."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.model import value_rules
 
-# The order of the arrays.
+# The arrays of observations, in this order.
 NAMES = ("lower", "upper", "weights", "entry", "cause")
 
 
 def aligned(arrays: Mapping[str, Array | None]) -> dict[str, Any]:
-  """Returns the arrays in their common shape (..., n)."""
+  """Broadcasts the arrays to their common shape (..., n)."""
   shapes = {
     name: static.shape(x) for name, x in arrays.items() if x is not None
   }
@@ -30,7 +30,7 @@ def aligned(arrays: Mapping[str, Array | None]) -> dict[str, Any]:
     raise ValueError(f"shapes do not broadcast: {listed}") from None
   if not shape:
     raise ValueError("lower is a scalar: observations have shape (..., n)")
-  # Dynamic sizes cannot be compared.
+  # Sizes that are dynamic cannot be compared.
   known = all(isinstance(d, int) for own in shapes.values() for d in own)
   found = {
     name: x
@@ -43,7 +43,7 @@ def aligned(arrays: Mapping[str, Array | None]) -> dict[str, Any]:
 
 
 def checked(arrays: dict[str, Any]) -> dict[str, Any]:
-  """Returns the arrays, checked.
+  """Returns the arrays after checks of their values.
 
   Raises:
     ValueError: a value breaks a rule; see `checks.check` for what happens while
@@ -65,7 +65,7 @@ def checked(arrays: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_known(arrays: Mapping[str, Any], told: Mapping[str, str]) -> None:
-  """Raises ValueError for a value on the host that breaks a rule.
+  """Raises ValueError for invalid values in host arrays.
 
   Args:
     arrays: by `NAMES`; `upper` may be None for `lower`.
@@ -87,7 +87,7 @@ def _rules(
   entry: Array | None,
   cause: Array | None,
 ) -> list[tuple[str, Array, str]]:
-  """Returns the checked arrays, masks of valid values, and rules.
+  """Returns the name, mask of valid values, and text of each rule.
 
   The arrays are the host's or traced ones: only operators are used.
   """
@@ -128,7 +128,7 @@ def _rules(
 
 
 def check_counts(lower: Array, upper: Array | None) -> None:
-  """Raises ValueError if a known value of a discrete distribution is not whole."""
+  """Raises ValueError if a count that is known exactly is not whole."""
   known = static.concrete(lower)
   ends = known if upper is None else static.concrete(upper)
   if known is None or ends is None:
@@ -139,7 +139,7 @@ def check_counts(lower: Array, upper: Array | None) -> None:
 
 
 def check_causes(cause: Array, causes: tuple[str | None, ...]) -> None:
-  """Raises ValueError if a known number is none of a cause."""
+  """Raises ValueError if a concrete index of a cause is out of range."""
   known = static.concrete(cause)
   if known is not None:
     rule = f"there are {len(causes)} causes, {causes}"

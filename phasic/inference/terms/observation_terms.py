@@ -1,4 +1,4 @@
-"""Log likelihoods of observations, one by one, of any distribution."""
+"""Log likelihoods of single observations under any distribution."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from phasic.math.model.model_types import Model
 
 
 class KernelCall(NamedTuple):
-  """Pairs of ends that one call of the kernel takes.
+  """The arguments of one kernel call: a chain and interval ends.
 
   Attributes:
     model: the four arguments of a chain.
@@ -41,7 +41,7 @@ def log_likelihood_terms(
   entry: Array | None,
   cause: Array | None,
 ) -> Array:
-  """Returns log P(observation | X > entry), (..., n), without weights.
+  """Computes log P(observation | X > entry), (..., n), without weights.
 
   Observations and what they are conditional on are pairs of times of one call
   of the kernel, if the distribution is made of a chain. Each cause that may be
@@ -70,7 +70,7 @@ def find_events(
   entry: Array | None,
   cause: Array | None,
 ) -> tuple[distribution_lib.Distribution, chain_events.ChainEvents | None]:
-  """Returns the distribution beside observations, and events of its chain.
+  """Broadcasts a distribution to observations; returns its chain's events too.
 
   Raises:
     TypeError: there are causes, and the distribution is none of a graph.
@@ -99,7 +99,7 @@ def find_events(
 def calls(
   events: chain_events.ChainEvents, cause: Array | None
 ) -> list[KernelCall]:
-  """Returns the calls for events; conditions are in the first one."""
+  """Returns kernel calls: all events and conditions, then those by cause."""
   chain = events.chain
   own = None if cause is None else cause < 0
   lower, upper = _of(events, own)
@@ -118,7 +118,7 @@ def calls(
 def _of(
   events: chain_events.ChainEvents, own: Array | None
 ) -> tuple[Array, Array]:
-  """Returns ends of the events of one call; others become certain events."""
+  """Returns interval ends for one call; other events become certain ones."""
   if own is None:
     return events.lower, events.upper
   lower = np.where(own, events.lower, -1.0)
@@ -128,16 +128,16 @@ def _of(
 def combined(
   events: chain_events.ChainEvents, cause: Array | None, values: Sequence[Array]
 ) -> Array:
-  """Returns log likelihoods, (..., n), of the values of the calls."""
+  """Combines the results of the kernel calls to log likelihoods, (..., n)."""
   found = values[0]
   if events.given is not None:
     n = static.shape(events.lower)[-1]
     found, given = found[..., :n], found[..., n:]
   if cause is not None:
-    # A censored observation has no cause.
+    # A right-censored observation has no cause.
     seen = np.logical_not(events.upper == math.inf)
     known = (cause < 0) | (seen & (cause < len(values) - 1))
-    # A factor, so that unknown values have NaN derivatives too.
+    # Multiplies rather than selects: unknown values have NaN derivatives too.
     found = found * np.where(known, np.ones_like(found), math.nan)
     for number, value in enumerate(values[1:]):
       found = np.where((cause == number) & seen, value, found)
@@ -147,14 +147,14 @@ def combined(
 
 
 def evaluate(call: KernelCall, discrete: bool) -> Array:
-  """Returns log probabilities of the pairs of ends of a call."""
+  """Computes the log probabilities of the intervals of one kernel call."""
   return of_model(call.model, call.lower, call.upper, discrete)
 
 
 def of_model(
   model: Model, lower: Array, upper: Array | None, discrete: bool
 ) -> Array:
-  """Returns log probabilities of pairs of ends, of a chain's arguments."""
+  """Computes the log probabilities of intervals under a chain."""
   initial_probs, matrix, exits, prob_zero = model
   if discrete:
     return discrete_observations.log_likelihood_terms(
@@ -176,7 +176,7 @@ def of_model(
 
 
 def joined(x: Array, y: Array) -> Array:
-  """Returns two arrays behind each other on the last axis."""
+  """Concatenates two arrays on the last axis, broadcast to one batch."""
   shapes = static.shape(x)[:-1], static.shape(y)[:-1]
   batch = static.broadcast_shapes(*shapes)
   parts = [np.broadcast_to(z, (*batch, static.shape(z)[-1])) for z in (x, y)]
