@@ -1,4 +1,4 @@
-"""Functions of one's own with both Jacobian products, as ops of the backend."""
+"""Makes your own functions differentiable ops of the backend."""
 
 from phasic.binding.array_rules import ArrayCode
 from phasic.binding.array_rules import array_code

@@ -14,7 +14,7 @@ from phasic.internal.native import host_results
 from phasic.internal.native import native_ops
 from phasic.internal.native import native_shapes
 
-# The number of keyword arguments for which a bound function is cached.
+# The cache size of a bound function: its calls differ by keyword arguments.
 MAX_MADE = 1024
 _BATCHINGS = {"sequential": None, "expand": host_functions.expand}
 
@@ -22,7 +22,7 @@ _BATCHINGS = {"sequential": None, "expand": host_functions.expand}
 def host_function(
   what: str, f: Callable[..., object], name: str | None, batching: str
 ) -> host_functions.HostFunction:
-  """Checks a function that will be bound.
+  """Checks a function to be bound, and returns it as a `HostFunction`.
 
   Args:
     what: the argument's name, for messages.
@@ -46,13 +46,13 @@ def host_function(
 
 
 def check_callable(what: str, f: object) -> None:
-  """Raises TypeError unless something can be called."""
+  """Raises TypeError unless the argument is callable."""
   if not callable(f):
     raise TypeError(f"{what} is {type(f).__name__}: it must be a function")
 
 
 def key(name: str, options: Mapping[str, object]) -> static_options.Options:
-  """Returns keyword arguments as a key of a dictionary.
+  """Converts keyword arguments to a hashable key.
 
   Raises:
     TypeError: one of them is not hashable.
@@ -69,7 +69,7 @@ def key(name: str, options: Mapping[str, object]) -> static_options.Options:
 
 
 def count(name: str, value: int) -> int:
-  """Returns a number of arguments, checked.
+  """Checks a number of arguments, and returns it as an int.
 
   Raises:
     TypeError: it is not an integer.
@@ -83,7 +83,7 @@ def count(name: str, value: int) -> int:
 
 
 def positions(name: str, values: Sequence[int]) -> tuple[int, ...]:
-  """Returns positions of arguments, checked.
+  """Checks positions of arguments, and returns them as a tuple.
 
   Raises:
     TypeError: it is not a sequence of integers.
@@ -94,7 +94,7 @@ def positions(name: str, values: Sequence[int]) -> tuple[int, ...]:
 
 
 def check_sequence(name: str, values: object, what: str) -> None:
-  """Raises TypeError unless it is a tuple or a list."""
+  """Raises TypeError unless an argument is a tuple or a list."""
   if not isinstance(values, (tuple, list)):
     raise TypeError(f"{name} is {values!r}: it must be a tuple or list {what}")
 
@@ -102,7 +102,7 @@ def check_sequence(name: str, values: object, what: str) -> None:
 def check_positions(
   function: str, name: str, values: Sequence[int], num_args: int
 ) -> None:
-  """Raises ValueError unless a call has arguments at all positions."""
+  """Raises ValueError unless positions are below the number of arguments."""
   for i, value in enumerate(values):
     if value >= num_args:
       raise ValueError(
@@ -114,7 +114,7 @@ def check_positions(
 def check_unmasked(
   function: str, args: Sequence[object], what: str = "argument"
 ) -> None:
-  """Raises TypeError for masked arrays, whose masks would be lost."""
+  """Raises TypeError for masked arrays, whose masks would be ignored."""
   for i, arg in enumerate(args):
     for x in autodiff.flatten(arg)[0]:
       host_results.check_unmasked(function, f"{what} {i}", x)
@@ -153,7 +153,7 @@ def check_derivative(rule: str, found: Any, like: Any, what: str) -> None:
 
 
 def as_tuple(f: Callable[..., Any]) -> Callable[..., Any]:
-  """Returns a function whose result is a tuple, of one where it is none."""
+  """Wraps a function so that a result that is not a tuple becomes one."""
 
   def wrapped(*args: Any, **options: Any) -> Any:
     result = f(*args, **options)

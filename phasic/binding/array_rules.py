@@ -1,4 +1,4 @@
-"""Rules of derivatives in the backend's own array code."""
+"""Derivative rules that are written in the backend's array code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _R = TypeVar("_R")
 
 
 def array_code(rule: Callable[_P, _R]) -> ArrayCode[_P, _R]:
-  """Marks a rule of `bind` as one in the backend's own array code.
+  """Marks a derivative rule of `bind` as array code of the backend.
 
   Such a rule is traced with the program that asks for the derivative, is called
   with the backend's arrays, and is differentiated in its turn. It may call
@@ -43,7 +43,7 @@ def array_code(rule: Callable[_P, _R]) -> ArrayCode[_P, _R]:
 
 @dataclasses.dataclass(frozen=True)
 class ArrayCode(Generic[_P, _R]):
-  """A rule in array code, see `array_code`.
+  """A derivative rule in the backend's array code, see `array_code`.
 
   Attributes:
     rule: the rule.
@@ -52,5 +52,5 @@ class ArrayCode(Generic[_P, _R]):
   rule: Callable[_P, _R]
 
   def __call__(self, /, *args: _P.args, **options: _P.kwargs) -> _R:
-    """Calls the rule."""
+    """Calls the rule with the given arguments."""
     return self.rule(*args, **options)

@@ -1,4 +1,4 @@
-"""Functions of NumPy arrays as differentiable ops."""
+"""Binds functions of NumPy arrays as differentiable ops."""
 
 from __future__ import annotations
 
@@ -93,14 +93,15 @@ def bind(
   return BoundFunction(function, abstract, jvp, vjp, fixed)
 
 
-# A rule of derivatives: a function of NumPy arrays, array code or bound.
+# A derivative rule: a function of NumPy arrays, array code, or a bound
+# function.
 Rule: TypeAlias = (
   Callable[..., object] | host_functions.HostFunction | host_functions.Missing
 )
 
 
 class BoundFunction:
-  """A bound function, see `bind`; call it like the function."""
+  """A bound function, see `bind`; call it as you would call the function."""
 
   def __init__(
     self,
@@ -110,7 +111,7 @@ class BoundFunction:
     vjp: Rule | None,
     nondifferentiable: tuple[int, ...],
   ):
-    """Stores the arguments of `bind`; rules may be host functions."""
+    """Stores the arguments of `bind`; rules may be host functions too."""
     self._function = function
     self._abstract = abstract
     self._nondifferentiable = nondifferentiable
@@ -122,14 +123,14 @@ class BoundFunction:
 
   @property
   def name(self) -> str:
-    """The name of the function in messages."""
+    """The name of the function, for messages."""
     return self._function.name
 
   def __repr__(self) -> str:
     return f"<{type(self).__name__} {self.name}>"
 
   def __call__(self, /, *args: Structure, **options: Hashable) -> Result:
-    """Returns the function's result."""
+    """Evaluates the function."""
     arguments.check_positions(
       self.name, "nondifferentiable", self._nondifferentiable, len(args)
     )
@@ -148,7 +149,7 @@ class BoundFunction:
     /,
     **options: Hashable,
   ) -> Result:
-    """Returns f'(args) tangents, by the forward rule.
+    """Computes the Jacobian-vector product f'(args) tangents, by rule `jvp`.
 
     Raises:
       NotImplementedError: there is no such rule.
@@ -170,7 +171,7 @@ class BoundFunction:
     /,
     **options: Hashable,
   ) -> tuple[Result, ...]:
-    """Returns f'(args)^T cotangent, by the reverse rule, as a tuple.
+    """Computes the cotangents f'(args)^T cotangent, a tuple, by rule `vjp`.
 
     It has None for arguments that are integers or nondifferentiable.
 
@@ -196,7 +197,8 @@ class BoundFunction:
     rules = (self._vjp, self._jvp)
     return self._linear(rules, self._cotangent_like, at, along, options)
 
-  # Bound methods are equal in all calls, so that backends can cache by them.
+  # These are methods because bound methods of an object compare equal: backends
+  # can cache by them.
   def _tangent_like(
     self, args: Sequence[Structure], tangents: Structure, /, **options: Hashable
   ) -> Any:
@@ -222,7 +224,7 @@ class BoundFunction:
     along: Structure,
     options: Mapping[str, Hashable],
   ) -> Any:
-    """Calls a rule on the host, whose transpose the other one is."""
+    """Calls the first rule, on the host; the second one is its transpose."""
     function, other = rules
     if not isinstance(
       other, (host_functions.HostFunction, host_functions.Missing)
@@ -236,14 +238,14 @@ class BoundFunction:
     )
 
   def _floating(self, args: Sequence[Structure]) -> tuple[Any, ...]:
-    """Replaces arguments without a derivative by None."""
+    """Replaces nondifferentiable arguments and integers by None."""
     fixed = self._nondifferentiable
     return tuple(
       None if i in fixed else _floating(x) for i, x in enumerate(args)
     )
 
   def _rule(self, what: str, rule: Rule | None) -> Any:
-    """Returns a rule as a function of the host; bound functions stay."""
+    """Returns a rule in the form in which it is called, or `Missing`."""
     if rule is None:
       mode = "forward" if what == "jvp" else "reverse"
       return host_functions.Missing(
@@ -267,7 +269,7 @@ class BoundFunction:
     return not_differentiable.attach(advice, autodiff.stop_gradient(x), x)
 
   def _make(self, key: static_options.Options) -> Callable[..., Any]:
-    """Returns the function with its rules, for some keyword arguments."""
+    """Makes the differentiable function for given keyword arguments."""
     options = static_options.thaw(key)
 
     def call(*args: Any) -> Any:
@@ -285,7 +287,8 @@ class BoundFunction:
     def call_jvp(args: Any, tangents: Any) -> Any:
       result, moved = made(*args), self.jvp(args, tangents, **options)
       rule = f"jvp of {self.name}"
-      # Also for host functions, whose results are only known to fit zeros.
+      # Host functions are checked too: so far their results only broadcast to
+      # zeros.
       arguments.check_derivative(rule, moved, _floating(result), "the result")
       return result, moved
 
@@ -301,14 +304,14 @@ class BoundFunction:
 
 
 class _Reverse(BoundFunction):
-  """A reverse rule whose transpose in the cotangent is the forward rule.
+  """A `vjp` rule whose derivative in the cotangent is the `jvp` rule.
 
   Its own reverse rule would do, but for derivatives of that: backends that make
   forward mode of reverse mode, as TensorFlow does, take them for second order.
   """
 
   def __init__(self, rule: BoundFunction, forward: BoundFunction):
-    """Keeps both rules."""
+    """Stores the bound functions of both rules."""
     super().__init__(
       rule._function,
       rule._abstract,
@@ -325,13 +328,13 @@ class _Reverse(BoundFunction):
     /,
     **options: Hashable,
   ) -> tuple[Result, ...]:
-    """Returns the cotangents of the arguments and of the cotangent."""
+    """Computes the cotangents of the arguments and of the cotangent."""
     found = super().vjp(args, cotangent, **options)
     return found[0], self._forward(args[0], _floating(cotangent), **options)
 
 
 def _are_bound_once(jvp: Rule, vjp: Rule) -> bool:
-  """Returns whether rules are bound, and have reverse rules on the host."""
+  """Returns whether both rules are bound functions with host `vjp` rules."""
   return all(
     isinstance(rule, BoundFunction)
     and isinstance(rule._vjp, host_functions.HostFunction)
@@ -340,7 +343,7 @@ def _are_bound_once(jvp: Rule, vjp: Rule) -> bool:
   )
 
 
-# Rules that are used unchanged.
+# The types of rules that are used as they are.
 _RULES = (
   BoundFunction,
   linear.MultilinearFunction,
@@ -350,7 +353,7 @@ _RULES = (
 
 
 def _floating(tree: Structure) -> Any:
-  """Returns a tree with None in the place of integers."""
+  """Replaces the integers in a structure by None."""
   leaves, make = autodiff.flatten(tree)
   return make([x if host_calls.is_differentiable(x) else None for x in leaves])
 
@@ -358,7 +361,7 @@ def _floating(tree: Structure) -> Any:
 def _dropping(
   rule: Callable[..., Sequence[object]], dropped: tuple[int, ...]
 ) -> Callable[..., Sequence[object]]:
-  """Returns a reverse rule with None for some of the arguments."""
+  """Wraps a `vjp` rule to return None for some of the arguments."""
   if not dropped:
     return rule
 

@@ -1,4 +1,4 @@
-"""JAXbind's functions `f(out, args, kwargs_dump)` as functions of arrays."""
+"""Converts JAXbind's callbacks `f(out, args, kwargs_dump)` to functions."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from phasic.internal import static_options
 from phasic.internal.native import host_functions
 from phasic.internal.native import host_results
 
-_Kind = tuple[tuple[int, ...], Any]  # An array's shape and dtype.
+_Kind = tuple[tuple[int, ...], Any]  # The shape and the dtype of an array.
 
 
 class Callback:
-  """A function of JAXbind's kind, as one of arrays that returns arrays."""
+  """Converts a callback in JAXbind's form to a function of arrays."""
 
   def __init__(
     self,
@@ -28,7 +28,7 @@ class Callback:
     can_batch: bool,
     num_fixed: int | None = None,
   ):
-    """Stores the function and its options.
+    """Stores the callback and its options.
 
     Args:
       f: `f(out, args, kwargs_dump)`.
@@ -45,12 +45,12 @@ class Callback:
     self._abstract = abstract
     self._can_batch = can_batch
     self._num_fixed = num_fixed
-    # Cached: it takes most of the time of a call, and depends on the kinds
-    # only.
+    # Cached because it takes most of a call's time, and depends only on shapes,
+    # dtypes and keyword arguments.
     self._kept = functools.lru_cache(maxsize=256)(self._plan)
 
   def check_call(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
-    """Raises TypeError for non-arrays and unknown keyword arguments."""
+    """Raises TypeError for arguments that a callback cannot take."""
     for i, x in enumerate(args):
       if x is None or isinstance(x, (tuple, list, dict)):
         raise TypeError(
@@ -67,10 +67,10 @@ class Callback:
   def host_function(
     self, finish: Callable[[list[Any]], Any]
   ) -> host_functions.HostFunction:
-    """Returns a function of trees, whose result `finish` makes."""
+    """Returns a function of nested arrays; `finish` converts the results."""
 
     def call(*trees: Any, **kwargs: Any) -> Any:
-      # Without batches `batch_axes` is an ordinary keyword argument.
+      # If the callback takes no batches, `batch_axes` is an ordinary keyword.
       levels = kwargs.pop("batch_axes", ()) if self._can_batch else ()
       return finish(self._call(_leaves(trees), levels, kwargs))
 
@@ -80,7 +80,7 @@ class Callback:
   def result_specs(
     self, *trees: Any, **kwargs: Any
   ) -> list[host_results.ArraySpec]:
-    """Returns specs of `out` for one example."""
+    """Returns the shapes and dtypes of the results without a batch."""
     return self._specs([self._spec(x) for x in _leaves(trees)], None, kwargs)[0]
 
   def _call(
@@ -89,7 +89,7 @@ class Callback:
     levels: Sequence[host_functions.BatchLevel],
     kwargs: dict[str, Any],
   ) -> list[onp.ndarray]:
-    """Returns `out`; levels of a batch are in front of arrays and results."""
+    """Calls the callback; batch axes are in front of arrays and results."""
     if not levels:
       kinds = tuple(map(_kind, arrays))
       specs, dump = self._kept(kinds, arguments.key(self._name, kwargs))
@@ -114,7 +114,8 @@ class Callback:
     keywords = arguments.key(self._name, self._keywords(axes[-1], kwargs))
     self._f(tuple(out), tuple(arrays), _dumped(keywords))
     for i, size in enumerate(sizes):
-      # A level's axis is what is said where there are none outside of it.
+      # `abstract` gives the axis of this batch level if the outer levels, which
+      # have been moved to the front, are left out.
       inner = [
         _spec_without(i if mapped else 0, x)
         for x, mapped in zip(arrays, is_mapped, strict=True)
@@ -131,7 +132,7 @@ class Callback:
     kinds: Sequence[_Kind],
     key: static_options.Options,
   ) -> tuple[list[host_results.ArraySpec], onp.ndarray]:
-    """Returns specs of `out` without a batch, and the keyword arguments."""
+    """Returns the specs of `out` without a batch, and pickled keywords."""
     kwargs = static_options.thaw(key)
     like = [host_results.ArraySpec(*kind) for kind in kinds]
     specs, _ = self._specs(like, None, kwargs)
@@ -144,7 +145,7 @@ class Callback:
     axes: tuple[tuple[int, ...], ...] | None,
     kwargs: dict[str, Any],
   ) -> tuple[list[host_results.ArraySpec], list[Any]]:
-    """Returns the specs of `out`, and the result of `abstract`."""
+    """Returns the specs of `out`, and the unprocessed result of `abstract`."""
     found = list(self._abstract(*like, **self._keywords(axes, kwargs)))
     return [host_results.ArraySpec(*item[:2]) for item in found], found
 
@@ -152,7 +153,7 @@ class Callback:
     return host_results.spec_of(self._name, x)
 
   def _axis(self, position: int, item: Sequence[Any]) -> int | None:
-    """Returns the axis of the outermost level in a result, None for none."""
+    """Returns the batch axis that `abstract` gave for a result, or None."""
     try:
       _, _, axis = item
       return None if axis is None else operator.index(axis)
@@ -181,7 +182,7 @@ def _batched(
 def _in_all_levels(
   x: onp.ndarray, mapped: Sequence[bool], sizes: tuple[int, ...]
 ) -> onp.ndarray:
-  """Returns an array with axes of all levels, outermost first.
+  """Broadcasts an array to all batch levels, with the outermost axis first.
 
   Were it in some of them, nobody could say which of them an axis belongs to.
   """
@@ -193,14 +194,14 @@ def _in_all_levels(
 
 
 def _spec_without(count: int, x: onp.ndarray) -> host_results.ArraySpec:
-  """Returns the spec of an array without the outermost levels."""
+  """Returns an array's spec without its first `count` batch axes."""
   return host_results.ArraySpec(x.shape[count:], x.dtype)
 
 
 def _batch_axes(
   is_mapped: Sequence[bool], count: int
 ) -> tuple[tuple[int, ...], ...] | None:
-  """Returns for each array its axes, the innermost level's first."""
+  """Returns the batch axes of each array, the innermost level first."""
   if not count:
     return None
   axes = tuple(reversed(range(count)))
@@ -210,7 +211,7 @@ def _batch_axes(
 def _level_at(
   position: int, size: int, x: onp.ndarray, axis: int | None
 ) -> onp.ndarray:
-  """Returns a result with a level's axis in its position.
+  """Moves the axis of a batch level in a result to the level's position.
 
   Args:
     position: how many levels are outside of it, in front already.
@@ -221,13 +222,13 @@ def _level_at(
   if axis is None:
     shape = (*x.shape[:position], size, *x.shape[position:])
     return onp.broadcast_to(onp.expand_dims(x, position), shape)
-  # Behind the levels outside; from the end it is where it is.
+  # The outer levels' axes precede it, unless it is counted from the end.
   source = axis if axis < 0 else axis + position
   return onp.moveaxis(x, source, position)
 
 
 def _leaves(tree: Any) -> list[Any]:
-  """Flattens nested tuples and lists, without None."""
+  """Flattens nested tuples and lists, and removes None."""
   if isinstance(tree, (tuple, list)):
     return [leaf for item in tree for leaf in _leaves(item)]
   return [] if tree is None else [tree]

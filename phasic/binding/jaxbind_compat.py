@@ -1,4 +1,4 @@
-"""JAXbind's interface: code that uses it moves over by changing an import.
+"""JAXbind's interface: code that uses it only has to change an import.
 
 The functions have the signatures and the meaning that they have in JAXbind
 1.3.1: functions `f(out, args, kwargs_dump)` write into the arrays `out`, and
@@ -27,16 +27,16 @@ from phasic.internal.arrays import Structure
 from phasic.internal.native import host_calls
 from phasic.internal.native import host_functions
 
-# A function that writes into arrays, `f(out, args, kwargs_dump)`.
+# A callback that writes its results into arrays, `f(out, args, kwargs_dump)`.
 Callback: TypeAlias = Callable[..., None]
-# A function that returns shapes and dtypes, and axes of a batch.
+# A function that returns shapes, dtypes and batch axes of results.
 Abstract: TypeAlias = Callable[..., Sequence[Sequence[object]]]
-# The version of JAXbind that has this interface.
+# The version of JAXbind whose interface this is.
 __version__ = "1.3.1"
 
 
 def load_kwargs(kwargs_dump: bytes) -> dict[str, Hashable]:
-  """Returns the keyword arguments of a call."""
+  """Decodes the keyword arguments that a callback is called with."""
   return pickle.loads(kwargs_dump)
 
 
@@ -50,7 +50,7 @@ def get_linear_call(
   first_n_args_fixed: int = 0,
   func_can_batch: bool = False,
 ) -> Callable[..., list[Result]]:
-  """Returns a call of a linear function, or of a multilinear one.
+  """Binds a linear or multilinear callback as a function.
 
   Args:
     f: `f(out, args, kwargs_dump)`, linear in all arguments but the fixed ones.
@@ -110,7 +110,7 @@ def get_nonlinear_call(
   first_n_args_fixed: int = 0,
   func_can_batch: bool = False,
 ) -> Callable[..., list[Result]]:
-  """Returns a call of a function with derivatives of first order.
+  """Binds a callback with first derivatives as a function.
 
   Args:
     f: `f(out, args, kwargs_dump)`.
@@ -153,7 +153,7 @@ def _rule(
   declared: tuple[Callback | None, Abstract, bool, int | None],
   finish: Callable[[list[Any]], Any],
 ) -> host_functions.HostFunction | host_functions.Missing:
-  """Returns a rule as a `Callback`, or a message if it is missing."""
+  """Returns a rule as a host function, or `Missing` with a message."""
   f, abstract, can_batch, num_fixed = declared
   if f is None:
     return host_functions.Missing(missing)

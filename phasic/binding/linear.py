@@ -1,4 +1,4 @@
-"""Linear and multilinear functions of NumPy arrays as ops."""
+"""Binds linear and multilinear functions of NumPy arrays as ops."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def bind_multilinear(
 
 
 class MultilinearFunction:
-  """A bound linear function; call it like the function."""
+  """A bound linear function; call it as you would call the function."""
 
   def __init__(
     self,
@@ -130,7 +130,7 @@ class MultilinearFunction:
     num_fixed: int,
     joint: bool,
   ):
-    """Keeps functions, and whether all linear arguments are one."""
+    """Stores functions; if `joint`, one transpose is for all arguments."""
     self._num_fixed = arguments.count("num_fixed", num_fixed)
     self._functions = tuple(functions)
     self._abstract = abstract
@@ -138,7 +138,7 @@ class MultilinearFunction:
 
   @property
   def name(self) -> str:
-    """The name of the function in messages."""
+    """The name of the function, for messages."""
     function = self._functions[0]
     assert isinstance(function, host_functions.HostFunction)
     return function.name
@@ -147,7 +147,7 @@ class MultilinearFunction:
     return f"<{type(self).__name__} {self.name}>"
 
   def __call__(self, /, *args: Structure, **options: Hashable) -> Result:
-    """Returns the function's result."""
+    """Evaluates the function."""
     arguments.key(self.name, options)
     arguments.check_unmasked(self.name, args)
     fixed, linear = args[: self._num_fixed], args[self._num_fixed :]
@@ -169,7 +169,7 @@ def _transpose(
   what: str,
   rule: Callable[..., object] | None,
 ) -> host_functions.HostFunction | host_functions.Missing:
-  """Returns the transpose of a function, as a host function."""
+  """Returns the transpose as a host function, or `Missing` without a rule."""
   if rule is None:
     return host_functions.Missing(
       f"{function.name} was bound without the rule {what}: reverse mode needs it"
@@ -182,7 +182,7 @@ def _transpose(
 
 
 def _joint(f: Callable[..., object]) -> Callable[..., object]:
-  """Returns a function whose last argument holds several ones."""
+  """Wraps a function to take all its linear arguments as one tuple."""
 
   def wrapped(*args: Any, **options: Hashable) -> object:
     return f(*args[:-1], *args[-1], **options)

@@ -1,4 +1,4 @@
-"""Native functions of one's own as differentiable ops."""
+"""Binds native functions in compiled libraries as differentiable ops."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from phasic.internal.native import native_shapes
 
 
 def include_dir() -> str:
-  """Returns the folder of the C++ headers: the source has `phasic/op.h`."""
+  """Returns the folder of the C++ headers, which has `phasic/op.h`."""
   return next(iter(include.__path__))
 
 
@@ -173,7 +173,7 @@ def _declarations(
   what: str,
   names: Sequence[str],
 ) -> tuple[native_declarations.Declaration, ...]:
-  """Returns the declarations of a library's native derivatives."""
+  """Returns the declarations of a library's derivative ops, by name."""
   if not isinstance(names, (tuple, list)) or not all(
     isinstance(x, str) for x in names
   ):
@@ -186,7 +186,7 @@ def _declarations(
 
 
 class NativeOp:
-  """A native op, see `bind_native`; call it like a function."""
+  """A bound native op, see `bind_native`; call it like a function."""
 
   def __init__(self, function: native_declarations.NativeFunction):
     """Stores the arguments of `bind_native`."""
@@ -195,19 +195,19 @@ class NativeOp:
 
   @property
   def name(self) -> str:
-    """The name of the function in messages."""
+    """The name of the function, for messages."""
     return self._function.declaration.name
 
   @property
   def declaration(self) -> str:
-    """Names, types and dimensions of the operands."""
+    """The declaration: names, types and dimensions of the operands."""
     return self._function.declaration.text
 
   def __repr__(self) -> str:
     return f"<{type(self).__name__} {self.name}: {self.declaration}>"
 
   def __call__(self, /, *args: ArrayLike, **options: Hashable) -> Result:
-    """Returns the output, or a tuple where there are several.
+    """Evaluates the op; several outputs are returned as a tuple.
 
     Raises:
       RuntimeError: the native function refused; in compiled code and in
@@ -226,7 +226,7 @@ class NativeOp:
     /,
     **options: Hashable,
   ) -> Result:
-    """Returns the outputs' tangents, as the op returns outputs."""
+    """Computes the tangents of the outputs; several ones are a tuple."""
     declaration = self._function.declaration
     primals = self._operands(args)
     given = native_rules.check_entries(
@@ -243,7 +243,7 @@ class NativeOp:
     /,
     **options: Hashable,
   ) -> tuple[Result, ...]:
-    """Returns the cotangents of the arguments, None for integers.
+    """Computes the cotangents of the arguments; None for integers.
 
     Args:
       args: the arguments.
@@ -265,7 +265,7 @@ class NativeOp:
     return cotangents
 
   def check(self, /, *args: ArrayLike, **options: Hashable) -> None:
-    """Checks how the native function uses its memory, for tests.
+    """Tests how the native function uses its memory.
 
     It is called twice with the arguments, in memory that tells what was
     written, which no call can see.
@@ -297,7 +297,7 @@ class NativeOp:
     return native_ops.make(self._function, static_options.thaw(key))
 
   def _operands(self, args: Sequence[ArrayLike]) -> tuple[Array, ...]:
-    """Returns arrays whose batch dimensions are as many in each."""
+    """Converts arguments to arrays with equally many batch dimensions."""
     declaration = self._function.declaration
     if len(args) != len(declaration.inputs):
       raise TypeError(
@@ -325,7 +325,7 @@ class NativeOp:
 
 
 def _with_rank(x: Array, rank: int) -> Array:
-  """Returns an array with ones in front, so that it has `rank` dimensions."""
+  """Prepends dimensions of size one, up to a total of `rank` dimensions."""
   for _ in range(rank - static.rank(x)):
     x = x[None]
   return x

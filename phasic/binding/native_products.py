@@ -1,4 +1,4 @@
-"""Jacobian products of native ops, transposed or not."""
+"""Jacobian-vector and vector-Jacobian products of native ops."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def jvp(
   primals: Sequence[Any],
   tangents: Sequence[Any],
 ) -> tuple[Any, ...]:
-  """Returns the tangents of the outputs, None for integers.
+  """Computes the tangents of the outputs; None for integers.
 
   Args:
     declaration: the op's.
@@ -50,7 +50,7 @@ def vjp(
   primals: Sequence[Any],
   cotangents: Sequence[Any],
 ) -> tuple[Any, ...]:
-  """Returns the cotangents of the operands, None for integers.
+  """Computes the cotangents of the operands; None for integers.
 
   Arguments and errors are as for `jvp`, with cotangents of the outputs.
   """
@@ -73,7 +73,7 @@ def _of_floats(
   call: Callable[..., Any],
   primals: Sequence[Any],
 ) -> tuple[Callable[..., tuple[Any, ...]], list[int]]:
-  """Floating outputs as a function of floating operands, and their places."""
+  """Restricts an op to floating inputs and outputs; returns input positions."""
   places = [i for i, own in enumerate(declaration.inputs) if own.is_inexact]
 
   def of_floats(*arrays: Any) -> tuple[Any, ...]:

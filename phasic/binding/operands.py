@@ -1,4 +1,4 @@
-"""Arguments as operands of the declared dtypes."""
+"""Converts arguments to operands of their declared dtypes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from phasic.internal.native import native_declarations
 from phasic.internal.native import native_ops
 from phasic.internal.native import native_shapes
 
-# What numbers without a dtype may be, by the kind of an operand's: there an
-# array has the kinds of these, and nothing is lost but digits.
+# Which kinds of numbers without a dtype are converted to an operand's kind:
+# those that lose at most digits.
 _KINDS = {"b": "b", "i": "iu", "u": "iu", "f": "iuf", "c": "iufc"}
 
 
 def convert(operand: native_declarations.Operand, x: Any, common: str) -> Any:
-  """Returns an argument as an array of the declared dtype.
+  """Converts an argument to an array of the operand's declared dtype.
 
   Args:
     operand: the declared operand.
@@ -49,7 +49,7 @@ def convert(operand: native_declarations.Operand, x: Any, common: str) -> Any:
 def direction(
   declaration: native_declarations.Declaration, what: str, given: Any, x: Any
 ) -> Any:
-  """Returns a tangent or cotangent of `x` as an array like it.
+  """Converts a tangent or cotangent to an array like `x`.
 
   Args:
     declaration: the op's.
@@ -72,7 +72,7 @@ def direction(
 
 
 def _numbers(operand: native_declarations.Operand, x: Any) -> Any:
-  """Returns numbers in an array of the dtype; lists of traced arrays stay."""
+  """Converts numbers to a host array of the dtype; traced ones stay."""
   try:
     plain = onp.asarray(x)
   except (TypeError, NotImplementedError):

@@ -1,4 +1,4 @@
-"""Adapters to other libraries, each a module to import by name.
+"""Adapters to other libraries, one in each module.
 
 Each is there for the substrates where its library lives, and imports it:
 `interop.scipy` for NumPy, `interop.numpyro` for JAX, `interop.tfp` for JAX and

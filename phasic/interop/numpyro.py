@@ -1,4 +1,4 @@
-"""Distributions as NumPyro's: for `numpyro.sample`, plates, NUTS and SVI."""
+"""Wraps distributions as NumPyro's, for `numpyro.sample`, NUTS and SVI."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ except ImportError as error:
 
 
 class _Ascending(type(constraints.positive_ordered_vector)):  # type: ignore[misc]
-  """Positive and ascending vectors, of which entries may be equal."""
+  """NumPyro's constraint of positive ascending vectors; ties are valid."""
 
   def __call__(self, x: Array) -> Array:
-    """Returns whether vectors are in the set."""
+    """Returns whether each vector is positive and ascending."""
     rising = np.all(x[..., 1:] >= x[..., :-1], axis=-1)
     return rising & np.all(x > 0, axis=-1)
 
@@ -94,7 +94,7 @@ def wrap(
 
 
 class NumPyroDistribution(numpyro_distributions.Distribution):
-  """A distribution of phasic, with the methods of NumPyro's.
+  """A wrapped distribution with the methods of a NumPyro distribution.
 
   Counts are floating numbers, as `distribution` has them. Samples can be
   differentiated where `has_rsample` is true.
@@ -111,7 +111,7 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
     *,
     validate_args: bool | None = None,
   ):
-    """Takes the distribution."""
+    """Stores the distribution to wrap."""
     self.distribution = distribution
     super().__init__(
       distribution.batch_shape,
@@ -120,7 +120,7 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
     )
 
   def get_args(self) -> dict[str, Array]:
-    """The array parameters that are given, by name.
+    """Returns the array parameters that were given, by name.
 
     Those of a graph that are given by their names are none, and neither are
     edges: NumPyro's constraints are of arrays.
@@ -141,7 +141,7 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
 
   @property
   def support(self) -> constraints.Constraint:
-    """The set of values, as a constraint."""
+    """The support, as a NumPyro constraint."""
     support = self.distribution.support
     low, high = support.low, support.high
     known = None if high is None else static.concrete(high)
@@ -203,7 +203,7 @@ def _kl_divergence(p: Any, q: Any) -> Any:
 
 @functools.cache
 def _class_of(cls: Any) -> Any:
-  """Returns the subclass for a class of distributions."""
+  """Makes the NumPyro class for a class of distributions."""
   properties = cls.parameter_properties()
   own = {
     "arg_constraints": {name: _constraint(p) for name, p in properties.items()},
@@ -215,7 +215,7 @@ def _class_of(cls: Any) -> Any:
 
 
 def _constraint(properties: Any) -> Any:
-  """Returns NumPyro's constraint for the values of a parameter."""
+  """Returns NumPyro's constraint for an array parameter."""
   constraint, rank = properties.constraint, properties.event_ndims
   if constraint.numpyro == "ascending":
     return _ASCENDING

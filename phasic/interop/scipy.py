@@ -1,4 +1,4 @@
-"""Distributions as SciPy's frozen ones are called.
+"""Wraps distributions with the methods of SciPy's frozen distributions.
 
 Methods have SciPy's names and meaning; what is computed is the distribution's
 own. SciPy itself is needed for `expect` alone.
@@ -23,7 +23,7 @@ from phasic.interop import scipy_expectations as expectations
 
 
 def wrap(distribution: distribution_lib.Distribution) -> Frozen:
-  """Returns a distribution with the methods of SciPy's frozen ones.
+  """Wraps a distribution with the methods of SciPy's frozen distributions.
 
   Args:
     distribution: one whose values are numbers, with any batch shape.
@@ -69,7 +69,7 @@ class Frozen:
   """
 
   def __init__(self, distribution: distribution_lib.Distribution):
-    """Takes the distribution."""
+    """Stores the distribution to wrap."""
     self.distribution = distribution
 
   def cdf(self, x: ArrayLike) -> Result:
@@ -89,7 +89,7 @@ class Frozen:
     return _plain(self.distribution.log_survival_function(x))
 
   def ppf(self, q: ArrayLike) -> Result:
-    """Returns inf{x: P(X <= x) >= q}, NaN outside [0, 1]."""
+    """Computes the quantile inf{x: P(X <= x) >= q}; NaN outside of [0, 1]."""
     return _plain(self.distribution.quantile(q))
 
   def isf(self, q: ArrayLike) -> Result:
@@ -99,7 +99,7 @@ class Frozen:
     return _plain(self.distribution.quantile_log_survival(logs))
 
   def median(self) -> Result:
-    """Returns the median."""
+    """Computes the median, the quantile of 1/2."""
     return self.ppf(0.5)
 
   def mean(self) -> Result:
@@ -115,17 +115,17 @@ class Frozen:
     return _plain(self.distribution.stddev())
 
   def moment(self, order: int) -> Result:
-    """Returns the raw moment E[X^order], one for order zero."""
+    """Computes the raw moment E[X^order]; it is one for order zero."""
     if isinstance(order, int) and order == 0:
       return _plain(onp.ones(self.distribution.batch_shape))
     return _plain(self.distribution.moment(order))
 
   def entropy(self) -> Result:
-    """Returns the entropy in nats."""
+    """Computes the entropy in nats."""
     return _plain(self.distribution.entropy())
 
   def stats(self, moments: str = "mv") -> Result | tuple[Result, ...]:
-    """Returns mean, variance, skewness and excess kurtosis.
+    """Computes mean, variance, skewness or excess kurtosis, by their letters.
 
     The last two are made of raw moments or, where these would lose their
     digits, by quadrature, to 1e-9 (float32: 1e-4) or they are NaN.
@@ -151,7 +151,7 @@ class Frozen:
     return found if len(found) > 1 else found[0]
 
   def interval(self, confidence: ArrayLike) -> tuple[Result, Result]:
-    """Returns the central interval with tails of (1 - confidence) / 2."""
+    """Computes the central interval, with tails of (1 - confidence) / 2."""
     tail = (1.0 - onp.asarray(confidence, self.distribution.dtype)) / 2.0
     return self.ppf(tail), self.isf(tail)
 
@@ -164,7 +164,7 @@ class Frozen:
     size: int | Sequence[int] | None = None,
     random_state: Seed | onp.random.RandomState | None = None,
   ) -> Result:
-    """Returns samples.
+    """Draws samples, with the batch shape as the last dimensions.
 
     Args:
       size: their shape, an int or a tuple, whose last dimensions are those of
@@ -200,7 +200,7 @@ class Frozen:
     ub: float | None = None,
     conditional: bool = False,
   ) -> float:
-    """Computes E[func(X); lb <= X <= ub], without a batch.
+    """Computes E[func(X)] over lb <= X <= ub; there must be no batch.
 
     An atom at zero counts. In continuous time it is by `scipy.integrate.quad`
     between quantiles; where that has an error above 1e-8 of what it adds it is
@@ -237,7 +237,7 @@ class Frozen:
     data: ArrayLike | observations.Observations,
     **options: Unpack[mle.FitOptions],
   ) -> Frozen:
-    """Returns the distribution under which data are likeliest, wrapped.
+    """Fits the distribution to data by maximum likelihood, and wraps the fit.
 
     Where SciPy's families search among all their distributions, this one starts
     from its own, and keeps its structure: see `inference.fit_mle`, which has standard
@@ -266,7 +266,7 @@ class Frozen:
     return wrap(mle.fit_mle(self.distribution, data, **options).distribution)
 
   def _lowest(self) -> float:
-    """Returns the probability that `ppf` maps to the lower end."""
+    """Returns the probability whose quantile is the least value."""
     raise NotImplementedError
 
   def _expect(
@@ -276,11 +276,11 @@ class Frozen:
     high: float,
     log_mass: float,
   ) -> float:
-    """Returns E[func(X)] given low <= X <= high, which has that log mass."""
+    """Computes E[func(X)] given low <= X <= high, an event of `log_mass`."""
     raise NotImplementedError
 
   def below(self, low: float) -> float:
-    """Returns the x with P(X <= x) = P(X < low)."""
+    """Returns the largest x for which P(X <= x) excludes `low`."""
     raise NotImplementedError
 
   def _skewness(self) -> Result:
@@ -298,17 +298,17 @@ class Frozen:
 
 
 class FrozenContinuous(Frozen):
-  """A continuous distribution, which may have an atom at zero.
+  """A wrapped continuous distribution, which may have an atom at zero.
 
   There `pdf` is the atom's mass, as `distribution.prob` has it.
   """
 
   def pdf(self, x: ArrayLike) -> Result:
-    """Returns the density."""
+    """Computes the probability density."""
     return _plain(self.distribution.prob(x))
 
   def logpdf(self, x: ArrayLike) -> Result:
-    """Returns the log density."""
+    """Computes the log of the probability density."""
     return _plain(self.distribution.log_prob(x))
 
   def _lowest(self) -> float:
@@ -328,14 +328,14 @@ class FrozenContinuous(Frozen):
 
 
 class FrozenDiscrete(Frozen):
-  """A distribution of counts."""
+  """A wrapped distribution of counts, in discrete time."""
 
   def pmf(self, k: ArrayLike) -> Result:
-    """Returns the probabilities."""
+    """Computes the probability mass function P(N = k)."""
     return _plain(self.distribution.prob(k))
 
   def logpmf(self, k: ArrayLike) -> Result:
-    """Returns their logarithms."""
+    """Computes log P(N = k)."""
     return _plain(self.distribution.log_prob(k))
 
   def _lowest(self) -> float:
@@ -355,7 +355,7 @@ class FrozenDiscrete(Frozen):
 
 
 def _plain(x: ArrayLike) -> Result:
-  """Returns an array without dimensions as a number."""
+  """Returns an array, or a scalar if it has no dimensions."""
   return np.asarray(x)[()]
 
 

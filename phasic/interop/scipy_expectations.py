@@ -1,4 +1,4 @@
-"""Expectations of functions of SciPy's look-alikes, for `interop.scipy`."""
+"""Expectations, skewness and kurtosis for `interop.scipy`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from phasic.math.quadrature import quadrature_points
 
 _CHUNK = 100_000
 _MOST_TERMS = 10_000_000
-# The mass beyond the last count of a sum.
+# The log of the relative mass beyond the last summed count.
 _LOG_LEFT = -69.0
-# Logarithms of what is left of the mass at the ends of the parts of integrals:
-# where a tail is heavy its values have all magnitudes.
+# Log tail probabilities at which integrals are split into parts: values in a
+# heavy tail differ by many magnitudes.
 _LOG_TAILS = (
   -1e-6,
   -1e-3,
@@ -32,17 +32,17 @@ _LOG_TAILS = (
   -250,
   -500,
 )
-# Of the sum of the sizes of an integral's parts: what a part's error may be,
-# and what that of all may be.
+# The tolerated error of each part of an integral, and of the sum, both relative
+# to the sum of the parts' absolute values.
 _ABSOLUTE = 1e-13
 _MOST_ERROR = 1e-8
-# Where the errors of skewness and kurtosis may be larger, they are by
-# quadrature.
+# Skewness and kurtosis are computed by quadrature instead if the error of their
+# formula may exceed this.
 _ERRORS = {"float64": 1e-7, "float32": 1e-4}
 
 
 def log_mass(frozen: Any, low: float, high: float) -> float:
-  """Returns log P(low <= X <= high), from the nearer tail."""
+  """Computes log P(low <= X <= high), from the nearer tail."""
   before = frozen.below(low)
   more, less = frozen.logcdf(high), frozen.logcdf(before)
   if not more < -0.7:
@@ -59,7 +59,7 @@ def continuous(
   high: float,
   log_total: float,
 ) -> float:
-  """Returns E[func(X)] given low <= X <= high, in continuous time.
+  """Computes E[func(X)] given low <= X <= high, in continuous time.
 
   Args:
     frozen: a `FrozenContinuous`.
@@ -72,8 +72,9 @@ def continuous(
   def term(x: float) -> float:
     weight = float(onp.exp(frozen.logpdf(x) - log_total)) if x > 0 else 0.0
     if weight != weight and frozen.sf(x) == 0.0:
-      weight = 0.0  # So late that only the survival function is known.
-    # The function may overflow where there is no mass.
+      # The time is so late that only the survival function can be computed.
+      weight = 0.0
+    # The function may overflow where the density is zero.
     return float(func(x)) * weight if weight != 0.0 else 0.0
 
   inner = {float(x) for x in _cuts(frozen, low, high, log_total)}
@@ -99,7 +100,7 @@ def continuous(
 def _integral(
   function: Callable[[float], float], low: float, high: float, epsabs: float
 ) -> tuple[float, float]:
-  """Returns an integral, by logarithms for many magnitudes, and its error."""
+  """Integrates, over log x for a wide range; returns integral and error."""
   with frameworks.needed_by("expect"):
     import scipy.integrate
 
@@ -120,7 +121,7 @@ def _integral(
 
 
 def _cuts(frozen: Any, low: float, high: float, log_total: float) -> Any:
-  """Returns quantiles of X given low <= X <= high."""
+  """Returns points that split [low, high], quantiles of X within it."""
   dtype = frozen.distribution.dtype
   tails = onp.asarray(_LOG_TAILS)
   if frozen.logcdf(high) < -0.7:
@@ -140,7 +141,7 @@ def discrete(
   high: float,
   log_total: float,
 ) -> float:
-  """Returns E[func(N)] given low <= N <= high, for a function of arrays.
+  """Computes E[func(N)] given low <= N <= high; `func` takes arrays.
 
   Raises:
     ValueError: there are more than ten million counts.
@@ -166,7 +167,7 @@ def discrete(
 
 
 def standardized(frozen: Any, k: int, central: Any, size: Any) -> Any:
-  """Returns a central moment in terms of the standard deviation.
+  """Divides a central moment by a power of the standard deviation.
 
   Args:
     frozen: the distribution.

@@ -1,4 +1,4 @@
-"""Distributions as TensorFlow Probability's: for joint and derived ones, MCMC.
+"""Wraps distributions as those of TensorFlow Probability.
 
 In JAX these are pytrees, in TensorFlow composite tensors.
 """
@@ -31,7 +31,8 @@ try:
     import tensorflow
     import tensorflow_probability as tfp
 
-    # The package is imported lazily, and imports tf-keras.
+    # The import is lazy. This attribute needs the package and tf-keras, so an
+    # ImportError comes here.
     tfp.distributions.Distribution  # noqa: B018
 except ImportError as error:
   raise ImportError(_MISSING) from error
@@ -67,13 +68,13 @@ def wrap(distribution: distribution_lib.Distribution) -> TFPDistribution:
       "of phasic"
     )
   cls: Any = type(distribution)
-  # The stored values, so that conversions are not repeated.
+  # The stored values are passed, so that they are not converted again.
   return class_of(cls)(**distribution.parameters)
 
 
 @functools.cache
 def class_of(cls: Any) -> Any:
-  """Returns the subclass of `TFPDistribution` for a class.
+  """Makes the subclass of `TFPDistribution` for a class of distributions.
 
   Its constructor has the same arguments; a distribution among them may be
   wrapped or not.
@@ -92,7 +93,7 @@ def class_of(cls: Any) -> Any:
     self._wrapped = cls(**{k: _unwrapped(v) for k, v in given.items()})
     TFPDistribution._initialize(self)
 
-  # TensorFlow Probability reads it to flatten instances.
+  # TensorFlow Probability reads the signature to flatten instances.
   __init__.__signature__ = signature  # type: ignore[attr-defined]
   own: dict[str, Any] = {
     name: property(functools.partial(_parameter, name))
@@ -112,7 +113,7 @@ def class_of(cls: Any) -> Any:
 
 
 class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
-  """A distribution of phasic, with the methods of TensorFlow Probability's.
+  """A wrapped distribution with the methods of TensorFlow Probability.
 
   Subclasses are made by `class_of`. Counts are floating numbers. Samples can be
   differentiated where `reparameterization_type` says so. In TensorFlow a graph
@@ -124,9 +125,9 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
   """
 
   def _initialize(self) -> None:
-    """Calls the constructor of the base class, after wrapping."""
+    """Initializes the base class, once the wrapped distribution is there."""
     wrapped = self._wrapped
-    # Keeps the values alive, and so their identities.
+    # Constants are looked up by the ids of their values, which must stay alive.
     self._held = [tfp_constants.held(x) for x in wrapped.parameters.values()]
     full = reparameterization.FULLY_REPARAMETERIZED
     tfp.distributions.AutoCompositeTensorDistribution.__init__(
@@ -160,7 +161,7 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
     return self._wrapped.sample(n, seed=seed)
 
   def _experimental_tangent_space(self, x: Any) -> Any:
-    # Probabilities, unlike densities, do not change under a transformation.
+    # Discrete probabilities have no Jacobian factor under a transformation.
     del x
     spaces = tfp.experimental.tangent_spaces
     return spaces.ZeroSpace() if self._is_discrete() else spaces.FullSpace()
@@ -186,7 +187,7 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
     return tfp.bijectors.Sigmoid(support.low, support.high)
 
 
-# Methods of the contract with the same names.
+# These methods have the same names in TensorFlow Probability.
 _METHODS = (
   "batch_shape_tensor",
   "event_shape_tensor",
@@ -224,7 +225,7 @@ def _kl_divergence(p: Any, q: Any, name: str | None = None) -> Any:
 
 
 def _parameter(name: str, dist: Any) -> Any:
-  """Returns a parameter; a distribution is wrapped."""
+  """Returns a parameter in a form that TensorFlow Probability can flatten."""
   value = dist.wrapped.parameters[name]
   if isinstance(value, distribution_lib.Distribution):
     return wrap(value)
@@ -239,7 +240,7 @@ def _unwrapped(value: Any) -> Any:
 
 
 def _dtype(name: str) -> Any:
-  """Returns the dtype as TensorFlow Probability has it."""
+  """Returns the dtype in TensorFlow Probability's form."""
   dtype: Any = onp.dtype(name)
   if MODE == "tf":
     dtype = tensorflow.as_dtype(dtype)

@@ -1,4 +1,4 @@
-"""Parameters of which TensorFlow knows nothing but whether they are the same."""
+"""Wraps graphs as constants, which TensorFlow compares by identity."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from phasic.graphs.core import graph as graph_lib
 
 
 class Constant:
-  """A value that is not a tensor; a call returns it.
+  """A value that TensorFlow does not look into; a call returns it.
 
   TensorFlow compares the arguments of a `tf.function` by their parts, and of
   these what can be called by identity. So a graph is one of them, and functions
@@ -26,14 +26,14 @@ class Constant:
     return f"Constant({self._value!r})"
 
 
-# By the identities of values, as long as these are alive.
+# The constants of living values, by the ids of the values.
 _KNOWN: weakref.WeakValueDictionary[tuple[int, ...], Constant] = (
   weakref.WeakValueDictionary()
 )
 
 
 def held(value: Any) -> Any:
-  """Returns the constant of a graph or of several, and other values as such."""
+  """Wraps a graph, or a tuple of them, as a `Constant`, and nothing else."""
   parts = value if isinstance(value, tuple) else (value,)
   if not parts or not all(isinstance(x, graph_lib.Graph) for x in parts):
     return value
@@ -42,5 +42,5 @@ def held(value: Any) -> Any:
 
 
 def value_of(value: Any) -> Any:
-  """Returns the value of a constant, and other values unchanged."""
+  """Returns the value of a `Constant`; other values are returned unchanged."""
   return value() if isinstance(value, Constant) else value

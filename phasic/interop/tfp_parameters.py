@@ -1,4 +1,4 @@
-"""Parameter properties for TensorFlow Probability."""
+"""Parameter properties in TensorFlow Probability's form."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if MODE == "jax":
 
   @structures.register
   class HeldEdges:
-    """Edges as a structure that is not a tuple, whose parts it would look at."""
+    """Wraps edges, as TensorFlow Probability would flatten a named tuple."""
 
     def __init__(self, edges: Any):
       self.edges = edges
@@ -37,7 +37,7 @@ if MODE == "tf":
 
   @tfp.experimental.auto_composite_tensor
   class HeldEdges(tfp.experimental.AutoCompositeTensor):  # type: ignore[no-redef]
-    """Edges in the place of a matrix: their arrays are tensors, no more.
+    """Wraps edges as a composite tensor of their arrays.
 
     TensorFlow Probability takes no structures of tensors and other things, and
     compares what is not a tensor by its parts.
@@ -55,7 +55,7 @@ if MODE == "tf":
       coefficients: Any,
       constants: Any,
     ):
-      """Takes the edges' attributes."""
+      """Stores the fields of the edges."""
       self.is_discrete = is_discrete
       self.sources, self.targets = sources, targets
       self.parameters = parameters
@@ -63,14 +63,14 @@ if MODE == "tf":
 
     @property
     def edges(self) -> Any:
-      """The edges."""
+      """The wrapped edges."""
       kind = structure.EDGES[self.is_discrete]
       arrays = self.parameters, self.coefficients, self.constants
       return kind(self.sources, self.targets, *arrays)
 
 
 def held(value: Any) -> Any:
-  """Returns edges as `HeldEdges`, and other values as such."""
+  """Wraps edges as `HeldEdges`; other values are returned unchanged."""
   if not structure.is_edges(value):
     return value
   kind: Any = HeldEdges
@@ -87,12 +87,12 @@ def held(value: Any) -> Any:
 
 
 def value_of(value: Any) -> Any:
-  """Returns the edges that are held, and other values unchanged."""
+  """Returns the edges of `HeldEdges`; other values are returned unchanged."""
   return value.edges if isinstance(value, HeldEdges) else value
 
 
 class ConstraintBijector(tfp.bijectors.AutoCompositeTensorBijector):
-  """Maps real numbers onto a set of parameters that has no bijector elsewhere.
+  """Maps real numbers onto the set of a constraint for which TFP has no map.
 
   Attributes:
     constraint: the set, as `ParameterProperties` of phasic has it.
@@ -106,7 +106,7 @@ class ConstraintBijector(tfp.bijectors.AutoCompositeTensorBijector):
     validate_args: bool = False,
     name: str = "constraint_bijector",
   ):
-    """Takes the constraint."""
+    """Looks the constraint up by its name."""
     parameters = {
       "constraint": constraint,
       "event_ndims": event_ndims,
@@ -139,7 +139,7 @@ class ConstraintBijector(tfp.bijectors.AutoCompositeTensorBijector):
 
 
 def properties(cls: Any, own: Any) -> dict[str, Any]:
-  """Returns the properties of the array parameters of a class, by name."""
+  """Returns the properties of a class's array parameters, by name."""
   found = {
     name: tfp.util.ParameterProperties(
       event_ndims=prop.event_ndims,
