@@ -35,6 +35,7 @@ class UnusableKernelTest(test_case.TestCase):
         is_suitable=lambda: True,
         _has_warned=False,
         choice="auto",
+        can_run=False,
       )
     )
     patched.enter_context(mock.patch.dict(os.environ))
