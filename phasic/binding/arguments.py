@@ -14,7 +14,8 @@ from phasic.internal.native import host_results
 from phasic.internal.native import native_ops
 from phasic.internal.native import native_shapes
 
-# The cache size of a bound function: its calls differ by keyword arguments.
+# A bound function caches one native function for each set of keyword
+# arguments that it was called with, at most so many.
 MAX_MADE = 1024
 _BATCHINGS = {"sequential": None, "expand": host_functions.expand}
 

@@ -181,8 +181,8 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
     known = static.concrete(support.high)
     if known is not None and onp.any(known == onp.inf):
       raise NotImplementedError(
-        "some upper bounds of the batch are inf: no bijector of TensorFlow "
-        "Probability's is onto these and the others at once"
+        "some upper bounds of the batch are inf and others finite: no bijector "
+        "of TensorFlow Probability serves both; wrap them apart"
       )
     return tfp.bijectors.Sigmoid(support.low, support.high)
 

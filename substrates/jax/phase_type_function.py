@@ -64,11 +64,13 @@ class PhaseTypeFunction(derivatives.NativeDerivatives):
     else:
       fits = tuple(rates) == (p, p) and exits in (0, p)
     if not fits or atom not in (0, 1) or p == 0 or n == 0:
+      initial, wanted = "(p,)", "(p, p), (p,) or (0,)"
+      if self.has_edges:
+        initial = "(2, m), (m,) or (0,), (m, d) or (m, 0), (p,)"
+        wanted = "(d,) or with d = 0 (m,), (0,)"
       raise ValueError(
-        f"{self.kind}: event shapes are {[tuple(s) for s in shapes]}; they"
-        " must be (p,), (p, p), (p,) or (0,), (1,) or (0,), (n,) with p, n > 0;"
-        " those of edges are (2, m), (m,) or (0,), (m, d) or (m, 0), and then"
-        " (p,), (d,) or (m,), (0,), (1,) or (0,), (n,)"
+        f"{self.kind}: operands have event shapes {[tuple(s) for s in shapes]}: "
+        f"they must be {initial}, {wanted}, (1,) or (0,), (n,) with p, n > 0"
       )
     return [(n,)]
 

@@ -82,9 +82,10 @@ class ChainHooks(comparable.Comparable):
     return chain
 
   def _whole_model(self) -> Model:
-    """Returns the chain for methods in which tiny probabilities matter.
+    """Returns the chain with a NaN in the place of a probability that underflowed.
 
-    It is NaN where one of them is lost.
+    Entropies and divergences take it, as logarithms of tiny probabilities
+    count in them.
     """
     return self._model()
 

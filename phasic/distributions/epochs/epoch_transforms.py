@@ -118,7 +118,7 @@ def _joined(
   targets: Array,
   parts: Sequence[tuple[onp.ndarray, onp.ndarray, Array]],
 ) -> edge_rates.EdgeRates:
-  """Appends edges with given ends and rates; a part's rates are (..., 1)."""
+  """Appends edges, given as (sources, targets, rate) with one rate (..., 1) each."""
   shape = static.broadcast_shapes(
     static.shape(edges.parameters)[:-1],
     *(static.shape(rates)[:-1] for _, _, rates in parts),

@@ -113,8 +113,8 @@ class Epochs(epoch_methods.EpochMethods):
     super()._keep(
       {
         "graphs": graphs if isinstance(graphs, graph_lib.Graph) else each,
-        # Named "0", "1", ... like the parts of a structure: variables are then
-        # read at each use.
+        # A mapping with the keys "0", "1", ... is kept as a structure of arrays,
+        # whose variables are read at each use and not once.
         "params": params
         if structures.is_variable(params)
         else {str(k): x for k, x in enumerate(given)},

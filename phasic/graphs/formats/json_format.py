@@ -236,7 +236,10 @@ def _decoded(state: object) -> Hashable:
   if isinstance(state, list):
     return tuple(_decoded(x) for x in state)
   if isinstance(state, dict):
-    raise ValueError(f"state {shown(state)} is an object: arrays are tuples")
+    raise ValueError(
+      f"state {shown(state)} is a JSON object: it must be a number, a string or "
+      "an array, which stands for a tuple"
+    )
   if isinstance(state, float) and not math.isfinite(state):
     raise ValueError(f"state {state} is not finite")
   return state

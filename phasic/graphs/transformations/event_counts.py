@@ -97,7 +97,10 @@ def with_event_counts(
   """
   host = host_graphs.read_at(graph, params)
   if host.discrete:
-    raise ValueError("graph is discrete: events come at rates, in time")
+    raise ValueError(
+      "graph is discrete: it must be continuous, since events occur at rates "
+      "per unit of time"
+    )
   theta = _rate(rate)
   p = host.num_phases
   with onp.errstate(over="ignore"):

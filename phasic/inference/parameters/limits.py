@@ -80,10 +80,10 @@ def _pair(name: str, pair: Sequence[float]) -> tuple[float, float]:
 def scales(
   where: coordinates_lib.Coordinates, entries: onp.ndarray
 ) -> onp.ndarray:
-  """Returns the magnitudes of entries: largest entries or sums, (k,).
+  """Returns the scale of each entry, (k,), relative to which it may be zero.
 
-  It is the sum that they are part of, or the largest number of their parameter,
-  fitted or not.
+  For probabilities it is the sum that they are part of, for others the largest
+  entry of the same parameter, fitted or not.
   """
   largest = {
     path: max(

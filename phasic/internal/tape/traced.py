@@ -145,7 +145,7 @@ class Traced(operators.Operators):
     raise leaving("numpy.asarray, or a function that makes an array of it")
 
   def __float__(self) -> float:
-    raise leaving("float, or a function of Python's numbers")
+    raise leaving("float() or a function of the module math")
 
   def __int__(self) -> int:
     raise leaving("int")

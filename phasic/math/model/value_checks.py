@@ -77,9 +77,8 @@ def _check_not_full(matrix: Array, discrete: bool) -> None:
   if phase is not None:
     name = "subtransition" if discrete else "subgenerator"
     raise ValueError(
-      f"{name}[..., {phase}, :] is never left, and no phase exits: it must be "
-      f"without the row and the column of the absorbing state; leave out "
-      f"those of {phase}"
+      f"phase {phase} of {name} is never left, and no phase exits: {phase} "
+      f"seems to be the absorbing state; leave out its row and its column"
     )
 
 

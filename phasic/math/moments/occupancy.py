@@ -159,8 +159,8 @@ def _of_reversed(
   batch = static.broadcast_shapes(
     static.shape(times), static.shape(y)[:-1], static.shape(weights)[:-1]
   )
-  # The reversed chain does not start in phases that alpha cannot reach: mass
-  # that is never absorbed would dominate.
+  # The reversed chain starts only in phases that alpha can reach. Otherwise mass
+  # that is never absorbed would dominate the result.
   start = np.where(none, 0.0, np.ones_like(y) / (p + 1))
   start = np.concatenate([start, np.zeros_like(start[..., :1])], axis=-1)
   start = np.broadcast_to(start, (*batch, p + 1))

@@ -128,7 +128,7 @@ def _log_moment(
   limit: Array,
   discrete: bool,
 ) -> Array:
-  """Computes the logarithm of a moment by a rule, with k = `count` events."""
+  """Computes the log of the moment of order `count` on {X <= limit} by a rule."""
   return killed_chains.value(rule, model, limit, discrete, count)
 
 

@@ -79,7 +79,11 @@ _run = control_flow.compiled(_evaluate, static_argnums=(0,))
 
 
 def _slowest_last(rates: Array) -> Array:
-  """Swaps the slowest rate to the end, where f_{p-1} and f_p differ most."""
+  """Swaps the slowest rate to the end.
+
+  The densities of the sums of the first p - 1 and of all p stages, which the
+  mode's equation compares, differ most in this order.
+  """
   slowest = 0.0 - np.max(0.0 - rates, axis=-1)[..., None]
   equal = structures.cast(rates == slowest, "int32")
   first = (equal > 0) & (np.cumsum(equal, axis=-1) == 1)

@@ -44,7 +44,7 @@ class Targets(NamedTuple):
 
 
 class Ends(NamedTuple):
-  """The limit of F, F(0) or F(inf), from which each mass is measured.
+  """The limit F(0) or F(inf), whose difference from F(t) has to be the target.
 
   Attributes:
     rising: whether the mass is F - F(0), else F(inf) - F.

@@ -160,7 +160,7 @@ def _integers(name: str, x: onp.ndarray) -> onp.ndarray:
 
 
 def _arrays(stages: reward_stages.Stages, like: Array) -> tuple[Array, ...]:
-  """Converts the fields of `Stages` to arrays of the same rank as a batch."""
+  """Converts the fields of `Stages` to arrays that broadcast with `like`."""
   rank = static.rank(like) - 1
 
   def laid_out(x: onp.ndarray, event_rank: int) -> Array:

@@ -37,7 +37,9 @@ class Running:
   def __enter__(self) -> None:
     with self._lock:
       if self._is_exiting:
-        raise RuntimeError("a bound function: the interpreter is exiting")
+        raise RuntimeError(
+          "a bound function was called while the interpreter is exiting"
+        )
       self._count += 1
 
   def __exit__(self, *exception: object) -> None:

@@ -99,7 +99,7 @@ CASES = {
   ),
   "whole_generator": (
     lambda: pd.PhaseType(_START, [[-1.0, 1.0], [0.0, 0.0]]),
-    ("subgenerator[..., 1, :]", "no phase exits", "must be without the row"),
+    ("phase 1 of subgenerator", "no phase exits", "leave out its row"),
   ),
   "steps": (
     lambda: pd.DiscretePhaseType(_START, [[0.5, 0.75], [0.0, 0.5]]),
@@ -115,7 +115,7 @@ CASES = {
   ),
   "whole_steps": (
     lambda: pd.DiscretePhaseType(_START, [[0.5, 0.5], [0.0, 1.0]]),
-    ("subtransition[..., 1, :]", "no phase exits", "must be without the row"),
+    ("phase 1 of subtransition", "no phase exits", "leave out its row"),
   ),
   "erlang": (
     lambda: pd.Erlang(3, -1.0),
