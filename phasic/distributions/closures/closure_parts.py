@@ -128,7 +128,7 @@ def _no_atom(
   # Families without an atom are known to have none under tracing too.
   if isinstance(distribution, wrapped_distribution.WrappedDistribution):
     return False
-  family = isinstance(distribution, named_family.Family)
+  family = isinstance(distribution, named_family.ParametricFamily)
   return family and distribution._is_reparameterized()
 
 

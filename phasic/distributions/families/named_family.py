@@ -24,7 +24,7 @@ from phasic.math.model.model_types import Model
 from phasic.math.numeric import exact_sums
 
 
-class Family(absorption_time.AbsorptionTime):
+class ParametricFamily(absorption_time.AbsorptionTime):
   """The base class of named families in continuous or discrete time.
 
   A subclass declares its parameters, and makes the chain of them in
@@ -107,7 +107,7 @@ class Family(absorption_time.AbsorptionTime):
     return size
 
 
-class NamedFamily(Family):
+class NamedFamily(ParametricFamily):
   """A family of distributions in continuous time."""
 
   def as_phase_type(self) -> phase_type.PhaseType:
@@ -121,7 +121,7 @@ class NamedFamily(Family):
     return dense_form.dense_form(self, phase_type.PhaseType)
 
 
-class DiscreteFamily(Family):
+class DiscreteFamily(ParametricFamily):
   """A family of distributions in discrete time."""
 
   _DISCRETE = True

@@ -109,7 +109,7 @@ class HeldAround(WrappedDistribution):
     return (*own, *super()._m_step_fixed())
 
 
-class OnSamePhases(WrappedDistribution, named_family.Family):
+class OnSamePhases(WrappedDistribution, named_family.ParametricFamily):
   """A time until absorption with the phases of the wrapped distribution."""
 
   @property

@@ -106,7 +106,7 @@ class ObservationMakers:
   @classmethod
   def from_table(
     cls,
-    table: tables.Table,
+    table: tables.TableLike,
     *,
     time: str | None = None,
     event: str | None = None,

@@ -26,7 +26,7 @@ Columns: TypeAlias = tuple[
 ]
 
 
-class Table(Protocol):
+class TableLike(Protocol):
   """A pandas or polars DataFrame, a pyarrow Table or a mapping of columns."""
 
   def __getitem__(self, name: str, /) -> object:
@@ -43,7 +43,7 @@ _NO_NUMBERS = {
 
 
 def read(
-  table: Table,
+  table: TableLike,
   columns: Mapping[str, str | None],
   causes: Sequence[str | None] | None,
 ) -> Columns:
@@ -182,7 +182,7 @@ def _check_sizes(columns: Mapping[str, onp.ndarray]) -> None:
     raise ValueError(f"columns have different numbers of rows: {listed}")
 
 
-def _values(table: Table, name: str) -> onp.ndarray:
+def _values(table: TableLike, name: str) -> onp.ndarray:
   """Returns a column as a host array of any dtype."""
   column = table[name]
   to_numpy = getattr(column, "to_numpy", None)
@@ -195,7 +195,7 @@ def _values(table: Table, name: str) -> onp.ndarray:
   return values
 
 
-def _numbers(table: Table, name: str) -> onp.ndarray:
+def _numbers(table: TableLike, name: str) -> onp.ndarray:
   """Returns a column as numbers, with NaN for missing values."""
   values = _values(table, name)
   if values.dtype.kind == "O":

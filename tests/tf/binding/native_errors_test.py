@@ -164,7 +164,8 @@ class NativeErrorsTest(parameterized.TestCase):
 
   def test_no_library(self):
     with self.assertRaisesRegex(
-      FileNotFoundError, "op test_scale: tf_library is /nothing_tf.so, .*there"
+      FileNotFoundError,
+      "op test_scale: tf_library is /nothing_tf.so, .*not exist",
     ):
       binding.bind_native(
         libraries.ops(), "test_scale", tf_library="/nothing_tf.so"
