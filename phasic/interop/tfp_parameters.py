@@ -7,11 +7,12 @@ from typing import Any
 
 from phasic.distributions.base import constraints
 from phasic.distributions.base import structure
-from phasic.internal import structures
 
 MODE = "numpy"
 if MODE == "jax":
   from tensorflow_probability.substrates import jax as tfp
+
+  from phasic.internal import structures
 
   @structures.register
   class HeldEdges:
