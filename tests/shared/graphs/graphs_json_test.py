@@ -89,7 +89,7 @@ class JsonTest(graph_cases.SameGraphCase):
     ("row", {"coefficients": [1.0] * 4}, r"coefficients\[0\] is a number"),
     ("initial", {"initial_constants": [0.5, 0, 0]}, "sum to 0.5"),
     ("states", {"states": ["well", "well"]}, "a state is there twice"),
-    ("state", {"states": ["well", {}]}, "state {} is an object"),
+    ("state", {"states": ["well", {}]}, "state {} is a JSON object"),
     ("more", {"comment": "x"}, r"has unknown \['comment'\]"),
   )
   def test_refused(self, changes, message):
