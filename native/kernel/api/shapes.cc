@@ -246,7 +246,7 @@ const char* CheckLayout(const Call& call, const Shape* inputs,
   }
   if (error != nullptr) return error;
   if (has_cotangent && inputs[num_inputs - 1].rank == r + 1) {
-    // Only the cotangent may have been mapped, as when JAX maps a pullback.
+    // Only the cotangent may have been mapped, as when JAX maps a vjp function.
     error = MergeBatch(inputs[num_inputs - 1], call.mapped_dims, "cotangent",
                        layout->batch);
     if (error != nullptr) return error;

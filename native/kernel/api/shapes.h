@@ -1,5 +1,5 @@
-// Shape rules of the kernel's calls: what is accepted, and how batch
-// dimensions map to strides.
+// Shape rules of the kernel's calls: which shapes are accepted, and the strides
+// of batch dimensions.
 
 #ifndef PHASIC_NATIVE_KERNEL_API_SHAPES_H_
 #define PHASIC_NATIVE_KERNEL_API_SHAPES_H_
@@ -26,7 +26,7 @@ enum Statistic : int32_t {
   kAtom = 4,
 };
 
-// A call whose structure has been checked.
+// The shapes of a call whose structure was checked.
 struct Layout {
   int32_t batch_rank;
   int64_t batch[kMaxRank];  // full sizes
@@ -47,7 +47,7 @@ inline bool IsWanted(const Call& call, int32_t operand) {
   return (call.wanted >> operand & 1) != 0;
 }
 
-// Rank and number of elements of an operand's event.
+// The rank and number of elements of an operand's event.
 inline int32_t EventRank(const Call& call, int32_t operand) {
   return operand == kSubgenerator && call.edges == nullptr ? 2 : 1;
 }
@@ -68,23 +68,23 @@ inline int64_t EventSize(const Layout& layout, int32_t operand) {
   }
 }
 
-// Number of elements of a statistic's event.
+// Returns the number of elements of a statistic's event.
 int64_t StatisticSize(const Layout& layout, int32_t statistic);
 
-// Checks a call of `num_inputs` inputs of which the first five are the
-// operands, then come groups of five tangents and, if `has_cotangent`, the
-// cotangent. Returns nullptr or a message.
+// Checks the shapes of a call with `num_inputs` inputs: five operands, groups
+// of five tangents and, if `has_cotangent`, the cotangent. Returns nullptr or a
+// message.
 const char* CheckLayout(const Call& call, const Shape* inputs,
                         int32_t num_inputs, bool has_cotangent, Layout* layout);
 
-// Takes the first `rank` dimensions of an array into those of the batch, which
-// begin as ones: each must be one or the common size. Returns nullptr or a
-// message.
+// Broadcasts the first `rank` dimensions of an array with those of the batch,
+// which begin as ones: each must be one or the common size. Returns nullptr or
+// a message.
 const char* MergeBatch(const Shape& shape, int32_t rank, const char* name,
                        int64_t* batch);
 
-// Element strides of the batch dimensions of an array with this shape; 0 for
-// dimensions of size one.
+// Computes element strides of the batch dimensions of an array with this shape;
+// 0 for dimensions of size one.
 void BatchStrides(int32_t rank, const Shape& shape, int64_t event_size,
                   int64_t* strides);
 inline void BatchStrides(const Layout& layout, const Shape& shape,
