@@ -1,5 +1,5 @@
-// Lets AddressSanitizer see the bounds of what is allocated inside one larger
-// block. Without it both functions do nothing.
+// Declares the bounds of parts of a larger block to AddressSanitizer. Without
+// it both functions do nothing.
 
 #ifndef PHASIC_NATIVE_KERNEL_RUNTIME_MEMORY_GUARD_H_
 #define PHASIC_NATIVE_KERNEL_RUNTIME_MEMORY_GUARD_H_
@@ -24,12 +24,12 @@ namespace phasic {
 #if defined(PHASIC_GUARDS_MEMORY)
 constexpr bool kGuardsMemory = true;
 
-// No access until a part is opened.
+// Forbids access until a part is opened.
 inline void CloseMemory(void* start, size_t bytes) {
   __asan_poison_memory_region(start, bytes);
 }
-// What the memory holds is another pattern each time, so that a result which
-// depends on it does not repeat.
+// Fills the memory with a different pattern each time, so that a result which
+// depends on uninitialized memory does not repeat.
 inline void OpenMemory(void* start, size_t bytes) {
   static thread_local unsigned char pattern = 0;
   __asan_unpoison_memory_region(start, bytes);

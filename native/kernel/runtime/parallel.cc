@@ -15,7 +15,7 @@
 namespace phasic {
 namespace {
 
-// How chunks went: the first failure by number decides.
+// The result of chunks: the failure with the lowest chunk number decides.
 struct Outcome {
   int64_t chunk = INT64_MAX;
   const char* error = nullptr;
@@ -50,16 +50,16 @@ class Job {
     const std::lock_guard<std::mutex> lock(mutex_);
     outcome_.Merge(std::move(outcome));
     num_done_ += done;
-    // Under the lock: else the caller might be gone already.
+    // Notifies under the lock: otherwise the caller might be gone already.
     if (num_done_ == num_chunks_) all_done_.notify_one();
   }
 
-  // Once this thread has found no more chunks.
+  // Waits for all chunks, after this thread has found no more of them.
   const char* Wait() {
     std::unique_lock<std::mutex> lock(mutex_);
     all_done_.wait(lock, [this] { return num_done_ == num_chunks_; });
-    // Taken out: a helper that drops the job last must not free an exception
-    // that the caller still looks at.
+    // Moved out: a helper that drops the job last must not free an exception
+    // that the caller still uses.
     const Outcome outcome = std::move(outcome_);
     return outcome.Report();
   }
@@ -79,7 +79,7 @@ class Job {
 
   const int64_t num_chunks_;
   const ChunkFunction function_;
-  const void* const context_;  // Valid while a chunk is left or being done.
+  const void* const context_;  // Valid while a chunk is left or being run.
   std::atomic<int64_t> next_{0};
   std::mutex mutex_;
   std::condition_variable all_done_;
@@ -89,7 +89,7 @@ class Job {
 
 namespace {
 
-// Without memory for them there is no job, or there are fewer helpers.
+// If memory does not suffice, there is no job, or there are fewer helpers.
 std::shared_ptr<Job> MakeJob(int64_t num_chunks, ChunkFunction function,
                              const void* context) {
   try {

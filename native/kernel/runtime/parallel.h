@@ -1,9 +1,9 @@
-// Work split among threads of which only the calling one is sure to come.
+// Work shared among threads, of which only the calling one is certain to run.
 //
-// An atomic counter hands out chunks. The caller works too; other threads are
-// offered the job and may come late or never. The caller waits only for chunks
-// that another thread has begun, so it never waits for a thread that waits for
-// it, however many calls there are and whatever pool they share.
+// An atomic counter hands out chunks. The caller works too; the job is offered
+// to other threads, which may come late or never. The caller waits only for
+// chunks that another thread has begun. So it never waits for a thread that
+// waits for it, for any number of calls and any shared pool.
 
 #ifndef PHASIC_NATIVE_KERNEL_RUNTIME_PARALLEL_H_
 #define PHASIC_NATIVE_KERNEL_RUNTIME_PARALLEL_H_
@@ -13,17 +13,18 @@
 
 namespace phasic {
 
-// Runs one chunk; returns nullptr or, as a literal, what went wrong.
+// Runs one chunk; returns nullptr or a literal that describes the error.
 using ChunkFunction = const char* (*)(const void* context, int64_t chunk);
 
-// Chunks, and who has done them. Shared by all that were offered it; a helper
-// that comes when all chunks are given out touches nothing but the job.
+// Chunks and their state. All threads to which it was offered share it; a
+// helper that comes after all chunks are given out touches only the job.
 class Job;
 
-// Works on chunks until there are none left. Never throws.
+// Runs chunks until none are left. Never throws.
 void Help(Job* job);
 
-// Other threads. An object is called from many threads at once.
+// An interface to other threads. Its methods are called from many threads at
+// once.
 class Executor {
  public:
   Executor() = default;
@@ -31,24 +32,25 @@ class Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  // The largest number of threads that may come.
+  // Returns the largest number of threads that may help.
   virtual int64_t num_helpers() = 0;
 
-  // Asks `count` threads to call Help(job) at any time, or never.
+  // Asks `count` threads to call Help(job), which they may do at any time or
+  // never.
   virtual void Offer(const std::shared_ptr<Job>& job, int64_t count) = 0;
 };
 
-// The largest number of threads that work on one call on this executor, the
-// calling one included: bounded by MaxThreads() too.
+// Returns the largest number of threads that work on one call on this executor,
+// including the calling one: at most MaxThreads().
 int64_t NumThreads(Executor* executor);
 
-// Runs chunks 0 to num_chunks - 1, each once, in any order. Returns the message
-// of the first chunk, by number, that has one; rethrows what a chunk threw if
-// that was the first.
+// Runs chunks 0 to num_chunks - 1, each once, in any order. Of the chunks that
+// fail, the first by number decides: its message is returned or its exception
+// is rethrown.
 const char* ParallelFor(Executor* executor, int64_t num_chunks,
                         ChunkFunction function, const void* context);
 
-// The same for `function(chunk)`.
+// Runs `function(chunk)` in the same way.
 template <class Function>
 const char* ParallelFor(Executor* executor, int64_t num_chunks,
                         const Function& function) {

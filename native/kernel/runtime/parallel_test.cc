@@ -16,7 +16,7 @@
 namespace phasic {
 namespace {
 
-// Promises helpers and keeps what they are offered for later.
+// Promises helpers and keeps the offered jobs for later.
 class LateThreads final : public Executor {
  public:
   int64_t num_helpers() override { return 7; }
@@ -45,7 +45,7 @@ class WithThreads : public testing::Test {
 
 class ParallelForTest : public WithThreads {};
 
-// The sum of 0 to n - 1, each counted once if every chunk ran once.
+// Computes the sum of 0 to n - 1, which is right if every chunk ran once.
 int64_t SumOfChunks(Executor* executor, int64_t n) {
   std::atomic<int64_t> sum{0};
   const char* error = ParallelFor(executor, n, [&](int64_t chunk) {
@@ -69,7 +69,7 @@ TEST_F(ParallelForTest, RunsEveryChunkOnce) {
 }
 
 TEST_F(ParallelForTest, HelpersTakePart) {
-  // Each of two chunks waits for the other one to have begun.
+  // Each of two chunks waits until the other one has begun.
   std::atomic<int> begun{0};
   ParallelFor(OwnThreads(), 2, [&](int64_t) {
     ++begun;
@@ -95,7 +95,7 @@ TEST_F(ParallelForTest, LateHelpersFindNothingToDo) {
     });
     EXPECT_EQ(*calls, 5);
   }
-  late.ComeAtLast();  // What the chunks used is gone.
+  late.ComeAtLast();  // The memory of the chunks is gone.
 }
 
 TEST_F(ParallelForTest, ReportsTheFirstErrorByNumber) {
@@ -187,7 +187,7 @@ TEST_F(ParallelForTest, AForkedChildHasThreadsOfItsOwn) {
 #if defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "AddressSanitizer's allocator may be locked during a fork";
 #endif
-  SumOfChunks(OwnThreads(), 100);  // The parent's threads are there.
+  SumOfChunks(OwnThreads(), 100);  // Starts the parent's threads.
   // Other threads keep the pool busy while the process forks.
   std::atomic<bool> stop{false};
   std::thread other([&stop] {

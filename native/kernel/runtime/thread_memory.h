@@ -1,4 +1,4 @@
-// Scratch memory for calls, of each thread.
+// Scratch memory for calls, one per thread.
 
 #ifndef PHASIC_NATIVE_KERNEL_RUNTIME_THREAD_MEMORY_H_
 #define PHASIC_NATIVE_KERNEL_RUNTIME_THREAD_MEMORY_H_
@@ -9,17 +9,18 @@
 
 namespace phasic {
 
-// Of a model, and of a thread for what it is given; see workspace.h.
+// The bound for a model, and for a thread; see workspace.h.
 constexpr size_t kMemoryLimitBytes = size_t{1} << 30;
 
-// Kept from call to call: fresh pages cost more than a small model's sweep.
+// Scratch memory that is kept between calls: fresh pages cost more than a small
+// model's sweep.
 class ThreadMemory {
  public:
-  // `kCall` for the calling thread's share of a call, `kRange` and `kSweep`
-  // for a range of models: a thread may have all three in use.
+  // `kCall` is for the calling thread's share of a call, `kRange` and `kSweep`
+  // are for a range of models: a thread may use all three at once.
   enum Use { kCall, kRange, kSweep };
 
-  // The helpers' memory is not taken: it is this thread's alone.
+  // Helpers do not get this memory: it belongs to this thread.
   explicit ThreadMemory(Use use, Executor* helpers = nullptr)
       : workspace_(Of(use)) {
     workspace_->SetHelpers(helpers);

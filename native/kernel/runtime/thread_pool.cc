@@ -25,12 +25,13 @@ namespace phasic {
 namespace {
 
 constexpr int kMaxDefaultThreads = 8;
-// Offers that wait. More are dropped: their callers then work alone.
+// The largest number of pending offers. More are dropped: their callers then
+// work alone.
 constexpr size_t kMaxOffers = 1024;
 
 int NumProcessors() {
 #if defined(__linux__)
-  // Containers are often given fewer processors than the machine has.
+  // Containers are often limited to fewer processors than the machine has.
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0) {
     return std::max(1, CPU_COUNT(&allowed));
@@ -48,7 +49,7 @@ int InitialMaxThreads() {
   if (*end == '\0' && count >= 1 && count <= kMaxThreadsLimit) {
     return static_cast<int>(count);
   }
-  // As OpenMP does: nobody can be given an error here.
+  // Prints, as OpenMP does: no caller could receive an error here.
   std::fprintf(stderr,
                "phasic: PHASIC_NUM_THREADS is '%s': it must be an integer from "
                "1 to %d; %d is used\n",
@@ -58,7 +59,8 @@ int InitialMaxThreads() {
 
 std::atomic<int> max_threads{InitialMaxThreads()};
 
-// One process's threads. Never destroyed: the threads may outlive all else.
+// The threads of one process. Never destroyed: the threads may outlive static
+// objects.
 class Pool {
  public:
   void Offer(const std::shared_ptr<Job>& job, int64_t count) {
@@ -81,7 +83,7 @@ class Pool {
     try {
       std::thread([this] { Serve(); }).detach();
     } catch (const std::exception&) {
-      --num_threads_;  // The offer waits for another thread.
+      --num_threads_;  // The offer stays for another thread.
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
@@ -108,7 +110,7 @@ class Pool {
   int num_threads_ = 0;
 };
 
-// This process's pool, nullptr before its first use.
+// The pool of this process, nullptr before its first use.
 std::atomic<Pool*> current_pool{nullptr};
 
 Pool* CurrentPool() {
@@ -122,8 +124,8 @@ Pool* CurrentPool() {
   return pool;
 }
 
-// The child of a fork has the pool's memory, perhaps in the midst of a change,
-// and none of its threads.
+// The child of a fork has a copy of the pool's memory, which may be
+// inconsistent, and none of its threads.
 void ForgetPool() { current_pool.store(nullptr, std::memory_order_release); }
 
 [[maybe_unused]] const int kForkHandler =
@@ -137,7 +139,7 @@ class OwnExecutor final : public Executor {
   }
 };
 
-// Never destroyed: threads may call while the process ends.
+// Never destroyed: threads may call while the process exits.
 Executor* const own_threads = new OwnExecutor;
 
 }  // namespace

@@ -14,10 +14,11 @@ constexpr size_t kMaxKeptBytes = size_t{1} << 23;
 
 size_t RoundUp(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// The turn to have much memory. A thread may have it with several workspaces.
+// The turn to use much memory. A thread may hold it with several workspaces.
 std::recursive_mutex turn;
 
-// A thread that had it when the process forked is not in the child.
+// Resets the turn in a forked child: the thread that held it is not in the
+// child.
 void ForgetTurn() { new (&turn) std::recursive_mutex; }
 
 [[maybe_unused]] const int kForkHandler =
@@ -83,7 +84,8 @@ void Workspace::Reset() {
       chunks_->size <= kMaxKeptBytes) {
     UseChunk();
   } else if (chunks_ != nullptr) {
-    // One chunk as large as all, so that the next use of this size needs one.
+    // Keeps one chunk of the total size, so that the next use of this size
+    // needs no others.
     const size_t wanted =
         total_bytes_ < kMaxKeptBytes ? total_bytes_ : kMaxKeptBytes;
     FreeAll();

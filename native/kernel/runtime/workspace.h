@@ -1,10 +1,10 @@
-// Scratch memory of one thread, with a bound. Shared by the builds for
-// different instruction sets: what is inline must be so always, or one build's
+// Bounded scratch memory of one thread. The builds for different instruction
+// sets share it: functions are either always inlined or never, or one build's
 // copy could replace another's.
 //
-// A workspace's own bound does not depend on how many threads there are, or
-// results would. So that many threads stay within a bound together, all but
-// one have kOwnBytes at most: for more a workspace waits until no other thread
+// A workspace's own bound does not depend on the number of threads, so that
+// results do not either. To bound the total over many threads, all but one have
+// at most kOwnBytes: a workspace that needs more waits until no other thread
 // has more, and keeps that turn until Reset.
 
 #ifndef PHASIC_NATIVE_KERNEL_RUNTIME_WORKSPACE_H_
@@ -23,22 +23,23 @@ class Workspace {
  public:
   static constexpr size_t kOwnBytes = size_t{1} << 27;
 
-  // A workspace that does not take turns is for memory that is kept while its
-  // thread waits for others.
+  // A workspace that does not take turns is for memory that a thread keeps
+  // while it waits for others.
   explicit Workspace(size_t limit_bytes, bool takes_turns = true);
   ~Workspace();
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
 
-  // Uninitialised memory aligned to 64 bytes, or nullptr above the limit or
-  // when the system has none. Valid until Reset.
+  // Returns uninitialized memory aligned to 64 bytes, or nullptr above the
+  // limit or if the system has no memory. Valid until Reset.
   [[gnu::always_inline]] void* Allocate(size_t count, size_t item_bytes) {
     size_t bytes;
     if (__builtin_mul_overflow(count, item_bytes, &bytes) ||
         bytes > limit_bytes_) {
       return nullptr;
     }
-    // At least one byte, as places are told apart by their address.
+    // Takes at least one byte, since distinct arrays must have distinct
+    // addresses.
     const size_t taken = bytes / kAlignment * kAlignment + kAlignment;
     if (taken > room_ && !MakeRoom(taken)) return nullptr;
     void* result = next_;
@@ -48,19 +49,19 @@ class Workspace {
     return result;
   }
 
-  // The threads that may help with what is in this memory; nullptr: none.
+  // The threads that may help with work on this memory; nullptr: none.
   Executor* helpers() const { return helpers_; }
   void SetHelpers(Executor* helpers) { helpers_ = helpers; }
 
   // Makes all memory available again; keeps a few megabytes for the next use.
   void Reset();
 
-  // The same of zeros.
+  // Returns memory like Allocate, filled with zeros.
   [[gnu::always_inline]] void* AllocateZeros(size_t count, size_t item_bytes) {
     void* result = Allocate(count, item_bytes);
     if (result == nullptr) return nullptr;
     if (kGuardsMemory) return std::memset(result, 0, count * item_bytes);
-    // By lines: most arrays have a few.
+    // Clears by cache lines: most arrays have a few.
     for (char* line = static_cast<char*>(result); line != next_;
          line += kAlignment) {
       std::memset(line, 0, kAlignment);
@@ -74,7 +75,8 @@ class Workspace {
     Chunk* next;
     size_t size;
   };
-  // A new chunk with room for so many bytes; false: there is none.
+  // Adds a chunk with room for so many bytes; returns false if there is no
+  // memory.
   bool MakeRoom(size_t bytes);
   bool AddChunk(size_t size);
   void UseChunk();
@@ -86,7 +88,7 @@ class Workspace {
   bool has_turn_ = false;
   size_t total_bytes_ = 0;
   Chunk* chunks_ = nullptr;
-  char* next_ = nullptr;  // what is left of the first chunk
+  char* next_ = nullptr;  // free part of the first chunk
   size_t room_ = 0;
   Executor* helpers_ = nullptr;
 };

@@ -70,12 +70,13 @@ TEST(WorkspaceTest, OneThreadAtATimeHasMuch) {
   EXPECT_EQ(most, 1);
 }
 
-// Where a wait would be wrong, these never end.
+// If a workspace waited wrongly, these tests would not end.
 TEST(WorkspaceTest, LittleMemoryWaitsForNobody) {
   Workspace much(kLimit);
   Workspace more(kLimit);
   ASSERT_NE(much.Allocate(kMuch, 1), nullptr);
-  ASSERT_NE(more.Allocate(kMuch, 1), nullptr);  // The same thread has the turn.
+  ASSERT_NE(more.Allocate(kMuch, 1), nullptr);  // The same thread holds the
+                                                // turn.
   std::thread other([] {
     Workspace little(kLimit);
     EXPECT_NE(little.Allocate(kMuch / 2, 1), nullptr);
