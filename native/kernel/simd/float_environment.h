@@ -1,7 +1,7 @@
-// The floating-point mode of a scope: round to nearest, nothing trapped, and
-// denormals either flushed to zero (in sweeps, where they would cost ten times
-// as much) or kept; the caller's mode is restored at the end. The underflow
-// flag tells whether anything was flushed.
+// Sets the floating-point mode of a scope: round to nearest, exceptions masked,
+// and denormals either flushed to zero (in sweeps, where they would be ten
+// times slower) or kept. The caller's mode is restored at the end. The
+// underflow flag records whether anything was flushed.
 
 #ifndef PHASIC_NATIVE_KERNEL_SIMD_FLOAT_ENVIRONMENT_H_
 #define PHASIC_NATIVE_KERNEL_SIMD_FLOAT_ENVIRONMENT_H_
@@ -25,21 +25,23 @@ class FloatEnvironment {
   FloatEnvironment& operator=(const FloatEnvironment&) = delete;
 
 #if defined(__SSE2__)
-  // 0x1f80: all exceptions masked, nearest; 0x8040: flush to zero and
+  // 0x1f80: all exceptions masked, round to nearest; 0x8040: flush to zero and
   // denormals are zero.
   explicit FloatEnvironment(Denormals denormals) : saved_(_mm_getcsr()) {
     _mm_setcsr(denormals == Denormals::kFlush ? 0x1f80U | 0x8040U : 0x1f80U);
   }
   ~FloatEnvironment() { _mm_setcsr(saved_); }
   static bool Underflowed() { return (_mm_getcsr() & 0x10U) != 0; }
-  // Whether a result was too small or too large since the flags were cleared.
+  // Returns whether a result overflowed or underflowed since the flags were
+  // cleared.
   static bool LeftRange() { return (_mm_getcsr() & 0x18U) != 0; }
   static void ClearRange() {
     const unsigned state = _mm_getcsr();
     if ((state & 0x18U) != 0) _mm_setcsr(state & ~0x18U);
   }
   static void ClearUnderflow() {
-    const unsigned state = _mm_getcsr();  // much cheaper than setting it
+    const unsigned state = _mm_getcsr();  // reading is much cheaper than
+                                          // writing
     if ((state & 0x10U) != 0) _mm_setcsr(state & ~0x10U);
   }
   static void NoteUnderflow() { _mm_setcsr(_mm_getcsr() | 0x10U); }
@@ -54,7 +56,8 @@ class FloatEnvironment {
   static void ClearUnderflow() { std::feclearexcept(FE_UNDERFLOW); }
   static void NoteUnderflow() { std::feraiseexcept(FE_UNDERFLOW); }
 #endif
-  // Whether anything underflowed since the flag was cleared, and clears it.
+  // Returns whether anything underflowed since the flag was cleared, and clears
+  // it.
   static bool TakeUnderflow() {
     const bool underflowed = Underflowed();
     ClearUnderflow();

@@ -1,5 +1,5 @@
-// The sweeps are compiled once per instruction set, each time into a namespace
-// of its own, so that no inline function of one build can replace another's.
+// Each build of the sweeps for an instruction set has a namespace of its own,
+// so that no inline function of one build can replace another's.
 
 #ifndef PHASIC_NATIVE_KERNEL_SIMD_ISA_H_
 #define PHASIC_NATIVE_KERNEL_SIMD_ISA_H_
