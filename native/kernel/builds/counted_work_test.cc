@@ -1,5 +1,6 @@
-// What a call costs as q t grows, in multiply-adds that are counted as they are
-// made: no cliffs from one q t to the next, and derivatives at a few values.
+// Tests the cost of calls as q t grows, in counted multiply-adds: the cost must
+// not jump from one q t to the next, and derivatives must cost only a few times
+// as much as values.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +20,7 @@ namespace phasic {
 namespace PHASIC_ISA {
 namespace {
 
-// The log density of a model, with all of its rates as a direction.
+// Makes the log density of a model, with all of its rates as a direction.
 SweepInput InputOf(int64_t size, const std::vector<double>& initial,
                    const std::vector<double>& rates) {
   SweepInput in = {};
@@ -32,7 +33,7 @@ SweepInput InputOf(int64_t size, const std::vector<double>& initial,
   return in;
 }
 
-// A model whose largest rate is one, dense in its operands.
+// A model whose largest rate is one, with a dense subgenerator.
 struct TestModel {
   explicit TestModel(int64_t p)
       : size(p), initial(p, 0.0), rates(p * p, 0.0), exits(p, 0.0) {
@@ -53,7 +54,7 @@ struct TestModel {
   std::vector<double> exits;
 };
 
-// One whose operand has its edges alone; absorption is the target `p`.
+// A model of edges; absorption is the target `p`.
 struct EdgeModel {
   explicit EdgeModel(int64_t p) : size(p), initial(p, 0.0) { initial[0] = 1.0; }
   void Add(int64_t source, int64_t target, double rate) {
@@ -128,7 +129,7 @@ TestModel Coalescent(int64_t p) {
   return model;
 }
 
-// Two halves, each well mixed, with a rare way from one to the other.
+// Makes two halves, each well mixed, with a small rate from one to the other.
 TestModel Metastable(int64_t p) {
   TestModel model(p);
   const double rest = 1.0 / static_cast<double>(p);
@@ -169,8 +170,8 @@ struct Work {
   double jvp;
 };
 
-// Of one call each for the log density at so many times up to `x`, the largest
-// rate being one.
+// Counts the work of one call each for the log density at so many times up to
+// `x`; the largest rate is one.
 Work Measure(SweepInput in, double x, int64_t num_times,
              bool wants_jvp = true) {
   const auto p = static_cast<size_t>(in.num_phases);
@@ -215,21 +216,23 @@ Work Measure(SweepInput in, double x, int64_t num_times,
   return work;
 }
 
-// Gradients of few phases, in values. Of more phases derivatives in all p^2
-// rates cost more, and far more where values alone need no steps of their own
-// in the tail.
+// The most that gradients of few phases may cost, in values. With more phases
+// derivatives in all p^2 rates cost more, and far more if values are done
+// before the tail of the series.
 constexpr double kFewValues = 16.0;
-// Of the edges of a large model: at early times derivatives in the rates of
-// phases that are hardly reached need many steps, and the value few.
+// The same for the edges of a large model: at early times derivatives in the
+// rates of phases that are hardly reached need many steps, and the value needs
+// few.
 constexpr double kLargeValues = 40.0;
 constexpr double kManyValues = 100.0;
 
-// Of a model and numbers of times, from q t = 1 to 2^last in factors of two.
+// Checks a model and numbers of times, from q t = 1 to 2^last in factors of
+// two.
 template <class Model>
 void ExpectNoCliffs(const std::string& name, const Model& model, int last,
                     double most_values,
                     const std::vector<int64_t>& numbers_of_times = {1, 150}) {
-  // What hardly any work is may be more.
+  // Small amounts of work may exceed the ratio.
   const SweepInput in = model.Input();
   const auto p = static_cast<double>(model.size);
   const double floor = 6e5 + (in.has_edges() ? 1e2 * p : 2e3 * p * p);
@@ -257,8 +260,8 @@ TEST(CountedWorkTest, Erlang) {
   ExpectNoCliffs("Erlang", Erlang(10), 20, kFewValues);
 }
 
-// Beyond 2^16 a state's numbers differ by more than doubles' range, and
-// extended ones take over.
+// Beyond 2^16 the range of a state vector exceeds that of doubles, and the
+// extended sweeps take over.
 TEST(CountedWorkTest, LongErlang) {
   ExpectNoCliffs("Erlang", Erlang(41), 15, kManyValues);
 }
@@ -287,8 +290,8 @@ TEST(CountedWorkTest, Metastable) {
   ExpectNoCliffs("metastable", Metastable(41), 20, kManyValues);
 }
 
-// As far as a test's time goes. The gradient has an entry for each pair of
-// phases, whether or not there is a rate.
+// The largest q t that a test has time for. The gradient has an entry for each
+// pair of phases, including those without a rate.
 TEST(CountedWorkTest, ManyPhases) {
   ExpectNoCliffs("ring", Ring(626), 11, HUGE_VAL, {1});
   ExpectNoCliffs("birth and death", BirthDeath(626), 11, HUGE_VAL, {1});
@@ -301,7 +304,8 @@ TEST(CountedWorkTest, LargeModels) {
                  {1, 20});
 }
 
-// What was flushed to zero at early steps has decayed as the value has.
+// Entries that were flushed to zero at early steps have decayed as the value
+// has.
 TEST(CountedWorkTest, FarTailsOfRings) {
   const EdgeModel model = LargeRing(626);
   const Work before = Measure(model.Input(), 0x1p15, 1, false);

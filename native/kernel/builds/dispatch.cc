@@ -1,4 +1,4 @@
-// Chooses the build of the sweeps that runs.
+// Chooses which build of the sweeps runs.
 
 #include <cstdio>
 #include <cstdlib>
@@ -24,7 +24,8 @@ namespace {
 
 #if defined(__x86_64__)
 #if defined(__clang__)
-// Before version 18 it knows no levels: the features that mark them.
+// Compilers before version 18 have no names for levels: checks the features
+// that define them.
 [[maybe_unused]] bool HasV2() {
   return __builtin_cpu_supports("ssse3") && __builtin_cpu_supports("sse4.2") &&
          __builtin_cpu_supports("popcnt");
@@ -65,7 +66,7 @@ const InstructionSet& Choose() {
     if (set.is_supported) return set;
     reason = "this processor cannot run it";
   }
-  // As for PHASIC_NUM_THREADS: nobody can be given an error here.
+  // Prints, as for PHASIC_NUM_THREADS: no caller could receive an error here.
   std::fprintf(stderr, "phasic: PHASIC_ISA is '%s': %s (", name, reason);
   const char* separator = "";
   for (const InstructionSet& set : AllInstructionSets()) {

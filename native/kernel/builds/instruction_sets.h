@@ -1,5 +1,6 @@
-// The instruction sets that the sweeps were compiled for, and which of them
-// runs: the widest that this processor has, or what PHASIC_ISA names.
+// The instruction sets that the sweeps were compiled for, and the one that
+// runs: the widest that this processor supports, or the one that PHASIC_ISA
+// names.
 
 #ifndef PHASIC_NATIVE_KERNEL_BUILDS_INSTRUCTION_SETS_H_
 #define PHASIC_NATIVE_KERNEL_BUILDS_INSTRUCTION_SETS_H_
@@ -14,7 +15,7 @@ struct InstructionSet {
   const SweepTable* sweeps;
 };
 
-// From "generic", which runs anywhere, to the widest.
+// The sets from "generic", which runs anywhere, to the widest.
 constexpr int kMaxInstructionSets = 4;
 struct InstructionSets {
   int size;
@@ -25,8 +26,8 @@ struct InstructionSets {
 };
 const InstructionSets& AllInstructionSets();
 
-// The one that runs. The first call reads PHASIC_ISA; where that is no name of
-// a supported one, it says so on stderr and the widest runs.
+// Returns the set that runs. The first call reads PHASIC_ISA; if it does not
+// name a supported set, a message on stderr says so and the widest runs.
 const InstructionSet& ChosenInstructionSet();
 
 }  // namespace phasic

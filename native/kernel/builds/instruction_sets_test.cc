@@ -12,7 +12,7 @@
 namespace phasic {
 namespace {
 
-// The choice is made once in a process, so in a child: writes the chosen name.
+// The choice is made once per process: a child process writes the chosen name.
 [[noreturn]] void ReportChoice(const char* wanted) {
   if (wanted == nullptr) {
     unsetenv("PHASIC_ISA");
@@ -24,7 +24,7 @@ namespace {
   std::exit(&Sweeps() == ChosenInstructionSet().sweeps ? 0 : 1);
 }
 
-// Density of an exponential distribution at time 1, rate 2.
+// The density of an exponential distribution at time 1, rate 2.
 [[noreturn]] void ReportDensity(const char* wanted) {
   setenv("PHASIC_ISA", wanted, 1);
   const double alpha = 1.0;

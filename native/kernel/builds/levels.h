@@ -1,15 +1,14 @@
-// The levels of x86-64 that sweeps and solvers are compiled for beside
-// "generic": all of them, but for builds during development
-// (native/instruction_sets.bzl).
+// The levels of x86-64 for which sweeps and solvers are compiled in addition to
+// "generic". Development builds have fewer (native/instruction_sets.bzl).
 
 #ifndef PHASIC_NATIVE_KERNEL_BUILDS_LEVELS_H_
 #define PHASIC_NATIVE_KERNEL_BUILDS_LEVELS_H_
 
-// DO(level) for each level, from the narrowest, which is 2.
+// Expands DO(level) for each level, from the narrowest, which is 2.
 #if !defined(__x86_64__) || defined(PHASIC_NO_LEVELS)
 #define PHASIC_FOR_EACH_LEVEL(DO)
 #elif defined(PHASIC_ONLY_LEVEL)
-#define PHASIC_APPLY(DO, level) DO(level)  // to the number, not to its name
+#define PHASIC_APPLY(DO, level) DO(level)  // expands the level's number first
 #define PHASIC_FOR_EACH_LEVEL(DO) PHASIC_APPLY(DO, PHASIC_ONLY_LEVEL)
 #else
 #define PHASIC_FOR_EACH_LEVEL(DO) DO(2) DO(3) DO(4)

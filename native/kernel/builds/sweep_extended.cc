@@ -1,5 +1,5 @@
-// The sweeps on extended doubles, built once: they run where doubles lose
-// something that matters to underflow.
+// The sweeps over extended doubles, compiled once: they run where underflow of
+// doubles would lose significant results.
 
 #include "native/kernel/api/sweep.h"
 #include "native/kernel/numbers/dual.h"
