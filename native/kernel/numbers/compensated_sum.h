@@ -1,4 +1,4 @@
-// Sums whose value is carried in twice the working precision.
+// Sums that are accumulated in twice the working precision.
 
 #ifndef PHASIC_NATIVE_KERNEL_NUMBERS_COMPENSATED_SUM_H_
 #define PHASIC_NATIVE_KERNEL_NUMBERS_COMPENSATED_SUM_H_
@@ -9,7 +9,7 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// sum + low += x, with `low` what rounding leaves out of the sum.
+// sum + low += x, where `low` is the rounding error of the sum.
 template <class T>
 inline void AddCompensated(const T& x, T* sum, T* low) {
   const T total = *sum + x;

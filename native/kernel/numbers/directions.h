@@ -1,8 +1,9 @@
-// A value and its tangents in several directions: what as many Dual<double>
-// hold that have one value. Every operation gives each direction the bits that
-// it would have alone: operations are the same, and what depends on sizes, as
-// scales do, depends on values. Where those do not decide, as tangents are
-// larger by far, everything becomes NaN: each direction is to be taken alone.
+// A value and its tangents in several directions: equivalent to several
+// Dual<double> with the same value. Every direction has the bits that it has
+// alone: the operations are the same, and decisions about sizes, such as
+// scales, depend only on the value. If tangents are so much larger that the
+// value cannot decide, everything becomes NaN: the caller then evaluates each
+// direction alone.
 
 #ifndef PHASIC_NATIVE_KERNEL_NUMBERS_DIRECTIONS_H_
 #define PHASIC_NATIVE_KERNEL_NUMBERS_DIRECTIONS_H_
@@ -61,7 +62,7 @@ inline double MaxAbs(const Directions& x) {
   return std::max(std::fabs(x.value), LargestOf(Abs(x.tangents)));
 }
 inline bool IsZero(const Directions& x) {
-  // Of NaN nothing is zero.
+  // Comparisons with NaN are false.
   using Tangents = Directions::Tangents;
   const Tangents zero(0.0);
   return x.value == 0.0 && !Any(~((x.tangents <= zero) & (zero <= x.tangents)));
@@ -109,7 +110,7 @@ inline Directions& operator-=(Directions& a, const Directions& b) {
       MultiplyAdd(Directions::Tangents(a), b.tangents, sum->tangents);
 }
 
-// Tangents lie side by side.
+// Stores tangents side by side.
 template <>
 struct Seed<Directions> {
   static Directions Make(double value, const double* const* tangents,
@@ -169,7 +170,8 @@ inline double LargestSize(const Directions* x, int64_t stride) {
   return std::max(largest, LargestOf(sizes));
 }
 
-// Of a state; one NaN makes all later ones NaN.
+// Returns the size by which a state is scaled; one NaN makes all later ones
+// NaN.
 inline Scaled<double> SizeToScale(Directions* state, int64_t stride) {
   double value = 0.0;
   for (int64_t i = 0; i < stride; ++i) {

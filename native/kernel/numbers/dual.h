@@ -23,9 +23,9 @@ struct Dual {
   Dual(const T& v, const T& t) : value(v), tangent(t) {}
 };
 
-// a b + c, rounded once where the instruction set can. What compilers contract
-// differs from place to place; where a result must have the same bits in two
-// places they are not left to choose.
+// a b + c, rounded once if the instruction set can. Compilers contract some
+// expressions and not others; this function decides it where two places must
+// produce the same bits.
 inline double MultiplyAdd(double a, double b, double c) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
   return __builtin_fma(a, b, c);
@@ -58,7 +58,7 @@ inline double Primal(const Dual<T>& x) {
   return Primal(x.value);
 }
 
-// Whether the numbers in T are not plain doubles: see extended_double.h.
+// Whether the numbers in T are extended doubles: see extended_double.h.
 template <class T>
 struct HasOwnExponent {
   static constexpr bool kValue = false;
@@ -66,13 +66,13 @@ struct HasOwnExponent {
 template <class T>
 struct HasOwnExponent<Dual<T>> : HasOwnExponent<T> {};
 
-// Whether there are tangents in several directions: see directions.h.
+// Whether T has tangents in several directions: see directions.h.
 template <class T>
 struct HasDirections {
   static constexpr bool kValue = false;
 };
 
-// The component that carries the derivative in all directions at once.
+// Returns the component that is the derivative in all directions at once.
 inline double Top(double x) { return x; }
 template <class T>
 inline double Top(const Dual<T>& x) {
@@ -99,14 +99,14 @@ inline bool IsZero(const Dual<T>& x) {
   return IsZero(x.value) && IsZero(x.tangent);
 }
 
-// The same of the value without its tangents.
+// Whether the value without its tangents is zero.
 inline bool PrimalIsZero(double x) { return x == 0.0; }
 template <class T>
 inline bool PrimalIsZero(const Dual<T>& x) {
   return PrimalIsZero(x.value);
 }
 
-// Every component's absolute value.
+// Returns the absolute value of every component.
 inline double Abs(double x) { return std::fabs(x); }
 template <class T>
 inline Dual<T> Abs(const Dual<T>& x) {
@@ -114,7 +114,7 @@ inline Dual<T> Abs(const Dual<T>& x) {
 }
 
 // Whether every component of `bound` is at most `fraction` times that of
-// `scale`; components with scale zero do not count.
+// `scale`; components with scale zero are ignored.
 inline bool IsWithin(double bound, double fraction, double scale) {
   return scale == 0.0 || bound <= fraction * scale;
 }
@@ -193,7 +193,7 @@ inline Dual<T> Log(const Dual<T>& x) {
   return {Log(x.value), x.tangent * Reciprocal(x.value)};
 }
 
-// value + sum_i tangents[i] eps_i, where T is nested `Depth<T>` times and
+// Makes value + sum_i tangents[i] eps_i, where T is nested `Depth<T>` times and
 // eps_1 is the innermost.
 template <class T>
 struct Seed {

@@ -1,11 +1,12 @@
-// Doubles without ends to their range: part * 2^(512 power), as in T.
-// Fukushima, Numerical computation of spherical harmonics of arbitrary degree
-// and order by extending exponent of floating point numbers (2012). The large
-// radix makes powers change rarely, so that sums hardly ever need alignment.
+// Doubles of unbounded range: part * 2^(512 power), as in T. Fukushima,
+// Numerical computation of spherical harmonics of arbitrary degree and order by
+// extending exponent of floating point numbers (2012). With this large radix
+// powers change rarely, so that sums hardly ever need alignment.
 //
-// The sweeps are templates over the scalar. On these they are slower, but
-// nothing underflows: states of 1e-1000 beside others of size one keep all
-// their digits. Where doubles lose something that matters, these take over.
+// The sweeps are templates over the scalar. With extended doubles they are
+// slower, but nothing underflows: states of 1e-1000 beside others of size one
+// keep all their digits. They take over if underflow of doubles would lose
+// significant results.
 
 #ifndef PHASIC_NATIVE_KERNEL_NUMBERS_EXTENDED_DOUBLE_H_
 #define PHASIC_NATIVE_KERNEL_NUMBERS_EXTENDED_DOUBLE_H_
@@ -21,12 +22,12 @@ namespace phasic {
 namespace PHASIC_ISA {
 
 struct ExtendedDouble {
-  static constexpr int64_t kRadix = 512;  // log2
+  static constexpr int64_t kRadix = 512;  // log2 of the radix
   static constexpr int64_t kOfZero = -(int64_t{1} << 56);
   static constexpr int64_t kNotFinite = int64_t{1} << 56;
 
   // 2^-256 <= |part| < 2^256, zero (with power kOfZero) or not finite (with
-  // power kNotFinite), so that sums need not tell these apart.
+  // power kNotFinite), so that sums need no special cases for these.
   double part = 0.0;
   int64_t power = kOfZero;
 
@@ -34,7 +35,7 @@ struct ExtendedDouble {
   ExtendedDouble(double x) {  // NOLINT: scalars embed
     *this = Make(x, 0);
   }
-  // The number x * 2^(512 n).
+  // Returns x * 2^(512 n).
   static ExtendedDouble Make(double x, int64_t n) {
     ExtendedDouble result;
     result.part = x;
@@ -127,11 +128,11 @@ inline ExtendedDouble Abs(const ExtendedDouble& x) {
   return result;
 }
 
-// The nearest double; zero or infinity outside of the range of normal ones.
+// Returns the nearest double; zero or infinity outside of the normal range.
 inline double Primal(const ExtendedDouble& x) {
   if (x.part == 0.0 || !IsFinite(x.part)) return x.part;
   const int64_t rest = ExponentOf(x.part);
-  // Powers are bounded: steps are, and each changes them by a few.
+  // Powers are bounded: the number of steps is, and each changes them by a few.
   const int64_t e = x.power * ExtendedDouble::kRadix + rest;
   if (e < -1022) return 0.0;
   if (e > 1023) return x.part > 0.0 ? HUGE_VAL : -HUGE_VAL;

@@ -8,7 +8,7 @@ namespace phasic {
 namespace PHASIC_ISA {
 namespace {
 
-// 2^e with any e.
+// Returns 2^e for any e.
 ExtendedDouble Power(int64_t e) { return ScaleBy(ExtendedDouble(1.0), e); }
 
 TEST(ExtendedDoubleTest, DoublesComeBackAsTheyWere) {

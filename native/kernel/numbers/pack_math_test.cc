@@ -1,4 +1,4 @@
-// Exponentials and logarithms of packs against long doubles.
+// Compares exponentials and logarithms of packs with long doubles.
 
 #include "native/kernel/numbers/pack_math.h"
 
@@ -13,7 +13,7 @@ namespace phasic {
 namespace PHASIC_ISA {
 namespace {
 
-// The error in units in the last place of the truth.
+// Returns the error in units in the last place of the true value.
 double Error(double actual, long double truth) {
   const int exponent = std::ilogb(static_cast<double>(truth));
   return static_cast<double>(

@@ -1,5 +1,5 @@
-// Numbers with an exponent of their own: mantissa * 2^exponent. Densities of
-// size 1e-800 and Poisson weights of size 1e-5000 are ordinary values here.
+// Numbers with an exponent of their own: mantissa * 2^exponent. They represent
+// densities such as 1e-800 and Poisson weights such as 1e-5000.
 
 #ifndef PHASIC_NATIVE_KERNEL_NUMBERS_SCALED_H_
 #define PHASIC_NATIVE_KERNEL_NUMBERS_SCALED_H_
@@ -30,7 +30,7 @@ inline int64_t ExponentOf(double x) {
   return static_cast<int64_t>((bits >> 52) & 2047) - 1023;
 }
 
-// x * 2^e for e > 1000. Rare, and not to be inlined everywhere.
+// x * 2^e for e > 1000. Rare, therefore not inlined.
 [[gnu::noinline]] inline double ScaleUp(double x, int64_t e) {
   x *= PowerOfTwo(1000);
   if (e > 2000) {
@@ -40,8 +40,7 @@ inline int64_t ExponentOf(double x) {
   return x * PowerOfTwo(e - 1000);
 }
 
-// x * 2^e for e < -1000: what is flushed to zero raises the flag for it,
-// however far down it is.
+// x * 2^e for e < -1000. A flush to zero raises the underflow flag, for any e.
 [[gnu::noinline]] inline double ScaleDown(double x, int64_t e) {
   x *= PowerOfTwo(-1000);
   if (e < -2000) {
@@ -51,7 +50,7 @@ inline int64_t ExponentOf(double x) {
   return x * PowerOfTwo(e + 1000);
 }
 
-// x * 2^e, also where 2^e itself is out of range; zero stays zero.
+// x * 2^e, also if 2^e itself is out of range; zero stays zero.
 inline double ScaleBy(double x, int64_t e) {
   if (e == 0) return x;
   if (e > 1000) return ScaleUp(x, e);
@@ -80,12 +79,12 @@ struct Scaled {
   int64_t exponent = 0;
 };
 
-// Whether a <= 2^log2_fraction * b for non-negative a and b.
+// Whether a <= 2^log2_fraction * b for nonnegative a and b.
 inline bool IsAtMost(const Scaled<double>& a, int64_t log2_fraction,
                      const Scaled<double>& b) {
   if (a.mantissa == 0.0) return true;
   if (b.mantissa == 0.0) return false;
-  // By exponents first: nothing here may underflow.
+  // Compares exponents first, so that nothing underflows.
   const int64_t a_log2 = a.exponent + ExponentOf(a.mantissa);
   const int64_t b_log2 = b.exponent + ExponentOf(b.mantissa) + log2_fraction;
   if (a_log2 != b_log2) return a_log2 < b_log2;
@@ -93,7 +92,7 @@ inline bool IsAtMost(const Scaled<double>& a, int64_t log2_fraction,
          ScaleBy(b.mantissa, -ExponentOf(b.mantissa));
 }
 
-// The largest component's size times 2^exponent.
+// Returns the largest component's absolute value times 2^exponent.
 template <class T>
 inline Scaled<double> SizeOf(const T& x, int64_t exponent) {
   if constexpr (HasOwnExponent<T>::kValue) {
@@ -105,8 +104,8 @@ inline Scaled<double> SizeOf(const T& x, int64_t exponent) {
   }
 }
 
-// The size by which numbers are scaled. That of values alone, so that scales
-// do not depend on directions, unless tangents are larger by far.
+// Returns the size by which numbers are scaled: that of the value, so that
+// scales do not depend on directions, unless tangents are far larger.
 constexpr double kFarLarger = 0x1p64;
 inline double SizeToScale(double value, double largest) {
   return largest <= kFarLarger * value ? value : largest;
@@ -119,7 +118,7 @@ inline Scaled<double> SizeToScale(const Dual<double>& x) {
   return {SizeToScale(std::fabs(x.value), MaxAbs(x)), 0};
 }
 
-// Brings the size of the mantissa into [1, 2).
+// Scales the mantissa into [1, 2) in absolute value.
 template <class T>
 inline Scaled<T> Normalized(const Scaled<T>& x) {
   const Scaled<double> size = SizeToScale(x.mantissa);
@@ -128,11 +127,11 @@ inline Scaled<T> Normalized(const Scaled<T>& x) {
   return {ScaleBy(x.mantissa, -e), x.exponent + e};
 }
 
-// Numbers whose size is about 2^e with |e| below this are kept as they are:
-// those beside them that are small have more room so.
+// Numbers whose size is about 2^e with |e| below this are not rescaled: this
+// keeps more range for small numbers beside them.
 constexpr int64_t kNear = 500;
 
-// In range wherever x is.
+// Returns 1 / x, in range whenever x is.
 template <class T>
 inline Scaled<T> Reciprocal(const Scaled<T>& x) {
   int64_t e = ExponentOf(Primal(x.mantissa));
@@ -171,7 +170,7 @@ inline void AddScaled(const T* x, int64_t exponent, int64_t count, T* sum,
   }
   *sum_exponent = target;
 }
-// The exponent of sums of nothing.
+// The exponent of empty sums.
 constexpr int64_t kExponentOfZero = INT64_MIN / 4;
 
 template <class T>
@@ -179,8 +178,8 @@ inline T ToPlain(const Scaled<T>& x) {
   return ScaleBy(x.mantissa, x.exponent);
 }
 
-// y * x where x alone may be out of range: what is scaled down must not
-// overflow before, nor what is scaled up underflow.
+// y * x where x alone may be out of range: y must not overflow before it is
+// scaled down or underflow before it is scaled up.
 template <class T>
 inline T PlainProduct(const T& y, const Scaled<T>& x) {
   const Scaled<T> a = Normalized(x);

@@ -12,8 +12,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// A sum that keeps what rounding leaves out: a million terms that are each
-// below its last digit count all the same.
+// A sum with compensation, so that a million terms which are each below its
+// last digit still count.
 template <class T>
 class ScaledSum {
  public:

@@ -1,5 +1,5 @@
-// Multiply-adds counted as they are made, for tests of what a call costs: built
-// with PHASIC_COUNTS_WORK alone.
+// Counts multiply-adds, for tests of the cost of calls; compiled only with
+// PHASIC_COUNTS_WORK.
 
 #ifndef PHASIC_NATIVE_KERNEL_NUMBERS_WORK_COUNT_H_
 #define PHASIC_NATIVE_KERNEL_NUMBERS_WORK_COUNT_H_
@@ -18,7 +18,7 @@ inline thread_local double counted_work = 0.0;
 
 namespace PHASIC_ISA {
 
-// What a multiply-add of these numbers takes of one of doubles.
+// The cost of a multiply-add of these numbers relative to one of doubles.
 template <class T>
 struct WorkOf {
   static constexpr double kValue = 1.0;
