@@ -1,5 +1,5 @@
-// Products of non-negative matrices whose entries are sums of two doubles: the
-// rounded one and what rounding left out.
+// Products of nonnegative matrices whose entries are unevaluated sums of two
+// doubles: the rounded entry and its rounding error.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_ACCURATE_PRODUCT_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_ACCURATE_PRODUCT_H_
@@ -28,8 +28,8 @@ struct AccurateNumbers {
   }
 };
 
-// A sum of products x y of accurate numbers, in every lane: T. Ogita,
-// S. M. Rump, S. Oishi, Accurate sum and dot product (2005).
+// A sum of products x y of accurate numbers in every lane: T. Ogita, S. M.
+// Rump, S. Oishi, Accurate sum and dot product (2005).
 template <int kWidth>
 struct AccurateSum {
   using Numbers = Pack<kWidth>;
@@ -46,7 +46,7 @@ struct AccurateSum {
     low.AddProduct(x_low, y);
     high = sum;
   }
-  // Rounds the sum into `high`, and `low` is what that leaves out.
+  // Rounds the sum into `high`; `low` is the remainder.
   void Finish() {
     const Numbers sum = high + low;
     low = low - (sum - high);
@@ -86,9 +86,9 @@ inline CompensatedSum<double> AccurateTotal(const AccurateNumbers& x,
   return total;
 }
 
-// C = A B, two rows of A at a time by columns of B that fill two registers.
-// Each entry is summed in the order of the columns of A; where both rows of A
-// are zero there is no work.
+// Computes C = A B, two rows of A at a time by columns of B that fill two
+// registers. Each entry is summed in the order of the columns of A; columns
+// where both rows of A are zero are skipped.
 class AccurateProduct {
  public:
   bool Allocate(int64_t stride, Workspace* workspace) {
@@ -117,7 +117,7 @@ class AccurateProduct {
   static constexpr int64_t kEach = 4;  // multiply-adds of doubles
   static constexpr int kRows = 2;
   static constexpr int kWidest = 2 * kRegisterWidth;
-  static constexpr int kNarrow = 8;  // of the least stride
+  static constexpr int kNarrow = 8;  // the smallest stride
 
   void GatherRows(const AccurateNumbers& a) {
     int64_t count = 0;
@@ -185,7 +185,7 @@ class AccurateProduct {
   int64_t* offsets_ = nullptr;
   int32_t* columns_ = nullptr;
   double* values_ = nullptr;
-  double* panels_ = nullptr;  // B's columns, a panel after the other
+  double* panels_ = nullptr;  // panels of B's columns, one after the other
   Executor* helpers_ = nullptr;
 };
 

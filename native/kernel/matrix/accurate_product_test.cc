@@ -15,7 +15,7 @@ namespace {
 
 using Integers = std::vector<int64_t>;
 
-// Integers below 2^bits, some rows and entries of which are zero.
+// Draws integers below 2^bits; some rows and entries are zero.
 Integers RandomIntegers(int64_t stride, int bits, uint64_t seed) {
   std::mt19937_64 random(seed);
   Integers result(static_cast<size_t>(stride * stride));
@@ -27,7 +27,7 @@ Integers RandomIntegers(int64_t stride, int bits, uint64_t seed) {
   return result;
 }
 
-// Large products are made by all threads.
+// Large products use all threads.
 Executor* HelpersFor(int64_t stride) {
   return stride > 100 ? OwnThreads() : nullptr;
 }
@@ -66,7 +66,7 @@ TEST(DenseProductTest, AddsTheProduct) {
 
 TEST(AccurateProductTest, HasTwiceTheWorkingPrecision) {
   for (const int64_t stride : {16, 48, 112}) {
-    // Two doubles each: 60 bits. Products are below 2^127.
+    // Entries of two doubles: 60 bits. Products are below 2^127.
     const Integers a = RandomIntegers(stride, 60, 3);
     const Integers b = RandomIntegers(stride, 60, 4);
     Workspace workspace(size_t{1} << 26);
@@ -95,10 +95,10 @@ TEST(AccurateProductTest, HasTwiceTheWorkingPrecision) {
         const int64_t cell = i * stride + j;
         const __int128 rest = exact - static_cast<__int128>(z.high[cell]) -
                               static_cast<__int128>(z.low[cell]);
-        // Relative to the entry: 2^-99.
+        // The error is at most 2^-99 of the entry.
         const double error = static_cast<double>(rest < 0 ? -rest : rest);
         ASSERT_LE(error, 0x1p-99 * static_cast<double>(exact));
-        // The first of the two is the rounded sum.
+        // The first of the two doubles is the rounded sum.
         ASSERT_EQ(z.high[cell], z.high[cell] + z.low[cell]);
       }
     }

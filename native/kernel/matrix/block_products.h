@@ -1,6 +1,6 @@
-// The sums of products.h on extended doubles: the numbers of a column are near
-// enough to each other within a few blocks that plain doubles with one exponent
-// for the column do for them, which is twenty times as fast.
+// Computes the sums of products.h for extended doubles. The numbers of a column
+// have similar sizes within a few blocks, so that plain doubles with one
+// exponent per column suffice; they are twenty times as fast.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_BLOCK_PRODUCTS_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_BLOCK_PRODUCTS_H_
@@ -26,7 +26,8 @@ template <class T>
 class BlockProducts {
  public:
   bool Allocate(int64_t, const TilePattern&, Workspace*) { return true; }
-  // Adds scale * V^T Y over the sixteen rows of V and Y, after Fold at latest.
+  // Adds scale * V^T Y over the sixteen rows of V and Y. The sums are complete
+  // after Fold.
   void Add(const TilePattern& pattern, const T* v, const T* y, int64_t stride,
            double scale, T* sums) {
     CountWork<T>(kBlock * pattern.num_cells());
@@ -35,7 +36,8 @@ class BlockProducts {
   void Fold(const TilePattern&, T*) {}
 };
 
-// The sixteen rows of a matrix by column, times 2^-exponent of the column.
+// The sixteen rows of a matrix, stored by column, times 2^-exponent of the
+// column.
 class ScaledColumns {
  public:
   bool Allocate(int64_t stride, Workspace* workspace) {
@@ -46,15 +48,15 @@ class ScaledColumns {
     return numbers_ != nullptr && sizes_ != nullptr && exponents_ != nullptr;
   }
 
-  // Lets the next rows choose their exponents.
+  // Makes the next rows choose new exponents.
   void Forget(int64_t stride) {
     if (exponents_ != nullptr) {
       std::fill(exponents_, exponents_ + stride, kOfZeros);
     }
   }
 
-  // Sees the rows times 2^shift; whether all finite columns are within kReach
-  // of their exponents.
+  // Measures the rows times 2^shift; returns whether all finite columns are
+  // within kReach of their exponents.
   bool Measure(const ExtendedDouble* rows, int64_t stride, int64_t shift) {
     shift_ = shift;
     bool fits = true;
@@ -69,7 +71,8 @@ class ScaledColumns {
     return fits;
   }
 
-  // Takes what was measured. What is below 2^-512 of its column may be zero.
+  // Stores the measured rows. Numbers below 2^-512 of their column may become
+  // zero.
   void Take(const ExtendedDouble* rows, int64_t stride) {
     for (int64_t i = 0; i < stride; ++i) {
       if (!is_number(i)) continue;
@@ -89,7 +92,7 @@ class ScaledColumns {
   }
 
   bool is_finite(int64_t i) const { return sizes_[i] != kNotFinite; }
-  // Whether the column is finite, and not all zeros.
+  // Returns whether the column is finite and not all zeros.
   bool is_number(int64_t i) const {
     return is_finite(i) && sizes_[i] != kOfZeros;
   }
@@ -168,7 +171,7 @@ class BlockProducts<ExtendedDouble> {
     }
   }
 
-  // Adds to the sums what was not yet, and lets exponents be chosen anew.
+  // Adds pending sums to `sums`, and resets the exponents.
   void Fold(const TilePattern& pattern, ExtendedDouble* sums) {
     for (int64_t j = 0; j < pattern.num_groups && stride_ > 0; ++j) {
       for (int64_t t = pattern.offsets[j]; t < pattern.offsets[j + 1]; ++t) {
@@ -183,7 +186,8 @@ class BlockProducts<ExtendedDouble> {
   }
 
  private:
-  // Of sums from here on, what the columns left out is below 2^-64.
+  // If the pending sums are at least this, the columns omitted less than 2^-64
+  // of them.
   static constexpr double kLeastSum = 0x1p-240;
 
   static double Product(const double* x, const double* y) {
@@ -194,7 +198,7 @@ class BlockProducts<ExtendedDouble> {
   }
 
   int64_t stride_ = 0;
-  double* recent_ = nullptr;  // of the pattern's cells
+  double* recent_ = nullptr;  // pending sums of the pattern's cells
   ScaledColumns v_;
   ScaledColumns y_;
 };

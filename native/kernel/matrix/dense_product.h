@@ -1,5 +1,6 @@
-// Products of square matrices. A matrix has as many rows as columns, padded
-// with zeros to a multiple of sixteen, row by row.
+// Products of square matrices. A matrix is stored row by row with stride
+// entries in each dimension: the phases, padded with zeros to a multiple of
+// sixteen.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_DENSE_PRODUCT_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_DENSE_PRODUCT_H_
@@ -16,7 +17,7 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// A multiple of eight that fills registers, for few phases one of no more.
+// A multiple of sixteen, which fills registers; eight for up to eight phases.
 inline int64_t MatrixStride(int64_t p) {
   return p <= 8 ? 8 : (p + 15) / 16 * 16;
 }
@@ -48,7 +49,7 @@ inline void AddRowTimes(const T* v, const T* matrix, int64_t stride, T* out) {
 
 template <class T>
 inline void Transpose(const T* matrix, int64_t stride, T* out) {
-  constexpr int64_t kSide = 8;  // squares that fit into the nearest cache
+  constexpr int64_t kSide = 8;  // squares that fit into the L1 cache
   for (int64_t row = 0; row < stride; row += kSide) {
     for (int64_t column = 0; column < stride; column += kSide) {
       for (int64_t i = row; i < row + kSide; ++i) {
@@ -60,7 +61,7 @@ inline void Transpose(const T* matrix, int64_t stride, T* out) {
   }
 }
 
-// Adds products A B. What is zero in A costs nothing, or little.
+// Adds products A B. Zeros of A cost little or nothing.
 template <class T>
 class DenseProduct {
  public:
@@ -79,14 +80,14 @@ class DenseProduct {
   }
 
  private:
-  static constexpr int64_t kRows = 8;  // of the least stride
+  static constexpr int64_t kRows = 8;  // the smallest stride
 
   int64_t stride_ = 0;
   Executor* helpers_ = nullptr;
 };
 
-// For doubles: four rows of A at a time by columns of B that fill two
-// registers. Each entry is summed in the order of the columns of A.
+// The product of doubles: four rows of A at a time by columns of B that fill
+// two registers. Each entry is summed in the order of the columns of A.
 template <>
 class DenseProduct<double> {
  public:
@@ -113,9 +114,9 @@ class DenseProduct<double> {
  private:
   static constexpr int kRows = 4;
   static constexpr int kWidest = 2 * kRegisterWidth;
-  static constexpr int kNarrow = 8;  // of the least stride
+  static constexpr int kNarrow = 8;  // the smallest stride
 
-  // Lists the columns of A, four rows high, that are not zero.
+  // Lists the nonzero columns of A in groups of four rows.
   void GatherRows(const double* a) {
     int64_t count = 0;
     for (int64_t group = 0; group < stride_ / kRows; ++group) {
@@ -128,7 +129,7 @@ class DenseProduct<double> {
           is_zero = is_zero && values[r] == 0.0;
         }
         columns_[count] = static_cast<int32_t>(k);
-        // The last place of all is never beyond the end.
+        // Never writes beyond the last place.
         if (!is_zero && ++count == stride_ / kRows * stride_) break;
       }
       offsets_[group + 1] = count;
@@ -173,7 +174,7 @@ class DenseProduct<double> {
   int64_t* offsets_ = nullptr;
   int32_t* columns_ = nullptr;
   double* values_ = nullptr;
-  double* panels_ = nullptr;  // B's columns, a panel after the other
+  double* panels_ = nullptr;  // panels of B's columns, one after the other
   Executor* helpers_ = nullptr;
 };
 

@@ -1,7 +1,6 @@
-// One step of the power sequences of eight models of one structure side by
-// side: each number is a register of eight, one of each model. Every sum is
-// made in the order in which operator.h makes that of one model, so that both
-// have the same bits.
+// One step of the power sequences of eight models of one structure at once:
+// each number is a register with one lane per model. Every sum is made in the
+// order of operator.h for one model, so that results have the same bits.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_LANE_OPERATOR_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_LANE_OPERATOR_H_
@@ -21,7 +20,7 @@ namespace PHASIC_ISA {
 constexpr int kModels = 8;
 using PerModel = Pack<kModels>;
 
-// Numbers of models, which may be missing, side by side.
+// Packs numbers of models, some of which may be missing, into lanes.
 template <class Get>
 inline PerModel SideBySide(const Get& get) {
   double numbers[kModels];
@@ -48,12 +47,15 @@ inline bool HasAny(const PerModel& x) {
   return any;
 }
 
-// Entries that are zero in all models are left out: they add nothing.
+// The operators of eight models. Entries that are zero in all models are left
+// out.
 struct LaneOperator {
   int64_t size = 0;
-  // Of a column: tiles of four are summed by turns in two.
+  // The number of partial sums of a column: tiles of four are summed
+  // alternately in two.
   int num_sums = 1;
-  const int64_t* ends = nullptr;  // [size * num_sums], of each sum's entries
+  const int64_t* ends = nullptr;  // [size * num_sums], ends of each partial
+                                  // sum's entries
   const int32_t* rows = nullptr;
   const PerModel* weights = nullptr;
   const PerModel* share = nullptr;  // as in Staying
@@ -62,7 +64,8 @@ struct LaneOperator {
   const PerModel* leaving_low = nullptr;
 };
 
-// Operators of one pattern, nullptr where there is no model. False: no memory.
+// Builds it from operators of one pattern, nullptr if there is no model.
+// Returns false if memory does not suffice.
 class LaneOperatorBuilder {
  public:
   LaneOperatorBuilder(const Operator<double>* const* models,
@@ -164,7 +167,7 @@ inline void ApplyLanes(const LaneOperator& m, const Source<PerModel>& source,
     out[j] = sum;
   }
 }
-// One copy of each, as for PowerWalk::Step.
+// Not inlined, so that there is one copy of each, as for PowerWalk::Step.
 template <Rounding kRounding, bool kHasSource>
 [[gnu::noinline]] inline void ApplyLanes(const LaneOperator& m,
                                          const Source<PerModel>& source,
@@ -195,7 +198,7 @@ inline void Apply(const LaneOperator& m, int64_t block,
   }
 }
 
-// Scales what one model has.
+// Scales the lane of one model by 2^e.
 inline void ScaleLane(int l, int64_t e, int64_t count, PerModel* x) {
   for (int64_t i = 0; i < count; ++i) {
     double numbers[kModels];
@@ -211,7 +214,8 @@ inline PerModel LargestSizes(const PerModel* x, int64_t count) {
   return sizes;
 }
 
-// The order of Pack<8>::Total over rows of which each eighth has a sum.
+// Adds eight partial sums in the order of Pack<8>::Total, where each is a sum
+// over the rows with equal remainders by eight.
 inline PerModel Total(const PerModel* sums) {
   return ((sums[0] + sums[4]) + (sums[2] + sums[6])) +
          ((sums[1] + sums[5]) + (sums[3] + sums[7]));
@@ -227,7 +231,7 @@ inline PerModel Sum(const PerModel* x, int64_t size) {
   return Total(sums);
 }
 
-// A vector of which few entries are not zero in any model.
+// A vector with few entries that are not zero in any model.
 class LaneVector {
  public:
   bool Build(const double* const* models, int64_t size, Workspace* workspace) {
@@ -261,7 +265,7 @@ class LaneVector {
   }
 
  private:
-  int32_t* rows_ = nullptr;  // those of equal remainders by eight together
+  int32_t* rows_ = nullptr;  // grouped by remainders by eight
   PerModel* values_ = nullptr;
   int64_t ends_[8];
 };

@@ -18,15 +18,16 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// What a phase keeps in a step, x - rho x. Steps whose rounding errors matter
-// take base * x - leaving * x: where rho is below one half base is 1 and
-// leaving rho, else base is 0 and leaving rho - 1, so that neither cancels.
+// What stays in a phase in a step, x - rho x. Steps whose rounding errors
+// matter compute base * x - leaving * x: for rho below one half base is 1 and
+// leaving is rho, otherwise base is 0 and leaving is rho - 1, so that neither
+// cancels.
 template <class T>
 struct Staying {
   const T* share = nullptr;  // 1 - rho
   const double* base = nullptr;
   const T* leaving = nullptr;
-  const double* leaving_low = nullptr;  // what leaving's rounding left out
+  const double* leaving_low = nullptr;  // rounding error of leaving
 };
 
 template <class T>
@@ -38,7 +39,7 @@ struct Operator {
   const T* weights = nullptr;  // W, cell by cell
 };
 
-// stay + change, and in `low` what rounding leaves out.
+// Returns stay + change, and its rounding error in `low`.
 template <class V>
 inline V AddChange(const V& change, const V& stay, V* low) {
   const V sum = stay + change;
@@ -47,9 +48,9 @@ inline V AddChange(const V& change, const V& stay, V* low) {
   return sum;
 }
 
-// out + low = base * in + low + (inflow - leaving * in), with `low` what
-// rounding leaves out: a slow phase changes by far less than its last digit in
-// each of millions of steps.
+// Returns out with out + low = base * in + low + (inflow - leaving * in), where
+// `low` is the rounding error: in each of millions of steps a slow phase
+// changes by far less than its last digit.
 template <class V>
 inline V AddCompensated(const V& inflow, const V& in, const V& base,
                         const V& leaving, const V& leaving_low, V* low) {
@@ -59,7 +60,7 @@ inline V AddCompensated(const V& inflow, const V& in, const V& base,
 
 enum class Rounding { kPlain, kCompensated };
 
-// Adds factor * vector to what a step gives.
+// A vector that is added, times a factor, to the result of a step.
 template <class T>
 struct Source {
   T factor;
@@ -90,16 +91,17 @@ template <Rounding kRounding, bool kHasSource, class T>
   for (int64_t j = m.size; j < m.stride; ++j) out[j] = T(0.0);
 }
 
-// Sums that hide how long one multiply-add takes.
+// Independent sums that hide the latency of a multiply-add.
 constexpr int kSumsAtOnce = 8;
 constexpr int kMaxGroups = kSumsAtOnce / Pack<8>::kParts;
 
-// Into how many a group's sum is split where `groups` are taken at once.
+// Returns into how many partial sums a group's sum is split if `groups` are
+// computed at once.
 constexpr int GroupSplit(int groups) {
   return groups >= kMaxGroups ? 1 : (2 * groups >= kMaxGroups ? 2 : 4);
 }
 
-// The same for the columns of a tile, the first of them j.
+// The same for the columns of a tile from column j on.
 template <int kWidth>
 inline Pack<kWidth> AddCompensated(const Operator<double>& m, int64_t j,
                                    const Pack<kWidth>& inflow, const double* in,
@@ -153,9 +155,10 @@ template <Rounding kRounding, bool kHasSource, int kWidth>
   }
 }
 
-// The columns of kGroups groups of tiles of eight of a whole matrix. A number
-// of the state serves all these groups, whose sums stay in registers: so many
-// that none waits for itself, and that little but weights is left to be loaded.
+// Computes the columns of kGroups groups of tiles of eight of a whole matrix.
+// Each number of the state is loaded once for all these groups. Their sums stay
+// in registers: enough of them to hide the latency of additions, so that mainly
+// weights are loaded.
 template <Rounding kRounding, bool kHasSource, int kGroups>
 inline void ApplyGroups(const Operator<double>& m, const Source<double>& source,
                         int64_t group, const double* __restrict in,
@@ -197,7 +200,7 @@ inline void ApplyGroups(const Operator<double>& m, const Source<double>& source,
   });
 }
 
-// The same for `count` groups, at most kMost.
+// Calls it for `count` groups, at most kMost.
 template <Rounding kRounding, bool kHasSource, int kMost>
 inline void ApplyGroups(int64_t count, const Operator<double>& m,
                         const Source<double>& source, int64_t group,
@@ -212,7 +215,7 @@ inline void ApplyGroups(int64_t count, const Operator<double>& m,
   }
 }
 
-// For a whole matrix, in runs of groups of much the same length.
+// Computes a whole matrix, in runs of groups of similar length.
 template <Rounding kRounding, bool kHasSource>
 inline void ApplyAllTiles(const Operator<double>& m,
                           const Source<double>& source, const double* in,
@@ -227,8 +230,8 @@ inline void ApplyAllTiles(const Operator<double>& m,
   }
 }
 
-// Steps one after the other: each takes what the last one gave, `move` further
-// on.
+// Consecutive steps: each takes the result of the previous one as input; step i
+// + 1 is stored `move` entries after step i.
 template <class T>
 struct Steps {
   int count;
@@ -238,7 +241,7 @@ struct Steps {
   int64_t move;
 };
 
-// `factors` are those of the steps' sources.
+// Computes steps with a source; `factors` are those of each step's source.
 template <Rounding kRounding, bool kHasSource, int kWidth, class T>
 inline void ApplySteps(const Operator<T>& m, const T* factors, const T* vector,
                        Steps<T> steps) {
@@ -274,8 +277,8 @@ inline void ApplySteps(const Operator<T>& m, const T* factors, const T* vector,
   ApplySteps<kRounding, kHasSource, 1>(m, factors, vector, steps);
 }
 
-// Steps of the first blocks are rounded as they come: their errors add up to
-// less than 4e-13, and far less as a rule. Later ones are compensated.
+// The first blocks of steps are rounded without compensation: their errors add
+// up to less than 4e-13, and usually to far less. Later ones are compensated.
 constexpr int64_t kPlainBlocks = 64;
 
 template <class T>
@@ -285,8 +288,8 @@ inline void CountSteps(const Operator<T>& m, int64_t block,
   CountWork<T>(steps.count * (m.pattern.num_cells() + of_phase * m.stride));
 }
 
-// out = in M for steps of the given block, with in + low the state and
-// out + low the next one.
+// out = in M for steps of the given block. The state is in + low, the next one
+// is out + low.
 template <class T>
 inline void Apply(const Operator<T>& m, int64_t block, const Steps<T>& steps) {
   CountSteps(m, block, steps);
@@ -323,7 +326,8 @@ inline void Apply(const Operator<T>& m, int64_t block, const Source<T>& source,
 // sum_i x[i] y[i].
 template <class T>
 inline T Dot(const T* __restrict x, const T* __restrict y, int64_t stride) {
-  T sums[4] = {T(0.0), T(0.0), T(0.0), T(0.0)};  // strides are multiples
+  T sums[4] = {T(0.0), T(0.0), T(0.0), T(0.0)};  // a stride is a multiple of
+                                                 // four
   for (int64_t i = 0; i < stride; i += 4) {
     for (int l = 0; l < 4; ++l) AddProduct(x[i + l], y[i + l], &sums[l]);
   }
@@ -373,7 +377,7 @@ inline double LargestSize(const double* x, int64_t stride) {
   return all[0];
 }
 
-// The same times 2^exponent.
+// Returns max_i |x[i]| times 2^exponent.
 template <class T>
 inline Scaled<double> LargestScaledSize(const T* x, int64_t stride,
                                         int64_t exponent) {

@@ -1,4 +1,4 @@
-// Parts of one product, which several threads make.
+// Parts of one product that run on several threads.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_PARALLEL_PARTS_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_PARALLEL_PARTS_H_
@@ -13,12 +13,13 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Multiply-adds for which it is worth while to wake threads: 100 us of them.
+// The number of multiply-adds that is worth waking threads for: they take 100
+// us.
 constexpr double kWorthHelpers = 1e6;
 
-// Calls function(part) for each of `count` parts, in any order, where denormals
-// are flushed. Parts write to places of their own and allocate nothing. What
-// underflows is known to the calling thread as if it had made all of them.
+// Calls function(part) for each of `count` parts, in any order, with denormals
+// flushed. Parts write to disjoint places and allocate nothing. The calling
+// thread's underflow flag is set as if it had run all parts.
 template <class Function>
 void ForParts(Executor* helpers, int64_t count, double multiply_adds,
               const Function& function) {

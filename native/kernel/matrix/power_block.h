@@ -1,4 +1,4 @@
-// How many powers of a matrix are worked on at a time.
+// The number of powers of a matrix in a block.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_POWER_BLOCK_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_POWER_BLOCK_H_
@@ -9,7 +9,7 @@ namespace phasic {
 namespace PHASIC_ISA {
 
 // States v_k = v P^k, terms of series in them, and their Poisson weights are
-// taken in blocks of consecutive k.
+// computed in blocks of consecutive k.
 constexpr int kBlock = 16;
 
 }  // namespace PHASIC_ISA

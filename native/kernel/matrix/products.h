@@ -1,5 +1,5 @@
-// The sums G = sum_k v_k^T y_{k+1} at the entries of a pattern, and those of
-// abar_k v_k.
+// Computes the sums G = sum_k v_k^T y_{k+1} at the entries of a pattern, and
+// sums of abar_k v_k.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_PRODUCTS_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_PRODUCTS_H_
@@ -37,7 +37,7 @@ inline void AddTiles(const TilePattern& pattern, int64_t t, const double* v,
                      const double* y, int64_t stride, double scale,
                      double* sums) {
   using Tile = Pack<kWidth>;
-  // Two sums each where one alone would wait for itself.
+  // Splits each sum into two if the latency of additions would dominate.
   constexpr int kSplit = kCount * Tile::kParts < 8 ? 2 : 1;
   Tile parts[kSplit][kCount];
   for (auto& part : parts) {
@@ -62,8 +62,8 @@ inline void AddTiles(const TilePattern& pattern, int64_t t, const double* v,
   }
 }
 
-// The same for all tiles of one group, each sum in the same order, where there
-// are registers enough for Y's rows.
+// The same for all tiles of one group, each sum in the same order, if there are
+// registers enough for Y's rows.
 inline void AddNarrowGroup(const TilePattern& pattern, int64_t group,
                            const double* v, const double* y, int64_t stride,
                            double scale, double* sums) {
@@ -111,8 +111,8 @@ inline void AddWideProducts(const TilePattern& pattern, const double* v,
   }
 }
 
-// Several groups of a whole matrix from one on, so that a number of V serves
-// them all.
+// The same for kGroups groups of a whole matrix, so that each number of V is
+// loaded once for all of them.
 template <int kGroups>
 inline void AddGroups(int64_t group, int64_t num_rows, const double* v,
                       const double* y, int64_t stride, double scale,
@@ -178,7 +178,7 @@ inline void AddProducts(const TilePattern& pattern, const double* v,
   }
 }
 
-// The same for the diagonal alone.
+// Adds the diagonal of the product alone.
 template <class T>
 void AddDiagonal(const T* v, const T* y, int64_t stride, double scale,
                  T* sums) {
@@ -226,8 +226,8 @@ inline void AddRows(const double* factors, const double* v, int64_t stride,
   }
 }
 
-// Sums of millions of terms: short runs are added up plainly, the runs with
-// what rounding leaves out carried along. To be cleared before its use.
+// Sums of millions of terms: short runs are added up plainly, the sums of runs
+// with compensation. Clear it before use.
 constexpr int64_t kBlocksPerSum = 64;
 
 template <class T>
@@ -248,7 +248,7 @@ class LongSum {
   T* recent() { return recent_; }
   T* data() { return total_ != nullptr ? total_ : recent_; }
   const T* data() const { return total_ != nullptr ? total_ : recent_; }
-  // Ends a run; a single one needs no more than itself.
+  // Ends a run; a single run needs no compensated total.
   bool Flush(bool is_only) {
     if (is_only && total_ == nullptr) return true;
     if (total_ == nullptr) {

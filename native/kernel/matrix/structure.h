@@ -1,5 +1,5 @@
-// What follows from where the entries of a model's matrix are, whatever their
-// values: models of the same edges share it.
+// What follows from the positions of the entries of a model's matrix,
+// independent of their values: models of the same edges share it.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_STRUCTURE_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_STRUCTURE_H_
@@ -22,7 +22,7 @@ struct Structure {
   int32_t* by_column = nullptr;
   TilePattern forward;
   TilePattern backward;
-  int64_t* forward_cells = nullptr;  // where each entry lies
+  int64_t* forward_cells = nullptr;  // the cell of each entry
   int64_t* backward_cells = nullptr;
 };
 
@@ -34,7 +34,8 @@ bool PlaceTiles(const EntryList& entries, const int32_t* order,
          SelectTiles<T>(entries, order, workspace, pattern, *cells);
 }
 
-// For numbers of type T, if it is not made; false: no memory.
+// Builds the structure for numbers of type T, unless it exists; returns false
+// if memory does not suffice.
 template <class T>
 bool MakeStructure(const EntryList& entries, Workspace* workspace,
                    Structure* s) {

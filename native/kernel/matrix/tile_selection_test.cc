@@ -14,7 +14,7 @@ namespace {
 
 using Places = std::vector<std::pair<int32_t, int32_t>>;  // row, column
 
-// The first `count` off-diagonal places, row by row.
+// Returns the first `count` off-diagonal places, row by row.
 Places FirstPlaces(int32_t size, int64_t count) {
   Places places;
   for (int32_t i = 0; i < size; ++i) {
@@ -82,8 +82,8 @@ TEST(TileSelectionTest, DualsAreTakenOneByOne) {
   EXPECT_EQ(selection.Select<Dual<double>>().width, 1);
 }
 
-// Entries in every fourth column fill a quarter of their tiles. Tiles come in
-// pairs, one pair for every two rows here.
+// Returns entries in every fourth column, which fill a quarter of their tiles.
+// Tiles come in pairs, one pair for every two rows here.
 Places Scattered(int32_t size, int32_t rows) {
   Places places;
   for (int32_t j = 0; j < size; j += 4) {
@@ -94,7 +94,7 @@ Places Scattered(int32_t size, int32_t rows) {
 }
 
 TEST(TileSelectionTest, LargeAndEmptyTilesAreGivenUp) {
-  // 1024 groups of columns, 16 rows: 65,536 cells.
+  // 1024 groups of columns times 16 rows: 65,536 cells.
   EXPECT_EQ(WidthOf(4096, Scattered(4096, 16)), 4);
   EXPECT_EQ(WidthOf(4096, Scattered(4096, 18)), 1);
 }
@@ -109,7 +109,7 @@ TEST(TileSelectionTest, LargeAndFullTilesStay) {
   EXPECT_EQ(WidthOf(4096, places), 4);
 }
 
-// On both sides of the boundary: out = in W by the definition.
+// Checks out = in W against the definition, on both sides of the boundary.
 TEST(TileSelectionTest, EveryTilingIsTheSameMatrix) {
   for (const int64_t count : {0, 1, 63, 64, 240}) {
     const Places places = FirstPlaces(16, count);

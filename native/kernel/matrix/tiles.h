@@ -1,7 +1,8 @@
-// Which entries of a square matrix are stored. Columns are taken in groups of
-// `width`; a tile is what one row has in one group. Width one is the usual
-// compressed format; wider tiles fill registers with the entries that rows of
-// a state space have side by side, and whole matrices are tiled as well.
+// Which entries of a square matrix are stored. Columns are in groups of
+// `width`; a tile is the part of one row in one group. Width one is the usual
+// compressed column format. Wider tiles fill registers with neighboring
+// entries, which are common in rows of state spaces; whole matrices are tiled
+// as well.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_TILES_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_TILES_H_
@@ -39,7 +40,7 @@ T* AllocateRoom(Workspace* workspace, int64_t count) {
 
 struct TilePattern {
   int64_t width = 1;
-  int64_t num_groups = 0;            // of columns, padding included
+  int64_t num_groups = 0;            // groups of columns, including padding
   const int64_t* offsets = nullptr;  // [num_groups + 1]
   const int32_t* rows = nullptr;     // [num_tiles]
 
@@ -47,8 +48,8 @@ struct TilePattern {
   int64_t num_cells() const { return num_tiles() * width; }
 };
 
-// Tiles of a group are worked on so many at a time; empty ones make up the
-// number.
+// Returns how many tiles of a group are processed at a time; a group is padded
+// with empty tiles to a multiple of it.
 constexpr int64_t TilesAtOnce(int64_t width) {
   return width == 8 ? 4 : (width == 4 ? 2 : 1);
 }
@@ -65,8 +66,8 @@ struct EntryList {
   const int32_t* columns = nullptr;
 };
 
-// The numbers of the entries in ascending order of `keys`, those of equal keys
-// in their old order. `offsets` [size + 1] tells where each key begins.
+// Sorts the numbers of the entries by `keys`, stably. `offsets` [size + 1]
+// holds the begin of each key.
 inline bool SortBy(const int32_t* keys, int64_t count, int64_t size,
                    Workspace* workspace, int64_t** offsets, int32_t** order) {
   int64_t* starts = AllocateZeros<int64_t>(workspace, size + 2);
@@ -83,11 +84,12 @@ inline bool SortBy(const int32_t* keys, int64_t count, int64_t size,
   return true;
 }
 
-// Every entry of the matrix.
+// Builds the pattern of all entries of the matrix.
 inline bool FullPattern(int64_t size, int64_t width, Workspace* workspace,
                         TilePattern* pattern) {
   const int64_t num_groups = PaddedSize(size) / width;
-  const int64_t num_rows = PaddedTiles(size, width);  // zeros from `size` on
+  const int64_t num_rows = PaddedTiles(size, width);  // padded with zeros from
+                                                      // `size` on
   int64_t* offsets = AllocateRoom<int64_t>(workspace, num_groups + 1);
   int32_t* rows = AllocateRoom<int32_t>(workspace, num_groups * num_rows);
   if (offsets == nullptr || rows == nullptr) return false;
@@ -107,8 +109,9 @@ inline int64_t FullCell(int64_t size, int64_t width, int64_t row,
   return tile * width + column % width;
 }
 
-// The tiles that hold the entries, which are visited by `order`, rows
-// ascending. cells[e] is where entry e lies among the tiles' numbers.
+// Builds the pattern of the tiles that contain the entries, which are visited
+// by `order`, rows ascending. cells[e] is the position of entry e among the
+// tiles' numbers.
 inline bool SparsePattern(const EntryList& entries, const int32_t* order,
                           int64_t width, Workspace* workspace,
                           TilePattern* pattern, int64_t* cells) {
