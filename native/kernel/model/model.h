@@ -1,9 +1,8 @@
-// One phase-type model in the form the sweeps use: the uniformized chain
-// P = I + S/q, the exits and the atom, with every tangent.
+// One phase-type model in the form that the sweeps use: the uniformized chain P
+// = I + S/q, the exits and the atom, with every tangent.
 //
-// q is a power of two, so that dividing by it rounds nothing: a rounding error
-// in P would act at every one of up to millions of steps, and always the same
-// way.
+// q is a power of two, so that division by it is exact: a rounding error in P
+// would act in the same direction in each of up to millions of steps.
 
 #ifndef PHASIC_NATIVE_KERNEL_MODEL_MODEL_H_
 #define PHASIC_NATIVE_KERNEL_MODEL_MODEL_H_
@@ -27,28 +26,28 @@ template <class T>
 struct Model {
   int64_t size = 0;
   int64_t stride = 0;
-  bool discrete = false;  // P is given, q is one
+  bool discrete = false;  // P is given and q is one
   int64_t log2_q = 0;
   double q = 1.0;
   Operator<T> forward;   // v -> v P
   Operator<T> backward;  // y -> P y
-  // Where the derivatives of the rates are summed: all entries of a dense
-  // model, those of the listed rates of a sparse one.
+  // Where the derivatives in rates are summed: all entries of a dense model,
+  // the listed rates of a sparse one.
   TilePattern products;
-  const int64_t* cells = nullptr;  // of the listed rates
+  const int64_t* cells = nullptr;  // cells of the listed rates
   T* initial = nullptr;
   T* exits = nullptr;
   T prob_zero = T(0.0);
-  uint8_t* reached = nullptr;  // from a phase where alpha is not zero
+  uint8_t* reached = nullptr;  // reachable from a phase where alpha is not zero
   uint8_t* exiting = nullptr;  // absorption can be reached from here
   bool starts = false;         // some phase is reached
   bool absorbs = false;        // a reached phase is exiting
-  bool value_starts = false;   // as these two are without tangents
+  bool value_starts = false;   // `starts` and `absorbs` if tangents are ignored
   bool value_absorbs = false;
-  bool defective = false;  // a reached phase is not
+  bool defective = false;  // a reached phase is not exiting
   double max_exit = 0.0;
-  // Sizes, component by component: of alpha, of the exits, and of P as
-  // 1 + tangents, for bounds on what a truncated series leaves out.
+  // Componentwise sizes of alpha, of the exits, and of P as 1 + tangents, for
+  // truncation bounds.
   T initial_size = T(0.0);
   T exit_size = T(0.0);
   double growth[kMaxOrder + 1] = {};
@@ -57,7 +56,8 @@ struct Model {
 template <class T>
 class ModelBuilder {
  public:
-  // `shared` is that of models of the same edges, made by the first of them.
+  // `shared` is the structure of models of the same edges, built by the first
+  // of them.
   ModelBuilder(const SweepInput& in, Workspace* workspace, Model<T>* model,
                Structure* shared = nullptr)
       : in_(in),
@@ -108,7 +108,7 @@ class ModelBuilder {
     return kOk;
   }
 
-  // Chooses q and divides by it.
+  // Chooses q and divides the rates by it.
   StatusCode ChooseScale() {
     double largest = 0.0;
     for (int64_t i = 0; i < model_.size; ++i) {
@@ -116,15 +116,15 @@ class ModelBuilder {
       if (!(leaving < HUGE_VAL)) return kWorkLimit;
       if (leaving > largest) largest = leaving;
     }
-    // Where no rate is positive derivatives still have a series, of which x = q
-    // t must not ask for many steps, nor be lost to underflow.
+    // If no rate is positive, derivatives still have a series: x = q t must
+    // need few steps and must not underflow.
     model_.log2_q = -40;
     if (largest > 0.0) {
       model_.log2_q = ExponentOf(largest);
       if (PowerOfTwo(model_.log2_q) < largest) ++model_.log2_q;
     }
     if (model_.log2_q > 1000 || model_.log2_q < -1000) return kWorkLimit;
-    // Exits are not divided by q, and sums of states times them leave the
+    // Exits are not divided by q, and sums of states times exits leave the
     // range.
     if (model_.log2_q > 960 && !HasOwnExponent<T>::kValue) return kUnderflow;
     model_.q = PowerOfTwo(model_.log2_q);
@@ -200,8 +200,8 @@ class ModelBuilder {
     return true;
   }
 
-  // Marks all that can be reached along the entries, from rows to columns;
-  // tangents make entries of their own.
+  // Marks what can be reached along the entries, from rows to columns; entries
+  // with nonzero tangents count.
   template <class IsNothing>
   void Flood(const int64_t* offsets, const int32_t* order,
              const int32_t* targets, const IsNothing& is_nothing,
@@ -253,7 +253,8 @@ class ModelBuilder {
     model_.value_starts = model_.starts;
     model_.value_absorbs = model_.absorbs;
     if (Depth<T>::kValue == 0) return true;
-    // Where the value is NaN for want of absorption the derivative is, too.
+    // If the value is NaN because absorption is not certain, the derivative is
+    // NaN, too.
     uint8_t* reached = nullptr;
     uint8_t* exiting = nullptr;
     if (!Mark([](const T& x) { return PrimalIsZero(x); }, &reached, &exiting)) {
@@ -275,7 +276,7 @@ class ModelBuilder {
       const double exit = Primal(model_.exits[i]);
       if (exit > model_.max_exit) model_.max_exit = exit;
     }
-    if (HasDirections<T>::kValue) return;  // each has growths of its own
+    if (HasDirections<T>::kValue) return;  // each direction has its own growth
     for (int order = 0; order < Depth<T>::kValue; ++order) {
       model_.growth[order] = TangentSize(in_, order) / model_.q;
     }

@@ -1,7 +1,7 @@
 // The rates of one model, read from a dense subgenerator or from edges, in one
-// form: off-diagonal entries with their places, exits, and what leaves each
-// phase in all. Of a discrete chain rates are probabilities of a step, and what
-// leaves is all but the probability of staying.
+// form: off-diagonal entries with their positions, exits, and the total rate of
+// leaving each phase. In a discrete chain rates are one-step probabilities, and
+// the total is one minus the probability of staying.
 
 #ifndef PHASIC_NATIVE_KERNEL_MODEL_RATES_H_
 #define PHASIC_NATIVE_KERNEL_MODEL_RATES_H_
@@ -30,10 +30,10 @@ struct Rates {
   T* values = nullptr;            // [entries.count]
   T* exits = nullptr;             // [stride]
   T* leaving = nullptr;           // [stride]
-  double* leaving_low = nullptr;  // what rounding left out of leaving
+  double* leaving_low = nullptr;  // rounding error of leaving
 };
 
-// The tangent of order `order` of an edge's rate.
+// Returns the tangent of order `order` of an edge's rate.
 inline double EdgeTangent(const SweepInput& in, int64_t e, int order) {
   const double* tangent = in.subgenerator.tangents[order];
   if (in.edges.coefficients == nullptr) return tangent[e];
@@ -61,8 +61,9 @@ T EdgeRate(const SweepInput& in, int64_t e) {
   return rate;
 }
 
-// The largest sum of the sizes of a row's tangents, NaN if one is; of edges' a
-// bound, the sum over all phases. Beside exits the diagonal is not read.
+// Returns the largest row sum of absolute tangents, NaN if one is NaN; for
+// edges a bound, the sum over all phases. If exits are given, the diagonal is
+// not read.
 [[gnu::noinline]] inline double TangentSize(const SweepInput& in, int order) {
   double largest = 0.0;
   if (in.has_edges()) {
@@ -87,7 +88,7 @@ T EdgeRate(const SweepInput& in, int64_t e) {
   return largest;
 }
 
-// Whether a rate of zero is a sum of what is too small to see alone.
+// Returns whether a rate of zero is a sum of terms that underflow one by one.
 [[gnu::noinline]] inline bool IsFlushed(const SweepInput& in, int64_t e) {
   const EdgeView& edges = in.edges;
   const double constant = edges.constants != nullptr ? edges.constants[e] : 0.0;
@@ -176,7 +177,7 @@ class RatesReader {
       const double value = Primal(exit);
       const double tolerance =
           4.0 * static_cast<double>(p) * in_.epsilon * scale;
-      // A sum out of range is one, too.
+      // A sum that overflows fails this check, too.
       if (!(value >= -tolerance)) return kRowSumPositive;
       if (value <= tolerance) exit -= T(value);
       rates_.exits[i] = exit;
@@ -211,7 +212,7 @@ class RatesReader {
         if (value <= Tolerance()) exit -= T(value);
         rates_.exits[i] = exit;
       }
-      CompensatedSum<T> leaving;  // two words hold it without an error
+      CompensatedSum<T> leaving;  // exact in two words
       leaving.Add(T(1.0));
       leaving.Add(-Element<T>(in_.subgenerator, i * p + i));
       rates_.leaving[i] = leaving.Result();
@@ -263,9 +264,9 @@ class RatesReader {
     return kOk;
   }
 
-  // The probability of staying is 1 - (what leaves), and its tangents are so.
-  // Where that is the smaller of the two the value is the sum of the loops and
-  // of what the row lacks instead: no digits are lost.
+  // Sets the probability of staying and its tangents to 1 - (sum of leaving).
+  // If that is less than one half, the value is computed as the sum of the
+  // loops and of what the row lacks instead: no digits cancel.
   bool KeepTheRest(int64_t i, const CompensatedSum<double>& loops) {
     CompensatedSum<double> rest;
     rest.Add(1.0);

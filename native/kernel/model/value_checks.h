@@ -1,4 +1,4 @@
-// Value errors of one model's operands.
+// Checks of the values of one model's operands.
 
 #ifndef PHASIC_NATIVE_KERNEL_MODEL_VALUE_CHECKS_H_
 #define PHASIC_NATIVE_KERNEL_MODEL_VALUE_CHECKS_H_
@@ -20,14 +20,14 @@ inline bool IsSubnormal(double x) {
   return bits != 0 && bits < (uint64_t{1} << 52);
 }
 
-// By bits: subnormals compare equal to zero in a sweep.
+// Tests the bits: subnormals compare equal to zero in a sweep.
 inline bool HasBits(double x) {
   uint64_t bits;
   std::memcpy(&bits, &x, sizeof(bits));
   return bits << 1 != 0;
 }
 
-// Numbers that must be finite and not negative.
+// Checks that numbers are finite and nonnegative.
 inline StatusCode CheckMagnitudes(const double* x, int64_t count,
                                   StatusCode error) {
   for (int64_t i = 0; i < count; ++i) {
@@ -52,7 +52,7 @@ inline StatusCode CheckSubgenerator(const SweepInput& in) {
   return kOk;
 }
 
-// Sums of masses and their reciprocals stay in range.
+// Checks that sums of masses and their reciprocals stay in range.
 inline StatusCode CheckMasses(const double* x, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     if (x[i] > 0x1p500) return kInitialProbsInvalid;
@@ -60,7 +60,7 @@ inline StatusCode CheckMasses(const double* x, int64_t count) {
   return CheckMagnitudes(x, count, kInitialProbsInvalid);
 }
 
-// In the order of the operands.
+// Checks the operands in their order.
 inline StatusCode CheckValues(const SweepInput& in) {
   const int64_t p = in.num_phases;
   StatusCode status = CheckMasses(in.initial_probs.value, p);
