@@ -54,8 +54,7 @@ struct LaneOperator {
   // The number of partial sums of a column: tiles of four are summed
   // alternately in two.
   int num_sums = 1;
-  const int64_t* ends = nullptr;  // [size * num_sums], ends of each partial
-                                  // sum's entries
+  const int64_t* ends = nullptr;  // [size * num_sums], ends of entries
   const int32_t* rows = nullptr;
   const PerModel* weights = nullptr;
   const PerModel* share = nullptr;  // as in Staying
