@@ -1,10 +1,10 @@
-// What is mixed with Poisson weights, for one kind of function:
+// The coefficients of a series over Poisson weights, for one kind of function:
 //   density:   a_k
 //   survival:  b_k
 //   cdf:       A_k = prob_zero + sum_{j<k} a_j / q
-// Channels are a_k, a_{k+1}, ... for the density; b_k or A_k and then a_k / q,
-// a_{k+1} / q, ... for the other two. Shifted terms give the derivatives in
-// time.
+// The channels are these coefficients and those of derivatives in time: a_k,
+// a_{k+1}, ... for the density; b_k or A_k and then a_k / q, a_{k+1} / q, ...
+// for the other two.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_CHANNELS_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_CHANNELS_H_
@@ -25,7 +25,7 @@ namespace PHASIC_ISA {
 enum class Base { kDensity, kSurvival, kCdf };
 constexpr int kNumBases = 3;
 
-// Whether a time of this kind has a series over one base.
+// Whether a function of this kind is one series over one base.
 inline bool HasSeries(Kind kind) {
   return kind >= Kind::kLogDensity && kind <= Kind::kCdf;
 }
@@ -45,7 +45,7 @@ inline Base BaseOf(Kind kind) {
 
 inline bool IsLog(Kind kind) { return static_cast<int32_t>(kind) % 2 == 0; }
 
-// Whether any of the times asks for this kind of function.
+// Whether any of the times needs this kind of function.
 inline bool HasBase(const SweepInput& in, Base base) {
   if (in.kinds == nullptr) return BaseOf(in.kind) == base;
   for (int64_t i = 0; i < in.num_times; ++i) {
@@ -57,22 +57,25 @@ inline bool HasBase(const SweepInput& in, Base base) {
 
 constexpr int kMaxChannels = kMaxOrder + 2;
 
-// Bounds on the channels from a block on, relative to 2^exponent.
+// Bounds on the coefficients from a block on, relative to 2^exponent.
 struct TailCaps {
   double caps[2];
   int64_t exponent;
 };
 
-// One block, all entries relative to 2^exponent.
+// The coefficients of one block, all relative to 2^exponent.
 template <class T>
 struct ChannelBlock {
-  T channels[kMaxChannels][kBlock];  // times the Poisson table
+  T channels[kMaxChannels][kBlock];  // coefficients times the Poisson table
   const PoissonTable* poisson;
   int64_t exponent;
   TailCaps tail;
-  Scaled<double> largest;      // channel entry up to here, all channels
+  Scaled<double> largest;      // largest coefficient up to here, in all
+                               // channels
   int64_t underflow_exponent;  // largest so far at which a number was flushed
-  int64_t lost_exponent;       // at which one was in this block
+                               // to zero
+  int64_t lost_exponent;       // exponent at which one was flushed in this
+                               // block
 };
 
 template <class T>
@@ -97,7 +100,7 @@ class Channels {
   Sequence<T>& sequence() const { return sequence_; }
   const Model<T>& model() const { return sequence_.model(); }
 
-  // The block, or nullptr and a status.
+  // Returns the block, or nullptr and a status.
   const ChannelBlock<T>* Get(int64_t block, StatusCode* status) {
     while (blocks_.size() <= block) {
       *status = AppendBlock();
@@ -108,7 +111,7 @@ class Channels {
 
   const ChannelBlock<T>* Find(int64_t block) const { return &blocks_[block]; }
 
-  // Bounds on the channels from a block on, the next one's without making it.
+  // Bounds the coefficients from a block on; does not compute the next block.
   bool Tail(int64_t block, TailCaps* tail, StatusCode* status) {
     if (block > 0 && Get(block - 1, status) == nullptr) return false;
     if (block < blocks_.size()) {
@@ -126,10 +129,9 @@ class Channels {
   }
 
   // Whether flushing to zero lost more than 2^-45 of a result of this size,
-  // made of terms from `first_block` on. A loss made in one block reaches later
-  // ones with at most the same weight. All blocks up to the last are made for
-  // that, where they can be: what has been made by then must not depend on
-  // other times.
+  // computed from terms of `first_block` on. A loss in one block reaches later
+  // ones with at most the same weight. First computes all blocks up to the last
+  // one, if possible: which blocks exist must not depend on other times.
   bool LostToUnderflow(int64_t last_block, const Scaled<double>& result,
                        int64_t first_block = 0) {
     if (HasOwnExponent<T>::kValue) return false;
@@ -152,14 +154,14 @@ class Channels {
   }
 
  private:
-  // Whether little is left of all losses, of so much in a block, where the
-  // terms of the result begin.
+  // Whether all losses, of at most `of_block` in a block, have decayed to a
+  // negligible size at the first term of the result.
   bool Decayed(double of_block, int64_t first_block, int64_t last_block,
                const Scaled<double>& result) {
     if constexpr (std::is_same<T, double>::value) {
       if (base_ == Base::kCdf || first_block == 0 ||
           !sequence_.knows_losses()) {
-        return false;  // what has been absorbed stays
+        return false;  // absorbed mass does not decay
       }
       sequence_.SetAsideUnderflow();
       const bool is_known = decays_.Reach(first_block);
@@ -179,8 +181,9 @@ class Channels {
     return false;
   }
 
-  // Of what is flushed, in the results: of states by the exits, at most q, of
-  // their products with the exits by one, and in a cdf both over q.
+  // Bounds the factor from a flushed number to the result: for states the
+  // exits, at most q; for their products with the exits one; in a cdf both over
+  // q.
   double LargestFactor() const {
     const double q = model().q;
     if (base_ == Base::kDensity) return q > 1.0 ? q : 1.0;
@@ -192,7 +195,7 @@ class Channels {
 
   StatusCode AppendBlock() {
     const int64_t b = blocks_.size();
-    // Shifted terms reach into the next block.
+    // Terms with shifted index reach into the next block.
     StatusCode status = kOk;
     Front<T> next = {};
     const bool is_made =
@@ -229,7 +232,7 @@ class Channels {
     }
     block->exponent = exponent;
     block->poisson = &source.poisson;
-    T terms[kBlock + kMaxChannels];  // a_k from the block's first on
+    T terms[kBlock + kMaxChannels];  // a_k from the block's first index on
     for (int j = 0; j < kBlock; ++j) {
       terms[j] = ScaleBy(source.a[j] * a_scale, source.exponent - exponent);
     }
@@ -282,9 +285,9 @@ class Channels {
     }
   }
 
-  // a_k <= max(s) b_k and b_k does not increase; A_k is at most the total.
+  // a_k <= max(s) b_k and b_k does not increase; A_k is at most the total mass.
   TailCaps BoundTail(double mass, int64_t exponent) const {
-    constexpr double kLeast = 0x1p-1022;  // a bound must not become zero
+    constexpr double kLeast = 0x1p-1022;  // keeps bounds positive
     Scaled<double> total;
     if (base_ == Base::kCdf) {
       total = Normalized(Scaled<double>{
@@ -309,7 +312,7 @@ class Channels {
   int64_t first_underflow_ = INT64_MAX;
 };
 
-// Those of all kinds of functions of one model, made where they are asked for.
+// The coefficients of all kinds of functions of one model, computed on demand.
 template <class T>
 class ChannelSets {
  public:

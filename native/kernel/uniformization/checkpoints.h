@@ -1,5 +1,5 @@
-// States kept on the way forward, from which those between them are made again
-// on the way back, within a budget of memory.
+// States that the forward pass keeps within a memory budget. The backward pass
+// recomputes the states between them.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_CHECKPOINTS_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_CHECKPOINTS_H_
@@ -16,7 +16,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// For states of one sequence; on the way back half as much again.
+// The memory for states of one sequence; the backward pass needs half as much
+// again.
 constexpr int64_t kCheckpointBytes = int64_t{1} << 26;
 constexpr int64_t kLeastCheckpoints = 8;
 
@@ -26,9 +27,9 @@ class Checkpoints {
   Checkpoints(int64_t bytes, Workspace* workspace)
       : bytes_(bytes), workspace_(workspace), kept_(workspace) {}
 
-  // Keeps every spacing-th of the states that are shown, at the starts of
-  // blocks one after the other; the spacing is doubled where there are too
-  // many. False: no memory.
+  // Keeps every spacing-th of the given states, which are those at the starts
+  // of consecutive blocks; the spacing is doubled if there are too many.
+  // Returns false if memory does not suffice.
   bool Show(int64_t block, const PowerWalk<T>& walk) {
     if (size_ == 0) {
       first_ = block;
@@ -43,16 +44,16 @@ class Checkpoints {
     return Keep(block, walk);
   }
 
-  // Brings the walk to the start of a block that was shown. Blocks must be
-  // asked for from the last one down: later ones are forgotten. advance(b)
-  // takes the walk from the start of block b to the next one's.
+  // Restores the stepper to the start of a block that was shown. Blocks must be
+  // requested in descending order: later ones are dropped. advance(b) steps
+  // from the start of block b to the start of the next one.
   template <class Advance>
   bool Restore(int64_t block, PowerWalk<T>* walk, const Advance& advance) {
     while (kept_[size_ - 1].block > block) --size_;
     const Kept& last = kept_[size_ - 1];
     Copy(last.state, walk->stride(), walk->state());
     Copy(last.low, walk->stride(), walk->low());
-    // Those on the way will be asked for next.
+    // Keeps intermediate states, which are requested next.
     const int64_t begin = last.block;
     const int64_t room = most_ + most_ / 2 - size_ + 1;
     const int64_t spacing = (block - begin + room - 1) / room;
@@ -78,7 +79,7 @@ class Checkpoints {
   }
 
   bool Keep(int64_t block, const PowerWalk<T>& walk) {
-    // What lies beyond size_ has memory to be used again.
+    // Reuses the memory of items beyond size_.
     if (size_ == kept_.size()) {
       Kept* more = kept_.Append();
       if (more == nullptr) return false;
@@ -112,7 +113,7 @@ class Checkpoints {
 
   const int64_t bytes_;
   Workspace* workspace_;
-  BlockList<Kept> kept_;  // the first size_, blocks ascending
+  BlockList<Kept> kept_;  // the first size_ are valid, blocks ascending
   int64_t size_ = 0;
   int64_t most_ = 0;
   int64_t first_ = 0;

@@ -1,4 +1,4 @@
-// States that were not kept are made again with the same bits.
+// Tests that states which were not kept are recomputed with the same bits.
 
 #include "native/kernel/uniformization/checkpoints.h"
 
@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t kPhases = 1000;
 constexpr size_t kMuch = size_t{1} << 30;
 
-// A ring that is left at different rates, with an exit from each phase.
+// A ring with different rates of leaving, and an exit from each phase.
 struct Ring {
   Ring() : initial(kPhases), rates(2 * kPhases), tangents(2 * kPhases) {
     for (int64_t i = 0; i < kPhases; ++i) {
@@ -56,7 +56,7 @@ struct Ring {
   SweepInput input = {};
 };
 
-// Sixteen states in each block, one walk from the first to the last.
+// Computes sixteen states in each block, in one run from the first to the last.
 template <class T>
 std::vector<T> AllStates(const Model<T>& model, int64_t num_blocks) {
   Workspace workspace(kMuch);
@@ -105,7 +105,7 @@ TYPED_TEST(CheckpointsTest, StatesMadeAgainHaveTheSameBits) {
   const std::vector<T> expected = AllStates(model, kMoreBlocks);
   constexpr int64_t kStateBytes = 2 * kPhases * sizeof(T);
   constexpr int64_t kBudget = 20 * kStateBytes;
-  // What is kept whole, 30 states, little else; all would be many more.
+  // Memory for 30 whole states and little else; all states would need far more.
   constexpr int64_t kOther = sizeof(T) << 17;
   Workspace little(kMaxKeptItems * sizeof(T) + 32 * kStateBytes + kOther);
   const int64_t whole = kMaxKeptItems / (kBlock * kPhases);
@@ -115,7 +115,7 @@ TYPED_TEST(CheckpointsTest, StatesMadeAgainHaveTheSameBits) {
   StatusCode status = kOk;
   ASSERT_NE(sequence.Get(kBlocks - 1, &status), nullptr) << status;
   ExpectSameStates(&sequence, expected, kBlocks);
-  // A wider window: more blocks, and all states once more.
+  // A wider window needs more blocks, and all states once more.
   ASSERT_NE(sequence.Get(kMoreBlocks - 1, &status), nullptr) << status;
   ExpectSameStates(&sequence, expected, kMoreBlocks);
 }

@@ -1,6 +1,6 @@
-// Bounds on what is left of mass, wherever it was, so many blocks of steps
-// later: max_i (P^k 1)_i. They tell what was flushed to zero long ago from what
-// may matter now.
+// Bounds max_i (P^k 1)_i on the mass that is left after a number of blocks,
+// wherever it was at first. They show whether early flushes to zero still
+// matter.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_DECAY_BOUNDS_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_DECAY_BOUNDS_H_
@@ -23,7 +23,8 @@ class DecayBounds {
   DecayBounds(const Model<double>& model, Workspace* workspace)
       : model_(model), walk_(workspace), bounds_(workspace) {}
 
-  // Makes those up to this number of blocks; false: no memory.
+  // Computes the bounds up to this number of blocks; returns false if memory
+  // does not suffice.
   bool Reach(int64_t num_blocks) {
     if (!walk_.is_allocated()) {
       if (!walk_.Allocate(model_.size, model_.stride)) return false;

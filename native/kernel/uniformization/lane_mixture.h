@@ -1,7 +1,6 @@
-// Series over Poisson weights for eight times at once, for the ordinary case:
-// nothing comes near the ends of the range of doubles. Where anything does,
-// that lane says so and mixture.h takes over. What a lane computes depends on
-// its own time alone.
+// Series over Poisson weights for eight times at once, in the ordinary case: no
+// number comes near the ends of the range of doubles. Other lanes are flagged,
+// and mixture.h evaluates them. A lane's result depends only on its own time.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_LANE_MIXTURE_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_LANE_MIXTURE_H_
@@ -20,10 +19,9 @@ constexpr int kLanes = 8;
 
 class LaneMixer {
  public:
-  // The first `count` lanes have times. The starts are those of
-  // StartWeight(x). Without `slope` the channels that
-  // only the derivative in time needs are left out, if no window depends on
-  // them.
+  // The first `count` lanes have times; `starts` are the blocks from
+  // StartWeight(x). Without `slope` the coefficients that only the derivative
+  // in time needs are left out, unless a window depends on them.
   LaneMixer(Channels<double>* channels, const double* x,
             const Scaled<double>* weights, const int64_t* starts, int64_t count,
             bool slope)
@@ -64,7 +62,7 @@ class LaneMixer {
     }
     const int64_t last_exponent = channels_.Find(last_)->exponent;
     for (int l = 0; l < kLanes; ++l) {
-      exponents_[l] = last_exponent;  // lanes that take no part too
+      exponents_[l] = last_exponent;  // inactive lanes, too
       if (!ordinary_[l] || starts_[l] == last_) continue;
       exponents_[l] = channels_.Find(starts_[l])->exponent;
       if (exponents_[l] != last_exponent) same_exponents_ = false;
@@ -73,7 +71,7 @@ class LaneMixer {
     WalkDown();
   }
 
-  // Whether lane l has a result; its channels are relative to 2^exponent.
+  // Whether lane l has a result; its sums are relative to 2^exponent.
   bool IsOrdinary(int l) const {
     return ordinary_[l] && sums_[0][l] > 0x1p-500 && sums_[0][l] < 0x1p500 &&
            !channels_.LostToUnderflow(
@@ -115,7 +113,7 @@ class LaneMixer {
         if (SlopeMatters()) {
           stop = stop & (tail.caps[1] * tails <= sums_[1] * limit);
         }
-        // The last one that is included.
+        // The last block that is included.
         last_blocks_ =
             Select(stop, Lanes(static_cast<double>(b - 1)), last_blocks_);
         open = open & ~stop;
@@ -199,7 +197,7 @@ class LaneMixer {
     }
   }
 
-  // 2^(exponent - that of each lane), for these lanes.
+  // Returns 2^(exponent - exponent of the lane), for these lanes.
   Lanes Relative(int64_t exponent, const Mask& lanes) {
     if (same_exponents_ && exponent == exponents_[0]) return Lanes(1.0);
     double factors[kLanes];

@@ -1,6 +1,6 @@
 // The terms of the power sequences of eight models of one structure, stepped
-// side by side on demand. Each model has the bits that it has by itself; only
-// what underflows is known of all of them together.
+// together on demand. The numbers of each model have the bits that it has
+// alone; only underflow is recorded for all of them together.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_LANE_WALK_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_LANE_WALK_H_
@@ -24,8 +24,7 @@ namespace PHASIC_ISA {
 
 class LaneWalk {
  public:
-  // Models are nullptr where there are fewer. With `keeps_all` states can be
-  // made again.
+  // Missing models are nullptr. With `keeps_all` states can be recomputed.
   LaneWalk(const Model<double>* const* models, bool wants_b, bool keeps_all,
            Workspace* workspace)
       : wants_b_(wants_b),
@@ -36,7 +35,8 @@ class LaneWalk {
     for (int l = 0; l < kModels; ++l) models_[l] = models[l];
   }
 
-  // Blocks before `end` will be made. False: no memory.
+  // Declares that blocks before `end` will be computed. Returns false if memory
+  // does not suffice.
   bool Start(int64_t end) {
     end_ = end;
     const Operator<double>* forward[kModels] = {};
@@ -59,8 +59,8 @@ class LaneWalk {
            LaneOperatorBuilder(forward, workspace_).Build(&forward_);
   }
 
-  // Whether a block is made here, after those before it; else each model goes
-  // by itself from there on.
+  // Computes a block and those before it; returns false if each model has to be
+  // stepped alone from there on.
   bool Makes(int64_t block) {
     while (blocks_.size() <= block) {
       if (blocks_.size() >= end_ || !AppendBlock()) {
@@ -71,8 +71,8 @@ class LaneWalk {
     return true;
   }
 
-  // The terms of a model's block; whether any model's numbers were flushed to
-  // zero there.
+  // Copies the terms of a model's block; returns whether numbers of any model
+  // were flushed to zero there.
   bool Take(int64_t block, int lane, bool wants_b, Terms<double>* terms) const {
     const LaneBlock& from = blocks_[block];
     for (int j = 0; j < kBlock; ++j) {
@@ -84,16 +84,16 @@ class LaneWalk {
     return from.underflowed;
   }
 
-  // What a model's block begins with, unless any model's numbers were flushed
-  // to zero there.
+  // Copies the first terms of a model's block; returns false if numbers of any
+  // model were flushed to zero there.
   bool Peek(int64_t block, int lane, Front<double>* front) const {
     const LaneBlock& from = blocks_[block];
     *front = {from.a[0][lane], from.exponents[lane], from.mass[lane]};
     return !from.underflowed;
   }
 
-  // Brings a model's walk to the start of a block: of the first that was not
-  // made, or of one where closure.h wants to see the state.
+  // Sets a model's stepper to the start of a block: the first one that was not
+  // computed, or one where tail_closure.h needs the state.
   void Restore(int64_t block, int lane, PowerWalk<double>* walk) const {
     Kept kept = {block, state_, low_, exponents_};
     for (int64_t n = 0; block < blocks_.size() && n < kept_.size(); ++n) {
@@ -106,7 +106,7 @@ class LaneWalk {
     walk->set_exponent(kept.exponents[lane]);
   }
 
-  // The states of a block again, in rows of `stride`.
+  // Recomputes the states of a block, in rows of `stride`.
   void MakeStates(int64_t block, int64_t stride, PerModel* rows) {
     const Kept& kept = kept_[block];
     std::copy(kept.state, kept.state + size_, rows);
@@ -175,7 +175,7 @@ class LaneWalk {
     return true;
   }
 
-  // As PowerWalk.
+  // Rescales as PowerWalk does.
   void Rescale() {
     const PerModel sizes = LargestSizes(state_, size_);
     for (int l = 0; l < kModels; ++l) {
@@ -205,11 +205,11 @@ class LaneWalk {
   int64_t exponents_[kModels] = {};
 };
 
-// Where the series of each of the models' times starts: models of one q and
-// the same times have it in common.
+// The first blocks of the series for each time: models with the same q and the
+// same times share them.
 class SharedStarts {
  public:
-  // False: no memory.
+  // Returns false if memory does not suffice.
   bool Allocate(int64_t num_times, Workspace* workspace) {
     starts_ = static_cast<Start*>(
         workspace->Allocate(static_cast<size_t>(num_times), sizeof(Start)));
@@ -219,7 +219,7 @@ class SharedStarts {
     return starts_ != nullptr;
   }
 
-  // As StartWeight, for the time of this index.
+  // Returns the result of StartWeight for the time with this index.
   const Scaled<double>& Weight(int64_t index, double x, int64_t* block) {
     Start& start = starts_[index];
     if (start.x != x) {
@@ -239,7 +239,7 @@ class SharedStarts {
   Start* starts_ = nullptr;
 };
 
-// The place of one model in a walk, or none.
+// The lane of one model in a LaneWalk, if it has one.
 struct Lane {
   LaneWalk* walk = nullptr;
   int number = 0;

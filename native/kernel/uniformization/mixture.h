@@ -1,6 +1,7 @@
-// Series over Poisson weights: sum_k w_k(x) channel_k for one x, with windows
-// whose ends are bounded rigorously against the sum itself, and the Taylor
-// coefficients that turn mixed channels into values and time derivatives.
+// Series over Poisson weights: sum_k w_k(x) c_k for one x and the coefficients
+// c_k of all channels. The truncation errors at both ends are bounded
+// rigorously relative to the sum. Also the Taylor coefficients that give values
+// and time derivatives from these sums.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_MIXTURE_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_MIXTURE_H_
@@ -19,7 +20,7 @@ namespace PHASIC_ISA {
 
 template <class T>
 struct Mixture {
-  T channels[kMaxChannels];  // times 2^exponent
+  T channels[kMaxChannels];  // sums, times 2^exponent
   int64_t exponent;
   StatusCode status;
 };
@@ -74,7 +75,7 @@ class Mixer {
     for (int r = 0; r < channels_.size(); ++r) {
       result.channels[r] = sums_[r];
     }
-    // The structure says that there is something: it was too small to see.
+    // A sum of zero that is positive by the model's structure has underflowed.
     const bool vanished = PrimalIsZero(sums_[0]) && IsPositive();
     if (result.status == kOk && (vanished || LostToUnderflow())) {
       result.status = kUnderflow;
@@ -82,17 +83,18 @@ class Mixer {
     return result;
   }
 
-  // Those of the terms that were mixed.
+  // The first and last block of the sum.
   int64_t first_block() const { return first_block_; }
   int64_t last_block() const { return last_block_; }
 
  private:
-  // Derivatives need terms that the value does not: weights are dropped only
-  // where nothing representable could come of them.
+  // Derivatives need terms that the value does not: weights are dropped only if
+  // their terms underflow.
   static constexpr bool kPlain = Depth<T>::kValue == 0;
   static constexpr int64_t kHeadFraction = kPlain ? -60 : -1200;
 
-  // By the structure, of a value that has come out as zero.
+  // Whether a value that is computed as zero is positive by the model's
+  // structure.
   bool IsPositive() const {
     const Model<T>& model = channels_.model();
     if (x_ > 0.0) {
@@ -131,7 +133,7 @@ class Mixer {
       if (up_weight.mantissa == 0.0) return kOk;
       const bool may_stop = MayStop(up_weight);
       TailCaps caps = {};
-      // Bounds on derivatives are others.
+      // For derivatives the bounds need the block.
       const bool is_known = kPlain && may_stop
                                 ? channels_.Tail(b, &caps, &status)
                                 : channels_.Get(b, &status) != nullptr;
@@ -149,8 +151,8 @@ class Mixer {
     }
   }
 
-  // Whether what was flushed to zero may be all that there was before block b:
-  // no later term would ever be small beside it.
+  // Whether all terms before block b may have been flushed to zero: then no
+  // later term would be small relative to the sum.
   bool HasVanished(int64_t b) const {
     if (!IsZero(sums_[0])) return false;
     return channels_.UnderflowedBefore(b) ||
@@ -160,8 +162,8 @@ class Mixer {
 
   Scaled<double> Size() const { return SizeOf(sums_[0], exponent_); }
 
-  // The slope of a survival function or cdf is a density: its terms have a
-  // window of their own.
+  // Whether the derivative of a survival function or cdf matters. It is a
+  // density, whose series has a window of its own.
   bool SlopeMatters() const {
     return kPlain && channels_.size() > 1 && channels_.model().absorbs &&
            channels_.base() != Base::kDensity;
@@ -209,14 +211,14 @@ class Mixer {
     }
   }
 
-  // Saves the exact test where the weights are still near their largest: it
-  // would hardly succeed there.
+  // Skips the exact test while the weights are near their largest, where it
+  // hardly ever succeeds.
   bool MayStop(const Scaled<double>& weight) const {
     return weight.exponent + ExponentOf(weight.mantissa) <
            start_weight_.exponent - 15;
   }
 
-  // Whether all terms before the block can be left out.
+  // Whether all terms before the block are negligible.
   bool CanStopHead(const ChannelBlock<T>& block,
                    const Scaled<double>& head) const {
     const Scaled<double> rest = {head.mantissa * block.largest.mantissa,
@@ -226,13 +228,13 @@ class Mixer {
            IsAtMost(rest, -1200, Size());
   }
 
-  // Whether all terms from the block on can be left out.
+  // Whether all terms from the block on are negligible.
   bool CanStop(const TailCaps& caps, int64_t b, const Scaled<double>& tail) {
     const Model<T>& model = channels_.model();
-    // Neither NaN nor infinity becomes a number by further terms.
+    // NaN and infinity stay whatever is added.
     if (!IsFinite(sums_[0])) return true;
     if (kPlain) {
-      // Neither factor is so small that the product could become zero.
+      // Normalized factors, so that their product does not underflow.
       const auto bound = [&](double cap) {
         const Scaled<double> size = Normalized(Scaled<double>{cap, 0});
         return Scaled<double>{tail.mantissa * size.mantissa,
@@ -250,7 +252,7 @@ class Mixer {
     if (HasOwnExponent<T>::kValue) return false;
     const Scaled<double> size = {Primal(sums_[0]), exponent_};
     if (size.mantissa == 0.0) return false;
-    // Tangents' shifted terms reach far into the next block.
+    // Terms with shifted index, for tangents, reach far into the next block.
     const int64_t last = kPlain ? last_block_ : last_block_ + 1;
     if (channels_.LostToUnderflow(last, size, first_block_)) return true;
     return channels_.sequence().CallersUnderflow() &&
@@ -264,7 +266,7 @@ class Mixer {
   const int64_t start_;
   const Scaled<double> start_weight_;
   T sums_[kMaxChannels];
-  T sizes_[kMaxChannels];  // sums of the terms' sizes, by component
+  T sizes_[kMaxChannels];  // sums of absolute terms, by component
   int64_t exponent_ = kNoExponent;
   int64_t largest_exponent_ = kNoExponent;
   int64_t first_block_ = 0;
@@ -272,7 +274,7 @@ class Mixer {
 };
 
 // The coefficients of F(x + delta) = sum_r value[r] c_r and of its derivative
-// in x, for a nilpotent delta and mixed channels c_r at x:
+// in x, for a nilpotent delta and the sums c_r of the channels at x:
 //   density:  sum_j delta^j / j! D^j c_0 with D c_r = c_{r+1} - c_r;
 //   survival: c_0 - sum_{j>0} delta^j / j! D^{j-1} c_1, cdf the same with +.
 template <class T>
@@ -293,7 +295,7 @@ struct TaylorCoefficients {
     if (offset == 1) value[0] = T(1.0);
     T power = T(1.0);  // delta^j / j!
     for (int j = 0; j <= kDepth; ++j) {
-      // The value has D^(j - offset) c_offset, its derivative one D more.
+      // The value has D^(j - offset) c_offset, its derivative one more D.
       for (int m = 0; m <= j - offset; ++m) {
         AddTerm(&value[offset + m], power, sign * kBinomials[j - offset][m],
                 j - offset - m);

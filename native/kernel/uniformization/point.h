@@ -1,4 +1,4 @@
-// What is known of F at one time.
+// The evaluation of F at one time.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POINT_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POINT_H_
@@ -17,34 +17,34 @@ namespace PHASIC_ISA {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 enum class TimeCase {
-  kRegular,   // the series
-  kZero,      // no phase that matters is ever entered
-  kBefore,    // t < 0; a density between counts
-  kAtom,      // density at 0, where there is an atom or no other density
+  kRegular,   // series over Poisson weights
+  kZero,      // the phases that matter cannot be reached
+  kBefore,    // t < 0; a density at a non-integer number of steps
+  kAtom,      // density at 0, if there is an atom or no other density
   kInfinite,  // t = inf
 };
 
-// F at one time; F and its slope in x = q t share the exponent.
+// F at one time; F and its derivative in x = q t share the exponent.
 template <class T>
 struct Point {
   double x = 0.0;
   T delta = T(0.0);  // tangents of x
-  // The block of floor(x), and the weight at its first. Of a discrete chain x
-  // is the term's index.
+  // The block of floor(x), and the weight of its first index. In a discrete
+  // chain x is the term's index.
   int64_t start = 0;
   Scaled<double> start_weight;
   Scaled<T> value;
   T slope = T(0.0);
-  Scaled<T> seed;  // the cotangent of F, in reverse sweeps
+  Scaled<T> seed;  // the cotangent of F, in adjoint sweeps
   StatusCode status = kOk;
   TimeCase time_case = TimeCase::kRegular;
   Base base = Base::kDensity;
   bool is_log = false;
   bool is_interval = false;  // see interval.h
-  bool on_ladder = false;    // by the doubling ladder, see ladder_choice.h
+  bool on_ladder = false;    // by scaling and squaring, see ladder_choice.h
 };
 
-// Where in its block the term of a discrete chain's point is.
+// Returns the index, within its block, of the term of a discrete chain's point.
 template <class T>
 int StepInBlock(const Point<T>& point) {
   return static_cast<int>(static_cast<int64_t>(point.x) - point.start * kBlock);

@@ -1,4 +1,4 @@
-// Poisson weights of one x, block by block, in any order.
+// Poisson weights for one x, by block, in any order.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POISSON_STARTS_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POISSON_STARTS_H_
@@ -13,7 +13,7 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// The tables of single blocks, made again where another one was asked for.
+// The tables of single blocks; the last one is cached.
 class PoissonTableCache {
  public:
   const PoissonTable& Get(int64_t block) {
@@ -32,14 +32,15 @@ class PoissonTableCache {
   PoissonTable table_ = {};  // of block_
 };
 
-// Keeps the weights at the first steps of the blocks that were reached; memory
-// is used again for the next x.
+// Stores the weights at the first index of each block that was reached; reuses
+// its memory for the next x.
 class PoissonStarts {
  public:
   PoissonStarts(PoissonTableCache* tables, Workspace* workspace)
       : tables_(*tables), up_(workspace), down_(workspace), walk_(0.0) {}
 
-  // `weight` is that of the first step of block `start`, which holds x.
+  // `weight` is the weight at the first index of block `start`, which contains
+  // x.
   bool Begin(double x, int64_t start, const Scaled<double>& weight) {
     walk_ = PoissonWalk(x);
     start_ = start;
@@ -49,7 +50,8 @@ class PoissonStarts {
 
   int64_t start() const { return start_; }
 
-  // Makes the weights from the start to there; false: no memory.
+  // Computes the weights from the start to this block; returns false if memory
+  // does not suffice.
   bool Reach(int64_t block) {
     for (int64_t b = start_ + up_.size; b <= block; ++b) {
       const auto ignore = [](int, int, const Scaled<double>&, const double*) {};
@@ -63,13 +65,13 @@ class PoissonStarts {
     return true;
   }
 
-  // The weight of the first step of a block that was reached.
+  // Returns the weight at the first index of a block that was reached.
   const Scaled<double>& At(int64_t block) const {
     return block >= start_ ? up_.weights[block - start_]
                            : down_.weights[start_ - 1 - block];
   }
 
-  // The weights of a block that was reached.
+  // Computes the weights of a block that was reached.
   void Weights(int64_t block, Scaled<double>* weights) {
     const PoissonTable& table = tables_.Get(block);
     for (int j = 0; j < kBlock; ++j) weights[j] = Scaled<double>{};
@@ -83,7 +85,7 @@ class PoissonStarts {
              });
   }
 
-  // Bounds on the sums of the weights from the block on, and before it.
+  // Bound the sums of the weights from the block on, and before it.
   Scaled<double> TailBound(int64_t block) const {
     return walk_.TailBound(static_cast<double>(block * kBlock), At(block));
   }
@@ -117,8 +119,8 @@ class PoissonStarts {
   };
 
   PoissonTableCache& tables_;
-  List up_;    // from the start on
-  List down_;  // from the block before the start downwards
+  List up_;    // from block start_ upwards
+  List down_;  // from block start_ - 1 downwards
   PoissonWalk walk_;
   int64_t start_ = 0;
 };

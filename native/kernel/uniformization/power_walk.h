@@ -1,4 +1,4 @@
-// A state of the power sequence v_k = alpha P^k on its way from block to block.
+// A stepper through the power sequence v_k = alpha P^k, block by block.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POWER_WALK_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POWER_WALK_H_
@@ -13,7 +13,7 @@
 #include "native/kernel/numbers/scaled.h"
 #include "native/kernel/simd/isa.h"
 
-// Neither inlined nor specialised for a caller.
+// A function that is neither inlined nor specialized for a caller.
 #if defined(__clang__)
 #define PHASIC_ONE_COPY [[gnu::noinline]]
 #else
@@ -23,15 +23,15 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// By how much a state of this size is scaled down at the start of a block, so
-// that its largest component stays near one.
+// Returns the exponent by which a state of this size is scaled down at the
+// start of a block, so that its largest component stays near one.
 inline int64_t RescaleExponent(const Scaled<double>& size) {
   if (!(size.mantissa > 0.0) || size.mantissa >= 0x1p1023) return 0;
   const int64_t e = size.exponent + ExponentOf(size.mantissa);
   return e > -64 && e < 64 ? 0 : e;
 }
 
-// The largest size of a state, as in scaled.h.
+// Returns the size by which a state is scaled, as in scaled.h.
 template <class T>
 inline Scaled<double> SizeToScale(T* state, int64_t stride) {
   return LargestScaledSize(state, stride, 0);
@@ -69,7 +69,7 @@ class PowerWalk {
   int64_t exponent() const { return exponent_; }
   void set_exponent(int64_t exponent) { exponent_ = exponent; }
 
-  // At the start of each block.
+  // Rescales the state; called at the start of each block.
   void Rescale() {
     const int64_t e = RescaleExponent(SizeToScale(state_, stride_));
     for (int64_t i = 0; e != 0 && i < size_; ++i) {
@@ -79,8 +79,8 @@ class PowerWalk {
     exponent_ += e;
   }
 
-  // The steps of one block. visit(j, state) sees its sixteen states, which are
-  // left in the rows of `states` if that is not null.
+  // Steps through one block. visit(j, state) receives its sixteen states, which
+  // stay in the rows of `states` if that is not null.
   template <class Visit>
   void StepBlock(const Operator<T>& m, int64_t block, T* states,
                  const Visit& visit) {
@@ -103,18 +103,18 @@ class PowerWalk {
   }
 
  private:
-  // States up to this size are made sixteen at once.
+  // States up to this stride are computed sixteen at once.
   static constexpr int64_t kSmallStride = 64;
 
-  // The last of the states that were made becomes the state.
+  // Replaces the state by the last computed one.
   void TakeNext(int row) {
     if (at_once_ == 1) return std::swap(state_, next_);
     std::copy(next_ + row * stride_, next_ + (row + 1) * stride_, state_);
   }
 
-  // Makes `count` states from the one before them. One copy of this code:
-  // states made again must have the same bits, and compilers choose what to
-  // contract where they inline.
+  // Computes `count` states from the one before them. Not inlined, so that
+  // there is one copy of this code: recomputed states must have the same bits,
+  // and compilers choose which expressions to contract where they inline.
   PHASIC_ONE_COPY void Step(const Operator<T>& m, int64_t block, int count,
                             const T* state, T* rows) {
     Apply(m, block, Steps<T>{count, state, low_, rows, stride_});
@@ -124,9 +124,9 @@ class PowerWalk {
   int64_t size_ = 0;
   int64_t stride_ = 0;
   T* state_ = nullptr;
-  T* low_ = nullptr;   // what rounding left out of it
+  T* low_ = nullptr;   // its rounding error
   T* next_ = nullptr;  // [at_once_, stride]
-  int at_once_ = 1;    // states that are made before any is visited
+  int at_once_ = 1;    // states that are computed before any is visited
   int64_t exponent_ = 0;
 };
 

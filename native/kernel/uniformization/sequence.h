@@ -1,5 +1,5 @@
-// The power sequence v_k = alpha P^k, made on demand in blocks of sixteen, and
-// its terms.
+// The power sequence v_k = alpha P^k, computed on demand in blocks of sixteen,
+// and its terms.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_SEQUENCE_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_SEQUENCE_H_
@@ -23,13 +23,14 @@ namespace phasic {
 namespace PHASIC_ISA {
 
 constexpr int64_t kMaxBlocks = int64_t{1} << 18;     // 4 million steps
-constexpr int64_t kMaxKeptItems = int64_t{1} << 21;  // of states
+constexpr int64_t kMaxKeptItems = int64_t{1} << 21;  // numbers in states
 constexpr double kMaxWork = 1.6e10;    // multiply-adds of one sequence
-constexpr double kExtendedCost = 8.0;  // of extended doubles over doubles
-// Of models of up to so many phases that need extended doubles, which take a
-// multiply-add in up to ten nanoseconds: below one second, as comparisons take
-// two of them. The way back takes four times as long, and is made three times
-// where margins widen.
+constexpr double kExtendedCost = 8.0;  // cost of extended doubles relative to
+                                       // doubles
+// The work bound for models of up to so many phases on extended doubles, where
+// a multiply-add takes up to ten nanoseconds: below one second, as comparisons
+// need two sequences. The backward pass takes four times as long, and runs
+// three times if margins widen.
 constexpr int64_t kFewPhases = 600;
 constexpr double kMaxExtendedWork = 5e7;
 constexpr double kWayBackCost = 8.0;
@@ -37,12 +38,16 @@ constexpr double kWayBackCost = 8.0;
 template <class T>
 struct Block : Terms<T> {
   T* states;            // all sixteen, or nullptr: see Sequence::States
-  int64_t num_stepped;  // blocks from which this and all before it follow
+  int64_t num_stepped;  // number of stepped blocks that determine this and all
+                        // earlier blocks
   PoissonTable poisson;
   int64_t underflow_exponent;  // largest so far at which a number was flushed
-  int64_t lost_exponent;       // at which one was in this block
+                               // to zero
+  int64_t lost_exponent;       // exponent at which one was flushed in this
+                               // block
 };
-constexpr int64_t kNothingLost = INT64_MIN / 2;  // as an exponent
+constexpr int64_t kNothingLost = INT64_MIN / 2;  // the exponent if nothing was
+                                                 // flushed
 
 template <class T>
 class Sequence {
@@ -79,9 +84,10 @@ class Sequence {
     return kOk;
   }
 
-  // Lets the far part follow from earlier steps where it can, see
-  // tail_closure.h; for values alone, and before any block is made. Never in
-  // steps, where phases that are left at once do not compensate rounding.
+  // Allows later terms to be extrapolated from earlier steps, see
+  // tail_closure.h; for values alone, and before any block is computed. Never
+  // in discrete time, where phases that are left at once do not compensate
+  // rounding.
   void AllowClosure() {
     may_close_ =
         std::is_same<T, double>::value && !keeps_states_ && !model_.discrete;
@@ -89,8 +95,8 @@ class Sequence {
 
   bool may_close() const { return may_close_; }
 
-  // Whether all blocks to this one, which are made for that, follow from the
-  // first `num_stepped`.
+  // Whether all blocks up to this one, which are computed for that, are
+  // determined by the first `num_stepped` blocks.
   bool Follows(int64_t block, int64_t num_stepped) {
     while (blocks_.size() <= block) {
       if (AppendBlock(num_stepped) != kOk) return false;
@@ -98,11 +104,11 @@ class Sequence {
     return blocks_[block].num_stepped <= num_stepped;
   }
 
-  // Takes terms from models that are stepped side by side, as far as they go.
-  // What underflows is then known of all of them together: where that may have
-  // made a difference, the model must be taken by itself. States are not kept.
+  // Takes terms from models that are stepped together, as far as these go.
+  // Underflow is then recorded for all of them together: if it may have changed
+  // a result, the model must be evaluated alone. States are not kept.
   void TakeFrom(const Lane& lane) { lane_ = lane; }
-  // StartWeight for the time of this index.
+  // Returns the result of StartWeight for the time with this index.
   Scaled<double> StartOf(int64_t index, double x, int64_t* block) const {
     return lane_.starts != nullptr ? lane_.starts->Weight(index, x, block)
                                    : StartWeight(x, block);
@@ -113,10 +119,10 @@ class Sequence {
 
   int64_t max_blocks() const { return max_blocks_; }
   const Model<T>& model() const { return model_; }
-  // Blocks that the walk went through to make those that there are.
+  // Returns the number of blocks that were stepped for the existing ones.
   int64_t num_stepped() const { return num_stepped_; }
 
-  // The block, or nullptr and a status.
+  // Returns the block, or nullptr and a status.
   const Block<T>* Get(int64_t block, StatusCode* status) {
     while (blocks_.size() <= block) {
       *status = AppendBlock();
@@ -127,8 +133,9 @@ class Sequence {
 
   const Block<T>* Find(int64_t block) const { return &blocks_[block]; }
 
-  // What a block begins with. The next one to be made is not made for that,
-  // but where something underflows; so none is made that is only to be dropped.
+  // Computes the first terms of a block. If it is the next block, it is
+  // computed only if something underflows: a block that is not needed is not
+  // computed.
   bool Begin(int64_t block, Front<T>* front, StatusCode* status) {
     if (block > 0 && Get(block - 1, status) == nullptr) return false;
     if (block == blocks_.size() && Peek(front)) return true;
@@ -137,9 +144,9 @@ class Sequence {
     return made != nullptr;
   }
 
-  // The sixteen states of a block, relative to 2^exponent: kept, or made again
-  // in `rows` from the nearest that was kept. Blocks must be asked for from the
-  // last one down; nullptr: no memory.
+  // Returns the sixteen states of a block, relative to 2^exponent: kept ones,
+  // or states recomputed in `rows` from the nearest kept ones. Blocks must be
+  // requested in descending order. Returns nullptr if memory does not suffice.
   const T* States(int64_t block, T* rows) {
     if (blocks_[block].states != nullptr) return blocks_[block].states;
     if (!past_walk_.is_allocated() &&
@@ -156,8 +163,9 @@ class Sequence {
     return rows;
   }
 
-  // Making blocks clears the underflow flag, since what they lose is noted with
-  // them; callers' own underflows are kept here, whoever has blocks made.
+  // Computing blocks clears the underflow flag, since their own losses are
+  // stored with them. These functions preserve the caller's underflow, whoever
+  // requests the blocks.
   void ClearCallersUnderflow() {
     callers_underflow_ = false;
     FloatEnvironment::ClearUnderflow();
@@ -173,11 +181,12 @@ class Sequence {
   bool UnderflowedBefore(int64_t block) const {
     return first_underflow_ < block;
   }
-  // Whether blocks know what was lost in them, and not in steps ahead of them.
+  // Whether all losses are recorded with the block in which they occurred;
+  // steps ahead of the blocks have no such record.
   bool knows_losses() const { return !has_losses_ahead_; }
 
  private:
-  // What the walk would make of the next block's first state.
+  // Computes the first terms of the next block without stepping through it.
   bool Peek(Front<T>* front) {
     const int64_t number = blocks_.size();
     if (number == 0 || number >= max_blocks_ || num_stepped_ != number) {
@@ -202,7 +211,7 @@ class Sequence {
 
   StatusCode AppendBlock() { return AppendBlock(max_blocks_); }
 
-  // Unless it takes more steps than these, in blocks.
+  // Appends a block unless that takes more than so many steps, in blocks.
   StatusCode AppendBlock(int64_t most_steps) {
     const int64_t number = blocks_.size();
     if (number >= (may_close_ ? kMaxBlocks : max_blocks_)) return kWorkLimit;
@@ -231,7 +240,7 @@ class Sequence {
     return kOk;
   }
 
-  // Makes the walk ready for its next block, unless it is stepped elsewhere.
+  // Prepares the stepper for its next block, unless a LaneWalk steps it.
   void Arrive() {
     if (lane_.walk != nullptr) {
       if (lane_.walk->Makes(num_stepped_)) return;
@@ -246,7 +255,7 @@ class Sequence {
     }
   }
 
-  // Takes the walk through its next block, the last one or one before it.
+  // Steps through the next block, which is the last block or an earlier one.
   void Step(Terms<T>* terms, Block<T>* last) {
     bool underflowed = false;
     if (lane_.walk == nullptr) {
@@ -266,8 +275,8 @@ class Sequence {
         std::max(last->underflow_exponent, terms->exponent);
   }
 
-  // A block that follows from earlier ones or, where none is known to do so,
-  // the next step of the walk, which stays behind where blocks have followed.
+  // Extrapolates a block from earlier ones or, if no bound allows that, steps
+  // on. The stepper stays behind while blocks are extrapolated.
   StatusCode CloseBlock(int64_t number, int64_t most_steps, Block<T>* block) {
     block->underflow_exponent =
         std::max(block->underflow_exponent, underflow_exponent_ahead_);
@@ -282,7 +291,7 @@ class Sequence {
         continue;
       }
       if (std::min(closure_.boundary(), number + 1) > most_steps) {
-        // Left to whoever may make the steps.
+        // Leaves the loss to the caller that makes the steps.
         underflow_exponent_ahead_ = block->underflow_exponent;
         blocks_.RemoveLast();
         return kWorkLimit;
@@ -299,8 +308,8 @@ class Sequence {
     return kOk;
   }
 
-  // Makes room for all states of the block, or shows its first one to those
-  // who keep some.
+  // Allocates the states of the block, or passes the first one to the
+  // checkpoints.
   bool KeepStates(int64_t number, Block<T>* block) {
     const int64_t stride = model_.stride;
     if (number * kBlock * stride >= kMaxKeptItems) {
@@ -321,11 +330,12 @@ class Sequence {
   Workspace* workspace_;
   BlockList<Block<T>> blocks_;
   PowerWalk<T> walk_;
-  PowerWalk<T> past_walk_;  // makes states again
+  PowerWalk<T> past_walk_;  // recomputes states
   Checkpoints<T> checkpoints_;
   TailClosure<T> closure_;
-  int64_t num_stepped_ = 0;  // blocks that the walk went through
-  int64_t underflow_exponent_ahead_ = kNothingLost;  // of steps beyond
+  int64_t num_stepped_ = 0;                          // blocks that were stepped
+  int64_t underflow_exponent_ahead_ = kNothingLost;  // of steps ahead of the
+                                                     // blocks
   int64_t max_blocks_ = 0;
   bool callers_underflow_ = false;
   int64_t first_underflow_ = INT64_MAX;

@@ -1,7 +1,8 @@
-// Poisson weights of a short step: with w_k(r) = exp(-r) r^k / k!,
+// Poisson weights of a short step r: with w_k(r) = exp(-r) r^k / k!, the
+// transition matrix is
 //   exp(S r / q) = sum_k w_k(r) P^k,
-// and sum_k W_k(r) P^k s / q, where W_k = w_{k+1} + w_{k+2} + .., are the
-// probabilities of absorption within the step.
+// and the probabilities of absorption within the step are sum_k W_k(r) P^k s /
+// q, where W_k = w_{k+1} + w_{k+2} + ...
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_STEP_WEIGHTS_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_STEP_WEIGHTS_H_
@@ -13,12 +14,12 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// The longest step, and the powers of P that it has: more than fifteen jumps
-// within one step do not occur. Of K jumps in N steps the times are uniform,
-// independently of what jumps where, so that whatever value the series stands
-// for, leaving them out loses at most a share N (K/N)^16 / 16! of its terms
-// with K jumps: for K = 2 x below 2^-64 even where N = 2^60. Many more than x
-// jumps play no part where x is far above the number of phases.
+// The longest step, and the number of powers of P for it. More than fifteen
+// jumps within one step are neglected. Given K jumps in N steps, the jump times
+// are uniform and independent of the path, so that this loses at most a share N
+// (K/N)^16 / 16! of the terms with K jumps, whatever the series computes: for K
+// = 2 x it is below 2^-64 even for N = 2^60. Many more than x jumps do not
+// matter if x is far above the number of phases.
 constexpr int kLog2LongestStep = -6;
 constexpr double kLongestStep = 0x1p-6;
 constexpr int kStepTerms = 16;
@@ -34,7 +35,7 @@ struct StepWeights {
       at[k] = weight;
       weight *= r / (k + 1);
     }
-    double sum = weight;  // the first that is left out
+    double sum = weight;  // the first weight that is left out
     for (int k = kStepTerms - 1; k >= 0; --k) {
       above[k] = sum;
       sum += at[k];

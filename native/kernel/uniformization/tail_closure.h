@@ -1,17 +1,18 @@
-// The far part of a power sequence v_k = alpha P^k without its steps.
+// Extrapolates the tail of a power sequence v_k = alpha P^k without stepping.
 //
-// P is non-negative, so that bounds on states hold for all later ones: from
+// P is nonnegative, so that bounds on states hold for all later ones: from
 //   v_{k+n} <= M v_k  follows  v_{k+n+j} <= M v_{k+j}  for all j >= 0,
 // and the same for lower bounds (Collatz and Wielandt). A span of n steps from
 // k0 to k1 gives M, the largest ratio of entries of v_{k1} and v_{k0}. Entries
-// that die out faster than others have smaller ratios: for the lower bound they
-// are left out of v_{k0}. What is left, u, is stepped as well, and m is the
+// that decay faster than others have smaller ratios: for the lower bound they
+// are set to zero in v_{k0}. The result, u, is stepped as well, and m is the
 // smallest ratio of its entries. Then
 //   m^j u_k . s  <=  v_{k+jn} . s  <=  M^j v_k . s  for k0 <= k < k1,
-// for the sums v_k . 1 too, so that periods of terms, each the one before times
-// (m + M) / 2, are as accurate as (M / m)^(j/2), and how near u_k . s is to
-// v_k . s, tell. Nothing is assumed about the chain: one that has not settled,
-// or a rare state that will rule the tail, shows in M / m.
+// and the same holds for the sums v_k . 1. So each period of n terms is
+// extrapolated as the previous one times (m + M) / 2. The relative error is
+// bounded by (M / m)^(j/2) and by the difference between u_k . s and v_k . s.
+// Nothing is assumed about the chain: if it has not reached its asymptotic
+// decay, or a rare state will dominate the tail, M / m is large.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_TAIL_CLOSURE_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_TAIL_CLOSURE_H_
@@ -31,19 +32,20 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// The most by which closed terms differ from stepped ones, relative to them.
+// The largest relative error of extrapolated terms.
 constexpr double kClosureBound = 1e-13;
-// What rounding does to a period's factor: the ratios are of rounded states.
+// The rounding error of a period's factor: the ratios are of rounded states.
 constexpr double kClosureRounding = 3 * 0x1p-52;
-// Spans from this block on: 16 blocks twice, then each twice the one before.
+// Spans begin at this block: two of 16 blocks, then each twice as long as the
+// previous one.
 constexpr int64_t kFirstSpan = 48;
 constexpr int64_t kLeastSpan = 16;
-// Where the span ends that begins at a boundary.
+// Returns the end of the span that begins at a boundary.
 inline int64_t NextBoundary(int64_t boundary) {
   return boundary + std::max(kLeastSpan, boundary - kFirstSpan);
 }
 
-// Bounds are on values: sequences with tangents are not closed.
+// Bounds hold for values: sequences with tangents are not extrapolated.
 template <class T>
 class TailClosure {
  public:
@@ -61,11 +63,10 @@ class TailClosure<double> {
                BlockList<Terms<double>>(workspace)},
         wants_b_(wants_b) {}
 
-  // Whether a block's terms follow from those of earlier ones, as far as is
-  // known.
+  // Whether a block's terms can be extrapolated from earlier ones.
   bool Covers(int64_t block) const { return begin_ <= block && block < end_; }
 
-  // The terms of a block that is covered; to be called in ascending order.
+  // Extrapolates the terms of a covered block; call it in ascending order.
   void Fill(int64_t block, Terms<double>* terms) {
     const int64_t period = (block - begin_) / length_ + 1;
     for (; num_factors_ < period; ++num_factors_) {
@@ -74,7 +75,7 @@ class TailClosure<double> {
     }
     const Terms<double>& first =
         spans_[1 - current_][(block - begin_) % length_];
-    // Exponents change rarely, as those of stepped blocks.
+    // Changes exponents rarely, as in stepped blocks.
     const int64_t rest = power_.exponent & 63;
     const double scale = power_.mantissa * PowerOfTwo(rest);
     for (int j = 0; j < kBlock; ++j) {
@@ -85,15 +86,17 @@ class TailClosure<double> {
     terms->mass = scale * first.mass;
   }
 
-  // Where a span ends and the next one begins.
+  // Whether one span ends and the next one begins at this block.
   bool IsBoundary(int64_t block) const { return block == boundary_; }
   int64_t boundary() const { return boundary_; }  // the next one
 
-  // To be called at each boundary, with the state there. False: no memory.
+  // Processes the state at a boundary; call it at each one. Returns false if
+  // memory does not suffice.
   bool Cross(const PowerWalk<double>& walk) {
     const bool underflowed = FloatEnvironment::Underflowed();
     if (is_open_) CloseSpan(walk);
-    // Early steps are rounded plainly: no digit is to be extrapolated there.
+    // Early steps are rounded without compensation: too inaccurate to
+    // extrapolate.
     is_open_ = boundary_ >= kPlainBlocks && start_ != nullptr;
     if (!Allocate()) return false;
     if (is_open_) is_open_ = OpenSpan(walk);
@@ -105,7 +108,8 @@ class TailClosure<double> {
     return true;
   }
 
-  // To be called with each block that was stepped. False: no memory.
+  // Records the terms of a stepped block; call it with each one. Returns false
+  // if memory does not suffice.
   bool Note(int64_t block, const Terms<double>& terms) {
     if (!is_open_) return true;
     BlockList<Terms<double>>& list = spans_[current_];
@@ -119,7 +123,7 @@ class TailClosure<double> {
   }
 
  private:
-  // Entries whose ratio is smaller than the largest by more die out.
+  // Entries whose ratio is below this share of the largest one decay faster.
   static constexpr double kNearLargest = 1.0 - 0x1p-10;
   static constexpr double kNegligible = 0x1p-50;
   static constexpr double kTiny = 0x1p-860;
@@ -133,9 +137,9 @@ class TailClosure<double> {
            lower_walk_.Allocate(model_.size, model_.stride);
   }
 
-  // The largest ratio of entries to those at the last boundary, but for powers
-  // of two; infinite where there were none. Tiny entries are left out: those
-  // that die out stay where their losses are flushed to zero.
+  // Returns the largest ratio of entries to those at the last boundary, up to
+  // powers of two; infinity if one was zero there. Tiny entries are ignored:
+  // decaying ones stay at the size where losses are flushed to zero.
   double LargestRatio(const double* state) {
     double largest = 0.0;
     for (int64_t i = 0; i < model_.size; ++i) {
@@ -149,8 +153,8 @@ class TailClosure<double> {
     return largest;
   }
 
-  // Whether a span is worth watching: all but a negligible part of the state
-  // has changed by nearly one factor in the last one.
+  // Begins to record a span if that may allow extrapolation: in the last span
+  // all but a negligible part of the state has changed by nearly one factor.
   bool OpenSpan(const PowerWalk<double>& walk) {
     const double* state = walk.state();
     has_tiny_ = false;
@@ -177,8 +181,8 @@ class TailClosure<double> {
     return true;
   }
 
-  // The smallest of the blocks' terms, relative to what a state of size one at
-  // the span's start can have.
+  // Updates the smallest of the blocks' terms, relative to the largest possible
+  // term of a state of size one at the span's start.
   void NoteSize(const Terms<double>& terms) {
     const double largest_a = *std::max_element(terms.a, terms.a + kBlock);
     const double largest =
@@ -231,8 +235,9 @@ class TailClosure<double> {
     current_ = 1 - current_;
   }
 
-  // So long tiny entries that were left out, those of each period, are next to
-  // nothing: no entry can become more in sum than it is.
+  // Returns for how many periods the ignored tiny entries, of each period, are
+  // negligible: the sum of what an entry contributes later is at most the
+  // entry.
   double PeriodsAboveTiny() const {
     if (!has_tiny_) return kMostPeriods;
     const double lost = kMostPeriods * static_cast<double>(model_.size) * kTiny;
@@ -245,33 +250,33 @@ class TailClosure<double> {
   const Model<double>& model_;
   Workspace* workspace_;
 
-  // The span that is watched.
-  int64_t boundary_ = kFirstSpan;  // where it ends
+  // The span that is recorded.
+  int64_t boundary_ = kFirstSpan;  // its end
   int64_t start_block_ = 0;
-  double* start_ = nullptr;  // the state there
+  double* start_ = nullptr;  // the state at its start
   int64_t start_exponent_ = 0;
-  // Without what was left out, where anything was: u, at the same exponent.
+  // u, if entries were set to zero; it has the same exponent.
   double* lower_start_ = nullptr;
   PowerWalk<double> lower_walk_;
-  double difference_ = 0.0;  // of terms of v and u
+  double difference_ = 0.0;  // between terms of v and u
   double least_terms_ = 0.0;
 
-  // The terms of that span and of the one that is repeated.
+  // The terms of the recorded span and of the one that is repeated.
   BlockList<Terms<double>> spans_[2];
 
-  // Blocks that are covered.
+  // The covered blocks.
   int64_t begin_ = 0;
   int64_t end_ = 0;
-  int64_t length_ = 1;     // of a period
-  Scaled<double> factor_;  // from period to period
+  int64_t length_ = 1;     // blocks in a period
+  Scaled<double> factor_;  // from one period to the next
   Scaled<double> power_;
   int64_t num_factors_ = 0;
 
-  int current_ = 0;  // of the spans' terms: the one that is watched
+  int current_ = 0;  // index in spans_ of the recorded span
   const bool wants_b_;
-  bool is_open_ = false;   // a span is watched
-  bool has_rest_ = false;  // something was left out of u
-  bool has_tiny_ = false;  // entries were left out at either end
+  bool is_open_ = false;   // a span is being recorded
+  bool has_rest_ = false;  // entries of u were set to zero
+  bool has_tiny_ = false;  // tiny entries were ignored at either end
 };
 
 }  // namespace PHASIC_ISA

@@ -1,5 +1,5 @@
-// Closed sequences against stepped ones: where they are closed, how near they
-// come, and where they must not be.
+// Compares extrapolated sequences with stepped ones: where they are
+// extrapolated, how accurate they are, and where they must not be.
 
 #include "native/kernel/uniformization/tail_closure.h"
 
@@ -39,7 +39,7 @@ struct Chain {
   SweepInput input = {};
 };
 
-// Phases one after the other.
+// Makes a chain of phases in series.
 Chain Hypoexponential(const std::vector<double>& rates) {
   const size_t p = rates.size();
   std::vector<double> initial(p);
@@ -65,8 +65,8 @@ double DifferenceOfLogs(const double* x, int64_t x_exponent, const double* y,
   return largest;
 }
 
-// Blocks that were stepped through to make `num_blocks`. Terms must be near
-// those of a sequence that is not closed.
+// Returns the number of blocks that were stepped for `num_blocks`. Checks that
+// terms are near those of a sequence without extrapolation.
 int64_t NumStepped(const Chain& chain, int64_t num_blocks, double tolerance) {
   const FloatEnvironment environment(Denormals::kFlush);
   Workspace workspace(size_t{1} << 28);
@@ -97,9 +97,9 @@ int64_t NumStepped(const Chain& chain, int64_t num_blocks, double tolerance) {
 TEST(TailClosureTest, FewStepsOfALongSequenceAreMade) {
   std::vector<double> rates;  // Kingman's coalescent
   for (int n = 10; n > 1; --n) rates.push_back(n * (n - 1) / 2);
-  // To a density of exp(-460).
+  // Down to a density of exp(-460).
   EXPECT_LE(NumStepped(Hypoexponential(rates), 1930, 2e-13), 112);
-  // All phases settle, and none dies out.
+  // All phases reach the same decay rate.
   const Chain ring({1, 0, 0}, {0, .5, 0, 0, 0, .25, .5, 0, 0}, {.25, .25, .5});
   EXPECT_LE(NumStepped(ring, 2500, 2e-13), 112);
 }
@@ -110,10 +110,10 @@ TEST(TailClosureTest, WhatHasNotSettledIsStepped) {
   const Chain chains[] = {
       Hypoexponential({1.0, near, near * (1.0 + 1e-6)}),
       Hypoexponential({1.0, near, near}),
-      // The crossing is at the 94,000th step.
+      // The slower phase dominates from the 94,000th step on.
       Chain({0.5, 0.5, 1e-20}, std::vector<double>(9),
             {1.0, std::ldexp(1.0, -10), std::ldexp(1.0, -11)}),
-      // The second pair of states has not come from the first one yet.
+      // The second pair of states has not been reached from the first one yet.
       Chain({1, 0, 0, 0},
             {0, .5, 0, 0, .5, 0, 1e-12, 0, 0, 0, 0, .5, 0, 0, .5, 0},
             {near, 0, 0, near}),
@@ -124,7 +124,7 @@ TEST(TailClosureTest, WhatHasNotSettledIsStepped) {
 }
 
 TEST(TailClosureTest, APeriodIsRepeated) {
-  // Two phases take turns; where it is left depends on which.
+  // A chain of period two: exit rates depend on the phase.
   const Chain turns({.25, .75}, {0, 1 - 0x1p-10, 1 - 0x1p-12, 0},
                     {0x1p-10, 0x1p-12});
   EXPECT_LE(NumStepped(turns, 2500, 2e-13), 176);
@@ -143,7 +143,7 @@ TEST(TailClosureTest, TriesLeaveNoTrace) {
     sequence->AllowClosure();
     ASSERT_EQ(sequence->Start(), kOk);
   }
-  // More and more steps, of which there must be enough at last, and less again.
+  // Allows more and more steps until they suffice, then fewer again.
   int64_t least = 0;
   while (!tried.Follows(kLast, least)) ++least;
   EXPECT_GE(least, 80);

@@ -18,17 +18,18 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Those of one block, relative to 2^exponent.
+// The terms of one block, relative to 2^exponent.
 template <class T>
 struct Terms {
   T a[kBlock];
-  T b[kBlock];  // where they are wanted
+  T b[kBlock];  // only if requested
   int64_t exponent;
   double mass;          // sum of the first state's values
-  double tangent_mass;  // of its tangents' sizes, where they are of first order
+  double tangent_mass;  // sum of absolute first-order tangents of the first
+                        // state
 };
 
-// Its first state's.
+// The terms of a block's first state.
 template <class T>
 struct Front {
   T a;
@@ -51,8 +52,8 @@ double TangentMass(const T* state, int64_t stride) {
   return sum;
 }
 
-// Takes the walk through a block. Its states are left in the rows of `states`
-// if that is not null.
+// Steps through a block and computes its terms. The states stay in the rows of
+// `states` if that is not null.
 template <class T>
 void MakeTerms(const Model<T>& model, bool wants_b, int64_t block,
                PowerWalk<T>* walk, T* states, Terms<T>* terms) {

@@ -1,6 +1,7 @@
-// What derivatives in time lose. Their terms are differences of what hardly
-// changes from one jump to the next, so that an error of one digit in the last
-// place counts x = q t times in t d/dt, and x^r times in its r-th power.
+// The rounding errors of derivatives in time. Their terms are differences of
+// state vectors that hardly change from one jump to the next, so that t d/dt
+// multiplies an error of one unit in the last place by x = q t, and the r-th
+// derivative multiplies it by x^r.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_TIME_LOSSES_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_TIME_LOSSES_H_
@@ -15,15 +16,15 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Errors above this, relative to F, make t^r d^r F / dt^r NaN.
+// If the error exceeds this, relative to F, t^r d^r F / dt^r is NaN.
 constexpr double kMostTimeLoss = 1e-3;
 
-// Whether differences in working precision lose more than that; r > 0.
+// Whether the error in working precision exceeds that; r > 0.
 inline bool IsTooLate(int r, double x) {
   return std::pow(2.0 * x, r) * 0x1p-51 > kMostTimeLoss;
 }
 
-// Zero times whatever is zero, NaN too.
+// Returns the product, zero if a factor is zero, even if the other is NaN.
 template <class T>
 T SafeProduct(const T& a, const T& b) {
   return IsZero(a) || IsZero(b) ? T(0.0) : a * b;
@@ -34,7 +35,7 @@ Dual<T> SafeProduct(const Dual<T>& a, const Dual<T>& b) {
           SafeProduct(a.value, b.tangent) + SafeProduct(a.tangent, b.value)};
 }
 
-// NaN for all that is not zero.
+// Returns NaN for all components that are not zero.
 template <class T>
 T Refused(const T& x) {
   return IsZero(x) ? T(0.0) : T(kNaN);
@@ -51,7 +52,7 @@ void RefuseTangents(Dual<T>* x) {
   x->tangent = Refused(x->tangent);
 }
 
-// The largest n with delta^n other than zero.
+// Returns the largest n with nonzero delta^n.
 template <class T>
 int HighestPower(const T& delta) {
   int n = 0;
@@ -63,13 +64,14 @@ int HighestPower(const T& delta) {
   return n;
 }
 
-// Whether the n-th derivative in x of a function of this base loses too much.
+// Whether the n-th derivative in x of a function of this base is too
+// inaccurate.
 inline bool LosesTooMuch(Base base, int n, double x) {
   const int r = base == Base::kDensity ? n : n - 1;
   return r > 0 && IsTooLate(r, x);
 }
 
-// Refuses what a point's tangents of time lost in working precision.
+// Sets the tangents in time of a point to NaN if they are too inaccurate.
 template <class T>
 void RefuseLosses(Point<T>* point) {
   const int n = HighestPower(point->delta);
