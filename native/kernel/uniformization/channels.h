@@ -70,12 +70,9 @@ struct ChannelBlock {
   const PoissonTable* poisson;
   int64_t exponent;
   TailCaps tail;
-  Scaled<double> largest;      // largest coefficient up to here, in all
-                               // channels
-  int64_t underflow_exponent;  // largest so far at which a number was flushed
-                               // to zero
-  int64_t lost_exponent;       // exponent at which one was flushed in this
-                               // block
+  Scaled<double> largest;      // largest coefficient so far
+  int64_t underflow_exponent;  // largest with a flush to zero
+  int64_t lost_exponent;       // the same in this block
 };
 
 template <class T>

@@ -25,8 +25,7 @@ namespace PHASIC_ISA {
 constexpr int64_t kMaxBlocks = int64_t{1} << 18;     // 4 million steps
 constexpr int64_t kMaxKeptItems = int64_t{1} << 21;  // numbers in states
 constexpr double kMaxWork = 1.6e10;    // multiply-adds of one sequence
-constexpr double kExtendedCost = 8.0;  // cost of extended doubles relative to
-                                       // doubles
+constexpr double kExtendedCost = 8.0;  // relative to doubles
 // The work bound for models of up to so many phases on extended doubles, where
 // a multiply-add takes up to ten nanoseconds: below one second, as comparisons
 // need two sequences. The backward pass takes four times as long, and runs
@@ -38,16 +37,12 @@ constexpr double kWayBackCost = 8.0;
 template <class T>
 struct Block : Terms<T> {
   T* states;            // all sixteen, or nullptr: see Sequence::States
-  int64_t num_stepped;  // number of stepped blocks that determine this and all
-                        // earlier blocks
+  int64_t num_stepped;  // stepped blocks that determine this block
   PoissonTable poisson;
-  int64_t underflow_exponent;  // largest so far at which a number was flushed
-                               // to zero
-  int64_t lost_exponent;       // exponent at which one was flushed in this
-                               // block
+  int64_t underflow_exponent;  // largest with a flush to zero
+  int64_t lost_exponent;       // the same in this block
 };
-constexpr int64_t kNothingLost = INT64_MIN / 2;  // the exponent if nothing was
-                                                 // flushed
+constexpr int64_t kNothingLost = INT64_MIN / 2;  // exponent of no loss
 
 template <class T>
 class Sequence {
@@ -334,8 +329,7 @@ class Sequence {
   Checkpoints<T> checkpoints_;
   TailClosure<T> closure_;
   int64_t num_stepped_ = 0;                          // blocks that were stepped
-  int64_t underflow_exponent_ahead_ = kNothingLost;  // of steps ahead of the
-                                                     // blocks
+  int64_t underflow_exponent_ahead_ = kNothingLost;  // of steps ahead
   int64_t max_blocks_ = 0;
   bool callers_underflow_ = false;
   int64_t first_underflow_ = INT64_MAX;

@@ -25,8 +25,7 @@ struct Terms {
   T b[kBlock];  // only if requested
   int64_t exponent;
   double mass;          // sum of the first state's values
-  double tangent_mass;  // sum of absolute first-order tangents of the first
-                        // state
+  double tangent_mass;  // sum of its absolute first-order tangents
 };
 
 // The terms of a block's first state.
