@@ -1,15 +1,16 @@
 // The mass of an interval, P(l < T <= u) = sum_k W_k a_k / q, with W_k from
 // interval_weights.h.
 //
-// The terms that count are those of the density at both ends: the share of the
-// terms before some k in f(y) falls with y, that of the terms after some k
-// grows, and so the shares in f's integral lie between those at its ends.
+// The blocks of terms that the densities at both ends need suffice: the share
+// of the terms before some k in f(y) falls with y, and the share of the terms
+// after some k grows, so that their shares in the integral of f lie between
+// those at its ends.
 //
-// Where its upper end goes by the doubling ladder, so does the interval: up to
-// the lower end, and then by what is absorbed on the rest of the way. Nothing
-// is subtracted there either.
+// If the upper end is computed by scaling and squaring, so is the interval: the
+// state at the lower end, and then the mass that is absorbed on the rest of the
+// path. Nothing is subtracted in either case.
 //
-// Of a discrete chain it is P(l < N <= u) = sum_{l <= k < u} a_k.
+// In a discrete chain it is P(l < N <= u) = sum_{l <= k < u} a_k.
 
 #ifndef PHASIC_NATIVE_KERNEL_VALUES_INTERVAL_H_
 #define PHASIC_NATIVE_KERNEL_VALUES_INTERVAL_H_
@@ -37,16 +38,16 @@ namespace PHASIC_ISA {
 
 template <class T>
 struct Interval {
-  int64_t index = 0;  // of the lower end's time; the upper end's is the next
+  int64_t index = 0;  // index of the lower time; the upper is next
   StatusCode status = kOk;
   bool has_series = false;  // otherwise the mass is zero
-  bool on_ladder = false;   // as the upper end is
-  // Their slopes are those of the distribution function in x = q t, relative
-  // to 2^value.exponent.
+  bool on_ladder = false;   // as for the upper end
+  // Their slopes are derivatives of the distribution function in x = q t,
+  // relative to 2^value.exponent.
   Point<T> lower;
   Point<T> upper;
   Scaled<T> mass;
-  Scaled<T> seed;  // the cotangent of the mass, in reverse sweeps
+  Scaled<T> seed;  // the cotangent of the mass, in adjoint sweeps
 };
 
 template <class T>
@@ -94,7 +95,7 @@ class IntervalMixer {
     if (model.discrete) return PrepareSteps(interval);
     PlacePoint(in_, interval->index, model.q, &interval->lower);
     PlacePoint(in_, interval->index + 1, model.q, &interval->upper);
-    // By the times, which are not flushed.
+    // Compares the times, which do not underflow as x may.
     interval->has_series = model.absorbs && lower < upper;
     // The derivative of a logarithm is not defined where it is -inf.
     if (!interval->has_series) return kPlain ? kOk : kLogOfZero;
@@ -128,7 +129,7 @@ class IntervalMixer {
     return fits ? kOk : kWorkLimit;
   }
 
-  // The mass jumps where an end is a count.
+  // Sets an end of an interval; the mass jumps at integer ends.
   void PlaceStep(int64_t index, Point<T>* end) const {
     const double count = in_.times.value[index];
     end->x = std::floor(count);
@@ -158,7 +159,7 @@ class IntervalMixer {
     return RefuseMoves(interval);
   }
 
-  // Ends that are counts have no derivatives.
+  // Integer ends have no derivatives.
   static StatusCode RefuseMoves(Interval<T>* interval) {
     T& mass = interval->mass.mantissa;
     if (!kPlain && PrimalIsZero(mass)) return kLogOfZero;
@@ -168,7 +169,8 @@ class IntervalMixer {
     return kOk;
   }
 
-  // By the doubling ladder: what is absorbed after the lower end.
+  // Computes the mass by scaling and squaring: what is absorbed after the lower
+  // end.
   StatusCode Climb(Interval<T>* interval) {
     LadderMixer<T> ladder(&ladder_path_);
     const Mixture<T> mass = ladder.RunInterval(
@@ -176,7 +178,7 @@ class IntervalMixer {
     if (mass.status != kOk) return mass.status;
     interval->mass = Normalized(Scaled<T>{mass.channels[0], mass.exponent});
     if (sequence_.model().discrete) return RefuseMoves(interval);
-    // Values alone do not ask how the ends move.
+    // Values do not depend on derivatives of the ends.
     if (kPlain && in_.cotangent == nullptr) return kOk;
     Scaled<T> moved[2];
     Point<T>* const ends[] = {&interval->lower, &interval->upper};
@@ -195,7 +197,7 @@ class IntervalMixer {
     Point<T>* const ends[] = {&interval->lower, &interval->upper};
     int64_t first = INT64_MAX;
     int64_t last = 0;
-    Scaled<T> moved[2];  // the mass between an end and where it moves to
+    Scaled<T> moved[2];  // mass between x and x + delta of an end
     for (int i = 0; i < 2; ++i) {
       Mixer<T> mixer(&density_, *ends[i]);
       const Mixture<T> mixture = mixer.Run();
@@ -217,8 +219,8 @@ class IntervalMixer {
         Scaled<T>{-1.0 * moved[0].mantissa, moved[0].exponent});
   }
 
-  // Sets the end's slope; the distribution function at x + delta less that at
-  // x, for the tangents delta of the end.
+  // Sets the slope of an end. Returns the distribution function at x + delta
+  // minus that at x, for the tangents delta of the end.
   Scaled<T> Move(const Mixture<T>& mixture, Point<T>* end) const {
     T moved = T(0.0);
     if (end->on_ladder) {
@@ -265,10 +267,11 @@ class IntervalMixer {
     return IsLost(interval->mass, last, exponent) ? kUnderflow : kOk;
   }
 
-  // Whether flushing to zero lost what matters: in a_k, whose losses reach the
-  // mean density over the interval with weights of at most one, or here.
+  // Whether flushing to zero lost significant digits: in a_k, whose losses
+  // reach the mean density over the interval with weights of at most one, or
+  // here.
   bool IsLost(const Scaled<T>& mass, int64_t last, int64_t exponent) const {
-    // The structure says that there is something: it was too small to see.
+    // A zero that is positive by the model's structure has underflowed.
     if (PrimalIsZero(mass.mantissa)) return sequence_.model().value_absorbs;
     if (HasOwnExponent<T>::kValue || !kPlain) return false;
     const Scaled<double> size = {Primal(mass.mantissa), mass.exponent};

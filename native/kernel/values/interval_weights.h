@@ -2,13 +2,13 @@
 //
 //   W_k = int_l^u w_k(y) dy = C_k(l) - C_k(u) = D_k(u) - D_k(l),
 //
-// where C_k is the sum of w_j over j <= k and D_k that over j > k. All are
-// accurate to their own size, as nothing cancels:
-//   - D where D_k(l) <= 3/4 D_k(u): as D_k(l) / D_k(u) falls with k, that is
+// where C_k is the sum of w_j over j <= k and D_k the sum over j > k. All are
+// accurate relative to their own size, as no case cancels:
+//   - D if D_k(l) <= 3/4 D_k(u): as D_k(l) / D_k(u) falls with k, that is
 //     from some k on. D is summed downwards;
-//   - before it C where C_k(u) <= 3/4 C_k(l), summed upwards: up to some k;
+//   - below that k, C if C_k(u) <= 3/4 C_k(l), summed upwards: up to some k;
 //   - between the two, the interval is narrow: w_k(y) changes by less than a
-//     half, and Gauss's quadrature has only positive terms.
+//     half, and Gauss quadrature has only positive terms.
 
 #ifndef PHASIC_NATIVE_KERNEL_VALUES_INTERVAL_WEIGHTS_H_
 #define PHASIC_NATIVE_KERNEL_VALUES_INTERVAL_WEIGHTS_H_
@@ -27,7 +27,7 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// One end: x, its block and the weight of the block's first step.
+// One end: x, its block and the weight at the block's first step.
 struct IntervalEnd {
   double x;
   int64_t start;
@@ -39,16 +39,16 @@ class IntervalWeights {
   explicit IntervalWeights(Workspace* workspace)
       : lower_(&tables_, workspace), upper_(&tables_, workspace) {}
 
-  // The interval, 0 <= lower < upper.
+  // Sets the interval, 0 <= lower < upper.
   StatusCode Begin(const IntervalEnd& lower, const IntervalEnd& upper) {
-    // By parts of the upper end: differences of tiny ends are not flushed.
+    // Scales by the upper end first: differences of tiny ends do not underflow.
     const int64_t e = ExponentOf(upper.x);
     width_ = Normalized(
         Scaled<double>{ScaleBy(upper.x, -e) - ScaleBy(lower.x, -e), e});
     relative_width_ = width_.mantissa / ScaleBy(lower.x, -width_.exponent);
     has_nodes_ = false;
-    // w_k(l) / w_k(u) = exp(u - l) (l / u)^k leaves 2^-64 to 2^64 at these k:
-    // beyond them the smaller one does not count.
+    // w_k(l) / w_k(u) = exp(u - l) (l / u)^k is outside of 2^-64 to 2^64 from
+    // these k on: beyond them the smaller weight is negligible.
     const double width = ToPlain(width_);
     const double slope = std::log1p(relative_width_);
     lower_end_ = BlockAfter((width + kFar) / slope);
@@ -58,11 +58,12 @@ class IntervalWeights {
     return fits ? kOk : kMemoryLimit;
   }
 
-  // u - l.
+  // Returns u - l.
   const Scaled<double>& width() const { return width_; }
 
-  // A bound on the sum of W_k over the blocks from `block` on, which must begin
-  // above the upper end. A mantissa below zero: no memory.
+  // Returns a bound on the sum of W_k over the blocks from `block` on, which
+  // must begin above the upper end. The mantissa is negative if memory does not
+  // suffice.
   Scaled<double> TailBound(int64_t block) {
     if (!upper_.Reach(block)) return {-1.0, 0};
     return TimesWidth(upper_.TailBound(block));
@@ -106,7 +107,8 @@ class IntervalWeights {
     return {x.mantissa * width_.mantissa, x.exponent + width_.exponent};
   }
 
-  // The block from which on weights do not count in D_k, k up to block `last`.
+  // Returns the block from which on weights are negligible in D_k, for k up to
+  // block `last`.
   int64_t EndOfSums(int64_t last) {
     int64_t end = last + 1;
     if (!upper_.Reach(end)) return -1;
@@ -116,7 +118,8 @@ class IntervalWeights {
     return end;
   }
 
-  // The block before which weights do not count in C_k, k from block `first`.
+  // Returns the block below which weights are negligible in C_k, for k from
+  // block `first` on.
   int64_t BeginOfSums(int64_t first) {
     int64_t begin = first;
     while (!IsAtMost(lower_.HeadBound(begin), -64, lower_.At(first))) {
@@ -125,7 +128,7 @@ class IntervalWeights {
     return begin;
   }
 
-  // By D, downwards as far as it goes; returns the largest k that is left.
+  // Sums D downwards as far as possible; returns the largest remaining k.
   template <class Visit>
   int64_t RunDown(int64_t first, int64_t last, int64_t end, Visit&& visit) {
     Scaled<double> below;  // D_k(l)
@@ -149,7 +152,7 @@ class IntervalWeights {
     return -1;
   }
 
-  // By C and then by quadrature, up to k = split.
+  // Sums C, then uses quadrature, up to k = split.
   template <class Visit>
   void RunUp(int64_t first, int64_t begin, int64_t split, Visit&& visit) {
     Scaled<double> below;  // C_k(u)
@@ -205,8 +208,8 @@ class IntervalWeights {
     }
   }
 
-  // The means over the interval of w_k(y) / w_k(l) = (y / l)^k exp(l - y) for
-  // sixteen k.
+  // Computes the means over the interval of w_k(y) / w_k(l) = (y / l)^k exp(l -
+  // y) for sixteen k.
   void Average(double k, double* means) {
     static constexpr double kPlaces[kNodes] = {
         0.033765242898423986, 0.16939530676686774, 0.38069040695840155,
@@ -237,9 +240,9 @@ class IntervalWeights {
   PoissonStarts lower_;
   PoissonStarts upper_;
   Scaled<double> width_;
-  double relative_width_ = 0.0;  // to the lower end
-  int64_t lower_end_ = 0;        // from there on w_k(l) does not count
-  int64_t upper_begin_ = 0;      // before it w_k(u) does not count
+  double relative_width_ = 0.0;  // relative to the lower end
+  int64_t lower_end_ = 0;        // from there on w_k(l) is negligible
+  int64_t upper_begin_ = 0;      // before it w_k(u) is negligible
   bool has_nodes_ = false;
   double shifts_[kNodes] = {};
   double ratios_[kNodes] = {};

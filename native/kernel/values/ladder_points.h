@@ -1,4 +1,4 @@
-// F at a time that goes by the doubling ladder.
+// F at times that are computed by scaling and squaring.
 
 #ifndef PHASIC_NATIVE_KERNEL_VALUES_LADDER_POINTS_H_
 #define PHASIC_NATIVE_KERNEL_VALUES_LADDER_POINTS_H_
@@ -12,8 +12,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Finishes the point if it goes by the ladder; whether it does. The slope only
-// where it is wanted.
+// Evaluates the point if scaling and squaring applies, and the slope if
+// requested; returns whether it applies.
 template <class T>
 bool MixOnLadder(LadderPath<T>* path, bool slope, Point<T>* point) {
   if (!point->on_ladder) return false;
@@ -39,7 +39,7 @@ bool MixOnLadder(LadderPath<T>* path, bool slope, Point<T>* point) {
   return true;
 }
 
-// Takes by the ladder what the sequence could not give, if it may.
+// Evaluates a point that the sequence could not, if scaling and squaring may.
 template <class T>
 void RetryOnLadder(const SweepInput& in, int64_t index,
                    const Sequence<T>& sequence, LadderPath<T>* path, bool slope,

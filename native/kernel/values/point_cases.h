@@ -1,4 +1,4 @@
-// What kind of time a point has, and the values that need no series.
+// The cases of times, and the values that need no series.
 
 #ifndef PHASIC_NATIVE_KERNEL_VALUES_POINT_CASES_H_
 #define PHASIC_NATIVE_KERNEL_VALUES_POINT_CASES_H_
@@ -36,15 +36,15 @@ TimeCase Classify(const Model<T>& model, Base base, double time) {
   return matters ? TimeCase::kRegular : TimeCase::kZero;
 }
 
-// There is no derivative in time here.
+// Marks that there is no derivative in time at this point.
 template <class T>
 void RefuseSlope(Point<T>* point) {
   point->slope = T(kNaN);
   if (!IsZero(point->delta)) point->value.mantissa += kNaN * point->delta;
 }
 
-// Whether derivatives, if not the value, come from terms of the sequence; else
-// the point is done.
+// Whether derivatives, if not the value, need terms of the sequence; otherwise
+// the point is complete.
 template <class T>
 bool HasTerms(const Model<T>& model, Point<T>* point) {
   switch (point->time_case) {
@@ -73,7 +73,7 @@ bool HasTerms(const Model<T>& model, Point<T>* point) {
   return true;
 }
 
-// Whether there may be as many steps as the point asks for.
+// Whether the point needs no more steps than the work limit.
 template <class T>
 bool IsWithinWork(const Sequence<T>& sequence, Point<T>* point) {
   const double limit = static_cast<double>(sequence.max_blocks()) * kBlock;

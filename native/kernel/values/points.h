@@ -1,4 +1,4 @@
-// F at each time of one model: what kind of time it is, and its series.
+// F at each time of one model: the case of the time, and its series.
 
 #ifndef PHASIC_NATIVE_KERNEL_VALUES_POINTS_H_
 #define PHASIC_NATIVE_KERNEL_VALUES_POINTS_H_
@@ -21,7 +21,7 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// What is wrong with the kind of a time.
+// Checks the kind of a time.
 inline StatusCode CheckKind(const SweepInput& in, int64_t index) {
   if (in.kinds == nullptr) return kOk;
   const Kind kind = in.KindOf(index);
@@ -34,7 +34,7 @@ inline StatusCode CheckKind(const SweepInput& in, int64_t index) {
   return known ? kOk : kKindInvalid;
 }
 
-// The place of a finite time in the series, and its tangents.
+// Sets x = q t and its tangents for a finite time.
 template <class T>
 void PlacePoint(const SweepInput& in, int64_t index, double q,
                 Point<T>* point) {
@@ -44,7 +44,8 @@ void PlacePoint(const SweepInput& in, int64_t index, double q,
   point->x = in.times.value[index] * q + 0.0;  // never -0
 }
 
-// Where the series of a time starts; false where that is out of reach.
+// Sets where the series of a time starts; returns false if that is beyond the
+// work limit.
 template <class T>
 bool StartSeries(const Sequence<T>& sequence, int64_t index, Point<T>* point) {
   if (!IsWithinWork(sequence, point)) return false;
@@ -52,8 +53,8 @@ bool StartSeries(const Sequence<T>& sequence, int64_t index, Point<T>* point) {
   return true;
 }
 
-// The point without its series; whether it needs one. Intervals are left to
-// interval.h.
+// Computes all of a point but its series; returns whether it needs one.
+// Intervals are left to interval.h.
 template <class T>
 bool PreparePoint(const SweepInput& in, int64_t index,
                   const Sequence<T>& sequence, Point<T>* point) {
@@ -98,7 +99,7 @@ void FinishPoint(const Mixture<T>& mixture, const TaylorCoefficients<T>& taylor,
   point->value.exponent = mixture.exponent;
 }
 
-// Slopes mean nothing where they are not wanted.
+// Evaluates points; slopes are not computed unless requested.
 template <class T>
 void MixPoints(Channels<T>* channels, Point<T>* const* points, int64_t count,
                bool /*slope*/) {
@@ -111,7 +112,7 @@ void MixPoints(Channels<T>* channels, Point<T>* const* points, int64_t count,
   }
 }
 
-// Eight neighbours at a time.
+// Evaluates eight consecutive points at a time.
 inline void MixPoints(Channels<double>* channels, Point<double>** points,
                       int64_t count, bool slope) {
   if (count == 0) return;

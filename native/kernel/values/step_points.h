@@ -1,6 +1,6 @@
-// F at each count of a discrete chain: one term of its sequence, unmixed. The
-// density at k is the term a_{k-1}, survival b_k, the cdf the sum of all a_j
-// with j < k.
+// F at each number of steps of a discrete chain: one term of its sequence. The
+// density at k is the term a_{k-1}, survival is b_k, the cdf is the sum of all
+// a_j with j < k.
 
 #ifndef PHASIC_NATIVE_KERNEL_VALUES_STEP_POINTS_H_
 #define PHASIC_NATIVE_KERNEL_VALUES_STEP_POINTS_H_
@@ -18,13 +18,13 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Sweeps take subnormal numbers for zero, but they are no counts.
+// Replaces subnormal numbers, which sweeps treat as zero, by a non-integer.
 inline double CountOf(double time) {
   return IsSubnormal(time) ? std::copysign(0.5, time) : time;
 }
 
-// The rest of a point that has its kind, without its term; whether it needs
-// one.
+// Computes all of a point but its term, given its kind; returns whether it
+// needs one.
 template <class T>
 bool PrepareStep(const SweepInput& in, int64_t index,
                  const Sequence<T>& sequence, Point<T>* point) {
@@ -46,8 +46,8 @@ bool PrepareStep(const SweepInput& in, int64_t index,
   }
   point->x = point->base == Base::kDensity ? whole - 1.0 : whole;
   if (!HasTerms(model, point)) return false;
-  // Survival and cdf jump at counts. Where nothing is absorbed, or nothing
-  // starts, they do so only at zero.
+  // Survival and cdf jump at integers. If nothing is absorbed, or no phase has
+  // initial mass, they jump only at zero.
   if (whole == count && (regular || count == 0.0)) RefuseSlope(point);
   const double limit = static_cast<double>(sequence.max_blocks()) * kBlock;
   if (UsesLadder(model, point->x, limit)) {
@@ -68,7 +68,7 @@ void PickPoints(Channels<T>* channels, Point<T>* const* points, int64_t count) {
     const T term = block->channels[0][StepInBlock(point)];
     point.value =
         Normalized(Scaled<T>{point.value.mantissa + term, block->exponent});
-    // A zero after something was flushed to zero may be one or not.
+    // A zero after underflow may not be a true zero.
     if (channels->LostToUnderflow(point.start, {Primal(term), block->exponent},
                                   point.start)) {
       point.status = kUnderflow;
