@@ -1,5 +1,5 @@
-// What a pass backwards through a model leaves behind, and how the operands'
-// cotangents follow from it.
+// The results of an adjoint sweep over one model, and the operands' cotangents
+// computed from them.
 
 #ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_BARS_WRITER_H_
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_BARS_WRITER_H_
@@ -16,30 +16,30 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Cotangents of alpha, of the exits and of P, no entry depending on another
-// one: what is corrected for exits or an atom that are derived, and for the
-// diagonal of P, is up to the reader.
+// Cotangents of alpha, of the exits and of P, each as if all entries were
+// independent: the reader corrects for derived exits, a derived atom, and the
+// diagonal of P.
 template <class T>
 struct AdjointSums {
-  bool has_survival = false;     // whether any value is of a survival function
-  bool has_exits = false;        // whether any value is of another one
-  const T* starts = nullptr;     // [p], of alpha, relative to 2^exponent
+  bool has_survival = false;     // any value is of a survival function
+  bool has_exits = false;        // any value is of another function
+  const T* starts = nullptr;     // [p], cotangent of alpha / 2^exponent
   int64_t exponent = 0;          // of the starts
   const T* exits = nullptr;      // [p]
-  const T* stays = nullptr;      // [p], of the diagonal of P
-  const T* products = nullptr;   // of P at the cells of model.products
-  T atom = T(0.0);               // of prob_zero
-  T zeros = T(0.0);              // prob_zero times that, always in range
-  T total = T(0.0);              // of prob_zero + sum(alpha)
-  T certain = T(0.0);            // of values that are one whatever the model
-  bool has_mixed_signs = false;  // whether cotangents of both signs came in
-  // Bounds on what truncation and flushing to zero took from each number: of
-  // the starts; of stays, products and q times the exits.
+  const T* stays = nullptr;      // [p], for the diagonal of P
+  const T* products = nullptr;   // for P, at the cells of model.products
+  T atom = T(0.0);               // for prob_zero
+  T zeros = T(0.0);              // prob_zero times `atom`, always in range
+  T total = T(0.0);              // for prob_zero + sum(alpha)
+  T certain = T(0.0);            // for values that are always one
+  bool has_mixed_signs = false;  // there are cotangents of both signs
+  // Bounds on the errors by truncation (tail) and by flushing to zero (loss) of
+  // each number: of the starts; of stays, products and q times the exits.
   Scaled<double> start_tail;
   Scaled<double> row_tail;
   Scaled<double> start_loss;
   Scaled<double> row_loss;
-  // More of them, of each start, relative to 2^start_losses_exponent, and of
+  // More losses: of each start, relative to 2^start_losses_exponent, and of
   // each row; or nullptr.
   const double* start_losses = nullptr;
   int64_t start_losses_exponent = 0;
@@ -60,7 +60,7 @@ struct AdjointSums {
     if (row_losses != nullptr) Add(&loss, Scaled<double>{row_losses[i], 0});
     return loss;
   }
-  // Whether anything is left to happen after a start in phase i.
+  // Whether a start in phase i has an effect.
   bool Matters(const Model<T>& model, int64_t i) const {
     return has_survival || model.exiting[i];
   }
@@ -68,9 +68,9 @@ struct AdjointSums {
   static bool IsShort(const Scaled<double>& tail, const Scaled<double>& size) {
     return !IsAtMost(tail, -44, size);
   }
-  // Losses below 2^-920 (1e-277) in absolute terms are ordinary underflow. So
-  // is a little more where cotangents of both signs may cancel, since sizes
-  // then say nothing.
+  // Losses below 2^-920 (1e-277) in absolute terms are ordinary underflow. The
+  // threshold is higher if cotangents of both signs may cancel, since the size
+  // of a sum is then no measure of its terms.
   bool IsLost(const Scaled<double>& loss, const Scaled<double>& size) const {
     const int64_t negligible = has_mixed_signs ? -900 : -920;
     if (IsAtMost(loss, negligible, {1.0, 0})) return false;
@@ -78,7 +78,7 @@ struct AdjointSums {
   }
 };
 
-// What of it somebody reads.
+// Which results are still needed.
 struct AdjointNeeds {
   bool starts;
   bool rows;  // exits and stays
@@ -87,8 +87,9 @@ struct AdjointNeeds {
   bool any() const { return starts || rows; }
 };
 
-// Starts and rows are each taken from the first pass in which they are
-// accurate, so that neither depends on whether the other is wanted.
+// Writes the operands' cotangents. Starts and rows are each taken from the
+// first pass in which they are accurate, so that neither depends on whether the
+// other is requested.
 template <class T>
 class BarsWriter {
  public:
@@ -108,7 +109,7 @@ class BarsWriter {
     }
   }
 
-  // Whether anything would be taken to be lost.
+  // Whether any result would be lost to underflow.
   bool Loses(const AdjointSums<T>& sums) {
     sums_ = sums;
     for (int64_t i = 0; i < model_.size; ++i) {
@@ -119,8 +120,8 @@ class BarsWriter {
     return false;
   }
 
-  // Writes the top components that a less truncated pass cannot improve;
-  // whether that was the last of them.
+  // Writes the results that a pass with a smaller truncation error cannot
+  // improve; returns whether nothing is left to write.
   bool Write(const AdjointSums<T>& sums, bool is_last) {
     sums_ = sums;
     if (left_.starts && (is_last || StartsAreAccurate())) {
@@ -138,13 +139,13 @@ class BarsWriter {
     return !left_.any();
   }
 
-  // Whether anything was written that is not finite: a range that is wider may
-  // show more. Anything, since what came of losses must not depend on what else
-  // is wanted.
+  // Whether any written result is not finite: a number type of wider range may
+  // give more. It covers all results, since the handling of losses must not
+  // depend on what else is requested.
   bool has_losses() const { return has_losses_; }
 
  private:
-  // Whether every derivative is accurate to its own size.
+  // Whether every derivative is accurate relative to its own size.
   bool StartsAreAccurate() const {
     for (int64_t i = 0; i < model_.size; ++i) {
       if (sums_.Matters(model_, i) &&
@@ -165,15 +166,16 @@ class BarsWriter {
 
   void WriteStarts() {
     for (int64_t i = 0; i < model_.size; ++i) {
-      // Either may be out of the range of doubles where their difference has a
-      // sign.
+      // Either may be out of the range of doubles, while their difference has a
+      // definite sign.
       T start = ScaleBy(sums_.starts[i], sums_.exponent) + sums_.total;
       if (!in_.has_prob_zero) start -= sums_.atom;
       out_.initial_probs[i] = Shown(StartIsLost(i), start);
     }
   }
 
-  // Differences are taken before they leave the range of T, as in WriteStarts.
+  // Differences are computed before they leave the range of T, as in
+  // WriteStarts.
   void WriteSubgenerator() {
     const int64_t p = model_.size;
     for (int64_t i = 0; i < p; ++i) {
@@ -181,7 +183,7 @@ class BarsWriter {
       const T stay = model_.discrete ? T(0.0) : PerRate(sums_.stays[i]);
       const T& exit = sums_.exits[i];
       const T& row = in_.has_exit_rates ? stay : exit;
-      // With given exits the diagonal of a subgenerator is not read.
+      // If exits are given, the diagonal of a subgenerator is not read.
       const bool is_read = !in_.has_exit_rates || model_.discrete;
       if (in_.has_exit_rates && out_.exit_rates != nullptr) {
         out_.exit_rates[i] = Shown(lost, exit - stay);
@@ -196,7 +198,7 @@ class BarsWriter {
     }
   }
 
-  // Of the parameters that the edges' rates are linear in.
+  // Writes the cotangents of the parameters of the edges' rates.
   void WriteEdges() {
     const EdgeView& edges = in_.edges;
     if (edges.coefficients == nullptr) {
@@ -205,7 +207,7 @@ class BarsWriter {
       });
       return;
     }
-    // So many at a time as need no memory.
+    // So many sums at a time need no allocation.
     constexpr int64_t kAtOnce = 8;
     for (int64_t first = 0; first < edges.num_parameters; first += kAtOnce) {
       const int64_t count =
@@ -228,7 +230,7 @@ class BarsWriter {
     }
   }
 
-  // Calls visit(e, whether it is lost, the cotangent of the rate).
+  // Calls visit(e, is_lost, cotangent of the rate) for each edge.
   template <class Visit>
   void ForEachEdge(const Visit& visit) {
     const EdgeView& edges = in_.edges;
@@ -246,12 +248,13 @@ class BarsWriter {
     }
   }
 
-  // Exact, q being a power of two.
+  // Exact, as q is a power of two.
   T PerRate(const T& sum) const { return (1.0 / model_.q) * sum; }
 
-  // A row's derivatives are sums of jumps or exits and of stays, or of jumps
-  // and of exits where these are derived: what is in all of them. An exit may
-  // be many orders of magnitude above a jump to where the way out is long.
+  // Returns a bound on the terms of each derivative in a row. A derivative sums
+  // over jumps or exits and over stays, or over jumps and exits if these are
+  // derived. The derivative in an exit may be many orders of magnitude above
+  // that in a jump to a phase that is far from absorption.
   Scaled<double> LeastRowSize(int64_t i) const {
     const bool has_stays = in_.has_exit_rates || in_.has_edges();
     const double stays = MaxAbs(sums_.stays[i]);
@@ -272,7 +275,7 @@ class BarsWriter {
   bool RowIsLost(int64_t i) const {
     return model_.reached[i] && sums_.IsLost(sums_.RowLoss(i), RowSize(i));
   }
-  // What is written where it is lost or not.
+  // Returns the output for a cotangent that is lost or not.
   double Shown(bool is_lost, const T& bar) {
     const double shown = is_lost ? kNaN : Top(bar);
     has_losses_ = has_losses_ || !IsFinite(shown);

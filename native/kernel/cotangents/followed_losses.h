@@ -1,6 +1,7 @@
-// What a cotangent lost to flushing on its way back along a path of the ladder,
-// number by number: starts in phases that the model leaves at once have
-// derivatives far below the largest one, which a bound for all would hide.
+// Bounds on what a cotangent lost to flushing on its way back through the
+// squared powers, number by number. Starts in phases that are left at once have
+// derivatives far below the largest one: a bound for all phases would hide
+// them.
 
 #ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_FOLLOWED_LOSSES_H_
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_FOLLOWED_LOSSES_H_
@@ -22,7 +23,7 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Of numbers that are not plain doubles none are followed: starts() is nullptr.
+// There are no losses for extended doubles and duals: starts() is nullptr.
 template <class T>
 class FollowedLosses {
  public:
@@ -52,13 +53,13 @@ class FollowedLosses<double> {
     return true;
   }
 
-  // At the end of a path: nothing is lost.
+  // Resets the losses, at the end of a path.
   void Start() {
     std::fill(losses_, losses_ + stride_, 0.0);
     largest_ = 0.0;
   }
 
-  // Adds to every number, in multiples of kLossUnit.
+  // Adds to the loss of every number, in multiples of kLossUnit.
   void Add(double loss) {
     if (loss == 0.0) return;
     largest_ += loss;
@@ -70,7 +71,7 @@ class FollowedLosses<double> {
     largest_ = ScaleBy(largest_, e);
   }
 
-  // Back through a rung.
+  // Propagates the losses back through a squared power.
   void Carry(const double* matrix) {
     if (!HasAny()) return;
     const bool underflowed = FloatEnvironment::Underflowed();
@@ -80,7 +81,7 @@ class FollowedLosses<double> {
     Arrive(underflowed);
   }
 
-  // Back through a step, by Horner's scheme.
+  // Propagates the losses back through a step, by Horner's scheme.
   void Carry(const StepWeights& weights) {
     if (!HasAny()) return;
     const bool underflowed = FloatEnvironment::Underflowed();
@@ -93,8 +94,8 @@ class FollowedLosses<double> {
     Arrive(underflowed);
   }
 
-  // At the beginning of a path, whose cotangent is relative to 2^exponent;
-  // false: there is no bound.
+  // Adds the losses at the beginning of a path, whose cotangent is relative to
+  // 2^exponent; returns false if there is no bound.
   bool AddToStarts(int64_t exponent) {
     if (!(largest_ < HUGE_VAL)) return false;
     AddScaled(losses_, exponent + kLossExponent, model_.size, starts_,
@@ -102,15 +103,15 @@ class FollowedLosses<double> {
     return true;
   }
 
-  // Of all paths, relative to 2^exponent.
+  // Sums over all paths, relative to 2^exponent.
   const double* starts() const { return starts_; }
   int64_t exponent() const { return exponent_; }
 
  private:
   bool HasAny() const { return largest_ > 0.0 && largest_ < HUGE_VAL; }
 
-  // Rows' sums are at most one. What these products themselves flush is less
-  // than the least that is added.
+  // Row sums are at most one. Underflow in these products is less than the
+  // smallest loss that is added.
   void Arrive(bool underflowed) {
     std::swap(losses_, next_);
     Add(0x1p-1000);
@@ -124,7 +125,7 @@ class FollowedLosses<double> {
   double* scratch_ = nullptr;
   double* starts_ = nullptr;
   int64_t exponent_ = kExponentOfZero;
-  double largest_ = 0.0;  // a bound on all of them
+  double largest_ = 0.0;  // bounds all of them
 };
 
 }  // namespace PHASIC_ISA

@@ -1,5 +1,5 @@
-// The cotangents of a_k that an interval's mass has: the transpose of
-// interval.h.
+// The cotangents of the terms a_k from the mass of an interval: the transpose
+// of interval.h.
 
 #ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_INTERVAL_TERMS_H_
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_INTERVAL_TERMS_H_
@@ -19,7 +19,7 @@ namespace PHASIC_ISA {
 template <class T>
 class IntervalTerms {
  public:
-  // `density` collects the cotangents of a_k.
+  // `density` sums the cotangents of a_k.
   IntervalTerms(IntervalWeights* weights, TermSums<T>* density,
                 const Model<T>& model)
       : weights_(*weights),
@@ -27,8 +27,8 @@ class IntervalTerms {
         log2_q_(model.log2_q),
         discrete_(model.discrete) {}
 
-  // Adds those of one interval. What is dropped is below 2^-margin of the
-  // mass's own share, the margin being that of `density`.
+  // Adds the cotangents of one interval. The truncation error is below
+  // 2^-margin of the mass's own contribution, with the margin of `density`.
   StatusCode Add(const Interval<T>& interval) {
     if (discrete_) return interval.on_ladder ? kOk : AddSteps(interval);
     const Scaled<T>& seed = interval.seed;
@@ -88,8 +88,8 @@ class IntervalTerms {
     return kOk;
   }
 
-  // What the mass gains or loses where an end moves along its tangents. What
-  // goes by the ladder is added there.
+  // Adds the change of the mass as an end moves along its tangents. Ends
+  // computed by scaling and squaring are added there.
   StatusCode AddEnd(const Point<T>& end, double sign, const Scaled<T>& seed,
                     const Scaled<double>& own) {
     if (end.on_ladder || IsZero(end.delta)) return kOk;

@@ -1,5 +1,6 @@
-// Reverse mode through the ladder. Each time goes back along its path, and
-// leaves cotangents of the rungs that it used; these then go down the ladder.
+// The adjoint of scaling and squaring. Each time is propagated back along its
+// path, which adds cotangents to the squared powers that it used; Descend then
+// propagates these from power to power.
 
 #ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_LADDER_ADJOINT_H_
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_LADDER_ADJOINT_H_
@@ -37,7 +38,7 @@ class LadderAdjoint {
         sums_(model_),
         losses_(model_) {}
 
-  // Adds the derivatives of F at a point, times its seed.
+  // Adds the derivatives of F at a point, times its cotangent.
   StatusCode AddPoint(const Point<T>& point) {
     const StatusCode status = path_.Follow(point.base, point.x);
     if (status != kOk) return status;
@@ -56,8 +57,8 @@ class LadderAdjoint {
                  exit_weights, point.seed.exponent);
   }
 
-  // The same for the mass of an interval, and for those of its ends that go by
-  // the ladder.
+  // Adds the mass of an interval, and those of its ends that are computed by
+  // scaling and squaring.
   StatusCode AddInterval(const Interval<T>& interval) {
     const Scaled<T>& seed = interval.seed;
     T exit_weights[kCount];
@@ -84,13 +85,13 @@ class LadderAdjoint {
 
   bool has_sums() const { return sums_.is_allocated(); }
 
-  // Goes down the ladder, after the last point.
+  // Propagates the cotangents of the powers, after the last point.
   StatusCode Descend() {
     if (!has_sums()) return kOk;  // no point
     return descent_.Run(has_cdf_, &sums_, &lost_jumps_);
   }
 
-  // Adds all that there is to an AdjointSweeper's sums.
+  // Adds all results to the sums of an AdjointSweeper.
   template <class Sums>
   void AddTo(Sums* sums) const {
     const T* jumps = sums_.jumps();
@@ -116,8 +117,8 @@ class LadderAdjoint {
  private:
   static constexpr int kCount = Depth<T>::kValue + 1;
 
-  // Back along the last path, given the cotangents of the survival function or
-  // of what was absorbed, `first`, and of v P^k s at its end.
+  // Propagates back along the last path, given the cotangents of the survival
+  // function or of the absorbed mass, `first`, and of v P^k s at its end.
   StatusCode Sweep(Base base, const T& first, const T* exit_weights,
                    int64_t exponent) {
     if (!Allocate()) return kMemoryLimit;
@@ -157,7 +158,7 @@ class LadderAdjoint {
     return descent_.Reach(path_.num_rungs());
   }
 
-  // From F to the last state.
+  // Propagates from F to the last state.
   void SweepEnd(Base base, const T& first, const T* exit_weights) {
     T y_weights[kCount];
     for (T& weight : y_weights) weight = T(0.0);
@@ -219,7 +220,7 @@ class LadderAdjoint {
     NormalizeY();
   }
 
-  // Relative to y's exponent.
+  // Returns the cotangent of the absorbed mass, relative to y's exponent.
   T AbsorbedBar() const {
     return ScaleBy(absorbed_bar_.mantissa,
                    absorbed_bar_.exponent - y_exponent_);
@@ -233,20 +234,21 @@ class LadderAdjoint {
     losses_.Scale(-e);
   }
 
-  // To every number of y.
+  // Adds a loss to every number of y.
   void AddLoss(double loss) {
     y_loss_ += loss;
     losses_.Add(loss);
   }
 
-  // Of one number of y, a sum over the phases for each term of a step.
+  // Returns the loss of one number of y, a sum over the phases for each term of
+  // a step.
   double NewLoss() const {
     const double p = static_cast<double>(model_.size) + 2.0;
     return FloatEnvironment::Underflowed() ? 8.0 * kStepTerms * p * kFlushed
                                            : 0.0;
   }
 
-  // What is lost of the outer product of a state with y, by column.
+  // Records, by column, the loss in the outer product of a state with y.
   void NoteLoss(const LadderState<T>& state, int64_t shift,
                 Scaled<double>* lost) const {
     const double p = static_cast<double>(model_.size) + 2.0;
@@ -266,13 +268,13 @@ class LadderAdjoint {
   JumpSums<T> sums_;
   T* starts_ = nullptr;
   int64_t starts_exponent_ = kExponentOfZero;
-  // The cotangents of the state and of what has been absorbed, and what y
-  // lost, in multiples of kLossUnit.
+  // The cotangents of the state and of the absorbed mass, and what y lost, in
+  // multiples of kLossUnit.
   T* y_ = nullptr;
   T* next_ = nullptr;
   int64_t y_exponent_ = 0;
   double y_loss_ = 0.0;
-  FollowedLosses<T> losses_;  // the same, number by number
+  FollowedLosses<T> losses_;  // losses number by number
   Scaled<T> absorbed_bar_;
   Scaled<double> lost_start_;
   Scaled<double> lost_jumps_;

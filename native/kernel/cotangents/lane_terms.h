@@ -1,5 +1,5 @@
-// The transposed mixture for eight times at once, where weights and values are
-// far from the ends of the range of doubles.
+// The transposed mixture for eight times at once, if weights and values are far
+// from the ends of the range of doubles.
 
 #ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_LANE_TERMS_H_
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_LANE_TERMS_H_
@@ -23,7 +23,7 @@ class LanePowers {
 
   // Factors of lanes from `count` on must be zero.
   LanePowers(const Lanes& x, int64_t count) : x_(x), count_(count) {
-    // AddTo takes them in pairs.
+    // AddTo processes them in pairs.
     if (count % 2 == 0) return;
     for (double& power : powers_[count]) power = 0.0;
   }
@@ -71,19 +71,18 @@ class LanePowers {
   double powers_[kLanes][kBlock];
 };
 
-// One time's part in the adjoints of the terms.
+// One time's contribution to the cotangents of the terms.
 struct LaneSeed {
   double x;
   double start_weight;
   int64_t start;
   double factor;  // of the weights, relative to 2^exponent
-  // Weights from step k on may be dropped where (k + 1) times their sum is
-  // less.
+  // Weights from step k on may be dropped if (k + 1) times their sum is less.
   double threshold;
 };
 
-// Walks the blocks of eight times. `Blocks` has
-//   const PoissonTable* Reserve(b), nullptr where block b cannot be had,
+// Adds the contributions of eight times, block by block. `Blocks` has
+//   const PoissonTable* Reserve(b), nullptr if block b is not available,
 //   double* Sums(b, exponent, &scale), where sums are relative to
 //     2^exponent / scale.
 template <class Blocks>
@@ -93,7 +92,7 @@ class LaneTerms {
   using Mask = Lanes::Mask;
   static constexpr double kSmallestWeight = 0x1p-900;
 
-  // Seeds from `count` on are copies without a factor.
+  // Entries of `seeds` from `count` on are copies with factor zero.
   LaneTerms(Blocks* blocks, const LaneSeed* seeds, int64_t count,
             int64_t exponent)
       : blocks_(*blocks), exponent_(exponent), powers_(Xs(seeds), count) {
@@ -113,14 +112,15 @@ class LaneTerms {
     thresholds_ = Lanes::Load(fields[3]);
   }
 
-  // Whether all blocks could be had. Weights of lanes that became too small
-  // on the way down are left in `pending` with the next block in `next`.
+  // Returns whether all blocks were available. Lanes whose weights became too
+  // small on the way down keep them in `pending`, with the next block in
+  // `next`.
   bool Run() { return WalkUp() && WalkDown(); }
 
-  // A bound on the sum of what was dropped, times the factors.
+  // Returns a bound on the sum of dropped weights times the factors.
   double tail() const { return (Sizes(factors_) * tails_).Total(); }
-  // The block before which lane l's weights are still to be added, or 0; and
-  // the weight at its first step.
+  // Returns the block below which lane l's weights are still to be added, or 0;
+  // and the weight at its first step.
   int64_t pending(int l) const { return pending_[l]; }
   double pending_weight(int l) const { return pending_weights_[l]; }
 

@@ -1,5 +1,5 @@
-// Times whose cotangent a sweep lost to underflow: an extended sweep may find
-// it. They alone are asked for again, so that none depends on the others.
+// Times whose cotangent underflowed in a sweep: an extended sweep recomputes
+// them, and only them, so that none depends on the others.
 
 #ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_LOST_TIMES_H_
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_LOST_TIMES_H_
@@ -14,10 +14,10 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// A NaN that stands for such a cotangent.
+// A NaN that marks such a cotangent.
 constexpr uint64_t kLostBits = 0x7ff8000000000001;
 
-// What the cotangent is where its status is not kOk.
+// Returns the cotangent if the status is not kOk.
 inline double MissingBar(StatusCode status) {
   if (status != kUnderflow) return kNaN;
   double result;

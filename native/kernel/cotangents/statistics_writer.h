@@ -1,6 +1,6 @@
-// Expected statistics of a path, given what was observed of its end: an EM
-// algorithm's E-step. They are the cotangents of the logarithm of the
-// probability, each before any correction, times what it belongs to:
+// Expected statistics of the path given the observations, the E-step of an EM
+// algorithm. They are the cotangents of the log probability, each before any
+// correction, times their parameters:
 //
 //   starts_i = alpha_i alphabar_i,   sojourns_i = G_ii / q,
 //   jumps_ij = P_ij G_ij,            exits_i = s_i sbar_i.
@@ -33,10 +33,10 @@ class StatisticsWriter {
     return {true, true, true};
   }
 
-  // It is written with the rest.
+  // Written with the other statistics.
   void WriteAtom(const T&) const {}
 
-  // As BarsWriter::Write.
+  // See BarsWriter::Write.
   bool Write(const AdjointSums<T>& sums, bool is_last) {
     sums_ = sums;
     is_accurate_ = true;
@@ -52,13 +52,13 @@ class StatisticsWriter {
     return is_accurate_ || is_last;
   }
 
-  // As BarsWriter::Loses.
+  // See BarsWriter::Loses.
   bool Loses(const AdjointSums<T>& sums) {
     Write(sums, true);
     return has_losses_;
   }
 
-  // As BarsWriter's.
+  // See BarsWriter::has_losses.
   bool has_losses() const { return has_losses_; }
 
  private:
@@ -83,12 +83,12 @@ class StatisticsWriter {
       has_losses_ = true;
       return kNaN;
     }
-    // The cotangent may be out of range where alpha is tiny or huge.
+    // The cotangent may be out of range if alpha is tiny or huge.
     const Scaled<T> bar = {sums_.starts[i], sums_.exponent};
     return Top(PlainProduct(alpha, bar) + sure);
   }
 
-  // What would be negligible may not be so times a large factor.
+  // A negligible loss may matter after multiplication by a large factor.
   bool IsLost(const Scaled<double>& loss, const Scaled<double>& size,
               double factor) const {
     const int64_t shift = std::max<int64_t>(ExponentOf(factor) + 1, 0);
@@ -96,7 +96,8 @@ class StatisticsWriter {
                         {size.mantissa, size.exponent + shift});
   }
 
-  // Of an exit, or of one of several edges to absorption.
+  // Computes the statistic of an exit, or of one of several edges to
+  // absorption.
   double Exits(int64_t i, const T& rate) {
     const bool may_exit = sums_.has_exits || is_open_;
     if (IsZero(rate) || !model_.reached[i] || !may_exit) {
@@ -142,8 +143,8 @@ class StatisticsWriter {
     }
   }
 
-  // A sum whose truth is not zero. Times 2^exponent it is what the bounds on
-  // errors are for, and times `factor` what is written.
+  // Returns a sum whose true value is not zero. Error bounds are for the sum
+  // times 2^exponent; the result is that times `factor`.
   T InRow(int64_t i, const T& sum, int64_t exponent = 0, double factor = 1.0) {
     const Scaled<double> size = SizeOf(sum, exponent);
     if (sums_.IsShort(sums_.row_tail, size)) is_accurate_ = false;
@@ -159,7 +160,7 @@ class StatisticsWriter {
   AdjointSums<T> sums_;
   bool is_accurate_ = true;
   bool has_losses_ = false;
-  bool is_open_ = false;  // an infinite time is among those observed
+  bool is_open_ = false;  // an observed time is infinite
 };
 
 }  // namespace PHASIC_ISA

@@ -1,5 +1,5 @@
 // The cotangents of the terms of one kind of function, block by block: sums
-// that many points and intervals add to.
+// over many points and intervals.
 
 #ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_TERM_BLOCKS_H_
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_TERM_BLOCKS_H_
@@ -42,12 +42,12 @@ class TermBlocks {
   TermBlocks(Sequence<T>* sequence, Base base, Workspace* workspace)
       : sequence_(*sequence), base_(base), blocks_(workspace) {}
 
-  // Forgets all sums.
+  // Clears all sums.
   void Start() { count_ = 0; }
 
   int64_t count() const { return count_; }
 
-  // Makes blocks up to b.
+  // Allocates blocks up to b.
   bool Reserve(int64_t b, StatusCode* status) {
     for (; count_ <= b; ++count_) {
       const Block<T>* source = sequence_.Get(count_, status);
@@ -70,8 +70,9 @@ class TermBlocks {
 
   const PoissonTable& Table(int64_t b) const { return *blocks_[b].poisson; }
 
-  // The sums of a block's first channel, relative to 2^exponent / scale: to be
-  // multiplied by the Poisson table, or whole.
+  // Returns the sums of a block's first channel, relative to 2^exponent /
+  // scale: those to be multiplied by the Poisson table, or those that are not
+  // (`whole`).
   T* Sums(int64_t b, int64_t exponent, double* scale) {
     return At(b, exponent, scale)->bars[0];
   }
@@ -89,8 +90,8 @@ class TermBlocks {
     if (FloatEnvironment::Underflowed()) block.has_losses = true;
   }
 
-  // Adds coefficients[r] w_k to channel r at all k of a block, the first weight
-  // being given; returns that of the next block.
+  // Adds coefficients[r] w_k to channel r for all k of a block, given the first
+  // weight; returns the first weight of the next block.
   Scaled<double> AddWeights(int64_t b, const Scaled<double>& weight,
                             int64_t exponent, const T* coefficients,
                             PoissonWalk* walk) {
@@ -113,13 +114,13 @@ class TermBlocks {
                     });
   }
 
-  // Whether something of the block was flushed to zero.
+  // Whether a number of the block was flushed to zero.
   bool HasLosses(int64_t b) const {
     return b < count_ && blocks_[b].has_losses;
   }
 
-  // The cotangents of a_k and b_k of one block, relative to 2^result. Blocks
-  // must be asked for from the last one down.
+  // Computes the cotangents of a_k and b_k of one block, relative to 2^result.
+  // Blocks must be requested in descending order.
   int64_t Get(int64_t b, T* a_bar, T* b_bar) {
     if (b == count_ - 1) {
       suffix_ = Scaled<T>{};
@@ -164,15 +165,15 @@ class TermBlocks {
   }
 
  private:
-  static constexpr int64_t kEmpty = INT64_MIN / 4;  // all sums are zeros
+  static constexpr int64_t kEmpty = INT64_MIN / 4;  // all sums are zero
 
   struct TermBlock {
-    // By channel, without the Poisson table.
+    // Sums by channel, without the Poisson table.
     T bars[Depth<T>::kValue + 1][kBlock];
-    T whole[kBlock];  // more of the first channel, with the table
+    T whole[kBlock];  // first channel, with the Poisson table
     const PoissonTable* poisson;
     int64_t exponent;
-    bool has_losses;  // something was flushed to zero beside larger sums
+    bool has_losses;  // small terms were flushed to zero
   };
 
   TermBlock* At(int64_t b, int64_t exponent, double* scale) {
@@ -194,7 +195,8 @@ class TermBlocks {
     block->exponent = exponent;
   }
 
-  // The cotangent of entry j (negative: of the block before) of a channel.
+  // Returns the cotangent of entry j of a channel; negative j are entries of
+  // the previous block.
   T Weighted(int64_t b, int j, int channel, int64_t exponent) const {
     if (j < 0) {
       if (b == 0) return T(0.0);
@@ -213,8 +215,8 @@ class TermBlocks {
   const Base base_;
   BlockList<TermBlock> blocks_;
   int64_t count_ = 0;
-  Scaled<T> suffix_;       // the sum of the first channel from some k on
-  T suffix_low_ = T(0.0);  // what rounding left out, of the same exponent
+  Scaled<T> suffix_;       // sum of the first channel from some k on
+  T suffix_low_ = T(0.0);  // its rounding error, same exponent
 };
 
 }  // namespace PHASIC_ISA

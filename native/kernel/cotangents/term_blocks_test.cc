@@ -13,7 +13,7 @@ namespace phasic {
 namespace PHASIC_ISA {
 namespace {
 
-// Cotangents of the terms of one phase that is left at rate one.
+// Tests cotangents of the terms of one phase with exit rate one.
 class TermBlocksTest : public testing::Test {
  protected:
   TermBlocksTest() : workspace_(size_t{1} << 30) {
@@ -39,7 +39,7 @@ class TermBlocksTest : public testing::Test {
   Sequence<double> sequence_{model_, false, false, &workspace_};
 };
 
-// Sums may be made in any order: what is far below a later one was there.
+// Terms come in any order: those far below a later one are recorded as losses.
 TEST_F(TermBlocksTest, LossesToALargerExponentAreCounted) {
   for (const bool whole : {false, true}) {
     for (const int64_t exponent : {800, 1500, 4000}) {
@@ -61,8 +61,8 @@ TEST_F(TermBlocksTest, LossesToALargerExponentAreCounted) {
   }
 }
 
-// The distribution function's terms count from their step on: a sum over a
-// million of them.
+// A term of the distribution function counts in all later steps: a sum over a
+// million cotangents.
 TEST_F(TermBlocksTest, LongSumsKeepTheirDigits) {
   constexpr int64_t kNumBlocks = 1 << 16;
   TermBlocks<double> blocks = Blocks(Base::kCdf);
@@ -79,7 +79,7 @@ TEST_F(TermBlocksTest, LongSumsKeepTheirDigits) {
   for (int64_t b = kNumBlocks - 1; b >= 0; --b) {
     exponent = blocks.Get(b, a_bar, b_bar);
   }
-  // Of 0.1 and its rounding error, the terms after the first one.
+  // The terms after the first one, each 0.1 with its rounding error.
   const double count = kNumBlocks * kBlock - 1.0;
   const double truth = count / 10.0 + count * 5.551115123125783e-18;
   EXPECT_NEAR(ScaleBy(a_bar[0], exponent) / truth, 1.0, 1e-15);

@@ -1,5 +1,5 @@
-// The transposed mixture: what the points of one kind of function add to the
-// cotangents of its terms.
+// The transposed mixture: adds the contributions of the points of one kind of
+// function to the cotangents of its terms.
 
 #ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_TERM_SUMS_H_
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_TERM_SUMS_H_
@@ -18,7 +18,7 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// At this margin terms are dropped only where no double could show them.
+// With this margin terms are dropped only if they underflow.
 constexpr int64_t kFinalMargin = 1200;
 
 template <class T>
@@ -30,8 +30,8 @@ class TermSums {
   TermBlocks<T>* blocks() { return &blocks_; }
   const TermBlocks<T>& blocks() const { return blocks_; }
 
-  // Starts sums. What is dropped from them is to be below 2^-margin of each
-  // value's own share.
+  // Resets the sums. The truncation error is to be below 2^-margin of each
+  // value's own contribution.
   void Start(int64_t margin) {
     margin_ = margin;
     blocks_.Start();
@@ -54,19 +54,20 @@ class TermSums {
     return kOk;
   }
 
-  // A bound on |cotangent| times the weights that were dropped times the
-  // terms, summed over times.
+  // Returns a bound on |cotangent| times dropped weights times terms, summed
+  // over times.
   Scaled<double> tail() const {
     Scaled<double> result = tail_;
     if (base_ == Base::kDensity) result.exponent += sequence_.model().log2_q;
     return result;
   }
 
-  // For sums that are made elsewhere: what was dropped, as for `tail`.
+  // Adds the truncation error of sums that are computed elsewhere to `tail`.
   void AddTail(const Scaled<double>& tail) { Add(&tail_, tail); }
 
-  // Adds sum_r coefficients[r] sum_k w_k channel_r at a point, whose share is
-  // about `own`; the coefficients are relative to 2^seed.exponent.
+  // Adds sum_r coefficients[r] sum_k w_k channel_r at a point whose
+  // contribution is about `own`; the coefficients are relative to
+  // 2^seed.exponent.
   StatusCode MixSeries(const Point<T>& point, const Scaled<T>& seed,
                        const T* coefficients, const Scaled<double>& own) {
     if (!IsWithinWork(point)) return kWorkLimit;
@@ -88,8 +89,8 @@ class TermSums {
     return kOk;
   }
 
-  // Whether the weights from step k on, with this sum, may be left out; if so
-  // it is noted.
+  // Whether the weights from step k on, with this sum, may be dropped; if so,
+  // adds them to `tail`.
   bool CanDrop(const Scaled<double>& weights, const Scaled<T>& seed, double k,
                const Scaled<double>& own) {
     const Scaled<double> share = ShareOf(weights, seed, k);
@@ -104,12 +105,12 @@ class TermSums {
     return is_negligible;
   }
 
-  // The same for the weights of the first steps, of which hardly any are.
+  // The same for the weights of the first steps, which are rarely dropped.
   bool CanDropHead(const Scaled<double>& weights, const Scaled<T>& seed) const {
     return ShareOf(weights, seed, 0.0).exponent < -kFinalMargin;
   }
 
-  // For LaneTerms: a block's table, and its sums as wanted there.
+  // For LaneTerms: returns a block's table, and its sums.
   const PoissonTable* Reserve(int64_t b) {
     return blocks_.Reserve(b, &reserve_status_) ? &blocks_.Table(b) : nullptr;
   }
@@ -118,7 +119,8 @@ class TermSums {
   }
 
  private:
-  // Mixes as many of the points from n on as can be taken at once; 0: none.
+  // Mixes as many of the points from n on as possible at once; returns 0 if
+  // none are possible.
   int64_t MixLanes(int64_t n, StatusCode* status) {
     return MixLanes(n, status, T(0.0));
   }
@@ -184,12 +186,12 @@ class TermSums {
     return true;
   }
 
-  // Points whose value is known without a series may be anywhere.
+  // Points with known values may be beyond the work limit.
   bool IsWithinWork(const Point<T>& point) const {
     return point.x < static_cast<double>(sequence_.max_blocks()) * kBlock;
   }
 
-  // The point of a discrete chain is one of its terms.
+  // Adds the point of a discrete chain, which is one term.
   StatusCode PickPoint(const Point<T>& point) {
     if (!IsWithinWork(point)) return kWorkLimit;
     StatusCode status = kOk;
@@ -205,7 +207,7 @@ class TermSums {
     for (int r = 0; r <= Depth<T>::kValue; ++r) {
       coefficients[r] = seed.mantissa * taylor.value[r];
     }
-    // What each value contributes in all: its cotangent times the value.
+    // The contribution of a value: its cotangent times the value.
     const Scaled<double> seed_size = SizeOfSeed(seed);
     const Scaled<double> value_size =
         SizeOf(point.value.mantissa, point.value.exponent);
@@ -217,12 +219,12 @@ class TermSums {
     return MixSeries(point, seed, coefficients, own);
   }
 
-  // Includes the blocks before b, at whose first step the weight is given.
+  // Includes the blocks below b, given the weight at the first step of b.
   void WalkDown(const Scaled<T>& seed, const T* coefficients, int64_t b,
                 Scaled<double> weight, PoissonWalk* walk) {
     weight = Normalized(weight);
     for (; b > 0; --b) {
-      // The exact test is worth while only where weights are very small.
+      // The exact test pays off only if the weights are very small.
       if (weight.exponent + seed.exponent < -kFinalMargin / 2) {
         const Scaled<double> head =
             walk->HeadBound(static_cast<double>(b * kBlock), weight);
@@ -233,19 +235,19 @@ class TermSums {
     }
   }
 
-  // Saves the exact test where the weights are still near their largest.
+  // Skips the exact test while the weights are near their largest.
   static bool MayStop(const Scaled<double>& start,
                       const Scaled<double>& weight) {
     return weight.exponent + ExponentOf(weight.mantissa) < start.exponent - 40;
   }
 
-  // Normalized, as products with the smallest of numbers would be zero, below
-  // which nothing is negligible.
+  // Returns the normalized size: products with very small numbers would
+  // underflow to zero, and any weight exceeds zero.
   static Scaled<double> SizeOfSeed(const Scaled<T>& seed) {
     return Normalized(SizeOf(seed.mantissa, seed.exponent));
   }
 
-  // A bound on what weights of this sum can contribute to a derivative.
+  // Bounds the contribution of weights with this sum to a derivative.
   Scaled<double> ShareOf(const Scaled<double>& weights, const Scaled<T>& seed,
                          double k) const {
     const Scaled<double> size = SizeOfSeed(seed);
