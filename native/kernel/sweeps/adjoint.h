@@ -1,4 +1,5 @@
-// Reverse mode: from cotangents of the values to those of the operands.
+// The adjoint of one model: from cotangents of the values to those of the
+// operands.
 
 #ifndef PHASIC_NATIVE_KERNEL_SWEEPS_ADJOINT_H_
 #define PHASIC_NATIVE_KERNEL_SWEEPS_ADJOINT_H_
@@ -31,7 +32,7 @@ inline void FillWithLost(double* bars, int64_t count) {
   }
 }
 
-// What is not overwritten stays unknown.
+// Fills the outputs with NaN; results that are not overwritten are unknown.
 inline void FillWithNaN(const SweepInput& in, const SweepOutput& out) {
   const int64_t p = in.num_phases;
   FillWithNaN(out.initial_probs, p);
@@ -44,12 +45,12 @@ inline void FillWithNaN(const SweepInput& in, const SweepOutput& out) {
       out.subgenerator == nullptr) {
     return;
   }
-  // The diagonal of a subgenerator is not read where exits are given.
+  // If exits are given, the diagonal of a subgenerator is not read.
   for (int64_t i = 0; i < p; ++i) out.subgenerator[i * p + i] = 0.0;
 }
 
-// Runs the extended sweep for those of the outputs that are not known, so that
-// none depends on which others are wanted, and for the times that were lost.
+// Runs the extended sweep for each output that is unknown, so that none depends
+// on which others are requested, and for the times that underflowed.
 inline void SweepLostAgain(Sweep sweep, const SweepInput& in,
                            const SweepOutput& out, Workspace* workspace) {
   const auto unknown = [](double* bars, int64_t count) {
@@ -79,28 +80,29 @@ inline void SweepLostAgain(Sweep sweep, const SweepInput& in,
   }
 }
 
-// A wider margin costs groups of times, or models whose derivatives are shared
-// among many phases, less than a second sweep does.
+// Returns the first margin. For groups of times, or models whose derivatives
+// spread over many phases, a wider margin costs less than a second sweep.
 inline int64_t FirstMargin(int64_t num_phases, bool has_groups) {
   if (has_groups) return 100;
   return num_phases > 64 ? 80 : 56;
 }
 
-// Sweeps that are made, each with a wider margin, until all is accurate.
+// The number of sweeps, each with a wider margin, until all results are
+// accurate.
 constexpr int kNumMargins = 3;
 
-// The number of the margin to begin with, of a sweep of so many blocks with the
-// first one. The wider ones add a share of the steps that falls with their
-// number, by 1.4 from 64 blocks on for the second and by 1.3 from 512 blocks on
-// for the last. A model of few transitions has phases that are hardly ever
-// visited, whose derivatives need them.
+// Returns the number of the first margin to use, if a sweep with margin 0 has
+// so many blocks. Wider margins need more steps. The ratio falls with the
+// number of blocks: 1.4 from 64 blocks on for the second margin and 1.3 from
+// 512 blocks on for the last. Sparse models need wider margins, since they have
+// phases that are hardly ever visited.
 inline int FirstMarginNumber(int64_t num_blocks, bool is_sparse) {
   if (num_blocks >= 512) return kNumMargins - 1;
   return num_blocks >= 64 && is_sparse ? 1 : 0;
 }
 
-// The cotangents of one model. `Writer` takes what the sweep found; see
-// BarsWriter.
+// Computes the cotangents of one model. `Writer` receives the results of the
+// sweep; see BarsWriter.
 template <class T, template <class> class Writer>
 class AdjointRun {
  public:
@@ -121,7 +123,7 @@ class AdjointRun {
   AdjointRun(const AdjointRun&) = delete;
   AdjointRun& operator=(const AdjointRun&) = delete;
 
-  // The values and what follows from them alone.
+  // Computes the values and the results that need no sweep.
   StatusCode Evaluate() {
     StatusCode status = sequence_.Start();
     if (status == kOk) status = seeds_.Evaluate(out_.times);
@@ -129,8 +131,8 @@ class AdjointRun {
     return status;
   }
 
-  // What is not finite makes the result kUnderflow; all else is written even
-  // so.
+  // Runs the sweep. A result that is not finite makes the status kUnderflow;
+  // all others are written all the same.
   StatusCode Sweep() {
     const StatusCode status = needs_.any() ? SweepRows() : kOk;
     return status == kOk && writer_.has_losses() ? kUnderflow : status;
@@ -179,7 +181,7 @@ class AdjointRun {
   }
 
   int StartingMargin() const {
-    // Of many times the terms cost more than a sweep.
+    // For many times the terms cost more than a sweep.
     if (seeds_.groups().size() > 0 || seeds_.num_points() >= kManyTimes) {
       return 0;
     }

@@ -1,10 +1,10 @@
-// Reverse mode: one sweep down the power sequence, from cotangents of its terms
-// to those of the chain.
+// The adjoint sweep: one pass down the power sequence, from cotangents of its
+// terms to those of the chain.
 //
 //   y_k = abar_k s + bbar_k 1 + P y_{k+1},   G = sum_k v_k^T y_{k+1},
 //   sbar = sum_k abar_k v_k,                 alphabar = y_0,
-// where abar, bbar are the cotangents of a_k = v_k . s and b_k = v_k . 1.
-// q is a constant: the value does not depend on it.
+// where abar, bbar are the cotangents of a_k = v_k . s and b_k = v_k . 1. q is
+// a constant: the value does not depend on it.
 
 #ifndef PHASIC_NATIVE_KERNEL_SWEEPS_ADJOINT_SWEEPER_H_
 #define PHASIC_NATIVE_KERNEL_SWEEPS_ADJOINT_SWEEPER_H_
@@ -25,7 +25,7 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// What the sums do not depend on the sweep for.
+// Returns the part of the sums that needs no sweep.
 template <class T>
 AdjointSums<T> SumsOf(const PointSeeds<T>& seeds,
                       const TermAdjoints<T>& terms) {
@@ -44,16 +44,17 @@ AdjointSums<T> SumsOf(const PointSeeds<T>& seeds,
   return sums;
 }
 
-// Bounds on what is lost to flushing, in y and in G.
+// Bounds on losses by flushing to zero, in y and in G.
 struct SweepLosses {
   Scaled<double> adjoint;
   Scaled<double> product;
 
-  // Of each number of y, relative to 2^exponent, of a model of p phases.
+  // Returns the loss of each number of y relative to 2^exponent, for a model of
+  // p phases.
   static Scaled<double> Flushed(int64_t p, int64_t exponent) {
     return Normalized(Scaled<double>{Count(p), exponent - 1022});
   }
-  // The same in block b.
+  // Adds the loss in block b.
   void AddFlushed(int64_t p, int64_t exponent, int64_t b) {
     const Scaled<double> lost = Flushed(p, exponent);
     Add(&adjoint, lost);
@@ -61,7 +62,8 @@ struct SweepLosses {
         Scaled<double>{lost.mantissa * kBlock * static_cast<double>(b + 1),
                        lost.exponent});
   }
-  // States relative to 2^exponent, times adjoints of this size.
+  // Adds the loss of states relative to 2^exponent, times adjoints of this
+  // size.
   void AddFlushedStates(int64_t p, double size, int64_t exponent) {
     Add(&product, Scaled<double>{size * Count(p), exponent - 1022});
   }
@@ -70,9 +72,9 @@ struct SweepLosses {
   }
 };
 
-// The exponent for y, of this largest size, relative to 2^exponent, and
-// cotangents of terms, relative to 2^*target; whether y is to be scaled to it.
-// Exponents need not be the same, only near enough.
+// Chooses an exponent for y, whose largest size relative to 2^exponent is
+// given, and for the term cotangents, relative to 2^*target. Returns whether y
+// is to be scaled to *target. Exponents need not be equal, only close enough.
 inline bool AlignTarget(const Scaled<double>& size, int64_t exponent,
                         int64_t* target) {
   if (!(size.mantissa > 0.0)) return false;
@@ -131,7 +133,7 @@ class AdjointSweeper {
     return kOk;
   }
 
-  // Adds what was found elsewhere to what the last run found.
+  // Adds starts from elsewhere to those of the last run.
   void AddStarts(const T* starts, int64_t exponent) {
     FloatEnvironment::ClearUnderflow();
     AddScaled(starts, exponent, model_.size, y_, &exponent_);
@@ -151,13 +153,13 @@ class AdjointSweeper {
     Add(&others_.product, lost_product);
   }
 
-  // More of what was lost of each start, relative to 2^exponent.
+  // Adds losses of each start, relative to 2^exponent.
   void AddStartLosses(const double* losses, int64_t exponent) {
     start_losses_ = losses;
     start_losses_exponent_ = exponent;
   }
 
-  // What the last run found.
+  // Returns the results of the last run.
   AdjointSums<T> sums() const {
     AdjointSums<T> sums = SumsOf(seeds_, terms_);
     sums.starts = y_;
@@ -174,8 +176,8 @@ class AdjointSweeper {
     return sums;
   }
 
-  // Bounds losses row by row, where T is double, which takes half of a sweep;
-  // false: no memory.
+  // Bounds losses row by row if T is double, which costs half as much as a
+  // sweep; returns false if memory does not suffice.
   bool BoundLosses(AdjointSums<T>* sums) {
     if (!bounds_.Run(needs_.rows)) return false;
     if (bounds_.rows() == nullptr) return true;
@@ -208,9 +210,9 @@ class AdjointSweeper {
     const int64_t stride = model_.stride;
     T a_bar[kBlock];
     T b_bar[kBlock];
-    T factors[kBlock];  // the steps'
-    // What underflows there is known from when the states were first made.
-    const T* states = nullptr;  // unless rows are needed
+    T factors[kBlock];  // one for each step
+    // Underflow of states was recorded when they were first computed.
+    const T* states = nullptr;  // not set unless rows are needed
     if (needs_.rows) {
       states = sequence_.States(b, states_);
       if (states == nullptr) return false;
@@ -218,7 +220,7 @@ class AdjointSweeper {
     FloatEnvironment::ClearUnderflow();
     const int64_t exponent = terms_.Get(b, a_bar, b_bar);
     AlignExponents(exponent, a_bar, b_bar);
-    // y_{k+1} is kept in row k.
+    // y_{k+1} is stored in row k.
     T* last = adjoints_ + (kBlock - 1) * stride;
     for (int64_t i = 0; i < stride; ++i) last[i] = y_[i];
     std::reverse_copy(a_bar, a_bar + kBlock, factors);
@@ -239,7 +241,8 @@ class AdjointSweeper {
     const int64_t shift = block.exponent + exponent_;
     double scale = PowerOfTwo(shift);
     if (shift < -1000 || shift > 64) {
-      // Products of small numbers must not be flushed before they are scaled.
+      // Scales before multiplying, so that products of small numbers do not
+      // underflow.
       for (int64_t i = 0; i < kBlock * stride; ++i) {
         states_[i] = ScaleBy(states[i], shift);
       }
@@ -256,7 +259,7 @@ class AdjointSweeper {
     return true;
   }
 
-  // Brings y and this block's term cotangents to one exponent.
+  // Scales y and this block's term cotangents to one exponent.
   void AlignExponents(int64_t exponent, T* a_bar, T* b_bar) {
     const Scaled<double> size = LargestScaledSize(y_, model_.stride, exponent_);
     int64_t target = exponent;
@@ -269,8 +272,8 @@ class AdjointSweeper {
     exponent_ = target;
   }
 
-  // What flushing to zero may have cost: in y itself, and in G. False: no
-  // memory.
+  // Records losses by flushing to zero, in y and in G; returns false if memory
+  // does not suffice.
   bool NoteLosses(const Block<T>& block, int64_t b) {
     if (HasOwnExponent<T>::kValue) return true;
     const bool flushed = FloatEnvironment::Underflowed();
@@ -292,15 +295,15 @@ class AdjointSweeper {
   Workspace* workspace_;
   T* states_ = nullptr;
   T* adjoints_ = nullptr;
-  T* y_ = nullptr;  // the row before those of the adjoints
+  T* y_ = nullptr;  // the row before the adjoints
   T* y_low_ = nullptr;
   LongSum<T> exit_bar_;
   LongSum<T> stays_;     // the diagonal of G
   LongSum<T> products_;  // G
   BlockProducts<T> block_products_;
   int64_t exponent_ = 0;  // of y
-  SweepLosses flushed_;   // what blocks lost of y
-  LossBounds<T> bounds_;  // of the same, row by row
+  SweepLosses flushed_;   // losses of y, over all blocks
+  LossBounds<T> bounds_;  // the same, row by row
   SweepLosses others_;
   const double* start_losses_ = nullptr;
   int64_t start_losses_exponent_ = 0;

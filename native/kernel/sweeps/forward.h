@@ -1,5 +1,5 @@
-// Values (and, on dual numbers, directional derivatives) at the times of one
-// model.
+// Computes values (and, on dual numbers, directional derivatives) at the times
+// of one model.
 
 #ifndef PHASIC_NATIVE_KERNEL_SWEEPS_FORWARD_H_
 #define PHASIC_NATIVE_KERNEL_SWEEPS_FORWARD_H_
@@ -34,10 +34,11 @@ double ResultOf(const Scaled<T>& result, bool log) {
                 : logarithm;
 }
 
-// Points are taken so many at a time: memory does not grow with their number.
+// Points are processed in chunks, so that memory does not grow with their
+// number.
 constexpr int64_t kPointsAtOnce = 1024;
 
-// Mixes those of the points that need a series, kind by kind.
+// Evaluates the points that need a series, kind by kind.
 template <class T>
 void MixAllPoints(ChannelSets<T>* sets, Point<T>* points, int64_t count,
                   const bool* needs_series, Point<T>** scratch) {
@@ -52,7 +53,8 @@ void MixAllPoints(ChannelSets<T>* sets, Point<T>* points, int64_t count,
   }
 }
 
-// Those of the points that are intervals; `places` are those of their times.
+// Evaluates the points that are intervals; `places` are the indices of their
+// times.
 template <class T>
 void EvaluateIntervals(const SweepInput& in, const int64_t* places,
                        int64_t count, ChannelSets<T>* sets,
@@ -71,7 +73,7 @@ void EvaluateIntervals(const SweepInput& in, const int64_t* places,
   }
 }
 
-// A probability that rounding has pushed above one is one.
+// Limits a probability to one, against rounding.
 template <class T>
 double Limited(double result, const Model<T>& model, const Point<T>& point) {
   if (Depth<T>::kValue > 0 || point.base == Base::kDensity) return result;
@@ -80,14 +82,14 @@ double Limited(double result, const Model<T>& model, const Point<T>& point) {
   return total <= 1.0 + 1e-6 && result > limit ? limit : result;
 }
 
-// Whether a derivative may have left the range of T on the way to it.
+// Whether an intermediate result of a derivative may have left the range of T.
 template <class T>
 bool NeedsMoreRange(double result) {
   return Depth<T>::kValue > 0 && !HasOwnExponent<T>::kValue &&
          !IsFinite(result);
 }
 
-// A failure of the extended sweeps leaves the first reason.
+// If an extended sweep fails, the first status stays.
 template <class T>
 void WriteResult(const SweepOutput& out, int64_t place, StatusCode code,
                  double value) {
@@ -96,7 +98,7 @@ void WriteResult(const SweepOutput& out, int64_t place, StatusCode code,
   out.values[place] = code == kOk ? value : kNaN;
 }
 
-// The times that are left to be taken one by one.
+// The times that remain to be evaluated one by one.
 struct TimeList {
   const int64_t* times;  // nullptr: all
   int64_t count;
@@ -113,7 +115,7 @@ StatusCode RunNodes(Nodes nodes, TimeList* rest) {
   return status;
 }
 
-// Takes what it can of many times group by group.
+// Evaluates as many times as possible in groups.
 template <class T>
 StatusCode TakeGroups(const SweepInput&, const SweepOutput&, ChannelSets<T>*,
                       Workspace*, TimeList*) {
@@ -133,19 +135,19 @@ inline StatusCode TakeGroups(const SweepInput& in, const SweepOutput& out,
              : kOk;
 }
 
-// The status of times that EvaluateTimes is to take: extended sweeps are given
-// those that others lost.
+// The status of times that EvaluateTimes is to process: extended sweeps process
+// those that underflowed in others.
 template <class T>
 constexpr StatusCode kPending =
     HasOwnExponent<T>::kValue ? kUnderflow : kNotEvaluated;
 
 struct Evaluated {
-  bool underflowed;  // some times were lost to underflow
-  bool is_doubtful;  // in a lane, what neighbours lost may have mattered
+  bool underflowed;  // some times underflowed
+  bool is_doubtful;  // in a lane, losses of other lanes may matter
 };
 
-// Evaluates the times that are pending, for the model and what became of
-// building it; see Sequence::TakeFrom.
+// Evaluates the pending times for the model, given the status of building it;
+// see Sequence::TakeFrom.
 template <class T>
 Evaluated EvaluateTimes(const SweepInput& in, const SweepOutput& out,
                         const Model<T>& model, StatusCode status,
@@ -210,15 +212,15 @@ Evaluated EvaluateTimes(const SweepInput& in, const SweepOutput& out,
   return {underflowed, sequence.has_losses()};
 }
 
-// Leaves every time to EvaluateTimes.
+// Marks every time as pending.
 inline void StartTimes(const SweepInput& in, const SweepOutput& out) {
   for (int64_t i = 0; i < in.num_times; ++i) {
     out.values[i] = kNaN;
     if (out.status != nullptr) out.status[i] = kNotEvaluated;
   }
 }
-// The same where status codes that are not wanted are kept
-// in the workspace; false: no memory.
+// Marks every time as pending, with status codes in the workspace if the caller
+// has none; returns false if memory does not suffice.
 inline bool StartTimes(const SweepInput& in, SweepOutput* out,
                        Workspace* workspace) {
   if (out->status == nullptr) {
@@ -233,8 +235,7 @@ inline bool HasTimesLeft(const SweepInput& in, const SweepOutput& out) {
          out.status + in.num_times;
 }
 
-// Evaluates the times that are pending; whether any was lost
-// to underflow.
+// Evaluates the pending times; returns whether any underflowed.
 template <class T>
 bool EvaluateTimes(const SweepInput& in, const SweepOutput& out,
                    Workspace* workspace) {
@@ -243,7 +244,7 @@ bool EvaluateTimes(const SweepInput& in, const SweepOutput& out,
   return EvaluateTimes(in, out, model, status, Lane{}, workspace).underflowed;
 }
 
-// The times that are left.
+// Evaluates the times of a model.
 template <class T>
 void SweepTimes(const SweepInput& in, const SweepOutput& out,
                 Workspace* workspace) {

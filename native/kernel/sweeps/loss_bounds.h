@@ -1,9 +1,10 @@
-// Bounds, row by row, on what flushing to zero took from the sums of a sweep.
+// Bounds, row by row, on what flushing to zero removed from the sums of a
+// sweep.
 //
-// What a block loses of y goes on as y does, L_k = P L_{k+1}, and takes from
-// row i of G at most sum_k v_k[i] max_j L_{k+1}[j]. Times of very different
-// cotangents lose much at late steps, which hardly any state reaches: a bound
-// that is one for all rows does not see that.
+// A loss of y in a block is propagated as y is, L_k = P L_{k+1}, and removes at
+// most sum_k v_k[i] max_j L_{k+1}[j] from row i of G. If times have cotangents
+// of very different sizes, much is lost at late steps, which hardly any state
+// reaches: a single bound for all rows would be too large.
 
 #ifndef PHASIC_NATIVE_KERNEL_SWEEPS_LOSS_BOUNDS_H_
 #define PHASIC_NATIVE_KERNEL_SWEEPS_LOSS_BOUNDS_H_
@@ -23,7 +24,7 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Of numbers that are not plain doubles there are none: rows() is nullptr.
+// There are no losses for extended doubles and duals: rows() is nullptr.
 template <class T>
 class LossBounds {
  public:
@@ -48,8 +49,8 @@ class LossBounds<double> {
 
   void Clear() { num_losses_ = 0; }
 
-  // Notes that a block lost so much of each number of y, normalized. Blocks
-  // come from the last one down; false: no memory.
+  // Records that a block lost so much of each number of y, normalized. Call it
+  // in descending order of blocks; returns false if memory does not suffice.
   bool Note(int64_t block, const Scaled<double>& loss) {
     if (num_losses_ == losses_.size() && losses_.Append() == nullptr) {
       return false;
@@ -58,7 +59,8 @@ class LossBounds<double> {
     return true;
   }
 
-  // Carries all that was noted down to the first block; false: no memory.
+  // Propagates the recorded losses to the first block; returns false if memory
+  // does not suffice.
   bool Run(bool wants_rows) {
     if (!Allocate()) return false;
     std::fill(bound_, bound_ + model_.stride, 0.0);
@@ -84,13 +86,13 @@ class LossBounds<double> {
     return true;
   }
 
-  // Adds losses of the starts that others have noted.
+  // Adds recorded losses of the starts.
   void AddStarts(const double* losses, int64_t exponent) {
     AddScaled(losses, exponent, model_.size, bound_, &exponent_);
     FloatEnvironment::ClearUnderflow();
   }
 
-  // [p], of the rows of G; and of the starts, relative to 2^exponent.
+  // [p], bounds for the rows of G; and for the starts, relative to 2^exponent.
   const double* rows() const { return rows_; }
   const double* starts() const { return bound_; }
   int64_t exponent() const { return exponent_; }
@@ -100,7 +102,7 @@ class LossBounds<double> {
     int64_t block;
     Scaled<double> loss;
   };
-  // More than what a block's products that are flushed to zero sum up to.
+  // A bound on the sum of a block's products that are flushed to zero.
   static constexpr double kFlushedSum = 0x1p-1000;
 
   bool Allocate() {
@@ -112,7 +114,7 @@ class LossBounds<double> {
     return bound_ && next_ && rows_ && states_;
   }
 
-  // Takes the bound through the steps of a block.
+  // Propagates the bound through the steps of a block.
   void Step(int64_t b, const double* states) {
     double largest[kBlock];
     for (int k = kBlock - 1; k >= 0; --k) {
@@ -142,7 +144,7 @@ class LossBounds<double> {
         sum += largest[k] * state;
         is_visited = is_visited || state != 0.0;
       }
-      // A phase that cannot be visited any more loses nothing.
+      // A phase that cannot be visited any more has no loss.
       if (is_visited) rows_[i] += ScaleBy(sum + kFlushedSum, shift);
     }
   }

@@ -1,5 +1,5 @@
-// The points of a reverse sweep: values at all times, the cotangents of the
-// functions there, and from them those of the times and of the atom.
+// The points of an adjoint sweep: values at all times, the cotangents of the
+// functions there, and the resulting cotangents of the times and of the atom.
 
 #ifndef PHASIC_NATIVE_KERNEL_SWEEPS_POINT_SEEDS_H_
 #define PHASIC_NATIVE_KERNEL_SWEEPS_POINT_SEEDS_H_
@@ -33,7 +33,7 @@ class PointSeeds {
         groups_(in, sets, workspace),
         interval_weights_(workspace) {}
 
-  // The cotangents of times are left out if `time_bars` is nullptr.
+  // Omits the cotangents of times if `time_bars` is nullptr.
   StatusCode Evaluate(double* time_bars) {
     by_time_ = static_cast<int64_t*>(workspace_->Allocate(
         static_cast<size_t>(in_.num_times), sizeof(int64_t)));
@@ -51,8 +51,8 @@ class PointSeeds {
     SortTimes();
     EvaluatePoints(time_bars != nullptr);
     StatusCode worst = kOk;
-    // What is lost to underflow may be found by an extended sweep, also next to
-    // times that cannot be evaluated.
+    // An extended sweep may recompute what underflowed, even if other times
+    // cannot be evaluated.
     const auto note = [&worst](StatusCode status) {
       if (worst == kOk || status == kUnderflow) worst = status;
     };
@@ -69,14 +69,14 @@ class PointSeeds {
     return worst;
   }
 
-  // Times that are taken in groups.
+  // Returns the times that are evaluated in groups.
   const NodeSeeds<T>& groups() const { return groups_; }
 
-  // The points of one kind whose terms are to be mixed, times ascending.
+  // The points of one kind that need series, times ascending.
   Point<T>* const* of(Base base) const { return ListOf(base).points; }
   int64_t count(Base base) const { return ListOf(base).size; }
 
-  // The points that go by the ladder, times ascending. Intervals may, too.
+  // The points and intervals computed by scaling and squaring, times ascending.
   Point<T>* const* on_ladder() const { return on_ladder_.points; }
   int64_t num_on_ladder() const { return on_ladder_.size; }
 
@@ -84,7 +84,7 @@ class PointSeeds {
   int64_t num_intervals() const { return num_intervals_; }
   const Interval<T>& interval(int64_t i) const { return intervals_[i]; }
 
-  // Whether terms are to be mixed for this kind.
+  // Whether this kind needs series.
   bool HasTerms(Base base) const {
     return groups_.Has(base) || count(base) > 0 ||
            (base == Base::kDensity && num_intervals_ > 0);
@@ -100,12 +100,12 @@ class PointSeeds {
   }
 
   bool mixed_signs() const { return mixed_signs_; }
-  // Of prob_zero, and of prob_zero + sum(alpha).
+  // The cotangents of prob_zero, and of prob_zero + sum(alpha).
   const T& atom_bar() const { return atom_bar_; }
   const T& total_bar() const { return total_bar_; }
   // prob_zero times its cotangent, which alone may be out of range.
   const T& zeros() const { return zeros_; }
-  // Of survival before zero, which is one.
+  // The cotangent of survival values at negative times, which are one.
   const T& certain_bar() const { return certain_bar_; }
 
  private:
@@ -139,7 +139,7 @@ class PointSeeds {
     return list->points != nullptr;
   }
 
-  // Sums over times must not depend on their order. NaN is put last.
+  // Sums over times must not depend on their order. NaN comes last.
   void SortTimes() {
     const auto key = [](double x) { return x != x ? HUGE_VAL : x; };
     const auto is_less = [&](int64_t i, int64_t j) {
@@ -199,19 +199,21 @@ class PointSeeds {
     }
   }
 
-  // Whether it is an interval whose kinds are what they must be.
+  // Whether the point is an interval with valid kinds.
   static bool IsMixedInterval(const Point<T>& point) {
     return point.is_interval && point.status == kOk;
   }
 
-  // Where a slope is lost it is NaN, but not what does not need it.
+  // Returns the cotangent of a time. It is NaN if the derivative in time is
+  // inaccurate; other results are not affected.
   T TimeBar(const T& seed, const Point<T>& point) const {
     const bool may_be_lost =
         point.on_ladder && !sets_.sequence().model().discrete;
     return may_be_lost ? SafeProduct(seed, point.slope) : seed * point.slope;
   }
 
-  // The cotangent of F at a point, and from it those of the time and the atom.
+  // Computes the cotangent of F at a point, and from it those of the time and
+  // the atom.
   StatusCode SeedPoint(int64_t k, double* time_bar) {
     const double cotangent = in_.cotangent[by_time_[k]];
     Point<T>& point = points_[k];
@@ -256,7 +258,7 @@ class PointSeeds {
     if (!IsZero(atom)) zeros_ += PlainProduct(atom, seed);
   }
 
-  // The cotangent of an interval's mass, and those of its ends.
+  // Computes the cotangent of an interval's mass, and those of its ends.
   StatusCode SeedInterval(Interval<T>* interval, double* time_bars) {
     const Scaled<T>& mass = interval->mass;
     Scaled<T>& seed = interval->seed;
@@ -293,7 +295,7 @@ class PointSeeds {
   LadderPath<T>& ladder_path_;
   Workspace* workspace_;
   NodeSeeds<T> groups_;
-  Point<T>* points_ = nullptr;  // those that are taken one by one
+  Point<T>* points_ = nullptr;  // those that are evaluated one by one
   int64_t* by_time_ = nullptr;
   int64_t num_points_ = 0;
   Interval<T>* intervals_ = nullptr;

@@ -30,8 +30,8 @@ class TermAdjoints {
               {sequence, Base::kSurvival, workspace},
               {sequence, Base::kCdf, workspace}} {}
 
-  // Cotangents of all terms; what is dropped is below 2^-margin of each
-  // value's own share.
+  // Computes the cotangents of all terms; the truncation error is below
+  // 2^-margin of each value's own contribution.
   StatusCode Mix(int64_t margin) {
     num_blocks_ = 0;
     for (TermSums<T>& sums : sums_) sums.Start(margin);
@@ -51,14 +51,15 @@ class TermAdjoints {
   int64_t last_block() const { return num_blocks_ - 1; }
   bool has_survival() const { return seeds_.HasTerms(Base::kSurvival); }
 
-  // A bound on what was dropped, see TermSums.
+  // Returns a bound on the truncation error, see TermSums.
   Scaled<double> tail() const {
     Scaled<double> sum;
     for (const TermSums<T>& sums : sums_) Add(&sum, sums.tail());
     return sum;
   }
 
-  // Whether cotangents of the block may lack what was too small beside others.
+  // Whether small terms of the block's cotangents may have been flushed to
+  // zero.
   bool HasLosses(int64_t b) const {
     for (const TermSums<T>& sums : sums_) {
       if (sums.blocks().HasLosses(b)) return true;
@@ -66,8 +67,8 @@ class TermAdjoints {
     return false;
   }
 
-  // The cotangents of a_k and b_k of one block, relative to 2^result. Blocks
-  // must be asked for from the last one down.
+  // Computes the cotangents of a_k and b_k of one block, relative to 2^result.
+  // Blocks must be requested in descending order.
   int64_t Get(int64_t b, T* a_bar, T* b_bar) {
     int64_t exponent = kNone;
     for (TermSums<T>& sums : sums_) {
