@@ -11,7 +11,7 @@
 
 namespace phasic {
 
-// Steps through the indices of some of the batch dimensions.
+// Iterates over the indices of some of the batch dimensions.
 class BatchIndex {
  public:
   BatchIndex(const Layout& layout, const bool* takes_part)
@@ -23,7 +23,7 @@ class BatchIndex {
     }
   }
 
-  // Goes to the index after `steps` calls of Next from the first one.
+  // Goes to the index that `steps` calls of Next reach from the first one.
   void Seek(int64_t steps) {
     for (int32_t axis = rank_ - 1; axis >= 0; --axis) {
       if (!takes_part_[axis]) continue;  // NOLINT(*-security.ArrayBound)
@@ -32,7 +32,7 @@ class BatchIndex {
     }
   }
 
-  // False after the last index.
+  // Goes to the next index; returns false after the last one.
   bool Next() {
     for (int32_t axis = rank_ - 1; axis >= 0; --axis) {
       // The analyzer does not see that the rank is bounded.
@@ -43,15 +43,15 @@ class BatchIndex {
     return false;
   }
 
-  // How many indices there are from this one on that differ in the innermost
-  // dimension alone, and how far their entries lie apart.
+  // Returns the number of indices from this one on that differ only in the
+  // innermost dimension, and the distance of their entries.
   int64_t RunLength() const {
     return inner_ < 0 ? 1 : layout_.batch[inner_] - index_[inner_];
   }
   int64_t Step(const int64_t* strides) const {
     return inner_ < 0 ? 0 : strides[inner_];
   }
-  // As so many calls of Next, at most the length of the run.
+  // Same as `steps` calls of Next, at most the length of the run.
   void Skip(int64_t steps) {
     if (inner_ < 0) return;
     index_[inner_] += steps - 1;

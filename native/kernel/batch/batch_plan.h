@@ -1,5 +1,5 @@
-// What one call on a batch consists of: which batch dimensions make models and
-// which make times, and where each model's arrays lie.
+// The structure of one call on a batch: which batch dimensions are models and
+// which are times, and where each model's arrays begin.
 
 #ifndef PHASIC_NATIVE_KERNEL_BATCH_BATCH_PLAN_H_
 #define PHASIC_NATIVE_KERNEL_BATCH_BATCH_PLAN_H_
@@ -17,7 +17,7 @@ constexpr int32_t kMaxInputs = kNumOperands * (kMaxOrder + 1) + 1;
 
 class BatchPlan {
  public:
-  // With `by_row` each row of times is a model's of its own.
+  // With `by_row` each row of times belongs to a model of its own.
   BatchPlan(const Call& call, const Input* inputs, int32_t num_inputs,
             const Layout& layout, bool adjoint, bool by_row = false)
       : call_(call),
@@ -29,7 +29,7 @@ class BatchPlan {
       operands_[i] = i == num_arrays() ? kTimes : i % kNumOperands;
     }
     for (int32_t axis = 0; axis < layout.batch_rank; ++axis) {
-      // Mapped dimensions must not be summed over, so each is a model.
+      // Mapped dimensions must not be summed over, so each index is a model.
       bool is_model = by_row || (adjoint && axis < call.mapped_dims &&
                                  layout.batch[axis] != 1);
       for (int32_t i = 0; i < num_arrays(); ++i) {
@@ -71,7 +71,7 @@ class BatchPlan {
     return layout_.has_coefficients ? layout_.num_edges * layout_.num_parameters
                                     : 0;
   }
-  // Of the indices, constants and coefficients.
+  // The strides of indices, constants and coefficients.
   const int64_t* edge_strides(int32_t i) const { return edge_strides_[i]; }
 
   const int64_t* kind_strides() const { return kind_strides_; }
@@ -83,15 +83,16 @@ class BatchPlan {
   int64_t times_per_model() const { return times_per_model_; }
 
   int32_t num_inputs() const { return num_inputs_; }
-  // Operands and tangents; a cotangent follows them.
+  // Number of operands and tangents; a cotangent follows them.
   int32_t num_arrays() const { return num_inputs_ - (adjoint_ ? 1 : 0); }
   const Input& input(int32_t i) const { return inputs_[i]; }
   const int64_t* strides(int32_t i) const { return strides_[i]; }
 
-  // Whose event an input has; the cotangent has that of the times.
+  // Returns the operand whose event shape an input has; for the cotangent it is
+  // the times.
   int32_t OperandOf(int32_t i) const { return operands_[i]; }
 
-  // Numbers that one model has of an operand.
+  // Returns how many numbers of an operand a model has.
   int64_t ModelSize(int32_t operand) const {
     return operand == kTimes ? times_per_model_ : EventSize(layout_, operand);
   }
@@ -112,7 +113,7 @@ class BatchPlan {
     return false;
   }
 
-  // How many models one after the other lie along axes for which the predicate
+  // Returns how many consecutive models lie along axes for which the predicate
   // is true.
   template <class IsShared>
   int64_t ModelsSharing(const IsShared& is_shared) const {
@@ -132,8 +133,8 @@ class BatchPlan {
                                      }) == num_models_;
   }
 
-  // Whether these are models for the sweeps of small ones: of few times or,
-  // in reverse, of one and perhaps one that is nothing.
+  // Whether the sweeps for small models apply: for few times or, in adjoint
+  // calls, for one time, perhaps with one of kind kNothing.
   bool HasSmallModels() const {
     const int64_t one = call_.kinds != nullptr ? 2 : 1;
     return !call_.discrete && layout_.num_phases <= kSmallPhases &&
@@ -143,11 +144,12 @@ class BatchPlan {
              layout_.num_parameters <= kSmallParameters));
   }
 
-  // Whether a model's times lie one after the other.
+  // Whether a model's times are contiguous.
   bool HasOneRun() const { return times_per_model_ == layout_.num_times; }
 
-  // Calls visit(offset, row) for each run of `num_times` times of a model:
-  // where it starts in an array with these strides, and in the model's times.
+  // Calls visit(offset, row) for each run of `num_times` times of a model,
+  // where the run begins at `offset` in an array with these strides and is
+  // number `row` among the model's times.
   template <class Visit>
   void ForEachRun(const int64_t* strides, Visit&& visit) const {
     if (HasOneRun()) {  // the usual case

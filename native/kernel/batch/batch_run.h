@@ -1,9 +1,9 @@
 // One call on a batch: gathers each model's operands and times as doubles, runs
-// a sweep and scatters the results. Threads take ranges of models.
+// a sweep and scatters the results. Threads process ranges of models.
 //
 // Results do not depend on the ranges or on the threads: each model is computed
-// by itself, and sums over models are made in the order of the models. Callers
-// and threads differ in whether they flush denormals; here they do not.
+// separately, and sums over models are made in the order of the models. Sweeps
+// flush denormals whether or not the caller or the thread does.
 
 #ifndef PHASIC_NATIVE_KERNEL_BATCH_BATCH_RUN_H_
 #define PHASIC_NATIVE_KERNEL_BATCH_BATCH_RUN_H_
@@ -30,9 +30,9 @@ namespace phasic {
 using PHASIC_ISA::Denormals;
 using PHASIC_ISA::FloatEnvironment;
 
-// Of models whose sums are still to be made.
+// The most numbers to keep for models whose sums are not yet made.
 constexpr int64_t kMaxTerms = int64_t{1} << 23;
-// More ranges than threads: models differ in what they cost.
+// There are more ranges than threads, since the cost of models differs.
 constexpr int64_t kRangesPerThread = 8;
 constexpr double kLeastRangeMicroseconds = 5.0;
 
@@ -40,8 +40,8 @@ constexpr double kLeastRangeMicroseconds = 5.0;
 template <class F>
 class BatchRun {
  public:
-  // Small models are taken by `small`, others of the same edges by `group`, if
-  // these are not null.
+  // `small` evaluates small models and `group` evaluates others with the same
+  // edges, if these are not null.
   BatchRun(const BatchPlan& plan, Sweep sweep, Executor* executor,
            GroupSweep group = nullptr, GroupSweep small = nullptr)
       : plan_(plan),
@@ -60,14 +60,14 @@ class BatchRun {
     const double models =
         kLeastRangeMicroseconds * static_cast<double>(plan.num_models()) / work;
     least_length_ = 1 + static_cast<int64_t>(models);
-    // Models that may be taken at once stay together, as far as all threads
-    // have some.
+    // Keeps models together that may be evaluated at once, as long as all
+    // threads have some.
     const int64_t at_once = std::max<int64_t>(MaxGroup(), ModelsAtOnce(plan));
     least_multiple_ =
         std::min(at_once, (plan.num_models() + num_threads - 1) / num_threads);
   }
 
-  // Values or, if `status` is not null, status codes.
+  // Computes values or, if `status` is not null, status codes.
   const char* Forward(F* values, int32_t* status) {
     return OverRanges(0, plan_.num_models(), num_threads_,
                       [&](int64_t begin, int64_t end) {
@@ -79,7 +79,7 @@ class BatchRun {
     const FloatEnvironment environment(Denormals::kKeep);
     const ThreadMemory memory(ThreadMemory::kCall);
     OperandBars<F> bars(plan_, outputs);
-    // The terms of as many models as fit, then their sums, and so on.
+    // Computes the terms of as many models as fit, then adds them, and so on.
     const int64_t size = bars.shared_size();
     const int64_t room =
         std::min(plan_.num_models(), size == 0 ? INT64_MAX : kMaxTerms / size);
@@ -110,7 +110,7 @@ class BatchRun {
   }
 
  private:
-  // Whether so many of the models may be in hand at once.
+  // Whether the memory limit allows so many models at once.
   static bool FitsInHand(const BatchPlan& plan) {
     if (plan.call().discrete) return false;
     int64_t size = 4 * plan.times_per_model();  // results, kinds and more
@@ -121,14 +121,14 @@ class BatchRun {
            kMaxTerms / kMaxGroup;
   }
 
-  // Models that a sweep takes.
+  // Returns the number of models per sweep.
   int MaxGroup() const {
     return group_ == nullptr ? 1
                              : static_cast<int>(std::min<int64_t>(
                                    kMaxGroup, plan_.num_models()));
   }
 
-  // Calls function(begin, end) for ranges that make up [first, last).
+  // Calls function(begin, end) for ranges that partition [first, last).
   template <class Function>
   const char* OverRanges(int64_t first, int64_t last, int64_t num_threads,
                          const Function& function) {
@@ -235,9 +235,9 @@ class BatchRun {
     return nullptr;
   }
 
-  // Terms of shared entries stay in the places from `first_place` on; with
-  // -1 each model's are added at once, and there is a place for each of a
-  // group.
+  // Stores the terms of shared entries in the places from `first_place` on.
+  // With -1 each model's terms are added at once, and there is one place for
+  // each model of a group.
   const char* AdjointRange(int64_t begin, int64_t end, int64_t first_place,
                            OperandBars<F>* bars) const {
     const FloatEnvironment environment(Denormals::kKeep);
@@ -279,7 +279,7 @@ class BatchRun {
     }
   }
 
-  // Strides of an array with the full batch dimensions.
+  // Computes strides of an array with the full batch dimensions.
   void OutputStrides(int64_t* strides) const {
     const Layout& layout = plan_.layout();
     int64_t dims[kMaxRank];
@@ -296,7 +296,7 @@ class BatchRun {
   GroupSweep group_;
   int64_t num_threads_ = 1;
   int64_t least_length_ = 1;    // of a range
-  int64_t least_multiple_ = 1;  // of which its length is one
+  int64_t least_multiple_ = 1;  // lengths are multiples of this
 };
 
 }  // namespace phasic

@@ -1,5 +1,5 @@
-// Results have the same bits however many threads there are, and whatever else
-// is in the batch.
+// Tests that results are bitwise independent of the number of threads and of
+// other models in the batch.
 
 #include <gtest/gtest.h>
 
@@ -80,7 +80,7 @@ Arrays<F> MakeOperands(const Case& shapes, bool has_exits, bool has_atom) {
       x = static_cast<F>(scale * uniform(random));
     }
   }
-  // Rows with a negative sum, for exits that are derived.
+  // Makes row sums negative, for exits that are derived.
   std::vector<F>& rates = operands[1].data;
   for (size_t row = 0; row < rates.size() / kPhases; ++row) {
     rates[row * kPhases + row % kPhases] = F{-4};
@@ -170,7 +170,7 @@ void ExpectSameBits(const Array<F>& expected, const Array<F>& actual,
       << label;
 }
 
-// A thread for each offer, with another floating-point mode.
+// Starts a thread for each offer, with another floating-point mode.
 class FlushingThreads final : public Executor {
  public:
   ~FlushingThreads() override {
@@ -249,7 +249,8 @@ TEST_F(BatchThreadsTest, ThreadCountsGiveTheSameBits) {
   }
 }
 
-// What each model gives in a call of its own, and their sums in order.
+// Compares a batch with calls on single models, and sums with their sum in
+// order.
 TEST_F(BatchThreadsTest, ModelsGiveWhatTheyGiveAlone) {
   const Case shapes = {"", {{1}, {40}, {1}, {40}, {40}}, 3};
   const Arrays<double> all = MakeOperands<double>(shapes, true, true);
@@ -325,7 +326,7 @@ TEST_F(BatchThreadsTest, ModesOfTheThreadsDoNotMatter) {
   }
 }
 
-// How many helpers a density of Erlang-like models asks for.
+// Returns how many helpers a density of Erlang-like models asks for.
 int64_t NumOffers(int64_t num_models, double time) {
   const Case shapes = {"", {{1}, {num_models}, {1}, {1}, {1}}, 1};
   Arrays<double> inputs = MakeOperands<double>(shapes, true, false);

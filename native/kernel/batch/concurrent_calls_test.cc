@@ -1,4 +1,5 @@
-// Calls from several threads at once give what they give alone.
+// Tests that calls from several threads at once have the same results as single
+// calls.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +18,7 @@ constexpr int kCallsPerThread = 24;
 constexpr int64_t kNumPhases = 3;
 constexpr int64_t kNumTimes = 50;
 
-// Coxian models whose rates depend on the thread; a batch of two of them.
+// A batch of two Coxian models whose rates depend on the thread.
 struct Job {
   std::vector<double> initial_probs = {1.0, 0.0, 0.0};
   std::vector<double> subgenerator;
@@ -37,7 +38,7 @@ struct Job {
     }
   }
 
-  // Values, then the five cotangents.
+  // Computes values, then the five cotangents.
   std::vector<double> Run() const {
     const int64_t probs[] = {1, kNumPhases};
     const int64_t matrix[] = {2, kNumPhases, kNumPhases};

@@ -1,5 +1,5 @@
-// Batches of which entries differ in their tangents alone, or in more: each
-// entry against a call of its own, bit by bit.
+// Compares batches whose entries differ only in their tangents, or in more,
+// with calls on single entries, bit by bit.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kPhases = 5;
 constexpr int64_t kModels = 3;
-constexpr int64_t kDirections = 11;  // more than are taken at once
+constexpr int64_t kDirections = 11;  // more than a sweep takes
 
 struct Array {
   std::vector<int64_t> dims;
@@ -125,7 +125,7 @@ TEST_F(DirectionBatchesTest, EveryMappingOfOperands) {
   }
 }
 
-// So many that most of them, in groups, are not shared by directions.
+// With so many times most are in groups, which directions do not share.
 TEST_F(DirectionBatchesTest, ManyTimes) {
   num_times_ = 700;
   Compare<double>(Precision::kFloat64, 0, 0);
@@ -142,7 +142,7 @@ TEST_F(DirectionBatchesTest, Threads) {
   EXPECT_TRUE(SetMaxThreads(before));
 }
 
-// d / d rate of log(rate exp(-rate t)), times each direction's tangent.
+// Checks d / d rate of log(rate exp(-rate t)), times each direction's tangent.
 TEST_F(DirectionBatchesTest, AnExponentialTime) {
   const double rate = 1.5;
   std::vector<Array> arrays = {{{1, 1}, {1.0}},

@@ -1,5 +1,5 @@
-// Models of a batch that differ in their tangents alone, as those of a Jacobian
-// do: J_1 takes several of them at once.
+// Models of a batch that differ only in their tangents, as in a Jacobian: J_1
+// evaluates several of them at once.
 
 #ifndef PHASIC_NATIVE_KERNEL_BATCH_DIRECTION_GROUPS_H_
 #define PHASIC_NATIVE_KERNEL_BATCH_DIRECTION_GROUPS_H_
@@ -17,7 +17,7 @@
 
 namespace phasic {
 
-// How many models one after the other share all but their tangents.
+// Returns how many consecutive models share all but their tangents.
 inline int64_t ModelsAlike(const BatchPlan& plan) {
   const Call& call = plan.call();
   if (call.order != 1 || plan.adjoint()) return 1;
@@ -32,7 +32,7 @@ inline int64_t ModelsAlike(const BatchPlan& plan) {
   });
 }
 
-// How many of them a sweep takes.
+// Returns how many of them a sweep evaluates.
 inline int64_t ModelsAtOnce(const BatchPlan& plan) {
   const SweepTable& sweeps = Sweeps();
   if (sweeps.directions == nullptr) return 1;
@@ -45,8 +45,8 @@ class DirectionGroups {
   explicit DirectionGroups(const BatchPlan& plan)
       : plan_(plan), alike_(ModelsAlike(plan)), at_once_(ModelsAtOnce(plan)) {}
 
-  // How many of the models from this one on, before the last, are taken at
-  // once; 1: it is not for here.
+  // Returns how many models from this one on, before the last, are evaluated at
+  // once; 1 if this method does not apply.
   int64_t Count(int64_t model, int64_t last) const {
     return std::min({at_once_, alike_ - model % alike_, last - model});
   }
@@ -69,7 +69,8 @@ class DirectionGroups {
     return true;
   }
 
-  // Calls store(model, output) for `count` models; the index goes past them.
+  // Calls store(model, output) for `count` models, and advances the index past
+  // them.
   template <class Store>
   void Run(int64_t count, BatchIndex* model, Workspace* workspace,
            const Store& store) {

@@ -1,4 +1,4 @@
-// The operands of several models that a sweep takes together.
+// The operands of several models in one sweep.
 
 #ifndef PHASIC_NATIVE_KERNEL_BATCH_GROUP_OPERANDS_H_
 #define PHASIC_NATIVE_KERNEL_BATCH_GROUP_OPERANDS_H_
@@ -32,8 +32,8 @@ class GroupOperands {
     return true;
   }
 
-  // Those of the models from this one on, before the next `limit`, as many as
-  // may be taken together; the index goes past them. How many they are.
+  // Gathers the operands of models from this one on, at most `limit`, as many
+  // as one sweep allows; advances the index past them. Returns their number.
   int Gather(int64_t limit, BatchIndex* model) {
     count_ = static_cast<int>(std::min<int64_t>(max_count_, limit));
     for (int first = 0; first < count_;) {
@@ -53,7 +53,8 @@ class GroupOperands {
   }
 
  private:
-  // Those of so many models that differ in the innermost dimension alone.
+  // Gathers the operands of so many models that differ only in the innermost
+  // dimension.
   void GatherRun(const BatchIndex& model, ModelOperands<F>* const* places,
                  int size) {
     const auto for_each = [&](const int64_t* strides, const auto& put) {

@@ -1,4 +1,4 @@
-// What hostile or degenerate calls must not do.
+// Hostile and degenerate calls.
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,8 @@
 namespace phasic {
 namespace {
 
-// Gradient of the log survival function of a chain of p phases, rate 1.
+// Returns the gradient of the log survival function of p phases in series with
+// rate 1.
 std::vector<double> SurvivalBars(int64_t p, double rate) {
   std::vector<double> alpha(p), s(p * p), exits(p), t = {5.0}, c = {1.0};
   alpha[0] = 1.0;
@@ -34,7 +35,7 @@ std::vector<double> SurvivalBars(int64_t p, double rate) {
   return bars;
 }
 
-// The padding of states is part of sums: it must be written by every call.
+// Sums include the padding of states: every call must write it.
 TEST(HostileCallsTest, SparseAdjointDoesNotReadWhatEarlierCallsLeft) {
   const int64_t p = 65;
   const std::vector<double> first = SurvivalBars(p, 1.0);
@@ -71,8 +72,9 @@ double Derivative(const std::vector<std::vector<double>>& arrays, int32_t kind,
   return value;
 }
 
-// Nothing starts, and the direction moves alpha only where no exit is and
-// an exit only where no alpha is: the second derivative is zero.
+// No phase has initial mass. The direction changes alpha only in phases without
+// exit and an exit only in a phase without alpha: the second derivative is
+// zero.
 TEST(HostileCallsTest, StructurallyZeroDerivativeIsZero) {
   const std::vector<std::vector<double>> arrays = {
       {0, 0},   {0, 0, 0, 0}, {1, 0},      {}, {1e-3},  // operands
@@ -82,9 +84,8 @@ TEST(HostileCallsTest, StructurallyZeroDerivativeIsZero) {
   EXPECT_EQ(Derivative(arrays, 1, 2), 0.0);
 }
 
-// Ranks and indices as a hostile caller passes them.
-// Three derivatives of a density whose alpha is zero, in a direction that
-// moves nothing that matters: zero, and found without walking to the limit.
+// Three derivatives of a density whose alpha is zero, in a direction without
+// effect: the result is zero, and the series must stop before the work limit.
 TEST(HostileCallsTest, DerivativesOfNothingEndEarly) {
   std::vector<std::vector<double>> arrays = {{0}, {0}, {1}, {}, {1e3}};
   for (int i = 0; i < 3; ++i) {
@@ -97,8 +98,8 @@ TEST(HostileCallsTest, DerivativesOfNothingEndEarly) {
 }
 
 // No rate is positive, so the distribution function's derivative in an exit
-// rate is the time, its second one minus the time's square: no steps are
-// walked for it, however large the time.
+// rate is the time, and its second one minus the time's square: this needs no
+// steps for any time.
 TEST(HostileCallsTest, WithoutRatesNoTimeIsTooLong) {
   for (const double time : {1e-20, 3.0, 1e7, 1e15}) {
     std::vector<std::vector<double>> arrays = {{1}, {0}, {0}, {0}, {time}};
@@ -113,8 +114,8 @@ TEST(HostileCallsTest, WithoutRatesNoTimeIsTooLong) {
   }
 }
 
-// A cotangent near the end of the range: products with it that are zero must
-// not be taken for sizes to walk below, up to the work limit.
+// A cotangent near the end of the range: its products are zero, and the series
+// must not continue to the work limit to get below them.
 TEST(HostileCallsTest, SmallestCotangentsEndEarly) {
   const double alpha = 1.0, rate = -131072.0, time = 6.338e-8;
   const double cotangent = 2.2e-306, survival = std::exp(rate * time);
@@ -136,7 +137,7 @@ TEST(HostileCallsTest, SmallestCotangentsEndEarly) {
   EXPECT_NEAR(bars[2] / (-rate * survival * cotangent), 1.0, 1e-14);
 }
 
-// Two legs of the ladder that have a rung for each of their bits.
+// Two parts of a path, each with a squared power for each of its bits.
 TEST(HostileCallsTest, LongestIntervalsHaveRoom) {
   const double one = 1.0, zero = 0.0, cotangents[] = {1.0, 1.0};
   const double times[] = {0x1p51 - 0x1p-2, 0x1p52 - 0x1p-1};
@@ -166,7 +167,7 @@ TEST(HostileCallsTest, LongestIntervalsHaveRoom) {
   EXPECT_EQ(bars[5], 0.0);
 }
 
-// What is not finite gives NaN at once.
+// Values that are not finite give NaN at once.
 TEST(HostileCallsTest, InfiniteTangentsGiveNaN) {
   for (const double bad : {HUGE_VAL, std::nan(""), 1e300}) {
     const std::vector<std::vector<double>> arrays = {
@@ -187,7 +188,7 @@ TEST(HostileCallsTest, HugeRankIsRefused) {
               nullptr);
   }
 }
-// As the call itself would be.
+// Shapes are refused as the call itself would be.
 TEST(HostileCallsTest, ShapesOfStatisticsThatDoNotExistAreRefused) {
   const int64_t d1[] = {1}, d11[] = {1, 1};
   const Shape shapes[] = {{d1, 1}, {d11, 2}, {d1, 1},

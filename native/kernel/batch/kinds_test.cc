@@ -1,4 +1,4 @@
-// Calls with a kind for each time, hostile ones among them.
+// Calls with a kind for each time, including hostile ones.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using Kinds = std::vector<int32_t>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// A chain of two phases with an atom, at rows of times, each with its kinds.
+// A chain of two phases with an atom, and rows of times with their kinds.
 struct Observations {
   int64_t rows = 1;
   Doubles times;
@@ -41,7 +41,7 @@ struct Values {
   Kinds status;
 };
 
-// The call's five operands, `groups` times over.
+// Returns the call's five operands, repeated `groups` times.
 std::vector<Input> Operands(const Observations& o, const int64_t (*dims)[3],
                             int groups) {
   const Input operands[] = {{o.alpha.data(), {dims[0], 2}},
@@ -76,7 +76,7 @@ Values Evaluate(const Observations& o, int32_t order = 0) {
   return result;
 }
 
-// The cotangents of the times.
+// Returns the cotangents of the times.
 Doubles TimeBars(const Observations& o, int32_t order) {
   const int64_t n = o.row_length();
   const int64_t dims[][3] = {{1, 2}, {1, 2, 2}, {1, 1}, {o.rows, n}};
@@ -164,7 +164,7 @@ TEST(KindsTest, KindsBroadcastOverRows) {
   EXPECT_EQ(values, full.values);
 }
 
-// An observation and the kind that its ends make it.
+// An observation and the kind that follows from its ends.
 struct Pair {
   double lower;
   double upper;
@@ -221,7 +221,7 @@ TEST(KindsTest, AnyKindsAtAnyTimes) {
     Observations o;
     o.rows = 1 + static_cast<int64_t>(random() % 3);
     const size_t n = static_cast<size_t>(o.rows) * (1 + random() % 6);
-    // Mostly calls that hold together.
+    // Mostly calls that are consistent.
     const size_t num_kinds = round % 3 == 0 ? 12 : 7;
     for (size_t i = 0; i < n; ++i) {
       o.times.push_back(times[random() % 12]);

@@ -1,5 +1,5 @@
-// One model's operands, tangents and cotangent as the sweeps want them: doubles
-// without gaps.
+// One model's operands, tangents and cotangent in the form that sweeps need:
+// contiguous doubles.
 
 #ifndef PHASIC_NATIVE_KERNEL_BATCH_MODEL_OPERANDS_H_
 #define PHASIC_NATIVE_KERNEL_BATCH_MODEL_OPERANDS_H_
@@ -21,7 +21,7 @@ namespace phasic {
 template <class F>
 class ModelOperands {
  public:
-  // They are put into `view`.
+  // Stores the operands in `view`.
   ModelOperands(const BatchPlan& plan, SweepInput* view)
       : plan_(plan), view_(*view) {
     const Layout& layout = plan.layout();
@@ -73,7 +73,7 @@ class ModelOperands {
     return constants_ != nullptr && coefficients_ != nullptr;
   }
 
-  // All of a model; valid until the next call.
+  // Gathers all arrays of a model; they are valid until the next call.
   void Gather(const BatchIndex& model) {
     for (int32_t i = 0; i < plan_.num_inputs(); ++i) {
       Put(i, model.Offset(plan_.strides(i)));
@@ -84,7 +84,7 @@ class ModelOperands {
     if (plan_.layout().has_kinds) PutKinds(model.Offset(plan_.kind_strides()));
   }
 
-  // Whether an input is shown where it lies: times are not where their ends may
+  // Whether an input is used without a copy: times are copied if their ends may
   // be swapped.
   bool IsInPlace(int32_t i) const {
     return std::is_same<F, double>::value &&
@@ -93,7 +93,7 @@ class ModelOperands {
   }
   void Show(int32_t i, const double* data) { *values_[i] = data; }
 
-  // One of the arrays, given where it lies: the inputs, then those of edges,
+  // Stores one of the arrays by its offset: the inputs, then those of edges,
   // then the kinds.
   void Put(int32_t i, int64_t offset) {
     const F* data = static_cast<const F*>(plan_.input(i).data) + offset;
@@ -106,7 +106,7 @@ class ModelOperands {
     const Layout& layout = plan_.layout();
     const Edges& edges = *plan_.call().edges;
     if (i == 0) {
-      // A model without edges has no array of indices, but is sparse.
+      // A model without edges has no array of indices, but it is sparse.
       static const int32_t kNone = 0;
       view_.edges.sources =
           layout.num_edges > 0
@@ -137,8 +137,8 @@ class ModelOperands {
     view_.kinds = kinds_;
   }
 
-  // Swaps what belongs to the ends of those observations whose ends the view
-  // has in the other order.
+  // Swaps the entries of those observations whose ends were swapped in the
+  // view.
   void SwapEnds(double* of_times) const {
     for (int64_t n = 0; of_times != nullptr && n < num_swapped_; ++n) {
       std::swap(of_times[swapped_[n]], of_times[swapped_[n] + 1]);
@@ -151,8 +151,8 @@ class ModelOperands {
         workspace->Allocate(static_cast<size_t>(count), sizeof(double)));
   }
 
-  // Gives observations in a row of times the kinds that they are of. The upper
-  // end of a left-censored one comes first.
+  // Determines the kinds of observations in a row of times. A left-censored
+  // observation gets its upper end first.
   void ResolveObservations(int64_t first, int64_t end) {
     const auto is = [&](int64_t i, Kind kind) {
       return kinds_[i] == static_cast<int32_t>(kind);
@@ -180,7 +180,7 @@ class ModelOperands {
     return buffer;
   }
 
-  // A number for each time.
+  // Gathers a number for each time.
   template <class Source, class Target>
   const Target* GatherRows(const Source* data, const int64_t* strides,
                            Target* buffer) const {

@@ -1,6 +1,6 @@
 // The outputs of an adjoint call: cotangents of the operands. An entry that
-// several models share is the sum of theirs in the order of the models,
-// whichever thread is done first.
+// several models share is summed in the order of the models, independent of the
+// order in which threads finish.
 
 #ifndef PHASIC_NATIVE_KERNEL_BATCH_OPERAND_BARS_H_
 #define PHASIC_NATIVE_KERNEL_BATCH_OPERAND_BARS_H_
@@ -16,7 +16,7 @@
 
 namespace phasic {
 
-// Cotangents of one model, by operand; nullptr where they are not wanted.
+// Cotangents of one model, by operand; nullptr if not requested.
 struct ModelBars {
   double* operands[kNumOperands];
 
@@ -45,15 +45,15 @@ class OperandBars {
     }
   }
 
-  // Numbers that a model adds to shared entries.
+  // How many numbers a model adds to shared entries.
   int64_t shared_size() const { return shared_size_; }
 
-  // Makes room for the sums and for what `count` models add to them.
+  // Allocates the sums and the terms of `count` models.
   bool Allocate(int64_t count, Workspace* workspace) {
     for (int32_t i = 0; i < kNumOperands; ++i) {
       if (!is_shared_[i]) continue;
       const int64_t size = NumElements(outputs_[i].shape);
-      // Sums are made in double precision: in place where the output is double.
+      // Sums are made in double precision: in place if the output is double.
       sums_[i] = std::is_same<F, double>::value
                      ? static_cast<double*>(outputs_[i].data)
                      : AllocateDoubles(workspace, size);
@@ -65,7 +65,7 @@ class OperandBars {
     return terms_ != nullptr;
   }
 
-  // Where the sweep is to write: shared entries into the model's place among
+  // Sets where the sweep writes: shared entries into the model's place among
   // the terms, the others into memory of the thread.
   bool AllocateScratch(Workspace* workspace, ModelBars* scratch) const {
     for (int32_t i = 0; i < kNumOperands; ++i) {
@@ -84,19 +84,20 @@ class OperandBars {
     }
   }
 
-  // Writes the entries that no other model has.
+  // Writes the entries that belong to this model alone.
   void StoreOwn(const BatchIndex& model, const ModelBars& bars) const {
     for (int32_t i = 0; i < kNumOperands; ++i) {
       if (is_shared_[i] || !is_wanted_[i]) continue;
       F* target = static_cast<F*>(outputs_[i].data) + model.Offset(strides_[i]);
       ForEachEntry(i, bars.operands[i], [target](int64_t offset, double bar) {
-        // Adding zero turns -0 into 0, as sums have it.
+        // Adding zero turns -0 into 0, as in sums.
         target[offset] = static_cast<F>(0.0 + bar);
       });
     }
   }
 
-  // Adds the terms at one place to the sums. Models must come in order.
+  // Adds the terms at one place to the sums. Call it in the order of the
+  // models.
   void AddTerms(const BatchIndex& model, int64_t place) {
     if (shared_size_ == 0) return;
     ModelBars bars = {};

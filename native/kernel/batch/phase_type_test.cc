@@ -89,7 +89,7 @@ std::vector<Array> RunAdjoint(Kind kind, int32_t order,
   return results;
 }
 
-// Erlang with p phases of rate one, exits derived.
+// Makes an Erlang distribution with p phases of rate one and derived exits.
 std::vector<Array> Erlang(int64_t p, std::vector<double> times) {
   Array initial = Filled({p});
   initial.data[0] = 1.0;
@@ -160,7 +160,7 @@ TEST(PhaseTypeTest, FarTailOfAnExponential) {
 TEST(PhaseTypeTest, WhatIsTooSmallToSeeHasNoDerivatives) {
   for (const Kind kind :
        {Kind::kDensity, Kind::kSurvival, Kind::kLogSurvival}) {
-    // Nothing leaves the second phase, which all are measured by.
+    // The second phase is never left; sizes are relative to it.
     std::vector<Array> arrays = {Vector({1.0, 0.0}),
                                  {{2, 2}, {-1.0, 0.0, 0.0, 0.0}},
                                  Vector({1.0, 0.0}),
@@ -196,7 +196,7 @@ TEST(PhaseTypeTest, AtomIsTheValueAtZero) {
   EXPECT_DOUBLE_EQ(RunForward(Kind::kDensity, 0, model).data[0], 0.1);
 }
 
-// J_k and V_k are transposes: <c, J_k(.., v)> = <V_k(..; c), v>.
+// Checks that J_k and V_k are transposes: <c, J_k(.., v)> = <V_k(..; c), v>.
 TEST(PhaseTypeTest, ForwardAndAdjointAreTransposes) {
   std::mt19937 generator(7);
   std::uniform_real_distribution<double> uniform(0.1, 1.0);
@@ -341,7 +341,7 @@ TEST(PhaseTypeTest, WorkIsBounded) {
   std::vector<Array> model = Erlang(3, {1.0, 1e12});
   for (double& rate : model[1].data) rate *= 1e12;
   const Array result = RunForward(Kind::kLogDensity, 0, model);
-  // 1e12 steps go by the doubling ladder, 1e24 are too many.
+  // 1e12 steps use scaling and squaring, 1e24 are too many.
   const double truth = 3.0 * std::log(1e12) - std::log(2.0) - 1e12;
   EXPECT_NEAR(result.data[0], truth, 1e-15 * 1e12);
   EXPECT_TRUE(std::isnan(result.data[1]));

@@ -1,4 +1,4 @@
-// The outputs of a call for statistics: rows that no two models share.
+// The outputs of a call for statistics: no two models share rows.
 
 #ifndef PHASIC_NATIVE_KERNEL_BATCH_STATISTICS_OUTPUTS_H_
 #define PHASIC_NATIVE_KERNEL_BATCH_STATISTICS_OUTPUTS_H_
@@ -31,10 +31,10 @@ class StatisticsOutputs {
     return true;
   }
 
-  // Where the sweep is to write.
+  // The arrays that the sweep writes.
   const SweepOutput& scratch() const { return scratch_; }
 
-  // Writes what the sweep wrote into the rows of the model of this number.
+  // Copies the sweep's results into the rows of this model.
   void Store(int64_t model) const {
     for (int32_t i = 0; i < kNumStatistics; ++i) {
       const int64_t size = StatisticSize(layout_, i);

@@ -1,4 +1,4 @@
-// Statistics as C++ callers see it: shapes, batches and hostile calls.
+// Statistics for C++ callers: shapes, batches and hostile calls.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ struct Array {
   std::vector<double> data;
 };
 
-// Two phases one after the other, with the rates of two models.
+// Makes two phases in series, with the rates of two models.
 std::vector<Array> TwoModels() {
   return {{{1, 2}, {1.0, 0.0}},
           {{2, 2, 2}, {0.0, 1.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0}},
@@ -40,7 +40,7 @@ std::vector<Input> AsInputs(const std::vector<Array>& arrays) {
   return inputs;
 }
 
-// An error, or "" and the statistics.
+// Returns an error, or "" with the statistics.
 std::string RunStatistics(const Call& call, const std::vector<Array>& arrays,
                           std::vector<Array>* results) {
   const std::vector<Input> inputs = AsInputs(arrays);
@@ -152,7 +152,7 @@ TEST(StatisticsTest, BadValuesAreNaN) {
     for (const double value : {std::nan(""), kInfinity, -kInfinity, 1e308}) {
       for (int32_t kind = 0; kind < kNumKinds; ++kind) {
         std::vector<Array> arrays = TwoModels();
-        // The diagonal is not read where exits are given.
+        // If exits are given, the diagonal is not read.
         arrays[operand].data[operand == 1 ? 1 : 0] = value;
         Call call = kLogDensityCall;
         call.kind = kind;
@@ -173,11 +173,12 @@ TEST(StatisticsTest, BadValuesAreNaN) {
   }
 }
 
-// Cotangents of what is huge are too small for doubles, those of what is tiny
-// too large. What they are multiplied with makes ordinary numbers of them.
+// Cotangents of huge parameters underflow and those of tiny ones overflow.
+// Their products, the statistics, are in range.
 TEST(StatisticsTest, HugeAndTinyProbabilitiesOnTheLadder) {
   constexpr double kHuge = 0x1p500;
-  // Absorption at rate 1e12 sets the steps, the way back to it the time.
+  // Absorption at rate 1e12 determines the steps; the rate of returning to that
+  // phase determines the time.
   std::vector<Array> arrays = {
       {{2}, {1.0, kHuge}}, {{2, 2}, {0.0, 1.0, 1.0, 0.0}},
       {{2}, {0.0, 1e12}},  {{1}, {0.0}},
@@ -213,17 +214,16 @@ TEST(StatisticsTest, HugeAndTinyProbabilities) {
   }
   EXPECT_EQ(run(1.0, kTiny, 0.0), (std::vector<double>{0.0, 9.0}));
   EXPECT_EQ(run(0.0, kTiny, 2.0), (std::vector<double>{0.0, 9.0}));
-  // In the end absorption is certain, whatever the probabilities' sum.
+  // At infinity absorption is certain, whatever the sum of the probabilities.
   EXPECT_EQ(run(0.25, 0.5, kInfinity), (std::vector<double>{2.25, 4.5}));
 }
 
-// Many stages, each of which few paths reach, slowly: products of
-// probabilities that are below doubles' range, times times that are at its
-// upper end.
+// Many stages, each of which few paths reach, slowly: products of probabilities
+// below doubles' range, times times at the upper end of the range.
 TEST(StatisticsTest, RareStagesOfSlowChains) {
   constexpr int kNumStages = 40;
   const double time = std::ldexp(1.0, 980);
-  const double hops = std::ldexp(1.0, -30);  // in that time
+  const double hops = std::ldexp(1.0, -30);  // expected in that time
   std::vector<double> start(kNumStages);
   start[0] = 1.0;
   std::vector<double> jumps(kNumStages * kNumStages);
@@ -237,7 +237,7 @@ TEST(StatisticsTest, RareStagesOfSlowChains) {
       {{1}, {time}},         {{1}, {1.0}}};
   std::vector<Array> results;
   ASSERT_EQ(RunStatistics(kLogDensityCall, arrays, &results), "");
-  // Absorption says nothing about hops, which are a Poisson process: the
+  // Absorption is independent of the hops, which are a Poisson process: the
   // integral of hops^k u^k / k! over shares u of the time.
   double log2_truth = std::log2(time);
   for (int k = 0; k < kNumStages; ++k) {

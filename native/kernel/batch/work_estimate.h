@@ -1,4 +1,5 @@
-// How much work a batch is. Rough: a wrong guess costs time, never a digit.
+// A rough estimate of a batch's work. A wrong estimate costs time, but does not
+// change results.
 
 #ifndef PHASIC_NATIVE_KERNEL_BATCH_WORK_ESTIMATE_H_
 #define PHASIC_NATIVE_KERNEL_BATCH_WORK_ESTIMATE_H_
@@ -14,7 +15,7 @@ namespace phasic {
 // Less is not worth a second thread: to wake it costs a few microseconds.
 constexpr double kWorthThreadsMicroseconds = 20.0;
 
-// What any model of these sizes takes.
+// A lower bound on the time for any model of these sizes.
 inline double LeastMicroseconds(const BatchPlan& plan) {
   const double p = static_cast<double>(plan.layout().num_phases);
   const double n = static_cast<double>(plan.times_per_model());
@@ -25,7 +26,8 @@ inline double LeastMicroseconds(const BatchPlan& plan) {
 
 template <class F>
 double LargestSize(const F* values, int64_t count) {
-  // Lanes, as each step of one maximum would wait for the one before.
+  // Uses lanes, since the updates of a single maximum would depend on each
+  // other.
   constexpr int64_t kLanes = 8;
   F largest[kLanes] = {};
   for (int64_t i = 0; i < count; i += kLanes) {
@@ -41,8 +43,8 @@ double LargestSize(const F* values, int64_t count) {
   return largest[0];
 }
 
-// The largest rate times the largest time: steps of uniformization, within a
-// small factor. Of a discrete call the largest count.
+// Returns the largest rate times the largest time: the steps of uniformization
+// up to a small factor. In a discrete call the largest number of steps.
 template <class F>
 double Steps(const BatchPlan& plan, const BatchIndex& model) {
   const auto start = [&](int32_t operand) {
@@ -63,12 +65,12 @@ double Steps(const BatchPlan& plan, const BatchIndex& model) {
   return (jump > exit ? jump : exit) * time;
 }
 
-// All models; where that is worth threads, perhaps only a part of it.
+// Estimates the time for all models; stops early if it is worth threads.
 template <class F>
 double BatchMicroseconds(const BatchPlan& plan) {
   double work =
       LeastMicroseconds(plan) * static_cast<double>(plan.num_models());
-  // What is not enough by its sizes has few values to look at.
+  // If the sizes alone do not decide, there are few values to read.
   for (int64_t m = 0; m < plan.num_models() && work < kWorthThreadsMicroseconds;
        ++m) {
     work += 0.02 * Steps<F>(plan, plan.Model(m));
