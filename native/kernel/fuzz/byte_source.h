@@ -9,8 +9,7 @@
 namespace phasic {
 namespace fuzz {
 
-// After the last byte come zeros, so the choice that every reader makes at
-// zero should be the plain one.
+// After the last byte come zeros: the choice at zero should be the simplest.
 class ByteSource {
  public:
   ByteSource(const uint8_t* data, size_t size) : data_(data), size_(size) {}
@@ -19,7 +18,7 @@ class ByteSource {
   uint8_t Byte() { return empty() ? 0 : data_[used_++]; }
   bool Flag() { return Byte() % 2 == 1; }
 
-  // True in one of `count` bytes, not at zero.
+  // True for one in `count` bytes, not for zero.
   bool OneIn(int count) { return Byte() % count == count - 1; }
 
   // 0 to limit - 1, for limits up to 256.
@@ -37,8 +36,8 @@ class ByteSource {
   size_t used_ = 0;
 };
 
-// Steele, Lea, Flood: SplitMix64. Fills arrays from one seed, so that a short
-// input makes a whole model.
+// G. L. Steele, D. Lea, C. H. Flood, SplitMix64. Fills arrays from one seed, so
+// that a short input defines a whole model.
 class Generator {
  public:
   explicit Generator(uint64_t seed) : state_(seed) {}

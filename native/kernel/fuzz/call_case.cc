@@ -13,7 +13,7 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 
-// Sizes of a call before they are broadcast or made wrong.
+// Sizes of a call before dimensions are broadcast or made invalid.
 struct Sizes {
   Dims batch;  // full
   int64_t num_phases = 1;
@@ -90,7 +90,7 @@ void AddArray(Dims batch, const Dims& event, std::vector<Array>* arrays) {
   arrays->push_back(std::move(array));
 }
 
-// The batch dimensions with some of them broadcast, and merged.
+// Returns the batch dimensions with some of them broadcast, and merged.
 Dims DecodeBroadcast(const Dims& full, ByteSource* bytes, Dims* merged) {
   Dims batch = full;
   const uint8_t broadcast = full.empty() ? 0 : bytes->Byte();
@@ -101,8 +101,8 @@ Dims DecodeBroadcast(const Dims& full, ByteSource* bytes, Dims* merged) {
   return batch;
 }
 
-// Operands, edges and kinds, then tangents and cotangent as the call needs
-// them. Returns the merged batch.
+// Adds operands, edges and kinds, then the tangents and cotangent that the call
+// needs. Returns the merged batch.
 Dims AddInputs(const Sizes& sizes, bool has_kinds, ByteSource* bytes,
                CallCase* c) {
   const size_t rank = sizes.batch.size();
@@ -137,7 +137,7 @@ Dims AddInputs(const Sizes& sizes, bool has_kinds, ByteSource* bytes,
   return merged;
 }
 
-// A size that someone might pass by mistake, or to do harm.
+// Returns a size that a caller might pass by mistake, or to do harm.
 int64_t WrongSize(ByteSource* bytes) {
   constexpr int64_t kSizes[] = {
       0,         1,         2,         3,         7,        -1,
@@ -146,7 +146,7 @@ int64_t WrongSize(ByteSource* bytes) {
   return kSizes[bytes->Below(18)];
 }
 
-// One thing that is wrong, now and then.
+// Makes one thing invalid.
 void Malform(ByteSource* bytes, CallCase* c) {
   c->well_formed = false;
   const std::vector<Array*> arrays = Arrays(c);
@@ -183,7 +183,7 @@ void Malform(ByteSource* bytes, CallCase* c) {
   }
 }
 
-// Checks compare with what the kernel is given.
+// Rounds the values to what the kernel receives, for the checks.
 void Round(CallCase* c) {
   const Array* indices = c->edges.empty() ? nullptr : c->edges.data();
   const Array* kinds = c->kinds.empty() ? nullptr : c->kinds.data();

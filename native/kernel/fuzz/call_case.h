@@ -12,25 +12,25 @@
 namespace phasic {
 namespace fuzz {
 
-// `values` holds dims' product; `rank` is what the kernel is told, the number
-// of dims unless it is to be plainly wrong.
+// `values` has the product of dims as its size; `rank` is what the kernel
+// receives: the number of dims, unless it is meant to be invalid.
 struct Array {
   std::vector<int64_t> dims;
   int32_t rank = 0;
   std::vector<double> values;
 };
 
-// Everything that one call is given. What is added goes into Arrays too, if it
-// is an array, and its choices to the end of what DecodeCall reads from the
-// header.
+// All arguments of one call. New members that are arrays go into Arrays, too;
+// new choices go to the end of what DecodeCall reads from the header.
 struct CallCase {
   Call call = {};        // its edges and kinds are set when it runs
   bool adjoint = false;  // Adjoint or Statistics
   bool statistics = false;
-  bool well_formed = true;  // the structure is what the kernel asks for
-  bool fits_memory = true;  // otherwise only shapes can be asked for
+  bool well_formed = true;             // the structure is valid
+  bool fits_memory = true;             // otherwise only shapes are inferred
   int32_t num_outputs = kNumOperands;  // of Adjoint
-  uint32_t pick = 0;                   // chooses what is looked at alone
+  uint32_t pick = 0;                   // chooses an element for single
+                                       // evaluation
   std::vector<Array> inputs;
   std::vector<Array> edges;  // indices, constants, coefficients; or none
   std::vector<Array> kinds;  // one, or none: the call's kind
@@ -38,11 +38,11 @@ struct CallCase {
 
 constexpr int64_t kMaxItems = int64_t{1} << 16;  // of one array
 
-// Choices that are made once stand in a header, of which zeros are spare: what
-// is added later does not make the stored inputs other calls.
+// Choices that are made once are in a header with spare zeros, so that new
+// choices do not change the meaning of stored inputs.
 constexpr size_t kHeaderBytes = 16;
 
-// All arrays, each with the batch dimensions first.
+// Returns all arrays, each with the batch dimensions first.
 inline std::vector<Array*> Arrays(CallCase* c) {
   std::vector<Array*> arrays;
   arrays.reserve(c->inputs.size() + c->edges.size() + c->kinds.size());
@@ -52,19 +52,19 @@ inline std::vector<Array*> Arrays(CallCase* c) {
   return arrays;
 }
 
-// The kind of a time of a call without batch dimensions.
+// Returns the kind of a time of a call without batch dimensions.
 inline Kind KindOf(const CallCase& c, size_t time) {
   return static_cast<Kind>(c.kinds.empty()
                                ? c.call.kind
                                : static_cast<int32_t>(c.kinds[0].values[time]));
 }
 
-// Number of inputs of this call that are operands or tangents.
+// Returns the number of inputs of this call that are operands or tangents.
 inline size_t NumArrays(const CallCase& c) {
   return c.inputs.size() - (c.adjoint ? 1 : 0);
 }
 
-// Product of the dims, or -1 where it is negative or above kMaxItems.
+// Returns the product of the dims, or -1 if it is negative or above kMaxItems.
 int64_t NumItems(const std::vector<int64_t>& dims);
 
 CallCase DecodeCall(const uint8_t* data, size_t size);

@@ -47,8 +47,8 @@ std::string CheckValue(const CallCase& c, double value, size_t index) {
                  : "not -inf where the truth is zero";
 }
 
-// Values and status of order 0, derivatives against status, of a call without
-// batch dimensions.
+// Checks values and status of order 0, and derivatives against status, for a
+// call without batch dimensions.
 std::string CheckAgainstStatus(const CallCase& c, const Result& result) {
   const Result status = RunStatus(c);
   if (!status.error.empty()) return "status refused: " + status.error;
@@ -60,8 +60,8 @@ std::string CheckAgainstStatus(const CallCase& c, const Result& result) {
       return "a status code without a message";
     }
     if (values.empty() || c.statistics) continue;
-    // The adjoint's entry for this time; cotangents of zero ask for nothing,
-    // and sweeps flush denormals to zero.
+    // The adjoint's entry for this time; results with cotangent zero are not
+    // computed, and sweeps flush denormals to zero.
     const double value = ItemOf(c, values, i);
     if (c.adjoint && !(std::fabs(c.inputs.back().values[i]) >= kSmallest)) {
       continue;
@@ -92,7 +92,7 @@ bool SameNumbers(const CallCase& c, const unsigned char* a,
   return true;
 }
 
-// Whether `part` is what `whole` has at this place.
+// Whether `part` equals the part of `whole` at this place.
 bool IsPart(const CallCase& c, const std::vector<unsigned char>& whole,
             size_t place, const std::vector<unsigned char>& part) {
   return SameNumbers(c, whole.data() + place * part.size(), part.data(),
@@ -114,14 +114,14 @@ bool SharesModels(const CallCase& c, const Dims& batch) {
   return false;
 }
 
-// One element of the batch alone has the bits that it has in company.
+// Checks that one element of the batch has the same bits in a call of its own.
 std::string CheckElement(const CallCase& c, const Dims& index,
                          const Dims& batch, const Result& whole,
                          const Result& part) {
   if (!part.error.empty()) return "refused without the batch: " + part.error;
   for (size_t i = 0; i < part.data.size(); ++i) {
-    // Not where sums over the batch were asked for; nor those of times where
-    // the element has fewer of its model's times than the batch has.
+    // Sums over the batch are not compared, nor are times if the element has
+    // fewer of its model's times than the batch has.
     bool has_sum = c.adjoint && i == 4 && SharesModels(c, batch);
     for (size_t axis = 0; axis < batch.size(); ++axis) {
       has_sum |= whole.dims[i][axis] != batch[axis];
@@ -149,7 +149,7 @@ std::string CheckTime(const CallCase& c, size_t time, const Result& whole) {
              : "bits depend on the other times";
 }
 
-// Derivatives do not depend on which are wanted.
+// Checks that derivatives do not depend on which are requested.
 std::string CheckWanted(CallCase c, const Result& result) {
   if (c.statistics || c.call.wanted == kAllOperands) return "";
   c.call.wanted = kAllOperands;
@@ -171,9 +171,9 @@ bool IsCertain(const CallCase& c, size_t index) {
              : KindOf(c, index) == Kind::kLogCdf && time == HUGE_VAL;
 }
 
-// Every path starts somewhere, or its value is zero; what is certain leaves
-// these as probable as they are. Statistics, of positive weights, are sums
-// without differences.
+// Every path starts in some phase, or its value is zero. Given a certain event
+// the start has its prior probabilities. Statistics with positive weights are
+// sums without differences.
 std::string CheckStatistics(const CallCase& c, const Result& result) {
   double total = 0.0;
   for (size_t i = 0; i < c.inputs.back().values.size(); ++i) {

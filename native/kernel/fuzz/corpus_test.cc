@@ -1,5 +1,5 @@
-// Runs the fuzzer's checks on stored inputs and on some made at random: needs
-// no fuzzing engine.
+// Runs the fuzzer's checks on stored inputs and on random ones, without a
+// fuzzing engine.
 
 #include <gtest/gtest.h>
 

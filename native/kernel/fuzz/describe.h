@@ -1,4 +1,4 @@
-// A case in words, to be made again elsewhere.
+// Describes a case in text that reproduces it.
 
 #ifndef PHASIC_NATIVE_KERNEL_FUZZ_DESCRIBE_H_
 #define PHASIC_NATIVE_KERNEL_FUZZ_DESCRIBE_H_
@@ -10,7 +10,7 @@
 namespace phasic {
 namespace fuzz {
 
-// The call, and each input as `name [dims] = {values}`.
+// Returns the call, and each input as `name [dims] = {values}`.
 std::string Describe(const CallCase& c);
 
 }  // namespace fuzz

@@ -23,7 +23,7 @@ void ReadDense(const CallCase& c, Rates* rates) {
   if (rates->knows_zeros) rates->exits = c.inputs[2].values;
 }
 
-// The rate of edge e; false where its being zero is not certain.
+// Reads the rate of edge e; returns false if it may or may not be zero.
 bool ReadRate(const CallCase& c, size_t e, double* rate) {
   const std::vector<double>& constants = c.edges[1].values;
   const std::vector<double>& coefficients = c.edges[2].values;
@@ -66,7 +66,7 @@ void ReadEdges(const CallCase& c, Rates* rates) {
     }
   }
   if (!c.call.discrete) return;
-  // What is left of one, which only the kernel knows to be zero.
+  // One minus a sum: only the kernel knows whether it is zero.
   rates->knows_zeros = false;
   for (size_t i = 0; i < rates->exits.size(); ++i) {
     rates->stays[i] = 1.0 - LeavingRate(*rates, i);

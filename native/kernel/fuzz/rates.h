@@ -1,4 +1,4 @@
-// A model's rates, however the call gives them.
+// The rates of a model, for every form of a call.
 
 #ifndef PHASIC_NATIVE_KERNEL_FUZZ_RATES_H_
 #define PHASIC_NATIVE_KERNEL_FUZZ_RATES_H_
@@ -11,21 +11,21 @@
 namespace phasic {
 namespace fuzz {
 
-// Of a discrete call probabilities.
+// Rates; in a discrete call probabilities.
 struct Rates {
   std::vector<double> jumps;  // [p, p], zero on the diagonal
   std::vector<double> stays;  // [p], zero in continuous time
   std::vector<double> exits;  // [p]
-  // Whether the kernel must agree on which of them are zero: not where a
-  // subtraction makes them, nor where a product underflows.
+  // Whether the kernel must agree on which of them are zero: not if they result
+  // from subtraction, nor if a product underflows.
   bool knows_zeros = true;
 };
 
-// Of a well-formed call without batch dimensions; edges out of range are left
-// out.
+// Returns the rates of a well-formed call without batch dimensions, without
+// edges out of range.
 Rates RatesOf(const CallCase& c);
 
-// Of all jumps and the exit.
+// Returns the sum of the rates of all jumps and the exit.
 double LeavingRate(const Rates& rates, size_t phase);
 
 }  // namespace fuzz

@@ -36,7 +36,7 @@ Bytes PackIndices(const std::vector<double>& values) {
   return data;
 }
 
-// The arrays as the kernel takes them. Empty ones have no memory.
+// The arrays in the kernel's form. Empty ones have no memory.
 class Inputs {
  public:
   explicit Inputs(const CallCase& c) : call_(c.call) {
@@ -79,7 +79,7 @@ class Inputs {
   std::vector<Input> inputs_;
 };
 
-// The outputs' shapes as the kernel infers them; an error, or "".
+// Infers the outputs' shapes with the kernel; returns an error, or "".
 std::string InferShapes(const CallCase& c, const Inputs& inputs,
                         std::vector<std::vector<int64_t>>* dims) {
   const int32_t count = c.adjoint ? kNumOperands : 1;
@@ -145,7 +145,7 @@ std::vector<Output> Allocate(Result* result, size_t item_size,
   return outputs;
 }
 
-// Room for any count of outputs that is claimed.
+// Provides outputs of one item, for any claimed number of outputs.
 void UseSingleItems(Result* result) {
   result->dims.assign(2 * kNumOperands, {1});
   result->data.clear();

@@ -1,5 +1,5 @@
 // Runs a case's call on buffers of exactly the declared sizes, so that a
-// sanitizer sees the first byte beyond them.
+// sanitizer detects access to the first byte beyond them.
 
 #ifndef PHASIC_NATIVE_KERNEL_FUZZ_RUNS_H_
 #define PHASIC_NATIVE_KERNEL_FUZZ_RUNS_H_
@@ -13,30 +13,30 @@
 namespace phasic {
 namespace fuzz {
 
-// The error of calls that are not made.
+// The error for calls that are too large to run.
 constexpr char kTooLarge[] = "too large to call";
 
 struct Result {
-  std::string error;  // empty where the kernel took the call
+  std::string error;  // empty if the call succeeded
   std::vector<std::vector<int64_t>> dims;
   std::vector<std::vector<unsigned char>> data;
 };
 
-// Two callers whose results must not differ: their outputs hold different
-// bytes before the call, and the second one flushes denormals.
+// Two callers whose results must be equal: their outputs hold different bytes
+// before the call, and the second one flushes denormals.
 enum class Caller : unsigned char { kPlain = 0x5a, kFlushing = 0xa5 };
 
-// Forward, Adjoint or Statistics, as the case says. A wrong shape is asked for
-// with outputs of one item, to be refused.
+// Runs Forward, Adjoint or Statistics. An invalid shape is called with outputs
+// of one item, and must be refused.
 Result Run(const CallCase& c, Caller caller = Caller::kPlain);
 
-// Status of the case's operands, of order 0.
+// Runs Status on the case's operands, for order 0.
 Result RunStatus(const CallCase& c);
 
-// The same with outputs that are one item too long: to be refused.
+// Runs the case with outputs that are one item too long, which must be refused.
 std::string RunWithWrongOutputs(const CallCase& c);
 
-// Item `index` of an output in the case's precision.
+// Returns item `index` of an output in the case's precision.
 double ItemOf(const CallCase& c, const std::vector<unsigned char>& data,
               size_t index);
 int32_t CodeOf(const std::vector<unsigned char>& data, size_t index);

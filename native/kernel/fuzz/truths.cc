@@ -12,8 +12,8 @@ namespace fuzz {
 namespace {
 
 struct Reach {
-  bool starts = false;   // some phase is entered at time zero
-  bool absorbs = false;  // absorption can follow
+  bool starts = false;   // some phase has initial mass
+  bool absorbs = false;  // absorption is possible
   bool exits_at_once = false;
 };
 
@@ -43,7 +43,7 @@ Reach FindReach(const std::vector<double>& start, const Rates& rates) {
   return reach;
 }
 
-// The first steps of a chain.
+// The sets of states that are reachable in the first steps of a chain.
 class Walk {
  public:
   explicit Walk(const CallCase& c)
@@ -53,7 +53,8 @@ class Walk {
     }
   }
 
-  // Whether the walk is somewhere, and whether it may end in the next step.
+  // Whether any state is reachable, and whether absorption is possible in the
+  // next step.
   bool IsAnywhere() const {
     return std::find(present_.begin(), present_.end(), true) != present_.end();
   }
@@ -64,7 +65,7 @@ class Walk {
     return false;
   }
 
-  // Whether anything changed.
+  // Takes a step; returns whether the set changed.
   bool Step() {
     const size_t p = present_.size();
     std::vector<bool> next(p);
@@ -84,7 +85,7 @@ class Walk {
   std::vector<bool> present_;
 };
 
-// Of those that are given.
+// Returns the sum of the given probabilities.
 double SumOfProbabilities(const CallCase& c) {
   double total = 0.0;
   for (const double x : c.inputs[0].values) total += x;
@@ -108,8 +109,9 @@ std::optional<bool> IsZeroInSteps(const CallCase& c, size_t index) {
   if (is_density && time == 0.0) return !has_atom;
   if (is_density && time != std::floor(time)) return true;
   if (!is_density && !is_survival && !is_interval && has_atom) return false;
-  // Survival: whether the walk goes on after `last` steps. All else: whether it
-  // may end with one of the steps from first to last - 1, counted from zero.
+  // Survival: whether any phase is reachable after `last` steps. Otherwise:
+  // whether absorption is possible in one of the steps from first to last - 1,
+  // counted from zero.
   double last = std::floor(time);
   double first = is_density ? last - 1.0 : 0.0;
   if (is_interval) {
@@ -168,7 +170,7 @@ double TotalProbability(const CallCase& c) {
 
 double LargestProbability(const CallCase& c) {
   const double total = SumOfProbabilities(c);
-  // Up to here an excess is taken for rounding.
+  // Below this an excess counts as rounding.
   return total <= 1.0 + 0.9e-6 ? 1.0 : total * (1.0 + 1e-6);
 }
 

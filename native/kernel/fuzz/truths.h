@@ -1,4 +1,4 @@
-// What is known of a result without computing it.
+// Properties of a result that are known without computing it.
 
 #ifndef PHASIC_NATIVE_KERNEL_FUZZ_TRUTHS_H_
 #define PHASIC_NATIVE_KERNEL_FUZZ_TRUTHS_H_
@@ -11,19 +11,19 @@
 namespace phasic {
 namespace fuzz {
 
-// Whether the call gives atom, exits and rates so that none of them is zero by
-// rounding. It has no batch dimensions.
+// Whether the call gives atom, exits and rates such that none of them is zero
+// by rounding. It has no batch dimensions.
 bool KnowsZeros(const CallCase& c);
 
-// Whether such a model's value at the time with this index is zero, from the
-// graph alone, where its values are valid; nothing where that would take long.
+// Whether the value of such a model at the time with this index is zero, by the
+// graph alone, if its values are valid; no result if that would take long.
 std::optional<bool> IsStructurallyZero(const CallCase& c, size_t index);
 
-// The largest value that survival function and distribution function can
-// have: one, or the sum of the probabilities where that was accepted above it.
+// Returns the largest possible value of the survival and distribution
+// functions: one, or the sum of the probabilities if a larger sum was accepted.
 double LargestProbability(const CallCase& c);
 
-// The sum of the probabilities of all starts and of zero.
+// Returns the sum of the initial probabilities and the mass at zero.
 double TotalProbability(const CallCase& c);
 
 }  // namespace fuzz

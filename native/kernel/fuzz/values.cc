@@ -11,7 +11,7 @@ namespace phasic {
 namespace fuzz {
 namespace {
 
-// One in so many asks for more than the kernel does, which it has to refuse.
+// One in so many calls exceeds the kernel's limits and must be refused.
 constexpr int32_t kHardEvery = 200;
 
 class ModelFiller {
@@ -40,7 +40,7 @@ class ModelFiller {
     }
   }
 
-  // Returns a bound on the rates.
+  // Fills the rates; returns a bound on them.
   double FillRates() {
     return case_.edges.empty() ? FillDenseRates() : FillEdgeRates();
   }
@@ -51,7 +51,7 @@ class ModelFiller {
     }
   }
 
-  // Makes probabilities out of the rates.
+  // Turns the rates into probabilities.
   void MakeSteps(const std::vector<int64_t>& batch) {
     if (case_.edges.empty()) return MakeDenseSteps();
     const double largest = LargestLeavingRate(batch, case_);
@@ -73,7 +73,7 @@ class ModelFiller {
     if (!case_.kinds.empty() && random_.Chance(0.8)) SortTimes();
   }
 
-  // Intervals where there is room for them.
+  // Fills in kinds, with intervals if there is room for them.
   void FillKinds() {
     for (Array& array : case_.kinds) {
       const auto n = static_cast<size_t>(array.dims.back());
@@ -87,7 +87,7 @@ class ModelFiller {
     }
   }
 
-  // Directions about as large as what they change, of either sign.
+  // Fills tangents with numbers about as large as the operand, of either sign.
   void FillTangents() {
     for (size_t i = kNumOperands; i < NumArrays(case_); ++i) {
       const std::vector<double>& values = case_.inputs[i % kNumOperands].values;
@@ -112,7 +112,8 @@ class ModelFiller {
   static constexpr double kSpreads[] = {0.0, 1.0, 4.0, 20.0, 40.0, 300.0};
   static constexpr double kDensities[] = {0.3, 0.0, 0.1, 0.7, 1.0};
 
-  // Off-diagonals and exits first; a diagonal that is minus their sum.
+  // Fills off-diagonal rates and exits, then sets the diagonal to minus their
+  // sum.
   double FillDenseRates() {
     std::vector<double>& rates = case_.inputs[1].values;
     const size_t p = static_cast<size_t>(num_phases_);
@@ -139,8 +140,8 @@ class ModelFiller {
     return largest + largest_exit;
   }
 
-  // Exits are those of their phase in all of the batch: they need not be
-  // broadcast as the rows are.
+  // Exits must suit their phase in the whole batch: they may be broadcast
+  // differently from the rows.
   void MakeDenseSteps() {
     std::vector<double>& rows = case_.inputs[1].values;
     std::vector<double>& exits = case_.inputs[2].values;
@@ -153,7 +154,7 @@ class ModelFiller {
     }
     for (size_t row = 0; row < rows.size() / p; ++row) {
       double* probs = rows.data() + row * p;
-      const double leaving = -probs[row % p];  // with exits that are derived
+      const double leaving = -probs[row % p];  // for derived exits
       probs[row % p] = random_.Chance(0.5) ? Rate() : 0.0;
       const double total = leaving + probs[row % p];
       if (!(total > 0.0)) probs[row % p] = 1.0;
@@ -170,7 +171,8 @@ class ModelFiller {
     }
   }
 
-  // Every edge leads on where the model is ordered; some lead to absorption.
+  // In an ordered model every edge leads to a later phase; some lead to
+  // absorption.
   double FillEdgeRates() {
     const int64_t m = case_.edges[0].dims.back();
     std::vector<double>& indices = case_.edges[0].values;
@@ -207,7 +209,7 @@ class ModelFiller {
     return static_cast<int64_t>(random_.Next() % static_cast<uint64_t>(limit));
   }
 
-  // 2^(-spread..spread) times a factor, some of them powers of two.
+  // Returns 2^(-spread..spread) times a factor, in some cases a power of two.
   double Spread(double share) {
     const double exponent = random_.Uniform(-1.0, 1.0) * spread_ * share;
     return std::exp2(random_.Chance(0.5) ? std::round(exponent) : exponent);
@@ -224,7 +226,7 @@ class ModelFiller {
   const int64_t num_phases_;
 };
 
-// log2 of the largest rate times the largest time.
+// Returns log2 of the largest rate times the largest time.
 double DecodeLog2Steps(ByteSource* bytes, int64_t num_models, bool is_long,
                        const CallCase& c) {
   if (is_long && !c.call.discrete) return 12.0 + 41.0 * bytes->Byte() / 255.0;

@@ -1,5 +1,5 @@
 // Fills the arrays of a call: mostly valid models over wide ranges, then a few
-// entries with whatever bits the input has.
+// entries with arbitrary bits from the input.
 
 #ifndef PHASIC_NATIVE_KERNEL_FUZZ_VALUES_H_
 #define PHASIC_NATIVE_KERNEL_FUZZ_VALUES_H_
@@ -13,11 +13,11 @@
 namespace phasic {
 namespace fuzz {
 
-// `batch` is the full batch; a long call has times for the doubling ladder.
+// `batch` is the full batch; a long call has times for scaling and squaring.
 void FillValues(ByteSource* bytes, const std::vector<int64_t>& batch,
                 bool is_long, CallCase* c);
 
-// Overwrites entries, one for every few bytes that are left.
+// Overwrites entries, one for every few remaining bytes.
 void EditValues(ByteSource* bytes, CallCase* c);
 
 }  // namespace fuzz

@@ -1,5 +1,5 @@
-// Keeps calls quick: what the kernel does in a second takes it a minute under
-// sanitizers.
+// Limits the work of calls: under sanitizers the kernel takes a minute for the
+// work of a second.
 
 #ifndef PHASIC_NATIVE_KERNEL_FUZZ_WORK_H_
 #define PHASIC_NATIVE_KERNEL_FUZZ_WORK_H_
@@ -12,17 +12,16 @@
 namespace phasic {
 namespace fuzz {
 
-// log2 of the steps, the largest rate times the largest time, that each of
-// `num_models` models of a call may ask for.
+// Returns log2 of the steps, the largest rate times the largest time, that are
+// allowed for each of `num_models` models of a call.
 double MaxLog2Steps(int64_t num_models, const CallCase& c);
 
-// The largest rate at which any phase is left.
+// Returns the largest total rate of leaving a phase.
 double LargestLeavingRate(const std::vector<int64_t>& batch, const CallCase& c);
 
-// Makes times zero that ask for more steps than that, and for fewer than the
-// kernel refuses at once; where the doubling ladder may take them, those for
-// which its products are too much. `batch` is the full batch of the well-formed
-// call.
+// Replaces times by zero if they need more steps than that, but fewer than the
+// kernel refuses at once; or, if scaling and squaring may apply, if its
+// products are too costly. `batch` is the full batch of the well-formed call.
 void LimitWork(const std::vector<int64_t>& batch, CallCase* c);
 
 }  // namespace fuzz
