@@ -1,4 +1,4 @@
-// NumPy arrays as the kernel sees them.
+// Conversion of NumPy arrays to the kernel's inputs.
 
 #ifndef PHASIC_NATIVE_PYTHON_ARRAYS_H_
 #define PHASIC_NATIVE_PYTHON_ARRAYS_H_
@@ -16,10 +16,11 @@
 
 namespace phasic {
 
-// An array that is contiguous, with its dimensions.
+// A contiguous array with its dimensions.
 class HeldArray {
  public:
-  // Raises where it is no array of the type, or has too many dimensions.
+  // Raises unless the object is an array of the type, and if it has too many
+  // dimensions.
   template <class T>
   static HeldArray Of(const pybind11::handle& object, const char* name) {
     if (!pybind11::isinstance<pybind11::array_t<T>>(object)) {
@@ -43,7 +44,7 @@ class HeldArray {
                                             : Of<double>(object, name);
   }
 
-  // Valid as long as this object, where it is.
+  // Valid while this object exists and is not moved.
   Input input() const { return {array_.data(), shape()}; }
   Shape shape() const { return {dims_, rank_}; }
 
@@ -62,7 +63,7 @@ class HeldArray {
   int32_t rank_;
 };
 
-// That of an array of float32 or float64; raises where it is none.
+// Returns the precision of an array of float32 or float64; raises otherwise.
 inline Precision PrecisionOf(const pybind11::handle& object, const char* name) {
   if (!pybind11::isinstance<pybind11::array>(object)) {
     throw pybind11::type_error(std::string(name) + ": must be a NumPy array");

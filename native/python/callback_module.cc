@@ -25,8 +25,9 @@ namespace ffi = xla::ffi;
 namespace phasic {
 namespace {
 
-// What programs call by its number. Nothing is ever deleted: programs may run
-// until the interpreter is gone. The lock of the interpreter guards it.
+// A function that compiled programs call by its number. Nothing is ever
+// deleted: programs may run until the interpreter exits. The GIL guards the
+// registry.
 struct Callback {
   py::object function;
   std::string returns;  // "array", or a "tuple" or "list" of arrays
@@ -35,11 +36,11 @@ struct Registry {
   py::object finish;
   py::object describe;
   py::object array_type;   // of NumPy
-  py::object number_type;  // of NumPy, which returns numbers without dimensions
+  py::object number_type;  // of NumPy, for scalars
   std::vector<Callback> callbacks;
 };
 Registry* registry = nullptr;
-// Numbers mean something in this process only.
+// Identifies this process: numbers of callbacks are valid only in it.
 int64_t process_token = 0;
 
 const char* DtypeName(ffi::DataType type) {
@@ -79,7 +80,8 @@ const char* DtypeName(ffi::DataType type) {
   }
 }
 
-// The dtype of a type: looked up once, as it takes longer than a call.
+// Returns the dtype of a type. It is cached, as a lookup takes longer than a
+// call.
 const py::dtype* DtypeOf(ffi::DataType type) {
   constexpr size_t kNumTypes = 64;
   static auto* const known = new std::array<py::dtype*, kNumTypes>();
@@ -96,33 +98,33 @@ ffi::Error Failure(const std::string& message) {
   return ffi::Error(ffi::ErrorCode::kInternal, message);
 }
 
-// An array, or a number of NumPy's as one; else none. Of a masked array the
-// mask would be lost: what is derived from arrays goes through `finish`.
+// Returns an array, or a NumPy scalar as an array; otherwise none. Subclasses
+// such as masked arrays, which would lose their mask, go through `finish`.
 py::object AsArray(const py::handle& object) {
   if (py::type::handle_of(object).is(registry->array_type)) {
     return py::reinterpret_borrow<py::object>(object);
   }
   if (py::isinstance(object, registry->number_type)) {
-    py::array array = py::array::ensure(object);  // null where it cannot
+    py::array array = py::array::ensure(object);  // null if that fails
     if (array) return std::move(array);
   }
   return py::none();
 }
 
-// Whether an object is an array of the buffer's shape and dtype, in its order.
+// Whether an object is a contiguous array of the buffer's shape and dtype.
 bool Fits(const py::object& object, const ffi::AnyBuffer& buffer) {
   if (object.is_none()) return false;
   const auto array = py::reinterpret_borrow<py::array>(object);
   const auto dims = buffer.dimensions();
   const py::dtype* dtype = DtypeOf(buffer.element_type());
-  // Equal dtypes are mostly one object; those of unpickled arrays are not.
+  // Equal dtypes are mostly the same object; those of unpickled arrays are not.
   return (array.flags() & py::array::c_style) != 0 && dtype != nullptr &&
          (array.dtype().is(*dtype) || array.dtype().equal(*dtype)) &&
          std::equal(dims.begin(), dims.end(), array.shape(),
                     array.shape() + array.ndim());
 }
 
-// Copies arrays to the buffers, or returns false where they do not fit.
+// Copies arrays to the buffers; returns false if they do not fit.
 bool Copy(const std::vector<py::handle>& objects,
           const std::vector<ffi::AnyBuffer>& buffers) {
   if (objects.size() != buffers.size()) return false;
@@ -139,7 +141,7 @@ bool Copy(const std::vector<py::handle>& objects,
   return true;
 }
 
-// What a callback returned, one by one; nothing where it is something else.
+// Returns the items of a callback's result; none if its type is wrong.
 std::vector<py::handle> Items(const py::object& result,
                               const std::string& returns) {
   if (returns == "array") return {result};
@@ -154,7 +156,7 @@ std::vector<py::handle> Items(const py::object& result,
   return {};
 }
 
-// Copies of the arguments: a function may keep them, XLA reuses their memory.
+// Copies the arguments: a function may keep them, and XLA reuses their memory.
 ffi::Error Arguments(const std::string& name, ffi::RemainingArgs args,
                      py::tuple* arrays) {
   for (size_t i = 0; i < args.size(); ++i) {
@@ -172,7 +174,7 @@ ffi::Error Arguments(const std::string& name, ffi::RemainingArgs args,
 
 ffi::Error CallWithLock(int64_t number, const std::string& name,
                         ffi::RemainingArgs args, ffi::RemainingRets rets) {
-  // A copy: another thread may add one meanwhile.
+  // A copy: another thread may add a callback meanwhile.
   const Callback callback = registry->callbacks.at(number);
   py::tuple arrays(args.size());
   ffi::Error error = Arguments(name, args, &arrays);
@@ -253,8 +255,8 @@ void StopCallbacks() {
     }
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   }
-  // The programs of these calls end with an error, or go on without Python; a
-  // thread that comes back from one to Python needs the interpreter for that.
+  // Other calls end with an error, or go on without Python; a thread that
+  // returns to Python needs the GIL for that.
   const py::gil_scoped_release release;
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
 }

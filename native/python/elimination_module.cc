@@ -17,8 +17,8 @@ namespace py = pybind11;
 namespace phasic {
 namespace {
 
-// Dimensions of a result: those of the batch, then two more. What does not
-// broadcast is found by the call.
+// The dimensions of a result: batch dimensions, then two more. The call itself
+// checks broadcasting.
 class ResultShape {
  public:
   ResultShape(const LinearSystem& system, int64_t rows, int64_t columns)
@@ -43,7 +43,7 @@ class ResultShape {
   int32_t rank_;
 };
 
-// `per_edge` may be None: zeros.
+// `per_edge` may be None, for zeros.
 py::object EliminateArrays(bool transposed, const py::array& indices,
                            const py::array& weights, const py::array& per_phase,
                            const py::object& per_edge, bool wants_edges) {

@@ -1,5 +1,5 @@
-// The Python module phasic._native._kernel: the kernel on NumPy arrays, and,
-// where built with JAX, the capsules that JAX registers as FFI targets.
+// The Python module phasic._native._kernel: the kernel on NumPy arrays and, if
+// built with JAX, the capsules that JAX registers as FFI targets.
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -31,7 +31,7 @@ namespace py = pybind11;
 namespace phasic {
 namespace {
 
-// Arrays of one floating type, and what the kernel sees of them.
+// Arrays of one floating type, and the kernel's views of them.
 class Inputs {
  public:
   explicit Inputs(const py::list& arrays) {
@@ -111,7 +111,7 @@ class KindArray {
   Input input_ = {};
 };
 
-// A call and the arrays that it reads, held until the kernel has run.
+// A call and the arrays that it reads, which it holds until the kernel has run.
 class BoundCall {
  public:
   BoundCall(int32_t kind, int32_t order, const py::list& arrays,
@@ -123,7 +123,8 @@ class BoundCall {
         call_({kind, order, /*mapped_dims=*/0, inputs_.precision(),
                edges_.Get(inputs_.precision()), kinds_.Get(), discrete,
                wanted}) {}
-  BoundCall(const BoundCall&) = delete;  // The call points into the others.
+  BoundCall(const BoundCall&) = delete;  // The call has pointers to the other
+                                         // members.
   BoundCall& operator=(const BoundCall&) = delete;
 
   const Call& call() const { return call_; }
@@ -136,7 +137,7 @@ class BoundCall {
   Call call_;
 };
 
-// Calls Forward or Status, with a result that `make_array` makes.
+// Calls Forward or Status, with a result from `make_array`.
 template <class Function, class MakeArray>
 auto OneResult(const BoundCall& bound, const Function& function,
                const MakeArray& make_array) {
@@ -154,7 +155,8 @@ auto OneResult(const BoundCall& bound, const Function& function,
   return result;
 }
 
-// Calls Adjoint or Statistics, with `count` results of the shapes of `shape`.
+// Calls Adjoint or Statistics, with `count` results whose shapes come from
+// `shape`.
 template <class Function, class ShapeFunction>
 py::list Results(const BoundCall& bound, const Function& function,
                  const ShapeFunction& shape, int32_t count) {

@@ -24,7 +24,8 @@ enum class Constraint {
 };
 
 Constraint ParseConstraint(const std::string& name) {
-  // Those that must increase are no law's reason to be NaN.
+  // Whether values increase is not checked: no distribution is NaN because of
+  // it.
   if (name == "positive" || name == "nonnegative" || name == "increasing") {
     return Constraint::kNonnegative;
   }
@@ -65,7 +66,7 @@ class Rows {
       case Constraint::kProbabilities:
         return AreNonnegative(row) && std::fabs(Sum(row) - 1.0) <= Tolerance();
       case Constraint::kSubprobabilities:
-        // A given mass at zero leaves the sum free.
+        // If the mass at zero is given, the sum is not restricted.
         return AreNonnegative(row) && (exits_ != nullptr || SumFits(row));
       case Constraint::kSubtransition:
         return AreNonnegative(row) && StepFits(row, i);
@@ -86,13 +87,13 @@ class Rows {
     return sum;
   }
 
-  // A little inside of the 4 p eps of the rule, as sums are rounded.
+  // Slightly below the 4 p eps of the rule, as sums are rounded.
   double Tolerance() const {
     return 3.0 * static_cast<double>(size_) *
            static_cast<double>(std::numeric_limits<T>::epsilon());
   }
 
-  // Masses that were rounded to float32 leave no mass at zero.
+  // Masses that were rounded to float32 do not define a mass at zero.
   bool SumFits(const T* row) const {
     const double missing = 1.0 - Sum(row);
     if (missing < -Tolerance()) return false;
@@ -110,7 +111,8 @@ class Rows {
       return std::fabs(sum + static_cast<double>(exits_[i]) - 1.0) <=
              Tolerance();
     }
-    // A phase that is never left may be the absorbing state of a whole matrix.
+    // A phase that is never left may be the absorbing state, included by
+    // mistake.
     return sum <= 1.0 + Tolerance() && row[i % size_] != T(1);
   }
 
@@ -129,7 +131,7 @@ class Rows {
       scale = std::max(scale, std::fabs(x));
     }
     if (exits_ != nullptr) return true;
-    // As above.
+    // See StepFits.
     return sum <= Tolerance() * scale && scale > 0.0;
   }
 
@@ -139,7 +141,8 @@ class Rows {
   const T* exits_;
 };
 
-// False where it is not certain, as of what holds no numbers.
+// Whether an object meets a constraint for certain; false if it is not an array
+// of numbers.
 template <class T>
 bool Meets(const py::object& given, Constraint constraint,
            const py::object& exits) {
@@ -159,7 +162,7 @@ bool Meets(const py::object& given, Constraint constraint,
     PyErr_Clear();
     return false;
   }
-  // Those of a step are added to its row.
+  // Exit probabilities are added to their row.
   if (constraint == Constraint::kSubtransition && beside.size() != count) {
     return false;
   }
@@ -174,7 +177,7 @@ bool MeetsConstraint(const py::object& x, const std::string& constraint,
              : Meets<double>(x, parsed, exits);
 }
 
-// The four arrays of a model, None among them. False where it is not certain.
+// Whether the four arrays of a model, any of them None, are valid for certain.
 template <class T>
 bool ModelMeets(const py::object& initial_probs, const py::object& matrix,
                 const py::object& exits, const py::object& prob_zero,

@@ -1,4 +1,4 @@
-// A look at parameters on the host.
+// Checks of parameters on the host.
 
 #ifndef PHASIC_NATIVE_PYTHON_PARAMETERS_MODULE_H_
 #define PHASIC_NATIVE_PYTHON_PARAMETERS_MODULE_H_

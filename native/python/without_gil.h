@@ -1,4 +1,4 @@
-// Runs native code without Python's lock, and raises its errors.
+// Runs native code without the GIL, and raises its errors.
 
 #ifndef PHASIC_NATIVE_PYTHON_WITHOUT_GIL_H_
 #define PHASIC_NATIVE_PYTHON_WITHOUT_GIL_H_
@@ -13,7 +13,7 @@
 
 namespace phasic {
 
-// Raises MemoryError or ValueError with a message of the kernel, if any.
+// Raises MemoryError or ValueError with the kernel's message, if any.
 inline void Check(const char* error) {
   if (error == kOutOfMemory) {
     PyErr_SetString(PyExc_MemoryError, error);
@@ -22,9 +22,10 @@ inline void Check(const char* error) {
   if (error != nullptr) throw pybind11::value_error(error);
 }
 
-// Runs a call of the kernel without the GIL. A daemon thread that wants it back
-// while the interpreter ends is made to exit by unwinding its stack, which C++
-// cannot survive here (objects need the GIL): it waits for the process's end.
+// Runs a kernel call without the GIL. A daemon thread that reacquires the GIL
+// while the interpreter exits is terminated by unwinding its stack, which C++
+// does not survive here (destructors need the GIL): instead the thread waits
+// for the end of the process.
 template <class Function>
 const char* WithoutGil(const Function& function) {
   PyThreadState* const state = PyEval_SaveThread();
