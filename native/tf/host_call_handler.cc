@@ -1,5 +1,5 @@
 // The FFI handler for TensorFlow's XLA that calls Python functions, for
-// phasic.binding: a pointer that Python gives does the rest.
+// phasic.binding, by a function pointer that Python sets.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,8 +17,9 @@ namespace {
 
 namespace ffi = xla::ffi;
 
-// Calls a function by its number; takes the interpreter's lock. Returns 1, or
-// may write a message: an exception that Python cannot hand on returns 0.
+// Calls a function by its number; acquires the GIL. Returns 1 on success, or
+// writes a message if it failed. An exception that Python cannot pass on
+// returns 0.
 using Callback = int32_t (*)(int64_t number, const Buffer* inputs,
                              int32_t num_inputs, const Buffer* outputs,
                              int32_t num_outputs, char* message,
@@ -27,7 +28,7 @@ using Callback = int32_t (*)(int64_t number, const Buffer* inputs,
 constexpr size_t kMessageSize = 16384;
 
 Callback host_callback = nullptr;
-// Numbers mean something in this process only.
+// Identifies this process: numbers of functions are valid only in it.
 int64_t host_process = 0;
 
 ffi::Error Failure(const std::string& message) {
@@ -77,7 +78,7 @@ XLA_FFI_Handler* CallPythonHandler() { return kCallPythonHandler; }
 
 }  // namespace phasic
 
-// Sets what calls Python functions.
+// Sets the pointer that calls Python functions.
 extern "C" __attribute__((visibility("default"))) void PhasicStartHostCalls(
     phasic::Callback callback, int64_t process) {
   phasic::RunningCall::CountInForks();
@@ -85,7 +86,7 @@ extern "C" __attribute__((visibility("default"))) void PhasicStartHostCalls(
   phasic::host_callback = callback;
 }
 
-// Lets no call begin any more. Returns how many are running elsewhere.
+// Refuses new calls from now on. Returns how many are running in other threads.
 extern "C" __attribute__((visibility("default"))) int64_t
 PhasicStopHostCalls() {
   phasic::RunningCall::Stop();

@@ -1,9 +1,8 @@
 // PhasicMoments: moments by elimination, on TensorFlow's C API. Inputs are
 // indices, weights, initial, atom and stay; the outputs are the mean, a list of
-// the variance or none, and one of their gradients in weights and initial or
-// none. See
-// native/elimination/api/moments.h. Python sets the shapes, which the C API
-// cannot tell of lists.
+// the variance or none, and a list of their gradients in weights and initial or
+// none. See native/elimination/api/moments.h. Python sets the shapes, because
+// the C API does not give the lengths of lists.
 
 #include <cstddef>
 #include <cstdint>
@@ -60,7 +59,7 @@ void* Create(TF_OpKernelConstruction* construction) {
 
 void Delete(void* kernel) { delete static_cast<Attributes*>(kernel); }
 
-// Dimensions of the batch, as far as the inputs have them.
+// Returns the dimensions of the batch, as far as the inputs have them.
 std::vector<int64_t> BatchDims(const std::vector<Array>& inputs) {
   std::vector<int64_t> dims(inputs[1].dims.begin(), inputs[1].dims.end() - 1);
   for (const Array& input : inputs) {
@@ -100,7 +99,7 @@ void Compute(void* kernel, TF_OpKernelContext* context) {
   phasic::MomentResults results[2] = {};
   std::vector<Array> held(static_cast<size_t>(num_outputs));
   int next = 0;
-  // Allocates the next output, of the batch's dimensions and some more.
+  // Allocates the next output, with the batch's dimensions and the event's.
   const auto add = [&](phasic::Output* output,
                        const std::vector<int64_t>& event) {
     std::vector<int64_t> dims = BatchDims(inputs);

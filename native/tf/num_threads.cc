@@ -1,5 +1,5 @@
-// How many threads an op may use, for Python by ctypes: TensorFlow's C API does
-// not hand out its own threads, so the kernel's help.
+// The number of threads for ops, set from Python by ctypes: TensorFlow's C API
+// does not give access to its own threads, so the kernel's are used.
 
 #include "native/kernel/runtime/thread_pool.h"
 
@@ -7,7 +7,7 @@ extern "C" __attribute__((visibility("default"))) int PhasicNumThreads() {
   return phasic::MaxThreads();
 }
 
-// False, and nothing done, if out of range.
+// Returns false without effect if the count is out of range.
 extern "C" __attribute__((visibility("default"))) bool PhasicSetNumThreads(
     int count) {
   return phasic::SetMaxThreads(count);

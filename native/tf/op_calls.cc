@@ -6,7 +6,7 @@
 namespace phasic_tf {
 namespace {
 
-// A kernel for T of `type`, or for all types.
+// Registers a kernel for T of `type`, or for all types.
 void RegisterKernel(const char* name, const KernelFunctions& functions,
                     const TF_DataType* type, TF_Status* status) {
   TF_KernelBuilder* kernel = TF_NewKernelBuilder(
@@ -86,7 +86,8 @@ void Register(const char* name, TF_OpDefinitionBuilder* op,
     RegisterKernel(name, functions, nullptr, status.get());
   }
   if (!Ok(status)) {
-    // Nobody can be told at load time; Python then finds the op missing.
+    // No caller could receive an error at load time; Python then reports that
+    // the op is missing.
     std::fprintf(stderr, "phasic: registering %s failed: %s\n", name,
                  TF_Message(status.get()));
   }

@@ -1,4 +1,4 @@
-// What the ops have in common: tensors as the kernel sees them, failures and
+// Functions that all ops share: tensors as the kernel's arrays, failures and
 // registration.
 
 #ifndef PHASIC_NATIVE_TF_OP_CALLS_H_
@@ -37,20 +37,20 @@ struct Array {
   void* data() const {
     return tensor == nullptr ? nullptr : TF_TensorData(tensor.get());
   }
-  // Valid as long as this object, where it is.
+  // Valid while this object exists and is not moved.
   phasic::Input input() const { return {data(), shape()}; }
   phasic::Output output() const { return {data(), shape()}; }
 };
 
-// All inputs of the op. False means that the failure is reported.
+// Reads all inputs of the op. Returns false after reporting a failure.
 bool ReadInputs(TF_OpKernelContext* context, TF_Status* status,
                 std::vector<Array>* inputs);
 
-// Allocates output `index`; a null tensor means that the failure is reported.
+// Allocates output `index`; the tensor is null after a reported failure.
 Array Allocate(TF_OpKernelContext* context, TF_Status* status, int index,
                const phasic::Shape& shape);
 
-// For ops whose outputs' number the C API does not tell; Python sets shapes.
+// For ops whose number of outputs the C API does not give; Python sets shapes.
 void InferNothing(TF_ShapeInferenceContext* context, TF_Status* status);
 
 struct KernelFunctions {
@@ -59,8 +59,8 @@ struct KernelFunctions {
   void (*destroy)(void*);
 };
 
-// Registers the op and its kernel; with `has_type` one for each of the types
-// that its attribute T may be, float and double.
+// Registers the op and its kernel; with `has_type` one kernel for each value of
+// its attribute T, float and double.
 void Register(const char* name, TF_OpDefinitionBuilder* op,
               const KernelFunctions& functions, bool has_type);
 

@@ -1,7 +1,8 @@
-// PhasicRule: passes values through and carries the name of a derivative rule
-// with the arguments that the values were computed from. Python registers a
-// gradient for the op that looks the rule up. Unlike tf.custom_gradient this
-// gives the rule to every mode of TensorFlow's autodiff, in graphs too.
+// PhasicRule: returns values unchanged and records the name of a derivative
+// rule with the arguments from which the values were computed. Python registers
+// a gradient for the op that looks up the rule. Unlike tf.custom_gradient this
+// makes the rule available to every mode of TensorFlow's autodiff, in graphs
+// too.
 
 #include "native/tf/op_calls.h"
 #include "native/tf/owned.h"

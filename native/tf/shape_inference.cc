@@ -1,5 +1,5 @@
-// Shape inference of the phase-type ops: only what follows from known
-// dimensions; the kernel checks the values.
+// Shape inference of the phase-type ops. It uses only known dimensions; the
+// kernel checks the values.
 
 #include "native/tf/shape_inference.h"
 
@@ -21,26 +21,27 @@ constexpr int kOperands = phasic::kNumOperands;
 constexpr int kEdgeArrays = phasic::kNumEdgeArrays;
 constexpr int kMaxShapes = kOperands + kEdgeArrays + 1;
 // Event rank of each operand: initial_probs, subgenerator or theta, exit_rates,
-// prob_zero, times; those of indices, constants, coefficients of edges; that of
-// kinds.
+// prob_zero, times; then those of indices, constants, coefficients of edges;
+// then that of kinds.
 constexpr int kEventRanks[kOperands] = {1, 2, 1, 1, 1};
 constexpr int kSparseEventRanks[kOperands] = {1, 1, 1, 1, 1};
 constexpr int kEdgeEventRanks[kEdgeArrays] = {2, 1, 2};
 constexpr int kKindEventRank = 1;
 constexpr int kTimes = 4;
-// Statistics whose events differ from the others'.
+// Statistics with other event shapes than the rest.
 constexpr int kJumps = 2;
 constexpr int kAtom = 4;
 constexpr size_t kUnknownDim = static_cast<size_t>(-1);
 
-// The shapes that decide: those of the first operands, the edges, the kinds.
+// The shapes that determine the outputs: of the operands, the edges and the
+// kinds.
 struct Shapes {
   Owned<TF_ShapeHandle> handles[kMaxShapes];
   int count = kOperands;
   int64_t batch_rank = -1;
 };
 
-// The dimension of a shape of known rank, or kUnknownDim.
+// Returns the dimension of a shape of known rank, or kUnknownDim.
 size_t DimOf(TF_ShapeInferenceContext* context, TF_ShapeHandle* shape,
              int64_t index) {
   Owned<TF_DimensionHandle> dim(TF_NewDimensionHandle());
@@ -50,9 +51,9 @@ size_t DimOf(TF_ShapeInferenceContext* context, TF_ShapeHandle* shape,
              : kUnknownDim;
 }
 
-// The C API does not tell the lengths of the lists of inputs, but they follow:
-// groups of five, one cotangent in the adjoint, three arrays of edges or none,
-// one of kinds or none.
+// The C API does not give the lengths of the lists of inputs, but they follow
+// from the total: groups of five, one cotangent in the adjoint, three arrays of
+// edges or none, one of kinds or none.
 bool HasEdges(int64_t num_inputs, int num_cotangents) {
   return (num_inputs - num_cotangents) % kOperands >= kEdgeArrays;
 }
@@ -61,8 +62,8 @@ bool HasKinds(int64_t num_inputs, int num_cotangents) {
   return rest == 1 || rest == kEdgeArrays + 1;
 }
 
-// Reads the shapes. True when all ranks are known and agree; sets an error when
-// they are known and disagree.
+// Reads the shapes. Returns true if all ranks are known and consistent; sets an
+// error if they are known and inconsistent.
 bool ReadShapes(TF_ShapeInferenceContext* context, TF_Status* status,
                 int num_cotangents, Shapes* shapes) {
   const int64_t num_inputs = TF_ShapeInferenceContextNumInputs(context);
@@ -105,7 +106,7 @@ bool ReadShapes(TF_ShapeInferenceContext* context, TF_Status* status,
   return all_known;
 }
 
-// Appends a dimension; false with an error.
+// Appends a dimension; returns false after setting an error.
 bool Append(TF_ShapeInferenceContext* context, TF_Status* status, size_t size,
             Owned<TF_ShapeHandle>* shape) {
   Owned<TF_ShapeHandle> dim(
@@ -118,13 +119,14 @@ bool Append(TF_ShapeInferenceContext* context, TF_Status* status, size_t size,
   return true;
 }
 
-// The broadcast batch dimensions; nullptr with an error.
+// Returns the broadcast batch dimensions; nullptr after setting an error.
 Owned<TF_ShapeHandle> FullBatch(TF_ShapeInferenceContext* context,
                                 TF_Status* status, const Shapes& shapes) {
   Owned<TF_ShapeHandle> result(TF_ShapeInferenceContextScalar(context));
   for (int64_t d = 0; d < shapes.batch_rank; ++d) {
     size_t size = 1;
-    // A known size above one decides; all ones give one; else unknown.
+    // A known size above one decides; if all are one it is one; otherwise it is
+    // unknown.
     for (int i = 0; i < shapes.count; ++i) {
       const size_t other = DimOf(context, shapes.handles[i].get(), d);
       if (other == 1) continue;

@@ -14,7 +14,8 @@ void InferForward(TF_ShapeInferenceContext* context, TF_Status* status);
 // Five outputs, each with the shape of its operand.
 void InferAdjoint(TF_ShapeInferenceContext* context, TF_Status* status);
 
-// Five outputs: the broadcast batch dimensions, then those of each statistic.
+// Five outputs: the broadcast batch dimensions, then the event of each
+// statistic.
 void InferStatistics(TF_ShapeInferenceContext* context, TF_Status* status);
 
 }  // namespace phasic_tf

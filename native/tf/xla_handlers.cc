@@ -1,4 +1,4 @@
-// The FFI handlers for TensorFlow's own XLA: what `jit_compile=True` calls.
+// The FFI handlers for TensorFlow's own XLA, which `jit_compile=True` uses.
 
 #include "native/tf/xla_handlers.h"
 
@@ -7,8 +7,8 @@
 #include "native/xla/targets.h"
 #include "phasic/op/tensorflow_xla.h"
 
-// Registers them with the XLA whose interface `api` is. Returns 0, or 1 where
-// it refuses one.
+// Registers them with the XLA that has the interface `api`. Returns 0, or 1 if
+// XLA refuses one.
 extern "C" __attribute__((visibility("default"))) int32_t
 PhasicRegisterWithXla(const void* api) {
   for (const phasic::FfiTarget& target : phasic::kFfiTargets) {
