@@ -1,4 +1,5 @@
-// XLA's buffers as the kernel sees them, and its messages as XLA's errors.
+// Conversion of XLA's buffers to the kernel's arrays, and of messages to XLA's
+// errors.
 
 #ifndef PHASIC_NATIVE_XLA_BUFFERS_H_
 #define PHASIC_NATIVE_XLA_BUFFERS_H_
@@ -15,8 +16,8 @@ inline Shape ShapeOf(const xla::ffi::AnyBuffer& buffer) {
   return {dims.begin(), static_cast<int32_t>(dims.size())};
 }
 
-// Success where there is no message, RESOURCE_EXHAUSTED if memory did not
-// suffice, else INVALID_ARGUMENT.
+// Returns success for nullptr, RESOURCE_EXHAUSTED if memory did not suffice,
+// otherwise INVALID_ARGUMENT.
 inline xla::ffi::Error ToError(const char* message) {
   if (message == nullptr) return xla::ffi::Error::Success();
   return xla::ffi::Error(message == kOutOfMemory

@@ -1,9 +1,8 @@
-// XLA FFI handler of eliminations, for JAX on CPU.
+// The XLA FFI handler of eliminations, for JAX on CPU.
 //
-// Operands are indices, weights, per_phase and, where the attribute takes_edges
-// says so, per_edge; results the one that belongs to phases and, where
-// gives_edges says so, the one that belongs to edges. The attribute transposed
-// chooses the direction.
+// Operands are indices, weights, per_phase and, if the attribute takes_edges is
+// set, per_edge. Results are the one for phases and, if gives_edges is set, the
+// one for edges. The attribute transposed chooses the direction.
 
 #ifndef PHASIC_NATIVE_XLA_ELIMINATION_FFI_H_
 #define PHASIC_NATIVE_XLA_ELIMINATION_FFI_H_

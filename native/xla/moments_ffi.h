@@ -1,8 +1,8 @@
-// XLA FFI handler of moments by elimination, for JAX on CPU.
+// The XLA FFI handler of moments by elimination, for JAX on CPU.
 //
-// Operands are indices, weights, initial, atom and stay; results the mean,
-// where gives_variance says so the variance and, where gives_gradients says so,
-// for each the gradients in weights and in initial.
+// Operands are indices, weights, initial, atom and stay. Results are the mean,
+// if gives_variance is set the variance and, if gives_gradients is set, for
+// each of these the gradients in weights and in initial.
 
 #ifndef PHASIC_NATIVE_XLA_MOMENTS_FFI_H_
 #define PHASIC_NATIVE_XLA_MOMENTS_FFI_H_

@@ -25,8 +25,8 @@ struct Buffers {
   phasic::Output outputs[phasic::kNumOperands];
 };
 
-// Before the operands come the arrays of the edges and the kinds of the times,
-// where the call has them.
+// The optional arrays before the operands: those of the edges, and the kinds of
+// the times.
 struct Fixed {
   bool has_edges;
   bool has_kinds;
@@ -113,7 +113,7 @@ ffi::Error Forward(ffi::ThreadPool pool, int32_t kind, int32_t order,
       buffers.outputs[0], &threads));
 }
 
-// Adjoint or Statistics.
+// Either Adjoint or Statistics.
 using Function = const char* (*)(const phasic::Call& call,
                                  const phasic::Input* inputs,
                                  int32_t num_inputs,

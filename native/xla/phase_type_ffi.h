@@ -1,10 +1,10 @@
 // XLA FFI handlers of the phase-type kernel, for JAX on CPU.
 //
 // Operands and results are those of phasic::Forward, phasic::Adjoint and
-// phasic::Statistics, before the operands the arrays of edges and the kinds of
-// the times. Attributes: kind, order, mapped_dims, has_edges, has_kinds,
-// discrete and, of the adjoint alone, wanted; int32 but for the three that say
-// whether.
+// phasic::Statistics; the arrays of edges and the kinds of the times come
+// before the operands. Attributes: kind, order, mapped_dims, has_edges,
+// has_kinds, discrete and, for the adjoint alone, wanted; the three flags are
+// boolean, the others int32.
 
 #ifndef PHASIC_NATIVE_XLA_PHASE_TYPE_FFI_H_
 #define PHASIC_NATIVE_XLA_PHASE_TYPE_FFI_H_

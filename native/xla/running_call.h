@@ -1,7 +1,9 @@
-// The calls of Python functions that are running, for an exit that is safe.
+// Counts the running calls of Python functions, so that the process can exit
+// safely.
 //
-// A thread that is in Python when the interpreter goes is ended, with whatever
-// C++ it was called from. So at exit no call begins, and running ones end.
+// When the interpreter exits, it terminates threads that are in Python,
+// including the C++ code that called it. So at exit no new call may begin, and
+// the process waits for running ones.
 
 #ifndef PHASIC_NATIVE_XLA_RUNNING_CALL_H_
 #define PHASIC_NATIVE_XLA_RUNNING_CALL_H_
@@ -13,8 +15,8 @@
 
 namespace phasic {
 
-// One call, as long as it lives. Made first and asked then, so that no call
-// slips through.
+// One call during its lifetime. It is counted first and tested for exit
+// afterwards, so that none escapes the count.
 class RunningCall {
  public:
   RunningCall() {
@@ -28,16 +30,16 @@ class RunningCall {
   RunningCall(const RunningCall&) = delete;
   RunningCall& operator=(const RunningCall&) = delete;
 
-  // Of the calls that run, a forked process has those of one thread alone.
+  // After a fork only the forking thread's calls run in the child.
   static void CountInForks() {
     pthread_atfork(nullptr, nullptr, [] { num_running_ = num_running_here_; });
   }
 
-  // Lets no call begin any more.
+  // Refuses new calls from now on.
   static void Stop() { is_exiting_ = true; }
   static bool IsExiting() { return is_exiting_; }
 
-  // How many calls there are in other threads than this one.
+  // Returns the number of running calls in other threads.
   static int64_t NumElsewhere() { return num_running_ - num_running_here_; }
 
  private:

@@ -1,4 +1,4 @@
-// All XLA FFI handlers, by the names that JAX knows them by.
+// All XLA FFI handlers, by their names in JAX.
 
 #ifndef PHASIC_NATIVE_XLA_TARGETS_H_
 #define PHASIC_NATIVE_XLA_TARGETS_H_
