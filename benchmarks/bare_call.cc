@@ -1,5 +1,5 @@
-// An XLA call that does nothing but pass its last operand on: what any call
-// costs.
+// An XLA call that only returns its last operand, to measure the overhead of
+// calls.
 
 #include <cstring>
 

@@ -1,4 +1,4 @@
-// The least that a native op made with PHASIC_OP can do: hand its array on.
+// The smallest native op made with PHASIC_OP, which returns its array.
 
 #include <algorithm>
 #include <cstdint>

@@ -1,10 +1,10 @@
-// The method that phasic is measured against: every time point runs its own
+// The baseline method of the benchmarks: every time point runs its own
 // uniformization, and gradients are central differences in the parameters.
 //
-// Written with care, so that the comparison is about the method: compressed
-// rows of the transposed chain, so that a step gathers and never scatters;
-// Poisson weights by recursion from the mode; no work that could be shared
-// within one evaluation is repeated; no allocation within a time point.
+// It is optimized, so that the comparison is about the method: rows of the
+// transposed chain are compressed, so that a step gathers and never scatters;
+// Poisson weights are computed by recursion from the mode; work is shared
+// within an evaluation wherever possible; a time point allocates no memory.
 
 #include <algorithm>
 #include <cmath>
@@ -21,11 +21,11 @@
 
 namespace {
 
-// What is left out of the Poisson sum.
+// The truncation error of the Poisson sum.
 constexpr double kTail = 1e-16;
 
-// A model whose rates are linear in d parameters. Edge e leads from
-// sources[e] to the phase whose row contains e.
+// A model whose rates are linear in d parameters. Edge e leads from sources[e]
+// to the phase whose row contains e.
 struct Model {
   int64_t num_phases;
   int64_t num_parameters;
@@ -70,8 +70,8 @@ void Uniformize(const Model& model, const double* theta, Chain* chain) {
   for (double& x : chain->stay) x = 1.0 - x / chain->q;
 }
 
-// The first weights[k] that matter up to the last, normalized by the mode's.
-// Returns the number of the last one.
+// Computes the weights[k] from the first to the last that is not negligible,
+// relative to the weight at the mode. Returns the index of the last one.
 int64_t PoissonWeights(double x, std::vector<double>* weights) {
   const int64_t mode = static_cast<int64_t>(x);
   weights->assign(mode + 1, 0.0);
@@ -131,7 +131,7 @@ void LogDensity(const Model& model, const double* theta, const double* times,
 
 #define PHASIC_EXPORT extern "C" __attribute__((visibility("default")))
 
-// log f at all times: result [n].
+// Computes log f at all times: result [n].
 PHASIC_EXPORT void per_time_log_density(
     int64_t num_phases, int64_t num_parameters, const int64_t* offsets,
     const int32_t* sources, const double* coefficients, const double* exits,
@@ -142,7 +142,7 @@ PHASIC_EXPORT void per_time_log_density(
   LogDensity(model, theta, times, num_times, result);
 }
 
-// sum_i log f(t_i) into result[0], and its central differences with step
+// Writes sum_i log f(t_i) into result[0], and its central differences with step
 // `epsilon` into result[1 ... d]: 2 d + 1 evaluations.
 PHASIC_EXPORT void per_time_value_and_gradient(
     int64_t num_phases, int64_t num_parameters, const int64_t* offsets,

@@ -1,6 +1,6 @@
-// What one core can do at most: fused multiply-adds, and loads from the cache
-// that a buffer of some size fits into. With vectors of the machine's width,
-// chosen at run time.
+// Measures the peak performance of one core: fused multiply-adds, and loads
+// from the cache level that holds a buffer of some size. Vectors have the
+// machine's width, which is chosen at run time.
 
 #include <cstdint>
 
@@ -9,7 +9,7 @@ namespace {
 // Independent sums: enough to hide the latency of two units of depth five.
 constexpr int kSums = 12;
 
-// A macro, because target attributes do not reach into templates.
+// A macro, because target attributes do not apply inside templates.
 #define ROOFS(NAME, TARGET, WIDTH)                                           \
   TARGET double NAME##Fma(int64_t rounds) {                                  \
     typedef double Vector __attribute__((vector_size(8 * WIDTH)));           \
@@ -57,7 +57,7 @@ ROOFS(V4, __attribute__((target("avx512f"))), 8)
 
 #define ROOF_EXPORT extern "C" __attribute__((visibility("default")))
 
-// Doubles in the widest vector of this processor.
+// Returns the number of doubles in the widest vector of this processor.
 ROOF_EXPORT int32_t roof_width() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f")) return 8;
@@ -66,7 +66,7 @@ ROOF_EXPORT int32_t roof_width() {
   return 2;
 }
 
-// Multiply-adds of one lane in a round of roof_fma.
+// Returns the number of scalar multiply-adds in a round of roof_fma.
 ROOF_EXPORT int32_t roof_fma_per_round() { return kSums * roof_width(); }
 
 ROOF_EXPORT double roof_fma(int64_t rounds) {

@@ -25,7 +25,8 @@ void Scale(phasic::Call& call) {
   });
 }
 
-// The k-th derivative of x^3 w along k directions in both, for k = 0, 1, 2.
+// Computes the k-th derivative of x^3 w along k directions in both arguments,
+// for k = 0, 1, 2.
 template <int k>
 void Cube(phasic::Call& call) {
   call.ForType([&](auto zero) {
@@ -87,7 +88,8 @@ void CubeAdjoint(phasic::Call& call) {
 
 using Complex = std::complex<double>;
 
-// The k-th derivative of z^2 w along k directions in both, for k = 0, 1, 2.
+// Computes the k-th derivative of z^2 w along k directions in both arguments,
+// for k = 0, 1, 2.
 template <int k>
 void Complexes(phasic::Call& call) {
   const auto z = call.Input<Complex>(0);
@@ -112,7 +114,7 @@ void Complexes(phasic::Call& call) {
   });
 }
 
-// (D^k f[v_1, ..., v_{k-1}, .])^T c for k = 1, 2: nothing is conjugated.
+// (D^k f[v_1, ..., v_{k-1}, .])^T c for k = 1, 2, without conjugation.
 template <int k>
 void ComplexesAdjoint(phasic::Call& call) {
   const auto z = call.Input<Complex>(0);
@@ -136,7 +138,8 @@ void ComplexesAdjoint(phasic::Call& call) {
   });
 }
 
-// Entries of x at indices: integers, and a dimension of the outputs' own.
+// Takes entries of x at integer indices; the outputs have a dimension of their
+// own.
 void Gather(phasic::Call& call) {
   call.ForType([&](auto zero) {
     using T = decltype(zero);
@@ -161,7 +164,7 @@ void Gather(phasic::Call& call) {
   });
 }
 
-// Its options.
+// Returns its options.
 void Options(phasic::Call& call) {
   const auto number = call.Output<double>(0);
   const auto integer = call.Output<int64_t>(1);
@@ -197,7 +200,7 @@ void ThrowsNumber(phasic::Call& call) {
 
 void Forgets(phasic::Call& call) { (void)call.Output<double>(0); }
 
-// Writes all entries but the last, or one too many, or to its input.
+// Writes all entries but the last, one too many, or its input.
 template <int kind>
 void WritesWrong(phasic::Call& call) {
   const auto x = call.Input<double>(0);

@@ -1,5 +1,6 @@
-// Kepler's equation: E - e sin E = M, where M is the mean anomaly, e < 1 the
-// eccentricity, and E the eccentric anomaly. For the processor and for CUDA.
+// Solves Kepler's equation E - e sin E = M for the eccentric anomaly E, where M
+// is the mean anomaly and e < 1 the eccentricity. For the processor and for
+// CUDA.
 
 #ifndef KEPLER_H_
 #define KEPLER_H_
@@ -18,7 +19,7 @@ constexpr double kPi = 3.14159265358979323846;
 constexpr double kRounding = 0x1p-52;
 constexpr double kLastChange = 1e-6;
 
-// E - sin E. The series is for where the difference would lose digits.
+// Computes E - sin E, by its series if the difference would cancel digits.
 KEPLER_HOST_DEVICE inline double MinusSine(double x, double sin_x) {
   if (std::fabs(x) > 0.5) return x - sin_x;
   const double square = x * x;
@@ -47,30 +48,30 @@ KEPLER_HOST_DEVICE inline double FirstGuess(double mean, double e) {
   return (2 * r * w / divisor + mean) / d;
 }
 
-// The solution for a mean anomaly in [0, pi], or NaN.
+// Returns the solution for a mean anomaly in [0, pi], or NaN.
 KEPLER_HOST_DEVICE inline double Solve(double mean, double e) {
   if (mean == 0) return 0;
   double x = FirstGuess(mean, e);
   for (int step = 0; step < 16; ++step) {
-    // x - e sin x - M and its slope; nothing is lost where e is near 1.
+    // x - e sin x - M and its slope, without cancellation for e near 1.
     const double half_sine = std::sin(x / 2);
     const double sine = 2 * half_sine * std::cos(x / 2);
     const double f = (1 - e) * x + e * MinusSine(x, sine) - mean;
     const double slope = (1 - e) + 2 * e * half_sine * half_sine;
     const double newton = f / slope;
-    // Halley's step, or Newton's where the correction is not small.
+    // A step of Halley, or of Newton unless the correction is small.
     double divisor = 1 - newton * e * sine / (2 * slope);
     if (!(divisor > 0.5)) divisor = 1;
     const double next = std::fmin(std::fmax(x - newton / divisor, 0.0), kPi);
     const double change = std::fabs(next - x);
     x = next;
-    // Each step triples the digits: what comes next would be below rounding.
+    // Each step triples the digits: the next one would be below rounding.
     if (change <= kLastChange * x || std::fabs(f) <= kRounding * mean) return x;
   }
   return std::nan("");
 }
 
-// sin E and cos E; NaN where e < 0, e >= 1, or an argument is not finite.
+// Computes sin E and cos E; NaN if e < 0, e >= 1, or an argument is not finite.
 template <class T>
 KEPLER_HOST_DEVICE inline void SineAndCosine(T mean_anomaly, T eccentricity,
                                              T* sin_E, T* cos_E) {

@@ -1,4 +1,4 @@
-// One C++ function over plain arrays as an op of JAX, TensorFlow and NumPy.
+// Makes one C++ function over plain arrays an op of JAX, TensorFlow and NumPy.
 //
 //   void Scale(phasic::Call& call) {
 //     call.ForType([&](auto zero) {
@@ -16,14 +16,15 @@
 //
 // Compile it twice, as shared libraries, with this folder among the includes:
 //
-//   -DPHASIC_WITH_XLA  with jax.ffi.include_dir(): for JAX and NumPy
-//   -DPHASIC_WITH_TENSORFLOW  with tensorflow.sysconfig.get_include(), linked
-//   to
+//   -DPHASIC_WITH_XLA
+//     with jax.ffi.include_dir(): for JAX and NumPy
+//   -DPHASIC_WITH_TENSORFLOW
+//     with tensorflow.sysconfig.get_include(), linked to
 //     libtensorflow_framework: for TensorFlow
 //
 // Without either, the library is for NumPy alone. `phasic.binding.bind_native`
-// makes functions of them. The declaration is explained in declaration.h.
-// Errors are exceptions: they become the framework's, and name the op.
+// makes functions of them. See declaration.h for the declaration. Errors are
+// exceptions: they become the framework's, and name the op.
 
 #ifndef PHASIC_OP_H_
 #define PHASIC_OP_H_
@@ -47,8 +48,8 @@
 #define PHASIC_INTERNAL_TENSORFLOW_XLA(name)
 #endif
 
-// Makes an op called `name` of `function`, void(phasic::Call&). Put it at the
-// end of a file, outside of all namespaces.
+// Defines an op called `name` with `function`, void(phasic::Call&). Put it at
+// the end of a file, outside of all namespaces.
 #define PHASIC_OP(name, function, declaration)                                 \
   namespace phasic_op_##name {                                                 \
     static const phasic::Declaration& GetDeclaration() {                       \

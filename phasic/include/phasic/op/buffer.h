@@ -1,4 +1,4 @@
-// Arrays as they cross the border of a library: plain data.
+// Arrays at the interface of a library: plain data.
 
 #ifndef PHASIC_OP_BUFFER_H_
 #define PHASIC_OP_BUFFER_H_
@@ -14,7 +14,7 @@
 
 namespace phasic {
 
-// The numbers are part of the border: Python has them too.
+// The numbers are part of the interface: Python has them, too.
 enum class Type : int32_t {
   kNone = 0,
   kBool = 1,
@@ -45,7 +45,8 @@ inline const char* TypeName(Type type) {
   return kTypeNames[index >= 0 && index < kNumTypes ? index : 0];
 }
 
-// The Type of a C++ type. Half precision is uint16_t's bits: no C++17 type.
+// The Type of a C++ type. Half precision is represented by the bits in a
+// uint16_t, as C++17 has no type for it.
 template <class T>
 inline constexpr Type kTypeOf = Type::kNone;
 template <>
@@ -75,7 +76,7 @@ inline constexpr Type kTypeOf<std::complex<float>> = Type::kComplex64;
 template <>
 inline constexpr Type kTypeOf<std::complex<double>> = Type::kComplex128;
 
-// A dense array in row-major order. The layout is part of the border.
+// A dense array in row-major order. The layout is part of the interface.
 struct Buffer {
   void* data;
   const int64_t* dims;
@@ -83,13 +84,13 @@ struct Buffer {
   Type type;
 };
 
-inline constexpr int kMaxOperands = 24;  // of the inputs, and of the outputs
+inline constexpr int kMaxOperands = 24;  // inputs, and also outputs
 inline constexpr int kMaxBatchRank = 8;
 inline constexpr int kMaxDims = 24;  // names of dimensions in a declaration
 
-// Where examples lie in the inputs, for loops of one's own and for GPUs. Sizes
-// are those of the common batch; strides count elements, 0 where an input is
-// broadcast.
+// The positions of examples in the inputs, for loops other than ForEach and for
+// GPUs. Sizes are those of the common batch; strides count elements, 0 if an
+// input is broadcast.
 struct Layout {
   int32_t rank;
   int32_t num_inputs;
@@ -97,7 +98,8 @@ struct Layout {
   int64_t sizes[kMaxBatchRank];
   int64_t strides[kMaxOperands][kMaxBatchRank];
 
-  // The offset of an input's example. Those of outputs lie one after the other.
+  // Returns the offset of an example in an input. Examples of outputs are
+  // contiguous.
   PHASIC_HOST_DEVICE int64_t InputOffset(int input, int64_t example) const {
     int64_t offset = 0;
     for (int axis = rank - 1; axis >= 0; --axis) {

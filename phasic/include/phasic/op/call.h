@@ -18,17 +18,17 @@
 
 namespace phasic {
 
-// One example of a batch, to be handed to the arrays of a call.
+// One example of a batch: an index for the arrays of a call.
 struct Example {
   int64_t index;
-  int64_t offsets[kMaxOperands];  // of the inputs that there are
+  int64_t offsets[kMaxOperands];  // of the inputs
 };
 
 template <class T>
 class InputArray {
  public:
   InputArray(const T* data, int position) : data_(data), position_(position) {}
-  // The example's values, one after the other.
+  // Returns the example's values, which are contiguous.
   const T* operator()(const Example& at) const {
     return data_ + at.offsets[position_];
   }
@@ -43,7 +43,7 @@ template <class T>
 class OutputArray {
  public:
   OutputArray(T* data, int64_t size) : data_(data), size_(size) {}
-  // Where the example's values belong.
+  // Returns where to write the example's values.
   T* operator()(const Example& at) const { return data_ + at.index * size_; }
   T* data() const { return data_; }
 
@@ -52,7 +52,7 @@ class OutputArray {
   int64_t size_;  // of one example
 };
 
-// What an op's function gets. It throws to report an error.
+// The argument of an op's function. It throws to report errors.
 class Call {
  public:
   Call(const Declaration& declaration, const Buffer* inputs, int num_inputs,
@@ -75,7 +75,7 @@ class Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  // The floating type of the operands that are declared without one.
+  // The floating type of the operands that are declared without a type.
   Type type() const { return type_; }
 
   // Calls `f` with a zero of the type T: f(float()) or f(double()).
@@ -97,8 +97,8 @@ class Call {
                                 Rule());
   }
 
-  // An input. Throws where it has another type. Half precision is taken as
-  // uint16_t.
+  // Returns an input. Throws if it has another type. Half precision is accessed
+  // as uint16_t.
   template <class T>
   InputArray<T> Input(int position) const {
     if (!IsOf<T>(position, inputs_, num_inputs_)) {
@@ -107,7 +107,7 @@ class Call {
     return {static_cast<const T*>(inputs_[position].data), position};
   }
 
-  // An output, which has to be written. Throws where it has another type.
+  // Returns an output, which must be written. Throws if it has another type.
   template <class T>
   OutputArray<T> Output(int position) {
     if (!IsOf<T>(position, outputs_, num_outputs_)) {
@@ -122,8 +122,8 @@ class Call {
     return {static_cast<T*>(outputs_[position].data), size};
   }
 
-  // Calls `f(example)` for each example of the batch; for none where no output
-  // has an entry.
+  // Calls `f(example)` for each example of the batch, unless all outputs are
+  // empty.
   template <class F>
   void ForEach(const F& f) const {
     Example at;
@@ -152,8 +152,8 @@ class Call {
 
   const Layout& layout() const { return layout_; }
 
-  // An option of the call; `otherwise` where it is not given. Throws where it
-  // is given and is no such number, and where it is not declared.
+  // Returns an option of the call; `otherwise` if it is not given. Throws if it
+  // is not such a number, or not declared.
   double Option(std::string_view name, double otherwise) const {
     return NumericOption(name, otherwise, "a number");
   }
@@ -165,12 +165,12 @@ class Call {
     return text.has_value() ? std::string(*text) : otherwise;
   }
 
-  // Throws where a condition does not hold that the declaration cannot state.
+  // Throws unless a condition holds that the declaration cannot express.
   void Require(bool condition, const char* rule) const {
     if (!condition) throw std::invalid_argument(std::string(rule) + Rule());
   }
 
-  // Throws where an output was not asked for, and so not written.
+  // Throws if Output was not called for some output, which is then not written.
   void CheckWritten() const {
     if (written_ == (1U << static_cast<unsigned>(num_outputs_)) - 1U) return;
     unsigned missing = 0;
@@ -200,7 +200,8 @@ class Call {
     return std::nullopt;
   }
 
-  // std::from_chars: it reads the same in every locale, and tells what it read.
+  // Uses std::from_chars, which does not depend on the locale and reports what
+  // it read.
   template <class T>
   T NumericOption(std::string_view name, T otherwise, const char* kind) const {
     const std::optional<std::string_view> text = FindOption(name);
@@ -232,7 +233,8 @@ class Call {
     return text + "]";
   }
 
-  // Texts of errors are made apart: the checks of every call stay short.
+  // Error messages are made in separate functions, so that the checks in every
+  // call stay short.
   [[noreturn, gnu::noinline]] void RefuseCount(const char* what,
                                                int found) const {
     throw std::invalid_argument("there are " + std::to_string(found) + " " +
@@ -264,7 +266,7 @@ class Call {
                std::to_string(number) + unit);
   }
 
-  // Whether there is such an array, of this very type.
+  // Whether there is such an array, with exactly this type.
   template <class T>
   static bool IsOf(int position, const Buffer* buffers, int count) {
     return position >= 0 && position < count &&
@@ -288,8 +290,8 @@ class Call {
     }
   }
 
-  // Checks the type, and reads or checks the dimensions of one example. Part of
-  // its callers: a call of its own costs what the checks do.
+  // Checks the type, and reads or checks the dimensions of one example.
+  // Inlined: a function call would cost as much as the checks.
   [[gnu::always_inline]] inline void CheckOperand(const char* what,
                                                   int position,
                                                   const Operand& operand,
@@ -398,10 +400,10 @@ class Call {
   int num_outputs_;
   std::string_view options_;
   Type type_ = Type::kNone;
-  Layout layout_;  // its parts are written as they are read
+  Layout layout_;  // its parts are set as they are read
   int64_t dims_[kMaxDims];
-  uint32_t known_ = 0;    // which of them, bit by bit
-  uint32_t written_ = 0;  // which outputs
+  uint32_t known_ = 0;    // bits of known dimensions
+  uint32_t written_ = 0;  // bits of written outputs
 };
 
 }  // namespace phasic

@@ -3,8 +3,9 @@
 //   void Launch(phasic::Call& call, cudaStream_t stream);
 //   PHASIC_CUDA_OP(name, Launch, "x() -> y()")
 //
-// Arrays of the call are the device's: hand `data()` and `call.layout()` to a
-// kernel, never read them on the host. The declaration is PHASIC_OP's.
+// Arrays of the call are in device memory: pass `data()` and `call.layout()` to
+// a kernel, and never read them on the host. The declaration is as for
+// PHASIC_OP.
 
 #ifndef PHASIC_OP_CUDA_H_
 #define PHASIC_OP_CUDA_H_
@@ -21,7 +22,7 @@
 
 namespace phasic {
 
-// Throws where a launch failed. Put it behind each.
+// Throws if a launch failed. Call it after each launch.
 inline void CheckLaunch() {
   const cudaError_t status = cudaGetLastError();
   if (status != cudaSuccess) {

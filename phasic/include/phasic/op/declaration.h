@@ -1,12 +1,12 @@
-// What an op says of itself: names, types and dimensions of its operands, and
-// names of its options, if it has any.
+// The declaration of an op: names, types and dimensions of its operands, and
+// names of its options, if any.
 //
 //   "indices: int32(n), weights(n), x(m) -> y(m), total(); tolerance, method"
 //
-// Dimensions of one name are equal. An operand without a type is of the type T,
-// float32 or float64, which is the same for all of them in a call. All inputs
-// may have further dimensions in front, those of a batch, which broadcast and
-// which all outputs have.
+// Dimensions with the same name are equal. An operand without a type has type
+// T, float32 or float64, which is the same for all of them in a call. All
+// inputs may have leading batch dimensions, which broadcast; all outputs have
+// the common ones.
 
 #ifndef PHASIC_OP_DECLARATION_H_
 #define PHASIC_OP_DECLARATION_H_
@@ -37,7 +37,7 @@ struct Declaration {
   std::vector<Operand> outputs;
   std::vector<std::string> dim_names;
   std::vector<std::string> options;
-  std::string problem;  // what is wrong with the text, "" if nothing
+  std::string problem;  // an error in the text, or ""
 };
 
 namespace internal {
@@ -166,7 +166,8 @@ class Parser {
 
 }  // namespace internal
 
-// Never throws: a problem is kept, and every call reports it.
+// Parses a declaration. Never throws: an error is stored, and every call
+// reports it.
 inline Declaration Parse(const char* name, const char* text) {
   Declaration result;
   result.name = name;

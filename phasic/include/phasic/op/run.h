@@ -15,7 +15,7 @@
 
 namespace phasic {
 
-// Calls `function(call)`. Returns what is wrong, "" where nothing is.
+// Calls `function(call)`. Returns an error message, or "" on success.
 template <class Function>
 std::string Run(const Declaration& declaration, const Function& function,
                 const Buffer* inputs, int num_inputs, const Buffer* outputs,
@@ -37,7 +37,7 @@ std::string Run(const Declaration& declaration, const Function& function,
   }
 }
 
-// The same for callers from C: the message is cut to fit. Returns 0 or 1.
+// The same for callers from C: the message is truncated to fit. Returns 0 or 1.
 template <class Function>
 int32_t RunPlain(const Declaration& declaration, const Function& function,
                  const Buffer* inputs, int32_t num_inputs,

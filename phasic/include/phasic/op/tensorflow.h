@@ -1,7 +1,7 @@
 // An op of TensorFlow, on its C API. Loading the library registers it.
 //
 // The op `name_of_it` is PhasicOpNameOfIt in graphs. Its inputs and outputs are
-// lists; Python knows how long they are and which shapes they have.
+// lists; Python knows their lengths and shapes.
 
 #ifndef PHASIC_OP_TENSORFLOW_H_
 #define PHASIC_OP_TENSORFLOW_H_
@@ -63,7 +63,8 @@ inline Type TypeOfTensorFlow(TF_DataType type) {
   }
 }
 
-// snake_case as CamelCase, apart from TensorFlow's own ops.
+// Converts snake_case to CamelCase, with a prefix that TensorFlow's own ops do
+// not have.
 inline std::string TensorFlowName(const std::string& name) {
   std::string result = "PhasicOp";
   bool upper = true;
@@ -121,8 +122,9 @@ inline void DeleteTensorFlowKernel(void* kernel) {
   delete static_cast<std::string*>(kernel);
 }
 
-// The shape of an output, from the inputs': the batch and its dimensions.
-// Those that no input has are in `sizes`, which has one for each name.
+// Returns the shape of an output, from those of the inputs: the batch and its
+// dimensions. Dimensions that no input has are in `sizes`, which has one for
+// each name.
 inline std::vector<int64_t> OutputDims(const Declaration& declaration,
                                        const std::vector<HeldTensor>& inputs,
                                        const HeldTensor& sizes, size_t output) {
@@ -152,7 +154,7 @@ inline std::vector<int64_t> OutputDims(const Declaration& declaration,
   return dims;
 }
 
-// Reads an input; false means that the failure is reported.
+// Reads an input; returns false after reporting a failure.
 inline bool ReadTensor(TF_OpKernelContext* context, TF_Status* status,
                        int index, HeldTensor* result) {
   TF_Tensor* tensor = nullptr;
@@ -169,8 +171,8 @@ inline bool ReadTensor(TF_OpKernelContext* context, TF_Status* status,
   return true;
 }
 
-// The bytes of a dense array, or -1 where they are no size: TensorFlow ends the
-// process when it is asked for those.
+// Returns the bytes of a dense array, or -1 if the size is invalid: TensorFlow
+// aborts the process if it must allocate such sizes.
 inline int64_t NumBytes(const std::vector<int64_t>& dims, size_t item) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   auto bytes = static_cast<int64_t>(item);
@@ -181,7 +183,7 @@ inline int64_t NumBytes(const std::vector<int64_t>& dims, size_t item) {
     if (dim == 0 || bytes < 0) continue;
     bytes = bytes > kMax / dim ? -1 : bytes * dim;
   }
-  // As in TensorFlow, where the other sizes of an empty array count, too.
+  // As in TensorFlow, the other sizes of an empty array must be valid, too.
   return is_empty && bytes >= 0 ? 0 : bytes;
 }
 
@@ -274,7 +276,7 @@ inline bool RegisterWithTensorFlow(const char* snake_name,
   const TensorFlowOwned<TF_Status> status(TF_NewStatus());
   TF_OpDefinitionBuilder* op = TF_NewOpDefinitionBuilder(name.c_str());
   TF_OpDefinitionBuilderAddAttr(op, "options: string");
-  TF_OpDefinitionBuilderAddAttr(op, "bound: string");  // Python's rules
+  TF_OpDefinitionBuilderAddAttr(op, "bound: string");  // rules of Python
   TF_OpDefinitionBuilderAddAttr(op, "Tin: list(type) >= 1");
   TF_OpDefinitionBuilderAddAttr(op, "Tout: list(type) >= 1");
   TF_OpDefinitionBuilderAddInput(op, "sizes: int64");
@@ -291,7 +293,8 @@ inline bool RegisterWithTensorFlow(const char* snake_name,
   }
   const bool registered = TF_GetCode(status.get()) == TF_OK;
   if (!registered) {
-    // Nobody can be told at load time; Python then finds the op missing.
+    // No caller could receive an error at load time; Python then reports that
+    // the op is missing.
     std::fprintf(stderr, "op %s: TensorFlow refused it: %s\n", snake_name,
                  TF_Message(status.get()));
   }

@@ -1,4 +1,4 @@
-// The same handler for TensorFlow's own XLA: what `jit_compile=True` calls.
+// The same handler for TensorFlow's own XLA, which `jit_compile=True` uses.
 
 #ifndef PHASIC_OP_TENSORFLOW_XLA_H_
 #define PHASIC_OP_TENSORFLOW_XLA_H_
@@ -9,8 +9,8 @@
 
 namespace phasic {
 
-// Registers a handler of `platform` with the XLA whose interface `api` is.
-// Returns 0, or 1 where XLA refused it.
+// Registers a handler for `platform` with the XLA that has the interface `api`.
+// Returns 0, or 1 if XLA refused it.
 inline int32_t RegisterWithXla(const XLA_FFI_Api* api, const char* name,
                                const char* platform, XLA_FFI_Handler* handler) {
   XLA_FFI_Error* error =
@@ -26,7 +26,7 @@ inline int32_t RegisterWithXla(const XLA_FFI_Api* api, const char* name,
 
 }  // namespace phasic
 
-// Part of PHASIC_OP. Python brings the interface of TensorFlow's XLA.
+// Part of PHASIC_OP. Python passes the interface of TensorFlow's XLA.
 #define PHASIC_INTERNAL_TENSORFLOW_XLA(name)                             \
   extern "C" __attribute__((visibility("default"))) int32_t              \
   phasic_op_##name##_register(const void* api) {                         \

@@ -53,8 +53,8 @@ inline Type TypeOfXla(xla::ffi::DataType type) {
   }
 }
 
-// XLA's arrays as they lie in the call: the typed readers of its header cost
-// more than the checks of a declaration.
+// Returns the buffer of one of XLA's arrays: the typed readers in XLA's header
+// cost more than the checks of a declaration.
 inline Buffer BufferOfXla(const void* array) {
   const auto* const buffer = static_cast<const XLA_FFI_Buffer*>(array);
   return {buffer->data, buffer->dims, static_cast<int32_t>(buffer->rank),
@@ -81,7 +81,7 @@ class XlaOutputs : public xla::ffi::RemainingRets {
   Buffer Get(size_t i) const { return BufferOfXla(rets()->rets[offset() + i]); }
 };
 
-// Writes the buffers of XLA's arrays. Returns whether each of them is one.
+// Writes the buffers of XLA's arrays. Returns whether each of them is a buffer.
 template <class Arrays>
 bool ReadXla(const Arrays& arrays, Buffer* buffers) {
   for (size_t i = 0; i < arrays.size(); ++i) {
