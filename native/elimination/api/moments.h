@@ -1,17 +1,17 @@
 // Mean and variance of the time until absorption, and their gradients.
 //
-// With w the weights, alpha the initial masses, y = U^T alpha, x = U 1 and d
-// its differences along edges (elimination.h):
+// With weights w, initial masses alpha, y = U^T alpha, x = U 1 and the
+// differences d of x along edges (elimination.h):
 //
 //   E X = sum_i y_i,
 //   Var X = sum_e w_e y_i d_e^2 + sum_i alpha_i (x_i - E X)^2 + left (E X)^2,
 //
-// where e leads from i and `left` is 1 - sum_i alpha_i. In discrete time a step
-// changes what is expected by 1 - d_e, a step in the same phase by 1. Sums are
-// right wherever they can be represented.
+// where i is the source of e, and `left` is 1 - sum_i alpha_i. In discrete time
+// a step along e contributes (1 - d_e)^2 instead of d_e^2, and a step in the
+// same phase contributes 1. Results are accurate whenever they are in range.
 //
 // Phases from which absorption cannot be reached (traps) make moments infinite,
-// and gradients NaN, where alpha can reach them; where it cannot they count as
+// and gradients NaN, if they can be reached from alpha; otherwise they count as
 // absorption.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_API_MOMENTS_H_
@@ -24,34 +24,36 @@
 namespace phasic {
 
 // Row-major arrays with the same number of batch dimensions, each of size 1
-// (broadcast) or of the common size; all but the indices of one floating type.
+// (broadcast) or of the common size; all but the indices have one floating
+// type.
 struct MomentsCall {
   Input indices;  // [batch..., 2, m], int32: sources, then targets
   Input weights;  // [batch..., m], finite and >= 0
   Input initial;  // alpha, [batch..., p], finite and >= 0
-  Input atom;     // mass at zero, [batch..., 1], or [batch..., 0]: what is left
-  // Of discrete time, probabilities of staying for a step, [batch..., p], or
-  // [batch..., 0]: what the weights leave, which is not below zero then.
+  Input atom;     // mass at zero, [batch..., 1], or [batch..., 0]: 1 -
+                  // sum(alpha)
+  // In discrete time the probabilities of staying for a step, [batch..., p], or
+  // [batch..., 0]: one minus the weights, which must then not be negative.
   Input stay;
   Precision precision = Precision::kFloat64;
   bool is_discrete = false;
   bool wants_variance = false;
-  bool wants_root = false;  // of the variance
+  bool wants_root = false;  // standard deviation instead of variance
   bool wants_gradients = false;
-  // Sums within 4 p epsilon of zero are zero.
+  // Sums within 4 p epsilon of zero are treated as zero.
   double epsilon = 0.0;
 };
 
-// A moment, its gradient in the weights and that in the initial masses; in
-// discrete time what leaves a phase changes the probability of staying.
+// A moment and its gradients in the weights and in the initial masses; in
+// discrete time a weight also changes the probability of staying.
 struct MomentResults {
   Output value;       // [full batch...]
   Output of_weights;  // [full batch..., m], only with wants_gradients
-  Output of_initial;  // [full batch..., p], the same
+  Output of_initial;  // [full batch..., p], only with wants_gradients
 };
 
 // Writes the mean and, only with wants_variance, the variance or its root.
-// Values that break a rule make all results of a model NaN.
+// Invalid values make all results of a model NaN.
 //
 // Returns nullptr or a message, as Eliminate does.
 const char* ComputeMoments(const MomentsCall& call, const MomentResults& mean,
