@@ -28,18 +28,18 @@ class BatchLayout {
                        [](int64_t stride) { return stride == 0; });
   }
 
-  // Where a model's part of an operand begins.
+  // Returns the offset of a model's part of an operand.
   int64_t Offset(int operand, int64_t model) const;
 
  protected:
-  // Functions that check return nullptr or a message.
+  // The checks return nullptr or a message.
 
-  // Begins with an array of the call, and its dimensions beside the batch's.
+  // Starts from an array of the call and the rank of its event.
   const char* Begin(const char* name, const Shape& shape, int32_t event_rank);
-  // Takes an operand's batch dimensions into those of the call.
+  // Broadcasts an operand's batch dimensions with those of the call.
   const char* Merge(int operand, const char* name, const Shape& shape,
                     int32_t event_rank);
-  // Ends with so many numbers of results for each model.
+  // Completes the layout, given the number of results for each model.
   const char* End(double results);
   // Whether these are the full batch dimensions and the event's.
   bool Fits(const Shape& shape, std::initializer_list<int64_t> event) const;

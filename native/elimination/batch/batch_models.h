@@ -100,7 +100,7 @@ Models<F> MakeModels(Pattern pattern, int64_t batch, int64_t columns,
     }
     add(0, p);
   } else if (pattern == Pattern::kComponents) {
-    // Cycles of four, one after the other, with edges on to later ones.
+    // Cycles of four phases, with edges to the next cycle.
     for (int64_t i = 0; i < p; ++i) {
       add(i, i / 4 * 4 + (i + 1) % 4);
       add(i, std::min(p, i / 4 * 4 + 4 + pick(8)));

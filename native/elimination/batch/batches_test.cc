@@ -1,4 +1,4 @@
-// Models of a batch: each as by itself, bit by bit.
+// Tests that models of a batch have the same bits as in calls of their own.
 
 #include <gtest/gtest.h>
 
@@ -56,7 +56,7 @@ TEST(BatchesTest, BitsDoNotDependOnTheBatch) {
   }
 }
 
-// What one model has wrong is none of the others' business.
+// An invalid model does not affect the others.
 TEST(BatchesTest, BadModelsAreApart) {
   for (const Pattern pattern : kPatterns) {
     for (const double bad : {-1.0, std::nan(""), kInfinity}) {
@@ -73,7 +73,7 @@ TEST(BatchesTest, BadModelsAreApart) {
   }
 }
 
-// The sum of such weights is no double.
+// The sum of such weights overflows.
 TEST(BatchesTest, HugeModelsAreApart) {
   for (const Pattern pattern : kPatterns) {
     Models<double> models = MakeModels<double>(pattern, 16, 1, true, 7);
@@ -103,7 +103,7 @@ TEST(BatchesTest, TrapsAreApart) {
   }
 }
 
-// Dense elimination of the phases from the last to the first.
+// Eliminates dense matrices, from the last phase to the first.
 
 }  // namespace
 }  // namespace phasic

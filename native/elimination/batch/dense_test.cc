@@ -1,5 +1,4 @@
-// Solutions and differences beside those of dense elimination in a wider
-// format.
+// Compares solutions and differences with dense elimination in a wider format.
 
 #include <gtest/gtest.h>
 
@@ -124,7 +123,7 @@ TEST(BatchesTest, AgreesWithDenseEliminationInAWiderFormat) {
 }
 
 // A cycle that is left once in 1e12 rounds: solutions agree to twelve digits,
-// their differences are known to all.
+// but their differences are accurate to all digits.
 TEST(BatchesTest, DifferencesKeepTheirDigits) {
   Models<double> models;
   const int64_t p = 24;
@@ -147,7 +146,7 @@ TEST(BatchesTest, DifferencesKeepTheirDigits) {
   const Results<double> found =
       Apply(Direction::kSolve, models, 0, models.batch);
   for (int64_t n = 0; n < models.batch; ++n) {
-    // Each phase but the first is left for the next after its mean time.
+    // Each phase but the first is left for the next one after its mean time.
     for (int64_t i = 1; i < p; ++i) {
       const double time = 1.0 / models.weights[n * (p + 1) + i];
       EXPECT_NEAR(found.per_edge[n * (p + 1) + i], time, 1e-13 * time);
@@ -155,7 +154,7 @@ TEST(BatchesTest, DifferencesKeepTheirDigits) {
   }
 }
 
-// Cycles one after the other, of which the last is hardly ever left.
+// Cycles in series, of which the last one is hardly ever left.
 TEST(BatchesTest, DifferencesBeforeASlowComponent) {
   Models<double> models;
   models.num_phases = 6;
@@ -170,8 +169,8 @@ TEST(BatchesTest, DifferencesBeforeASlowComponent) {
   const Results<double> found =
       Apply(Direction::kSolve, models, 0, models.batch);
   for (int64_t n = 0; n < models.batch; ++n) {
-    // Half of the visits to a cycle's first phase, of half a unit each, go on
-    // to its second, of one unit.
+    // Half of the visits to a cycle's first phase, of half a unit each,
+    // continue to its second phase, of one unit.
     const double expected[] = {-1.0, 1.0, 2.0, -1.0, 1.0, 2.0, -1.0, 1.0, 2e20};
     for (int64_t e = 0; e < 9; ++e) {
       EXPECT_NEAR(found.per_edge[n * 9 + e], expected[e],

@@ -102,7 +102,7 @@ class Systems {
     return task;
   }
 
-  // Puts a model in a lane.
+  // Sets the arrays of a model in a lane.
   void Place(int64_t model, int lane, Weights* weights, Task* task) const {
     const auto at = [&](const Input& input, SystemLayout::Operand operand) {
       return static_cast<const F*>(input.data) + layout_.Offset(operand, model);
@@ -122,7 +122,7 @@ class Systems {
   }
 
   const Solver& solver_;
-  const Solver& wide_solver_;  // for numbers that leave the range of doubles
+  const Solver& wide_solver_;  // for numbers outside of the range of doubles
   const Direction direction_;
   const LinearSystem& system_;
   const SystemLayout& layout_;

@@ -1,4 +1,5 @@
-// The models of a call: alone, or side by side in lanes, on all threads.
+// Runs the models of a call: one by one, or several at once in lanes, on all
+// threads.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_BATCH_MODEL_RUNS_H_
 #define PHASIC_NATIVE_ELIMINATION_BATCH_MODEL_RUNS_H_
@@ -15,7 +16,7 @@
 
 namespace phasic {
 
-// Of these edges, made or found among the last ones; or nullptr and a message.
+// Returns the topology of these edges, cached or new; or nullptr and a message.
 std::shared_ptr<const Topology> FindTopology(int64_t num_phases,
                                              int64_t num_edges,
                                              const int32_t* indices,
@@ -23,10 +24,10 @@ std::shared_ptr<const Topology> FindTopology(int64_t num_phases,
 
 // Computes all models of a call; returns nullptr or a message. A `Work` has
 //
-//   int64_t Numbers(topology): that a model takes while it is computed;
+//   int64_t Numbers(topology): the memory for a model, in numbers;
 //   void Alone(model, topology);
-//   uint32_t SideBySide(first, last, topology): models of which at most kLanes
-//     are in [first, last); returns bits of those that it has left out.
+//   uint32_t SideBySide(first, last, topology): computes at most kLanes models
+//     in [first, last); returns bits of those that must be computed alone.
 template <class Work>
 class ModelRuns {
  public:
@@ -80,12 +81,13 @@ class ModelRuns {
 
  private:
   static constexpr double kOperationsWorthThreads = 4e4;
-  // Fewer models are solved one by one: side by side they would take as long as
-  // all lanes.
+  // Fewer models are solved one by one: in lanes they would take as long as a
+  // full set of lanes.
   static constexpr int64_t kMinLanes = 3;
-  // Numbers of a model; larger ones side by side would not stay in the cache.
+  // Models with more numbers are solved one by one: in lanes they would not fit
+  // into the cache.
   static constexpr int64_t kMaxSideBySide = int64_t{1} << 18;
-  // What all threads may take together; larger models are solved one at a time.
+  // The memory of all threads together; larger models are solved one at a time.
   static constexpr int64_t kMaxThreadBytes = int64_t{1} << 31;
 
   std::shared_ptr<const Topology> TopologyOf(int64_t model,

@@ -1,4 +1,4 @@
-// The shapes of a linear system's call, once they have been checked.
+// The shapes of a linear system's call, after checks.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_BATCH_SYSTEM_LAYOUT_H_
 #define PHASIC_NATIVE_ELIMINATION_BATCH_SYSTEM_LAYOUT_H_
