@@ -19,8 +19,8 @@ class Buffer {
     int64_t count;
   };
 
-  // Makes room for all parts at once, each aligned. Their contents are lost,
-  // and not set. Throws std::bad_alloc.
+  // Allocates all parts at once, each aligned and uninitialized; old contents
+  // are lost. Throws std::bad_alloc.
   void Divide(std::initializer_list<Part> parts) {
     size_t total = 0;
     for (const Part& part : parts) total += Padded(part.count);

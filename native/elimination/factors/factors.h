@@ -1,5 +1,5 @@
-// The recorded elimination of one model, or of several side by side, and the
-// memory that making and using it takes.
+// The recorded elimination of one model or of several in lanes, and the scratch
+// memory for elimination and solution.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_FACTORS_FACTORS_H_
 #define PHASIC_NATIVE_ELIMINATION_FACTORS_FACTORS_H_
@@ -15,38 +15,38 @@
 
 namespace phasic {
 
-// Of `count` models as they came, [m] each; arrays of one type.
+// The weights of `count` models, [m] each; all arrays have one type.
 struct Weights {
   const void* arrays[kLanes];
-  int count;  // lanes beyond it repeat one of them
+  int count;  // lanes beyond it repeat a model
   size_t number_size;
 };
 
 struct Factors {
-  std::shared_ptr<const Topology> topology;  // where they are kept
-  std::vector<char> weights;                 // the same
+  std::shared_ptr<const Topology> topology;  // set for cached factors
+  std::vector<char> weights;                 // a copy, for cached factors
   int lanes = 0;           // 1 or kLanes, or kWideSize for a wide model
   size_t number_size = 0;  // of the weights
   Buffer memory;
   FactorArrays arrays = {};
   Findings findings = {};   // of one model
-  uint32_t apart = 0;       // of several: see Solver
-  bool left_range = false;  // of doubles: see FloatEnvironment
+  uint32_t apart = 0;       // of several models: see Solver
+  bool left_range = false;  // the range of doubles: see FloatEnvironment
 
   size_t bytes() const {
     return sizeof(*this) + weights.size() + memory.bytes();
   }
 };
 
-// Those of one model, of kLanes models, or with kWideSize lanes of one model on
-// wide numbers: made, or found among the last ones where that is quicker. They
-// last until the thread's next call. From then on `FloatEnvironment` tells of
-// what is made of them whether it left the range of doubles.
+// Returns the factors of one model, of kLanes models, or with kWideSize lanes
+// of one model on wide numbers: computed, or cached if that is faster. They are
+// valid until the thread's next call. The flags of `FloatEnvironment` are
+// cleared: they show whether later computations leave the range of doubles.
 std::shared_ptr<const Factors> FindFactors(
     const std::shared_ptr<const Topology>& topology, const Weights& weights,
     int lanes, const Solver& solver, const Scratch& scratch);
 
-// Memory of this thread. There is one at a time.
+// The scratch memory of this thread. Only one may exist at a time.
 class ThreadScratch {
  public:
   ThreadScratch(const Topology& topology, int lanes, int64_t columns,

@@ -1,4 +1,4 @@
-// Results of the last calls, to be used again.
+// A cache of results of the last calls.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_FACTORS_RECENT_H_
 #define PHASIC_NATIVE_ELIMINATION_FACTORS_RECENT_H_
@@ -12,8 +12,8 @@
 
 namespace phasic {
 
-// Keeps the most recently used items, so many and so many bytes at most. An
-// item tells its own size, by bytes().
+// Keeps the most recently used items, up to a number of items and of bytes. An
+// item has a method bytes().
 template <class Item>
 class Recent {
  public:
@@ -22,8 +22,8 @@ class Recent {
     items_.reserve(max_items + 1);
   }
 
-  // The item for which `is_wanted` is true, of those for which `may_be` is. The
-  // latter takes no time; while the former is asked, others may go on.
+  // Finds the first item for which `may_be` and `is_wanted` are true. `may_be`
+  // must be fast; `is_wanted` runs without the lock.
   template <class MayBe, class IsWanted>
   std::shared_ptr<const Item> Find(const MayBe& may_be,
                                    const IsWanted& is_wanted) {
@@ -44,7 +44,7 @@ class Recent {
 
   void Keep(const std::shared_ptr<const Item>& item) {
     if (item->bytes() > max_bytes_) return;
-    // What is dropped is freed when nobody waits for it.
+    // Dropped items are freed after the lock is released.
     std::vector<std::shared_ptr<const Item>> dropped;
     const std::lock_guard<std::mutex> lock(mutex_);
     items_.insert(items_.begin(), item);
@@ -57,7 +57,7 @@ class Recent {
   }
 
  private:
-  // The next item that may be wanted, after `skipped` others.
+  // Returns the next item for which `may_be` is true, after `skipped` others.
   template <class MayBe>
   std::shared_ptr<const Item> Candidate(const MayBe& may_be,
                                         size_t skipped) const {
@@ -70,7 +70,7 @@ class Recent {
   const size_t max_items_;
   const size_t max_bytes_;
   std::mutex mutex_;
-  std::vector<std::shared_ptr<const Item>> items_;  // the last used first
+  std::vector<std::shared_ptr<const Item>> items_;  // most recently used first
   size_t bytes_ = 0;
 };
 
