@@ -14,7 +14,7 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 
-// Of a result against the sum of what it is made of.
+// The error of a result relative to the sum of its terms.
 constexpr double kTolerance = 1e-11;
 
 struct SystemResult {
@@ -87,11 +87,11 @@ bool SameBits(const std::vector<double>& a, const std::vector<double>& b) {
           std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
 }
 
-// The system, phase by phase: what leaves a phase is what was put there and
-// what comes there.
+// Checks the balance of each phase: outflow equals the right-hand side plus
+// inflow.
 class Balance {
  public:
-  // `sizes` has the solution for data without signs.
+  // `sizes` has the solution for absolute values of the data.
   Balance(const SystemCase& c, const SystemResult& result,
           const SystemResult& sizes)
       : c_(c), result_(result), sizes_(sizes) {}
@@ -115,7 +115,7 @@ class Balance {
             int64_t column) const {
     return values[static_cast<size_t>(row * c_.num_columns + column)];
   }
-  // Zero at absorption.
+  // Returns the solution of a phase; zero at absorption.
   double Solution(const SystemResult& from, int64_t phase,
                   int64_t column) const {
     return phase == c_.num_phases ? 0.0 : At(from.per_phase, phase, column);
@@ -124,7 +124,7 @@ class Balance {
   std::string CheckColumn(int64_t column) const {
     const auto p = static_cast<size_t>(c_.num_phases);
     const bool solves = c_.direction == Direction::kSolve;
-    std::vector<double> sums(p);  // what comes
+    std::vector<double> sums(p);  // inflows
     std::vector<double> bounds(p);
     std::vector<double> leaving(p);
     for (size_t i = 0; i < p; ++i) {
@@ -197,7 +197,7 @@ std::string CheckModel(const SystemCase& c, const SystemResult& result) {
     for (double& x : sizes.arrays[operand].values) x = std::fabs(x);
   }
   if (c.direction == Direction::kSolveTransposed) {
-    // With c for every edge's end, too.
+    // Absolute values of c, added at both ends of every edge.
     std::vector<double>& per_edge = sizes.arrays[kPerEdge].values;
     for (size_t k = 0; k < per_edge.size(); ++k) {
       const size_t e = k / static_cast<size_t>(c.num_columns);
@@ -244,7 +244,7 @@ std::string Describe(const SystemCase& c) {
   return out.str();
 }
 
-// An edge from a phase to itself changes nothing, whatever its weight.
+// An edge from a phase to itself has no effect, whatever its weight.
 bool HasBadEdge(const SystemCase& c) {
   const auto m = static_cast<size_t>(c.num_edges);
   const std::vector<double>& indices = c.arrays[kIndices].values;

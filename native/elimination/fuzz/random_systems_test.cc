@@ -1,4 +1,4 @@
-// Runs the fuzzer's checks on inputs made at random: needs no fuzzing engine.
+// Runs the fuzzer's checks on random inputs, without a fuzzing engine.
 
 #include <gtest/gtest.h>
 

@@ -12,8 +12,8 @@
 namespace phasic {
 namespace fuzz {
 
-// `values` holds dims' product, or nothing where that is too much; `rank` is
-// what the call is told.
+// `values` has the product of dims as its size, or is empty if that is too
+// large; `rank` is the rank that the call receives.
 struct SystemArray {
   std::vector<int64_t> dims;
   int32_t rank = 0;
@@ -27,10 +27,10 @@ struct SystemCase {
   Precision precision = Precision::kFloat64;
   bool wants_edges = true;
   bool well_formed = true;     // shapes fit, and indices are in range
-  bool is_stored = true;       // what fits is not too much for a test
+  bool is_stored = true;       // a valid call is small enough to run
   bool good_weights = true;    // >= 0 and finite
-  bool moderate = true;        // no number can overflow or vanish
-  uint32_t pick = 0;           // which model is looked at alone
+  bool moderate = true;        // no number can overflow or underflow
+  uint32_t pick = 0;           // chooses a model for single evaluation
   std::vector<int64_t> batch;  // full
   int64_t num_phases = 1;
   int64_t num_edges = 0;
@@ -40,10 +40,11 @@ struct SystemCase {
 
 SystemCase DecodeSystem(const uint8_t* data, size_t size);
 
-// Product of the dims, or -1 where it is negative or too large to be stored.
+// Returns the product of the dims, or -1 if it is negative or too large to
+// store.
 int64_t NumNumbers(const std::vector<int64_t>& dims);
 
-// One model of a well-formed call, by itself.
+// Returns one model of a well-formed call as a call of its own.
 SystemCase ModelOf(const SystemCase& c, int64_t model);
 
 }  // namespace fuzz
