@@ -1,5 +1,5 @@
-// The numbers of moments: doubles, or wide ones for models that doubles cannot
-// hold.
+// The number types for moments: doubles, or wide numbers for models outside of
+// the range of doubles.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENT_NUMBERS_H_
 #define PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENT_NUMBERS_H_

@@ -12,15 +12,15 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kLeastExponent = -1022;  // of normal numbers
 
-// floor(log2(x)) of a normal number that is positive; smaller ones have one
-// below the least.
+// Returns floor(log2(x)) of a positive normal number; kLeastExponent - 1 for
+// smaller ones.
 int ExponentOf(double x) {
   uint64_t bits;
   std::memcpy(&bits, &x, sizeof(bits));
   return static_cast<int>(bits >> 52U & 0x7ffU) - 1023;
 }
 
-// Multiplies weights by a power of two, without a loss; returns -log2 of that.
+// Multiplies weights by a power of two, exactly; returns minus its log2.
 int MakeNearOne(int64_t count, double* w) {
   constexpr int kLowest = kLeastExponent + 24;
   double largest = 0.0;
@@ -30,7 +30,7 @@ int MakeNearOne(int64_t count, double* w) {
     least = std::min(least, w[e] > 0.0 ? w[e] : kInfinity);
   }
   if (largest == 0.0) return 0;
-  // Smaller where a positive weight would be lost.
+  // Limits the power so that no positive weight underflows.
   const int high = std::max(ExponentOf(largest), kLowest);
   const int low = std::max(ExponentOf(least), kLowest);
   const int exponent = std::min({high, low - kLowest, -kLeastExponent});
@@ -40,7 +40,7 @@ int MakeNearOne(int64_t count, double* w) {
   return exponent;
 }
 
-// 1 - sum, as if added in twice the precision.
+// Returns 1 - sum, as if added in twice the precision.
 template <class T>
 double Left(const T* x, int64_t count) {
   double sum = 1.0;
@@ -61,7 +61,7 @@ bool IsMass(const T& x) {
   return value >= 0.0 && value < kInfinity;
 }
 
-// A sum whose error does not grow with the number of terms: blocks of a few are
+// A sum whose error does not grow with the number of terms: short blocks are
 // added as if in twice the precision.
 template <class T>
 class BlockSum {
@@ -218,7 +218,8 @@ T MomentSums<T>::VarianceSlope(int64_t edge) const {
   if (IsOwn(edge)) return 0.0;
   const int32_t i = Source(edge);
   const T d = arrays.differences[edge];
-  // Of the edge itself; where it takes the place of staying, of that too.
+  // The contribution of the edge itself; in discrete time it also replaces
+  // staying.
   const T own = is_discrete ? d * (d - 2.0 * arrays.rewards[i]) : d * d;
   T ahead = arrays.spread_differences[edge];
   if (IsZero(arrays.sojourns[i]) && !IsFinite(ahead)) ahead = 0.0;

@@ -1,5 +1,4 @@
-// What is summed up for the moments of one model, from the solutions of its
-// systems.
+// The sums over a model's solutions that give its moments.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENT_SUMS_H_
 #define PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENT_SUMS_H_
@@ -11,12 +10,12 @@
 
 namespace phasic {
 
-// Arrays of one model; those that a call has no use for are null.
+// Arrays of one model; those that a call does not need are null.
 template <class T>
 struct MomentArrays {
-  T* weights;             // [m], 2^-exponent of those given
+  T* weights;             // [m], given weights times 2^-exponent
   T* initial;             // [p]
-  T* stay;                // [p], of discrete time
+  T* stay;                // [p], in discrete time
   T* sojourns;            // y, [p]
   T* rewards;             // [p]: 1, or 0 in traps that are not reached
   T* expected;            // x, [p]
@@ -24,41 +23,41 @@ struct MomentArrays {
   T* spread;              // q, [p], with Var X = sum_i y_i q_i + ...
   T* spread_ahead;        // U q, [p]
   T* spread_differences;  // [m]
-  T* slopes;              // of the variance in x, [p]
-  T* edge_slopes;         // in d, [m]
-  T* weighted;            // U^T of both, [p]
+  T* slopes;              // derivatives of the variance in x, [p]
+  T* edge_slopes;         // derivatives in d, [m]
+  T* weighted;            // U^T applied to both, [p]
 };
 
-// One model: values go in, systems are solved in between by who calls. `T` is
-// double, or Wide for a model whose numbers leave the range of doubles; that is
-// told by the flags of `FloatEnvironment`.
+// The sums for one model; the caller solves the systems between the steps. `T`
+// is double, or Wide for a model whose numbers leave the range of doubles,
+// which the flags of `FloatEnvironment` show.
 template <class T>
 struct MomentSums {
   const Topology* topology = nullptr;
   T left = 0.0;  // 1 - sum_i alpha_i
-  T mean = 0.0;  // from the starts' expected times
+  T mean = 0.0;  // from expected times of the initial phases
   MomentArrays<T> arrays = {};
   int exponent = 0;
   bool is_discrete = false;
 
-  // Makes the weights, as they were given, near one; in continuous time.
+  // Scales the given weights to be near one; in continuous time.
   void ScaleWeights();
-  // Finds `left`; returns whether masses keep the rules. `atom` may be null.
+  // Sets `left`; returns whether masses are valid. `atom` may be null.
   bool CheckMasses(const double* atom, double tolerance);
-  // Checks probabilities and finds what they leave.
+  // Checks probabilities and computes those of staying.
   bool FindStay(double tolerance);
 
   // Whether a trap is reached.
   bool IsInfinite() const;
   ScaledNumber<T> Mean() const;
 
-  // Of x and d: makes what is never used zero; finds `mean`.
+  // Sets x and d in unused entries to zero; sets `mean`.
   void TakeExpected();
-  // In units of 2^(-2 exponent).
+  // Returns the variance in units of 2^(-2 exponent).
   ScaledNumber<T> Variance() const;
-  // What the variance's gradient is solved for.
+  // Computes the right-hand sides of the variance's gradient.
   void FindSlopes();
-  // Gradients in the system's units.
+  // Return gradients in the system's units.
   T MeanSlope(int64_t edge) const;
   T VarianceSlope(int64_t edge) const;
   T VarianceSlopeOfMass(int64_t phase) const;
@@ -68,7 +67,7 @@ struct MomentSums {
     return Source(e) == topology->indices[topology->num_edges + e];
   }
   int32_t Source(int64_t e) const { return topology->indices[e]; }
-  // What a jump changes.
+  // Returns the change by a jump along e.
   T Change(int64_t e) const {
     const T d = arrays.differences[e];
     return is_discrete ? arrays.rewards[Source(e)] - d : d;

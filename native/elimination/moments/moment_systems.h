@@ -1,4 +1,4 @@
-// Memory and systems of models whose moments are computed side by side.
+// Memory and systems of models whose moments are computed in lanes.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENT_SYSTEMS_H_
 #define PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENT_SYSTEMS_H_
@@ -21,14 +21,14 @@ using MomentArray = T* MomentArrays<T>::*;
 inline const Solver& SolverOf(double) { return Solvers().for_double; }
 inline const Solver& SolverOf(const Wide&) { return kWideSolvers.for_wide; }
 
-// What a call computes besides y.
+// The quantities besides y that a call needs.
 struct MomentNeeds {
   bool is_discrete;
   bool expected;  // x and d
-  bool slopes;    // of the variance
+  bool slopes;    // derivatives of the variance
 };
 
-// Memory of this thread for the arrays of so many models.
+// Allocates memory of this thread for the arrays of so many models.
 template <class T>
 void DivideMemory(const Topology& t, const MomentNeeds& needs, int count,
                   MomentSums<T>* models) {
@@ -73,7 +73,7 @@ void DivideMemory(const Topology& t, const MomentNeeds& needs, int count,
   }
 }
 
-// The systems of models side by side.
+// The linear systems of several models.
 template <class T>
 struct MomentSystems {
   using Array = MomentArray<T>;

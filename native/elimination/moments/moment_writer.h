@@ -21,7 +21,7 @@ class MomentWriter {
                const MomentResults& mean, const MomentResults& variance)
       : call_(call), layout_(layout), mean_(mean), variance_(variance) {}
 
-  // A model without finite moments; gradients are NaN.
+  // Fills the results of a model without finite moments; gradients are NaN.
   void Fill(int64_t model, F value) const {
     const auto fill = [&](const MomentResults& results) {
       *Part(results.value, model, 1) = value;
@@ -64,12 +64,12 @@ class MomentWriter {
   }
 
  private:
-  // Where a model's part of a result begins.
+  // Returns a model's part of a result.
   static F* Part(const Output& output, int64_t model, int64_t size) {
     return static_cast<F*>(output.data) + model * size;
   }
 
-  // A gradient, of a moment in such units.
+  // Writes the gradient of a moment that has this unit.
   template <class T, class OfEdge, class OfPhase>
   void WriteSlopes(int64_t model, const MomentSums<T>& sums,
                    const MomentResults& results, ScaledNumber<T> unit,
@@ -84,7 +84,7 @@ class MomentWriter {
   template <class T, class Slope>
   static void WriteScaled(int64_t count, const ScaledNumber<T>& unit, F* to,
                           const Slope& slope) {
-    // A power of two in two factors, which are in range.
+    // Splits a power of two into two factors that are in range.
     const int exponent = std::clamp(unit.exponent, -2000, 2000);
     const T first = TimesPower(unit.value, exponent / 2);
     const T last = TimesPower(T(1.0), exponent - exponent / 2);

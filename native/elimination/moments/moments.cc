@@ -50,11 +50,11 @@ class MomentsWork {
 
  private:
   struct Outcome {
-    uint32_t apart;   // bits of the models that must be alone
-    bool left_range;  // of doubles: then no result counts
+    uint32_t apart;   // bits of models to compute alone
+    bool left_range;  // results left the range of doubles and are invalid
   };
 
-  // Of `count` models, in so many lanes.
+  // Computes `count` models, in so many lanes.
   template <class T>
   Outcome Together(int64_t first, int count, int lanes,
                    const std::shared_ptr<const Topology>& topology) const {
@@ -62,7 +62,7 @@ class MomentsWork {
     DivideMemory(*topology,
                  {call_.is_discrete, needs_expected(), needs_slopes()}, count,
                  models);
-    uint32_t open = 0;  // models that are not done
+    uint32_t open = 0;  // bits of models in progress
     for (int l = 0; l < count; ++l) {
       if (Prepare(first + l, &models[l])) {
         open |= 1U << l;
@@ -115,7 +115,7 @@ class MomentsWork {
     return static_cast<const F*>(input.data) + layout_.Offset(operand, model);
   }
 
-  // Reads a model; returns whether its values keep the rules.
+  // Reads a model; returns whether its values are valid.
   template <class T>
   bool Prepare(int64_t model, MomentSums<T>* sums) const {
     const MomentArrays<T>& arrays = sums->arrays;
@@ -148,7 +148,7 @@ class MomentsWork {
       std::fill_n(systems.models[l].arrays.rewards, p, T(1.0));
     }
     if (systems.lanes != kLanes && systems.factors.findings.has_traps) {
-      // What starts everywhere is for ever in traps.
+      // With initial mass in every phase, the time in traps is infinite.
       systems.SolveTransposed(&MomentArrays<T>::rewards, nullptr,
                               &MomentArrays<T>::expected);
       const MomentArrays<T>& arrays = systems.models[0].arrays;

@@ -1,4 +1,4 @@
-// The shapes of a call for moments, once they have been checked.
+// The shapes of a call for moments, after checks.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENTS_LAYOUT_H_
 #define PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENTS_LAYOUT_H_

@@ -1,5 +1,5 @@
-// Moments and gradients of one call beside those made of linear systems, and
-// what is refused.
+// Compares moments and gradients with those computed by linear systems, and
+// tests which calls are refused.
 
 #include "native/elimination/api/moments.h"
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// E X and E X^2 by repeated steps: x = 1 + P x, in long doubles.
+// Computes E X and E X^2 by iterating x = 1 + P x, in long doubles.
 struct Moments {
   long double mean = 0.0L;
   long double variance = 0.0L;
@@ -113,7 +113,8 @@ TEST(MomentsTest, SideBySideIsAsAlone) {
     for (int64_t n = 0; n < kBatch; ++n) {
       Model one = model;
       for (double& w : one.weights) w *= 1.0 - static_cast<double>(n) / 16.0;
-      // Bad, and with a trap that is reached: neither disturbs the others.
+      // One invalid model, and one whose trap is reached: neither affects the
+      // others.
       if (n == 4) one.weights[0] = -1.0;
       if (n == 6) {
         for (size_t e = 0; e < m; ++e) {
@@ -153,7 +154,7 @@ Model Exponential(double rate) {
   return model;
 }
 
-// Memory that a thread keeps has nothing to say about the next model.
+// Memory that a thread keeps does not affect the next model.
 TEST(MomentsTest, CallsDoNotDependOnTheOnesBefore) {
   const Model one = Exponential(2.0);
   Model three = one;
@@ -186,7 +187,7 @@ TEST(MomentsTest, RootsAreRightWhereVariancesOverflow) {
 }
 
 TEST(MomentsTest, TermsOutOfRangeAreSummed) {
-  // A phase that is rarely entered, and long.
+  // A phase that is rarely entered, for a long time.
   Model model;
   model.num_phases = 2;
   model.initial = {1.0, 0.0};
