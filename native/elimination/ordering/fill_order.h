@@ -1,4 +1,4 @@
-// Orders of elimination that keep the fill small.
+// Orders of elimination with little fill.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_ORDERING_FILL_ORDER_H_
 #define PHASIC_NATIVE_ELIMINATION_ORDERING_FILL_ORDER_H_
@@ -9,8 +9,8 @@
 
 namespace phasic {
 
-// The nodes 0 to size - 1 in an approximate minimum-degree order of the graph
-// with these edges, whose directions do not matter.
+// Returns the nodes 0 to size - 1 in an approximate minimum-degree order of the
+// graph with these edges, ignoring directions.
 std::vector<int32_t> MinimumDegreeOrder(
     int32_t size, const std::vector<std::pair<int32_t, int32_t>>& edges);
 
