@@ -11,18 +11,20 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Writes x[i_e] - x[j_e] for every edge, from the right-hand sides as they were
-// given, and what a substitution made of them.
+// Writes x[i_e] - x[j_e] for every edge, given the right-hand sides and their
+// values after the substitution.
 //
-// Where x is large everywhere (a chain that rarely leaves), subtracting its
-// entries would leave rounding errors alone. What is eliminated first has, with
-// W the weights, e the weight out of the component and r the rest,
+// If x is large everywhere (a chain that rarely leaves), subtracting its
+// entries would give rounding errors only. For phases in the order of
+// elimination, with weights W, weight e out of the component and right-hand
+// sides r after substitution,
 //   (x_k - x_j) D_k = r_k - e_k x_j + sum_i W_ki (x_i - x_j),
-// of differences among phases that are eliminated later and are all connected;
-// x and r are those above the component's base (see Substitution).
-// Those of a front's later phases are in its parent's matrix.
+// where the differences on the right are among phases that are eliminated later
+// and are all connected; x and r are relative to the component's base (see
+// Substitution). Differences among a front's later phases are in its parent's
+// matrix.
 //
-// `kTraps` (for doubles): what weights of zero lead to may be infinite.
+// `kTraps` (for doubles): values may be infinite behind weights of zero.
 template <class V, class F, bool kTraps>
 class Differences {
  public:
@@ -66,7 +68,7 @@ class Differences {
   }
 
  private:
-  // As many sums as registers hold.
+  // The number of sums that fit into registers.
   static constexpr int kSums =
       !std::is_same_v<V, Lanes> ? 4 : (kRegisterWidth > 2 ? 4 : 2);
 
@@ -76,8 +78,8 @@ class Differences {
     }
     return weight * x;
   }
-  // The difference x - y, a sum over a pivot; what cannot be left has no rates
-  // to divide by.
+  // Returns the difference x - y as a sum divided by a pivot; a phase that
+  // cannot be left has pivot zero, and x - y is used.
   static V Divided(const V& sum, const V& pivot, const V& x, const V& y) {
     if constexpr (kTraps) {
       if (pivot == 0.0) return x - y;
@@ -103,7 +105,7 @@ class Differences {
     Write(difference, number * columns_ + c, count_, results_);
   }
 
-  // All differences in a front, x_i - x_j in row i and column j.
+  // Computes all differences in a front, x_i - x_j in row i and column j.
   void SubtractInFront(size_t number, int64_t c) {
     const Front& front = t_.fronts[number];
     const int64_t size = front.size;
@@ -150,8 +152,8 @@ class Differences {
     }
   }
 
-  // The edges of a phase that is a component: the formula above with its own
-  // edges in the place of W.
+  // Computes the edges of a phase that is a component: the formula above with
+  // its own edges instead of W.
   void SumEdges(int64_t n, int64_t c) {
     const int64_t begin = t_.outer_offsets[n];
     const int64_t count = t_.outer_offsets[n + 1] - begin;
@@ -159,7 +161,7 @@ class Differences {
     for (int64_t s = 0; s < count; ++s) {
       local_[s] = Solution(t_.outer_targets[begin + s], c);
     }
-    // A few sums at a time, the last ones of some that are not wanted.
+    // Computes a few sums at a time; the last group is padded with unused ones.
     for (int64_t s = count; s < count + kSums - 1; ++s) local_[s] = local_[0];
     const V given = given_[n * columns_ + c];
     const V pivot = pivots_[n];
@@ -185,7 +187,7 @@ class Differences {
     }
   }
 
-  // From a phase whose solution is so far above a base.
+  // Computes the edges of a phase, given its solution relative to a base.
   void SubtractEdges(int64_t n, int64_t c, const V& above,
                      const V& base) const {
     for (int64_t s = t_.outer_offsets[n]; s < t_.outer_offsets[n + 1]; ++s) {

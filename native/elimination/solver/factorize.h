@@ -35,7 +35,7 @@ class Factorization {
         leaving = leaving + outer_[s];
       }
       leaving_[n] = leaving;
-      pivots_[n] = leaving;  // that of a component of one phase
+      pivots_[n] = leaving;  // the pivot of a component of one phase
     }
     for (size_t f = 0; f < t_.fronts.size(); ++f) Eliminate(f);
     for (int64_t n = 0; n < t_.num_phases; ++n) checks_.AddPivot(pivots_[n]);
@@ -82,7 +82,7 @@ class Factorization {
     if (front.parent != kNoFront) PassOn(front, matrix);
   }
 
-  // Eliminates a few own phases of a front.
+  // Eliminates a block of own phases of a front.
   void EliminateBlock(const Front& front, int64_t first, int64_t last,
                       V* matrix, V* leaving) {
     const int64_t size = front.size;
@@ -108,8 +108,8 @@ class Factorization {
     }
   }
 
-  // What of its weight into an eliminated phase a phase passes on, for each
-  // unit out of that one; in the weight's place is what is kept.
+  // Returns the share of an eliminated phase's outflow that its weight into
+  // that phase passes on; replaces the weight by the factor to store.
   static V Share(const V& pivot, V* weight, V* leaving) {
     if constexpr (!std::is_same_v<V, Lanes>) {
       if (pivot == 0.0) {  // a trap: no way back
@@ -134,7 +134,7 @@ class Factorization {
     }
   }
 
-  // Adds what is left for later phases to the parent's matrix.
+  // Adds the remaining weights of later phases to the parent's matrix.
   void PassOn(const Front& front, const V* matrix) {
     const Front& parent = t_.fronts[front.parent];
     const int64_t num_later = front.num_later();

@@ -58,7 +58,7 @@ class Solution {
     }
   }
 
-  // By position.
+  // Reads the right-hand sides in the order of positions.
   void ReadRightHandSides(V* to) const {
     const int64_t columns = task_.columns;
     const auto* per_phase = reinterpret_cast<const F* const*>(task_.per_phase);
@@ -76,7 +76,7 @@ class Solution {
     const int32_t* sources = t_.positions.data();
     const int32_t* targets = sources + t_.num_edges;
     for (int64_t e = 0; e < t_.num_edges; ++e) {
-      // What leaves a phase and arrives there is nothing.
+      // For an edge from a phase to itself, outflow and inflow cancel.
       if (transposed && sources[e] == targets[e]) continue;
       for (int64_t c = 0; c < columns; ++c) {
         V here;

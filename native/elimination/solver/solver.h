@@ -1,8 +1,9 @@
-// What is compiled for each instruction set: the arithmetic of an elimination,
-// for one model or for several that have the same edges, side by side.
+// The functions that are compiled for each instruction set: the arithmetic of
+// an elimination, for one model or for several with the same edges in lanes.
 //
-// Everything is rounded as it is written, in an order that does not depend on
-// instruction set or company: a model's results are always the same bits.
+// The order of operations, with all their roundings, does not depend on the
+// instruction set or on other models: a model's results always have the same
+// bits.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_SOLVER_SOLVER_H_
 #define PHASIC_NATIVE_ELIMINATION_SOLVER_SOLVER_H_
@@ -13,21 +14,22 @@
 
 namespace phasic {
 
-// So many models side by side.
+// The number of models in lanes.
 constexpr int kLanes = 8;
 
 // The recorded elimination: -S = (I - L) (D - W), by components. All arrays
-// have as many numbers for each entry as there are models side by side.
+// have one number for each entry and lane.
 struct FactorArrays {
-  double* outer;    // weights of the edges out of components, by their slot
+  double* outer;    // weights of the edges out of components, by slot
   double* leaving;  // [p], the weight out of the component
   double* pivots;   // [p], D
-  // Of each front: its own rows, with shares L left of the diagonal and weights
-  // W right of it, then for each own phase the shares of the later ones.
+  // For each front: its own rows, with shares L left of the diagonal and
+  // weights W right of it, then for each own phase the shares of the later
+  // ones.
   double* fronts;
 };
 
-// What the elimination of one model has met.
+// Special cases in the elimination of one model.
 struct Findings {
   // Some weight is negative or NaN, or a sum is infinite.
   bool is_invalid;
@@ -35,8 +37,8 @@ struct Findings {
   bool has_traps;
 };
 
-// Memory that is used while a function runs. By position, with one more for
-// absorption, and by column.
+// Memory that is used while a function runs. Rows are positions, with one more
+// for absorption.
 struct Scratch {
   double* matrices;  // [topology.num_working]
   double* local;     // [LocalSize(topology), columns]
@@ -47,8 +49,9 @@ struct Scratch {
   double* bases;     // [p + 1, columns], of components, at their first position
 };
 
-// Phases with more edges than these in a component of their own have their
-// differences by subtraction: the sums take the square of the number.
+// For components of one phase with more edges than this, differences are
+// computed by subtraction: the cost of the sums grows with the square of the
+// number of edges.
 constexpr int64_t kMaxSummedEdges = 64;
 
 inline int64_t LocalSize(const Topology& t) {
@@ -56,24 +59,24 @@ inline int64_t LocalSize(const Topology& t) {
   return t.largest_front > summed ? t.largest_front : summed;
 }
 
-// What is to be computed: arrays of each of the models.
+// One solution: arrays for each of the models.
 struct Task {
   Direction direction;
   int64_t columns;
-  int count;  // of models; lanes beyond it are not written
+  int count;  // number of models; lanes beyond it are not written
   const void* per_phase[kLanes];
-  const void* per_edge[kLanes];  // or nullptr, all
+  const void* per_edge[kLanes];  // or all nullptr
   void* phase_results[kLanes];
-  void* edge_results[kLanes];  // or nullptr, all
+  void* edge_results[kLanes];  // or all nullptr
 };
 
-// For one type of the arrays of a call.
+// The functions for one type of the arrays of a call.
 struct Solver {
-  // Factors of one model.
+  // Factorizes one model.
   Findings (*factorize)(const Topology& topology, const void* weights,
                         const FactorArrays& factors, const Scratch& scratch);
-  // Of kLanes models; the bits of those that are not to be solved together are
-  // set in the result: their weights are invalid or make traps.
+  // Factorizes kLanes models; sets the bits of those that must be computed
+  // alone: their weights are invalid or make traps.
   uint32_t (*factorize_lanes)(const Topology& topology,
                               const void* const* weights,
                               const FactorArrays& factors,
@@ -89,11 +92,11 @@ struct SolverTable {
   Solver for_float;
 };
 
-// That of the instruction set that was chosen.
+// Returns the solvers of the chosen instruction set.
 const SolverTable& Solvers();
 
-// The same on numbers without ends to their range, for one model whose numbers
-// leave that of doubles; all arrays are of `Wide`.
+// The solvers on numbers of unbounded range, for one model whose numbers leave
+// the range of doubles; all arrays are of `Wide`.
 struct WideSolverTable {
   Solver for_double;
   Solver for_float;
@@ -101,7 +104,7 @@ struct WideSolverTable {
 };
 extern const WideSolverTable kWideSolvers;
 
-// So many doubles are as large as one of those numbers.
+// The size of a wide number in doubles.
 constexpr int kWideSize = 2;
 
 }  // namespace phasic

@@ -1,4 +1,4 @@
-// The solvers of one instruction set.
+// The solvers for one instruction set.
 
 #include <cstdint>
 

@@ -1,8 +1,8 @@
-// The solvers on numbers without ends to their range: one build, which takes
-// over where doubles would lose something.
+// The solvers on numbers of unbounded range: one build, used if doubles
+// overflow or underflow.
 
 #include "native/elimination/solver/wide.h"
-// After the numbers, whose functions they call.
+// Included after the number types, whose functions they call.
 #include "native/elimination/solver/factorize.h"
 #include "native/elimination/solver/solution.h"
 #include "native/elimination/solver/solver.h"

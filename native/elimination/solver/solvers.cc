@@ -1,5 +1,5 @@
-// Chooses the build of the solvers that runs: that of the sweeps' instruction
-// set.
+// Chooses which build of the solvers runs: the same instruction set as for the
+// sweeps.
 
 #include <cstring>
 

@@ -1,4 +1,4 @@
-// Solutions from a recorded elimination, for right-hand sides side by side.
+// Solutions of a recorded elimination, for several right-hand sides.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_SOLVER_SUBSTITUTE_H_
 #define PHASIC_NATIVE_ELIMINATION_SOLVER_SUBSTITUTE_H_
@@ -10,13 +10,13 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// `kColumns` is the number of right-hand sides, or 0 where it is not known;
+// `kColumns` is the number of right-hand sides, or 0 if it is not a constant;
 // `kTraps` (for doubles): factors may be infinite.
 //
-// A component that leads to slow ones has solutions that agree to most of their
-// digits. What is found there is therefore how far they are above a base, the
-// least of the solutions where its edges lead: `above` has differences to all
-// digits, where differences of solutions would have none.
+// If a component leads to slow ones, its solutions agree in most digits. So its
+// solution is computed relative to a base, the smallest of the solutions at the
+// targets of its edges: `above` has accurate differences, which subtraction of
+// solutions would cancel.
 template <class V, int kColumns, bool kTraps>
 class Substitution {
  public:
@@ -33,7 +33,7 @@ class Substitution {
         above_(reinterpret_cast<V*>(scratch.above)),
         bases_(reinterpret_cast<V*>(scratch.bases)) {}
 
-  // From right-hand sides in `rest`, which are left as what they have become
+  // Solves for right-hand sides in `rest`, and leaves them there as they were
   // when their phase was eliminated.
   void Solve() {
     for (int64_t c = 0; c < Columns(); ++c) {
@@ -60,7 +60,7 @@ class Substitution {
     }
   }
 
-  // From right-hand sides in `solution`.
+  // Solves for right-hand sides in `solution`.
   void SolveTransposed() {
     for (int64_t k = 0; k < t_.num_components; ++k) {
       const int64_t first = t_.front_starts[k];
@@ -91,8 +91,8 @@ class Substitution {
     return t_.later.data() + front.later;
   }
 
-  // to += factor * from. Infinite factors are those of traps: nothing is zero
-  // there however often it is counted.
+  // to += factor * from. Infinite factors belong to traps: infinity times zero
+  // is zero.
   void Add(const V& factor, const V* from, V* to) const {
     for (int64_t c = 0; c < Columns(); ++c) {
       if constexpr (kTraps) {
@@ -102,7 +102,7 @@ class Substitution {
     }
   }
 
-  // A component of one phase.
+  // Solves a component of one phase.
   void SolveSingle(int64_t n) const {
     V* mine = At(rest_, n);
     for (int64_t s = t_.outer_offsets[n]; s < t_.outer_offsets[n + 1]; ++s) {
@@ -129,7 +129,7 @@ class Substitution {
     return base;
   }
 
-  // Adds to the right-hand side what edges out of the component lead to.
+  // Adds the solutions at the targets of edges out of the component.
   void TakeOuter(int64_t n, const V* base) const {
     V* mine = At(rest_, n);
     for (int64_t s = t_.outer_offsets[n]; s < t_.outer_offsets[n + 1]; ++s) {
@@ -144,7 +144,7 @@ class Substitution {
     }
   }
 
-  // The result at n is x over the pivot.
+  // Sets the result at n to x divided by the pivot.
   void Divide(int64_t n, const V* x, V* results) const {
     V* solution = At(results, n);
     for (int64_t c = 0; c < Columns(); ++c) {

@@ -1,4 +1,4 @@
-// The numbers of one model or of several side by side.
+// The numbers of one model or of several in lanes.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_SOLVER_VALUES_H_
 #define PHASIC_NATIVE_ELIMINATION_SOLVER_VALUES_H_
@@ -22,7 +22,7 @@ inline Lanes operator/(const Lanes& a, const Lanes& b) {
   return result;
 }
 
-// Entry `index` of each model's array.
+// Reads entry `index` of each model's array.
 template <class F>
 inline void Read(const F* const* arrays, int64_t index, double* value) {
   *value = static_cast<double>(arrays[0][index]);
@@ -59,7 +59,7 @@ inline void Write(const Lanes& value, int64_t index, int count,
   for (int l = 0; l < count; ++l) arrays[l][index] = static_cast<F>(value[l]);
 }
 
-// Makes `best` x where the weight is positive and x is of smaller size.
+// Replaces `best` by x if the weight is positive and |x| is smaller.
 inline void TakeSmaller(double weight, double x, double* best) {
   const double size = x < 0.0 ? 0.0 - x : x;
   const double least = *best < 0.0 ? 0.0 - *best : *best;
@@ -72,7 +72,7 @@ inline void TakeSmaller(const Lanes& weight, const Lanes& x, Lanes* best) {
   *best = Select((zero < weight) & (size < least), x, *best);
 }
 
-// x, or 0 where it is infinite.
+// Returns x, or 0 if it is infinite.
 inline double FiniteOrZero(double x) {
   return x < std::numeric_limits<double>::infinity() ? x : 0.0;
 }
@@ -83,7 +83,7 @@ inline Lanes FiniteOrZero(const Lanes& x) {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// What the weights and pivots of models have been.
+// Records special cases among the weights and pivots of models.
 template <class V>
 class Checks;
 
@@ -128,7 +128,8 @@ inline void AddMultiple(const V& factor, const V* from, int64_t columns,
 }
 
 // row += factors[0] rows[0] + factors[1] rows[1] + ..., from entry `begin` to
-// entry `size`, each product added in its turn; rows are `stride` apart.
+// entry `size`, where products are added one after the other; rows are `stride`
+// apart.
 template <class V>
 inline void AddRows(int64_t count, const V* __restrict factors,
                     const V* __restrict rows, int64_t stride, int64_t begin,

@@ -1,5 +1,5 @@
-// Numbers without ends to their range, for models that doubles cannot hold:
-// what a solver asks of its numbers, see values.h.
+// Numbers of unbounded range, for models that doubles cannot represent, with
+// the functions that a solver needs; see values.h.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_SOLVER_WIDE_H_
 #define PHASIC_NATIVE_ELIMINATION_SOLVER_WIDE_H_
@@ -33,9 +33,9 @@ inline Wide Sqrt(const Wide& x) {
 }
 
 inline double ToDouble(double x) { return x; }
-// The nearest double, small and infinite ones included.
+// Returns the nearest double, including subnormal and infinite ones.
 inline double ToDouble(const Wide& x) {
-  // Beyond these powers it is zero or infinite; both are in range of ldexp.
+  // Beyond these powers the result is zero or infinite; ldexp accepts both.
   constexpr int64_t kMost = 8;
   if (x.part == 0.0 || !IsFinite(x)) return x.part;
   const int64_t power =
