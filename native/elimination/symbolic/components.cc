@@ -20,8 +20,8 @@ OutEdges GroupBySource(int64_t num_phases, const int32_t* sources,
   return edges;
 }
 
-// Tarjan's algorithm (SIAM J. Comput. 1, 1972) with a stack of its own: a chain
-// may have millions of phases in a row.
+// Tarjan's algorithm (SIAM J. Comput. 1, 1972) with an explicit stack: a chain
+// may have millions of phases in series.
 Components StronglyConnected(int64_t num_phases, const OutEdges& edges,
                              const int32_t* targets) {
   constexpr int32_t kNew = -1;
@@ -29,8 +29,8 @@ Components StronglyConnected(int64_t num_phases, const OutEdges& edges,
   std::vector<int32_t> lowest(num_phases);
   std::vector<int64_t> next_edge(num_phases);
   std::vector<char> is_open(num_phases, 0);
-  std::vector<int32_t> path;  // from the root to where the search is
-  std::vector<int32_t> open;  // seen, and in no component yet
+  std::vector<int32_t> path;  // from the root to the current phase
+  std::vector<int32_t> open;  // visited, but not in a component yet
   Components found;
   found.phases.reserve(num_phases);
   found.starts.push_back(0);
@@ -73,7 +73,7 @@ Components StronglyConnected(int64_t num_phases, const OutEdges& edges,
       found.starts.push_back(static_cast<int32_t>(found.phases.size()));
     }
   }
-  // Components were found last ones first.
+  // The last components were found first.
   const auto size = static_cast<int32_t>(num_phases);
   std::reverse(found.phases.begin(), found.phases.end());
   std::reverse(found.starts.begin(), found.starts.end());

@@ -8,7 +8,7 @@
 
 namespace phasic {
 
-// Edges by their source: those from i are numbers[offsets[i]] and so on.
+// Edges by source: those of source i begin at numbers[offsets[i]].
 struct OutEdges {
   std::vector<int64_t> offsets;  // [p + 1]
   std::vector<int32_t> numbers;  // [m]
@@ -18,7 +18,7 @@ struct OutEdges {
 OutEdges GroupBySource(int64_t num_phases, const int32_t* sources,
                        int64_t num_edges);
 
-// The phases, component by component, those that others lead to last.
+// The phases by component; components come before those that they lead to.
 struct Components {
   std::vector<int32_t> phases;  // [p]
   std::vector<int32_t> starts;  // [number of components + 1]

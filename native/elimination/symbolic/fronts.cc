@@ -9,7 +9,7 @@
 namespace phasic {
 namespace {
 
-// Nodes by their parents, ascending.
+// Lists the children of each node, ascending.
 Lists ListChildren(const std::vector<int32_t>& parents) {
   Lists found;
   found.offsets.assign(parents.size() + 1, 0);
@@ -39,7 +39,7 @@ std::vector<int32_t> Inverse(const std::vector<int32_t>& order) {
 struct Chains {
   std::vector<int32_t> top;      // of each node
   std::vector<int32_t> sizes;    // of each top's front
-  std::vector<int32_t> parents;  // of each top: a top
+  std::vector<int32_t> parents;  // of each top: another top
 };
 
 Chains FindChains(const EliminationTree& tree) {
@@ -70,8 +70,8 @@ Chains FindChains(const EliminationTree& tree) {
 
 int64_t Square(int64_t x) { return x * x; }
 
-// Sorts every top's children so that little is kept at once: a parent's matrix
-// is there from when the first of them is done.
+// Sorts every top's children to minimize memory: a parent's matrix exists from
+// the time when its first child is done.
 void SortChildren(const Chains& chains, Lists* children) {
   std::vector<int64_t> peaks(chains.top.size(), 0);
   for (size_t n = 0; n < chains.top.size(); ++n) {
@@ -90,7 +90,7 @@ void SortChildren(const Chains& chains, Lists* children) {
   }
 }
 
-// Tops, each after its children.
+// Lists the tops, each after its children.
 std::vector<int32_t> Postorder(const Chains& chains, const Lists& children) {
   std::vector<int32_t> order;
   std::vector<int32_t> open;
@@ -99,7 +99,7 @@ std::vector<int32_t> Postorder(const Chains& chains, const Lists& children) {
         chains.parents[root] != kNone) {
       continue;
     }
-    // Parents before children, the last child first; then turned round.
+    // First parents before children, the last child first; then reversed.
     const size_t begin = order.size();
     open.push_back(static_cast<int32_t>(root));
     while (!open.empty()) {
@@ -116,8 +116,8 @@ std::vector<int32_t> Postorder(const Chains& chains, const Lists& children) {
   return order;
 }
 
-// The fronts without their lists, and the order that they make. `order` has
-// the nodes of the elimination tree.
+// Places the fronts, without their lists, and the order of nodes that they
+// define. `order` has the nodes of the elimination tree.
 void PlaceFronts(const Chains& chains, const std::vector<int32_t>& tops,
                  const std::vector<int32_t>& order, FrontTree* tree) {
   const size_t size = order.size();
@@ -142,7 +142,7 @@ void PlaceFronts(const Chains& chains, const std::vector<int32_t>& tops,
     tree->num_factors += front.num_factors();
     tree->fronts.push_back(front);
     first += own[f];
-    own[f] = front.first;  // where its next node goes
+    own[f] = front.first;  // the place of its next node
   }
   for (Front& front : tree->fronts) {
     if (front.parent == kNoFront) continue;
@@ -156,7 +156,7 @@ void PlaceFronts(const Chains& chains, const std::vector<int32_t>& tops,
   }
 }
 
-// What each front is connected with later, and where that is in its parent.
+// Lists the later positions of each front, and their places in its parent.
 void ListLater(const std::vector<std::pair<int32_t, int32_t>>& edges,
                FrontTree* tree) {
   const Lists neighbours = ListNeighbours(edges, Inverse(tree->order));
@@ -202,8 +202,8 @@ void ListLater(const std::vector<std::pair<int32_t, int32_t>>& edges,
   }
 }
 
-// Gives each matrix the lowest place that is free while it is needed: from its
-// first child, or its own turn, to its own turn.
+// Allocates for each matrix the lowest free range while it is needed: from its
+// first child, or its own elimination, to the end of its own elimination.
 class WorkingMemory {
  public:
   int64_t Take(int64_t count) {

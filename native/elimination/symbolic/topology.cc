@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kMaxPhases = int64_t{1} << 28;
 constexpr int64_t kMaxEdges = int64_t{1} << 29;
-// Beyond the limit the fill is still counted, but not for ever.
+// Fill beyond the limit is still counted, but only up to this.
 constexpr int64_t kMaxCounted = 8 * kMaxFill;
 
 const char* CheckIndices(int64_t num_phases, int64_t num_edges,
@@ -42,7 +42,7 @@ class Builder {
  public:
   explicit Builder(Topology* topology) : t_(*topology) {}
 
-  // False where it is too large.
+  // Returns false if it is too large.
   bool Build() {
     const int64_t p = t_.num_phases;
     const int32_t* targets = t_.indices.data() + t_.num_edges;
@@ -109,7 +109,7 @@ class Builder {
     Append(first, &tree);
   }
 
-  // Takes up a component's fronts; its positions begin at `first`.
+  // Appends a component's fronts; its positions begin at `first`.
   void Append(int32_t first, FrontTree* tree) {
     const auto num_fronts = static_cast<int32_t>(t_.fronts.size());
     const auto num_later = static_cast<int64_t>(t_.later.size());
@@ -200,8 +200,8 @@ class Builder {
   }
 
   Topology& t_;
-  std::vector<int32_t> position_;   // of a phase; p of absorption
-  std::vector<int32_t> component_;  // of a phase; their number of absorption
+  std::vector<int32_t> position_;   // of a phase; p for absorption
+  std::vector<int32_t> component_;  // of a phase; their number for absorption
 };
 
 }  // namespace

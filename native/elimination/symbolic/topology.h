@@ -1,5 +1,5 @@
-// What an elimination does, whatever the weights are: the order of the phases
-// and which numbers there will be.
+// The symbolic elimination, independent of weights: the order of the phases and
+// the structure of the factors.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_SYMBOLIC_TOPOLOGY_H_
 #define PHASIC_NATIVE_ELIMINATION_SYMBOLIC_TOPOLOGY_H_
@@ -14,29 +14,31 @@
 
 namespace phasic {
 
-// Positions are places in the order of elimination. Components are ranges of
+// Positions are indices in the order of elimination. Components are ranges of
 // positions; edges between them lead to later ones. A component of one phase
-// has no front: there is nothing to eliminate.
+// has no front, as it needs no elimination.
 struct Topology {
   int64_t num_phases = 0;
   int64_t num_edges = 0;
-  std::vector<int32_t> indices;  // [2, m], as they came
+  std::vector<int32_t> indices;  // [2, m], as given
   std::vector<int32_t> phases;   // [p], by position
-  // Of both ends of the edges, [2, m], as they came; p is absorption.
+  // Positions of both ends of the edges, [2, m], in the given order; p is
+  // absorption.
   std::vector<int32_t> positions;
 
   int64_t num_components = 0;
-  std::vector<int32_t> starts;        // of components, and p
-  std::vector<int32_t> front_starts;  // of their fronts, and the number of all
+  std::vector<int32_t> starts;        // of components, then p
+  std::vector<int32_t> front_starts;  // of each component's fronts, then their
+                                      // total
   std::vector<Front> fronts;
   std::vector<int32_t> later;   // see FrontTree
   std::vector<int32_t> places;  // see FrontTree
 
-  // Edges out of their component, by the position that they lead from.
+  // Edges out of their component, by source position.
   std::vector<int64_t> outer_offsets;  // [p + 1]
   std::vector<int32_t> outer_numbers;
   std::vector<int32_t> outer_targets;  // positions, or p
-  // Edges within a component, by front, and where their weights go in its
+  // Edges within a component, by front, and the places of their weights in its
   // matrix.
   std::vector<int64_t> inner_offsets;  // [fronts + 1]
   std::vector<int32_t> inner_numbers;
@@ -44,17 +46,17 @@ struct Topology {
   // Edges from a phase to itself.
   std::vector<int32_t> own_numbers;
 
-  int64_t num_factors = 0;    // of all fronts
-  int64_t num_working = 0;    // numbers in matrices that are there at once
-  int64_t largest_front = 0;  // phases
-  int64_t most_edges = 0;     // out of one component of one phase
+  int64_t num_factors = 0;    // total over all fronts
+  int64_t num_working = 0;    // largest total size of matrices at a time
+  int64_t largest_front = 0;  // in phases
+  int64_t most_edges = 0;     // the most out of a component of one phase
   EliminationSize size = {};
 
   size_t bytes() const;
 };
 
-// The topology, or nullptr and a message; `within_limits`: a message also where
-// it is too large, else only its size is sure to be known.
+// Returns the topology, or nullptr and a message. With `within_limits` a
+// topology that is too large is an error; otherwise it may have only its sizes.
 std::shared_ptr<const Topology> MakeTopology(int64_t num_phases,
                                              int64_t num_edges,
                                              const int32_t* indices,
