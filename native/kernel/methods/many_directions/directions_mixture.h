@@ -1,6 +1,6 @@
-// Series over Poisson weights in several directions at once: mixture.h's, of
-// which each direction has a window of its own. What it has summed where its
-// window ends is its result; the sums go on for the others.
+// Series over Poisson weights in several directions at once, as in mixture.h.
+// Each direction has a window of its own: at the window's end its sums are
+// stored as its result, while the sums go on for the others.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_DIRECTIONS_DIRECTIONS_MIXTURE_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_DIRECTIONS_DIRECTIONS_MIXTURE_H_
@@ -20,13 +20,14 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// One time. Results are those of Mixer<Dual<double>> or are left to it, with
-// the status kUnderflow.
+// Evaluates one time. The results equal those of Mixer<Dual<double>>, or their
+// status is kUnderflow and Mixer has to compute them.
 class DirectionsMixer {
  public:
   using Single = Dual<double>;
 
-  // `models` are those of the directions, as far as TailIsNegligible needs.
+  // `models` are the models of single directions, with the members that
+  // TailIsNegligible needs.
   DirectionsMixer(Channels<Directions>* channels, const Model<Single>* models,
                   int count, double x, int64_t start,
                   const Scaled<double>& start_weight)
@@ -94,8 +95,8 @@ class DirectionsMixer {
     }
   }
 
-  // Whether sums are far from the ends of the range, and tangents not larger by
-  // far than values. A time that was refused stays so, as it is NaN.
+  // Whether sums are far from the ends of the range, and tangents not far
+  // larger than values. Once a time is refused the test fails, as sums are NaN.
   bool IsOrdinary() const {
     const double value = sums_[0].value;
     return value > 0.0 && value < 0x1p110 &&
@@ -108,9 +109,10 @@ class DirectionsMixer {
            start_weight_.exponent - 15;
   }
 
-  // Where a single direction stops, the terms before are below 2^-1200 of its
-  // sum, and zero in units of the sums. Here the last of them stops: its
-  // largest term is taken for all, and the value, which is at most any size.
+  // When a single direction stops, the terms before are below 2^-1200 of its
+  // sum, and zero in units of the sums. The common sums stop with the last
+  // direction: the bound uses the largest term of all, and the value, which no
+  // size is below.
   bool CanStopHead(const ChannelBlock<Directions>& block,
                    const Scaled<double>& head) const {
     const Scaled<double> rest = {head.mantissa * block.largest.mantissa,
@@ -139,7 +141,8 @@ class DirectionsMixer {
                       if (is_zero) return;
                       const int64_t e = scale.exponent + block.exponent;
                       if (e > largest_exponent_) largest_exponent_ = e;
-                      // Directions differ in whether they see anything.
+                      // In single evaluations some directions would have no
+                      // terms yet.
                       if (value_is_zero || !AddParts(parts, e)) Refuse();
                     });
   }
@@ -170,7 +173,7 @@ class DirectionsMixer {
 
   void Refuse() { sums_[0] = Directions::NaN(); }
 
-  // Ends the windows that may end before the block.
+  // Ends the windows that may end before this block.
   void CloseAll(int64_t b, const Scaled<double>& tail) {
     if (NoneMayClose(tail)) return;
     for (int l = 0; l < count_; ++l) {
@@ -184,8 +187,8 @@ class DirectionsMixer {
     }
   }
 
-  // By the part of TailIsNegligible's bounds that no direction has: true where
-  // it would be false for all of them.
+  // Whether no window can end: tests the part of TailIsNegligible's bounds that
+  // does not depend on the direction.
   bool NoneMayClose(const Scaled<double>& tail) const {
     const Model<Directions>& model = channels_.model();
     double cap = 0.5 * tail.mantissa * model.initial_size.value;
@@ -219,7 +222,8 @@ class DirectionsMixer {
     result.status = kOk;
   }
 
-  // The flags are those of all directions: more is lost than of any one.
+  // The underflow flags are those of all directions: an upper bound on the loss
+  // of any one.
   bool LostToUnderflow() {
     const Scaled<double> size = {sums_[0].value, exponent_};
     if (channels_.LostToUnderflow(last_block_ + 1, size)) return true;
@@ -237,7 +241,7 @@ class DirectionsMixer {
   const int64_t start_;
   const Scaled<double> start_weight_;
   Directions sums_[kMostChannels];
-  Directions sizes_[kMostChannels];  // sums of the terms' sizes
+  Directions sizes_[kMostChannels];  // sums of absolute terms
   Mixture<Single> results_[kDirections];
   bool is_closed_[kDirections] = {};
   int num_closed_ = 0;

@@ -1,7 +1,8 @@
-// Values' derivatives in several directions at the times of one model. The
-// power sequence and its mixtures are made for all directions at once; what
-// those do not serve, or may serve one direction otherwise than another, is
-// left to sweeps of one direction each. Results have the same bits either way.
+// Derivatives of the values in several directions at the times of one model.
+// The power sequence and its mixtures are computed for all directions at once.
+// Sweeps of one direction each evaluate the remaining times, including those
+// where directions might have to be treated differently. Results have the same
+// bits in either case.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_DIRECTIONS_DIRECTIONS_SWEEP_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_DIRECTIONS_DIRECTIONS_SWEEP_H_
@@ -38,7 +39,7 @@ class DirectionsRun {
         sequence_(model_, HasBase(in_, Base::kSurvival), false, workspace),
         sets_(&sequence_, 2, workspace) {}
 
-  // Writes the results that are the same for each direction by itself.
+  // Writes the results that equal those of single directions.
   void Run() {
     if (in_.discrete || !Interleave()) return;
     if (ModelBuilder<Directions>(in_, workspace_, &model_).Build() != kOk ||
@@ -50,8 +51,9 @@ class DirectionsRun {
       for (int64_t i = 0; i < in_.num_times; ++i) Evaluate(i);
       return;
     }
-    // Groups of many times take less, direction by direction. Up to where there
-    // are groups depends, beyond the least x, on one direction's sequence.
+    // Groups of many times are faster direction by direction. Beyond the least
+    // x, the last time with groups depends on the sequence of a single
+    // direction.
     NodeGroups<Directions>(in_, &sequence_, false, workspace_)
         .ForEach(
             [&](int64_t i) {
@@ -64,7 +66,7 @@ class DirectionsRun {
  private:
   using Single = Dual<double>;
 
-  // Brings tangents of one number together.
+  // Stores the tangents of a number in all directions side by side.
   bool Interleave() {
     const int64_t p = in_.num_phases;
     const int64_t num_rates = !in_.has_edges() ? p * p
@@ -90,8 +92,8 @@ class DirectionsRun {
     return true;
   }
 
-  // Whether tangents are where values are, so that all directions have the same
-  // entries and reach the same phases.
+  // Whether tangents are zero wherever values are, so that all directions have
+  // the same entries and reach the same phases.
   bool IsOrdinary() const {
     return HasValues(model_.initial, model_.size) &&
            HasValues(model_.exits, model_.size) &&
@@ -105,7 +107,7 @@ class DirectionsRun {
     return true;
   }
 
-  // What one direction's windows depend on.
+  // Builds what the windows of one direction depend on.
   void Separate(int l) {
     Model<Single>& model = models_[l];
     const auto of = [l](const Directions& x) {

@@ -1,4 +1,4 @@
-// Several directions at once against each by itself, bit by bit.
+// Compares several directions at once with single ones, bit by bit.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ bool SameBits(double a, double b) {
   return std::memcmp(&a, &b, sizeof(a)) == 0 || (a != a && b != b);
 }
 
-// A model and its directions, at random.
+// A random model and its directions.
 class RandomModel {
  public:
   explicit RandomModel(uint32_t seed) : random_(seed) {
@@ -50,7 +50,7 @@ class RandomModel {
     Point(initial_, 0, &in_.initial_probs);
   }
 
-  // With the tangents of direction l.
+  // Returns the input with the tangents of direction l.
   SweepInput Direction(int l) const {
     SweepInput in = in_;
     Point(initial_, l, &in.initial_probs);
@@ -73,7 +73,7 @@ class RandomModel {
   double Uniform() { return std::uniform_real_distribution<>()(random_); }
   bool Chance(double probability) { return Uniform() < probability; }
 
-  // Numbers up to `size`, some of them zero, with tangents of all sizes.
+  // Draws numbers up to `size`, some of them zero, with tangents of all sizes.
   Operand Values(int64_t count, double zeros, double size) {
     Operand result;
     for (int64_t i = 0; i < count; ++i) {
@@ -153,7 +153,7 @@ class RandomModel {
     in_.num_times = in_.row_length = 12;
     times_ = Values(in_.num_times, 0.1, Chance(0.3) ? 400.0 : 20.0);
     if (Chance(0.2)) times_.value[1] = 1e-9;
-    if (Chance(0.2)) times_.value[2] = 3e7;  // by the ladder
+    if (Chance(0.2)) times_.value[2] = 3e7;  // by squaring
     if (Chance(0.1)) times_.value[3] = kInfinity;
     if (Chance(0.1)) times_.value[4] = -1.0;
     if (Chance(0.1)) times_.value[5] = kNaN;
@@ -204,7 +204,8 @@ struct Results {
 
 class DirectionsTest : public testing::Test {
  protected:
-  // Takes some directions of the model at once; how many times each were.
+  // Evaluates some directions of the model at once, and compares; returns how
+  // many times were evaluated at once.
   int64_t Compare(const RandomModel& model, const std::vector<int>& which) {
     std::vector<SweepInput> inputs;
     std::vector<Results> results;
@@ -232,7 +233,7 @@ class DirectionsTest : public testing::Test {
     return NumTaken(inputs, &results);
   }
 
-  // What the sweep of all directions does not leave to others.
+  // Returns how many times the sweep of all directions evaluates itself.
   int64_t NumTaken(const std::vector<SweepInput>& inputs,
                    std::vector<Results>* results) {
     const FloatEnvironment environment(Denormals::kFlush);
@@ -263,7 +264,8 @@ TEST_F(DirectionsTest, HaveTheBitsOfEachByItself) {
     const RandomModel model(seed);
     std::vector<int> which;
     for (int l = 0; l < kDirections; ++l) {
-      // All sizes of tangents are among the first four and the others.
+      // The first four directions have tangents of all sizes, and so do the
+      // others.
       which.push_back((l + static_cast<int>(seed % 2) * 4) % kMaxDirections);
     }
     which.resize(2 + seed % (kDirections - 1));
@@ -273,7 +275,7 @@ TEST_F(DirectionsTest, HaveTheBitsOfEachByItself) {
   EXPECT_GT(taken, all / 4) << "too few were taken at once, of " << all;
 }
 
-// Tangents that are larger by far rule the scale of one direction by itself.
+// Tangents that are far larger determine the scale of a single direction.
 TEST_F(DirectionsTest, DoNotShareTheScaleOfOne) {
   const double initial[] = {1.0, 0.0};
   const double rates[] = {-3.0, 3.0, 0.0, -5.0};
@@ -307,7 +309,7 @@ TEST_F(DirectionsTest, DoNotShareTheScaleOfOne) {
       for (int i = 0; i < 3; ++i) {
         EXPECT_EQ(together[l].status[i], kOk);
         EXPECT_TRUE(SameBits(together[l].values[i], single.values[i]));
-        // Next to nothing is left, or parts of it are flushed.
+        // The value is negligible, or parts of it are flushed to zero.
         if (times[i] > 2.0 || size < 1e-290) continue;
         EXPECT_NEAR(together[1].values[i] / together[0].values[i] / size, 1.0,
                     1e-12);
