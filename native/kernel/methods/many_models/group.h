@@ -1,7 +1,7 @@
-// Sweeps over several models of the same edges: what follows from the edges
-// alone is found once, and where registers hold a number of each of eight
-// models these are stepped side by side. Every model has the bits that it has
-// by itself; what is out of the ordinary is swept by itself.
+// Sweeps over several models with the same edges. The structure is computed
+// once, and if registers hold one number of each of eight models, these are
+// stepped together. Every model has the same bits as alone; exceptional models
+// are swept alone.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_MODELS_GROUP_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_MODELS_GROUP_H_
@@ -30,7 +30,7 @@ class Group {
   Group(const SweepInput* inputs, int count, Workspace* workspace)
       : inputs_(inputs), count_(count), workspace_(workspace) {}
 
-  // Whether these may be taken together at all.
+  // Whether these models may be evaluated together.
   bool IsOne() const {
     for (int l = 0; l < count_; ++l) {
       const SweepInput& in = inputs_[l];
@@ -58,12 +58,12 @@ class Group {
   bool is_built(int l) const { return is_built_[l]; }
   const Model<double>& model(int l) const { return models_[l]; }
 
-  // The models' walk side by side, if that is worth it and memory suffices.
+  // Starts stepping the models together, if that is worthwhile and memory
+  // suffices.
   bool StartWalk(LaneWalk* walk) const {
     return kRegisterWidth == kModels && End() > 0 && walk->Start(End());
   }
-  // The same where all states are kept; leaves out models for which it would
-  // not be long enough.
+  // The same with all states kept; excludes models that need more blocks.
   bool StartKeptWalk(LaneWalk* walk) {
     const int64_t end = End();
     for (int l = 0; l < count_; ++l) {
@@ -72,7 +72,7 @@ class Group {
     return kRegisterWidth == kModels && end > 0 &&
            end * inputs_[0].num_phases <= kMaxKept && walk->Start(end + 1);
   }
-  // nullptr where a model was not built.
+  // Sets the models of the lanes; nullptr if a model was not built.
   const Model<double>* const* LanesOf(const Model<double>** lanes) const {
     for (int l = 0; l < kModels; ++l) {
       lanes[l] = l < count_ && is_built_[l] ? &models_[l] : nullptr;
@@ -81,13 +81,13 @@ class Group {
   }
 
  private:
-  // Fewer models are stepped sooner one by one.
+  // Fewer models are faster one by one.
   static constexpr int kLeastLanes = 3;
   static constexpr double kMaxWalkBlocks = 4096;
   static constexpr int64_t kMaxWalkCells = int64_t{1} << 20;
   static constexpr int64_t kMaxKept = int64_t{1} << 19;
 
-  // About the first block that fewer models ask for.
+  // Estimates the first block that fewer models need.
   int64_t End() const {
     double ends[kModels] = {};
     for (int l = 0; l < count_; ++l) {
@@ -115,7 +115,7 @@ class Group {
   bool is_built_[kModels] = {};
 };
 
-// Whether the model's values are final.
+// Evaluates a model in the group; returns whether its values are final.
 inline bool EvaluateInGroup(const SweepInput& in, SweepOutput out,
                             const Model<double>& model, const Lane& lane,
                             Workspace* workspace) {
@@ -164,7 +164,8 @@ inline bool UsesLadder(const PointSeeds<double>& seeds) {
   return found;
 }
 
-// A run up to its sweep; whether that may be made side by side with others.
+// Evaluates a run up to its sweep; returns whether the sweep may be made
+// together with others.
 inline bool EvaluateRun(LaneRun* run) {
   return run->Evaluate() == kOk && run->needs().any() &&
          !UsesLadder(run->seeds()) &&
@@ -172,7 +173,7 @@ inline bool EvaluateRun(LaneRun* run) {
          run->sequence().is_in_lane() && !run->sequence().has_losses();
 }
 
-// Whether that was the last of them, and nothing was lost.
+// Writes a model's results; returns whether all are written without losses.
 inline bool WriteSums(const LaneAdjoint& adjoint, int l, int margin,
                       LaneRun* run) {
   AdjointSums<double> sums;
@@ -180,7 +181,7 @@ inline bool WriteSums(const LaneAdjoint& adjoint, int l, int margin,
          run->writer()->Write(sums, margin == kNumMargins - 1) &&
          !run->writer()->has_losses();
 }
-// With the next margin; false where that is not to be done here.
+// Mixes with the next margin; returns false if the group cannot do that.
 inline bool MixAgain(int margin, LaneRun* run) {
   return margin < kNumMargins && !run->writer()->has_losses() &&
          run->terms()->Mix(run->Margin(margin)) == kOk &&

@@ -1,5 +1,4 @@
-// Models of the same edges, of which several are taken together, have the bits
-// that each has by itself.
+// Tests that models with the same edges have the same bits together and alone.
 
 #include <gtest/gtest.h>
 
@@ -20,8 +19,8 @@ namespace {
 
 constexpr int64_t kTimes = 9;
 
-// A batch of models of random edges, each with rates, starts and times of its
-// own.
+// A batch of models with random common edges, each with its own rates, starts
+// and times.
 struct Batch {
   int64_t phases;
   int64_t num_edges;
@@ -34,7 +33,7 @@ struct Batch {
   std::vector<int32_t> kinds;  // of each time; empty: one for all
 };
 
-// What is unlike in the models of a batch.
+// How the models of a batch differ.
 enum class Unlike { kLittle, kTimes, kRates, kValidity };
 
 Batch MakeBatch(int64_t phases, double edges_per_phase, int64_t count,
@@ -47,10 +46,10 @@ Batch MakeBatch(int64_t phases, double edges_per_phase, int64_t count,
   std::vector<int32_t> sources;
   std::vector<int32_t> targets;
   for (int32_t i = 0; i < phases; ++i) {
-    // The last phase has no edge out in some structures.
+    // In some structures the last phase has no edge out.
     if (i + 1 < phases || seed % 3 != 0) {
       sources.push_back(i);
-      targets.push_back(i + 1);  // absorption in the end
+      targets.push_back(i + 1);  // absorption at the end
     }
     while (uniform(random) > 1.0 / edges_per_phase) {
       sources.push_back(i);
@@ -93,8 +92,8 @@ Batch MakeBatch(int64_t phases, double edges_per_phase, int64_t count,
   return b;
 }
 
-// Makes pairs of times observations of every kind, a pair's the same in few
-// neighbours; the last time is one of its own.
+// Turns pairs of times into observations of every kind, mostly different from
+// those of neighboring models; the last time is a single one.
 void MakeObservations(int64_t count, Batch* b) {
   for (int64_t m = 0; m < count; ++m) {
     for (int64_t i = 0; i + 1 < kTimes; i += 2) {
@@ -116,7 +115,7 @@ struct Results {
   std::vector<double> bars[kNumOperands];
 };
 
-// Models first, ..., first + count - 1 of a batch in one call.
+// Evaluates models first, ..., first + count - 1 of a batch in one call.
 Results Run(const Batch& b, int64_t first, int64_t count, int kind,
             Executor* executor) {
   const int64_t size = count * kTimes;
@@ -187,7 +186,7 @@ void ExpectSameBits(const std::vector<T>& together, const std::vector<T>& alone,
       << what << " of model " << model;
 }
 
-// How many values there are.
+// Compares a batch with single calls; returns the number of values.
 int64_t Compare(const Batch& b, int64_t count, int kind, Executor* executor) {
   const Results together = Run(b, 0, count, kind, executor);
   for (int64_t m = 0; m < count; ++m) {
@@ -212,7 +211,7 @@ class GroupTest : public testing::TestWithParam<Unlike> {};
 TEST_P(GroupTest, BitsOfEachAlone) {
   for (const Size& shape : {Size{5, 1.2}, {12, 2.0}, {41, 2.5}, {130, 3.0}}) {
     for (const int64_t count : {1, 2, 3, 6, 8, 9, 13, 20}) {
-      // Some models are swept on extended doubles there, which takes long.
+      // Some models need extended doubles, which take long.
       const int64_t most = GetParam() == Unlike::kValidity ? 200
                            : GetParam() == Unlike::kRates  ? 360
                                                            : 1200;
@@ -243,7 +242,7 @@ TEST(ObservationsTest, BitsOfEachAlone) {
   }
 }
 
-// Tiles of one number.
+// Tiles of width one.
 TEST(LargeGroupTest, BitsOfEachAlone) {
   Batch batch = MakeBatch(9000, 3.0, 4, Unlike::kLittle, 11);
   for (double& time : batch.times) time *= 0.1;

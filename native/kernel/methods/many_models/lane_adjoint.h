@@ -1,5 +1,5 @@
-// The sweep down the power sequences of eight models side by side; see
-// adjoint_sweeper.h, which makes every sum in the same order.
+// The sweep down the power sequences of eight models together. Every sum is
+// made in the order of adjoint_sweeper.h.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_MODELS_LANE_ADJOINT_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_MODELS_LANE_ADJOINT_H_
@@ -23,8 +23,7 @@ using LaneRun = AdjointRun<double, BarsWriter>;
 
 class LaneAdjoint {
  public:
-  // Runs are nullptr where there is none. All that there are have survival
-  // terms, or none has.
+  // Missing runs are nullptr. Either all have survival terms, or none has.
   LaneAdjoint(LaneRun* const* runs, LaneWalk* walk, Workspace* workspace)
       : walk_(*walk), workspace_(workspace) {
     for (int l = 0; l < kModels; ++l) {
@@ -36,7 +35,7 @@ class LaneAdjoint {
     }
   }
 
-  // Whether memory sufficed.
+  // Returns whether memory sufficed.
   bool Run(const SweepInput& in) {
     if (!Allocate(in)) return false;
     for (int64_t b = last_; b >= 0; --b) {
@@ -47,7 +46,7 @@ class LaneAdjoint {
     return true;
   }
 
-  // What was found for one model; false: no memory.
+  // Returns the results for one model; false if memory does not suffice.
   bool SumsOf(int l, AdjointSums<double>* sums) const {
     const LaneRun& run = *runs_[l];
     *sums = PHASIC_ISA::SumsOf(run.seeds(), run.terms());
@@ -71,7 +70,7 @@ class LaneAdjoint {
       exits[l] = runs_[l]->model().exits;
     }
     size_ = first_->model().size;
-    stride_ = size_ | 1;  // rows apart in the cache
+    stride_ = size_ | 1;  // odd, to spread rows over the cache
     exits_ = AllSideBySide(exits, size_, workspace_);
     states_ = AllocateZeros<PerModel>(workspace_, kBlock * stride_);
     adjoints_ = AllocateZeros<PerModel>(workspace_, kBlock * stride_);
@@ -91,7 +90,7 @@ class LaneAdjoint {
     PerModel b_bar[kBlock];
     FloatEnvironment::ClearUnderflow();
     GetTerms(b, a_bar, b_bar);
-    // y_{k+1} is kept in row k.
+    // y_{k+1} is stored in row k.
     std::copy(y_, y_ + size_, adjoints_ + (kBlock - 1) * stride_);
     for (int k = kBlock - 1; k >= 0; --k) {
       PerModel* next = k > 0 ? adjoints_ + (k - 1) * stride_ : y_;
@@ -109,7 +108,8 @@ class LaneAdjoint {
     products_.Add(a_bar, states_, adjoints_, stride_, scales);
   }
 
-  // Cotangents of a block's terms, with y at the same exponents.
+  // Computes the cotangents of a block's terms, and scales y to the same
+  // exponents.
   void GetTerms(int64_t b, PerModel* a_bar, PerModel* b_bar) {
     double a_bars[kBlock][kModels] = {};
     double b_bars[kBlock][kModels] = {};
@@ -136,7 +136,7 @@ class LaneAdjoint {
     }
   }
 
-  // What one model may have lost counts for all.
+  // Records losses; a possible loss in one model counts for all.
   void NoteLosses(int64_t b) {
     const bool flushed = FloatEnvironment::Underflowed();
     for (int l = 0; l < kModels; ++l) {
@@ -152,8 +152,8 @@ class LaneAdjoint {
     }
   }
 
-  // What products of states and adjoints are to be multiplied with; products
-  // of small numbers must not be flushed before they are scaled.
+  // Returns the factor for products of states and adjoints. States are scaled
+  // before multiplying, so that products of small numbers do not underflow.
   PerModel Scale(int64_t b) {
     return SideBySide([&](int l) {
       if (!HasBlock(l, b)) return 0.0;

@@ -1,5 +1,5 @@
-// The sums G = sum_k v_k^T y_{k+1} at the entries and on the diagonal, and
-// those of abar_k v_k, of eight models side by side; see products.h.
+// The sums G = sum_k v_k^T y_{k+1} at the entries and on the diagonal, and sums
+// of abar_k v_k, for eight models together; see products.h.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_MODELS_LANE_PRODUCTS_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_MODELS_LANE_PRODUCTS_H_
@@ -37,7 +37,7 @@ class LaneProducts {
     return true;
   }
 
-  // Those of sixteen states v and adjoints y, in rows.
+  // Adds the sums of sixteen states v and adjoints y, in rows.
   void Add(const PerModel* a_bar, const PerModel* v, const PerModel* y,
            int64_t stride, const PerModel& scale) {
     PerModel* entries = entries_.recent();
@@ -72,7 +72,7 @@ class LaneProducts {
            entries_.Flush(is_only);
   }
 
-  // What one model has; false: no memory.
+  // Stores the sums of one model; returns false if memory does not suffice.
   bool StoreLane(int l, Workspace* workspace, AdjointSums<double>* sums) const {
     double* exits = AllocateZeros<double>(workspace, size_);
     double* stays = AllocateZeros<double>(workspace, size_);
@@ -94,7 +94,7 @@ class LaneProducts {
   }
 
  private:
-  // As for tiles of four, and of one.
+  // Sums in the order of tiles of four, or of one.
   static PerModel SplitSum(const PerModel* v, int64_t stride,
                            const PerModel* column) {
     PerModel even(0.0);
@@ -112,7 +112,7 @@ class LaneProducts {
     return sum;
   }
 
-  // The cells that edges have, by their columns.
+  // Lists the cells of edges, by column.
   bool ListEntries(const SweepInput& in, const Model<double>& model,
                    Workspace* workspace) {
     const TilePattern& pattern = model.products;
