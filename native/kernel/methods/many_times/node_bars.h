@@ -1,5 +1,5 @@
-// The adjoints of the c_j of a group of times, and their products with Poisson
-// weights.
+// The cotangents of the c_j for a group of times, and their products with
+// Poisson weights.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_BARS_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_BARS_H_
@@ -86,7 +86,7 @@ class NodeBars {
   using Lanes = Pack<8>;
   static constexpr int kNumShifted = kMaxNodeSums + 3 * kBlock;
 
-  // Eight numbers from n on; zero past the last.
+  // Loads eight numbers from n on, with zeros beyond the last.
   static Lanes Load(const double* numbers, int64_t n, int64_t count) {
     if (n + 8 <= count) return Lanes::Load(numbers + n);
     double some[8] = {};
@@ -95,7 +95,7 @@ class NodeBars {
   }
 
   int size_ = 0;
-  // [s][16 + s + j]: cbar_j, in copies so that all loads are aligned.
+  // [s][16 + s + j]: cbar_j, copied eight times so that all loads are aligned.
   alignas(64) double shifted_[8][kNumShifted];
 };
 

@@ -1,5 +1,6 @@
-// Many times of one model in groups that share a node: a positive power series
-// of F (node_series.h) instead of a sum over Poisson weights for each time.
+// Groups of many times of one model that share an expansion point (node): a
+// positive power series of F (node_series.h) replaces a sum over Poisson
+// weights for each time.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_GROUPS_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_GROUPS_H_
@@ -20,19 +21,19 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Whether the times of a model are taken in groups. A node costs as much as
-// some ten times do by themselves, or as two of tangents, which have no lanes,
-// so groups must be large; the times of smaller ones are taken one by one.
-// Results differ in the last bits between the two ways, so the choice depends
-// on nothing but what belongs to the model: how many times it has, and how many
-// of them lie within one node's reach; not on their order, the batch, or
-// threads. Values of functions that share a node's sums count together.
+// Whether the times of a model are evaluated in groups. An expansion costs as
+// much as about ten single times, or as two with tangents, which have no lanes.
+// So groups must be large; other times are evaluated one by one. The two
+// methods differ in the last bits, so that the choice depends only on the
+// model's own times: their number, and how many of them are within reach of one
+// expansion point; not on their order, the batch, or threads. Values of
+// functions that share an expansion's sums count together.
 inline bool TakesGroups(const SweepInput& in) {
   return in.num_times >= kManyTimes && !in.discrete;
 }
 
-// Times of one kind with start <= x < start + 4. They may be moved about; the
-// array lives until the workspace is reset.
+// Times of one kind with start <= x < start + 4. Callers may permute them; the
+// array is valid until the workspace is reset.
 struct NodeGroup {
   Kind kind;
   double start;
@@ -43,14 +44,15 @@ struct NodeGroup {
 template <class T>
 class NodeGroups {
  public:
-  // Sorted groups have their times ascending, those of equal time by cotangent.
+  // In sorted groups times are ascending, and equal times are ordered by
+  // cotangent.
   NodeGroups(const SweepInput& in, Sequence<T>* sequence, bool sorted,
              Workspace* workspace)
       : in_(in),
         q_(sequence->model().q),
         sorted_(sorted),
         workspace_(workspace) {
-    // Far from where work is refused, and below what goes by the ladder.
+    // Far below the work limit, and below the times of scaling and squaring.
     const double steps = static_cast<double>(sequence->max_blocks() * kBlock);
     double last = 0.0;
     for (int64_t i = 0; i < in.num_times; ++i) {
@@ -75,9 +77,9 @@ class NodeGroups {
     }
   }
 
-  // Of the times for which `wants` is true: calls visit(group), those of one
-  // node after the other, and rest(time) for each one that is in no group or
-  // for whose group visit returns false.
+  // For the times for which `wants` is true, calls visit(group), with the
+  // groups of one expansion point one after the other. Calls rest(time) for
+  // each time that has no group, or if visit(group) returned false.
   template <class Wants, class Rest, class Visit>
   StatusCode ForEach(const Wants& wants, const Rest& rest, const Visit& visit) {
     for (int k = 0; k < num_kinds_; ++k) {
@@ -102,7 +104,7 @@ class NodeGroups {
 
   double X(int64_t i) const { return in_.times.value[i] * q_; }
 
-  // A kind's place among those that can be grouped, or -1.
+  // Returns a kind's index among those that can be grouped, or -1.
   int PlaceOf(int64_t i) const {
     const auto code = static_cast<uint32_t>(in_.KindOf(i));
     return code < kNumKinds ? places_[code] : -1;
@@ -119,7 +121,7 @@ class NodeGroups {
   struct TimesOfKind {
     int64_t* times = nullptr;
     int64_t count = 0;
-    int64_t first = 0;  // of those that are not visited yet
+    int64_t first = 0;  // first time that was not visited yet
     bool ascending = true;
   };
 
@@ -192,9 +194,8 @@ class NodeGroups {
     for (int64_t n = 0; n < group.count; ++n) rest(group.times[n]);
   }
 
-  // Brings a kind's times into the order of nodes, by cells, of which each node
-  // has one; or, where its times are to be sorted too, so many that each has a
-  // few times.
+  // Sorts a kind's times into cells in ascending order: one cell per expansion
+  // point or, if times are to be sorted, so many that each has a few times.
   StatusCode SortList(TimesOfKind* list) {
     double last = 0.0;
     for (int64_t n = 0; n < list->count; ++n) {
@@ -220,7 +221,7 @@ class NodeGroups {
       ++ends[cell_of(list->times[n]) + 1];
     }
     for (int64_t c = 0; c < num_cells; ++c) ends[c + 1] += ends[c];
-    // Where cells begin; afterwards, where they end.
+    // The begin of each cell; after the loop, its end.
     for (int64_t n = 0; n < list->count; ++n) {
       times[ends[cell_of(list->times[n])]++] = list->times[n];
     }

@@ -1,5 +1,5 @@
-// Sums of a node's series for sixteen times at once, which keeps the processor
-// busier than eight do.
+// Sums of an expansion for sixteen times at once, which uses the processor
+// better than eight.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_LANES_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_LANES_H_
@@ -19,7 +19,7 @@ struct NodePack {
   Pack<8> parts[kParts];
 };
 
-// values[indices[0]], ...; `pad` where there are fewer than eight.
+// Returns values[indices[0]], ...; with `pad` for missing ones of eight.
 inline Pack<8> Gather(const double* values, const int64_t* indices,
                       int64_t count, double pad) {
   constexpr int kPart = Pack<8>::kPart;
@@ -36,8 +36,8 @@ inline Pack<8> Gather(const double* values, const int64_t* indices,
   return result;
 }
 
-// The distances of up to sixteen times from a node. They are exact: x and the
-// node are near each other, or it is 0.
+// The distances of up to sixteen times from an expansion point. They are exact:
+// x and the point are near each other, or the point is 0.
 class NodeLanes {
  public:
   NodeLanes(const double* times, const int64_t* indices, int64_t count,
@@ -51,7 +51,7 @@ class NodeLanes {
 
   const Pack<8>& distance(int i) const { return distances_.parts[i]; }
 
-  // sum_j terms[j] distance^j, for an even number of terms.
+  // Returns sum_j terms[j] distance^j, for an even number of terms.
   NodePack Sum(const double* terms, int num_terms) const {
     constexpr int kParts = NodePack::kParts;
     Pack<8> even[kParts];
@@ -75,8 +75,8 @@ class NodeLanes {
     return result;
   }
 
-  // Whether sums are far from the ends of the range; near them something may
-  // have been lost on the way.
+  // Whether sums are far from the ends of the range, near which intermediate
+  // results may have underflowed or overflowed.
   static Pack<8>::Mask IsOrdinary(const Pack<8>& sum) {
     return (Pack<8>(0x1p-500) < sum) & (sum < Pack<8>(0x1p500));
   }

@@ -1,4 +1,5 @@
-// The series of a node as polynomials, as short as accuracy allows.
+// The series about an expansion point as polynomials, as short as accuracy
+// allows.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_POLYNOMIAL_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_POLYNOMIAL_H_
@@ -15,7 +16,7 @@ namespace phasic {
 namespace PHASIC_ISA {
 
 constexpr double kNodeSpacing = 4.0;
-constexpr int kNodeChannels = 2;  // of F, and of its slope
+constexpr int kNodeChannels = 2;  // F, and its slope
 
 struct NodeSeries {
   double start;      // x_0
@@ -46,14 +47,14 @@ struct NodePowers {
 inline constexpr NodePowers kNodePowers;
 
 // Chooses the number of terms and divides c_j by factorials, for F and, with
-// two channels, for its slope's neighbour; whether what is left out is
-// negligible. rests[r] bounds each c_j from j = 48 on; of a density's
-// neighbour, which is c_{j+1}, one term less is known.
+// two channels, for the function that gives its slope. Returns whether the
+// truncation error is negligible. rests[r] bounds each c_j from j = 48 on. A
+// density's slope uses c_{j+1}, so that one term less is known.
 inline bool MakePolynomials(const double (*c)[kNodeTerms], const double* rests,
                             int num_channels, bool is_density, bool absorbs,
                             NodeSeries* node) {
   using Lanes = Pack<8>;
-  constexpr double kRest = 0x1p-55;  // of F
+  constexpr double kRest = 0x1p-55;  // relative to F
   constexpr double kTail = 1.0 / (1.0 - kNodeSpacing / (kNodeTerms - 1));
   constexpr double kLargest = 0x1p464;
   int needed = 0;
@@ -71,7 +72,7 @@ inline bool MakePolynomials(const double (*c)[kNodeTerms], const double* rests,
     }
     sum[r] = total.Total();
     if (r == 1 && !absorbs) continue;
-    // A density's slope is a difference; its size is that of the two.
+    // A density's slope is a difference; the error is relative to both terms.
     const bool is_next = r == 1 && is_density;
     const double size = sum[r] + (is_next ? sum[0] : 0.0);
     const double limit = kRest * 0.5 * size;

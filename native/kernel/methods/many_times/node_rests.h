@@ -1,12 +1,14 @@
-// How many c_j the transposed mixture of a group needs (node_sums.h).
+// Chooses how many c_j the transposed mixture of a group needs (node_sums.h).
 //
-// With J of them it makes of each weight w_k(x) = sum_j w_j(d) w_{k-j}(x_0) the
-// part with j < J, for x = x_0 + d with d < h = 4. By the binomial theorem what
-// is left out is w_k(x) P(Bin(k, d / x) >= J), which is at most
+// With J of them each weight w_k(x) = sum_j w_j(d) w_{k-j}(x_0) is truncated to
+// the terms with j < J, where x = x_0 + d with d < h = 4. By the binomial
+// theorem the truncation error is w_k(x) P(Bin(k, d / x) >= J), which is at
+// most
 //   w_k(x) (k h / (x_0 + h))^J / J!   and   h^J / J! w_{k-J}(x).
-// For k up to some m the first is a relative error below 2^-53. For k above m
-// the second is summed, (k + 1) w_{k-J}(x) being what such terms may have in a
-// derivative, and must be below 2^-margin of F as all that is dropped.
+// For k up to some m the first bound is a relative error below 2^-53. For k
+// above m the second is summed, with (k + 1) w_{k-J}(x) as a bound on the
+// contribution to a derivative, and must be below 2^-margin of F like all
+// truncation errors.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_RESTS_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_RESTS_H_
@@ -32,8 +34,8 @@ struct NodeRests {
     return rests;
   }
 
-  // log2 of a bound on the sum of what is left out for k > m, where `end` is
-  // x_0 + h: h^J / J! P(N >= m - J) with N Poisson of that mean.
+  // Returns log2 of a bound on the sum of truncated terms for k > m, where
+  // `end` is x_0 + h: h^J / J! P(N >= m - J) with N Poisson of that mean.
   double Log2(int size, double end) const {
     return log2_end[size] + Log2Tail(reach[size] * end - size - 1.0, end);
   }
@@ -54,7 +56,7 @@ struct NodeRests {
     }
   }
 
-  // A bound on log2 P(N >= k), by Chernoff.
+  // Returns a Chernoff bound on log2 P(N >= k).
   static double Log2Tail(double k, double mean) {
     if (!(k > mean)) return 0.0;
     return (k - mean - k * std::log(k / mean)) * kLog2E;

@@ -1,4 +1,4 @@
-// The times of one model, group by group, and those that are left.
+// Evaluates the times of one model in groups, and lists the remaining ones.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_RUN_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_RUN_H_
@@ -17,8 +17,8 @@ class NodeRun {
   NodeRun(const SweepInput& in, const SweepOutput& out, Workspace* workspace)
       : in_(in), out_(out), workspace_(workspace) {}
 
-  // Calls evaluate(group), which writes or leaves each of its times, or returns
-  // false and has done nothing.
+  // Calls evaluate(group), which writes each of its times or leaves it; or
+  // returns false without effect.
   template <class T, class Evaluate>
   StatusCode Run(Sequence<T>* sequence, const Evaluate& evaluate) {
     rest_ = static_cast<int64_t*>(workspace_->Allocate(
@@ -33,14 +33,14 @@ class NodeRun {
     out_.values[i] = value;
     if (out_.status != nullptr) out_.status[i] = kOk;
   }
-  // To be taken by itself.
+  // Leaves a time to be evaluated alone.
   void Leave(int64_t i) { rest_[num_rest_++] = i; }
 
   const int64_t* rest() const { return rest_; }
   int64_t num_rest() const { return num_rest_; }
 
  private:
-  // Whether nothing is asked for at a time.
+  // Whether the time has no observation.
   bool WriteNothing(int64_t i) {
     if (in_.KindOf(i) != Kind::kNothing) return false;
     Write(i, 0.0);

@@ -1,5 +1,5 @@
-// Many times of one model in a reverse sweep, group by group: the cotangents of
-// the times, and what is needed for those of the terms (node_sums.h).
+// Many times of one model in an adjoint sweep, in groups: the cotangents of the
+// times, and the data for those of the terms (node_sums.h).
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_SEEDS_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_SEEDS_H_
@@ -21,25 +21,25 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// A group whose node has a series; all times are ordinary ones. The adjoints
-// are those of F, relative to 2^-exponent for logarithms.
+// A group with a series about its expansion point; all its times are ordinary.
+// The cotangents are those of F, relative to 2^-exponent for logarithms.
 struct NodeSeed {
   Kind kind;
   double start;
   int64_t exponent;  // of the series
   int num_terms;
-  double first;  // F at the start
-  double last;   // and times exp(4) at the end, relative to 2^exponent
+  double first;  // F at the expansion point
+  double last;   // F exp(4) at the end, relative to 2^exponent
   int64_t count;
   const int64_t* times;     // ascending
-  const double* distances;  // from the start
+  const double* distances;  // from the expansion point
   const double* sums;       // F exp(distance) at the times
-  const double* bars;       // adjoints times exp(-distance)
+  const double* bars;       // cotangents times exp(-distance)
   double bar_size;          // sum of |bars|
   double share_size;        // sum of |bars| times `sums`
 };
 
-// Dual numbers are taken one by one.
+// Dual numbers are evaluated one by one.
 template <class T>
 class NodeSeeds {
  public:
@@ -67,8 +67,8 @@ class NodeSeeds<double> {
             Workspace* workspace)
       : in_(in), sets_(*sets), workspace_(workspace), seeds_(workspace) {}
 
-  // Calls rest(time) for the times that are to be taken one by one; those
-  // without a cotangent are left out.
+  // Calls rest(time) for the times that are to be evaluated one by one; times
+  // without a cotangent are omitted.
   template <class Rest>
   StatusCode Run(const Rest& rest, double* time_bars) {
     const bool many = TakesGroups(in_);
@@ -111,7 +111,7 @@ class NodeSeeds<double> {
   bool Has(Base base) const { return has_[static_cast<int>(base)]; }
   const SweepInput& in() const { return in_; }
 
-  // Of prob_zero.
+  // The cotangent of prob_zero.
   const Scaled<double>& atom_bar() const { return atom_bar_; }
 
  private:
@@ -166,10 +166,10 @@ class NodeSeeds<double> {
   struct Evaluation {
     Lanes distance;
     Lanes sum;   // of F's series
-    Lanes next;  // of its neighbour's
-    Lanes bar;   // adjoint times exp(-distance)
+    Lanes next;  // of the series for its slope
+    Lanes bar;   // cotangent times exp(-distance)
     Lanes time_bar;
-    Lanes totals[3];  // |bar|, |bar| sum, adjoints of a cdf
+    Lanes totals[3];  // bar|, |bar| sum, cotangents of a cdf
     Lanes::Mask ordinary;
   };
 
@@ -202,7 +202,7 @@ class NodeSeeds<double> {
     }
   }
 
-  // Keeps ordinary lanes at place `kept`; how many.
+  // Keeps ordinary lanes from place `kept` on; returns their number.
   template <class Rest>
   int64_t Keep(const Evaluation& lane, const int64_t* times, int64_t count,
                int64_t kept, int64_t* kept_times, const Rest& rest,

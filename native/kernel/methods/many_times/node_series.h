@@ -1,20 +1,20 @@
-// A positive power series of F about one x_0, for many times in x_0 <= x <
-// x_0 + 4:
+// A positive power series of F about an expansion point x_0, for many times in
+// x_0 <= x < x_0 + 4:
 //
 //   F(x_0 + d) = exp(-d) sum_j d^j / j! c_j,  c_j = sum_k w_k(x_0) f_{k+j},
 //
-// with the terms f_k of F's own series, since Poisson weights of a sum are
-// w_k(x_0 + d) = sum_j w_j(d) w_{k-j}(x_0). All c_j are non-negative: nothing
-// cancels. Those of the density are made from a_k; those of the survival
-// function and of the cdf follow by adding, as b_k = b_{k+1} + a_k / q and
-// A_{k+1} = A_k + a_k / q, from the last of the former and the first of the
-// latter.
+// where f_k are the terms of F's own series. It holds because Poisson weights
+// of a sum are w_k(x_0 + d) = sum_j w_j(d) w_{k-j}(x_0). All c_j are
+// nonnegative: nothing cancels. The c_j of the density are sums of a_k. Those
+// of the survival function and of the cdf follow by addition, as b_k = b_{k+1}
+// + a_k / q and A_{k+1} = A_k + a_k / q, from the last c_j of the former and
+// the first of the latter.
 //
-// What is left out is bounded rigorously. d^j / d^i grows with d for j > i, so
-// a rest that is negligible at d = 4 is so in all of the interval; of windows
-// over k see node_weights.h. Where a bound fails, or a number comes near the
-// ends of the range of doubles, there is no series, and each time is mixed by
-// itself.
+// Truncation errors are bounded rigorously. d^j / d^i grows with d for j > i,
+// so that terms that are negligible at d = 4 are negligible in the whole
+// interval; for windows over k see node_weights.h. If a bound fails, or a
+// number comes near the ends of the range of doubles, there is no series, and
+// each time is evaluated alone.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_SERIES_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_SERIES_H_
@@ -33,17 +33,17 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Sums about nodes for the density and the survival function, which share
-// them; or for the cdf, which is F's complement and has windows of its own.
+// Sums about expansion points, for the density and the survival function
+// together, or for the cdf, which as F's complement has windows of its own.
 class NodeBuilder {
  public:
-  // `channels` are those of the density or of the cdf; `survival` is null where
-  // no time asks for it.
+  // `channels` are those of the density or of the cdf; `survival` is null if no
+  // time needs it.
   NodeBuilder(Channels<double>* channels, Channels<double>* survival,
               NodeTerms<SequenceTerms>* terms)
       : channels_(*channels), survival_(survival), terms_(*terms) {}
 
-  // Makes the series about `start`; whether there is one.
+  // Computes the series about `start`; returns whether there is one.
   bool Build(Base base, double start, NodeSeries* node) {
     if (start != start_) {
       start_ = start;
@@ -118,7 +118,7 @@ class NodeBuilder {
     for (int64_t b = first_block_; b > 0; --b) {
       const Scaled<double> head =
           walk_.HeadBound(static_cast<double>(b * kBlock), weight);
-      // Shifted by fewer than 48 terms, those before block b end in b + 2.
+      // With a shift below 48, terms before block b end in b + 2.
       const Scaled<double>& largest = BlockAt(b + kNodeBlocks - 1).largest;
       const Scaled<double> largest_mass =
           is_cdf() ? largest
@@ -142,17 +142,17 @@ class NodeBuilder {
     const ChannelBlock<double>& block = BlockAt(b);
     return ScaleBy(block.tail.caps[r], block.tail.exponent - block.exponent);
   }
-  // Bounds on b_k or A_k and on a_k from block b on, relative to its exponent.
+  // Bounds b_k or A_k, and a_k, from block b on, relative to its exponent.
   double MassCap(int64_t b) const {
-    constexpr double kLeast = 0x1p-1022;  // a bound must not become zero
+    constexpr double kLeast = 0x1p-1022;  // keeps bounds positive
     return is_cdf() ? TailCap(b, 0) : SourceAt(b).mass + kLeast;
   }
   double ExitCap(int64_t b) const {
     return is_cdf() ? model().q * TailCap(b, 1) : TailCap(b, 0);
   }
 
-  // Whether this may be left out of sums over b_k or A_k, and over a_k. Windows
-  // do not depend on which functions are asked for.
+  // Whether this may be omitted from sums over b_k or A_k, and over a_k.
+  // Windows do not depend on which functions are requested.
   bool AreNegligible(const Scaled<double>& mass,
                      const Scaled<double>& exits) const {
     const double least = is_cdf() ? end_sum_ : mass_floor_;
@@ -197,15 +197,15 @@ class NodeBuilder {
     end_sum_ += PowerOfTwo(Shift(block.exponent)) * product(terms);
   }
 
-  // An exponent relative to the node's.
+  // Returns an exponent relative to the common one.
   int64_t Shift(int64_t exponent) {
     const int64_t shift = exponent - exponent_;
     if (shift < -kNodeRange || shift > kNodeRange) is_ordinary_ = false;
     return shift;
   }
 
-  // Weights times bounds on all terms from block b on: what these weights have
-  // in any c_j from j = 48 on.
+  // Adds weights times bounds on all terms from block b on: the contribution of
+  // these weights to any c_j from j = 48 on.
   void AddToRests(const Scaled<double>& weights, int64_t b) {
     const double scale = ScaleBy(
         weights.mantissa, weights.exponent + BlockAt(b).exponent - exponent_);
@@ -213,7 +213,7 @@ class NodeBuilder {
     exit_rest_ += scale * ExitCap(b);
   }
 
-  // c_j of F and of its slope's neighbour.
+  // Computes c_j of F and of the series for its slope.
   void FillSeries(Base base, double (*c)[kNodeTerms]) const {
     double exits[kNodeTerms + 1];
     const double factor = base == Base::kDensity ? 1.0 : 1.0 / model().q;
@@ -238,7 +238,7 @@ class NodeBuilder {
     }
   }
 
-  // F is at least c_0 exp(-4), but for x_0 = 0, where it may be of any size.
+  // F is at least c_0 exp(-4), except for x_0 = 0, where it may be of any size.
   bool IsLost(Channels<double>* own, double size) const {
     const int64_t last = last_block_ + kNodeBlocks;
     if (start_ == 0.0) return own->UnderflowedBefore(last + 1);
@@ -254,7 +254,7 @@ class NodeBuilder {
   bool is_built_ = false;
   Lanes sums_[kNodePacks];   // of a_{k+j}
   double end_sum_ = 0.0;     // of b_{k+48}, or of A_k
-  double mass_floor_ = 0.0;  // a bound from below on that of b_k
+  double mass_floor_ = 0.0;  // a lower bound on the sum of b_k
   double mass_rest_ = 0.0;
   double exit_rest_ = 0.0;
   int64_t exponent_ = 0;
@@ -277,7 +277,7 @@ class NodeBuilders {
   NodeBuilders(const NodeBuilders&) = delete;
   NodeBuilders& operator=(const NodeBuilders&) = delete;
 
-  // Quick where the last one was about the same start.
+  // Computes a series; fast if the last one had the same start.
   bool Build(Base base, double start, NodeSeries* node) {
     return (base == Base::kCdf ? closed_ : open_).Build(base, start, node);
   }

@@ -1,7 +1,7 @@
-// The transposed mixture for groups of times that share a node. The adjoint of
-// c_j(x_0) is the sum over times of that of F times exp(-d) d^j / j!; those of
-// the channels are abar_{k+j} += w_k(x_0) cbar_j. All functions at a node share
-// its weights.
+// The transposed mixture for groups of times that share an expansion point. The
+// cotangent of c_j(x_0) is the sum over times of the cotangent of F times
+// exp(-d) d^j / j!; those of the terms are abar_{k+j} += w_k(x_0) cbar_j. All
+// functions at an expansion point share its weights.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_SUMS_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_SUMS_H_
@@ -23,30 +23,31 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// One group at a node, and where its part goes.
+// One group at an expansion point, and where its contribution goes.
 struct NodePart {
   const NodeSeed* seed;
   TermSums<double>* sums;
   int64_t log2_bound = 0;  // of a term
-  int64_t exponent = 0;    // the adjoints of c_j are relative to 2^this
+  int64_t exponent = 0;    // the cotangents of c_j are relative to 2^this
   int size = 0;            // J
   double log2_value = 0;   // of F at the end
   double log2_rest = 0;    // see NodeRests
   Scaled<double> rest;     // of the weights
   NodeBars bars;
 
-  // A bound on the sum of the adjoints' sizes.
+  // Returns a bound on the sum of absolute cotangents.
   double seed_size() const { return 0x1p6 * seed->bar_size; }
 };
 
-// Adds the groups of one node to the sums of their kinds of functions.
+// Adds the groups of one expansion point to the sums of their kinds of
+// functions.
 class NodeSums {
  public:
   NodeSums(const SweepInput& in, const Sequence<double>& sequence,
            int64_t margin, TermSums<double>* sums)
       : in_(in), sequence_(sequence), margin_(margin), sums_(sums) {}
 
-  // All seeds must have the same start, and bases of their own.
+  // All `seeds` must have the same start and different bases.
   StatusCode Add(const NodeSeed* const* seeds, int count) {
     num_parts_ = 0;
     for (int i = 0; i < count; ++i) {
@@ -76,8 +77,8 @@ class NodeSums {
  private:
   using Lanes = Pack<8>;
 
-  // Chooses J; whether there is one. With as many terms as F has, what is left
-  // out grows faster than F with d.
+  // Chooses J; returns whether there is one. With at least as many terms as F
+  // has, the truncation error grows faster with d than F does.
   bool ChooseSize(NodePart* part) const {
     const NodeSeed& seed = *part->seed;
     const double end = seed.start + kNodeSpacing;
@@ -95,8 +96,8 @@ class NodeSums {
     return false;
   }
 
-  // Finds the block before which windows over k end; whether the blocks that
-  // are needed can be had.
+  // Computes the block where windows over k end; returns whether all blocks
+  // that are needed are available.
   bool FindEnd() {
     PoissonWalk walk(start_);
     Scaled<double> weight = StartWeight(start_, &first_block_);
@@ -150,7 +151,7 @@ class NodeSums {
     return kOk;
   }
 
-  // Whether no double could show what these weights stand for.
+  // Whether the contribution of these weights underflows.
   bool IsInvisible(const Scaled<double>& head) const {
     for (int i = 0; i < num_parts_; ++i) {
       const NodePart& part = parts_[i];
@@ -167,8 +168,8 @@ class NodeSums {
     const NodeSeed& seed = *part.seed;
     part.sums->AddTail({part.rest.mantissa * part.seed_size(),
                         part.rest.exponent + part.exponent});
-    // At each time what j >= J leaves out is in a smaller ratio to F than at
-    // the end.
+    // At each time the truncation error for j >= J is smaller relative to F
+    // than at the end.
     const double log2_ratio =
         std::max(part.log2_rest - part.log2_value, -1000.0);
     const auto whole = static_cast<int64_t>(std::floor(log2_ratio));
@@ -177,7 +178,7 @@ class NodeSums {
          whole + seed.exponent + part.exponent});
   }
 
-  // Adds the weights of one block, and steps on to the next.
+  // Adds the weights of one block, and steps to the next.
   StatusCode Include(int64_t b, Scaled<double>* weight, PoissonWalk* walk) {
     StatusCode status = kOk;
     for (int i = 0; i < num_parts_; ++i) {

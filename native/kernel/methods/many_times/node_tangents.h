@@ -1,4 +1,4 @@
-// Derivatives in one direction at many times of one model, group by group.
+// Derivatives in one direction at many times of one model, in groups.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_TANGENTS_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_TANGENTS_H_
@@ -29,7 +29,7 @@ class NodeTangents {
                   {sets->Of(Base::kCdf), moves_, workspace}},
         run_(in, out, workspace) {}
 
-  // Writes what nodes give, and lists the other times.
+  // Writes the results of groups, and lists the other times.
   StatusCode Run() {
     return run_.Run(&sets_.sequence(), [&](const NodeGroup& group) {
       TangentBuilder& builder = builders_[static_cast<int>(BaseOf(group.kind))];
@@ -65,7 +65,7 @@ class NodeTangents {
     if (!is_still) changes = lanes.Sum(node.tangents, values.num_terms);
     NodePack next = {};
     if (moves_) next = lanes.Sum(values.terms[1], values.num_terms);
-    // Elsewhere the sizes at the node itself are known to be ordinary.
+    // At other expansion points the sizes are known to be ordinary.
     const bool may_vanish = values.start == 0.0 && !is_still;
     NodePack sizes = {};
     if (may_vanish) sizes = lanes.Sum(node.sizes, values.num_terms);
@@ -99,13 +99,14 @@ class NodeTangents {
     return Lanes::Load(numerators);
   }
 
-  // In x = q t, of what is to be multiplied by exp(-d).
+  // Returns the derivative in x = q t, up to the factor exp(-d).
   static Lanes Slope(Kind kind, const Lanes& next) {
     return BaseOf(kind) == Base::kSurvival ? -1.0 * next : next;
   }
 
-  // Whether the part that comes of the times is zero or far from the ends of
-  // the range. A density's slope is a difference beside which it is ordinary.
+  // Whether the part that depends on tangents of the times is zero or far from
+  // the ends of the range. A density's slope is a difference, whose terms are
+  // ordinary.
   static Lanes::Mask MovesAreOrdinary(Kind kind, const Lanes& next,
                                       const Lanes& moved) {
     const Lanes zero(0.0);

@@ -1,4 +1,4 @@
-// Values at many times of one model, group by group.
+// Values at many times of one model, in groups.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_VALUES_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_VALUES_H_
@@ -25,7 +25,7 @@ class NodeValues {
         workspace_(workspace),
         run_(in, out, workspace) {}
 
-  // Writes the values that nodes give, and lists the other times.
+  // Writes the values of groups, and lists the other times.
   StatusCode Run() {
     NodeBuilders builders(in_, &sets_, workspace_);
     return run_.Run(&sets_.sequence(), [&](const NodeGroup& group) {
@@ -75,7 +75,7 @@ class NodeValues {
     }
   }
 
-  // A probability that rounding has pushed above one is one.
+  // Limits probabilities to one, against rounding.
   Lanes Limited(Kind kind, const Lanes& values) const {
     const Model<double>& model = sets_.sequence().model();
     if (BaseOf(kind) == Base::kDensity ||

@@ -1,8 +1,9 @@
-// The weights of sums about a node: sum_k w_k(x_0) f_{k+j} for all j.
+// The weights of sums about an expansion point: sum_k w_k(x_0) f_{k+j} for all
+// j.
 //
-// F(x_0 + d) exp(d) is at least the sum for j = 0, so windows over k may leave
-// out 2^-66 of it from each sum: exp(4) < 2^6 times that is the most that this
-// changes.
+// F(x_0 + d) exp(d) is at least the sum for j = 0, so that windows over k may
+// omit 2^-66 of it from each sum: this changes F by at most exp(4) < 2^6 times
+// that.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_WEIGHTS_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_WEIGHTS_H_
@@ -21,8 +22,9 @@ constexpr int64_t kNodeWindow = -66;       // see above
 constexpr int64_t kNodeRange = 400;        // of exponents
 constexpr int64_t kSmallestWeight = -900;  // its exponent
 
-// Calls add(weights) with those of a block, of which the first is given;
-// returns that of the next. Near the end of the range they are not ordinary.
+// Calls add(weights) with the weights of a block, given the first one; returns
+// the first weight of the next block. Near the end of the range they are not
+// ordinary.
 template <class Add>
 Scaled<double> IncludeWeights(int64_t block, const PoissonTable& poisson,
                               const Scaled<double>& weight, PoissonWalk* walk,

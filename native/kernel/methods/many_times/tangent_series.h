@@ -1,12 +1,12 @@
-// A series of F about one x_0, as in node_series.h, together with that of its
-// tangents in one direction:
+// A series of F about an expansion point x_0, as in node_series.h, together
+// with the series of its tangents in one direction:
 //
 //   dF(x_0 + d) = exp(-d) sum_j d^j / j! dc_j,  dc_j = sum_k w_k(x_0) df_{k+j}.
 //
-// The df_k differ in sign: what is left out is small beside the same sums of
-// their sizes, as it is where one time is mixed by itself. Those sums are made
-// here as well. Each kind of function has sums of its own terms: tangents of
-// b_k that follow by adding would have been larger on the way.
+// The df_k have both signs: truncation errors are small relative to the same
+// sums of absolute values, as in mixture.h. Those sums are computed here as
+// well. Each kind of function has sums of its own terms: tangents of b_k that
+// are computed by addition could cancel.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_TANGENT_SERIES_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_TANGENT_SERIES_H_
@@ -29,15 +29,15 @@ namespace phasic {
 namespace PHASIC_ISA {
 
 struct TangentSeries {
-  NodeSeries values;            // of F, and of what its slope is made of
+  NodeSeries values;            // of F, and of the function for its slope
   double tangents[kNodeTerms];  // dc_j / j!
-  double sizes[kNodeTerms];     // the same of their sizes
+  double sizes[kNodeTerms];     // the same with absolute values
 };
 
-// Makes the series about one node after the other.
+// Computes the series about one expansion point after the other.
 class TangentBuilder {
  public:
-  // With `moves` there are tangents of times, which ask for slopes.
+  // With `moves` times have tangents, which need slopes.
   TangentBuilder(Channels<Dual<double>>* channels, bool moves,
                  Workspace* workspace)
       : channels_(*channels),
@@ -49,10 +49,10 @@ class TangentBuilder {
                {ChannelTerms(channels, 0, TermPart::kTangentSize), workspace},
                {ChannelTerms(channels, 1, TermPart::kValue), workspace}} {}
 
-  // Whether there are no tangents but those of times: none are made then.
+  // Whether only times have tangents: then no others are computed.
   bool is_still() const { return is_still_; }
 
-  // Makes the series about `start`; whether there is one.
+  // Computes the series about `start`; returns whether there is one.
   bool Build(double start, TangentSeries* node) {
     walk_ = PoissonWalk(start);
     const Scaled<double> weight = StartWeight(start, &first_block_);
@@ -71,7 +71,7 @@ class TangentBuilder {
   using Lanes = Pack<8>;
   enum Part { kValue, kTangent, kSize, kNext, kNumParts };
 
-  // Bounds on terms of F, of its slope's neighbour, and on tangents.
+  // Bounds on terms of F, of the series for its slope, and on tangents.
   struct Bounds {
     double value = 0.0;
     double next = 0.0;
@@ -123,7 +123,7 @@ class TangentBuilder {
     for (int64_t b = first_block_; b > 0; --b) {
       const Scaled<double> head =
           walk_.HeadBound(static_cast<double>(b * kBlock), weight);
-      // Shifted by fewer than 48 terms, those before block b end in b + 2.
+      // With a shift below 48, terms before block b end in b + 2.
       const Scaled<double>& largest = BlockAt(b + kNodeBlocks - 1).largest;
       const Bounds bounds = {largest.mantissa, largest.mantissa,
                              largest.mantissa};
@@ -157,15 +157,16 @@ class TangentBuilder {
         });
   }
 
-  // Bounds on terms from block b on, relative to its exponent, those on
-  // tangents of so many blocks and some. A step adds at most what P's tangents
-  // make of all mass, and there are fewer than 1,000 more with any weight.
+  // Bounds terms from block b on, relative to its exponent; the bound on
+  // tangents covers so many blocks and some more. A step adds at most the
+  // effect of P's tangents on the whole mass, and fewer than 1,000 more steps
+  // have any weight.
   Bounds BoundsFrom(int64_t b, int64_t num_blocks) const {
     constexpr double kMore = 0x1p10;
     const ChannelBlock<Dual<double>>& block = BlockAt(b);
     const Block<Dual<double>>& source = *channels_.sequence().Find(b);
     const bool is_cdf = channels_.base() == Base::kCdf;
-    // Without mass there are no terms, but of what was flushed.
+    // Without mass there are no terms, except those that were flushed to zero.
     const bool is_empty =
         source.mass == 0.0 && !channels_.UnderflowedBefore(b + 1);
     const double least = is_empty ? 0.0 : 0x1p-1022;
@@ -218,8 +219,8 @@ class TangentBuilder {
            (!has_next_ || !model().absorbs || is_small(bounds.next, kNext));
   }
 
-  // Weights times bounds on all terms from block b on: what these weights have
-  // in any sum from j = 48 on.
+  // Adds weights times bounds on all terms from block b on: the contribution of
+  // these weights to any sum from j = 48 on.
   void AddToRests(const Scaled<double>& weights, int64_t b,
                   int64_t num_blocks) {
     const double scale = ScaleBy(
@@ -261,7 +262,7 @@ class TangentBuilder {
       return false;
     }
     if (is_density && moves_) {
-      // The slope itself: its polynomials would round twice.
+      // The slope itself: combining two polynomials would round twice.
       for (int j = 0; j < kNodeTerms; ++j) {
         node->values.terms[1][j] =
             (values[1][j] - values[0][j]) * kNodePowers.inverse_factorials[j];
