@@ -1,8 +1,8 @@
-// The way back of models side by side; see adjoint_sweeper.h:
+// The adjoint of small models in lanes; see adjoint_sweeper.h:
 //
 //   y_k = abar_k s + bbar_k 1 + P y_{k+1},   G = sum_k v_k^T y_{k+1},
 //
-// with cotangents of F' that are one, so that all that follows is positive.
+// with cotangent one for F', so that all results are positive.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_ADJOINT_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_ADJOINT_H_
@@ -31,9 +31,8 @@ struct SmallSums {
 template <int kPhases>
 class SmallAdjoint {
  public:
-  // `kept` are the rows of so many steps, see MixAsMade; they are overwritten
-  // with abar in place of the weights. `adjoints` has room for as many rows of
-  // kPhases.
+  // `kept` has the rows of so many steps, see MixAsMade; the weights in them
+  // are overwritten with abar. `adjoints` has room for as many rows of kPhases.
   SmallAdjoint(const SmallModels<kPhases>& models, const SmallTimes& times,
                const PerModel& tail, int64_t num_steps, PerModel* kept,
                PerModel* adjoints)
@@ -56,13 +55,13 @@ class SmallAdjoint {
   }
 
  private:
-  // Of G at once: sums that stay in registers.
+  // Columns of G at once: their sums stay in registers.
   static constexpr int kColumns = PerModel::kParts > 1 && kPhases > 2 ? 1
                                   : kPhases <= 4                      ? kPhases
                                                                       : 2;
   static constexpr int kRow = kPhases + 1;
 
-  // Leaves y_{k+1} in row k.
+  // Stores y_{k+1} in row k.
   template <bool kHasOthers>
   void Descend(PerModel* starts) {
     PerModel y[kPhases];
@@ -124,13 +123,13 @@ class SmallAdjoint {
     for (int i = 0; i < kPhases; ++i) sums->exits[i] = exits[i];
   }
 
-  // Whether a number of this size is far above what was left out of it. What
-  // is zero may have been too small to see.
+  // Whether a number of this size is far above its truncation error. A zero may
+  // have underflowed.
   ModelMask IsAccurate(const PerModel& size) const {
     return (PerModel(kLeastOrdinary) <= size) & (tail_ <= 0x1p-44 * size);
   }
 
-  // As BarsWriter: what is in all of a row's derivatives.
+  // As in BarsWriter: bounds the terms of all derivatives in a row.
   void Check(bool has_given_exits, SmallSums<kPhases>* sums) const {
     sums->starts_are_accurate = sums->rows_are_accurate = models_.is_ordinary;
     for (int64_t i = 0; i < models_.size; ++i) {

@@ -1,5 +1,5 @@
-// From what the way back of small models found to the cotangents of their
-// operands; see bars_writer.h.
+// Computes the cotangents of the operands from the adjoint sweep of small
+// models; see bars_writer.h.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_BARS_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_BARS_H_
@@ -17,7 +17,7 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// The cotangents of F', and what follows from them alone.
+// The cotangents of F', and those that need no sweep.
 class SmallSeeds {
  public:
   [[gnu::noinline]] SmallSeeds(const SmallTimes& times, const PerModel& value,
@@ -35,7 +35,7 @@ class SmallSeeds {
     atom_ = Select(times.is_cdf, seed_, PerModel(0.0));
   }
 
-  // Lanes in which nothing is near the ends of the range.
+  // Lanes in which no number is near the ends of the range.
   ModelMask AreOrdinary() const {
     const PerModel size = Size(cotangent_);
     return Either(size <= PerModel(0.0),
@@ -66,7 +66,7 @@ class SmallBars {
     MakeRows(q.inverse * seeds.seed());
   }
 
-  // Writes what is accurate of one model's, and takes it from `rest`.
+  // Writes the accurate results of one model, and removes them from `rest`.
   void Store(int l, const SweepOutput& out, SweepOutput* rest) const {
     const SweepInput& in = *times_.lanes[l].in;
     for (int64_t i = 0; out.times != nullptr && i < in.num_times; ++i) {
@@ -102,7 +102,7 @@ class SmallBars {
     }
   }
 
-  // `factor` is that of a rate over q.
+  // `factor` multiplies derivatives in a rate over q.
   [[gnu::noinline]] void MakeRows(const PerModel& factor) {
     const SweepInput& in = shared_;
     if (in.has_edges()) return MakeEdges(factor);
@@ -134,7 +134,7 @@ class SmallBars {
     }
   }
 
-  // Of the parameters that the edges' rates are linear in.
+  // Writes the cotangents of the parameters of the edges' rates.
   [[gnu::noinline]] void StoreEdges(int l, double* out) const {
     const EdgeView& edges = times_.lanes[l].in->edges;
     if (edges.coefficients == nullptr) {
@@ -153,7 +153,7 @@ class SmallBars {
   const SweepInput& shared_;  // what the models have in common
   const SmallSeeds& seeds_;
   const SmallSums<kPhases>& sums_;
-  // By lanes: of the entries of a matrix, or of edges.
+  // By lane: cotangents of the entries of a matrix, or of edges.
   Numbers rates_[kSmallEdges];
   Numbers exits_[kPhases];
   Numbers starts_[kPhases];

@@ -1,6 +1,6 @@
-// Sweeps over models of few phases, the values of their times and derivatives
-// of those that have one, side by side where they are ordinary, one or many.
-// What cannot be had so is swept as usual.
+// Sweeps over models of few phases in lanes: the values at one or many times,
+// and derivatives for models with one time. Models that are not ordinary are
+// left to the usual sweeps.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_GROUP_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_GROUP_H_
@@ -26,12 +26,12 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Of a model, whose steps are made for each.
+// Up to so many times of a model, terms are recomputed for each time.
 constexpr int64_t kFewSmallTimes = 3;
 
 static_assert(kModels == kMaxGroup, "a lane for each model of a group");
 
-// Calls function(number of phases that there is code for, as a constant).
+// Calls function(number of phases rounded up, as a constant).
 template <class Function>
 void WithSmallSize(int64_t size, const Function& function) {
   if (size <= 2) return function(std::integral_constant<int, 2>());
@@ -40,20 +40,20 @@ void WithSmallSize(int64_t size, const Function& function) {
   function(std::integral_constant<int, kSmallPhases>());
 }
 
-// The results from F'.
+// Computes the results from F'.
 [[gnu::noinline]] inline PerModel SmallResults(const SmallTimes& times,
                                                const PerModel& value,
                                                const PerModel& total,
                                                const PerModel& q,
                                                const PerModel& log2_q) {
-  // Of lanes without a result it may be anything, NaN too.
+  // Lanes without a result may have any value, including NaN.
   const PerModel normal =
       Select(IsWithin(value, kLeastOrdinary, 4.0), value, PerModel(1.0));
   const PerModel log =
       LogOf(normal, Select(times.is_density, log2_q, PerModel(0.0)));
   const PerModel plain = Select(times.is_density, q, PerModel(1.0)) * value;
   const PerModel result = Select(times.is_log, log, plain);
-  // A probability that rounding has pushed above one is one.
+  // Limits probabilities to one, against rounding.
   const PerModel limit = Select(times.is_log, PerModel(0.0), PerModel(1.0));
   const ModelMask is_above =
       ~times.is_density & (limit < result) & (total <= PerModel(1.0 + 1e-6));
@@ -72,7 +72,8 @@ inline void StoreSmallResults(const SmallTimes& times, const SmallMixer& mixer,
   }
 }
 
-// Evaluates what it can of so many times, each with a walk of its own.
+// Evaluates so many times, each with its own terms, and writes the ordinary
+// ones.
 template <int kPhases>
 void EvaluateSmall(const SmallLane* lanes, const SweepOutput* const* outputs,
                    int count) {
@@ -99,7 +100,8 @@ class SmallLanes {
   SmallLanes(const SmallLanes&) = delete;
   SmallLanes& operator=(const SmallLanes&) = delete;
 
-  // All times of a model that have a series; those that are nothing are done.
+  // Adds all times of a model that have a series; times of kind kNothing are
+  // written.
   void Add(const SweepInput& in, const SweepOutput& out) {
     for (int64_t i = 0; i < in.num_times; ++i) {
       if (IsNothing(in, i)) {
@@ -124,7 +126,7 @@ class SmallLanes {
   int count_ = 0;
 };
 
-// Models of few times, all times side by side.
+// Evaluates models of few times, with one lane per time.
 template <int kPhases>
 void EvaluateFewTimes(const SweepInput* inputs, const SweepOutput* outputs,
                       int count) {
@@ -133,8 +135,8 @@ void EvaluateFewTimes(const SweepInput* inputs, const SweepOutput* outputs,
   all.Flush();
 }
 
-// Models of more times: the terms of models side by side, then the times of one
-// after those of the other.
+// Evaluates models of more times: first the terms of all models in lanes, then
+// the times of one model after another.
 template <int kPhases>
 void EvaluateSharedTerms(const SweepInput* inputs, const SweepOutput* outputs,
                          int count, Workspace* workspace) {
@@ -166,8 +168,8 @@ void EvaluateSharedTerms(const SweepInput* inputs, const SweepOutput* outputs,
   }
 }
 
-// Marks in `rest` which of a model's outputs are left to be swept by
-// themselves; all of them to begin with.
+// Sweeps small models, and marks in `rest` which of a model's outputs are still
+// to be computed; at first all of them.
 template <int kPhases>
 void SweepSmall(const SweepInput* inputs, const SweepOutput* outputs, int count,
                 Workspace* workspace, SweepOutput* rest) {

@@ -1,4 +1,4 @@
-// The terms of small models side by side, kept for all times of each.
+// The terms of small models in lanes, stored for all times of each.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_KEPT_TERMS_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_KEPT_TERMS_H_
@@ -15,7 +15,7 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Made as far as they are asked for.
+// Terms that are computed on demand.
 template <int kPhases>
 class KeptTerms {
  public:
@@ -27,7 +27,7 @@ class KeptTerms {
     return rows_ != nullptr && ends_ != nullptr;
   }
 
-  // Mixes times of one model, with every number as MixAsMade has it.
+  // Mixes times of one model; every number has the same bits as in MixAsMade.
   void Mix(int model, SmallMixer* to) {
     if (to->has_others()) {
       Mix<true>(model, to);
@@ -79,7 +79,7 @@ class KeptTerms {
 
   SmallTerms<kPhases> terms_;
   Row* rows_ = nullptr;
-  PerLane* ends_ = nullptr;  // the mass after each stretch of steps
+  PerLane* ends_ = nullptr;  // the mass after each run of steps
   int64_t num_made_ = 0;
 };
 

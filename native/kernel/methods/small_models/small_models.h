@@ -1,10 +1,11 @@
-// Times of models of few phases, eight side by side: each number is a
-// register of eight, one of each model. What a lane computes depends on its own
-// model alone, and a model by itself fills one lane, so that neighbours do not
-// matter to the last bit. A lane whose numbers are out of the ordinary says so,
-// and is swept by itself.
+// Times of models of few phases, eight at once: each number is a register with
+// one lane per model. A lane's result depends only on its own model, and a
+// single model fills one lane, so that results do not depend on other lanes to
+// the last bit. A lane with numbers that are not ordinary is flagged, and swept
+// alone.
 //
-// All is relative to q: s/q are the exits here, and F' is F/q for a density.
+// All numbers are relative to q: the exits are s/q, and F' is F/q for a
+// density.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_MODELS_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_MODELS_H_
@@ -23,7 +24,7 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// The least power of two that is not below x, its logarithm and its inverse.
+// The smallest power of two that is not below x, its logarithm and its inverse.
 struct PowerAbove {
   PerModel power;
   PerModel log2;
@@ -45,8 +46,8 @@ struct PowerAbove {
   }
 };
 
-// What is read from the models' arrays, as it is. All have their matrix, or
-// the same edges.
+// Reads the models' arrays. Either all have a matrix, or all have the same
+// edges.
 class SmallInputs {
  public:
   SmallInputs(const SmallLane* lanes, int count) : first_(*lanes[0].in) {
@@ -74,7 +75,7 @@ class SmallInputs {
     }
     return SideBySide([&](int l) {
       const double rate = EdgeRate<double>(*inputs_[l], e);
-      // What is too small to see is not ordinary.
+      // A rate that underflows is not ordinary.
       return rate == 0.0 && IsFlushed(*inputs_[l], e) ? 0x1p-1074 : rate;
     });
   }
@@ -92,7 +93,7 @@ class SmallInputs {
   const double* prob_zero_[kModels];
 };
 
-// Phases from the models' own number on are never entered.
+// Phases beyond the models' number of phases are never entered.
 template <int kPhases>
 struct SmallModels {
   int64_t size;
@@ -105,7 +106,7 @@ struct SmallModels {
   PowerAbove q{PerModel(1.0)};
   ModelMask is_ordinary = PerModel(0.0) < PerModel(1.0);
 
-  // Denormals must be kept: they are told from zeros here.
+  // Denormals must be kept, to distinguish them from zeros.
   explicit SmallModels(const SmallInputs& inputs)
       : size(inputs.shared().num_phases) {
     for (int i = 0; i < kPhases; ++i) {
@@ -127,19 +128,20 @@ struct SmallModels {
     PerModel high{0.0};
     PerModel low{0.0};
     void Add(const PerModel& rate) { AddCompensated(rate, &high, &low); }
-    // As CompensatedSum has them.
+    // As in CompensatedSum.
     PerModel Result() const { return high + low; }
     PerModel Low() const { return low - (Result() - high); }
   };
 
   void Require(const ModelMask& mask) { is_ordinary = is_ordinary & mask; }
 
-  // Tolerance of sums of data of the caller's precision, for terms up to one.
+  // Returns the tolerance for sums of data in the caller's precision, for terms
+  // up to one.
   static double Tolerance(const SweepInput& in) {
     return 4.0 * static_cast<double>(in.num_phases) * in.epsilon;
   }
 
-  // What is left, of which a little is rounding.
+  // Returns what is left of one, and zero for small negative rounding errors.
   PerModel Rest(const PerModel& rest, const PerModel& tolerance) {
     Require(PerModel(0.0) - tolerance <= rest);
     return Select(rest <= tolerance, PerModel(0.0), rest);
@@ -193,7 +195,7 @@ struct SmallModels {
     }
   }
 
-  // False where an edge leads nowhere.
+  // Reads the edges; returns false if an edge has an invalid target.
   bool ReadEdges(const SmallInputs& inputs, Leaving* leaving) {
     const EdgeView& edges = inputs.shared().edges;
     for (int64_t e = 0; e < edges.count; ++e) {
@@ -214,7 +216,7 @@ struct SmallModels {
   void Scale(const Leaving* leaving) {
     PerModel largest(0.0);
     for (int64_t i = 0; i < size; ++i) {
-      // Not NaN either.
+      // This comparison rejects NaN, too.
       Require(leaving[i].Result() <= PerModel(kLargestSmallScale));
       largest = Larger(largest, leaving[i].Result());
     }

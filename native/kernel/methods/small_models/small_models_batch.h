@@ -1,4 +1,4 @@
-// Batches of small models, of which some are out of the ordinary. For tests.
+// Batches of small models, some of which are not ordinary, for tests.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_MODELS_BATCH_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_MODELS_BATCH_H_
@@ -14,7 +14,7 @@ constexpr int64_t kModels = 21;
 
 enum class Form { kExitsGiven, kExitsDerived, kEdges, kParameters };
 
-// What is out of the ordinary in some of the models.
+// Why some of the models are not ordinary.
 enum class Odd {
   kNothing,
   kTimes,
@@ -56,7 +56,8 @@ inline double OddTime(int64_t m, double time) {
   return m % 4 == 3 ? time : odd[m % 21];
 }
 
-// Rates of all pairs of phases by model; those of a chain are never zero.
+// Draws rates for all pairs of phases by model; those of a chain are never
+// zero.
 inline void MakeRates(Odd odd, std::mt19937* random, Batch* b) {
   std::uniform_real_distribution<double> uniform(0.0, 1.0);
   const int64_t p = b->phases;
@@ -91,7 +92,7 @@ inline void MakeRates(Odd odd, std::mt19937* random, Batch* b) {
         exits[i] = OddRate(m, exits[i]);
       }
       matrix[i * p + i] = -(sum + exits[i]);
-      // A power of two: nothing stays, or nothing is left of what is derived.
+      // A power of two: the probability of staying, or a derived exit, is zero.
       if (odd == Odd::kRates && m % 7 == 5) matrix[i * p + i] = -8.0;
     }
     if (b->form == Form::kEdges) {
@@ -173,7 +174,7 @@ inline Batch MakeBatch(Form form, int64_t phases, Odd odd, bool has_atom,
   return b;
 }
 
-// The same with more times that are nothing, or observations of them.
+// Returns the batch with more times of kind kNothing, or observations.
 inline Batch WithKinds(const Batch& b, const std::vector<int32_t>& kinds) {
   Batch result = b;
   result.row = static_cast<int64_t>(kinds.size());

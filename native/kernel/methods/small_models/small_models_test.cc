@@ -1,6 +1,6 @@
-// Models of few phases and one time: each has the bits that it has by itself,
-// and what it has among more times but for the last digits, in every case that
-// is taken side by side and that is not.
+// Compares models of few phases and one time: each has the same bits as alone,
+// and nearly the same values as among more times, whether or not lanes are
+// used.
 
 #include <gtest/gtest.h>
 
@@ -19,11 +19,11 @@
 namespace phasic {
 namespace {
 
-// Of so many times of a model derivatives go the usual way, and of so many
-// values too.
+// With so many times per model, the usual sweeps compute derivatives; with the
+// larger number, values too.
 constexpr int64_t kFewTimes = 3;
 constexpr int64_t kManyTimes = 512;
-// Phases and kinds are a part of all where calls take long.
+// If calls take long, only some of the sizes and kinds are tested.
 constexpr int64_t kStride = kGuardsMemory ? 3 : 1;
 constexpr int kKindStride = kGuardsMemory ? 2 : 1;
 
@@ -33,7 +33,7 @@ struct Results {
   std::vector<double> bars[kNumOperands];
 };
 
-// Models first, ..., first + count - 1 of a batch in one call.
+// Evaluates models first, ..., first + count - 1 of a batch in one call.
 Results Evaluate(const Batch& b, int64_t first, int64_t count, int kind,
                  int32_t wanted = kAllOperands, bool has_bars = true) {
   const int64_t p = b.phases;
@@ -127,7 +127,8 @@ Results CompareWithAlone(const Batch& b, int kind) {
   return together;
 }
 
-// NaN and infinities the same, numbers but for the last digits of `scale`.
+// Compares NaN and infinities exactly, and numbers up to rounding errors of
+// `scale`.
 void ExpectNear(double expected, double actual, double scale,
                 const std::string& what) {
   if (!std::isfinite(expected) || !std::isfinite(actual)) {
@@ -141,21 +142,22 @@ void ExpectNear(double expected, double actual, double scale,
       << what << ": " << expected << ", " << actual;
 }
 
-// The size of what derivatives are differences of: of what phases have, and of
-// what paths that end and those that do not have.
+// Returns the size of the terms that cancel in derivatives: of different
+// phases, and of paths with and without absorption.
 double Cancelled(const Batch& b, const Results& results, int64_t m,
                  int32_t operand, int kind) {
   double size = std::fabs(b.cotangents[m * b.row]);
   if (kind % 2 != 0) size *= std::fabs(results.values[m * b.row]);
   const bool is_rate = operand == 1 || operand == 2;
-  // Of an observation one end may be before all times.
+  // One end of an observation may be below all times.
   const double* times = b.times.data() + m * b.row;
   if (is_rate) size *= times[0] < 0.0 && b.row > 1 ? times[1] : times[0];
   const bool is_difference = is_rate || kind >= 4 || !b.kinds.empty();
   return is_difference && size < HUGE_VAL ? size : 0.0;
 }
 
-// The times of each model and more. With `fill` these are nothing.
+// Returns the batch with more times per model. With `fill` these are of kind
+// kNothing.
 Batch WithMoreTimes(const Batch& b, int64_t row, bool fill) {
   Batch result = b;
   result.row = row;
@@ -172,7 +174,8 @@ Batch WithMoreTimes(const Batch& b, int64_t row, bool fill) {
   return result;
 }
 
-// The usual way, which values of many times go, and derivatives of a few.
+// Evaluates with the usual sweeps: values among many times, and derivatives
+// among a few.
 Results RunUsual(const Batch& b, int kind) {
   Batch many = b;
   const bool fill = !b.kinds.empty() || kind % 2 == 0;
@@ -199,10 +202,10 @@ void ExpectNearUsual(const Batch& b, const Results& results, int kind) {
     for (int64_t i = 0; i < b.row; ++i) {
       EXPECT_EQ(results.status[m * b.row + i], usual.status[m * ratio + i])
           << label;
-      // The log's own error is absolute.
+      // The error of a logarithm is absolute.
       ExpectNear(usual.values[m * ratio + i], results.values[m * b.row + i],
                  kind % 2 == 0 ? 1.0 : 0.0, label + ", value");
-      // Slopes of densities cancel where they are near zero.
+      // Slopes of densities cancel near zeros.
       const double slope = usual.bars[4][m * ratio + i];
       ExpectNear(slope, results.bars[4][m * b.row + i], std::fabs(slope) * 1e2,
                  label + ", time");
@@ -251,7 +254,7 @@ TEST_P(SmallModelsTest, BitsOfEachAloneAndNearThoseOfMoreTimes) {
   }
 }
 
-// A value's bits are its own, however many times its model has.
+// A value's bits do not depend on the number of times of its model.
 TEST_P(SmallModelsTest, BitsOfEachTimeAlone) {
   const auto [form, odd, has_atom] = GetParam();
   ASSERT_TRUE(SetMaxThreads(1));
@@ -259,7 +262,7 @@ TEST_P(SmallModelsTest, BitsOfEachTimeAlone) {
     const Batch few = MakeBatch(form, p, odd, has_atom, 3);
     for (int kind = 0; kind < kNumKinds; ++kind) {
       SCOPED_TRACE("kind " + std::to_string(kind));
-      // The times of all models for each.
+      // Each model gets the times of all models.
       Batch all = WithMoreTimes(few, kModels, false);
       for (int64_t m = 0; m < kModels; ++m) {
         std::copy_n(few.times.begin(), kModels,
@@ -281,7 +284,7 @@ TEST_P(SmallModelsTest, BitsOfEachTimeAlone) {
   }
 }
 
-// Else this would test nothing.
+// Otherwise the other tests would compare the usual sweeps with themselves.
 TEST(SmallModels, AreNotTakenTheUsualWay) {
   const Batch batch = MakeBatch(Form::kExitsGiven, 4, Odd::kNothing, false, 1);
   const Results results = Evaluate(batch, 0, kModels, 0);

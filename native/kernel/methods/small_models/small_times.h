@@ -1,4 +1,4 @@
-// Times of small models side by side, and what numbers in lanes may be.
+// Times of small models in lanes, and the range of ordinary numbers.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_TIMES_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_TIMES_H_
@@ -17,12 +17,13 @@ namespace PHASIC_ISA {
 
 using ModelMask = PerModel::Mask;
 
-// Numbers that lie between are multiplied without a thought of underflow.
+// Numbers in this range are multiplied without tests for underflow.
 constexpr double kLeastOrdinary = 0x1p-500;
-constexpr double kLeastSmallScale = 0x1p-150;  // of q, and of cotangents
+constexpr double kLeastSmallScale = 0x1p-150;  // for q, and for cotangents
 constexpr double kLargestSmallScale = 0x1p150;
 constexpr double kLeastSmallX = 0x1p-60;
-// Steps are rounded plainly, as operator.h does it up to four times as many.
+// Steps are rounded without compensation, as in operator.h for up to four times
+// as many.
 constexpr double kLargestSmallX = 256.0;
 
 inline ModelMask NoModels() { return PerModel(1.0) < PerModel(0.0); }
@@ -33,7 +34,7 @@ inline PerModel Larger(const PerModel& a, const PerModel& b) {
   return Select(a < b, b, a);
 }
 inline PerModel Size(const PerModel& x) { return Larger(x, PerModel(0.0) - x); }
-// Zero, or positive and far from underflow. Not for NaN.
+// Zero, or positive and far from underflow; false for NaN.
 [[gnu::always_inline]] inline ModelMask IsPlain(const PerModel& x) {
   return (PerModel(0.0) <= x) &
          ~((PerModel(0.0) < x) & (x < PerModel(kLeastOrdinary)));
@@ -51,8 +52,8 @@ inline bool IsNothing(const SweepInput& in, int64_t time) {
   return in.kinds != nullptr && in.KindOf(time) == Kind::kNothing;
 }
 
-// The one time that a model has, or -1. Beside it there may be one that is
-// nothing, the other end of an observation.
+// Returns the index of the one time that a model has, or -1. There may be
+// another one of kind kNothing, the other end of an observation.
 inline int64_t OnlyTime(const SweepInput& in) {
   int64_t place = -1;
   for (int64_t i = 0; i < in.num_times; ++i) {
@@ -66,13 +67,13 @@ inline int64_t OnlyTime(const SweepInput& in) {
 // One time of a model.
 struct SmallLane {
   const SweepInput* in;
-  int64_t place;  // of the time; -1: none
+  int64_t place;  // index of the time; -1: none
 
   bool has_time() const { return place >= 0; }
   Kind kind() const { return in->KindOf(place); }
 };
 
-// Times of models side by side; lanes from `count` on repeat the first one.
+// Times of models in lanes; lanes from `count` on repeat the first one.
 struct SmallTimes {
   SmallLane lanes[kModels];
   int count;
@@ -84,7 +85,7 @@ struct SmallTimes {
   ModelMask is_cdf;
   ModelMask is_log;
 
-  // `q` is that of each lane's model. Denormals must be kept.
+  // `q` has the q of each lane's model. Denormals must be kept.
   [[gnu::noinline]] SmallTimes(const SmallLane* times, int num_times,
                                const PerModel& q,
                                const ModelMask& are_ordinary_models)
@@ -101,7 +102,7 @@ struct SmallTimes {
     x = time * q;
     is_ordinary =
         are_ordinary_models & IsWithin(x, kLeastSmallX, kLargestSmallX);
-    // No lane may ask for more than its neighbours can use.
+    // No lane may need more steps than ordinary lanes.
     x = Select(is_ordinary, x, PerModel(1.0));
     first_weight = ExpOfMinus(x);
   }

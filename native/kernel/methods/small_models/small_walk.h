@@ -1,6 +1,6 @@
-// The terms of the power sequences of small models side by side, and their
-// mixture, term by term: each time has a window of its own, beyond which its
-// weights are zero.
+// The terms of the power sequences of small models in lanes, and their mixture,
+// term by term. Each time has a window of its own, beyond which its weights are
+// set to zero.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_WALK_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_WALK_H_
@@ -19,7 +19,7 @@ namespace PHASIC_ISA {
 constexpr int64_t kStepsPerTest = 8;
 constexpr int64_t kMostSmallSteps = 768;
 
-// sum_i x[i] y[i], a constant number of them.
+// Returns sum_i x[i] y[i] for a constant number of entries.
 template <int kPhases>
 [[gnu::always_inline]] inline PerModel SmallDot(const PerModel* x,
                                                 const PerModel* y) {
@@ -43,22 +43,22 @@ template <int kPhases>
   return even + odd;
 }
 
-// Of one step: a'_k, b_k and A_k; see channels.h. The last two where anything
-// but densities is asked for.
+// The terms of one step: a'_k, b_k and A_k; see channels.h. The last two are
+// set if any time needs more than a density.
 struct SmallTerm {
   PerModel absorbed;
   PerModel mass;
   PerModel cumulative;
 };
 
-// Makes one term after the other.
+// Computes one term after the other.
 template <int kPhases>
 class SmallTerms {
  public:
   explicit SmallTerms(const SmallModels<kPhases>& models) : models_(&models) {
     cumulative_ = models.prob_zero;
     for (int i = 0; i < kPhases; ++i) state_[i] = models.initial[i];
-    // By columns, as steps read them.
+    // By columns, in the order in which steps read them.
     for (int i = 0; i < kPhases; ++i) {
       for (int j = 0; j < kPhases; ++j) columns_[j][i] = models.steps[i][j];
     }
@@ -92,13 +92,13 @@ class SmallTerms {
   PerModel cumulative_;
 };
 
-// What is known of the models of the lanes' times.
+// Bounds for the models of the lanes' times.
 struct SmallBounds {
   PerModel max_exit;
   PerModel total;
 };
 
-// Sums of weights times terms, and the bounds that end them.
+// Sums of weights times terms, and the bounds for truncation.
 class SmallMixer {
  public:
   SmallMixer(const SmallTimes& times, const SmallBounds& bounds)
@@ -112,10 +112,10 @@ class SmallMixer {
   // F', and sum_k w_k a'_k, or for densities sum_k w_k a'_{k+1}.
   const PerModel& value() const { return value_; }
   const PerModel& shifted() const { return shifted_; }
-  // A bound on sum_k k w_k over the steps that were left out.
+  // A bound on sum_k k w_k over the omitted steps.
   const PerModel& tail() const { return tail_; }
 
-  // Takes the term of step k.
+  // Adds the term of step k.
   template <bool kHasOthers>
   [[gnu::always_inline]] void Add(int64_t k, const SmallTerm& next) {
     PerModel term = next.absorbed;
@@ -132,8 +132,8 @@ class SmallMixer {
         weights_ * (PerModel(1.0 / (static_cast<double>(k) + 1.0)) * times_->x);
   }
 
-  // Ends the windows of times to which no step from k on matters, given the
-  // mass before it. Derivatives are to be accurate too with `has_bars`.
+  // Ends the windows of times for which steps from k on are negligible, given
+  // the mass before it. With `has_bars` derivatives must be accurate, too.
   [[gnu::always_inline]] void Close(int64_t step, const PerModel& mass,
                                     bool has_bars) {
     const double k = static_cast<double>(step);
@@ -155,34 +155,34 @@ class SmallMixer {
     previous_ = Select(open_, previous_, PerModel(0.0));
   }
 
-  // Times whose values are as accurate as they are the usual way.
+  // Times whose values are as accurate as in the usual sweeps.
   ModelMask AreValues() const {
     return times_->is_ordinary & ~open_ &
            IsWithin(value_, kLeastOrdinary, 4.0) &
-           // Else a distribution function is constant.
+           // Otherwise a distribution function is constant.
            Either(~times_->is_cdf, PerModel(0.0) < shifted_);
   }
 
  private:
-  // Of what derivatives leave out, relative to the value.
+  // The truncation error of derivatives, relative to the value.
   static constexpr double kMargin = 0x1p-72;
 
   const SmallTimes* times_;
   SmallBounds bounds_;
   ModelMask open_;
   PerModel weights_;
-  PerModel previous_{0.0};  // the weights of the step before
+  PerModel previous_{0.0};  // the weights of the previous step
   PerModel value_{0.0};
   PerModel shifted_{0.0};
   PerModel tail_{0.0};
 };
 
-// Mixes one time of each model as terms are made; the number of steps. `kept`,
-// if not null, gets a row of kPhases + 1 for each: the state and the weight.
-// Derivatives are to be accurate too then.
+// Mixes one time of each model while terms are computed; returns the number of
+// steps. `kept`, if not null, gets a row of kPhases + 1 for each step: the
+// state and the weight; then derivatives must be accurate, too.
 //
-// Whether a window has ended does not depend on neighbours, but how many steps
-// are made does: beyond its window all that a time gets are zeros.
+// Whether a window has ended does not depend on other lanes, but the number of
+// steps does: beyond its window a time's weights are all zero.
 template <bool kHasOthers, int kPhases>
 [[gnu::always_inline]] inline int64_t MixAsMade(SmallTerms<kPhases>* terms,
                                                 SmallMixer* to,
