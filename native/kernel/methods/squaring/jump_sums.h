@@ -1,5 +1,5 @@
-// Reverse mode through short polynomials in P: the sums over jumps that they
-// leave, G = dF/dP for all entries, and dF/ds.
+// The adjoint of short polynomials in P: adds to the sums over jumps, G = dF/dP
+// for all entries, and dF/ds.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_JUMP_SUMS_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_JUMP_SUMS_H_
@@ -17,7 +17,7 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// matrix += 2^shift v^T y, all of the stride of matrices.
+// matrix += 2^shift v^T y, with the stride of matrices for all.
 template <class T>
 inline void AddOuter(const T* v, const T* y, int64_t shift, int64_t stride,
                      T* matrix) {
@@ -46,8 +46,9 @@ class JumpSums {
   T* exits() { return exits_; }  // [stride], dF/ds
   const T* exits() const { return exits_; }
 
-  // Back through F = sum_{k < count} v P^k (y_weights[k] y + exit_weights[k]
-  // s), v and y with these exponents; y becomes dF/dv.
+  // Propagates back through F = sum_{k < count} v P^k (y_weights[k] y +
+  // exit_weights[k] s), where v and y have these exponents; replaces y by
+  // dF/dv.
   void Sweep(const T* v, int64_t v_exponent, int count, const T* y_weights,
              const T* exit_weights, T* y, int64_t y_exponent) {
     std::copy(v, v + model_.stride, powers_);

@@ -1,18 +1,19 @@
-// The doubling ladder, for huge x = q t: rung j is the transition matrix
-// E_j = exp(S x_j / q) over a time of x_j = 2^j x_0, and the probabilities a_j
-// of absorption within it,
+// Scaling and squaring for very large x = q t. Squared power (rung) j is the
+// transition matrix E_j = exp(S x_j / q) over a time of x_j = 2^j x_0, with the
+// probabilities a_j of absorption within it,
 //   E_{j+1} = E_j^2,   a_{j+1} = a_j + E_j a_j.
-// All are sums of products of non-negative numbers. The diagonal and the sums
-// of rows are not free: a row and its absorption make one. Where a row has
-// kept half of its mass it is made so at each rung, or an error of the sum
-// would double each time; what has been lost by half has a logarithm that
-// doubles as well. (The idea is that of the elimination of W. K. Grassmann,
-// M. I. Taksar and D. P. Heyman, 1985; for exponentials see J. Xue and Q. Ye,
-// Computing exponentials of essentially non-negative matrices entrywise to
-// high relative accuracy, Math. Comp. 82, 2013.)
+// All are sums of products of nonnegative numbers. A row of E_j and its
+// absorption must sum to one, else an error of the sum would double with each
+// squaring. So the row is normalized in each squaring as long as it keeps at
+// least half of its mass. Once half is lost, the logarithm of the remaining
+// mass doubles as well, so that the relative error of that logarithm does not
+// grow. (The idea is that of the elimination of W. K. Grassmann, M. I. Taksar
+// and D. P. Heyman, 1985; for exponentials see J. Xue and Q. Ye, Computing
+// exponentials of essentially non-negative matrices entrywise to high relative
+// accuracy, Math. Comp. 82, 2013.)
 //
-// Of a discrete chain the first rung is a step, E_j = T^(2^j). A row and its
-// absorption are made one in values only: as operands they are independent.
+// In a discrete chain the first power is a step, E_j = T^(2^j). A row and its
+// absorption are normalized in values only: as operands they are independent.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_H_
@@ -35,9 +36,10 @@ namespace PHASIC_ISA {
 
 constexpr int64_t kMaxRungs = 60;
 
-// E_j = matrix * 2^exponent, whose rows' sums are at most one and the largest
-// at least one half. Losses are bounds on what flushing to zero took, in
-// multiples of kLossUnit: of the sum of a row of the matrix, of an absorption.
+// E_j = matrix * 2^exponent, where row sums of the matrix are at most one and
+// the largest is at least one half. Losses are bounds on flushing to zero, in
+// multiples of kLossUnit: in the sum of a row of the matrix, and in an
+// absorption.
 template <class T>
 struct Rung {
   T* matrix;          // [stride, stride]
@@ -57,7 +59,8 @@ inline void SetPrimal(double value, Dual<T>* x) {
   SetPrimal(value, &x->value);
 }
 
-// Values come from LadderValues, tangents follow in working precision.
+// Computes squared powers: values come from LadderValues, tangents are computed
+// in working precision.
 template <class T>
 class Ladder {
  public:
@@ -69,16 +72,17 @@ class Ladder {
   const Model<T>& model() const { return model_; }
   int64_t stride() const { return stride_; }
   const Rung<T>& rung(int64_t j) const { return rungs_[j]; }
-  // P = I + S/q; there with the first rung.
+  // Returns P = I + S/q; available after the first power.
   const T* transitions() const { return transitions_; }
 
-  // Asks for derivatives of the density up to this order, before any rung.
+  // Requests derivatives of the density up to this order, before any power is
+  // computed.
   void AddSlopes(int order) {
     num_slopes_ = model_.discrete || HasOwnExponent<T>::kValue ? 0 : order;
   }
   const RungSlope& slope(int64_t j, int r) const { return slopes_.at(j, r); }
 
-  // Makes the rungs below `count`.
+  // Computes the powers below `count`.
   StatusCode Reach(int64_t count) {
     if (count > kMaxRungs) return kWorkLimit;
     for (int64_t j = 0; j < count; ++j) {
@@ -125,7 +129,7 @@ class Ladder {
            ++t) {
         T* row = transitions_ + pattern.rows[t] * stride_;
         for (int64_t l = 0; l < pattern.width; ++l) {
-          // Tiles that only fill up a number are zero.
+          // Padding tiles are zero.
           const T& weight = model_.forward.weights[t * pattern.width + l];
           if (!IsZero(weight)) row[group * pattern.width + l] += weight;
         }
@@ -174,7 +178,8 @@ class Ladder {
         NewLoss(underflowed || values_.matrix_underflowed());
   }
 
-  // Of rung j, by the values of the rung before, or of the first one itself.
+  // Computes the slope for power j, from the values of the previous power, or
+  // of the first one itself.
   bool AddSlope(int64_t j) {
     if (num_slopes_ == 0) return true;
     return j == 0 ? slopes_.Start(values_.numbers(), values_.jump_exits())
@@ -210,7 +215,8 @@ class Ladder {
         NewLoss(absorbed_underflowed || values_.absorbed_underflowed());
   }
 
-  // Tangents are balanced as values are, which they then have.
+  // Normalizes tangents as LadderValues normalizes values, to which they
+  // belong.
   void Finish(bool balance, Rung<T>* rung) const {
     rung->exponent = values_.exponent();
     rung->increment = values_.increment();
@@ -239,7 +245,8 @@ class Ladder {
     }
   }
 
-  // Of one row, generously; what came after the flag was taken counts, too.
+  // Returns a generous bound on the loss in one row; underflow after the flag
+  // was read counts, too.
   double NewLoss(bool underflowed) const {
     const double p = static_cast<double>(model_.size) + 2.0;
     return underflowed || FloatEnvironment::Underflowed()

@@ -1,4 +1,4 @@
-// Which times go by the doubling ladder.
+// Which times are computed by scaling and squaring.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_CHOICE_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_CHOICE_H_
@@ -19,32 +19,33 @@ constexpr int64_t kMaxLadderPhases = 512;
 constexpr double kLeastLadderX = 0x1p9;
 constexpr double kLargestLadderX = 0x1p52;  // 2^58 first steps
 
-// What things take, in half nanoseconds; the factors are measured. The ladder
-// to x: one product for each bit of x / x_0 and each term of the first rung,
-// which for counts is one step.
+// Estimated costs, in half nanoseconds, with measured factors. Squaring up to x
+// costs one product for each bit of x / x_0 and for each term of the first
+// power, which is one step in a discrete chain.
 template <class T>
 double LadderCost(const Model<T>& model, double x) {
   const double p = static_cast<double>(model.size);
   return 2.0 * p * p * p * (std::log2(x) + (model.discrete ? 0.0 : 20.0));
 }
-// One time then: the product of a vector for every other bit.
+// Returns the cost of one time after that: a vector product for every other
+// bit.
 template <class T>
 double LadderTimeCost(const Model<T>& model, double x) {
   const double p = static_cast<double>(model.size);
   return 1200.0 + 0.4 * p * p * (std::log2(x) + 6.0);
 }
-// A step of the power sequence.
+// Returns the cost of a step of the power sequence.
 template <class T>
 double StepCost(const Model<T>& model) {
   return static_cast<double>(model.forward.pattern.num_cells()) / 3.0 +
          4.5 * static_cast<double>(model.size);
 }
 
-// Whether x = q t, or the count x, goes by the ladder: where its matrix
-// products cost less than the steps of the power sequence, or where those are
-// more than may be done, and the products are not. That depends on the model
-// and on x alone, so that a value does not depend on what else is in the call.
-// Rungs are made of plain doubles.
+// Whether x = q t, or the number x of steps, is computed by scaling and
+// squaring: if its matrix products cost less than the steps of the power
+// sequence, or if the steps exceed the work limit and the products do not. This
+// depends only on the model and on x, so that a value does not depend on the
+// rest of the call. Squared powers use plain doubles.
 template <class T>
 bool UsesLadder(const Model<T>& model, double x, double max_steps) {
   if (HasOwnExponent<T>::kValue || model.size > kMaxLadderPhases ||
@@ -57,10 +58,10 @@ bool UsesLadder(const Model<T>& model, double x, double max_steps) {
   return cost < x * StepCost(model) || x > 0.98 * max_steps;
 }
 
-// Whether the power sequence reaches x after all, of which few steps are made
-// and the others follow from them, see tail_closure.h: that costs half of the
-// ladder at most, which is what it costs to find out. By the model and x alone,
-// too. Steps round, see the guide: what the ladder does soon goes by it.
+// Whether the power sequence reaches x with few steps and extrapolates the
+// others, see tail_closure.h. The test costs at most half of squaring. It
+// depends only on the model and x. The steps' rounding errors are larger, see
+// the guide: if squaring is fast, it is used.
 template <class T>
 bool FollowsFromFewSteps(double x, Sequence<T>* sequence) {
   if (!sequence->may_close()) return false;
@@ -74,13 +75,13 @@ bool FollowsFromFewSteps(double x, Sequence<T>* sequence) {
                            static_cast<int64_t>(steps) / kBlock);
 }
 
-// Whether one of so many times takes less from the sequence than by the ladder,
-// and all of them less with its steps. The terms that count are those between x
-// and where there was more mass than at step x. By the model, x and the number
-// of times alone.
+// Whether one of so many times costs less by the sequence than by squaring, and
+// the steps cost less than all of them by squaring. The significant terms are
+// those between x and the steps where there was more mass than at step x. It
+// depends only on the model, x and the number of times.
 template <class T>
 bool SharesSteps(double x, int64_t num_times, Sequence<T>* sequence) {
-  constexpr double kLargestX = 0x1p13;  // as steps round
+  constexpr double kLargestX = 0x1p13;  // limits rounding errors
   const Model<T>& model = sequence->model();
   const double by_ladder = LadderTimeCost(model, x);
   const double by_all = static_cast<double>(num_times) * by_ladder;
@@ -100,8 +101,8 @@ bool SharesSteps(double x, int64_t num_times, Sequence<T>* sequence) {
          by_ladder;
 }
 
-// Whether a point of the ladder is better taken from the sequence, where it
-// then starts.
+// Whether a point for squaring is cheaper by the sequence; if so, sets its
+// start there.
 template <class T>
 bool LeavesLadder(int64_t index, int64_t num_times, Sequence<T>* sequence,
                   Point<T>* point) {

@@ -1,7 +1,8 @@
-// The cotangents of the rungs, and their way down the ladder to G = dF/dP:
+// The cotangents of the squared powers, propagated from power to power to G =
+// dF/dP:
 //   Ebar_j += Ebar_{j+1} E_j^T + E_j^T Ebar_{j+1} + abar_{j+1} a_j^T,
 //   abar_j += abar_{j+1} + E_j^T abar_{j+1}.
-// A rung is a function of all entries of P and of the exits, as in adjoint.h:
+// A power is a function of all entries of P and of the exits, as in adjoint.h:
 // nothing is subtracted.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_DESCENT_H_
@@ -21,12 +22,12 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Of a rung's matrix and absorption, as they are stored.
+// The cotangents of a power's matrix and absorption, scaled as these are.
 template <class T>
 struct RungBar {
   T* matrix;
   T* absorbed;
-  Scaled<double> lost;  // what flushing to zero took from any column's sum
+  Scaled<double> lost;  // loss by flushing to zero in a column's sum
 };
 
 template <class T>
@@ -35,7 +36,7 @@ class LadderDescent {
   LadderDescent(const Ladder<T>& ladder, Workspace* workspace)
       : ladder_(ladder), workspace_(workspace), stride_(ladder.stride()) {}
 
-  // Makes the bars below `count`.
+  // Allocates the cotangents below `count`.
   bool Reach(int64_t count) {
     if (bars_ == nullptr) {
       bars_ = static_cast<RungBar<T>*>(
@@ -53,7 +54,8 @@ class LadderDescent {
   }
   RungBar<T>* bar(int64_t j) { return &bars_[j]; }
 
-  // Adds what the bars come to; `has_absorbed`: those of absorptions as well.
+  // Adds the contributions of the cotangents; `has_absorbed`: including those
+  // of absorptions.
   StatusCode Run(bool has_absorbed, JumpSums<T>* sums, Scaled<double>* lost) {
     if (!Allocate()) return kMemoryLimit;
     for (int64_t j = num_bars_ - 1; j > 0; --j) Descend(j, has_absorbed);
@@ -90,7 +92,7 @@ class LadderDescent {
     std::fill(matrix, matrix + stride_ * stride_, T(0.0));
   }
 
-  // From rung j to the one below.
+  // Propagates from power j to the one before.
   void Descend(int64_t j, bool has_absorbed) {
     FloatEnvironment::ClearUnderflow();
     const Rung<T>& rung = ladder_.rung(j);
@@ -125,9 +127,9 @@ class LadderDescent {
         Scaled<double>{absorbed_size * below.absorbed_loss, kLossExponent});
   }
 
-  // For the first rung E = sum_k w_k P^k,
+  // For the first power E = sum_k w_k P^k,
   //   G = sum_m (P^T)^m sum_n w_{m+n+1} Ebar (P^T)^n,
-  // the outer sum by Horner's scheme.
+  // where the outer sum is computed by Horner's scheme.
   void SweepFirst(T* jumps) {
     const StepWeights weights(kLongestStep);
     // Transposes of Ebar (P^T)^n.
@@ -152,7 +154,7 @@ class LadderDescent {
     for (int64_t i = 0; i < stride_ * stride_; ++i) jumps[i] += sum[i];
   }
 
-  // For its absorptions, sum_k W_k P^k s / q.
+  // The same for the absorptions of the first power, sum_k W_k P^k s / q.
   void SweepFirstAbsorbed(JumpSums<T>* sums) {
     const StepWeights weights(kLongestStep);
     T none[kStepTerms];
@@ -166,7 +168,7 @@ class LadderDescent {
                 0);
   }
 
-  // Where the first rung is P.
+  // The case where the first power is P.
   void AddFirst(JumpSums<T>* sums) const {
     const int64_t increment = ladder_.rung(0).increment;
     for (int64_t i = 0; i < stride_ * stride_; ++i) {
@@ -205,7 +207,7 @@ class LadderDescent {
   T* product_ = nullptr;
   T* next_ = nullptr;
   T* inner_ = nullptr;
-  T* turned_ = nullptr;  // a transpose
+  T* turned_ = nullptr;  // for a transpose
   T* vector_ = nullptr;
 };
 

@@ -1,5 +1,5 @@
-// F at a time by the ladder, and its derivatives in time: in place of mixtures
-// of channels.
+// F at a time by scaling and squaring, and its derivatives in time, as a
+// replacement for series over Poisson weights.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_MIXER_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_MIXER_H_
@@ -25,7 +25,8 @@ class LadderMixer {
   explicit LadderMixer(LadderPath<T>* path)
       : path_(*path), model_(path->ladder()->model()) {}
 
-  // F and, where they are wanted, its derivatives in x, in place of channels.
+  // Computes F and, if requested, its derivatives in x, in place of the
+  // channels.
   Mixture<T> Run(Base base, double x, bool wants_derivatives) {
     Mixture<T> result;
     base_ = base;
@@ -41,8 +42,8 @@ class LadderMixer {
     return result;
   }
 
-  // The mass of an interval: what is absorbed in the second of two legs. The
-  // mixture has it as its first channel, and no others.
+  // Computes the mass of an interval: what is absorbed in the second of two
+  // parts of a path. It is the only channel of the result.
   Mixture<T> RunInterval(double lower, double width) {
     Mixture<T> result;
     base_ = Base::kCdf;
@@ -57,10 +58,10 @@ class LadderMixer {
   }
 
  private:
-  // The first derivative that is one of the density.
+  // The first derivative that is a derivative of the density.
   int first_slope() const { return base_ == Base::kDensity ? 1 : 2; }
 
-  // By differences of a_k = v P^k s: only their tangents are left in the end.
+  // Differences of a_k = v P^k s: in the end only their tangents are used.
   void Differentiate(int count, double x, Mixture<T>* result) {
     const LadderState<T>& end = path_.end();
     const bool is_density = base_ == Base::kDensity;
@@ -87,7 +88,8 @@ class LadderMixer {
     }
   }
 
-  // The highest rung comes last, as a slope: see ladder_slopes.h.
+  // Replaces slopes with more accurate ones. The highest power comes last, as a
+  // vector: see ladder_slopes.h.
   StatusCode ReplaceSlopes(int count, double x, Mixture<T>* result) {
     int64_t top = 0;
     const StatusCode status = path_.FollowBelowTop(x, &top);
@@ -95,7 +97,7 @@ class LadderMixer {
     const LadderState<T>& end = path_.end();
     const double value = std::fabs(Primal(result->channels[0]));
     const double p = static_cast<double>(model_.size);
-    // Of the slopes, whose entries have errors of those of E s.
+    // The error of slopes, whose entries have errors relative to E s.
     double noise = (1.0 + p / 8.0) * 0x1p-101 *
                    std::fabs(Primal(result->channels[first_slope() - 1]));
     double power = base_ == Base::kDensity ? 1.0 : x;
@@ -110,7 +112,7 @@ class LadderMixer {
         sum += term;
         size += std::fabs(term);
       }
-      // A rounding error for each phase and each rung, and what was flushed.
+      // A rounding error for each phase and each power, and losses by flushing.
       const double error =
           (p + 64.0) * 0x1p-53 * size +
           (path_.Mass() * slope.loss + 2.0 * end.loss + path_.NewLoss()) *
@@ -129,17 +131,17 @@ class LadderMixer {
     return kOk;
   }
 
-  // Whether flushing to zero took what matters from a result of this size.
+  // Whether flushing to zero lost significant digits of a result of this size.
   bool IsLost(const Scaled<double>& size) const {
     if (size.mantissa != 0.0 || model_.discrete) {
       return !IsAtMost(Lost(), -45, size);
     }
-    // The structure says that there is something: it was too small to see.
+    // A zero that is positive by the model's structure has underflowed.
     return base_ == Base::kSurvival ? model_.value_starts
                                     : model_.value_absorbs;
   }
 
-  // A bound on what flushing to zero took from the first channel.
+  // Returns a bound on the loss by flushing to zero in the first channel.
   Scaled<double> Lost() const {
     if (base_ == Base::kCdf) return Normalized(path_.lost_absorbed());
     const LadderState<T>& end = path_.end();

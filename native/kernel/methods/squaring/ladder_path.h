@@ -1,5 +1,6 @@
-// One time by the ladder: alpha exp(S x / q), one rung for each bit of x / x_0
-// and a short step for the rest; or one count of a discrete chain, alpha T^x.
+// The state at one time by scaling and squaring: alpha exp(S x / q), with one
+// squared power for each bit of x / x_0 and a short step for the rest; or at
+// one number of steps of a discrete chain, alpha T^x.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_PATH_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_PATH_H_
@@ -20,7 +21,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Brings the largest entry into [1, 2); returns by how much it was scaled down.
+// Scales the largest entry into [1, 2); returns the exponent by which it was
+// scaled down.
 template <class T>
 inline int64_t NormalizeVector(T* x, int64_t stride) {
   const double size = LargestSize(x, stride);
@@ -30,13 +32,13 @@ inline int64_t NormalizeVector(T* x, int64_t stride) {
   return e;
 }
 
-// The state between two parts of the way.
+// The state between two factors of the path.
 template <class T>
 struct LadderState {
   T* entries;  // [stride], relative to 2^exponent
   int64_t exponent;
-  double loss;   // of the sum of the entries, in multiples of kLossUnit
-  int64_t rung;  // that leads on from here; -1: a step, or the end
+  double loss;   // in the sum of the entries, in kLossUnit
+  int64_t rung;  // the next power; -1: a step, or the end
   double step;
 };
 
@@ -56,9 +58,9 @@ class LadderPath {
   // The states of the last path: the first is alpha.
   int64_t num_states() const { return num_states_; }
   const LadderState<T>& state(int64_t k) const { return states_[k]; }
-  // Whether what is absorbed on the way on from there counts.
+  // Whether absorption from this state on counts.
   bool counts_absorbed(int64_t k) const { return k >= first_counted_; }
-  int64_t num_rungs() const { return num_rungs_; }  // that it could use
+  int64_t num_rungs() const { return num_rungs_; }  // available on the path
 
   StatusCode Follow(Base base, double x) {
     const Leg leg = LegOf(x);
@@ -70,7 +72,7 @@ class LadderPath {
     return kOk;
   }
 
-  // To the lower end, and on: only what is absorbed from there on counts.
+  // Goes to the lower end, and on from there: only absorption after it counts.
   StatusCode FollowInterval(double lower, double width) {
     const Leg first = LegOf(lower);
     const Leg second = LegOf(width);
@@ -86,7 +88,7 @@ class LadderPath {
     return kOk;
   }
 
-  // All but the highest rung, which is *top.
+  // Applies all but the highest power, which is *top.
   StatusCode FollowBelowTop(double x, int64_t* top) {
     Leg leg = LegOf(x);
     *top = --leg.num_rungs;
@@ -102,7 +104,7 @@ class LadderPath {
   const Scaled<T>& absorbed() const { return absorbed_; }
   const Scaled<double>& lost_absorbed() const { return lost_absorbed_; }
 
-  // terms[r] = v P^r s, v being the entries at the end.
+  // Computes terms[r] = v P^r s, where v has the entries at the end.
   void EndTerms(int count, T* terms) {
     std::copy(end().entries, end().entries + model_.stride, power_);
     for (int r = 0; r < count; ++r) {
@@ -111,9 +113,10 @@ class LadderPath {
     }
   }
 
-  // A bound on the sum of a normalized state.
+  // Returns a bound on the sum of a normalized state.
   double Mass() const { return 2.0 * static_cast<double>(model_.size); }
-  // Of one product with a rung, since the path's start.
+  // Returns a bound on the loss in one product with a power, if anything
+  // underflowed since the path's start.
   double NewLoss() const {
     const double p = static_cast<double>(model_.size) + 2.0;
     return FloatEnvironment::Underflowed() ? 2.0 * kStepTerms * p * p * kFlushed
@@ -121,14 +124,16 @@ class LadderPath {
   }
 
  private:
-  // So many of the longest steps, after one that is shorter.
+  // A number of longest steps, after a shorter one.
   struct Leg {
     double step;
     int64_t count;
     int64_t num_rungs;
   };
   Leg LegOf(double x) const {
-    if (model_.discrete) x = ScaleBy(x, kLog2LongestStep);  // no step is left
+    if (model_.discrete)
+      x = ScaleBy(x, kLog2LongestStep);  // there is no
+                                         // shorter step
     const auto count = static_cast<int64_t>(ScaleBy(x, -kLog2LongestStep));
     Leg leg = {x - static_cast<double>(count) * kLongestStep, count,
                0};  // exact
@@ -190,7 +195,7 @@ class LadderPath {
                   Dot(power_, model_.exits, model_.stride);
       NextPower();
     }
-    // What is flushed of a product with the exits is over q afterwards.
+    // The loss of a product with the exits is divided by q afterwards.
     const double of_products = NewLoss() / model_.q;
     Absorb(absorbed, *from, model_.q < 1.0 ? of_products : 0.0);
     to->exponent = from->exponent;
@@ -233,7 +238,7 @@ class LadderPath {
           Scaled<double>{loss, state.exponent + kLossExponent});
       remaining_ = {Mass() + loss * kLossUnit, state.exponent};
     } else {
-      // What is absorbed from here on was there before.
+      // What is absorbed from here on was part of the remaining mass.
       Add(&lost_absorbed_, remaining_);
     }
   }
@@ -256,7 +261,7 @@ class LadderPath {
   int64_t first_counted_ = 0;
   Scaled<T> absorbed_;
   Scaled<double> lost_absorbed_;
-  // A bound on the mass where that on losses was last known.
+  // A bound on the mass when the bound on losses was last finite.
   Scaled<double> remaining_;
 };
 

@@ -1,10 +1,12 @@
-// Derivatives of the density along the ladder: with L = S / q, the generator,
-// the vectors E_j L^r s. The r-th derivative in x of alpha E s is the state at
-// some time before, times such a vector. As what hardly changes has already
-// cancelled in it, in twice the working precision, none does in the product.
+// Derivatives of the density by scaling and squaring: the vectors E_j L^r s
+// with L = S / q, the generator. The r-th derivative in x of alpha E s is the
+// state at an earlier time, times such a vector. The vectors are differences,
+// whose cancellation is in twice the working precision; the product itself has
+// no cancellation.
 //
-// L is the logarithm of the first rung. That commutes with all rungs to their
-// last digit, which rates that were rounded once more would not.
+// L is computed as the logarithm of the first power. It commutes with all
+// powers to their last digit, which rates that were rounded once more would
+// not.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_SLOPES_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_SLOPES_H_
@@ -24,15 +26,15 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// What flushing to zero took is counted in units of which one number loses
-// little: from rung to rung a bound on it may grow by more than lies between
-// the smallest number and one.
+// Bounds on losses by flushing to zero are in units that are small relative to
+// normalized numbers: from power to power a bound may grow by more than the
+// ratio of one to the smallest number.
 constexpr int64_t kLossExponent = -300;
 constexpr double kLossUnit = 0x1p-300;
-constexpr double kFlushed = 0x1p-722;  // one number's loss, in units
+constexpr double kFlushed = 0x1p-722;  // the loss of one number, in units
 
-// entries * 2^exponent, the largest in [1, 2). The loss is a bound on what
-// flushing to zero took from any entry, in multiples of kLossUnit.
+// A vector entries * 2^exponent, whose largest entry is in [1, 2). The loss is
+// a bound on flushing to zero in any entry, in multiples of kLossUnit.
 struct RungSlope {
   const double* entries;
   int64_t exponent;
@@ -41,7 +43,7 @@ struct RungSlope {
 
 class LadderSlopes {
  public:
-  // For derivatives up to this order, of so many rungs.
+  // Allocates derivatives up to this order, for so many powers.
   bool Allocate(int order, int64_t size, int64_t stride, int64_t num_rungs,
                 Workspace* workspace) {
     workspace_ = workspace;
@@ -63,7 +65,7 @@ class LadderSlopes {
     return slopes_[j * order_ + r - 1];
   }
 
-  // Given the first rung.
+  // Starts from the first power.
   bool Start(const AccurateNumbers& rung, const double* exits) {
     for (int r = 0; r < order_; ++r) {
       AccurateNumbers& y = numbers_[r];
@@ -87,7 +89,7 @@ class LadderSlopes {
     return true;
   }
 
-  // From rung j, which is given, to the next.
+  // Advances from power j, which is given, to the next one.
   bool Advance(int64_t j, const AccurateNumbers& rung, int64_t exponent,
                double row_loss) {
     for (int r = 0; r < order_; ++r) {
@@ -99,7 +101,7 @@ class LadderSlopes {
   }
 
  private:
-  // Of the logarithm, at |E - I| < 1/32.
+  // The number of terms of the logarithm's series, for |E - I| < 1/32.
   static constexpr int kTerms = 24;
 
   AccurateNumbers Row(const AccurateNumbers& matrix, int64_t i) const {
@@ -147,7 +149,7 @@ class LadderSlopes {
     }
   }
 
-  // y = E y, which is kept.
+  // Replaces y by E y, and stores it.
   bool Climb(const AccurateNumbers& rung, int64_t exponent, double row_loss,
              AccurateNumbers* y, RungSlope* slope) {
     Multiply(rung, 0.0, *y);
@@ -183,7 +185,7 @@ class LadderSlopes {
   int64_t size_ = 0;
   int64_t stride_ = 0;
   RungSlope* slopes_ = nullptr;
-  AccurateNumbers numbers_[kMaxOrder];  // of the last rung
+  AccurateNumbers numbers_[kMaxOrder];  // of the last power
   AccurateNumbers next_;
   AccurateNumbers sum_;
 };

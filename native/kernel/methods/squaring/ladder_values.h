@@ -1,5 +1,5 @@
-// The rungs of the ladder in twice the working precision: an error in a small
-// rate counts with the number of its jumps, at every rung anew.
+// The squared powers in twice the working precision: the error of a small rate
+// counts once per jump, again in each power.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_VALUES_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_VALUES_H_
@@ -18,7 +18,7 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// The last rung that was made, E = matrix * 2^exponent; see ladder.h.
+// The last power that was computed, E = matrix * 2^exponent; see ladder.h.
 class LadderValues {
  public:
   bool Allocate(int64_t size, int64_t stride, Workspace* workspace) {
@@ -33,7 +33,7 @@ class LadderValues {
            product_.Allocate(stride, workspace);
   }
 
-  // To be filled with P and s/q before Start.
+  // Arrays to fill with P and s/q before Start.
   double* transitions() { return transitions_.high; }
   double* jump_exits() { return jump_exits_.high; }
   const double* jump_exits() const { return jump_exits_.high; }
@@ -41,14 +41,15 @@ class LadderValues {
   const double* matrix() const { return matrix_.high; }
   const double* absorbed() const { return absorbed_.high; }
   int64_t exponent() const { return exponent_; }
-  // The matrix is 2^increment times the square of the one before, or the step.
+  // The matrix is 2^increment times the square of the previous one, or the step
+  // itself.
   int64_t increment() const { return increment_; }
-  // Whether making it flushed anything of the matrix to zero, or of the
+  // Whether the last power flushed numbers to zero in the matrix, or in the
   // absorptions, which have no exponent of their own.
   bool matrix_underflowed() const { return matrix_underflowed_; }
   bool absorbed_underflowed() const { return absorbed_underflowed_; }
 
-  // The series over the powers of P, by Horner's scheme.
+  // Computes the series over the powers of P, by Horner's scheme.
   void Start() {
     const StepWeights weights(kLongestStep);
     StartUnderflow();
@@ -64,7 +65,7 @@ class LadderValues {
     matrix_underflowed_ |= FloatEnvironment::TakeUnderflow();
   }
 
-  // One step of a discrete chain.
+  // Starts with one step of a discrete chain.
   void StartWithStep() {
     std::copy(transitions_.high, transitions_.high + stride_ * stride_,
               matrix_.high);
@@ -103,8 +104,7 @@ class LadderValues {
     }
   }
 
-  // Puts `left` in front: E = left E and a = left a, and for a rung itself
-  // a + left a.
+  // Multiplies by `left`: E = left E and a = left a; squaring gives a + left a.
   void Multiply(const AccurateNumbers& left) {
     product_.Multiply(left, matrix_, next_);
     matrix_underflowed_ |= FloatEnvironment::TakeUnderflow();
@@ -139,7 +139,8 @@ class LadderValues {
     return {matrix.high + i * stride_, matrix.low + i * stride_};
   }
 
-  // Makes each row and its absorption one, where at least half is left.
+  // Scales each row and its absorption to sum to one, if at least half of its
+  // mass is left.
   void Balance() {
     for (int64_t i = 0; i < size_; ++i) {
       const AccurateNumbers row = Row(matrix_, i);
