@@ -123,8 +123,7 @@ class BoundCall {
         call_({kind, order, /*mapped_dims=*/0, inputs_.precision(),
                edges_.Get(inputs_.precision()), kinds_.Get(), discrete,
                wanted}) {}
-  BoundCall(const BoundCall&) = delete;  // The call has pointers to the other
-                                         // members.
+  BoundCall(const BoundCall&) = delete;  // It has pointers to itself.
   BoundCall& operator=(const BoundCall&) = delete;
 
   const Call& call() const { return call_; }

@@ -30,8 +30,7 @@ struct MomentsCall {
   Input indices;  // [batch..., 2, m], int32: sources, then targets
   Input weights;  // [batch..., m], finite and >= 0
   Input initial;  // alpha, [batch..., p], finite and >= 0
-  Input atom;     // mass at zero, [batch..., 1], or [batch..., 0]: 1 -
-                  // sum(alpha)
+  Input atom;     // P(X = 0), [batch..., 1]; or [batch..., 0]: derived
   // In discrete time the probabilities of staying for a step, [batch..., p], or
   // [batch..., 0]: one minus the weights, which must then not be negative.
   Input stay;

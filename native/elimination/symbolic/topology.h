@@ -28,8 +28,7 @@ struct Topology {
 
   int64_t num_components = 0;
   std::vector<int32_t> starts;        // of components, then p
-  std::vector<int32_t> front_starts;  // of each component's fronts, then their
-                                      // total
+  std::vector<int32_t> front_starts;  // of each component, then all
   std::vector<Front> fronts;
   std::vector<int32_t> later;   // see FrontTree
   std::vector<int32_t> places;  // see FrontTree

@@ -29,8 +29,7 @@ struct CallCase {
   bool well_formed = true;             // the structure is valid
   bool fits_memory = true;             // otherwise only shapes are inferred
   int32_t num_outputs = kNumOperands;  // of Adjoint
-  uint32_t pick = 0;                   // chooses an element for single
-                                       // evaluation
+  uint32_t pick = 0;                   // chooses a single element
   std::vector<Array> inputs;
   std::vector<Array> edges;  // indices, constants, coefficients; or none
   std::vector<Array> kinds;  // one, or none: the call's kind
