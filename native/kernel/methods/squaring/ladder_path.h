@@ -131,9 +131,7 @@ class LadderPath {
     int64_t num_rungs;
   };
   Leg LegOf(double x) const {
-    if (model_.discrete)
-      x = ScaleBy(x, kLog2LongestStep);  // there is no
-                                         // shorter step
+    if (model_.discrete) x = ScaleBy(x, kLog2LongestStep);  // no step is left
     const auto count = static_cast<int64_t>(ScaleBy(x, -kLog2LongestStep));
     Leg leg = {x - static_cast<double>(count) * kLongestStep, count,
                0};  // exact
