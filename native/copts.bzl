@@ -1,6 +1,6 @@
 """Compiler options of all native code."""
 
-# No -ffast-math: NaN and infinities are results here. Contraction to fused
+# No -ffast-math: NaN and infinities are valid results. Contraction to fused
 # multiply-add is allowed; errno is not read.
 COPTS = [
     "-O3",
@@ -11,5 +11,5 @@ COPTS = [
     "-Wextra",
 ]
 
-# Rounded as written: all compilers and machines give the same bits.
+# No contraction: all compilers and machines give the same bits.
 ELIMINATION_COPTS = COPTS + ["-ffp-contract=off"]

@@ -179,6 +179,6 @@ ROOMS = {
     ],
 }
 
-# Headers from above its room that a file includes all the same. These may only
-# become fewer.
+# Exceptions: headers of higher rooms that a file includes. New ones are not
+# allowed.
 UPWARD = {}

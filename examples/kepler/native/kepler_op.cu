@@ -1,4 +1,4 @@
-// The same op on CUDA: a grid-stride loop on the stream that XLA hands over.
+// The same op on CUDA: a grid-stride loop on the stream that XLA provides.
 
 #include <cstdint>
 
