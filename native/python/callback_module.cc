@@ -255,8 +255,8 @@ void StopCallbacks() {
     }
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   }
-  // Other calls end with an error, or go on without Python; a thread that
-  // returns to Python needs the GIL for that.
+  // The programs of these calls now end with an error, or go on without Python.
+  // A thread that returns from one to Python needs the GIL.
   const py::gil_scoped_release release;
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
 }

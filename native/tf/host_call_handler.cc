@@ -17,9 +17,9 @@ namespace {
 
 namespace ffi = xla::ffi;
 
-// Calls a function by its number; acquires the GIL. Returns 1 on success, or
-// writes a message if it failed. An exception that Python cannot pass on
-// returns 0.
+// Calls a function by its number; acquires the GIL. Returns 1 on success.
+// Otherwise it may write a message; it returns 0 for an exception that Python
+// cannot pass on.
 using Callback = int32_t (*)(int64_t number, const Buffer* inputs,
                              int32_t num_inputs, const Buffer* outputs,
                              int32_t num_outputs, char* message,

@@ -113,7 +113,7 @@ ffi::Error Forward(ffi::ThreadPool pool, int32_t kind, int32_t order,
       buffers.outputs[0], &threads));
 }
 
-// Either Adjoint or Statistics.
+// The common type of Adjoint and Statistics.
 using Function = const char* (*)(const phasic::Call& call,
                                  const phasic::Input* inputs,
                                  int32_t num_inputs,

@@ -114,8 +114,9 @@ TEST(HostileCallsTest, WithoutRatesNoTimeIsTooLong) {
   }
 }
 
-// A cotangent near the end of the range: its products are zero, and the series
-// must not continue to the work limit to get below them.
+// A cotangent near the end of the range, whose products underflow to zero. The
+// truncation test compares with these products: it must not continue to the
+// work limit because nothing is below zero.
 TEST(HostileCallsTest, SmallestCotangentsEndEarly) {
   const double alpha = 1.0, rate = -131072.0, time = 6.338e-8;
   const double cotangent = 2.2e-306, survival = std::exp(rate * time);

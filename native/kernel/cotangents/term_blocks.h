@@ -70,9 +70,9 @@ class TermBlocks {
 
   const PoissonTable& Table(int64_t b) const { return *blocks_[b].poisson; }
 
-  // Returns the sums of a block's first channel, relative to 2^exponent /
-  // scale: those to be multiplied by the Poisson table, or those that are not
-  // (`whole`).
+  // Return sums of a block's first channel, relative to 2^exponent / scale.
+  // Those of Sums are still to be multiplied by the Poisson table; those of
+  // Whole include it.
   T* Sums(int64_t b, int64_t exponent, double* scale) {
     return At(b, exponent, scale)->bars[0];
   }

@@ -230,8 +230,8 @@ inline void ApplyAllTiles(const Operator<double>& m,
   }
 }
 
-// Consecutive steps: each takes the result of the previous one as input; step i
-// + 1 is stored `move` entries after step i.
+// Consecutive steps: each takes the result of the previous one as input, and
+// stores its own `move` entries after that.
 template <class T>
 struct Steps {
   int count;

@@ -133,7 +133,7 @@ class Mixer {
       if (up_weight.mantissa == 0.0) return kOk;
       const bool may_stop = MayStop(up_weight);
       TailCaps caps = {};
-      // For derivatives the bounds need the block.
+      // The bounds for derivatives need the block itself.
       const bool is_known = kPlain && may_stop
                                 ? channels_.Tail(b, &caps, &status)
                                 : channels_.Get(b, &status) != nullptr;

@@ -114,7 +114,8 @@ class Sequence {
 
   int64_t max_blocks() const { return max_blocks_; }
   const Model<T>& model() const { return model_; }
-  // Returns the number of blocks that were stepped for the existing ones.
+  // Returns how many blocks were stepped; the other existing blocks were
+  // extrapolated.
   int64_t num_stepped() const { return num_stepped_; }
 
   // Returns the block, or nullptr and a status.

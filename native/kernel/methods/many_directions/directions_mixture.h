@@ -111,8 +111,8 @@ class DirectionsMixer {
 
   // When a single direction stops, the terms before are below 2^-1200 of its
   // sum, and zero in units of the sums. The common sums stop with the last
-  // direction: the bound uses the largest term of all, and the value, which no
-  // size is below.
+  // direction: the bound uses the largest term of all directions, and the
+  // value, which is at most the size of any direction's sum.
   bool CanStopHead(const ChannelBlock<Directions>& block,
                    const Scaled<double>& head) const {
     const Scaled<double> rest = {head.mantissa * block.largest.mantissa,

@@ -26,9 +26,9 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Bounds on losses by flushing to zero are in units that are small relative to
-// normalized numbers: from power to power a bound may grow by more than the
-// ratio of one to the smallest number.
+// The unit of losses by flushing to zero. The loss of one number is only 2^-722
+// units, since a bound may grow from power to power by more than the ratio of
+// one to the smallest normal number, and must not overflow.
 constexpr int64_t kLossExponent = -300;
 constexpr double kLossUnit = 0x1p-300;
 constexpr double kFlushed = 0x1p-722;  // the loss of one number, in units
