@@ -15,7 +15,7 @@ namespace phasic {
 // Less is not worth a second thread: to wake it costs a few microseconds.
 constexpr double kWorthThreadsMicroseconds = 20.0;
 
-// A lower bound on the time for any model of these sizes.
+// Returns a lower bound on the time for a model of these sizes.
 inline double LeastMicroseconds(const BatchPlan& plan) {
   const double p = static_cast<double>(plan.layout().num_phases);
   const double n = static_cast<double>(plan.times_per_model());

@@ -77,7 +77,8 @@ struct LaneSeed {
   double start_weight;
   int64_t start;
   double factor;  // of the weights, relative to 2^exponent
-  // Weights from step k on may be dropped if (k + 1) times their sum is less.
+  // Weights from step k on may be dropped if (k + 1) times their sum is less
+  // than this.
   double threshold;
 };
 

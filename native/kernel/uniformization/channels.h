@@ -71,7 +71,7 @@ struct ChannelBlock {
   int64_t exponent;
   TailCaps tail;
   Scaled<double> largest;      // largest coefficient so far
-  int64_t underflow_exponent;  // largest with a flush to zero
+  int64_t underflow_exponent;  // largest exponent with a flush
   int64_t lost_exponent;       // the same in this block
 };
 

@@ -39,7 +39,7 @@ struct Block : Terms<T> {
   T* states;            // all sixteen, or nullptr: see Sequence::States
   int64_t num_stepped;  // stepped blocks that determine this block
   PoissonTable poisson;
-  int64_t underflow_exponent;  // largest with a flush to zero
+  int64_t underflow_exponent;  // largest exponent with a flush
   int64_t lost_exponent;       // the same in this block
 };
 constexpr int64_t kNothingLost = INT64_MIN / 2;  // exponent of no loss

@@ -39,7 +39,8 @@ bool MixOnLadder(LadderPath<T>* path, bool slope, Point<T>* point) {
   return true;
 }
 
-// Evaluates a point that the sequence could not, if scaling and squaring may.
+// Evaluates a point by scaling and squaring if the sequence failed and the
+// method applies.
 template <class T>
 void RetryOnLadder(const SweepInput& in, int64_t index,
                    const Sequence<T>& sequence, LadderPath<T>* path, bool slope,

@@ -118,7 +118,7 @@ class NodeBuilder {
     for (int64_t b = first_block_; b > 0; --b) {
       const Scaled<double> head =
           walk_.HeadBound(static_cast<double>(b * kBlock), weight);
-      // With a shift below 48, terms before block b end in b + 2.
+      // Terms before block b, shifted by j < 48, end in block b + 2.
       const Scaled<double>& largest = BlockAt(b + kNodeBlocks - 1).largest;
       const Scaled<double> largest_mass =
           is_cdf() ? largest

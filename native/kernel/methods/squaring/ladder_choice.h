@@ -76,9 +76,9 @@ bool FollowsFromFewSteps(double x, Sequence<T>* sequence) {
 }
 
 // Whether one of so many times costs less by the sequence than by squaring, and
-// the steps cost less than all of them by squaring. The significant terms are
-// those between x and the steps where there was more mass than at step x. It
-// depends only on the model, x and the number of times.
+// the steps that all times share cost less than squaring for all of them. The
+// significant terms are those from the earlier steps with more mass up to x.
+// The result depends only on the model, x and the number of times.
 template <class T>
 bool SharesSteps(double x, int64_t num_times, Sequence<T>* sequence) {
   constexpr double kLargestX = 0x1p13;  // limits rounding errors
