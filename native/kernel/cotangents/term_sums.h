@@ -241,8 +241,8 @@ class TermSums {
     return weight.exponent + ExponentOf(weight.mantissa) < start.exponent - 40;
   }
 
-  // Returns the normalized size: products with very small numbers would
-  // underflow to zero, and any weight exceeds zero.
+  // Returns the normalized size: otherwise products with very small numbers
+  // would underflow to zero, and no weight would ever be negligible.
   static Scaled<double> SizeOfSeed(const Scaled<T>& seed) {
     return Normalized(SizeOf(seed.mantissa, seed.exponent));
   }
