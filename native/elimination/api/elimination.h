@@ -42,8 +42,9 @@
 
 namespace phasic {
 
-// Row-major arrays with the same number of batch dimensions, each of size 1
-// (broadcast) or of the common size; all but the indices have one floating
+// The operands of a batch of linear systems, as row-major arrays. All arrays
+// have the same number of batch dimensions, each of size 1 (broadcast) or of
+// the full batch size. All arrays except `indices` have the same floating-point
 // type.
 struct LinearSystem {
   Input indices;    // [batch..., 2, m], int32: i_e, then j_e
@@ -55,15 +56,17 @@ struct LinearSystem {
 
 enum class Direction { kSolve, kSolveTransposed };
 
-// Writes x or y [full batch..., p, r] and d or z [full batch..., m, r]. If the
-// latter's last dimensions are zero, it is not computed. Negative, infinite or
-// NaN weights make all results of a model NaN, except weights of edges from a
-// phase to itself.
+// Solves every system of a batch in the given direction. Writes the solutions x
+// or y, [full batch..., p, r], to `per_phase`, and the edge results d or z,
+// [full batch..., m, r], to `per_edge`; if the last two dimensions of
+// `per_edge` are zero, edge results are not computed. A negative, infinite or
+// NaN weight makes all results of its model NaN, unless it belongs to an edge
+// from a phase to itself.
 //
-// Returns nullptr, kOutOfMemory, or a message that is valid until the thread's
-// next call: shapes do not fit, an index is out of range, or the elimination
-// would store, or need at once, more than kMaxFill numbers, or take more than
-// kMaxOperations.
+// Returns nullptr, kOutOfMemory, or an error message that is valid until the
+// thread's next call. Errors are: shapes do not fit, an index is out of range,
+// or the elimination would store, or need at once, more than kMaxFill numbers,
+// or take more than kMaxOperations.
 const char* Eliminate(Direction direction, const LinearSystem& system,
                       const Output& per_phase, const Output& per_edge,
                       Executor* executor = OwnThreads());
@@ -71,7 +74,7 @@ const char* Eliminate(Direction direction, const LinearSystem& system,
 constexpr int64_t kMaxFill = int64_t{1} << 27;
 constexpr double kMaxOperations = 1e13;
 
-// The cost of an elimination.
+// The memory and the number of operations that an elimination needs.
 struct EliminationSize {
   int64_t num_components;     // strongly connected
   int64_t largest_component;  // phases
@@ -80,8 +83,9 @@ struct EliminationSize {
   double operations;          // multiply-adds
 };
 
-// Computes the cost of the elimination for `indices`, [2, m], even if it is
-// beyond the limits. Returns nullptr or a message.
+// Computes the cost of the elimination for the given edge `indices`, [2, m],
+// even if Eliminate would refuse it as too large. Returns nullptr or an error
+// message.
 const char* MeasureElimination(int64_t num_phases, const Input& indices,
                                EliminationSize* size);
 

@@ -23,38 +23,41 @@
 
 namespace phasic {
 
-// Row-major arrays with the same number of batch dimensions, each of size 1
-// (broadcast) or of the common size; all but the indices have one floating
-// type.
+// The operands of a batch of models, as row-major arrays. All arrays have the
+// same number of batch dimensions, each of size 1 (broadcast) or of the full
+// batch size. All arrays except `indices` have the same floating-point type.
 struct MomentsCall {
   Input indices;  // [batch..., 2, m], int32: sources, then targets
   Input weights;  // [batch..., m], finite and >= 0
   Input initial;  // alpha, [batch..., p], finite and >= 0
   Input atom;     // P(X = 0), [batch..., 1]; or [batch..., 0]: derived
-  // In discrete time the probabilities of staying for a step, [batch..., p], or
-  // [batch..., 0]: one minus the weights, which must then not be negative.
+  // In discrete time: the probabilities of staying in a phase for a step,
+  // [batch..., p]. With [batch..., 0] they are derived as one minus the sum of
+  // the phase's weights, which must then not be negative.
   Input stay;
   Precision precision = Precision::kFloat64;
   bool is_discrete = false;
   bool wants_variance = false;
   bool wants_root = false;  // standard deviation instead of variance
   bool wants_gradients = false;
-  // Sums within 4 p epsilon of zero are treated as zero.
+  // Differences such as 1 - sum(alpha) within 4 p epsilon of zero are treated
+  // as zero.
   double epsilon = 0.0;
 };
 
-// A moment and its gradients in the weights and in the initial masses; in
-// discrete time a weight also changes the probability of staying.
+// A moment and its gradients with respect to the weights and the initial
+// masses. In discrete time a weight also changes the probability of staying.
 struct MomentResults {
   Output value;       // [full batch...]
   Output of_weights;  // [full batch..., m], only with wants_gradients
   Output of_initial;  // [full batch..., p], only with wants_gradients
 };
 
-// Writes the mean and, only with wants_variance, the variance or its root.
-// Invalid values make all results of a model NaN.
+// Computes the mean and, only with wants_variance, the variance or the standard
+// deviation, with their gradients if requested. Invalid values make all results
+// of a model NaN.
 //
-// Returns nullptr or a message, as Eliminate does.
+// Returns nullptr or an error message, as Eliminate does.
 const char* ComputeMoments(const MomentsCall& call, const MomentResults& mean,
                            const MomentResults& variance,
                            Executor* executor = OwnThreads());

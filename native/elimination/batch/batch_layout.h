@@ -11,7 +11,9 @@
 
 namespace phasic {
 
-// Operands are numbered; number 0 has the indices of the edges.
+// Computes the full batch shape of a call and the offset of each model's
+// entries in the operands. Operands are numbered; operand 0 holds the edge
+// indices.
 class BatchLayout {
  public:
   static constexpr int kIndices = 0;
@@ -21,27 +23,28 @@ class BatchLayout {
   int64_t num_edges() const { return num_edges_; }
   int64_t batch_size() const { return batch_size_; }
 
-  // Whether all models have the same edges.
+  // Returns whether all models of the batch have the same edges.
   bool shares_indices() const {
     const int64_t* strides = strides_[kIndices];
     return std::all_of(strides, strides + rank_,
                        [](int64_t stride) { return stride == 0; });
   }
 
-  // Returns the offset of a model's part of an operand.
+  // Returns the offset of a model's first entry in an operand's array.
   int64_t Offset(int operand, int64_t model) const;
 
  protected:
-  // The checks return nullptr or a message.
+  // The functions that check shapes return nullptr or an error message.
 
-  // Starts from an array of the call and the rank of its event.
+  // Initializes the batch dimensions from the shape of one operand, whose last
+  // `event_rank` dimensions are not batch dimensions.
   const char* Begin(const char* name, const Shape& shape, int32_t event_rank);
-  // Broadcasts an operand's batch dimensions with those of the call.
+  // Broadcasts an operand's batch dimensions against the batch shape so far.
   const char* Merge(int operand, const char* name, const Shape& shape,
                     int32_t event_rank);
-  // Completes the layout, given the number of results for each model.
+  // Computes the operands' strides, given the number of results per model.
   const char* End(double results);
-  // Whether these are the full batch dimensions and the event's.
+  // Returns whether a shape is the full batch shape followed by `event`.
   bool Fits(const Shape& shape, std::initializer_list<int64_t> event) const;
   const char* CheckIndices(const Shape& shape) const;
 

@@ -1,4 +1,4 @@
-// Models of a batch that share their edges, for tests.
+// Random batches of models that share their edges, for tests.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_BATCH_BATCH_MODELS_H_
 #define PHASIC_NATIVE_ELIMINATION_BATCH_BATCH_MODELS_H_
@@ -17,7 +17,7 @@
 
 namespace phasic {
 
-// Models with the same edges.
+// A batch of linear systems whose models all have the same edges.
 template <class F>
 struct Models {
   int64_t num_phases = 0;
@@ -100,7 +100,7 @@ Models<F> MakeModels(Pattern pattern, int64_t batch, int64_t columns,
     }
     add(0, p);
   } else if (pattern == Pattern::kComponents) {
-    // Cycles of four phases, with edges to the next cycle.
+    // The graph consists of cycles of four phases, with edges to later cycles.
     for (int64_t i = 0; i < p; ++i) {
       add(i, i / 4 * 4 + (i + 1) % 4);
       add(i, std::min(p, i / 4 * 4 + 4 + pick(8)));

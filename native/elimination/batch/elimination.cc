@@ -17,7 +17,7 @@ namespace {
 using PHASIC_ISA::Denormals;
 using PHASIC_ISA::FloatEnvironment;
 
-// The systems of a call, see ModelRuns.
+// Solves the linear systems of one call; the `Work` of ModelRuns.
 template <class F>
 class Systems {
  public:
@@ -62,7 +62,8 @@ class Systems {
   }
 
  private:
-  // Solves a model; returns whether its numbers stayed in the range of doubles.
+  // Solves one model. Returns whether all its numbers stayed in the range of
+  // doubles.
   bool Stays(int64_t model, const std::shared_ptr<const Topology>& topology,
              const Solver& solver, int lanes) const {
     Task task = NewTask(1);
@@ -102,7 +103,7 @@ class Systems {
     return task;
   }
 
-  // Sets the arrays of a model in a lane.
+  // Points one lane of `weights` and `task` to the arrays of a model.
   void Place(int64_t model, int lane, Weights* weights, Task* task) const {
     const auto at = [&](const Input& input, SystemLayout::Operand operand) {
       return static_cast<const F*>(input.data) + layout_.Offset(operand, model);

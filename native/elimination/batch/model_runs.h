@@ -1,5 +1,5 @@
-// Runs the models of a call: one by one, or several at once in lanes, on all
-// threads.
+// Computes the models of a batch one by one, or several at a time with one
+// model per SIMD lane, on all threads.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_BATCH_MODEL_RUNS_H_
 #define PHASIC_NATIVE_ELIMINATION_BATCH_MODEL_RUNS_H_
@@ -16,7 +16,9 @@
 
 namespace phasic {
 
-// Returns the topology of these edges, cached or new; or nullptr and a message.
+// Returns the symbolic elimination for these edges, from a cache if it is
+// there. Returns nullptr and sets `error` if the indices are invalid or the
+// elimination is too large.
 std::shared_ptr<const Topology> FindTopology(int64_t num_phases,
                                              int64_t num_edges,
                                              const int32_t* indices,
@@ -81,13 +83,14 @@ class ModelRuns {
 
  private:
   static constexpr double kOperationsWorthThreads = 4e4;
-  // Fewer models are solved one by one: in lanes they would take as long as a
-  // full set of lanes.
+  // With fewer models, solving them one by one is faster, as lanes take the
+  // same time whether or not all are in use.
   static constexpr int64_t kMinLanes = 3;
-  // Models with more numbers are solved one by one: in lanes they would not fit
-  // into the cache.
+  // Models with more numbers than this are solved one by one: eight of them
+  // would not fit into the cache.
   static constexpr int64_t kMaxSideBySide = int64_t{1} << 18;
-  // The memory of all threads together; larger models are solved one at a time.
+  // The memory limit for all threads together. Models that would exceed it are
+  // solved on one thread.
   static constexpr int64_t kMaxThreadBytes = int64_t{1} << 31;
 
   std::shared_ptr<const Topology> TopologyOf(int64_t model,

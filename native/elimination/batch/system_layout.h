@@ -1,4 +1,4 @@
-// The shapes of a linear system's call, after checks.
+// Checks the shapes of a call that solves linear systems, and stores its sizes.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_BATCH_SYSTEM_LAYOUT_H_
 #define PHASIC_NATIVE_ELIMINATION_BATCH_SYSTEM_LAYOUT_H_
@@ -14,7 +14,8 @@ class SystemLayout : public BatchLayout {
  public:
   enum Operand { kWeights = kIndices + 1, kPerPhase, kPerEdge };
 
-  // Returns nullptr or a message.
+  // Checks the shapes of all operands and results. Returns nullptr or an error
+  // message.
   const char* Check(const LinearSystem& system, bool wants_edges,
                     const Output& per_phase, const Output& per_edge);
 

@@ -1,4 +1,4 @@
-// Memory for numbers, aligned to vectors.
+// An array of doubles, aligned for vector instructions, that grows on demand.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_FACTORS_BUFFER_H_
 #define PHASIC_NATIVE_ELIMINATION_FACTORS_BUFFER_H_
@@ -13,14 +13,16 @@ namespace phasic {
 
 class Buffer {
  public:
-  // An array and the number of its entries.
+  // A pointer to be set to a part of the memory, and the part's number of
+  // entries.
   struct Part {
     double** array;
     int64_t count;
   };
 
-  // Allocates all parts at once, each aligned and uninitialized; old contents
-  // are lost. Throws std::bad_alloc.
+  // Allocates memory for all parts at once, and points each part's array to its
+  // aligned and uninitialized range; old contents are lost. Throws
+  // std::bad_alloc.
   void Divide(std::initializer_list<Part> parts) {
     size_t total = 0;
     for (const Part& part : parts) total += Padded(part.count);

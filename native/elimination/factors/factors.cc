@@ -13,9 +13,10 @@ using PHASIC_ISA::FloatEnvironment;
 
 constexpr size_t kRecentBytes = size_t{1} << 28;
 constexpr size_t kRecentItems = 64;
-// Below this number of operations elimination is faster than a lookup.
+// With fewer operations than this, a new elimination is faster than a lookup in
+// the cache.
 constexpr double kWorthKeeping = 2e4;
-// The memory that a thread keeps between calls.
+// The most bytes of scratch memory that a thread keeps between calls.
 constexpr size_t kThreadBytes = size_t{1} << 25;
 
 void Make(const Topology& t, const Weights& weights, int lanes,
@@ -91,7 +92,7 @@ ThreadScratch::ThreadScratch(const Topology& topology, int lanes,
         return &memory;
       }()) {
   const int64_t by_position = lanes * (topology.num_phases + 1) * columns;
-  // Elimination uses one column.
+  // The factorization needs one column, even if there are no right-hand sides.
   const int64_t local_columns = std::max<int64_t>(columns, 1);
   memory_->Divide(
       {{&arrays_.matrices, lanes * topology.num_working},

@@ -1,5 +1,5 @@
-// The recorded elimination of one model or of several in lanes, and the scratch
-// memory for elimination and solution.
+// The numeric factors of one model, or of several models in SIMD lanes, and the
+// scratch memory for factorization and solution.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_FACTORS_FACTORS_H_
 #define PHASIC_NATIVE_ELIMINATION_FACTORS_FACTORS_H_
@@ -15,7 +15,8 @@
 
 namespace phasic {
 
-// The weights of `count` models, [m] each; all arrays have one type.
+// The edge weights of `count` models, an array [m] for each. All arrays have
+// the same number type.
 struct Weights {
   const void* arrays[kLanes];
   int count;  // lanes beyond it repeat a model
@@ -38,15 +39,17 @@ struct Factors {
   }
 };
 
-// Returns the factors of one model, of kLanes models, or with kWideSize lanes
-// of one model on wide numbers: computed, or cached if that is faster. They are
-// valid until the thread's next call. The flags of `FloatEnvironment` are
-// cleared: they show whether later computations leave the range of doubles.
+// Returns the factors of one model, of kLanes models in lanes, or (with
+// kWideSize lanes) of one model in numbers of type Wide. They are computed, or
+// taken from a cache if that is faster, and are valid until the thread's next
+// call. Clears the flags of `FloatEnvironment`, which then show whether later
+// computations leave the range of doubles.
 std::shared_ptr<const Factors> FindFactors(
     const std::shared_ptr<const Topology>& topology, const Weights& weights,
     int lanes, const Solver& solver, const Scratch& scratch);
 
-// The scratch memory of this thread. Only one may exist at a time.
+// Owns this thread's scratch memory. Only one object per thread may exist at a
+// time.
 class ThreadScratch {
  public:
   ThreadScratch(const Topology& topology, int lanes, int64_t columns,

@@ -1,4 +1,4 @@
-// A cache of results of the last calls.
+// A cache of the results of recent calls.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_FACTORS_RECENT_H_
 #define PHASIC_NATIVE_ELIMINATION_FACTORS_RECENT_H_
@@ -12,8 +12,8 @@
 
 namespace phasic {
 
-// Keeps the most recently used items, up to a number of items and of bytes. An
-// item has a method bytes().
+// A cache that keeps the most recently used items, up to a maximal number of
+// items and of bytes. `Item` has a method bytes().
 template <class Item>
 class Recent {
  public:
@@ -22,8 +22,9 @@ class Recent {
     items_.reserve(max_items + 1);
   }
 
-  // Finds the first item for which `may_be` and `is_wanted` are true. `may_be`
-  // must be fast; `is_wanted` runs without the lock.
+  // Returns the first item for which both `may_be` and `is_wanted` are true, or
+  // nullptr. `may_be` must be fast, as it runs under the lock; `is_wanted` runs
+  // without the lock.
   template <class MayBe, class IsWanted>
   std::shared_ptr<const Item> Find(const MayBe& may_be,
                                    const IsWanted& is_wanted) {
@@ -44,7 +45,8 @@ class Recent {
 
   void Keep(const std::shared_ptr<const Item>& item) {
     if (item->bytes() > max_bytes_) return;
-    // Dropped items are freed after the lock is released.
+    // Freeing items takes time, so dropped items are freed after the lock is
+    // released.
     std::vector<std::shared_ptr<const Item>> dropped;
     const std::lock_guard<std::mutex> lock(mutex_);
     items_.insert(items_.begin(), item);
@@ -57,7 +59,8 @@ class Recent {
   }
 
  private:
-  // Returns the next item for which `may_be` is true, after `skipped` others.
+  // Returns the item for which `may_be` is true, after `skipped` other such
+  // items, or nullptr.
   template <class MayBe>
   std::shared_ptr<const Item> Candidate(const MayBe& may_be,
                                         size_t skipped) const {

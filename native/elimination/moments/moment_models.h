@@ -1,4 +1,4 @@
-// Models and their moments, for tests.
+// Models for tests of moments, and functions that compute their moments.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENT_MODELS_H_
 #define PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENT_MODELS_H_

@@ -1,5 +1,5 @@
-// The number types for moments: doubles, or wide numbers for models outside of
-// the range of doubles.
+// The number types in which moments are computed: doubles, or numbers of type
+// Wide for models that leave the range of doubles.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENT_NUMBERS_H_
 #define PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENT_NUMBERS_H_
@@ -15,7 +15,7 @@ using PHASIC_ISA::IsZero;
 using PHASIC_ISA::ToDouble;
 using PHASIC_ISA::Wide;
 
-// value 2^exponent.
+// The number value * 2^exponent.
 template <class T>
 struct ScaledNumber {
   T value;

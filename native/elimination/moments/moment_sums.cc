@@ -12,15 +12,16 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kLeastExponent = -1022;  // of normal numbers
 
-// Returns floor(log2(x)) of a positive normal number; kLeastExponent - 1 for
-// smaller ones.
+// Returns floor(log2(x)) for a positive normal number x, and kLeastExponent - 1
+// for smaller ones.
 int ExponentOf(double x) {
   uint64_t bits;
   std::memcpy(&bits, &x, sizeof(bits));
   return static_cast<int>(bits >> 52U & 0x7ffU) - 1023;
 }
 
-// Multiplies weights by a power of two, exactly; returns minus its log2.
+// Multiplies weights by a power of two, so that the largest is near one.
+// Returns the binary exponent e of the factor 2^-e.
 int MakeNearOne(int64_t count, double* w) {
   constexpr int kLowest = kLeastExponent + 24;
   double largest = 0.0;
@@ -30,7 +31,7 @@ int MakeNearOne(int64_t count, double* w) {
     least = std::min(least, w[e] > 0.0 ? w[e] : kInfinity);
   }
   if (largest == 0.0) return 0;
-  // Limits the power so that no positive weight underflows.
+  // The factor is limited so that no positive weight underflows.
   const int high = std::max(ExponentOf(largest), kLowest);
   const int low = std::max(ExponentOf(least), kLowest);
   const int exponent = std::min({high, low - kLowest, -kLeastExponent});
@@ -40,7 +41,7 @@ int MakeNearOne(int64_t count, double* w) {
   return exponent;
 }
 
-// Returns 1 - sum, as if added in twice the precision.
+// Returns 1 - sum(x), with the accuracy of a sum in twice the precision.
 template <class T>
 double Left(const T* x, int64_t count) {
   double sum = 1.0;
@@ -61,8 +62,8 @@ bool IsMass(const T& x) {
   return value >= 0.0 && value < kInfinity;
 }
 
-// A sum whose error does not grow with the number of terms: short blocks are
-// added as if in twice the precision.
+// Accumulates a sum whose error does not grow with the number of terms: block
+// sums are added with compensation, as if in twice the precision.
 template <class T>
 class BlockSum {
  public:
@@ -218,8 +219,8 @@ T MomentSums<T>::VarianceSlope(int64_t edge) const {
   if (IsOwn(edge)) return 0.0;
   const int32_t i = Source(edge);
   const T d = arrays.differences[edge];
-  // The contribution of the edge itself; in discrete time it also replaces
-  // staying.
+  // The derivative of the edge's own term in the variance. In discrete time a
+  // larger weight also reduces the probability of staying.
   const T own = is_discrete ? d * (d - 2.0 * arrays.rewards[i]) : d * d;
   T ahead = arrays.spread_differences[edge];
   if (IsZero(arrays.sojourns[i]) && !IsFinite(ahead)) ahead = 0.0;

@@ -1,4 +1,5 @@
-// The sums over a model's solutions that give its moments.
+// Computes the mean, the variance and their gradients of one model from the
+// solutions of its linear systems.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENT_SUMS_H_
 #define PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENT_SUMS_H_
@@ -10,7 +11,7 @@
 
 namespace phasic {
 
-// Arrays of one model; those that a call does not need are null.
+// The working arrays of one model. Arrays that a call does not need are null.
 template <class T>
 struct MomentArrays {
   T* weights;             // [m], given weights times 2^-exponent
@@ -28,9 +29,9 @@ struct MomentArrays {
   T* weighted;            // U^T applied to both, [p]
 };
 
-// The sums for one model; the caller solves the systems between the steps. `T`
-// is double, or Wide for a model whose numbers leave the range of doubles,
-// which the flags of `FloatEnvironment` show.
+// Computes the moments of one model step by step. The caller solves the linear
+// systems between the steps. `T` is double, or Wide for a model that leaves the
+// range of doubles, which the flags of `FloatEnvironment` show.
 template <class T>
 struct MomentSums {
   const Topology* topology = nullptr;
@@ -40,24 +41,31 @@ struct MomentSums {
   int exponent = 0;
   bool is_discrete = false;
 
-  // Scales the given weights to be near one; in continuous time.
+  // Scales the weights of a model in continuous time by 2^-exponent, so that
+  // they are near one.
   void ScaleWeights();
-  // Sets `left`; returns whether masses are valid. `atom` may be null.
+  // Computes `left`. Returns whether weights, initial masses and the atom at
+  // zero are valid. `atom` may be null: then it is 1 - sum(alpha).
   bool CheckMasses(const double* atom, double tolerance);
-  // Checks probabilities and computes those of staying.
+  // In discrete time: computes the probabilities of staying. Returns whether
+  // the weights of every phase sum to at most one.
   bool FindStay(double tolerance);
 
-  // Whether a trap is reached.
+  // Returns whether a trap is reached from the initial masses, which makes the
+  // moments infinite.
   bool IsInfinite() const;
   ScaledNumber<T> Mean() const;
 
-  // Sets x and d in unused entries to zero; sets `mean`.
+  // Sets infinite differences of unvisited phases to zero, and computes `mean`
+  // from the expected times of the initial phases.
   void TakeExpected();
-  // Returns the variance in units of 2^(-2 exponent).
+  // Returns the variance in the original units of time; the exponent of the
+  // result includes 2^(-2 exponent).
   ScaledNumber<T> Variance() const;
-  // Computes the right-hand sides of the variance's gradient.
+  // Computes the right-hand sides of the systems for the variance's gradient.
   void FindSlopes();
-  // Return gradients in the system's units.
+  // The derivatives of the mean or variance with respect to the weight of an
+  // edge or to the initial mass of a phase, for scaled weights.
   T MeanSlope(int64_t edge) const;
   T VarianceSlope(int64_t edge) const;
   T VarianceSlopeOfMass(int64_t phase) const;
@@ -67,7 +75,7 @@ struct MomentSums {
     return Source(e) == topology->indices[topology->num_edges + e];
   }
   int32_t Source(int64_t e) const { return topology->indices[e]; }
-  // Returns the change by a jump along e.
+  // Returns the change of the expected remaining time by a jump along edge e.
   T Change(int64_t e) const {
     const T d = arrays.differences[e];
     return is_discrete ? arrays.rewards[Source(e)] - d : d;

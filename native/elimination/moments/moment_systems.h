@@ -1,4 +1,5 @@
-// Memory and systems of models whose moments are computed in lanes.
+// The memory and the linear systems of several models whose moments are
+// computed together in SIMD lanes.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENT_SYSTEMS_H_
 #define PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENT_SYSTEMS_H_
@@ -21,14 +22,15 @@ using MomentArray = T* MomentArrays<T>::*;
 inline const Solver& SolverOf(double) { return Solvers().for_double; }
 inline const Solver& SolverOf(const Wide&) { return kWideSolvers.for_wide; }
 
-// The quantities besides y that a call needs.
+// The quantities that a call needs in addition to the sojourn times y.
 struct MomentNeeds {
   bool is_discrete;
   bool expected;  // x and d
   bool slopes;    // derivatives of the variance
 };
 
-// Allocates memory of this thread for the arrays of so many models.
+// Allocates the arrays of `count` models in this thread's memory, and sets the
+// pointers in `models`.
 template <class T>
 void DivideMemory(const Topology& t, const MomentNeeds& needs, int count,
                   MomentSums<T>* models) {
@@ -59,7 +61,8 @@ void DivideMemory(const Topology& t, const MomentNeeds& needs, int count,
   int64_t total = 0;
   for (const auto& part : parts) total += part.size;
   double* numbers = nullptr;
-  // One, or more for wide numbers. NOLINTNEXTLINE(bugprone-sizeof-expression)
+  // The size of T in doubles.
+  // NOLINTNEXTLINE(bugprone-sizeof-expression)
   constexpr int64_t kSize = sizeof(T) / sizeof(double);
   memory.Divide({{&numbers, kSize * total * count}});
   T* next = reinterpret_cast<T*>(numbers);
@@ -73,7 +76,8 @@ void DivideMemory(const Topology& t, const MomentNeeds& needs, int count,
   }
 }
 
-// The linear systems of several models.
+// Solves linear systems of several models at once. Right-hand sides and
+// solutions are members of MomentArrays.
 template <class T>
 struct MomentSystems {
   using Array = MomentArray<T>;

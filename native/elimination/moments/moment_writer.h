@@ -1,4 +1,5 @@
-// Writes the results of models.
+// Converts the moments and gradients of a model to the output type and writes
+// them.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENT_WRITER_H_
 #define PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENT_WRITER_H_
@@ -21,7 +22,8 @@ class MomentWriter {
                const MomentResults& mean, const MomentResults& variance)
       : call_(call), layout_(layout), mean_(mean), variance_(variance) {}
 
-  // Fills the results of a model without finite moments; gradients are NaN.
+  // Sets the moments of a model without finite moments to `value`, and its
+  // gradients to NaN.
   void Fill(int64_t model, F value) const {
     const auto fill = [&](const MomentResults& results) {
       *Part(results.value, model, 1) = value;
@@ -64,12 +66,14 @@ class MomentWriter {
   }
 
  private:
-  // Returns a model's part of a result.
+  // Returns a pointer to the model's entries of an output; each model has
+  // `size`.
   static F* Part(const Output& output, int64_t model, int64_t size) {
     return static_cast<F*>(output.data) + model * size;
   }
 
-  // Writes the gradient of a moment that has this unit.
+  // Writes the gradient of a moment: derivatives times `unit`, where
+  // derivatives with respect to the weights are also multiplied by 2^-exponent.
   template <class T, class OfEdge, class OfPhase>
   void WriteSlopes(int64_t model, const MomentSums<T>& sums,
                    const MomentResults& results, ScaledNumber<T> unit,
@@ -84,7 +88,7 @@ class MomentWriter {
   template <class T, class Slope>
   static void WriteScaled(int64_t count, const ScaledNumber<T>& unit, F* to,
                           const Slope& slope) {
-    // Splits a power of two into two factors that are in range.
+    // The power of two may be out of range. So it is split into two factors.
     const int exponent = std::clamp(unit.exponent, -2000, 2000);
     const T first = TimesPower(unit.value, exponent / 2);
     const T last = TimesPower(T(1.0), exponent - exponent / 2);

@@ -21,7 +21,7 @@ namespace {
 using PHASIC_ISA::Denormals;
 using PHASIC_ISA::FloatEnvironment;
 
-// The models of a call, see ModelRuns.
+// Computes the moments of the models of one call; the `Work` of ModelRuns.
 template <class F>
 class MomentsWork {
  public:
@@ -54,7 +54,7 @@ class MomentsWork {
     bool left_range;  // results left the range of doubles and are invalid
   };
 
-  // Computes `count` models, in so many lanes.
+  // Computes `count` models from number `first` on, in `lanes` SIMD lanes.
   template <class T>
   Outcome Together(int64_t first, int count, int lanes,
                    const std::shared_ptr<const Topology>& topology) const {
@@ -115,7 +115,8 @@ class MomentsWork {
     return static_cast<const F*>(input.data) + layout_.Offset(operand, model);
   }
 
-  // Reads a model; returns whether its values are valid.
+  // Copies a model's operands into the arrays of `sums`. Returns whether its
+  // values are valid.
   template <class T>
   bool Prepare(int64_t model, MomentSums<T>* sums) const {
     const MomentArrays<T>& arrays = sums->arrays;
@@ -148,7 +149,8 @@ class MomentsWork {
       std::fill_n(systems.models[l].arrays.rewards, p, T(1.0));
     }
     if (systems.lanes != kLanes && systems.factors.findings.has_traps) {
-      // With initial mass in every phase, the time in traps is infinite.
+      // To find the traps, solves for sojourn times with initial mass in every
+      // phase: those in traps are infinite.
       systems.SolveTransposed(&MomentArrays<T>::rewards, nullptr,
                               &MomentArrays<T>::expected);
       const MomentArrays<T>& arrays = systems.models[0].arrays;

@@ -1,4 +1,4 @@
-// The shapes of a call for moments, after checks.
+// Checks the shapes of a call that computes moments, and stores its sizes.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENTS_LAYOUT_H_
 #define PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENTS_LAYOUT_H_
@@ -17,7 +17,8 @@ class MomentsLayout : public BatchLayout {
     kStay,
   };
 
-  // Returns nullptr or a message.
+  // Checks the shapes of all operands and results. Returns nullptr or an error
+  // message.
   const char* Check(const MomentsCall& call, const MomentResults& mean,
                     const MomentResults& variance);
 

@@ -16,7 +16,7 @@ std::vector<int32_t> MinimumDegreeOrder(
   }
   std::vector<Eigen::Triplet<char, int32_t>> entries;
   entries.reserve(edges.size() + size);
-  // A node without an entry of its own would be treated as dense.
+  // Eigen treats a node without a diagonal entry as a dense row.
   for (int32_t n = 0; n < size; ++n) entries.emplace_back(n, n, 1);
   for (const auto& [i, j] : edges) entries.emplace_back(i, j, 1);
   Eigen::SparseMatrix<char, Eigen::ColMajor, int32_t> graph(size, size);

@@ -1,4 +1,4 @@
-// Orders of elimination with little fill.
+// Orders of elimination that cause little fill.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_ORDERING_FILL_ORDER_H_
 #define PHASIC_NATIVE_ELIMINATION_ORDERING_FILL_ORDER_H_
@@ -9,8 +9,8 @@
 
 namespace phasic {
 
-// Returns the nodes 0 to size - 1 in an approximate minimum-degree order of the
-// graph with these edges, ignoring directions.
+// Returns an approximate minimum-degree ordering of the nodes 0 to size - 1 of
+// the undirected graph with these edges.
 std::vector<int32_t> MinimumDegreeOrder(
     int32_t size, const std::vector<std::pair<int32_t, int32_t>>& edges);
 

@@ -1,4 +1,4 @@
-// Differences of a solution along the edges.
+// Computes the differences x[i_e] - x[j_e] of a solution along the edges.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_SOLVER_DIFFERENCES_H_
 #define PHASIC_NATIVE_ELIMINATION_SOLVER_DIFFERENCES_H_
@@ -68,7 +68,8 @@ class Differences {
   }
 
  private:
-  // The number of sums that fit into registers.
+  // The number of sums that are accumulated at a time, so that they fit into
+  // registers.
   static constexpr int kSums =
       !std::is_same_v<V, Lanes> ? 4 : (kRegisterWidth > 2 ? 4 : 2);
 
@@ -78,15 +79,16 @@ class Differences {
     }
     return weight * x;
   }
-  // Returns the difference x - y as a sum divided by a pivot; a phase that
-  // cannot be left has pivot zero, and x - y is used.
+  // Returns sum / pivot, which is the difference x - y. If the pivot is zero
+  // (the phase cannot be left), returns x - y itself.
   static V Divided(const V& sum, const V& pivot, const V& x, const V& y) {
     if constexpr (kTraps) {
       if (pivot == 0.0) return x - y;
     }
     return sum / pivot;
   }
-  // row += weights[0] rows[0] + ..., from entry `begin`.
+  // Computes row[j] += sum_k weights[k] rows[k, j] for the entries j from
+  // `begin` on.
   static void AddRowsTo(int64_t begin, int64_t size, const V* weights,
                         const V* rows, V* row) {
     if constexpr (kTraps) {
@@ -105,7 +107,8 @@ class Differences {
     Write(difference, number * columns_ + c, count_, results_);
   }
 
-  // Computes all differences in a front, x_i - x_j in row i and column j.
+  // Computes the difference x_i - x_j for all pairs of phases in a front, and
+  // stores it in row i and column j of the front's matrix.
   void SubtractInFront(size_t number, int64_t c) {
     const Front& front = t_.fronts[number];
     const int64_t size = front.size;
@@ -152,8 +155,8 @@ class Differences {
     }
   }
 
-  // Computes the edges of a phase that is a component: the formula above with
-  // its own edges instead of W.
+  // Computes the differences along the edges of a phase that is a component by
+  // itself, by the formula above with its edge weights instead of W.
   void SumEdges(int64_t n, int64_t c) {
     const int64_t begin = t_.outer_offsets[n];
     const int64_t count = t_.outer_offsets[n + 1] - begin;
@@ -161,7 +164,7 @@ class Differences {
     for (int64_t s = 0; s < count; ++s) {
       local_[s] = Solution(t_.outer_targets[begin + s], c);
     }
-    // Computes a few sums at a time; the last group is padded with unused ones.
+    // Computes kSums sums at a time. The last group is padded with unused sums.
     for (int64_t s = count; s < count + kSums - 1; ++s) local_[s] = local_[0];
     const V given = given_[n * columns_ + c];
     const V pivot = pivots_[n];
@@ -187,7 +190,8 @@ class Differences {
     }
   }
 
-  // Computes the edges of a phase, given its solution relative to a base.
+  // Computes the differences along the edges of phase n by subtraction, given
+  // its solution `above` relative to `base`.
   void SubtractEdges(int64_t n, int64_t c, const V& above,
                      const V& base) const {
     for (int64_t s = t_.outer_offsets[n]; s < t_.outer_offsets[n + 1]; ++s) {

@@ -1,4 +1,4 @@
-// The elimination itself.
+// Computes the numeric factors of -S by elimination without subtraction.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_SOLVER_FACTORIZE_H_
 #define PHASIC_NATIVE_ELIMINATION_SOLVER_FACTORIZE_H_
@@ -11,7 +11,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// `V` is double or Lanes, `F` the type of the weights.
+// Factorizes one model (V is double) or one model per lane (V is Lanes). `F` is
+// the type of the given weights.
 template <class V, class F>
 class Factorization {
  public:
@@ -82,7 +83,8 @@ class Factorization {
     if (front.parent != kNoFront) PassOn(front, matrix);
   }
 
-  // Eliminates a block of own phases of a front.
+  // Eliminates the front's own phases `first` to `last` - 1: updates the later
+  // rows of `matrix`, and adds to `leaving`, the weights out of the component.
   void EliminateBlock(const Front& front, int64_t first, int64_t last,
                       V* matrix, V* leaving) {
     const int64_t size = front.size;
@@ -108,8 +110,10 @@ class Factorization {
     }
   }
 
-  // Returns the share of an eliminated phase's outflow that its weight into
-  // that phase passes on; replaces the weight by the factor to store.
+  // Returns the entry of L, the weight of a later phase into the eliminated
+  // phase divided by the pivot, and stores it in place of the weight. For a
+  // pivot of zero (a trap) adds the weight to `leaving`, stores infinity and
+  // returns zero.
   static V Share(const V& pivot, V* weight, V* leaving) {
     if constexpr (!std::is_same_v<V, Lanes>) {
       if (pivot == 0.0) {  // a trap: no way back
@@ -134,7 +138,8 @@ class Factorization {
     }
   }
 
-  // Adds the remaining weights of later phases to the parent's matrix.
+  // Adds the front's update, the remaining weights between its later phases, to
+  // the matrix of the parent front.
   void PassOn(const Front& front, const V* matrix) {
     const Front& parent = t_.fronts[front.parent];
     const int64_t num_later = front.num_later();

@@ -1,4 +1,5 @@
-// A task for a recorded elimination: from right-hand sides to results.
+// Solves the systems of a Task with given factors: reads the right-hand sides,
+// substitutes, and writes the results.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_SOLVER_SOLUTION_H_
 #define PHASIC_NATIVE_ELIMINATION_SOLVER_SOLUTION_H_
@@ -58,7 +59,7 @@ class Solution {
     }
   }
 
-  // Reads the right-hand sides in the order of positions.
+  // Reads the right-hand sides into `to`, permuted to the order of elimination.
   void ReadRightHandSides(V* to) const {
     const int64_t columns = task_.columns;
     const auto* per_phase = reinterpret_cast<const F* const*>(task_.per_phase);
@@ -76,7 +77,8 @@ class Solution {
     const int32_t* sources = t_.positions.data();
     const int32_t* targets = sources + t_.num_edges;
     for (int64_t e = 0; e < t_.num_edges; ++e) {
-      // For an edge from a phase to itself, outflow and inflow cancel.
+      // For an edge from a phase to itself, its contributions to outflow and
+      // inflow cancel.
       if (transposed && sources[e] == targets[e]) continue;
       for (int64_t c = 0; c < columns; ++c) {
         V here;

@@ -14,31 +14,32 @@
 
 namespace phasic {
 
-// The number of models in lanes.
+// The number of models that are solved at once, one per SIMD lane.
 constexpr int kLanes = 8;
 
-// The recorded elimination: -S = (I - L) (D - W), by components. All arrays
-// have one number for each entry and lane.
+// The factors of -S = (I - L) (D - W) for each strongly connected component.
+// All arrays have one number for each entry and lane.
 struct FactorArrays {
   double* outer;    // weights of the edges out of components, by slot
   double* leaving;  // [p], the weight out of the component
   double* pivots;   // [p], D
-  // For each front: its own rows, with shares L left of the diagonal and
-  // weights W right of it, then for each own phase the shares of the later
-  // ones.
+  // For each front: its own rows, with L to the left of the diagonal and W to
+  // its right, then for each of its own phases the column of L in the rows of
+  // the later phases.
   double* fronts;
 };
 
-// Special cases in the elimination of one model.
+// Special cases that were found in the factorization of one model.
 struct Findings {
-  // Some weight is negative or NaN, or a sum is infinite.
+  // Some weight is negative or NaN, or some sum is infinite.
   bool is_invalid;
-  // Some phase cannot be left; shares of those are infinite.
+  // Some phase cannot be left (its pivot is zero); entries of L that belong to
+  // such phases are infinite.
   bool has_traps;
 };
 
-// Memory that is used while a function runs. Rows are positions, with one more
-// for absorption.
+// Scratch memory of the functions below. Rows are phases in the order of
+// elimination; one more row stands for absorption.
 struct Scratch {
   double* matrices;  // [topology.num_working]
   double* local;     // [LocalSize(topology), columns]
@@ -49,9 +50,9 @@ struct Scratch {
   double* bases;     // [p + 1, columns], of components, at their first position
 };
 
-// For components of one phase with more edges than this, differences are
-// computed by subtraction: the cost of the sums grows with the square of the
-// number of edges.
+// In components of one phase with more edges than this, differences are
+// computed by subtraction, since the cost of summing them grows with the square
+// of the number of edges.
 constexpr int64_t kMaxSummedEdges = 64;
 
 inline int64_t LocalSize(const Topology& t) {
@@ -59,7 +60,8 @@ inline int64_t LocalSize(const Topology& t) {
   return t.largest_front > summed ? t.largest_front : summed;
 }
 
-// One solution: arrays for each of the models.
+// The right-hand sides and the result arrays of one solution, with pointers for
+// each model.
 struct Task {
   Direction direction;
   int64_t columns;
@@ -70,13 +72,14 @@ struct Task {
   void* edge_results[kLanes];  // or all nullptr
 };
 
-// The functions for one type of the arrays of a call.
+// The solver's functions for one floating-point type of the caller's arrays.
 struct Solver {
-  // Factorizes one model.
+  // Computes the factors of one model; returns the special cases.
   Findings (*factorize)(const Topology& topology, const void* weights,
                         const FactorArrays& factors, const Scratch& scratch);
-  // Factorizes kLanes models; sets the bits of those that must be computed
-  // alone: their weights are invalid or make traps.
+  // Computes the factors of kLanes models. Returns a mask with the bits of the
+  // models that must be computed alone, as their weights are invalid or make
+  // traps.
   uint32_t (*factorize_lanes)(const Topology& topology,
                               const void* const* weights,
                               const FactorArrays& factors,
@@ -92,11 +95,13 @@ struct SolverTable {
   Solver for_float;
 };
 
-// Returns the solvers of the chosen instruction set.
+// Returns the solvers of the chosen instruction set, for both floating-point
+// types.
 const SolverTable& Solvers();
 
-// The solvers on numbers of unbounded range, for one model whose numbers leave
-// the range of doubles; all arrays are of `Wide`.
+// The solvers that compute in numbers of type Wide, for one model that leaves
+// the range of doubles. All arrays of factors and scratch memory are of type
+// `Wide`.
 struct WideSolverTable {
   Solver for_double;
   Solver for_float;
@@ -104,7 +109,7 @@ struct WideSolverTable {
 };
 extern const WideSolverTable kWideSolvers;
 
-// The size of a wide number in doubles.
+// The size of a Wide number in doubles.
 constexpr int kWideSize = 2;
 
 }  // namespace phasic

@@ -1,4 +1,4 @@
-// The solvers for one instruction set.
+// Instantiates the solvers for one instruction set.
 
 #include <cstdint>
 

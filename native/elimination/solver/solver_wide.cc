@@ -1,8 +1,8 @@
-// The solvers on numbers of unbounded range: one build, used if doubles
+// Instantiates the solvers for numbers of type Wide, which run if doubles
 // overflow or underflow.
 
 #include "native/elimination/solver/wide.h"
-// Included after the number types, whose functions they call.
+// This header is included after the number types, whose functions it calls.
 #include "native/elimination/solver/factorize.h"
 #include "native/elimination/solver/solution.h"
 #include "native/elimination/solver/solver.h"

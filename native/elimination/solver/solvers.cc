@@ -1,5 +1,4 @@
-// Chooses which build of the solvers runs: the same instruction set as for the
-// sweeps.
+// Selects the solvers of the same instruction set as that of the sweeps.
 
 #include <cstring>
 

@@ -1,4 +1,5 @@
-// Solutions of a recorded elimination, for several right-hand sides.
+// Forward and back substitution with the factors of an elimination, for several
+// right-hand sides.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_SOLVER_SUBSTITUTE_H_
 #define PHASIC_NATIVE_ELIMINATION_SOLVER_SUBSTITUTE_H_
@@ -10,13 +11,13 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// `kColumns` is the number of right-hand sides, or 0 if it is not a constant;
-// `kTraps` (for doubles): factors may be infinite.
+// Solves for `kColumns` right-hand sides, or for a number given at run time if
+// kColumns is 0. With `kTraps` (for doubles) factors may be infinite.
 //
-// If a component leads to slow ones, its solutions agree in most digits. So its
-// solution is computed relative to a base, the smallest of the solutions at the
-// targets of its edges: `above` has accurate differences, which subtraction of
-// solutions would cancel.
+// If a component leads to slow components, the solutions within it agree in
+// most digits. So its solution is computed relative to a base, the smallest of
+// the solutions at the targets of its edges: `above` holds the accurate
+// differences from the base, which subtraction of solutions would cancel.
 template <class V, int kColumns, bool kTraps>
 class Substitution {
  public:
@@ -33,8 +34,9 @@ class Substitution {
         above_(reinterpret_cast<V*>(scratch.above)),
         bases_(reinterpret_cast<V*>(scratch.bases)) {}
 
-  // Solves for right-hand sides in `rest`, and leaves them there as they were
-  // when their phase was eliminated.
+  // Solves for the right-hand sides in `rest`, and writes `solution`.
+  // Afterwards each row of `rest` has its value at the elimination of its
+  // phase.
   void Solve() {
     for (int64_t c = 0; c < Columns(); ++c) {
       At(solution_, t_.num_phases)[c] = V(0.0);
@@ -60,7 +62,8 @@ class Substitution {
     }
   }
 
-  // Solves for right-hand sides in `solution`.
+  // Solves the transposed system for the right-hand sides in `solution`, which
+  // it overwrites with the solutions.
   void SolveTransposed() {
     for (int64_t k = 0; k < t_.num_components; ++k) {
       const int64_t first = t_.front_starts[k];
@@ -91,8 +94,8 @@ class Substitution {
     return t_.later.data() + front.later;
   }
 
-  // to += factor * from. Infinite factors belong to traps: infinity times zero
-  // is zero.
+  // Computes to += factor * from. Infinite factors belong to traps, for which
+  // infinity times zero is zero.
   void Add(const V& factor, const V* from, V* to) const {
     for (int64_t c = 0; c < Columns(); ++c) {
       if constexpr (kTraps) {
@@ -102,7 +105,7 @@ class Substitution {
     }
   }
 
-  // Solves a component of one phase.
+  // Computes the solution of a component that consists of phase n alone.
   void SolveSingle(int64_t n) const {
     V* mine = At(rest_, n);
     for (int64_t s = t_.outer_offsets[n]; s < t_.outer_offsets[n + 1]; ++s) {
@@ -129,7 +132,8 @@ class Substitution {
     return base;
   }
 
-  // Adds the solutions at the targets of edges out of the component.
+  // Adds to `rest` at n the weights of the edges out of the component, times
+  // the solutions at their targets relative to `base`.
   void TakeOuter(int64_t n, const V* base) const {
     V* mine = At(rest_, n);
     for (int64_t s = t_.outer_offsets[n]; s < t_.outer_offsets[n + 1]; ++s) {
@@ -144,7 +148,7 @@ class Substitution {
     }
   }
 
-  // Sets the result at n to x divided by the pivot.
+  // Writes x divided by the pivot of phase n to row n of `results`.
   void Divide(int64_t n, const V* x, V* results) const {
     V* solution = At(results, n);
     for (int64_t c = 0; c < Columns(); ++c) {

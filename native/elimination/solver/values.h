@@ -1,4 +1,5 @@
-// The numbers of one model or of several in lanes.
+// Operations on the numbers of one model (double) or of several models in SIMD
+// lanes (Lanes).
 
 #ifndef PHASIC_NATIVE_ELIMINATION_SOLVER_VALUES_H_
 #define PHASIC_NATIVE_ELIMINATION_SOLVER_VALUES_H_
@@ -22,7 +23,7 @@ inline Lanes operator/(const Lanes& a, const Lanes& b) {
   return result;
 }
 
-// Reads entry `index` of each model's array.
+// Reads entry `index` of each model's array into the lanes of `value`.
 template <class F>
 inline void Read(const F* const* arrays, int64_t index, double* value) {
   *value = static_cast<double>(arrays[0][index]);
@@ -59,7 +60,7 @@ inline void Write(const Lanes& value, int64_t index, int count,
   for (int l = 0; l < count; ++l) arrays[l][index] = static_cast<F>(value[l]);
 }
 
-// Replaces `best` by x if the weight is positive and |x| is smaller.
+// Replaces `best` by x if the weight is positive and |x| is less than |best|.
 inline void TakeSmaller(double weight, double x, double* best) {
   const double size = x < 0.0 ? 0.0 - x : x;
   const double least = *best < 0.0 ? 0.0 - *best : *best;
@@ -72,7 +73,7 @@ inline void TakeSmaller(const Lanes& weight, const Lanes& x, Lanes* best) {
   *best = Select((zero < weight) & (size < least), x, *best);
 }
 
-// Returns x, or 0 if it is infinite.
+// Returns x, or 0 if x is infinite.
 inline double FiniteOrZero(double x) {
   return x < std::numeric_limits<double>::infinity() ? x : 0.0;
 }
@@ -83,7 +84,7 @@ inline Lanes FiniteOrZero(const Lanes& x) {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Records special cases among the weights and pivots of models.
+// Collects the special cases among the weights and pivots of the models.
 template <class V>
 class Checks;
 
@@ -120,16 +121,15 @@ class Checks<Lanes> {
   Lanes::Mask good_;
 };
 
-// to += factor * from.
+// Computes to += factor * from.
 template <class V>
 inline void AddMultiple(const V& factor, const V* from, int64_t columns,
                         V* to) {
   for (int64_t c = 0; c < columns; ++c) to[c] = to[c] + factor * from[c];
 }
 
-// row += factors[0] rows[0] + factors[1] rows[1] + ..., from entry `begin` to
-// entry `size`, where products are added one after the other; rows are `stride`
-// apart.
+// Computes row[j] += sum_k factors[k] rows[k, j] for the entries j from `begin`
+// to `size` - 1, in ascending order of k; rows are `stride` apart.
 template <class V>
 inline void AddRows(int64_t count, const V* __restrict factors,
                     const V* __restrict rows, int64_t stride, int64_t begin,

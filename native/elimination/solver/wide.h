@@ -1,5 +1,5 @@
 // Numbers of unbounded range, for models that doubles cannot represent, with
-// the functions that a solver needs; see values.h.
+// the functions of values.h that a solver needs.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_SOLVER_WIDE_H_
 #define PHASIC_NATIVE_ELIMINATION_SOLVER_WIDE_H_
@@ -33,9 +33,10 @@ inline Wide Sqrt(const Wide& x) {
 }
 
 inline double ToDouble(double x) { return x; }
-// Returns the nearest double, including subnormal and infinite ones.
+// Returns the double nearest to x, which may be subnormal or infinite.
 inline double ToDouble(const Wide& x) {
-  // Beyond these powers the result is zero or infinite; ldexp accepts both.
+  // Beyond these powers the result is zero or infinite, and ldexp returns that
+  // for either bound.
   constexpr int64_t kMost = 8;
   if (x.part == 0.0 || !IsFinite(x)) return x.part;
   const int64_t power =

@@ -73,7 +73,8 @@ Components StronglyConnected(int64_t num_phases, const OutEdges& edges,
       found.starts.push_back(static_cast<int32_t>(found.phases.size()));
     }
   }
-  // The last components were found first.
+  // Tarjan's algorithm finds the last components first, so that the order is
+  // reversed.
   const auto size = static_cast<int32_t>(num_phases);
   std::reverse(found.phases.begin(), found.phases.end());
   std::reverse(found.starts.begin(), found.starts.end());

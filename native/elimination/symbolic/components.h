@@ -8,17 +8,19 @@
 
 namespace phasic {
 
-// Edges by source: those of source i begin at numbers[offsets[i]].
+// Edge numbers grouped by source phase: those of source i begin at
+// numbers[offsets[i]].
 struct OutEdges {
   std::vector<int64_t> offsets;  // [p + 1]
   std::vector<int32_t> numbers;  // [m]
 };
 
-// Sources must be in [0, num_phases).
+// Groups the edges by their source. Sources must be in [0, num_phases).
 OutEdges GroupBySource(int64_t num_phases, const int32_t* sources,
                        int64_t num_edges);
 
-// The phases by component; components come before those that they lead to.
+// The strongly connected components in topological order: `phases` lists the
+// phases component by component, and component k begins at starts[k].
 struct Components {
   std::vector<int32_t> phases;  // [p]
   std::vector<int32_t> starts;  // [number of components + 1]

@@ -9,7 +9,8 @@
 namespace phasic {
 namespace {
 
-// Lists the children of each node, ascending.
+// Returns the children of each node of a forest, in ascending order, given each
+// node's parent.
 Lists ListChildren(const std::vector<int32_t>& parents) {
   Lists found;
   found.offsets.assign(parents.size() + 1, 0);
@@ -35,7 +36,8 @@ std::vector<int32_t> Inverse(const std::vector<int32_t>& order) {
   return position;
 }
 
-// Nodes with the same later connections, from a node up to its `top`.
+// The supernodes of an elimination tree: chains of nodes that are connected
+// with the same later nodes. A supernode is named by its last node, `top`.
 struct Chains {
   std::vector<int32_t> top;      // of each node
   std::vector<int32_t> sizes;    // of each top's front
@@ -70,8 +72,9 @@ Chains FindChains(const EliminationTree& tree) {
 
 int64_t Square(int64_t x) { return x * x; }
 
-// Sorts every top's children to minimize memory: a parent's matrix exists from
-// the time when its first child is done.
+// Sorts the children of each supernode so that its subtree needs the least
+// memory. The matrix of a supernode is allocated when its first child is
+// eliminated.
 void SortChildren(const Chains& chains, Lists* children) {
   std::vector<int64_t> peaks(chains.top.size(), 0);
   for (size_t n = 0; n < chains.top.size(); ++n) {
@@ -90,7 +93,8 @@ void SortChildren(const Chains& chains, Lists* children) {
   }
 }
 
-// Lists the tops, each after its children.
+// Returns the last nodes of all supernodes in postorder: each one after its
+// children in the elimination tree.
 std::vector<int32_t> Postorder(const Chains& chains, const Lists& children) {
   std::vector<int32_t> order;
   std::vector<int32_t> open;
@@ -99,7 +103,8 @@ std::vector<int32_t> Postorder(const Chains& chains, const Lists& children) {
         chains.parents[root] != kNone) {
       continue;
     }
-    // First parents before children, the last child first; then reversed.
+    // Lists the parents before their children, from the last child to the
+    // first, and then reverses the list.
     const size_t begin = order.size();
     open.push_back(static_cast<int32_t>(root));
     while (!open.empty()) {
@@ -116,8 +121,9 @@ std::vector<int32_t> Postorder(const Chains& chains, const Lists& children) {
   return order;
 }
 
-// Places the fronts, without their lists, and the order of nodes that they
-// define. `order` has the nodes of the elimination tree.
+// Appends one front for each supernode to the tree, without its list of later
+// positions, and computes the order of elimination. `order` maps nodes of the
+// elimination tree to nodes of the graph.
 void PlaceFronts(const Chains& chains, const std::vector<int32_t>& tops,
                  const std::vector<int32_t>& order, FrontTree* tree) {
   const size_t size = order.size();
@@ -156,7 +162,8 @@ void PlaceFronts(const Chains& chains, const std::vector<int32_t>& tops,
   }
 }
 
-// Lists the later positions of each front, and their places in its parent.
+// Computes the later positions of each front, and their indices in the matrix
+// of the parent front.
 void ListLater(const std::vector<std::pair<int32_t, int32_t>>& edges,
                FrontTree* tree) {
   const Lists neighbours = ListNeighbours(edges, Inverse(tree->order));
@@ -202,8 +209,9 @@ void ListLater(const std::vector<std::pair<int32_t, int32_t>>& edges,
   }
 }
 
-// Allocates for each matrix the lowest free range while it is needed: from its
-// first child, or its own elimination, to the end of its own elimination.
+// Allocates the lowest free range of memory for each front's matrix. A matrix
+// is in use from the elimination of its first child (or its own, if it has no
+// children) to the end of its own elimination.
 class WorkingMemory {
  public:
   int64_t Take(int64_t count) {

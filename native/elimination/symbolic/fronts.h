@@ -1,9 +1,10 @@
-// The dense matrices of a sparse elimination, and their places in memory.
+// The fronts (frontal matrices) of a multifrontal elimination, and their places
+// in memory.
 //
 // Consecutive phases in the order of elimination that are connected with the
 // same later phases form a front: a dense matrix of those phases and of the
-// later ones. Its update of the later ones is added to its parent's matrix, the
-// front of the first of them.
+// later ones. The front's update of the later phases is added to the matrix of
+// its parent, the front that eliminates the first of these later phases.
 //
 // References:
 //   I. S. Duff, J. K. Reid, The multifrontal solution of indefinite sparse
@@ -22,8 +23,8 @@ namespace phasic {
 
 constexpr int32_t kNoFront = -1;
 
-// A square matrix of `size` positions: consecutive own positions, which it
-// eliminates, and later ones.
+// A square matrix with `size` rows: the consecutive positions that the front
+// eliminates (its own ones), and later positions.
 struct Front {
   int32_t first;  // own position
   int32_t num_own;
@@ -40,7 +41,8 @@ struct Front {
   }
 };
 
-// The fronts of a connected graph; children come before their parents.
+// The fronts of a connected graph, in postorder: children precede their
+// parents.
 struct FrontTree {
   std::vector<int32_t> order;  // nodes in the order of elimination
   std::vector<Front> fronts;
@@ -52,9 +54,9 @@ struct FrontTree {
   int64_t num_working = 0;  // largest total size of matrices at a time
 };
 
-// Makes the fronts of the graph on nodes 0 to size - 1 with these edges,
-// ignoring directions. Above `max_connections` there are no fronts, and the
-// count of connections may be incomplete.
+// Returns the fronts of the undirected graph with nodes 0 to size - 1 and these
+// edges. If the number of connections exceeds `max_connections`, the result has
+// no fronts, and the number may be incomplete.
 FrontTree MakeFronts(int32_t size,
                      const std::vector<std::pair<int32_t, int32_t>>& edges,
                      int64_t max_connections);

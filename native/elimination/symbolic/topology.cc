@@ -11,7 +11,8 @@ namespace {
 
 constexpr int64_t kMaxPhases = int64_t{1} << 28;
 constexpr int64_t kMaxEdges = int64_t{1} << 29;
-// Fill beyond the limit is still counted, but only up to this.
+// Fill beyond the limit is still counted for the error message, but only up to
+// this number.
 constexpr int64_t kMaxCounted = 8 * kMaxFill;
 
 const char* CheckIndices(int64_t num_phases, int64_t num_edges,
@@ -42,7 +43,7 @@ class Builder {
  public:
   explicit Builder(Topology* topology) : t_(*topology) {}
 
-  // Returns false if it is too large.
+  // Computes the symbolic elimination. Returns false if it is too large.
   bool Build() {
     const int64_t p = t_.num_phases;
     const int32_t* targets = t_.indices.data() + t_.num_edges;
@@ -109,7 +110,8 @@ class Builder {
     Append(first, &tree);
   }
 
-  // Appends a component's fronts; its positions begin at `first`.
+  // Appends the fronts of one component, whose phases begin at position
+  // `first`.
   void Append(int32_t first, FrontTree* tree) {
     const auto num_fronts = static_cast<int32_t>(t_.fronts.size());
     const auto num_later = static_cast<int64_t>(t_.later.size());

@@ -1,5 +1,5 @@
-// The symbolic elimination, independent of weights: the order of the phases and
-// the structure of the factors.
+// The symbolic elimination, which does not depend on the weights: the order of
+// the phases and the structure of the factors.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_SYMBOLIC_TOPOLOGY_H_
 #define PHASIC_NATIVE_ELIMINATION_SYMBOLIC_TOPOLOGY_H_
@@ -22,8 +22,8 @@ struct Topology {
   int64_t num_edges = 0;
   std::vector<int32_t> indices;  // [2, m], as given
   std::vector<int32_t> phases;   // [p], by position
-  // Positions of both ends of the edges, [2, m], in the given order; p is
-  // absorption.
+  // The positions of both ends of each edge, [2, m], with edges in the given
+  // order; p stands for absorption.
   std::vector<int32_t> positions;
 
   int64_t num_components = 0;
@@ -33,16 +33,16 @@ struct Topology {
   std::vector<int32_t> later;   // see FrontTree
   std::vector<int32_t> places;  // see FrontTree
 
-  // Edges out of their component, by source position.
+  // The edges that leave their component, sorted by source position.
   std::vector<int64_t> outer_offsets;  // [p + 1]
   std::vector<int32_t> outer_numbers;
   std::vector<int32_t> outer_targets;  // positions, or p
-  // Edges within a component, by front, and the places of their weights in its
-  // matrix.
+  // The edges within a component, sorted by front, and the indices of their
+  // weights in the front's matrix.
   std::vector<int64_t> inner_offsets;  // [fronts + 1]
   std::vector<int32_t> inner_numbers;
   std::vector<int32_t> inner_places;
-  // Edges from a phase to itself.
+  // The edges from a phase to itself.
   std::vector<int32_t> own_numbers;
 
   int64_t num_factors = 0;    // total over all fronts
@@ -54,8 +54,10 @@ struct Topology {
   size_t bytes() const;
 };
 
-// Returns the topology, or nullptr and a message. With `within_limits` a
-// topology that is too large is an error; otherwise it may have only its sizes.
+// Computes the symbolic elimination of the graph with these edges. Returns
+// nullptr and sets `error` if the indices are invalid or, with `within_limits`,
+// if the elimination is too large. Without `within_limits` the result for too
+// large ones may have only its sizes.
 std::shared_ptr<const Topology> MakeTopology(int64_t num_phases,
                                              int64_t num_edges,
                                              const int32_t* indices,
