@@ -59,7 +59,7 @@ enum class Kind : int32_t {
   kSurvival = 3,
   kLogCdf = 4,
   kCdf = 5,
-  // The kinds from here on occur only in a call's `kinds`.
+  // The kinds from here on may occur only in a call's array `kinds`.
   kLogInterval = 6,
   kNothing = 7,
   kLogObservation = 8,
@@ -72,8 +72,8 @@ constexpr int32_t kNumOperands = 5;
 constexpr int32_t kMaxOrder = 3;
 constexpr int32_t kMaxRank = 24;
 
-// The error of calls that run out of memory. Callers compare this pointer to
-// tell it from messages about arguments.
+// The error message of calls that run out of memory. Callers compare this
+// pointer to distinguish it from messages about arguments.
 inline constexpr char kOutOfMemory[] =
     "memory does not suffice: call with fewer or smaller arrays";
 
@@ -107,7 +107,7 @@ struct Edges {
   Input coefficients;  // [batch..., m, d], or [batch..., m, 0]: theta is rates
 };
 
-// The mask of all operands; bit i stands for operand i.
+// The bit mask of all operands; bit i stands for operand i.
 constexpr int32_t kAllOperands = (1 << kNumOperands) - 1;
 
 struct Call {
@@ -177,24 +177,27 @@ const char* Statistics(const Call& call, const Input* inputs,
                        int32_t num_inputs, const Output* outputs,
                        int32_t num_outputs, Executor* executor = OwnThreads());
 
-// Computes why values are NaN: int32 codes [full batch..., n] for J_0 of the
-// operands.
+// Computes why values are NaN: writes the status codes, int32 [full batch...,
+// n], of the values that Forward computes at order 0.
 const char* Status(const Call& call, const Input* inputs, int32_t num_inputs,
                    const Output& output, Executor* executor = OwnThreads());
 
-// Returns the meaning of a code from Status; "ok" for 0.
+// Returns the meaning of a status code, "ok" for 0.
 const char* StatusMessage(int32_t code);
 
 // Computes the shape of Forward's output. `dims` must hold kMaxRank entries.
+// Returns nullptr or an error message.
 const char* ForwardShape(const Call& call, const Shape* inputs,
                          int32_t num_inputs, int64_t* dims, int32_t* rank);
 
-// Computes the shape of Adjoint's output for operand `index`.
+// Computes the shape of Adjoint's output for operand `index`. Returns nullptr
+// or an error message.
 const char* AdjointShape(const Call& call, const Shape* inputs,
                          int32_t num_inputs, int32_t index, int64_t* dims,
                          int32_t* rank);
 
-// Computes the shape of output number `index` of Statistics.
+// Computes the shape of output number `index` of Statistics. Returns nullptr or
+// an error message.
 const char* StatisticsShape(const Call& call, const Shape* inputs,
                             int32_t num_inputs, int32_t index, int64_t* dims,
                             int32_t* rank);

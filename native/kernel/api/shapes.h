@@ -1,5 +1,5 @@
-// Shape rules of the kernel's calls: which shapes are accepted, and the strides
-// of batch dimensions.
+// The shape rules of the kernel's calls: checks of shapes, and the strides of
+// batch dimensions.
 
 #ifndef PHASIC_NATIVE_KERNEL_API_SHAPES_H_
 #define PHASIC_NATIVE_KERNEL_API_SHAPES_H_
@@ -26,7 +26,7 @@ enum Statistic : int32_t {
   kAtom = 4,
 };
 
-// The shapes of a call whose structure was checked.
+// The sizes of a call whose shapes were checked.
 struct Layout {
   int32_t batch_rank;
   int64_t batch[kMaxRank];  // full sizes
@@ -47,7 +47,8 @@ inline bool IsWanted(const Call& call, int32_t operand) {
   return (call.wanted >> operand & 1) != 0;
 }
 
-// The rank and number of elements of an operand's event.
+// Returns the number of event dimensions of an operand: 2 for a subgenerator,
+// otherwise 1.
 inline int32_t EventRank(const Call& call, int32_t operand) {
   return operand == kSubgenerator && call.edges == nullptr ? 2 : 1;
 }
@@ -68,23 +69,24 @@ inline int64_t EventSize(const Layout& layout, int32_t operand) {
   }
 }
 
-// Returns the number of elements of a statistic's event.
+// Returns the number of elements per batch index of a statistic, given its
+// index.
 int64_t StatisticSize(const Layout& layout, int32_t statistic);
 
-// Checks the shapes of a call with `num_inputs` inputs: five operands, groups
-// of five tangents and, if `has_cotangent`, the cotangent. Returns nullptr or a
-// message.
+// Checks the shapes of a call with `num_inputs` inputs (five operands, groups
+// of five tangents and, if `has_cotangent`, the cotangent), and computes
+// `layout`. Returns nullptr or an error message.
 const char* CheckLayout(const Call& call, const Shape* inputs,
                         int32_t num_inputs, bool has_cotangent, Layout* layout);
 
-// Broadcasts the first `rank` dimensions of an array with those of the batch,
-// which begin as ones: each must be one or the common size. Returns nullptr or
-// a message.
+// Broadcasts the first `rank` dimensions of an array against `batch`, whose
+// entries are ones at first. Each dimension must be one or the common size.
+// Returns nullptr or an error message.
 const char* MergeBatch(const Shape& shape, int32_t rank, const char* name,
                        int64_t* batch);
 
-// Computes element strides of the batch dimensions of an array with this shape;
-// 0 for dimensions of size one.
+// Computes the strides, in elements, of the batch dimensions of an array with
+// this shape. Dimensions of size one have stride 0.
 void BatchStrides(int32_t rank, const Shape& shape, int64_t event_size,
                   int64_t* strides);
 inline void BatchStrides(const Layout& layout, const Shape& shape,
@@ -92,7 +94,7 @@ inline void BatchStrides(const Layout& layout, const Shape& shape,
   BatchStrides(layout.batch_rank, shape, event_size, strides);
 }
 
-// Formats a message into the thread's buffer.
+// Formats an error message into the thread's buffer; returns the buffer.
 const char* Message(const char* format, ...)
     __attribute__((format(printf, 1, 2)));
 

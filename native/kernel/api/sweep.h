@@ -1,5 +1,6 @@
 // The interface between the batch loop (phase_type.cc) and the sweeps. A sweep
-// evaluates one model; it is compiled once per instruction set.
+// evaluates one model at all its times; it is compiled once per instruction
+// set.
 
 #ifndef PHASIC_NATIVE_KERNEL_API_SWEEP_H_
 #define PHASIC_NATIVE_KERNEL_API_SWEEP_H_
@@ -36,19 +37,20 @@ enum StatusCode : int32_t {
   kRowAboveOne,
   kRowBelowOne,
   kNumStatusCodes,
-  // The status of times that are still to be evaluated; outputs never have it.
+  // The status of times that are not evaluated yet; no output has it.
   kNotEvaluated,
 };
 
-// One operand of one model: its value and its tangents v1, v2, v3.
+// One operand of one model: its value and its tangents v1, v2 and v3.
 struct OperandView {
   const double* value;
   const double* tangents[kMaxOrder];
 };
 
-// The rates of a sparse model, linear in parameters: edge e has rate
-// constants[e] + sum_c coefficients[e, c] theta[c], or theta[e] if there are no
-// coefficients. Target num_phases stands for absorption.
+// The edges of a sparse model, whose rates are linear in the parameters theta:
+// edge e has the rate constants[e] + sum_c coefficients[e, c] theta[c], or
+// theta[e] if there are no coefficients. Target num_phases stands for
+// absorption.
 struct EdgeView {
   int64_t count;
   const int32_t* sources;      // [count]; nullptr: a dense model
@@ -82,8 +84,9 @@ struct SweepInput {
   }
 };
 
-// Forward sweeps write values and, if not nullptr, status; adjoint sweeps write
-// those cotangents that are not nullptr; statistics sweeps write the rest.
+// The arrays that a sweep over one model writes. Forward sweeps write `values`
+// and, if it is not nullptr, `status`. Adjoint sweeps write those cotangents
+// that are not nullptr. Statistics sweeps write the expected statistics.
 struct SweepOutput {
   double* values;         // [n]
   int32_t* status;        // [n] or nullptr
@@ -102,25 +105,26 @@ struct SweepOutput {
 using Sweep = void (*)(const SweepInput& input, const SweepOutput& output,
                        Workspace* workspace);
 
-// Computes J_1 in `count` directions at once: inputs differ only in their
-// tangents. Outputs must have status.
+// A sweep that computes the directional derivative J_1 in `count` directions at
+// once: the inputs differ only in their tangents. Outputs must have status.
 using DirectionsSweep = void (*)(const SweepInput* inputs,
                                  const SweepOutput* outputs, int64_t count,
                                  Workspace* workspace);
 constexpr int kMaxDirections = 8;
 
-// Sweeps over `count` <= kMaxGroup models, with the same results as separate
-// calls. This is faster for models that have the same edges or are small. The
-// workspace is empty.
+// A sweep over `count` <= kMaxGroup models, with the same results as separate
+// sweeps. It is faster for models that have the same edges or are small. The
+// workspace must be empty.
 constexpr int kMaxGroup = 8;
 using GroupSweep = void (*)(const SweepInput* inputs,
                             const SweepOutput* outputs, int count,
                             Workspace* workspace);
 
-// Models with at least so many times share expansion points; see node_groups.h.
+// Models with at least this number of times are evaluated with shared expansion
+// points; see node_groups.h.
 constexpr int64_t kManyTimes = 512;
 
-// Models with at most so many phases, edges and parameters are small; see
+// The largest numbers of phases, edges and parameters of small models; see
 // small_models.h.
 constexpr int64_t kSmallPhases = 8;
 constexpr int64_t kSmallEdges = kSmallPhases * kSmallPhases;
@@ -138,13 +142,14 @@ struct SweepTable {
   GroupSweep adjoint_small;    // V_1 of small models at one time
 };
 
-// Returns the sweeps over extended doubles, which have unbounded range but are
-// far slower. They recompute what underflowed in the other sweeps: forward
-// sweeps evaluate the times whose status, which must be given, is kUnderflow;
-// adjoint sweeps keep outputs that they cannot improve.
+// Returns the sweeps that compute in extended doubles, which have unbounded
+// range but are far slower. They recompute results that underflowed in other
+// sweeps. Forward sweeps evaluate only the times whose given status is
+// kUnderflow; adjoint sweeps keep outputs that they cannot improve.
 const SweepTable& ExtendedSweeps();
 
-// Returns the sweeps for the chosen instruction set; see instruction_sets.h.
+// Returns the table of sweeps that were compiled for the instruction set in
+// use; see instruction_sets.h.
 const SweepTable& Sweeps();
 
 }  // namespace phasic

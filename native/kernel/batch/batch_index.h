@@ -1,4 +1,4 @@
-// Indices over some of the batch dimensions of a call.
+// Multi-indices over some of the batch dimensions of a call.
 
 #ifndef PHASIC_NATIVE_KERNEL_BATCH_BATCH_INDEX_H_
 #define PHASIC_NATIVE_KERNEL_BATCH_BATCH_INDEX_H_
@@ -11,7 +11,8 @@
 
 namespace phasic {
 
-// Iterates over the indices of some of the batch dimensions.
+// A multi-index that iterates in row-major order over the batch dimensions for
+// which `takes_part` is true.
 class BatchIndex {
  public:
   BatchIndex(const Layout& layout, const bool* takes_part)
@@ -23,7 +24,8 @@ class BatchIndex {
     }
   }
 
-  // Goes to the index that `steps` calls of Next reach from the first one.
+  // Sets the index to the one that `steps` calls of Next reach from the first
+  // index.
   void Seek(int64_t steps) {
     for (int32_t axis = rank_ - 1; axis >= 0; --axis) {
       if (!takes_part_[axis]) continue;  // NOLINT(*-security.ArrayBound)
@@ -32,10 +34,10 @@ class BatchIndex {
     }
   }
 
-  // Goes to the next index; returns false after the last one.
+  // Advances to the next index; returns false after the last one.
   bool Next() {
     for (int32_t axis = rank_ - 1; axis >= 0; --axis) {
-      // The analyzer does not see that the rank is bounded.
+      // The static analyzer does not see that the rank is bounded.
       if (!takes_part_[axis]) continue;  // NOLINT(*-security.ArrayBound)
       if (++index_[axis] < layout_.batch[axis]) return true;
       index_[axis] = 0;
@@ -43,15 +45,15 @@ class BatchIndex {
     return false;
   }
 
-  // Returns the number of indices from this one on that differ only in the
-  // innermost dimension, and the distance of their entries.
+  // RunLength returns the number of indices from this one on that differ only
+  // in the innermost dimension; Step returns the stride along it.
   int64_t RunLength() const {
     return inner_ < 0 ? 1 : layout_.batch[inner_] - index_[inner_];
   }
   int64_t Step(const int64_t* strides) const {
     return inner_ < 0 ? 0 : strides[inner_];
   }
-  // Same as `steps` calls of Next, at most the length of the run.
+  // Advances by `steps` indices, at most the length of the run.
   void Skip(int64_t steps) {
     if (inner_ < 0) return;
     index_[inner_] += steps - 1;

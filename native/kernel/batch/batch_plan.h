@@ -1,5 +1,5 @@
-// The structure of one call on a batch: which batch dimensions are models and
-// which are times, and where each model's arrays begin.
+// The plan of one call on a batch: which batch dimensions are models and which
+// are times, and where each model's arrays begin.
 
 #ifndef PHASIC_NATIVE_KERNEL_BATCH_BATCH_PLAN_H_
 #define PHASIC_NATIVE_KERNEL_BATCH_BATCH_PLAN_H_
@@ -17,7 +17,8 @@ constexpr int32_t kMaxInputs = kNumOperands * (kMaxOrder + 1) + 1;
 
 class BatchPlan {
  public:
-  // With `by_row` each row of times belongs to a model of its own.
+  // Plans the call. With `by_row` each row of times belongs to a separate
+  // model.
   BatchPlan(const Call& call, const Input* inputs, int32_t num_inputs,
             const Layout& layout, bool adjoint, bool by_row = false)
       : call_(call),
@@ -29,7 +30,8 @@ class BatchPlan {
       operands_[i] = i == num_arrays() ? kTimes : i % kNumOperands;
     }
     for (int32_t axis = 0; axis < layout.batch_rank; ++axis) {
-      // Mapped dimensions must not be summed over, so each index is a model.
+      // Cotangents must not be summed over mapped dimensions, so that each
+      // index along them is a model.
       bool is_model = by_row || (adjoint && axis < call.mapped_dims &&
                                  layout.batch[axis] != 1);
       for (int32_t i = 0; i < num_arrays(); ++i) {
@@ -71,7 +73,8 @@ class BatchPlan {
     return layout_.has_coefficients ? layout_.num_edges * layout_.num_parameters
                                     : 0;
   }
-  // The strides of indices, constants and coefficients.
+  // Returns the strides of edge array i: the indices, constants or
+  // coefficients.
   const int64_t* edge_strides(int32_t i) const { return edge_strides_[i]; }
 
   const int64_t* kind_strides() const { return kind_strides_; }
@@ -83,16 +86,17 @@ class BatchPlan {
   int64_t times_per_model() const { return times_per_model_; }
 
   int32_t num_inputs() const { return num_inputs_; }
-  // Number of operands and tangents; a cotangent follows them.
+  // Returns the number of inputs that are operands or tangents; in adjoint
+  // calls a cotangent follows them.
   int32_t num_arrays() const { return num_inputs_ - (adjoint_ ? 1 : 0); }
   const Input& input(int32_t i) const { return inputs_[i]; }
   const int64_t* strides(int32_t i) const { return strides_[i]; }
 
-  // Returns the operand whose event shape an input has; for the cotangent it is
-  // the times.
+  // Returns the operand whose event shape input i has; for the cotangent these
+  // are the times.
   int32_t OperandOf(int32_t i) const { return operands_[i]; }
 
-  // Returns how many numbers of an operand a model has.
+  // Returns how many numbers of an operand one model has.
   int64_t ModelSize(int32_t operand) const {
     return operand == kTimes ? times_per_model_ : EventSize(layout_, operand);
   }
@@ -103,7 +107,8 @@ class BatchPlan {
     return index;
   }
 
-  // Whether models share entries of an array with these strides.
+  // Returns whether several models share the entries of an array with these
+  // strides.
   bool SharedByModels(const int64_t* strides) const {
     for (int32_t axis = 0; axis < layout_.batch_rank; ++axis) {
       if (model_axes_[axis] && layout_.batch[axis] > 1 && strides[axis] == 0) {
@@ -113,8 +118,8 @@ class BatchPlan {
     return false;
   }
 
-  // Returns how many consecutive models lie along axes for which the predicate
-  // is true.
+  // Returns how many consecutive models differ only in their indices along axes
+  // for which the predicate is true.
   template <class IsShared>
   int64_t ModelsSharing(const IsShared& is_shared) const {
     int64_t count = 1;
@@ -126,15 +131,16 @@ class BatchPlan {
     return count;
   }
 
-  // Whether all models have the same edges.
+  // Returns whether all models have the same edges.
   bool SharesEdges() const {
     return call_.edges != nullptr && ModelsSharing([this](int32_t axis) {
                                        return edge_strides_[0][axis] == 0;
                                      }) == num_models_;
   }
 
-  // Whether the sweeps for small models apply: for few times or, in adjoint
-  // calls, for one time, perhaps with one of kind kNothing.
+  // Returns whether the sweeps for small models can evaluate this call: the
+  // models are small and have few times or, in adjoint calls, one time, which
+  // an entry of kind kNothing may follow.
   bool HasSmallModels() const {
     const int64_t one = call_.kinds != nullptr ? 2 : 1;
     return !call_.discrete && layout_.num_phases <= kSmallPhases &&
@@ -144,12 +150,12 @@ class BatchPlan {
              layout_.num_parameters <= kSmallParameters));
   }
 
-  // Whether a model's times are contiguous.
+  // Returns whether all times of a model are contiguous in memory.
   bool HasOneRun() const { return times_per_model_ == layout_.num_times; }
 
-  // Calls visit(offset, row) for each run of `num_times` times of a model,
-  // where the run begins at `offset` in an array with these strides and is
-  // number `row` among the model's times.
+  // Calls visit(offset, row) for each contiguous run of `num_times` times of a
+  // model. `offset` is the run's first index in an array with these strides,
+  // and `row` its first index among the model's times.
   template <class Visit>
   void ForEachRun(const int64_t* strides, Visit&& visit) const {
     if (HasOneRun()) {  // the usual case

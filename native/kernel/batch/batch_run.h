@@ -1,8 +1,9 @@
-// One call on a batch: gathers each model's operands and times as doubles, runs
-// a sweep and scatters the results. Threads process ranges of models.
+// Executes one call on a batch: gathers each model's operands and times as
+// doubles, runs a sweep and scatters the results. Threads process ranges of
+// models.
 //
 // Results do not depend on the ranges or on the threads: each model is computed
-// separately, and sums over models are made in the order of the models. Sweeps
+// separately, and sums over models are added in the order of the models. Sweeps
 // flush denormals whether or not the caller or the thread does.
 
 #ifndef PHASIC_NATIVE_KERNEL_BATCH_BATCH_RUN_H_
@@ -30,18 +31,19 @@ namespace phasic {
 using PHASIC_ISA::Denormals;
 using PHASIC_ISA::FloatEnvironment;
 
-// The most numbers to keep for models whose sums are not yet made.
+// The largest number of cotangent terms that are stored before they are summed
+// over the models.
 constexpr int64_t kMaxTerms = int64_t{1} << 23;
-// There are more ranges than threads, since the cost of models differs.
+// There are more ranges than threads, since the costs of models differ.
 constexpr int64_t kRangesPerThread = 8;
 constexpr double kLeastRangeMicroseconds = 5.0;
 
-// One call on arrays of F.
+// Executes one call whose arrays have floating-point type F.
 template <class F>
 class BatchRun {
  public:
-  // `small` evaluates small models and `group` evaluates others with the same
-  // edges, if these are not null.
+  // `small`, if not null, evaluates small models; `group`, if not null,
+  // evaluates other models that have the same edges.
   BatchRun(const BatchPlan& plan, Sweep sweep, Executor* executor,
            GroupSweep group = nullptr, GroupSweep small = nullptr)
       : plan_(plan),
@@ -60,14 +62,15 @@ class BatchRun {
     const double models =
         kLeastRangeMicroseconds * static_cast<double>(plan.num_models()) / work;
     least_length_ = 1 + static_cast<int64_t>(models);
-    // Keeps models together that may be evaluated at once, as long as all
-    // threads have some.
+    // Models that may be evaluated at once are kept together, as long as every
+    // thread has some.
     const int64_t at_once = std::max<int64_t>(MaxGroup(), ModelsAtOnce(plan));
     least_multiple_ =
         std::min(at_once, (plan.num_models() + num_threads - 1) / num_threads);
   }
 
-  // Computes values or, if `status` is not null, status codes.
+  // Computes the values or, if `status` is not null, the status codes of all
+  // models. Returns nullptr or kOutOfMemory.
   const char* Forward(F* values, int32_t* status) {
     return OverRanges(0, plan_.num_models(), num_threads_,
                       [&](int64_t begin, int64_t end) {
@@ -79,7 +82,8 @@ class BatchRun {
     const FloatEnvironment environment(Denormals::kKeep);
     const ThreadMemory memory(ThreadMemory::kCall);
     OperandBars<F> bars(plan_, outputs);
-    // Computes the terms of as many models as fit, then adds them, and so on.
+    // Computes the terms of as many models as fit into memory, adds them to the
+    // sums, and continues with the next models.
     const int64_t size = bars.shared_size();
     const int64_t room =
         std::min(plan_.num_models(), size == 0 ? INT64_MAX : kMaxTerms / size);
@@ -110,7 +114,7 @@ class BatchRun {
   }
 
  private:
-  // Whether the memory limit allows so many models at once.
+  // Returns whether kMaxGroup models at once are within the memory limit.
   static bool FitsInHand(const BatchPlan& plan) {
     if (plan.call().discrete) return false;
     int64_t size = 4 * plan.times_per_model();  // results, kinds and more
@@ -121,14 +125,15 @@ class BatchRun {
            kMaxTerms / kMaxGroup;
   }
 
-  // Returns the number of models per sweep.
+  // Returns the largest number of models that one sweep evaluates.
   int MaxGroup() const {
     return group_ == nullptr ? 1
                              : static_cast<int>(std::min<int64_t>(
                                    kMaxGroup, plan_.num_models()));
   }
 
-  // Calls function(begin, end) for ranges that partition [first, last).
+  // Calls function(begin, end) for ranges that partition [first, last), in
+  // parallel. Returns nullptr or the first error message.
   template <class Function>
   const char* OverRanges(int64_t first, int64_t last, int64_t num_threads,
                          const Function& function) {
@@ -235,9 +240,10 @@ class BatchRun {
     return nullptr;
   }
 
-  // Stores the terms of shared entries in the places from `first_place` on.
-  // With -1 each model's terms are added at once, and there is one place for
-  // each model of a group.
+  // Computes the cotangents of the models `begin` to `end` - 1. Stores the
+  // terms of shared entries from slot `first_place` on. If first_place is -1,
+  // the terms of each model are added at once, and there is one slot for each
+  // model of a group.
   const char* AdjointRange(int64_t begin, int64_t end, int64_t first_place,
                            OperandBars<F>* bars) const {
     const FloatEnvironment environment(Denormals::kKeep);
@@ -279,7 +285,7 @@ class BatchRun {
     }
   }
 
-  // Computes strides of an array with the full batch dimensions.
+  // Computes the strides of an output that has the full batch dimensions.
   void OutputStrides(int64_t* strides) const {
     const Layout& layout = plan_.layout();
     int64_t dims[kMaxRank];

@@ -1,5 +1,5 @@
-// Models of a batch that differ only in their tangents, as in a Jacobian: J_1
-// evaluates several of them at once.
+// Groups of consecutive models that differ only in their tangents, as in a
+// Jacobian. J_1 is computed in several of these directions at once.
 
 #ifndef PHASIC_NATIVE_KERNEL_BATCH_DIRECTION_GROUPS_H_
 #define PHASIC_NATIVE_KERNEL_BATCH_DIRECTION_GROUPS_H_
@@ -17,7 +17,8 @@
 
 namespace phasic {
 
-// Returns how many consecutive models share all but their tangents.
+// Returns how many consecutive models have the same operands and edges, and so
+// differ only in their tangents.
 inline int64_t ModelsAlike(const BatchPlan& plan) {
   const Call& call = plan.call();
   if (call.order != 1 || plan.adjoint()) return 1;
@@ -32,7 +33,7 @@ inline int64_t ModelsAlike(const BatchPlan& plan) {
   });
 }
 
-// Returns how many of them a sweep evaluates.
+// Returns the number of directions that one sweep evaluates at once.
 inline int64_t ModelsAtOnce(const BatchPlan& plan) {
   const SweepTable& sweeps = Sweeps();
   if (sweeps.directions == nullptr) return 1;
@@ -45,8 +46,8 @@ class DirectionGroups {
   explicit DirectionGroups(const BatchPlan& plan)
       : plan_(plan), alike_(ModelsAlike(plan)), at_once_(ModelsAtOnce(plan)) {}
 
-  // Returns how many models from this one on, before the last, are evaluated at
-  // once; 1 if this method does not apply.
+  // Returns the number of models from `model` on, and before `last`, that one
+  // sweep can evaluate at once; 1 if only this one.
   int64_t Count(int64_t model, int64_t last) const {
     return std::min({at_once_, alike_ - model % alike_, last - model});
   }
@@ -69,8 +70,8 @@ class DirectionGroups {
     return true;
   }
 
-  // Calls store(model, output) for `count` models, and advances the index past
-  // them.
+  // Evaluates `count` models in one sweep, calls store(model, output) for each,
+  // and advances the index past them.
   template <class Store>
   void Run(int64_t count, BatchIndex* model, Workspace* workspace,
            const Store& store) {

@@ -1,4 +1,4 @@
-// The operands of several models in one sweep.
+// Gathers the operands of several models for one sweep.
 
 #ifndef PHASIC_NATIVE_KERNEL_BATCH_GROUP_OPERANDS_H_
 #define PHASIC_NATIVE_KERNEL_BATCH_GROUP_OPERANDS_H_
@@ -32,8 +32,9 @@ class GroupOperands {
     return true;
   }
 
-  // Gathers the operands of models from this one on, at most `limit`, as many
-  // as one sweep allows; advances the index past them. Returns their number.
+  // Gathers the operands of as many models as one sweep allows, at most
+  // `limit`, from index `model` on, and advances the index past them. Returns
+  // the number of models.
   int Gather(int64_t limit, BatchIndex* model) {
     count_ = static_cast<int>(std::min<int64_t>(max_count_, limit));
     for (int first = 0; first < count_;) {
@@ -47,14 +48,15 @@ class GroupOperands {
   }
   int count() const { return count_; }
   const SweepInput* inputs() const { return inputs_; }
-  // See ModelOperands.
+  // Swaps the cotangents of swapped interval ends of model l; see
+  // ModelOperands.
   void SwapEnds(int l, double* of_times) const {
     places_[l]->SwapEnds(of_times);
   }
 
  private:
-  // Gathers the operands of so many models that differ only in the innermost
-  // dimension.
+  // Gathers the operands of `size` models that differ only in the innermost
+  // batch dimension.
   void GatherRun(const BatchIndex& model, ModelOperands<F>* const* places,
                  int size) {
     const auto for_each = [&](const int64_t* strides, const auto& put) {

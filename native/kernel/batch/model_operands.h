@@ -1,5 +1,5 @@
-// One model's operands, tangents and cotangent in the form that sweeps need:
-// contiguous doubles.
+// Converts one model's operands, tangents and cotangent to the contiguous
+// arrays of doubles that sweeps take.
 
 #ifndef PHASIC_NATIVE_KERNEL_BATCH_MODEL_OPERANDS_H_
 #define PHASIC_NATIVE_KERNEL_BATCH_MODEL_OPERANDS_H_
@@ -21,7 +21,7 @@ namespace phasic {
 template <class F>
 class ModelOperands {
  public:
-  // Stores the operands in `view`.
+  // `view` will point to the gathered operands.
   ModelOperands(const BatchPlan& plan, SweepInput* view)
       : plan_(plan), view_(*view) {
     const Layout& layout = plan.layout();
@@ -73,7 +73,8 @@ class ModelOperands {
     return constants_ != nullptr && coefficients_ != nullptr;
   }
 
-  // Gathers all arrays of a model; they are valid until the next call.
+  // Gathers all arrays of a model; they are valid until the next call of
+  // Gather.
   void Gather(const BatchIndex& model) {
     for (int32_t i = 0; i < plan_.num_inputs(); ++i) {
       Put(i, model.Offset(plan_.strides(i)));
@@ -84,8 +85,8 @@ class ModelOperands {
     if (plan_.layout().has_kinds) PutKinds(model.Offset(plan_.kind_strides()));
   }
 
-  // Whether an input is used without a copy: times are copied if their ends may
-  // be swapped.
+  // Returns whether the sweep reads an input without a copy. Times are copied
+  // if there are kinds, as the ends of intervals may be swapped.
   bool IsInPlace(int32_t i) const {
     return std::is_same<F, double>::value &&
            (plan_.OperandOf(i) != kTimes ||
@@ -93,8 +94,8 @@ class ModelOperands {
   }
   void Show(int32_t i, const double* data) { *values_[i] = data; }
 
-  // Stores one of the arrays by its offset: the inputs, then those of edges,
-  // then the kinds.
+  // Gathers input i of a model, whose entries begin at `offset`. The functions
+  // below do this for the edge arrays and the kinds.
   void Put(int32_t i, int64_t offset) {
     const F* data = static_cast<const F*>(plan_.input(i).data) + offset;
     const int32_t operand = plan_.OperandOf(i);
@@ -106,7 +107,8 @@ class ModelOperands {
     const Layout& layout = plan_.layout();
     const Edges& edges = *plan_.call().edges;
     if (i == 0) {
-      // A model without edges has no array of indices, but it is sparse.
+      // A model with zero edges has no array of indices. The pointer must not
+      // be null, since null means a dense model.
       static const int32_t kNone = 0;
       view_.edges.sources =
           layout.num_edges > 0
@@ -137,7 +139,7 @@ class ModelOperands {
     view_.kinds = kinds_;
   }
 
-  // Swaps the entries of those observations whose ends were swapped in the
+  // Swaps back the entries of those observations whose ends were swapped in the
   // view.
   void SwapEnds(double* of_times) const {
     for (int64_t n = 0; of_times != nullptr && n < num_swapped_; ++n) {
@@ -151,8 +153,9 @@ class ModelOperands {
         workspace->Allocate(static_cast<size_t>(count), sizeof(double)));
   }
 
-  // Determines the kinds of observations in a row of times. A left-censored
-  // observation gets its upper end first.
+  // Replaces the kind of each observation in a row of times by the kind that
+  // its ends imply. For a left-censored observation the upper end is swapped to
+  // the front.
   void ResolveObservations(int64_t first, int64_t end) {
     const auto is = [&](int64_t i, Kind kind) {
       return kinds_[i] == static_cast<int32_t>(kind);
@@ -180,7 +183,7 @@ class ModelOperands {
     return buffer;
   }
 
-  // Gathers a number for each time.
+  // Gathers one number for each time of a model, row by row.
   template <class Source, class Target>
   const Target* GatherRows(const Source* data, const int64_t* strides,
                            Target* buffer) const {

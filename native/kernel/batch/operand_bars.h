@@ -16,7 +16,8 @@
 
 namespace phasic {
 
-// Cotangents of one model, by operand; nullptr if not requested.
+// The cotangents of one model, by operand; nullptr for operands that are not
+// requested.
 struct ModelBars {
   double* operands[kNumOperands];
 
@@ -45,19 +46,20 @@ class OperandBars {
     }
   }
 
-  // How many numbers a model adds to shared entries.
+  // Returns how many cotangents of shared entries each model contributes.
   int64_t shared_size() const { return shared_size_; }
 
-  // Allocates the sums and the terms of `count` models.
+  // Allocates the sums, and memory for the terms of `count` models. Returns
+  // false if memory does not suffice.
   bool Allocate(int64_t count, Workspace* workspace) {
     for (int32_t i = 0; i < kNumOperands; ++i) {
       if (!is_shared_[i]) continue;
       const int64_t size = NumElements(outputs_[i].shape);
-      // Sums are made in double precision: in place if the output is double.
+      // Sums are in double precision, and in place if the output is double.
       sums_[i] = std::is_same<F, double>::value
                      ? static_cast<double*>(outputs_[i].data)
                      : AllocateDoubles(workspace, size);
-      // An empty output may have no memory.
+      // An empty output may have a null pointer.
       if (sums_[i] == nullptr && size > 0) return false;
       std::fill(sums_[i], sums_[i] + size, 0.0);
     }
@@ -65,8 +67,8 @@ class OperandBars {
     return terms_ != nullptr;
   }
 
-  // Sets where the sweep writes: shared entries into the model's place among
-  // the terms, the others into memory of the thread.
+  // Allocates per-thread memory for the cotangents of unshared operands, and
+  // points `scratch` to it. Returns false if memory does not suffice.
   bool AllocateScratch(Workspace* workspace, ModelBars* scratch) const {
     for (int32_t i = 0; i < kNumOperands; ++i) {
       if (is_shared_[i] || !is_wanted_[i]) continue;
@@ -84,20 +86,20 @@ class OperandBars {
     }
   }
 
-  // Writes the entries that belong to this model alone.
+  // Writes the cotangents of entries that no other model shares to the outputs.
   void StoreOwn(const BatchIndex& model, const ModelBars& bars) const {
     for (int32_t i = 0; i < kNumOperands; ++i) {
       if (is_shared_[i] || !is_wanted_[i]) continue;
       F* target = static_cast<F*>(outputs_[i].data) + model.Offset(strides_[i]);
       ForEachEntry(i, bars.operands[i], [target](int64_t offset, double bar) {
-        // Adding zero turns -0 into 0, as in sums.
+        // Adding zero turns -0 into 0, as it happens in sums.
         target[offset] = static_cast<F>(0.0 + bar);
       });
     }
   }
 
-  // Adds the terms at one place to the sums. Call it in the order of the
-  // models.
+  // Adds the terms in slot `place`, which are those of `model`, to the sums.
+  // Must be called in the order of the models.
   void AddTerms(const BatchIndex& model, int64_t place) {
     if (shared_size_ == 0) return;
     ModelBars bars = {};
@@ -124,7 +126,8 @@ class OperandBars {
   }
 
  private:
-  // Calls visit(offset, bar) for a model's entries of an operand.
+  // Calls visit(offset, cotangent) for each of a model's entries of an operand,
+  // with the entry's offset in the output.
   template <class Visit>
   void ForEachEntry(int32_t operand, const double* bars, Visit&& visit) const {
     if (operand != kTimes) {

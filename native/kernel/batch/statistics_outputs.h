@@ -1,4 +1,5 @@
-// The outputs of a call for statistics: no two models share rows.
+// The outputs of a call of Statistics. Each model has its own rows, so that
+// nothing is summed over models.
 
 #ifndef PHASIC_NATIVE_KERNEL_BATCH_STATISTICS_OUTPUTS_H_
 #define PHASIC_NATIVE_KERNEL_BATCH_STATISTICS_OUTPUTS_H_
@@ -31,10 +32,10 @@ class StatisticsOutputs {
     return true;
   }
 
-  // The arrays that the sweep writes.
+  // Returns the arrays that a sweep over one model writes.
   const SweepOutput& scratch() const { return scratch_; }
 
-  // Copies the sweep's results into the rows of this model.
+  // Copies the sweep's statistics into the rows of the given model.
   void Store(int64_t model) const {
     for (int32_t i = 0; i < kNumStatistics; ++i) {
       const int64_t size = StatisticSize(layout_, i);

@@ -1,5 +1,5 @@
-// A rough estimate of a batch's work. A wrong estimate costs time, but does not
-// change results.
+// A rough estimate of the time that a batch takes, which decides whether to use
+// several threads. A wrong estimate costs time, but does not change results.
 
 #ifndef PHASIC_NATIVE_KERNEL_BATCH_WORK_ESTIMATE_H_
 #define PHASIC_NATIVE_KERNEL_BATCH_WORK_ESTIMATE_H_
@@ -12,10 +12,12 @@
 
 namespace phasic {
 
-// Less is not worth a second thread: to wake it costs a few microseconds.
+// Batches that take less time run on one thread, as waking another thread takes
+// a few microseconds.
 constexpr double kWorthThreadsMicroseconds = 20.0;
 
-// Returns a lower bound on the time for a model of these sizes.
+// Returns a lower bound on the microseconds that one model takes, from its
+// sizes.
 inline double LeastMicroseconds(const BatchPlan& plan) {
   const double p = static_cast<double>(plan.layout().num_phases);
   const double n = static_cast<double>(plan.times_per_model());
@@ -26,8 +28,8 @@ inline double LeastMicroseconds(const BatchPlan& plan) {
 
 template <class F>
 double LargestSize(const F* values, int64_t count) {
-  // Uses lanes, since the updates of a single maximum would depend on each
-  // other.
+  // Finds one maximum per lane, since the updates of a single maximum would
+  // depend on each other.
   constexpr int64_t kLanes = 8;
   F largest[kLanes] = {};
   for (int64_t i = 0; i < count; i += kLanes) {
@@ -43,8 +45,9 @@ double LargestSize(const F* values, int64_t count) {
   return largest[0];
 }
 
-// Returns the largest rate times the largest time: the steps of uniformization
-// up to a small factor. In a discrete call the largest number of steps.
+// Returns the largest rate times the largest time, which is the number of
+// uniformization steps up to a small factor. In a discrete call returns the
+// largest number of steps.
 template <class F>
 double Steps(const BatchPlan& plan, const BatchIndex& model) {
   const auto start = [&](int32_t operand) {
@@ -65,12 +68,14 @@ double Steps(const BatchPlan& plan, const BatchIndex& model) {
   return (jump > exit ? jump : exit) * time;
 }
 
-// Estimates the time for all models; stops early if it is worth threads.
+// Estimates the microseconds for all models. Stops early if the sum is large
+// enough for several threads.
 template <class F>
 double BatchMicroseconds(const BatchPlan& plan) {
   double work =
       LeastMicroseconds(plan) * static_cast<double>(plan.num_models());
-  // If the sizes alone do not decide, there are few values to read.
+  // If the sizes do not decide it, the batch is small and reading its values is
+  // cheap.
   for (int64_t m = 0; m < plan.num_models() && work < kWorthThreadsMicroseconds;
        ++m) {
     work += 0.02 * Steps<F>(plan, plan.Model(m));

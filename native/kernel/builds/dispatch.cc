@@ -1,4 +1,4 @@
-// Chooses which build of the sweeps runs.
+// Selects the instruction set whose sweeps run.
 
 #include <cstdio>
 #include <cstdlib>
@@ -24,8 +24,8 @@ namespace {
 
 #if defined(__x86_64__)
 #if defined(__clang__)
-// Compilers before version 18 have no names for levels: checks the features
-// that define them.
+// Compilers before version 18 have no names for the x86-64 levels. So this
+// checks the CPU features that define a level.
 [[maybe_unused]] bool HasV2() {
   return __builtin_cpu_supports("ssse3") && __builtin_cpu_supports("sse4.2") &&
          __builtin_cpu_supports("popcnt");
@@ -66,7 +66,8 @@ const InstructionSet& Choose() {
     if (set.is_supported) return set;
     reason = "this processor cannot run it";
   }
-  // Prints, as for PHASIC_NUM_THREADS: no caller could receive an error here.
+  // No caller could receive an error here, so that a warning is printed, as for
+  // PHASIC_NUM_THREADS.
   std::fprintf(stderr, "phasic: PHASIC_ISA is '%s': %s (", name, reason);
   const char* separator = "";
   for (const InstructionSet& set : AllInstructionSets()) {

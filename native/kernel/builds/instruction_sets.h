@@ -1,6 +1,6 @@
-// The instruction sets that the sweeps were compiled for, and the one that
-// runs: the widest that this processor supports, or the one that PHASIC_ISA
-// names.
+// The instruction sets that the sweeps were compiled for, and the one in use:
+// the widest that this processor supports, or the one that the environment
+// variable PHASIC_ISA names.
 
 #ifndef PHASIC_NATIVE_KERNEL_BUILDS_INSTRUCTION_SETS_H_
 #define PHASIC_NATIVE_KERNEL_BUILDS_INSTRUCTION_SETS_H_
@@ -15,7 +15,8 @@ struct InstructionSet {
   const SweepTable* sweeps;
 };
 
-// The sets from "generic", which runs anywhere, to the widest.
+// The instruction sets in ascending order, from "generic", which any processor
+// supports, to the widest.
 constexpr int kMaxInstructionSets = 4;
 struct InstructionSets {
   int size;
@@ -26,8 +27,9 @@ struct InstructionSets {
 };
 const InstructionSets& AllInstructionSets();
 
-// Returns the set that runs. The first call reads PHASIC_ISA; if it does not
-// name a supported set, a message on stderr says so and the widest runs.
+// Returns the instruction set in use. The first call reads PHASIC_ISA; if that
+// does not name a supported set, prints a warning to stderr and returns the
+// widest one.
 const InstructionSet& ChosenInstructionSet();
 
 }  // namespace phasic

@@ -1,10 +1,11 @@
-// The levels of x86-64 for which sweeps and solvers are compiled in addition to
-// "generic". Development builds have fewer (native/instruction_sets.bzl).
+// The x86-64 levels (x86-64-v2 to v4) for which sweeps and solvers are compiled
+// in addition to "generic". Development builds have fewer
+// (native/instruction_sets.bzl).
 
 #ifndef PHASIC_NATIVE_KERNEL_BUILDS_LEVELS_H_
 #define PHASIC_NATIVE_KERNEL_BUILDS_LEVELS_H_
 
-// Expands DO(level) for each level, from the narrowest, which is 2.
+// Expands DO(level) for each compiled level, in ascending order from level 2.
 #if !defined(__x86_64__) || defined(PHASIC_NO_LEVELS)
 #define PHASIC_FOR_EACH_LEVEL(DO)
 #elif defined(PHASIC_ONLY_LEVEL)

@@ -1,5 +1,5 @@
-// The sweeps over extended doubles, compiled once: they run where underflow of
-// doubles would lose significant results.
+// Instantiates the sweeps that compute in extended doubles. They run where
+// underflow of doubles would lose significant results.
 
 #include "native/kernel/api/sweep.h"
 #include "native/kernel/numbers/dual.h"

@@ -1,5 +1,5 @@
-// The sweeps for one instruction set: compiled once for each, with PHASIC_ISA
-// naming the namespace.
+// Instantiates the sweeps for one instruction set. The file is compiled once
+// for each set, with PHASIC_ISA defined as its namespace.
 
 #include "native/kernel/api/sweep.h"
 #include "native/kernel/methods/many_directions/directions_sweep.h"

@@ -1,5 +1,5 @@
-// The results of an adjoint sweep over one model, and the operands' cotangents
-// computed from them.
+// Computes and writes the operands' cotangents from the sums of an adjoint
+// sweep over one model.
 
 #ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_BARS_WRITER_H_
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_BARS_WRITER_H_
@@ -16,9 +16,9 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Cotangents of alpha, of the exits and of P, each as if all entries were
-// independent: the reader corrects for derived exits, a derived atom, and the
-// diagonal of P.
+// The sums that an adjoint sweep computes: cotangents of alpha, of the exits
+// and of P, as if all their entries were independent. BarsWriter applies the
+// corrections for derived exits, a derived atom, and the diagonal of P.
 template <class T>
 struct AdjointSums {
   bool has_survival = false;     // any value is of a survival function
@@ -33,14 +33,15 @@ struct AdjointSums {
   T total = T(0.0);              // for prob_zero + sum(alpha)
   T certain = T(0.0);            // for values that are always one
   bool has_mixed_signs = false;  // there are cotangents of both signs
-  // Bounds on the errors by truncation (tail) and by flushing to zero (loss) of
-  // each number: of the starts; of stays, products and q times the exits.
+  // Error bounds by truncation (tail) and by flushing to zero (loss). Those of
+  // a start hold for each entry of `starts`; those of a row hold for each entry
+  // of stays and products, and for q times each entry of exits.
   Scaled<double> start_tail;
   Scaled<double> row_tail;
   Scaled<double> start_loss;
   Scaled<double> row_loss;
-  // More losses: of each start, relative to 2^start_losses_exponent, and of
-  // each row; or nullptr.
+  // Additional losses, or nullptr: one for each start, relative to
+  // 2^start_losses_exponent, and one for each row.
   const double* start_losses = nullptr;
   int64_t start_losses_exponent = 0;
   const double* row_losses = nullptr;
@@ -60,7 +61,7 @@ struct AdjointSums {
     if (row_losses != nullptr) Add(&loss, Scaled<double>{row_losses[i], 0});
     return loss;
   }
-  // Whether a start in phase i has an effect.
+  // Returns whether any value depends on the initial probability of phase i.
   bool Matters(const Model<T>& model, int64_t i) const {
     return has_survival || model.exiting[i];
   }
@@ -68,9 +69,10 @@ struct AdjointSums {
   static bool IsShort(const Scaled<double>& tail, const Scaled<double>& size) {
     return !IsAtMost(tail, -44, size);
   }
-  // Losses below 2^-920 (1e-277) in absolute terms are ordinary underflow. The
-  // threshold is higher if cotangents of both signs may cancel, since the size
-  // of a sum is then no measure of its terms.
+  // Returns whether flushing to zero lost significant digits of a sum of this
+  // size. Losses below 2^-920 (1e-277) are ordinary underflow. The threshold is
+  // higher if cotangents of both signs may cancel, since the size of a sum then
+  // says nothing about its terms.
   bool IsLost(const Scaled<double>& loss, const Scaled<double>& size) const {
     const int64_t negligible = has_mixed_signs ? -900 : -920;
     if (IsAtMost(loss, negligible, {1.0, 0})) return false;
@@ -78,7 +80,7 @@ struct AdjointSums {
   }
 };
 
-// Which results are still needed.
+// The groups of cotangents that are requested and not yet written.
 struct AdjointNeeds {
   bool starts;
   bool rows;  // exits and stays
@@ -87,9 +89,9 @@ struct AdjointNeeds {
   bool any() const { return starts || rows; }
 };
 
-// Writes the operands' cotangents. Starts and rows are each taken from the
-// first pass in which they are accurate, so that neither depends on whether the
-// other is requested.
+// Writes the operands' cotangents. The margins are tried one after another: the
+// starts, and likewise the rows, are written in the first pass in which they
+// are accurate. So neither depends on whether the other is requested.
 template <class T>
 class BarsWriter {
  public:
@@ -109,7 +111,8 @@ class BarsWriter {
     }
   }
 
-  // Whether any result would be lost to underflow.
+  // Returns whether underflow lost significant digits of any cotangent that is
+  // not written yet.
   bool Loses(const AdjointSums<T>& sums) {
     sums_ = sums;
     for (int64_t i = 0; i < model_.size; ++i) {
@@ -120,8 +123,9 @@ class BarsWriter {
     return false;
   }
 
-  // Writes the results that a pass with a smaller truncation error cannot
-  // improve; returns whether nothing is left to write.
+  // Writes the cotangents that a pass with a smaller truncation error cannot
+  // improve; in the last pass all of them. Returns whether nothing is left to
+  // write.
   bool Write(const AdjointSums<T>& sums, bool is_last) {
     sums_ = sums;
     if (left_.starts && (is_last || StartsAreAccurate())) {
@@ -139,13 +143,14 @@ class BarsWriter {
     return !left_.any();
   }
 
-  // Whether any written result is not finite: a number type of wider range may
-  // give more. It covers all results, since the handling of losses must not
-  // depend on what else is requested.
+  // Returns whether any written cotangent is not finite, so that a number type
+  // of wider range may give a better result. It covers all of them, since the
+  // handling of losses must not depend on which cotangents are requested.
   bool has_losses() const { return has_losses_; }
 
  private:
-  // Whether every derivative is accurate relative to its own size.
+  // Returns whether the truncation error of every start's cotangent is small
+  // relative to the cotangent itself.
   bool StartsAreAccurate() const {
     for (int64_t i = 0; i < model_.size; ++i) {
       if (sums_.Matters(model_, i) &&
@@ -166,15 +171,15 @@ class BarsWriter {
 
   void WriteStarts() {
     for (int64_t i = 0; i < model_.size; ++i) {
-      // Either may be out of the range of doubles, while their difference has a
-      // definite sign.
+      // Each term may be out of the range of doubles, although their difference
+      // is in range. So they are subtracted as numbers of type T.
       T start = ScaleBy(sums_.starts[i], sums_.exponent) + sums_.total;
       if (!in_.has_prob_zero) start -= sums_.atom;
       out_.initial_probs[i] = Shown(StartIsLost(i), start);
     }
   }
 
-  // Differences are computed before they leave the range of T, as in
+  // Differences are computed in T before they are converted to double, as in
   // WriteStarts.
   void WriteSubgenerator() {
     const int64_t p = model_.size;
@@ -198,7 +203,7 @@ class BarsWriter {
     }
   }
 
-  // Writes the cotangents of the parameters of the edges' rates.
+  // Writes the cotangents of theta, the parameters of the edges' rates.
   void WriteEdges() {
     const EdgeView& edges = in_.edges;
     if (edges.coefficients == nullptr) {
@@ -207,7 +212,7 @@ class BarsWriter {
       });
       return;
     }
-    // So many sums at a time need no allocation.
+    // This number of sums at a time fits into a local array.
     constexpr int64_t kAtOnce = 8;
     for (int64_t first = 0; first < edges.num_parameters; first += kAtOnce) {
       const int64_t count =
@@ -230,7 +235,7 @@ class BarsWriter {
     }
   }
 
-  // Calls visit(e, is_lost, cotangent of the rate) for each edge.
+  // Calls visit(e, is_lost, cotangent of the rate) for each edge e.
   template <class Visit>
   void ForEachEdge(const Visit& visit) {
     const EdgeView& edges = in_.edges;
@@ -248,13 +253,13 @@ class BarsWriter {
     }
   }
 
-  // Exact, as q is a power of two.
+  // Returns sum / q, which is exact, as q is a power of two.
   T PerRate(const T& sum) const { return (1.0 / model_.q) * sum; }
 
-  // Returns a bound on the terms of each derivative in a row. A derivative sums
-  // over jumps or exits and over stays, or over jumps and exits if these are
-  // derived. The derivative in an exit may be many orders of magnitude above
-  // that in a jump to a phase that is far from absorption.
+  // Returns a lower bound on the size of the terms of each derivative in row i.
+  // A derivative sums over jumps or exits and over stays, or over jumps and
+  // exits if these are derived. The derivative in an exit may be many orders of
+  // magnitude above that in a jump to a phase that is far from absorption.
   Scaled<double> LeastRowSize(int64_t i) const {
     const bool has_stays = in_.has_exit_rates || in_.has_edges();
     const double stays = MaxAbs(sums_.stays[i]);
@@ -275,7 +280,7 @@ class BarsWriter {
   bool RowIsLost(int64_t i) const {
     return model_.reached[i] && sums_.IsLost(sums_.RowLoss(i), RowSize(i));
   }
-  // Returns the output for a cotangent that is lost or not.
+  // Returns the cotangent as a double, or NaN if it is lost to underflow.
   double Shown(bool is_lost, const T& bar) {
     const double shown = is_lost ? kNaN : Top(bar);
     has_losses_ = has_losses_ || !IsFinite(shown);

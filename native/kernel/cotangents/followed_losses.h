@@ -1,7 +1,7 @@
-// Bounds on what a cotangent lost to flushing on its way back through the
-// squared powers, number by number. Starts in phases that are left at once have
-// derivatives far below the largest one: a bound for all phases would hide
-// them.
+// Bounds on the flushing errors of a cotangent that is propagated back through
+// the squared powers, with one bound for each phase. A single bound for all
+// phases would be too coarse: derivatives in the initial probability of a phase
+// that is left at once are far below the largest one.
 
 #ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_FOLLOWED_LOSSES_H_
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_FOLLOWED_LOSSES_H_
@@ -23,7 +23,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// There are no losses for extended doubles and duals: starts() is nullptr.
+// Extended doubles have no losses, and for duals none are computed: starts() is
+// nullptr.
 template <class T>
 class FollowedLosses {
  public:
@@ -53,13 +54,13 @@ class FollowedLosses<double> {
     return true;
   }
 
-  // Resets the losses, at the end of a path.
+  // Sets all losses to zero; called at the end of a path.
   void Start() {
     std::fill(losses_, losses_ + stride_, 0.0);
     largest_ = 0.0;
   }
 
-  // Adds to the loss of every number, in multiples of kLossUnit.
+  // Adds a loss, in multiples of kLossUnit, to the bound of every phase.
   void Add(double loss) {
     if (loss == 0.0) return;
     largest_ += loss;
@@ -71,7 +72,7 @@ class FollowedLosses<double> {
     largest_ = ScaleBy(largest_, e);
   }
 
-  // Propagates the losses back through a squared power.
+  // Propagates the bounds back through a squared power E: computes E losses.
   void Carry(const double* matrix) {
     if (!HasAny()) return;
     const bool underflowed = FloatEnvironment::Underflowed();
@@ -81,7 +82,8 @@ class FollowedLosses<double> {
     Arrive(underflowed);
   }
 
-  // Propagates the losses back through a step, by Horner's scheme.
+  // Propagates the bounds back through a step, sum_k weights[k] P^k losses, by
+  // Horner's scheme.
   void Carry(const StepWeights& weights) {
     if (!HasAny()) return;
     const bool underflowed = FloatEnvironment::Underflowed();
@@ -94,8 +96,8 @@ class FollowedLosses<double> {
     Arrive(underflowed);
   }
 
-  // Adds the losses at the beginning of a path, whose cotangent is relative to
-  // 2^exponent; returns false if there is no bound.
+  // Adds the bounds at the beginning of a path, whose cotangent is relative to
+  // 2^exponent, to `starts`. Returns false if they are infinite.
   bool AddToStarts(int64_t exponent) {
     if (!(largest_ < HUGE_VAL)) return false;
     AddScaled(losses_, exponent + kLossExponent, model_.size, starts_,
@@ -103,15 +105,16 @@ class FollowedLosses<double> {
     return true;
   }
 
-  // Sums over all paths, relative to 2^exponent.
+  // Returns the sum of the bounds over all paths, relative to 2^exponent.
   const double* starts() const { return starts_; }
   int64_t exponent() const { return exponent_; }
 
  private:
   bool HasAny() const { return largest_ > 0.0 && largest_ < HUGE_VAL; }
 
-  // Row sums are at most one. Underflow in these products is less than the
-  // smallest loss that is added.
+  // Replaces the bounds by the propagated ones. These do not grow, as row sums
+  // are at most one. Underflow in these products is less than the smallest loss
+  // that is added.
   void Arrive(bool underflowed) {
     std::swap(losses_, next_);
     Add(0x1p-1000);

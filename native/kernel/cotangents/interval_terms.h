@@ -1,5 +1,5 @@
-// The cotangents of the terms a_k from the mass of an interval: the transpose
-// of interval.h.
+// Adds the cotangents of the terms a_k = v_k s that the probability mass of an
+// interval has: the transpose of interval.h.
 
 #ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_INTERVAL_TERMS_H_
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_INTERVAL_TERMS_H_
@@ -19,7 +19,7 @@ namespace PHASIC_ISA {
 template <class T>
 class IntervalTerms {
  public:
-  // `density` sums the cotangents of a_k.
+  // `density` accumulates the cotangents of the terms a_k.
   IntervalTerms(IntervalWeights* weights, TermSums<T>* density,
                 const Model<T>& model)
       : weights_(*weights),
@@ -27,8 +27,8 @@ class IntervalTerms {
         log2_q_(model.log2_q),
         discrete_(model.discrete) {}
 
-  // Adds the cotangents of one interval. The truncation error is below
-  // 2^-margin of the mass's own contribution, with the margin of `density`.
+  // Adds the cotangents of one interval's terms. The truncation error is below
+  // 2^-margin of the interval's own contribution, with the margin of `density`.
   StatusCode Add(const Interval<T>& interval) {
     if (discrete_) return interval.on_ladder ? kOk : AddSteps(interval);
     const Scaled<T>& seed = interval.seed;
@@ -88,8 +88,9 @@ class IntervalTerms {
     return kOk;
   }
 
-  // Adds the change of the mass as an end moves along its tangents. Ends
-  // computed by scaling and squaring are added there.
+  // Adds the cotangents of the derivative of the mass along the tangents of one
+  // end. Nothing is added for ends that are computed by scaling and squaring:
+  // LadderAdjoint adds theirs.
   StatusCode AddEnd(const Point<T>& end, double sign, const Scaled<T>& seed,
                     const Scaled<double>& own) {
     if (end.on_ladder || IsZero(end.delta)) return kOk;

@@ -1,6 +1,7 @@
-// The adjoint of scaling and squaring. Each time is propagated back along its
-// path, which adds cotangents to the squared powers that it used; Descend then
-// propagates these from power to power.
+// The adjoint of scaling and squaring. The cotangent of each time is propagated
+// back along its path, which adds cotangents to the squared powers on that
+// path. Then Descend propagates these cotangents from each power to the
+// previous one.
 
 #ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_LADDER_ADJOINT_H_
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_LADDER_ADJOINT_H_
@@ -38,7 +39,8 @@ class LadderAdjoint {
         sums_(model_),
         losses_(model_) {}
 
-  // Adds the derivatives of F at a point, times its cotangent.
+  // Adds the cotangents of one time: the derivatives of F at the point, times
+  // the cotangent of its value.
   StatusCode AddPoint(const Point<T>& point) {
     const StatusCode status = path_.Follow(point.base, point.x);
     if (status != kOk) return status;
@@ -57,8 +59,8 @@ class LadderAdjoint {
                  exit_weights, point.seed.exponent);
   }
 
-  // Adds the mass of an interval, and those of its ends that are computed by
-  // scaling and squaring.
+  // Adds the cotangents of the mass of an interval, and those of its ends that
+  // are computed by scaling and squaring.
   StatusCode AddInterval(const Interval<T>& interval) {
     const Scaled<T>& seed = interval.seed;
     T exit_weights[kCount];
@@ -85,13 +87,15 @@ class LadderAdjoint {
 
   bool has_sums() const { return sums_.is_allocated(); }
 
-  // Propagates the cotangents of the powers, after the last point.
+  // Propagates the cotangents of the squared powers down to P, after all points
+  // were added.
   StatusCode Descend() {
     if (!has_sums()) return kOk;  // no point
     return descent_.Run(has_cdf_, &sums_, &lost_jumps_);
   }
 
-  // Adds all results to the sums of an AdjointSweeper.
+  // Adds the cotangents of starts, rows and jumps to the sums of an
+  // AdjointSweeper.
   template <class Sums>
   void AddTo(Sums* sums) const {
     const T* jumps = sums_.jumps();
@@ -117,8 +121,9 @@ class LadderAdjoint {
  private:
   static constexpr int kCount = Depth<T>::kValue + 1;
 
-  // Propagates back along the last path, given the cotangents of the survival
-  // function or of the absorbed mass, `first`, and of v P^k s at its end.
+  // Propagates back along the last path, given cotangents at its end: `first`
+  // is that of the survival function or of the absorbed mass, and
+  // exit_weights[k] is that of v P^k s.
   StatusCode Sweep(Base base, const T& first, const T* exit_weights,
                    int64_t exponent) {
     if (!Allocate()) return kMemoryLimit;
@@ -158,7 +163,7 @@ class LadderAdjoint {
     return descent_.Reach(path_.num_rungs());
   }
 
-  // Propagates from F to the last state.
+  // Propagates the cotangents of the values to the last state.
   void SweepEnd(Base base, const T& first, const T* exit_weights) {
     T y_weights[kCount];
     for (T& weight : y_weights) weight = T(0.0);
@@ -220,7 +225,7 @@ class LadderAdjoint {
     NormalizeY();
   }
 
-  // Returns the cotangent of the absorbed mass, relative to y's exponent.
+  // Returns the cotangent of the absorbed mass, relative to the exponent of y.
   T AbsorbedBar() const {
     return ScaleBy(absorbed_bar_.mantissa,
                    absorbed_bar_.exponent - y_exponent_);
@@ -234,21 +239,23 @@ class LadderAdjoint {
     losses_.Scale(-e);
   }
 
-  // Adds a loss to every number of y.
+  // Adds a flushing error to the bounds for every entry of the cotangent y.
   void AddLoss(double loss) {
     y_loss_ += loss;
     losses_.Add(loss);
   }
 
-  // Returns the loss of one number of y, a sum over the phases for each term of
-  // a step.
+  // Returns a bound on the flushing error of one entry of y in a step: a sum
+  // over the phases for each of the step's terms. It is zero if nothing
+  // underflowed.
   double NewLoss() const {
     const double p = static_cast<double>(model_.size) + 2.0;
     return FloatEnvironment::Underflowed() ? 8.0 * kStepTerms * p * kFlushed
                                            : 0.0;
   }
 
-  // Records, by column, the loss in the outer product of a state with y.
+  // Adds to `lost` a bound on the flushing error of the columns of the outer
+  // product of a state with y.
   void NoteLoss(const LadderState<T>& state, int64_t shift,
                 Scaled<double>* lost) const {
     const double p = static_cast<double>(model_.size) + 2.0;
@@ -268,8 +275,8 @@ class LadderAdjoint {
   JumpSums<T> sums_;
   T* starts_ = nullptr;
   int64_t starts_exponent_ = kExponentOfZero;
-  // The cotangents of the state and of the absorbed mass, and what y lost, in
-  // multiples of kLossUnit.
+  // The cotangents of the state (y) and of the absorbed mass, and a bound on
+  // the flushing errors of y, in multiples of kLossUnit.
   T* y_ = nullptr;
   T* next_ = nullptr;
   int64_t y_exponent_ = 0;

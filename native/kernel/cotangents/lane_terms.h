@@ -1,5 +1,5 @@
-// The transposed mixture for eight times at once, if weights and values are far
-// from the ends of the range of doubles.
+// The transposed mixture for eight times at once, in SIMD lanes, for weights
+// and values that are far from overflow and underflow.
 
 #ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_LANE_TERMS_H_
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_LANE_TERMS_H_
@@ -15,15 +15,16 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Powers of x / c for eight times, and the sums over times of weight times
-// power for each step of a block.
+// The powers of x / c for eight times, and the sums over the times of factor
+// times power, for each step of a block.
 class LanePowers {
  public:
   using Lanes = Pack<kLanes>;
 
-  // Factors of lanes from `count` on must be zero.
+  // Factors of lanes with index `count` or higher must be zero.
   LanePowers(const Lanes& x, int64_t count) : x_(x), count_(count) {
-    // AddTo processes them in pairs.
+    // AddTo processes the lanes in pairs, so that an odd count needs a lane of
+    // zeros.
     if (count % 2 == 0) return;
     for (double& power : powers_[count]) power = 0.0;
   }
@@ -47,7 +48,7 @@ class LanePowers {
   const Lanes& power() const { return power_; }
   const Lanes& inverse_power() const { return inverse_power_; }
 
-  // sums[j] += sum_l factors[l] * powers[l][j].
+  // Computes sums[j] += sum_l factors[l] * powers[l][j].
   void AddTo(const Lanes& factors, double* sums) const {
     double factor[kLanes];
     factors.Store(factor);
@@ -71,18 +72,19 @@ class LanePowers {
   double powers_[kLanes][kBlock];
 };
 
-// One time's contribution to the cotangents of the terms.
+// The weight of one time in the cotangents of the terms.
 struct LaneSeed {
   double x;
   double start_weight;
   int64_t start;
   double factor;  // of the weights, relative to 2^exponent
-  // Weights from step k on may be dropped if (k + 1) times their sum is less
-  // than this.
+  // The Poisson weights from step k on may be dropped if (k + 1) times their
+  // sum is less than this.
   double threshold;
 };
 
-// Adds the contributions of eight times, block by block. `Blocks` has
+// Adds the weighted cotangents of eight times to the cotangents of the terms,
+// block by block. `Blocks` has the functions
 //   const PoissonTable* Reserve(b), nullptr if block b is not available,
 //   double* Sums(b, exponent, &scale), where sums are relative to
 //     2^exponent / scale.
@@ -93,7 +95,8 @@ class LaneTerms {
   using Mask = Lanes::Mask;
   static constexpr double kSmallestWeight = 0x1p-900;
 
-  // Entries of `seeds` from `count` on are copies with factor zero.
+  // Entries of `seeds` with index `count` or higher must be copies whose factor
+  // is zero.
   LaneTerms(Blocks* blocks, const LaneSeed* seeds, int64_t count,
             int64_t exponent)
       : blocks_(*blocks), exponent_(exponent), powers_(Xs(seeds), count) {
@@ -113,15 +116,17 @@ class LaneTerms {
     thresholds_ = Lanes::Load(fields[3]);
   }
 
-  // Returns whether all blocks were available. Lanes whose weights became too
-  // small on the way down keep them in `pending`, with the next block in
-  // `next`.
+  // Adds all weights; returns whether all blocks were available. If a lane's
+  // weights become too small in the lower blocks, that lane stops and records
+  // where in pending() and pending_weight().
   bool Run() { return WalkUp() && WalkDown(); }
 
-  // Returns a bound on the sum of dropped weights times the factors.
+  // Returns a bound on the truncation error: the sum over the lanes of |factor|
+  // times the sum of the lane's dropped weights.
   double tail() const { return (Sizes(factors_) * tails_).Total(); }
-  // Returns the block below which lane l's weights are still to be added, or 0;
-  // and the weight at its first step.
+  // Returns the block below which the weights of lane l were not added yet, or
+  // 0 if all were added; pending_weight returns the weight at the first step of
+  // that block.
   int64_t pending(int l) const { return pending_[l]; }
   double pending_weight(int l) const { return pending_weights_[l]; }
 

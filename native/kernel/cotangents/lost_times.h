@@ -1,5 +1,6 @@
-// Times whose cotangent underflowed in a sweep: an extended sweep recomputes
-// them, and only them, so that none depends on the others.
+// Marks times whose cotangent underflowed in a sweep. A sweep over extended
+// doubles recomputes exactly these, so that no time's cotangent depends on
+// other times.
 
 #ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_LOST_TIMES_H_
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_LOST_TIMES_H_
@@ -14,10 +15,11 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// A NaN that marks such a cotangent.
+// The bits of the NaN that marks a cotangent as underflowed.
 constexpr uint64_t kLostBits = 0x7ff8000000000001;
 
-// Returns the cotangent if the status is not kOk.
+// Returns the NaN for a time whose status is not kOk: the mark above for
+// kUnderflow, otherwise an ordinary NaN.
 inline double MissingBar(StatusCode status) {
   if (status != kUnderflow) return kNaN;
   double result;

@@ -1,7 +1,6 @@
-// Expected statistics of the path given the observations, the E-step of an EM
-// algorithm. They are the cotangents of the log probability, each before any
-// correction, times their parameters:
-//
+// Expected sufficient statistics of the path given the observations (the E-step
+// of an EM algorithm). They are the cotangents of the log probability, before
+// BarsWriter's corrections, times their parameters:
 //   starts_i = alpha_i alphabar_i,   sojourns_i = G_ii / q,
 //   jumps_ij = P_ij G_ij,            exits_i = s_i sbar_i.
 
@@ -33,10 +32,11 @@ class StatisticsWriter {
     return {true, true, true};
   }
 
-  // Written with the other statistics.
+  // Does nothing, as Write also writes the statistic of the atom.
   void WriteAtom(const T&) const {}
 
-  // See BarsWriter::Write.
+  // Computes and writes all statistics. Returns whether they are accurate or
+  // this is the last pass; see BarsWriter::Write.
   bool Write(const AdjointSums<T>& sums, bool is_last) {
     sums_ = sums;
     is_accurate_ = true;
@@ -52,13 +52,13 @@ class StatisticsWriter {
     return is_accurate_ || is_last;
   }
 
-  // See BarsWriter::Loses.
+  // Returns whether underflow lost significant digits; see BarsWriter::Loses.
   bool Loses(const AdjointSums<T>& sums) {
     Write(sums, true);
     return has_losses_;
   }
 
-  // See BarsWriter::has_losses.
+  // Returns whether any statistic is lost; see BarsWriter::has_losses.
   bool has_losses() const { return has_losses_; }
 
  private:
@@ -83,12 +83,15 @@ class StatisticsWriter {
       has_losses_ = true;
       return kNaN;
     }
-    // The cotangent may be out of range if alpha is tiny or huge.
+    // The cotangent alone may be out of range if alpha is tiny or huge,
+    // although the product with alpha is in range.
     const Scaled<T> bar = {sums_.starts[i], sums_.exponent};
     return Top(PlainProduct(alpha, bar) + sure);
   }
 
-  // A negligible loss may matter after multiplication by a large factor.
+  // Returns whether a sum of this size, times `factor`, lost significant
+  // digits. A loss that is negligible at first may matter after multiplication
+  // by a large factor.
   bool IsLost(const Scaled<double>& loss, const Scaled<double>& size,
               double factor) const {
     const int64_t shift = std::max<int64_t>(ExponentOf(factor) + 1, 0);
@@ -96,8 +99,8 @@ class StatisticsWriter {
                         {size.mantissa, size.exponent + shift});
   }
 
-  // Computes the statistic of an exit, or of one of several edges to
-  // absorption.
+  // Computes the expected number of absorptions from phase i at this rate: the
+  // exit rate, or the rate of one of several edges to absorption.
   double Exits(int64_t i, const T& rate) {
     const bool may_exit = sums_.has_exits || is_open_;
     if (IsZero(rate) || !model_.reached[i] || !may_exit) {
@@ -143,8 +146,9 @@ class StatisticsWriter {
     }
   }
 
-  // Returns a sum whose true value is not zero. Error bounds are for the sum
-  // times 2^exponent; the result is that times `factor`.
+  // Checks a sum of row i whose true value is not zero. Returns the sum, or NaN
+  // if underflow lost significant digits. The error bounds are for the sum
+  // times 2^exponent, and the result will be multiplied by `factor`.
   T InRow(int64_t i, const T& sum, int64_t exponent = 0, double factor = 1.0) {
     const Scaled<double> size = SizeOf(sum, exponent);
     if (sums_.IsShort(sums_.row_tail, size)) is_accurate_ = false;

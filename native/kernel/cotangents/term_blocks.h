@@ -1,5 +1,5 @@
-// The cotangents of the terms of one kind of function, block by block: sums
-// over many points and intervals.
+// The cotangents of the terms of one function (density, survival or cdf), in
+// blocks of terms. They are sums over many points and intervals.
 
 #ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_TERM_BLOCKS_H_
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_TERM_BLOCKS_H_
@@ -42,12 +42,13 @@ class TermBlocks {
   TermBlocks(Sequence<T>* sequence, Base base, Workspace* workspace)
       : sequence_(*sequence), base_(base), blocks_(workspace) {}
 
-  // Clears all sums.
+  // Clears all cotangents.
   void Start() { count_ = 0; }
 
   int64_t count() const { return count_; }
 
-  // Allocates blocks up to b.
+  // Allocates the blocks up to b. Returns false and sets the status if a block
+  // is not available.
   bool Reserve(int64_t b, StatusCode* status) {
     for (; count_ <= b; ++count_) {
       const Block<T>* source = sequence_.Get(count_, status);
@@ -70,9 +71,9 @@ class TermBlocks {
 
   const PoissonTable& Table(int64_t b) const { return *blocks_[b].poisson; }
 
-  // Return sums of a block's first channel, relative to 2^exponent / scale.
-  // Those of Sums are still to be multiplied by the Poisson table; those of
-  // Whole include it.
+  // Sums and Whole return a block's cotangents of channel 0 (the terms
+  // themselves), relative to 2^exponent / scale. Those of Sums are still to be
+  // multiplied by the Poisson table; those of Whole include it.
   T* Sums(int64_t b, int64_t exponent, double* scale) {
     return At(b, exponent, scale)->bars[0];
   }
@@ -80,7 +81,7 @@ class TermBlocks {
     return At(b, exponent, scale)->whole;
   }
 
-  // Adds to the cotangent of one term.
+  // Adds `bar` to the cotangent of term j of block b.
   void AddTo(int64_t b, int j, const Scaled<T>& bar) {
     TermBlock& block = blocks_[b];
     RaiseExponent(bar.exponent, &block);
@@ -90,8 +91,9 @@ class TermBlocks {
     if (FloatEnvironment::Underflowed()) block.has_losses = true;
   }
 
-  // Adds coefficients[r] w_k to channel r for all k of a block, given the first
-  // weight; returns the first weight of the next block.
+  // Adds coefficients[r] w_k to the cotangent of channel r, for all steps k of
+  // block b, given the Poisson weight w_k of the first one. Returns the weight
+  // at the first step of the next block.
   Scaled<double> AddWeights(int64_t b, const Scaled<double>& weight,
                             int64_t exponent, const T* coefficients,
                             PoissonWalk* walk) {
@@ -114,13 +116,14 @@ class TermBlocks {
                     });
   }
 
-  // Whether a number of the block was flushed to zero.
+  // Returns whether a cotangent of block b was flushed to zero.
   bool HasLosses(int64_t b) const {
     return b < count_ && blocks_[b].has_losses;
   }
 
-  // Computes the cotangents of a_k and b_k of one block, relative to 2^result.
-  // Blocks must be requested in descending order.
+  // Computes the cotangents of a_k and b_k of block b. They are relative to
+  // 2^e, where e is the returned exponent. Blocks must be requested in
+  // descending order.
   int64_t Get(int64_t b, T* a_bar, T* b_bar) {
     if (b == count_ - 1) {
       suffix_ = Scaled<T>{};
@@ -168,7 +171,8 @@ class TermBlocks {
   static constexpr int64_t kEmpty = INT64_MIN / 4;  // all sums are zero
 
   struct TermBlock {
-    // Sums by channel, without the Poisson table.
+    // The cotangents of each channel, still to be multiplied by the Poisson
+    // table.
     T bars[Depth<T>::kValue + 1][kBlock];
     T whole[kBlock];  // first channel, with the Poisson table
     const PoissonTable* poisson;
@@ -195,8 +199,8 @@ class TermBlocks {
     block->exponent = exponent;
   }
 
-  // Returns the cotangent of entry j of a channel; negative j are entries of
-  // the previous block.
+  // Returns the cotangent of entry j of a channel in block b; negative j are
+  // entries of the previous block.
   T Weighted(int64_t b, int j, int channel, int64_t exponent) const {
     if (j < 0) {
       if (b == 0) return T(0.0);

@@ -1,5 +1,5 @@
-// The transposed mixture: adds the contributions of the points of one kind of
-// function to the cotangents of its terms.
+// The transposed mixture: adds the contributions of the points of one function
+// (density, survival or cdf) to the cotangents of its terms.
 
 #ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_TERM_SUMS_H_
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_TERM_SUMS_H_
@@ -18,7 +18,7 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// With this margin terms are dropped only if they underflow.
+// With this margin terms are dropped only if their contributions underflow.
 constexpr int64_t kFinalMargin = 1200;
 
 template <class T>
@@ -30,8 +30,8 @@ class TermSums {
   TermBlocks<T>* blocks() { return &blocks_; }
   const TermBlocks<T>& blocks() const { return blocks_; }
 
-  // Resets the sums. The truncation error is to be below 2^-margin of each
-  // value's own contribution.
+  // Clears the sums. From now on the truncation error is kept below 2^-margin
+  // of each value's own contribution.
   void Start(int64_t margin) {
     margin_ = margin;
     blocks_.Start();
@@ -54,20 +54,21 @@ class TermSums {
     return kOk;
   }
 
-  // Returns a bound on |cotangent| times dropped weights times terms, summed
-  // over times.
+  // Returns a bound on the truncation error: |cotangent| times dropped weights
+  // times terms, summed over all times.
   Scaled<double> tail() const {
     Scaled<double> result = tail_;
     if (base_ == Base::kDensity) result.exponent += sequence_.model().log2_q;
     return result;
   }
 
-  // Adds the truncation error of sums that are computed elsewhere to `tail`.
+  // Adds the truncation error of sums that were computed elsewhere to `tail`.
   void AddTail(const Scaled<double>& tail) { Add(&tail_, tail); }
 
-  // Adds sum_r coefficients[r] sum_k w_k channel_r at a point whose
-  // contribution is about `own`; the coefficients are relative to
-  // 2^seed.exponent.
+  // Adds coefficients[r] times the weights w_k to the cotangents of channel r,
+  // for all r and k, at one point. `own` is the size of the point's own
+  // contribution, to which the truncation error is compared. Coefficients are
+  // relative to 2^seed.exponent.
   StatusCode MixSeries(const Point<T>& point, const Scaled<T>& seed,
                        const T* coefficients, const Scaled<double>& own) {
     if (!IsWithinWork(point)) return kWorkLimit;
@@ -89,8 +90,8 @@ class TermSums {
     return kOk;
   }
 
-  // Whether the weights from step k on, with this sum, may be dropped; if so,
-  // adds them to `tail`.
+  // Returns whether the weights from step k on, whose sum is `weights`, may be
+  // dropped; if so, adds the truncation error to `tail`.
   bool CanDrop(const Scaled<double>& weights, const Scaled<T>& seed, double k,
                const Scaled<double>& own) {
     const Scaled<double> share = ShareOf(weights, seed, k);
@@ -105,12 +106,13 @@ class TermSums {
     return is_negligible;
   }
 
-  // The same for the weights of the first steps, which are rarely dropped.
+  // Returns whether the weights of the first steps, whose sum is `weights`, may
+  // be dropped. They rarely may.
   bool CanDropHead(const Scaled<double>& weights, const Scaled<T>& seed) const {
     return ShareOf(weights, seed, 0.0).exponent < -kFinalMargin;
   }
 
-  // For LaneTerms: returns a block's table, and its sums.
+  // Reserve returns a block's Poisson table, or nullptr; LaneTerms calls it.
   const PoissonTable* Reserve(int64_t b) {
     return blocks_.Reserve(b, &reserve_status_) ? &blocks_.Table(b) : nullptr;
   }
@@ -119,8 +121,8 @@ class TermSums {
   }
 
  private:
-  // Mixes as many of the points from n on as possible at once; returns 0 if
-  // none are possible.
+  // Adds as many of the points from index n on as possible in SIMD lanes.
+  // Returns their number, or 0 if lanes cannot be used.
   int64_t MixLanes(int64_t n, StatusCode* status) {
     return MixLanes(n, status, T(0.0));
   }
@@ -159,7 +161,8 @@ class TermSums {
     return count;
   }
 
-  // Whether a point's numbers are far from the ends of the range.
+  // Fills `lane` for one point. Returns whether its numbers are far from
+  // overflow and underflow.
   bool MakeLane(const Point<double>& point, int64_t exponent,
                 LaneSeed* lane) const {
     const Scaled<double>& seed = point.seed;
@@ -186,12 +189,14 @@ class TermSums {
     return true;
   }
 
-  // Points with known values may be beyond the work limit.
+  // Returns whether x is within the work limit. Points with known values may be
+  // beyond it.
   bool IsWithinWork(const Point<T>& point) const {
     return point.x < static_cast<double>(sequence_.max_blocks()) * kBlock;
   }
 
-  // Adds the point of a discrete chain, which is one term.
+  // Adds the contribution of a point of a discrete chain, whose value is a
+  // single term.
   StatusCode PickPoint(const Point<T>& point) {
     if (!IsWithinWork(point)) return kWorkLimit;
     StatusCode status = kOk;
@@ -207,7 +212,7 @@ class TermSums {
     for (int r = 0; r <= Depth<T>::kValue; ++r) {
       coefficients[r] = seed.mantissa * taylor.value[r];
     }
-    // The contribution of a value: its cotangent times the value.
+    // The point's own contribution is its cotangent times its value.
     const Scaled<double> seed_size = SizeOfSeed(seed);
     const Scaled<double> value_size =
         SizeOf(point.value.mantissa, point.value.exponent);
@@ -219,12 +224,13 @@ class TermSums {
     return MixSeries(point, seed, coefficients, own);
   }
 
-  // Includes the blocks below b, given the weight at the first step of b.
+  // Adds the weights of the blocks below b, given the weight at the first step
+  // of b.
   void WalkDown(const Scaled<T>& seed, const T* coefficients, int64_t b,
                 Scaled<double> weight, PoissonWalk* walk) {
     weight = Normalized(weight);
     for (; b > 0; --b) {
-      // The exact test pays off only if the weights are very small.
+      // The exact test is made only if the weights are very small.
       if (weight.exponent + seed.exponent < -kFinalMargin / 2) {
         const Scaled<double> head =
             walk->HeadBound(static_cast<double>(b * kBlock), weight);
@@ -235,19 +241,22 @@ class TermSums {
     }
   }
 
-  // Skips the exact test while the weights are near their largest.
+  // Returns whether the exact test may succeed: not while the weights are near
+  // their maximum.
   static bool MayStop(const Scaled<double>& start,
                       const Scaled<double>& weight) {
     return weight.exponent + ExponentOf(weight.mantissa) < start.exponent - 40;
   }
 
-  // Returns the normalized size: otherwise products with very small numbers
-  // would underflow to zero, and no weight would ever be negligible.
+  // Returns the size of a cotangent in normalized form. Otherwise products with
+  // very small numbers would underflow to zero, and no weight would ever be
+  // negligible.
   static Scaled<double> SizeOfSeed(const Scaled<T>& seed) {
     return Normalized(SizeOf(seed.mantissa, seed.exponent));
   }
 
-  // Bounds the contribution of weights with this sum to a derivative.
+  // Returns a bound on the contribution to a derivative of weights from step k
+  // on, given their sum.
   Scaled<double> ShareOf(const Scaled<double>& weights, const Scaled<T>& seed,
                          double k) const {
     const Scaled<double> size = SizeOfSeed(seed);

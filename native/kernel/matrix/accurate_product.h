@@ -1,5 +1,5 @@
-// Products of nonnegative matrices whose entries are unevaluated sums of two
-// doubles: the rounded entry and its rounding error.
+// Products of nonnegative matrices in double-double arithmetic: each entry is
+// the unevaluated sum of a double and its rounding error.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_ACCURATE_PRODUCT_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_ACCURATE_PRODUCT_H_
@@ -16,7 +16,7 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// A vector or a square matrix.
+// A vector or square matrix of double-double numbers.
 struct AccurateNumbers {
   double* high = nullptr;
   double* low = nullptr;
@@ -28,8 +28,9 @@ struct AccurateNumbers {
   }
 };
 
-// A sum of products x y of accurate numbers in every lane: T. Ogita, S. M.
-// Rump, S. Oishi, Accurate sum and dot product (2005).
+// Accumulates a sum of products of double-double numbers in each SIMD lane, by
+// the algorithm of T. Ogita, S. M. Rump, S. Oishi, Accurate sum and dot
+// product, SIAM J. Sci. Comput. 26, 2005.
 template <int kWidth>
 struct AccurateSum {
   using Numbers = Pack<kWidth>;
@@ -46,7 +47,7 @@ struct AccurateSum {
     low.AddProduct(x_low, y);
     high = sum;
   }
-  // Rounds the sum into `high`; `low` is the remainder.
+  // Normalizes the sum: `high` becomes the rounded sum and `low` the remainder.
   void Finish() {
     const Numbers sum = high + low;
     low = low - (sum - high);
@@ -86,9 +87,9 @@ inline CompensatedSum<double> AccurateTotal(const AccurateNumbers& x,
   return total;
 }
 
-// Computes C = A B, two rows of A at a time by columns of B that fill two
-// registers. Each entry is summed in the order of the columns of A; columns
-// where both rows of A are zero are skipped.
+// Computes C = A B for double-double matrices: for two rows of A at a time,
+// those columns of B that fill two registers. Each entry is summed in the order
+// of the columns of A; columns in which both rows of A are zero are skipped.
 class AccurateProduct {
  public:
   bool Allocate(int64_t stride, Workspace* workspace) {

@@ -1,6 +1,6 @@
-// Computes the sums of products.h for extended doubles. The numbers of a column
-// have similar sizes within a few blocks, so that plain doubles with one
-// exponent per column suffice; they are twenty times as fast.
+// Computes the sums of products.h for extended doubles. The numbers of one
+// column have similar sizes within a few blocks. So plain doubles with one
+// exponent per column suffice, and they are twenty times as fast.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_BLOCK_PRODUCTS_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_BLOCK_PRODUCTS_H_
@@ -26,8 +26,8 @@ template <class T>
 class BlockProducts {
  public:
   bool Allocate(int64_t, const TilePattern&, Workspace*) { return true; }
-  // Adds scale * V^T Y over the sixteen rows of V and Y. The sums are complete
-  // after Fold.
+  // Adds scale * V^T Y for the sixteen rows of V and Y at the cells of the
+  // pattern. The sums are complete after Fold.
   void Add(const TilePattern& pattern, const T* v, const T* y, int64_t stride,
            double scale, T* sums) {
     CountWork<T>(kBlock * pattern.num_cells());
@@ -36,8 +36,8 @@ class BlockProducts {
   void Fold(const TilePattern&, T*) {}
 };
 
-// The sixteen rows of a matrix, stored by column, times 2^-exponent of the
-// column.
+// The sixteen rows of a matrix as doubles, stored column by column, where each
+// column is scaled by 2^-exponent.
 class ScaledColumns {
  public:
   bool Allocate(int64_t stride, Workspace* workspace) {
@@ -48,15 +48,15 @@ class ScaledColumns {
     return numbers_ != nullptr && sizes_ != nullptr && exponents_ != nullptr;
   }
 
-  // Makes the next rows choose new exponents.
+  // Resets the exponents, so that the next rows choose new ones.
   void Forget(int64_t stride) {
     if (exponents_ != nullptr) {
       std::fill(exponents_, exponents_ + stride, kOfZeros);
     }
   }
 
-  // Measures the rows times 2^shift; returns whether all finite columns are
-  // within kReach of their exponents.
+  // Computes the sizes of the columns of `rows` times 2^shift. Returns whether
+  // all finite columns are within 2^kReach of their exponents.
   bool Measure(const ExtendedDouble* rows, int64_t stride, int64_t shift) {
     shift_ = shift;
     bool fits = true;
@@ -71,8 +71,8 @@ class ScaledColumns {
     return fits;
   }
 
-  // Stores the measured rows. Numbers below 2^-512 of their column may become
-  // zero.
+  // Converts and stores the rows that Measure was called with. Numbers below
+  // 2^-512 of their column may become zero.
   void Take(const ExtendedDouble* rows, int64_t stride) {
     for (int64_t i = 0; i < stride; ++i) {
       if (!is_number(i)) continue;
@@ -85,14 +85,15 @@ class ScaledColumns {
           continue;
         }
         const int64_t e = x.power * ExtendedDouble::kRadix + down;
-        // The part is within 2^256 of one: no column needs other powers.
+        // The part is within 2^256 of one, so that no larger or smaller power
+        // is needed.
         numbers[k] = e < -900 || e > 900 ? 0.0 : x.part * PowerOfTwo(e);
       }
     }
   }
 
   bool is_finite(int64_t i) const { return sizes_[i] != kNotFinite; }
-  // Returns whether the column is finite and not all zeros.
+  // Returns whether column i is finite and not all zeros.
   bool is_number(int64_t i) const {
     return is_finite(i) && sizes_[i] != kOfZeros;
   }
@@ -171,7 +172,8 @@ class BlockProducts<ExtendedDouble> {
     }
   }
 
-  // Adds pending sums to `sums`, and resets the exponents.
+  // Adds the pending sums, scaled by their columns' exponents, to `sums`, and
+  // resets the exponents.
   void Fold(const TilePattern& pattern, ExtendedDouble* sums) {
     for (int64_t j = 0; j < pattern.num_groups && stride_ > 0; ++j) {
       for (int64_t t = pattern.offsets[j]; t < pattern.offsets[j + 1]; ++t) {
@@ -186,8 +188,8 @@ class BlockProducts<ExtendedDouble> {
   }
 
  private:
-  // If the pending sums are at least this, the columns omitted less than 2^-64
-  // of them.
+  // If a pending sum is at least this, the numbers that became zero are less
+  // than 2^-64 of it.
   static constexpr double kLeastSum = 0x1p-240;
 
   static double Product(const double* x, const double* y) {

@@ -1,6 +1,5 @@
-// Products of square matrices. A matrix is stored row by row with stride
-// entries in each dimension: the phases, padded with zeros to a multiple of
-// sixteen.
+// Products of square matrices. A matrix is stored row by row; rows and columns
+// are padded with zeros from the number of phases to the stride.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_DENSE_PRODUCT_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_DENSE_PRODUCT_H_
@@ -17,12 +16,13 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// A multiple of sixteen, which fills registers; eight for up to eight phases.
+// Returns the padded number of rows and columns for p phases: a multiple of
+// sixteen, which fills registers, or eight for at most eight phases.
 inline int64_t MatrixStride(int64_t p) {
   return p <= 8 ? 8 : (p + 15) / 16 * 16;
 }
 
-// sum += factor * x.
+// Computes sum += factor * x.
 template <class T>
 inline void AddMultiple(const T& factor, const T* __restrict x, int64_t stride,
                         T* __restrict sum) {
@@ -37,7 +37,7 @@ inline void AddMultiple(double factor, const double* __restrict x,
   }
 }
 
-// out += v M.
+// Computes out += v M.
 template <class T>
 inline void AddRowTimes(const T* v, const T* matrix, int64_t stride, T* out) {
   for (int64_t i = 0; i < stride; ++i) {
@@ -61,7 +61,7 @@ inline void Transpose(const T* matrix, int64_t stride, T* out) {
   }
 }
 
-// Adds products A B. Zeros of A cost little or nothing.
+// Computes C += A B. Zeros of A cost little or nothing.
 template <class T>
 class DenseProduct {
  public:
@@ -86,8 +86,9 @@ class DenseProduct {
   Executor* helpers_ = nullptr;
 };
 
-// The product of doubles: four rows of A at a time by columns of B that fill
-// two registers. Each entry is summed in the order of the columns of A.
+// Computes C += A B for doubles: for four rows of A at a time, those columns of
+// B that fill two registers. Each entry is summed in the order of the columns
+// of A.
 template <>
 class DenseProduct<double> {
  public:
@@ -116,7 +117,7 @@ class DenseProduct<double> {
   static constexpr int kWidest = 2 * kRegisterWidth;
   static constexpr int kNarrow = 8;  // the smallest stride
 
-  // Lists the nonzero columns of A in groups of four rows.
+  // For each group of four rows of A, lists the columns that are not all zero.
   void GatherRows(const double* a) {
     int64_t count = 0;
     for (int64_t group = 0; group < stride_ / kRows; ++group) {
@@ -129,7 +130,7 @@ class DenseProduct<double> {
           is_zero = is_zero && values[r] == 0.0;
         }
         columns_[count] = static_cast<int32_t>(k);
-        // Never writes beyond the last place.
+        // Stops before the index would exceed the arrays.
         if (!is_zero && ++count == stride_ / kRows * stride_) break;
       }
       offsets_[group + 1] = count;

@@ -1,6 +1,7 @@
-// One step of the power sequences of eight models of one structure at once:
-// each number is a register with one lane per model. Every sum is made in the
-// order of operator.h for one model, so that results have the same bits.
+// Computes one step of the power sequences of eight models with the same edges
+// at once: each number is a register with one SIMD lane per model. Every sum is
+// computed in the order of operator.h for one model, so that results have the
+// same bits.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_LANE_OPERATOR_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_LANE_OPERATOR_H_
@@ -20,7 +21,7 @@ namespace PHASIC_ISA {
 constexpr int kModels = 8;
 using PerModel = Pack<kModels>;
 
-// Packs numbers of models, some of which may be missing, into lanes.
+// Returns a register with get(l) in lane l.
 template <class Get>
 inline PerModel SideBySide(const Get& get) {
   double numbers[kModels];
@@ -47,12 +48,12 @@ inline bool HasAny(const PerModel& x) {
   return any;
 }
 
-// The operators of eight models. Entries that are zero in all models are left
-// out.
+// The transition matrices of eight models. Entries that are zero in all models
+// are omitted.
 struct LaneOperator {
   int64_t size = 0;
-  // The number of partial sums of a column: tiles of four are summed
-  // alternately in two.
+  // The number of partial sums per column: with tiles of width four, two sums
+  // are accumulated alternately.
   int num_sums = 1;
   const int64_t* ends = nullptr;  // [size * num_sums], ends of entries
   const int32_t* rows = nullptr;
@@ -63,8 +64,9 @@ struct LaneOperator {
   const PerModel* leaving_low = nullptr;
 };
 
-// Builds it from operators of one pattern, nullptr if there is no model.
-// Returns false if memory does not suffice.
+// Builds a LaneOperator from the operators of eight models with the same
+// pattern, where nullptr stands for a missing model. Returns false if memory
+// does not suffice.
 class LaneOperatorBuilder {
  public:
   LaneOperatorBuilder(const Operator<double>* const* models,
@@ -131,7 +133,8 @@ class LaneOperatorBuilder {
   const double* leaving_low_[kModels] = {};
 };
 
-// out = in M, plus a source if `kHasSource`; see ApplyTiles, ApplyWideTiles.
+// Computes out = in M, plus a source vector if `kHasSource`, for eight models;
+// see ApplyTiles and ApplyWideTiles.
 template <Rounding kRounding, bool kHasSource, int kSums>
 inline void ApplyLanes(const LaneOperator& m, const Source<PerModel>& source,
                        const PerModel* __restrict in, PerModel* __restrict low,
@@ -166,7 +169,8 @@ inline void ApplyLanes(const LaneOperator& m, const Source<PerModel>& source,
     out[j] = sum;
   }
 }
-// Not inlined, so that there is one copy of each, as for PowerWalk::Step.
+// Calls the function above for the operator's number of sums. It is not
+// inlined, so that there is one copy of each, as for PowerWalk::Step.
 template <Rounding kRounding, bool kHasSource>
 [[gnu::noinline]] inline void ApplyLanes(const LaneOperator& m,
                                          const Source<PerModel>& source,
@@ -197,7 +201,7 @@ inline void Apply(const LaneOperator& m, int64_t block,
   }
 }
 
-// Scales the lane of one model by 2^e.
+// Multiplies the numbers of model l by 2^e.
 inline void ScaleLane(int l, int64_t e, int64_t count, PerModel* x) {
   for (int64_t i = 0; i < count; ++i) {
     double numbers[kModels];
@@ -213,8 +217,9 @@ inline PerModel LargestSizes(const PerModel* x, int64_t count) {
   return sizes;
 }
 
-// Adds eight partial sums in the order of Pack<8>::Total, where each is a sum
-// over the rows with equal remainders by eight.
+// Returns the total of eight partial sums, added in the order of
+// Pack<8>::Total. Each partial sum is over the rows with the same remainder
+// modulo eight.
 inline PerModel Total(const PerModel* sums) {
   return ((sums[0] + sums[4]) + (sums[2] + sums[6])) +
          ((sums[1] + sums[5]) + (sums[3] + sums[7]));
@@ -230,7 +235,8 @@ inline PerModel Sum(const PerModel* x, int64_t size) {
   return Total(sums);
 }
 
-// A vector with few entries that are not zero in any model.
+// The vectors of eight models, of which only the entries are stored that are
+// not zero in all models.
 class LaneVector {
  public:
   bool Build(const double* const* models, int64_t size, Workspace* workspace) {
@@ -251,7 +257,7 @@ class LaneVector {
     return true;
   }
 
-  // sum_i x[i] y[i].
+  // Returns the dot product sum_i x[i] y[i], where x is this vector.
   PerModel Dot(const PerModel* y) const {
     PerModel sums[8];
     int64_t n = 0;

@@ -1,5 +1,5 @@
-// One step of a power sequence, out = in M for the substochastic matrix
-// M = W + I - diag(rho), with W >= 0 in tiles.
+// One step of a power sequence, out = in M, for the substochastic matrix M = W
+// + I - diag(rho). The nonnegative matrix W is stored in tiles.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_OPERATOR_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_OPERATOR_H_
@@ -18,10 +18,10 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// What stays in a phase in a step, x - rho x. Steps whose rounding errors
-// matter compute base * x - leaving * x: for rho below one half base is 1 and
-// leaving is rho, otherwise base is 0 and leaving is rho - 1, so that neither
-// cancels.
+// The diagonal of M: the mass x - rho x that stays in a phase in a step. Steps
+// whose rounding errors matter compute base * x - leaving * x: for rho below
+// one half base is 1 and leaving is rho, otherwise base is 0 and leaving is rho
+// - 1, so that nothing cancels.
 template <class T>
 struct Staying {
   const T* share = nullptr;  // 1 - rho
@@ -39,7 +39,7 @@ struct Operator {
   const T* weights = nullptr;  // W, cell by cell
 };
 
-// Returns stay + change, and its rounding error in `low`.
+// Returns the rounded sum stay + change, and its rounding error in `low`.
 template <class V>
 inline V AddChange(const V& change, const V& stay, V* low) {
   const V sum = stay + change;
@@ -48,9 +48,10 @@ inline V AddChange(const V& change, const V& stay, V* low) {
   return sum;
 }
 
-// Returns out with out + low = base * in + low + (inflow - leaving * in), where
-// `low` is the rounding error: in each of millions of steps a slow phase
-// changes by far less than its last digit.
+// Computes base * in + low + (inflow - leaving * in); returns the rounded
+// result and stores its rounding error in `low`. Without this compensation, a
+// slow phase that changes by far less than its last digit in each of millions
+// of steps would not change at all.
 template <class V>
 inline V AddCompensated(const V& inflow, const V& in, const V& base,
                         const V& leaving, const V& leaving_low, V* low) {
@@ -60,7 +61,7 @@ inline V AddCompensated(const V& inflow, const V& in, const V& base,
 
 enum class Rounding { kPlain, kCompensated };
 
-// A vector that is added, times a factor, to the result of a step.
+// A vector, with a factor, that is added to the result of a step.
 template <class T>
 struct Source {
   T factor;
@@ -91,17 +92,18 @@ template <Rounding kRounding, bool kHasSource, class T>
   for (int64_t j = m.size; j < m.stride; ++j) out[j] = T(0.0);
 }
 
-// Independent sums that hide the latency of a multiply-add.
+// The number of independent sums that hide the latency of a multiply-add.
 constexpr int kSumsAtOnce = 8;
 constexpr int kMaxGroups = kSumsAtOnce / Pack<8>::kParts;
 
-// Returns into how many partial sums a group's sum is split if `groups` are
-// computed at once.
+// Returns into how many partial sums the sum of each group is split if `groups`
+// groups are computed at once.
 constexpr int GroupSplit(int groups) {
   return groups >= kMaxGroups ? 1 : (2 * groups >= kMaxGroups ? 2 : 4);
 }
 
-// The same for the columns of a tile from column j on.
+// Computes the compensated result, as above, for the columns of a tile from
+// column j on.
 template <int kWidth>
 inline Pack<kWidth> AddCompensated(const Operator<double>& m, int64_t j,
                                    const Pack<kWidth>& inflow, const double* in,
@@ -155,10 +157,10 @@ template <Rounding kRounding, bool kHasSource, int kWidth>
   }
 }
 
-// Computes the columns of kGroups groups of tiles of eight of a whole matrix.
-// Each number of the state is loaded once for all these groups. Their sums stay
-// in registers: enough of them to hide the latency of additions, so that mainly
-// weights are loaded.
+// Computes the columns of kGroups groups of tiles of eight of a matrix that is
+// stored whole. Each number of the state is loaded once for all these groups.
+// The sums stay in registers, and there are enough of them to hide the latency
+// of additions.
 template <Rounding kRounding, bool kHasSource, int kGroups>
 inline void ApplyGroups(const Operator<double>& m, const Source<double>& source,
                         int64_t group, const double* __restrict in,
@@ -200,7 +202,7 @@ inline void ApplyGroups(const Operator<double>& m, const Source<double>& source,
   });
 }
 
-// Calls it for `count` groups, at most kMost.
+// Calls ApplyGroups for `count` groups, where count is at most kMost.
 template <Rounding kRounding, bool kHasSource, int kMost>
 inline void ApplyGroups(int64_t count, const Operator<double>& m,
                         const Source<double>& source, int64_t group,
@@ -215,7 +217,8 @@ inline void ApplyGroups(int64_t count, const Operator<double>& m,
   }
 }
 
-// Computes a whole matrix, in runs of groups of similar length.
+// Computes all columns of a matrix that is stored whole, in runs with nearly
+// equal numbers of groups.
 template <Rounding kRounding, bool kHasSource>
 inline void ApplyAllTiles(const Operator<double>& m,
                           const Source<double>& source, const double* in,
@@ -230,8 +233,8 @@ inline void ApplyAllTiles(const Operator<double>& m,
   }
 }
 
-// Consecutive steps: each takes the result of the previous one as input, and
-// stores its own `move` entries after that.
+// The arrays of consecutive steps. Each step takes the result of the previous
+// one as input, and writes its own result `move` entries further.
 template <class T>
 struct Steps {
   int count;
@@ -241,7 +244,8 @@ struct Steps {
   int64_t move;
 };
 
-// Computes steps with a source; `factors` are those of each step's source.
+// Computes consecutive steps, each with a source if kHasSource: step i adds
+// factors[i] times the vector.
 template <Rounding kRounding, bool kHasSource, int kWidth, class T>
 inline void ApplySteps(const Operator<T>& m, const T* factors, const T* vector,
                        Steps<T> steps) {
@@ -277,8 +281,9 @@ inline void ApplySteps(const Operator<T>& m, const T* factors, const T* vector,
   ApplySteps<kRounding, kHasSource, 1>(m, factors, vector, steps);
 }
 
-// The first blocks of steps are rounded without compensation: their errors add
-// up to less than 4e-13, and usually to far less. Later ones are compensated.
+// The first blocks of steps are rounded without compensation: their rounding
+// errors add up to less than 4e-13, and usually to far less. Later blocks are
+// compensated.
 constexpr int64_t kPlainBlocks = 64;
 
 template <class T>
@@ -288,8 +293,8 @@ inline void CountSteps(const Operator<T>& m, int64_t block,
   CountWork<T>(steps.count * (m.pattern.num_cells() + of_phase * m.stride));
 }
 
-// out = in M for steps of the given block. The state is in + low, the next one
-// is out + low.
+// Computes out = in M for the steps of the given block. The state is in + low,
+// and the next state is out + low.
 template <class T>
 inline void Apply(const Operator<T>& m, int64_t block, const Steps<T>& steps) {
   CountSteps(m, block, steps);
@@ -306,7 +311,7 @@ inline void Apply(const Operator<T>& m, int64_t block, const T* in, T* low,
   Apply(m, block, Steps<T>{1, in, low, out, 0});
 }
 
-// out = in M + factors[i] vector in step i.
+// Computes out = in M + factors[i] * vector in step i of the given block.
 template <class T>
 inline void Apply(const Operator<T>& m, int64_t block, const T* factors,
                   const T* vector, const Steps<T>& steps) {
@@ -323,7 +328,7 @@ inline void Apply(const Operator<T>& m, int64_t block, const Source<T>& source,
   Apply(m, block, &source.factor, source.vector, Steps<T>{1, in, low, out, 0});
 }
 
-// sum_i x[i] y[i].
+// Returns the dot product sum_i x[i] y[i].
 template <class T>
 inline T Dot(const T* __restrict x, const T* __restrict y, int64_t stride) {
   T sums[4] = {T(0.0), T(0.0), T(0.0), T(0.0)};  // stride: 4 n
@@ -355,7 +360,7 @@ inline double Sum(const double* __restrict x, int64_t stride) {
   return sum.Total();
 }
 
-// max_i |x[i]|.
+// Returns the largest absolute value max_i |x[i]|.
 template <class T>
 inline double LargestSize(const T* x, int64_t stride) {
   double largest = 0.0;

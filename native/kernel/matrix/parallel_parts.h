@@ -1,4 +1,4 @@
-// Parts of one product that run on several threads.
+// Computes the parts of one matrix product on several threads.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_PARALLEL_PARTS_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_PARALLEL_PARTS_H_
@@ -13,8 +13,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// The number of multiply-adds that is worth waking threads for: they take 100
-// us.
+// Products with fewer multiply-adds run on one thread, as waking others takes
+// about 100 us.
 constexpr double kWorthHelpers = 1e6;
 
 // Calls function(part) for each of `count` parts, in any order, with denormals

@@ -1,4 +1,5 @@
-// The number of powers of a matrix in a block.
+// The number of consecutive steps k per block: states v P^k and series terms
+// are computed and stored block by block.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_POWER_BLOCK_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_POWER_BLOCK_H_
@@ -8,8 +9,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// States v_k = v P^k, terms of series in them, and their Poisson weights are
-// computed in blocks of consecutive k.
+// States v_k = v P^k, the terms of series in v_k, and their Poisson weights are
+// computed in blocks of this many consecutive k.
 constexpr int kBlock = 16;
 
 }  // namespace PHASIC_ISA

@@ -1,5 +1,5 @@
 // Computes the sums G = sum_k v_k^T y_{k+1} at the entries of a pattern, and
-// sums of abar_k v_k.
+// the sums of abar_k v_k, from blocks of sixteen states v and adjoints y.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_PRODUCTS_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_PRODUCTS_H_
@@ -15,7 +15,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Adds scale * V^T Y over the sixteen rows of V and Y.
+// Adds scale * V^T Y, for the sixteen rows of V and Y, at each cell of the
+// pattern.
 template <class T>
 void AddProducts(const TilePattern& pattern, const T* v, const T* y,
                  int64_t stride, double scale, T* sums) {
@@ -31,13 +32,13 @@ void AddProducts(const TilePattern& pattern, const T* v, const T* y,
   }
 }
 
-// The same for `kCount` tiles of one group from tile t on.
+// Adds scale * V^T Y at `kCount` tiles of one group of columns, from tile t on.
 template <int kWidth, int kCount>
 inline void AddTiles(const TilePattern& pattern, int64_t t, const double* v,
                      const double* y, int64_t stride, double scale,
                      double* sums) {
   using Tile = Pack<kWidth>;
-  // Splits each sum into two if the latency of additions would dominate.
+  // Each sum is split into two if the latency of additions would dominate.
   constexpr int kSplit = kCount * Tile::kParts < 8 ? 2 : 1;
   Tile parts[kSplit][kCount];
   for (auto& part : parts) {
@@ -62,8 +63,8 @@ inline void AddTiles(const TilePattern& pattern, int64_t t, const double* v,
   }
 }
 
-// The same for all tiles of one group, each sum in the same order, if there are
-// registers enough for Y's rows.
+// Adds scale * V^T Y at all tiles of one group, each sum in the same order as
+// AddTiles, if there are enough registers for the rows of Y.
 inline void AddNarrowGroup(const TilePattern& pattern, int64_t group,
                            const double* v, const double* y, int64_t stride,
                            double scale, double* sums) {
@@ -111,8 +112,8 @@ inline void AddWideProducts(const TilePattern& pattern, const double* v,
   }
 }
 
-// The same for kGroups groups of a whole matrix, so that each number of V is
-// loaded once for all of them.
+// Adds scale * V^T Y at kGroups groups of a pattern of all entries, so that
+// each number of V is loaded once for all of them.
 template <int kGroups>
 inline void AddGroups(int64_t group, int64_t num_rows, const double* v,
                       const double* y, int64_t stride, double scale,
@@ -178,7 +179,7 @@ inline void AddProducts(const TilePattern& pattern, const double* v,
   }
 }
 
-// Adds the diagonal of the product alone.
+// Adds the diagonal of scale * V^T Y to `sums`.
 template <class T>
 void AddDiagonal(const T* v, const T* y, int64_t stride, double scale,
                  T* sums) {
@@ -204,7 +205,7 @@ inline void AddDiagonal(const double* v, const double* y, int64_t stride,
   }
 }
 
-// Adds sum_k factors[k] * v_k.
+// Computes sums += sum_k factors[k] * v_k.
 template <class T>
 inline void AddRows(const T* factors, const T* v, int64_t stride, T* sums) {
   for (int64_t i = 0; i < stride; ++i) {
@@ -226,8 +227,9 @@ inline void AddRows(const double* factors, const double* v, int64_t stride,
   }
 }
 
-// Sums of millions of terms: short runs are added up plainly, the sums of runs
-// with compensation. Clear it before use.
+// Sums of millions of terms: short runs of terms are added plainly, and the
+// sums of the runs are added with compensation. Clear must be called before
+// use.
 constexpr int64_t kBlocksPerSum = 64;
 
 template <class T>
@@ -248,7 +250,8 @@ class LongSum {
   T* recent() { return recent_; }
   T* data() { return total_ != nullptr ? total_ : recent_; }
   const T* data() const { return total_ != nullptr ? total_ : recent_; }
-  // Ends a run; a single run needs no compensated total.
+  // Ends a run: adds its sum to the compensated total, which a single run does
+  // not need. Returns false if memory does not suffice.
   bool Flush(bool is_only) {
     if (is_only && total_ == nullptr) return true;
     if (total_ == nullptr) {

@@ -1,5 +1,5 @@
-// What follows from the positions of the entries of a model's matrix,
-// independent of their values: models of the same edges share it.
+// Everything that depends on the positions of a model's matrix entries but not
+// on their values: models with the same edges share it.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_STRUCTURE_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_STRUCTURE_H_
@@ -34,8 +34,8 @@ bool PlaceTiles(const EntryList& entries, const int32_t* order,
          SelectTiles<T>(entries, order, workspace, pattern, *cells);
 }
 
-// Builds the structure for numbers of type T, unless it exists; returns false
-// if memory does not suffice.
+// Computes the structure for numbers of type T unless that was done before.
+// Returns false if memory does not suffice.
 template <class T>
 bool MakeStructure(const EntryList& entries, Workspace* workspace,
                    Structure* s) {

@@ -24,8 +24,9 @@ namespace PHASIC_ISA {
 
 constexpr int64_t kLargeTiles = int64_t{1} << 16;
 
-// Selects the tiles for entries of type T, which are visited by `order`, rows
-// ascending; cells[e] is the cell of entry e. Returns whether memory sufficed.
+// Selects the tiles for matrix entries of type T and builds their pattern.
+// `order` lists the entries with rows ascending; cells[e] becomes the cell of
+// entry e. Returns whether memory sufficed.
 template <class T>
 bool SelectTiles(const EntryList& entries, const int32_t* order,
                  Workspace* workspace, TilePattern* pattern, int64_t* cells) {

@@ -1,7 +1,7 @@
-// Which entries of a square matrix are stored. Columns are in groups of
-// `width`; a tile is the part of one row in one group. Width one is the usual
-// compressed column format. Wider tiles fill registers with neighboring
-// entries, which are common in rows of state spaces; whole matrices are tiled
+// The storage of a square matrix in tiles. Columns are in groups of `width`,
+// and a tile is the part of one row in one group. Width one is the usual
+// compressed sparse column format. Wider tiles fill registers with neighboring
+// entries, which are common in rows of state spaces. Dense matrices are tiled
 // as well.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_TILES_H_
@@ -16,7 +16,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// State vectors are padded with zeros to a multiple of eight.
+// Returns the length of state vectors, which are padded with zeros to a
+// multiple of eight.
 inline int64_t PaddedSize(int64_t p) { return (p + 7) / 8 * 8; }
 
 template <class T>
@@ -58,7 +59,7 @@ inline int64_t PaddedTiles(int64_t count, int64_t width) {
   return (count + at_once - 1) / at_once * at_once;
 }
 
-// Positions of the entries of a matrix of this many rows and columns.
+// The positions of the entries of a sparse square matrix with `size` rows.
 struct EntryList {
   int64_t size = 0;
   int64_t count = 0;
@@ -66,8 +67,9 @@ struct EntryList {
   const int32_t* columns = nullptr;
 };
 
-// Sorts the numbers of the entries by `keys`, stably. `offsets` [size + 1]
-// holds the begin of each key.
+// Sorts the entry numbers 0 to count - 1 by their keys, stably, into `order`.
+// The entries with key i begin at offsets[i]. Returns false if memory does not
+// suffice.
 inline bool SortBy(const int32_t* keys, int64_t count, int64_t size,
                    Workspace* workspace, int64_t** offsets, int32_t** order) {
   int64_t* starts = AllocateZeros<int64_t>(workspace, size + 2);
@@ -84,7 +86,8 @@ inline bool SortBy(const int32_t* keys, int64_t count, int64_t size,
   return true;
 }
 
-// Builds the pattern of all entries of the matrix.
+// Builds the pattern of a dense matrix. Returns false if memory does not
+// suffice.
 inline bool FullPattern(int64_t size, int64_t width, Workspace* workspace,
                         TilePattern* pattern) {
   const int64_t num_groups = PaddedSize(size) / width;
@@ -108,9 +111,9 @@ inline int64_t FullCell(int64_t size, int64_t width, int64_t row,
   return tile * width + column % width;
 }
 
-// Builds the pattern of the tiles that contain the entries, which are visited
-// by `order`, rows ascending. cells[e] is the position of entry e among the
-// tiles' numbers.
+// Builds the pattern of the tiles that contain the entries. `order` lists the
+// entries with rows ascending; cells[e] becomes the position of entry e among
+// the tiles' numbers. Returns false if memory does not suffice.
 inline bool SparsePattern(const EntryList& entries, const int32_t* order,
                           int64_t width, Workspace* workspace,
                           TilePattern* pattern, int64_t* cells) {

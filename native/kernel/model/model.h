@@ -1,5 +1,5 @@
 // One phase-type model in the form that the sweeps use: the uniformized chain P
-// = I + S/q, the exits and the atom, with every tangent.
+// = I + S/q, the exits and the atom, with all tangents.
 //
 // q is a power of two, so that division by it is exact: a rounding error in P
 // would act in the same direction in each of up to millions of steps.
@@ -31,8 +31,8 @@ struct Model {
   double q = 1.0;
   Operator<T> forward;   // v -> v P
   Operator<T> backward;  // y -> P y
-  // Where the derivatives in rates are summed: all entries of a dense model,
-  // the listed rates of a sparse one.
+  // The pattern of the entries of P whose derivatives are computed: all entries
+  // of a dense model, or the listed rates of a sparse one.
   TilePattern products;
   const int64_t* cells = nullptr;  // cells of the listed rates
   T* initial = nullptr;
@@ -46,8 +46,8 @@ struct Model {
   bool value_absorbs = false;
   bool defective = false;  // a reached phase is not exiting
   double max_exit = 0.0;
-  // Componentwise sizes of alpha, of the exits, and of P as 1 + tangents, for
-  // truncation bounds.
+  // Componentwise sizes of alpha and of the exits, and of P with tangents
+  // relative to one, for truncation bounds.
   T initial_size = T(0.0);
   T exit_size = T(0.0);
   double growth[kMaxOrder + 1] = {};
@@ -56,8 +56,8 @@ struct Model {
 template <class T>
 class ModelBuilder {
  public:
-  // `shared` is the structure of models of the same edges, built by the first
-  // of them.
+  // `shared`, if not null, is the structure of models with the same edges; the
+  // first of them builds it.
   ModelBuilder(const SweepInput& in, Workspace* workspace, Model<T>* model,
                Structure* shared = nullptr)
       : in_(in),
@@ -108,7 +108,8 @@ class ModelBuilder {
     return kOk;
   }
 
-  // Chooses q and divides the rates by it.
+  // Chooses q, the smallest power of two that is at least the largest rate of
+  // leaving a phase, and divides the rates by it.
   StatusCode ChooseScale() {
     double largest = 0.0;
     for (int64_t i = 0; i < model_.size; ++i) {
@@ -116,16 +117,16 @@ class ModelBuilder {
       if (!(leaving < HUGE_VAL)) return kWorkLimit;
       if (leaving > largest) largest = leaving;
     }
-    // If no rate is positive, derivatives still have a series: x = q t must
-    // need few steps and must not underflow.
+    // If no rate is positive, derivatives may still need a series. So q is
+    // chosen such that x = q t needs few steps and does not underflow.
     model_.log2_q = -40;
     if (largest > 0.0) {
       model_.log2_q = ExponentOf(largest);
       if (PowerOfTwo(model_.log2_q) < largest) ++model_.log2_q;
     }
     if (model_.log2_q > 1000 || model_.log2_q < -1000) return kWorkLimit;
-    // Exits are not divided by q, and sums of states times exits leave the
-    // range.
+    // Exits are not divided by q. With a larger q, sums of states times exits
+    // would overflow.
     if (model_.log2_q > 960 && !HasOwnExponent<T>::kValue) return kUnderflow;
     model_.q = PowerOfTwo(model_.log2_q);
     const double scale = PowerOfTwo(-model_.log2_q);
@@ -200,8 +201,9 @@ class ModelBuilder {
     return true;
   }
 
-  // Marks what can be reached along the entries, from rows to columns; entries
-  // with nonzero tangents count.
+  // Marks all phases that can be reached from marked ones along the entries,
+  // from rows to columns; entries with nonzero tangents count, unless
+  // is_nothing is true for them.
   template <class IsNothing>
   void Flood(const int64_t* offsets, const int32_t* order,
              const int32_t* targets, const IsNothing& is_nothing,
@@ -253,8 +255,8 @@ class ModelBuilder {
     model_.value_starts = model_.starts;
     model_.value_absorbs = model_.absorbs;
     if (Depth<T>::kValue == 0) return true;
-    // If the value is NaN because absorption is not certain, the derivative is
-    // NaN, too.
+    // Ignores entries whose value is zero: if the value is NaN because
+    // absorption is not certain, then the derivative must be NaN, too.
     uint8_t* reached = nullptr;
     uint8_t* exiting = nullptr;
     if (!Mark([](const T& x) { return PrimalIsZero(x); }, &reached, &exiting)) {

@@ -1,7 +1,7 @@
-// The rates of one model, read from a dense subgenerator or from edges, in one
-// form: off-diagonal entries with their positions, exits, and the total rate of
-// leaving each phase. In a discrete chain rates are one-step probabilities, and
-// the total is one minus the probability of staying.
+// The rates of one model, read from a dense subgenerator or from edges:
+// off-diagonal entries with their positions, exits, and the total rate of
+// leaving each phase. In a discrete chain the rates are one-step probabilities,
+// and the total is one minus the probability of staying.
 
 #ifndef PHASIC_NATIVE_KERNEL_MODEL_RATES_H_
 #define PHASIC_NATIVE_KERNEL_MODEL_RATES_H_
@@ -33,7 +33,7 @@ struct Rates {
   double* leaving_low = nullptr;  // rounding error of leaving
 };
 
-// Returns the tangent of order `order` of an edge's rate.
+// Returns the tangent number `order` of the rate of edge e.
 inline double EdgeTangent(const SweepInput& in, int64_t e, int order) {
   const double* tangent = in.subgenerator.tangents[order];
   if (in.edges.coefficients == nullptr) return tangent[e];
@@ -61,9 +61,9 @@ T EdgeRate(const SweepInput& in, int64_t e) {
   return rate;
 }
 
-// Returns the largest row sum of absolute tangents, NaN if one is NaN; for
-// edges a bound, the sum over all phases. If exits are given, the diagonal is
-// not read.
+// Returns the largest row sum of absolute tangents of the rates, or NaN if one
+// is NaN. For edges returns an upper bound, the sum over all phases. If exits
+// are given, the diagonal is not read.
 [[gnu::noinline]] inline double TangentSize(const SweepInput& in, int order) {
   double largest = 0.0;
   if (in.has_edges()) {
@@ -88,7 +88,8 @@ T EdgeRate(const SweepInput& in, int64_t e) {
   return largest;
 }
 
-// Returns whether a rate of zero is a sum of terms that underflow one by one.
+// Returns whether an edge's rate of zero is a sum of nonzero terms that all
+// underflow.
 [[gnu::noinline]] inline bool IsFlushed(const SweepInput& in, int64_t e) {
   const EdgeView& edges = in.edges;
   const double constant = edges.constants != nullptr ? edges.constants[e] : 0.0;
@@ -177,7 +178,7 @@ class RatesReader {
       const double value = Primal(exit);
       const double tolerance =
           4.0 * static_cast<double>(p) * in_.epsilon * scale;
-      // A sum that overflows fails this check, too.
+      // A sum that overflows to -inf fails this check, too.
       if (!(value >= -tolerance)) return kRowSumPositive;
       if (value <= tolerance) exit -= T(value);
       rates_.exits[i] = exit;
@@ -265,8 +266,9 @@ class RatesReader {
   }
 
   // Sets the probability of staying and its tangents to 1 - (sum of leaving).
-  // If that is less than one half, the value is computed as the sum of the
-  // loops and of what the row lacks instead: no digits cancel.
+  // If that is less than one half, the value is computed without cancellation:
+  // as the sum of the loops and of the difference between one and the row sum.
+  // Returns false if the row sum exceeds one.
   bool KeepTheRest(int64_t i, const CompensatedSum<double>& loops) {
     CompensatedSum<double> rest;
     rest.Add(1.0);

@@ -1,4 +1,5 @@
-// Sums that are accumulated in twice the working precision.
+// Sums that are accumulated with compensation, as if in twice the working
+// precision.
 
 #ifndef PHASIC_NATIVE_KERNEL_NUMBERS_COMPENSATED_SUM_H_
 #define PHASIC_NATIVE_KERNEL_NUMBERS_COMPENSATED_SUM_H_
@@ -9,7 +10,7 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// sum + low += x, where `low` is the rounding error of the sum.
+// Adds x to *sum, and the rounding error of this addition to *low (two-sum).
 template <class T>
 inline void AddCompensated(const T& x, T* sum, T* low) {
   const T total = *sum + x;

@@ -1,9 +1,9 @@
 // A value and its tangents in several directions: equivalent to several
-// Dual<double> with the same value. Every direction has the bits that it has
-// alone: the operations are the same, and decisions about sizes, such as
-// scales, depend only on the value. If tangents are so much larger that the
-// value cannot decide, everything becomes NaN: the caller then evaluates each
-// direction alone.
+// Dual<double> with the same value. Every direction has the same bits as its
+// own Dual<double>: the operations are the same, and decisions about sizes,
+// such as scales, depend only on the value. If tangents are so much larger that
+// the value cannot decide, all results become NaN, and the caller evaluates
+// each direction by itself.
 
 #ifndef PHASIC_NATIVE_KERNEL_NUMBERS_DIRECTIONS_H_
 #define PHASIC_NATIVE_KERNEL_NUMBERS_DIRECTIONS_H_
@@ -62,7 +62,7 @@ inline double MaxAbs(const Directions& x) {
   return std::max(std::fabs(x.value), LargestOf(Abs(x.tangents)));
 }
 inline bool IsZero(const Directions& x) {
-  // Comparisons with NaN are false.
+  // Comparisons with NaN are false, so that NaN is not zero.
   using Tangents = Directions::Tangents;
   const Tangents zero(0.0);
   return x.value == 0.0 && !Any(~((x.tangents <= zero) & (zero <= x.tangents)));
@@ -110,7 +110,7 @@ inline Directions& operator-=(Directions& a, const Directions& b) {
       MultiplyAdd(Directions::Tangents(a), b.tangents, sum->tangents);
 }
 
-// Stores tangents side by side.
+// Reads tangents that are stored side by side, kDirections for each number.
 template <>
 struct Seed<Directions> {
   static Directions Make(double value, const double* const* tangents,
@@ -170,8 +170,8 @@ inline double LargestSize(const Directions* x, int64_t stride) {
   return std::max(largest, LargestOf(sizes));
 }
 
-// Returns the size by which a state is scaled; one NaN makes all later ones
-// NaN.
+// Returns the size by which a state is scaled, that of its values. If tangents
+// are far larger, sets a NaN, which makes all later results NaN.
 inline Scaled<double> SizeToScale(Directions* state, int64_t stride) {
   double value = 0.0;
   for (int64_t i = 0; i < stride; ++i) {

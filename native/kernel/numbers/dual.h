@@ -23,9 +23,9 @@ struct Dual {
   Dual(const T& v, const T& t) : value(v), tangent(t) {}
 };
 
-// a b + c, rounded once if the instruction set can. Compilers contract some
-// expressions and not others; this function decides it where two places must
-// produce the same bits.
+// Returns a b + c, rounded once if the instruction set has such an instruction.
+// Compilers contract some expressions and not others, so that this function is
+// used where two places must produce the same bits.
 inline double MultiplyAdd(double a, double b, double c) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
   return __builtin_fma(a, b, c);
@@ -34,7 +34,7 @@ inline double MultiplyAdd(double a, double b, double c) {
 #endif
 }
 
-// a b + c d.
+// Returns a b + c d.
 template <class T>
 inline T SumOfProducts(const T& a, const T& b, const T& c, const T& d) {
   return a * b + c * d;
@@ -58,7 +58,7 @@ inline double Primal(const Dual<T>& x) {
   return Primal(x.value);
 }
 
-// Whether the numbers in T are extended doubles: see extended_double.h.
+// Whether T is an extended double or consists of them: see extended_double.h.
 template <class T>
 struct HasOwnExponent {
   static constexpr bool kValue = false;
@@ -72,7 +72,8 @@ struct HasDirections {
   static constexpr bool kValue = false;
 };
 
-// Returns the component that is the derivative in all directions at once.
+// Returns the highest component of a nested dual number: the derivative in all
+// directions at once.
 inline double Top(double x) { return x; }
 template <class T>
 inline double Top(const Dual<T>& x) {
@@ -99,22 +100,22 @@ inline bool IsZero(const Dual<T>& x) {
   return IsZero(x.value) && IsZero(x.tangent);
 }
 
-// Whether the value without its tangents is zero.
+// Returns whether the value without its tangents is zero.
 inline bool PrimalIsZero(double x) { return x == 0.0; }
 template <class T>
 inline bool PrimalIsZero(const Dual<T>& x) {
   return PrimalIsZero(x.value);
 }
 
-// Returns the absolute value of every component.
+// Returns the absolute values of all components.
 inline double Abs(double x) { return std::fabs(x); }
 template <class T>
 inline Dual<T> Abs(const Dual<T>& x) {
   return {Abs(x.value), Abs(x.tangent)};
 }
 
-// Whether every component of `bound` is at most `fraction` times that of
-// `scale`; components with scale zero are ignored.
+// Returns whether every component of `bound` is at most `fraction` times that
+// of `scale`. Components with scale zero are ignored.
 inline bool IsWithin(double bound, double fraction, double scale) {
   return scale == 0.0 || bound <= fraction * scale;
 }
@@ -163,7 +164,7 @@ inline Dual<T>& operator-=(Dual<T>& a, const Dual<T>& b) {
   return a;
 }
 
-// sum += a b.
+// Computes *sum += a b.
 template <class A, class T>
 [[gnu::always_inline]] inline void AddProduct(const A& a, const T& b, T* sum) {
   *sum += a * b;
@@ -193,8 +194,8 @@ inline Dual<T> Log(const Dual<T>& x) {
   return {Log(x.value), x.tangent * Reciprocal(x.value)};
 }
 
-// Makes value + sum_i tangents[i] eps_i, where T is nested `Depth<T>` times and
-// eps_1 is the innermost.
+// Returns value + sum_i tangents[i][index] eps_i, where T is nested `Depth<T>`
+// times and eps_1 is the innermost.
 template <class T>
 struct Seed {
   static T Make(double value, const double* const* /*tangents*/,

@@ -1,11 +1,11 @@
 // Doubles of unbounded range: part * 2^(512 power), as in T. Fukushima,
 // Numerical computation of spherical harmonics of arbitrary degree and order by
-// extending exponent of floating point numbers (2012). With this large radix
-// powers change rarely, so that sums hardly ever need alignment.
+// extending exponent of floating point numbers, J. Geod. 86, 2012. With this
+// large radix powers change rarely, so that sums hardly ever need alignment.
 //
 // The sweeps are templates over the scalar. With extended doubles they are
 // slower, but nothing underflows: states of 1e-1000 beside others of size one
-// keep all their digits. They take over if underflow of doubles would lose
+// keep all their digits. They are used where underflow of doubles would lose
 // significant results.
 
 #ifndef PHASIC_NATIVE_KERNEL_NUMBERS_EXTENDED_DOUBLE_H_
@@ -26,8 +26,9 @@ struct ExtendedDouble {
   static constexpr int64_t kOfZero = -(int64_t{1} << 56);
   static constexpr int64_t kNotFinite = int64_t{1} << 56;
 
-  // 2^-256 <= |part| < 2^256, zero (with power kOfZero) or not finite (with
-  // power kNotFinite), so that sums need no special cases for these.
+  // Either 2^-256 <= |part| < 2^256, or part is zero (with power kOfZero) or
+  // not finite (with power kNotFinite). So sums need no special cases for
+  // these.
   double part = 0.0;
   int64_t power = kOfZero;
 
@@ -35,7 +36,7 @@ struct ExtendedDouble {
   ExtendedDouble(double x) {  // NOLINT: scalars embed
     *this = Make(x, 0);
   }
-  // Returns x * 2^(512 n).
+  // Returns x * 2^(512 n) in normalized form.
   static ExtendedDouble Make(double x, int64_t n) {
     ExtendedDouble result;
     result.part = x;
@@ -128,11 +129,13 @@ inline ExtendedDouble Abs(const ExtendedDouble& x) {
   return result;
 }
 
-// Returns the nearest double; zero or infinity outside of the normal range.
+// Returns the nearest double, which is zero or infinite outside of the normal
+// range.
 inline double Primal(const ExtendedDouble& x) {
   if (x.part == 0.0 || !IsFinite(x.part)) return x.part;
   const int64_t rest = ExponentOf(x.part);
-  // Powers are bounded: the number of steps is, and each changes them by a few.
+  // The product does not overflow: the number of steps is bounded, and each
+  // step changes powers by a few.
   const int64_t e = x.power * ExtendedDouble::kRadix + rest;
   if (e < -1022) return 0.0;
   if (e > 1023) return x.part > 0.0 ? HUGE_VAL : -HUGE_VAL;

@@ -22,19 +22,20 @@ inline Pack<8> Quotient(const Pack<8>& x, const Pack<8>& y) {
   return result;
 }
 
-// x * 2^exponent, also if 2^exponent itself is out of range.
+// Returns x * 2^exponent, also if 2^exponent itself is out of range.
 inline Pack<8> ScaleBy(const Pack<8>& x, int64_t exponent) {
   const int64_t first = std::clamp<int64_t>(exponent, -1000, 1000);
   return PowerOfTwo(exponent - first) * (PowerOfTwo(first) * x);
 }
 
-// ln 2 as a sum of two parts; multiples of the first by up to 2^20 are exact.
+// ln 2 as a sum of two parts. Multiples of the first part by integers up to
+// 2^20 are exact.
 constexpr double kLn2High = 0x1.62e42feep-1;
 constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
 
-// log(x 2^exponent) for positive normal numbers x and integer exponents, as in
-// FreeBSD's e_log.c: x = 2^k (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), and
-// log(1 + f) = f - s (f - R(s^2)) with s = f / (2 + f).
+// Returns log(x 2^exponent) for positive normal numbers x and integer
+// exponents, as in FreeBSD's e_log.c: x = 2^k (1 + f) with sqrt(1/2) <= 1 + f <
+// sqrt(2), and log(1 + f) = f - s (f - R(s^2)) with s = f / (2 + f).
 inline Pack<8> LogOf(const Pack<8>& x, const Pack<8>& exponent) {
   using Vector = Pack<8>::Vector;
   using Bits = Pack<8>::Bits;
@@ -46,7 +47,8 @@ inline Pack<8> LogOf(const Pack<8>& x, const Pack<8>& exponent) {
   for (int l = 0; l < Pack<8>::kParts; ++l) {
     const Bits bits = reinterpret_cast<Bits>(x.parts[l]);
     const Bits shifted = bits + (kOne - kRootHalf);
-    // The last bits of 2^52 + k + 1023 are k + 1023.
+    // The lowest bits of the double 2^52 + k + 1023 are those of the integer k
+    // + 1023.
     const Vector biased =
         reinterpret_cast<Vector>(((shifted >> 52) & 0x7ff) | kTwoTo52);
     const Vector k = biased - (0x1p52 + 1023.0 - exponent.parts[l]);
@@ -73,8 +75,8 @@ inline Pack<8> LogOf(const Pack<8>& x, int64_t exponent) {
   return LogOf(x, Pack<8>(static_cast<double>(exponent)));
 }
 
-// exp(-x) for 0 <= x <= 700: a Taylor series about the nearest multiple of ln
-// 2.
+// Returns exp(-x) for 0 <= x <= 700, by a Taylor series about the nearest
+// multiple of ln 2.
 inline Pack<8> ExpOfMinus(const Pack<8>& x) {
   using Vector = Pack<8>::Vector;
   using Bits = Pack<8>::Bits;
@@ -105,7 +107,7 @@ inline Pack<8> ExpOfMinus(const Pack<8>& x) {
     for (int j = kDegree - 2; j >= 0; --j) {
       sum = sum * r + kInverseFactorials[j];
     }
-    // The last bits of `shifted` are k.
+    // The lowest bits of `shifted` are those of the integer k.
     result.parts[l] = reinterpret_cast<Vector>(
         reinterpret_cast<Bits>(sum) + (reinterpret_cast<Bits>(shifted) << 52));
   }

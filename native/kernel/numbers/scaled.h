@@ -1,5 +1,5 @@
-// Numbers with an exponent of their own: mantissa * 2^exponent. They represent
-// densities such as 1e-800 and Poisson weights such as 1e-5000.
+// Scaled numbers mantissa * 2^exponent, which have a separate exponent. They
+// represent densities such as 1e-800 and Poisson weights such as 1e-5000.
 
 #ifndef PHASIC_NATIVE_KERNEL_NUMBERS_SCALED_H_
 #define PHASIC_NATIVE_KERNEL_NUMBERS_SCALED_H_
@@ -14,7 +14,7 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// 2^e for -1022 <= e <= 1023; 0 below, infinity above.
+// Returns 2^e for -1022 <= e <= 1023; zero below that range and infinity above.
 inline double PowerOfTwo(int64_t e) {
   if (e < -1022) return 0.0;
   const uint64_t bits = static_cast<uint64_t>(e > 1023 ? 2047 : e + 1023) << 52;
@@ -23,14 +23,14 @@ inline double PowerOfTwo(int64_t e) {
   return result;
 }
 
-// floor(log2 |x|) of a normal number; -1023 for zero.
+// Returns floor(log2 |x|) of a normal number x, and -1023 for zero.
 inline int64_t ExponentOf(double x) {
   uint64_t bits;
   std::memcpy(&bits, &x, sizeof(bits));
   return static_cast<int64_t>((bits >> 52) & 2047) - 1023;
 }
 
-// x * 2^e for e > 1000. Rare, therefore not inlined.
+// Returns x * 2^e for e > 1000. It is rarely called, and therefore not inlined.
 [[gnu::noinline]] inline double ScaleUp(double x, int64_t e) {
   x *= PowerOfTwo(1000);
   if (e > 2000) {
@@ -40,7 +40,8 @@ inline int64_t ExponentOf(double x) {
   return x * PowerOfTwo(e - 1000);
 }
 
-// x * 2^e for e < -1000. A flush to zero raises the underflow flag, for any e.
+// Returns x * 2^e for e < -1000. A flush to zero raises the underflow flag, for
+// any e.
 [[gnu::noinline]] inline double ScaleDown(double x, int64_t e) {
   x *= PowerOfTwo(-1000);
   if (e < -2000) {
@@ -50,7 +51,7 @@ inline int64_t ExponentOf(double x) {
   return x * PowerOfTwo(e + 1000);
 }
 
-// x * 2^e, also if 2^e itself is out of range; zero stays zero.
+// Returns x * 2^e, also if 2^e itself is out of range; zero stays zero.
 inline double ScaleBy(double x, int64_t e) {
   if (e == 0) return x;
   if (e > 1000) return ScaleUp(x, e);
@@ -79,12 +80,12 @@ struct Scaled {
   int64_t exponent = 0;
 };
 
-// Whether a <= 2^log2_fraction * b for nonnegative a and b.
+// Returns whether a <= 2^log2_fraction * b, for nonnegative a and b.
 inline bool IsAtMost(const Scaled<double>& a, int64_t log2_fraction,
                      const Scaled<double>& b) {
   if (a.mantissa == 0.0) return true;
   if (b.mantissa == 0.0) return false;
-  // Compares exponents first, so that nothing underflows.
+  // Exponents are compared first, so that nothing underflows.
   const int64_t a_log2 = a.exponent + ExponentOf(a.mantissa);
   const int64_t b_log2 = b.exponent + ExponentOf(b.mantissa) + log2_fraction;
   if (a_log2 != b_log2) return a_log2 < b_log2;
@@ -92,7 +93,7 @@ inline bool IsAtMost(const Scaled<double>& a, int64_t log2_fraction,
          ScaleBy(b.mantissa, -ExponentOf(b.mantissa));
 }
 
-// Returns the largest component's absolute value times 2^exponent.
+// Returns the largest absolute value of the components of x, times 2^exponent.
 template <class T>
 inline Scaled<double> SizeOf(const T& x, int64_t exponent) {
   if constexpr (HasOwnExponent<T>::kValue) {
@@ -105,7 +106,8 @@ inline Scaled<double> SizeOf(const T& x, int64_t exponent) {
 }
 
 // Returns the size by which numbers are scaled: that of the value, so that
-// scales do not depend on directions, unless tangents are far larger.
+// scales do not depend on directions. Only if tangents are far larger, returns
+// `largest`.
 constexpr double kFarLarger = 0x1p64;
 inline double SizeToScale(double value, double largest) {
   return largest <= kFarLarger * value ? value : largest;
@@ -118,7 +120,7 @@ inline Scaled<double> SizeToScale(const Dual<double>& x) {
   return {SizeToScale(std::fabs(x.value), MaxAbs(x)), 0};
 }
 
-// Scales the mantissa into [1, 2) in absolute value.
+// Returns the same number with a mantissa whose absolute value is in [1, 2).
 template <class T>
 inline Scaled<T> Normalized(const Scaled<T>& x) {
   const Scaled<double> size = SizeToScale(x.mantissa);
@@ -127,11 +129,11 @@ inline Scaled<T> Normalized(const Scaled<T>& x) {
   return {ScaleBy(x.mantissa, -e), x.exponent + e};
 }
 
-// Numbers whose size is about 2^e with |e| below this are not rescaled: this
-// keeps more range for small numbers beside them.
+// Numbers whose size is about 2^e with |e| below this are not rescaled, which
+// keeps more range for small numbers in the same array.
 constexpr int64_t kNear = 500;
 
-// Returns 1 / x, in range whenever x is.
+// Returns 1 / x, which is in range whenever x is.
 template <class T>
 inline Scaled<T> Reciprocal(const Scaled<T>& x) {
   int64_t e = ExponentOf(Primal(x.mantissa));
@@ -157,8 +159,8 @@ inline void Add(Scaled<T>* sum, const Scaled<T>& term) {
   *sum = Normalized(*sum);
 }
 
-// *sum += x, each relative to its exponent, which is about that of its largest
-// number.
+// Adds x to sum, where each array is relative to its own exponent. The
+// resulting exponent is the larger one, or zero if that is near zero.
 template <class T>
 inline void AddScaled(const T* x, int64_t exponent, int64_t count, T* sum,
                       int64_t* sum_exponent) {
@@ -170,7 +172,7 @@ inline void AddScaled(const T* x, int64_t exponent, int64_t count, T* sum,
   }
   *sum_exponent = target;
 }
-// The exponent of empty sums.
+// The exponent of sums that have no terms yet.
 constexpr int64_t kExponentOfZero = INT64_MIN / 4;
 
 template <class T>
@@ -178,8 +180,8 @@ inline T ToPlain(const Scaled<T>& x) {
   return ScaleBy(x.mantissa, x.exponent);
 }
 
-// y * x where x alone may be out of range: y must not overflow before it is
-// scaled down or underflow before it is scaled up.
+// Returns y * x as a plain number, although x alone may be out of range: y must
+// not overflow before it is scaled down, or underflow before it is scaled up.
 template <class T>
 inline T PlainProduct(const T& y, const Scaled<T>& x) {
   const Scaled<T> a = Normalized(x);

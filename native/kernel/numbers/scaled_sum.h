@@ -1,4 +1,4 @@
-// Sums of many scaled numbers.
+// Compensated sums of many scaled numbers.
 
 #ifndef PHASIC_NATIVE_KERNEL_NUMBERS_SCALED_SUM_H_
 #define PHASIC_NATIVE_KERNEL_NUMBERS_SCALED_SUM_H_
@@ -12,8 +12,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// A sum with compensation, so that a million terms which are each below its
-// last digit still count.
+// A sum of scaled numbers with compensation: even terms below its last digit
+// count, if there are a million of them.
 template <class T>
 class ScaledSum {
  public:

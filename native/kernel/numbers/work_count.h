@@ -1,5 +1,5 @@
-// Counts multiply-adds, for tests of the cost of calls; compiled only with
-// PHASIC_COUNTS_WORK.
+// Counts multiply-adds, for tests of the cost of calls. Compiled only if
+// PHASIC_COUNTS_WORK is defined.
 
 #ifndef PHASIC_NATIVE_KERNEL_NUMBERS_WORK_COUNT_H_
 #define PHASIC_NATIVE_KERNEL_NUMBERS_WORK_COUNT_H_
@@ -18,7 +18,8 @@ inline thread_local double counted_work = 0.0;
 
 namespace PHASIC_ISA {
 
-// The cost of a multiply-add of these numbers relative to one of doubles.
+// The cost of a multiply-add of numbers of type T, relative to a multiply-add
+// of doubles.
 template <class T>
 struct WorkOf {
   static constexpr double kValue = 1.0;

@@ -1,5 +1,5 @@
-// Declares the bounds of parts of a larger block to AddressSanitizer. Without
-// it both functions do nothing.
+// Marks unused parts of a memory block as inaccessible for AddressSanitizer.
+// Without it both functions do nothing.
 
 #ifndef PHASIC_NATIVE_KERNEL_RUNTIME_MEMORY_GUARD_H_
 #define PHASIC_NATIVE_KERNEL_RUNTIME_MEMORY_GUARD_H_
@@ -24,12 +24,13 @@ namespace phasic {
 #if defined(PHASIC_GUARDS_MEMORY)
 constexpr bool kGuardsMemory = true;
 
-// Forbids access until a part is opened.
+// Forbids access to the memory until OpenMemory allows it.
 inline void CloseMemory(void* start, size_t bytes) {
   __asan_poison_memory_region(start, bytes);
 }
-// Fills the memory with a different pattern each time, so that a result which
-// depends on uninitialized memory does not repeat.
+// Allows access to the memory and fills it with a pattern that changes with
+// each call, so that results which depend on uninitialized memory are not
+// reproducible.
 inline void OpenMemory(void* start, size_t bytes) {
   static thread_local unsigned char pattern = 0;
   __asan_unpoison_memory_region(start, bytes);

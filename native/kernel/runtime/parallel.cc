@@ -15,7 +15,7 @@
 namespace phasic {
 namespace {
 
-// The result of chunks: the failure with the lowest chunk number decides.
+// The outcome of a job: the failure of the failed chunk with the lowest number.
 struct Outcome {
   int64_t chunk = INT64_MAX;
   const char* error = nullptr;
@@ -50,16 +50,18 @@ class Job {
     const std::lock_guard<std::mutex> lock(mutex_);
     outcome_.Merge(std::move(outcome));
     num_done_ += done;
-    // Notifies under the lock: otherwise the caller might be gone already.
+    // Notifies while it holds the lock; otherwise the waiting caller might have
+    // destroyed the job already.
     if (num_done_ == num_chunks_) all_done_.notify_one();
   }
 
-  // Waits for all chunks, after this thread has found no more of them.
+  // Waits until all chunks are done, after this thread has found no more of
+  // them. Returns the outcome's message or rethrows its exception.
   const char* Wait() {
     std::unique_lock<std::mutex> lock(mutex_);
     all_done_.wait(lock, [this] { return num_done_ == num_chunks_; });
-    // Moved out: a helper that drops the job last must not free an exception
-    // that the caller still uses.
+    // The outcome is moved out: a helper that drops the job last must not free
+    // an exception that the caller still uses.
     const Outcome outcome = std::move(outcome_);
     return outcome.Report();
   }
@@ -89,7 +91,8 @@ class Job {
 
 namespace {
 
-// If memory does not suffice, there is no job, or there are fewer helpers.
+// Returns a new job, or nullptr if memory does not suffice; then the caller
+// works alone.
 std::shared_ptr<Job> MakeJob(int64_t num_chunks, ChunkFunction function,
                              const void* context) {
   try {

@@ -1,4 +1,5 @@
-// Work shared among threads, of which only the calling one is certain to run.
+// Distributes the chunks of a job among threads, of which only the calling one
+// is certain to run.
 //
 // An atomic counter hands out chunks. The caller works too; the job is offered
 // to other threads, which may come late or never. The caller waits only for
@@ -13,18 +14,19 @@
 
 namespace phasic {
 
-// Runs one chunk; returns nullptr or a literal that describes the error.
+// Runs one chunk; returns nullptr or a string literal that describes the error.
 using ChunkFunction = const char* (*)(const void* context, int64_t chunk);
 
-// Chunks and their state. All threads to which it was offered share it; a
-// helper that comes after all chunks are given out touches only the job.
+// The chunks of one ParallelFor and their state. All threads to which it was
+// offered share it. A helper that comes after all chunks were handed out
+// accesses nothing but the job.
 class Job;
 
-// Runs chunks until none are left. Never throws.
+// Runs chunks of the job until none are left. Never throws.
 void Help(Job* job);
 
-// An interface to other threads. Its methods are called from many threads at
-// once.
+// An interface to other threads that may help. Its methods are called from many
+// threads at once.
 class Executor {
  public:
   Executor() = default;
@@ -32,7 +34,7 @@ class Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  // Returns the largest number of threads that may help.
+  // Returns the largest number of threads that may help the calling one.
   virtual int64_t num_helpers() = 0;
 
   // Asks `count` threads to call Help(job), which they may do at any time or
@@ -40,17 +42,17 @@ class Executor {
   virtual void Offer(const std::shared_ptr<Job>& job, int64_t count) = 0;
 };
 
-// Returns the largest number of threads that work on one call on this executor,
-// including the calling one: at most MaxThreads().
+// Returns the largest number of threads that work on one call with this
+// executor, including the calling one. It is at most MaxThreads().
 int64_t NumThreads(Executor* executor);
 
-// Runs chunks 0 to num_chunks - 1, each once, in any order. Of the chunks that
-// fail, the first by number decides: its message is returned or its exception
-// is rethrown.
+// Runs the chunks 0 to num_chunks - 1, each once, in any order. If chunks fail,
+// returns the message or rethrows the exception of the one with the lowest
+// number; otherwise returns nullptr.
 const char* ParallelFor(Executor* executor, int64_t num_chunks,
                         ChunkFunction function, const void* context);
 
-// Runs `function(chunk)` in the same way.
+// Runs `function(chunk)` for each chunk, as above.
 template <class Function>
 const char* ParallelFor(Executor* executor, int64_t num_chunks,
                         const Function& function) {

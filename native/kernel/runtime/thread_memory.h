@@ -1,4 +1,4 @@
-// Scratch memory for calls, one per thread.
+// Scratch memory for calls; each thread has its own.
 
 #ifndef PHASIC_NATIVE_KERNEL_RUNTIME_THREAD_MEMORY_H_
 #define PHASIC_NATIVE_KERNEL_RUNTIME_THREAD_MEMORY_H_
@@ -9,18 +9,21 @@
 
 namespace phasic {
 
-// The bound for a model, and for a thread; see workspace.h.
+// The memory limit for one model, and for the scratch memory of one thread; see
+// workspace.h.
 constexpr size_t kMemoryLimitBytes = size_t{1} << 30;
 
-// Scratch memory that is kept between calls: fresh pages cost more than a small
-// model's sweep.
+// Scratch memory that a thread keeps between calls: allocating fresh pages
+// would cost more than a small model's sweep.
 class ThreadMemory {
  public:
-  // `kCall` is for the calling thread's share of a call, `kRange` and `kSweep`
-  // are for a range of models: a thread may use all three at once.
+  // The purpose of the memory: kCall is for the calling thread's part of a
+  // call, kRange and kSweep are for a range of models. A thread may use all
+  // three at once.
   enum Use { kCall, kRange, kSweep };
 
-  // Helpers do not get this memory: it belongs to this thread.
+  // `helpers` may help with work, but do not get this memory, which belongs to
+  // this thread.
   explicit ThreadMemory(Use use, Executor* helpers = nullptr)
       : workspace_(Of(use)) {
     workspace_->SetHelpers(helpers);

@@ -25,8 +25,8 @@ namespace phasic {
 namespace {
 
 constexpr int kMaxDefaultThreads = 8;
-// The largest number of pending offers. More are dropped: their callers then
-// work alone.
+// The largest number of pending offers. Further ones are dropped, and their
+// callers work alone.
 constexpr size_t kMaxOffers = 1024;
 
 int NumProcessors() {
@@ -49,7 +49,8 @@ int InitialMaxThreads() {
   if (*end == '\0' && count >= 1 && count <= kMaxThreadsLimit) {
     return static_cast<int>(count);
   }
-  // Prints, as OpenMP does: no caller could receive an error here.
+  // No caller could receive an error here, so that a warning is printed, as
+  // OpenMP does.
   std::fprintf(stderr,
                "phasic: PHASIC_NUM_THREADS is '%s': it must be an integer from "
                "1 to %d; %d is used\n",
@@ -59,8 +60,8 @@ int InitialMaxThreads() {
 
 std::atomic<int> max_threads{InitialMaxThreads()};
 
-// The threads of one process. Never destroyed: the threads may outlive static
-// objects.
+// The pool of helper threads of one process. It is never destroyed, as the
+// threads may outlive static objects.
 class Pool {
  public:
   void Offer(const std::shared_ptr<Job>& job, int64_t count) {
@@ -110,7 +111,7 @@ class Pool {
   int num_threads_ = 0;
 };
 
-// The pool of this process, nullptr before its first use.
+// The pool of this process, or nullptr before its first use.
 std::atomic<Pool*> current_pool{nullptr};
 
 Pool* CurrentPool() {
@@ -124,8 +125,8 @@ Pool* CurrentPool() {
   return pool;
 }
 
-// The child of a fork has a copy of the pool's memory, which may be
-// inconsistent, and none of its threads.
+// Makes a forked child start with a new pool. The child has a copy of the
+// pool's memory, which may be inconsistent, and none of its threads.
 void ForgetPool() { current_pool.store(nullptr, std::memory_order_release); }
 
 [[maybe_unused]] const int kForkHandler =
@@ -139,7 +140,8 @@ class OwnExecutor final : public Executor {
   }
 };
 
-// Never destroyed: threads may call while the process exits.
+// The executor is never destroyed, as threads may make calls while the process
+// exits.
 Executor* const own_threads = new OwnExecutor;
 
 }  // namespace

@@ -14,11 +14,12 @@ constexpr size_t kMaxKeptBytes = size_t{1} << 23;
 
 size_t RoundUp(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// The turn to use much memory. A thread may hold it with several workspaces.
+// The lock that a thread must hold to use much memory. A thread may hold it
+// with several workspaces.
 std::recursive_mutex turn;
 
-// Resets the turn in a forked child: the thread that held it is not in the
-// child.
+// Resets the lock in a forked child, which does not have the thread that held
+// it.
 void ForgetTurn() { new (&turn) std::recursive_mutex; }
 
 [[maybe_unused]] const int kForkHandler =
@@ -84,8 +85,8 @@ void Workspace::Reset() {
       chunks_->size <= kMaxKeptBytes) {
     UseChunk();
   } else if (chunks_ != nullptr) {
-    // Keeps one chunk of the total size, so that the next use of this size
-    // needs no others.
+    // Replaces all chunks by one of the total size, so that the next use of
+    // this size needs no others.
     const size_t wanted =
         total_bytes_ < kMaxKeptBytes ? total_bytes_ : kMaxKeptBytes;
     FreeAll();

@@ -1,11 +1,11 @@
 // Bounded scratch memory of one thread. The builds for different instruction
-// sets share it: functions are either always inlined or never, or one build's
-// copy could replace another's.
+// sets share this class: its functions are either always inlined or never,
+// since otherwise one build's copy could replace another's.
 //
-// A workspace's own bound does not depend on the number of threads, so that
-// results do not either. To bound the total over many threads, all but one have
-// at most kOwnBytes: a workspace that needs more waits until no other thread
-// has more, and keeps that turn until Reset.
+// A workspace's limit does not depend on the number of threads, so that results
+// do not depend on it either. To bound the total over many threads, all but one
+// have at most kOwnBytes: a workspace that needs more waits until no other
+// thread has more, and holds that right until Reset.
 
 #ifndef PHASIC_NATIVE_KERNEL_RUNTIME_WORKSPACE_H_
 #define PHASIC_NATIVE_KERNEL_RUNTIME_WORKSPACE_H_
@@ -23,15 +23,16 @@ class Workspace {
  public:
   static constexpr size_t kOwnBytes = size_t{1} << 27;
 
-  // A workspace that does not take turns is for memory that a thread keeps
-  // while it waits for others.
+  // A workspace with takes_turns = false is for memory that a thread keeps
+  // while it waits for other threads.
   explicit Workspace(size_t limit_bytes, bool takes_turns = true);
   ~Workspace();
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
 
-  // Returns uninitialized memory aligned to 64 bytes, or nullptr above the
-  // limit or if the system has no memory. Valid until Reset.
+  // Returns uninitialized memory aligned to 64 bytes, which is valid until
+  // Reset. Returns nullptr if the limit would be exceeded or the system has no
+  // memory.
   [[gnu::always_inline]] void* Allocate(size_t count, size_t item_bytes) {
     size_t bytes;
     if (__builtin_mul_overflow(count, item_bytes, &bytes) ||
@@ -49,19 +50,21 @@ class Workspace {
     return result;
   }
 
-  // The threads that may help with work on this memory; nullptr: none.
+  // The threads that may help with work on this memory; nullptr if there are
+  // none.
   Executor* helpers() const { return helpers_; }
   void SetHelpers(Executor* helpers) { helpers_ = helpers; }
 
-  // Makes all memory available again; keeps a few megabytes for the next use.
+  // Makes all memory available again. A few megabytes stay allocated for the
+  // next use.
   void Reset();
 
-  // Returns memory like Allocate, filled with zeros.
+  // Returns memory filled with zeros, otherwise like Allocate.
   [[gnu::always_inline]] void* AllocateZeros(size_t count, size_t item_bytes) {
     void* result = Allocate(count, item_bytes);
     if (result == nullptr) return nullptr;
     if (kGuardsMemory) return std::memset(result, 0, count * item_bytes);
-    // Clears by cache lines: most arrays have a few.
+    // Clears one cache line at a time, as most arrays have only a few.
     for (char* line = static_cast<char*>(result); line != next_;
          line += kAlignment) {
       std::memset(line, 0, kAlignment);
@@ -75,7 +78,7 @@ class Workspace {
     Chunk* next;
     size_t size;
   };
-  // Adds a chunk with room for so many bytes; returns false if there is no
+  // Adds a chunk with room for at least `bytes`. Returns false if there is no
   // memory.
   bool MakeRoom(size_t bytes);
   bool AddChunk(size_t size);

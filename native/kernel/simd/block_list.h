@@ -1,4 +1,4 @@
-// A growing list of blocks in a workspace. The blocks never move.
+// A growing list of blocks in a workspace. Appending never moves the blocks.
 
 #ifndef PHASIC_NATIVE_KERNEL_SIMD_BLOCK_LIST_H_
 #define PHASIC_NATIVE_KERNEL_SIMD_BLOCK_LIST_H_
@@ -19,7 +19,8 @@ class BlockList {
   int64_t size() const { return size_; }
   B& operator[](int64_t i) const { return *blocks_[i]; }
 
-  // Appends an uninitialized block; returns nullptr if memory does not suffice.
+  // Appends an uninitialized block and returns it; returns nullptr if memory
+  // does not suffice.
   B* Append() {
     if (size_ == capacity_ && !Grow()) return nullptr;
     B* block = static_cast<B*>(workspace_->Allocate(1, sizeof(B)));

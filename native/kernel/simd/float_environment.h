@@ -25,15 +25,16 @@ class FloatEnvironment {
   FloatEnvironment& operator=(const FloatEnvironment&) = delete;
 
 #if defined(__SSE2__)
-  // 0x1f80: all exceptions masked, round to nearest; 0x8040: flush to zero and
-  // denormals are zero.
+  // Bits of the control register: 0x1f80 masks all exceptions and rounds to
+  // nearest; 0x8040 flushes results to zero and treats denormal operands as
+  // zero.
   explicit FloatEnvironment(Denormals denormals) : saved_(_mm_getcsr()) {
     _mm_setcsr(denormals == Denormals::kFlush ? 0x1f80U | 0x8040U : 0x1f80U);
   }
   ~FloatEnvironment() { _mm_setcsr(saved_); }
   static bool Underflowed() { return (_mm_getcsr() & 0x10U) != 0; }
   // Returns whether a result overflowed or underflowed since the flags were
-  // cleared.
+  // last cleared.
   static bool LeftRange() { return (_mm_getcsr() & 0x18U) != 0; }
   static void ClearRange() {
     const unsigned state = _mm_getcsr();
@@ -56,8 +57,8 @@ class FloatEnvironment {
   static void ClearUnderflow() { std::feclearexcept(FE_UNDERFLOW); }
   static void NoteUnderflow() { std::feraiseexcept(FE_UNDERFLOW); }
 #endif
-  // Returns whether anything underflowed since the flag was cleared, and clears
-  // it.
+  // Returns whether anything underflowed since the flag was last cleared, and
+  // clears it.
   static bool TakeUnderflow() {
     const bool underflowed = Underflowed();
     ClearUnderflow();

@@ -1,4 +1,5 @@
-// A fixed number of doubles, in as many registers as the instruction set needs.
+// A fixed number of doubles in as many registers as the instruction set needs,
+// with elementwise operations.
 
 #ifndef PHASIC_NATIVE_KERNEL_SIMD_PACK_H_
 #define PHASIC_NATIVE_KERNEL_SIMD_PACK_H_
@@ -36,7 +37,8 @@ PHASIC_DEFINE_REGISTER(8);
 #undef PHASIC_DEFINE_REGISTER
 
 #if defined(__FMA__)
-// a b - c rounded once, whether or not the compiler contracts expressions.
+// Returns a b - c rounded once, whether or not the compiler contracts
+// expressions.
 inline __m128d FusedProductLess(__m128d a, __m128d b, __m128d c) {
   return _mm_fmsub_pd(a, b, c);
 }
@@ -50,9 +52,9 @@ inline __m512d FusedProductLess(__m512d a, __m512d b, __m512d c) {
 #endif
 #endif
 
-// sum + a b, fused if there is an instruction for it. Compilers contract some
-// expressions and not others, so that the same sum could have different bits in
-// two places.
+// Returns sum + a b, as a fused operation if there is an instruction for it.
+// Compilers contract some expressions and not others, so that otherwise the
+// same sum could have different bits in two places.
 template <class Vector>
 inline Vector SumWithProduct(const Vector& sum, const Vector& a,
                              const Vector& b) {
@@ -79,7 +81,7 @@ struct Pack {
   explicit Pack(double x) {
     for (Vector& part : parts) part = x - Vector{};
   }
-  // Loads from any double's address, without the alignment of a vector.
+  // Loads numbers from an address that need not be aligned for vectors.
   static Pack Load(const double* x) {
     Pack result;
     for (int l = 0; l < kParts; ++l) {
@@ -109,7 +111,7 @@ struct Pack {
     return total[0];
   }
 
-  // Returns the larger of `largest` and |x| in each lane.
+  // Returns the maximum of `largest` and |x| in each lane.
   static Pack LargerSize(const Pack& largest, const Pack& x) {
     Pack result;
     for (int l = 0; l < kParts; ++l) {
@@ -122,7 +124,7 @@ struct Pack {
 
   double operator[](int l) const { return parts[l / kPart][l % kPart]; }
 
-  // A truth value for each lane.
+  // A boolean for each lane: all bits are set or none.
   struct Mask {
     Bits parts[kParts];
 
@@ -160,7 +162,7 @@ struct Pack {
     }
     return result;
   }
-  // a where the mask is set, else b.
+  // Returns a in the lanes where the mask is set, and b in the others.
   friend Pack Select(const Mask& mask, const Pack& a, const Pack& b) {
     Pack result;
     for (int l = 0; l < kParts; ++l) {
@@ -188,7 +190,7 @@ struct Pack {
   }
   friend Pack operator*(double a, const Pack& b) { return Pack(a) * b; }
 
-  // a b + c, rounded as by MultiplyAdd of doubles.
+  // Returns a b + c, rounded in the same way as by MultiplyAdd of doubles.
   friend Pack MultiplyAdd(const Pack& a, const Pack& b, const Pack& c) {
     Pack result;
     for (int l = 0; l < kParts; ++l) {
@@ -197,15 +199,16 @@ struct Pack {
     return result;
   }
 
-  // a b - c, where the product is not rounded.
+  // Returns a b - c, where the product is not rounded.
   friend Pack ProductLess(const Pack& a, const Pack& b, const Pack& c) {
     Pack result;
     for (int l = 0; l < kParts; ++l) {
 #if defined(__FMA__)
       result.parts[l] = FusedProductLess(a.parts[l], b.parts[l], c.parts[l]);
 #else
-      // Products of halves of the factors are exact: T. J. Dekker, A
-      // floating-point technique for extending the available precision (1971).
+      // The products of halves of the factors are exact: T. J. Dekker, A
+      // floating-point technique for extending the available precision, Numer.
+      // Math. 18, 1971.
       const Vector a_high = UpperHalf(a.parts[l]);
       const Vector b_high = UpperHalf(b.parts[l]);
       const Vector a_low = a.parts[l] - a_high;

@@ -1,5 +1,5 @@
-// A loop of fixed length whose index is a compile-time constant in each pass,
-// so that indexed arrays stay in registers.
+// Calls a function for each index of a loop of fixed length. The index is a
+// compile-time constant, so that indexed arrays stay in registers.
 
 #ifndef PHASIC_NATIVE_KERNEL_SIMD_UNROLLED_H_
 #define PHASIC_NATIVE_KERNEL_SIMD_UNROLLED_H_

@@ -1,5 +1,5 @@
-// The adjoint of one model: from cotangents of the values to those of the
-// operands.
+// The adjoint sweep over one model: computes the cotangents of the operands
+// from the cotangents of the values.
 
 #ifndef PHASIC_NATIVE_KERNEL_SWEEPS_ADJOINT_H_
 #define PHASIC_NATIVE_KERNEL_SWEEPS_ADJOINT_H_
@@ -32,7 +32,7 @@ inline void FillWithLost(double* bars, int64_t count) {
   }
 }
 
-// Fills the outputs with NaN; results that are not overwritten are unknown.
+// Fills the outputs with NaN, which marks results as not computed.
 inline void FillWithNaN(const SweepInput& in, const SweepOutput& out) {
   const int64_t p = in.num_phases;
   FillWithNaN(out.initial_probs, p);
@@ -45,12 +45,14 @@ inline void FillWithNaN(const SweepInput& in, const SweepOutput& out) {
       out.subgenerator == nullptr) {
     return;
   }
-  // If exits are given, the diagonal of a subgenerator is not read.
+  // If exits are given, the diagonal of a subgenerator is not read, and its
+  // cotangent is zero.
   for (int64_t i = 0; i < p; ++i) out.subgenerator[i * p + i] = 0.0;
 }
 
-// Runs the extended sweep for each output that is unknown, so that none depends
-// on which others are requested, and for the times that underflowed.
+// Runs the sweep over extended doubles for each output that has nonfinite
+// entries, so that no output depends on which others are requested, and for the
+// times that underflowed.
 inline void SweepLostAgain(Sweep sweep, const SweepInput& in,
                            const SweepOutput& out, Workspace* workspace) {
   const auto unknown = [](double* bars, int64_t count) {
@@ -80,29 +82,30 @@ inline void SweepLostAgain(Sweep sweep, const SweepInput& in,
   }
 }
 
-// Returns the first margin. For groups of times, or models whose derivatives
-// spread over many phases, a wider margin costs less than a second sweep.
+// Returns the first margin: truncation errors are below 2^-margin of a value's
+// own contribution. For groups of times, or models whose derivatives spread
+// over many phases, a wider margin costs less than a second sweep.
 inline int64_t FirstMargin(int64_t num_phases, bool has_groups) {
   if (has_groups) return 100;
   return num_phases > 64 ? 80 : 56;
 }
 
-// The number of sweeps, each with a wider margin, until all results are
-// accurate.
+// The largest number of sweeps, each with a wider margin, that are made until
+// all results are accurate.
 constexpr int kNumMargins = 3;
 
-// Returns the number of the first margin to use, if a sweep with margin 0 has
-// so many blocks. Wider margins need more steps. The ratio falls with the
-// number of blocks: 1.4 from 64 blocks on for the second margin and 1.3 from
-// 512 blocks on for the last. Sparse models need wider margins, since they have
-// phases that are hardly ever visited.
+// Returns the number of the margin to start with, given the number of blocks of
+// a sweep with margin 0. Wider margins need more steps. The ratio falls with
+// the number of blocks: it is 1.4 from 64 blocks on for the second margin, and
+// 1.3 from 512 blocks on for the last. Sparse models need wider margins, since
+// they have phases that are hardly ever visited.
 inline int FirstMarginNumber(int64_t num_blocks, bool is_sparse) {
   if (num_blocks >= 512) return kNumMargins - 1;
   return num_blocks >= 64 && is_sparse ? 1 : 0;
 }
 
-// Computes the cotangents of one model. `Writer` receives the results of the
-// sweep; see BarsWriter.
+// Computes the cotangents of one model. `Writer` converts the sums of the sweep
+// to results; see BarsWriter.
 template <class T, template <class> class Writer>
 class AdjointRun {
  public:
@@ -123,7 +126,8 @@ class AdjointRun {
   AdjointRun(const AdjointRun&) = delete;
   AdjointRun& operator=(const AdjointRun&) = delete;
 
-  // Computes the values and the results that need no sweep.
+  // Computes the values, and the cotangents of times and prob_zero, which need
+  // no sweep.
   StatusCode Evaluate() {
     StatusCode status = sequence_.Start();
     if (status == kOk) status = seeds_.Evaluate(out_.times);
@@ -131,8 +135,9 @@ class AdjointRun {
     return status;
   }
 
-  // Runs the sweep. A result that is not finite makes the status kUnderflow;
-  // all others are written all the same.
+  // Runs the sweep with increasing margins until all results are accurate. A
+  // result that is not finite makes the status kUnderflow; all other results
+  // are written nevertheless.
   StatusCode Sweep() {
     const StatusCode status = needs_.any() ? SweepRows() : kOk;
     return status == kOk && writer_.has_losses() ? kUnderflow : status;
@@ -181,7 +186,8 @@ class AdjointRun {
   }
 
   int StartingMargin() const {
-    // For many times the terms cost more than a sweep.
+    // For many times, computing the cotangents of the terms costs more than a
+    // sweep.
     if (seeds_.groups().size() > 0 || seeds_.num_points() >= kManyTimes) {
       return 0;
     }

@@ -1,10 +1,10 @@
-// The adjoint sweep: one pass down the power sequence, from cotangents of its
-// terms to those of the chain.
-//
+// The adjoint sweep: one pass from the last step of the power sequence to the
+// first, which computes the cotangents of the chain from those of the
+// sequence's terms.
 //   y_k = abar_k s + bbar_k 1 + P y_{k+1},   G = sum_k v_k^T y_{k+1},
 //   sbar = sum_k abar_k v_k,                 alphabar = y_0,
-// where abar, bbar are the cotangents of a_k = v_k . s and b_k = v_k . 1. q is
-// a constant: the value does not depend on it.
+// where abar and bbar are the cotangents of a_k = v_k . s and b_k = v_k . 1. q
+// is treated as a constant, as the value does not depend on it.
 
 #ifndef PHASIC_NATIVE_KERNEL_SWEEPS_ADJOINT_SWEEPER_H_
 #define PHASIC_NATIVE_KERNEL_SWEEPS_ADJOINT_SWEEPER_H_
@@ -25,7 +25,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Returns the part of the sums that needs no sweep.
+// Returns the members of AdjointSums that do not depend on the sweep:
+// cotangents of the atom and of the total mass, and the truncation bounds.
 template <class T>
 AdjointSums<T> SumsOf(const PointSeeds<T>& seeds,
                       const TermAdjoints<T>& terms) {
@@ -44,17 +45,17 @@ AdjointSums<T> SumsOf(const PointSeeds<T>& seeds,
   return sums;
 }
 
-// Bounds on losses by flushing to zero, in y and in G.
+// Bounds on the flushing errors of y (`adjoint`) and of G (`product`).
 struct SweepLosses {
   Scaled<double> adjoint;
   Scaled<double> product;
 
-  // Returns the loss of each number of y relative to 2^exponent, for a model of
-  // p phases.
+  // Returns a bound on the flushing error of each entry of y, which is relative
+  // to 2^exponent, for a model of p phases.
   static Scaled<double> Flushed(int64_t p, int64_t exponent) {
     return Normalized(Scaled<double>{Count(p), exponent - 1022});
   }
-  // Adds the loss in block b.
+  // Adds the flushing error of y in block b.
   void AddFlushed(int64_t p, int64_t exponent, int64_t b) {
     const Scaled<double> lost = Flushed(p, exponent);
     Add(&adjoint, lost);
@@ -62,8 +63,8 @@ struct SweepLosses {
         Scaled<double>{lost.mantissa * kBlock * static_cast<double>(b + 1),
                        lost.exponent});
   }
-  // Adds the loss of states relative to 2^exponent, times adjoints of this
-  // size.
+  // Adds the flushing errors of states, which are relative to 2^exponent, times
+  // adjoints of at most this size.
   void AddFlushedStates(int64_t p, double size, int64_t exponent) {
     Add(&product, Scaled<double>{size * Count(p), exponent - 1022});
   }
@@ -72,9 +73,10 @@ struct SweepLosses {
   }
 };
 
-// Chooses an exponent for y, whose largest size relative to 2^exponent is
-// given, and for the term cotangents, relative to 2^*target. Returns whether y
-// is to be scaled to *target. Exponents need not be equal, only close enough.
+// Chooses an exponent for y and for the term cotangents, given the largest
+// absolute entry of y and its exponent. *target is the exponent of the term
+// cotangents, and becomes the new one. Returns whether y is to be rescaled to
+// *target. Exponents need not be equal, only close enough.
 inline bool AlignTarget(const Scaled<double>& size, int64_t exponent,
                         int64_t* target) {
   if (!(size.mantissa > 0.0)) return false;
@@ -115,7 +117,8 @@ class AdjointSweeper {
                : kMemoryLimit;
   }
 
-  // Runs the sweep.
+  // Sweeps from the last block to the first. Returns kMemoryLimit if memory
+  // does not suffice.
   StatusCode Run() {
     Clear();
     for (int64_t b = terms_.last_block(); b >= 0; --b) {
@@ -133,7 +136,8 @@ class AdjointSweeper {
     return kOk;
   }
 
-  // Adds starts from elsewhere to those of the last run.
+  // Adds cotangents of alpha from scaling and squaring, relative to 2^exponent,
+  // to those of the last sweep.
   void AddStarts(const T* starts, int64_t exponent) {
     FloatEnvironment::ClearUnderflow();
     AddScaled(starts, exponent, model_.size, y_, &exponent_);
@@ -153,13 +157,14 @@ class AdjointSweeper {
     Add(&others_.product, lost_product);
   }
 
-  // Adds losses of each start, relative to 2^exponent.
+  // Sets the flushing errors of the cotangents of alpha, relative to
+  // 2^exponent, that were added from scaling and squaring.
   void AddStartLosses(const double* losses, int64_t exponent) {
     start_losses_ = losses;
     start_losses_exponent_ = exponent;
   }
 
-  // Returns the results of the last run.
+  // Returns the sums of the last sweep.
   AdjointSums<T> sums() const {
     AdjointSums<T> sums = SumsOf(seeds_, terms_);
     sums.starts = y_;
@@ -176,8 +181,9 @@ class AdjointSweeper {
     return sums;
   }
 
-  // Bounds losses row by row if T is double, which costs half as much as a
-  // sweep; returns false if memory does not suffice.
+  // Computes separate bounds on the flushing errors for each row if T is
+  // double, which costs half as much as a sweep. Returns false if memory does
+  // not suffice.
   bool BoundLosses(AdjointSums<T>* sums) {
     if (!bounds_.Run(needs_.rows)) return false;
     if (bounds_.rows() == nullptr) return true;
@@ -211,7 +217,8 @@ class AdjointSweeper {
     T a_bar[kBlock];
     T b_bar[kBlock];
     T factors[kBlock];  // one for each step
-    // Underflow of states was recorded when they were first computed.
+    // Underflow of states was recorded when they were first computed, and is
+    // not recorded again.
     const T* states = nullptr;  // not set unless rows are needed
     if (needs_.rows) {
       states = sequence_.States(b, states_);
@@ -220,11 +227,11 @@ class AdjointSweeper {
     FloatEnvironment::ClearUnderflow();
     const int64_t exponent = terms_.Get(b, a_bar, b_bar);
     AlignExponents(exponent, a_bar, b_bar);
-    // y_{k+1} is stored in row k.
+    // Row k of the adjoints holds y_{k+1}.
     T* last = adjoints_ + (kBlock - 1) * stride;
     for (int64_t i = 0; i < stride; ++i) last[i] = y_[i];
     std::reverse_copy(a_bar, a_bar + kBlock, factors);
-    // The row before the first one is y.
+    // The row in memory before the first one is y_.
     const bool has_survival = terms_.has_survival();
     const int at_once = has_survival ? 1 : kBlock;
     for (int k = 0; k < kBlock; k += at_once) {
@@ -241,8 +248,8 @@ class AdjointSweeper {
     const int64_t shift = block.exponent + exponent_;
     double scale = PowerOfTwo(shift);
     if (shift < -1000 || shift > 64) {
-      // Scales before multiplying, so that products of small numbers do not
-      // underflow.
+      // States are scaled before multiplying, so that products of small numbers
+      // do not underflow.
       for (int64_t i = 0; i < kBlock * stride; ++i) {
         states_[i] = ScaleBy(states[i], shift);
       }
@@ -259,7 +266,7 @@ class AdjointSweeper {
     return true;
   }
 
-  // Scales y and this block's term cotangents to one exponent.
+  // Scales y and the cotangents of this block's terms to a common exponent.
   void AlignExponents(int64_t exponent, T* a_bar, T* b_bar) {
     const Scaled<double> size = LargestScaledSize(y_, model_.stride, exponent_);
     int64_t target = exponent;
@@ -272,8 +279,8 @@ class AdjointSweeper {
     exponent_ = target;
   }
 
-  // Records losses by flushing to zero, in y and in G; returns false if memory
-  // does not suffice.
+  // Records the flushing errors of block b in y and in G. Returns false if
+  // memory does not suffice.
   bool NoteLosses(const Block<T>& block, int64_t b) {
     if (HasOwnExponent<T>::kValue) return true;
     const bool flushed = FloatEnvironment::Underflowed();

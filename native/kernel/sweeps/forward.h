@@ -29,16 +29,17 @@ double ResultOf(const Scaled<T>& result, bool log) {
   const Scaled<T> value =
       HasOwnExponent<T>::kValue ? Normalized(result) : result;
   const double logarithm = Top(Log(value.mantissa));
-  // Tangents of a logarithm do not depend on the exponent.
+  // The tangents of a logarithm do not depend on the exponent of its argument.
   return kPlain ? logarithm + static_cast<double>(value.exponent) * kLn2
                 : logarithm;
 }
 
-// Points are processed in chunks, so that memory does not grow with their
-// number.
+// Points are processed in chunks, so that memory does not grow with the number
+// of times.
 constexpr int64_t kPointsAtOnce = 1024;
 
-// Evaluates the points that need a series, kind by kind.
+// Evaluates the points that need a series, one function (density, survival or
+// cdf) after the other. `scratch` has room for `count` pointers.
 template <class T>
 void MixAllPoints(ChannelSets<T>* sets, Point<T>* points, int64_t count,
                   const bool* needs_series, Point<T>** scratch) {
@@ -54,7 +55,7 @@ void MixAllPoints(ChannelSets<T>* sets, Point<T>* points, int64_t count,
 }
 
 // Evaluates the points that are intervals; `places` are the indices of their
-// times.
+// lower ends among the times.
 template <class T>
 void EvaluateIntervals(const SweepInput& in, const int64_t* places,
                        int64_t count, ChannelSets<T>* sets,
@@ -73,7 +74,8 @@ void EvaluateIntervals(const SweepInput& in, const int64_t* places,
   }
 }
 
-// Limits a probability to one, against rounding.
+// Returns the result, limited to at most one (or zero for logarithms) if it is
+// a probability; rounding may exceed that.
 template <class T>
 double Limited(double result, const Model<T>& model, const Point<T>& point) {
   if (Depth<T>::kValue > 0 || point.base == Base::kDensity) return result;
@@ -82,14 +84,16 @@ double Limited(double result, const Model<T>& model, const Point<T>& point) {
   return total <= 1.0 + 1e-6 && result > limit ? limit : result;
 }
 
-// Whether an intermediate result of a derivative may have left the range of T.
+// Returns whether an intermediate result of this derivative may have left the
+// range of T.
 template <class T>
 bool NeedsMoreRange(double result) {
   return Depth<T>::kValue > 0 && !HasOwnExponent<T>::kValue &&
          !IsFinite(result);
 }
 
-// If an extended sweep fails, the first status stays.
+// If a sweep over extended doubles fails, the status from the first sweep is
+// kept.
 template <class T>
 void WriteResult(const SweepOutput& out, int64_t place, StatusCode code,
                  double value) {
@@ -98,7 +102,7 @@ void WriteResult(const SweepOutput& out, int64_t place, StatusCode code,
   out.values[place] = code == kOk ? value : kNaN;
 }
 
-// The times that remain to be evaluated one by one.
+// The indices of the times that remain to be evaluated one by one.
 struct TimeList {
   const int64_t* times;  // nullptr: all
   int64_t count;
@@ -115,7 +119,8 @@ StatusCode RunNodes(Nodes nodes, TimeList* rest) {
   return status;
 }
 
-// Evaluates as many times as possible in groups.
+// Evaluates as many times as possible in groups, and sets `rest` to the other
+// times. This overload, for other types than double, evaluates none.
 template <class T>
 StatusCode TakeGroups(const SweepInput&, const SweepOutput&, ChannelSets<T>*,
                       Workspace*, TimeList*) {
@@ -135,8 +140,8 @@ inline StatusCode TakeGroups(const SweepInput& in, const SweepOutput& out,
              : kOk;
 }
 
-// The status of times that EvaluateTimes is to process: extended sweeps process
-// those that underflowed in others.
+// The status of times that EvaluateTimes must evaluate. Sweeps over extended
+// doubles evaluate those that underflowed in other sweeps.
 template <class T>
 constexpr StatusCode kPending =
     HasOwnExponent<T>::kValue ? kUnderflow : kNotEvaluated;
@@ -146,8 +151,9 @@ struct Evaluated {
   bool is_doubtful;  // in a lane, losses of other lanes may matter
 };
 
-// Evaluates the pending times for the model, given the status of building it;
-// see Sequence::TakeFrom.
+// Evaluates the pending times for the model, given the status of building it.
+// `lane` may provide terms that were computed together with those of other
+// models; see Sequence::TakeFrom.
 template <class T>
 Evaluated EvaluateTimes(const SweepInput& in, const SweepOutput& out,
                         const Model<T>& model, StatusCode status,
@@ -212,15 +218,16 @@ Evaluated EvaluateTimes(const SweepInput& in, const SweepOutput& out,
   return {underflowed, sequence.has_losses()};
 }
 
-// Marks every time as pending.
+// Sets all values to NaN and the status of all times to pending.
 inline void StartTimes(const SweepInput& in, const SweepOutput& out) {
   for (int64_t i = 0; i < in.num_times; ++i) {
     out.values[i] = kNaN;
     if (out.status != nullptr) out.status[i] = kNotEvaluated;
   }
 }
-// Marks every time as pending, with status codes in the workspace if the caller
-// has none; returns false if memory does not suffice.
+// Sets all values to NaN and the status of all times to pending, with status
+// codes in the workspace if the caller has none. Returns false if memory does
+// not suffice.
 inline bool StartTimes(const SweepInput& in, SweepOutput* out,
                        Workspace* workspace) {
   if (out->status == nullptr) {
@@ -235,7 +242,8 @@ inline bool HasTimesLeft(const SweepInput& in, const SweepOutput& out) {
          out.status + in.num_times;
 }
 
-// Evaluates the pending times; returns whether any underflowed.
+// Builds the model and evaluates the pending times; returns whether any
+// underflowed.
 template <class T>
 bool EvaluateTimes(const SweepInput& in, const SweepOutput& out,
                    Workspace* workspace) {
@@ -244,7 +252,8 @@ bool EvaluateTimes(const SweepInput& in, const SweepOutput& out,
   return EvaluateTimes(in, out, model, status, Lane{}, workspace).underflowed;
 }
 
-// Evaluates the times of a model.
+// Evaluates the times of a model, and then those that underflowed with extended
+// doubles.
 template <class T>
 void SweepTimes(const SweepInput& in, const SweepOutput& out,
                 Workspace* workspace) {

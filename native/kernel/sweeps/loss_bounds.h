@@ -1,10 +1,10 @@
-// Bounds, row by row, on what flushing to zero removed from the sums of a
-// sweep.
+// Bounds on the flushing errors of the sums of an adjoint sweep, one for each
+// row.
 //
-// A loss of y in a block is propagated as y is, L_k = P L_{k+1}, and removes at
-// most sum_k v_k[i] max_j L_{k+1}[j] from row i of G. If times have cotangents
-// of very different sizes, much is lost at late steps, which hardly any state
-// reaches: a single bound for all rows would be too large.
+// A flushing error of y in a block is propagated as y is, L_k = P L_{k+1}, and
+// changes row i of G by at most sum_k v_k[i] max_j L_{k+1}[j]. If times have
+// cotangents of very different sizes, much is lost at late steps, which hardly
+// any state reaches: a single bound for all rows would be too large.
 
 #ifndef PHASIC_NATIVE_KERNEL_SWEEPS_LOSS_BOUNDS_H_
 #define PHASIC_NATIVE_KERNEL_SWEEPS_LOSS_BOUNDS_H_
@@ -24,7 +24,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// There are no losses for extended doubles and duals: rows() is nullptr.
+// Extended doubles have no flushing errors, and for duals none are computed:
+// rows() is nullptr.
 template <class T>
 class LossBounds {
  public:
@@ -49,8 +50,9 @@ class LossBounds<double> {
 
   void Clear() { num_losses_ = 0; }
 
-  // Records that a block lost so much of each number of y, normalized. Call it
-  // in descending order of blocks; returns false if memory does not suffice.
+  // Records that a block lost at most `loss`, a normalized number, of each
+  // entry of y. Must be called in descending order of blocks. Returns false if
+  // memory does not suffice.
   bool Note(int64_t block, const Scaled<double>& loss) {
     if (num_losses_ == losses_.size() && losses_.Append() == nullptr) {
       return false;
@@ -59,8 +61,8 @@ class LossBounds<double> {
     return true;
   }
 
-  // Propagates the recorded losses to the first block; returns false if memory
-  // does not suffice.
+  // Propagates the recorded errors down to the first block. Returns false if
+  // memory does not suffice.
   bool Run(bool wants_rows) {
     if (!Allocate()) return false;
     std::fill(bound_, bound_ + model_.stride, 0.0);
@@ -86,13 +88,15 @@ class LossBounds<double> {
     return true;
   }
 
-  // Adds recorded losses of the starts.
+  // Adds flushing errors of the cotangents of alpha that were computed
+  // elsewhere, relative to 2^exponent.
   void AddStarts(const double* losses, int64_t exponent) {
     AddScaled(losses, exponent, model_.size, bound_, &exponent_);
     FloatEnvironment::ClearUnderflow();
   }
 
-  // [p], bounds for the rows of G; and for the starts, relative to 2^exponent.
+  // rows() returns the bounds for the rows of G, [p]; starts() those for the
+  // cotangents of alpha, relative to 2^exponent.
   const double* rows() const { return rows_; }
   const double* starts() const { return bound_; }
   int64_t exponent() const { return exponent_; }
@@ -102,7 +106,7 @@ class LossBounds<double> {
     int64_t block;
     Scaled<double> loss;
   };
-  // A bound on the sum of a block's products that are flushed to zero.
+  // A bound on the sum of those products of a block that are flushed to zero.
   static constexpr double kFlushedSum = 0x1p-1000;
 
   bool Allocate() {
@@ -114,7 +118,8 @@ class LossBounds<double> {
     return bound_ && next_ && rows_ && states_;
   }
 
-  // Propagates the bound through the steps of a block.
+  // Propagates the bound back through the steps of block b, and adds its effect
+  // to the bounds of the rows.
   void Step(int64_t b, const double* states) {
     double largest[kBlock];
     for (int k = kBlock - 1; k >= 0; --k) {
@@ -130,7 +135,8 @@ class LossBounds<double> {
     exponent_ += e;
   }
 
-  // largest[k] bounds L_{k+1}.
+  // Adds the effect of a block's errors to the bounds of the rows. largest[k]
+  // is a bound on the entries of L_{k+1}.
   void AddRows(int64_t b, const double* largest, int64_t exponent,
                const double* states) {
     if (states == nullptr) return;
@@ -144,7 +150,8 @@ class LossBounds<double> {
         sum += largest[k] * state;
         is_visited = is_visited || state != 0.0;
       }
-      // A phase that cannot be visited any more has no loss.
+      // A phase that cannot be visited any more contributes nothing to G, so
+      // that its row has no error.
       if (is_visited) rows_[i] += ScaleBy(sum + kFlushedSum, shift);
     }
   }

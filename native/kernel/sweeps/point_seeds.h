@@ -1,5 +1,6 @@
-// The points of an adjoint sweep: values at all times, the cotangents of the
-// functions there, and the resulting cotangents of the times and of the atom.
+// The points of an adjoint sweep. Computes the values at all times, the
+// cotangents of the functions F there, and from these the cotangents of the
+// times and of the atom.
 
 #ifndef PHASIC_NATIVE_KERNEL_SWEEPS_POINT_SEEDS_H_
 #define PHASIC_NATIVE_KERNEL_SWEEPS_POINT_SEEDS_H_
@@ -33,7 +34,8 @@ class PointSeeds {
         groups_(in, sets, workspace),
         interval_weights_(workspace) {}
 
-  // Omits the cotangents of times if `time_bars` is nullptr.
+  // Computes the values and cotangents. Does not compute the cotangents of
+  // times if `time_bars` is nullptr.
   StatusCode Evaluate(double* time_bars) {
     by_time_ = static_cast<int64_t*>(workspace_->Allocate(
         static_cast<size_t>(in_.num_times), sizeof(int64_t)));
@@ -51,8 +53,8 @@ class PointSeeds {
     SortTimes();
     EvaluatePoints(time_bars != nullptr);
     StatusCode worst = kOk;
-    // An extended sweep may recompute what underflowed, even if other times
-    // cannot be evaluated.
+    // A sweep over extended doubles may recompute what underflowed, even if
+    // other times cannot be evaluated. So kUnderflow has precedence.
     const auto note = [&worst](StatusCode status) {
       if (worst == kOk || status == kUnderflow) worst = status;
     };
@@ -72,11 +74,13 @@ class PointSeeds {
   // Returns the times that are evaluated in groups.
   const NodeSeeds<T>& groups() const { return groups_; }
 
-  // The points of one kind that need series, times ascending.
+  // Return the points whose function is `base` and that need a series, with
+  // times ascending, and their number.
   Point<T>* const* of(Base base) const { return ListOf(base).points; }
   int64_t count(Base base) const { return ListOf(base).size; }
 
-  // The points and intervals computed by scaling and squaring, times ascending.
+  // Return the points and intervals that are computed by scaling and squaring,
+  // with times ascending, and their number.
   Point<T>* const* on_ladder() const { return on_ladder_.points; }
   int64_t num_on_ladder() const { return on_ladder_.size; }
 
@@ -84,13 +88,13 @@ class PointSeeds {
   int64_t num_intervals() const { return num_intervals_; }
   const Interval<T>& interval(int64_t i) const { return intervals_[i]; }
 
-  // Whether this kind needs series.
+  // Returns whether any time or interval needs the series of this function.
   bool HasTerms(Base base) const {
     return groups_.Has(base) || count(base) > 0 ||
            (base == Base::kDensity && num_intervals_ > 0);
   }
 
-  // Whether any time is of this kind.
+  // Returns whether the function of any time is `base`.
   bool has(Base base) const {
     bool found = HasTerms(base);
     for (int64_t n = 0; n < on_ladder_.size; ++n) {
@@ -100,12 +104,13 @@ class PointSeeds {
   }
 
   bool mixed_signs() const { return mixed_signs_; }
-  // The cotangents of prob_zero, and of prob_zero + sum(alpha).
+  // Return the cotangents of prob_zero, and of prob_zero + sum(alpha).
   const T& atom_bar() const { return atom_bar_; }
   const T& total_bar() const { return total_bar_; }
-  // prob_zero times its cotangent, which alone may be out of range.
+  // Returns prob_zero times its cotangent, which alone may be out of range.
   const T& zeros() const { return zeros_; }
-  // The cotangent of survival values at negative times, which are one.
+  // Returns the cotangent of survival values at negative times, which are
+  // always one.
   const T& certain_bar() const { return certain_bar_; }
 
  private:
@@ -139,7 +144,8 @@ class PointSeeds {
     return list->points != nullptr;
   }
 
-  // Sums over times must not depend on their order. NaN comes last.
+  // Sorts the times, since sums over times must not depend on their order. NaN
+  // comes last.
   void SortTimes() {
     const auto key = [](double x) { return x != x ? HUGE_VAL : x; };
     const auto is_less = [&](int64_t i, int64_t j) {
@@ -199,21 +205,21 @@ class PointSeeds {
     }
   }
 
-  // Whether the point is an interval with valid kinds.
+  // Returns whether the point is an interval with valid kinds.
   static bool IsMixedInterval(const Point<T>& point) {
     return point.is_interval && point.status == kOk;
   }
 
   // Returns the cotangent of a time. It is NaN if the derivative in time is
-  // inaccurate; other results are not affected.
+  // inaccurate; other results are not affected by that.
   T TimeBar(const T& seed, const Point<T>& point) const {
     const bool may_be_lost =
         point.on_ladder && !sets_.sequence().model().discrete;
     return may_be_lost ? SafeProduct(seed, point.slope) : seed * point.slope;
   }
 
-  // Computes the cotangent of F at a point, and from it those of the time and
-  // the atom.
+  // Computes the cotangent of F at point k, and adds the resulting cotangents
+  // of the time and the atom.
   StatusCode SeedPoint(int64_t k, double* time_bar) {
     const double cotangent = in_.cotangent[by_time_[k]];
     Point<T>& point = points_[k];
@@ -258,7 +264,8 @@ class PointSeeds {
     if (!IsZero(atom)) zeros_ += PlainProduct(atom, seed);
   }
 
-  // Computes the cotangent of an interval's mass, and those of its ends.
+  // Computes the cotangent of an interval's mass, and the resulting cotangents
+  // of its two ends.
   StatusCode SeedInterval(Interval<T>* interval, double* time_bars) {
     const Scaled<T>& mass = interval->mass;
     Scaled<T>& seed = interval->seed;

@@ -1,4 +1,5 @@
-// The cotangents of the series' terms a_k, b_k, over all kinds of functions.
+// The cotangents of the terms a_k and b_k of the power sequence, as sums over
+// all functions (density, survival and cdf).
 
 #ifndef PHASIC_NATIVE_KERNEL_SWEEPS_TERM_ADJOINTS_H_
 #define PHASIC_NATIVE_KERNEL_SWEEPS_TERM_ADJOINTS_H_
@@ -30,7 +31,7 @@ class TermAdjoints {
               {sequence, Base::kSurvival, workspace},
               {sequence, Base::kCdf, workspace}} {}
 
-  // Computes the cotangents of all terms; the truncation error is below
+  // Computes the cotangents of all terms. The truncation error is below
   // 2^-margin of each value's own contribution.
   StatusCode Mix(int64_t margin) {
     num_blocks_ = 0;
@@ -51,15 +52,15 @@ class TermAdjoints {
   int64_t last_block() const { return num_blocks_ - 1; }
   bool has_survival() const { return seeds_.HasTerms(Base::kSurvival); }
 
-  // Returns a bound on the truncation error, see TermSums.
+  // Returns a bound on the truncation errors of all functions, see TermSums.
   Scaled<double> tail() const {
     Scaled<double> sum;
     for (const TermSums<T>& sums : sums_) Add(&sum, sums.tail());
     return sum;
   }
 
-  // Whether small terms of the block's cotangents may have been flushed to
-  // zero.
+  // Returns whether small terms of the cotangents in block b may have been
+  // flushed to zero.
   bool HasLosses(int64_t b) const {
     for (const TermSums<T>& sums : sums_) {
       if (sums.blocks().HasLosses(b)) return true;
@@ -67,8 +68,9 @@ class TermAdjoints {
     return false;
   }
 
-  // Computes the cotangents of a_k and b_k of one block, relative to 2^result.
-  // Blocks must be requested in descending order.
+  // Computes the cotangents of a_k and b_k of block b. They are relative to
+  // 2^e, where e is the returned exponent. Blocks must be requested in
+  // descending order.
   int64_t Get(int64_t b, T* a_bar, T* b_bar) {
     int64_t exponent = kNone;
     for (TermSums<T>& sums : sums_) {

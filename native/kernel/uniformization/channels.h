@@ -1,10 +1,10 @@
-// The coefficients of a series over Poisson weights, for one kind of function:
+// The coefficients of a Poisson mixture sum_k w_k(x) c_k for one function:
 //   density:   a_k
 //   survival:  b_k
 //   cdf:       A_k = prob_zero + sum_{j<k} a_j / q
-// The channels are these coefficients and those of derivatives in time: a_k,
-// a_{k+1}, ... for the density; b_k or A_k and then a_k / q, a_{k+1} / q, ...
-// for the other two.
+// The channels of a function are these coefficients and those of its
+// derivatives in time: a_k, a_{k+1}, ... for the density; b_k or A_k and then
+// a_k / q, a_{k+1} / q, ... for the other two.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_CHANNELS_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_CHANNELS_H_
@@ -25,7 +25,8 @@ namespace PHASIC_ISA {
 enum class Base { kDensity, kSurvival, kCdf };
 constexpr int kNumBases = 3;
 
-// Whether a function of this kind is one series over one base.
+// Returns whether a function of this kind is a single Poisson mixture;
+// intervals are not.
 inline bool HasSeries(Kind kind) {
   return kind >= Kind::kLogDensity && kind <= Kind::kCdf;
 }
@@ -45,7 +46,8 @@ inline Base BaseOf(Kind kind) {
 
 inline bool IsLog(Kind kind) { return static_cast<int32_t>(kind) % 2 == 0; }
 
-// Whether any of the times needs this kind of function.
+// Returns whether any of the times needs this function (density, survival or
+// cdf).
 inline bool HasBase(const SweepInput& in, Base base) {
   if (in.kinds == nullptr) return BaseOf(in.kind) == base;
   for (int64_t i = 0; i < in.num_times; ++i) {
@@ -57,13 +59,14 @@ inline bool HasBase(const SweepInput& in, Base base) {
 
 constexpr int kMaxChannels = kMaxOrder + 2;
 
-// Bounds on the coefficients from a block on, relative to 2^exponent.
+// Bounds on the coefficients from a block on, relative to 2^exponent: one for
+// the first channel and one for the others.
 struct TailCaps {
   double caps[2];
   int64_t exponent;
 };
 
-// The coefficients of one block, all relative to 2^exponent.
+// The coefficients of one block for all channels, relative to 2^exponent.
 template <class T>
 struct ChannelBlock {
   T channels[kMaxChannels][kBlock];  // coefficients times the Poisson table
@@ -97,7 +100,8 @@ class Channels {
   Sequence<T>& sequence() const { return sequence_; }
   const Model<T>& model() const { return sequence_.model(); }
 
-  // Returns the block, or nullptr and a status.
+  // Returns a block, after computing it and those before it; or returns nullptr
+  // and sets the status.
   const ChannelBlock<T>* Get(int64_t block, StatusCode* status) {
     while (blocks_.size() <= block) {
       *status = AppendBlock();
@@ -108,7 +112,8 @@ class Channels {
 
   const ChannelBlock<T>* Find(int64_t block) const { return &blocks_[block]; }
 
-  // Bounds the coefficients from a block on; does not compute the next block.
+  // Computes bounds on the coefficients from a block on, without computing that
+  // block. Returns false and sets the status on failure.
   bool Tail(int64_t block, TailCaps* tail, StatusCode* status) {
     if (block > 0 && Get(block - 1, status) == nullptr) return false;
     if (block < blocks_.size()) {
@@ -125,10 +130,11 @@ class Channels {
     return first_underflow_ < block || sequence_.UnderflowedBefore(block);
   }
 
-  // Whether flushing to zero lost more than 2^-45 of a result of this size,
-  // computed from terms of `first_block` on. A loss in one block reaches later
-  // ones with at most the same weight. First computes all blocks up to the last
-  // one, if possible: which blocks exist must not depend on other times.
+  // Returns whether flushing to zero lost more than 2^-45 of a result of this
+  // size, which was computed from the terms of `first_block` on. A loss in one
+  // block reaches later blocks with at most the same weight. First computes all
+  // blocks up to the last one, if possible, as it must not depend on other
+  // times which blocks exist.
   bool LostToUnderflow(int64_t last_block, const Scaled<double>& result,
                        int64_t first_block = 0) {
     if (HasOwnExponent<T>::kValue) return false;
@@ -151,8 +157,8 @@ class Channels {
   }
 
  private:
-  // Whether all losses, of at most `of_block` in a block, have decayed to a
-  // negligible size at the first term of the result.
+  // Returns whether all losses, each of at most `of_block` in its block, have
+  // decayed to a negligible size at the first term of the result.
   bool Decayed(double of_block, int64_t first_block, int64_t last_block,
                const Scaled<double>& result) {
     if constexpr (std::is_same<T, double>::value) {
@@ -178,9 +184,9 @@ class Channels {
     return false;
   }
 
-  // Bounds the factor from a flushed number to the result: for states the
-  // exits, at most q; for their products with the exits one; in a cdf both over
-  // q.
+  // Returns a bound on the factor from a flushed number to the result. For
+  // states it is the exits, at most q; for their products with the exits it is
+  // one. In a cdf both are divided by q.
   double LargestFactor() const {
     const double q = model().q;
     if (base_ == Base::kDensity) return q > 1.0 ? q : 1.0;
@@ -192,7 +198,7 @@ class Channels {
 
   StatusCode AppendBlock() {
     const int64_t b = blocks_.size();
-    // Terms with shifted index reach into the next block.
+    // Channels with shifted index use terms of the next block.
     StatusCode status = kOk;
     Front<T> next = {};
     const bool is_made =
@@ -282,7 +288,8 @@ class Channels {
     }
   }
 
-  // a_k <= max(s) b_k and b_k does not increase; A_k is at most the total mass.
+  // The bounds are a_k <= max(s) b_k, where b_k does not increase, and A_k <=
+  // total mass.
   TailCaps BoundTail(double mass, int64_t exponent) const {
     constexpr double kLeast = 0x1p-1022;  // keeps bounds positive
     Scaled<double> total;
@@ -309,7 +316,7 @@ class Channels {
   int64_t first_underflow_ = INT64_MAX;
 };
 
-// The coefficients of all kinds of functions of one model, computed on demand.
+// The coefficients of all three functions of one model, computed on demand.
 template <class T>
 class ChannelSets {
  public:

@@ -1,5 +1,5 @@
-// States that the forward pass keeps within a memory budget. The backward pass
-// recomputes the states between them.
+// Keeps some of the states of the forward pass, within a memory budget, from
+// which the backward pass recomputes the states between them.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_CHECKPOINTS_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_CHECKPOINTS_H_
@@ -16,8 +16,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// The memory for states of one sequence; the backward pass needs half as much
-// again.
+// The memory for the states of one sequence in bytes; the backward pass needs
+// half as much again.
 constexpr int64_t kCheckpointBytes = int64_t{1} << 26;
 constexpr int64_t kLeastCheckpoints = 8;
 
@@ -27,9 +27,9 @@ class Checkpoints {
   Checkpoints(int64_t bytes, Workspace* workspace)
       : bytes_(bytes), workspace_(workspace), kept_(workspace) {}
 
-  // Keeps every spacing-th of the given states, which are those at the starts
-  // of consecutive blocks; the spacing is doubled if there are too many.
-  // Returns false if memory does not suffice.
+  // Keeps the state at the start of a block if its number is a multiple of the
+  // spacing. The spacing is doubled if there are too many states. Must be
+  // called for consecutive blocks. Returns false if memory does not suffice.
   bool Show(int64_t block, const PowerWalk<T>& walk) {
     if (size_ == 0) {
       first_ = block;
@@ -44,16 +44,17 @@ class Checkpoints {
     return Keep(block, walk);
   }
 
-  // Restores the stepper to the start of a block that was shown. Blocks must be
-  // requested in descending order: later ones are dropped. advance(b) steps
-  // from the start of block b to the start of the next one.
+  // Sets `walk` to the start of a block for which Show was called. Blocks must
+  // be requested in descending order, as later states are dropped. advance(b)
+  // must step from the start of block b to the start of the next one. Returns
+  // false if memory does not suffice.
   template <class Advance>
   bool Restore(int64_t block, PowerWalk<T>* walk, const Advance& advance) {
     while (kept_[size_ - 1].block > block) --size_;
     const Kept& last = kept_[size_ - 1];
     Copy(last.state, walk->stride(), walk->state());
     Copy(last.low, walk->stride(), walk->low());
-    // Keeps intermediate states, which are requested next.
+    // Keeps intermediate states on the way, as they are requested next.
     const int64_t begin = last.block;
     const int64_t room = most_ + most_ / 2 - size_ + 1;
     const int64_t spacing = (block - begin + room - 1) / room;
@@ -79,7 +80,7 @@ class Checkpoints {
   }
 
   bool Keep(int64_t block, const PowerWalk<T>& walk) {
-    // Reuses the memory of items beyond size_.
+    // If an item beyond size_ was allocated before, its memory is reused.
     if (size_ == kept_.size()) {
       Kept* more = kept_.Append();
       if (more == nullptr) return false;

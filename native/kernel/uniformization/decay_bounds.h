@@ -1,6 +1,6 @@
 // Bounds max_i (P^k 1)_i on the mass that is left after a number of blocks,
-// wherever it was at first. They show whether early flushes to zero still
-// matter.
+// from any initial phase. They show whether flushing errors at early steps
+// still matter.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_DECAY_BOUNDS_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_DECAY_BOUNDS_H_
@@ -23,7 +23,7 @@ class DecayBounds {
   DecayBounds(const Model<double>& model, Workspace* workspace)
       : model_(model), walk_(workspace), bounds_(workspace) {}
 
-  // Computes the bounds up to this number of blocks; returns false if memory
+  // Computes the bounds for up to `num_blocks` blocks; returns false if memory
   // does not suffice.
   bool Reach(int64_t num_blocks) {
     if (!walk_.is_allocated()) {

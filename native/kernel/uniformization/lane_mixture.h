@@ -1,6 +1,6 @@
-// Series over Poisson weights for eight times at once, in the ordinary case: no
-// number comes near the ends of the range of doubles. Other lanes are flagged,
-// and mixture.h evaluates them. A lane's result depends only on its own time.
+// Poisson mixtures for eight times at once, in SIMD lanes, if no number is near
+// overflow or underflow. Other lanes are flagged, and mixture.h evaluates them.
+// A lane's result depends only on its own time.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_LANE_MIXTURE_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_LANE_MIXTURE_H_
@@ -19,9 +19,9 @@ constexpr int kLanes = 8;
 
 class LaneMixer {
  public:
-  // The first `count` lanes have times; `starts` are the blocks from
-  // StartWeight(x). Without `slope` the coefficients that only the derivative
-  // in time needs are left out, unless a window depends on them.
+  // The first `count` lanes have times; `weights` and `starts` are the results
+  // of StartWeight(x). Without `slope` the channels that only the derivative in
+  // time needs are not mixed, unless a truncation window depends on them.
   LaneMixer(Channels<double>* channels, const double* x,
             const Scaled<double>* weights, const int64_t* starts, int64_t count,
             bool slope)
@@ -71,7 +71,8 @@ class LaneMixer {
     WalkDown();
   }
 
-  // Whether lane l has a result; its sums are relative to 2^exponent.
+  // Returns whether lane l has a valid result; its sums are relative to
+  // 2^exponents_[l].
   bool IsOrdinary(int l) const {
     return ordinary_[l] && sums_[0][l] > 0x1p-500 && sums_[0][l] < 0x1p500 &&
            !channels_.LostToUnderflow(
@@ -113,7 +114,7 @@ class LaneMixer {
         if (SlopeMatters()) {
           stop = stop & (tail.caps[1] * tails <= sums_[1] * limit);
         }
-        // The last block that is included.
+        // The last block that is included in the sums of the stopping lanes.
         last_blocks_ =
             Select(stop, Lanes(static_cast<double>(b - 1)), last_blocks_);
         open = open & ~stop;
@@ -167,7 +168,8 @@ class LaneMixer {
     *open = *open & ~lanes;
   }
 
-  // Adds weights times the block's polynomials in x / c.
+  // Adds the weights times the block's polynomials in x / c to the sums of the
+  // included lanes.
   void AddBlock(const ChannelBlock<double>& block, const Lanes& weights,
                 const Mask& included) {
     const Lanes factors = Select(included, weights, Lanes(0.0)) *
@@ -197,7 +199,8 @@ class LaneMixer {
     }
   }
 
-  // Returns 2^(exponent - exponent of the lane), for these lanes.
+  // Returns 2^(exponent - exponent of the lane) for each of these lanes; flags
+  // lanes where that is far from one.
   Lanes Relative(int64_t exponent, const Mask& lanes) {
     if (same_exponents_ && exponent == exponents_[0]) return Lanes(1.0);
     double factors[kLanes];

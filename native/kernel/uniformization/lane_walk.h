@@ -1,6 +1,6 @@
-// The terms of the power sequences of eight models of one structure, stepped
-// together on demand. The numbers of each model have the bits that it has
-// alone; only underflow is recorded for all of them together.
+// Computes the terms of the power sequences of eight models with the same edges
+// together, on demand. Each model's numbers have the same bits as in its own
+// sequence; only underflow is recorded for all models together.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_LANE_WALK_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_LANE_WALK_H_
@@ -24,7 +24,8 @@ namespace PHASIC_ISA {
 
 class LaneWalk {
  public:
-  // Missing models are nullptr. With `keeps_all` states can be recomputed.
+  // Entries of `models` are nullptr for missing models. With `keeps_all` the
+  // states of all blocks can be recomputed.
   LaneWalk(const Model<double>* const* models, bool wants_b, bool keeps_all,
            Workspace* workspace)
       : wants_b_(wants_b),
@@ -35,8 +36,8 @@ class LaneWalk {
     for (int l = 0; l < kModels; ++l) models_[l] = models[l];
   }
 
-  // Declares that blocks before `end` will be computed. Returns false if memory
-  // does not suffice.
+  // Allocates memory for the blocks before `end`. Returns false if memory does
+  // not suffice.
   bool Start(int64_t end) {
     end_ = end;
     const Operator<double>* forward[kModels] = {};
@@ -59,8 +60,8 @@ class LaneWalk {
            LaneOperatorBuilder(forward, workspace_).Build(&forward_);
   }
 
-  // Computes a block and those before it; returns false if each model has to be
-  // stepped alone from there on.
+  // Computes the blocks up to this one. Returns false if each model has to be
+  // stepped by itself from there on.
   bool Makes(int64_t block) {
     while (blocks_.size() <= block) {
       if (blocks_.size() >= end_ || !AppendBlock()) {
@@ -71,8 +72,8 @@ class LaneWalk {
     return true;
   }
 
-  // Copies the terms of a model's block; returns whether numbers of any model
-  // were flushed to zero there.
+  // Copies a block's terms of the model in `lane`. Returns whether numbers of
+  // any model were flushed to zero in the block.
   bool Take(int64_t block, int lane, bool wants_b, Terms<double>* terms) const {
     const LaneBlock& from = blocks_[block];
     for (int j = 0; j < kBlock; ++j) {
@@ -84,16 +85,17 @@ class LaneWalk {
     return from.underflowed;
   }
 
-  // Copies the first terms of a model's block; returns false if numbers of any
-  // model were flushed to zero there.
+  // Copies the first terms of a block of the model in `lane`. Returns false if
+  // numbers of any model were flushed to zero in the block.
   bool Peek(int64_t block, int lane, Front<double>* front) const {
     const LaneBlock& from = blocks_[block];
     *front = {from.a[0][lane], from.exponents[lane], from.mass[lane]};
     return !from.underflowed;
   }
 
-  // Sets a model's stepper to the start of a block: the first one that was not
-  // computed, or one where tail_closure.h needs the state.
+  // Sets the state of a single model's PowerWalk to the start of a block: the
+  // first block that was not computed, or one where tail_closure.h needs the
+  // state.
   void Restore(int64_t block, int lane, PowerWalk<double>* walk) const {
     Kept kept = {block, state_, low_, exponents_};
     for (int64_t n = 0; block < blocks_.size() && n < kept_.size(); ++n) {
@@ -106,7 +108,7 @@ class LaneWalk {
     walk->set_exponent(kept.exponents[lane]);
   }
 
-  // Recomputes the states of a block, in rows of `stride`.
+  // Recomputes the states of a block for all models, in rows of `stride`.
   void MakeStates(int64_t block, int64_t stride, PerModel* rows) {
     const Kept& kept = kept_[block];
     std::copy(kept.state, kept.state + size_, rows);
@@ -175,7 +177,7 @@ class LaneWalk {
     return true;
   }
 
-  // Rescales as PowerWalk does.
+  // Rescales each model's state as PowerWalk::Rescale does.
   void Rescale() {
     const PerModel sizes = LargestSizes(state_, size_);
     for (int l = 0; l < kModels; ++l) {
@@ -205,11 +207,12 @@ class LaneWalk {
   int64_t exponents_[kModels] = {};
 };
 
-// The first blocks of the series for each time: models with the same q and the
-// same times share them.
+// The start blocks and weights of the series at each time, which models with
+// the same q and the same times share.
 class SharedStarts {
  public:
-  // Returns false if memory does not suffice.
+  // Allocates memory for `num_times` times. Returns false if memory does not
+  // suffice.
   bool Allocate(int64_t num_times, Workspace* workspace) {
     starts_ = static_cast<Start*>(
         workspace->Allocate(static_cast<size_t>(num_times), sizeof(Start)));
@@ -219,7 +222,8 @@ class SharedStarts {
     return starts_ != nullptr;
   }
 
-  // Returns the result of StartWeight for the time with this index.
+  // Returns StartWeight(x, block) for the time with this index; computes it
+  // only if x is not that of the previous model.
   const Scaled<double>& Weight(int64_t index, double x, int64_t* block) {
     Start& start = starts_[index];
     if (start.x != x) {
@@ -239,7 +243,7 @@ class SharedStarts {
   Start* starts_ = nullptr;
 };
 
-// The lane of one model in a LaneWalk, if it has one.
+// A model's lane in a LaneWalk; `walk` is nullptr if it has none.
 struct Lane {
   LaneWalk* walk = nullptr;
   int number = 0;

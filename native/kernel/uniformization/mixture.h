@@ -1,7 +1,7 @@
-// Series over Poisson weights: sum_k w_k(x) c_k for one x and the coefficients
-// c_k of all channels. The truncation errors at both ends are bounded
-// rigorously relative to the sum. Also the Taylor coefficients that give values
-// and time derivatives from these sums.
+// Poisson mixtures sum_k w_k(x) c_k for one x and the coefficients c_k of all
+// channels. The truncation errors at both ends are bounded rigorously relative
+// to the sum. Also the Taylor coefficients that give values and time
+// derivatives from these sums.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_MIXTURE_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_MIXTURE_H_
@@ -75,7 +75,8 @@ class Mixer {
     for (int r = 0; r < channels_.size(); ++r) {
       result.channels[r] = sums_[r];
     }
-    // A sum of zero that is positive by the model's structure has underflowed.
+    // A computed sum of zero has underflowed if by the model's structure it
+    // must be positive.
     const bool vanished = PrimalIsZero(sums_[0]) && IsPositive();
     if (result.status == kOk && (vanished || LostToUnderflow())) {
       result.status = kUnderflow;
@@ -83,18 +84,18 @@ class Mixer {
     return result;
   }
 
-  // The first and last block of the sum.
+  // Return the first and the last block of the sum.
   int64_t first_block() const { return first_block_; }
   int64_t last_block() const { return last_block_; }
 
  private:
-  // Derivatives need terms that the value does not: weights are dropped only if
-  // their terms underflow.
+  // Derivatives need terms that the value does not: for them, weights are
+  // dropped only if their terms underflow.
   static constexpr bool kPlain = Depth<T>::kValue == 0;
   static constexpr int64_t kHeadFraction = kPlain ? -60 : -1200;
 
-  // Whether a value that is computed as zero is positive by the model's
-  // structure.
+  // Returns whether a value that is computed as zero must be positive by the
+  // model's structure.
   bool IsPositive() const {
     const Model<T>& model = channels_.model();
     if (x_ > 0.0) {
@@ -133,7 +134,8 @@ class Mixer {
       if (up_weight.mantissa == 0.0) return kOk;
       const bool may_stop = MayStop(up_weight);
       TailCaps caps = {};
-      // The bounds for derivatives need the block itself.
+      // Derivative bounds need the block's numbers, so that the block cannot be
+      // skipped.
       const bool is_known = kPlain && may_stop
                                 ? channels_.Tail(b, &caps, &status)
                                 : channels_.Get(b, &status) != nullptr;
@@ -151,8 +153,8 @@ class Mixer {
     }
   }
 
-  // Whether all terms before block b may have been flushed to zero: then no
-  // later term would be small relative to the sum.
+  // Returns whether all terms before block b may have been flushed to zero.
+  // Then no later term would be negligible relative to the sum.
   bool HasVanished(int64_t b) const {
     if (!IsZero(sums_[0])) return false;
     return channels_.UnderflowedBefore(b) ||
@@ -162,8 +164,8 @@ class Mixer {
 
   Scaled<double> Size() const { return SizeOf(sums_[0], exponent_); }
 
-  // Whether the derivative of a survival function or cdf matters. It is a
-  // density, whose series has a window of its own.
+  // Returns whether the derivative of a survival function or cdf is needed. It
+  // is a density, whose series has its own truncation window.
   bool SlopeMatters() const {
     return kPlain && channels_.size() > 1 && channels_.model().absorbs &&
            channels_.base() != Base::kDensity;
@@ -211,14 +213,15 @@ class Mixer {
     }
   }
 
-  // Skips the exact test while the weights are near their largest, where it
-  // hardly ever succeeds.
+  // Returns whether the exact test may succeed: hardly ever while the weights
+  // are near their maximum.
   bool MayStop(const Scaled<double>& weight) const {
     return weight.exponent + ExponentOf(weight.mantissa) <
            start_weight_.exponent - 15;
   }
 
-  // Whether all terms before the block are negligible.
+  // Returns whether all terms before the block are negligible; `head` is a
+  // bound on the sum of their weights.
   bool CanStopHead(const ChannelBlock<T>& block,
                    const Scaled<double>& head) const {
     const Scaled<double> rest = {head.mantissa * block.largest.mantissa,
@@ -228,13 +231,14 @@ class Mixer {
            IsAtMost(rest, -1200, Size());
   }
 
-  // Whether all terms from the block on are negligible.
+  // Returns whether all terms from block b on are negligible; `tail` is a bound
+  // on the sum of their weights.
   bool CanStop(const TailCaps& caps, int64_t b, const Scaled<double>& tail) {
     const Model<T>& model = channels_.model();
-    // NaN and infinity stay whatever is added.
+    // A sum that is NaN or infinite does not change any more.
     if (!IsFinite(sums_[0])) return true;
     if (kPlain) {
-      // Normalized factors, so that their product does not underflow.
+      // The factors are normalized, so that their product does not underflow.
       const auto bound = [&](double cap) {
         const Scaled<double> size = Normalized(Scaled<double>{cap, 0});
         return Scaled<double>{tail.mantissa * size.mantissa,
@@ -252,7 +256,7 @@ class Mixer {
     if (HasOwnExponent<T>::kValue) return false;
     const Scaled<double> size = {Primal(sums_[0]), exponent_};
     if (size.mantissa == 0.0) return false;
-    // Terms with shifted index, for tangents, reach far into the next block.
+    // For tangents, terms with shifted index are far in the next block.
     const int64_t last = kPlain ? last_block_ : last_block_ + 1;
     if (channels_.LostToUnderflow(last, size, first_block_)) return true;
     return channels_.sequence().CallersUnderflow() &&
@@ -273,10 +277,12 @@ class Mixer {
   int64_t last_block_ = 0;
 };
 
-// The coefficients of F(x + delta) = sum_r value[r] c_r and of its derivative
-// in x, for a nilpotent delta and the sums c_r of the channels at x:
+// The coefficients of F(x + delta) = sum_r value[r] c_r, and of its derivative
+// in x, sum_r slope[r] c_r, for a nilpotent delta and the sums c_r of the
+// channels at x:
 //   density:  sum_j delta^j / j! D^j c_0 with D c_r = c_{r+1} - c_r;
-//   survival: c_0 - sum_{j>0} delta^j / j! D^{j-1} c_1, cdf the same with +.
+//   survival: c_0 - sum_{j>0} delta^j / j! D^{j-1} c_1;
+//   cdf:      c_0 + sum_{j>0} delta^j / j! D^{j-1} c_1.
 template <class T>
 struct TaylorCoefficients {
   T value[kMaxChannels];
@@ -295,7 +301,8 @@ struct TaylorCoefficients {
     if (offset == 1) value[0] = T(1.0);
     T power = T(1.0);  // delta^j / j!
     for (int j = 0; j <= kDepth; ++j) {
-      // The value has D^(j - offset) c_offset, its derivative one more D.
+      // The term of order j is D^(j - offset) c_offset in the value, with one
+      // more D in the derivative.
       for (int m = 0; m <= j - offset; ++m) {
         AddTerm(&value[offset + m], power, sign * kBinomials[j - offset][m],
                 j - offset - m);

@@ -1,4 +1,4 @@
-// The evaluation of F at one time.
+// The value of F at one time, and the data of its evaluation.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POINT_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POINT_H_
@@ -24,13 +24,14 @@ enum class TimeCase {
   kInfinite,  // t = inf
 };
 
-// F at one time; F and its derivative in x = q t share the exponent.
+// A time and F at it. F and its derivative in x = q t are relative to the same
+// exponent.
 template <class T>
 struct Point {
   double x = 0.0;
   T delta = T(0.0);  // tangents of x
-  // The block of floor(x), and the weight of its first index. In a discrete
-  // chain x is the term's index.
+  // The block of floor(x), and the Poisson weight of the block's first index.
+  // In a discrete chain x is the index of the term.
   int64_t start = 0;
   Scaled<double> start_weight;
   Scaled<T> value;
@@ -44,7 +45,8 @@ struct Point {
   bool on_ladder = false;    // by scaling and squaring, see ladder_choice.h
 };
 
-// Returns the index, within its block, of the term of a discrete chain's point.
+// Returns the index, within its block, of the term that is the value of a
+// discrete chain's point.
 template <class T>
 int StepInBlock(const Point<T>& point) {
   return static_cast<int>(static_cast<int64_t>(point.x) - point.start * kBlock);

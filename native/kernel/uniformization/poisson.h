@@ -1,9 +1,9 @@
 // Poisson weights w_k(x) = exp(-x) x^k / k! in blocks of sixteen.
 //
 // Within the block that starts at k, w_{k+j} = w_k (x/c)^j table[j] with
-// table[j] = c^j k! / (k+j)! and c a power of two near k. The table does not
-// depend on x, so that a block of a power series in P is one polynomial in x/c
-// for all times.
+// table[j] = c^j k! / (k+j)! and a power of two c near k. The table does not
+// depend on x. So a block of a power series in P is one polynomial in x/c for
+// all times.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POISSON_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POISSON_H_
@@ -25,7 +25,7 @@ struct PoissonTable {
   double log_at_mean;       // log w_k(k) for the block's first index k
 };
 
-// Computes log w_k(k) by Stirling's series, for k = 0 or k >= 16.
+// Returns log w_k(k), by Stirling's series, for k = 0 or k >= 16.
 inline double LogWeightAtMean(double k) {
   if (k == 0.0) return 0.0;
   const double r = 1.0 / (k * k);
@@ -53,7 +53,8 @@ inline PoissonTable MakePoissonTable(int64_t block) {
   return result;
 }
 
-// The tables of the first blocks, computed once.
+// The Poisson tables of the first 128 blocks, which are computed once per
+// process.
 class FirstPoissonTables {
  public:
   static constexpr int64_t kCount = 128;
@@ -75,35 +76,37 @@ inline PoissonTable PoissonTableOf(int64_t block) {
                                             : MakePoissonTable(block);
 }
 
-// Returns a table for terms that are read one by one, not summed with weights.
+// Returns a table of ones, for terms that are read one by one instead of being
+// mixed with weights.
 inline PoissonTable TableOfOnes() {
   PoissonTable result = {};
   for (double& entry : result.table) entry = 1.0;
   return result;
 }
 
-// 1 / (2 j + 1).
+// The numbers 1 / (2 j + 1).
 constexpr double kOddInverses[] = {1.0,      1.0 / 3,  1.0 / 5,
                                    1.0 / 7,  1.0 / 9,  1.0 / 11,
                                    1.0 / 13, 1.0 / 15, 1.0 / 17};
 
-// Computes k log(k / x) + x - k without cancellation, for k > 0. Saddle-point
-// form: C. Loader, Fast and accurate computation of binomial probabilities
-// (2000).
+// Returns k log(k / x) + x - k, computed without cancellation, for k > 0: the
+// deviance in the saddle-point form of C. Loader, Fast and accurate computation
+// of binomial probabilities, 2000.
 inline double PoissonDeviance(double k, double x) {
   const double difference = k - x;
   const double ratio = difference / (k + x);
   if (!(std::fabs(ratio) < 0.1)) return k * std::log(k / x) - difference;
-  // The series 2 k (ratio^3 / 3 + ratio^5 / 5 + ..); nine terms suffice for
-  // ratios below one tenth.
+  // Sums the series 2 k (ratio^3 / 3 + ratio^5 / 5 + ...), of which nine terms
+  // suffice for ratios below one tenth.
   const double square = ratio * ratio;
   double sum = 1.0 / 19;
   for (int j = 17; j >= 3; j -= 2) sum = sum * square + kOddInverses[j / 2];
   return difference * ratio + 2.0 * k * ratio * square * sum;
 }
 
-// Returns the weight at the first index of the block that contains floor(x).
-// Not inlined, so that there is one copy, as for PowerWalk::Step.
+// Returns the Poisson weight at the first index of the block that contains
+// floor(x), and sets *block to it. Not inlined, so that there is one copy, as
+// for PowerWalk::Step.
 [[gnu::noinline]] inline Scaled<double> StartWeight(double x, int64_t* block) {
   *block = static_cast<int64_t>(x) / kBlock;
   const double k = static_cast<double>(*block * kBlock);
@@ -116,15 +119,15 @@ inline double PoissonDeviance(double k, double x) {
   return Normalized(Scaled<double>{std::exp(log_weight), 0});
 }
 
-// Computes weights block by block, in either direction, for one x.
+// Computes Poisson weights for one x block by block, in either direction.
 class PoissonWalk {
  public:
   explicit PoissonWalk(double x) : x_(x) {}
 
   // Calls visit(first, last, scale, powers): the weights of indices first <= j
   // < last of the block are scale.mantissa * powers[j] * table[j] *
-  // 2^scale.exponent. `weight` is the weight at the block's first index;
-  // returns the weight at the next block's first index.
+  // 2^scale.exponent. `weight` is the weight at the block's first index.
+  // Returns the weight at the next block's first index.
   template <class Visit>
   Scaled<double> Up(int64_t block, const PoissonTable& table,
                     Scaled<double> weight, Visit&& visit) {
@@ -134,7 +137,8 @@ class PoissonWalk {
       return Tamed({weight.mantissa * (powers_[kBlock] * table.table[kBlock]),
                     weight.exponent});
     }
-    // If x is far below the indices, powers underflow: one step at a time.
+    // If x is far below the indices, powers of x/c underflow, and the weights
+    // are computed one step at a time.
     const double start = static_cast<double>(block * kBlock);
     for (int j = 0; j < kBlock && weight.mantissa != 0.0; ++j) {
       visit(j, j + 1,
@@ -148,21 +152,24 @@ class PoissonWalk {
     return weight;
   }
 
-  // Returns the weight at the start of the previous block, given its table.
+  // Returns the weight at the first index of the previous block, given that
+  // block's table.
   Scaled<double> Down(const PoissonTable& before, Scaled<double> weight) {
     Center(before.center_exponent);
     return Tamed({weight.mantissa * (last_power_inverse_ * before.last_inverse),
                   weight.exponent});
   }
 
-  // sum_{j >= k} w_j <= w_k / (1 - x / (k + 1)); infinite for k + 1 <= x.
+  // Returns the bound sum_{j >= k} w_j <= w_k / (1 - x / (k + 1)), given w_k;
+  // infinite for k + 1 <= x.
   Scaled<double> TailBound(double k, const Scaled<double>& weight) const {
     const double gap = 1.0 - x_ / (k + 1.0);
     if (!(gap > 0.0)) return {1.0, 1 << 30};
     return {weight.mantissa / gap, weight.exponent};
   }
 
-  // sum_{j < k} w_j <= w_k / (x / k - 1) for k < x.
+  // Returns the bound sum_{j < k} w_j <= w_k / (x / k - 1), given w_k; infinite
+  // for k >= x.
   Scaled<double> HeadBound(double k, const Scaled<double>& weight) const {
     if (k == 0.0) return {0.0, 0};
     const double gap = x_ / k - 1.0;
@@ -175,7 +182,8 @@ class PoissonWalk {
   static constexpr double kOnes[kBlock + 1] = {1, 1, 1, 1, 1, 1, 1, 1, 1,
                                                1, 1, 1, 1, 1, 1, 1, 1};
 
-  // Normalizes rarely, so that sums over blocks need no alignment.
+  // Returns the weight, normalized only if its mantissa is far from one, so
+  // that sums over blocks rarely need alignment.
   static Scaled<double> Tamed(const Scaled<double>& weight) {
     const bool moderate =
         weight.mantissa > 0x1p-100 && weight.mantissa < 0x1p100;

@@ -1,4 +1,4 @@
-// Poisson weights for one x, by block, in any order.
+// Poisson weights for one x by block, which can be requested in any order.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POISSON_STARTS_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POISSON_STARTS_H_
@@ -13,7 +13,7 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// The tables of single blocks; the last one is cached.
+// Returns the Poisson tables of single blocks, of which the last one is cached.
 class PoissonTableCache {
  public:
   const PoissonTable& Get(int64_t block) {
@@ -32,15 +32,15 @@ class PoissonTableCache {
   PoissonTable table_ = {};  // of block_
 };
 
-// Stores the weights at the first index of each block that was reached; reuses
+// Stores the weight at the first index of each block that was computed; reuses
 // its memory for the next x.
 class PoissonStarts {
  public:
   PoissonStarts(PoissonTableCache* tables, Workspace* workspace)
       : tables_(*tables), up_(workspace), down_(workspace), walk_(0.0) {}
 
-  // `weight` is the weight at the first index of block `start`, which contains
-  // x.
+  // Starts with a new x. `weight` is the weight at the first index of block
+  // `start`, which contains x. Returns false if memory does not suffice.
   bool Begin(double x, int64_t start, const Scaled<double>& weight) {
     walk_ = PoissonWalk(x);
     start_ = start;
@@ -50,8 +50,8 @@ class PoissonStarts {
 
   int64_t start() const { return start_; }
 
-  // Computes the weights from the start to this block; returns false if memory
-  // does not suffice.
+  // Computes the weights of all blocks from the start to this one; returns
+  // false if memory does not suffice.
   bool Reach(int64_t block) {
     for (int64_t b = start_ + up_.size; b <= block; ++b) {
       const auto ignore = [](int, int, const Scaled<double>&, const double*) {};
@@ -65,13 +65,13 @@ class PoissonStarts {
     return true;
   }
 
-  // Returns the weight at the first index of a block that was reached.
+  // Returns the weight at the first index of a block that Reach computed.
   const Scaled<double>& At(int64_t block) const {
     return block >= start_ ? up_.weights[block - start_]
                            : down_.weights[start_ - 1 - block];
   }
 
-  // Computes the weights of a block that was reached.
+  // Computes the sixteen weights of a block that Reach computed.
   void Weights(int64_t block, Scaled<double>* weights) {
     const PoissonTable& table = tables_.Get(block);
     for (int j = 0; j < kBlock; ++j) weights[j] = Scaled<double>{};
@@ -85,7 +85,7 @@ class PoissonStarts {
              });
   }
 
-  // Bound the sums of the weights from the block on, and before it.
+  // Return bounds on the sums of the weights from the block on, and before it.
   Scaled<double> TailBound(int64_t block) const {
     return walk_.TailBound(static_cast<double>(block * kBlock), At(block));
   }

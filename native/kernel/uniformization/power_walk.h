@@ -1,4 +1,4 @@
-// A stepper through the power sequence v_k = alpha P^k, block by block.
+// Computes the power sequence v_k = alpha P^k, block by block.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POWER_WALK_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POWER_WALK_H_
@@ -13,7 +13,7 @@
 #include "native/kernel/numbers/scaled.h"
 #include "native/kernel/simd/isa.h"
 
-// A function that is neither inlined nor specialized for a caller.
+// Declares a function that is neither inlined nor specialized for a caller.
 #if defined(__clang__)
 #define PHASIC_ONE_COPY [[gnu::noinline]]
 #else
@@ -24,7 +24,8 @@ namespace phasic {
 namespace PHASIC_ISA {
 
 // Returns the exponent by which a state of this size is scaled down at the
-// start of a block, so that its largest component stays near one.
+// start of a block, so that its largest component stays near one; 0 if it is
+// near one already.
 inline int64_t RescaleExponent(const Scaled<double>& size) {
   if (!(size.mantissa > 0.0) || size.mantissa >= 0x1p1023) return 0;
   const int64_t e = size.exponent + ExponentOf(size.mantissa);
@@ -44,7 +45,7 @@ inline Scaled<double> SizeToScale(Dual<double>* state, int64_t stride) {
   return {SizeToScale(value, LargestSize(state, stride)), 0};
 }
 
-// The state is (state + low) times 2^exponent.
+// The current state of a power sequence, which is (state + low) * 2^exponent.
 template <class T>
 class PowerWalk {
  public:
@@ -69,7 +70,8 @@ class PowerWalk {
   int64_t exponent() const { return exponent_; }
   void set_exponent(int64_t exponent) { exponent_ = exponent; }
 
-  // Rescales the state; called at the start of each block.
+  // Scales the state so that its largest entry is near one; called at the start
+  // of each block.
   void Rescale() {
     const int64_t e = RescaleExponent(SizeToScale(state_, stride_));
     for (int64_t i = 0; e != 0 && i < size_; ++i) {
@@ -79,8 +81,8 @@ class PowerWalk {
     exponent_ += e;
   }
 
-  // Steps through one block. visit(j, state) receives its sixteen states, which
-  // stay in the rows of `states` if that is not null.
+  // Computes the states of one block and calls visit(j, state) with each of the
+  // sixteen. If `states` is not null, they are stored in its rows.
   template <class Visit>
   void StepBlock(const Operator<T>& m, int64_t block, T* states,
                  const Visit& visit) {
@@ -103,10 +105,10 @@ class PowerWalk {
   }
 
  private:
-  // States up to this stride are computed sixteen at once.
+  // Up to this stride the sixteen states of a block are computed at once.
   static constexpr int64_t kSmallStride = 64;
 
-  // Replaces the state by the last computed one.
+  // Replaces the state by the last one that was computed.
   void TakeNext(int row) {
     if (at_once_ == 1) return std::swap(state_, next_);
     std::copy(next_ + row * stride_, next_ + (row + 1) * stride_, state_);

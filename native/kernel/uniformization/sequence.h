@@ -1,5 +1,5 @@
-// The power sequence v_k = alpha P^k, computed on demand in blocks of sixteen,
-// and its terms.
+// The power sequence v_k = alpha P^k and its terms v_k . s and v_k . 1,
+// computed on demand in blocks of sixteen.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_SEQUENCE_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_SEQUENCE_H_
@@ -26,10 +26,10 @@ constexpr int64_t kMaxBlocks = int64_t{1} << 18;     // 4 million steps
 constexpr int64_t kMaxKeptItems = int64_t{1} << 21;  // numbers in states
 constexpr double kMaxWork = 1.6e10;    // multiply-adds of one sequence
 constexpr double kExtendedCost = 8.0;  // relative to doubles
-// The work bound for models of up to so many phases on extended doubles, where
-// a multiply-add takes up to ten nanoseconds: below one second, as comparisons
-// need two sequences. The backward pass takes four times as long, and runs
-// three times if margins widen.
+// The work limit for extended doubles, for models of up to kFewPhases phases. A
+// multiply-add of extended doubles takes up to ten nanoseconds, so that a
+// sequence takes less than half a second; comparisons need two. The backward
+// pass takes four times as long, and runs three times if margins widen.
 constexpr int64_t kFewPhases = 600;
 constexpr double kMaxExtendedWork = 5e7;
 constexpr double kWayBackCost = 8.0;
@@ -80,9 +80,9 @@ class Sequence {
   }
 
   // Allows later terms to be extrapolated from earlier steps, see
-  // tail_closure.h; for values alone, and before any block is computed. Never
-  // in discrete time, where phases that are left at once do not compensate
-  // rounding.
+  // tail_closure.h. This is for values alone, and must be called before any
+  // block is computed. It has no effect in discrete time, where phases that are
+  // left at once do not compensate rounding.
   void AllowClosure() {
     may_close_ =
         std::is_same<T, double>::value && !keeps_states_ && !model_.discrete;
@@ -90,8 +90,8 @@ class Sequence {
 
   bool may_close() const { return may_close_; }
 
-  // Whether all blocks up to this one, which are computed for that, are
-  // determined by the first `num_stepped` blocks.
+  // Computes all blocks up to this one, if they follow from the first
+  // `num_stepped` blocks by extrapolation. Returns whether they do.
   bool Follows(int64_t block, int64_t num_stepped) {
     while (blocks_.size() <= block) {
       if (AppendBlock(num_stepped) != kOk) return false;
@@ -99,11 +99,12 @@ class Sequence {
     return blocks_[block].num_stepped <= num_stepped;
   }
 
-  // Takes terms from models that are stepped together, as far as these go.
-  // Underflow is then recorded for all of them together: if it may have changed
-  // a result, the model must be evaluated alone. States are not kept.
+  // Takes terms from a LaneWalk, which steps several models together, as far as
+  // it goes. Underflow is then recorded for all of them together: if it may
+  // have changed a result, the model must be evaluated by itself. States are
+  // not kept.
   void TakeFrom(const Lane& lane) { lane_ = lane; }
-  // Returns the result of StartWeight for the time with this index.
+  // Returns StartWeight(x, block) for the time with this index.
   Scaled<double> StartOf(int64_t index, double x, int64_t* block) const {
     return lane_.starts != nullptr ? lane_.starts->Weight(index, x, block)
                                    : StartWeight(x, block);
@@ -114,11 +115,12 @@ class Sequence {
 
   int64_t max_blocks() const { return max_blocks_; }
   const Model<T>& model() const { return model_; }
-  // Returns how many blocks were stepped; the other existing blocks were
-  // extrapolated.
+  // Returns how many blocks were computed by steps; the other existing blocks
+  // were extrapolated.
   int64_t num_stepped() const { return num_stepped_; }
 
-  // Returns the block, or nullptr and a status.
+  // Returns a block, after computing it and those before it; or returns nullptr
+  // and sets the status.
   const Block<T>* Get(int64_t block, StatusCode* status) {
     while (blocks_.size() <= block) {
       *status = AppendBlock();
@@ -129,9 +131,9 @@ class Sequence {
 
   const Block<T>* Find(int64_t block) const { return &blocks_[block]; }
 
-  // Computes the first terms of a block. If it is the next block, it is
-  // computed only if something underflows: a block that is not needed is not
-  // computed.
+  // Computes the first terms of a block, if possible without the rest of it.
+  // The next block is computed completely only if something underflows, as it
+  // may not be needed otherwise. Returns false and sets the status on failure.
   bool Begin(int64_t block, Front<T>* front, StatusCode* status) {
     if (block > 0 && Get(block - 1, status) == nullptr) return false;
     if (block == blocks_.size() && Peek(front)) return true;
@@ -140,9 +142,10 @@ class Sequence {
     return made != nullptr;
   }
 
-  // Returns the sixteen states of a block, relative to 2^exponent: kept ones,
-  // or states recomputed in `rows` from the nearest kept ones. Blocks must be
-  // requested in descending order. Returns nullptr if memory does not suffice.
+  // Returns the sixteen states of a block, relative to 2^exponent: states that
+  // were kept, or states that are recomputed in `rows` from the nearest kept
+  // ones. Blocks must be requested in descending order. Returns nullptr if
+  // memory does not suffice.
   const T* States(int64_t block, T* rows) {
     if (blocks_[block].states != nullptr) return blocks_[block].states;
     if (!past_walk_.is_allocated() &&
@@ -159,9 +162,9 @@ class Sequence {
     return rows;
   }
 
-  // Computing blocks clears the underflow flag, since their own losses are
-  // stored with them. These functions preserve the caller's underflow, whoever
-  // requests the blocks.
+  // Computing blocks clears the underflow flag, since each block's losses are
+  // stored with it. These functions preserve the underflow flag of the caller,
+  // whoever requests the blocks.
   void ClearCallersUnderflow() {
     callers_underflow_ = false;
     FloatEnvironment::ClearUnderflow();
@@ -177,12 +180,13 @@ class Sequence {
   bool UnderflowedBefore(int64_t block) const {
     return first_underflow_ < block;
   }
-  // Whether all losses are recorded with the block in which they occurred;
-  // steps ahead of the blocks have no such record.
+  // Returns whether all losses are recorded with the block in which they
+  // occurred; steps ahead of the blocks have no such record.
   bool knows_losses() const { return !has_losses_ahead_; }
 
  private:
   // Computes the first terms of the next block without stepping through it.
+  // Returns false if that is not possible.
   bool Peek(Front<T>* front) {
     const int64_t number = blocks_.size();
     if (number == 0 || number >= max_blocks_ || num_stepped_ != number) {
@@ -207,7 +211,8 @@ class Sequence {
 
   StatusCode AppendBlock() { return AppendBlock(max_blocks_); }
 
-  // Appends a block unless that takes more than so many steps, in blocks.
+  // Appends a block, unless more than `most_steps` blocks would have to be
+  // stepped: then returns kWorkLimit.
   StatusCode AppendBlock(int64_t most_steps) {
     const int64_t number = blocks_.size();
     if (number >= (may_close_ ? kMaxBlocks : max_blocks_)) return kWorkLimit;
@@ -236,7 +241,8 @@ class Sequence {
     return kOk;
   }
 
-  // Prepares the stepper for its next block, unless a LaneWalk steps it.
+  // Prepares the current state for the next block, unless a LaneWalk computes
+  // it.
   void Arrive() {
     if (lane_.walk != nullptr) {
       if (lane_.walk->Makes(num_stepped_)) return;
@@ -251,7 +257,8 @@ class Sequence {
     }
   }
 
-  // Steps through the next block, which is the last block or an earlier one.
+  // Steps through block number num_stepped_ and computes its terms. `last` is
+  // the block that is being appended, the same one or a later one.
   void Step(Terms<T>* terms, Block<T>* last) {
     bool underflowed = false;
     if (lane_.walk == nullptr) {
@@ -271,8 +278,9 @@ class Sequence {
         std::max(last->underflow_exponent, terms->exponent);
   }
 
-  // Extrapolates a block from earlier ones or, if no bound allows that, steps
-  // on. The stepper stays behind while blocks are extrapolated.
+  // Computes the terms of a block by extrapolation from earlier ones or, if no
+  // bound allows that, by further steps. While blocks are extrapolated, the
+  // steps stay behind the blocks.
   StatusCode CloseBlock(int64_t number, int64_t most_steps, Block<T>* block) {
     block->underflow_exponent =
         std::max(block->underflow_exponent, underflow_exponent_ahead_);
@@ -287,7 +295,7 @@ class Sequence {
         continue;
       }
       if (std::min(closure_.boundary(), number + 1) > most_steps) {
-        // Leaves the loss to the caller that makes the steps.
+        // The caller that makes the steps later accounts for the loss.
         underflow_exponent_ahead_ = block->underflow_exponent;
         blocks_.RemoveLast();
         return kWorkLimit;

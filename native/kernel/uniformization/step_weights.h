@@ -1,8 +1,7 @@
 // Poisson weights of a short step r: with w_k(r) = exp(-r) r^k / k!, the
-// transition matrix is
-//   exp(S r / q) = sum_k w_k(r) P^k,
-// and the probabilities of absorption within the step are sum_k W_k(r) P^k s /
-// q, where W_k = w_{k+1} + w_{k+2} + ...
+// transition matrix of the step is exp(S r / q) = sum_k w_k(r) P^k. The
+// probabilities of absorption within the step are sum_k W_k(r) P^k s / q, where
+// W_k = w_{k+1} + w_{k+2} + ...
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_STEP_WEIGHTS_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_STEP_WEIGHTS_H_
@@ -14,12 +13,13 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// The longest step, and the number of powers of P for it. More than fifteen
-// jumps within one step are neglected. Given K jumps in N steps, the jump times
-// are uniform and independent of the path, so that this loses at most a share N
-// (K/N)^16 / 16! of the terms with K jumps, whatever the series computes: for K
-// = 2 x it is below 2^-64 even for N = 2^60. Many more than x jumps do not
-// matter if x is far above the number of phases.
+// The length of the longest step, and the number of powers of P for it.
+//
+// More than fifteen jumps within one step are neglected. Given K jumps in N
+// steps, the jump times are uniform and independent of the path, so that this
+// loses at most a fraction N (K/N)^16 / 16! of the terms with K jumps, whatever
+// the series computes: for K = 2 x it is below 2^-64 even for N = 2^60. Many
+// more than x jumps do not matter if x is far above the number of phases.
 constexpr int kLog2LongestStep = -6;
 constexpr double kLongestStep = 0x1p-6;
 constexpr int kStepTerms = 16;
@@ -28,7 +28,7 @@ struct StepWeights {
   double at[kStepTerms];
   double above[kStepTerms];
 
-  // For 0 <= r <= kLongestStep.
+  // Computes the weights of a step of length r, 0 <= r <= kLongestStep.
   explicit StepWeights(double r) {
     double weight = std::exp(-r);
     for (int k = 0; k < kStepTerms; ++k) {

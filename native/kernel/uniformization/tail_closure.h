@@ -32,20 +32,22 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// The largest relative error of extrapolated terms.
+// The largest relative error that extrapolated terms may have.
 constexpr double kClosureBound = 1e-13;
-// The rounding error of a period's factor: the ratios are of rounded states.
+// The rounding error of the factor from one period to the next, as it is a
+// ratio of rounded states.
 constexpr double kClosureRounding = 3 * 0x1p-52;
-// Spans begin at this block: two of 16 blocks, then each twice as long as the
-// previous one.
+// The first span begins at block kFirstSpan. The first two spans have
+// kLeastSpan blocks each; every later one is twice as long as the previous one.
 constexpr int64_t kFirstSpan = 48;
 constexpr int64_t kLeastSpan = 16;
-// Returns the end of the span that begins at a boundary.
+// Returns the block at which the span that begins at `boundary` ends.
 inline int64_t NextBoundary(int64_t boundary) {
   return boundary + std::max(kLeastSpan, boundary - kFirstSpan);
 }
 
-// Bounds hold for values: sequences with tangents are not extrapolated.
+// The bounds hold only for values, so that sequences with tangents are not
+// extrapolated.
 template <class T>
 class TailClosure {
  public:
@@ -63,10 +65,11 @@ class TailClosure<double> {
                BlockList<Terms<double>>(workspace)},
         wants_b_(wants_b) {}
 
-  // Whether a block's terms can be extrapolated from earlier ones.
+  // Returns whether a block's terms can be extrapolated from earlier ones.
   bool Covers(int64_t block) const { return begin_ <= block && block < end_; }
 
-  // Extrapolates the terms of a covered block; call it in ascending order.
+  // Computes the terms of a block for which Covers is true, by extrapolation.
+  // Must be called in ascending order of blocks.
   void Fill(int64_t block, Terms<double>* terms) {
     const int64_t period = (block - begin_) / length_ + 1;
     for (; num_factors_ < period; ++num_factors_) {
@@ -75,7 +78,8 @@ class TailClosure<double> {
     }
     const Terms<double>& first =
         spans_[1 - current_][(block - begin_) % length_];
-    // Changes exponents rarely, as in stepped blocks.
+    // The exponent is a multiple of 64, so that it changes rarely, as in blocks
+    // that are computed by steps.
     const int64_t rest = power_.exponent & 63;
     const double scale = power_.mantissa * PowerOfTwo(rest);
     for (int j = 0; j < kBlock; ++j) {
@@ -86,16 +90,17 @@ class TailClosure<double> {
     terms->mass = scale * first.mass;
   }
 
-  // Whether one span ends and the next one begins at this block.
+  // Returns whether one span ends and the next one begins at this block.
   bool IsBoundary(int64_t block) const { return block == boundary_; }
   int64_t boundary() const { return boundary_; }  // the next one
 
-  // Processes the state at a boundary; call it at each one. Returns false if
-  // memory does not suffice.
+  // Processes the state at a boundary: ends the current span and begins the
+  // next one. Must be called at each boundary. Returns false if memory does not
+  // suffice.
   bool Cross(const PowerWalk<double>& walk) {
     const bool underflowed = FloatEnvironment::Underflowed();
     if (is_open_) CloseSpan(walk);
-    // Early steps are rounded without compensation: too inaccurate to
+    // Early steps are rounded without compensation, and are too inaccurate to
     // extrapolate.
     is_open_ = boundary_ >= kPlainBlocks && start_ != nullptr;
     if (!Allocate()) return false;
@@ -108,8 +113,8 @@ class TailClosure<double> {
     return true;
   }
 
-  // Records the terms of a stepped block; call it with each one. Returns false
-  // if memory does not suffice.
+  // Records the terms of a block that was computed by steps. Must be called
+  // with each such block. Returns false if memory does not suffice.
   bool Note(int64_t block, const Terms<double>& terms) {
     if (!is_open_) return true;
     BlockList<Terms<double>>& list = spans_[current_];
@@ -123,7 +128,8 @@ class TailClosure<double> {
   }
 
  private:
-  // Entries whose ratio is below this share of the largest one decay faster.
+  // Entries whose ratio is below this fraction of the largest ratio decay
+  // faster.
   static constexpr double kNearLargest = 1.0 - 0x1p-10;
   static constexpr double kNegligible = 0x1p-50;
   static constexpr double kTiny = 0x1p-860;
@@ -137,9 +143,10 @@ class TailClosure<double> {
            lower_walk_.Allocate(model_.size, model_.stride);
   }
 
-  // Returns the largest ratio of entries to those at the last boundary, up to
-  // powers of two; infinity if one was zero there. Tiny entries are ignored:
-  // decaying ones stay at the size where losses are flushed to zero.
+  // Returns the largest ratio of entries of `state` to those at the last
+  // boundary, without the exponents; infinity if one was zero there. Tiny
+  // entries are ignored: decaying ones stay at the size at which losses are
+  // flushed to zero.
   double LargestRatio(const double* state) {
     double largest = 0.0;
     for (int64_t i = 0; i < model_.size; ++i) {
@@ -153,8 +160,9 @@ class TailClosure<double> {
     return largest;
   }
 
-  // Begins to record a span if that may allow extrapolation: in the last span
-  // all but a negligible part of the state has changed by nearly one factor.
+  // Begins to record a span if it may allow extrapolation: in the previous span
+  // all but a negligible part of the state must have changed by nearly one
+  // factor. Returns whether it began.
   bool OpenSpan(const PowerWalk<double>& walk) {
     const double* state = walk.state();
     has_tiny_ = false;
@@ -181,8 +189,8 @@ class TailClosure<double> {
     return true;
   }
 
-  // Updates the smallest of the blocks' terms, relative to the largest possible
-  // term of a state of size one at the span's start.
+  // Updates the minimum over blocks of the largest term, relative to the
+  // largest possible term of a state of size one at the span's start.
   void NoteSize(const Terms<double>& terms) {
     const double largest_a = *std::max_element(terms.a, terms.a + kBlock);
     const double largest =
@@ -235,9 +243,8 @@ class TailClosure<double> {
     current_ = 1 - current_;
   }
 
-  // Returns for how many periods the ignored tiny entries, of each period, are
-  // negligible: the sum of what an entry contributes later is at most the
-  // entry.
+  // Returns for how many periods the ignored tiny entries are negligible. An
+  // entry contributes at most its own size to all later sums, in each period.
   double PeriodsAboveTiny() const {
     if (!has_tiny_) return kMostPeriods;
     const double lost = kMostPeriods * static_cast<double>(model_.size) * kTiny;
@@ -250,21 +257,23 @@ class TailClosure<double> {
   const Model<double>& model_;
   Workspace* workspace_;
 
-  // The span that is recorded.
+  // The data of the span that is being recorded.
   int64_t boundary_ = kFirstSpan;  // its end
   int64_t start_block_ = 0;
   double* start_ = nullptr;  // the state at its start
   int64_t start_exponent_ = 0;
-  // u, if entries were set to zero; it has the same exponent.
+  // The state u of the bounds above, if entries were set to zero; it has the
+  // same exponent as `start_`.
   double* lower_start_ = nullptr;
   PowerWalk<double> lower_walk_;
   double difference_ = 0.0;  // between terms of v and u
   double least_terms_ = 0.0;
 
-  // The terms of the recorded span and of the one that is repeated.
+  // The terms of the span that is being recorded, and of the span that is
+  // repeated.
   BlockList<Terms<double>> spans_[2];
 
-  // The covered blocks.
+  // The range of blocks that are extrapolated.
   int64_t begin_ = 0;
   int64_t end_ = 0;
   int64_t length_ = 1;     // blocks in a period

@@ -1,4 +1,4 @@
-// The truncation test for series with tangents.
+// The test whether the truncated tail of a series with tangents is negligible.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_TAIL_TEST_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_TAIL_TEST_H_
@@ -16,7 +16,8 @@ namespace PHASIC_ISA {
 
 constexpr int64_t kNoExponent = INT64_MIN / 4;  // no terms yet
 
-// A bound on x times any one tangent unit, in every component.
+// Replaces x by a bound on x times any one tangent unit eps_i, in every
+// component.
 template <class U>
 void SpreadTangents(U*) {}
 template <class U>
@@ -32,10 +33,10 @@ T AllTangents(const T& x) {
   return result;
 }
 
-// Whether all terms from the block on are negligible in the sums of all
+// Returns whether all terms from a block on are negligible in the sums of all
 // channels. `sizes` are the sums of the terms' absolute values, by component,
-// and `tail` bounds the sum of the weights. Not inlined: evaluations of several
-// directions must decide with the same code as those of one.
+// and `tail` is a bound on the sum of the weights. Not inlined: evaluations of
+// several directions must decide with the same code as those of one.
 template <class T>
 [[gnu::noinline]] bool TailIsNegligible(const Model<T>& model, Base base,
                                         int num_channels, int64_t block,
@@ -47,7 +48,7 @@ template <class T>
   for (int order = 0; order < Depth<T>::kValue; ++order) {
     cap = cap + (k * model.growth[order]) * AllTangents(cap);
   }
-  // Terms grow at most as k^depth, which the factor covers.
+  // Terms grow at most as k^depth, which this factor covers.
   cap = cap * (4.0 * (1 << (2 * Depth<T>::kValue)) * tail.mantissa);
   const T exit_cap = cap * model.exit_size;
   T first_cap = cap;
@@ -61,7 +62,8 @@ template <class T>
   if (k < static_cast<double>((Depth<T>::kValue + 1) * (model.size + 1))) {
     return false;
   }
-  // Terms obey a linear recurrence: after so many zeros all are zero.
+  // The terms obey a linear recurrence: if sufficiently many are zero, all
+  // later ones are zero.
   if (exponent == kNoExponent) return true;
   const int64_t shift = tail.exponent - exponent;
   if (shift > 1000) return false;

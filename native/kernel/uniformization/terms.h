@@ -1,5 +1,5 @@
-// The terms a_k = v_k . s and b_k = v_k . 1 of a power sequence, block by
-// block.
+// Computes the terms a_k = v_k . s and b_k = v_k . 1 of a power sequence, block
+// by block.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_TERMS_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_TERMS_H_
@@ -28,7 +28,7 @@ struct Terms {
   double tangent_mass;  // sum of its absolute first-order tangents
 };
 
-// The terms of a block's first state.
+// The terms of the first state of a block.
 template <class T>
 struct Front {
   T a;
@@ -51,8 +51,8 @@ double TangentMass(const T* state, int64_t stride) {
   return sum;
 }
 
-// Steps through a block and computes its terms. The states stay in the rows of
-// `states` if that is not null.
+// Computes the states of a block and their terms. If `states` is not null, the
+// states are stored in its rows.
 template <class T>
 void MakeTerms(const Model<T>& model, bool wants_b, int64_t block,
                PowerWalk<T>* walk, T* states, Terms<T>* terms) {

@@ -1,5 +1,5 @@
 // The rounding errors of derivatives in time. Their terms are differences of
-// state vectors that hardly change from one jump to the next, so that t d/dt
+// state vectors that hardly change from one jump to the next. So t d/dt
 // multiplies an error of one unit in the last place by x = q t, and the r-th
 // derivative multiplies it by x^r.
 
@@ -16,15 +16,18 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// If the error exceeds this, relative to F, t^r d^r F / dt^r is NaN.
+// If the error of t^r d^r F / dt^r relative to F exceeds this, the derivative
+// is replaced by NaN.
 constexpr double kMostTimeLoss = 1e-3;
 
-// Whether the error in working precision exceeds that; r > 0.
+// Returns whether the error of t^r d^r F / dt^r in working precision exceeds
+// kMostTimeLoss, for r > 0.
 inline bool IsTooLate(int r, double x) {
   return std::pow(2.0 * x, r) * 0x1p-51 > kMostTimeLoss;
 }
 
-// Returns the product, zero if a factor is zero, even if the other is NaN.
+// Returns the product a b, or zero if either factor is zero, even if the other
+// one is NaN.
 template <class T>
 T SafeProduct(const T& a, const T& b) {
   return IsZero(a) || IsZero(b) ? T(0.0) : a * b;
@@ -35,7 +38,7 @@ Dual<T> SafeProduct(const Dual<T>& a, const Dual<T>& b) {
           SafeProduct(a.value, b.tangent) + SafeProduct(a.tangent, b.value)};
 }
 
-// Returns NaN for all components that are not zero.
+// Returns x with all components that are not zero replaced by NaN.
 template <class T>
 T Refused(const T& x) {
   return IsZero(x) ? T(0.0) : T(kNaN);
@@ -52,7 +55,7 @@ void RefuseTangents(Dual<T>* x) {
   x->tangent = Refused(x->tangent);
 }
 
-// Returns the largest n with nonzero delta^n.
+// Returns the largest n for which delta^n is not zero.
 template <class T>
 int HighestPower(const T& delta) {
   int n = 0;
@@ -64,14 +67,14 @@ int HighestPower(const T& delta) {
   return n;
 }
 
-// Whether the n-th derivative in x of a function of this base is too
-// inaccurate.
+// Returns whether the n-th derivative in x of this function (density, survival
+// or cdf) is too inaccurate.
 inline bool LosesTooMuch(Base base, int n, double x) {
   const int r = base == Base::kDensity ? n : n - 1;
   return r > 0 && IsTooLate(r, x);
 }
 
-// Sets the tangents in time of a point to NaN if they are too inaccurate.
+// Replaces the tangents of a point in time by NaN if they are too inaccurate.
 template <class T>
 void RefuseLosses(Point<T>* point) {
   const int n = HighestPower(point->delta);

@@ -1,16 +1,16 @@
-// The mass of an interval, P(l < T <= u) = sum_k W_k a_k / q, with W_k from
-// interval_weights.h.
+// The probability mass of an interval, P(l < T <= u) = sum_k W_k a_k / q, with
+// weights W_k from interval_weights.h.
 //
-// The blocks of terms that the densities at both ends need suffice: the share
-// of the terms before some k in f(y) falls with y, and the share of the terms
-// after some k grows, so that their shares in the integral of f lie between
-// those at its ends.
+// The blocks of terms that the densities at both ends need suffice. In the
+// series of f(y), the fraction that the terms before some k contribute falls
+// with y, and that of the terms after some k grows. So these fractions in the
+// integral of f lie between those at its ends.
 //
-// If the upper end is computed by scaling and squaring, so is the interval: the
-// state at the lower end, and then the mass that is absorbed on the rest of the
-// path. Nothing is subtracted in either case.
+// If the upper end is computed by scaling and squaring, so is the interval:
+// first the state at the lower end, and then the mass that is absorbed on the
+// rest of the path. Nothing is subtracted in either case.
 //
-// In a discrete chain it is P(l < N <= u) = sum_{l <= k < u} a_k.
+// In a discrete chain the mass is P(l < N <= u) = sum_{l <= k < u} a_k.
 
 #ifndef PHASIC_NATIVE_KERNEL_VALUES_INTERVAL_H_
 #define PHASIC_NATIVE_KERNEL_VALUES_INTERVAL_H_
@@ -42,8 +42,8 @@ struct Interval {
   StatusCode status = kOk;
   bool has_series = false;  // otherwise the mass is zero
   bool on_ladder = false;   // as for the upper end
-  // Their slopes are derivatives of the distribution function in x = q t,
-  // relative to 2^value.exponent.
+  // The two ends; their slopes are derivatives of the distribution function in
+  // x = q t, relative to 2^value.exponent.
   Point<T> lower;
   Point<T> upper;
   Scaled<T> mass;
@@ -95,9 +95,9 @@ class IntervalMixer {
     if (model.discrete) return PrepareSteps(interval);
     PlacePoint(in_, interval->index, model.q, &interval->lower);
     PlacePoint(in_, interval->index + 1, model.q, &interval->upper);
-    // Compares the times, which do not underflow as x may.
+    // Compares the times themselves: unlike x = q t they cannot underflow.
     interval->has_series = model.absorbs && lower < upper;
-    // The derivative of a logarithm is not defined where it is -inf.
+    // The derivative of a logarithm is not defined where the logarithm is -inf.
     if (!interval->has_series) return kPlain ? kOk : kLogOfZero;
     const bool is_flushed = (lower > 0.0 && interval->lower.x == 0.0) ||
                             interval->upper.x == interval->lower.x;
@@ -129,7 +129,8 @@ class IntervalMixer {
     return fits ? kOk : kWorkLimit;
   }
 
-  // Sets an end of an interval; the mass jumps at integer ends.
+  // Sets an end of an interval in discrete time. The mass jumps at integer
+  // ends, so that there the derivative is NaN.
   void PlaceStep(int64_t index, Point<T>* end) const {
     const double count = in_.times.value[index];
     end->x = std::floor(count);
@@ -159,7 +160,8 @@ class IntervalMixer {
     return RefuseMoves(interval);
   }
 
-  // Integer ends have no derivatives.
+  // Makes the tangents of a discrete chain's interval NaN if its integer ends
+  // have tangents.
   static StatusCode RefuseMoves(Interval<T>* interval) {
     T& mass = interval->mass.mantissa;
     if (!kPlain && PrimalIsZero(mass)) return kLogOfZero;
@@ -169,8 +171,8 @@ class IntervalMixer {
     return kOk;
   }
 
-  // Computes the mass by scaling and squaring: what is absorbed after the lower
-  // end.
+  // Computes the mass by scaling and squaring: the probability of absorption
+  // after the lower end.
   StatusCode Climb(Interval<T>* interval) {
     LadderMixer<T> ladder(&ladder_path_);
     const Mixture<T> mass = ladder.RunInterval(
@@ -178,7 +180,8 @@ class IntervalMixer {
     if (mass.status != kOk) return mass.status;
     interval->mass = Normalized(Scaled<T>{mass.channels[0], mass.exponent});
     if (sequence_.model().discrete) return RefuseMoves(interval);
-    // Values do not depend on derivatives of the ends.
+    // Without tangents and cotangents the derivatives at the ends are not
+    // needed.
     if (kPlain && in_.cotangent == nullptr) return kOk;
     Scaled<T> moved[2];
     Point<T>* const ends[] = {&interval->lower, &interval->upper};
@@ -219,8 +222,8 @@ class IntervalMixer {
         Scaled<T>{-1.0 * moved[0].mantissa, moved[0].exponent});
   }
 
-  // Sets the slope of an end. Returns the distribution function at x + delta
-  // minus that at x, for the tangents delta of the end.
+  // Sets the slope of an end. Returns the difference of the distribution
+  // function at x + delta and at x, where delta are the tangents of the end.
   Scaled<T> Move(const Mixture<T>& mixture, Point<T>* end) const {
     T moved = T(0.0);
     if (end->on_ladder) {
@@ -267,11 +270,11 @@ class IntervalMixer {
     return IsLost(interval->mass, last, exponent) ? kUnderflow : kOk;
   }
 
-  // Whether flushing to zero lost significant digits: in a_k, whose losses
-  // reach the mean density over the interval with weights of at most one, or
-  // here.
+  // Returns whether flushing to zero lost significant digits. Losses in a_k
+  // reach the mean density over the interval with weights of at most one.
   bool IsLost(const Scaled<T>& mass, int64_t last, int64_t exponent) const {
-    // A zero that is positive by the model's structure has underflowed.
+    // A computed zero has underflowed if by the model's structure it must be
+    // positive.
     if (PrimalIsZero(mass.mantissa)) return sequence_.model().value_absorbs;
     if (HasOwnExponent<T>::kValue || !kPlain) return false;
     const Scaled<double> size = {Primal(mass.mantissa), mass.exponent};

@@ -27,7 +27,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// One end: x, its block and the weight at the block's first step.
+// One end of an interval: x, its block and the Poisson weight at the block's
+// first step.
 struct IntervalEnd {
   double x;
   int64_t start;
@@ -39,16 +40,19 @@ class IntervalWeights {
   explicit IntervalWeights(Workspace* workspace)
       : lower_(&tables_, workspace), upper_(&tables_, workspace) {}
 
-  // Sets the interval, 0 <= lower < upper.
+  // Sets the ends of the interval, where 0 <= lower < upper. Returns
+  // kMemoryLimit if memory does not suffice.
   StatusCode Begin(const IntervalEnd& lower, const IntervalEnd& upper) {
-    // Scales by the upper end first: differences of tiny ends do not underflow.
+    // The ends are scaled first, so that the difference of tiny ends does not
+    // underflow.
     const int64_t e = ExponentOf(upper.x);
     width_ = Normalized(
         Scaled<double>{ScaleBy(upper.x, -e) - ScaleBy(lower.x, -e), e});
     relative_width_ = width_.mantissa / ScaleBy(lower.x, -width_.exponent);
     has_nodes_ = false;
-    // w_k(l) / w_k(u) = exp(u - l) (l / u)^k is outside of 2^-64 to 2^64 from
-    // these k on: beyond them the smaller weight is negligible.
+    // The ratio w_k(l) / w_k(u) = exp(u - l) (l / u)^k is below 2^-64 from
+    // lower_end_ on and above 2^64 before upper_begin_: there the smaller
+    // weight is negligible.
     const double width = ToPlain(width_);
     const double slope = std::log1p(relative_width_);
     lower_end_ = BlockAfter((width + kFar) / slope);
@@ -58,25 +62,26 @@ class IntervalWeights {
     return fits ? kOk : kMemoryLimit;
   }
 
-  // Returns u - l.
+  // Returns the width u - l in units of x.
   const Scaled<double>& width() const { return width_; }
 
   // Returns a bound on the sum of W_k over the blocks from `block` on, which
-  // must begin above the upper end. The mantissa is negative if memory does not
+  // must begin above the upper end. Its mantissa is negative if memory does not
   // suffice.
   Scaled<double> TailBound(int64_t block) {
     if (!upper_.Reach(block)) return {-1.0, 0};
     return TimesWidth(upper_.TailBound(block));
   }
-  // The same for the blocks before `block`, which must begin below the lower
-  // end.
+  // Returns a bound on the sum of W_k over the blocks before `block`, which
+  // must begin below the lower end. Its mantissa is negative if memory does not
+  // suffice.
   Scaled<double> HeadBound(int64_t block) {
     if (!lower_.Reach(block)) return {-1.0, 0};
     return TimesWidth(lower_.HeadBound(block));
   }
 
-  // Calls visit(b, j, W_k), k = 16 b + j, for blocks `first` to `last`, which
-  // must include those of both ends.
+  // Calls visit(b, j, W_k) with k = 16 b + j for all k in the blocks `first` to
+  // `last`, which must include those of both ends.
   template <class Visit>
   StatusCode Run(int64_t first, int64_t last, Visit&& visit) {
     const int64_t end = EndOfSums(last);
@@ -107,8 +112,8 @@ class IntervalWeights {
     return {x.mantissa * width_.mantissa, x.exponent + width_.exponent};
   }
 
-  // Returns the block from which on weights are negligible in D_k, for k up to
-  // block `last`.
+  // Returns the block from which on weights are negligible in the sums D_k, for
+  // all k up to block `last`; -1 if memory does not suffice.
   int64_t EndOfSums(int64_t last) {
     int64_t end = last + 1;
     if (!upper_.Reach(end)) return -1;
@@ -118,8 +123,8 @@ class IntervalWeights {
     return end;
   }
 
-  // Returns the block below which weights are negligible in C_k, for k from
-  // block `first` on.
+  // Returns the block below which weights are negligible in the sums C_k, for
+  // all k from block `first` on; -1 if memory does not suffice.
   int64_t BeginOfSums(int64_t first) {
     int64_t begin = first;
     while (!IsAtMost(lower_.HeadBound(begin), -64, lower_.At(first))) {
@@ -128,7 +133,8 @@ class IntervalWeights {
     return begin;
   }
 
-  // Sums D downwards as far as possible; returns the largest remaining k.
+  // Computes W_k from the sums D_k, downwards as far as that is accurate.
+  // Returns the largest k that remains.
   template <class Visit>
   int64_t RunDown(int64_t first, int64_t last, int64_t end, Visit&& visit) {
     Scaled<double> below;  // D_k(l)
@@ -152,7 +158,8 @@ class IntervalWeights {
     return -1;
   }
 
-  // Sums C, then uses quadrature, up to k = split.
+  // Computes W_k for k <= split: from the sums C_k, upwards as far as that is
+  // accurate, and then by quadrature.
   template <class Visit>
   void RunUp(int64_t first, int64_t begin, int64_t split, Visit&& visit) {
     Scaled<double> below;  // C_k(u)
@@ -193,7 +200,7 @@ class IntervalWeights {
     return {above.mantissa - ScaleBy(below.mantissa, shift), above.exponent};
   }
 
-  // Exponents are the same in most blocks.
+  // Exponents are equal in most blocks, which is the fast case.
   static void AddTo(const Scaled<double>& term, Scaled<double>* sum) {
     const int64_t shift = term.exponent - sum->exponent;
     if (shift == 0) {
@@ -209,7 +216,7 @@ class IntervalWeights {
   }
 
   // Computes the means over the interval of w_k(y) / w_k(l) = (y / l)^k exp(l -
-  // y) for sixteen k.
+  // y), for sixteen k from `k` on, by Gauss quadrature.
   void Average(double k, double* means) {
     static constexpr double kPlaces[kNodes] = {
         0.033765242898423986, 0.16939530676686774, 0.38069040695840155,

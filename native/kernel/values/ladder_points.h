@@ -1,4 +1,4 @@
-// F at times that are computed by scaling and squaring.
+// Evaluates F at times for which scaling and squaring is used.
 
 #ifndef PHASIC_NATIVE_KERNEL_VALUES_LADDER_POINTS_H_
 #define PHASIC_NATIVE_KERNEL_VALUES_LADDER_POINTS_H_
@@ -12,8 +12,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Evaluates the point if scaling and squaring applies, and the slope if
-// requested; returns whether it applies.
+// Evaluates a point, and its slope if requested, by scaling and squaring.
+// Returns false without effect if the point is not assigned to that method.
 template <class T>
 bool MixOnLadder(LadderPath<T>* path, bool slope, Point<T>* point) {
   if (!point->on_ladder) return false;
@@ -39,8 +39,8 @@ bool MixOnLadder(LadderPath<T>* path, bool slope, Point<T>* point) {
   return true;
 }
 
-// Evaluates a point by scaling and squaring if the sequence failed and the
-// method applies.
+// If the power sequence failed for a point, evaluates it by scaling and
+// squaring, provided that the point is assigned to that method.
 template <class T>
 void RetryOnLadder(const SweepInput& in, int64_t index,
                    const Sequence<T>& sequence, LadderPath<T>* path, bool slope,

@@ -1,4 +1,5 @@
-// The cases of times, and the values that need no series.
+// Distinguishes the cases of times (negative, zero, infinite, ...), and
+// computes the values that need no series.
 
 #ifndef PHASIC_NATIVE_KERNEL_VALUES_POINT_CASES_H_
 #define PHASIC_NATIVE_KERNEL_VALUES_POINT_CASES_H_
@@ -36,15 +37,15 @@ TimeCase Classify(const Model<T>& model, Base base, double time) {
   return matters ? TimeCase::kRegular : TimeCase::kZero;
 }
 
-// Marks that there is no derivative in time at this point.
+// Marks that F has no derivative in time at this point, by NaN.
 template <class T>
 void RefuseSlope(Point<T>* point) {
   point->slope = T(kNaN);
   if (!IsZero(point->delta)) point->value.mantissa += kNaN * point->delta;
 }
 
-// Whether derivatives, if not the value, need terms of the sequence; otherwise
-// the point is complete.
+// Returns whether the point's derivatives, if not its value, need terms of the
+// power sequence. Otherwise its value is set, and the point is complete.
 template <class T>
 bool HasTerms(const Model<T>& model, Point<T>* point) {
   switch (point->time_case) {
@@ -73,7 +74,8 @@ bool HasTerms(const Model<T>& model, Point<T>* point) {
   return true;
 }
 
-// Whether the point needs no more steps than the work limit.
+// Returns whether the point needs no more steps than the work limit; if not,
+// sets its status.
 template <class T>
 bool IsWithinWork(const Sequence<T>& sequence, Point<T>* point) {
   const double limit = static_cast<double>(sequence.max_blocks()) * kBlock;

@@ -1,4 +1,4 @@
-// F at each time of one model: the case of the time, and its series.
+// Evaluates F at each time of one model: the case of the time, and its series.
 
 #ifndef PHASIC_NATIVE_KERNEL_VALUES_POINTS_H_
 #define PHASIC_NATIVE_KERNEL_VALUES_POINTS_H_
@@ -21,7 +21,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Checks the kind of a time.
+// Checks the kind of the time with this index: its value and, for an interval,
+// that an upper end follows. Returns a status.
 inline StatusCode CheckKind(const SweepInput& in, int64_t index) {
   if (in.kinds == nullptr) return kOk;
   const Kind kind = in.KindOf(index);
@@ -34,7 +35,7 @@ inline StatusCode CheckKind(const SweepInput& in, int64_t index) {
   return known ? kOk : kKindInvalid;
 }
 
-// Sets x = q t and its tangents for a finite time.
+// Sets x = q t and its tangents for a finite time t.
 template <class T>
 void PlacePoint(const SweepInput& in, int64_t index, double q,
                 Point<T>* point) {
@@ -44,8 +45,8 @@ void PlacePoint(const SweepInput& in, int64_t index, double q,
   point->x = in.times.value[index] * q + 0.0;  // never -0
 }
 
-// Sets where the series of a time starts; returns false if that is beyond the
-// work limit.
+// Sets the block and the weight at which the series of a time starts. Returns
+// false if the series would exceed the work limit.
 template <class T>
 bool StartSeries(const Sequence<T>& sequence, int64_t index, Point<T>* point) {
   if (!IsWithinWork(sequence, point)) return false;
@@ -53,8 +54,8 @@ bool StartSeries(const Sequence<T>& sequence, int64_t index, Point<T>* point) {
   return true;
 }
 
-// Computes all of a point but its series; returns whether it needs one.
-// Intervals are left to interval.h.
+// Computes everything about a point except its series; returns whether it needs
+// one. Intervals are left to interval.h.
 template <class T>
 bool PreparePoint(const SweepInput& in, int64_t index,
                   const Sequence<T>& sequence, Point<T>* point) {
@@ -99,7 +100,7 @@ void FinishPoint(const Mixture<T>& mixture, const TaylorCoefficients<T>& taylor,
   point->value.exponent = mixture.exponent;
 }
 
-// Evaluates points; slopes are not computed unless requested.
+// Evaluates the series of all points, one after the other.
 template <class T>
 void MixPoints(Channels<T>* channels, Point<T>* const* points, int64_t count,
                bool /*slope*/) {
@@ -112,7 +113,8 @@ void MixPoints(Channels<T>* channels, Point<T>* const* points, int64_t count,
   }
 }
 
-// Evaluates eight consecutive points at a time.
+// Evaluates the series of all points of a model without tangents, eight
+// consecutive points at a time. Slopes are computed only if requested.
 inline void MixPoints(Channels<double>* channels, Point<double>** points,
                       int64_t count, bool slope) {
   if (count == 0) return;

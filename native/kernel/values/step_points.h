@@ -1,6 +1,6 @@
-// F at each number of steps of a discrete chain: one term of its sequence. The
-// density at k is the term a_{k-1}, survival is b_k, the cdf is the sum of all
-// a_j with j < k.
+// Evaluates F at each number of steps of a discrete chain, which is one term of
+// its sequence: the density at k is the term a_{k-1}, the survival function is
+// b_k, and the cdf is the sum of all a_j with j < k.
 
 #ifndef PHASIC_NATIVE_KERNEL_VALUES_STEP_POINTS_H_
 #define PHASIC_NATIVE_KERNEL_VALUES_STEP_POINTS_H_
@@ -18,13 +18,14 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Replaces subnormal numbers, which sweeps treat as zero, by a non-integer.
+// Returns the time as a number of steps. Subnormal numbers, which sweeps treat
+// as zero, are replaced by a non-integer.
 inline double CountOf(double time) {
   return IsSubnormal(time) ? std::copysign(0.5, time) : time;
 }
 
-// Computes all of a point but its term, given its kind; returns whether it
-// needs one.
+// Computes everything about a discrete chain's point except its term, given its
+// kind; returns whether it needs a term.
 template <class T>
 bool PrepareStep(const SweepInput& in, int64_t index,
                  const Sequence<T>& sequence, Point<T>* point) {
@@ -46,8 +47,9 @@ bool PrepareStep(const SweepInput& in, int64_t index,
   }
   point->x = point->base == Base::kDensity ? whole - 1.0 : whole;
   if (!HasTerms(model, point)) return false;
-  // Survival and cdf jump at integers. If nothing is absorbed, or no phase has
-  // initial mass, they jump only at zero.
+  // The survival function and the cdf jump at integers, where they have no
+  // derivative. If nothing is absorbed, or no phase has initial mass, they jump
+  // only at zero.
   if (whole == count && (regular || count == 0.0)) RefuseSlope(point);
   const double limit = static_cast<double>(sequence.max_blocks()) * kBlock;
   if (UsesLadder(model, point->x, limit)) {
@@ -68,7 +70,7 @@ void PickPoints(Channels<T>* channels, Point<T>* const* points, int64_t count) {
     const T term = block->channels[0][StepInBlock(point)];
     point.value =
         Normalized(Scaled<T>{point.value.mantissa + term, block->exponent});
-    // A zero after underflow may not be a true zero.
+    // After underflow a computed zero may not be a true zero.
     if (channels->LostToUnderflow(point.start, {Primal(term), block->exponent},
                                   point.start)) {
       point.status = kUnderflow;

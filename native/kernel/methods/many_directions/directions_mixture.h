@@ -1,6 +1,7 @@
-// Series over Poisson weights in several directions at once, as in mixture.h.
-// Each direction has a window of its own: at the window's end its sums are
-// stored as its result, while the sums go on for the others.
+// Poisson mixtures in several directions at once, as in mixture.h. Each
+// direction has its own truncation window. At the end of that window its sums
+// are stored as its result, while the summation continues for the other
+// directions.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_DIRECTIONS_DIRECTIONS_MIXTURE_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_DIRECTIONS_DIRECTIONS_MIXTURE_H_
@@ -20,14 +21,15 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Evaluates one time. The results equal those of Mixer<Dual<double>>, or their
-// status is kUnderflow and Mixer has to compute them.
+// Computes F and its tangents in all directions at one time. The results equal
+// those of Mixer<Dual<double>>, or their status is kUnderflow and Mixer has to
+// compute them.
 class DirectionsMixer {
  public:
   using Single = Dual<double>;
 
-  // `models` are the models of single directions, with the members that
-  // TailIsNegligible needs.
+  // `models` are the models with the tangent of one direction each, with the
+  // members that TailIsNegligible needs.
   DirectionsMixer(Channels<Directions>* channels, const Model<Single>* models,
                   int count, double x, int64_t start,
                   const Scaled<double>& start_weight)
@@ -95,24 +97,27 @@ class DirectionsMixer {
     }
   }
 
-  // Whether sums are far from the ends of the range, and tangents not far
-  // larger than values. Once a time is refused the test fails, as sums are NaN.
+  // Returns whether sums are far from overflow and underflow, and tangents are
+  // not far larger than values. After a time was refused the test fails, as its
+  // sums are NaN.
   bool IsOrdinary() const {
     const double value = sums_[0].value;
     return value > 0.0 && value < 0x1p110 &&
            LargestOf(Abs(sums_[0].tangents)) <= kFarLarger * value;
   }
 
-  // As in mixture.h.
+  // Returns whether the tail may be negligible, as in mixture.h.
   bool MayStop(const Scaled<double>& weight) const {
     return weight.exponent + ExponentOf(weight.mantissa) <
            start_weight_.exponent - 15;
   }
 
-  // When a single direction stops, the terms before are below 2^-1200 of its
-  // sum, and zero in units of the sums. The common sums stop with the last
-  // direction: the bound uses the largest term of all directions, and the
-  // value, which is at most the size of any direction's sum.
+  // Returns whether the terms before this block are negligible in all
+  // directions. Where a sweep of one direction stops, the remaining terms are
+  // below 2^-1200 of its sum, so that adding them here does not change its
+  // bits. The common sums stop with the last direction: the bound uses the
+  // largest term of all directions, and the value, which is at most the size of
+  // any direction's sum.
   bool CanStopHead(const ChannelBlock<Directions>& block,
                    const Scaled<double>& head) const {
     const Scaled<double> rest = {head.mantissa * block.largest.mantissa,
@@ -141,15 +146,15 @@ class DirectionsMixer {
                       if (is_zero) return;
                       const int64_t e = scale.exponent + block.exponent;
                       if (e > largest_exponent_) largest_exponent_ = e;
-                      // In single evaluations some directions would have no
-                      // terms yet.
+                      // In sweeps of a single direction, some directions would
+                      // have no terms yet.
                       if (value_is_zero || !AddParts(parts, e)) Refuse();
                     });
   }
 
   bool AddParts(Directions* parts, int64_t e) {
     if (e > exponent_) {
-      // A direction that has stopped has kept its exponent.
+      // A direction whose window has ended keeps its exponent.
       if (is_head_ && exponent_ != kNoExponent &&
           IsAtMost({parts[0].value, e}, -1000, {sums_[0].value, exponent_})) {
         return false;
@@ -173,7 +178,7 @@ class DirectionsMixer {
 
   void Refuse() { sums_[0] = Directions::NaN(); }
 
-  // Ends the windows that may end before this block.
+  // Ends the windows whose remaining terms, from block b on, are negligible.
   void CloseAll(int64_t b, const Scaled<double>& tail) {
     if (NoneMayClose(tail)) return;
     for (int l = 0; l < count_; ++l) {
@@ -187,8 +192,8 @@ class DirectionsMixer {
     }
   }
 
-  // Whether no window can end: tests the part of TailIsNegligible's bounds that
-  // does not depend on the direction.
+  // Returns whether no window can end: tests the part of TailIsNegligible's
+  // bounds that does not depend on the direction.
   bool NoneMayClose(const Scaled<double>& tail) const {
     const Model<Directions>& model = channels_.model();
     double cap = 0.5 * tail.mantissa * model.initial_size.value;
@@ -222,8 +227,8 @@ class DirectionsMixer {
     result.status = kOk;
   }
 
-  // The underflow flags are those of all directions: an upper bound on the loss
-  // of any one.
+  // Returns whether underflow lost significant digits. The underflow flags are
+  // those of all directions, which gives an upper bound on the loss of each.
   bool LostToUnderflow() {
     const Scaled<double> size = {sums_[0].value, exponent_};
     if (channels_.LostToUnderflow(last_block_ + 1, size)) return true;

@@ -1,8 +1,8 @@
-// Derivatives of the values in several directions at the times of one model.
-// The power sequence and its mixtures are computed for all directions at once.
-// Sweeps of one direction each evaluate the remaining times, including those
-// where directions might have to be treated differently. Results have the same
-// bits in either case.
+// Derivatives in several directions at the times of one model. The power
+// sequence and its mixtures are computed for all directions at once. Sweeps of
+// one direction each evaluate the remaining times, including those where
+// directions might have to be treated differently. Results have the same bits
+// in either case.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_DIRECTIONS_DIRECTIONS_SWEEP_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_DIRECTIONS_DIRECTIONS_SWEEP_H_
@@ -39,7 +39,7 @@ class DirectionsRun {
         sequence_(model_, HasBase(in_, Base::kSurvival), false, workspace),
         sets_(&sequence_, 2, workspace) {}
 
-  // Writes the results that equal those of single directions.
+  // Writes those results that equal the results of single directions.
   void Run() {
     if (in_.discrete || !Interleave()) return;
     if (ModelBuilder<Directions>(in_, workspace_, &model_).Build() != kOk ||
@@ -51,9 +51,9 @@ class DirectionsRun {
       for (int64_t i = 0; i < in_.num_times; ++i) Evaluate(i);
       return;
     }
-    // Groups of many times are faster direction by direction. Beyond the least
-    // x, the last time with groups depends on the sequence of a single
-    // direction.
+    // Groups of many times are faster one direction at a time. Above
+    // kLeastLadderX the last time that is in a group depends on the power
+    // sequence of a single direction.
     NodeGroups<Directions>(in_, &sequence_, false, workspace_)
         .ForEach(
             [&](int64_t i) {
@@ -66,7 +66,8 @@ class DirectionsRun {
  private:
   using Single = Dual<double>;
 
-  // Stores the tangents of a number in all directions side by side.
+  // Stores the tangents of each number in all directions side by side. Returns
+  // false if memory does not suffice.
   bool Interleave() {
     const int64_t p = in_.num_phases;
     const int64_t num_rates = !in_.has_edges() ? p * p
@@ -92,8 +93,8 @@ class DirectionsRun {
     return true;
   }
 
-  // Whether tangents are zero wherever values are, so that all directions have
-  // the same entries and reach the same phases.
+  // Returns whether tangents are zero wherever values are zero, so that all
+  // directions have the same entries and reach the same phases.
   bool IsOrdinary() const {
     return HasValues(model_.initial, model_.size) &&
            HasValues(model_.exits, model_.size) &&
@@ -107,7 +108,7 @@ class DirectionsRun {
     return true;
   }
 
-  // Builds what the windows of one direction depend on.
+  // Copies to models_[l] what the truncation windows of direction l depend on.
   void Separate(int l) {
     Model<Single>& model = models_[l];
     const auto of = [l](const Directions& x) {

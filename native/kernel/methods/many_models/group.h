@@ -1,7 +1,7 @@
-// Sweeps over several models with the same edges. The structure is computed
-// once, and if registers hold one number of each of eight models, these are
-// stepped together. Every model has the same bits as alone; exceptional models
-// are swept alone.
+// Sweeps over several models with the same edges. Their structure is computed
+// once. If registers hold one number of each of eight models, the models' power
+// sequences are computed together. Every result has the same bits as in a sweep
+// over one model; exceptional models are swept alone.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_MODELS_GROUP_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_MODELS_GROUP_H_
@@ -24,13 +24,13 @@ namespace PHASIC_ISA {
 
 static_assert(kModels == kMaxGroup, "a lane for each model of a group");
 
-// Models of one structure, in the order of their inputs.
+// Several models with the same edges, in the order of their inputs.
 class Group {
  public:
   Group(const SweepInput* inputs, int count, Workspace* workspace)
       : inputs_(inputs), count_(count), workspace_(workspace) {}
 
-  // Whether these models may be evaluated together.
+  // Returns whether these models may be evaluated together.
   bool IsOne() const {
     for (int l = 0; l < count_; ++l) {
       const SweepInput& in = inputs_[l];
@@ -58,12 +58,14 @@ class Group {
   bool is_built(int l) const { return is_built_[l]; }
   const Model<double>& model(int l) const { return models_[l]; }
 
-  // Starts stepping the models together, if that is worthwhile and memory
-  // suffices.
+  // Starts computing the models' power sequences together. Returns false if
+  // that is not worthwhile or memory does not suffice.
   bool StartWalk(LaneWalk* walk) const {
     return kRegisterWidth == kModels && End() > 0 && walk->Start(End());
   }
-  // The same with all states kept; excludes models that need more blocks.
+  // Starts computing the power sequences together and keeps all states;
+  // excludes models that need more blocks than the others. Returns whether it
+  // was started.
   bool StartKeptWalk(LaneWalk* walk) {
     const int64_t end = End();
     for (int l = 0; l < count_; ++l) {
@@ -72,7 +74,7 @@ class Group {
     return kRegisterWidth == kModels && end > 0 &&
            end * inputs_[0].num_phases <= kMaxKept && walk->Start(end + 1);
   }
-  // Sets the models of the lanes; nullptr if a model was not built.
+  // Sets lanes[l] to the model of lane l, or nullptr if it was not built.
   const Model<double>* const* LanesOf(const Model<double>** lanes) const {
     for (int l = 0; l < kModels; ++l) {
       lanes[l] = l < count_ && is_built_[l] ? &models_[l] : nullptr;
@@ -81,13 +83,14 @@ class Group {
   }
 
  private:
-  // Fewer models are faster one by one.
+  // With fewer models than this, one by one is faster.
   static constexpr int kLeastLanes = 3;
   static constexpr double kMaxWalkBlocks = 4096;
   static constexpr int64_t kMaxWalkCells = int64_t{1} << 20;
   static constexpr int64_t kMaxKept = int64_t{1} << 19;
 
-  // Estimates the first block that fewer models need.
+  // Returns an estimate of the first block that fewer than kLeastLanes models
+  // need.
   int64_t End() const {
     double ends[kModels] = {};
     for (int l = 0; l < count_; ++l) {
@@ -115,7 +118,7 @@ class Group {
   bool is_built_[kModels] = {};
 };
 
-// Evaluates a model in the group; returns whether its values are final.
+// Evaluates one model of the group; returns whether its values are final.
 inline bool EvaluateInGroup(const SweepInput& in, SweepOutput out,
                             const Model<double>& model, const Lane& lane,
                             Workspace* workspace) {
@@ -164,8 +167,8 @@ inline bool UsesLadder(const PointSeeds<double>& seeds) {
   return found;
 }
 
-// Evaluates a run up to its sweep; returns whether the sweep may be made
-// together with others.
+// Prepares the adjoint sweep of one model: values and cotangents of the terms.
+// Returns whether the sweep may be made together with those of other models.
 inline bool EvaluateRun(LaneRun* run) {
   return run->Evaluate() == kOk && run->needs().any() &&
          !UsesLadder(run->seeds()) &&
@@ -173,7 +176,8 @@ inline bool EvaluateRun(LaneRun* run) {
          run->sequence().is_in_lane() && !run->sequence().has_losses();
 }
 
-// Writes a model's results; returns whether all are written without losses.
+// Writes the cotangents of model l; returns whether all are written without
+// losses.
 inline bool WriteSums(const LaneAdjoint& adjoint, int l, int margin,
                       LaneRun* run) {
   AdjointSums<double> sums;
@@ -181,7 +185,8 @@ inline bool WriteSums(const LaneAdjoint& adjoint, int l, int margin,
          run->writer()->Write(sums, margin == kNumMargins - 1) &&
          !run->writer()->has_losses();
 }
-// Mixes with the next margin; returns false if the group cannot do that.
+// Recomputes the cotangents of the terms with the next margin. Returns false if
+// the model cannot stay in the group.
 inline bool MixAgain(int margin, LaneRun* run) {
   return margin < kNumMargins && !run->writer()->has_losses() &&
          run->terms()->Mix(run->Margin(margin)) == kOk &&

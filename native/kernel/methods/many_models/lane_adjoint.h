@@ -1,5 +1,5 @@
-// The sweep down the power sequences of eight models together. Every sum is
-// made in the order of adjoint_sweeper.h.
+// The adjoint sweep down the power sequences of eight models together. Every
+// sum is computed in the order of adjoint_sweeper.h.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_MODELS_LANE_ADJOINT_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_MODELS_LANE_ADJOINT_H_
@@ -23,7 +23,8 @@ using LaneRun = AdjointRun<double, BarsWriter>;
 
 class LaneAdjoint {
  public:
-  // Missing runs are nullptr. Either all have survival terms, or none has.
+  // Entries of `runs` are nullptr for missing models. Either all models have
+  // survival terms, or none has.
   LaneAdjoint(LaneRun* const* runs, LaneWalk* walk, Workspace* workspace)
       : walk_(*walk), workspace_(workspace) {
     for (int l = 0; l < kModels; ++l) {
@@ -35,7 +36,7 @@ class LaneAdjoint {
     }
   }
 
-  // Returns whether memory sufficed.
+  // Sweeps from the last block to the first. Returns whether memory sufficed.
   bool Run(const SweepInput& in) {
     if (!Allocate(in)) return false;
     for (int64_t b = last_; b >= 0; --b) {
@@ -46,7 +47,7 @@ class LaneAdjoint {
     return true;
   }
 
-  // Returns the results for one model; false if memory does not suffice.
+  // Computes the sums of model l; returns false if memory does not suffice.
   bool SumsOf(int l, AdjointSums<double>* sums) const {
     const LaneRun& run = *runs_[l];
     *sums = PHASIC_ISA::SumsOf(run.seeds(), run.terms());
@@ -90,7 +91,7 @@ class LaneAdjoint {
     PerModel b_bar[kBlock];
     FloatEnvironment::ClearUnderflow();
     GetTerms(b, a_bar, b_bar);
-    // y_{k+1} is stored in row k.
+    // Row k of the adjoints holds y_{k+1}.
     std::copy(y_, y_ + size_, adjoints_ + (kBlock - 1) * stride_);
     for (int k = kBlock - 1; k >= 0; --k) {
       PerModel* next = k > 0 ? adjoints_ + (k - 1) * stride_ : y_;
@@ -108,8 +109,8 @@ class LaneAdjoint {
     products_.Add(a_bar, states_, adjoints_, stride_, scales);
   }
 
-  // Computes the cotangents of a block's terms, and scales y to the same
-  // exponents.
+  // Computes the cotangents a_bar and b_bar of a block's terms, and scales y to
+  // the same exponents.
   void GetTerms(int64_t b, PerModel* a_bar, PerModel* b_bar) {
     double a_bars[kBlock][kModels] = {};
     double b_bars[kBlock][kModels] = {};
@@ -136,7 +137,8 @@ class LaneAdjoint {
     }
   }
 
-  // Records losses; a possible loss in one model counts for all.
+  // Records the losses of a block by underflow; a possible loss in one model
+  // counts for all, as they share the underflow flag.
   void NoteLosses(int64_t b) {
     const bool flushed = FloatEnvironment::Underflowed();
     for (int l = 0; l < kModels; ++l) {
@@ -152,8 +154,9 @@ class LaneAdjoint {
     }
   }
 
-  // Returns the factor for products of states and adjoints. States are scaled
-  // before multiplying, so that products of small numbers do not underflow.
+  // Returns the factor for products of the states and adjoints of block b.
+  // States are scaled before multiplying, so that products of small numbers do
+  // not underflow.
   PerModel Scale(int64_t b) {
     return SideBySide([&](int l) {
       if (!HasBlock(l, b)) return 0.0;

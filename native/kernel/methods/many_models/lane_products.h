@@ -1,5 +1,5 @@
-// The sums G = sum_k v_k^T y_{k+1} at the entries and on the diagonal, and sums
-// of abar_k v_k, for eight models together; see products.h.
+// The sums G = sum_k v_k^T y_{k+1} at the entries and on the diagonal, and the
+// sums of abar_k v_k, for eight models together; see products.h.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_MODELS_LANE_PRODUCTS_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_MODELS_LANE_PRODUCTS_H_
@@ -37,7 +37,8 @@ class LaneProducts {
     return true;
   }
 
-  // Adds the sums of sixteen states v and adjoints y, in rows.
+  // Adds the products of sixteen states v and adjoints y, which are stored in
+  // rows, and of a_bar and v.
   void Add(const PerModel* a_bar, const PerModel* v, const PerModel* y,
            int64_t stride, const PerModel& scale) {
     PerModel* entries = entries_.recent();
@@ -72,7 +73,8 @@ class LaneProducts {
            entries_.Flush(is_only);
   }
 
-  // Stores the sums of one model; returns false if memory does not suffice.
+  // Stores the sums of model l in new arrays; returns false if memory does not
+  // suffice.
   bool StoreLane(int l, Workspace* workspace, AdjointSums<double>* sums) const {
     double* exits = AllocateZeros<double>(workspace, size_);
     double* stays = AllocateZeros<double>(workspace, size_);
@@ -112,7 +114,8 @@ class LaneProducts {
     return sum;
   }
 
-  // Lists the cells of edges, by column.
+  // Lists the cells that belong to edges, column by column. Returns false if
+  // memory does not suffice.
   bool ListEntries(const SweepInput& in, const Model<double>& model,
                    Workspace* workspace) {
     const TilePattern& pattern = model.products;

@@ -1,5 +1,5 @@
-// The terms of a channel with tangents, component by component, for
-// node_terms.h.
+// The terms of a series with tangents as separate sequences of doubles (values,
+// tangents, sizes of tangents), for node_terms.h.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_CHANNEL_TERMS_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_CHANNEL_TERMS_H_

@@ -1,5 +1,5 @@
-// The cotangents of the c_j for a group of times, and their products with
-// Poisson weights.
+// The cotangents cbar_j of the sums c_j about an expansion point, for a group
+// of times, and their products with Poisson weights.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_BARS_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_BARS_H_
@@ -19,7 +19,8 @@ namespace PHASIC_ISA {
 
 class NodeBars {
  public:
-  // Sums cbar_j for j < size, a multiple of eight.
+  // Computes cbar_j, a sum over the group's times, for j < size. `size` must be
+  // a multiple of eight.
   void Sum(const NodeSeed& seed, int size) {
     size_ = size;
     Lanes sums[kMaxNodeSums];
@@ -61,7 +62,7 @@ class NodeBars {
     return b + (size_ + kBlock - 1) / kBlock;
   }
 
-  // abar_{16 b + k + j} += weights[k] cbar_j, relative to 2^exponent.
+  // Computes abar_{16 b + k + j} += weights[k] cbar_j, relative to 2^exponent.
   void AddProducts(int64_t b, const double* weights, int64_t exponent,
                    TermSums<double>* sums) const {
     for (int m = 0; m < size_ + kBlock; m += kBlock) {
@@ -86,7 +87,7 @@ class NodeBars {
   using Lanes = Pack<8>;
   static constexpr int kNumShifted = kMaxNodeSums + 3 * kBlock;
 
-  // Loads eight numbers from n on, with zeros beyond the last.
+  // Loads eight numbers from index n on; those beyond `count` are zero.
   static Lanes Load(const double* numbers, int64_t n, int64_t count) {
     if (n + 8 <= count) return Lanes::Load(numbers + n);
     double some[8] = {};
@@ -95,7 +96,8 @@ class NodeBars {
   }
 
   int size_ = 0;
-  // [s][16 + s + j]: cbar_j, copied eight times so that all loads are aligned.
+  // Eight copies of cbar, shifted so that all loads are aligned: entry [s][16 +
+  // s + j] is cbar_j.
   alignas(64) double shifted_[8][kNumShifted];
 };
 

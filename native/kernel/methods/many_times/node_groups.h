@@ -1,6 +1,6 @@
-// Groups of many times of one model that share an expansion point (node): a
-// positive power series of F (node_series.h) replaces a sum over Poisson
-// weights for each time.
+// Groups many times of one model by shared expansion points (nodes). At the
+// times of a group, a power series of F with nonnegative terms (node_series.h)
+// replaces a sum over Poisson weights for each time.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_GROUPS_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_GROUPS_H_
@@ -21,19 +21,20 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Whether the times of a model are evaluated in groups. An expansion costs as
-// much as about ten single times, or as two with tangents, which have no lanes.
-// So groups must be large; other times are evaluated one by one. The two
-// methods differ in the last bits, so that the choice depends only on the
+// Returns whether the times of a model are evaluated in groups. An expansion
+// costs as much as about ten single times, or as two with tangents, which have
+// no lanes. So groups must be large; other times are evaluated one by one. The
+// two methods differ in the last bits. So the choice depends only on the
 // model's own times: their number, and how many of them are within reach of one
-// expansion point; not on their order, the batch, or threads. Values of
-// functions that share an expansion's sums count together.
+// expansion point. It does not depend on their order, the batch, or threads.
+// Times of functions that share an expansion's sums count together.
 inline bool TakesGroups(const SweepInput& in) {
   return in.num_times >= kManyTimes && !in.discrete;
 }
 
-// Times of one kind with start <= x < start + 4. Callers may permute them; the
-// array is valid until the workspace is reset.
+// The times of one kind with start <= x < start + 4, where start is the
+// expansion point. Callers may permute them; the array is valid until the
+// workspace is reset.
 struct NodeGroup {
   Kind kind;
   double start;
@@ -44,15 +45,16 @@ struct NodeGroup {
 template <class T>
 class NodeGroups {
  public:
-  // In sorted groups times are ascending, and equal times are ordered by
-  // cotangent.
+  // With `sorted`, the times of each group are ascending, and equal times are
+  // ordered by cotangent.
   NodeGroups(const SweepInput& in, Sequence<T>* sequence, bool sorted,
              Workspace* workspace)
       : in_(in),
         q_(sequence->model().q),
         sorted_(sorted),
         workspace_(workspace) {
-    // Far below the work limit, and below the times of scaling and squaring.
+    // The last time with groups is far below the work limit, and below the
+    // times for which scaling and squaring is used.
     const double steps = static_cast<double>(sequence->max_blocks() * kBlock);
     double last = 0.0;
     for (int64_t i = 0; i < in.num_times; ++i) {
@@ -104,7 +106,7 @@ class NodeGroups {
 
   double X(int64_t i) const { return in_.times.value[i] * q_; }
 
-  // Returns a kind's index among those that can be grouped, or -1.
+  // Returns the index of time i's kind among those that can be grouped, or -1.
   int PlaceOf(int64_t i) const {
     const auto code = static_cast<uint32_t>(in_.KindOf(i));
     return code < kNumKinds ? places_[code] : -1;
@@ -117,7 +119,7 @@ class NodeGroups {
            PlaceOf(i) >= 0;
   }
 
-  // The times of one kind that can be grouped.
+  // The indices of all times of one kind that can be grouped.
   struct TimesOfKind {
     int64_t* times = nullptr;
     int64_t count = 0;
@@ -151,7 +153,8 @@ class NodeGroups {
     return kNodeSpacing * std::floor(X(i) * (1.0 / kNodeSpacing));
   }
 
-  // Whether functions of this kind share sums with others.
+  // Returns whether functions of this kind share an expansion's sums with other
+  // kinds.
   static bool Shares(Kind kind) {
     return kIsPlain && BaseOf(kind) != Base::kCdf;
   }
@@ -194,8 +197,9 @@ class NodeGroups {
     for (int64_t n = 0; n < group.count; ++n) rest(group.times[n]);
   }
 
-  // Sorts a kind's times into cells in ascending order: one cell per expansion
-  // point or, if times are to be sorted, so many that each has a few times.
+  // Sorts the times of one kind into cells in ascending order. There is one
+  // cell per expansion point or, with sorted_, so many that each has a few
+  // times.
   StatusCode SortList(TimesOfKind* list) {
     double last = 0.0;
     for (int64_t n = 0; n < list->count; ++n) {
@@ -221,7 +225,8 @@ class NodeGroups {
       ++ends[cell_of(list->times[n]) + 1];
     }
     for (int64_t c = 0; c < num_cells; ++c) ends[c + 1] += ends[c];
-    // The begin of each cell; after the loop, its end.
+    // At first ends[c] is the index of cell c's first time; after the loop it
+    // is the end of the cell.
     for (int64_t n = 0; n < list->count; ++n) {
       times[ends[cell_of(list->times[n])]++] = list->times[n];
     }

@@ -1,4 +1,4 @@
-// Sums of an expansion for sixteen times at once, which uses the processor
+// Evaluates an expansion at sixteen times at once, which uses the processor
 // better than eight.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_LANES_H_
@@ -19,7 +19,8 @@ struct NodePack {
   Pack<8> parts[kParts];
 };
 
-// Returns values[indices[0]], ...; with `pad` for missing ones of eight.
+// Returns a register with values[indices[l]] in lane l, and with `pad` in the
+// lanes from `count` on.
 inline Pack<8> Gather(const double* values, const int64_t* indices,
                       int64_t count, double pad) {
   constexpr int kPart = Pack<8>::kPart;
@@ -36,8 +37,9 @@ inline Pack<8> Gather(const double* values, const int64_t* indices,
   return result;
 }
 
-// The distances of up to sixteen times from an expansion point. They are exact:
-// x and the point are near each other, or the point is 0.
+// The distances of up to sixteen times from an expansion point. Their
+// subtraction is exact, since x and the point are near each other or the point
+// is 0.
 class NodeLanes {
  public:
   NodeLanes(const double* times, const int64_t* indices, int64_t count,
@@ -51,7 +53,8 @@ class NodeLanes {
 
   const Pack<8>& distance(int i) const { return distances_.parts[i]; }
 
-  // Returns sum_j terms[j] distance^j, for an even number of terms.
+  // Returns sum_j terms[j] distance^j for each time. The number of terms must
+  // be even.
   NodePack Sum(const double* terms, int num_terms) const {
     constexpr int kParts = NodePack::kParts;
     Pack<8> even[kParts];
@@ -75,8 +78,8 @@ class NodeLanes {
     return result;
   }
 
-  // Whether sums are far from the ends of the range, near which intermediate
-  // results may have underflowed or overflowed.
+  // Returns the lanes whose sums are far from overflow and underflow; near
+  // these, intermediate results may be wrong.
   static Pack<8>::Mask IsOrdinary(const Pack<8>& sum) {
     return (Pack<8>(0x1p-500) < sum) & (sum < Pack<8>(0x1p500));
   }

@@ -1,5 +1,5 @@
-// The series about an expansion point as polynomials, as short as accuracy
-// allows.
+// Truncates the series about an expansion point to polynomials, as short as
+// accuracy allows.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_POLYNOMIAL_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_POLYNOMIAL_H_
@@ -27,7 +27,7 @@ struct NodeSeries {
   double last;                              // sum_j 4^j / j! c_j
 };
 
-// 4^j / j! and 1 / j!.
+// The numbers 4^j / j! (`at_end`) and 1 / j!.
 struct NodePowers {
   double at_end[kNodeTerms + 1];
   double inverse_factorials[kNodeTerms];
@@ -46,10 +46,11 @@ struct NodePowers {
 };
 inline constexpr NodePowers kNodePowers;
 
-// Chooses the number of terms and divides c_j by factorials, for F and, with
-// two channels, for the function that gives its slope. Returns whether the
-// truncation error is negligible. rests[r] bounds each c_j from j = 48 on. A
-// density's slope uses c_{j+1}, so that one term less is known.
+// Chooses the number of terms and divides the sums c_j by factorials, for F
+// and, with two channels, for the function that gives its slope. Returns
+// whether the truncation error is negligible. rests[r] is a bound on every c_j
+// with j >= 48 of channel r. A density's slope uses c_{j+1}, so that one term
+// less is known.
 inline bool MakePolynomials(const double (*c)[kNodeTerms], const double* rests,
                             int num_channels, bool is_density, bool absorbs,
                             NodeSeries* node) {
@@ -72,7 +73,8 @@ inline bool MakePolynomials(const double (*c)[kNodeTerms], const double* rests,
     }
     sum[r] = total.Total();
     if (r == 1 && !absorbs) continue;
-    // A density's slope is a difference; the error is relative to both terms.
+    // A density's slope is a difference of two terms, and its error is relative
+    // to both.
     const bool is_next = r == 1 && is_density;
     const double size = sum[r] + (is_next ? sum[0] : 0.0);
     const double limit = kRest * 0.5 * size;

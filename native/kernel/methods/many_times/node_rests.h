@@ -1,4 +1,5 @@
-// Chooses how many c_j the transposed mixture of a group needs (node_sums.h).
+// Chooses the number J of sums c_j that the transposed mixture of a group needs
+// (node_sums.h).
 //
 // With J of them each weight w_k(x) = sum_j w_j(d) w_{k-j}(x_0) is truncated to
 // the terms with j < J, where x = x_0 + d with d < h = 4. By the binomial
@@ -34,8 +35,9 @@ struct NodeRests {
     return rests;
   }
 
-  // Returns log2 of a bound on the sum of truncated terms for k > m, where
-  // `end` is x_0 + h: h^J / J! P(N >= m - J) with N Poisson of that mean.
+  // Returns log2 of a bound on the sum of truncated terms for k > m. With end =
+  // x_0 + h the bound is h^J / J! P(N >= m - J), where N has the Poisson
+  // distribution with mean `end`.
   double Log2(int size, double end) const {
     return log2_end[size] + Log2Tail(reach[size] * end - size - 1.0, end);
   }
@@ -56,7 +58,8 @@ struct NodeRests {
     }
   }
 
-  // Returns a Chernoff bound on log2 P(N >= k).
+  // Returns a Chernoff bound on log2 P(N >= k) for N with a Poisson
+  // distribution.
   static double Log2Tail(double k, double mean) {
     if (!(k > mean)) return 0.0;
     return (k - mean - k * std::log(k / mean)) * kLog2E;

@@ -1,4 +1,4 @@
-// Evaluates the times of one model in groups, and lists the remaining ones.
+// Evaluates those times of one model that are in groups, and lists the others.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_RUN_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_RUN_H_
@@ -17,8 +17,8 @@ class NodeRun {
   NodeRun(const SweepInput& in, const SweepOutput& out, Workspace* workspace)
       : in_(in), out_(out), workspace_(workspace) {}
 
-  // Calls evaluate(group), which writes each of its times or leaves it; or
-  // returns false without effect.
+  // Calls evaluate(group) for each group. It must write each of the group's
+  // times or call Leave for it, or return false and do nothing.
   template <class T, class Evaluate>
   StatusCode Run(Sequence<T>* sequence, const Evaluate& evaluate) {
     rest_ = static_cast<int64_t*>(workspace_->Allocate(
@@ -33,14 +33,14 @@ class NodeRun {
     out_.values[i] = value;
     if (out_.status != nullptr) out_.status[i] = kOk;
   }
-  // Leaves a time to be evaluated alone.
+  // Adds a time to the list of those that are to be evaluated one by one.
   void Leave(int64_t i) { rest_[num_rest_++] = i; }
 
   const int64_t* rest() const { return rest_; }
   int64_t num_rest() const { return num_rest_; }
 
  private:
-  // Whether the time has no observation.
+  // Returns whether time i has kind kNothing; if so, writes its value 0.
   bool WriteNothing(int64_t i) {
     if (in_.KindOf(i) != Kind::kNothing) return false;
     Write(i, 0.0);

@@ -1,5 +1,6 @@
-// Many times of one model in an adjoint sweep, in groups: the cotangents of the
-// times, and the data for those of the terms (node_sums.h).
+// Groups of many times in an adjoint sweep over one model. Computes the
+// cotangents of the times, and the data from which node_sums.h computes the
+// cotangents of the terms.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_SEEDS_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_SEEDS_H_
@@ -21,8 +22,9 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// A group with a series about its expansion point; all its times are ordinary.
-// The cotangents are those of F, relative to 2^-exponent for logarithms.
+// A group of times with the sums of their series about the expansion point; no
+// sum is near overflow or underflow. The cotangents are those of F; for
+// logarithms they are relative to 2^-exponent.
 struct NodeSeed {
   Kind kind;
   double start;
@@ -39,7 +41,7 @@ struct NodeSeed {
   double share_size;        // sum of |bars| times `sums`
 };
 
-// Dual numbers are evaluated one by one.
+// With dual numbers, all times are evaluated one by one.
 template <class T>
 class NodeSeeds {
  public:
@@ -67,8 +69,9 @@ class NodeSeeds<double> {
             Workspace* workspace)
       : in_(in), sets_(*sets), workspace_(workspace), seeds_(workspace) {}
 
-  // Calls rest(time) for the times that are to be evaluated one by one; times
-  // without a cotangent are omitted.
+  // Evaluates the groups and writes the cotangents of their times to
+  // `time_bars`. Calls rest(time) for each time that is to be evaluated alone;
+  // times without a cotangent are omitted.
   template <class Rest>
   StatusCode Run(const Rest& rest, double* time_bars) {
     const bool many = TakesGroups(in_);
@@ -111,7 +114,7 @@ class NodeSeeds<double> {
   bool Has(Base base) const { return has_[static_cast<int>(base)]; }
   const SweepInput& in() const { return in_; }
 
-  // The cotangent of prob_zero.
+  // Returns the cotangent of prob_zero that these times contribute.
   const Scaled<double>& atom_bar() const { return atom_bar_; }
 
  private:
@@ -202,7 +205,9 @@ class NodeSeeds<double> {
     }
   }
 
-  // Keeps ordinary lanes from place `kept` on; returns their number.
+  // Stores the times of the lanes that are far from overflow and underflow,
+  // from index `kept` on, and calls rest(time) for the other times. Returns the
+  // number of stored times.
   template <class Rest>
   int64_t Keep(const Evaluation& lane, const int64_t* times, int64_t count,
                int64_t kept, int64_t* kept_times, const Rest& rest,

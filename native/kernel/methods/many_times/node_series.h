@@ -33,17 +33,19 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Sums about expansion points, for the density and the survival function
-// together, or for the cdf, which as F's complement has windows of its own.
+// Computes series about expansion points, either for the density and the
+// survival function together or for the cdf. The cdf is the complement of the
+// survival function and has its own summation windows.
 class NodeBuilder {
  public:
-  // `channels` are those of the density or of the cdf; `survival` is null if no
-  // time needs it.
+  // `channels` are the terms of the density or of the cdf. `survival` is null
+  // if no time needs the survival function.
   NodeBuilder(Channels<double>* channels, Channels<double>* survival,
               NodeTerms<SequenceTerms>* terms)
       : channels_(*channels), survival_(survival), terms_(*terms) {}
 
-  // Computes the series about `start`; returns whether there is one.
+  // Computes the series of F about `start`; returns whether it could be
+  // computed.
   bool Build(Base base, double start, NodeSeries* node) {
     if (start != start_) {
       start_ = start;
@@ -118,7 +120,8 @@ class NodeBuilder {
     for (int64_t b = first_block_; b > 0; --b) {
       const Scaled<double> head =
           walk_.HeadBound(static_cast<double>(b * kBlock), weight);
-      // Terms before block b, shifted by j < 48, end in block b + 2.
+      // Terms f_{k+j} with k before block b and j < 48 are in blocks up to b +
+      // 2.
       const Scaled<double>& largest = BlockAt(b + kNodeBlocks - 1).largest;
       const Scaled<double> largest_mass =
           is_cdf() ? largest
@@ -142,7 +145,8 @@ class NodeBuilder {
     const ChannelBlock<double>& block = BlockAt(b);
     return ScaleBy(block.tail.caps[r], block.tail.exponent - block.exponent);
   }
-  // Bounds b_k or A_k, and a_k, from block b on, relative to its exponent.
+  // MassCap returns a bound on b_k or A_k, and ExitCap one on a_k, from block b
+  // on, relative to the block's exponent.
   double MassCap(int64_t b) const {
     constexpr double kLeast = 0x1p-1022;  // keeps bounds positive
     return is_cdf() ? TailCap(b, 0) : SourceAt(b).mass + kLeast;
@@ -151,8 +155,9 @@ class NodeBuilder {
     return is_cdf() ? model().q * TailCap(b, 1) : TailCap(b, 0);
   }
 
-  // Whether this may be omitted from sums over b_k or A_k, and over a_k.
-  // Windows do not depend on which functions are requested.
+  // Returns whether terms of these sizes may be omitted from the sums over b_k
+  // or A_k (`mass`) and over a_k (`exits`). Windows do not depend on which
+  // functions are requested.
   bool AreNegligible(const Scaled<double>& mass,
                      const Scaled<double>& exits) const {
     const double least = is_cdf() ? end_sum_ : mass_floor_;
@@ -168,7 +173,7 @@ class NodeBuilder {
                           [&](const double* weights) { AddBlock(b, weights); });
   }
 
-  // Adds weights[k] times the terms from k on.
+  // Computes sums[j] += sum_k weights[k] f_{k+j} for the k of block b.
   void AddBlock(int64_t b, const double* weights) {
     double scales[kNodeBlocks + 1];
     for (int i = 0; i <= kNodeBlocks; ++i) {
@@ -197,15 +202,17 @@ class NodeBuilder {
     end_sum_ += PowerOfTwo(Shift(block.exponent)) * product(terms);
   }
 
-  // Returns an exponent relative to the common one.
+  // Returns an exponent relative to that of the sums; clears is_ordinary_ if
+  // the difference is large.
   int64_t Shift(int64_t exponent) {
     const int64_t shift = exponent - exponent_;
     if (shift < -kNodeRange || shift > kNodeRange) is_ordinary_ = false;
     return shift;
   }
 
-  // Adds weights times bounds on all terms from block b on: the contribution of
-  // these weights to any c_j from j = 48 on.
+  // Adds `weights` times the bounds on all terms from block b on to the
+  // truncation bounds: these weights contribute at most that to any c_j with j
+  // >= 48.
   void AddToRests(const Scaled<double>& weights, int64_t b) {
     const double scale = ScaleBy(
         weights.mantissa, weights.exponent + BlockAt(b).exponent - exponent_);
@@ -213,7 +220,8 @@ class NodeBuilder {
     exit_rest_ += scale * ExitCap(b);
   }
 
-  // Computes c_j of F and of the series for its slope.
+  // Writes the c_j of F and, in channel 1, of the function that gives its
+  // slope.
   void FillSeries(Base base, double (*c)[kNodeTerms]) const {
     double exits[kNodeTerms + 1];
     const double factor = base == Base::kDensity ? 1.0 : 1.0 / model().q;
@@ -238,7 +246,9 @@ class NodeBuilder {
     }
   }
 
-  // F is at least c_0 exp(-4), except for x_0 = 0, where it may be of any size.
+  // Returns whether underflow lost significant digits of F, whose size is about
+  // `size`. F is at least c_0 exp(-4), except for x_0 = 0, where it may have
+  // any size.
   bool IsLost(Channels<double>* own, double size) const {
     const int64_t last = last_block_ + kNodeBlocks;
     if (start_ == 0.0) return own->UnderflowedBefore(last + 1);
@@ -263,7 +273,8 @@ class NodeBuilder {
   bool is_ordinary_ = true;
 };
 
-// The builders of a call.
+// The two builders of a call: one for the density and the survival function,
+// one for the cdf.
 class NodeBuilders {
  public:
   NodeBuilders(const SweepInput& in, ChannelSets<double>* sets,
@@ -277,7 +288,8 @@ class NodeBuilders {
   NodeBuilders(const NodeBuilders&) = delete;
   NodeBuilders& operator=(const NodeBuilders&) = delete;
 
-  // Computes a series; fast if the last one had the same start.
+  // Computes the series of F about `start`. This is fast if the previous call
+  // had the same start.
   bool Build(Base base, double start, NodeSeries* node) {
     return (base == Base::kCdf ? closed_ : open_).Build(base, start, node);
   }

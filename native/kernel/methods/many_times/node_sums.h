@@ -1,7 +1,7 @@
 // The transposed mixture for groups of times that share an expansion point. The
-// cotangent of c_j(x_0) is the sum over times of the cotangent of F times
-// exp(-d) d^j / j!; those of the terms are abar_{k+j} += w_k(x_0) cbar_j. All
-// functions at an expansion point share its weights.
+// cotangent cbar_j of c_j(x_0) is the sum over the times of the cotangent of F
+// times exp(-d) d^j / j!. The cotangents of the terms are abar_{k+j} +=
+// w_k(x_0) cbar_j. All functions at an expansion point share its weights.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_SUMS_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_SUMS_H_
@@ -23,7 +23,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// One group at an expansion point, and where its contribution goes.
+// One group of times at an expansion point, and the sums to which its
+// contribution is added.
 struct NodePart {
   const NodeSeed* seed;
   TermSums<double>* sums;
@@ -35,19 +36,20 @@ struct NodePart {
   Scaled<double> rest;     // of the weights
   NodeBars bars;
 
-  // Returns a bound on the sum of absolute cotangents.
+  // Returns a bound on the sum of the absolute cotangents.
   double seed_size() const { return 0x1p6 * seed->bar_size; }
 };
 
-// Adds the groups of one expansion point to the sums of their kinds of
-// functions.
+// Adds the cotangents of all groups at one expansion point to the sums of their
+// functions (density, survival or cdf).
 class NodeSums {
  public:
   NodeSums(const SweepInput& in, const Sequence<double>& sequence,
            int64_t margin, TermSums<double>* sums)
       : in_(in), sequence_(sequence), margin_(margin), sums_(sums) {}
 
-  // All `seeds` must have the same start and different bases.
+  // Adds `count` groups. All must have the same expansion point and different
+  // functions.
   StatusCode Add(const NodeSeed* const* seeds, int count) {
     num_parts_ = 0;
     for (int i = 0; i < count; ++i) {
@@ -77,8 +79,9 @@ class NodeSums {
  private:
   using Lanes = Pack<8>;
 
-  // Chooses J; returns whether there is one. With at least as many terms as F
-  // has, the truncation error grows faster with d than F does.
+  // Chooses J, the number of cotangents cbar_j; returns whether some J is
+  // accurate enough. J is at least the number of terms of F: then the
+  // truncation error grows faster with d than F does.
   bool ChooseSize(NodePart* part) const {
     const NodeSeed& seed = *part->seed;
     const double end = seed.start + kNodeSpacing;
@@ -96,8 +99,8 @@ class NodeSums {
     return false;
   }
 
-  // Computes the block where windows over k end; returns whether all blocks
-  // that are needed are available.
+  // Computes the block where the summation over k ends. Returns whether all
+  // blocks that are needed are available.
   bool FindEnd() {
     PoissonWalk walk(start_);
     Scaled<double> weight = StartWeight(start_, &first_block_);
@@ -151,7 +154,8 @@ class NodeSums {
     return kOk;
   }
 
-  // Whether the contribution of these weights underflows.
+  // Returns whether the contribution of the weights of the first steps, whose
+  // sum is `head`, underflows for all groups.
   bool IsInvisible(const Scaled<double>& head) const {
     for (int i = 0; i < num_parts_; ++i) {
       const NodePart& part = parts_[i];
@@ -168,8 +172,8 @@ class NodeSums {
     const NodeSeed& seed = *part.seed;
     part.sums->AddTail({part.rest.mantissa * part.seed_size(),
                         part.rest.exponent + part.exponent});
-    // At each time the truncation error for j >= J is smaller relative to F
-    // than at the end.
+    // The truncation error for j >= J relative to F is largest at the end of
+    // the group's interval.
     const double log2_ratio =
         std::max(part.log2_rest - part.log2_value, -1000.0);
     const auto whole = static_cast<int64_t>(std::floor(log2_ratio));
@@ -178,7 +182,8 @@ class NodeSums {
          whole + seed.exponent + part.exponent});
   }
 
-  // Adds the weights of one block, and steps to the next.
+  // Adds the contributions of the weights in block b, and replaces `weight` by
+  // the first weight of the next block.
   StatusCode Include(int64_t b, Scaled<double>* weight, PoissonWalk* walk) {
     StatusCode status = kOk;
     for (int i = 0; i < num_parts_; ++i) {
@@ -249,7 +254,8 @@ class NodeSums {
   NodePart parts_[kNumBases];
 };
 
-// Adds all groups to the sums of their kinds of functions.
+// Adds all groups of times to the sums of their functions. With dual numbers
+// there are no groups.
 template <class T>
 inline StatusCode AddGroups(const NodeSeeds<T>&, const Sequence<T>&, int64_t,
                             TermSums<T>*) {

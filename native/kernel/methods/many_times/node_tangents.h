@@ -1,4 +1,5 @@
-// Derivatives in one direction at many times of one model, in groups.
+// Derivatives in one direction at many times of one model, where groups of
+// times share an expansion point.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_TANGENTS_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_TANGENTS_H_
@@ -29,7 +30,8 @@ class NodeTangents {
                   {sets->Of(Base::kCdf), moves_, workspace}},
         run_(in, out, workspace) {}
 
-  // Writes the results of groups, and lists the other times.
+  // Evaluates the times that are in groups, writes the results, and lists the
+  // other times.
   StatusCode Run() {
     return run_.Run(&sets_.sequence(), [&](const NodeGroup& group) {
       TangentBuilder& builder = builders_[static_cast<int>(BaseOf(group.kind))];
@@ -65,7 +67,7 @@ class NodeTangents {
     if (!is_still) changes = lanes.Sum(node.tangents, values.num_terms);
     NodePack next = {};
     if (moves_) next = lanes.Sum(values.terms[1], values.num_terms);
-    // At other expansion points the sizes are known to be ordinary.
+    // At other expansion points sizes are known to be far from underflow.
     const bool may_vanish = values.start == 0.0 && !is_still;
     NodePack sizes = {};
     if (may_vanish) sizes = lanes.Sum(node.sizes, values.num_terms);
@@ -99,14 +101,14 @@ class NodeTangents {
     return Lanes::Load(numerators);
   }
 
-  // Returns the derivative in x = q t, up to the factor exp(-d).
+  // Returns the derivative of F in x = q t, up to the factor exp(-d).
   static Lanes Slope(Kind kind, const Lanes& next) {
     return BaseOf(kind) == Base::kSurvival ? -1.0 * next : next;
   }
 
-  // Whether the part that depends on tangents of the times is zero or far from
-  // the ends of the range. A density's slope is a difference, whose terms are
-  // ordinary.
+  // Returns the lanes where the contribution of the times' tangents is zero or
+  // far from overflow and underflow. A density's slope is a difference; both
+  // its terms are far from them.
   static Lanes::Mask MovesAreOrdinary(Kind kind, const Lanes& next,
                                       const Lanes& moved) {
     const Lanes zero(0.0);

@@ -1,5 +1,5 @@
-// Terms f_k for sums sum_k weights[k] f_{k+j}: each block is stored in eight
-// shifted copies, so that all loads are aligned.
+// Terms f_k, stored for fast sums sum_k weights[k] f_{k+j}: each block is
+// stored in eight shifted copies, so that all loads are aligned.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_TERMS_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_TERMS_H_
@@ -20,12 +20,12 @@ constexpr int kNodeTerms = kNodeBlocks * kBlock;
 
 constexpr int kNodePacks = kNodeTerms / 8;
 
-// The terms a_k of a sequence.
+// Provides the terms a_k = v_k s of a power sequence.
 class SequenceTerms {
  public:
   explicit SequenceTerms(Sequence<double>* sequence) : sequence_(*sequence) {}
 
-  // Computes the blocks up to this one; returns whether they are available.
+  // Computes the terms up to this block; returns whether they are available.
   bool Reserve(int64_t block) {
     StatusCode status = kOk;
     return sequence_.Get(block, &status) != nullptr;
@@ -49,7 +49,8 @@ class NodeTerms {
   NodeTerms(const Source& source, Workspace* workspace)
       : source_(source), blocks_(workspace) {}
 
-  // Computes the blocks up to this one; returns whether they are available.
+  // Computes and stores the blocks up to this one; returns whether they are
+  // available.
   bool Reserve(int64_t block) {
     if (block < blocks_.size()) return true;
     if (!source_.Reserve(block + 1)) return false;
@@ -70,8 +71,8 @@ class NodeTerms {
     return true;
   }
 
-  // Adds sums[j] += sum_k weights[k] f_{16 b + k + j}, where terms of block b +
-  // i are multiplied by scales[i].
+  // Computes sums[j] += sum_k weights[k] f_{16 b + k + j}, where terms of block
+  // b + i are multiplied by scales[i].
   void Add(int64_t b, const double* weights, const double* scales,
            Lanes* sums) const {
     Lanes results[kNodePacks];

@@ -1,4 +1,5 @@
-// Values at many times of one model, in groups.
+// Values of F at many times of one model, where groups of times share an
+// expansion point.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_VALUES_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_VALUES_H_
@@ -25,7 +26,8 @@ class NodeValues {
         workspace_(workspace),
         run_(in, out, workspace) {}
 
-  // Writes the values of groups, and lists the other times.
+  // Evaluates the times that are in groups, writes the values, and lists the
+  // other times.
   StatusCode Run() {
     NodeBuilders builders(in_, &sets_, workspace_);
     return run_.Run(&sets_.sequence(), [&](const NodeGroup& group) {
@@ -75,7 +77,8 @@ class NodeValues {
     }
   }
 
-  // Limits probabilities to one, against rounding.
+  // Returns the values, with probabilities limited to at most one, which
+  // rounding may exceed.
   Lanes Limited(Kind kind, const Lanes& values) const {
     const Model<double>& model = sets_.sequence().model();
     if (BaseOf(kind) == Base::kDensity ||

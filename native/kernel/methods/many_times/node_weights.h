@@ -1,9 +1,9 @@
-// The weights of sums about an expansion point: sum_k w_k(x_0) f_{k+j} for all
-// j.
+// The Poisson weights of the sums about an expansion point, sum_k w_k(x_0)
+// f_{k+j} for all j.
 //
-// F(x_0 + d) exp(d) is at least the sum for j = 0, so that windows over k may
-// omit 2^-66 of it from each sum: this changes F by at most exp(4) < 2^6 times
-// that.
+// F(x_0 + d) exp(d) is at least the sum for j = 0. So the windows over k may
+// omit 2^-66 of that from each sum: this changes F by at most exp(4) < 2^6
+// times as much.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_WEIGHTS_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_WEIGHTS_H_
@@ -22,9 +22,9 @@ constexpr int64_t kNodeWindow = -66;       // see above
 constexpr int64_t kNodeRange = 400;        // of exponents
 constexpr int64_t kSmallestWeight = -900;  // its exponent
 
-// Calls add(weights) with the weights of a block, given the first one; returns
-// the first weight of the next block. Near the end of the range they are not
-// ordinary.
+// Calls add(weights) with the Poisson weights of a block, given the weight at
+// its first step. Returns the weight at the first step of the next block.
+// Clears `is_ordinary` if weights are near underflow.
 template <class Add>
 Scaled<double> IncludeWeights(int64_t block, const PoissonTable& poisson,
                               const Scaled<double>& weight, PoissonWalk* walk,

@@ -1,12 +1,10 @@
 // A series of F about an expansion point x_0, as in node_series.h, together
 // with the series of its tangents in one direction:
-//
 //   dF(x_0 + d) = exp(-d) sum_j d^j / j! dc_j,  dc_j = sum_k w_k(x_0) df_{k+j}.
-//
-// The df_k have both signs: truncation errors are small relative to the same
-// sums of absolute values, as in mixture.h. Those sums are computed here as
-// well. Each kind of function has sums of its own terms: tangents of b_k that
-// are computed by addition could cancel.
+// The df_k have both signs: truncation errors are small relative to the sums of
+// the absolute values |df_k|, as in mixture.h. So these sums are computed as
+// well. Each function (density, survival or cdf) has sums of its own terms,
+// since tangents of b_k that are computed by addition could cancel.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_TANGENT_SERIES_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_TANGENT_SERIES_H_
@@ -34,10 +32,10 @@ struct TangentSeries {
   double sizes[kNodeTerms];     // the same with absolute values
 };
 
-// Computes the series about one expansion point after the other.
+// Computes series of F and its tangents about one expansion point at a time.
 class TangentBuilder {
  public:
-  // With `moves` times have tangents, which need slopes.
+  // With `moves` the times have tangents, for which the slope of F is needed.
   TangentBuilder(Channels<Dual<double>>* channels, bool moves,
                  Workspace* workspace)
       : channels_(*channels),
@@ -49,10 +47,11 @@ class TangentBuilder {
                {ChannelTerms(channels, 0, TermPart::kTangentSize), workspace},
                {ChannelTerms(channels, 1, TermPart::kValue), workspace}} {}
 
-  // Whether only times have tangents: then no others are computed.
+  // Returns whether only times have tangents; then the tangents of the terms
+  // are zero and not computed.
   bool is_still() const { return is_still_; }
 
-  // Computes the series about `start`; returns whether there is one.
+  // Computes the series about `start`; returns whether it could be computed.
   bool Build(double start, TangentSeries* node) {
     walk_ = PoissonWalk(start);
     const Scaled<double> weight = StartWeight(start, &first_block_);
@@ -71,7 +70,8 @@ class TangentBuilder {
   using Lanes = Pack<8>;
   enum Part { kValue, kTangent, kSize, kNext, kNumParts };
 
-  // Bounds on terms of F, of the series for its slope, and on tangents.
+  // Bounds on the terms of F, on those of the function that gives its slope,
+  // and on the tangents of the terms of F.
   struct Bounds {
     double value = 0.0;
     double next = 0.0;
@@ -123,7 +123,8 @@ class TangentBuilder {
     for (int64_t b = first_block_; b > 0; --b) {
       const Scaled<double> head =
           walk_.HeadBound(static_cast<double>(b * kBlock), weight);
-      // Terms before block b, shifted by j < 48, end in block b + 2.
+      // Terms f_{k+j} with k before block b and j < 48 are in blocks up to b +
+      // 2.
       const Scaled<double>& largest = BlockAt(b + kNodeBlocks - 1).largest;
       const Bounds bounds = {largest.mantissa, largest.mantissa,
                              largest.mantissa};
@@ -157,16 +158,16 @@ class TangentBuilder {
         });
   }
 
-  // Bounds terms from block b on, relative to its exponent; the bound on
-  // tangents covers so many blocks and some more. A step adds at most the
-  // effect of P's tangents on the whole mass, and fewer than 1,000 more steps
-  // have any weight.
+  // Returns bounds on the terms from block b on, relative to its exponent. The
+  // bound on tangents holds for `num_blocks` blocks and some more. A step adds
+  // at most the effect of P's tangents on the whole mass, and fewer than 1,000
+  // more steps have any weight.
   Bounds BoundsFrom(int64_t b, int64_t num_blocks) const {
     constexpr double kMore = 0x1p10;
     const ChannelBlock<Dual<double>>& block = BlockAt(b);
     const Block<Dual<double>>& source = *channels_.sequence().Find(b);
     const bool is_cdf = channels_.base() == Base::kCdf;
-    // Without mass there are no terms, except those that were flushed to zero.
+    // Without mass all terms are zero, unless they were flushed to zero.
     const bool is_empty =
         source.mass == 0.0 && !channels_.UnderflowedBefore(b + 1);
     const double least = is_empty ? 0.0 : 0x1p-1022;
@@ -219,8 +220,9 @@ class TangentBuilder {
            (!has_next_ || !model().absorbs || is_small(bounds.next, kNext));
   }
 
-  // Adds weights times bounds on all terms from block b on: the contribution of
-  // these weights to any sum from j = 48 on.
+  // Adds `weights` times the bounds on all terms from block b on to the
+  // truncation bounds: these weights contribute at most that to any sum with j
+  // >= 48.
   void AddToRests(const Scaled<double>& weights, int64_t b,
                   int64_t num_blocks) {
     const double scale = ScaleBy(
@@ -231,7 +233,7 @@ class TangentBuilder {
     rests_.tangent += scale * bounds.tangent;
   }
 
-  // As in node_series.h.
+  // Returns whether underflow lost significant digits, as in node_series.h.
   bool IsLost(double start) const {
     const int64_t last = last_block_ + kNodeBlocks;
     if (start == 0.0) return channels_.UnderflowedBefore(last + 1);
@@ -262,7 +264,8 @@ class TangentBuilder {
       return false;
     }
     if (is_density && moves_) {
-      // The slope itself: combining two polynomials would round twice.
+      // The coefficients of the slope itself are stored, since combining two
+      // polynomials later would round twice.
       for (int j = 0; j < kNodeTerms; ++j) {
         node->values.terms[1][j] =
             (values[1][j] - values[0][j]) * kNodePowers.inverse_factorials[j];

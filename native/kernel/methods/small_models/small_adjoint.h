@@ -1,8 +1,6 @@
-// The adjoint of small models in lanes; see adjoint_sweeper.h:
-//
+// The adjoint sweep of small models, one per SIMD lane; see adjoint_sweeper.h:
 //   y_k = abar_k s + bbar_k 1 + P y_{k+1},   G = sum_k v_k^T y_{k+1},
-//
-// with cotangent one for F', so that all results are positive.
+// where the cotangent of F' is one, so that all results are positive.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_ADJOINT_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_ADJOINT_H_
@@ -31,8 +29,9 @@ struct SmallSums {
 template <int kPhases>
 class SmallAdjoint {
  public:
-  // `kept` has the rows of so many steps, see MixAsMade; the weights in them
-  // are overwritten with abar. `adjoints` has room for as many rows of kPhases.
+  // `kept` has one row for each of `num_steps` steps, see MixAsMade; the
+  // weights in these rows are overwritten with abar. `adjoints` has room for as
+  // many rows of kPhases.
   SmallAdjoint(const SmallModels<kPhases>& models, const SmallTimes& times,
                const PerModel& tail, int64_t num_steps, PerModel* kept,
                PerModel* adjoints)
@@ -55,13 +54,15 @@ class SmallAdjoint {
   }
 
  private:
-  // Columns of G at once: their sums stay in registers.
+  // The number of columns of G that are computed at once, so that their sums
+  // stay in registers.
   static constexpr int kColumns = PerModel::kParts > 1 && kPhases > 2 ? 1
                                   : kPhases <= 4                      ? kPhases
                                                                       : 2;
   static constexpr int kRow = kPhases + 1;
 
-  // Stores y_{k+1} in row k.
+  // Computes the adjoints from the last step to the first, and stores y_{k+1}
+  // in row k. Writes y_0 to `starts`.
   template <bool kHasOthers>
   void Descend(PerModel* starts) {
     PerModel y[kPhases];
@@ -123,13 +124,14 @@ class SmallAdjoint {
     for (int i = 0; i < kPhases; ++i) sums->exits[i] = exits[i];
   }
 
-  // Whether a number of this size is far above its truncation error. A zero may
-  // have underflowed.
+  // Returns the lanes where a number of this size is far above its truncation
+  // error. A zero may have underflowed, so that it does not count as accurate.
   ModelMask IsAccurate(const PerModel& size) const {
     return (PerModel(kLeastOrdinary) <= size) & (tail_ <= 0x1p-44 * size);
   }
 
-  // As in BarsWriter: bounds the terms of all derivatives in a row.
+  // Sets the lanes whose starts and whose rows are accurate. As in BarsWriter,
+  // a row is judged by a lower bound on the terms of all its derivatives.
   void Check(bool has_given_exits, SmallSums<kPhases>* sums) const {
     sums->starts_are_accurate = sums->rows_are_accurate = models_.is_ordinary;
     for (int64_t i = 0; i < models_.size; ++i) {

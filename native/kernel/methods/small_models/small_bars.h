@@ -1,5 +1,5 @@
-// Computes the cotangents of the operands from the adjoint sweep of small
-// models; see bars_writer.h.
+// Computes the cotangents of the operands from the sums of SmallAdjoint; see
+// bars_writer.h.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_BARS_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_BARS_H_
@@ -17,7 +17,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// The cotangents of F', and those that need no sweep.
+// Computes the cotangents of F', and those of the time and the atom, which need
+// no adjoint sweep.
 class SmallSeeds {
  public:
   [[gnu::noinline]] SmallSeeds(const SmallTimes& times, const PerModel& value,
@@ -35,7 +36,7 @@ class SmallSeeds {
     atom_ = Select(times.is_cdf, seed_, PerModel(0.0));
   }
 
-  // Lanes in which no number is near the ends of the range.
+  // Returns the lanes in which no number is near overflow or underflow.
   ModelMask AreOrdinary() const {
     const PerModel size = Size(cotangent_);
     return Either(size <= PerModel(0.0),
@@ -66,7 +67,8 @@ class SmallBars {
     MakeRows(q.inverse * seeds.seed());
   }
 
-  // Writes the accurate results of one model, and removes them from `rest`.
+  // Writes those cotangents of model l that are accurate, and sets their
+  // pointers in `rest` to nullptr.
   void Store(int l, const SweepOutput& out, SweepOutput* rest) const {
     const SweepInput& in = *times_.lanes[l].in;
     for (int64_t i = 0; out.times != nullptr && i < in.num_times; ++i) {
@@ -102,7 +104,8 @@ class SmallBars {
     }
   }
 
-  // `factor` multiplies derivatives in a rate over q.
+  // Computes the cotangents of the rates of all models: `factor` times the
+  // derivatives in a rate divided by q.
   [[gnu::noinline]] void MakeRows(const PerModel& factor) {
     const SweepInput& in = shared_;
     if (in.has_edges()) return MakeEdges(factor);
@@ -134,7 +137,8 @@ class SmallBars {
     }
   }
 
-  // Writes the cotangents of the parameters of the edges' rates.
+  // Writes the cotangents of theta, the parameters of the edges' rates, of
+  // model l.
   [[gnu::noinline]] void StoreEdges(int l, double* out) const {
     const EdgeView& edges = times_.lanes[l].in->edges;
     if (edges.coefficients == nullptr) {
@@ -153,7 +157,7 @@ class SmallBars {
   const SweepInput& shared_;  // what the models have in common
   const SmallSeeds& seeds_;
   const SmallSums<kPhases>& sums_;
-  // By lane: cotangents of the entries of a matrix, or of edges.
+  // The cotangents of the entries of a matrix, or of the edges' rates, by lane.
   Numbers rates_[kSmallEdges];
   Numbers exits_[kPhases];
   Numbers starts_[kPhases];

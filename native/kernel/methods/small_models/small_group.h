@@ -1,6 +1,6 @@
-// Sweeps over models of few phases in lanes: the values at one or many times,
-// and derivatives for models with one time. Models that are not ordinary are
-// left to the usual sweeps.
+// Sweeps over models of few phases, several at a time in SIMD lanes: values at
+// any number of times, and derivatives of models with one time. Models with
+// numbers near overflow or underflow are left to the usual sweeps.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_GROUP_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_GROUP_H_
@@ -26,12 +26,14 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Up to so many times of a model, terms are recomputed for each time.
+// For models with at most this number of times, the terms are recomputed for
+// each time.
 constexpr int64_t kFewSmallTimes = 3;
 
 static_assert(kModels == kMaxGroup, "a lane for each model of a group");
 
-// Calls function(number of phases rounded up, as a constant).
+// Calls function with the number of phases, rounded up to 2, 4, 6 or 8, as a
+// constant of a compile-time type.
 template <class Function>
 void WithSmallSize(int64_t size, const Function& function) {
   if (size <= 2) return function(std::integral_constant<int, 2>());
@@ -40,27 +42,28 @@ void WithSmallSize(int64_t size, const Function& function) {
   function(std::integral_constant<int, kSmallPhases>());
 }
 
-// Computes the results from F'.
+// Returns the requested function values or logarithms, given F'.
 [[gnu::noinline]] inline PerModel SmallResults(const SmallTimes& times,
                                                const PerModel& value,
                                                const PerModel& total,
                                                const PerModel& q,
                                                const PerModel& log2_q) {
-  // Lanes without a result may have any value, including NaN.
+  // Lanes without a result may hold any value, including NaN; they get 1.
   const PerModel normal =
       Select(IsWithin(value, kLeastOrdinary, 4.0), value, PerModel(1.0));
   const PerModel log =
       LogOf(normal, Select(times.is_density, log2_q, PerModel(0.0)));
   const PerModel plain = Select(times.is_density, q, PerModel(1.0)) * value;
   const PerModel result = Select(times.is_log, log, plain);
-  // Limits probabilities to one, against rounding.
+  // Limits probabilities to at most one, which rounding may exceed.
   const PerModel limit = Select(times.is_log, PerModel(0.0), PerModel(1.0));
   const ModelMask is_above =
       ~times.is_density & (limit < result) & (total <= PerModel(1.0 + 1e-6));
   return Select(is_above, limit, result);
 }
 
-// `outputs` are those of the models of the lanes.
+// Writes the results of the lanes that have a value, and their status, to the
+// outputs of their models.
 inline void StoreSmallResults(const SmallTimes& times, const SmallMixer& mixer,
                               const PerModel& results,
                               const SweepOutput* const* outputs) {
@@ -72,8 +75,8 @@ inline void StoreSmallResults(const SmallTimes& times, const SmallMixer& mixer,
   }
 }
 
-// Evaluates so many times, each with its own terms, and writes the ordinary
-// ones.
+// Evaluates `count` times, each with its own terms, and writes the results that
+// are far from overflow and underflow.
 template <int kPhases>
 void EvaluateSmall(const SmallLane* lanes, const SweepOutput* const* outputs,
                    int count) {
@@ -92,7 +95,7 @@ void EvaluateSmall(const SmallLane* lanes, const SweepOutput* const* outputs,
   StoreSmallResults(times, mixer, results, outputs);
 }
 
-// Collects times until there are eight.
+// Collects times until there are eight, and then passes them to `take`.
 template <class Take>
 class SmallLanes {
  public:
@@ -100,8 +103,8 @@ class SmallLanes {
   SmallLanes(const SmallLanes&) = delete;
   SmallLanes& operator=(const SmallLanes&) = delete;
 
-  // Adds all times of a model that have a series; times of kind kNothing are
-  // written.
+  // Adds all times of a model whose function is a series, and writes the value
+  // 0 of times of kind kNothing.
   void Add(const SweepInput& in, const SweepOutput& out) {
     for (int64_t i = 0; i < in.num_times; ++i) {
       if (IsNothing(in, i)) {
@@ -126,7 +129,7 @@ class SmallLanes {
   int count_ = 0;
 };
 
-// Evaluates models of few times, with one lane per time.
+// Evaluates models with few times, one time per lane.
 template <int kPhases>
 void EvaluateFewTimes(const SweepInput* inputs, const SweepOutput* outputs,
                       int count) {
@@ -135,8 +138,8 @@ void EvaluateFewTimes(const SweepInput* inputs, const SweepOutput* outputs,
   all.Flush();
 }
 
-// Evaluates models of more times: first the terms of all models in lanes, then
-// the times of one model after another.
+// Evaluates models with more times: first computes the terms of all models, one
+// model per lane, and then evaluates the times of one model after another.
 template <int kPhases>
 void EvaluateSharedTerms(const SweepInput* inputs, const SweepOutput* outputs,
                          int count, Workspace* workspace) {
@@ -168,8 +171,8 @@ void EvaluateSharedTerms(const SweepInput* inputs, const SweepOutput* outputs,
   }
 }
 
-// Sweeps small models, and marks in `rest` which of a model's outputs are still
-// to be computed; at first all of them.
+// Computes the cotangents of small models. At first `rest` has all requested
+// outputs; those that were written are set to nullptr.
 template <int kPhases>
 void SweepSmall(const SweepInput* inputs, const SweepOutput* outputs, int count,
                 Workspace* workspace, SweepOutput* rest) {
@@ -201,7 +204,8 @@ void SweepSmall(const SweepInput* inputs, const SweepOutput* outputs, int count,
   }
 }
 
-// Calls take(first, count) for the models that can be in lanes together.
+// Calls take(first, count) for each group of models that can be evaluated in
+// lanes together.
 template <class Take>
 void ForEachSmallGroup(const SweepInput* inputs, int count, const Take& take) {
   bool have_same_edges = true;

@@ -1,4 +1,5 @@
-// The terms of small models in lanes, stored for all times of each.
+// The terms of small models, one model per lane, which are stored and used for
+// all times of each model.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_KEPT_TERMS_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_KEPT_TERMS_H_
@@ -15,7 +16,7 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Terms that are computed on demand.
+// Computes the terms on demand and stores them.
 template <int kPhases>
 class KeptTerms {
  public:
@@ -27,7 +28,8 @@ class KeptTerms {
     return rows_ != nullptr && ends_ != nullptr;
   }
 
-  // Mixes times of one model; every number has the same bits as in MixAsMade.
+  // Mixes up to eight times of one model with Poisson weights; every number has
+  // the same bits as in MixAsMade.
   void Mix(int model, SmallMixer* to) {
     if (to->has_others()) {
       Mix<true>(model, to);

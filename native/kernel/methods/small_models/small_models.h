@@ -1,8 +1,8 @@
-// Times of models of few phases, eight at once: each number is a register with
-// one lane per model. A lane's result depends only on its own model, and a
-// single model fills one lane, so that results do not depend on other lanes to
-// the last bit. A lane with numbers that are not ordinary is flagged, and swept
-// alone.
+// Models of few phases, evaluated at eight times at once: each number is a
+// register with one SIMD lane per time. A lane's result depends only on its own
+// model and time. A single model also fills a lane, so that results do not
+// depend on other models, to the last bit. A lane with numbers near overflow or
+// underflow is flagged, and the usual sweeps evaluate its model.
 //
 // All numbers are relative to q: the exits are s/q, and F' is F/q for a
 // density.
@@ -24,7 +24,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// The smallest power of two that is not below x, its logarithm and its inverse.
+// The smallest power of two that is at least x, its base-2 logarithm and its
+// inverse.
 struct PowerAbove {
   PerModel power;
   PerModel log2;
@@ -46,8 +47,8 @@ struct PowerAbove {
   }
 };
 
-// Reads the models' arrays. Either all have a matrix, or all have the same
-// edges.
+// Reads entries of the arrays of eight models into lanes. Either all models
+// have a matrix, or all have the same edges.
 class SmallInputs {
  public:
   SmallInputs(const SmallLane* lanes, int count) : first_(*lanes[0].in) {
@@ -61,7 +62,7 @@ class SmallInputs {
     }
   }
 
-  // What the models have in common.
+  // Returns the sweep input whose sizes and structure all models share.
   const SweepInput& shared() const { return first_; }
 
   PerModel Initial(int64_t i) const { return Gathered(initial_, i); }
@@ -75,7 +76,8 @@ class SmallInputs {
     }
     return SideBySide([&](int l) {
       const double rate = EdgeRate<double>(*inputs_[l], e);
-      // A rate that underflows is not ordinary.
+      // A rate that underflows to zero is replaced by a subnormal number, for
+      // which the lane is flagged.
       return rate == 0.0 && IsFlushed(*inputs_[l], e) ? 0x1p-1074 : rate;
     });
   }
@@ -93,7 +95,8 @@ class SmallInputs {
   const double* prob_zero_[kModels];
 };
 
-// Phases beyond the models' number of phases are never entered.
+// The uniformized models of eight lanes. Phases beyond the models' number of
+// phases are never entered.
 template <int kPhases>
 struct SmallModels {
   int64_t size;
@@ -106,7 +109,8 @@ struct SmallModels {
   PowerAbove q{PerModel(1.0)};
   ModelMask is_ordinary = PerModel(0.0) < PerModel(1.0);
 
-  // Denormals must be kept, to distinguish them from zeros.
+  // Reads and scales the models. Denormals must not be flushed meanwhile, to
+  // distinguish them from zeros.
   explicit SmallModels(const SmallInputs& inputs)
       : size(inputs.shared().num_phases) {
     for (int i = 0; i < kPhases; ++i) {
@@ -128,20 +132,22 @@ struct SmallModels {
     PerModel high{0.0};
     PerModel low{0.0};
     void Add(const PerModel& rate) { AddCompensated(rate, &high, &low); }
-    // As in CompensatedSum.
+    // Result returns the rounded sum and Low its rounding error, as in
+    // CompensatedSum.
     PerModel Result() const { return high + low; }
     PerModel Low() const { return low - (Result() - high); }
   };
 
   void Require(const ModelMask& mask) { is_ordinary = is_ordinary & mask; }
 
-  // Returns the tolerance for sums of data in the caller's precision, for terms
-  // up to one.
+  // Returns the tolerance for sums of data in the caller's precision whose
+  // terms are at most one.
   static double Tolerance(const SweepInput& in) {
     return 4.0 * static_cast<double>(in.num_phases) * in.epsilon;
   }
 
-  // Returns what is left of one, and zero for small negative rounding errors.
+  // Returns `rest`, a difference from one, with negative rounding errors
+  // replaced by zero; flags lanes where it is more negative than that.
   PerModel Rest(const PerModel& rest, const PerModel& tolerance) {
     Require(PerModel(0.0) - tolerance <= rest);
     return Select(rest <= tolerance, PerModel(0.0), rest);
@@ -195,7 +201,8 @@ struct SmallModels {
     }
   }
 
-  // Reads the edges; returns false if an edge has an invalid target.
+  // Reads the rates of the edges; returns false if an edge has an invalid
+  // source or target.
   bool ReadEdges(const SmallInputs& inputs, Leaving* leaving) {
     const EdgeView& edges = inputs.shared().edges;
     for (int64_t e = 0; e < edges.count; ++e) {
@@ -212,11 +219,12 @@ struct SmallModels {
     return true;
   }
 
-  // Chooses q and divides by it.
+  // Chooses q, a power of two of at least the largest rate, and divides all
+  // rates by it.
   void Scale(const Leaving* leaving) {
     PerModel largest(0.0);
     for (int64_t i = 0; i < size; ++i) {
-      // This comparison rejects NaN, too.
+      // This comparison is false for NaN, too.
       Require(leaving[i].Result() <= PerModel(kLargestSmallScale));
       largest = Larger(largest, leaving[i].Result());
     }

@@ -1,4 +1,5 @@
-// Batches of small models, some of which are not ordinary, for tests.
+// Batches of small models for tests; some of the models have numbers or
+// structures that the sweeps for small models cannot handle.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_MODELS_BATCH_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_MODELS_BATCH_H_
@@ -14,7 +15,7 @@ constexpr int64_t kModels = 21;
 
 enum class Form { kExitsGiven, kExitsDerived, kEdges, kParameters };
 
-// Why some of the models are not ordinary.
+// The property that makes some of the models exceptional.
 enum class Odd {
   kNothing,
   kTimes,
@@ -56,8 +57,8 @@ inline double OddTime(int64_t m, double time) {
   return m % 4 == 3 ? time : odd[m % 21];
 }
 
-// Draws rates for all pairs of phases by model; those of a chain are never
-// zero.
+// Draws rates between all pairs of phases of each model. The rates of a chain
+// through all phases are never zero.
 inline void MakeRates(Odd odd, std::mt19937* random, Batch* b) {
   std::uniform_real_distribution<double> uniform(0.0, 1.0);
   const int64_t p = b->phases;
@@ -92,7 +93,8 @@ inline void MakeRates(Odd odd, std::mt19937* random, Batch* b) {
         exits[i] = OddRate(m, exits[i]);
       }
       matrix[i * p + i] = -(sum + exits[i]);
-      // A power of two: the probability of staying, or a derived exit, is zero.
+      // With a row sum of exactly a power of two, the probability of staying,
+      // or a derived exit, is zero.
       if (odd == Odd::kRates && m % 7 == 5) matrix[i * p + i] = -8.0;
     }
     if (b->form == Form::kEdges) {
@@ -174,7 +176,8 @@ inline Batch MakeBatch(Form form, int64_t phases, Odd odd, bool has_atom,
   return b;
 }
 
-// Returns the batch with more times of kind kNothing, or observations.
+// Returns the batch with these kinds of times for each model: additional times
+// of kind kNothing, or observations.
 inline Batch WithKinds(const Batch& b, const std::vector<int32_t>& kinds) {
   Batch result = b;
   result.row = static_cast<int64_t>(kinds.size());

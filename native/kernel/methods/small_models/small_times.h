@@ -1,4 +1,5 @@
-// Times of small models in lanes, and the range of ordinary numbers.
+// Times of small models, one per SIMD lane, and the range of numbers that the
+// sweeps for small models handle.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_TIMES_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_TIMES_H_
@@ -17,13 +18,13 @@ namespace PHASIC_ISA {
 
 using ModelMask = PerModel::Mask;
 
-// Numbers in this range are multiplied without tests for underflow.
+// Numbers of at least this size are multiplied without tests for underflow.
 constexpr double kLeastOrdinary = 0x1p-500;
 constexpr double kLeastSmallScale = 0x1p-150;  // for q, and for cotangents
 constexpr double kLargestSmallScale = 0x1p150;
 constexpr double kLeastSmallX = 0x1p-60;
-// Steps are rounded without compensation, as in operator.h for up to four times
-// as many.
+// The largest x = q t. Up to here steps may be rounded without compensation;
+// operator.h does that for up to four times as many steps.
 constexpr double kLargestSmallX = 256.0;
 
 inline ModelMask NoModels() { return PerModel(1.0) < PerModel(0.0); }
@@ -34,7 +35,8 @@ inline PerModel Larger(const PerModel& a, const PerModel& b) {
   return Select(a < b, b, a);
 }
 inline PerModel Size(const PerModel& x) { return Larger(x, PerModel(0.0) - x); }
-// Zero, or positive and far from underflow; false for NaN.
+// Returns the lanes where x is zero, or positive and far from underflow; false
+// for NaN.
 [[gnu::always_inline]] inline ModelMask IsPlain(const PerModel& x) {
   return (PerModel(0.0) <= x) &
          ~((PerModel(0.0) < x) & (x < PerModel(kLeastOrdinary)));
@@ -43,7 +45,7 @@ inline ModelMask IsWithin(const PerModel& x, double least, double largest) {
   return (PerModel(least) <= x) & (x <= PerModel(largest));
 }
 
-// Whether there is a series for a time of this kind.
+// Returns whether the function of this time's kind is a single series.
 inline bool IsOfSeries(const SweepInput& in, int64_t time) {
   const Kind kind = in.KindOf(time);
   return HasSeries(kind) && (in.kinds == nullptr || IsLog(kind));
@@ -52,8 +54,8 @@ inline bool IsNothing(const SweepInput& in, int64_t time) {
   return in.kinds != nullptr && in.KindOf(time) == Kind::kNothing;
 }
 
-// Returns the index of the one time that a model has, or -1. There may be
-// another one of kind kNothing, the other end of an observation.
+// Returns the index of a model's only time, or -1 if it has several or none. A
+// time of kind kNothing, the other end of an observation, does not count.
 inline int64_t OnlyTime(const SweepInput& in) {
   int64_t place = -1;
   for (int64_t i = 0; i < in.num_times; ++i) {
@@ -64,7 +66,7 @@ inline int64_t OnlyTime(const SweepInput& in) {
   return place;
 }
 
-// One time of a model.
+// A model and the index of one of its times.
 struct SmallLane {
   const SweepInput* in;
   int64_t place;  // index of the time; -1: none
@@ -73,7 +75,7 @@ struct SmallLane {
   Kind kind() const { return in->KindOf(place); }
 };
 
-// Times of models in lanes; lanes from `count` on repeat the first one.
+// The times of eight lanes; lanes from `count` on repeat the first one.
 struct SmallTimes {
   SmallLane lanes[kModels];
   int count;
@@ -85,7 +87,8 @@ struct SmallTimes {
   ModelMask is_cdf;
   ModelMask is_log;
 
-  // `q` has the q of each lane's model. Denormals must be kept.
+  // Computes x = q t and Poisson weights; `q` has the q of each lane's model.
+  // Denormals must not be flushed meanwhile.
   [[gnu::noinline]] SmallTimes(const SmallLane* times, int num_times,
                                const PerModel& q,
                                const ModelMask& are_ordinary_models)
@@ -102,7 +105,8 @@ struct SmallTimes {
     x = time * q;
     is_ordinary =
         are_ordinary_models & IsWithin(x, kLeastSmallX, kLargestSmallX);
-    // No lane may need more steps than ordinary lanes.
+    // In flagged lanes x is replaced by one, so that they need no more steps
+    // than others.
     x = Select(is_ordinary, x, PerModel(1.0));
     first_weight = ExpOfMinus(x);
   }

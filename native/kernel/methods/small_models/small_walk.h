@@ -1,6 +1,6 @@
-// The terms of the power sequences of small models in lanes, and their mixture,
-// term by term. Each time has a window of its own, beyond which its weights are
-// set to zero.
+// The terms of the power sequences of small models in SIMD lanes, and their
+// Poisson mixture, term by term. Each time has its own truncation window,
+// beyond which its weights are set to zero.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_WALK_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_WALK_H_
@@ -19,7 +19,7 @@ namespace PHASIC_ISA {
 constexpr int64_t kStepsPerTest = 8;
 constexpr int64_t kMostSmallSteps = 768;
 
-// Returns sum_i x[i] y[i] for a constant number of entries.
+// Returns the dot product sum_i x[i] y[i] for a constant number of entries.
 template <int kPhases>
 [[gnu::always_inline]] inline PerModel SmallDot(const PerModel* x,
                                                 const PerModel* y) {
@@ -44,21 +44,21 @@ template <int kPhases>
 }
 
 // The terms of one step: a'_k, b_k and A_k; see channels.h. The last two are
-// set if any time needs more than a density.
+// computed only if some time needs more than a density.
 struct SmallTerm {
   PerModel absorbed;
   PerModel mass;
   PerModel cumulative;
 };
 
-// Computes one term after the other.
+// Computes the terms of one step after the other.
 template <int kPhases>
 class SmallTerms {
  public:
   explicit SmallTerms(const SmallModels<kPhases>& models) : models_(&models) {
     cumulative_ = models.prob_zero;
     for (int i = 0; i < kPhases; ++i) state_[i] = models.initial[i];
-    // By columns, in the order in which steps read them.
+    // Stores the matrices by columns, in the order in which steps read them.
     for (int i = 0; i < kPhases; ++i) {
       for (int j = 0; j < kPhases; ++j) columns_[j][i] = models.steps[i][j];
     }
@@ -92,13 +92,15 @@ class SmallTerms {
   PerModel cumulative_;
 };
 
-// Bounds for the models of the lanes' times.
+// The largest exit and the total mass of each lane's model, for truncation
+// bounds.
 struct SmallBounds {
   PerModel max_exit;
   PerModel total;
 };
 
-// Sums of weights times terms, and the bounds for truncation.
+// Accumulates sums of Poisson weights times terms, and bounds on their
+// truncation errors.
 class SmallMixer {
  public:
   SmallMixer(const SmallTimes& times, const SmallBounds& bounds)
@@ -109,13 +111,14 @@ class SmallMixer {
   bool IsOpen() const { return Any(open_); }
   bool has_others() const { return times_->has_others(); }
   const PerModel& weights() const { return weights_; }
-  // F', and sum_k w_k a'_k, or for densities sum_k w_k a'_{k+1}.
+  // value() is F'. shifted() is sum_k w_k a'_k or, for densities, sum_k w_k
+  // a'_{k+1}.
   const PerModel& value() const { return value_; }
   const PerModel& shifted() const { return shifted_; }
-  // A bound on sum_k k w_k over the omitted steps.
+  // Returns a bound on sum_k k w_k over the omitted steps.
   const PerModel& tail() const { return tail_; }
 
-  // Adds the term of step k.
+  // Adds the weighted term of step k, and computes the weights of step k + 1.
   template <bool kHasOthers>
   [[gnu::always_inline]] void Add(int64_t k, const SmallTerm& next) {
     PerModel term = next.absorbed;
@@ -132,8 +135,9 @@ class SmallMixer {
         weights_ * (PerModel(1.0 / (static_cast<double>(k) + 1.0)) * times_->x);
   }
 
-  // Ends the windows of times for which steps from k on are negligible, given
-  // the mass before it. With `has_bars` derivatives must be accurate, too.
+  // Ends the windows of those times for which the steps from `step` on are
+  // negligible; `mass` is the mass b_k before that step. With `has_bars` they
+  // must also be negligible for derivatives.
   [[gnu::always_inline]] void Close(int64_t step, const PerModel& mass,
                                     bool has_bars) {
     const double k = static_cast<double>(step);
@@ -155,16 +159,17 @@ class SmallMixer {
     previous_ = Select(open_, previous_, PerModel(0.0));
   }
 
-  // Times whose values are as accurate as in the usual sweeps.
+  // Returns the lanes whose values are as accurate as those of the usual
+  // sweeps.
   ModelMask AreValues() const {
     return times_->is_ordinary & ~open_ &
            IsWithin(value_, kLeastOrdinary, 4.0) &
-           // Otherwise a distribution function is constant.
+           // A distribution function with shifted() of zero would be constant.
            Either(~times_->is_cdf, PerModel(0.0) < shifted_);
   }
 
  private:
-  // The truncation error of derivatives, relative to the value.
+  // The largest truncation error of derivatives, relative to the value.
   static constexpr double kMargin = 0x1p-72;
 
   const SmallTimes* times_;
@@ -177,9 +182,9 @@ class SmallMixer {
   PerModel tail_{0.0};
 };
 
-// Mixes one time of each model while terms are computed; returns the number of
-// steps. `kept`, if not null, gets a row of kPhases + 1 for each step: the
-// state and the weight; then derivatives must be accurate, too.
+// Mixes one time of each model while its terms are computed; returns the number
+// of steps. If `kept` is not null, stores a row of kPhases + 1 numbers for each
+// step, the state and the weight, and makes derivatives accurate, too.
 //
 // Whether a window has ended does not depend on other lanes, but the number of
 // steps does: beyond its window a time's weights are all zero.

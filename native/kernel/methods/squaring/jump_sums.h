@@ -1,5 +1,5 @@
-// The adjoint of short polynomials in P: adds to the sums over jumps, G = dF/dP
-// for all entries, and dF/ds.
+// The adjoint of short polynomials in P: computes G = dF/dP for all entries,
+// and dF/ds, as sums over several polynomials.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_JUMP_SUMS_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_JUMP_SUMS_H_
@@ -17,7 +17,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// matrix += 2^shift v^T y, with the stride of matrices for all.
+// Computes matrix += 2^shift v^T y. Vectors and matrices are padded to
+// `stride`.
 template <class T>
 inline void AddOuter(const T* v, const T* y, int64_t shift, int64_t stride,
                      T* matrix) {
@@ -47,8 +48,8 @@ class JumpSums {
   const T* exits() const { return exits_; }
 
   // Propagates back through F = sum_{k < count} v P^k (y_weights[k] y +
-  // exit_weights[k] s), where v and y have these exponents; replaces y by
-  // dF/dv.
+  // exit_weights[k] s), where v and y are relative to 2^v_exponent and
+  // 2^y_exponent. Adds dF/dP and dF/ds to the sums, and replaces y by dF/dv.
   void Sweep(const T* v, int64_t v_exponent, int count, const T* y_weights,
              const T* exit_weights, T* y, int64_t y_exponent) {
     std::copy(v, v + model_.stride, powers_);

@@ -36,10 +36,10 @@ namespace PHASIC_ISA {
 
 constexpr int64_t kMaxRungs = 60;
 
-// E_j = matrix * 2^exponent, where row sums of the matrix are at most one and
-// the largest is at least one half. Losses are bounds on flushing to zero, in
-// multiples of kLossUnit: in the sum of a row of the matrix, and in an
-// absorption.
+// The squared power E_j = matrix * 2^exponent, where row sums of the matrix are
+// at most one and the largest is at least one half. Losses are bounds on
+// flushing errors, in multiples of kLossUnit, of a row sum of the matrix and of
+// an absorption probability.
 template <class T>
 struct Rung {
   T* matrix;          // [stride, stride]
@@ -59,8 +59,8 @@ inline void SetPrimal(double value, Dual<T>* x) {
   SetPrimal(value, &x->value);
 }
 
-// Computes squared powers: values come from LadderValues, tangents are computed
-// in working precision.
+// Computes the squared powers. LadderValues computes their values in twice the
+// working precision; tangents are computed in working precision.
 template <class T>
 class Ladder {
  public:
@@ -72,17 +72,18 @@ class Ladder {
   const Model<T>& model() const { return model_; }
   int64_t stride() const { return stride_; }
   const Rung<T>& rung(int64_t j) const { return rungs_[j]; }
-  // Returns P = I + S/q; available after the first power.
+  // Returns the matrix P = I + S/q; available after the first squared power.
   const T* transitions() const { return transitions_; }
 
-  // Requests derivatives of the density up to this order, before any power is
-  // computed.
+  // Requests derivatives of the density up to this order. Must be called before
+  // any power is computed.
   void AddSlopes(int order) {
     num_slopes_ = model_.discrete || HasOwnExponent<T>::kValue ? 0 : order;
   }
   const RungSlope& slope(int64_t j, int r) const { return slopes_.at(j, r); }
 
-  // Computes the powers below `count`.
+  // Computes the squared powers with numbers below `count`, unless that was
+  // done before.
   StatusCode Reach(int64_t count) {
     if (count > kMaxRungs) return kWorkLimit;
     for (int64_t j = 0; j < count; ++j) {
@@ -129,7 +130,8 @@ class Ladder {
            ++t) {
         T* row = transitions_ + pattern.rows[t] * stride_;
         for (int64_t l = 0; l < pattern.width; ++l) {
-          // Padding tiles are zero.
+          // Padded entries are zero and skipped, as they may be outside of the
+          // matrix.
           const T& weight = model_.forward.weights[t * pattern.width + l];
           if (!IsZero(weight)) row[group * pattern.width + l] += weight;
         }
@@ -178,8 +180,9 @@ class Ladder {
         NewLoss(underflowed || values_.matrix_underflowed());
   }
 
-  // Computes the slope for power j, from the values of the previous power, or
-  // of the first one itself.
+  // Computes the derivative vectors (ladder_slopes.h) of power j from the
+  // values of power j - 1; for j = 0 from the first power itself. Returns false
+  // if memory does not suffice.
   bool AddSlope(int64_t j) {
     if (num_slopes_ == 0) return true;
     return j == 0 ? slopes_.Start(values_.numbers(), values_.jump_exits())
@@ -215,8 +218,8 @@ class Ladder {
         NewLoss(absorbed_underflowed || values_.absorbed_underflowed());
   }
 
-  // Normalizes tangents as LadderValues normalizes values, to which they
-  // belong.
+  // Copies the values from LadderValues, and normalizes the tangents as
+  // LadderValues normalized the values.
   void Finish(bool balance, Rung<T>* rung) const {
     rung->exponent = values_.exponent();
     rung->increment = values_.increment();
@@ -245,7 +248,7 @@ class Ladder {
     }
   }
 
-  // Returns a generous bound on the loss in one row; underflow after the flag
+  // Returns a bound on the flushing error of one row. Underflow after the flag
   // was read counts, too.
   double NewLoss(bool underflowed) const {
     const double p = static_cast<double>(model_.size) + 2.0;

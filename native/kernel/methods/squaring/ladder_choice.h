@@ -1,4 +1,4 @@
-// Which times are computed by scaling and squaring.
+// Decides which times are computed by scaling and squaring.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_CHOICE_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_CHOICE_H_
@@ -19,33 +19,33 @@ constexpr int64_t kMaxLadderPhases = 512;
 constexpr double kLeastLadderX = 0x1p9;
 constexpr double kLargestLadderX = 0x1p52;  // 2^58 first steps
 
-// Estimated costs, in half nanoseconds, with measured factors. Squaring up to x
-// costs one product for each bit of x / x_0 and for each term of the first
-// power, which is one step in a discrete chain.
+// Returns the estimated cost of squaring up to x, in half nanoseconds; factors
+// were measured. It costs one matrix product for each bit of x / x_0 and for
+// each term of the first power, which is one step in a discrete chain.
 template <class T>
 double LadderCost(const Model<T>& model, double x) {
   const double p = static_cast<double>(model.size);
   return 2.0 * p * p * p * (std::log2(x) + (model.discrete ? 0.0 : 20.0));
 }
-// Returns the cost of one time after that: a vector product for every other
-// bit.
+// Returns the estimated cost of one time once the squared powers are known: a
+// vector-matrix product for every other bit.
 template <class T>
 double LadderTimeCost(const Model<T>& model, double x) {
   const double p = static_cast<double>(model.size);
   return 1200.0 + 0.4 * p * p * (std::log2(x) + 6.0);
 }
-// Returns the cost of a step of the power sequence.
+// Returns the estimated cost of one step of the power sequence.
 template <class T>
 double StepCost(const Model<T>& model) {
   return static_cast<double>(model.forward.pattern.num_cells()) / 3.0 +
          4.5 * static_cast<double>(model.size);
 }
 
-// Whether x = q t, or the number x of steps, is computed by scaling and
-// squaring: if its matrix products cost less than the steps of the power
-// sequence, or if the steps exceed the work limit and the products do not. This
-// depends only on the model and on x, so that a value does not depend on the
-// rest of the call. Squared powers use plain doubles.
+// Returns whether x = q t, or the number x of steps, is computed by scaling and
+// squaring. It is, if its matrix products cost less than the steps of the power
+// sequence, or if the steps exceed the work limit and the products do not. The
+// choice depends only on the model and on x, so that a value does not depend on
+// the rest of the call. Squared powers are computed only in plain doubles.
 template <class T>
 bool UsesLadder(const Model<T>& model, double x, double max_steps) {
   if (HasOwnExponent<T>::kValue || model.size > kMaxLadderPhases ||
@@ -54,14 +54,15 @@ bool UsesLadder(const Model<T>& model, double x, double max_steps) {
   }
   const double cost = LadderCost(model, x);
   if (cost * (1 << (2 * Depth<T>::kValue)) > kMaxWork) return false;
-  // The sequence goes on a little beyond x.
+  // A mixture needs terms somewhat beyond step x, so that x must be below the
+  // limit by a margin.
   return cost < x * StepCost(model) || x > 0.98 * max_steps;
 }
 
-// Whether the power sequence reaches x with few steps and extrapolates the
-// others, see tail_closure.h. The test costs at most half of squaring. It
-// depends only on the model and x. The steps' rounding errors are larger, see
-// the guide: if squaring is fast, it is used.
+// Returns whether the power sequence reaches x with few steps and extrapolates
+// the others, see tail_closure.h. The test costs at most half of squaring, and
+// depends only on the model and x. As the steps' rounding errors are larger,
+// squaring is used anyway if it is fast.
 template <class T>
 bool FollowsFromFewSteps(double x, Sequence<T>* sequence) {
   if (!sequence->may_close()) return false;
@@ -75,10 +76,11 @@ bool FollowsFromFewSteps(double x, Sequence<T>* sequence) {
                            static_cast<int64_t>(steps) / kBlock);
 }
 
-// Whether one of so many times costs less by the sequence than by squaring, and
-// the steps that all times share cost less than squaring for all of them. The
-// significant terms are those from the earlier steps with more mass up to x.
-// The result depends only on the model, x and the number of times.
+// Returns whether one of `num_times` times costs less by the power sequence
+// than by squaring, and whether the steps that all times share cost less than
+// squaring for all of them. The terms that matter are those of the earlier
+// steps, with more mass, up to x. The result depends only on the model, x and
+// the number of times.
 template <class T>
 bool SharesSteps(double x, int64_t num_times, Sequence<T>* sequence) {
   constexpr double kLargestX = 0x1p13;  // limits rounding errors
@@ -101,8 +103,8 @@ bool SharesSteps(double x, int64_t num_times, Sequence<T>* sequence) {
          by_ladder;
 }
 
-// Whether a point for squaring is cheaper by the sequence; if so, sets its
-// start there.
+// Returns whether the power sequence is cheaper for a point that was assigned
+// to squaring. If so, assigns the point to the sequence.
 template <class T>
 bool LeavesLadder(int64_t index, int64_t num_times, Sequence<T>* sequence,
                   Point<T>* point) {

@@ -1,9 +1,9 @@
-// The cotangents of the squared powers, propagated from power to power to G =
-// dF/dP:
+// Propagates the cotangents of the squared powers from each power to the
+// previous one, down to G = dF/dP:
 //   Ebar_j += Ebar_{j+1} E_j^T + E_j^T Ebar_{j+1} + abar_{j+1} a_j^T,
 //   abar_j += abar_{j+1} + E_j^T abar_{j+1}.
-// A power is a function of all entries of P and of the exits, as in adjoint.h:
-// nothing is subtracted.
+// A power is regarded as a function of all entries of P and of the exits, as in
+// adjoint.h: nothing is subtracted.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_DESCENT_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_DESCENT_H_
@@ -22,7 +22,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// The cotangents of a power's matrix and absorption, scaled as these are.
+// The cotangents of a squared power's matrix and absorption probabilities,
+// which are scaled by powers of two as in Rung.
 template <class T>
 struct RungBar {
   T* matrix;
@@ -36,7 +37,8 @@ class LadderDescent {
   LadderDescent(const Ladder<T>& ladder, Workspace* workspace)
       : ladder_(ladder), workspace_(workspace), stride_(ladder.stride()) {}
 
-  // Allocates the cotangents below `count`.
+  // Allocates the cotangents of the squared powers with numbers below `count`.
+  // Returns false if memory does not suffice.
   bool Reach(int64_t count) {
     if (bars_ == nullptr) {
       bars_ = static_cast<RungBar<T>*>(
@@ -54,8 +56,8 @@ class LadderDescent {
   }
   RungBar<T>* bar(int64_t j) { return &bars_[j]; }
 
-  // Adds the contributions of the cotangents; `has_absorbed`: including those
-  // of absorptions.
+  // Propagates all cotangents down and adds their contributions to `sums`.
+  // `has_absorbed` tells whether absorption probabilities have cotangents.
   StatusCode Run(bool has_absorbed, JumpSums<T>* sums, Scaled<double>* lost) {
     if (!Allocate()) return kMemoryLimit;
     for (int64_t j = num_bars_ - 1; j > 0; --j) Descend(j, has_absorbed);
@@ -92,7 +94,7 @@ class LadderDescent {
     std::fill(matrix, matrix + stride_ * stride_, T(0.0));
   }
 
-  // Propagates from power j to the one before.
+  // Propagates the cotangents of power j to power j - 1.
   void Descend(int64_t j, bool has_absorbed) {
     FloatEnvironment::ClearUnderflow();
     const Rung<T>& rung = ladder_.rung(j);
@@ -127,12 +129,12 @@ class LadderDescent {
         Scaled<double>{absorbed_size * below.absorbed_loss, kLossExponent});
   }
 
-  // For the first power E = sum_k w_k P^k,
+  // Propagates the cotangent of the first power E = sum_k w_k P^k to P:
   //   G = sum_m (P^T)^m sum_n w_{m+n+1} Ebar (P^T)^n,
   // where the outer sum is computed by Horner's scheme.
   void SweepFirst(T* jumps) {
     const StepWeights weights(kLongestStep);
-    // Transposes of Ebar (P^T)^n.
+    // shifted_[n] is the transpose of Ebar (P^T)^n.
     Transpose(bars_[0].matrix, stride_, shifted_[0]);
     for (int n = 1; n < kStepTerms - 1; ++n) {
       products_.Add(ladder_.transitions(), shifted_[n - 1], shifted_[n]);
@@ -154,7 +156,8 @@ class LadderDescent {
     for (int64_t i = 0; i < stride_ * stride_; ++i) jumps[i] += sum[i];
   }
 
-  // The same for the absorptions of the first power, sum_k W_k P^k s / q.
+  // Propagates the cotangent of the first power's absorption probabilities,
+  // sum_k W_k P^k s / q, to P and s.
   void SweepFirstAbsorbed(JumpSums<T>* sums) {
     const StepWeights weights(kLongestStep);
     T none[kStepTerms];
@@ -168,7 +171,8 @@ class LadderDescent {
                 0);
   }
 
-  // The case where the first power is P.
+  // Adds the cotangents of the first power in discrete time, where it is P
+  // itself.
   void AddFirst(JumpSums<T>* sums) const {
     const int64_t increment = ladder_.rung(0).increment;
     for (int64_t i = 0; i < stride_ * stride_; ++i) {

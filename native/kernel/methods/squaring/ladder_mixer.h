@@ -1,5 +1,5 @@
-// F at a time by scaling and squaring, and its derivatives in time, as a
-// replacement for series over Poisson weights.
+// Computes F at one time, and its derivatives in time, by scaling and squaring
+// instead of a Poisson mixture.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_MIXER_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_MIXER_H_
@@ -25,8 +25,8 @@ class LadderMixer {
   explicit LadderMixer(LadderPath<T>* path)
       : path_(*path), model_(path->ladder()->model()) {}
 
-  // Computes F and, if requested, its derivatives in x, in place of the
-  // channels.
+  // Computes F and, if requested, its derivatives in x, which take the places
+  // of the channels in the result.
   Mixture<T> Run(Base base, double x, bool wants_derivatives) {
     Mixture<T> result;
     base_ = base;
@@ -42,8 +42,8 @@ class LadderMixer {
     return result;
   }
 
-  // Computes the mass of an interval: what is absorbed in the second of two
-  // parts of a path. It is the only channel of the result.
+  // Computes the mass of an interval: the probability of absorption in the
+  // second of two parts of a path. It is the only channel of the result.
   Mixture<T> RunInterval(double lower, double width) {
     Mixture<T> result;
     base_ = Base::kCdf;
@@ -58,10 +58,13 @@ class LadderMixer {
   }
 
  private:
-  // The first derivative that is a derivative of the density.
+  // Returns the order of the first derivative of F that is a derivative of the
+  // density.
   int first_slope() const { return base_ == Base::kDensity ? 1 : 2; }
 
-  // Differences of a_k = v P^k s: in the end only their tangents are used.
+  // Computes F and its derivatives as differences of a_k = v P^k s. In the end
+  // only the tangents of these differences are used; ReplaceSlopes recomputes
+  // the values.
   void Differentiate(int count, double x, Mixture<T>* result) {
     const LadderState<T>& end = path_.end();
     const bool is_density = base_ == Base::kDensity;
@@ -88,8 +91,8 @@ class LadderMixer {
     }
   }
 
-  // Replaces slopes with more accurate ones. The highest power comes last, as a
-  // vector: see ladder_slopes.h.
+  // Replaces the derivatives of the density by more accurate ones. The highest
+  // squared power is applied last, to a vector: see ladder_slopes.h.
   StatusCode ReplaceSlopes(int count, double x, Mixture<T>* result) {
     int64_t top = 0;
     const StatusCode status = path_.FollowBelowTop(x, &top);
@@ -97,7 +100,8 @@ class LadderMixer {
     const LadderState<T>& end = path_.end();
     const double value = std::fabs(Primal(result->channels[0]));
     const double p = static_cast<double>(model_.size);
-    // The error of slopes, whose entries have errors relative to E s.
+    // A bound on the error of the derivative vectors, whose entries have errors
+    // relative to E s.
     double noise = (1.0 + p / 8.0) * 0x1p-101 *
                    std::fabs(Primal(result->channels[first_slope() - 1]));
     double power = base_ == Base::kDensity ? 1.0 : x;
@@ -112,7 +116,8 @@ class LadderMixer {
         sum += term;
         size += std::fabs(term);
       }
-      // A rounding error for each phase and each power, and losses by flushing.
+      // Accounts for one rounding error for each phase and each power, and for
+      // flushing errors.
       const double error =
           (p + 64.0) * 0x1p-53 * size +
           (path_.Mass() * slope.loss + 2.0 * end.loss + path_.NewLoss()) *
@@ -131,17 +136,19 @@ class LadderMixer {
     return kOk;
   }
 
-  // Whether flushing to zero lost significant digits of a result of this size.
+  // Returns whether flushing to zero lost significant digits of a result of
+  // this size.
   bool IsLost(const Scaled<double>& size) const {
     if (size.mantissa != 0.0 || model_.discrete) {
       return !IsAtMost(Lost(), -45, size);
     }
-    // A zero that is positive by the model's structure has underflowed.
+    // A computed zero has underflowed if by the model's structure it must be
+    // positive.
     return base_ == Base::kSurvival ? model_.value_starts
                                     : model_.value_absorbs;
   }
 
-  // Returns a bound on the loss by flushing to zero in the first channel.
+  // Returns a bound on the flushing error of the first channel.
   Scaled<double> Lost() const {
     if (base_ == Base::kCdf) return Normalized(path_.lost_absorbed());
     const LadderState<T>& end = path_.end();

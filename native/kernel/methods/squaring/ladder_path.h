@@ -1,6 +1,6 @@
-// The state at one time by scaling and squaring: alpha exp(S x / q), with one
-// squared power for each bit of x / x_0 and a short step for the rest; or at
-// one number of steps of a discrete chain, alpha T^x.
+// Computes the state alpha exp(S x / q) at one time by scaling and squaring,
+// with one squared power for each bit of x / x_0 and a short step for the
+// remainder. In a discrete chain computes alpha T^x.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_PATH_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_PATH_H_
@@ -21,8 +21,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Scales the largest entry into [1, 2); returns the exponent by which it was
-// scaled down.
+// Scales x by a power of two so that its largest entry is in [1, 2). Returns
+// the exponent by which it was scaled down.
 template <class T>
 inline int64_t NormalizeVector(T* x, int64_t stride) {
   const double size = LargestSize(x, stride);
@@ -32,7 +32,7 @@ inline int64_t NormalizeVector(T* x, int64_t stride) {
   return e;
 }
 
-// The state between two factors of the path.
+// The state vector between two factors of the path.
 template <class T>
 struct LadderState {
   T* entries;  // [stride], relative to 2^exponent
@@ -55,10 +55,11 @@ class LadderPath {
 
   Ladder<T>* ladder() const { return &ladder_; }
   int num_channels() const { return num_channels_; }
-  // The states of the last path: the first is alpha.
+  // Return the number of states on the last path and the k-th of them; the
+  // first one is alpha.
   int64_t num_states() const { return num_states_; }
   const LadderState<T>& state(int64_t k) const { return states_[k]; }
-  // Whether absorption from this state on counts.
+  // Returns whether absorption after state k is part of the computed mass.
   bool counts_absorbed(int64_t k) const { return k >= first_counted_; }
   int64_t num_rungs() const { return num_rungs_; }  // available on the path
 
@@ -72,7 +73,8 @@ class LadderPath {
     return kOk;
   }
 
-  // Goes to the lower end, and on from there: only absorption after it counts.
+  // Computes the path to the lower end and onward by `width`. Only absorption
+  // after the lower end is counted.
   StatusCode FollowInterval(double lower, double width) {
     const Leg first = LegOf(lower);
     const Leg second = LegOf(width);
@@ -88,7 +90,8 @@ class LadderPath {
     return kOk;
   }
 
-  // Applies all but the highest power, which is *top.
+  // Applies all squared powers on the path to x except the highest, and sets
+  // `top` to the number of that one.
   StatusCode FollowBelowTop(double x, int64_t* top) {
     Leg leg = LegOf(x);
     *top = --leg.num_rungs;
@@ -104,7 +107,8 @@ class LadderPath {
   const Scaled<T>& absorbed() const { return absorbed_; }
   const Scaled<double>& lost_absorbed() const { return lost_absorbed_; }
 
-  // Computes terms[r] = v P^r s, where v has the entries at the end.
+  // Computes terms[r] = v P^r s for r < count, where v is the state at the end
+  // of the path, without its exponent.
   void EndTerms(int count, T* terms) {
     std::copy(end().entries, end().entries + model_.stride, power_);
     for (int r = 0; r < count; ++r) {
@@ -113,10 +117,10 @@ class LadderPath {
     }
   }
 
-  // Returns a bound on the sum of a normalized state.
+  // Returns a bound on the sum of the entries of a normalized state.
   double Mass() const { return 2.0 * static_cast<double>(model_.size); }
-  // Returns a bound on the loss in one product with a power, if anything
-  // underflowed since the path's start.
+  // Returns a bound on the flushing error of one product with a power; zero if
+  // nothing underflowed since the start of the path.
   double NewLoss() const {
     const double p = static_cast<double>(model_.size) + 2.0;
     return FloatEnvironment::Underflowed() ? 2.0 * kStepTerms * p * p * kFlushed
@@ -124,7 +128,8 @@ class LadderPath {
   }
 
  private:
-  // A number of longest steps, after a shorter one.
+  // A part of the path: one shorter step followed by `count` steps of the
+  // maximal length, which need `num_rungs` squared powers.
   struct Leg {
     double step;
     int64_t count;
@@ -139,7 +144,8 @@ class LadderPath {
     return leg;
   }
 
-  // Starts a path at alpha.
+  // Computes the squared powers that are needed, allocates memory for the
+  // states, and starts a path at alpha.
   StatusCode Prepare(int64_t num_rungs, int64_t most_states) {
     num_rungs_ = num_rungs;
     StatusCode status = ladder_.Reach(num_rungs);
@@ -193,7 +199,8 @@ class LadderPath {
                   Dot(power_, model_.exits, model_.stride);
       NextPower();
     }
-    // The loss of a product with the exits is divided by q afterwards.
+    // The flushing error of a product with the exits is divided by q
+    // afterwards.
     const double of_products = NewLoss() / model_.q;
     Absorb(absorbed, *from, model_.q < 1.0 ? of_products : 0.0);
     to->exponent = from->exponent;
@@ -236,7 +243,8 @@ class LadderPath {
           Scaled<double>{loss, state.exponent + kLossExponent});
       remaining_ = {Mass() + loss * kLossUnit, state.exponent};
     } else {
-      // What is absorbed from here on was part of the remaining mass.
+      // Mass that is absorbed after this point was part of the remaining mass,
+      // which bounds the loss.
       Add(&lost_absorbed_, remaining_);
     }
   }
@@ -259,7 +267,8 @@ class LadderPath {
   int64_t first_counted_ = 0;
   Scaled<T> absorbed_;
   Scaled<double> lost_absorbed_;
-  // A bound on the mass when the bound on losses was last finite.
+  // A bound on the remaining mass at the time when the bound on losses was last
+  // finite.
   Scaled<double> remaining_;
 };
 

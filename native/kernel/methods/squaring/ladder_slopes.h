@@ -1,11 +1,11 @@
-// Derivatives of the density by scaling and squaring: the vectors E_j L^r s
-// with L = S / q, the generator. The r-th derivative in x of alpha E s is the
-// state at an earlier time, times such a vector. The vectors are differences,
-// whose cancellation is in twice the working precision; the product itself has
-// no cancellation.
+// Derivatives of the density by scaling and squaring: computes the vectors E_j
+// L^r s, where L = S / q is the scaled generator. The r-th derivative in x of
+// alpha E s is the state at an earlier time, times such a vector. The vectors
+// are differences, which are computed in twice the working precision because of
+// cancellation; the product itself has no cancellation.
 //
 // L is computed as the logarithm of the first power. It commutes with all
-// powers to their last digit, which rates that were rounded once more would
+// powers to their last digit, whereas rates that were rounded once more would
 // not.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_SLOPES_H_
@@ -26,15 +26,16 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// The unit of losses by flushing to zero. The loss of one number is only 2^-722
-// units, since a bound may grow from power to power by more than the ratio of
-// one to the smallest normal number, and must not overflow.
+// The unit of flushing errors. The error of one number is only 2^-722 units: a
+// bound may grow from power to power by more than the ratio of one to the
+// smallest normal number, and must not overflow.
 constexpr int64_t kLossExponent = -300;
 constexpr double kLossUnit = 0x1p-300;
 constexpr double kFlushed = 0x1p-722;  // the loss of one number, in units
 
-// A vector entries * 2^exponent, whose largest entry is in [1, 2). The loss is
-// a bound on flushing to zero in any entry, in multiples of kLossUnit.
+// The vector E_j L^r s = entries * 2^exponent, whose largest entry is in [1,
+// 2). The loss is a bound on the flushing error of any entry, in multiples of
+// kLossUnit.
 struct RungSlope {
   const double* entries;
   int64_t exponent;
@@ -43,7 +44,8 @@ struct RungSlope {
 
 class LadderSlopes {
  public:
-  // Allocates derivatives up to this order, for so many powers.
+  // Allocates the vectors for derivatives up to `order` and `num_rungs` powers.
+  // Returns false if memory does not suffice.
   bool Allocate(int order, int64_t size, int64_t stride, int64_t num_rungs,
                 Workspace* workspace) {
     workspace_ = workspace;
@@ -60,12 +62,13 @@ class LadderSlopes {
     return fits;
   }
 
-  // E_j L^r s; r > 0.
+  // Returns the vector E_j L^r s for r > 0.
   const RungSlope& at(int64_t j, int r) const {
     return slopes_[j * order_ + r - 1];
   }
 
-  // Starts from the first power.
+  // Computes the vectors of the first power, given the exits s. Returns false
+  // if memory does not suffice.
   bool Start(const AccurateNumbers& rung, const double* exits) {
     for (int r = 0; r < order_; ++r) {
       AccurateNumbers& y = numbers_[r];
@@ -89,7 +92,8 @@ class LadderSlopes {
     return true;
   }
 
-  // Advances from power j, which is given, to the next one.
+  // Computes the vectors of power j + 1 from those of power j, which is given
+  // as `rung`. Returns false if memory does not suffice.
   bool Advance(int64_t j, const AccurateNumbers& rung, int64_t exponent,
                double row_loss) {
     for (int r = 0; r < order_; ++r) {
@@ -101,14 +105,15 @@ class LadderSlopes {
   }
 
  private:
-  // The number of terms of the logarithm's series, for |E - I| < 1/32.
+  // The number of terms of the logarithm's series, which converges as |E - I| <
+  // 1/32.
   static constexpr int kTerms = 24;
 
   AccurateNumbers Row(const AccurateNumbers& matrix, int64_t i) const {
     return {matrix.high + i * stride_, matrix.low + i * stride_};
   }
 
-  // next_ = E y - shift y.
+  // Computes next_ = E y - shift * y.
   void Multiply(const AccurateNumbers& rung, double shift,
                 const AccurateNumbers& y) {
     for (int64_t i = 0; i < size_; ++i) {
@@ -120,7 +125,7 @@ class LadderSlopes {
     }
   }
 
-  // y = L y, with L x_0 = D - D^2 / 2 + D^3 / 3 - ... for D = E - I.
+  // Replaces y by L y, with L x_0 = D - D^2 / 2 + D^3 / 3 - ... for D = E - I.
   void Derive(const AccurateNumbers& rung, AccurateNumbers* y) {
     std::fill(sum_.high, sum_.high + stride_, 0.0);
     std::fill(sum_.low, sum_.low + stride_, 0.0);
@@ -135,7 +140,7 @@ class LadderSlopes {
     }
   }
 
-  // sum_ += factor y.
+  // Computes sum_ += factor * y.
   void AddTerm(double factor, const AccurateNumbers& y) {
     for (int64_t i = 0; i < stride_; i += 8) {
       AccurateSum<8> sum;
@@ -149,7 +154,8 @@ class LadderSlopes {
     }
   }
 
-  // Replaces y by E y, and stores it.
+  // Replaces y by E y, normalizes it and stores it in `slope`. Returns false if
+  // memory does not suffice.
   bool Climb(const AccurateNumbers& rung, int64_t exponent, double row_loss,
              AccurateNumbers* y, RungSlope* slope) {
     Multiply(rung, 0.0, *y);

@@ -1,5 +1,6 @@
-// The squared powers in twice the working precision: the error of a small rate
-// counts once per jump, again in each power.
+// Computes the squared powers in twice the working precision. In working
+// precision the error of a small rate would count once per jump, and again in
+// each power.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_VALUES_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_VALUES_H_
@@ -18,7 +19,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// The last power that was computed, E = matrix * 2^exponent; see ladder.h.
+// The last squared power that was computed, E = matrix * 2^exponent, and its
+// absorption probabilities; see ladder.h.
 class LadderValues {
  public:
   bool Allocate(int64_t size, int64_t stride, Workspace* workspace) {
@@ -33,7 +35,7 @@ class LadderValues {
            product_.Allocate(stride, workspace);
   }
 
-  // Arrays to fill with P and s/q before Start.
+  // The arrays that the caller fills with P and s/q before Start.
   double* transitions() { return transitions_.high; }
   double* jump_exits() { return jump_exits_.high; }
   const double* jump_exits() const { return jump_exits_.high; }
@@ -41,15 +43,16 @@ class LadderValues {
   const double* matrix() const { return matrix_.high; }
   const double* absorbed() const { return absorbed_.high; }
   int64_t exponent() const { return exponent_; }
-  // The matrix is 2^increment times the square of the previous one, or the step
-  // itself.
+  // Returns the exponent i such that the matrix is 2^i times the square of the
+  // previous one, or 2^i times the step itself.
   int64_t increment() const { return increment_; }
-  // Whether the last power flushed numbers to zero in the matrix, or in the
-  // absorptions, which have no exponent of their own.
+  // Return whether the last power flushed numbers to zero in the matrix, or in
+  // the absorption probabilities, which have no exponent.
   bool matrix_underflowed() const { return matrix_underflowed_; }
   bool absorbed_underflowed() const { return absorbed_underflowed_; }
 
-  // Computes the series over the powers of P, by Horner's scheme.
+  // Computes the first power, a series in P with Poisson weights, by Horner's
+  // scheme.
   void Start() {
     const StepWeights weights(kLongestStep);
     StartUnderflow();
@@ -65,7 +68,7 @@ class LadderValues {
     matrix_underflowed_ |= FloatEnvironment::TakeUnderflow();
   }
 
-  // Starts with one step of a discrete chain.
+  // Sets the first power to one step of a discrete chain.
   void StartWithStep() {
     std::copy(transitions_.high, transitions_.high + stride_ * stride_,
               matrix_.high);
@@ -104,7 +107,8 @@ class LadderValues {
     }
   }
 
-  // Multiplies by `left`: E = left E and a = left a; squaring gives a + left a.
+  // Multiplies by the matrix `left`: E becomes left * E, and a becomes left * a
+  // or, if left is E itself (squaring), a + left * a.
   void Multiply(const AccurateNumbers& left) {
     product_.Multiply(left, matrix_, next_);
     matrix_underflowed_ |= FloatEnvironment::TakeUnderflow();
@@ -139,8 +143,8 @@ class LadderValues {
     return {matrix.high + i * stride_, matrix.low + i * stride_};
   }
 
-  // Scales each row and its absorption to sum to one, if at least half of its
-  // mass is left.
+  // Scales each row together with its absorption probability to sum to one, if
+  // at least half of its mass is left.
   void Balance() {
     for (int64_t i = 0; i < size_; ++i) {
       const AccurateNumbers row = Row(matrix_, i);
