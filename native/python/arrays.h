@@ -1,4 +1,4 @@
-// Conversion of NumPy arrays to the kernel's inputs.
+// Converts NumPy arrays to the kernel's inputs.
 
 #ifndef PHASIC_NATIVE_PYTHON_ARRAYS_H_
 #define PHASIC_NATIVE_PYTHON_ARRAYS_H_
@@ -16,11 +16,11 @@
 
 namespace phasic {
 
-// A contiguous array with its dimensions.
+// Holds a C-contiguous NumPy array and its dimensions.
 class HeldArray {
  public:
-  // Raises unless the object is an array of the type, and if it has too many
-  // dimensions.
+  // Holds an array of type T. Raises TypeError if the object is not an array of
+  // that type, and ValueError if it has too many dimensions.
   template <class T>
   static HeldArray Of(const pybind11::handle& object, const char* name) {
     if (!pybind11::isinstance<pybind11::array_t<T>>(object)) {
@@ -37,14 +37,15 @@ class HeldArray {
     }
     return HeldArray(std::move(array));
   }
-  // The same for float32 or float64.
+  // Holds an array of float32 or float64, depending on the precision; raises as
+  // Of does.
   static HeldArray OfFloats(const pybind11::handle& object, Precision precision,
                             const char* name) {
     return precision == Precision::kFloat32 ? Of<float>(object, name)
                                             : Of<double>(object, name);
   }
 
-  // Valid while this object exists and is not moved.
+  // The views below are valid while this object exists and is not moved.
   Input input() const { return {array_.data(), shape()}; }
   Shape shape() const { return {dims_, rank_}; }
 
@@ -63,7 +64,8 @@ class HeldArray {
   int32_t rank_;
 };
 
-// Returns the precision of an array of float32 or float64; raises otherwise.
+// Returns the precision of an array of float32 or float64; raises TypeError for
+// other objects.
 inline Precision PrecisionOf(const pybind11::handle& object, const char* name) {
   if (!pybind11::isinstance<pybind11::array>(object)) {
     throw pybind11::type_error(std::string(name) + ": must be a NumPy array");

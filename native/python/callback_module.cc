@@ -25,9 +25,9 @@ namespace ffi = xla::ffi;
 namespace phasic {
 namespace {
 
-// A function that compiled programs call by its number. Nothing is ever
-// deleted: programs may run until the interpreter exits. The GIL guards the
-// registry.
+// A Python function that compiled programs call by its number. Callbacks are
+// never deleted, as programs may run until the interpreter exits. The GIL
+// guards the registry.
 struct Callback {
   py::object function;
   std::string returns;  // "array", or a "tuple" or "list" of arrays
@@ -40,7 +40,8 @@ struct Registry {
   std::vector<Callback> callbacks;
 };
 Registry* registry = nullptr;
-// Identifies this process: numbers of callbacks are valid only in it.
+// A number that identifies this process, since numbers of callbacks are valid
+// only in the process that added them.
 int64_t process_token = 0;
 
 const char* DtypeName(ffi::DataType type) {
@@ -80,8 +81,8 @@ const char* DtypeName(ffi::DataType type) {
   }
 }
 
-// Returns the dtype of a type. It is cached, as a lookup takes longer than a
-// call.
+// Returns NumPy's dtype for an XLA type, or nullptr if there is none. Dtypes
+// are cached, as a lookup takes longer than a call.
 const py::dtype* DtypeOf(ffi::DataType type) {
   constexpr size_t kNumTypes = 64;
   static auto* const known = new std::array<py::dtype*, kNumTypes>();
@@ -98,8 +99,9 @@ ffi::Error Failure(const std::string& message) {
   return ffi::Error(ffi::ErrorCode::kInternal, message);
 }
 
-// Returns an array, or a NumPy scalar as an array; otherwise none. Subclasses
-// such as masked arrays, which would lose their mask, go through `finish`.
+// Returns the object if it is an array, and a NumPy scalar as an array;
+// otherwise returns None. Subclasses such as masked arrays, which would lose
+// their mask, are left to the Python function `finish`.
 py::object AsArray(const py::handle& object) {
   if (py::type::handle_of(object).is(registry->array_type)) {
     return py::reinterpret_borrow<py::object>(object);
@@ -111,20 +113,23 @@ py::object AsArray(const py::handle& object) {
   return py::none();
 }
 
-// Whether an object is a contiguous array of the buffer's shape and dtype.
+// Returns whether an object is a contiguous array with the buffer's shape and
+// dtype.
 bool Fits(const py::object& object, const ffi::AnyBuffer& buffer) {
   if (object.is_none()) return false;
   const auto array = py::reinterpret_borrow<py::array>(object);
   const auto dims = buffer.dimensions();
   const py::dtype* dtype = DtypeOf(buffer.element_type());
-  // Equal dtypes are mostly the same object; those of unpickled arrays are not.
+  // Equal dtypes are mostly the same object, which is compared first; those of
+  // unpickled arrays are not.
   return (array.flags() & py::array::c_style) != 0 && dtype != nullptr &&
          (array.dtype().is(*dtype) || array.dtype().equal(*dtype)) &&
          std::equal(dims.begin(), dims.end(), array.shape(),
                     array.shape() + array.ndim());
 }
 
-// Copies arrays to the buffers; returns false if they do not fit.
+// Copies arrays to the buffers. Returns false if their number, shapes or dtypes
+// are not those of the buffers.
 bool Copy(const std::vector<py::handle>& objects,
           const std::vector<ffi::AnyBuffer>& buffers) {
   if (objects.size() != buffers.size()) return false;
@@ -141,7 +146,8 @@ bool Copy(const std::vector<py::handle>& objects,
   return true;
 }
 
-// Returns the items of a callback's result; none if its type is wrong.
+// Returns the arrays in a callback's result, or an empty list if the type of
+// the result is wrong.
 std::vector<py::handle> Items(const py::object& result,
                               const std::string& returns) {
   if (returns == "array") return {result};
@@ -156,7 +162,8 @@ std::vector<py::handle> Items(const py::object& result,
   return {};
 }
 
-// Copies the arguments: a function may keep them, and XLA reuses their memory.
+// Converts the XLA buffers to NumPy arrays. They are copied, as a function may
+// keep them and XLA reuses their memory.
 ffi::Error Arguments(const std::string& name, ffi::RemainingArgs args,
                      py::tuple* arrays) {
   for (size_t i = 0; i < args.size(); ++i) {
@@ -174,7 +181,7 @@ ffi::Error Arguments(const std::string& name, ffi::RemainingArgs args,
 
 ffi::Error CallWithLock(int64_t number, const std::string& name,
                         ffi::RemainingArgs args, ffi::RemainingRets rets) {
-  // A copy: another thread may add a callback meanwhile.
+  // The callback is copied, as another thread may add one meanwhile.
   const Callback callback = registry->callbacks.at(number);
   py::tuple arrays(args.size());
   ffi::Error error = Arguments(name, args, &arrays);
@@ -255,8 +262,8 @@ void StopCallbacks() {
     }
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   }
-  // The programs of these calls now end with an error, or go on without Python.
-  // A thread that returns from one to Python needs the GIL.
+  // The programs of running calls now end with an error, or go on without
+  // Python. A thread that returns from such a program to Python needs the GIL.
   const py::gil_scoped_release release;
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
 }

@@ -1,4 +1,4 @@
-// Python functions that XLA programs call, for phasic.binding.
+// Lets XLA programs call Python functions, for phasic.binding.
 
 #ifndef PHASIC_NATIVE_PYTHON_CALLBACK_MODULE_H_
 #define PHASIC_NATIVE_PYTHON_CALLBACK_MODULE_H_
@@ -7,8 +7,9 @@
 
 namespace phasic {
 
-// Defines start_callbacks, add_callback and stop_callbacks, and adds the FFI
-// target to ffi_targets' dict.
+// DefineCallbacks adds the functions start_callbacks, add_callback and
+// stop_callbacks to a module; AddCallbackTarget adds the FFI target to the dict
+// of ffi_targets.
 void DefineCallbacks(pybind11::module_* module);
 void AddCallbackTarget(pybind11::dict* targets);
 

@@ -17,8 +17,8 @@ namespace py = pybind11;
 namespace phasic {
 namespace {
 
-// The dimensions of a result: batch dimensions, then two more. The call itself
-// checks broadcasting.
+// Computes the dimensions of a result: broadcast batch dimensions, then two
+// more. The call itself checks whether the shapes broadcast.
 class ResultShape {
  public:
   ResultShape(const LinearSystem& system, int64_t rows, int64_t columns)
@@ -43,7 +43,8 @@ class ResultShape {
   int32_t rank_;
 };
 
-// `per_edge` may be None, for zeros.
+// Solves linear systems given as NumPy arrays; returns the results as arrays.
+// `per_edge` may be None, which stands for zeros.
 py::object EliminateArrays(bool transposed, const py::array& indices,
                            const py::array& weights, const py::array& per_phase,
                            const py::object& per_edge, bool wants_edges) {

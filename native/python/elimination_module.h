@@ -1,4 +1,4 @@
-// Elimination on NumPy arrays.
+// Adds functions that solve linear systems given as NumPy arrays to a module.
 
 #ifndef PHASIC_NATIVE_PYTHON_ELIMINATION_MODULE_H_
 #define PHASIC_NATIVE_PYTHON_ELIMINATION_MODULE_H_

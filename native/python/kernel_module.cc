@@ -31,7 +31,8 @@ namespace py = pybind11;
 namespace phasic {
 namespace {
 
-// Arrays of one floating type, and the kernel's views of them.
+// Holds the input arrays of a call, all of one floating type, and the kernel's
+// views of them.
 class Inputs {
  public:
   explicit Inputs(const py::list& arrays) {
@@ -62,7 +63,7 @@ class Inputs {
   std::vector<Shape> shapes_;
 };
 
-// The arrays of a sparse model's edges, or none.
+// Holds the arrays of a sparse model's edges, if there are any.
 class EdgeArrays {
  public:
   explicit EdgeArrays(const py::object& arrays) {
@@ -95,7 +96,7 @@ class EdgeArrays {
   Edges edges_ = {};
 };
 
-// An array of int32, or none.
+// Holds the int32 array of the kinds, if there is one.
 class KindArray {
  public:
   explicit KindArray(const py::object& array) {
@@ -111,7 +112,8 @@ class KindArray {
   Input input_ = {};
 };
 
-// A call and the arrays that it reads, which it holds until the kernel has run.
+// A kernel call with the arrays that it reads, which it holds until the kernel
+// has run.
 class BoundCall {
  public:
   BoundCall(int32_t kind, int32_t order, const py::list& arrays,
@@ -136,7 +138,8 @@ class BoundCall {
   Call call_;
 };
 
-// Calls Forward or Status, with a result from `make_array`.
+// Calls Forward or Status, and returns the result in a new array from
+// make_array(dims, rank).
 template <class Function, class MakeArray>
 auto OneResult(const BoundCall& bound, const Function& function,
                const MakeArray& make_array) {
@@ -154,8 +157,8 @@ auto OneResult(const BoundCall& bound, const Function& function,
   return result;
 }
 
-// Calls Adjoint or Statistics, with `count` results whose shapes come from
-// `shape`.
+// Calls Adjoint or Statistics, and returns a list of `count` new arrays; the
+// function `shape` computes the shape of each.
 template <class Function, class ShapeFunction>
 py::list Results(const BoundCall& bound, const Function& function,
                  const ShapeFunction& shape, int32_t count) {

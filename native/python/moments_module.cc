@@ -39,7 +39,8 @@ py::tuple MomentsOfArrays(const py::array& indices, const py::array& weights,
   call.wants_variance = gives_variance;
   call.wants_root = gives_root;
   call.epsilon = epsilon;
-  // The batch's dimensions; the call itself checks broadcasting.
+  // Computes the broadcast batch dimensions. The call itself checks whether the
+  // shapes broadcast.
   const int32_t rank = call.weights.shape.rank;
   if (rank < 1) throw py::value_error("weights: too few dimensions");
   int64_t dims[kMaxRank] = {};

@@ -1,4 +1,4 @@
-// Moments by elimination on NumPy arrays.
+// Adds functions that compute moments from NumPy arrays to a module.
 
 #ifndef PHASIC_NATIVE_PYTHON_MOMENTS_MODULE_H_
 #define PHASIC_NATIVE_PYTHON_MOMENTS_MODULE_H_

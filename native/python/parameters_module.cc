@@ -24,8 +24,8 @@ enum class Constraint {
 };
 
 Constraint ParseConstraint(const std::string& name) {
-  // Whether values increase is not checked: no distribution is NaN because of
-  // it.
+  // For "increasing" the order of the values is not checked, as no distribution
+  // is NaN because of it.
   if (name == "positive" || name == "nonnegative" || name == "increasing") {
     return Constraint::kNonnegative;
   }
@@ -39,11 +39,11 @@ Constraint ParseConstraint(const std::string& name) {
   throw py::value_error("constraint is '" + name + "': there is none such");
 }
 
-// Rows of numbers on the last axis.
+// The rows of an array along its last axis, with functions that check them.
 template <class T>
 class Rows {
  public:
-  // `exits`, one for each row, may be null.
+  // `exits` has one number for each row, or is null if exits are derived.
   Rows(const T* x, int64_t count, int64_t size, const T* exits)
       : x_(x), count_(count), size_(size), exits_(exits) {}
 
@@ -66,7 +66,7 @@ class Rows {
       case Constraint::kProbabilities:
         return AreNonnegative(row) && std::fabs(Sum(row) - 1.0) <= Tolerance();
       case Constraint::kSubprobabilities:
-        // If the mass at zero is given, the sum is not restricted.
+        // If the mass at zero is given, initial probabilities may have any sum.
         return AreNonnegative(row) && (exits_ != nullptr || SumFits(row));
       case Constraint::kSubtransition:
         return AreNonnegative(row) && StepFits(row, i);
@@ -87,13 +87,15 @@ class Rows {
     return sum;
   }
 
-  // Slightly below the 4 p eps of the rule, as sums are rounded.
+  // This is slightly below the tolerance 4 p eps of the rule, as sums are
+  // rounded.
   double Tolerance() const {
     return 3.0 * static_cast<double>(size_) *
            static_cast<double>(std::numeric_limits<T>::epsilon());
   }
 
-  // Masses that were rounded to float32 do not define a mass at zero.
+  // A missing mass that is only due to rounding of the probabilities to float32
+  // does not define an atom at zero.
   bool SumFits(const T* row) const {
     const double missing = 1.0 - Sum(row);
     if (missing < -Tolerance()) return false;
@@ -111,7 +113,7 @@ class Rows {
       return std::fabs(sum + static_cast<double>(exits_[i]) - 1.0) <=
              Tolerance();
     }
-    // A phase that is never left may be the absorbing state, included by
+    // A phase that is never left may be an absorbing state that was included by
     // mistake.
     return sum <= 1.0 + Tolerance() && row[i % size_] != T(1);
   }
@@ -131,7 +133,7 @@ class Rows {
       scale = std::max(scale, std::fabs(x));
     }
     if (exits_ != nullptr) return true;
-    // See StepFits.
+    // A phase that is never left is rejected, too, as in StepFits.
     return sum <= Tolerance() * scale && scale > 0.0;
   }
 
@@ -141,8 +143,8 @@ class Rows {
   const T* exits_;
 };
 
-// Whether an object meets a constraint for certain; false if it is not an array
-// of numbers.
+// Returns whether an object certainly meets a constraint; false if it is not an
+// array of numbers.
 template <class T>
 bool Meets(const py::object& given, Constraint constraint,
            const py::object& exits) {
@@ -162,7 +164,7 @@ bool Meets(const py::object& given, Constraint constraint,
     PyErr_Clear();
     return false;
   }
-  // Exit probabilities are added to their row.
+  // Exit probabilities are added to the sum of their row.
   if (constraint == Constraint::kSubtransition && beside.size() != count) {
     return false;
   }
@@ -177,7 +179,8 @@ bool MeetsConstraint(const py::object& x, const std::string& constraint,
              : Meets<double>(x, parsed, exits);
 }
 
-// Whether the four arrays of a model, any of them None, are valid for certain.
+// Returns whether the four arrays of a model, any of which may be None, are
+// certainly valid.
 template <class T>
 bool ModelMeets(const py::object& initial_probs, const py::object& matrix,
                 const py::object& exits, const py::object& prob_zero,

@@ -1,4 +1,4 @@
-// Checks of parameters on the host.
+// Checks the values of parameters that are NumPy arrays.
 
 #ifndef PHASIC_NATIVE_PYTHON_PARAMETERS_MODULE_H_
 #define PHASIC_NATIVE_PYTHON_PARAMETERS_MODULE_H_
@@ -7,7 +7,7 @@
 
 namespace phasic {
 
-// Adds meets_constraint and model_meets_constraints to a module.
+// Adds the functions meets_constraint and model_meets_constraints to a module.
 void DefineParameters(pybind11::module_* module);
 
 }  // namespace phasic

@@ -1,4 +1,5 @@
-// Runs native code without the GIL, and raises its errors.
+// Runs native code without holding Python's global interpreter lock (GIL), and
+// raises the errors that it returns.
 
 #ifndef PHASIC_NATIVE_PYTHON_WITHOUT_GIL_H_
 #define PHASIC_NATIVE_PYTHON_WITHOUT_GIL_H_
@@ -13,7 +14,8 @@
 
 namespace phasic {
 
-// Raises MemoryError or ValueError with the kernel's message, if any.
+// Raises an exception with the given message of the kernel, unless it is
+// nullptr: MemoryError for kOutOfMemory, otherwise ValueError.
 inline void Check(const char* error) {
   if (error == kOutOfMemory) {
     PyErr_SetString(PyExc_MemoryError, error);
@@ -22,10 +24,11 @@ inline void Check(const char* error) {
   if (error != nullptr) throw pybind11::value_error(error);
 }
 
-// Runs a kernel call without the GIL. A daemon thread that reacquires the GIL
-// while the interpreter exits is terminated by unwinding its stack, which C++
-// does not survive here (destructors need the GIL): instead the thread waits
-// for the end of the process.
+// Runs a kernel call without the GIL and returns its error message or nullptr.
+// A daemon thread that reacquires the GIL while the interpreter exits is
+// terminated by unwinding its stack, which C++ code does not survive here, as
+// destructors need the GIL. So the thread waits for the end of the process
+// instead.
 template <class Function>
 const char* WithoutGil(const Function& function) {
   PyThreadState* const state = PyEval_SaveThread();

@@ -1,8 +1,9 @@
-// PhasicEliminate: the linear systems of chains, on TensorFlow's C API. Inputs
-// are indices, weights, per_phase and a list per_edge of one tensor or none;
-// the outputs are one for phases and a list of one for edges or none. See
-// native/elimination/api/elimination.h. Python sets the shapes, because the C
-// API does not give the lengths of lists.
+// PhasicEliminate: a TensorFlow op that solves the linear systems of chains,
+// written with TensorFlow's C API.
+// Inputs are indices, weights, per_phase and a list per_edge of one tensor or
+// none. Outputs are the results for phases, and a list of the results for edges
+// or none. See native/elimination/api/elimination.h. Python sets the shapes,
+// because the C API does not give the lengths of lists.
 
 #include <cstddef>
 #include <cstdint>
@@ -48,7 +49,8 @@ void* Create(TF_OpKernelConstruction* construction) {
 
 void Delete(void* kernel) { delete static_cast<Attributes*>(kernel); }
 
-// Returns the dimensions of a result: batch dimensions, then two more.
+// Returns the dimensions of a result: broadcast batch dimensions, then `rows`
+// and `columns`.
 std::vector<int64_t> ResultDims(const std::vector<Array>& inputs, int64_t rows,
                                 int64_t columns) {
   std::vector<int64_t> dims(inputs[1].dims.begin(), inputs[1].dims.end() - 1);

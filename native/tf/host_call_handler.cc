@@ -1,5 +1,6 @@
-// The FFI handler for TensorFlow's XLA that calls Python functions, for
-// phasic.binding, by a function pointer that Python sets.
+// The FFI handler with which programs of TensorFlow's XLA call Python
+// functions, for phasic.binding. It calls them by a function pointer that
+// Python sets.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,9 +18,9 @@ namespace {
 
 namespace ffi = xla::ffi;
 
-// Calls a function by its number; acquires the GIL. Returns 1 on success.
-// Otherwise it may write a message; it returns 0 for an exception that Python
-// cannot pass on.
+// Calls a Python function by its number, after acquiring the GIL. Returns 1 on
+// success. On failure it may write a message; it returns 0 for an exception
+// that Python cannot pass on.
 using Callback = int32_t (*)(int64_t number, const Buffer* inputs,
                              int32_t num_inputs, const Buffer* outputs,
                              int32_t num_outputs, char* message,
@@ -28,7 +29,8 @@ using Callback = int32_t (*)(int64_t number, const Buffer* inputs,
 constexpr size_t kMessageSize = 16384;
 
 Callback host_callback = nullptr;
-// Identifies this process: numbers of functions are valid only in it.
+// A number that identifies this process, since numbers of functions are valid
+// only in the process that added them.
 int64_t host_process = 0;
 
 ffi::Error Failure(const std::string& message) {
@@ -78,7 +80,8 @@ XLA_FFI_Handler* CallPythonHandler() { return kCallPythonHandler; }
 
 }  // namespace phasic
 
-// Sets the pointer that calls Python functions.
+// Sets the function pointer that calls Python functions, and the number of this
+// process.
 extern "C" __attribute__((visibility("default"))) void PhasicStartHostCalls(
     phasic::Callback callback, int64_t process) {
   phasic::RunningCall::CountInForks();
@@ -86,7 +89,8 @@ extern "C" __attribute__((visibility("default"))) void PhasicStartHostCalls(
   phasic::host_callback = callback;
 }
 
-// Refuses new calls from now on. Returns how many are running in other threads.
+// Refuses new calls from now on. Returns the number of calls that are running
+// in other threads.
 extern "C" __attribute__((visibility("default"))) int64_t
 PhasicStopHostCalls() {
   phasic::RunningCall::Stop();

@@ -1,8 +1,9 @@
-// PhasicMoments: moments by elimination, on TensorFlow's C API. Inputs are
-// indices, weights, initial, atom and stay; the outputs are the mean, a list of
-// the variance or none, and a list of their gradients in weights and initial or
-// none. See native/elimination/api/moments.h. Python sets the shapes, because
-// the C API does not give the lengths of lists.
+// PhasicMoments: a TensorFlow op that computes moments by elimination, written
+// with TensorFlow's C API.
+// Inputs are indices, weights, initial, atom and stay. Outputs are the mean, a
+// list of the variance or none, and a list of their gradients with respect to
+// weights and initial, or none. See native/elimination/api/moments.h. Python
+// sets the shapes, because the C API does not give the lengths of lists.
 
 #include <cstddef>
 #include <cstdint>
@@ -59,7 +60,7 @@ void* Create(TF_OpKernelConstruction* construction) {
 
 void Delete(void* kernel) { delete static_cast<Attributes*>(kernel); }
 
-// Returns the dimensions of the batch, as far as the inputs have them.
+// Returns the broadcast batch dimensions of the inputs.
 std::vector<int64_t> BatchDims(const std::vector<Array>& inputs) {
   std::vector<int64_t> dims(inputs[1].dims.begin(), inputs[1].dims.end() - 1);
   for (const Array& input : inputs) {
@@ -99,7 +100,8 @@ void Compute(void* kernel, TF_OpKernelContext* context) {
   phasic::MomentResults results[2] = {};
   std::vector<Array> held(static_cast<size_t>(num_outputs));
   int next = 0;
-  // Allocates the next output, with the batch's dimensions and the event's.
+  // Allocates the next output, whose shape is the batch dimensions followed by
+  // `event`. Returns false after reporting a failure.
   const auto add = [&](phasic::Output* output,
                        const std::vector<int64_t>& event) {
     std::vector<int64_t> dims = BatchDims(inputs);

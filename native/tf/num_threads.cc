@@ -1,5 +1,6 @@
-// The number of threads for ops, set from Python by ctypes: TensorFlow's C API
-// does not give access to its own threads, so the kernel's are used.
+// The limit on threads of the ops, which Python reads and sets by ctypes.
+// TensorFlow's C API does not give access to its own threads, so that ops use
+// the kernel's.
 
 #include "native/kernel/runtime/thread_pool.h"
 
@@ -7,7 +8,7 @@ extern "C" __attribute__((visibility("default"))) int PhasicNumThreads() {
   return phasic::MaxThreads();
 }
 
-// Returns false without effect if the count is out of range.
+// Sets the limit. Returns false without effect if `count` is out of range.
 extern "C" __attribute__((visibility("default"))) bool PhasicSetNumThreads(
     int count) {
   return phasic::SetMaxThreads(count);

@@ -6,7 +6,8 @@
 namespace phasic_tf {
 namespace {
 
-// Registers a kernel for T of `type`, or for all types.
+// Registers a CPU kernel of an op for attribute T equal to *type, or for all
+// types if that is null.
 void RegisterKernel(const char* name, const KernelFunctions& functions,
                     const TF_DataType* type, TF_Status* status) {
   TF_KernelBuilder* kernel = TF_NewKernelBuilder(
@@ -86,8 +87,8 @@ void Register(const char* name, TF_OpDefinitionBuilder* op,
     RegisterKernel(name, functions, nullptr, status.get());
   }
   if (!Ok(status)) {
-    // No caller could receive an error at load time; Python then reports that
-    // the op is missing.
+    // No caller could receive an error at load time, so that it is printed;
+    // Python then reports that the op is missing.
     std::fprintf(stderr, "phasic: registering %s failed: %s\n", name,
                  TF_Message(status.get()));
   }

@@ -1,5 +1,5 @@
-// Functions that all ops share: tensors as the kernel's arrays, failures and
-// registration.
+// Functions that all TensorFlow ops share: conversion of tensors to the
+// kernel's arrays, reports of failures, and registration.
 
 #ifndef PHASIC_NATIVE_TF_OP_CALLS_H_
 #define PHASIC_NATIVE_TF_OP_CALLS_H_
@@ -22,11 +22,11 @@ inline bool Ok(const Owned<TF_Status>& status) {
   return TF_GetCode(status.get()) == TF_OK;
 }
 
-// Reports a message: RESOURCE_EXHAUSTED if memory did not suffice, else
-// INVALID_ARGUMENT.
+// Makes the op fail with this message: RESOURCE_EXHAUSTED if it is
+// kOutOfMemory, else INVALID_ARGUMENT.
 void Fail(TF_OpKernelContext* context, TF_Status* status, const char* message);
 
-// A tensor and its dimensions.
+// Holds a tensor and its dimensions.
 struct Array {
   Owned<TF_Tensor> tensor;
   std::vector<int64_t> dims;
@@ -37,20 +37,23 @@ struct Array {
   void* data() const {
     return tensor == nullptr ? nullptr : TF_TensorData(tensor.get());
   }
-  // Valid while this object exists and is not moved.
+  // The views below are valid while this object exists and is not moved.
   phasic::Input input() const { return {data(), shape()}; }
   phasic::Output output() const { return {data(), shape()}; }
 };
 
-// Reads all inputs of the op. Returns false after reporting a failure.
+// Reads all inputs of the op into `inputs`. Returns false after reporting a
+// failure.
 bool ReadInputs(TF_OpKernelContext* context, TF_Status* status,
                 std::vector<Array>* inputs);
 
-// Allocates output `index`; the tensor is null after a reported failure.
+// Allocates and returns output `index` with this shape. The tensor is null if a
+// failure was reported.
 Array Allocate(TF_OpKernelContext* context, TF_Status* status, int index,
                const phasic::Shape& shape);
 
-// For ops whose number of outputs the C API does not give; Python sets shapes.
+// Infers no shapes, for ops whose number of outputs the C API does not give;
+// Python sets their shapes.
 void InferNothing(TF_ShapeInferenceContext* context, TF_Status* status);
 
 struct KernelFunctions {
@@ -59,8 +62,8 @@ struct KernelFunctions {
   void (*destroy)(void*);
 };
 
-// Registers the op and its kernel; with `has_type` one kernel for each value of
-// its attribute T, float and double.
+// Registers the op and its kernel. With `has_type` there is one kernel for each
+// value of its attribute T, float and double.
 void Register(const char* name, TF_OpDefinitionBuilder* op,
               const KernelFunctions& functions, bool has_type);
 

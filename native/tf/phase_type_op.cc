@@ -1,15 +1,15 @@
-// TensorFlow ops for the phase-type kernel, on TensorFlow's C API: unpack the
-// tensors, call the kernel, report its error. The ops are registered when the
-// library is loaded (tf.load_op_library).
+// TensorFlow ops for the phase-type kernel, written with TensorFlow's C API.
+// They convert the tensors, call the kernel and report its error. The ops are
+// registered when the library is loaded (tf.load_op_library).
 //
 // PhasicPhaseTypeForward computes J_k, PhasicPhaseTypeAdjoint V_k and
 // PhasicPhaseTypeStatistics expected statistics; the inputs and their order are
-// those of native/kernel/api/phase_type.h. The first operand group is the model
-// and the times, the next ones are tangents; the adjoint's last input is the
-// cotangent. A sparse model's structure is in two lists of its own,
-// `edge_indices` of one tensor and `edge_values` of two; both are empty if the
-// model is a subgenerator. The list `kinds` has one tensor, or none if the
-// attribute `kind` holds for all times.
+// those of native/kernel/api/phase_type.h. The first group of operands is the
+// model and the times, the next groups are tangents; the adjoint's last input
+// is the cotangent. The arrays of a sparse model's edges are in two separate
+// lists, `edge_indices` of one tensor and `edge_values` of two; both are empty
+// if the model is a subgenerator. The list `kinds` has one tensor, or none if
+// the attribute `kind` holds for all times.
 
 #include <algorithm>
 #include <cstddef>
@@ -105,10 +105,10 @@ void* CreateAdjoint(TF_OpKernelConstruction* construction) {
 
 void Delete(void* kernel) { delete static_cast<Attributes*>(kernel); }
 
-// The op's inputs, which it holds until the kernel has run.
+// Holds the op's inputs until the kernel has run.
 struct Inputs {
   std::vector<Array> arrays;
-  // Inputs without those of edges and kinds.
+  // The inputs other than those of edges and kinds.
   std::vector<phasic::Input> views;
   std::vector<phasic::Shape> shapes;
   phasic::Edges edges = {};
@@ -119,7 +119,7 @@ struct Inputs {
   int32_t size() const { return static_cast<int32_t>(views.size()); }
 };
 
-// Returns false after reporting a failure.
+// Reads all inputs of the op. Returns false after reporting a failure.
 bool ReadOperands(void* kernel, TF_OpKernelContext* context, TF_Status* status,
                   Inputs* inputs) {
   if (!phasic_tf::ReadInputs(context, status, &inputs->arrays)) return false;
@@ -148,7 +148,7 @@ bool ReadOperands(void* kernel, TF_OpKernelContext* context, TF_Status* status,
   return true;
 }
 
-// Valid as long as the inputs.
+// Returns the kernel's call, which is valid as long as the inputs.
 phasic::Call MakeCall(void* kernel, TF_OpKernelContext* context,
                       const Inputs& inputs) {
   const auto* attributes = static_cast<const Attributes*>(kernel);
@@ -182,8 +182,9 @@ void ComputeForward(void* kernel, TF_OpKernelContext* context) {
   }
 }
 
-// Shape inference does not know which gradients are requested. The others have
-// full size, too, and are filled with NaN to expose accidental use.
+// Fills an output with NaN. Shape inference does not know which gradients are
+// requested, so that the others have full size, too; NaN exposes their
+// accidental use.
 void FillWithNaN(TF_Tensor* tensor) {
   const auto count = static_cast<size_t>(TF_TensorElementCount(tensor));
   if (TF_TensorType(tensor) == TF_FLOAT) {

@@ -17,7 +17,7 @@ using phasic_tf::Owned;
 
 constexpr const char* kName = "PhasicRule";
 
-// The outputs are the first inputs.
+// Copies the first inputs to the outputs.
 void Compute(void*, TF_OpKernelContext* context) {
   Owned<TF_Status> status(TF_NewStatus());
   const int count = TF_NumOutputs(context);

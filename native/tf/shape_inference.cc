@@ -20,28 +20,28 @@ namespace {
 constexpr int kOperands = phasic::kNumOperands;
 constexpr int kEdgeArrays = phasic::kNumEdgeArrays;
 constexpr int kMaxShapes = kOperands + kEdgeArrays + 1;
-// Event rank of each operand: initial_probs, subgenerator or theta, exit_rates,
-// prob_zero, times; then those of indices, constants, coefficients of edges;
-// then that of kinds.
+// The number of event dimensions of each operand (initial_probs, subgenerator
+// or theta, exit_rates, prob_zero, times), of each array of edges (indices,
+// constants, coefficients), and of the kinds.
 constexpr int kEventRanks[kOperands] = {1, 2, 1, 1, 1};
 constexpr int kSparseEventRanks[kOperands] = {1, 1, 1, 1, 1};
 constexpr int kEdgeEventRanks[kEdgeArrays] = {2, 1, 2};
 constexpr int kKindEventRank = 1;
 constexpr int kTimes = 4;
-// Statistics with other event shapes than the rest.
+// The indices of those statistics whose event is not one number per phase.
 constexpr int kJumps = 2;
 constexpr int kAtom = 4;
 constexpr size_t kUnknownDim = static_cast<size_t>(-1);
 
-// The shapes that determine the outputs: of the operands, the edges and the
-// kinds.
+// The input shapes that determine the outputs: those of the operands, the edges
+// and the kinds.
 struct Shapes {
   Owned<TF_ShapeHandle> handles[kMaxShapes];
   int count = kOperands;
   int64_t batch_rank = -1;
 };
 
-// Returns the dimension of a shape of known rank, or kUnknownDim.
+// Returns dimension `index` of a shape of known rank, or kUnknownDim.
 size_t DimOf(TF_ShapeInferenceContext* context, TF_ShapeHandle* shape,
              int64_t index) {
   Owned<TF_DimensionHandle> dim(TF_NewDimensionHandle());
@@ -51,9 +51,10 @@ size_t DimOf(TF_ShapeInferenceContext* context, TF_ShapeHandle* shape,
              : kUnknownDim;
 }
 
-// The C API does not give the lengths of the lists of inputs, but they follow
-// from the total: groups of five, one cotangent in the adjoint, three arrays of
-// edges or none, one of kinds or none.
+// Returns whether the inputs include arrays of edges. The C API does not give
+// the lengths of the lists of inputs, but they follow from the total: groups of
+// five, one cotangent in the adjoint, three arrays of edges or none, one of
+// kinds or none.
 bool HasEdges(int64_t num_inputs, int num_cotangents) {
   return (num_inputs - num_cotangents) % kOperands >= kEdgeArrays;
 }
@@ -62,8 +63,8 @@ bool HasKinds(int64_t num_inputs, int num_cotangents) {
   return rest == 1 || rest == kEdgeArrays + 1;
 }
 
-// Reads the shapes. Returns true if all ranks are known and consistent; sets an
-// error if they are known and inconsistent.
+// Reads the input shapes. Returns true if all ranks are known and consistent;
+// sets an error if they are known and inconsistent.
 bool ReadShapes(TF_ShapeInferenceContext* context, TF_Status* status,
                 int num_cotangents, Shapes* shapes) {
   const int64_t num_inputs = TF_ShapeInferenceContextNumInputs(context);
@@ -106,7 +107,8 @@ bool ReadShapes(TF_ShapeInferenceContext* context, TF_Status* status,
   return all_known;
 }
 
-// Appends a dimension; returns false after setting an error.
+// Appends a dimension of this size to a shape. Returns false after setting an
+// error.
 bool Append(TF_ShapeInferenceContext* context, TF_Status* status, size_t size,
             Owned<TF_ShapeHandle>* shape) {
   Owned<TF_ShapeHandle> dim(
@@ -119,14 +121,15 @@ bool Append(TF_ShapeInferenceContext* context, TF_Status* status, size_t size,
   return true;
 }
 
-// Returns the broadcast batch dimensions; nullptr after setting an error.
+// Returns the broadcast batch dimensions of all inputs, or nullptr after
+// setting an error.
 Owned<TF_ShapeHandle> FullBatch(TF_ShapeInferenceContext* context,
                                 TF_Status* status, const Shapes& shapes) {
   Owned<TF_ShapeHandle> result(TF_ShapeInferenceContextScalar(context));
   for (int64_t d = 0; d < shapes.batch_rank; ++d) {
     size_t size = 1;
-    // A known size above one decides; if all are one it is one; otherwise it is
-    // unknown.
+    // If any input has a known size above one, that is the size. If all sizes
+    // are one, it is one; otherwise it is unknown.
     for (int i = 0; i < shapes.count; ++i) {
       const size_t other = DimOf(context, shapes.handles[i].get(), d);
       if (other == 1) continue;

@@ -1,4 +1,5 @@
-// Shape inference of the phase-type ops. Unknown dimensions are allowed.
+// Infers the output shapes of the phase-type ops. Unknown dimensions are
+// allowed.
 
 #ifndef PHASIC_NATIVE_TF_SHAPE_INFERENCE_H_
 #define PHASIC_NATIVE_TF_SHAPE_INFERENCE_H_
@@ -8,14 +9,16 @@
 
 namespace phasic_tf {
 
-// One output: the broadcast batch dimensions, then the number of times.
+// Sets the shape of Forward's output: the broadcast batch dimensions, then the
+// number of times.
 void InferForward(TF_ShapeInferenceContext* context, TF_Status* status);
 
-// Five outputs, each with the shape of its operand.
+// Sets the shapes of Adjoint's five outputs, each of which is the shape of its
+// operand.
 void InferAdjoint(TF_ShapeInferenceContext* context, TF_Status* status);
 
-// Five outputs: the broadcast batch dimensions, then the event of each
-// statistic.
+// Sets the shapes of the five outputs of Statistics: the broadcast batch
+// dimensions, then the event of each statistic.
 void InferStatistics(TF_ShapeInferenceContext* context, TF_Status* status);
 
 }  // namespace phasic_tf

@@ -1,4 +1,5 @@
-// The FFI handlers for TensorFlow's own XLA, which `jit_compile=True` uses.
+// Registers FFI handlers with the XLA inside TensorFlow, which
+// `jit_compile=True` uses.
 
 #include "native/tf/xla_handlers.h"
 
@@ -7,8 +8,8 @@
 #include "native/xla/targets.h"
 #include "phasic/op/tensorflow_xla.h"
 
-// Registers them with the XLA that has the interface `api`. Returns 0, or 1 if
-// XLA refuses one.
+// Registers all handlers with the XLA whose interface is `api`. Returns 0, or 1
+// if XLA refuses one.
 extern "C" __attribute__((visibility("default"))) int32_t
 PhasicRegisterWithXla(const void* api) {
   for (const phasic::FfiTarget& target : phasic::kFfiTargets) {

@@ -1,4 +1,4 @@
-// Handlers that only TensorFlow's XLA has.
+// FFI handlers that are registered only with TensorFlow's XLA.
 
 #ifndef PHASIC_NATIVE_TF_XLA_HANDLERS_H_
 #define PHASIC_NATIVE_TF_XLA_HANDLERS_H_
@@ -7,7 +7,8 @@
 
 namespace phasic {
 
-// "phasic_call_python": calls a Python function by its number.
+// Returns the handler "phasic_call_python", which calls a Python function by
+// its number.
 XLA_FFI_Handler* CallPythonHandler();
 
 }  // namespace phasic

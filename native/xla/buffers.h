@@ -1,5 +1,5 @@
-// Conversion of XLA's buffers to the kernel's arrays, and of messages to XLA's
-// errors.
+// Converts XLA's buffers to the kernel's arrays, and the kernel's messages to
+// XLA's errors.
 
 #ifndef PHASIC_NATIVE_XLA_BUFFERS_H_
 #define PHASIC_NATIVE_XLA_BUFFERS_H_
@@ -16,8 +16,8 @@ inline Shape ShapeOf(const xla::ffi::AnyBuffer& buffer) {
   return {dims.begin(), static_cast<int32_t>(dims.size())};
 }
 
-// Returns success for nullptr, RESOURCE_EXHAUSTED if memory did not suffice,
-// otherwise INVALID_ARGUMENT.
+// Returns success for nullptr, RESOURCE_EXHAUSTED for kOutOfMemory, otherwise
+// INVALID_ARGUMENT with the message.
 inline xla::ffi::Error ToError(const char* message) {
   if (message == nullptr) return xla::ffi::Error::Success();
   return xla::ffi::Error(message == kOutOfMemory

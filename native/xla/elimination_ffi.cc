@@ -44,7 +44,8 @@ ffi::Error Eliminate(ffi::ThreadPool pool, bool transposed, bool takes_edges,
   }
   system.precision = type == ffi::DataType::F32 ? phasic::Precision::kFloat32
                                                 : phasic::Precision::kFloat64;
-  // Absent operands and results are empty arrays of the expected rank.
+  // Absent operands and results are passed as empty arrays of the expected
+  // rank.
   int64_t no_operand[phasic::kMaxRank];
   int64_t no_result[phasic::kMaxRank];
   const phasic::Shape& b = system.per_phase.shape;

@@ -1,8 +1,9 @@
-// The XLA FFI handler of eliminations, for JAX on CPU.
+// The XLA FFI handler that solves linear systems by elimination, for JAX on
+// CPU.
 //
 // Operands are indices, weights, per_phase and, if the attribute takes_edges is
-// set, per_edge. Results are the one for phases and, if gives_edges is set, the
-// one for edges. The attribute transposed chooses the direction.
+// set, per_edge. Results are those for phases and, if gives_edges is set, those
+// for edges. The attribute transposed selects the direction.
 
 #ifndef PHASIC_NATIVE_XLA_ELIMINATION_FFI_H_
 #define PHASIC_NATIVE_XLA_ELIMINATION_FFI_H_

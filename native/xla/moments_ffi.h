@@ -1,8 +1,8 @@
-// The XLA FFI handler of moments by elimination, for JAX on CPU.
+// The XLA FFI handler that computes moments by elimination, for JAX on CPU.
 //
 // Operands are indices, weights, initial, atom and stay. Results are the mean,
-// if gives_variance is set the variance and, if gives_gradients is set, for
-// each of these the gradients in weights and in initial.
+// if gives_variance is set the variance and, if gives_gradients is set, the
+// gradients of each of these with respect to weights and initial.
 
 #ifndef PHASIC_NATIVE_XLA_MOMENTS_FFI_H_
 #define PHASIC_NATIVE_XLA_MOMENTS_FFI_H_

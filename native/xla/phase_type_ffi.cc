@@ -16,7 +16,7 @@ using phasic::ToError;
 
 constexpr int kMaxInputs = phasic::kNumOperands * (phasic::kMaxOrder + 1);
 
-// The kernel's view of a call: inputs and outputs, all of one floating type.
+// The kernel's views of a call's inputs and outputs, all of one floating type.
 struct Buffers {
   phasic::Precision precision;
   phasic::Edges edges;
@@ -25,8 +25,8 @@ struct Buffers {
   phasic::Output outputs[phasic::kNumOperands];
 };
 
-// The optional arrays before the operands: those of the edges, and the kinds of
-// the times.
+// The optional arrays that precede the operands: those of the edges, and the
+// kinds of the times.
 struct Fixed {
   bool has_edges;
   bool has_kinds;
@@ -81,7 +81,7 @@ const char* Unpack(ffi::RemainingArgs args, ffi::RemainingRets rets,
   return nullptr;
 }
 
-// Valid as long as the buffers.
+// Returns the kernel's call, which is valid as long as the buffers.
 phasic::Call MakeCall(int32_t kind, int32_t order, int32_t mapped_dims,
                       const Fixed& fixed, bool discrete, const Buffers& buffers,
                       int32_t wanted = phasic::kAllOperands) {
@@ -113,7 +113,7 @@ ffi::Error Forward(ffi::ThreadPool pool, int32_t kind, int32_t order,
       buffers.outputs[0], &threads));
 }
 
-// The common type of Adjoint and Statistics.
+// The type of the functions Adjoint and Statistics.
 using Function = const char* (*)(const phasic::Call& call,
                                  const phasic::Input* inputs,
                                  int32_t num_inputs,

@@ -15,8 +15,8 @@
 
 namespace phasic {
 
-// One call during its lifetime. It is counted first and tested for exit
-// afterwards, so that none escapes the count.
+// Counts one call during its lifetime. A call is counted first and only then
+// tests for exit, so that none escapes the count.
 class RunningCall {
  public:
   RunningCall() {
@@ -30,7 +30,8 @@ class RunningCall {
   RunningCall(const RunningCall&) = delete;
   RunningCall& operator=(const RunningCall&) = delete;
 
-  // After a fork only the forking thread's calls run in the child.
+  // Corrects the count in forked children, where only the calls of the forking
+  // thread still run.
   static void CountInForks() {
     pthread_atfork(nullptr, nullptr, [] { num_running_ = num_running_here_; });
   }

@@ -1,4 +1,4 @@
-// XLA's own threads, for the duration of a call.
+// An executor that uses XLA's own threads for the duration of a call.
 
 #ifndef PHASIC_NATIVE_XLA_XLA_THREADS_H_
 #define PHASIC_NATIVE_XLA_XLA_THREADS_H_
