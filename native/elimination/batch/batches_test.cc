@@ -1,4 +1,4 @@
-// Tests that models of a batch have the same bits as in calls of their own.
+// Tests that each model of a batch has the same bits as in a separate call.
 
 #include <gtest/gtest.h>
 
@@ -56,7 +56,7 @@ TEST(BatchesTest, BitsDoNotDependOnTheBatch) {
   }
 }
 
-// An invalid model does not affect the others.
+// Tests that an invalid model does not affect the other models.
 TEST(BatchesTest, BadModelsAreApart) {
   for (const Pattern pattern : kPatterns) {
     for (const double bad : {-1.0, std::nan(""), kInfinity}) {
@@ -73,7 +73,7 @@ TEST(BatchesTest, BadModelsAreApart) {
   }
 }
 
-// The sum of such weights overflows.
+// Tests weights whose sum overflows.
 TEST(BatchesTest, HugeModelsAreApart) {
   for (const Pattern pattern : kPatterns) {
     Models<double> models = MakeModels<double>(pattern, 16, 1, true, 7);

@@ -1,4 +1,5 @@
-// Compares solutions and differences with dense elimination in a wider format.
+// Compares solutions and differences with dense elimination in a wider number
+// format.
 
 #include <gtest/gtest.h>
 
@@ -122,8 +123,8 @@ TEST(BatchesTest, AgreesWithDenseEliminationInAWiderFormat) {
   }
 }
 
-// A cycle that is left once in 1e12 rounds: solutions agree to twelve digits,
-// but their differences are accurate to all digits.
+// Tests a cycle that is left once in 1e12 rounds: solutions agree to twelve
+// digits, but their differences are accurate to all digits.
 TEST(BatchesTest, DifferencesKeepTheirDigits) {
   Models<double> models;
   const int64_t p = 24;
@@ -146,7 +147,7 @@ TEST(BatchesTest, DifferencesKeepTheirDigits) {
   const Results<double> found =
       Apply(Direction::kSolve, models, 0, models.batch);
   for (int64_t n = 0; n < models.batch; ++n) {
-    // Each phase but the first is left for the next one after its mean time.
+    // Every phase except the first moves to the next one after its mean time.
     for (int64_t i = 1; i < p; ++i) {
       const double time = 1.0 / models.weights[n * (p + 1) + i];
       EXPECT_NEAR(found.per_edge[n * (p + 1) + i], time, 1e-13 * time);
@@ -154,7 +155,7 @@ TEST(BatchesTest, DifferencesKeepTheirDigits) {
   }
 }
 
-// Cycles in series, of which the last one is hardly ever left.
+// Tests cycles in series, of which the last one is hardly ever left.
 TEST(BatchesTest, DifferencesBeforeASlowComponent) {
   Models<double> models;
   models.num_phases = 6;
@@ -169,8 +170,8 @@ TEST(BatchesTest, DifferencesBeforeASlowComponent) {
   const Results<double> found =
       Apply(Direction::kSolve, models, 0, models.batch);
   for (int64_t n = 0; n < models.batch; ++n) {
-    // Half of the visits to a cycle's first phase, of half a unit each,
-    // continue to its second phase, of one unit.
+    // Half of the visits to a cycle's first phase, which take half a unit each,
+    // continue to its second phase, which takes one unit.
     const double expected[] = {-1.0, 1.0, 2.0, -1.0, 1.0, 2.0, -1.0, 1.0, 2e20};
     for (int64_t e = 0; e < 9; ++e) {
       EXPECT_NEAR(found.per_edge[n * 9 + e], expected[e],

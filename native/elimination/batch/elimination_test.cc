@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// One model and one column.
+// A linear system of one model with one right-hand side.
 struct Chain {
   int64_t num_phases;
   std::vector<std::pair<int32_t, int32_t>> edges;
@@ -73,7 +73,8 @@ Chain RandomChain(std::mt19937* random, int64_t p) {
   return chain;
 }
 
-// Returns residuals of (-S) x = b and y (-S) = b, relative to their terms.
+// Checks the residuals of (-S) x = b and y (-S) = b, relative to the size of
+// their terms.
 TEST(EliminationTest, SolvesBothSystems) {
   std::mt19937 random(1);
   for (int64_t p = 1; p <= 40; ++p) {
@@ -106,8 +107,8 @@ TEST(EliminationTest, SolvesBothSystems) {
   }
 }
 
-// In Solve c acts at an edge's source, in the transpose as a difference, so
-// that <c', d> = <z, c> for every pair of arguments.
+// In Solve c acts at the source of an edge, and in the transpose as a
+// difference. So <c', d> = <z, c> for every pair of arguments.
 TEST(EliminationTest, DirectionsAreTransposed) {
   std::mt19937 random(2);
   std::normal_distribution<double> normal;
@@ -140,8 +141,8 @@ TEST(EliminationTest, DirectionsAreTransposed) {
 }
 
 TEST(EliminationTest, TrapsHoldForEver) {
-  // From 0 to the trap {1, 2} or to absorption; 3 is a trap that cannot be
-  // reached.
+  // From phase 0 the trap {1, 2} and absorption can be reached; phase 3 is a
+  // trap that cannot be reached.
   const Chain chain = {
       4, {{0, 1}, {0, 4}, {1, 2}, {2, 1}, {3, 0}}, {1.0, 3.0, 1.0, 1.0, 0.0}};
   const Results time =
@@ -164,7 +165,7 @@ TEST(EliminationTest, BadWeightsAreNaN) {
     EXPECT_TRUE(std::isnan(x.per_phase[1]));
     EXPECT_TRUE(std::isnan(x.per_edge[1]));
   }
-  // Edges from a phase to itself are not read.
+  // Weights of edges from a phase to itself are not read.
   const Chain own = {1, {{0, 0}, {0, 1}}, {-1.0, 2.0}};
   EXPECT_EQ(Solve(Direction::kSolve, own, {1.0}, {}).per_phase[0], 0.5);
 }
@@ -187,8 +188,8 @@ TEST(EliminationTest, NoEdges) {
 }
 
 TEST(EliminationTest, TooMuchFillIsRefused) {
-  // Every phase leads to twenty others at random: no order of elimination gives
-  // little fill.
+  // Every phase has edges to twenty random others, so that no order of
+  // elimination gives little fill.
   constexpr int64_t kPhases = 20'000;
   std::mt19937 random(3);
   std::vector<int32_t> indices;

@@ -14,7 +14,8 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 
-// The error of a result relative to the sum of its terms.
+// The largest error of a result, relative to the sum of the absolute values of
+// its terms.
 constexpr double kTolerance = 1e-11;
 
 struct SystemResult {
@@ -87,11 +88,12 @@ bool SameBits(const std::vector<double>& a, const std::vector<double>& b) {
           std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
 }
 
-// Checks the balance of each phase: outflow equals the right-hand side plus
-// inflow.
+// Checks the balance equation of each phase: outflow equals the right-hand side
+// plus inflow.
 class Balance {
  public:
-  // `sizes` has the solution for absolute values of the data.
+  // `sizes` has the solution for the absolute values of the data, which bounds
+  // the terms of the sums.
   Balance(const SystemCase& c, const SystemResult& result,
           const SystemResult& sizes)
       : c_(c), result_(result), sizes_(sizes) {}
@@ -115,7 +117,7 @@ class Balance {
             int64_t column) const {
     return values[static_cast<size_t>(row * c_.num_columns + column)];
   }
-  // Returns the solution of a phase; zero at absorption.
+  // Returns the solution of a phase in one column; zero at absorption.
   double Solution(const SystemResult& from, int64_t phase,
                   int64_t column) const {
     return phase == c_.num_phases ? 0.0 : At(from.per_phase, phase, column);
@@ -197,7 +199,7 @@ std::string CheckModel(const SystemCase& c, const SystemResult& result) {
     for (double& x : sizes.arrays[operand].values) x = std::fabs(x);
   }
   if (c.direction == Direction::kSolveTransposed) {
-    // Absolute values of c, added at both ends of every edge.
+    // The absolute values of c are added at both ends of every edge.
     std::vector<double>& per_edge = sizes.arrays[kPerEdge].values;
     for (size_t k = 0; k < per_edge.size(); ++k) {
       const size_t e = k / static_cast<size_t>(c.num_columns);
@@ -244,7 +246,8 @@ std::string Describe(const SystemCase& c) {
   return out.str();
 }
 
-// An edge from a phase to itself has no effect, whatever its weight.
+// Returns whether any edge that is not from a phase to itself has a negative,
+// infinite or NaN weight.
 bool HasBadEdge(const SystemCase& c) {
   const auto m = static_cast<size_t>(c.num_edges);
   const std::vector<double>& indices = c.arrays[kIndices].values;

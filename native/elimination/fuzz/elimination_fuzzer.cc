@@ -1,4 +1,5 @@
-// The entry point for libFuzzer.
+// The entry point for libFuzzer: checks one input, and aborts if a property
+// fails.
 
 #include <cstddef>
 #include <cstdint>

@@ -56,8 +56,9 @@ class SystemFiller {
     return std::exp2(log2_spread_ * (random_.Uniform() - 0.5));
   }
 
-  // Draws targets among neighbors, later phases only, all phases, few phases,
-  // or within blocks: for series, acyclic and random graphs, stars, components.
+  // Draws the target of an edge, depending on the kind of graph: among
+  // neighbors (series), later phases (acyclic graphs), all phases (random
+  // graphs), few phases (stars), or within blocks (components).
   int64_t Target(int64_t source) {
     const int64_t p = case_.num_phases;
     const auto any = static_cast<int64_t>(random_.Next() >> 1);
@@ -141,7 +142,7 @@ Dims EventDims(const SystemCase& c, int operand, bool has_per_edge) {
   }
 }
 
-// Sets invalid sizes, or sizes that exceed memory.
+// Sets a dimension to an invalid size, or to a size that exceeds memory.
 void MakeWrongShape(ByteSource* bytes, SystemCase* c) {
   constexpr int64_t kSizes[] = {-1,
                                 0,
@@ -154,7 +155,8 @@ void MakeWrongShape(ByteSource* bytes, SystemCase* c) {
   SystemArray& array = c->arrays[bytes->Below(4)];
   if (bytes->Flag()) {
     array.rank = bytes->Below(40) - 5;
-    // Sets a rank with dims that exist.
+    // Sets an invalid rank, while the array of dims has at least that many
+    // entries.
     array.dims.resize(static_cast<size_t>(std::max(array.rank, 0)), 1);
   } else if (!array.dims.empty()) {
     array.dims[static_cast<size_t>(bytes->Below(
@@ -209,7 +211,8 @@ SystemCase DecodeSystem(const uint8_t* data, size_t size) {
     array.values.resize(static_cast<size_t>(std::max<int64_t>(numbers, 0)));
     c.is_stored &= numbers >= 0;
   }
-  // The weights get the full batch dimensions if all others are broadcast.
+  // If all other arrays are broadcast along an axis, the weights get the full
+  // dimension.
   for (size_t axis = 0; axis < c.batch.size(); ++axis) {
     int64_t full = 1;
     for (const SystemArray& array : c.arrays) {

@@ -1,4 +1,4 @@
-// One call of the elimination, as a fuzzer's bytes describe it.
+// One call of the elimination, decoded from a fuzzer's bytes.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_FUZZ_SYSTEM_CASE_H_
 #define PHASIC_NATIVE_ELIMINATION_FUZZ_SYSTEM_CASE_H_
@@ -12,8 +12,8 @@
 namespace phasic {
 namespace fuzz {
 
-// `values` has the product of dims as its size, or is empty if that is too
-// large; `rank` is the rank that the call receives.
+// An array of the call. `values` has as many numbers as the product of dims, or
+// is empty if that is too large; `rank` is the rank that the call receives.
 struct SystemArray {
   std::vector<int64_t> dims;
   int32_t rank = 0;
@@ -40,11 +40,11 @@ struct SystemCase {
 
 SystemCase DecodeSystem(const uint8_t* data, size_t size);
 
-// Returns the product of the dims, or -1 if it is negative or too large to
-// store.
+// Returns the product of the dims, or -1 if a dimension is negative or the
+// product is too large to store.
 int64_t NumNumbers(const std::vector<int64_t>& dims);
 
-// Returns one model of a well-formed call as a call of its own.
+// Returns a call on one model of a well-formed call.
 SystemCase ModelOf(const SystemCase& c, int64_t model);
 
 }  // namespace fuzz

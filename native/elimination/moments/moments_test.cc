@@ -1,4 +1,4 @@
-// Compares moments and gradients with those computed by linear systems, and
+// Compares moments and gradients with those computed by other methods, and
 // tests which calls are refused.
 
 #include "native/elimination/api/moments.h"
@@ -18,7 +18,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Computes E X and E X^2 by iterating x = 1 + P x, in long doubles.
+// The mean and variance that ByIteration computes by iterating x = 1 + P x, in
+// long doubles.
 struct Moments {
   long double mean = 0.0L;
   long double variance = 0.0L;
@@ -113,8 +114,8 @@ TEST(MomentsTest, SideBySideIsAsAlone) {
     for (int64_t n = 0; n < kBatch; ++n) {
       Model one = model;
       for (double& w : one.weights) w *= 1.0 - static_cast<double>(n) / 16.0;
-      // One invalid model, and one whose trap is reached: neither affects the
-      // others.
+      // One model is invalid, and in one a trap is reached: neither affects the
+      // other models.
       if (n == 4) one.weights[0] = -1.0;
       if (n == 6) {
         for (size_t e = 0; e < m; ++e) {
@@ -154,7 +155,7 @@ Model Exponential(double rate) {
   return model;
 }
 
-// Memory that a thread keeps does not affect the next model.
+// Tests that memory which a thread keeps does not affect the next model.
 TEST(MomentsTest, CallsDoNotDependOnTheOnesBefore) {
   const Model one = Exponential(2.0);
   Model three = one;
@@ -187,7 +188,7 @@ TEST(MomentsTest, RootsAreRightWhereVariancesOverflow) {
 }
 
 TEST(MomentsTest, TermsOutOfRangeAreSummed) {
-  // A phase that is rarely entered, for a long time.
+  // The second phase is rarely entered, but for a long time.
   Model model;
   model.num_phases = 2;
   model.initial = {1.0, 0.0};

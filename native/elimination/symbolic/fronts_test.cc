@@ -38,7 +38,8 @@ Edges RandomGraph(int32_t size, int32_t count, unsigned seed) {
   return edges;
 }
 
-// Returns the later connections of each position, by eliminating one by one.
+// Returns the set of later positions that each position is connected with at
+// its elimination, computed by eliminating one position after the other.
 std::vector<std::set<int32_t>> LaterOf(const FrontTree& tree,
                                        const Edges& edges) {
   std::vector<int32_t> position(tree.order.size());
@@ -105,7 +106,7 @@ void Check(int32_t size, const Edges& edges) {
   EXPECT_EQ(tree.num_factors, num_factors);
 }
 
-// Checks that no two matrices overlap while both are in use.
+// Checks that no two matrices overlap in memory while both are in use.
 void CheckMatrices(int32_t size, const Edges& edges) {
   const FrontTree tree = MakeFronts(size, edges, INT64_MAX);
   std::set<const Front*> there;
@@ -164,7 +165,7 @@ TEST(FrontsTest, CountsNoFurtherThanTheLimit) {
   EXPECT_EQ(tree.num_connections, 101);
 }
 
-// A chain in series has matrices of two phases, for any length.
+// Tests that phases in series need matrices of two phases only, for any length.
 TEST(FrontsTest, LongChains) {
   constexpr int32_t kSize = 200'000;
   Edges edges;

@@ -1,5 +1,5 @@
-// Tests that results are bitwise independent of the number of threads and of
-// other models in the batch.
+// Tests that results have the same bits for any number of threads and any other
+// models in the batch.
 
 #include <gtest/gtest.h>
 
@@ -42,7 +42,8 @@ struct Array {
 template <class F>
 using Arrays = std::vector<Array<F>>;
 
-// Batch dimensions of the five operands.
+// The batch dimensions of the five operands, and the number of mapped
+// dimensions.
 struct Case {
   std::string name;
   Dims batch[kNumOperands];
@@ -80,7 +81,7 @@ Arrays<F> MakeOperands(const Case& shapes, bool has_exits, bool has_atom) {
       x = static_cast<F>(scale * uniform(random));
     }
   }
-  // Makes row sums negative, for exits that are derived.
+  // Row sums become negative, as derived exits must be positive.
   std::vector<F>& rates = operands[1].data;
   for (size_t row = 0; row < rates.size() / kPhases; ++row) {
     rates[row * kPhases + row % kPhases] = F{-4};
@@ -170,7 +171,8 @@ void ExpectSameBits(const Array<F>& expected, const Array<F>& actual,
       << label;
 }
 
-// Starts a thread for each offer, with another floating-point mode.
+// An executor that starts a new thread for each offer, with a different
+// floating-point mode.
 class FlushingThreads final : public Executor {
  public:
   ~FlushingThreads() override {
@@ -202,7 +204,7 @@ class BatchThreadsTest : public testing::Test {
                                   bool has_exits) {
     const Call call = MakeCall<F>(kind, order, shapes.mapped_dims);
     Arrays<F> inputs = MakeOperands<F>(shapes, has_exits, !has_exits);
-    // Tangents and cotangents have full mapped dimensions.
+    // Tangents and cotangents have the full mapped dimensions.
     Arrays<F> full = inputs;
     const Call value_call = MakeCall<F>(kind, 0, 0);
     const Dims batch = RunForward(value_call, inputs, OwnThreads()).dims;
@@ -249,8 +251,8 @@ TEST_F(BatchThreadsTest, ThreadCountsGiveTheSameBits) {
   }
 }
 
-// Compares a batch with calls on single models, and sums with their sum in
-// order.
+// Compares a batch with calls on single models, and sums over models with the
+// sum of these calls' results in order.
 TEST_F(BatchThreadsTest, ModelsGiveWhatTheyGiveAlone) {
   const Case shapes = {"", {{1}, {40}, {1}, {40}, {40}}, 3};
   const Arrays<double> all = MakeOperands<double>(shapes, true, true);
@@ -301,7 +303,7 @@ TEST_F(BatchThreadsTest, ModelsGiveWhatTheyGiveAlone) {
 }
 
 TEST_F(BatchThreadsTest, ModesOfTheThreadsDoNotMatter) {
-  // Densities of 1e-44 to 1e-38: subnormal in single precision.
+  // The densities are 1e-44 to 1e-38, which is subnormal in single precision.
   const Case shapes = {"", {{64}, {1}, {1}, {1}, {64}}, 2};
   Arrays<float> inputs = MakeOperands<float>(shapes, true, false);
   for (float& rate : inputs[2].data) rate = 4.0F;
@@ -326,7 +328,8 @@ TEST_F(BatchThreadsTest, ModesOfTheThreadsDoNotMatter) {
   }
 }
 
-// Returns how many helpers a density of Erlang-like models asks for.
+// Returns how many helpers are asked for to compute a density of Erlang-like
+// models.
 int64_t NumOffers(int64_t num_models, double time) {
   const Case shapes = {"", {{1}, {num_models}, {1}, {1}, {1}}, 1};
   Arrays<double> inputs = MakeOperands<double>(shapes, true, false);

@@ -18,7 +18,7 @@ constexpr int kCallsPerThread = 24;
 constexpr int64_t kNumPhases = 3;
 constexpr int64_t kNumTimes = 50;
 
-// A batch of two Coxian models whose rates depend on the thread.
+// A call on two Coxian models whose rates depend on the thread.
 struct Job {
   std::vector<double> initial_probs = {1.0, 0.0, 0.0};
   std::vector<double> subgenerator;
@@ -38,7 +38,7 @@ struct Job {
     }
   }
 
-  // Computes values, then the five cotangents.
+  // Computes the values, followed by the five cotangents.
   std::vector<double> Run() const {
     const int64_t probs[] = {1, kNumPhases};
     const int64_t matrix[] = {2, kNumPhases, kNumPhases};

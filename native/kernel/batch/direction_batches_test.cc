@@ -1,5 +1,5 @@
-// Compares batches whose entries differ only in their tangents, or in more,
-// with calls on single entries, bit by bit.
+// Compares batches whose entries differ only in their tangents, or in operands
+// too, with calls on single entries, bit by bit.
 
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ class DirectionBatchesTest : public testing::Test {
     return result;
   }
 
-  // One entry of a batch.
+  // Returns the array of one entry of a batch.
   static Array Entry(const Array& x, int64_t model, int64_t direction) {
     Array result = {x.dims, {}};
     result.dims[0] = result.dims[1] = 1;
@@ -125,7 +125,8 @@ TEST_F(DirectionBatchesTest, EveryMappingOfOperands) {
   }
 }
 
-// With so many times most are in groups, which directions do not share.
+// With this number of times most of them are in groups, which are not evaluated
+// in several directions at once.
 TEST_F(DirectionBatchesTest, ManyTimes) {
   num_times_ = 700;
   Compare<double>(Precision::kFloat64, 0, 0);
@@ -142,7 +143,8 @@ TEST_F(DirectionBatchesTest, Threads) {
   EXPECT_TRUE(SetMaxThreads(before));
 }
 
-// Checks d / d rate of log(rate exp(-rate t)), times each direction's tangent.
+// Checks the derivative of log(rate exp(-rate t)) in the rate, times each
+// direction's tangent.
 TEST_F(DirectionBatchesTest, AnExponentialTime) {
   const double rate = 1.5;
   std::vector<Array> arrays = {{{1, 1}, {1.0}},

@@ -1,4 +1,4 @@
-// Hostile and degenerate calls.
+// Tests calls with extreme, degenerate or malicious arguments.
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 namespace phasic {
 namespace {
 
-// Returns the gradient of the log survival function of p phases in series with
-// rate 1.
+// Returns the cotangents of the log survival function of p phases in series
+// with the given rate.
 std::vector<double> SurvivalBars(int64_t p, double rate) {
   std::vector<double> alpha(p), s(p * p), exits(p), t = {5.0}, c = {1.0};
   alpha[0] = 1.0;
@@ -35,11 +35,11 @@ std::vector<double> SurvivalBars(int64_t p, double rate) {
   return bars;
 }
 
-// Sums include the padding of states: every call must write it.
+// Tests that every call writes the padding of states, which the sums include.
 TEST(HostileCallsTest, SparseAdjointDoesNotReadWhatEarlierCallsLeft) {
   const int64_t p = 65;
   const std::vector<double> first = SurvivalBars(p, 1.0);
-  // Fills the workspace with other numbers, some of them not finite.
+  // Fills the workspace with other numbers, some of which are not finite.
   for (int64_t q = 2; q < 66; ++q) SurvivalBars(q, 3.0 + q);
   const std::vector<double> again = SurvivalBars(p, 1.0);
   EXPECT_EQ(
@@ -73,7 +73,7 @@ double Derivative(const std::vector<std::vector<double>>& arrays, int32_t kind,
 }
 
 // No phase has initial mass. The direction changes alpha only in phases without
-// exit and an exit only in a phase without alpha: the second derivative is
+// exit, and an exit only in a phase without alpha. So the second derivative is
 // zero.
 TEST(HostileCallsTest, StructurallyZeroDerivativeIsZero) {
   const std::vector<std::vector<double>> arrays = {
@@ -84,8 +84,9 @@ TEST(HostileCallsTest, StructurallyZeroDerivativeIsZero) {
   EXPECT_EQ(Derivative(arrays, 1, 2), 0.0);
 }
 
-// Three derivatives of a density whose alpha is zero, in a direction without
-// effect: the result is zero, and the series must stop before the work limit.
+// Computes three derivatives of a density whose alpha is zero, in a direction
+// without effect. The result is zero, and the series must stop before the work
+// limit.
 TEST(HostileCallsTest, DerivativesOfNothingEndEarly) {
   std::vector<std::vector<double>> arrays = {{0}, {0}, {1}, {}, {1e3}};
   for (int i = 0; i < 3; ++i) {
@@ -97,9 +98,9 @@ TEST(HostileCallsTest, DerivativesOfNothingEndEarly) {
   EXPECT_EQ(Derivative(arrays, 1, 3), 0.0);
 }
 
-// No rate is positive, so the distribution function's derivative in an exit
-// rate is the time, and its second one minus the time's square: this needs no
-// steps for any time.
+// No rate is positive. So the distribution function's derivative in an exit
+// rate is the time, and its second derivative is minus the time's square: this
+// needs no steps for any time.
 TEST(HostileCallsTest, WithoutRatesNoTimeIsTooLong) {
   for (const double time : {1e-20, 3.0, 1e7, 1e15}) {
     std::vector<std::vector<double>> arrays = {{1}, {0}, {0}, {0}, {time}};
@@ -114,8 +115,8 @@ TEST(HostileCallsTest, WithoutRatesNoTimeIsTooLong) {
   }
 }
 
-// A cotangent near the end of the range, whose products underflow to zero. The
-// truncation test compares with these products: it must not continue to the
+// Tests a cotangent near underflow, whose products underflow to zero. The
+// truncation test compares with these products, and must not continue to the
 // work limit because nothing is below zero.
 TEST(HostileCallsTest, SmallestCotangentsEndEarly) {
   const double alpha = 1.0, rate = -131072.0, time = 6.338e-8;
@@ -132,13 +133,14 @@ TEST(HostileCallsTest, SmallestCotangentsEndEarly) {
                             {bars + 2, {d1, 1}}};
   ASSERT_EQ(Adjoint({5, 1, 0, Precision::kFloat64}, inputs, 6, outputs, 5),
             nullptr);
-  // Losses below 2^-920 are ordinary underflow.
+  // Errors below 2^-920 are ordinary underflow.
   EXPECT_NEAR(bars[0], -survival * cotangent, 0x1p-920);
   EXPECT_NEAR(bars[1], -time * survival * cotangent, 0x1p-920);
   EXPECT_NEAR(bars[2] / (-rate * survival * cotangent), 1.0, 1e-14);
 }
 
-// Two parts of a path, each with a squared power for each of its bits.
+// Tests an interval with the longest path: two parts, each with a squared power
+// for each of its bits.
 TEST(HostileCallsTest, LongestIntervalsHaveRoom) {
   const double one = 1.0, zero = 0.0, cotangents[] = {1.0, 1.0};
   const double times[] = {0x1p51 - 0x1p-2, 0x1p52 - 0x1p-1};
@@ -168,7 +170,7 @@ TEST(HostileCallsTest, LongestIntervalsHaveRoom) {
   EXPECT_EQ(bars[5], 0.0);
 }
 
-// Values that are not finite give NaN at once.
+// Tests that values which are not finite give NaN without long computations.
 TEST(HostileCallsTest, InfiniteTangentsGiveNaN) {
   for (const double bad : {HUGE_VAL, std::nan(""), 1e300}) {
     const std::vector<std::vector<double>> arrays = {
@@ -189,7 +191,7 @@ TEST(HostileCallsTest, HugeRankIsRefused) {
               nullptr);
   }
 }
-// Shapes are refused as the call itself would be.
+// Tests that StatisticsShape refuses the calls that Statistics refuses.
 TEST(HostileCallsTest, ShapesOfStatisticsThatDoNotExistAreRefused) {
   const int64_t d1[] = {1}, d11[] = {1, 1};
   const Shape shapes[] = {{d1, 1}, {d11, 2}, {d1, 1},

@@ -1,4 +1,4 @@
-// Calls with a kind for each time, including hostile ones.
+// Tests calls with a kind for each time, including invalid ones.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using Kinds = std::vector<int32_t>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// A chain of two phases with an atom, and rows of times with their kinds.
+// A model of two phases with an atom, and rows of times with their kinds.
 struct Observations {
   int64_t rows = 1;
   Doubles times;
@@ -41,7 +41,7 @@ struct Values {
   Kinds status;
 };
 
-// Returns the call's five operands, repeated `groups` times.
+// Returns the five operands as inputs of a call, repeated `groups` times.
 std::vector<Input> Operands(const Observations& o, const int64_t (*dims)[3],
                             int groups) {
   const Input operands[] = {{o.alpha.data(), {dims[0], 2}},
@@ -76,7 +76,8 @@ Values Evaluate(const Observations& o, int32_t order = 0) {
   return result;
 }
 
-// Returns the cotangents of the times.
+// Returns the cotangents of all times, as V_k of the given order computes them
+// with all cotangents of the values equal to one.
 Doubles TimeBars(const Observations& o, int32_t order) {
   const int64_t n = o.row_length();
   const int64_t dims[][3] = {{1, 2}, {1, 2, 2}, {1, 1}, {o.rows, n}};
@@ -164,7 +165,7 @@ TEST(KindsTest, KindsBroadcastOverRows) {
   EXPECT_EQ(values, full.values);
 }
 
-// An observation and the kind that follows from its ends.
+// The two ends of an observation, and the kind that follows from them.
 struct Pair {
   double lower;
   double upper;
@@ -205,7 +206,7 @@ TEST(KindsTest, ObservationsAreWhatTheirEndsSay) {
       EXPECT_TRUE(same(bars[i], known_bars[is_left ? i ^ 1 : i])) << i;
     }
   }
-  // Without a second end there is no observation.
+  // Without an upper end there is no valid observation.
   observed.kinds.back() = 0;
   const size_t last = observed.times.size() - 2;
   EXPECT_TRUE(std::isnan(Evaluate(observed).values[last]));
@@ -221,7 +222,7 @@ TEST(KindsTest, AnyKindsAtAnyTimes) {
     Observations o;
     o.rows = 1 + static_cast<int64_t>(random() % 3);
     const size_t n = static_cast<size_t>(o.rows) * (1 + random() % 6);
-    // Mostly calls that are consistent.
+    // Most of the calls have consistent kinds.
     const size_t num_kinds = round % 3 == 0 ? 12 : 7;
     for (size_t i = 0; i < n; ++i) {
       o.times.push_back(times[random() % 12]);

@@ -89,7 +89,8 @@ std::vector<Array> RunAdjoint(Kind kind, int32_t order,
   return results;
 }
 
-// Makes an Erlang distribution with p phases of rate one and derived exits.
+// Returns the operands of an Erlang distribution with p phases of rate one and
+// derived exits.
 std::vector<Array> Erlang(int64_t p, std::vector<double> times) {
   Array initial = Filled({p});
   initial.data[0] = 1.0;
@@ -160,7 +161,8 @@ TEST(PhaseTypeTest, FarTailOfAnExponential) {
 TEST(PhaseTypeTest, WhatIsTooSmallToSeeHasNoDerivatives) {
   for (const Kind kind :
        {Kind::kDensity, Kind::kSurvival, Kind::kLogSurvival}) {
-    // The second phase is never left; sizes are relative to it.
+    // The second phase is never left, and the sizes of other entries are
+    // relative to it.
     std::vector<Array> arrays = {Vector({1.0, 0.0}),
                                  {{2, 2}, {-1.0, 0.0, 0.0, 0.0}},
                                  Vector({1.0, 0.0}),
@@ -250,7 +252,7 @@ TEST(PhaseTypeTest, ForwardAndAdjointAreTransposes) {
 }
 
 TEST(PhaseTypeTest, BatchesBroadcastAndReduce) {
-  // Two rate matrices share alpha; times differ along the second axis.
+  // Two rate matrices have the same alpha; times differ along the second axis.
   const int64_t p = 2;
   Array rates = {{2, 1, p, p}, {-1, 1, 0, -2, -3, 1, 1, -4}};
   std::vector<Array> batch = {{{1, 1, p}, {0.5, 0.5}},
@@ -341,7 +343,7 @@ TEST(PhaseTypeTest, WorkIsBounded) {
   std::vector<Array> model = Erlang(3, {1.0, 1e12});
   for (double& rate : model[1].data) rate *= 1e12;
   const Array result = RunForward(Kind::kLogDensity, 0, model);
-  // 1e12 steps use scaling and squaring, 1e24 are too many.
+  // 1e12 steps are computed by scaling and squaring; 1e24 steps are too many.
   const double truth = 3.0 * std::log(1e12) - std::log(2.0) - 1e12;
   EXPECT_NEAR(result.data[0], truth, 1e-15 * 1e12);
   EXPECT_TRUE(std::isnan(result.data[1]));

@@ -1,4 +1,4 @@
-// Statistics for C++ callers: shapes, batches and hostile calls.
+// Tests Statistics for C++ callers: shapes, batches and invalid calls.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ struct Array {
   std::vector<double> data;
 };
 
-// Makes two phases in series, with the rates of two models.
+// Returns the operands of two models with two phases in series.
 std::vector<Array> TwoModels() {
   return {{{1, 2}, {1.0, 0.0}},
           {{2, 2, 2}, {0.0, 1.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0}},
@@ -40,7 +40,7 @@ std::vector<Input> AsInputs(const std::vector<Array>& arrays) {
   return inputs;
 }
 
-// Returns an error, or "" with the statistics.
+// Computes all statistics; returns the error message, or "" on success.
 std::string RunStatistics(const Call& call, const std::vector<Array>& arrays,
                           std::vector<Array>* results) {
   const std::vector<Input> inputs = AsInputs(arrays);
@@ -80,7 +80,7 @@ TEST(StatisticsTest, RowsAreModels) {
   for (int i = 0; i < kNumStatistics; ++i) {
     EXPECT_EQ(results[i].dims, expected[i]) << i;
   }
-  // Two equal stages: each takes half of the time.
+  // The two stages have equal rates, so that each takes half of the time.
   const double totals[] = {3.5, 3.0};
   const double weights[] = {3.0, 3.0};
   for (int m = 0; m < 2; ++m) {
@@ -152,7 +152,8 @@ TEST(StatisticsTest, BadValuesAreNaN) {
     for (const double value : {std::nan(""), kInfinity, -kInfinity, 1e308}) {
       for (int32_t kind = 0; kind < kNumKinds; ++kind) {
         std::vector<Array> arrays = TwoModels();
-        // If exits are given, the diagonal is not read.
+        // If exits are given, the diagonal is not read, so that the test
+        // changes another entry.
         arrays[operand].data[operand == 1 ? 1 : 0] = value;
         Call call = kLogDensityCall;
         call.kind = kind;
@@ -177,8 +178,8 @@ TEST(StatisticsTest, BadValuesAreNaN) {
 // Their products, the statistics, are in range.
 TEST(StatisticsTest, HugeAndTinyProbabilitiesOnTheLadder) {
   constexpr double kHuge = 0x1p500;
-  // Absorption at rate 1e12 determines the steps; the rate of returning to that
-  // phase determines the time.
+  // The rate 1e12 of absorption determines the number of steps; the rate of
+  // returning to that phase determines the time.
   std::vector<Array> arrays = {
       {{2}, {1.0, kHuge}}, {{2, 2}, {0.0, 1.0, 1.0, 0.0}},
       {{2}, {0.0, 1e12}},  {{1}, {0.0}},
@@ -214,12 +215,14 @@ TEST(StatisticsTest, HugeAndTinyProbabilities) {
   }
   EXPECT_EQ(run(1.0, kTiny, 0.0), (std::vector<double>{0.0, 9.0}));
   EXPECT_EQ(run(0.0, kTiny, 2.0), (std::vector<double>{0.0, 9.0}));
-  // At infinity absorption is certain, whatever the sum of the probabilities.
+  // At an infinite time absorption is certain, whatever the sum of the
+  // probabilities.
   EXPECT_EQ(run(0.25, 0.5, kInfinity), (std::vector<double>{2.25, 4.5}));
 }
 
-// Many stages, each of which few paths reach, slowly: products of probabilities
-// below doubles' range, times times at the upper end of the range.
+// Tests many stages, each of which is reached by few paths and slowly: the
+// products of probabilities are below the range of doubles, and are multiplied
+// by times near its upper end.
 TEST(StatisticsTest, RareStagesOfSlowChains) {
   constexpr int kNumStages = 40;
   const double time = std::ldexp(1.0, 980);
@@ -237,8 +240,9 @@ TEST(StatisticsTest, RareStagesOfSlowChains) {
       {{1}, {time}},         {{1}, {1.0}}};
   std::vector<Array> results;
   ASSERT_EQ(RunStatistics(kLogDensityCall, arrays, &results), "");
-  // Absorption is independent of the hops, which are a Poisson process: the
-  // integral of hops^k u^k / k! over shares u of the time.
+  // Absorption is independent of the hops between stages, which are a Poisson
+  // process. So the truth is the integral of hops^k u^k / k! over the fraction
+  // u of the time.
   double log2_truth = std::log2(time);
   for (int k = 0; k < kNumStages; ++k) {
     EXPECT_NEAR(std::log2(results[1].data[k]), log2_truth, 1e-6) << k;

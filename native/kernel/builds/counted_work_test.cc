@@ -1,4 +1,4 @@
-// Tests the cost of calls as q t grows, in counted multiply-adds: the cost must
+// Tests the cost of calls as q t grows, in counted multiply-adds. The cost must
 // not jump from one q t to the next, and derivatives must cost only a few times
 // as much as values.
 
@@ -20,7 +20,8 @@ namespace phasic {
 namespace PHASIC_ISA {
 namespace {
 
-// Makes the log density of a model, with all of its rates as a direction.
+// Returns the input for the log density of a model, with all of its rates as
+// the direction.
 SweepInput InputOf(int64_t size, const std::vector<double>& initial,
                    const std::vector<double>& rates) {
   SweepInput in = {};
@@ -33,7 +34,7 @@ SweepInput InputOf(int64_t size, const std::vector<double>& initial,
   return in;
 }
 
-// A model whose largest rate is one, with a dense subgenerator.
+// A model with a dense subgenerator, whose largest rate is one.
 struct TestModel {
   explicit TestModel(int64_t p)
       : size(p), initial(p, 0.0), rates(p * p, 0.0), exits(p, 0.0) {
@@ -54,7 +55,7 @@ struct TestModel {
   std::vector<double> exits;
 };
 
-// A model of edges; absorption is the target `p`.
+// A model of edges; target `p` is absorption.
 struct EdgeModel {
   explicit EdgeModel(int64_t p) : size(p), initial(p, 0.0) { initial[0] = 1.0; }
   void Add(int64_t source, int64_t target, double rate) {
@@ -129,7 +130,8 @@ TestModel Coalescent(int64_t p) {
   return model;
 }
 
-// Makes two halves, each well mixed, with a small rate from one to the other.
+// Returns a model of two halves, each of which mixes fast, with a small rate
+// from one to the other.
 TestModel Metastable(int64_t p) {
   TestModel model(p);
   const double rest = 1.0 / static_cast<double>(p);
@@ -170,8 +172,8 @@ struct Work {
   double jvp;
 };
 
-// Counts the work of one call each for the log density at so many times up to
-// `x`; the largest rate is one.
+// Counts the work of a value, a jvp and a gradient of the log density, at
+// `num_times` times up to `x`. The largest rate is one.
 Work Measure(SweepInput in, double x, int64_t num_times,
              bool wants_jvp = true) {
   const auto p = static_cast<size_t>(in.num_phases);
@@ -216,23 +218,23 @@ Work Measure(SweepInput in, double x, int64_t num_times,
   return work;
 }
 
-// The most that gradients of few phases may cost, in values. With more phases
-// derivatives in all p^2 rates cost more, and far more if values are done
-// before the tail of the series.
+// The largest ratio of the cost of gradients to that of values, for models of
+// few phases. With more phases, derivatives in all p^2 rates cost more, and far
+// more if values are accurate before the tail of the series.
 constexpr double kFewValues = 16.0;
-// The same for the edges of a large model: at early times derivatives in the
-// rates of phases that are hardly reached need many steps, and the value needs
-// few.
+// The largest such ratio for a large model of edges. At early times,
+// derivatives in the rates of phases that are hardly reached need many steps,
+// whereas the value needs few.
 constexpr double kLargeValues = 40.0;
 constexpr double kManyValues = 100.0;
 
-// Checks a model and numbers of times, from q t = 1 to 2^last in factors of
-// two.
+// Checks the costs of a model for the given numbers of times, from q t = 1 to
+// 2^last in factors of two.
 template <class Model>
 void ExpectNoCliffs(const std::string& name, const Model& model, int last,
                     double most_values,
                     const std::vector<int64_t>& numbers_of_times = {1, 150}) {
-  // Small amounts of work may exceed the ratio.
+  // Amounts of work below this are not compared, as they may exceed the ratio.
   const SweepInput in = model.Input();
   const auto p = static_cast<double>(model.size);
   const double floor = 6e5 + (in.has_edges() ? 1e2 * p : 2e3 * p * p);
@@ -260,8 +262,8 @@ TEST(CountedWorkTest, Erlang) {
   ExpectNoCliffs("Erlang", Erlang(10), 20, kFewValues);
 }
 
-// Beyond 2^16 the range of a state vector exceeds that of doubles, and the
-// extended sweeps take over.
+// Beyond q t = 2^16 the entries of a state vector exceed the range of doubles,
+// and the sweeps over extended doubles take over.
 TEST(CountedWorkTest, LongErlang) {
   ExpectNoCliffs("Erlang", Erlang(41), 15, kManyValues);
 }
@@ -290,8 +292,8 @@ TEST(CountedWorkTest, Metastable) {
   ExpectNoCliffs("metastable", Metastable(41), 20, kManyValues);
 }
 
-// The largest q t that a test has time for. The gradient has an entry for each
-// pair of phases, including those without a rate.
+// Tests the largest q t for which a test has time. The gradient has an entry
+// for each pair of phases, including those without a rate.
 TEST(CountedWorkTest, ManyPhases) {
   ExpectNoCliffs("ring", Ring(626), 11, HUGE_VAL, {1});
   ExpectNoCliffs("birth and death", BirthDeath(626), 11, HUGE_VAL, {1});
@@ -304,8 +306,8 @@ TEST(CountedWorkTest, LargeModels) {
                  {1, 20});
 }
 
-// Entries that were flushed to zero at early steps have decayed as the value
-// has.
+// Tests that entries which were flushed to zero at early steps do not count, as
+// they have decayed as much as the value.
 TEST(CountedWorkTest, FarTailsOfRings) {
   const EdgeModel model = LargeRing(626);
   const Work before = Measure(model.Input(), 0x1p15, 1, false);

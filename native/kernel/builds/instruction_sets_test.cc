@@ -12,7 +12,8 @@
 namespace phasic {
 namespace {
 
-// The choice is made once per process: a child process writes the chosen name.
+// Prints the name of the chosen instruction set and exits. It runs in a child
+// process, as the choice is made once per process.
 [[noreturn]] void ReportChoice(const char* wanted) {
   if (wanted == nullptr) {
     unsetenv("PHASIC_ISA");
@@ -24,7 +25,8 @@ namespace {
   std::exit(&Sweeps() == ChosenInstructionSet().sweeps ? 0 : 1);
 }
 
-// The density of an exponential distribution at time 1, rate 2.
+// Prints the log density at time 1 of an exponential distribution with rate 2,
+// and exits.
 [[noreturn]] void ReportDensity(const char* wanted) {
   setenv("PHASIC_ISA", wanted, 1);
   const double alpha = 1.0;
@@ -104,7 +106,7 @@ TEST_F(InstructionSetsTest, AnUnknownNameIsReportedOnce) {
 
 TEST_F(InstructionSetsTest, NoNameEndsInAnIllegalInstruction) {
   for (const InstructionSet& set : AllInstructionSets()) {
-    // log 2 - 2
+    // The log density is log 2 - 2.
     EXPECT_EXIT(ReportDensity(set.name), kExitsWell, "log density -1.306853");
   }
 }

@@ -13,7 +13,8 @@ namespace phasic {
 namespace PHASIC_ISA {
 namespace {
 
-// Tests cotangents of the terms of one phase with exit rate one.
+// Tests the cotangents of the terms of a model with one phase and exit rate
+// one.
 class TermBlocksTest : public testing::Test {
  protected:
   TermBlocksTest() : workspace_(size_t{1} << 30) {
@@ -39,7 +40,8 @@ class TermBlocksTest : public testing::Test {
   Sequence<double> sequence_{model_, false, false, &workspace_};
 };
 
-// Terms come in any order: those far below a later one are recorded as losses.
+// Tests that cotangents are recorded as losses if they are far below a later
+// one, as they come in any order.
 TEST_F(TermBlocksTest, LossesToALargerExponentAreCounted) {
   for (const bool whole : {false, true}) {
     for (const int64_t exponent : {800, 1500, 4000}) {
@@ -61,8 +63,8 @@ TEST_F(TermBlocksTest, LossesToALargerExponentAreCounted) {
   }
 }
 
-// A term of the distribution function counts in all later steps: a sum over a
-// million cotangents.
+// Tests sums over a million cotangents: a term of the distribution function
+// counts in all later steps.
 TEST_F(TermBlocksTest, LongSumsKeepTheirDigits) {
   constexpr int64_t kNumBlocks = 1 << 16;
   TermBlocks<double> blocks = Blocks(Base::kCdf);
@@ -79,7 +81,8 @@ TEST_F(TermBlocksTest, LongSumsKeepTheirDigits) {
   for (int64_t b = kNumBlocks - 1; b >= 0; --b) {
     exponent = blocks.Get(b, a_bar, b_bar);
   }
-  // The terms after the first one, each 0.1 with its rounding error.
+  // The truth is the sum over all terms but the first one; each is 0.1 with its
+  // rounding error.
   const double count = kNumBlocks * kBlock - 1.0;
   const double truth = count / 10.0 + count * 5.551115123125783e-18;
   EXPECT_NEAR(ScaleBy(a_bar[0], exponent) / truth, 1.0, 1e-15);

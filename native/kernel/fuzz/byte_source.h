@@ -1,4 +1,4 @@
-// Reads a fuzzer's bytes as choices.
+// Decodes a fuzzer's bytes as choices.
 
 #ifndef PHASIC_NATIVE_KERNEL_FUZZ_BYTE_SOURCE_H_
 #define PHASIC_NATIVE_KERNEL_FUZZ_BYTE_SOURCE_H_
@@ -9,7 +9,8 @@
 namespace phasic {
 namespace fuzz {
 
-// After the last byte come zeros: the choice at zero should be the simplest.
+// Reads the bytes of an input one by one. After the last byte it returns zeros,
+// so that the choice for zero should be the simplest.
 class ByteSource {
  public:
   ByteSource(const uint8_t* data, size_t size) : data_(data), size_(size) {}
@@ -18,10 +19,10 @@ class ByteSource {
   uint8_t Byte() { return empty() ? 0 : data_[used_++]; }
   bool Flag() { return Byte() % 2 == 1; }
 
-  // True for one in `count` bytes, not for zero.
+  // Returns true for one in `count` bytes, and false for zero.
   bool OneIn(int count) { return Byte() % count == count - 1; }
 
-  // 0 to limit - 1, for limits up to 256.
+  // Returns an integer from 0 to limit - 1, for limits up to 256.
   int32_t Below(int32_t limit) { return Byte() % limit; }
 
   uint64_t Word() {
@@ -36,8 +37,9 @@ class ByteSource {
   size_t used_ = 0;
 };
 
-// G. L. Steele, D. Lea, C. H. Flood, SplitMix64. Fills arrays from one seed, so
-// that a short input defines a whole model.
+// The random number generator SplitMix64 of G. L. Steele, D. Lea, C. H. Flood,
+// Fast splittable pseudorandom number generators, OOPSLA 2014. It fills arrays
+// from one seed, so that a short input defines a whole model.
 class Generator {
  public:
   explicit Generator(uint64_t seed) : state_(seed) {}
@@ -48,7 +50,7 @@ class Generator {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
     return z ^ (z >> 31);
   }
-  // In [0, 1).
+  // Returns a uniform random number in [0, 1).
   double Uniform() { return static_cast<double>(Next() >> 11) * 0x1p-53; }
   double Uniform(double low, double high) {
     return low + (high - low) * Uniform();

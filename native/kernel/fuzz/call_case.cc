@@ -13,7 +13,7 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 
-// Sizes of a call before dimensions are broadcast or made invalid.
+// The sizes of a call before dimensions are broadcast or made invalid.
 struct Sizes {
   Dims batch;  // full
   int64_t num_phases = 1;
@@ -90,7 +90,8 @@ void AddArray(Dims batch, const Dims& event, std::vector<Array>* arrays) {
   arrays->push_back(std::move(array));
 }
 
-// Returns the batch dimensions with some of them broadcast, and merged.
+// Returns the batch dimensions of one array, some of which are broadcast (set
+// to one), and broadcasts `merged` with them.
 Dims DecodeBroadcast(const Dims& full, ByteSource* bytes, Dims* merged) {
   Dims batch = full;
   const uint8_t broadcast = full.empty() ? 0 : bytes->Byte();
@@ -101,8 +102,8 @@ Dims DecodeBroadcast(const Dims& full, ByteSource* bytes, Dims* merged) {
   return batch;
 }
 
-// Adds operands, edges and kinds, then the tangents and cotangent that the call
-// needs. Returns the merged batch.
+// Adds operands, edges and kinds, then the tangents and the cotangent that the
+// call needs. Returns the broadcast batch dimensions of all arrays.
 Dims AddInputs(const Sizes& sizes, bool has_kinds, ByteSource* bytes,
                CallCase* c) {
   const size_t rank = sizes.batch.size();
@@ -137,7 +138,7 @@ Dims AddInputs(const Sizes& sizes, bool has_kinds, ByteSource* bytes,
   return merged;
 }
 
-// Returns a size that a caller might pass by mistake, or to do harm.
+// Returns a size that a caller might pass by mistake or in an attack.
 int64_t WrongSize(ByteSource* bytes) {
   constexpr int64_t kSizes[] = {
       0,         1,         2,         3,         7,        -1,
@@ -146,7 +147,8 @@ int64_t WrongSize(ByteSource* bytes) {
   return kSizes[bytes->Below(18)];
 }
 
-// Makes one thing invalid.
+// Makes one argument of the call invalid: its kind, order or mapped_dims, a
+// number of arrays, or a rank or dimension.
 void Malform(ByteSource* bytes, CallCase* c) {
   c->well_formed = false;
   const std::vector<Array*> arrays = Arrays(c);
@@ -183,7 +185,7 @@ void Malform(ByteSource* bytes, CallCase* c) {
   }
 }
 
-// Rounds the values to what the kernel receives, for the checks.
+// Rounds the values to the numbers that the kernel receives, for use in checks.
 void Round(CallCase* c) {
   const Array* indices = c->edges.empty() ? nullptr : c->edges.data();
   const Array* kinds = c->kinds.empty() ? nullptr : c->kinds.data();

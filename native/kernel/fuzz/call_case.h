@@ -1,4 +1,4 @@
-// One call of the kernel, as a fuzzer's bytes describe it.
+// One call of the kernel, decoded from a fuzzer's bytes.
 
 #ifndef PHASIC_NATIVE_KERNEL_FUZZ_CALL_CASE_H_
 #define PHASIC_NATIVE_KERNEL_FUZZ_CALL_CASE_H_
@@ -12,16 +12,18 @@
 namespace phasic {
 namespace fuzz {
 
-// `values` has the product of dims as its size; `rank` is what the kernel
-// receives: the number of dims, unless it is meant to be invalid.
+// An array of the call. `values` has as many numbers as the product of dims.
+// `rank` is the rank that the kernel receives: the number of dims, unless it is
+// meant to be invalid.
 struct Array {
   std::vector<int64_t> dims;
   int32_t rank = 0;
   std::vector<double> values;
 };
 
-// All arguments of one call. New members that are arrays go into Arrays, too;
-// new choices go to the end of what DecodeCall reads from the header.
+// All arguments of one call. New members that are arrays must be added to the
+// function Arrays, and new choices at the end of what DecodeCall reads from the
+// header.
 struct CallCase {
   Call call = {};        // its edges and kinds are set when it runs
   bool adjoint = false;  // Adjoint or Statistics
@@ -37,11 +39,11 @@ struct CallCase {
 
 constexpr int64_t kMaxItems = int64_t{1} << 16;  // of one array
 
-// Choices that are made once are in a header with spare zeros, so that new
-// choices do not change the meaning of stored inputs.
+// Choices that are made once per call are read from a header with spare zeros,
+// so that new choices do not change the meaning of stored inputs.
 constexpr size_t kHeaderBytes = 16;
 
-// Returns all arrays, each with the batch dimensions first.
+// Returns all arrays of the call, each with the batch dimensions first.
 inline std::vector<Array*> Arrays(CallCase* c) {
   std::vector<Array*> arrays;
   arrays.reserve(c->inputs.size() + c->edges.size() + c->kinds.size());
@@ -51,7 +53,7 @@ inline std::vector<Array*> Arrays(CallCase* c) {
   return arrays;
 }
 
-// Returns the kind of a time of a call without batch dimensions.
+// Returns the kind of time number `time` of a call without batch dimensions.
 inline Kind KindOf(const CallCase& c, size_t time) {
   return static_cast<Kind>(c.kinds.empty()
                                ? c.call.kind
@@ -63,7 +65,8 @@ inline size_t NumArrays(const CallCase& c) {
   return c.inputs.size() - (c.adjoint ? 1 : 0);
 }
 
-// Returns the product of the dims, or -1 if it is negative or above kMaxItems.
+// Returns the product of the dims, or -1 if a dimension is negative or the
+// product is above kMaxItems.
 int64_t NumItems(const std::vector<int64_t>& dims);
 
 CallCase DecodeCall(const uint8_t* data, size_t size);

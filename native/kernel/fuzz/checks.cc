@@ -47,8 +47,8 @@ std::string CheckValue(const CallCase& c, double value, size_t index) {
                  : "not -inf where the truth is zero";
 }
 
-// Checks values and status of order 0, and derivatives against status, for a
-// call without batch dimensions.
+// Checks, for a call without batch dimensions, that results are NaN where their
+// status says so and, at order 0, only there, and that other values are valid.
 std::string CheckAgainstStatus(const CallCase& c, const Result& result) {
   const Result status = RunStatus(c);
   if (!status.error.empty()) return "status refused: " + status.error;
@@ -60,8 +60,9 @@ std::string CheckAgainstStatus(const CallCase& c, const Result& result) {
       return "a status code without a message";
     }
     if (values.empty() || c.statistics) continue;
-    // The adjoint's entry for this time; results with cotangent zero are not
-    // computed, and sweeps flush denormals to zero.
+    // For an adjoint call, the value is the cotangent of this time. It is not
+    // computed if the cotangent of the result is zero, and sweeps flush
+    // denormals to zero.
     const double value = ItemOf(c, values, i);
     if (c.adjoint && !(std::fabs(c.inputs.back().values[i]) >= kSmallest)) {
       continue;
@@ -78,7 +79,8 @@ std::string CheckAgainstStatus(const CallCase& c, const Result& result) {
   return "";
 }
 
-// Whether numbers have the same bits, or are both NaN.
+// Returns whether all numbers in both buffers have the same bits or are both
+// NaN.
 bool SameNumbers(const CallCase& c, const unsigned char* a,
                  const unsigned char* b, size_t bytes) {
   const std::vector<unsigned char> first(a, a + bytes);
@@ -92,14 +94,15 @@ bool SameNumbers(const CallCase& c, const unsigned char* a,
   return true;
 }
 
-// Whether `part` equals the part of `whole` at this place.
+// Returns whether `part` has the same numbers as the part of `whole` with index
+// `place`, in units of the size of `part`.
 bool IsPart(const CallCase& c, const std::vector<unsigned char>& whole,
             size_t place, const std::vector<unsigned char>& part) {
   return SameNumbers(c, whole.data() + place * part.size(), part.data(),
                      part.size());
 }
 
-// Whether some model has times in several elements of the batch.
+// Returns whether some model has times in several elements of the batch.
 bool SharesModels(const CallCase& c, const Dims& batch) {
   for (size_t axis = 0; axis < batch.size(); ++axis) {
     bool is_shared = batch[axis] > 1;
@@ -114,14 +117,16 @@ bool SharesModels(const CallCase& c, const Dims& batch) {
   return false;
 }
 
-// Checks that one element of the batch has the same bits in a call of its own.
+// Checks that the results for one element of the batch have the same bits in a
+// call on that element alone.
 std::string CheckElement(const CallCase& c, const Dims& index,
                          const Dims& batch, const Result& whole,
                          const Result& part) {
   if (!part.error.empty()) return "refused without the batch: " + part.error;
   for (size_t i = 0; i < part.data.size(); ++i) {
-    // Sums over the batch are not compared, nor are times if the element has
-    // fewer of its model's times than the batch has.
+    // Results that are sums over the batch are not compared. Cotangents of
+    // times are not compared if the element has fewer of its model's times than
+    // the batch has.
     bool has_sum = c.adjoint && i == 4 && SharesModels(c, batch);
     for (size_t axis = 0; axis < batch.size(); ++axis) {
       has_sum |= whole.dims[i][axis] != batch[axis];
@@ -149,7 +154,8 @@ std::string CheckTime(const CallCase& c, size_t time, const Result& whole) {
              : "bits depend on the other times";
 }
 
-// Checks that derivatives do not depend on which are requested.
+// Checks that the derivatives in some operands do not depend on which others
+// are requested.
 std::string CheckWanted(CallCase c, const Result& result) {
   if (c.statistics || c.call.wanted == kAllOperands) return "";
   c.call.wanted = kAllOperands;
@@ -163,7 +169,8 @@ std::string CheckWanted(CallCase c, const Result& result) {
   return "";
 }
 
-// Whether the event is certain, whatever the sum of the probabilities.
+// Returns whether the observed event is certain, whatever the sum of the
+// probabilities.
 bool IsCertain(const CallCase& c, size_t index) {
   const double time = c.inputs[4].values[index];
   return KindOf(c, index) == Kind::kLogSurvival
@@ -171,9 +178,10 @@ bool IsCertain(const CallCase& c, size_t index) {
              : KindOf(c, index) == Kind::kLogCdf && time == HUGE_VAL;
 }
 
-// Every path starts in some phase, or its value is zero. Given a certain event
-// the start has its prior probabilities. Statistics with positive weights are
-// sums without differences.
+// Checks the sum of the expected starts and the atom against that of the
+// weights: every path starts in some phase, or its value is zero. Given a
+// certain event, the starts have their prior probabilities. With positive
+// weights the statistics are sums without differences.
 std::string CheckStatistics(const CallCase& c, const Result& result) {
   double total = 0.0;
   for (size_t i = 0; i < c.inputs.back().values.size(); ++i) {
@@ -221,7 +229,7 @@ std::string CheckParts(const CallCase& c, const Result& result) {
 
 std::string CheckCall(const CallCase& c) {
   const Result result = Run(c);
-  // Outputs may be larger than all inputs.
+  // The call may have been too large, as outputs may be larger than all inputs.
   if (result.error == kTooLarge) return "";
   if (c.well_formed && !result.error.empty()) {
     return "a well-formed call was refused: " + result.error;

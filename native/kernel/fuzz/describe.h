@@ -1,4 +1,4 @@
-// Describes a case in text that reproduces it.
+// Describes a call as text from which it can be reproduced.
 
 #ifndef PHASIC_NATIVE_KERNEL_FUZZ_DESCRIBE_H_
 #define PHASIC_NATIVE_KERNEL_FUZZ_DESCRIBE_H_
@@ -10,7 +10,8 @@
 namespace phasic {
 namespace fuzz {
 
-// Returns the call, and each input as `name [dims] = {values}`.
+// Returns a text with the call's arguments, and each input as `name [dims] =
+// {values}`.
 std::string Describe(const CallCase& c);
 
 }  // namespace fuzz

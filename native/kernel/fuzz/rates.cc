@@ -23,7 +23,8 @@ void ReadDense(const CallCase& c, Rates* rates) {
   if (rates->knows_zeros) rates->exits = c.inputs[2].values;
 }
 
-// Reads the rate of edge e; returns false if it may or may not be zero.
+// Reads the rate of edge e. Returns false if it is uncertain whether the kernel
+// computes zero for it.
 bool ReadRate(const CallCase& c, size_t e, double* rate) {
   const std::vector<double>& constants = c.edges[1].values;
   const std::vector<double>& coefficients = c.edges[2].values;
@@ -66,7 +67,8 @@ void ReadEdges(const CallCase& c, Rates* rates) {
     }
   }
   if (!c.call.discrete) return;
-  // One minus a sum: only the kernel knows whether it is zero.
+  // The probability of staying is one minus a sum, and only the kernel knows
+  // whether it is zero.
   rates->knows_zeros = false;
   for (size_t i = 0; i < rates->exits.size(); ++i) {
     rates->stays[i] = 1.0 - LeavingRate(*rates, i);

@@ -1,4 +1,4 @@
-// The rates of a model, for every form of a call.
+// The rates of a model, read from a call with a subgenerator or with edges.
 
 #ifndef PHASIC_NATIVE_KERNEL_FUZZ_RATES_H_
 #define PHASIC_NATIVE_KERNEL_FUZZ_RATES_H_
@@ -11,21 +11,22 @@
 namespace phasic {
 namespace fuzz {
 
-// Rates; in a discrete call probabilities.
+// The rates of one model; in a discrete call its one-step probabilities.
 struct Rates {
   std::vector<double> jumps;  // [p, p], zero on the diagonal
   std::vector<double> stays;  // [p], zero in continuous time
   std::vector<double> exits;  // [p]
-  // Whether the kernel must agree on which of them are zero: not if they result
-  // from subtraction, nor if a product underflows.
+  // Whether it is certain which rates the kernel computes as zero: not if they
+  // result from subtraction, nor if a product underflows.
   bool knows_zeros = true;
 };
 
-// Returns the rates of a well-formed call without batch dimensions, without
-// edges out of range.
+// Returns the rates of a well-formed call without batch dimensions. Edges whose
+// indices are out of range are ignored.
 Rates RatesOf(const CallCase& c);
 
-// Returns the sum of the rates of all jumps and the exit.
+// Returns the total rate of leaving a phase: the sum over all jumps and the
+// exit.
 double LeavingRate(const Rates& rates, size_t phase);
 
 }  // namespace fuzz

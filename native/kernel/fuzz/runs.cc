@@ -36,7 +36,8 @@ Bytes PackIndices(const std::vector<double>& values) {
   return data;
 }
 
-// The arrays in the kernel's form. Empty ones have no memory.
+// The arrays of a call in the form that the kernel receives. Empty arrays have
+// null pointers.
 class Inputs {
  public:
   explicit Inputs(const CallCase& c) : call_(c.call) {
@@ -79,7 +80,8 @@ class Inputs {
   std::vector<Input> inputs_;
 };
 
-// Infers the outputs' shapes with the kernel; returns an error, or "".
+// Computes the outputs' shapes with the kernel's functions; returns an error
+// message, or "".
 std::string InferShapes(const CallCase& c, const Inputs& inputs,
                         std::vector<std::vector<int64_t>>* dims) {
   const int32_t count = c.adjoint ? kNumOperands : 1;
@@ -99,7 +101,8 @@ std::string InferShapes(const CallCase& c, const Inputs& inputs,
   return "";
 }
 
-// The processor's modes of rounding and of flushing, without its flags.
+// FloatMode returns the processor's modes of rounding and of flushing, without
+// its flags; SetFloatMode sets them.
 #if defined(__SSE2__)
 unsigned FloatMode() { return _mm_getcsr() & ~0x3fU; }
 void SetFloatMode(unsigned mode) { _mm_setcsr(mode); }
@@ -145,7 +148,8 @@ std::vector<Output> Allocate(Result* result, size_t item_size,
   return outputs;
 }
 
-// Provides outputs of one item, for any claimed number of outputs.
+// Allocates outputs of one item each, of which there are enough for any claimed
+// number of outputs.
 void UseSingleItems(Result* result) {
   result->dims.assign(2 * kNumOperands, {1});
   result->data.clear();

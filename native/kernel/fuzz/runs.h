@@ -1,5 +1,5 @@
-// Runs a case's call on buffers of exactly the declared sizes, so that a
-// sanitizer detects access to the first byte beyond them.
+// Runs a call on buffers of exactly the declared sizes, so that a sanitizer
+// detects access to the first byte beyond them.
 
 #ifndef PHASIC_NATIVE_KERNEL_FUZZ_RUNS_H_
 #define PHASIC_NATIVE_KERNEL_FUZZ_RUNS_H_
@@ -13,7 +13,7 @@
 namespace phasic {
 namespace fuzz {
 
-// The error for calls that are too large to run.
+// The error message for calls that are too large to run.
 constexpr char kTooLarge[] = "too large to call";
 
 struct Result {
@@ -22,21 +22,22 @@ struct Result {
   std::vector<std::vector<unsigned char>> data;
 };
 
-// Two callers whose results must be equal: their outputs hold different bytes
-// before the call, and the second one flushes denormals.
+// Two ways to make a call, whose results must be equal. They differ in the
+// bytes in the outputs before the call, and kFlushing flushes denormals.
 enum class Caller : unsigned char { kPlain = 0x5a, kFlushing = 0xa5 };
 
-// Runs Forward, Adjoint or Statistics. An invalid shape is called with outputs
-// of one item, and must be refused.
+// Runs Forward, Adjoint or Statistics, and returns its outputs or error. A call
+// with invalid shapes gets outputs of one item, and must be refused.
 Result Run(const CallCase& c, Caller caller = Caller::kPlain);
 
-// Runs Status on the case's operands, for order 0.
+// Runs Status on the operands of the call, for order 0.
 Result RunStatus(const CallCase& c);
 
-// Runs the case with outputs that are one item too long, which must be refused.
+// Runs the call with outputs that are one item too long, which must be refused.
+// Returns a description of the failure, or "".
 std::string RunWithWrongOutputs(const CallCase& c);
 
-// Returns item `index` of an output in the case's precision.
+// Returns item `index` of an output in the precision of the call.
 double ItemOf(const CallCase& c, const std::vector<unsigned char>& data,
               size_t index);
 int32_t CodeOf(const std::vector<unsigned char>& data, size_t index);

@@ -1,4 +1,4 @@
-// Parts of a call: one element of its batch, or one of its times.
+// Extracts parts of a call: one element of its batch, or one of its times.
 
 #ifndef PHASIC_NATIVE_KERNEL_FUZZ_SLICES_H_
 #define PHASIC_NATIVE_KERNEL_FUZZ_SLICES_H_
@@ -12,22 +12,23 @@
 namespace phasic {
 namespace fuzz {
 
-// Returns the index of an element of a batch with these sizes, given its place
-// in row-major order.
+// Returns the multi-index of a batch element, given its number in row-major
+// order and the batch shape.
 std::vector<int64_t> BatchIndexOf(const std::vector<int64_t>& batch,
                                   size_t place);
 
-// Returns the place, counted in events, of an element of the batch in an array
-// with these dims. Dims beyond the size of `index` belong to the event.
+// Returns the position of a batch element in an array with these dims, counted
+// in events. Dims beyond the size of `index` belong to the event.
 size_t PlaceOf(const std::vector<int64_t>& dims,
                const std::vector<int64_t>& index);
 
-// Returns the call on this element alone, without batch dimensions.
+// Returns the call on this batch element alone, without batch dimensions.
 CallCase ElementOf(const CallCase& c, const std::vector<int64_t>& index);
 
-// Returns a call without batch dimensions on one of its times, or on two that
-// form an interval: *num_times from *time on, which may be decreased by one. If
-// an adjoint call has other times, the result contains copies of these times.
+// Returns a call on one time of a call without batch dimensions, or on two
+// times that form an interval: *num_times from *time on, where *time may be
+// decreased by one. If an adjoint call has other times, the result contains
+// copies of these times instead.
 CallCase TimeOf(const CallCase& c, size_t* time, size_t* num_times);
 
 }  // namespace fuzz

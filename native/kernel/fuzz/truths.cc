@@ -43,7 +43,8 @@ Reach FindReach(const std::vector<double>& start, const Rates& rates) {
   return reach;
 }
 
-// The sets of states that are reachable in the first steps of a chain.
+// The set of states that are reachable after a number of steps of a discrete
+// chain.
 class Walk {
  public:
   explicit Walk(const CallCase& c)
@@ -53,8 +54,8 @@ class Walk {
     }
   }
 
-  // Whether any state is reachable, and whether absorption is possible in the
-  // next step.
+  // IsAnywhere returns whether any state is reachable; MayEnd returns whether
+  // absorption is possible in the next step.
   bool IsAnywhere() const {
     return std::find(present_.begin(), present_.end(), true) != present_.end();
   }
@@ -65,7 +66,7 @@ class Walk {
     return false;
   }
 
-  // Takes a step; returns whether the set changed.
+  // Advances by one step; returns whether the set changed.
   bool Step() {
     const size_t p = present_.size();
     std::vector<bool> next(p);
@@ -85,7 +86,8 @@ class Walk {
   std::vector<bool> present_;
 };
 
-// Returns the sum of the given probabilities.
+// Returns the sum of the initial probabilities and, if it is given, the atom at
+// zero.
 double SumOfProbabilities(const CallCase& c) {
   double total = 0.0;
   for (const double x : c.inputs[0].values) total += x;
@@ -109,9 +111,9 @@ std::optional<bool> IsZeroInSteps(const CallCase& c, size_t index) {
   if (is_density && time == 0.0) return !has_atom;
   if (is_density && time != std::floor(time)) return true;
   if (!is_density && !is_survival && !is_interval && has_atom) return false;
-  // Survival: whether any phase is reachable after `last` steps. Otherwise:
-  // whether absorption is possible in one of the steps from first to last - 1,
-  // counted from zero.
+  // A survival value is not zero if some phase is reachable after `last` steps.
+  // Other values are not zero if absorption is possible in one of the steps
+  // `first` to last - 1, counted from zero.
   double last = std::floor(time);
   double first = is_density ? last - 1.0 : 0.0;
   if (is_interval) {
@@ -170,7 +172,7 @@ double TotalProbability(const CallCase& c) {
 
 double LargestProbability(const CallCase& c) {
   const double total = SumOfProbabilities(c);
-  // Below this an excess counts as rounding.
+  // An excess over one that is smaller than this counts as rounding.
   return total <= 1.0 + 0.9e-6 ? 1.0 : total * (1.0 + 1e-6);
 }
 

@@ -1,4 +1,4 @@
-// Properties of a result that are known without computing it.
+// Properties of a result that follow from the call without computing it.
 
 #ifndef PHASIC_NATIVE_KERNEL_FUZZ_TRUTHS_H_
 #define PHASIC_NATIVE_KERNEL_FUZZ_TRUTHS_H_
@@ -11,12 +11,13 @@
 namespace phasic {
 namespace fuzz {
 
-// Whether the call gives atom, exits and rates such that none of them is zero
-// by rounding. It has no batch dimensions.
+// Returns whether the call (without batch dimensions) gives atom, exits and
+// rates such that none of them is zero only by rounding.
 bool KnowsZeros(const CallCase& c);
 
-// Whether the value of such a model at the time with this index is zero, by the
-// graph alone, if its values are valid; no result if that would take long.
+// Returns whether the value at the time with this index is zero by the graph of
+// a model for which KnowsZeros is true, provided that its values are valid.
+// Returns no result if that would take long.
 std::optional<bool> IsStructurallyZero(const CallCase& c, size_t index);
 
 // Returns the largest possible value of the survival and distribution

@@ -11,7 +11,7 @@ namespace phasic {
 namespace fuzz {
 namespace {
 
-// One in so many calls exceeds the kernel's limits and must be refused.
+// One in this many calls exceeds the kernel's limits and must be refused.
 constexpr int32_t kHardEvery = 200;
 
 class ModelFiller {
@@ -40,7 +40,7 @@ class ModelFiller {
     }
   }
 
-  // Fills the rates; returns a bound on them.
+  // Fills the rates with random numbers; returns a bound on them.
   double FillRates() {
     return case_.edges.empty() ? FillDenseRates() : FillEdgeRates();
   }
@@ -51,7 +51,7 @@ class ModelFiller {
     }
   }
 
-  // Turns the rates into probabilities.
+  // Converts the rates to one-step probabilities.
   void MakeSteps(const std::vector<int64_t>& batch) {
     if (case_.edges.empty()) return MakeDenseSteps();
     const double largest = LargestLeavingRate(batch, case_);
@@ -73,7 +73,8 @@ class ModelFiller {
     if (!case_.kinds.empty() && random_.Chance(0.8)) SortTimes();
   }
 
-  // Fills in kinds, with intervals if there is room for them.
+  // Fills the kinds of the times at random, with intervals if there is room for
+  // them.
   void FillKinds() {
     for (Array& array : case_.kinds) {
       const auto n = static_cast<size_t>(array.dims.back());
@@ -87,7 +88,8 @@ class ModelFiller {
     }
   }
 
-  // Fills tangents with numbers about as large as the operand, of either sign.
+  // Fills tangents with numbers of either sign that are about as large as the
+  // operand.
   void FillTangents() {
     for (size_t i = kNumOperands; i < NumArrays(case_); ++i) {
       const std::vector<double>& values = case_.inputs[i % kNumOperands].values;
@@ -112,8 +114,8 @@ class ModelFiller {
   static constexpr double kSpreads[] = {0.0, 1.0, 4.0, 20.0, 40.0, 300.0};
   static constexpr double kDensities[] = {0.3, 0.0, 0.1, 0.7, 1.0};
 
-  // Fills off-diagonal rates and exits, then sets the diagonal to minus their
-  // sum.
+  // Fills off-diagonal rates and exits, and sets the diagonal to minus their
+  // sum. Returns a bound on the rates.
   double FillDenseRates() {
     std::vector<double>& rates = case_.inputs[1].values;
     const size_t p = static_cast<size_t>(num_phases_);
@@ -140,7 +142,8 @@ class ModelFiller {
     return largest + largest_exit;
   }
 
-  // Exits must suit their phase in the whole batch: they may be broadcast
+  // Converts the rows of a dense model and its exits to probabilities. All
+  // exits of a phase must be equal in the whole batch, as they may be broadcast
   // differently from the rows.
   void MakeDenseSteps() {
     std::vector<double>& rows = case_.inputs[1].values;
@@ -171,7 +174,8 @@ class ModelFiller {
     }
   }
 
-  // In an ordered model every edge leads to a later phase; some lead to
+  // Fills the edges and their rates; returns a bound on the rates. In an
+  // ordered model every edge leads to a later phase; some edges lead to
   // absorption.
   double FillEdgeRates() {
     const int64_t m = case_.edges[0].dims.back();
@@ -209,7 +213,8 @@ class ModelFiller {
     return static_cast<int64_t>(random_.Next() % static_cast<uint64_t>(limit));
   }
 
-  // Returns 2^(-spread..spread) times a factor, in some cases a power of two.
+  // Returns a random number between 2^-(spread_ share) and 2^(spread_ share),
+  // in some cases a power of two.
   double Spread(double share) {
     const double exponent = random_.Uniform(-1.0, 1.0) * spread_ * share;
     return std::exp2(random_.Chance(0.5) ? std::round(exponent) : exponent);
@@ -226,7 +231,7 @@ class ModelFiller {
   const int64_t num_phases_;
 };
 
-// Returns log2 of the largest rate times the largest time.
+// Returns log2 of the number of steps, the largest rate times the largest time.
 double DecodeLog2Steps(ByteSource* bytes, int64_t num_models, bool is_long,
                        const CallCase& c) {
   if (is_long && !c.call.discrete) return 12.0 + 41.0 * bytes->Byte() / 255.0;

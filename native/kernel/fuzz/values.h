@@ -1,5 +1,5 @@
-// Fills the arrays of a call: mostly valid models over wide ranges, then a few
-// entries with arbitrary bits from the input.
+// Fills the arrays of a call: mostly with valid models over wide ranges, then a
+// few entries with arbitrary bits from the input.
 
 #ifndef PHASIC_NATIVE_KERNEL_FUZZ_VALUES_H_
 #define PHASIC_NATIVE_KERNEL_FUZZ_VALUES_H_
@@ -13,11 +13,13 @@
 namespace phasic {
 namespace fuzz {
 
-// `batch` is the full batch; a long call has times for scaling and squaring.
+// Fills all arrays of a call. `batch` is the full batch shape; with is_long the
+// times are long enough for scaling and squaring.
 void FillValues(ByteSource* bytes, const std::vector<int64_t>& batch,
                 bool is_long, CallCase* c);
 
-// Overwrites entries, one for every few remaining bytes.
+// Overwrites some entries with numbers from the input, one for every few
+// remaining bytes.
 void EditValues(ByteSource* bytes, CallCase* c);
 
 }  // namespace fuzz

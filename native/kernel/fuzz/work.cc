@@ -14,8 +14,8 @@ namespace {
 constexpr double kMaxWork = 2e5;          // multiply-adds of one call
 constexpr double kRefusedSteps = 0x1p22;  // refused for all models
 constexpr double kLeastLadderSteps = 0x1p12;
-// Above these steps extended sweeps take long; they evaluate what underflows in
-// scaling and squaring.
+// With more steps than this, sweeps over extended doubles, which evaluate what
+// underflows in scaling and squaring, take long.
 constexpr double kMaxExtendedSteps = 0x1p15;
 constexpr double kMaxLadderWork = 2e6;  // in products of two matrices
 
@@ -36,8 +36,9 @@ CallCase OperandsOf(const CallCase& c) {
   return operands;
 }
 
-// Bounds the cost of scaling and squaring for all models: a product for each
-// bit of the steps, and some for the first power. See ladder_choice.h.
+// Returns a bound on the cost of scaling and squaring for all models: a matrix
+// product for each bit of the number of steps, and some for the first power.
+// See ladder_choice.h.
 double LadderWork(int64_t num_models, double steps, const CallCase& c) {
   const double p = static_cast<double>(c.inputs[0].dims.back()) + 4.0;
   const int32_t depth = c.call.order - (c.adjoint ? 1 : 0);
@@ -85,7 +86,7 @@ void LimitWork(const std::vector<int64_t>& batch, CallCase* c) {
     for (size_t i = 0; i < n; ++i) {
       const double steps = rate * row[i];
       const bool climbs = may_climb && steps >= kLeastLadderSteps;
-      // If squaring costs more than the steps do, the kernel steps.
+      // If squaring costs more than the steps, the kernel computes the steps.
       const bool is_long =
           climbs ? LadderWork(num_models, steps, *c) > kMaxLadderWork ||
                        (steps > kMaxExtendedSteps && steps < kRefusedSteps)

@@ -1,5 +1,5 @@
-// Limits the work of calls: under sanitizers the kernel takes a minute for the
-// work of a second.
+// Limits the work of calls, since under sanitizers the kernel takes sixty times
+// as long.
 
 #ifndef PHASIC_NATIVE_KERNEL_FUZZ_WORK_H_
 #define PHASIC_NATIVE_KERNEL_FUZZ_WORK_H_
@@ -12,16 +12,18 @@
 namespace phasic {
 namespace fuzz {
 
-// Returns log2 of the steps, the largest rate times the largest time, that are
-// allowed for each of `num_models` models of a call.
+// Returns log2 of the number of steps (the largest rate times the largest time)
+// that is allowed for each of the `num_models` models of a call.
 double MaxLog2Steps(int64_t num_models, const CallCase& c);
 
-// Returns the largest total rate of leaving a phase.
+// Returns the largest total rate of leaving a phase, over all models of the
+// call.
 double LargestLeavingRate(const std::vector<int64_t>& batch, const CallCase& c);
 
-// Replaces times by zero if they need more steps than that, but fewer than the
-// kernel refuses at once; or, if scaling and squaring may apply, if its
-// products are too costly. `batch` is the full batch of the well-formed call.
+// Replaces times by zero if they need more steps than MaxLog2Steps, but fewer
+// than the kernel refuses at once. If scaling and squaring may apply, replaces
+// those whose matrix products are too costly. `batch` is the full batch shape
+// of the well-formed call.
 void LimitWork(const std::vector<int64_t>& batch, CallCase* c);
 
 }  // namespace fuzz

@@ -15,7 +15,8 @@ namespace {
 
 using Integers = std::vector<int64_t>;
 
-// Draws integers below 2^bits; some rows and entries are zero.
+// Returns a matrix of random integers below 2^bits, in which some rows and
+// entries are zero.
 Integers RandomIntegers(int64_t stride, int bits, uint64_t seed) {
   std::mt19937_64 random(seed);
   Integers result(static_cast<size_t>(stride * stride));
@@ -27,7 +28,7 @@ Integers RandomIntegers(int64_t stride, int bits, uint64_t seed) {
   return result;
 }
 
-// Large products use all threads.
+// Returns the helpers for a product: large products use all threads.
 Executor* HelpersFor(int64_t stride) {
   return stride > 100 ? OwnThreads() : nullptr;
 }
@@ -66,7 +67,8 @@ TEST(DenseProductTest, AddsTheProduct) {
 
 TEST(AccurateProductTest, HasTwiceTheWorkingPrecision) {
   for (const int64_t stride : {16, 48, 112}) {
-    // Entries of two doubles: 60 bits. Products are below 2^127.
+    // The entries are sums of two doubles with 60 bits in total; entries of the
+    // products are below 2^127.
     const Integers a = RandomIntegers(stride, 60, 3);
     const Integers b = RandomIntegers(stride, 60, 4);
     Workspace workspace(size_t{1} << 26);
@@ -95,10 +97,10 @@ TEST(AccurateProductTest, HasTwiceTheWorkingPrecision) {
         const int64_t cell = i * stride + j;
         const __int128 rest = exact - static_cast<__int128>(z.high[cell]) -
                               static_cast<__int128>(z.low[cell]);
-        // The error is at most 2^-99 of the entry.
+        // The error of an entry must be at most 2^-99 of the entry.
         const double error = static_cast<double>(rest < 0 ? -rest : rest);
         ASSERT_LE(error, 0x1p-99 * static_cast<double>(exact));
-        // The first of the two doubles is the rounded sum.
+        // The first of the two doubles must be the rounded sum.
         ASSERT_EQ(z.high[cell], z.high[cell] + z.low[cell]);
       }
     }

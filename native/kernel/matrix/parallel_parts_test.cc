@@ -32,7 +32,7 @@ TEST_F(ForPartsTest, CallerKnowsWhatUnderflowedElsewhere) {
     std::atomic<int> elsewhere{0};
     FloatEnvironment::ClearUnderflow();
     ForParts(OwnThreads(), 2, kWorthHelpers, [&](int64_t) {
-      // Waits so that each thread gets one part.
+      // Waits until both parts have begun, so that each thread gets one.
       for (++begun; begun < 2;) std::this_thread::yield();
       if (std::this_thread::get_id() == caller) return;
       ++elsewhere;
@@ -41,7 +41,7 @@ TEST_F(ForPartsTest, CallerKnowsWhatUnderflowedElsewhere) {
     EXPECT_EQ(elsewhere, 1);
     EXPECT_EQ(FloatEnvironment::Underflowed(), underflows);
   }
-  // Other threads flush denormals as the caller does.
+  // Other threads flush denormals, as the calling thread does.
   EXPECT_EQ(tiny, 0.0);
 }
 

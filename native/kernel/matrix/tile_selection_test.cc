@@ -14,7 +14,7 @@ namespace {
 
 using Places = std::vector<std::pair<int32_t, int32_t>>;  // row, column
 
-// Returns the first `count` off-diagonal places, row by row.
+// Returns the positions of the first `count` off-diagonal entries, row by row.
 Places FirstPlaces(int32_t size, int64_t count) {
   Places places;
   for (int32_t i = 0; i < size; ++i) {
@@ -82,8 +82,8 @@ TEST(TileSelectionTest, DualsAreTakenOneByOne) {
   EXPECT_EQ(selection.Select<Dual<double>>().width, 1);
 }
 
-// Returns entries in every fourth column, which fill a quarter of their tiles.
-// Tiles come in pairs, one pair for every two rows here.
+// Returns positions in every fourth column, so that entries fill a quarter of
+// their tiles. Tiles come in pairs, one pair for every two rows here.
 Places Scattered(int32_t size, int32_t rows) {
   Places places;
   for (int32_t j = 0; j < size; j += 4) {
@@ -94,7 +94,7 @@ Places Scattered(int32_t size, int32_t rows) {
 }
 
 TEST(TileSelectionTest, LargeAndEmptyTilesAreGivenUp) {
-  // 1024 groups of columns times 16 rows: 65,536 cells.
+  // The matrix has 1024 groups of columns with 16 rows each: 65,536 cells.
   EXPECT_EQ(WidthOf(4096, Scattered(4096, 16)), 4);
   EXPECT_EQ(WidthOf(4096, Scattered(4096, 18)), 1);
 }
@@ -109,7 +109,8 @@ TEST(TileSelectionTest, LargeAndFullTilesStay) {
   EXPECT_EQ(WidthOf(4096, places), 4);
 }
 
-// Checks out = in W against the definition, on both sides of the boundary.
+// Checks out = in W against the definition, for numbers of entries on both
+// sides of the boundary between two tilings.
 TEST(TileSelectionTest, EveryTilingIsTheSameMatrix) {
   for (const int64_t count : {0, 1, 63, 64, 240}) {
     const Places places = FirstPlaces(16, count);

@@ -32,7 +32,7 @@ TEST(DualTest, ThirdDerivativeOfReciprocalAndLog) {
 }
 
 TEST(DualTest, MixedPartialsUseTheirOwnDirections) {
-  // f = x^2 y: d2f/dx dy = 2 x.
+  // For f = x^2 y the mixed derivative is d2f/dx dy = 2 x.
   const double dx[] = {1.0, 0.0};
   const double dy[] = {0.0, 1.0};
   const double* tangents[] = {dx, dy};

@@ -8,7 +8,7 @@ namespace phasic {
 namespace PHASIC_ISA {
 namespace {
 
-// Returns 2^e for any e.
+// Returns 2^e for any integer e.
 ExtendedDouble Power(int64_t e) { return ScaleBy(ExtendedDouble(1.0), e); }
 
 TEST(ExtendedDoubleTest, DoublesComeBackAsTheyWere) {

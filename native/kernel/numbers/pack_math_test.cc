@@ -1,4 +1,4 @@
-// Compares exponentials and logarithms of packs with long doubles.
+// Compares exponentials and logarithms of packs with those of long doubles.
 
 #include "native/kernel/numbers/pack_math.h"
 

@@ -37,7 +37,8 @@ TEST(ScaledTest, ScalesBeyondTheRangeOfOnePower) {
   EXPECT_EQ(ScaleBy(0.0, 5000), 0.0);
 }
 
-// The bounds on underflow losses rely on this.
+// Tests that a flush to zero raises the underflow flag, on which the bounds on
+// underflow losses rely.
 TEST(ScaledTest, WhatIsFlushedToZeroIsSeen) {
   const FloatEnvironment environment(Denormals::kFlush);
   for (const int64_t e : {-1100, -2100, -2600, -3500, -5000, -100000}) {
@@ -68,7 +69,7 @@ TEST(ScaledTest, ComparesAcrossExponents) {
   EXPECT_FALSE(IsAtMost({1.0, -9000}, 0, {0.0, 0}));
 }
 
-// Adds 2^e and two million terms of 2^(e - 60).
+// Returns the sum of 2^e and two million terms of 2^(e - 60), divided by 2^e.
 template <class T>
 double RatioOfManySmallTerms(int64_t e) {
   ScaledSum<T> sum;

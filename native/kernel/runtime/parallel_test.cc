@@ -16,7 +16,7 @@
 namespace phasic {
 namespace {
 
-// Promises helpers and keeps the offered jobs for later.
+// An executor that promises helpers, but keeps the offered jobs for later.
 class LateThreads final : public Executor {
  public:
   int64_t num_helpers() override { return 7; }
@@ -45,7 +45,8 @@ class WithThreads : public testing::Test {
 
 class ParallelForTest : public WithThreads {};
 
-// Computes the sum of 0 to n - 1, which is right if every chunk ran once.
+// Returns the sum of the chunk numbers, which is that of 0 to n - 1 if every
+// chunk ran once.
 int64_t SumOfChunks(Executor* executor, int64_t n) {
   std::atomic<int64_t> sum{0};
   const char* error = ParallelFor(executor, n, [&](int64_t chunk) {
@@ -69,7 +70,7 @@ TEST_F(ParallelForTest, RunsEveryChunkOnce) {
 }
 
 TEST_F(ParallelForTest, HelpersTakePart) {
-  // Each of two chunks waits until the other one has begun.
+  // Each of the two chunks waits until the other one has begun.
   std::atomic<int> begun{0};
   ParallelFor(OwnThreads(), 2, [&](int64_t) {
     ++begun;
@@ -188,7 +189,7 @@ TEST_F(ParallelForTest, AForkedChildHasThreadsOfItsOwn) {
   GTEST_SKIP() << "AddressSanitizer's allocator may be locked during a fork";
 #endif
   SumOfChunks(OwnThreads(), 100);  // Starts the parent's threads.
-  // Other threads keep the pool busy while the process forks.
+  // Another thread keeps the pool busy while the process forks.
   std::atomic<bool> stop{false};
   std::thread other([&stop] {
     while (!stop) SumOfChunks(OwnThreads(), 20);

@@ -70,7 +70,7 @@ TEST(WorkspaceTest, OneThreadAtATimeHasMuch) {
   EXPECT_EQ(most, 1);
 }
 
-// If a workspace waited wrongly, these tests would not end.
+// These tests would not end if a workspace waited in these cases.
 TEST(WorkspaceTest, LittleMemoryWaitsForNobody) {
   Workspace much(kLimit);
   Workspace more(kLimit);

@@ -20,7 +20,8 @@ namespace {
 constexpr int64_t kPhases = 1000;
 constexpr size_t kMuch = size_t{1} << 30;
 
-// A ring with different rates of leaving, and an exit from each phase.
+// A ring of phases with different rates of leaving, and an exit from each
+// phase.
 struct Ring {
   Ring() : initial(kPhases), rates(2 * kPhases), tangents(2 * kPhases) {
     for (int64_t i = 0; i < kPhases; ++i) {
@@ -56,7 +57,8 @@ struct Ring {
   SweepInput input = {};
 };
 
-// Computes sixteen states in each block, in one run from the first to the last.
+// Returns the sixteen states of each block, computed in one run from the first
+// to the last block.
 template <class T>
 std::vector<T> AllStates(const Model<T>& model, int64_t num_blocks) {
   Workspace workspace(kMuch);
@@ -105,7 +107,8 @@ TYPED_TEST(CheckpointsTest, StatesMadeAgainHaveTheSameBits) {
   const std::vector<T> expected = AllStates(model, kMoreBlocks);
   constexpr int64_t kStateBytes = 2 * kPhases * sizeof(T);
   constexpr int64_t kBudget = 20 * kStateBytes;
-  // Memory for 30 whole states and little else; all states would need far more.
+  // The memory suffices for the states of 30 blocks and little else; all states
+  // would need far more.
   constexpr int64_t kOther = sizeof(T) << 17;
   Workspace little(kMaxKeptItems * sizeof(T) + 32 * kStateBytes + kOther);
   const int64_t whole = kMaxKeptItems / (kBlock * kPhases);
@@ -115,7 +118,7 @@ TYPED_TEST(CheckpointsTest, StatesMadeAgainHaveTheSameBits) {
   StatusCode status = kOk;
   ASSERT_NE(sequence.Get(kBlocks - 1, &status), nullptr) << status;
   ExpectSameStates(&sequence, expected, kBlocks);
-  // A wider window needs more blocks, and all states once more.
+  // A wider window needs more blocks, and then all states again.
   ASSERT_NE(sequence.Get(kMoreBlocks - 1, &status), nullptr) << status;
   ExpectSameStates(&sequence, expected, kMoreBlocks);
 }

@@ -8,7 +8,7 @@ namespace phasic {
 namespace PHASIC_ISA {
 namespace {
 
-// Computes the log weight by its definition, in extended precision.
+// Returns log w_k(x) computed by its definition, in extended precision.
 long double ExactLogWeight(long double k, long double x) {
   return -x + k * std::log(x) - std::lgamma(k + 1.0L);
 }
@@ -20,7 +20,8 @@ TEST_P(LogPoissonWeightTest, MatchesTheDefinition) {
   for (double offset = 0.0; offset < 16.0; offset += 0.37) {
     const double x = k + offset;
     const double exact = static_cast<double>(ExactLogWeight(k, x));
-    // Cancellation in the reference value: eps(long double) * k log k.
+    // The second term accounts for cancellation in the reference value:
+    // eps(long double) * k log k.
     const double tolerance = 1e-14 + 1e-18 * k * std::log(k + 2.0);
     const double actual = LogWeightAtMean(k) - PoissonDeviance(k, x);
     EXPECT_NEAR(actual, exact, tolerance) << k << " " << x;
@@ -31,7 +32,7 @@ INSTANTIATE_TEST_SUITE_P(Indices, LogPoissonWeightTest,
                          testing::Values(16.0, 32.0, 48.0, 160.0, 1600.0,
                                          16000.0, 1.6e6));
 
-// Compares all weights of blocks near x, in both directions, with the
+// Compares all Poisson weights of blocks near x, in both directions, with the
 // definition.
 class PoissonWalkTest : public testing::TestWithParam<double> {};
 

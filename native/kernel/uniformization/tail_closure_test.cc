@@ -1,5 +1,6 @@
-// Compares extrapolated sequences with stepped ones: where they are
-// extrapolated, how accurate they are, and where they must not be.
+// Compares extrapolated sequences with sequences that are computed by steps:
+// where they are extrapolated, how accurate they are, and where they must not
+// be.
 
 #include "native/kernel/uniformization/tail_closure.h"
 
@@ -18,7 +19,7 @@ namespace phasic {
 namespace PHASIC_ISA {
 namespace {
 
-// A dense model with given exits.
+// A model with a dense matrix and given exits.
 struct Chain {
   Chain(std::vector<double> start, std::vector<double> jumps,
         std::vector<double> leaving)
@@ -39,7 +40,7 @@ struct Chain {
   SweepInput input = {};
 };
 
-// Makes a chain of phases in series.
+// Returns a chain of phases in series with these rates.
 Chain Hypoexponential(const std::vector<double>& rates) {
   const size_t p = rates.size();
   std::vector<double> initial(p);
@@ -65,8 +66,8 @@ double DifferenceOfLogs(const double* x, int64_t x_exponent, const double* y,
   return largest;
 }
 
-// Returns the number of blocks that were stepped for `num_blocks`. Checks that
-// terms are near those of a sequence without extrapolation.
+// Returns how many of the first `num_blocks` blocks were computed by steps.
+// Checks that all terms are near those of a sequence without extrapolation.
 int64_t NumStepped(const Chain& chain, int64_t num_blocks, double tolerance) {
   const FloatEnvironment environment(Denormals::kFlush);
   Workspace workspace(size_t{1} << 28);
@@ -97,9 +98,9 @@ int64_t NumStepped(const Chain& chain, int64_t num_blocks, double tolerance) {
 TEST(TailClosureTest, FewStepsOfALongSequenceAreMade) {
   std::vector<double> rates;  // Kingman's coalescent
   for (int n = 10; n > 1; --n) rates.push_back(n * (n - 1) / 2);
-  // Down to a density of exp(-460).
+  // The blocks reach to a density of exp(-460).
   EXPECT_LE(NumStepped(Hypoexponential(rates), 1930, 2e-13), 112);
-  // All phases reach the same decay rate.
+  // All phases approach the same decay rate.
   const Chain ring({1, 0, 0}, {0, .5, 0, 0, 0, .25, .5, 0, 0}, {.25, .25, .5});
   EXPECT_LE(NumStepped(ring, 2500, 2e-13), 112);
 }
@@ -110,10 +111,11 @@ TEST(TailClosureTest, WhatHasNotSettledIsStepped) {
   const Chain chains[] = {
       Hypoexponential({1.0, near, near * (1.0 + 1e-6)}),
       Hypoexponential({1.0, near, near}),
-      // The slower phase dominates from the 94,000th step on.
+      // The slower phase dominates only from the 94,000th step on.
       Chain({0.5, 0.5, 1e-20}, std::vector<double>(9),
             {1.0, std::ldexp(1.0, -10), std::ldexp(1.0, -11)}),
-      // The second pair of states has not been reached from the first one yet.
+      // The second pair of states has hardly been reached from the first one
+      // yet.
       Chain({1, 0, 0, 0},
             {0, .5, 0, 0, .5, 0, 1e-12, 0, 0, 0, 0, .5, 0, 0, .5, 0},
             {near, 0, 0, near}),
@@ -124,7 +126,7 @@ TEST(TailClosureTest, WhatHasNotSettledIsStepped) {
 }
 
 TEST(TailClosureTest, APeriodIsRepeated) {
-  // A chain of period two: exit rates depend on the phase.
+  // The chain has period two, and its exit rates depend on the phase.
   const Chain turns({.25, .75}, {0, 1 - 0x1p-10, 1 - 0x1p-12, 0},
                     {0x1p-10, 0x1p-12});
   EXPECT_LE(NumStepped(turns, 2500, 2e-13), 176);

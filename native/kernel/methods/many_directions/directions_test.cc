@@ -1,4 +1,5 @@
-// Compares several directions at once with single ones, bit by bit.
+// Compares derivatives in several directions at once with those in single
+// directions, bit by bit.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +26,7 @@ bool SameBits(double a, double b) {
   return std::memcmp(&a, &b, sizeof(a)) == 0 || (a != a && b != b);
 }
 
-// A random model and its directions.
+// A random model with tangents in several directions.
 class RandomModel {
  public:
   explicit RandomModel(uint32_t seed) : random_(seed) {
@@ -34,7 +35,8 @@ class RandomModel {
     in_.kind = static_cast<Kind>(Integer(kNumKinds));
     in_.has_prob_zero = Chance(0.5);
     in_.epsilon = 0x1p-52;
-    // Rates of few bits, and one that is far smaller or larger.
+    // Some models have numbers of few bits, and some have a rate that is far
+    // smaller or larger than the others.
     few_bits_ = Chance(0.3);
     spread_ = Chance(0.2) ? 0x1p-300 : 1.0;
     zeros_have_tangents_ = Chance(0.15);
@@ -50,7 +52,7 @@ class RandomModel {
     Point(initial_, 0, &in_.initial_probs);
   }
 
-  // Returns the input with the tangents of direction l.
+  // Returns the sweep input with the tangents of direction l.
   SweepInput Direction(int l) const {
     SweepInput in = in_;
     Point(initial_, l, &in.initial_probs);
@@ -73,7 +75,8 @@ class RandomModel {
   double Uniform() { return std::uniform_real_distribution<>()(random_); }
   bool Chance(double probability) { return Uniform() < probability; }
 
-  // Draws numbers up to `size`, some of them zero, with tangents of all sizes.
+  // Returns random numbers up to `size`, some of which are zero, with tangents
+  // of all sizes.
   Operand Values(int64_t count, double zeros, double size) {
     Operand result;
     for (int64_t i = 0; i < count; ++i) {
@@ -204,8 +207,8 @@ struct Results {
 
 class DirectionsTest : public testing::Test {
  protected:
-  // Evaluates some directions of the model at once, and compares; returns how
-  // many times were evaluated at once.
+  // Evaluates the given directions of the model at once and one by one, and
+  // compares the results. Returns how many times were evaluated at once.
   int64_t Compare(const RandomModel& model, const std::vector<int>& which) {
     std::vector<SweepInput> inputs;
     std::vector<Results> results;
@@ -233,7 +236,8 @@ class DirectionsTest : public testing::Test {
     return NumTaken(inputs, &results);
   }
 
-  // Returns how many times the sweep of all directions evaluates itself.
+  // Returns the number of times that the sweep over all directions evaluates
+  // itself.
   int64_t NumTaken(const std::vector<SweepInput>& inputs,
                    std::vector<Results>* results) {
     const FloatEnvironment environment(Denormals::kFlush);
@@ -264,8 +268,8 @@ TEST_F(DirectionsTest, HaveTheBitsOfEachByItself) {
     const RandomModel model(seed);
     std::vector<int> which;
     for (int l = 0; l < kDirections; ++l) {
-      // The first four directions have tangents of all sizes, and so do the
-      // others.
+      // Both the first four and the last four directions have tangents of all
+      // sizes.
       which.push_back((l + static_cast<int>(seed % 2) * 4) % kMaxDirections);
     }
     which.resize(2 + seed % (kDirections - 1));
@@ -275,7 +279,8 @@ TEST_F(DirectionsTest, HaveTheBitsOfEachByItself) {
   EXPECT_GT(taken, all / 4) << "too few were taken at once, of " << all;
 }
 
-// Tangents that are far larger determine the scale of a single direction.
+// Tests tangents that are far larger than values, so that they determine the
+// scale in a sweep of a single direction.
 TEST_F(DirectionsTest, DoNotShareTheScaleOfOne) {
   const double initial[] = {1.0, 0.0};
   const double rates[] = {-3.0, 3.0, 0.0, -5.0};
@@ -309,7 +314,8 @@ TEST_F(DirectionsTest, DoNotShareTheScaleOfOne) {
       for (int i = 0; i < 3; ++i) {
         EXPECT_EQ(together[l].status[i], kOk);
         EXPECT_TRUE(SameBits(together[l].values[i], single.values[i]));
-        // The value is negligible, or parts of it are flushed to zero.
+        // These cases are skipped: the value is negligible, or some of its
+        // terms are flushed to zero.
         if (times[i] > 2.0 || size < 1e-290) continue;
         EXPECT_NEAR(together[1].values[i] / together[0].values[i] / size, 1.0,
                     1e-12);

@@ -1,4 +1,5 @@
-// Tests that models with the same edges have the same bits together and alone.
+// Tests that models with the same edges have the same bits together and in
+// single calls.
 
 #include <gtest/gtest.h>
 
@@ -19,8 +20,8 @@ namespace {
 
 constexpr int64_t kTimes = 9;
 
-// A batch of models with random common edges, each with its own rates, starts
-// and times.
+// A batch of models with common random edges, where each model has different
+// rates, initial probabilities and times.
 struct Batch {
   int64_t phases;
   int64_t num_edges;
@@ -33,7 +34,7 @@ struct Batch {
   std::vector<int32_t> kinds;  // of each time; empty: one for all
 };
 
-// How the models of a batch differ.
+// The property in which the models of a batch differ strongly.
 enum class Unlike { kLittle, kTimes, kRates, kValidity };
 
 Batch MakeBatch(int64_t phases, double edges_per_phase, int64_t count,
@@ -46,7 +47,7 @@ Batch MakeBatch(int64_t phases, double edges_per_phase, int64_t count,
   std::vector<int32_t> sources;
   std::vector<int32_t> targets;
   for (int32_t i = 0; i < phases; ++i) {
-    // In some structures the last phase has no edge out.
+    // In some structures no edge leaves the last phase.
     if (i + 1 < phases || seed % 3 != 0) {
       sources.push_back(i);
       targets.push_back(i + 1);  // absorption at the end
@@ -93,7 +94,7 @@ Batch MakeBatch(int64_t phases, double edges_per_phase, int64_t count,
 }
 
 // Turns pairs of times into observations of every kind, mostly different from
-// those of neighboring models; the last time is a single one.
+// those of neighboring models. The last time of a model remains single.
 void MakeObservations(int64_t count, Batch* b) {
   for (int64_t m = 0; m < count; ++m) {
     for (int64_t i = 0; i + 1 < kTimes; i += 2) {
@@ -115,7 +116,7 @@ struct Results {
   std::vector<double> bars[kNumOperands];
 };
 
-// Evaluates models first, ..., first + count - 1 of a batch in one call.
+// Evaluates the models `first` to first + count - 1 of a batch in one call.
 Results Run(const Batch& b, int64_t first, int64_t count, int kind,
             Executor* executor) {
   const int64_t size = count * kTimes;
@@ -186,7 +187,8 @@ void ExpectSameBits(const std::vector<T>& together, const std::vector<T>& alone,
       << what << " of model " << model;
 }
 
-// Compares a batch with single calls; returns the number of values.
+// Compares a batch with single calls; returns the number of values whose status
+// is kOk.
 int64_t Compare(const Batch& b, int64_t count, int kind, Executor* executor) {
   const Results together = Run(b, 0, count, kind, executor);
   for (int64_t m = 0; m < count; ++m) {
@@ -211,7 +213,8 @@ class GroupTest : public testing::TestWithParam<Unlike> {};
 TEST_P(GroupTest, BitsOfEachAlone) {
   for (const Size& shape : {Size{5, 1.2}, {12, 2.0}, {41, 2.5}, {130, 3.0}}) {
     for (const int64_t count : {1, 2, 3, 6, 8, 9, 13, 20}) {
-      // Some models need extended doubles, which take long.
+      // Some models need extended doubles, which take long, so that fewer are
+      // tested.
       const int64_t most = GetParam() == Unlike::kValidity ? 200
                            : GetParam() == Unlike::kRates  ? 360
                                                            : 1200;
@@ -242,7 +245,7 @@ TEST(ObservationsTest, BitsOfEachAlone) {
   }
 }
 
-// Tiles of width one.
+// Tests models that are so large and sparse that they have tiles of width one.
 TEST(LargeGroupTest, BitsOfEachAlone) {
   Batch batch = MakeBatch(9000, 3.0, 4, Unlike::kLittle, 11);
   for (double& time : batch.times) time *= 0.1;

@@ -1,4 +1,5 @@
-// Compares many times of one model, of all kinds at once, with closed forms.
+// Compares the values and derivatives at many times of one model, for all kinds
+// of functions at once, with closed forms.
 
 #include <gtest/gtest.h>
 
@@ -18,12 +19,12 @@ namespace {
 constexpr double kAtom = 0.25;
 constexpr double kRate = 3.0;
 
-// An exponential time, or zero with probability kAtom.
+// Tests an exponentially distributed time that is zero with probability kAtom.
 class ManyTimesTest : public testing::Test {
  protected:
   explicit ManyTimesTest(int64_t count = 2000) : times_(count), kinds_(count) {
     for (int64_t i = 0; i < count; ++i) {
-      // Unordered; some times occur twice, with different kinds.
+      // The times are unordered, and some occur twice with different kinds.
       times_[i] = 1e-3 + 20.0 * std::fmod(0.618 * static_cast<double>(i), 1.0);
       if (i % 5 == 4) times_[i] = times_[i - 1];
       kinds_[i] = static_cast<int32_t>(2 * (i % 3));  // logarithms
@@ -59,7 +60,7 @@ class ManyTimesTest : public testing::Test {
     }
   }
 
-  // Returns the derivative in the rate.
+  // Returns the derivative of the value in the rate.
   static double RateDerivative(int32_t kind, double t) {
     const double rest = (1.0 - kAtom) * std::exp(-kRate * t);
     switch (static_cast<Kind>(kind)) {
@@ -78,8 +79,8 @@ class ManyTimesTest : public testing::Test {
     }
   }
 
-  // The function depends on the product of rate and time; a density also has
-  // the rate as a factor.
+  // Returns the derivative of the value in the time. The function depends on
+  // the product of rate and time; a density also has the rate as a factor.
   static double TimeDerivative(int32_t kind, double t) {
     const double rest = (1.0 - kAtom) * std::exp(-kRate * t);
     switch (static_cast<Kind>(kind)) {
@@ -169,8 +170,8 @@ TEST_F(ManyTimesTest, GradientsOfAllKinds) {
   }
   EXPECT_NEAR(atom, atom_truth, 1e-11);
   for (size_t i = 0; i < times_.size(); ++i) {
-    // The function depends on the product of rate and time; the other factor
-    // has at most the derivative 1 / t.
+    // The function depends on the product of rate and time; the derivative in
+    // the other factor is at most 1 / t.
     const double share = kinds_[i] < 2 ? 1.0 / kRate : 0.0;
     const double factor = kinds_[i] == 1 ? Truth(1, times_[i]) * share : share;
     const double expected = cotangents[i] *
@@ -178,7 +179,7 @@ TEST_F(ManyTimesTest, GradientsOfAllKinds) {
                             kRate / times_[i];
     EXPECT_NEAR(bars[i], expected, 1e-12 * (std::fabs(expected) + kRate));
   }
-  // Requests only the cotangents of times.
+  // Now only the cotangents of times are requested.
   std::vector<double> same(times_.size());
   out = {};
   out.times = same.data();
@@ -191,8 +192,8 @@ TEST_F(ManyTimesTest, GradientsOfAllKinds) {
   EXPECT_EQ(exits_alone, exits);
 }
 
-// One direction: along the rate and the times, along one of them, and along
-// none.
+// Tests tangents in one direction: along the rate and the times, along one of
+// them, and along none.
 TEST_F(ManyTimesTest, TangentsOfAllKinds) {
   std::vector<double> moves(times_.size());
   for (size_t i = 0; i < moves.size(); ++i) {
@@ -224,7 +225,8 @@ TEST_F(ManyTimesTest, TangentsOfAllKinds) {
         const double size =
             std::fabs(along_rate * RateDerivative(kinds_[i], t)) +
             std::fabs(changes[i] * TimeDerivative(kinds_[i], t));
-        // A density's derivative in the rate is itself a difference.
+        // A density's derivative in the rate is a difference, so that its error
+        // is relative to the terms.
         const double more = kinds_[i] < 2 ? std::fabs(along_rate) / kRate : 0.0;
         EXPECT_NEAR(tangents[i], along, 1e-13 * (size + more))
             << "kind " << kinds_[i] << " at " << t;
@@ -233,7 +235,7 @@ TEST_F(ManyTimesTest, TangentsOfAllKinds) {
   }
 }
 
-// Phases in series with unit rates, at many times.
+// Tests models of phases in series with unit rates, at many times.
 class TangentsOfStagesTest : public testing::Test {
  protected:
   explicit TangentsOfStagesTest(int64_t phases = 2, int64_t count = 600)
@@ -263,7 +265,8 @@ class TangentsOfStagesTest : public testing::Test {
     in_.times = {times_.data(), {moves_.data()}};
   }
 
-  // Computes d log f at times from `first` to twice that, in groups.
+  // Computes the directional derivatives of log f at times from `first` to 2 *
+  // first, in groups.
   const std::vector<double>& LogDensity(double first) {
     const auto n = static_cast<double>(times_.size());
     for (size_t i = 0; i < times_.size(); ++i) {
@@ -292,10 +295,11 @@ class TangentsOfStagesTest : public testing::Test {
   Workspace workspace_{size_t{1} << 28};
 };
 
-// log f = log(a) + log t - t for the rate a = 1 of the first transition, if
-// only that transition's rate changes and the first phase's total with it.
+// Returns the directional derivative of log f if only the rate a of the first
+// transition changes, and with it the first phase's total rate: log f = log(a)
+// + log t - t at a = 1.
 double ChangeOfFirstRate(double t) {
-  // d/da log((exp(-t) - exp(-a t)) a / (a - 1)) at one.
+  // This is d/da log((exp(-t) - exp(-a t)) a / (a - 1)) at a = 1.
   return 1.0 - 0.5 * t;
 }
 
@@ -318,7 +322,7 @@ class TangentsOfFourTest : public TangentsOfStagesTest {
   TangentsOfFourTest() : TangentsOfStagesTest(4) {}
 };
 
-// For small t, f is proportional to each of three rates.
+// Tests small times, where f is proportional to each of three rates.
 TEST_F(TangentsOfFourTest, TinyTangentsAtEarlyTimes) {
   for (int i = 0; i < 3; ++i) rate_changes_[5 * i + 1] = 1e-200;
   for (const double x : LogDensity(1e-40)) EXPECT_NEAR(x, 3e-200, 1e-212);

@@ -1,6 +1,6 @@
-// Compares models of few phases and one time: each has the same bits as alone,
-// and nearly the same values as among more times, whether or not lanes are
-// used.
+// Tests models of few phases with one time. Each has the same bits as in a
+// single call, and nearly the same values as with more times, whether or not
+// SIMD lanes are used.
 
 #include <gtest/gtest.h>
 
@@ -19,8 +19,8 @@
 namespace phasic {
 namespace {
 
-// With so many times per model, the usual sweeps compute derivatives; with the
-// larger number, values too.
+// With more than kFewTimes times per model, the usual sweeps compute
+// derivatives; with kManyTimes they compute values, too.
 constexpr int64_t kFewTimes = 3;
 constexpr int64_t kManyTimes = 512;
 // If calls take long, only some of the sizes and kinds are tested.
@@ -33,7 +33,7 @@ struct Results {
   std::vector<double> bars[kNumOperands];
 };
 
-// Evaluates models first, ..., first + count - 1 of a batch in one call.
+// Evaluates the models `first` to first + count - 1 of a batch in one call.
 Results Evaluate(const Batch& b, int64_t first, int64_t count, int kind,
                  int32_t wanted = kAllOperands, bool has_bars = true) {
   const int64_t p = b.phases;
@@ -127,8 +127,8 @@ Results CompareWithAlone(const Batch& b, int kind) {
   return together;
 }
 
-// Compares NaN and infinities exactly, and numbers up to rounding errors of
-// `scale`.
+// Compares NaN and infinities exactly, and other numbers up to rounding errors
+// of `scale`.
 void ExpectNear(double expected, double actual, double scale,
                 const std::string& what) {
   if (!std::isfinite(expected) || !std::isfinite(actual)) {
@@ -142,22 +142,23 @@ void ExpectNear(double expected, double actual, double scale,
       << what << ": " << expected << ", " << actual;
 }
 
-// Returns the size of the terms that cancel in derivatives: of different
+// Returns the size of the terms that cancel in derivatives: terms of different
 // phases, and of paths with and without absorption.
 double Cancelled(const Batch& b, const Results& results, int64_t m,
                  int32_t operand, int kind) {
   double size = std::fabs(b.cotangents[m * b.row]);
   if (kind % 2 != 0) size *= std::fabs(results.values[m * b.row]);
   const bool is_rate = operand == 1 || operand == 2;
-  // One end of an observation may be below all times.
+  // The lower end of an observation may be below zero; then the upper end
+  // counts.
   const double* times = b.times.data() + m * b.row;
   if (is_rate) size *= times[0] < 0.0 && b.row > 1 ? times[1] : times[0];
   const bool is_difference = is_rate || kind >= 4 || !b.kinds.empty();
   return is_difference && size < HUGE_VAL ? size : 0.0;
 }
 
-// Returns the batch with more times per model. With `fill` these are of kind
-// kNothing.
+// Returns the batch with `row` times per model. With `fill` the additional ones
+// are of kind kNothing.
 Batch WithMoreTimes(const Batch& b, int64_t row, bool fill) {
   Batch result = b;
   result.row = row;
@@ -174,8 +175,8 @@ Batch WithMoreTimes(const Batch& b, int64_t row, bool fill) {
   return result;
 }
 
-// Evaluates with the usual sweeps: values among many times, and derivatives
-// among a few.
+// Computes the results with the usual sweeps: values with many times per model,
+// and derivatives with a few.
 Results RunUsual(const Batch& b, int kind) {
   Batch many = b;
   const bool fill = !b.kinds.empty() || kind % 2 == 0;
@@ -202,10 +203,11 @@ void ExpectNearUsual(const Batch& b, const Results& results, int kind) {
     for (int64_t i = 0; i < b.row; ++i) {
       EXPECT_EQ(results.status[m * b.row + i], usual.status[m * ratio + i])
           << label;
-      // The error of a logarithm is absolute.
+      // The error of a logarithm is absolute, and that of a value is relative.
       ExpectNear(usual.values[m * ratio + i], results.values[m * b.row + i],
                  kind % 2 == 0 ? 1.0 : 0.0, label + ", value");
-      // Slopes of densities cancel near zeros.
+      // The derivative of a density is a difference whose terms cancel near its
+      // zeros.
       const double slope = usual.bars[4][m * ratio + i];
       ExpectNear(slope, results.bars[4][m * b.row + i], std::fabs(slope) * 1e2,
                  label + ", time");
@@ -254,7 +256,8 @@ TEST_P(SmallModelsTest, BitsOfEachAloneAndNearThoseOfMoreTimes) {
   }
 }
 
-// A value's bits do not depend on the number of times of its model.
+// Tests that the bits of a value do not depend on the number of times of its
+// model.
 TEST_P(SmallModelsTest, BitsOfEachTimeAlone) {
   const auto [form, odd, has_atom] = GetParam();
   ASSERT_TRUE(SetMaxThreads(1));
@@ -284,7 +287,8 @@ TEST_P(SmallModelsTest, BitsOfEachTimeAlone) {
   }
 }
 
-// Otherwise the other tests would compare the usual sweeps with themselves.
+// Tests that the sweeps for small models run: otherwise the other tests would
+// compare the usual sweeps with themselves.
 TEST(SmallModels, AreNotTakenTheUsualWay) {
   const Batch batch = MakeBatch(Form::kExitsGiven, 4, Odd::kNothing, false, 1);
   const Results results = Evaluate(batch, 0, kModels, 0);
