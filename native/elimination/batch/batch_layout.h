@@ -1,4 +1,4 @@
-// The batch dimensions of a call, and where each model's arrays begin.
+// Computes the batch shape of a call and where each model's arrays begin.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_BATCH_BATCH_LAYOUT_H_
 #define PHASIC_NATIVE_ELIMINATION_BATCH_BATCH_LAYOUT_H_

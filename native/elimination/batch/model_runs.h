@@ -24,12 +24,12 @@ std::shared_ptr<const Topology> FindTopology(int64_t num_phases,
                                              const int32_t* indices,
                                              const char** error);
 
-// Computes all models of a call; returns nullptr or a message. A `Work` has
-//
-//   int64_t Numbers(topology): the memory for a model, in numbers;
-//   void Alone(model, topology);
+// Computes all models of a call; returns nullptr or an error message. `Work`
+// has the functions
+//   int64_t Numbers(topology): returns the memory for a model, in numbers;
+//   void Alone(model, topology): computes one model;
 //   uint32_t SideBySide(first, last, topology): computes at most kLanes models
-//     in [first, last); returns bits of those that must be computed alone.
+//     in [first, last); returns a mask of those that must be computed alone.
 template <class Work>
 class ModelRuns {
  public:

@@ -19,19 +19,19 @@ namespace phasic {
 // the same number type.
 struct Weights {
   const void* arrays[kLanes];
-  int count;  // lanes beyond it repeat a model
+  int count;  // lanes from `count` on repeat a model
   size_t number_size;
 };
 
 struct Factors {
   std::shared_ptr<const Topology> topology;  // set for cached factors
-  std::vector<char> weights;                 // a copy, for cached factors
+  std::vector<char> weights;                 // copied, only for cached factors
   int lanes = 0;           // 1 or kLanes, or kWideSize for a wide model
   size_t number_size = 0;  // of the weights
   Buffer memory;
   FactorArrays arrays = {};
-  Findings findings = {};   // of one model
-  uint32_t apart = 0;       // of several models: see Solver
+  Findings findings = {};   // special cases of one model
+  uint32_t apart = 0;       // mask of models to compute alone
   bool left_range = false;  // the range of doubles: see FloatEnvironment
 
   size_t bytes() const {

@@ -123,7 +123,7 @@ template <class T>
 bool MomentSums<T>::FindStay(double tolerance) {
   const int64_t p = topology->num_phases;
   T* stay = arrays.stay;
-  T* totals = arrays.sojourns;  // not yet in use
+  T* totals = arrays.sojourns;  // sojourns are computed later
   std::fill_n(stay, p, T(0.0));
   std::fill_n(totals, p, T(0.0));
   for (int64_t e = 0; e < topology->num_edges; ++e) {

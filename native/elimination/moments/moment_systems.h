@@ -25,8 +25,8 @@ inline const Solver& SolverOf(const Wide&) { return kWideSolvers.for_wide; }
 // The quantities that a call needs in addition to the sojourn times y.
 struct MomentNeeds {
   bool is_discrete;
-  bool expected;  // x and d
-  bool slopes;    // derivatives of the variance
+  bool expected;  // x and d are needed
+  bool slopes;    // derivatives of the variance are needed
 };
 
 // Allocates the arrays of `count` models in this thread's memory, and sets the

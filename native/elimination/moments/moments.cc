@@ -50,7 +50,7 @@ class MomentsWork {
 
  private:
   struct Outcome {
-    uint32_t apart;   // bits of models to compute alone
+    uint32_t apart;   // mask of models to compute alone
     bool left_range;  // results left the range of doubles and are invalid
   };
 
@@ -62,7 +62,7 @@ class MomentsWork {
     DivideMemory(*topology,
                  {call_.is_discrete, needs_expected(), needs_slopes()}, count,
                  models);
-    uint32_t open = 0;  // bits of models in progress
+    uint32_t open = 0;  // mask of models in progress
     for (int l = 0; l < count; ++l) {
       if (Prepare(first + l, &models[l])) {
         open |= 1U << l;

@@ -19,12 +19,12 @@ namespace PHASIC_ISA {
 // elimination, with weights W, weight e out of the component and right-hand
 // sides r after substitution,
 //   (x_k - x_j) D_k = r_k - e_k x_j + sum_i W_ki (x_i - x_j),
-// where the differences on the right are among phases that are eliminated later
-// and are all connected; x and r are relative to the component's base (see
-// Substitution). Differences among a front's later phases are in its parent's
-// matrix.
+// where the differences on the right are between phases that are eliminated
+// later and that are all connected; x and r are relative to the component's
+// base (see Substitution). The differences between a front's later phases are
+// in the matrix of its parent.
 //
-// `kTraps` (for doubles): values may be infinite behind weights of zero.
+// With `kTraps` (for doubles) values may be infinite if their weights are zero.
 template <class V, class F, bool kTraps>
 class Differences {
  public:

@@ -50,7 +50,7 @@ class Factorization {
     V weight;
     Read(weights_, number, &weight);
     checks_.AddWeight(weight);
-    return weight + V(0.0);  // never -0
+    return weight + V(0.0);  // turns -0 into 0
   }
 
   void Eliminate(size_t number) {
@@ -116,7 +116,7 @@ class Factorization {
   // returns zero.
   static V Share(const V& pivot, V* weight, V* leaving) {
     if constexpr (!std::is_same_v<V, Lanes>) {
-      if (pivot == 0.0) {  // a trap: no way back
+      if (pivot == 0.0) {  // the eliminated phase is a trap
         if (*weight == 0.0) return 0.0;
         *leaving += *weight;
         *weight = kInfinity;

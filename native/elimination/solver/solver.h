@@ -65,7 +65,7 @@ inline int64_t LocalSize(const Topology& t) {
 struct Task {
   Direction direction;
   int64_t columns;
-  int count;  // number of models; lanes beyond it are not written
+  int count;  // number of models; further lanes are not written
   const void* per_phase[kLanes];
   const void* per_edge[kLanes];  // or all nullptr
   void* phase_results[kLanes];

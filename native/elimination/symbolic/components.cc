@@ -20,8 +20,9 @@ OutEdges GroupBySource(int64_t num_phases, const int32_t* sources,
   return edges;
 }
 
-// Tarjan's algorithm (SIAM J. Comput. 1, 1972) with an explicit stack: a chain
-// may have millions of phases in series.
+// Computes the strongly connected components by Tarjan's algorithm (SIAM J.
+// Comput. 1, 1972). The stack is explicit, as a chain may have millions of
+// phases in series.
 Components StronglyConnected(int64_t num_phases, const OutEdges& edges,
                              const int32_t* targets) {
   constexpr int32_t kNew = -1;

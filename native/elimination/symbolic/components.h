@@ -1,4 +1,4 @@
-// Strongly connected components of a graph.
+// Computes the strongly connected components of a graph.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_SYMBOLIC_COMPONENTS_H_
 #define PHASIC_NATIVE_ELIMINATION_SYMBOLIC_COMPONENTS_H_

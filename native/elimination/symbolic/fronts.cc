@@ -39,14 +39,14 @@ std::vector<int32_t> Inverse(const std::vector<int32_t>& order) {
 // The supernodes of an elimination tree: chains of nodes that are connected
 // with the same later nodes. A supernode is named by its last node, `top`.
 struct Chains {
-  std::vector<int32_t> top;      // of each node
-  std::vector<int32_t> sizes;    // of each top's front
-  std::vector<int32_t> parents;  // of each top: another top
+  std::vector<int32_t> top;      // last node of each node's supernode
+  std::vector<int32_t> sizes;    // size of the front of each last node
+  std::vector<int32_t> parents;  // parent supernode of each last node
 };
 
 Chains FindChains(const EliminationTree& tree) {
   const size_t size = tree.parents.size();
-  std::vector<int32_t> joined(size, kNone);  // one child of each
+  std::vector<int32_t> joined(size, kNone);  // child in the same supernode
   for (size_t n = 0; n < size; ++n) {
     const int32_t parent = tree.parents[n];
     if (parent != kNone && tree.counts[n] == tree.counts[parent] + 1) {
@@ -127,7 +127,7 @@ std::vector<int32_t> Postorder(const Chains& chains, const Lists& children) {
 void PlaceFronts(const Chains& chains, const std::vector<int32_t>& tops,
                  const std::vector<int32_t>& order, FrontTree* tree) {
   const size_t size = order.size();
-  std::vector<int32_t> front_of(size, kNone);  // of a top
+  std::vector<int32_t> front_of(size, kNone);  // front of each last node
   for (size_t f = 0; f < tops.size(); ++f) {
     front_of[tops[f]] = static_cast<int32_t>(f);
   }
@@ -148,7 +148,7 @@ void PlaceFronts(const Chains& chains, const std::vector<int32_t>& tops,
     tree->num_factors += front.num_factors();
     tree->fronts.push_back(front);
     first += own[f];
-    own[f] = front.first;  // the place of its next node
+    own[f] = front.first;  // position of the front's next node
   }
   for (Front& front : tree->fronts) {
     if (front.parent == kNoFront) continue;
@@ -232,7 +232,7 @@ class WorkingMemory {
   int64_t most() const { return most_; }
 
  private:
-  std::vector<std::pair<int64_t, int64_t>> taken_;  // ascending
+  std::vector<std::pair<int64_t, int64_t>> taken_;  // ranges in use, ascending
   int64_t most_ = 0;
 };
 

@@ -26,7 +26,7 @@ constexpr int32_t kNoFront = -1;
 // A square matrix with `size` rows: the consecutive positions that the front
 // eliminates (its own ones), and later positions.
 struct Front {
-  int32_t first;  // own position
+  int32_t first;  // first position that it eliminates
   int32_t num_own;
   int32_t size;
   int32_t parent;     // or kNoFront
@@ -47,7 +47,7 @@ struct FrontTree {
   std::vector<int32_t> order;  // nodes in the order of elimination
   std::vector<Front> fronts;
   std::vector<int32_t> later;   // positions, ascending, front by front
-  std::vector<int32_t> places;  // in the parent's matrix
+  std::vector<int32_t> places;  // their indices in the parent's matrix
   int64_t num_connections = 0;  // sum over positions of later connections
   double operations = 0.0;
   int64_t num_factors = 0;

@@ -202,8 +202,8 @@ class Builder {
   }
 
   Topology& t_;
-  std::vector<int32_t> position_;   // of a phase; p for absorption
-  std::vector<int32_t> component_;  // of a phase; their number for absorption
+  std::vector<int32_t> position_;   // position of each phase; p: absorption
+  std::vector<int32_t> component_;  // of each phase, and of absorption
 };
 
 }  // namespace

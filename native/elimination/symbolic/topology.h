@@ -14,9 +14,10 @@
 
 namespace phasic {
 
-// Positions are indices in the order of elimination. Components are ranges of
-// positions; edges between them lead to later ones. A component of one phase
-// has no front, as it needs no elimination.
+// The symbolic elimination of one graph. Positions are the phases' indices in
+// the order of elimination. Components are ranges of positions, and edges
+// between components lead to later positions. A component of one phase has no
+// front, as it needs no elimination.
 struct Topology {
   int64_t num_phases = 0;
   int64_t num_edges = 0;
@@ -27,8 +28,8 @@ struct Topology {
   std::vector<int32_t> positions;
 
   int64_t num_components = 0;
-  std::vector<int32_t> starts;        // of components, then p
-  std::vector<int32_t> front_starts;  // of each component, then all
+  std::vector<int32_t> starts;        // first positions of components, then p
+  std::vector<int32_t> front_starts;  // first front of each component, then all
   std::vector<Front> fronts;
   std::vector<int32_t> later;   // see FrontTree
   std::vector<int32_t> places;  // see FrontTree
@@ -48,7 +49,7 @@ struct Topology {
   int64_t num_factors = 0;    // total over all fronts
   int64_t num_working = 0;    // largest total size of matrices at a time
   int64_t largest_front = 0;  // in phases
-  int64_t most_edges = 0;     // the most out of a component of one phase
+  int64_t most_edges = 0;     // the most that leave a one-phase component
   EliminationSize size = {};
 
   size_t bytes() const;

@@ -113,10 +113,11 @@ constexpr int32_t kAllOperands = (1 << kNumOperands) - 1;
 struct Call {
   int32_t kind;         // a Kind; ignored if `kinds` is given
   int32_t order;        // the order k of J_k or V_k
-  int32_t mapped_dims;  // leading batch dimensions that are mapped
+  int32_t mapped_dims;  // number of leading dimensions that are mapped
   Precision precision;
-  const Edges* edges = nullptr;  // nullptr: a subgenerator
-  // [batch..., n], int32: a kind for each time; nullptr: `kind` for all. One of
+  const Edges* edges = nullptr;  // nullptr if there is a subgenerator
+  // An int32 array [batch..., n] with a kind for each time, or nullptr if
+  // `kind` holds for all times. The kinds are
   //   0, 2, 4  log density, log survival function, log distribution function;
   //   6        log P(t_i < T <= t_{i+1}), 0 <= t_i <= t_{i+1} < inf, where the
   //            next time in the row is t_{i+1} and its kind is 7;
@@ -132,9 +133,10 @@ struct Call {
   int32_t wanted = kAllOperands;  // operands whose cotangents Adjoint computes
 };
 
-// J_k: inputs are the operands and k groups of five tangents; output [full
-// batch..., n] is D^k F(x)[v1, ..., vk]; J_0 is the value. Tangents have the
-// shape of their operand, with full mapped dimensions.
+// Computes J_k, the k-th directional derivative D^k F(x)[v1, ..., vk] of the
+// values; J_0 is the values themselves. Inputs are the operands and k groups of
+// five tangents; the output is [full batch..., n]. Tangents have the shape of
+// their operand, with full mapped dimensions.
 //
 // The models of a batch are distributed over the calling thread and those of
 // `executor`. Results are bitwise independent of that.
@@ -145,18 +147,19 @@ struct Call {
 const char* Forward(const Call& call, const Input* inputs, int32_t num_inputs,
                     const Output& output, Executor* executor = OwnThreads());
 
-// V_k: inputs are the operands, k - 1 groups of five tangents and a cotangent
-// [full batch..., n]; the five outputs are (D^k F(x)[v1, ..., v_{k-1}, .])^T c,
-// each with the shape of its operand and full mapped dimensions. An output that
-// is not in the call's `wanted` has event dimensions of size zero. It is not
-// computed, and the bits of the others do not depend on it.
+// Computes V_k, the cotangents (D^k F(x)[v1, ..., v_{k-1}, .])^T c of the five
+// operands. Inputs are the operands, k - 1 groups of five tangents and a
+// cotangent c [full batch..., n]; each of the five outputs has the shape of its
+// operand and full mapped dimensions. An output that is not in the call's
+// `wanted` has event dimensions of size zero. It is not computed, and the bits
+// of the other outputs do not depend on it.
 const char* Adjoint(const Call& call, const Input* inputs, int32_t num_inputs,
                     const Output* outputs, int32_t num_outputs,
                     Executor* executor = OwnThreads());
 
-// The E-step of an EM algorithm: expected sufficient statistics of the path,
-// given the observations that the kinds define, summed over the times of each
-// row with weights. Inputs are those of V_1, with weights instead of the
+// Computes the E-step of an EM algorithm: expected sufficient statistics of the
+// path, given the observations that the kinds define, summed over the times of
+// each row with weights. Inputs are those of V_1, with weights instead of the
 // cotangent; the order must be 1, and time continuous. The outputs have the
 // full batch dimensions:
 //

@@ -29,7 +29,7 @@ enum Statistic : int32_t {
 // The sizes of a call whose shapes were checked.
 struct Layout {
   int32_t batch_rank;
-  int64_t batch[kMaxRank];  // full sizes
+  int64_t batch[kMaxRank];  // the broadcast batch shape
   int64_t num_phases;
   int64_t num_times;
   bool has_exit_rates;

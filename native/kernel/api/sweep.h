@@ -53,9 +53,9 @@ struct OperandView {
 // absorption.
 struct EdgeView {
   int64_t count;
-  const int32_t* sources;      // [count]; nullptr: a dense model
+  const int32_t* sources;      // [count]; nullptr for a dense model
   const int32_t* targets;      // [count]
-  const double* constants;     // [count] or nullptr: zero
+  const double* constants;     // [count], or nullptr for zeros
   const double* coefficients;  // [count, num_parameters] or nullptr
   int64_t num_parameters;
 };
@@ -134,8 +134,8 @@ struct SweepTable {
   Sweep forward[kMaxOrder + 1];  // J_0 .. J_3
   Sweep adjoint[kMaxOrder + 1];  // V_1 .. V_3; entry 0 is unused
   Sweep statistics;
-  DirectionsSweep directions;  // nullptr: one direction at a time
-  int num_directions;          // directions at once
+  DirectionsSweep directions;  // nullptr if only one at a time
+  int num_directions;          // the most directions at once
   GroupSweep forward_group;    // J_0
   GroupSweep adjoint_group;    // V_1
   GroupSweep forward_small;    // J_0 of small models, one or more

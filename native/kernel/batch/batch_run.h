@@ -301,8 +301,8 @@ class BatchRun {
   const bool takes_small_;
   GroupSweep group_;
   int64_t num_threads_ = 1;
-  int64_t least_length_ = 1;    // of a range
-  int64_t least_multiple_ = 1;  // lengths are multiples of this
+  int64_t least_length_ = 1;    // least number of models in a range
+  int64_t least_multiple_ = 1;  // of which lengths are multiples
 };
 
 }  // namespace phasic

@@ -174,8 +174,9 @@ TEST(StatisticsTest, BadValuesAreNaN) {
   }
 }
 
-// Cotangents of huge parameters underflow and those of tiny ones overflow.
-// Their products, the statistics, are in range.
+// Tests cotangents that are out of range: those of huge parameters underflow
+// and those of tiny ones overflow. Their products with the parameters, the
+// statistics, are in range.
 TEST(StatisticsTest, HugeAndTinyProbabilitiesOnTheLadder) {
   constexpr double kHuge = 0x1p500;
   // The rate 1e12 of absorption determines the number of steps; the rate of

@@ -24,14 +24,14 @@ struct AdjointSums {
   bool has_survival = false;     // any value is of a survival function
   bool has_exits = false;        // any value is of another function
   const T* starts = nullptr;     // [p], cotangent of alpha / 2^exponent
-  int64_t exponent = 0;          // of the starts
+  int64_t exponent = 0;          // exponent of `starts`
   const T* exits = nullptr;      // [p]
-  const T* stays = nullptr;      // [p], for the diagonal of P
-  const T* products = nullptr;   // for P, at the cells of model.products
-  T atom = T(0.0);               // for prob_zero
+  const T* stays = nullptr;      // [p], of the diagonal of P
+  const T* products = nullptr;   // of P, at the cells of model.products
+  T atom = T(0.0);               // cotangent of prob_zero
   T zeros = T(0.0);              // prob_zero times `atom`, always in range
-  T total = T(0.0);              // for prob_zero + sum(alpha)
-  T certain = T(0.0);            // for values that are always one
+  T total = T(0.0);              // cotangent of prob_zero + sum(alpha)
+  T certain = T(0.0);            // cotangent of values that are always one
   bool has_mixed_signs = false;  // there are cotangents of both signs
   // Error bounds by truncation (tail) and by flushing to zero (loss). Those of
   // a start hold for each entry of `starts`; those of a row hold for each entry

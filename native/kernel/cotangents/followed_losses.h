@@ -128,7 +128,7 @@ class FollowedLosses<double> {
   double* scratch_ = nullptr;
   double* starts_ = nullptr;
   int64_t exponent_ = kExponentOfZero;
-  double largest_ = 0.0;  // bounds all of them
+  double largest_ = 0.0;  // a bound on all losses
 };
 
 }  // namespace PHASIC_ISA

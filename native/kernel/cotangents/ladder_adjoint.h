@@ -90,7 +90,7 @@ class LadderAdjoint {
   // Propagates the cotangents of the squared powers down to P, after all points
   // were added.
   StatusCode Descend() {
-    if (!has_sums()) return kOk;  // no point
+    if (!has_sums()) return kOk;  // no point was added
     return descent_.Run(has_cdf_, &sums_, &lost_jumps_);
   }
 
@@ -281,7 +281,7 @@ class LadderAdjoint {
   T* next_ = nullptr;
   int64_t y_exponent_ = 0;
   double y_loss_ = 0.0;
-  FollowedLosses<T> losses_;  // losses number by number
+  FollowedLosses<T> losses_;  // a bound for each phase
   Scaled<T> absorbed_bar_;
   Scaled<double> lost_start_;
   Scaled<double> lost_jumps_;

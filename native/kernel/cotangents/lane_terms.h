@@ -77,7 +77,7 @@ struct LaneSeed {
   double x;
   double start_weight;
   int64_t start;
-  double factor;  // of the weights, relative to 2^exponent
+  double factor;  // multiplies the weights, relative to 2^exponent
   // The Poisson weights from step k on may be dropped if (k + 1) times their
   // sum is less than this.
   double threshold;

@@ -331,7 +331,8 @@ inline void Apply(const Operator<T>& m, int64_t block, const Source<T>& source,
 // Returns the dot product sum_i x[i] y[i].
 template <class T>
 inline T Dot(const T* __restrict x, const T* __restrict y, int64_t stride) {
-  T sums[4] = {T(0.0), T(0.0), T(0.0), T(0.0)};  // stride: 4 n
+  T sums[4] = {T(0.0), T(0.0), T(0.0),
+               T(0.0)};  // the stride is a multiple of four
   for (int64_t i = 0; i < stride; i += 4) {
     for (int l = 0; l < 4; ++l) AddProduct(x[i + l], y[i + l], &sums[l]);
   }

@@ -1,4 +1,4 @@
-// How a matrix is tiled, by its density and size.
+// Selects the tiles in which a matrix is stored, by its density and size.
 //
 // | entries                                  | tiles                         |
 // | ---------------------------------------- | ----------------------------- |

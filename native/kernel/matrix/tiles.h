@@ -91,7 +91,8 @@ inline bool SortBy(const int32_t* keys, int64_t count, int64_t size,
 inline bool FullPattern(int64_t size, int64_t width, Workspace* workspace,
                         TilePattern* pattern) {
   const int64_t num_groups = PaddedSize(size) / width;
-  const int64_t num_rows = PaddedTiles(size, width);  // zeros after `size`
+  const int64_t num_rows =
+      PaddedTiles(size, width);  // rows from `size` on are zero
   int64_t* offsets = AllocateRoom<int64_t>(workspace, num_groups + 1);
   int32_t* rows = AllocateRoom<int32_t>(workspace, num_groups * num_rows);
   if (offsets == nullptr || rows == nullptr) return false;

@@ -1,4 +1,4 @@
-// Checks of the values of one model's operands.
+// Checks the values of one model's operands.
 
 #ifndef PHASIC_NATIVE_KERNEL_MODEL_VALUE_CHECKS_H_
 #define PHASIC_NATIVE_KERNEL_MODEL_VALUE_CHECKS_H_

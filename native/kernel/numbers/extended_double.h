@@ -81,7 +81,7 @@ inline ExtendedDouble operator+(const ExtendedDouble& a,
       return ExtendedDouble::Make(a.part + 0x1p-512 * b.part, a.power);
     case -1:
       return ExtendedDouble::Make(0x1p-512 * a.part + b.part, b.power);
-    default:  // one is below 2^-512 of the other
+    default:  // one number is negligible
       return a.power > b.power ? a : b;
   }
 }

@@ -308,9 +308,9 @@ class AdjointSweeper {
   LongSum<T> stays_;     // the diagonal of G
   LongSum<T> products_;  // G
   BlockProducts<T> block_products_;
-  int64_t exponent_ = 0;  // of y
+  int64_t exponent_ = 0;  // exponent of y
   SweepLosses flushed_;   // losses of y, over all blocks
-  LossBounds<T> bounds_;  // the same, row by row
+  LossBounds<T> bounds_;  // bounds for each row
   SweepLosses others_;
   const double* start_losses_ = nullptr;
   int64_t start_losses_exponent_ = 0;

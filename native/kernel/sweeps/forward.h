@@ -104,7 +104,7 @@ void WriteResult(const SweepOutput& out, int64_t place, StatusCode code,
 
 // The indices of the times that remain to be evaluated one by one.
 struct TimeList {
-  const int64_t* times;  // nullptr: all
+  const int64_t* times;  // nullptr if all times remain
   int64_t count;
 
   int64_t operator[](int64_t n) const {
@@ -147,8 +147,8 @@ constexpr StatusCode kPending =
     HasOwnExponent<T>::kValue ? kUnderflow : kNotEvaluated;
 
 struct Evaluated {
-  bool underflowed;  // some times underflowed
-  bool is_doubtful;  // in a lane, losses of other lanes may matter
+  bool underflowed;  // whether some times underflowed
+  bool is_doubtful;  // losses of other lanes may matter
 };
 
 // Evaluates the pending times for the model, given the status of building it.

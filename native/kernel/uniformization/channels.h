@@ -75,7 +75,7 @@ struct ChannelBlock {
   TailCaps tail;
   Scaled<double> largest;      // largest coefficient so far
   int64_t underflow_exponent;  // largest exponent with a flush
-  int64_t lost_exponent;       // the same in this block
+  int64_t lost_exponent;       // largest exponent with a flush in this block
 };
 
 template <class T>

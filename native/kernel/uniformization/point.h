@@ -18,7 +18,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 enum class TimeCase {
   kRegular,   // series over Poisson weights
-  kZero,      // the phases that matter cannot be reached
+  kZero,      // no phase that matters can be reached
   kBefore,    // t < 0; a density at a non-integer number of steps
   kAtom,      // density at 0, if there is an atom or no other density
   kInfinite,  // t = inf

@@ -40,7 +40,7 @@ struct Block : Terms<T> {
   int64_t num_stepped;  // stepped blocks that determine this block
   PoissonTable poisson;
   int64_t underflow_exponent;  // largest exponent with a flush
-  int64_t lost_exponent;       // the same in this block
+  int64_t lost_exponent;       // largest exponent with a flush in this block
 };
 constexpr int64_t kNothingLost = INT64_MIN / 2;  // exponent of no loss
 
@@ -312,8 +312,9 @@ class Sequence {
     return kOk;
   }
 
-  // Allocates the states of the block, or passes the first one to the
-  // checkpoints.
+  // Allocates memory for the states of the block or, for long sequences, passes
+  // its first state to the checkpoints. Returns false if memory does not
+  // suffice.
   bool KeepStates(int64_t number, Block<T>* block) {
     const int64_t stride = model_.stride;
     if (number * kBlock * stride >= kMaxKeptItems) {
@@ -338,7 +339,7 @@ class Sequence {
   Checkpoints<T> checkpoints_;
   TailClosure<T> closure_;
   int64_t num_stepped_ = 0;                          // blocks that were stepped
-  int64_t underflow_exponent_ahead_ = kNothingLost;  // of steps ahead
+  int64_t underflow_exponent_ahead_ = kNothingLost;  // largest, in steps ahead
   int64_t max_blocks_ = 0;
   bool callers_underflow_ = false;
   int64_t first_underflow_ = INT64_MAX;

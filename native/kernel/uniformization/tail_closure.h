@@ -92,7 +92,7 @@ class TailClosure<double> {
 
   // Returns whether one span ends and the next one begins at this block.
   bool IsBoundary(int64_t block) const { return block == boundary_; }
-  int64_t boundary() const { return boundary_; }  // the next one
+  int64_t boundary() const { return boundary_; }  // returns the next boundary
 
   // Processes the state at a boundary: ends the current span and begins the
   // next one. Must be called at each boundary. Returns false if memory does not
@@ -258,7 +258,7 @@ class TailClosure<double> {
   Workspace* workspace_;
 
   // The data of the span that is being recorded.
-  int64_t boundary_ = kFirstSpan;  // its end
+  int64_t boundary_ = kFirstSpan;  // block at which the span ends
   int64_t start_block_ = 0;
   double* start_ = nullptr;  // the state at its start
   int64_t start_exponent_ = 0;
@@ -266,7 +266,7 @@ class TailClosure<double> {
   // same exponent as `start_`.
   double* lower_start_ = nullptr;
   PowerWalk<double> lower_walk_;
-  double difference_ = 0.0;  // between terms of v and u
+  double difference_ = 0.0;  // largest, between terms of v and u
   double least_terms_ = 0.0;
 
   // The terms of the span that is being recorded, and of the span that is
@@ -277,7 +277,7 @@ class TailClosure<double> {
   int64_t begin_ = 0;
   int64_t end_ = 0;
   int64_t length_ = 1;     // blocks in a period
-  Scaled<double> factor_;  // from one period to the next
+  Scaled<double> factor_;  // ratio of a period to the previous one
   Scaled<double> power_;
   int64_t num_factors_ = 0;
 

@@ -100,7 +100,7 @@ class IntervalWeights {
   }
 
  private:
-  static constexpr double kFar = 45.0;  // 2^-64
+  static constexpr double kFar = 45.0;  // exp(-45) is below 2^-64
   static constexpr int kNodes = 6;
 
   static int64_t BlockAfter(double k) {
@@ -166,7 +166,7 @@ class IntervalWeights {
     Scaled<double> above;  // C_k(l)
     Scaled<double> lower[kBlock];
     Scaled<double> upper[kBlock];
-    double means[kBlock];  // of w_k(y) / w_k(l)
+    double means[kBlock];  // means of w_k(y) / w_k(l)
     for (int64_t b = begin; b * kBlock <= split; ++b) {
       const bool has_upper = b >= upper_begin_;
       bool has_means = false;

@@ -161,7 +161,7 @@ class DirectionsRun {
   const SweepOutput* const outputs_;
   const int count_;
   Workspace* const workspace_;
-  SweepInput in_;  // all tangents
+  SweepInput in_;  // input with the tangents of all directions
   Model<Directions> model_;
   Sequence<Directions> sequence_;
   ChannelSets<Directions> sets_;

@@ -180,7 +180,7 @@ class LaneAdjoint {
   PerModel* adjoints_ = nullptr;
   PerModel* y_ = nullptr;
   PerModel* y_low_ = nullptr;
-  int64_t exponents_[kModels];  // of y
+  int64_t exponents_[kModels];  // exponents of y
   LaneProducts products_;
   SweepLosses losses_[kModels];
 };

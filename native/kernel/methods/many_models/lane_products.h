@@ -96,7 +96,8 @@ class LaneProducts {
   }
 
  private:
-  // Sums in the order of tiles of four, or of one.
+  // Returns the sum over sixteen steps of state times adjoint, added in the
+  // order of tiles of width four (SplitSum) or one (PlainSum).
   static PerModel SplitSum(const PerModel* v, int64_t stride,
                            const PerModel* column) {
     PerModel even(0.0);

@@ -79,9 +79,10 @@ class NodeGroups {
     }
   }
 
-  // For the times for which `wants` is true, calls visit(group), with the
-  // groups of one expansion point one after the other. Calls rest(time) for
-  // each time that has no group, or if visit(group) returned false.
+  // Calls visit(group) for groups of the times for which `wants` is true; the
+  // groups of one expansion point come one after the other. Calls rest(time)
+  // for each of these times that has no group, or for whose group visit
+  // returned false.
   template <class Wants, class Rest, class Visit>
   StatusCode ForEach(const Wants& wants, const Rest& rest, const Visit& visit) {
     for (int k = 0; k < num_kinds_; ++k) {

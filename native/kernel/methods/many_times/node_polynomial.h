@@ -20,7 +20,7 @@ constexpr int kNodeChannels = 2;  // F, and its slope
 
 struct NodeSeries {
   double start;      // x_0
-  int64_t exponent;  // of all terms
+  int64_t exponent;  // common exponent of all terms
   int num_terms;
   double terms[kNodeChannels][kNodeTerms];  // c_j / j!, channel by channel
   double first;                             // c_0

@@ -28,7 +28,7 @@ namespace PHASIC_ISA {
 struct NodeSeed {
   Kind kind;
   double start;
-  int64_t exponent;  // of the series
+  int64_t exponent;  // exponent of the series
   int num_terms;
   double first;  // F at the expansion point
   double last;   // F exp(4) at the end, relative to 2^exponent
@@ -168,8 +168,8 @@ class NodeSeeds<double> {
 
   struct Evaluation {
     Lanes distance;
-    Lanes sum;   // of F's series
-    Lanes next;  // of the series for its slope
+    Lanes sum;   // value of F's series
+    Lanes next;  // value of the series for its slope
     Lanes bar;   // cotangent times exp(-distance)
     Lanes time_bar;
     Lanes totals[3];  // bar|, |bar| sum, cotangents of a cdf

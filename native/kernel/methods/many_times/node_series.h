@@ -262,9 +262,9 @@ class NodeBuilder {
   PoissonWalk walk_ = PoissonWalk(0.0);
   double start_ = -1.0;
   bool is_built_ = false;
-  Lanes sums_[kNodePacks];   // of a_{k+j}
-  double end_sum_ = 0.0;     // of b_{k+48}, or of A_k
-  double mass_floor_ = 0.0;  // a lower bound on the sum of b_k
+  Lanes sums_[kNodePacks];   // sums of w_k a_{k+j}
+  double end_sum_ = 0.0;     // sum of w_k b_{k+48}, or of w_k A_k
+  double mass_floor_ = 0.0;  // a lower bound on the sum of w_k b_k
   double mass_rest_ = 0.0;
   double exit_rest_ = 0.0;
   int64_t exponent_ = 0;

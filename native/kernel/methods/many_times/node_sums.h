@@ -28,12 +28,12 @@ namespace PHASIC_ISA {
 struct NodePart {
   const NodeSeed* seed;
   TermSums<double>* sums;
-  int64_t log2_bound = 0;  // of a term
+  int64_t log2_bound = 0;  // log2 of a bound on the terms
   int64_t exponent = 0;    // the cotangents of c_j are relative to 2^this
-  int size = 0;            // J
-  double log2_value = 0;   // of F at the end
+  int size = 0;            // the number J of cotangents cbar_j
+  double log2_value = 0;   // log2 of F at the end
   double log2_rest = 0;    // see NodeRests
-  Scaled<double> rest;     // of the weights
+  Scaled<double> rest;     // bound on the truncated weights
   NodeBars bars;
 
   // Returns a bound on the sum of the absolute cotangents.

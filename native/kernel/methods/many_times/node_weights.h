@@ -19,8 +19,8 @@ namespace phasic {
 namespace PHASIC_ISA {
 
 constexpr int64_t kNodeWindow = -66;       // see above
-constexpr int64_t kNodeRange = 400;        // of exponents
-constexpr int64_t kSmallestWeight = -900;  // its exponent
+constexpr int64_t kNodeRange = 400;        // largest difference of exponents
+constexpr int64_t kSmallestWeight = -900;  // exponent of the smallest weight
 
 // Calls add(weights) with the Poisson weights of a block, given the weight at
 // its first step. Returns the weight at the first step of the next block.

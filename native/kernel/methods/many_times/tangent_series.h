@@ -29,7 +29,7 @@ namespace PHASIC_ISA {
 struct TangentSeries {
   NodeSeries values;            // of F, and of the function for its slope
   double tangents[kNodeTerms];  // dc_j / j!
-  double sizes[kNodeTerms];     // the same with absolute values
+  double sizes[kNodeTerms];     // coefficients of the absolute values
 };
 
 // Computes series of F and its tangents about one expansion point at a time.

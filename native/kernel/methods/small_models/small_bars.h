@@ -154,7 +154,7 @@ class SmallBars {
   }
 
   const SmallTimes& times_;
-  const SweepInput& shared_;  // what the models have in common
+  const SweepInput& shared_;  // input of the first model
   const SmallSeeds& seeds_;
   const SmallSums<kPhases>& sums_;
   // The cotangents of the entries of a matrix, or of the edges' rates, by lane.

@@ -153,7 +153,8 @@ inline Batch MakeBatch(Form form, int64_t phases, Odd odd, bool has_atom,
       if (odd == Odd::kStarts && m % 5 == 2) start = 3.0;
       if (odd == Odd::kStarts && m % 5 == 3) start = 0.0;
       if (odd == Odd::kStarts && m % 5 == 4) {
-        start = 1.0 / static_cast<double>(phases);  // no atom but for rounding
+        start = 1.0 /
+                static_cast<double>(phases);  // the atom is zero up to rounding
       }
       b.starts.push_back(start);
     }

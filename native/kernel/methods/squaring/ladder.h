@@ -262,7 +262,7 @@ class Ladder {
   const int64_t stride_;
   T* transitions_ = nullptr;
   T* scratch_ = nullptr;
-  DenseProduct<T> product_;  // of tangents
+  DenseProduct<T> product_;  // products of matrices with tangents
   LadderValues values_;
   LadderSlopes slopes_;
   int num_slopes_ = 0;

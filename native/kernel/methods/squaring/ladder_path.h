@@ -37,8 +37,8 @@ template <class T>
 struct LadderState {
   T* entries;  // [stride], relative to 2^exponent
   int64_t exponent;
-  double loss;   // in the sum of the entries, in kLossUnit
-  int64_t rung;  // the next power; -1: a step, or the end
+  double loss;   // error of the sum of entries, in kLossUnit
+  int64_t rung;  // number of the next power; -1 if none
   double step;
 };
 
@@ -61,7 +61,7 @@ class LadderPath {
   const LadderState<T>& state(int64_t k) const { return states_[k]; }
   // Returns whether absorption after state k is part of the computed mass.
   bool counts_absorbed(int64_t k) const { return k >= first_counted_; }
-  int64_t num_rungs() const { return num_rungs_; }  // available on the path
+  int64_t num_rungs() const { return num_rungs_; }  // powers for the path
 
   StatusCode Follow(Base base, double x) {
     const Leg leg = LegOf(x);

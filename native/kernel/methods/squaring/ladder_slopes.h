@@ -191,7 +191,7 @@ class LadderSlopes {
   int64_t size_ = 0;
   int64_t stride_ = 0;
   RungSlope* slopes_ = nullptr;
-  AccurateNumbers numbers_[kMaxOrder];  // of the last power
+  AccurateNumbers numbers_[kMaxOrder];  // vectors of the last power
   AccurateNumbers next_;
   AccurateNumbers sum_;
 };
