@@ -108,7 +108,7 @@ void Delete(void* kernel) { delete static_cast<Attributes*>(kernel); }
 // Holds the op's inputs until the kernel has run.
 struct Inputs {
   std::vector<Array> arrays;
-  // The inputs other than those of edges and kinds.
+  // All inputs except the arrays of edges and kinds.
   std::vector<phasic::Input> views;
   std::vector<phasic::Shape> shapes;
   phasic::Edges edges = {};

@@ -25,7 +25,7 @@ struct Buffers {
   phasic::Output outputs[phasic::kNumOperands];
 };
 
-// The optional arrays that precede the operands: those of the edges, and the
+// The optional arrays that precede the operands: the arrays of edges, and the
 // kinds of the times.
 struct Fixed {
   bool has_edges;

@@ -20,9 +20,9 @@
 //   SolveTransposed:  y = U^T (b + sum_e c_e (unit(i_e) - unit(j_e))),
 //                     z_e = y[i_e].
 //
-// All derivatives are instances of these maps: the derivative of Solve along dw
-// is Solve with c = -dw d, b = 0; that of SolveTransposed is SolveTransposed
-// with c = -dw z, b = 0.
+// All derivatives are instances of these maps. The derivative of Solve along dw
+// is Solve with c = -dw d, b = 0; the derivative of SolveTransposed is
+// SolveTransposed with c = -dw z, b = 0.
 //
 // Phases from which absorption cannot be reached are traps: the time in them is
 // infinite, but zero mass contributes zero.

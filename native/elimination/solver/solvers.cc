@@ -1,4 +1,4 @@
-// Selects the solvers of the same instruction set as that of the sweeps.
+// Selects the solvers of the instruction set that the sweeps use, too.
 
 #include <cstring>
 

@@ -98,8 +98,8 @@ class OperandBars {
     }
   }
 
-  // Adds the terms in slot `place`, which are those of `model`, to the sums.
-  // Must be called in the order of the models.
+  // Adds the terms of `model`, which are in slot `place`, to the sums. Must be
+  // called in the order of the models.
   void AddTerms(const BatchIndex& model, int64_t place) {
     if (shared_size_ == 0) return;
     ModelBars bars = {};

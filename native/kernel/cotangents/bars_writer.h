@@ -33,15 +33,15 @@ struct AdjointSums {
   T total = T(0.0);              // cotangent of prob_zero + sum(alpha)
   T certain = T(0.0);            // cotangent of values that are always one
   bool has_mixed_signs = false;  // there are cotangents of both signs
-  // Error bounds by truncation (tail) and by flushing to zero (loss). Those of
-  // a start hold for each entry of `starts`; those of a row hold for each entry
-  // of stays and products, and for q times each entry of exits.
+  // Error bounds by truncation (tail) and by flushing to zero (loss). The start
+  // bounds hold for each cotangent of alpha. The row bounds hold for each
+  // cotangent of P, and for q times each cotangent of an exit.
   Scaled<double> start_tail;
   Scaled<double> row_tail;
   Scaled<double> start_loss;
   Scaled<double> row_loss;
-  // Additional losses, or nullptr: one for each start, relative to
-  // 2^start_losses_exponent, and one for each row.
+  // Additional losses, or nullptr: one for each cotangent of alpha, relative to
+  // 2^start_losses_exponent, and one for each row of P.
   const double* start_losses = nullptr;
   int64_t start_losses_exponent = 0;
   const double* row_losses = nullptr;
@@ -89,9 +89,10 @@ struct AdjointNeeds {
   bool any() const { return starts || rows; }
 };
 
-// Writes the operands' cotangents. The margins are tried one after another: the
-// starts, and likewise the rows, are written in the first pass in which they
-// are accurate. So neither depends on whether the other is requested.
+// Writes the operands' cotangents. The adjoint sweep may be repeated with
+// smaller truncation errors. The cotangents of alpha are written after the
+// first sweep in which they are accurate, and so are the cotangents of the
+// rates. So neither depends on whether the other is requested.
 template <class T>
 class BarsWriter {
  public:
@@ -149,7 +150,7 @@ class BarsWriter {
   bool has_losses() const { return has_losses_; }
 
  private:
-  // Returns whether the truncation error of every start's cotangent is small
+  // Returns whether the truncation error of every cotangent of alpha is small
   // relative to the cotangent itself.
   bool StartsAreAccurate() const {
     for (int64_t i = 0; i < model_.size; ++i) {

@@ -94,8 +94,8 @@ class LadderAdjoint {
     return descent_.Run(has_cdf_, &sums_, &lost_jumps_);
   }
 
-  // Adds the cotangents of starts, rows and jumps to the sums of an
-  // AdjointSweeper.
+  // Adds the cotangents of alpha, the exits and P from scaling and squaring to
+  // the sums of an AdjointSweeper.
   template <class Sums>
   void AddTo(Sums* sums) const {
     const T* jumps = sums_.jumps();
@@ -122,8 +122,8 @@ class LadderAdjoint {
   static constexpr int kCount = Depth<T>::kValue + 1;
 
   // Propagates back along the last path, given cotangents at its end: `first`
-  // is that of the survival function or of the absorbed mass, and
-  // exit_weights[k] is that of v P^k s.
+  // is the cotangent of the survival function or of the absorbed mass, and
+  // exit_weights[k] is the cotangent of v P^k s.
   StatusCode Sweep(Base base, const T& first, const T* exit_weights,
                    int64_t exponent) {
     if (!Allocate()) return kMemoryLimit;

@@ -71,9 +71,10 @@ class TermBlocks {
 
   const PoissonTable& Table(int64_t b) const { return *blocks_[b].poisson; }
 
-  // Sums and Whole return a block's cotangents of channel 0 (the terms
-  // themselves), relative to 2^exponent / scale. Those of Sums are still to be
-  // multiplied by the Poisson table; those of Whole include it.
+  // Both functions return a block's cotangents of channel 0 (the terms
+  // themselves), relative to 2^exponent / scale. The array that Sums returns is
+  // still to be multiplied by the Poisson table; the array that Whole returns
+  // includes that factor.
   T* Sums(int64_t b, int64_t exponent, double* scale) {
     return At(b, exponent, scale)->bars[0];
   }

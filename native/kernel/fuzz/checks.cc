@@ -178,10 +178,11 @@ bool IsCertain(const CallCase& c, size_t index) {
              : KindOf(c, index) == Kind::kLogCdf && time == HUGE_VAL;
 }
 
-// Checks the sum of the expected starts and the atom against that of the
-// weights: every path starts in some phase, or its value is zero. Given a
-// certain event, the starts have their prior probabilities. With positive
-// weights the statistics are sums without differences.
+// Checks the sum of the expected numbers of starts and of the atom. It must
+// equal the sum of the weights, since every path starts in some phase, or its
+// value is zero. Given a certain event, the starts have their prior
+// probabilities. With positive weights the statistics are sums without
+// differences.
 std::string CheckStatistics(const CallCase& c, const Result& result) {
   double total = 0.0;
   for (size_t i = 0; i < c.inputs.back().values.size(); ++i) {

@@ -213,8 +213,8 @@ class ModelFiller {
     return static_cast<int64_t>(random_.Next() % static_cast<uint64_t>(limit));
   }
 
-  // Returns a random number between 2^-(spread_ share) and 2^(spread_ share),
-  // in some cases a power of two.
+  // Returns a random number between 2^-(spread_ * share) and 2^(spread_ *
+  // share), in some cases a power of two.
   double Spread(double share) {
     const double exponent = random_.Uniform(-1.0, 1.0) * spread_ * share;
     return std::exp2(random_.Chance(0.5) ? std::round(exponent) : exponent);

@@ -170,8 +170,8 @@ inline double LargestSize(const Directions* x, int64_t stride) {
   return std::max(largest, LargestOf(sizes));
 }
 
-// Returns the size by which a state is scaled, that of its values. If tangents
-// are far larger, sets a NaN, which makes all later results NaN.
+// Returns the largest value, by which a state is scaled. If tangents are far
+// larger, sets a NaN, which makes all later results NaN.
 inline Scaled<double> SizeToScale(Directions* state, int64_t stride) {
   double value = 0.0;
   for (int64_t i = 0; i < stride; ++i) {

@@ -137,7 +137,7 @@ class AdjointSweeper {
   }
 
   // Adds cotangents of alpha from scaling and squaring, relative to 2^exponent,
-  // to those of the last sweep.
+  // to the cotangents of alpha from the last sweep.
   void AddStarts(const T* starts, int64_t exponent) {
     FloatEnvironment::ClearUnderflow();
     AddScaled(starts, exponent, model_.size, y_, &exponent_);

@@ -95,8 +95,8 @@ class LossBounds<double> {
     FloatEnvironment::ClearUnderflow();
   }
 
-  // rows() returns the bounds for the rows of G, [p]; starts() those for the
-  // cotangents of alpha, relative to 2^exponent.
+  // rows() returns the bounds for the rows of G, [p]; starts() returns the
+  // bounds for the cotangents of alpha, relative to 2^exponent.
   const double* rows() const { return rows_; }
   const double* starts() const { return bound_; }
   int64_t exponent() const { return exponent_; }

@@ -36,7 +36,7 @@ T AllTangents(const T& x) {
 // Returns whether all terms from a block on are negligible in the sums of all
 // channels. `sizes` are the sums of the terms' absolute values, by component,
 // and `tail` is a bound on the sum of the weights. Not inlined: evaluations of
-// several directions must decide with the same code as those of one.
+// several directions and of one direction must decide with the same code.
 template <class T>
 [[gnu::noinline]] bool TailIsNegligible(const Model<T>& model, Base base,
                                         int num_channels, int64_t block,

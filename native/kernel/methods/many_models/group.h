@@ -168,7 +168,8 @@ inline bool UsesLadder(const PointSeeds<double>& seeds) {
 }
 
 // Prepares the adjoint sweep of one model: values and cotangents of the terms.
-// Returns whether the sweep may be made together with those of other models.
+// Returns whether its sweep may be made together with the sweeps of other
+// models.
 inline bool EvaluateRun(LaneRun* run) {
   return run->Evaluate() == kOk && run->needs().any() &&
          !UsesLadder(run->seeds()) &&

@@ -3,18 +3,18 @@
 //
 //   F(x_0 + d) = exp(-d) sum_j d^j / j! c_j,  c_j = sum_k w_k(x_0) f_{k+j},
 //
-// where f_k are the terms of F's own series. It holds because Poisson weights
-// of a sum are w_k(x_0 + d) = sum_j w_j(d) w_{k-j}(x_0). All c_j are
-// nonnegative: nothing cancels. The c_j of the density are sums of a_k. Those
-// of the survival function and of the cdf follow by addition, as b_k = b_{k+1}
-// + a_k / q and A_{k+1} = A_k + a_k / q, from the last c_j of the former and
-// the first of the latter.
+// where f_k are the terms of F's Poisson mixture. It holds because Poisson
+// weights of a sum are w_k(x_0 + d) = sum_j w_j(d) w_{k-j}(x_0). All c_j are
+// nonnegative, so that nothing cancels. The c_j of the density are sums of a_k.
+// The c_j of the survival function follow from the last one by addition, as
+// b_k = b_{k+1} + a_k / q; the c_j of the cdf follow from the first one, as
+// A_{k+1} = A_k + a_k / q.
 //
 // Truncation errors are bounded rigorously. d^j / d^i grows with d for j > i,
 // so that terms that are negligible at d = 4 are negligible in the whole
 // interval; for windows over k see node_weights.h. If a bound fails, or a
-// number comes near the ends of the range of doubles, there is no series, and
-// each time is evaluated alone.
+// number is near overflow or underflow, there is no series, and each time is
+// evaluated separately.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_SERIES_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_SERIES_H_

@@ -130,8 +130,9 @@ class SmallAdjoint {
     return (PerModel(kLeastOrdinary) <= size) & (tail_ <= 0x1p-44 * size);
   }
 
-  // Sets the lanes whose starts and whose rows are accurate. As in BarsWriter,
-  // a row is judged by a lower bound on the terms of all its derivatives.
+  // Sets for each lane whether the cotangents of alpha, and whether those of
+  // the rates, are accurate. As in BarsWriter, the cotangents of a row of P are
+  // judged by a lower bound on the terms of all of them.
   void Check(bool has_given_exits, SmallSums<kPhases>* sums) const {
     sums->starts_are_accurate = sums->rows_are_accurate = models_.is_ordinary;
     for (int64_t i = 0; i < models_.size; ++i) {

@@ -17,8 +17,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Computes the cotangents of F', and those of the time and the atom, which need
-// no adjoint sweep.
+// Computes the cotangents of F', of the time and of the atom, which need no
+// adjoint sweep.
 class SmallSeeds {
  public:
   [[gnu::noinline]] SmallSeeds(const SmallTimes& times, const PerModel& value,

@@ -159,7 +159,7 @@ class SmallMixer {
     previous_ = Select(open_, previous_, PerModel(0.0));
   }
 
-  // Returns the lanes whose values are as accurate as those of the usual
+  // Returns the lanes whose values are as accurate as values from the usual
   // sweeps.
   ModelMask AreValues() const {
     return times_->is_ordinary & ~open_ &

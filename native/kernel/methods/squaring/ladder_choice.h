@@ -60,9 +60,9 @@ bool UsesLadder(const Model<T>& model, double x, double max_steps) {
 }
 
 // Returns whether the power sequence reaches x with few steps and extrapolates
-// the others, see tail_closure.h. The test costs at most half of squaring, and
-// depends only on the model and x. As the steps' rounding errors are larger,
-// squaring is used anyway if it is fast.
+// all later terms, see tail_closure.h. The test costs at most half of squaring,
+// and depends only on the model and x. As the rounding errors of steps are
+// larger, squaring is used anyway if it is fast.
 template <class T>
 bool FollowsFromFewSteps(double x, Sequence<T>* sequence) {
   if (!sequence->may_close()) return false;

@@ -92,8 +92,8 @@ class LadderSlopes {
     return true;
   }
 
-  // Computes the vectors of power j + 1 from those of power j, which is given
-  // as `rung`. Returns false if memory does not suffice.
+  // Computes the vectors of power j + 1 from the vectors of power j; `rung` is
+  // the matrix of power j. Returns false if memory does not suffice.
   bool Advance(int64_t j, const AccurateNumbers& rung, int64_t exponent,
                double row_loss) {
     for (int r = 0; r < order_; ++r) {
