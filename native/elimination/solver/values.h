@@ -128,6 +128,12 @@ inline void AddMultiple(const V& factor, const V* from, int64_t columns,
   for (int64_t c = 0; c < columns; ++c) to[c] = to[c] + factor * from[c];
 }
 
+// Computes *sum += a b; wide numbers have a faster way (extended_double.h).
+template <class V>
+inline void AddProduct(const V& a, const V& b, V* sum) {
+  *sum = *sum + a * b;
+}
+
 // Computes row[j] += sum_k factors[k] rows[k, j] for the entries j from `begin`
 // to `size` - 1, in ascending order of k; rows are `stride` apart.
 template <class V>
@@ -145,13 +151,18 @@ inline void AddRows(int64_t count, const V* __restrict factors,
     const V* __restrict r2 = r1 + stride;
     const V* __restrict r3 = r2 + stride;
     for (int64_t j = begin; j < size; ++j) {
-      row[j] = (((row[j] + f0 * r0[j]) + f1 * r1[j]) + f2 * r2[j]) + f3 * r3[j];
+      V sum = row[j];
+      AddProduct(f0, r0[j], &sum);
+      AddProduct(f1, r1[j], &sum);
+      AddProduct(f2, r2[j], &sum);
+      AddProduct(f3, r3[j], &sum);
+      row[j] = sum;
     }
   }
   for (; k < count; ++k) {
     const V f0 = factors[k];
     const V* __restrict r0 = rows + k * stride;
-    for (int64_t j = begin; j < size; ++j) row[j] = row[j] + f0 * r0[j];
+    for (int64_t j = begin; j < size; ++j) AddProduct(f0, r0[j], &row[j]);
   }
 }
 

@@ -101,6 +101,31 @@ inline ExtendedDouble& operator-=(ExtendedDouble& a, const ExtendedDouble& b) {
   return a = a - b;
 }
 
+[[gnu::noinline]] inline void AddOtherProduct(const ExtendedDouble& a,
+                                              const ExtendedDouble& b,
+                                              ExtendedDouble* sum) {
+  *sum += a * b;
+}
+// Computes *sum += a b, which is what takes the time. In most cases the product
+// has the power of the sum, or is negligible.
+[[gnu::always_inline]] inline void AddProduct(const ExtendedDouble& a,
+                                              const ExtendedDouble& b,
+                                              ExtendedDouble* sum) {
+  const double product = a.part * b.part;
+  const int64_t power = a.power + b.power;
+  if (power == sum->power) {
+    const double total = sum->part + product;
+    const double size = std::fabs(total);
+    if (size >= 0x1p-256 && size < 0x1p256) {
+      sum->part = total;
+      return;
+    }
+  } else if (power < sum->power - 2 && product == product) {
+    return;
+  }
+  AddOtherProduct(a, b, sum);
+}
+
 inline ExtendedDouble Reciprocal(const ExtendedDouble& x) {
   return ExtendedDouble::Make(1.0 / x.part, -x.power);
 }

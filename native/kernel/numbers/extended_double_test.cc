@@ -39,6 +39,44 @@ TEST(ExtendedDoubleTest, SumsOfAnyTwoSizes) {
   }
 }
 
+TEST(ExtendedDoubleTest, AddsProductsOfAnySize) {
+  for (int64_t e : {-5000, -300, 0, 250, 4000}) {
+    for (int64_t gap : {-1600, -700, -520, -1, 0, 30, 500, 520, 700, 1600}) {
+      for (double factor : {-1.0, -0x1.8p+0, 0x1.4p+0}) {
+        const ExtendedDouble a = factor * Power(e / 2);
+        const ExtendedDouble b = Power(e - e / 2 + gap);
+        const ExtendedDouble start = 0x1.cp+0 * Power(e);
+        ExtendedDouble sum = start;
+        AddProduct(a, b, &sum);
+        const ExtendedDouble expected = start + a * b;
+        EXPECT_EQ(sum.part, expected.part) << e << " " << gap;
+        EXPECT_EQ(sum.power, expected.power) << e << " " << gap;
+      }
+    }
+  }
+}
+
+TEST(ExtendedDoubleTest, ProductsThatAreNotFiniteAreAdded) {
+  const ExtendedDouble empty{};
+  const ExtendedDouble infinity(HUGE_VAL);
+  const ExtendedDouble unknown(std::nan(""));
+  for (int64_t e : {-9000, 0, 9000}) {
+    ExtendedDouble sum = Power(e);
+    AddProduct(empty, Power(e), &sum);
+    EXPECT_EQ(Primal(ScaleBy(sum, -e)), 1.0);
+    AddProduct(Power(-e), infinity, &sum);
+    EXPECT_EQ(Primal(sum), HUGE_VAL);
+    for (const ExtendedDouble& factor : {empty, Power(e), infinity}) {
+      ExtendedDouble other = Power(e);
+      AddProduct(factor, unknown, &other);
+      EXPECT_TRUE(std::isnan(Primal(other)));
+    }
+    sum = Power(e);
+    AddProduct(empty, infinity, &sum);
+    EXPECT_TRUE(std::isnan(Primal(sum)));
+  }
+}
+
 TEST(ExtendedDoubleTest, ZeroAddsNothingToTheSmallest) {
   const ExtendedDouble small = Power(-900000);
   const ExtendedDouble empty{};
