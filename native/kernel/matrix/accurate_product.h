@@ -94,7 +94,7 @@ class AccurateProduct {
  public:
   bool Allocate(int64_t stride, Workspace* workspace) {
     stride_ = stride;
-    helpers_ = workspace->helpers();
+    workspace_ = workspace;
     const int64_t count = stride * stride;
     offsets_ = AllocateZeros<int64_t>(workspace, stride / kRows + 1);
     columns_ = AllocateZeros<int32_t>(workspace, count / kRows);
@@ -142,7 +142,7 @@ class AccurateProduct {
   void MakePanels(const AccurateNumbers& b, const AccurateNumbers& c) {
     const int64_t products = offsets_[stride_ / kRows] * kRows;
     ForParts(
-        helpers_, stride_ / kWidth,
+        workspace_->helpers(), stride_ / kWidth,
         kEach * static_cast<double>(products) * static_cast<double>(stride_),
         [&](int64_t part) {
           const int64_t first = part * kWidth;
@@ -187,7 +187,7 @@ class AccurateProduct {
   int32_t* columns_ = nullptr;
   double* values_ = nullptr;
   double* panels_ = nullptr;  // panels of B's columns, one after the other
-  Executor* helpers_ = nullptr;
+  const Workspace* workspace_ = nullptr;
 };
 
 }  // namespace PHASIC_ISA

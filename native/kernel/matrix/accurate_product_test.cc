@@ -1,11 +1,13 @@
 #include "native/kernel/matrix/accurate_product.h"
 
+#include <cmath>
 #include <cstdint>
 #include <random>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "native/kernel/matrix/dense_product.h"
+#include "native/kernel/matrix/tangent_product.h"
 #include "native/kernel/runtime/parallel.h"
 #include "native/kernel/runtime/thread_pool.h"
 
@@ -62,6 +64,76 @@ TEST(DenseProductTest, AddsTheProduct) {
         ASSERT_EQ(sum[static_cast<size_t>(i * stride + j)], exact + 0.5);
       }
     }
+  }
+}
+
+TEST(DenseProductTest, ComputesSomeRows) {
+  constexpr int64_t kStride = 48;
+  const Integers a = RandomIntegers(kStride, 20, 1);
+  const Integers b = RandomIntegers(kStride, 20, 2);
+  const std::vector<double> x(a.begin(), a.end());
+  const std::vector<double> y(b.begin(), b.end());
+  std::vector<double> sum(x.size(), 0.0);
+  Workspace workspace(size_t{1} << 26);
+  DenseProduct<double> product;
+  ASSERT_TRUE(product.Allocate(kStride, &workspace));
+  product.AddRows(8, x.data(), y.data(), sum.data());
+  for (int64_t i = 0; i < kStride; ++i) {
+    for (int64_t j = 0; j < kStride; ++j) {
+      const auto exact =
+          static_cast<double>(EntryOfProduct(a, b, kStride, i, j));
+      ASSERT_EQ(sum[static_cast<size_t>(i * kStride + j)], i < 8 ? exact : 0.0);
+    }
+  }
+}
+
+TEST(DenseProductTest, AddsTheProductAndItsTangents) {
+  for (const int64_t stride : {16, 112}) {
+    const Integers values[] = {RandomIntegers(stride, 20, 1),
+                               RandomIntegers(stride, 20, 2)};
+    const Integers tangents[] = {RandomIntegers(stride, 20, 3),
+                                 RandomIntegers(stride, 20, 4)};
+    std::vector<Dual<double>> factors[2];
+    for (int f = 0; f < 2; ++f) {
+      for (size_t i = 0; i < values[f].size(); ++i) {
+        factors[f].emplace_back(static_cast<double>(values[f][i]),
+                                static_cast<double>(tangents[f][i]));
+      }
+    }
+    std::vector<Dual<double>> sum(factors[0].size(), {0.5, 0.25});
+    Workspace workspace(size_t{1} << 26);
+    workspace.SetHelpers(HelpersFor(stride));
+    DenseProduct<Dual<double>> product;
+    ASSERT_TRUE(product.Allocate(stride, &workspace));
+    product.Add(factors[0].data(), factors[1].data(), sum.data());
+    for (int64_t i = 0; i < stride; ++i) {
+      for (int64_t j = 0; j < stride; ++j) {
+        const Dual<double>& entry = sum[static_cast<size_t>(i * stride + j)];
+        const auto exact = [&](const Integers& a, const Integers& b) {
+          return static_cast<double>(EntryOfProduct(a, b, stride, i, j));
+        };
+        ASSERT_EQ(entry.value, 0.5 + exact(values[0], values[1]));
+        ASSERT_EQ(entry.tangent, 0.25 + exact(tangents[0], values[1]) +
+                                     exact(values[0], tangents[1]));
+      }
+    }
+  }
+}
+
+TEST(DenseProductTest, NaNReachesItsOwnRowAlone) {
+  constexpr int64_t kStride = 16;
+  std::vector<Dual<double>> a(kStride * kStride, 1.0);
+  const std::vector<Dual<double>> b(kStride * kStride, 1.0);
+  std::vector<Dual<double>> sum(kStride * kStride, 0.0);
+  a[2 * kStride + 3].tangent = std::nan("");
+  Workspace workspace(size_t{1} << 26);
+  DenseProduct<Dual<double>> product;
+  ASSERT_TRUE(product.Allocate(kStride, &workspace));
+  product.Add(a.data(), b.data(), sum.data());
+  for (int64_t i = 0; i < kStride * kStride; ++i) {
+    const auto cell = static_cast<size_t>(i);
+    ASSERT_EQ(sum[cell].value, kStride);
+    ASSERT_EQ(std::isnan(sum[cell].tangent), i / kStride == 2);
   }
 }
 

@@ -67,23 +67,24 @@ class DenseProduct {
  public:
   bool Allocate(int64_t stride, Workspace* workspace) {
     stride_ = stride;
-    helpers_ = workspace->helpers();
+    workspace_ = workspace;
     return true;
   }
   void Add(const T* a, const T* b, T* c) const {
     const auto size = static_cast<double>(stride_);
-    ForParts(helpers_, stride_ / kRows, size * size * size, [&](int64_t part) {
-      for (int64_t i = part * kRows; i < (part + 1) * kRows; ++i) {
-        AddRowTimes(a + i * stride_, b, stride_, c + i * stride_);
-      }
-    });
+    ForParts(workspace_->helpers(), stride_ / kRows, size * size * size,
+             [&](int64_t part) {
+               for (int64_t i = part * kRows; i < (part + 1) * kRows; ++i) {
+                 AddRowTimes(a + i * stride_, b, stride_, c + i * stride_);
+               }
+             });
   }
 
  private:
   static constexpr int64_t kRows = 8;  // the smallest stride
 
   int64_t stride_ = 0;
-  Executor* helpers_ = nullptr;
+  const Workspace* workspace_ = nullptr;
 };
 
 // Computes C += A B for doubles: for four rows of A at a time, those columns of
@@ -94,7 +95,7 @@ class DenseProduct<double> {
  public:
   bool Allocate(int64_t stride, Workspace* workspace) {
     stride_ = stride;
-    helpers_ = workspace->helpers();
+    workspace_ = workspace;
     offsets_ = AllocateZeros<int64_t>(workspace, stride / kRows + 1);
     columns_ = AllocateZeros<int32_t>(workspace, stride / kRows * stride);
     values_ = AllocateZeros<double>(workspace, stride * stride);
@@ -103,24 +104,30 @@ class DenseProduct<double> {
   }
 
   void Add(const double* a, const double* b, double* c) {
-    GatherRows(a);
-    CountWork<double>(offsets_[stride_ / kRows] * kRows * stride_);
+    AddRows(stride_, a, b, c);
+  }
+  // Computes the first rows of C, a multiple of kRows.
+  void AddRows(int64_t num_rows, const double* a, const double* b, double* c) {
+    const int64_t num_groups = num_rows / kRows;
+    GatherRows(num_groups, a);
+    CountWork<double>(offsets_[num_groups] * kRows * stride_);
     if (stride_ % kWidest == 0) {
-      AddPanels<kWidest>(b, c);
+      AddPanels<kWidest>(num_groups, b, c);
     } else {
-      AddPanels<kNarrow>(b, c);
+      AddPanels<kNarrow>(num_groups, b, c);
     }
   }
 
- private:
   static constexpr int kRows = 4;
+
+ private:
   static constexpr int kWidest = 2 * kRegisterWidth;
   static constexpr int kNarrow = 8;  // the smallest stride
 
   // For each group of four rows of A, lists the columns that are not all zero.
-  void GatherRows(const double* a) {
+  void GatherRows(int64_t num_groups, const double* a) {
     int64_t count = 0;
-    for (int64_t group = 0; group < stride_ / kRows; ++group) {
+    for (int64_t group = 0; group < num_groups; ++group) {
       const double* rows = a + group * kRows * stride_;
       for (int64_t k = 0; k < stride_; ++k) {
         double* values = values_ + count * kRows;
@@ -138,9 +145,9 @@ class DenseProduct<double> {
   }
 
   template <int kWidth>
-  void AddPanels(const double* b, double* c) {
-    const int64_t products = offsets_[stride_ / kRows] * kRows;
-    ForParts(helpers_, stride_ / kWidth,
+  void AddPanels(int64_t num_groups, const double* b, double* c) {
+    const int64_t products = offsets_[num_groups] * kRows;
+    ForParts(workspace_->helpers(), stride_ / kWidth,
              static_cast<double>(products) * static_cast<double>(stride_),
              [&](int64_t part) {
                const int64_t first = part * kWidth;
@@ -149,7 +156,7 @@ class DenseProduct<double> {
                  Pack<kWidth>::Load(b + k * stride_ + first)
                      .Store(panel + k * kWidth);
                }
-               for (int64_t group = 0; group < stride_ / kRows; ++group) {
+               for (int64_t group = 0; group < num_groups; ++group) {
                  AddPanel<kWidth>(group, panel,
                                   c + group * kRows * stride_ + first);
                }
@@ -176,7 +183,7 @@ class DenseProduct<double> {
   int32_t* columns_ = nullptr;
   double* values_ = nullptr;
   double* panels_ = nullptr;  // panels of B's columns, one after the other
-  Executor* helpers_ = nullptr;
+  const Workspace* workspace_ = nullptr;
 };
 
 }  // namespace PHASIC_ISA

@@ -22,6 +22,7 @@
 #include <cstdint>
 
 #include "native/kernel/matrix/dense_product.h"
+#include "native/kernel/matrix/tangent_product.h"
 #include "native/kernel/methods/squaring/ladder_slopes.h"
 #include "native/kernel/methods/squaring/ladder_values.h"
 #include "native/kernel/model/model.h"
@@ -72,6 +73,7 @@ class Ladder {
   const Model<T>& model() const { return model_; }
   int64_t stride() const { return stride_; }
   const Rung<T>& rung(int64_t j) const { return rungs_[j]; }
+  int64_t num_rungs() const { return num_rungs_; }  // computed so far
   // Returns the matrix P = I + S/q; available after the first squared power.
   const T* transitions() const { return transitions_; }
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "native/kernel/matrix/dense_product.h"
+#include "native/kernel/matrix/tangent_product.h"
 #include "native/kernel/methods/squaring/jump_sums.h"
 #include "native/kernel/methods/squaring/ladder.h"
 #include "native/kernel/numbers/scaled.h"
