@@ -65,6 +65,10 @@ class ModelBuilder {
         model_(*model),
         structure_(shared != nullptr ? *shared : own_structure_) {}
 
+  // Leaves out edges whose rate is zero: only for sweeps that do not compute
+  // the cotangents of rates.
+  void SkipZeros() { skips_zeros_ = true; }
+
   StatusCode Build() {
     model_.discrete = in_.discrete;
     StatusCode status = CheckValues(in_);
@@ -75,7 +79,7 @@ class ModelBuilder {
     if (model_.initial == nullptr) return kMemoryLimit;
     status = DeriveAtom();
     if (status == kOk) {
-      status = RatesReader<T>(in_, workspace_, &rates_).Read();
+      status = RatesReader<T>(in_, workspace_, skips_zeros_, &rates_).Read();
     }
     if (status == kOk && !in_.discrete) status = ChooseScale();
     if (status != kOk) return status;
@@ -290,6 +294,7 @@ class ModelBuilder {
   Rates<T> rates_;
   Structure own_structure_;
   Structure& structure_;
+  bool skips_zeros_ = false;
 };
 
 }  // namespace PHASIC_ISA

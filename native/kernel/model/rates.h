@@ -111,8 +111,14 @@ T EdgeRate(const SweepInput& in, int64_t e) {
 template <class T>
 class RatesReader {
  public:
-  RatesReader(const SweepInput& in, Workspace* workspace, Rates<T>* rates)
-      : in_(in), workspace_(workspace), rates_(*rates) {}
+  // With `skips_zeros`, edges whose rate and tangents are zero are not listed:
+  // the cotangents of their rates cannot be computed.
+  RatesReader(const SweepInput& in, Workspace* workspace, bool skips_zeros,
+              Rates<T>* rates)
+      : in_(in),
+        workspace_(workspace),
+        skips_zeros_(skips_zeros),
+        rates_(*rates) {}
 
   StatusCode Read() {
     const int64_t stride = PaddedSize(in_.num_phases);
@@ -253,7 +259,7 @@ class RatesReader {
       sums[i].Add(rate);
       if (j == p) {
         rates_.exits[i] += rate;
-      } else {
+      } else if (!skips_zeros_ || !IsZero(rate)) {
         List(i, j, rate);
       }
     }
@@ -292,6 +298,7 @@ class RatesReader {
 
   const SweepInput& in_;
   Workspace* workspace_;
+  const bool skips_zeros_;
   Rates<T>& rates_;
   int32_t* rows_ = nullptr;
   int32_t* columns_ = nullptr;

@@ -212,7 +212,12 @@ template <class T, template <class> class Writer>
 StatusCode RunAdjoint(const SweepInput& in, const SweepOutput& out,
                       Workspace* workspace) {
   Model<T> model;
-  StatusCode status = ModelBuilder<T>(in, workspace, &model).Build();
+  ModelBuilder<T> builder(in, workspace, &model);
+  if (HasOwnExponent<T>::kValue && out.subgenerator == nullptr &&
+      out.jumps == nullptr) {
+    builder.SkipZeros();
+  }
+  StatusCode status = builder.Build();
   if (status != kOk) return status;
   AdjointRun<T, Writer> run(in, out, model, Lane{}, workspace);
   status = run.Evaluate();
