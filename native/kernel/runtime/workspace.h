@@ -50,6 +50,9 @@ class Workspace {
     return result;
   }
 
+  // Returns the size of the memory in use, and of what is ready to be used.
+  size_t total_bytes() const { return total_bytes_; }
+
   // The threads that may help with work on this memory; nullptr if there are
   // none.
   Executor* helpers() const { return helpers_; }

@@ -7,15 +7,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "native/kernel/methods/many_times/node_tangents.h"
 #include "native/kernel/methods/many_times/node_values.h"
 #include "native/kernel/model/model.h"
 #include "native/kernel/simd/isa.h"
+#include "native/kernel/sweeps/evaluation.h"
+#include "native/kernel/sweeps/kept_model.h"
 #include "native/kernel/uniformization/channels.h"
 #include "native/kernel/uniformization/sequence.h"
 #include "native/kernel/values/interval.h"
-#include "native/kernel/values/interval_weights.h"
 #include "native/kernel/values/ladder_points.h"
 #include "native/kernel/values/points.h"
 
@@ -58,11 +60,10 @@ void MixAllPoints(ChannelSets<T>* sets, Point<T>* points, int64_t count,
 // lower ends among the times.
 template <class T>
 void EvaluateIntervals(const SweepInput& in, const int64_t* places,
-                       int64_t count, ChannelSets<T>* sets,
-                       IntervalWeights* weights, LadderPath<T>* ladder_path,
-                       Point<T>* points) {
+                       int64_t count, Evaluation<T>* of, Point<T>* points) {
   if (in.kinds == nullptr) return;
-  IntervalMixer<T> mixer(in, sets->Of(Base::kDensity), weights, ladder_path);
+  IntervalMixer<T> mixer(in, of->sets.Of(Base::kDensity), &of->interval_weights,
+                         &of->ladder_path);
   for (int64_t i = 0; i < count; ++i) {
     Point<T>& point = points[i];
     if (!point.is_interval || point.status != kOk) continue;
@@ -151,37 +152,29 @@ struct Evaluated {
   bool is_doubtful;  // losses of other lanes may matter
 };
 
-// Evaluates the pending times for the model, given the status of building it.
-// `lane` may provide terms that were computed together with those of other
-// models; see Sequence::TakeFrom.
+// Evaluates the pending times. `memory` is for this call alone.
 template <class T>
 Evaluated EvaluateTimes(const SweepInput& in, const SweepOutput& out,
-                        const Model<T>& model, StatusCode status,
-                        const Lane& lane, Workspace* workspace) {
-  Sequence<T> sequence(model, HasBase(in, Base::kSurvival), false, workspace);
-  sequence.TakeFrom(lane);
-  ChannelSets<T> sets(&sequence, Depth<T>::kValue + 1, workspace);
-  IntervalWeights interval_weights(workspace);
-  sequence.AllowClosure();
-  if (status == kOk) status = sequence.Start();
-  Ladder<T> ladder(model, workspace);
-  LadderPath<T> ladder_path(&ladder, Depth<T>::kValue + 1, workspace);
+                        Evaluation<T>* of, Workspace* memory) {
+  StatusCode status = of->status;
+  Sequence<T>& sequence = of->sequence;
   const auto at_once =
       static_cast<size_t>(std::min(in.num_times, kPointsAtOnce));
   Point<T>* points =
-      static_cast<Point<T>*>(workspace->Allocate(at_once, sizeof(Point<T>)));
+      static_cast<Point<T>*>(memory->Allocate(at_once, sizeof(Point<T>)));
   Point<T>** scratch =
-      static_cast<Point<T>**>(workspace->Allocate(at_once, sizeof(Point<T>*)));
+      static_cast<Point<T>**>(memory->Allocate(at_once, sizeof(Point<T>*)));
   int64_t* places =
-      static_cast<int64_t*>(workspace->Allocate(at_once, sizeof(int64_t)));
+      static_cast<int64_t*>(memory->Allocate(at_once, sizeof(int64_t)));
   bool* needs_series =
-      static_cast<bool*>(workspace->Allocate(at_once, sizeof(bool)));
+      static_cast<bool*>(memory->Allocate(at_once, sizeof(bool)));
   if (!points || !scratch || !places || !needs_series) status = kMemoryLimit;
   TimeList times = {nullptr, in.num_times};
   bool underflowed = status == kUnderflow;
-  if (status == kOk) status = TakeGroups(in, out, &sets, workspace, &times);
+  if (status == kOk) status = TakeGroups(in, out, &of->sets, memory, &times);
   for (int64_t n = 0; n < times.count;) {
     int64_t count = 0;
+    int64_t num_on_ladder = 0;
     for (; n < times.count && count < kPointsAtOnce; ++n) {
       const int64_t i = times[n];
       if (out.status[i] != kPending<T>) continue;
@@ -190,25 +183,29 @@ Evaluated EvaluateTimes(const SweepInput& in, const SweepOutput& out,
         WriteResult<T>(out, i, is_nothing ? kOk : status, 0.0);
         continue;
       }
-      needs_series[count] =
-          PreparePoint(in, i, sequence, &points[count]) &&
-          (LeavesLadder(i, in.num_times, &sequence, &points[count]) ||
-           !MixOnLadder(&ladder_path, false, &points[count]));
+      Point<T>* point = &points[count];
+      needs_series[count] = PreparePoint(in, i, sequence, point);
+      if (needs_series[count] && point->on_ladder &&
+          !LeavesLadder(i, in.num_times, &sequence, point)) {
+        needs_series[count] = false;
+        scratch[num_on_ladder++] = point;
+      }
       places[count++] = i;
     }
-    MixAllPoints(&sets, points, count, needs_series, scratch);
+    MixOnLadder(&of->ladder_path, &of->ladder_paths, scratch, num_on_ladder);
+    MixAllPoints(&of->sets, points, count, needs_series, scratch);
     for (int64_t k = 0; k < count; ++k) {
       if (!needs_series[k]) continue;
-      RetryOnLadder(in, places[k], sequence, &ladder_path, false, &points[k]);
+      RetryOnLadder(in, places[k], sequence, &of->ladder_path, false,
+                    &points[k]);
     }
-    EvaluateIntervals(in, places, count, &sets, &interval_weights, &ladder_path,
-                      points);
+    EvaluateIntervals(in, places, count, of, points);
     for (int64_t k = 0; k < count; ++k) {
       const Point<T>& point = points[k];
       StatusCode code = point.status;
       double result = kNaN;
       if (code == kOk) {
-        result = Limited(ResultOf(point.value, point.is_log), model, point);
+        result = Limited(ResultOf(point.value, point.is_log), of->model, point);
         if (NeedsMoreRange<T>(result)) code = kUnderflow;
       }
       underflowed = underflowed || code == kUnderflow;
@@ -247,9 +244,18 @@ inline bool HasTimesLeft(const SweepInput& in, const SweepOutput& out) {
 template <class T>
 bool EvaluateTimes(const SweepInput& in, const SweepOutput& out,
                    Workspace* workspace) {
-  Model<T> model;
-  const StatusCode status = ModelBuilder<T>(in, workspace, &model).Build();
-  return EvaluateTimes(in, out, model, status, Lane{}, workspace).underflowed;
+  if constexpr (std::is_same<T, double>::value) {
+    if (in.num_phases >= kLeastKeptPhases) {
+      KeptModel* const kept = KeptModel::Borrow(in, workspace);
+      if (kept != nullptr) {
+        const Evaluated all = EvaluateTimes(in, out, kept->get(), workspace);
+        kept->GiveBack(in);
+        return all.underflowed;
+      }
+    }
+  }
+  Evaluation<T> evaluation(in, workspace);
+  return EvaluateTimes(in, out, &evaluation, workspace).underflowed;
 }
 
 // Evaluates the times of a model, and then those that underflowed with extended

@@ -26,11 +26,13 @@ constexpr int64_t kMaxBlocks = int64_t{1} << 18;     // 4 million steps
 constexpr int64_t kMaxKeptItems = int64_t{1} << 21;  // numbers in states
 constexpr double kMaxWork = 1.6e10;    // multiply-adds of one sequence
 constexpr double kExtendedCost = 8.0;  // relative to doubles
-// The work limit for extended doubles, for models of up to kFewPhases phases. A
+// Models of up to kFewPhases phases, 600 and those that other functions add,
+// have lower limits, so that every function takes less than two seconds. A
 // multiply-add of extended doubles takes up to ten nanoseconds, so that a
 // sequence takes less than half a second; comparisons need two. The backward
 // pass takes four times as long, and runs three times if margins widen.
-constexpr int64_t kFewPhases = 600;
+constexpr int64_t kFewPhases = 640;
+constexpr double kMaxWorkOfFew = 1e10;
 constexpr double kMaxExtendedWork = 5e7;
 constexpr double kWayBackCost = 8.0;
 
@@ -67,7 +69,7 @@ class Sequence {
     const double operations =
         static_cast<double>(model_.forward.pattern.num_cells()) +
         3.0 * static_cast<double>(model_.size);
-    double work = kMaxWork;
+    double work = model_.size > kFewPhases ? kMaxWork : kMaxWorkOfFew;
     if (HasOwnExponent<T>::kValue) {
       work = model_.size > kFewPhases ? kMaxWork / kExtendedCost
              : keeps_states_          ? kMaxExtendedWork / kWayBackCost

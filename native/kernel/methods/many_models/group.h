@@ -123,7 +123,8 @@ inline bool EvaluateInGroup(const SweepInput& in, SweepOutput out,
                             const Model<double>& model, const Lane& lane,
                             Workspace* workspace) {
   if (!StartTimes(in, &out, workspace)) return false;
-  const Evaluated all = EvaluateTimes(in, out, model, kOk, lane, workspace);
+  Evaluation<double> evaluation(in, model, lane, workspace);
+  const Evaluated all = EvaluateTimes(in, out, &evaluation, workspace);
   return !all.underflowed && !all.is_doubtful &&
          std::find(out.status, out.status + in.num_times, kMemoryLimit) ==
              out.status + in.num_times;

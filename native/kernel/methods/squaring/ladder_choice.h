@@ -19,13 +19,19 @@ constexpr int64_t kMaxLadderPhases = 512;
 constexpr double kLeastLadderX = 0x1p9;
 constexpr double kLargestLadderX = 0x1p52;  // 2^58 steps of the first power
 
-// Returns the estimated cost of squaring up to x, in half nanoseconds; factors
-// were measured. It costs one matrix product for each bit of x / x_0 and for
-// each term of the first power, which is one step in a discrete chain.
+// Returns the estimated cost of squaring once, in half nanoseconds; factors
+// were measured.
+template <class T>
+double ProductCost(const Model<T>& model) {
+  const double p = static_cast<double>(model.size);
+  return 2.0 * p * p * p;
+}
+// Returns the estimated cost of squaring up to x, in half nanoseconds. It costs
+// one matrix product for each bit of x / x_0 and for each term of the first
+// power, which is one step in a discrete chain.
 template <class T>
 double LadderCost(const Model<T>& model, double x) {
-  const double p = static_cast<double>(model.size);
-  return 2.0 * p * p * p * (std::log2(x) + (model.discrete ? 0.0 : 20.0));
+  return ProductCost(model) * (std::log2(x) + (model.discrete ? 0.0 : 20.0));
 }
 // Returns the estimated cost of one time once the squared powers are known: a
 // vector-matrix product for every other bit.

@@ -64,13 +64,31 @@ class LadderPath {
   int64_t num_rungs() const { return num_rungs_; }  // powers for the path
 
   StatusCode Follow(Base base, double x) {
-    const Leg leg = LegOf(x);
-    const StatusCode status = Prepare(leg.num_rungs, leg.num_rungs + 2);
+    const StatusCode status = Start(base, x);
+    if (status == kOk) Climb(leg_);
+    return status;
+  }
+
+  // Follow in parts, see ladder_paths.h: Start takes the short step, then
+  // Arrive applies each squared power for which Takes is true, from the highest
+  // to the lowest, given the product of the state and its matrix, and whether
+  // that underflowed.
+  StatusCode Start(Base base, double x) {
+    leg_ = LegOf(x);
+    const StatusCode status = Prepare(leg_.num_rungs, leg_.num_rungs + 2);
     if (status != kOk) return status;
     first_counted_ = base == Base::kCdf ? 0 : INT64_MAX;
     absorbed_ = Normalized(Scaled<T>{model_.prob_zero, 0});
-    Lead(leg);
+    if (!model_.discrete) TakeStep(leg_.step);
+    states_[num_states_ - 1].rung = -1;
     return kOk;
+  }
+  bool Takes(int64_t j) const { return ((leg_.count >> j) & 1) != 0; }
+  void Arrive(int64_t j, const T* product, bool underflowed) {
+    Leave(j);
+    std::copy(product, product + ladder_.stride(), next_state()->entries);
+    if (underflowed) FloatEnvironment::NoteUnderflow();
+    End(j);
   }
 
   // Computes the path to the lower end and onward by `width`. Only absorption
@@ -164,8 +182,17 @@ class LadderPath {
 
   void Lead(const Leg& leg) {
     if (!model_.discrete) TakeStep(leg.step);
+    Climb(leg);
+  }
+  void Climb(const Leg& leg) {
     for (int64_t j = leg.num_rungs - 1; j >= 0; --j) {
-      if (((leg.count >> j) & 1) != 0) Climb(j);
+      if (((leg.count >> j) & 1) == 0) continue;
+      Leave(j);
+      T* entries = next_state()->entries;
+      std::fill(entries, entries + ladder_.stride(), T(0.0));
+      AddRowTimes(end().entries, ladder_.rung(j).matrix, ladder_.stride(),
+                  entries);
+      End(j);
     }
     states_[num_states_ - 1].rung = -1;
   }
@@ -209,18 +236,24 @@ class LadderPath {
     Normalize(to);
   }
 
-  void Climb(int64_t j) {
-    const int64_t stride = ladder_.stride();
-    const Rung<T>& rung = ladder_.rung(j);
+  LadderState<T>* next_state() { return &states_[num_states_]; }
+
+  // Prepares the state for power j.
+  void Leave(int64_t j) {
     LadderState<T>* from = &states_[num_states_ - 1];
-    LadderState<T>* to = &states_[num_states_];
+    const Rung<T>& rung = ladder_.rung(j);
     from->rung = j;
-    Absorb(Dot(from->entries, rung.absorbed, stride), *from,
+    Absorb(Dot(from->entries, rung.absorbed, ladder_.stride()), *from,
            rung.absorbed_loss);
-    std::fill(to->entries, to->entries + stride, T(0.0));
-    AddRowTimes(from->entries, rung.matrix, stride, to->entries);
-    to->exponent = from->exponent + rung.exponent;
-    to->loss = from->loss + Mass() * rung.row_loss + NewLoss();
+  }
+  // Completes the next state, whose entries are the product with power j.
+  void End(int64_t j) {
+    const Rung<T>& rung = ladder_.rung(j);
+    const LadderState<T>& from = end();
+    LadderState<T>* to = next_state();
+    to->exponent = from.exponent + rung.exponent;
+    to->loss = from.loss + Mass() * rung.row_loss + NewLoss();
+    to->rung = -1;
     ++num_states_;
     Normalize(to);
   }
@@ -259,6 +292,7 @@ class LadderPath {
   const int num_channels_;
   Workspace* workspace_;
   LadderState<T> states_[2 * kMaxRungs + 3];
+  Leg leg_ = {};
   int64_t num_rungs_ = 0;
   int64_t num_states_ = 0;
   int64_t num_allocated_ = 0;

@@ -1,0 +1,147 @@
+// Keeps what was computed of the last model whose values were dear. Searches
+// for quantiles, entropies and hazards call the kernel many times with one
+// model, and would compute its steps and squared powers in each call.
+//
+// Results do not depend on it: a call continues with the model as it would
+// after other times of its own.
+
+#ifndef PHASIC_NATIVE_KERNEL_SWEEPS_KEPT_MODEL_H_
+#define PHASIC_NATIVE_KERNEL_SWEEPS_KEPT_MODEL_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <optional>
+
+#include "native/kernel/api/sweep.h"
+#include "native/kernel/runtime/thread_memory.h"
+#include "native/kernel/runtime/workspace.h"
+#include "native/kernel/simd/isa.h"
+#include "native/kernel/sweeps/evaluation.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// The numbers by which a model is recognized, whatever its times are.
+class ModelKey {
+ public:
+  // Copies the numbers; returns false if memory does not suffice.
+  bool Set(const SweepInput& in, Workspace* workspace) {
+    bytes_ = 0;
+    ForEach(in,
+            [&](const void*, size_t bytes) { return bytes_ += bytes, true; });
+    copy_ = static_cast<char*>(workspace->Allocate(bytes_, 1));
+    if (copy_ == nullptr) return false;
+    char* next = copy_;
+    return ForEach(in, [&](const void* x, size_t bytes) {
+      std::memcpy(next, x, bytes);
+      next += bytes;
+      return true;
+    });
+  }
+
+  // Compares bits, as subnormal numbers would equal zero.
+  bool IsOf(const SweepInput& in) const {
+    size_t place = 0;
+    return ForEach(in,
+                   [&](const void* x, size_t bytes) {
+                     place += bytes;
+                     return place <= bytes_ &&
+                            std::memcmp(x, copy_ + place - bytes, bytes) == 0;
+                   }) &&
+           place == bytes_;
+  }
+
+ private:
+  // Calls function(array, bytes) for each array of the model, until it returns
+  // false. Returns whether it never did.
+  template <class Function>
+  static bool ForEach(const SweepInput& in, const Function& function) {
+    const auto take = [&](const auto* x, int64_t count) {
+      return x == nullptr ||
+             function(x, static_cast<size_t>(count) * sizeof(*x));
+    };
+    const int64_t p = in.num_phases;
+    const EdgeView& edges = in.edges;
+    const double of_call[] = {
+        static_cast<double>(p),
+        in.epsilon,
+        static_cast<double>(in.discrete),
+        static_cast<double>(in.has_exit_rates),
+        static_cast<double>(in.has_prob_zero),
+        static_cast<double>(in.has_edges() ? edges.count : -1),
+        static_cast<double>(edges.constants != nullptr),
+        static_cast<double>(edges.coefficients != nullptr),
+    };
+    const int64_t parameters = in.has_edges() ? edges.num_parameters : p * p;
+    return take(of_call, std::size(of_call)) &&
+           take(in.initial_probs.value, p) &&
+           take(in.subgenerator.value, parameters) &&
+           (!in.has_exit_rates || take(in.exit_rates.value, p)) &&
+           (!in.has_prob_zero || take(in.prob_zero.value, 1)) &&
+           (!in.has_edges() ||
+            (take(edges.sources, edges.count) &&
+             take(edges.targets, edges.count) &&
+             take(edges.constants, edges.count) &&
+             take(edges.coefficients, edges.count * edges.num_parameters)));
+  }
+
+  char* copy_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+class KeptModel {
+ public:
+  // Returns the only kept model, with the evaluation of `in`; or nullptr while
+  // another thread has it. The memory is for the call.
+  static KeptModel* Borrow(const SweepInput& in, Workspace* workspace) {
+    // It is never destroyed, as threads may outlive static objects.
+    static auto* const kept = new KeptModel;
+    if (kept->is_borrowed_.exchange(true)) return nullptr;
+    kept->memory_.SetHelpers(workspace->helpers());
+    if (!kept->is_known_ || !kept->key_.IsOf(in)) {
+      kept->Clear();
+      kept->evaluation_.emplace(in, &kept->memory_);
+    }
+    return kept;
+  }
+
+  Evaluation<double>* get() { return &*evaluation_; }
+
+  // Keeps the evaluation if it was dear and its memory is bounded.
+  void GiveBack(const SweepInput& in) {
+    const bool is_kept = get()->status == kOk && get()->Cost() >= kDear &&
+                         (is_known_ || key_.Set(in, &memory_)) &&
+                         memory_.total_bytes() <= kMostBytes;
+    is_known_ = is_kept;
+    if (!is_kept) Clear();
+    memory_.SetHelpers(nullptr);
+    is_borrowed_ = false;
+  }
+
+ private:
+  static constexpr double kDear = 2e8;  // half nanoseconds
+  static constexpr size_t kMostBytes = size_t{1} << 28;
+
+  KeptModel() = default;
+
+  void Clear() {
+    is_known_ = false;
+    evaluation_.reset();
+    memory_.Reset();
+  }
+
+  std::atomic<bool> is_borrowed_{false};
+  // There is one, which needs no turn; see workspace.h.
+  Workspace memory_{kMemoryLimitBytes, /*takes_turns=*/false};
+  std::optional<Evaluation<double>> evaluation_;
+  ModelKey key_;
+  bool is_known_ = false;  // the key is that of the evaluation
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_SWEEPS_KEPT_MODEL_H_
