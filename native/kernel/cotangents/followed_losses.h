@@ -13,6 +13,7 @@
 
 #include "native/kernel/matrix/dense_product.h"
 #include "native/kernel/matrix/operator.h"
+#include "native/kernel/methods/squaring/ladder.h"
 #include "native/kernel/methods/squaring/ladder_slopes.h"
 #include "native/kernel/model/model.h"
 #include "native/kernel/numbers/scaled.h"
@@ -32,6 +33,7 @@ class FollowedLosses {
   bool Allocate(int64_t, Workspace*) { return true; }
   void Start() {}
   void Add(double) {}
+  void AddRung(const Rung<T>&, const T*, int64_t) {}
   void Scale(int64_t) {}
   void Carry(const T*) {}
   void Carry(const StepWeights&) {}
@@ -65,6 +67,20 @@ class FollowedLosses<double> {
     if (loss == 0.0) return;
     largest_ += loss;
     for (int64_t i = 0; i < model_.size; ++i) losses_[i] += loss;
+  }
+
+  // Adds the losses of the product y of a squared power with a cotangent whose
+  // largest entry is at most two; y is scaled by 2^headroom. As the terms of
+  // the product have one sign, relative errors of the power are those of the
+  // product.
+  void AddRung(const Rung<double>& rung, const double* y, int64_t headroom) {
+    if (!(rung.relative_loss < kMostRelative)) return Add(2.0 * rung.row_loss);
+    if (rung.relative_loss == 0.0) return;
+    const double loss = ScaleBy(rung.relative_loss / kLossUnit, -headroom);
+    for (int64_t i = 0; i < model_.size; ++i) {
+      losses_[i] += loss * std::fabs(y[i]);
+    }
+    largest_ += loss * LargestSize(y, stride_);
   }
 
   void Scale(int64_t e) {
@@ -120,6 +136,9 @@ class FollowedLosses<double> {
     Add(0x1p-1000);
     if (!underflowed) FloatEnvironment::ClearUnderflow();
   }
+
+  // Larger errors may matter.
+  static constexpr double kMostRelative = 0x1p-60;
 
   const Model<double>& model_;
   int64_t stride_ = 0;

@@ -187,25 +187,31 @@ class LadderAdjoint {
     AddOuter(state.entries, y_, state.exponent + y_exponent_ + rung.exponent,
              stride_, bar->matrix);
     NoteLoss(state, rung.exponent, &bar->lost);
+    ScaleAllBy(y_, stride_, kHeadroom<T>);
+    int64_t headroom = kHeadroom<T>;
     for (int64_t i = 0; i < model_.size; ++i) {
       next_[i] = Dot(rung.matrix + i * stride_, y_, stride_);
     }
     losses_.Carry(rung.matrix);
-    AddLoss(2.0 * rung.row_loss + NewLoss());
+    losses_.AddRung(rung, next_, headroom);
+    y_loss_ += 2.0 * rung.row_loss;
+    AddLoss(NewLoss());
     if (!IsZero(absorbed_bar_.mantissa)) {
       const T& absorbed_bar = absorbed_bar_.mantissa;
       const int64_t shift = absorbed_bar_.exponent + state.exponent;
       const T factor = AbsorbedBar();
       for (int64_t i = 0; i < model_.size; ++i) {
         bar->absorbed[i] += ScaleBy(absorbed_bar * state.entries[i], shift);
-        next_[i] = ScaleBy(next_[i], rung.exponent) + factor * rung.absorbed[i];
+        next_[i] = ScaleBy(next_[i], rung.exponent - headroom) +
+                   factor * rung.absorbed[i];
       }
+      headroom = 0;
       AddLoss(MaxAbs(factor) * rung.absorbed_loss);
     } else {
       y_exponent_ += rung.exponent;
     }
     std::swap(y_, next_);
-    NormalizeY();
+    NormalizeY(headroom);
   }
 
   void SweepStep(const LadderState<T>& start) {
@@ -231,9 +237,10 @@ class LadderAdjoint {
                    absorbed_bar_.exponent - y_exponent_);
   }
 
-  void NormalizeY() {
+  // Normalizes y, which was scaled by 2^headroom before the last product.
+  void NormalizeY(int64_t headroom = 0) {
     AddLoss(NewLoss());
-    const int64_t e = NormalizeVector(y_, stride_);
+    const int64_t e = NormalizeVector(y_, stride_, headroom);
     y_exponent_ += e;
     y_loss_ = ScaleBy(y_loss_, -e);
     losses_.Scale(-e);

@@ -19,7 +19,9 @@
 #define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_H_
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "native/kernel/matrix/dense_product.h"
 #include "native/kernel/matrix/tangent_product.h"
@@ -37,6 +39,27 @@ namespace PHASIC_ISA {
 
 constexpr int64_t kMaxRungs = 60;
 
+// Returns the smallest entry of the square of a nonnegative matrix among those
+// that have a positive term; it is zero if such an entry was flushed to zero.
+// Matrices are padded to `stride`, and `scratch` has room for a row.
+inline double LeastOfSquare(const double* matrix, const double* square,
+                            int64_t size, int64_t stride, double* scratch) {
+  double least = HUGE_VAL;
+  for (int64_t i = 0; i < size; ++i) {
+    std::fill(scratch, scratch + stride, 0.0);
+    for (int64_t m = 0; m < size; ++m) {
+      if (matrix[i * stride + m] == 0.0) continue;
+      for (int64_t j = 0; j < stride; ++j) {
+        scratch[j] = std::max(scratch[j], matrix[m * stride + j]);
+      }
+    }
+    for (int64_t j = 0; j < size; ++j) {
+      if (scratch[j] > 0.0) least = std::min(least, square[i * stride + j]);
+    }
+  }
+  return least;
+}
+
 // The squared power E_j = matrix * 2^exponent, where row sums of the matrix are
 // at most one and the largest is at least one half. Losses are bounds on
 // flushing errors, in multiples of kLossUnit, of a row sum of the matrix and of
@@ -49,6 +72,9 @@ struct Rung {
   int64_t increment;  // see LadderValues
   double row_loss;
   double absorbed_loss;
+  // A bound on the relative flushing error of each entry of the matrix, whose
+  // zeros are exact; infinite if unknown.
+  double relative_loss;
 };
 
 template <class T>
@@ -118,7 +144,8 @@ class Ladder {
 
   bool Prepare() {
     transitions_ = AllocateZeros<T>(workspace_, stride_ * stride_);
-    scratch_ = AllocateZeros<T>(workspace_, kPlain ? 1 : stride_ * stride_);
+    scratch_ =
+        AllocateZeros<T>(workspace_, kPlain ? stride_ : stride_ * stride_);
     if (transitions_ == nullptr || scratch_ == nullptr ||
         !product_.Allocate(kPlain ? 0 : stride_, workspace_) ||
         !values_.Allocate(model_.size, stride_, workspace_) ||
@@ -169,6 +196,7 @@ class Ladder {
         kStepTerms * NewLoss(underflowed || values_.matrix_underflowed() ||
                              values_.absorbed_underflowed());
     rung->absorbed_loss = rung->row_loss;
+    rung->relative_loss = rung->row_loss > 0.0 ? HUGE_VAL : 0.0;
   }
 
   void StartWithStep(Rung<T>* rung) {
@@ -180,6 +208,7 @@ class Ladder {
     Finish(false, rung);
     rung->row_loss = rung->absorbed_loss =
         NewLoss(underflowed || values_.matrix_underflowed());
+    rung->relative_loss = rung->row_loss > 0.0 ? HUGE_VAL : 0.0;
   }
 
   // Computes the derivative vectors (ladder_slopes.h) of power j from the
@@ -211,13 +240,37 @@ class Ladder {
     const bool absorbed_underflowed = FloatEnvironment::TakeUnderflow();
     values_.Square();
     Finish(last.exponent == 0 && !model_.discrete, rung);
-    rung->row_loss =
-        ScaleBy(2.0 * last.row_loss +
-                    NewLoss(matrix_underflowed || values_.matrix_underflowed()),
-                rung->increment);
+    const bool underflowed = matrix_underflowed || values_.matrix_underflowed();
+    // Tangents are scaled after the product alone.
+    const int64_t late = kPlain ? std::max<int64_t>(values_.late_increment(), 0)
+                                : rung->increment;
+    rung->row_loss = ScaleBy(2.0 * last.row_loss, rung->increment) +
+                     ScaleBy(NewLoss(underflowed), late);
     rung->absorbed_loss =
         2.0 * last.absorbed_loss + ScaleBy(last.row_loss, last.exponent) +
         NewLoss(absorbed_underflowed || values_.absorbed_underflowed());
+    const double p = static_cast<double>(model_.size) + 2.0;
+    rung->relative_loss = RelativeLoss(
+        last, *rung, underflowed ? ScaleBy(8.0 * p, late - 1022) : 0.0);
+  }
+
+  // Returns the bound for the square of the last power, each of whose entries
+  // lost at most `flushed`. A relative error at most doubles in a square, as
+  // nothing is subtracted. Where rows are balanced the errors of the others are
+  // those of the diagonal.
+  double RelativeLoss(const Rung<T>& last, const Rung<T>& rung,
+                      double flushed) {
+    if constexpr (!std::is_same<T, double>::value) {
+      return HUGE_VAL;
+    } else {
+      double loss = 2.0 * last.relative_loss;
+      if (flushed > 0.0 && loss < 1.0) {
+        loss += flushed / LeastOfSquare(last.matrix, rung.matrix, model_.size,
+                                        stride_, scratch_);
+      }
+      if (last.exponent != 0) return loss;
+      return 4.0 * (loss + rung.absorbed_loss * kLossUnit);
+    }
   }
 
   // Copies the values from LadderValues, and normalizes the tangents as

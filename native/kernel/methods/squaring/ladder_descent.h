@@ -102,12 +102,18 @@ class LadderDescent {
     const Rung<T>& below = ladder_.rung(j - 1);
     const RungBar<T>& from = bars_[j];
     RungBar<T>* to = &bars_[j - 1];
+    // A factor, whose entries are at most one, is scaled rather than the
+    // product, so that far entries of the product are in range. Tangents have
+    // no bound.
+    constexpr int64_t kMostEarly = Depth<T>::kValue == 0 ? 500 : 0;
+    const int64_t early = std::min(rung.increment, kMostEarly);
     Transpose(below.matrix, stride_, turned_);
+    ScaleAllBy(turned_, stride_ * stride_, early);
     Clear(product_);
     products_.Add(from.matrix, turned_, product_);
     products_.Add(turned_, from.matrix, product_);
     for (int64_t i = 0; i < stride_ * stride_; ++i) {
-      to->matrix[i] += ScaleBy(product_[i], rung.increment);
+      to->matrix[i] += ScaleBy(product_[i], rung.increment - early);
     }
     double absorbed_size = 0.0;
     if (has_absorbed) {

@@ -22,15 +22,22 @@ namespace phasic {
 namespace PHASIC_ISA {
 
 // Scales x by a power of two so that its largest entry is in [1, 2). Returns
-// the exponent by which it was scaled down.
+// the exponent by which it was scaled down since before it was scaled up by
+// 2^headroom.
 template <class T>
-inline int64_t NormalizeVector(T* x, int64_t stride) {
+inline int64_t NormalizeVector(T* x, int64_t stride, int64_t headroom = 0) {
   const double size = LargestSize(x, stride);
-  if (!(size > 0.0 && size < HUGE_VAL)) return 0;
-  const int64_t e = ExponentOf(size);
+  if (!(size > 0.0)) return 0;
+  const int64_t e = size < HUGE_VAL ? ExponentOf(size) : 0;
   for (int64_t i = 0; e != 0 && i < stride; ++i) x[i] = ScaleBy(x[i], -e);
-  return e;
+  return e - headroom;
 }
+
+// Normalized vectors are scaled up by this power of two before they are
+// multiplied by a squared power, as results may be far smaller. Tangents have
+// no bound, and are not scaled.
+template <class T>
+constexpr int64_t kHeadroom = Depth<T>::kValue == 0 ? 900 : 0;
 
 // The state vector between two factors of the path.
 template <class T>
@@ -84,6 +91,11 @@ class LadderPath {
     return kOk;
   }
   bool Takes(int64_t j) const { return ((leg_.count >> j) & 1) != 0; }
+  // Copies the last state, scaled up for a product.
+  void CopyScaled(T* state) const {
+    std::copy(end().entries, end().entries + ladder_.stride(), state);
+    ScaleAllBy(state, ladder_.stride(), kHeadroom<T>);
+  }
   void Arrive(int64_t j, const T* product, bool underflowed) {
     Leave(j);
     std::copy(product, product + ladder_.stride(), next_state()->entries);
@@ -190,8 +202,8 @@ class LadderPath {
       Leave(j);
       T* entries = next_state()->entries;
       std::fill(entries, entries + ladder_.stride(), T(0.0));
-      AddRowTimes(end().entries, ladder_.rung(j).matrix, ladder_.stride(),
-                  entries);
+      CopyScaled(power_);
+      AddRowTimes(power_, ladder_.rung(j).matrix, ladder_.stride(), entries);
       End(j);
     }
     states_[num_states_ - 1].rung = -1;
@@ -246,16 +258,18 @@ class LadderPath {
     Absorb(Dot(from->entries, rung.absorbed, ladder_.stride()), *from,
            rung.absorbed_loss);
   }
-  // Completes the next state, whose entries are the product with power j.
+  // Completes the next state, whose entries are the product of power j and the
+  // state that CopyScaled wrote.
   void End(int64_t j) {
     const Rung<T>& rung = ladder_.rung(j);
     const LadderState<T>& from = end();
     LadderState<T>* to = next_state();
-    to->exponent = from.exponent + rung.exponent;
-    to->loss = from.loss + Mass() * rung.row_loss + NewLoss();
+    const int64_t e =
+        NormalizeVector(to->entries, ladder_.stride(), kHeadroom<T>);
+    to->exponent = from.exponent + rung.exponent + e;
+    to->loss = ScaleBy(from.loss + Mass() * rung.row_loss + NewLoss(), -e);
     to->rung = -1;
     ++num_states_;
-    Normalize(to);
   }
 
   static void Normalize(LadderState<T>* state, int64_t stride) {

@@ -85,8 +85,7 @@ class LadderPaths<double> {
     int size = 0;
     for (int n = 0; n < count; ++n) {
       if (!paths_[n]->Takes(j)) continue;
-      const double* state = paths_[n]->end().entries;
-      std::copy(state, state + stride_, states_ + size * stride_);
+      paths_[n]->CopyScaled(states_ + size * stride_);
       taking[size++] = n;
     }
     if (size == 0) return;

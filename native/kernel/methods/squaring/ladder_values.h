@@ -46,6 +46,9 @@ class LadderValues {
   // Returns the exponent i such that the matrix is 2^i times the square of the
   // previous one, or 2^i times the step itself.
   int64_t increment() const { return increment_; }
+  // Returns the part of that exponent by which the product was scaled after it
+  // was computed; its factors were scaled by half of the rest.
+  int64_t late_increment() const { return late_increment_; }
   // Return whether the last power flushed numbers to zero in the matrix, or in
   // the absorption probabilities, which have no exponent.
   bool matrix_underflowed() const { return matrix_underflowed_; }
@@ -75,16 +78,23 @@ class LadderValues {
     std::copy(jump_exits_.high, jump_exits_.high + stride_, absorbed_.high);
     StartUnderflow();
     Balance();
-    Normalize();
+    Normalize(0);
     matrix_underflowed_ = FloatEnvironment::TakeUnderflow();
   }
 
+  // Computes the square of the last power. Its factors are scaled by half of
+  // the last increment, which is close to the next one, so that far entries of
+  // the product are in range before it is scaled itself.
   void Square() {
     StartUnderflow();
-    Multiply(matrix_);
+    AbsorbNext(matrix_, true);
+    const int64_t half = std::min(increment_ / 2, kMostHalf);
+    ScaleMatrix(half);
+    product_.Multiply(matrix_, matrix_, next_);
+    std::swap(matrix_, next_);
     exponent_ *= 2;
     if (exponent_ == 0) Balance();
-    Normalize();
+    Normalize(2 * half);
     matrix_underflowed_ |= FloatEnvironment::TakeUnderflow();
   }
 
@@ -94,25 +104,36 @@ class LadderValues {
     matrix_underflowed_ = absorbed_underflowed_ = false;
   }
 
-  void Normalize() {
+  // Scales the matrix, which was scaled by 2^early already, so that its largest
+  // row sum is at least one half.
+  void Normalize(int64_t early) {
     double norm = 0.0;
     for (int64_t i = 0; i < size_; ++i) {
       norm = std::max(norm, Sum(matrix_.high + i * stride_, stride_));
     }
-    increment_ = norm > 0.0 && norm < 0.5 ? -1 - ExponentOf(norm) : 0;
+    const int64_t e = norm > 0.0 ? ExponentOf(norm) - early : 0;
+    increment_ = e < -1 ? -1 - e : 0;
+    late_increment_ = increment_ - early;
     exponent_ -= increment_;
-    for (int64_t i = 0; increment_ != 0 && i < stride_ * stride_; ++i) {
-      matrix_.high[i] = ScaleBy(matrix_.high[i], increment_);
-      matrix_.low[i] = ScaleBy(matrix_.low[i], increment_);
-    }
+    ScaleMatrix(late_increment_);
   }
 
-  // Multiplies by the matrix `left`: E becomes left * E, and a becomes left * a
-  // or, if left is E itself (squaring), a + left * a.
+  void ScaleMatrix(int64_t e) {
+    ScaleAllBy(matrix_.high, stride_ * stride_, e);
+    ScaleAllBy(matrix_.low, stride_ * stride_, e);
+  }
+
+  // Multiplies by the matrix `left`: E becomes left * E, and a becomes left *
+  // a.
   void Multiply(const AccurateNumbers& left) {
+    AbsorbNext(left, false);
     product_.Multiply(left, matrix_, next_);
+    std::swap(matrix_, next_);
     matrix_underflowed_ |= FloatEnvironment::TakeUnderflow();
-    const bool is_rung = left.high == matrix_.high;
+  }
+
+  // Replaces a by left * a or, if left is E itself (squaring), a + left * a.
+  void AbsorbNext(const AccurateNumbers& left, bool is_rung) {
     for (int64_t i = 0; i < size_; ++i) {
       const AccurateNumbers row = Row(left, i);
       const CompensatedSum<double> later = AccurateDot(row, absorbed_, stride_);
@@ -126,7 +147,6 @@ class LadderValues {
       next_absorbed_.low[i] = sum.Low();
     }
     absorbed_underflowed_ |= FloatEnvironment::TakeUnderflow();
-    std::swap(matrix_, next_);
     std::swap(absorbed_, next_absorbed_);
   }
 
@@ -175,6 +195,9 @@ class LadderValues {
     }
   }
 
+  // Products of factors that are scaled by so much are in range.
+  static constexpr int64_t kMostHalf = 450;
+
   int64_t size_ = 0;
   int64_t stride_ = 0;
   AccurateProduct product_;
@@ -186,6 +209,7 @@ class LadderValues {
   AccurateNumbers next_absorbed_;
   int64_t exponent_ = 0;
   int64_t increment_ = 0;
+  int64_t late_increment_ = 0;
   bool matrix_underflowed_ = false;
   bool absorbed_underflowed_ = false;
 };
