@@ -145,6 +145,21 @@ TestModel Metastable(int64_t p) {
   return model;
 }
 
+EdgeModel LargeErlang(int64_t p) {
+  EdgeModel model(p);
+  for (int64_t i = 0; i < p; ++i) model.Add(i, i + 1, 1.0);
+  return model;
+}
+
+EdgeModel LargeHypoexponential(int64_t p) {
+  EdgeModel model(p);
+  const auto count = static_cast<double>(p);
+  for (int64_t i = 0; i < p; ++i) {
+    model.Add(i, i + 1, static_cast<double>(i + 1) / count);
+  }
+  return model;
+}
+
 EdgeModel LargeRing(int64_t p) {
   EdgeModel model(p);
   for (int64_t i = 0; i < p; ++i) {
@@ -262,10 +277,29 @@ TEST(CountedWorkTest, Erlang) {
   ExpectNoCliffs("Erlang", Erlang(10), 20, kFewValues);
 }
 
-// Beyond q t = 2^16 the entries of a state vector exceed the range of doubles,
-// and the sweeps over extended doubles take over.
+// Beyond q t = 2^19 cotangents exceed the range of doubles, and the sweeps over
+// extended doubles take over.
 TEST(CountedWorkTest, LongErlang) {
-  ExpectNoCliffs("Erlang", Erlang(41), 15, kManyValues);
+  ExpectNoCliffs("Erlang", Erlang(41), 19, kFewValues);
+}
+
+void ExpectCheapGradients(const EdgeModel& model, int first, int last) {
+  Work before = {};
+  for (int e = first; e <= last; ++e) {
+    SCOPED_TRACE("q t = 2^" + std::to_string(e));
+    const Work work = Measure(model.Input(), std::ldexp(1.0, e), 1, false);
+    EXPECT_LE(work.gradient, kFewValues * work.value);
+    if (e > first) EXPECT_LE(work.gradient, 3.0 * before.gradient);
+    before = work;
+  }
+}
+
+// Tests that cotangents of the initial probabilities which differ by more than
+// the range of doubles do not make a call slow. At earlier times the other
+// cotangents do so, too.
+TEST(CountedWorkTest, LongChains) {
+  ExpectCheapGradients(LargeErlang(626), 7, 11);
+  ExpectCheapGradients(LargeHypoexponential(626), 8, 12);
 }
 
 TEST(CountedWorkTest, Hypoexponential) {

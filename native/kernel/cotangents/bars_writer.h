@@ -5,6 +5,7 @@
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_BARS_WRITER_H_
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "native/kernel/api/sweep.h"
@@ -21,10 +22,12 @@ namespace PHASIC_ISA {
 // corrections for derived exits, a derived atom, and the diagonal of P.
 template <class T>
 struct AdjointSums {
-  bool has_survival = false;     // any value is of a survival function
-  bool has_exits = false;        // any value is of another function
-  const T* starts = nullptr;     // [p], cotangent of alpha / 2^exponent
-  int64_t exponent = 0;          // exponent of `starts`
+  bool has_survival = false;  // any value is of a survival function
+  bool has_exits = false;     // any value is of another function
+  const T* starts = nullptr;  // [p], cotangent of alpha / 2^exponent
+  int64_t exponent = 0;       // exponent of `starts`
+  // [p], the same cotangents with an exponent each, or nullptr.
+  const Scaled<T>* scaled_starts = nullptr;
   const T* exits = nullptr;      // [p]
   const T* stays = nullptr;      // [p], of the diagonal of P
   const T* products = nullptr;   // of P, at the cells of model.products
@@ -46,8 +49,13 @@ struct AdjointSums {
   int64_t start_losses_exponent = 0;
   const double* row_losses = nullptr;
 
+  Scaled<T> Start(int64_t i) const {
+    return scaled_starts != nullptr ? scaled_starts[i]
+                                    : Scaled<T>{starts[i], exponent};
+  }
   Scaled<double> StartSize(int64_t i) const {
-    return SizeOf(starts[i], exponent);
+    const Scaled<T> start = Start(i);
+    return SizeOf(start.mantissa, start.exponent);
   }
   Scaled<double> StartLoss(int64_t i) const {
     Scaled<double> loss = start_loss;
@@ -124,6 +132,16 @@ class BarsWriter {
     return false;
   }
 
+  // Returns whether underflow lost significant digits of any cotangent of alpha
+  // that is not written yet.
+  bool LosesStarts(const AdjointSums<T>& sums) {
+    sums_ = sums;
+    for (int64_t i = 0; i < model_.size; ++i) {
+      if (left_.starts && StartIsLost(i)) return true;
+    }
+    return false;
+  }
+
   // Writes the cotangents that a pass with a smaller truncation error cannot
   // improve; in the last pass all of them. Returns whether nothing is left to
   // write.
@@ -144,7 +162,10 @@ class BarsWriter {
     return !left_.any();
   }
 
-  // Returns whether any written cotangent is not finite, so that a number type
+  // Returns which cotangents are not written yet.
+  const AdjointNeeds& left() const { return left_; }
+
+  // Returns whether any written cotangent is not known, so that a number type
   // of wider range may give a better result. It covers all of them, since the
   // handling of losses must not depend on which cotangents are requested.
   bool has_losses() const { return has_losses_; }
@@ -174,9 +195,16 @@ class BarsWriter {
     for (int64_t i = 0; i < model_.size; ++i) {
       // Each term may be out of the range of doubles, although their difference
       // is in range. So they are subtracted as numbers of type T.
-      T start = ScaleBy(sums_.starts[i], sums_.exponent) + sums_.total;
+      const Scaled<T> sum = sums_.Start(i);
+      T start = ToPlain(sum) + sums_.total;
       if (!in_.has_prob_zero) start -= sums_.atom;
-      out_.initial_probs[i] = Shown(StartIsLost(i), start);
+      const bool is_lost = StartIsLost(i);
+      // A number of known mantissa that is beyond the range of doubles is
+      // infinite in any type.
+      const bool overflows = !is_lost && IsFinite(sum.mantissa) &&
+                             IsFinite(sums_.total) && IsFinite(sums_.atom) &&
+                             std::fabs(Top(start)) == HUGE_VAL;
+      out_.initial_probs[i] = overflows ? Top(start) : Shown(is_lost, start);
     }
   }
 
@@ -281,11 +309,13 @@ class BarsWriter {
   bool RowIsLost(int64_t i) const {
     return model_.reached[i] && sums_.IsLost(sums_.RowLoss(i), RowSize(i));
   }
-  // Returns the cotangent as a double, or NaN if it is lost to underflow.
+  // Returns the cotangent as a double, or NaN if it is lost to underflow, or to
+  // overflow of a type that may have overflowed before the end.
   double Shown(bool is_lost, const T& bar) {
     const double shown = is_lost ? kNaN : Top(bar);
-    has_losses_ = has_losses_ || !IsFinite(shown);
-    return shown;
+    if (IsFinite(shown)) return shown;
+    has_losses_ = true;
+    return HasOwnExponent<T>::kValue ? shown : kNaN;
   }
 
   const SweepInput& in_;

@@ -31,6 +31,8 @@ class StatisticsWriter {
   static AdjointNeeds NeedsOf(const SweepInput&, const SweepOutput&) {
     return {true, true, true};
   }
+  // All are written in each pass.
+  static AdjointNeeds left() { return {true, true, true}; }
 
   // Does nothing, as Write also writes the statistic of the atom.
   void WriteAtom(const T&) const {}
@@ -55,6 +57,15 @@ class StatisticsWriter {
   // Returns whether underflow lost significant digits; see BarsWriter::Loses.
   bool Loses(const AdjointSums<T>& sums) {
     Write(sums, true);
+    return has_losses_;
+  }
+
+  // Returns whether underflow lost significant digits of the cotangent of any
+  // positive initial probability.
+  bool LosesStarts(const AdjointSums<T>& sums) {
+    sums_ = sums;
+    has_losses_ = false;
+    for (int64_t i = 0; i < model_.size; ++i) Start(i);
     return has_losses_;
   }
 
@@ -85,8 +96,7 @@ class StatisticsWriter {
     }
     // The cotangent alone may be out of range if alpha is tiny or huge,
     // although the product with alpha is in range.
-    const Scaled<T> bar = {sums_.starts[i], sums_.exponent};
-    return Top(PlainProduct(alpha, bar) + sure);
+    return Top(PlainProduct(alpha, sums_.Start(i)) + sure);
   }
 
   // Returns whether a sum of this size, times `factor`, lost significant

@@ -50,15 +50,15 @@ inline void FillWithNaN(const SweepInput& in, const SweepOutput& out) {
   for (int64_t i = 0; i < p; ++i) out.subgenerator[i * p + i] = 0.0;
 }
 
-// Runs the sweep over extended doubles for each output that has nonfinite
+// Runs the sweep over extended doubles for each output that has unknown
 // entries, so that no output depends on which others are requested, and for the
 // times that underflowed.
 inline void SweepLostAgain(Sweep sweep, const SweepInput& in,
                            const SweepOutput& out, Workspace* workspace) {
   const auto unknown = [](double* bars, int64_t count) {
-    const auto is_finite = [](double x) { return IsFinite(x); };
+    const auto is_known = [](double x) { return !std::isnan(x); };
     const bool known =
-        bars == nullptr || std::all_of(bars, bars + count, is_finite);
+        bars == nullptr || std::all_of(bars, bars + count, is_known);
     return known ? nullptr : bars;
   };
   const int64_t p = in.num_phases;
@@ -159,6 +159,8 @@ class AdjointRun {
  private:
   StatusCode SweepRows() {
     AdjointSweeper<T> sweeper(needs_, &sequence_, seeds_, &terms_, workspace_);
+    StartsSweep<T> starts_sweep(model(), &terms_, seeds_.num_points(),
+                                workspace_);
     StatusCode status = sweeper.Allocate();
     LadderAdjoint<T> ladder_adjoint(&ladder_path_, workspace_);
     for (int64_t n = 0; n < seeds_.num_on_ladder() && status == kOk; ++n) {
@@ -173,12 +175,16 @@ class AdjointRun {
     const int first = StartingMargin();
     for (int margin = first; margin < kNumMargins; ++margin) {
       if (status == kOk && margin > 0) status = terms_.Mix(Margin(margin));
-      if (status == kOk) status = sweeper.Run();
+      if (status == kOk) status = sweeper.Run(writer_.left());
       if (status != kOk) return status;
       if (ladder_adjoint.has_sums()) ladder_adjoint.AddTo(&sweeper);
       AdjointSums<T> sums = sweeper.sums();
-      if (writer_.Loses(sums) && !sweeper.BoundLosses(&sums)) {
-        return kMemoryLimit;
+      if (writer_.Loses(sums)) {
+        if (!sweeper.BoundLosses(&sums)) return kMemoryLimit;
+        if (writer_.LosesStarts(sums) &&
+            terms_.Mix(Margin(kNumMargins - 1)) == kOk) {
+          starts_sweep.Improve(sweeper.added_starts(), &sums);
+        }
       }
       if (writer_.Write(sums, margin == kNumMargins - 1)) break;
     }

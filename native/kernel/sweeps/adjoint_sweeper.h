@@ -19,6 +19,7 @@
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/sweeps/loss_bounds.h"
 #include "native/kernel/sweeps/point_seeds.h"
+#include "native/kernel/sweeps/starts_sweep.h"
 #include "native/kernel/sweeps/term_adjoints.h"
 #include "native/kernel/uniformization/sequence.h"
 
@@ -117,9 +118,10 @@ class AdjointSweeper {
                : kMemoryLimit;
   }
 
-  // Sweeps from the last block to the first. Returns kMemoryLimit if memory
-  // does not suffice.
-  StatusCode Run() {
+  // Sweeps from the last block to the first, for those of the needs that are
+  // left. Returns kMemoryLimit if memory does not suffice.
+  StatusCode Run(const AdjointNeeds& left) {
+    needs_ = left;
     Clear();
     for (int64_t b = terms_.last_block(); b >= 0; --b) {
       if (!SweepBlock(*sequence_.Find(b), b)) return kMemoryLimit;
@@ -139,6 +141,8 @@ class AdjointSweeper {
   // Adds cotangents of alpha from scaling and squaring, relative to 2^exponent,
   // to the cotangents of alpha from the last sweep.
   void AddStarts(const T* starts, int64_t exponent) {
+    added_.starts = starts;
+    added_.exponent = exponent;
     FloatEnvironment::ClearUnderflow();
     AddScaled(starts, exponent, model_.size, y_, &exponent_);
     if (!FloatEnvironment::Underflowed()) return;
@@ -153,6 +157,7 @@ class AdjointSweeper {
   }
   void EndOfAdded(const Scaled<double>& lost_start,
                   const Scaled<double>& lost_product) {
+    added_.loss = lost_start;
     Add(&others_.adjoint, lost_start);
     Add(&others_.product, lost_product);
   }
@@ -160,9 +165,10 @@ class AdjointSweeper {
   // Sets the flushing errors of the cotangents of alpha, relative to
   // 2^exponent, that were added from scaling and squaring.
   void AddStartLosses(const double* losses, int64_t exponent) {
-    start_losses_ = losses;
-    start_losses_exponent_ = exponent;
+    added_.losses = losses;
+    added_.losses_exponent = exponent;
   }
+  const AddedStarts<T>& added_starts() const { return added_; }
 
   // Returns the sums of the last sweep.
   AdjointSums<T> sums() const {
@@ -174,8 +180,8 @@ class AdjointSweeper {
     sums.products = products_.data();
     sums.start_loss = others_.adjoint;
     Add(&sums.start_loss, flushed_.adjoint);
-    sums.start_losses = start_losses_;
-    sums.start_losses_exponent = start_losses_exponent_;
+    sums.start_losses = added_.losses;
+    sums.start_losses_exponent = added_.losses_exponent;
     sums.row_loss = others_.product;
     Add(&sums.row_loss, flushed_.product);
     return sums;
@@ -187,8 +193,8 @@ class AdjointSweeper {
   bool BoundLosses(AdjointSums<T>* sums) {
     if (!bounds_.Run(needs_.rows)) return false;
     if (bounds_.rows() == nullptr) return true;
-    if (start_losses_ != nullptr) {
-      bounds_.AddStarts(start_losses_, start_losses_exponent_);
+    if (added_.losses != nullptr) {
+      bounds_.AddStarts(added_.losses, added_.losses_exponent);
     }
     sums->start_losses = bounds_.starts();
     sums->start_losses_exponent = bounds_.exponent();
@@ -250,9 +256,10 @@ class AdjointSweeper {
     if (shift < -1000 || shift > 64) {
       // States are scaled before multiplying, so that products of small numbers
       // do not underflow.
-      for (int64_t i = 0; i < kBlock * stride; ++i) {
-        states_[i] = ScaleBy(states[i], shift);
+      if (states != states_) {
+        std::copy(states, states + kBlock * stride, states_);
       }
+      ScaleAllBy(states_, kBlock * stride, shift);
       states = states_;
       scale = 1.0;
     }
@@ -294,7 +301,7 @@ class AdjointSweeper {
     return bounds_.Note(b, SweepLosses::Flushed(model_.size, exponent_));
   }
 
-  const AdjointNeeds needs_;
+  AdjointNeeds needs_;
   Sequence<T>& sequence_;
   const Model<T>& model_;
   const PointSeeds<T>& seeds_;
@@ -312,8 +319,7 @@ class AdjointSweeper {
   SweepLosses flushed_;   // losses of y, over all blocks
   LossBounds<T> bounds_;  // bounds for each row
   SweepLosses others_;
-  const double* start_losses_ = nullptr;
-  int64_t start_losses_exponent_ = 0;
+  AddedStarts<T> added_;
 };
 
 }  // namespace PHASIC_ISA

@@ -51,6 +51,9 @@ class TermAdjoints {
 
   int64_t last_block() const { return num_blocks_ - 1; }
   bool has_survival() const { return seeds_.HasTerms(Base::kSurvival); }
+  bool has_exits() const {
+    return seeds_.HasTerms(Base::kDensity) || seeds_.HasTerms(Base::kCdf);
+  }
 
   // Returns a bound on the truncation errors of all functions, see TermSums.
   Scaled<double> tail() const {
