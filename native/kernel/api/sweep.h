@@ -139,6 +139,7 @@ struct SweepTable {
   GroupSweep forward_group;    // J_0
   GroupSweep adjoint_group;    // V_1
   GroupSweep forward_small;    // J_0 of small models, one or more
+  GroupSweep tangent_small;    // J_1 of small models at one time
   GroupSweep adjoint_small;    // V_1 of small models at one time
 };
 

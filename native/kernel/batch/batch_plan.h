@@ -139,12 +139,12 @@ class BatchPlan {
   }
 
   // Returns whether the sweeps for small models can evaluate this call: the
-  // models are small and have few times or, in adjoint calls, one time, which
-  // an entry of kind kNothing may follow.
+  // models are small and have few times or, for derivatives, one time, which an
+  // entry of kind kNothing may follow.
   bool HasSmallModels() const {
     const int64_t one = call_.kinds != nullptr ? 2 : 1;
     return !call_.discrete && layout_.num_phases <= kSmallPhases &&
-           times_per_model_ <= (adjoint_ ? one : kManyTimes - 1) &&
+           times_per_model_ <= (call_.order > 0 ? one : kManyTimes - 1) &&
            (call_.edges == nullptr ||
             (layout_.num_edges <= kSmallEdges &&
              layout_.num_parameters <= kSmallParameters));

@@ -169,7 +169,7 @@ class BatchRun {
           static_cast<int32_t*>(memory.get()->Allocate(n, sizeof(int32_t)));
       if (outputs[l].status == nullptr) return kOutOfMemory;
     }
-    DirectionGroups<F> directions(plan_);
+    DirectionGroups<F> directions(plan_, !takes_small_);
     if (!operands.Allocate(memory.get()) ||
         !directions.Allocate(memory.get())) {
       return kOutOfMemory;

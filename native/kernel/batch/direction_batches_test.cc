@@ -125,6 +125,17 @@ TEST_F(DirectionBatchesTest, EveryMappingOfOperands) {
   }
 }
 
+// With one time each, small models are evaluated in lanes.
+TEST_F(DirectionBatchesTest, OneTime) {
+  num_times_ = 1;
+  constexpr uint32_t kAll = 1U << kNumOperands;
+  for (uint32_t by_direction = 0; by_direction < kAll; ++by_direction) {
+    SCOPED_TRACE(by_direction);
+    Compare<double>(Precision::kFloat64, 0, by_direction);
+    Compare<float>(Precision::kFloat32, kAll - 1, by_direction);
+  }
+}
+
 // With this number of times most of them are in groups, which are not evaluated
 // in several directions at once.
 TEST_F(DirectionBatchesTest, ManyTimes) {

@@ -43,8 +43,11 @@ inline int64_t ModelsAtOnce(const BatchPlan& plan) {
 template <class F>
 class DirectionGroups {
  public:
-  explicit DirectionGroups(const BatchPlan& plan)
-      : plan_(plan), alike_(ModelsAlike(plan)), at_once_(ModelsAtOnce(plan)) {}
+  // If `is_shared` is false, models are evaluated one by one.
+  DirectionGroups(const BatchPlan& plan, bool is_shared)
+      : plan_(plan),
+        alike_(ModelsAlike(plan)),
+        at_once_(is_shared ? ModelsAtOnce(plan) : 1) {}
 
   // Returns the number of models from `model` on, and before `last`, that one
   // sweep can evaluate at once; 1 if only this one.

@@ -82,7 +82,9 @@ const char* RunForward(const Call& call, const Input* inputs,
   const Sweep sweep = Sweeps().forward[call.order];
   const bool is_value = call.order == 0;
   const GroupSweep group = is_value ? Sweeps().forward_group : nullptr;
-  const GroupSweep small = is_value ? Sweeps().forward_small : nullptr;
+  const GroupSweep small = is_value          ? Sweeps().forward_small
+                           : call.order == 1 ? Sweeps().tangent_small
+                                             : nullptr;
   const BatchPlan plan(call, inputs, num_inputs, layout, false);
   int32_t* status = wants_status ? static_cast<int32_t*>(output.data) : nullptr;
   if (call.precision == Precision::kFloat32) {

@@ -29,6 +29,7 @@ const SweepTable kSweeps = {
     ForwardGroup,
     AdjointGroup,
     ForwardSmall,
+    TangentSmall,
     AdjointSmall,
 };
 

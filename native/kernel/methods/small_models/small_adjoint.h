@@ -22,6 +22,7 @@ struct SmallSums {
   PerModel starts[kPhases];             // y_0
   PerModel exits[kPhases];              // sum_k abar_k v_k
   PerModel products[kPhases][kPhases];  // G
+  PerModel tail;                        // bounds what was left out of each
   ModelMask starts_are_accurate;
   ModelMask rows_are_accurate;
 };
@@ -134,6 +135,7 @@ class SmallAdjoint {
   // the rates, are accurate. As in BarsWriter, the cotangents of a row of P are
   // judged by a lower bound on the terms of all of them.
   void Check(bool has_given_exits, SmallSums<kPhases>* sums) const {
+    sums->tail = tail_;
     sums->starts_are_accurate = sums->rows_are_accurate = models_.is_ordinary;
     for (int64_t i = 0; i < models_.size; ++i) {
       const PerModel& stays = sums->products[i][i];

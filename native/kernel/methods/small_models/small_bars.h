@@ -21,10 +21,11 @@ namespace PHASIC_ISA {
 // adjoint sweep.
 class SmallSeeds {
  public:
-  [[gnu::noinline]] SmallSeeds(const SmallTimes& times, const PerModel& value,
+  [[gnu::noinline]] SmallSeeds(const SmallTimes& times,
+                               const PerModel& cotangent, const PerModel& value,
                                const PerModel& shifted, const PowerAbove& q)
       : is_density_(times.is_density),
-        cotangent_(times.Cotangent()),
+        cotangent_(cotangent),
         shifted_(shifted) {
     const PerModel plain = Select(times.is_density, q.power, PerModel(1.0));
     seed_ =

@@ -15,8 +15,10 @@
 #include "native/kernel/methods/small_models/small_bars.h"
 #include "native/kernel/methods/small_models/small_kept_terms.h"
 #include "native/kernel/methods/small_models/small_models.h"
+#include "native/kernel/methods/small_models/small_tangents.h"
 #include "native/kernel/methods/small_models/small_times.h"
 #include "native/kernel/methods/small_models/small_walk.h"
+#include "native/kernel/numbers/dual.h"
 #include "native/kernel/numbers/pack_math.h"
 #include "native/kernel/simd/float_environment.h"
 #include "native/kernel/simd/isa.h"
@@ -171,6 +173,53 @@ void EvaluateSharedTerms(const SweepInput* inputs, const SweepOutput* outputs,
   }
 }
 
+// The adjoint sweep of models with one time each.
+template <int kPhases>
+class SmallSweep {
+ public:
+  // Reads the models. Denormals must not be flushed meanwhile.
+  SmallSweep(const SmallLane* lanes, int count)
+      : models_{SmallInputs(lanes, count)},
+        times_(lanes, count, models_.q.power, models_.is_ordinary),
+        mixer_(times_, {models_.max_exit, models_.total}) {}
+
+  // Returns false if memory does not suffice.
+  bool Run(Workspace* workspace) {
+    PerModel* kept =
+        AllocateRoom<PerModel>(workspace, kMostSmallSteps * (kPhases + 1));
+    PerModel* adjoints =
+        AllocateRoom<PerModel>(workspace, kMostSmallSteps * kPhases);
+    if (kept == nullptr || adjoints == nullptr) return false;
+    SmallTerms<kPhases> terms(models_);
+    const int64_t num_steps = times_.has_others()
+                                  ? MixAsMade<true>(&terms, &mixer_, kept)
+                                  : MixAsMade<false>(&terms, &mixer_, kept);
+    const SweepInput& in = *times_.lanes[0].in;
+    SmallAdjoint<kPhases>(models_, times_, mixer_.tail(), num_steps, kept,
+                          adjoints)
+        .Run(in.has_exit_rates || in.has_edges(), &sums_);
+    return true;
+  }
+
+  SmallSeeds Seeds(const PerModel& cotangent) const {
+    return SmallSeeds(times_, cotangent, mixer_.value(), mixer_.shifted(),
+                      models_.q);
+  }
+  // Returns the lanes that have derivatives.
+  ModelMask AreOrdinary(const SmallSeeds& seeds) const {
+    return mixer_.AreValues() & seeds.AreOrdinary();
+  }
+  const SmallTimes& times() const { return times_; }
+  const PowerAbove& q() const { return models_.q; }
+  const SmallSums<kPhases>& sums() const { return sums_; }
+
+ private:
+  const SmallModels<kPhases> models_;
+  const SmallTimes times_;
+  SmallMixer mixer_;
+  SmallSums<kPhases> sums_;
+};
+
 // Computes the cotangents of small models. At first `rest` has all requested
 // outputs; those that were written are set to nullptr.
 template <int kPhases>
@@ -178,29 +227,39 @@ void SweepSmall(const SweepInput* inputs, const SweepOutput* outputs, int count,
                 Workspace* workspace, SweepOutput* rest) {
   SmallLane lanes[kModels];
   for (int l = 0; l < count; ++l) lanes[l] = {&inputs[l], OnlyTime(inputs[l])};
-  const SmallModels<kPhases> models{SmallInputs(lanes, count)};
-  const SmallTimes times(lanes, count, models.q.power, models.is_ordinary);
+  SmallSweep<kPhases> sweep(lanes, count);
   const FloatEnvironment environment(Denormals::kFlush);
-  PerModel* kept =
-      AllocateRoom<PerModel>(workspace, kMostSmallSteps * (kPhases + 1));
-  PerModel* adjoints =
-      AllocateRoom<PerModel>(workspace, kMostSmallSteps * kPhases);
-  if (kept == nullptr || adjoints == nullptr) return;
-  SmallTerms<kPhases> terms(models);
-  SmallMixer mixer(times, {models.max_exit, models.total});
-  const int64_t num_steps = times.has_others()
-                                ? MixAsMade<true>(&terms, &mixer, kept)
-                                : MixAsMade<false>(&terms, &mixer, kept);
-  const SmallSeeds seeds(times, mixer.value(), mixer.shifted(), models.q);
-  const ModelMask are_seeded = mixer.AreValues() & seeds.AreOrdinary();
-  const bool has_given_exits =
-      inputs[0].has_exit_rates || inputs[0].has_edges();
-  SmallSums<kPhases> sums;
-  SmallAdjoint<kPhases>(models, times, mixer.tail(), num_steps, kept, adjoints)
-      .Run(has_given_exits, &sums);
-  const SmallBars<kPhases> bars(times, seeds, models.q, sums);
+  if (!sweep.Run(workspace)) return;
+  const SmallSeeds seeds = sweep.Seeds(sweep.times().Cotangent());
+  const ModelMask are_ordinary = sweep.AreOrdinary(seeds);
+  const SmallBars<kPhases> bars(sweep.times(), seeds, sweep.q(), sweep.sums());
   for (int l = 0; l < count; ++l) {
-    if (are_seeded[l]) bars.Store(l, outputs[l], &rest[l]);
+    if (are_ordinary[l]) bars.Store(l, outputs[l], &rest[l]);
+  }
+}
+
+// Computes the derivatives of small models along their tangents, and writes
+// those that are accurate.
+template <int kPhases>
+void DifferentiateSmall(const SweepInput* inputs, const SweepOutput* outputs,
+                        int count, Workspace* workspace) {
+  SmallLane lanes[kModels];
+  for (int l = 0; l < count; ++l) lanes[l] = {&inputs[l], OnlyTime(inputs[l])};
+  SmallSweep<kPhases> sweep(lanes, count);
+  const SmallTangents<kPhases> tangents(sweep.times(), sweep.q());
+  const FloatEnvironment environment(Denormals::kFlush);
+  if (!sweep.Run(workspace)) return;
+  const SmallSeeds seeds = sweep.Seeds(PerModel(1.0));
+  ModelMask are_accurate;
+  const PerModel results =
+      tangents.Derivatives(seeds, sweep.sums(), &are_accurate);
+  are_accurate = are_accurate & sweep.AreOrdinary(seeds);
+  for (int l = 0; l < count; ++l) {
+    if (!are_accurate[l]) continue;
+    for (int64_t i = 0; i < inputs[l].num_times; ++i) {
+      outputs[l].values[i] = i == lanes[l].place ? results[l] : 0.0;
+      outputs[l].status[i] = kOk;
+    }
   }
 }
 
@@ -217,8 +276,12 @@ void ForEachSmallGroup(const SweepInput* inputs, int count, const Take& take) {
   for (int l = 0; l < count; ++l) take(l, 1);
 }
 
-inline void ForwardSmall(const SweepInput* inputs, const SweepOutput* outputs,
-                         int count, Workspace* workspace) {
+// Evaluates models by take(inputs, outputs, count, phases), which has outputs
+// with a status, and evaluates the times that it left by the usual sweep over
+// T.
+template <class T, class Take>
+void TakeSmall(const SweepInput* inputs, const SweepOutput* outputs, int count,
+               Workspace* workspace, const Take& take) {
   int32_t codes[kModels][kManyTimes];
   SweepOutput all[kModels];
   for (int l = 0; l < count; ++l) {
@@ -228,20 +291,37 @@ inline void ForwardSmall(const SweepInput* inputs, const SweepOutput* outputs,
   }
   ForEachSmallGroup(inputs, count, [&](int first, int size) {
     WithSmallSize(inputs[0].num_phases, [&](auto phases) {
-      if (inputs[0].num_times <= kFewSmallTimes) {
-        EvaluateFewTimes<phases>(inputs + first, all + first, size);
-      } else {
-        EvaluateSharedTerms<phases>(inputs + first, all + first, size,
-                                    workspace);
-      }
+      take(inputs + first, all + first, size, phases);
     });
   });
   const FloatEnvironment environment(Denormals::kFlush);
   for (int l = 0; l < count; ++l) {
     if (!HasTimesLeft(inputs[l], all[l])) continue;
     workspace->Reset();
-    SweepTimes<double>(inputs[l], all[l], workspace);
+    SweepTimes<T>(inputs[l], all[l], workspace);
   }
+}
+
+inline void ForwardSmall(const SweepInput* inputs, const SweepOutput* outputs,
+                         int count, Workspace* workspace) {
+  TakeSmall<double>(
+      inputs, outputs, count, workspace,
+      [&](const SweepInput* in, const SweepOutput* out, int size, auto phases) {
+        if (in->num_times <= kFewSmallTimes) {
+          EvaluateFewTimes<phases>(in, out, size);
+        } else {
+          EvaluateSharedTerms<phases>(in, out, size, workspace);
+        }
+      });
+}
+
+inline void TangentSmall(const SweepInput* inputs, const SweepOutput* outputs,
+                         int count, Workspace* workspace) {
+  TakeSmall<Dual<double>>(
+      inputs, outputs, count, workspace,
+      [&](const SweepInput* in, const SweepOutput* out, int size, auto phases) {
+        DifferentiateSmall<phases>(in, out, size, workspace);
+      });
 }
 
 inline bool HasAnyOutput(const SweepOutput& out) {

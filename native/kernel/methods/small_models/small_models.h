@@ -95,6 +95,16 @@ class SmallInputs {
   const double* prob_zero_[kModels];
 };
 
+// A sum in each lane. Result returns the rounded sum and Low its rounding
+// error, as in CompensatedSum.
+struct CompensatedLanes {
+  PerModel high{0.0};
+  PerModel low{0.0};
+  void Add(const PerModel& term) { AddCompensated(term, &high, &low); }
+  PerModel Result() const { return high + low; }
+  PerModel Low() const { return low - (Result() - high); }
+};
+
 // The uniformized models of eight lanes. Phases beyond the models' number of
 // phases are never entered.
 template <int kPhases>
@@ -118,7 +128,7 @@ struct SmallModels {
       for (PerModel& step : steps[i]) step = PerModel(0.0);
     }
     ReadStarts(inputs);
-    Leaving leaving[kPhases];
+    CompensatedLanes leaving[kPhases];
     if (!inputs.shared().has_edges()) {
       ReadSubgenerator(inputs, leaving);
     } else if (!ReadEdges(inputs, leaving)) {
@@ -128,16 +138,6 @@ struct SmallModels {
   }
 
  private:
-  struct Leaving {
-    PerModel high{0.0};
-    PerModel low{0.0};
-    void Add(const PerModel& rate) { AddCompensated(rate, &high, &low); }
-    // Result returns the rounded sum and Low its rounding error, as in
-    // CompensatedSum.
-    PerModel Result() const { return high + low; }
-    PerModel Low() const { return low - (Result() - high); }
-  };
-
   void Require(const ModelMask& mask) { is_ordinary = is_ordinary & mask; }
 
   // Returns the tolerance for sums of data in the caller's precision whose
@@ -155,7 +155,7 @@ struct SmallModels {
 
   void ReadStarts(const SmallInputs& inputs) {
     const SweepInput& in = inputs.shared();
-    Leaving rest;
+    CompensatedLanes rest;
     rest.Add(PerModel(1.0));
     PerModel sum(0.0);
     for (int64_t i = 0; i < size; ++i) {
@@ -174,10 +174,10 @@ struct SmallModels {
     total = prob_zero + sum;
   }
 
-  void ReadSubgenerator(const SmallInputs& inputs, Leaving* leaving) {
+  void ReadSubgenerator(const SmallInputs& inputs, CompensatedLanes* leaving) {
     const SweepInput& in = inputs.shared();
     for (int64_t i = 0; i < size; ++i) {
-      Leaving row;
+      CompensatedLanes row;
       PerModel largest(0.0);
       for (int64_t j = 0; j < size; ++j) {
         if (in.has_exit_rates && i == j) continue;  // not read
@@ -203,7 +203,7 @@ struct SmallModels {
 
   // Reads the rates of the edges; returns false if an edge has an invalid
   // source or target.
-  bool ReadEdges(const SmallInputs& inputs, Leaving* leaving) {
+  bool ReadEdges(const SmallInputs& inputs, CompensatedLanes* leaving) {
     const EdgeView& edges = inputs.shared().edges;
     for (int64_t e = 0; e < edges.count; ++e) {
       const int64_t i = edges.sources[e];
@@ -221,7 +221,7 @@ struct SmallModels {
 
   // Chooses q, a power of two of at least the largest rate, and divides all
   // rates by it.
-  void Scale(const Leaving* leaving) {
+  void Scale(const CompensatedLanes* leaving) {
     PerModel largest(0.0);
     for (int64_t i = 0; i < size; ++i) {
       // This comparison is false for NaN, too.
