@@ -124,10 +124,11 @@ std::string CheckElement(const CallCase& c, const Dims& index,
                          const Result& part) {
   if (!part.error.empty()) return "refused without the batch: " + part.error;
   for (size_t i = 0; i < part.data.size(); ++i) {
-    // Results that are sums over the batch are not compared. Cotangents of
-    // times are not compared if the element has fewer of its model's times than
-    // the batch has.
-    bool has_sum = c.adjoint && i == 4 && SharesModels(c, batch);
+    // Results that are sums over the batch are not compared. Derivatives, and
+    // cotangents of times, are not compared if the element has fewer of its
+    // model's times than the batch has.
+    const bool is_derivative = c.adjoint ? i == 4 : c.call.order == 1;
+    bool has_sum = is_derivative && SharesModels(c, batch);
     for (size_t axis = 0; axis < batch.size(); ++axis) {
       has_sum |= whole.dims[i][axis] != batch[axis];
     }

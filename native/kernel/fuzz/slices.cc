@@ -58,9 +58,9 @@ CallCase TimeOf(const CallCase& c, size_t* time, size_t* num_times) {
   if (*time > 0 && is_interval(*time - 1)) --*time;
   const int64_t count = is_interval(*time) ? 2 : 1;
   *num_times = static_cast<size_t>(count);
-  // Adjoint sweeps of small models have a special case for a single time, so
+  // First derivatives of small models have a special case for a single time, so
   // that the time is repeated to avoid it.
-  const int64_t copies = c.adjoint && !HasOneTime(c) ? 3 : 1;
+  const int64_t copies = c.call.order > 0 && !HasOneTime(c) ? 3 : 1;
   const auto shorten = [&](Array* array) {
     const auto first = array->values.begin() + static_cast<int64_t>(*time);
     const std::vector<double> part(first, first + count);

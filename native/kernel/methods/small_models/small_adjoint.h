@@ -9,6 +9,7 @@
 
 #include "native/kernel/matrix/lane_operator.h"
 #include "native/kernel/methods/small_models/small_models.h"
+#include "native/kernel/methods/small_models/small_terms.h"
 #include "native/kernel/methods/small_models/small_times.h"
 #include "native/kernel/methods/small_models/small_walk.h"
 #include "native/kernel/simd/isa.h"
@@ -34,20 +35,23 @@ class SmallAdjoint {
   // weights in these rows are overwritten with abar. `adjoints` has room for as
   // many rows of kPhases.
   SmallAdjoint(const SmallModels<kPhases>& models, const SmallTimes& times,
-               const PerModel& tail, int64_t num_steps, PerModel* kept,
-               PerModel* adjoints)
+               const PerModel& tail, int64_t num_steps,
+               const SmallKept<kPhases>& kept, PerModel* adjoints)
       : models_(models),
         times_(times),
         num_steps_(num_steps),
         tail_(tail),
-        kept_(kept),
+        scales_(kept),
+        kept_(kept.rows),
         adjoints_(adjoints) {}
 
   [[gnu::noinline]] void Run(bool has_given_exits, SmallSums<kPhases>* sums) {
-    if (times_.has_others()) {
-      Descend<true>(sums->starts);
+    if (times_.has_long()) {
+      Descend<true, true>(sums->starts);
+    } else if (times_.has_others()) {
+      Descend<true, false>(sums->starts);
     } else {
-      Descend<false>(sums->starts);
+      Descend<false, false>(sums->starts);
     }
     for (int j = 0; j < kPhases; j += kColumns) AddColumns(j, sums);
     AddExits(sums);
@@ -64,13 +68,22 @@ class SmallAdjoint {
 
   // Computes the adjoints from the last step to the first, and stores y_{k+1}
   // in row k. Writes y_0 to `starts`.
-  template <bool kHasOthers>
+  template <bool kHasOthers, bool kHasLong>
   void Descend(PerModel* starts) {
     PerModel y[kPhases];
     for (PerModel& number : y) number = PerModel(0.0);
     PerModel later(0.0);  // sum of the weights of later steps
+    PerModel scale(1.0);  // of the sums, after the step
     for (int64_t k = num_steps_ - 1; k >= 0; --k) {
       PerModel& weight = kept_[k * kRow + kPhases];
+      if (kHasLong && k % kStepsPerTest == kStepsPerTest - 1) {
+        // States and adjoints have inverse scales.
+        const PerModel power =
+            PowerAbove(scales_.states[k / kStepsPerTest]).inverse;
+        for (PerModel& number : y) number = power * number;
+        scale = scales_.sums[k / kStepsPerTest] * scale;
+      }
+      if constexpr (kHasLong) weight = scale * weight;
       PerModel a_bar = weight;
       PerModel b_bar(0.0);
       if constexpr (kHasOthers) {
@@ -151,6 +164,7 @@ class SmallAdjoint {
   const SmallTimes& times_;
   const int64_t num_steps_;
   const PerModel tail_;
+  const SmallKept<kPhases> scales_;
   PerModel* kept_;
   PerModel* adjoints_;
 };

@@ -10,6 +10,7 @@
 #include "native/kernel/matrix/lane_operator.h"
 #include "native/kernel/methods/small_models/small_adjoint.h"
 #include "native/kernel/methods/small_models/small_models.h"
+#include "native/kernel/methods/small_models/small_scales.h"
 #include "native/kernel/methods/small_models/small_times.h"
 #include "native/kernel/numbers/pack_math.h"
 #include "native/kernel/simd/isa.h"
@@ -23,13 +24,15 @@ class SmallSeeds {
  public:
   [[gnu::noinline]] SmallSeeds(const SmallTimes& times,
                                const PerModel& cotangent, const PerModel& value,
-                               const PerModel& shifted, const PowerAbove& q)
+                               const PerModel& shifted, const PowerAbove& q,
+                               const SmallValue& result)
       : is_density_(times.is_density),
         cotangent_(cotangent),
+        has_units_(Either(times.is_log, result.are_plain)),
         shifted_(shifted) {
     const PerModel plain = Select(times.is_density, q.power, PerModel(1.0));
-    seed_ =
-        Select(times.is_log, Quotient(cotangent_, value), cotangent_ * plain);
+    seed_ = Select(times.is_log, Quotient(cotangent_, value),
+                   (cotangent_ * plain) * result.sums_unit);
     PerModel slope =
         Select(times.is_survival, PerModel(0.0) - shifted, shifted);
     slope = Select(times.is_density, shifted - value, slope);
@@ -40,7 +43,8 @@ class SmallSeeds {
   // Returns the lanes in which no number is near overflow or underflow.
   ModelMask AreOrdinary() const {
     const PerModel size = Size(cotangent_);
-    return Either(size <= PerModel(0.0),
+    return has_units_ &
+           Either(size <= PerModel(0.0),
                   IsWithin(size, kLeastSmallScale, kLargestSmallScale)) &
            Either(is_density_, PerModel(kLeastOrdinary) <= shifted_);
   }
@@ -52,6 +56,7 @@ class SmallSeeds {
  private:
   const ModelMask is_density_;
   const PerModel cotangent_;
+  const ModelMask has_units_;
   const PerModel shifted_;
   PerModel seed_;
   PerModel time_;

@@ -11,11 +11,11 @@
 #include "native/kernel/api/sweep.h"
 #include "native/kernel/matrix/lane_operator.h"
 #include "native/kernel/matrix/tiles.h"
-#include "native/kernel/methods/small_models/small_adjoint.h"
-#include "native/kernel/methods/small_models/small_bars.h"
 #include "native/kernel/methods/small_models/small_kept_terms.h"
+#include "native/kernel/methods/small_models/small_mixer.h"
 #include "native/kernel/methods/small_models/small_models.h"
-#include "native/kernel/methods/small_models/small_tangents.h"
+#include "native/kernel/methods/small_models/small_scales.h"
+#include "native/kernel/methods/small_models/small_sweep.h"
 #include "native/kernel/methods/small_models/small_times.h"
 #include "native/kernel/methods/small_models/small_walk.h"
 #include "native/kernel/numbers/dual.h"
@@ -46,16 +46,18 @@ void WithSmallSize(int64_t size, const Function& function) {
 
 // Returns the requested function values or logarithms, given F'.
 [[gnu::noinline]] inline PerModel SmallResults(const SmallTimes& times,
-                                               const PerModel& value,
+                                               const SmallValue& value,
                                                const PerModel& total,
                                                const PerModel& q,
                                                const PerModel& log2_q) {
   // Lanes without a result may hold any value, including NaN; they get 1.
-  const PerModel normal =
-      Select(IsWithin(value, kLeastOrdinary, 4.0), value, PerModel(1.0));
+  const PerModel normal = Select(IsWithin(value.number, kLeastOrdinary, 4.0),
+                                 value.number, PerModel(1.0));
   const PerModel log =
-      LogOf(normal, Select(times.is_density, log2_q, PerModel(0.0)));
-  const PerModel plain = Select(times.is_density, q, PerModel(1.0)) * value;
+      LogOf(normal, Select(times.is_density, log2_q, PerModel(0.0))) +
+      value.log_unit;
+  const PerModel plain =
+      (Select(times.is_density, q, PerModel(1.0)) * value.number) * value.unit;
   const PerModel result = Select(times.is_log, log, plain);
   // Limits probabilities to at most one, which rounding may exceed.
   const PerModel limit = Select(times.is_log, PerModel(0.0), PerModel(1.0));
@@ -67,9 +69,13 @@ void WithSmallSize(int64_t size, const Function& function) {
 // Writes the results of the lanes that have a value, and their status, to the
 // outputs of their models.
 inline void StoreSmallResults(const SmallTimes& times, const SmallMixer& mixer,
-                              const PerModel& results,
+                              const PerModel& total, const PerModel& q,
+                              const PerModel& log2_q,
                               const SweepOutput* const* outputs) {
-  const ModelMask are_values = mixer.AreValues();
+  const SmallValue value(times, mixer.scales(), mixer.value());
+  const PerModel results = SmallResults(times, value, total, q, log2_q);
+  const ModelMask are_values =
+      mixer.AreValues() & Either(times.is_log, value.are_plain);
   for (int l = 0; l < times.count; ++l) {
     if (!are_values[l]) continue;
     outputs[l]->values[times.lanes[l].place] = results[l];
@@ -85,16 +91,10 @@ void EvaluateSmall(const SmallLane* lanes, const SweepOutput* const* outputs,
   const SmallModels<kPhases> models{SmallInputs(lanes, count)};
   const SmallTimes times(lanes, count, models.q.power, models.is_ordinary);
   const FloatEnvironment environment(Denormals::kFlush);
-  SmallTerms<kPhases> terms(models);
-  SmallMixer mixer(times, {models.max_exit, models.total});
-  if (times.has_others()) {
-    MixAsMade<true>(&terms, &mixer, nullptr);
-  } else {
-    MixAsMade<false>(&terms, &mixer, nullptr);
-  }
-  const PerModel results = SmallResults(times, mixer.value(), models.total,
-                                        models.q.power, models.q.log2);
-  StoreSmallResults(times, mixer, results, outputs);
+  SmallMixer mixer(times, {models.max_exit, models.total}, kUsualMargin);
+  MixAsMade(models, &mixer, SmallKept<kPhases>());
+  StoreSmallResults(times, mixer, models.total, models.q.power, models.q.log2,
+                    outputs);
 }
 
 // Collects times until there are eight, and then passes them to `take`.
@@ -145,7 +145,7 @@ void EvaluateFewTimes(const SweepInput* inputs, const SweepOutput* outputs,
 template <int kPhases>
 void EvaluateSharedTerms(const SweepInput* inputs, const SweepOutput* outputs,
                          int count, Workspace* workspace) {
-  SmallLane lanes[kModels];
+  SmallLane lanes[kModels] = {};
   for (int m = 0; m < count; ++m) lanes[m] = {&inputs[m], -1};
   const SmallModels<kPhases> models{SmallInputs(lanes, count)};
   KeptTerms<kPhases> terms(models);
@@ -160,106 +160,14 @@ void EvaluateSharedTerms(const SweepInput* inputs, const SweepOutput* outputs,
                               const SweepOutput* const* places, int size) {
       const SmallTimes times(of_times, size, q, is_ordinary);
       const FloatEnvironment environment(Denormals::kFlush);
-      SmallMixer mixer(times, {of_model(models.max_exit), total});
+      SmallMixer mixer(times, {of_model(models.max_exit), total}, kUsualMargin);
       terms.Mix(m, &mixer);
-      StoreSmallResults(
-          times, mixer,
-          SmallResults(times, mixer.value(), total, q, of_model(models.q.log2)),
-          places);
+      StoreSmallResults(times, mixer, total, q, of_model(models.q.log2),
+                        places);
     };
     SmallLanes all(evaluate);
     all.Add(inputs[m], outputs[m]);
     all.Flush();
-  }
-}
-
-// The adjoint sweep of models with one time each.
-template <int kPhases>
-class SmallSweep {
- public:
-  // Reads the models. Denormals must not be flushed meanwhile.
-  SmallSweep(const SmallLane* lanes, int count)
-      : models_{SmallInputs(lanes, count)},
-        times_(lanes, count, models_.q.power, models_.is_ordinary),
-        mixer_(times_, {models_.max_exit, models_.total}) {}
-
-  // Returns false if memory does not suffice.
-  bool Run(Workspace* workspace) {
-    PerModel* kept =
-        AllocateRoom<PerModel>(workspace, kMostSmallSteps * (kPhases + 1));
-    PerModel* adjoints =
-        AllocateRoom<PerModel>(workspace, kMostSmallSteps * kPhases);
-    if (kept == nullptr || adjoints == nullptr) return false;
-    SmallTerms<kPhases> terms(models_);
-    const int64_t num_steps = times_.has_others()
-                                  ? MixAsMade<true>(&terms, &mixer_, kept)
-                                  : MixAsMade<false>(&terms, &mixer_, kept);
-    const SweepInput& in = *times_.lanes[0].in;
-    SmallAdjoint<kPhases>(models_, times_, mixer_.tail(), num_steps, kept,
-                          adjoints)
-        .Run(in.has_exit_rates || in.has_edges(), &sums_);
-    return true;
-  }
-
-  SmallSeeds Seeds(const PerModel& cotangent) const {
-    return SmallSeeds(times_, cotangent, mixer_.value(), mixer_.shifted(),
-                      models_.q);
-  }
-  // Returns the lanes that have derivatives.
-  ModelMask AreOrdinary(const SmallSeeds& seeds) const {
-    return mixer_.AreValues() & seeds.AreOrdinary();
-  }
-  const SmallTimes& times() const { return times_; }
-  const PowerAbove& q() const { return models_.q; }
-  const SmallSums<kPhases>& sums() const { return sums_; }
-
- private:
-  const SmallModels<kPhases> models_;
-  const SmallTimes times_;
-  SmallMixer mixer_;
-  SmallSums<kPhases> sums_;
-};
-
-// Computes the cotangents of small models. At first `rest` has all requested
-// outputs; those that were written are set to nullptr.
-template <int kPhases>
-void SweepSmall(const SweepInput* inputs, const SweepOutput* outputs, int count,
-                Workspace* workspace, SweepOutput* rest) {
-  SmallLane lanes[kModels];
-  for (int l = 0; l < count; ++l) lanes[l] = {&inputs[l], OnlyTime(inputs[l])};
-  SmallSweep<kPhases> sweep(lanes, count);
-  const FloatEnvironment environment(Denormals::kFlush);
-  if (!sweep.Run(workspace)) return;
-  const SmallSeeds seeds = sweep.Seeds(sweep.times().Cotangent());
-  const ModelMask are_ordinary = sweep.AreOrdinary(seeds);
-  const SmallBars<kPhases> bars(sweep.times(), seeds, sweep.q(), sweep.sums());
-  for (int l = 0; l < count; ++l) {
-    if (are_ordinary[l]) bars.Store(l, outputs[l], &rest[l]);
-  }
-}
-
-// Computes the derivatives of small models along their tangents, and writes
-// those that are accurate.
-template <int kPhases>
-void DifferentiateSmall(const SweepInput* inputs, const SweepOutput* outputs,
-                        int count, Workspace* workspace) {
-  SmallLane lanes[kModels];
-  for (int l = 0; l < count; ++l) lanes[l] = {&inputs[l], OnlyTime(inputs[l])};
-  SmallSweep<kPhases> sweep(lanes, count);
-  const SmallTangents<kPhases> tangents(sweep.times(), sweep.q());
-  const FloatEnvironment environment(Denormals::kFlush);
-  if (!sweep.Run(workspace)) return;
-  const SmallSeeds seeds = sweep.Seeds(PerModel(1.0));
-  ModelMask are_accurate;
-  const PerModel results =
-      tangents.Derivatives(seeds, sweep.sums(), &are_accurate);
-  are_accurate = are_accurate & sweep.AreOrdinary(seeds);
-  for (int l = 0; l < count; ++l) {
-    if (!are_accurate[l]) continue;
-    for (int64_t i = 0; i < inputs[l].num_times; ++i) {
-      outputs[l].values[i] = i == lanes[l].place ? results[l] : 0.0;
-      outputs[l].status[i] = kOk;
-    }
   }
 }
 
@@ -324,20 +232,13 @@ inline void TangentSmall(const SweepInput* inputs, const SweepOutput* outputs,
       });
 }
 
-inline bool HasAnyOutput(const SweepOutput& out) {
-  return out.initial_probs != nullptr || out.subgenerator != nullptr ||
-         out.exit_rates != nullptr || out.prob_zero != nullptr ||
-         out.times != nullptr;
-}
-
 inline void AdjointSmall(const SweepInput* inputs, const SweepOutput* outputs,
                          int count, Workspace* workspace) {
   SweepOutput rest[kModels];
   for (int l = 0; l < count; ++l) rest[l] = outputs[l];
   ForEachSmallGroup(inputs, count, [&](int first, int size) {
     WithSmallSize(inputs[0].num_phases, [&](auto phases) {
-      SweepSmall<phases>(inputs + first, outputs + first, size, workspace,
-                         rest + first);
+      SweepSmall<phases>(inputs + first, size, workspace, rest + first);
     });
   });
   for (int l = 0; l < count; ++l) {

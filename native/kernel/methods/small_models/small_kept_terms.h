@@ -8,7 +8,10 @@
 
 #include "native/kernel/matrix/lane_operator.h"
 #include "native/kernel/matrix/tiles.h"
+#include "native/kernel/methods/small_models/small_mixer.h"
 #include "native/kernel/methods/small_models/small_models.h"
+#include "native/kernel/methods/small_models/small_scales.h"
+#include "native/kernel/methods/small_models/small_terms.h"
 #include "native/kernel/methods/small_models/small_walk.h"
 #include "native/kernel/simd/float_environment.h"
 #include "native/kernel/simd/isa.h"
@@ -20,21 +23,31 @@ namespace PHASIC_ISA {
 template <int kPhases>
 class KeptTerms {
  public:
-  explicit KeptTerms(const SmallModels<kPhases>& models) : terms_(models) {}
+  explicit KeptTerms(const SmallModels<kPhases>& models)
+      : models_(models), terms_(models) {}
 
   bool Allocate(Workspace* workspace) {
-    rows_ = AllocateRoom<Row>(workspace, kMostSmallSteps);
-    ends_ = AllocateRoom<PerLane>(workspace, kMostSmallSteps / kStepsPerTest);
+    rows_ = AllocateRoom<Row>(workspace, kMostSmallSteps<kPhases>);
+    ends_ =
+        AllocateRoom<End>(workspace, kMostSmallSteps<kPhases> / kStepsPerTest);
     return rows_ != nullptr && ends_ != nullptr;
   }
 
   // Mixes up to eight times of one model with Poisson weights; every number has
   // the same bits as in MixAsMade.
   void Mix(int model, SmallMixer* to) {
-    if (to->has_others()) {
-      Mix<true>(model, to);
+    if (to->has_long()) {
+      if (!has_decay_) decay_ = Decay(models_);
+      has_decay_ = true;
+      const SmallDecay decay = {
+          PerModel(decay_.log2[model]),
+          decay_.is_short[model] ? ~NoModels() : NoModels()};
+      to->StartScales(decay, kLargestDecayedX<kPhases>);
+      Mix<true, true>(model, to);
+    } else if (to->has_others()) {
+      Mix<true, false>(model, to);
     } else {
-      Mix<false>(model, to);
+      Mix<false, false>(model, to);
     }
   }
 
@@ -43,25 +56,40 @@ class KeptTerms {
   struct Row {
     PerLane absorbed;
     PerLane mass;
+    PerLane plain;
     PerLane cumulative;
   };
+  // The mass after each run of steps, and the power of two by which the state
+  // was divided then.
+  struct End {
+    PerLane mass;
+    PerLane power;
+  };
 
-  template <bool kHasOthers>
+  template <bool kHasOthers, bool kHasLong>
   void Mix(int model, SmallMixer* to) {
     SmallMixer mixer = *to;
     int64_t k = 0;
-    while (mixer.IsOpen() && k < kMostSmallSteps) {
+    while (mixer.IsOpen() && k < MostSteps<kPhases>(kHasLong)) {
       if (k == num_made_) Extend();
       for (int64_t j = 0; j < kStepsPerTest; ++j, ++k) {
         SmallTerm term;
         term.absorbed = PerModel(rows_[k].absorbed[model]);
         if constexpr (kHasOthers) {
           term.mass = PerModel(rows_[k].mass[model]);
+          term.plain = PerModel(rows_[k].plain[model]);
           term.cumulative = PerModel(rows_[k].cumulative[model]);
         }
         mixer.Add<kHasOthers>(k, term);
       }
-      mixer.Close(k, PerModel(ends_[k / kStepsPerTest - 1][model]), false);
+      const End& end = ends_[k / kStepsPerTest - 1];
+      const PerModel mass(end.mass[model]);
+      mixer.Close<kHasLong>(k, mass, false);
+      if constexpr (kHasLong) {
+        mixer.Rescale(k, mixer.AreScaled(mass), end.power[model]);
+      } else if (end.power[model] != 1.0) {
+        mixer.ScaleWeights(end.power[model]);
+      }
     }
     *to = mixer;
   }
@@ -73,16 +101,23 @@ class KeptTerms {
       Row& row = rows_[num_made_++];
       term.absorbed.Store(row.absorbed);
       term.mass.Store(row.mass);
+      term.plain.Store(row.plain);
       term.cumulative.Store(row.cumulative);
     }
-    terms.Mass().Store(ends_[num_made_ / kStepsPerTest - 1]);
+    const PerModel mass = terms.Mass();
+    End& end = ends_[num_made_ / kStepsPerTest - 1];
+    mass.Store(end.mass);
+    terms.Rescale(mass, PerModel(0x1p-1022) <= mass).power.Store(end.power);
     terms_ = terms;
   }
 
+  const SmallModels<kPhases>& models_;
   SmallTerms<kPhases> terms_;
   Row* rows_ = nullptr;
-  PerLane* ends_ = nullptr;  // the mass after each run of steps
+  End* ends_ = nullptr;
   int64_t num_made_ = 0;
+  SmallDecay decay_;
+  bool has_decay_ = false;
 };
 
 }  // namespace PHASIC_ISA

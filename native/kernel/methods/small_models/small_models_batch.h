@@ -18,6 +18,7 @@ enum class Form { kExitsGiven, kExitsDerived, kEdges, kParameters };
 // The property that makes some of the models exceptional.
 enum class Odd {
   kNothing,
+  kLong,
   kTimes,
   kRates,
   kSizes,
@@ -163,6 +164,7 @@ inline Batch MakeBatch(Form form, int64_t phases, Odd odd, bool has_atom,
     if (has_atom) b.atoms.push_back(atom);
     const double time = 10.0 * uniform(random);
     b.times.push_back(odd == Odd::kTimes ? OddTime(m, time) : time);
+    if (odd == Odd::kLong) b.times.back() *= std::exp2(2.0 + m % 9);
     if (odd == Odd::kSizes) {
       b.times.back() *=
           std::pow(10.0, static_cast<double>(10 - m) * (m % 2 ? 3 : 20));

@@ -305,9 +305,9 @@ INSTANTIATE_TEST_SUITE_P(
     , SmallModelsTest,
     testing::Combine(testing::Values(Form::kExitsGiven, Form::kExitsDerived,
                                      Form::kEdges, Form::kParameters),
-                     testing::Values(Odd::kNothing, Odd::kTimes, Odd::kRates,
-                                     Odd::kSizes, Odd::kStructure, Odd::kStarts,
-                                     Odd::kCotangents),
+                     testing::Values(Odd::kNothing, Odd::kLong, Odd::kTimes,
+                                     Odd::kRates, Odd::kSizes, Odd::kStructure,
+                                     Odd::kStarts, Odd::kCotangents),
                      testing::Bool()));
 
 }  // namespace

@@ -61,9 +61,8 @@ class SmallTangents {
     // A cotangent may lack what was left out of it or underflowed.
     const PerModel least = sums.tail + PerModel(0x1p-44 * kLeastOrdinary);
     *are_accurate = is_ordinary_ & (sum.tangents * least <= 0x1p-44 * sum.size);
-    const PerModel atom =
-        Select(times_.is_cdf, atom_, PerModel(0.0)) + sum.value;
-    return MultiplyAdd(time_, seeds.time(), seeds.seed() * atom);
+    const PerModel atom = Select(times_.is_cdf, atom_, PerModel(0.0));
+    return MultiplyAdd(time_, seeds.time(), seeds.seed() * (sum.value + atom));
   }
 
  private:

@@ -196,9 +196,9 @@ INSTANTIATE_TEST_SUITE_P(
     , SmallTangentsTest,
     testing::Combine(testing::Values(Form::kExitsGiven, Form::kExitsDerived,
                                      Form::kEdges, Form::kParameters),
-                     testing::Values(Odd::kNothing, Odd::kTimes, Odd::kRates,
-                                     Odd::kSizes, Odd::kStructure, Odd::kStarts,
-                                     Odd::kCotangents),
+                     testing::Values(Odd::kNothing, Odd::kLong, Odd::kTimes,
+                                     Odd::kRates, Odd::kSizes, Odd::kStructure,
+                                     Odd::kStarts, Odd::kCotangents),
                      testing::Bool()));
 
 // Returns a batch of models of two stages with rates r and 2 r, at time t.

@@ -23,9 +23,14 @@ constexpr double kLeastOrdinary = 0x1p-500;
 constexpr double kLeastSmallScale = 0x1p-150;  // for q, and for cotangents
 constexpr double kLargestSmallScale = 0x1p150;
 constexpr double kLeastSmallX = 0x1p-60;
-// The largest x = q t. Up to here steps may be rounded without compensation;
-// operator.h does that for up to four times as many steps.
-constexpr double kLargestSmallX = 256.0;
+// The largest x = q t, and the largest with weights that start at exp(-x); see
+// small_scales.h for larger ones. Distribution functions are near one there,
+// where the usual sweeps have the last digits.
+constexpr double kLargestSmallX = 0x1p20;
+constexpr double kLargestShortX = 256.0;
+
+// Windows end, and states are scaled, after runs of this number of steps.
+constexpr int kStepsPerTest = 8;
 
 inline ModelMask NoModels() { return PerModel(1.0) < PerModel(0.0); }
 inline ModelMask Either(const ModelMask& a, const ModelMask& b) {
@@ -80,8 +85,9 @@ struct SmallTimes {
   SmallLane lanes[kModels];
   int count;
   PerModel x;             // q t
-  PerModel first_weight;  // exp(-x)
+  PerModel first_weight;  // exp(-x), or one if x is large
   ModelMask is_ordinary;
+  ModelMask is_long;  // and x is large
   ModelMask is_density;
   ModelMask is_survival;
   ModelMask is_cdf;
@@ -103,14 +109,18 @@ struct SmallTimes {
     is_cdf = AreOf(Base::kCdf);
     is_log = Are(IsLog);
     x = time * q;
-    is_ordinary =
-        are_ordinary_models & IsWithin(x, kLeastSmallX, kLargestSmallX);
+    is_ordinary = are_ordinary_models &
+                  IsWithin(x, kLeastSmallX, kLargestSmallX) &
+                  Either(~is_cdf, x <= PerModel(kLargestShortX));
     // In flagged lanes x is replaced by one, so that they need no more steps
     // than others.
     x = Select(is_ordinary, x, PerModel(1.0));
-    first_weight = ExpOfMinus(x);
+    is_long = PerModel(kLargestShortX) < x;
+    first_weight = Select(is_long, PerModel(1.0),
+                          ExpOfMinus(Select(is_long, PerModel(1.0), x)));
   }
   bool has_others() const { return Any(~is_density); }
+  bool has_long() const { return Any(is_long); }
 
   PerModel Cotangent() const {
     return SideBySide([&](int l) {

@@ -1,0 +1,212 @@
+// Poisson mixtures of the terms of small models in SIMD lanes, term by term.
+// Each time has its own truncation window, beyond which its weights are set to
+// zero.
+
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_MIXER_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_MIXER_H_
+
+#include <cstdint>
+
+#include "native/kernel/matrix/lane_operator.h"
+#include "native/kernel/methods/small_models/small_models.h"
+#include "native/kernel/methods/small_models/small_scales.h"
+#include "native/kernel/methods/small_models/small_terms.h"
+#include "native/kernel/methods/small_models/small_times.h"
+#include "native/kernel/numbers/pack_math.h"
+#include "native/kernel/simd/isa.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+// The largest exit and the total mass of each lane's model, for truncation
+// bounds.
+struct SmallBounds {
+  PerModel max_exit;
+  PerModel total;
+};
+
+// The largest truncation errors of derivatives, relative to the value: that of
+// most times, and one for times at which some derivatives are far smaller.
+constexpr double kUsualMargin = 0x1p-72;
+constexpr double kSmallMargin = 0x1p-800;
+
+// Accumulates sums of Poisson weights times terms, and bounds on their
+// truncation errors.
+class SmallMixer {
+ public:
+  // The truncation error of derivatives will be at most `margin`, relative to
+  // the value.
+  SmallMixer(const SmallTimes& times, const SmallBounds& bounds, double margin)
+      : times_(&times),
+        bounds_(bounds),
+        margin_(margin),
+        open_(times.is_ordinary) {
+    weights_ = Select(open_, times.first_weight, PerModel(0.0));
+  }
+
+  // Prepares for times that are long, with beta x of at most `largest`.
+  void StartScales(const SmallDecay& decay, double largest) {
+    scales_.Start(*times_, decay);
+    growth_ = scales_.Growth();
+    Lose(scales_.is_long() & (PerModel(largest) < scales_.decayed_x()));
+  }
+
+  bool IsOpen() const { return Any(open_); }
+  bool has_long() const { return times_->has_long(); }
+  // Lanes whose states are to be scaled.
+  ModelMask AreScaled(const PerModel& mass) const {
+    return open_ & scales_.is_long() & (PerModel(0x1p-1022) <= mass);
+  }
+  bool has_others() const { return times_->has_others(); }
+  const PerModel& weights() const { return weights_; }
+  // value() is F'. shifted() is sum_k w_k a'_k or, for densities, sum_k w_k
+  // a'_{k+1}.
+  const PerModel& value() const { return value_; }
+  const PerModel& shifted() const { return shifted_; }
+  const SmallScales& scales() const { return scales_; }
+  // Returns a bound on what derivatives of F' lack: sum_k k w_k over the
+  // omitted steps, and what may have underflowed.
+  PerModel Tail() const {
+    if (!has_long()) return tail_;
+    return tail_ +
+           Select(times_->is_long, scales_.LossOfDerivatives(), PerModel(0.0));
+  }
+
+  // Adds the weighted term of step k, and computes the weights of step k + 1.
+  template <bool kHasOthers>
+  [[gnu::always_inline]] void Add(int64_t k, const SmallTerm& next) {
+    PerModel term = next.absorbed;
+    PerModel of_slope = previous_;
+    PerModel absorbed = next.absorbed;
+    if constexpr (kHasOthers) {
+      term = Select(times_->is_survival, next.mass, term);
+      term = Select(times_->is_cdf, next.cumulative, term);
+      absorbed = Select(times_->is_cdf, next.plain, absorbed);
+      of_slope = Select(times_->is_density, previous_, weights_);
+    }
+    value_.AddProduct(weights_, term);
+    shifted_.AddProduct(of_slope, absorbed);
+    previous_ = weights_;
+    weights_ =
+        weights_ * (PerModel(1.0 / (static_cast<double>(k) + 1.0)) * times_->x);
+  }
+
+  // Ends the windows of those times for which the steps from `step` on are
+  // negligible; `mass` is the mass b_k before that step. With `has_bars` they
+  // must also be negligible for derivatives.
+  template <bool kHasLong>
+  [[gnu::always_inline]] void Close(int64_t step, const PerModel& mass,
+                                    bool has_bars) {
+    const double k = static_cast<double>(step);
+    const PerModel gap =
+        MultiplyAdd(PerModel(-1.0 / (k + 1.0)),
+                    kHasLong ? scales_.decayed_x() : times_->x, PerModel(1.0));
+    const PerModel absorbed = bounds_.max_exit * mass;
+    PerModel most = Select(times_->is_survival, mass, absorbed);
+    most = Select(times_->is_cdf, bounds_.total, most);
+    PerModel later = weights_;
+    PerModel of_bars = weights_;
+    if constexpr (kHasLong) {
+      later = growth_ * weights_;
+      if (has_bars) of_bars = scales_.EarlierGrowth(k) * weights_;
+    }
+    ModelMask stop = open_ & (PerModel(0.0) < gap) &
+                     (later * most <= (0x1p-60 * gap) * value_);
+    if (has_bars) {
+      stop = stop & ((k + 1.0) * of_bars <= (margin_ * gap) * value_) &
+             Either(times_->is_density,
+                    later * absorbed <= (0x1p-60 * gap) * shifted_);
+      if (kHasLong) stop = stop & ~scales_.ends();
+      tail_ = Select(stop, Quotient((k + 1.0) * of_bars, gap), tail_);
+    }
+    if (kHasLong && (!has_bars || step >= 2 * kMostJumps)) {
+      const ModelMask has_all = has_bars ? scales_.ends() : scales_.is_long();
+      stop = Either(stop, open_ & has_all & (mass <= PerModel(0.0)));
+    }
+    End(stop);
+  }
+
+  // Scales the weights of times whose states were divided by the power.
+  void ScaleWeights(double power) {
+    ScaleWeights(Select(times_->is_cdf, PerModel(1.0), PerModel(power)));
+  }
+  void ScaleWeights(const PerModel& power) {
+    weights_ = power * weights_;
+    previous_ = power * previous_;
+  }
+
+  // Scales weights and sums before step k, if the states were divided by the
+  // power, in the lanes of the mask; returns the factor of the sums.
+  PerModel Rescale(int64_t step, const ModelMask& mask, double power) {
+    ScaleWeights(power);
+    return RescaleSums(step, mask, PowerAbove(PerModel(power)).log2);
+  }
+  PerModel Rescale(int64_t step, const ModelMask& mask,
+                   const PowerAbove& power) {
+    ScaleWeights(power.power);
+    return RescaleSums(step, mask, power.log2);
+  }
+
+  // Returns the lanes whose values are as accurate as values from the usual
+  // sweeps.
+  ModelMask AreValues() const {
+    const ModelMask are_values =
+        times_->is_ordinary & ~open_ & (PerModel(kLeastOrdinary) <= value_) &
+        // A distribution function with shifted() of zero would be constant.
+        Either(~times_->is_cdf, PerModel(0.0) < shifted_);
+    if (!has_long()) return are_values & (value_ <= PerModel(4.0));
+    const PerModel log2 =
+        kPerLn2 * LogOf(Select(are_values, value_, PerModel(1.0)), 0);
+    const ModelMask are_long = scales_.is_long() & ~lost_ &
+                               (value_ <= PerModel(kLargestSmallSum)) &
+                               (scales_.LossOfValue() + PerModel(60.0) <= log2);
+    return are_values &
+           Either(are_long, ~scales_.is_long() & (value_ <= PerModel(4.0)));
+  }
+
+ private:
+  PerModel RescaleSums(int64_t step, const ModelMask& mask,
+                       const PerModel& log2) {
+    scales_.ScaleStates(static_cast<double>(step), mask, PerModel(0.0) - log2);
+    const ModelMask are_large =
+        scales_.is_long() & IsWithin(value_, 0x1p500, 0x1p1000);
+    const PowerAbove size(Select(are_large, 0x1p-300 * value_, PerModel(1.0)));
+    for (PerModel* number : {&weights_, &previous_, &value_, &shifted_}) {
+      *number = size.inverse * *number;
+    }
+    scales_.ScaleSums(size.log2);
+    Lose(open_ & scales_.is_long() & ~IsWithin(weights_, 0x1p-900, 0x1p900));
+    return size.inverse;
+  }
+
+  // Leaves times to the usual sweeps.
+  void Lose(const ModelMask& lost) {
+    End(lost);
+    lost_ = Either(lost_, lost);
+  }
+
+  void End(const ModelMask& stop) {
+    open_ = open_ & ~stop;
+    weights_ = Select(open_, weights_, PerModel(0.0));
+    previous_ = Select(open_, previous_, PerModel(0.0));
+  }
+
+  const SmallTimes* times_;
+  SmallBounds bounds_;
+  double margin_;
+  ModelMask open_;
+  PerModel weights_;
+  PerModel previous_{0.0};  // the weights of the previous step
+  PerModel value_{0.0};
+  PerModel shifted_{0.0};
+  PerModel tail_{0.0};
+  // Of long times.
+  SmallScales scales_;
+  PerModel growth_{1.0};
+  ModelMask lost_ = NoModels();  // left to the usual sweeps
+};
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_MIXER_H_

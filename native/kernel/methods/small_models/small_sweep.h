@@ -1,0 +1,140 @@
+// Derivatives of small models with one time each, several at a time in SIMD
+// lanes.
+
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_SWEEP_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_SWEEP_H_
+
+#include <cstdint>
+
+#include "native/kernel/api/sweep.h"
+#include "native/kernel/matrix/lane_operator.h"
+#include "native/kernel/matrix/tiles.h"
+#include "native/kernel/methods/small_models/small_adjoint.h"
+#include "native/kernel/methods/small_models/small_bars.h"
+#include "native/kernel/methods/small_models/small_mixer.h"
+#include "native/kernel/methods/small_models/small_models.h"
+#include "native/kernel/methods/small_models/small_tangents.h"
+#include "native/kernel/methods/small_models/small_times.h"
+#include "native/kernel/methods/small_models/small_walk.h"
+#include "native/kernel/simd/float_environment.h"
+#include "native/kernel/simd/isa.h"
+
+namespace phasic {
+namespace PHASIC_ISA {
+
+inline bool HasAnyOutput(const SweepOutput& out) {
+  return out.initial_probs != nullptr || out.subgenerator != nullptr ||
+         out.exit_rates != nullptr || out.prob_zero != nullptr ||
+         out.times != nullptr;
+}
+
+// The adjoint sweep of models with one time each.
+template <int kPhases>
+class SmallSweep {
+ public:
+  // Reads the models. Denormals must not be flushed meanwhile.
+  SmallSweep(const SmallLane* lanes, int count)
+      : models_{SmallInputs(lanes, count)},
+        times_(lanes, count, models_.q.power, models_.is_ordinary),
+        mixer_(times_, {models_.max_exit, models_.total}, kUsualMargin) {}
+
+  bool Allocate(Workspace* workspace) {
+    const int64_t most = MostSteps<kPhases>(times_.has_long());
+    adjoints_ = AllocateRoom<PerModel>(workspace, most * kPhases);
+    return kept_.Allocate(most, workspace) && adjoints_ != nullptr;
+  }
+
+  void Run(double margin) {
+    mixer_ = SmallMixer(times_, {models_.max_exit, models_.total}, margin);
+    const int64_t num_steps = MixAsMade(models_, &mixer_, kept_);
+    const SweepInput& in = *times_.lanes[0].in;
+    SmallAdjoint<kPhases>(models_, times_, mixer_.Tail(), num_steps, kept_,
+                          adjoints_)
+        .Run(in.has_exit_rates || in.has_edges(), &sums_);
+  }
+
+  SmallSeeds Seeds(const PerModel& cotangent) const {
+    return SmallSeeds(times_, cotangent, mixer_.value(), mixer_.shifted(),
+                      models_.q,
+                      SmallValue(times_, mixer_.scales(), mixer_.value()));
+  }
+  // Returns the lanes that have derivatives.
+  ModelMask AreOrdinary(const SmallSeeds& seeds) const {
+    return mixer_.AreValues() & seeds.AreOrdinary();
+  }
+  const SmallTimes& times() const { return times_; }
+  const PowerAbove& q() const { return models_.q; }
+  const SmallSums<kPhases>& sums() const { return sums_; }
+
+ private:
+  const SmallModels<kPhases> models_;
+  const SmallTimes times_;
+  SmallMixer mixer_;
+  SmallKept<kPhases> kept_;
+  PerModel* adjoints_ = nullptr;
+  SmallSums<kPhases> sums_;
+};
+
+// Computes the cotangents of small models. At first `rest` has all requested
+// outputs; those that were written are set to nullptr.
+template <int kPhases>
+void SweepSmall(const SweepInput* inputs, int count, Workspace* workspace,
+                SweepOutput* rest) {
+  SmallLane lanes[kModels];
+  for (int l = 0; l < count; ++l) lanes[l] = {&inputs[l], OnlyTime(inputs[l])};
+  SmallSweep<kPhases> sweep(lanes, count);
+  const FloatEnvironment environment(Denormals::kFlush);
+  if (!sweep.Allocate(workspace)) return;
+  const PerModel cotangent = sweep.times().Cotangent();
+  ModelMask are_ordinary = ~NoModels();
+  for (const double margin : {kUsualMargin, kSmallMargin}) {
+    sweep.Run(margin);
+    const SmallSeeds seeds = sweep.Seeds(cotangent);
+    are_ordinary = are_ordinary & sweep.AreOrdinary(seeds);
+    const SmallBars<kPhases> bars(sweep.times(), seeds, sweep.q(),
+                                  sweep.sums());
+    bool has_rest = false;
+    for (int l = 0; l < count; ++l) {
+      if (!are_ordinary[l]) continue;
+      bars.Store(l, SweepOutput(rest[l]), &rest[l]);
+      has_rest = has_rest || HasAnyOutput(rest[l]);
+    }
+    if (!has_rest) return;
+  }
+}
+
+// Computes the derivatives of small models along their tangents, and writes
+// those that are accurate.
+template <int kPhases>
+void DifferentiateSmall(const SweepInput* inputs, const SweepOutput* outputs,
+                        int count, Workspace* workspace) {
+  SmallLane lanes[kModels];
+  for (int l = 0; l < count; ++l) lanes[l] = {&inputs[l], OnlyTime(inputs[l])};
+  SmallSweep<kPhases> sweep(lanes, count);
+  const SmallTangents<kPhases> tangents(sweep.times(), sweep.q());
+  const FloatEnvironment environment(Denormals::kFlush);
+  if (!sweep.Allocate(workspace)) return;
+  ModelMask are_left = ~NoModels();
+  for (const double margin : {kUsualMargin, kSmallMargin}) {
+    sweep.Run(margin);
+    const SmallSeeds seeds = sweep.Seeds(PerModel(1.0));
+    are_left = are_left & sweep.AreOrdinary(seeds);
+    ModelMask are_accurate;
+    const PerModel results =
+        tangents.Derivatives(seeds, sweep.sums(), &are_accurate);
+    for (int l = 0; l < count; ++l) {
+      if (!are_left[l] || !are_accurate[l]) continue;
+      for (int64_t i = 0; i < inputs[l].num_times; ++i) {
+        outputs[l].values[i] = i == lanes[l].place ? results[l] : 0.0;
+        outputs[l].status[i] = kOk;
+      }
+    }
+    are_left = are_left & ~are_accurate;
+    if (!Any(are_left)) return;
+  }
+}
+
+}  // namespace PHASIC_ISA
+}  // namespace phasic
+
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_SWEEP_H_
