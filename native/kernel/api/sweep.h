@@ -77,6 +77,9 @@ struct SweepInput {
   OperandView prob_zero;    // [1] or unused
   OperandView times;        // [n]
   const double* cotangent;  // [n], adjoint only
+  // Derivatives are multiplied by 2^exponent at the end: the given tangents and
+  // cotangents are scaled by its inverse, see direction_scales.h.
+  int64_t exponent;
 
   bool has_edges() const { return edges.sources != nullptr; }
   Kind KindOf(int64_t time) const {

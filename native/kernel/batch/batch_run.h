@@ -193,11 +193,14 @@ class BatchRun {
     for (int64_t m = begin; m < end;) {
       int64_t count = directions.Count(m, end);
       if (count > 1) {
-        directions.Run(count, &model, sweep_memory.get(), store);
+        if (!directions.Run(count, &model, sweep_memory.get(), store)) {
+          return kOutOfMemory;
+        }
         sweep_memory.get()->Reset();
       } else {
         BatchIndex stored = model;
         count = operands.Gather(end - m, &model);
+        if (count == 0) return kOutOfMemory;
         RunSweep(operands, outputs, sweep_memory.get());
         for (int l = 0; l < count; ++l, stored.Next()) {
           store(stored, outputs[l]);
@@ -232,10 +235,10 @@ class BatchRun {
     }
     BatchIndex model = plan_.Model(begin);
     for (int64_t m = begin; m < end; ++m, model.Next()) {
-      operands.Gather(model);
+      if (!operands.Gather(model)) return kOutOfMemory;
       sweep_(input, statistics.scratch(), sweep_memory.get());
       sweep_memory.get()->Reset();
-      statistics.Store(m);
+      statistics.Store(m, input.exponent);
     }
     return nullptr;
   }
@@ -261,7 +264,7 @@ class BatchRun {
     BatchIndex model = plan_.Model(begin);
     for (int64_t m = begin; m < end; m += operands.count()) {
       BatchIndex stored = model;
-      operands.Gather(end - m, &model);
+      if (operands.Gather(end - m, &model) == 0) return kOutOfMemory;
       SweepOutput outputs[kMaxGroup];
       for (int l = 0; l < operands.count(); ++l) {
         bars->PointAtTerms(add_at_once ? l : m + l - first_place,

@@ -92,6 +92,7 @@ class DirectionBatchesTest : public testing::Test {
     for (double& x : arrays[4].data) x *= 4.0;
     for (int i = 0; i < kNumOperands; ++i) {
       arrays.push_back(Random(true, true, events[i], -1.0));
+      if (has_any_size_) ScaleDirections(&arrays.back().data);
     }
     const Call call = {static_cast<int32_t>(by_direction % kNumKinds), 1, 2,
                        precision};
@@ -109,8 +110,20 @@ class DirectionBatchesTest : public testing::Test {
     }
   }
 
+  // Multiplies each direction's tangents by a power of two of its own.
+  static void ScaleDirections(std::vector<double>* tangents) {
+    const int64_t size =
+        static_cast<int64_t>(tangents->size()) / (kModels * kDirections);
+    for (int64_t i = 0; i < kModels * kDirections * size; ++i) {
+      const int64_t direction = i / size % kDirections;
+      (*tangents)[i] =
+          std::ldexp((*tangents)[i], static_cast<int>(150 * (direction - 5)));
+    }
+  }
+
   std::mt19937 random_{1};
   int64_t num_times_ = 7;
+  bool has_any_size_ = false;
 };
 
 TEST_F(DirectionBatchesTest, EveryMappingOfOperands) {
@@ -134,6 +147,15 @@ TEST_F(DirectionBatchesTest, OneTime) {
     Compare<double>(Precision::kFloat64, 0, by_direction);
     Compare<float>(Precision::kFloat32, kAll - 1, by_direction);
   }
+}
+
+TEST_F(DirectionBatchesTest, DirectionsOfAnySize) {
+  has_any_size_ = true;
+  for (uint32_t kind = 0; kind < kNumKinds; ++kind) {
+    Compare<double>(Precision::kFloat64, 0, kind);
+  }
+  num_times_ = 700;
+  Compare<double>(Precision::kFloat64, 0, 0);
 }
 
 // With this number of times most of them are in groups, which are not evaluated

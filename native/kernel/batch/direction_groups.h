@@ -74,18 +74,19 @@ class DirectionGroups {
   }
 
   // Evaluates `count` models in one sweep, calls store(model, output) for each,
-  // and advances the index past them.
+  // and advances the index past them. Returns false if memory does not suffice.
   template <class Store>
-  void Run(int64_t count, BatchIndex* model, Workspace* workspace,
+  bool Run(int64_t count, BatchIndex* model, Workspace* workspace,
            const Store& store) {
     BatchIndex index = *model;
     for (int64_t l = 0; l < count; ++l, index.Next()) {
-      places_[l]->Gather(index);
+      if (!places_[l]->Gather(index)) return false;
     }
     Sweeps().directions(inputs_, outputs_, count, workspace);
     for (int64_t l = 0; l < count; ++l, model->Next()) {
       store(*model, outputs_[l]);
     }
+    return true;
   }
 
  private:

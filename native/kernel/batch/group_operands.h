@@ -34,7 +34,7 @@ class GroupOperands {
 
   // Gathers the operands of as many models as one sweep allows, at most
   // `limit`, from index `model` on, and advances the index past them. Returns
-  // the number of models.
+  // the number of models, or 0 if memory does not suffice.
   int Gather(int64_t limit, BatchIndex* model) {
     count_ = static_cast<int>(std::min<int64_t>(max_count_, limit));
     for (int first = 0; first < count_;) {
@@ -43,6 +43,9 @@ class GroupOperands {
       GatherRun(*model, &places_[first], size);
       model->Skip(size);
       first += size;
+    }
+    for (int l = 0; l < count_; ++l) {
+      if (!places_[l]->ScaleDirections()) return 0;
     }
     return count_;
   }

@@ -14,6 +14,7 @@
 #include "native/kernel/api/sweep.h"
 #include "native/kernel/batch/batch_index.h"
 #include "native/kernel/batch/batch_plan.h"
+#include "native/kernel/batch/direction_scales.h"
 #include "native/kernel/runtime/workspace.h"
 
 namespace phasic {
@@ -23,7 +24,7 @@ class ModelOperands {
  public:
   // `view` will point to the gathered operands.
   ModelOperands(const BatchPlan& plan, SweepInput* view)
-      : plan_(plan), view_(*view) {
+      : plan_(plan), view_(*view), scales_(plan) {
     const Layout& layout = plan.layout();
     std::memset(&view_, 0, sizeof(view_));
     view_.num_phases = layout.num_phases;
@@ -52,6 +53,7 @@ class ModelOperands {
   ModelOperands& operator=(const ModelOperands&) = delete;
 
   bool Allocate(Workspace* workspace) {
+    scales_.SetMemory(workspace);
     for (int32_t i = 0; i < plan_.num_inputs(); ++i) {
       const int32_t operand = plan_.OperandOf(i);
       if (std::is_same<F, double>::value && operand != kTimes) continue;
@@ -74,8 +76,8 @@ class ModelOperands {
   }
 
   // Gathers all arrays of a model; they are valid until the next call of
-  // Gather.
-  void Gather(const BatchIndex& model) {
+  // Gather. Returns false if memory does not suffice.
+  bool Gather(const BatchIndex& model) {
     for (int32_t i = 0; i < plan_.num_inputs(); ++i) {
       Put(i, model.Offset(plan_.strides(i)));
     }
@@ -83,7 +85,12 @@ class ModelOperands {
       PutEdges(i, model.Offset(plan_.edge_strides(i)));
     }
     if (plan_.layout().has_kinds) PutKinds(model.Offset(plan_.kind_strides()));
+    return ScaleDirections();
   }
+
+  // Scales the gathered tangents and cotangents, the last step of gathering.
+  // Returns false if memory does not suffice.
+  bool ScaleDirections() { return scales_.Apply(&view_); }
 
   // Returns whether the sweep reads an input without a copy. Times are copied
   // if there are kinds, as the ends of intervals may be swapped.
@@ -196,6 +203,7 @@ class ModelOperands {
 
   const BatchPlan& plan_;
   SweepInput& view_;
+  DirectionScales scales_;
   const double** values_[kMaxInputs];  // of the inputs, in the view
   double* buffers_[kMaxInputs] = {};
   double* constants_ = nullptr;

@@ -4,6 +4,7 @@
 #ifndef PHASIC_NATIVE_KERNEL_BATCH_STATISTICS_OUTPUTS_H_
 #define PHASIC_NATIVE_KERNEL_BATCH_STATISTICS_OUTPUTS_H_
 
+#include <cmath>
 #include <cstdint>
 
 #include "native/kernel/api/phase_type.h"
@@ -35,13 +36,17 @@ class StatisticsOutputs {
   // Returns the arrays that a sweep over one model writes.
   const SweepOutput& scratch() const { return scratch_; }
 
-  // Copies the sweep's statistics into the rows of the given model.
-  void Store(int64_t model) const {
+  // Copies the sweep's statistics, times 2^exponent, into the rows of the given
+  // model. A statistic is the weight times a number that is in range.
+  void Store(int64_t model, int64_t exponent) const {
     for (int32_t i = 0; i < kNumStatistics; ++i) {
       const int64_t size = StatisticSize(layout_, i);
       F* target = static_cast<F*>(outputs_[i].data) + model * size;
       for (int64_t j = 0; j < size; ++j) {
-        target[j] = static_cast<F>(rows_[i][j]);
+        target[j] = static_cast<F>(
+            exponent == 0
+                ? rows_[i][j]
+                : std::ldexp(rows_[i][j], static_cast<int>(exponent)));
       }
     }
   }

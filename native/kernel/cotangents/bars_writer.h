@@ -36,6 +36,7 @@ struct AdjointSums {
   T total = T(0.0);              // cotangent of prob_zero + sum(alpha)
   T certain = T(0.0);            // cotangent of values that are always one
   bool has_mixed_signs = false;  // there are cotangents of both signs
+  int64_t result_exponent = 0;   // SweepInput::exponent
   // Error bounds by truncation (tail) and by flushing to zero (loss). The start
   // bounds hold for each cotangent of alpha. The row bounds hold for each
   // cotangent of P, and for q times each cotangent of an exit.
@@ -83,7 +84,8 @@ struct AdjointSums {
   // says nothing about its terms.
   bool IsLost(const Scaled<double>& loss, const Scaled<double>& size) const {
     const int64_t negligible = has_mixed_signs ? -900 : -920;
-    if (IsAtMost(loss, negligible, {1.0, 0})) return false;
+    const int64_t unit = -std::max<int64_t>(result_exponent, 0);
+    if (IsAtMost(loss, negligible, {1.0, unit})) return false;
     return !IsAtMost(loss, -42, size);
   }
 };
@@ -200,9 +202,10 @@ class BarsWriter {
       if (!in_.has_prob_zero) start -= sums_.atom;
       const bool is_lost = StartIsLost(i);
       // A number of known mantissa that is beyond the range of doubles is
-      // infinite in any type.
-      const bool overflows = !is_lost && IsFinite(sum.mantissa) &&
-                             IsFinite(sums_.total) && IsFinite(sums_.atom) &&
+      // infinite in any type, unless it is scaled down in the end.
+      const bool overflows = !is_lost && in_.exponent >= 0 &&
+                             IsFinite(sum.mantissa) && IsFinite(sums_.total) &&
+                             IsFinite(sums_.atom) &&
                              std::fabs(Top(start)) == HUGE_VAL;
       out_.initial_probs[i] = overflows ? Top(start) : Shown(is_lost, start);
     }
@@ -312,7 +315,7 @@ class BarsWriter {
   // Returns the cotangent as a double, or NaN if it is lost to underflow, or to
   // overflow of a type that may have overflowed before the end.
   double Shown(bool is_lost, const T& bar) {
-    const double shown = is_lost ? kNaN : Top(bar);
+    const double shown = is_lost ? kNaN : Top(ScaleBy(bar, in_.exponent));
     if (IsFinite(shown)) return shown;
     has_losses_ = true;
     return HasOwnExponent<T>::kValue ? shown : kNaN;

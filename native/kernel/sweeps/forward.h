@@ -24,13 +24,14 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
+// Returns F or its derivative, times 2^exponent; that of log F if `log`.
 template <class T>
-double ResultOf(const Scaled<T>& result, bool log) {
+double ResultOf(const Scaled<T>& result, bool log, int64_t exponent) {
   constexpr bool kPlain = Depth<T>::kValue == 0;
-  if (!log) return Top(ToPlain(result));
+  if (!log) return Top(ScaleBy(result.mantissa, result.exponent + exponent));
   const Scaled<T> value =
       HasOwnExponent<T>::kValue ? Normalized(result) : result;
-  const double logarithm = Top(Log(value.mantissa));
+  const double logarithm = Top(ScaleBy(Log(value.mantissa), exponent));
   // The tangents of a logarithm do not depend on the exponent of its argument.
   return kPlain ? logarithm + static_cast<double>(value.exponent) * kLn2
                 : logarithm;
@@ -85,6 +86,39 @@ double Limited(double result, const Model<T>& model, const Point<T>& point) {
   return total <= 1.0 + 1e-6 && result > limit ? limit : result;
 }
 
+// Returns whether the function of this point depends on no operand that has
+// tangents.
+template <class T>
+bool IsStill(const Model<T>& model, const Point<T>& point) {
+  bool is_still = IsZero(point.delta);
+  for (const T* x : {&model.initial_size, &model.exit_size}) {
+    is_still = is_still && IsZero(*x - T(Primal(*x)));
+  }
+  for (int order = 0; order < Depth<T>::kValue; ++order) {
+    is_still = is_still && model.growth[order] == 0.0;
+  }
+  return is_still && point.base != Base::kCdf && !point.is_interval;
+}
+
+// Returns whether a derivative that was computed in a direction divided by
+// 2^exponent may have lost digits by flushing: it is multiplied by a large
+// number, and is tiny relative to the value.
+template <class T>
+bool IsTooSmall(const Model<T>& model, const Point<T>& point,
+                int64_t exponent) {
+  if constexpr (HasOwnExponent<T>::kValue || Depth<T>::kValue == 0) {
+    return false;
+  } else {
+    constexpr int64_t kLargest = 64;
+    constexpr double kLeast = 0x1p-860;
+    if (exponent <= kLargest) return false;
+    const T relative =
+        point.is_log ? Log(point.value.mantissa) : point.value.mantissa;
+    const double unit = point.is_log ? 1.0 : MaxAbs(point.value.mantissa);
+    return std::fabs(Top(relative)) < kLeast * unit && !IsStill(model, point);
+  }
+}
+
 // Returns whether an intermediate result of this derivative may have left the
 // range of T.
 template <class T>
@@ -136,7 +170,8 @@ inline StatusCode TakeGroups(const SweepInput& in, const SweepOutput& out,
 inline StatusCode TakeGroups(const SweepInput& in, const SweepOutput& out,
                              ChannelSets<Dual<double>>* sets,
                              Workspace* workspace, TimeList* rest) {
-  return TakesGroups(in)
+  // Losses in directions that were scaled down are checked point by point.
+  return TakesGroups(in) && in.exponent <= 0
              ? RunNodes(NodeTangents(in, out, sets, workspace), rest)
              : kOk;
 }
@@ -205,8 +240,12 @@ Evaluated EvaluateTimes(const SweepInput& in, const SweepOutput& out,
       StatusCode code = point.status;
       double result = kNaN;
       if (code == kOk) {
-        result = Limited(ResultOf(point.value, point.is_log), of->model, point);
-        if (NeedsMoreRange<T>(result)) code = kUnderflow;
+        result = Limited(ResultOf(point.value, point.is_log, in.exponent),
+                         of->model, point);
+        if (NeedsMoreRange<T>(result) ||
+            IsTooSmall(of->model, point, in.exponent)) {
+          code = kUnderflow;
+        }
       }
       underflowed = underflowed || code == kUnderflow;
       WriteResult<T>(out, places[k], code, result);

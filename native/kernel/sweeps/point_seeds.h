@@ -104,6 +104,8 @@ class PointSeeds {
   }
 
   bool mixed_signs() const { return mixed_signs_; }
+  // Returns SweepInput::exponent.
+  int64_t exponent() const { return in_.exponent; }
   // Return the cotangents of prob_zero, and of prob_zero + sum(alpha).
   const T& atom_bar() const { return atom_bar_; }
   const T& total_bar() const { return total_bar_; }
@@ -237,9 +239,12 @@ class PointSeeds {
       *time_bar = MissingBar(point.status);
       return point.status;
     }
-    const T bar = TimeBar(seed.mantissa, point);
-    *time_bar = Top(ScaleBy(bar, seed.exponent + point.value.exponent +
-                                     sets_.sequence().model().log2_q));
+    // A tiny cotangent must not underflow before it is scaled up.
+    const Scaled<T> factor = Normalized(seed);
+    const T bar = TimeBar(factor.mantissa, point);
+    *time_bar =
+        Top(ScaleBy(bar, factor.exponent + point.value.exponent +
+                             sets_.sequence().model().log2_q + in_.exponent));
     if (LosesTooMuch(point.base, HighestPower(point.delta), point.x)) {
       return kNotFinite;  // so are derivatives of F in the operands
     }
@@ -288,9 +293,10 @@ class PointSeeds {
     const Point<T>* const ends[] = {&interval->lower, &interval->upper};
     for (int i = 0; i < 2; ++i) {
       const Point<T>& end = *ends[i];
-      const double bar = Top(ScaleBy(TimeBar(seed.mantissa, end),
-                                     seed.exponent + end.value.exponent +
-                                         sets_.sequence().model().log2_q));
+      const double bar =
+          Top(ScaleBy(TimeBar(seed.mantissa, end),
+                      seed.exponent + end.value.exponent +
+                          sets_.sequence().model().log2_q + in_.exponent));
       bars[i] = i == 0 ? -bar : bar;
       if (interval->status != kOk) bars[i] = MissingBar(interval->status);
     }

@@ -151,8 +151,12 @@ class DirectionsRun {
     PlacePoint(inputs_[l], i, model_.q, &point);
     const TaylorCoefficients<Single> taylor(point.base, point.delta);
     FinishPoint(mixture, taylor, sets_.Of(point.base)->size(), &point);
-    const double result = ResultOf(point.value, point.is_log);
-    if (NeedsMoreRange<Single>(result)) return;
+    const int64_t exponent = inputs_[l].exponent;
+    const double result = ResultOf(point.value, point.is_log, exponent);
+    if (NeedsMoreRange<Single>(result) ||
+        IsTooSmall(models_[l], point, exponent)) {
+      return;
+    }
     outputs_[l].values[i] = result;
     outputs_[l].status[i] = kOk;
   }

@@ -74,7 +74,7 @@ class NodeSeeds<double> {
   // times without a cotangent are omitted.
   template <class Rest>
   StatusCode Run(const Rest& rest, double* time_bars) {
-    const bool many = TakesGroups(in_);
+    const bool many = TakesGroups(in_) && in_.exponent == 0;
     for (int64_t i = 0; i < in_.num_times; ++i) {
       if (in_.cotangent[i] != 0.0 && !(many && IsModerate(in_.cotangent[i]))) {
         rest(i);

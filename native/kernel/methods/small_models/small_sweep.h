@@ -95,7 +95,8 @@ void SweepSmall(const SweepInput* inputs, int count, Workspace* workspace,
                                   sweep.sums());
     bool has_rest = false;
     for (int l = 0; l < count; ++l) {
-      if (!are_ordinary[l]) continue;
+      // Models with scaled cotangents are left to the usual sweep.
+      if (!are_ordinary[l] || inputs[l].exponent != 0) continue;
       bars.Store(l, SweepOutput(rest[l]), &rest[l]);
       has_rest = has_rest || HasAnyOutput(rest[l]);
     }
@@ -123,7 +124,7 @@ void DifferentiateSmall(const SweepInput* inputs, const SweepOutput* outputs,
     const PerModel results =
         tangents.Derivatives(seeds, sweep.sums(), &are_accurate);
     for (int l = 0; l < count; ++l) {
-      if (!are_left[l] || !are_accurate[l]) continue;
+      if (!are_left[l] || !are_accurate[l] || inputs[l].exponent != 0) continue;
       for (int64_t i = 0; i < inputs[l].num_times; ++i) {
         outputs[l].values[i] = i == lanes[l].place ? results[l] : 0.0;
         outputs[l].status[i] = kOk;
