@@ -44,9 +44,7 @@ class DirectionScales {
       }
     }
     if (!plan_.adjoint()) return true;
-    Range range;
-    range.Add(in->cotangent, SizeOf(kTimes), 1.0);
-    const int64_t exponent = range.Exponent(kModerateCotangent);
+    const int64_t exponent = CotangentExponent(in);
     in->exponent += exponent;
     return exponent == 0 ||
            Scale(SizeOf(kTimes), exponent, &cotangent_, &in->cotangent);
@@ -55,47 +53,41 @@ class DirectionScales {
  private:
   // Tangents of sizes between 2^-64 and 2^64, relative to the operands, and
   // cotangents between 2^-150 and 2^150 are not scaled.
-  static constexpr int64_t kModerateTangent = 64;
-  static constexpr int64_t kModerateCotangent = 150;
+  static constexpr double kModerateTangent = 0x1p64;
+  static constexpr double kModerateCotangent = 0x1p150;
   // Nothing is scaled down below this, so that nothing is flushed to zero.
   static constexpr int64_t kLeastExponent = -1000;
 
-  // Collects the exponents of the largest number, relative to its unit, and of
-  // the smallest one that is not zero.
-  class Range {
-   public:
-    void Add(const double* x, int64_t count, double unit) {
-      double largest = 0.0;
-      double smallest = HUGE_VAL;
-      for (int64_t i = 0; i < count; ++i) {
-        const double size = std::fabs(x[i]);
-        // NaN stays, as comparisons with it are false.
-        if (!(size <= largest)) largest = size;
-        if (size > 0.0 && size < smallest) smallest = size;
-      }
-      if (largest == 0.0) return;
-      is_finite_ = is_finite_ && largest < HUGE_VAL;
-      if (!is_finite_) return;
-      largest_ =
-          std::max<int64_t>(largest_, std::ilogb(largest) - std::ilogb(unit));
-      smallest_ = std::min<int64_t>(smallest_, std::ilogb(smallest));
+  // Returns the largest absolute value; NaN, with which all comparisons are
+  // false, does not count, as it remains NaN whatever the scale.
+  static double LargestOf(const double* x, int64_t count, double largest) {
+    for (int64_t i = 0; i < count; ++i) {
+      const double size = std::fabs(x[i]);
+      if (size > largest) largest = size;
     }
-
-    // Returns the exponent by which the numbers are divided, so that the
-    // largest is near one: 0 if it is moderate, zero or not finite.
-    int64_t Exponent(int64_t moderate) const {
-      if (!is_finite_ || largest_ == kNone) return 0;
-      const int64_t most = std::max<int64_t>(smallest_ - kLeastExponent, 0);
-      const int64_t exponent = std::min(largest_, most);
-      return std::abs(exponent) > moderate ? exponent : 0;
+    return largest;
+  }
+  // Returns the smallest absolute value that is not zero.
+  static double SmallestOf(const double* x, int64_t count, double smallest) {
+    for (int64_t i = 0; i < count; ++i) {
+      const double size = std::fabs(x[i]);
+      if (size > 0.0 && size < smallest) smallest = size;
     }
+    return smallest;
+  }
 
-   private:
-    static constexpr int64_t kNone = INT64_MIN;
-    int64_t largest_ = kNone;
-    int64_t smallest_ = INT64_MAX;
-    bool is_finite_ = true;
-  };
+  // Returns whether a size is between 1 / limit and the limit.
+  static bool IsModerate(double size, double limit) {
+    return size > 1.0 / limit && size < limit;
+  }
+
+  // Returns the exponent by which numbers are divided, so that the largest is
+  // near one, given its exponent and the smallest number.
+  static int64_t Limited(int64_t largest, double smallest, double limit) {
+    const int64_t most = std::ilogb(smallest) - kLeastExponent;
+    const int64_t exponent = std::min(largest, std::max<int64_t>(most, 0));
+    return std::abs(exponent) > std::ilogb(limit) ? exponent : 0;
+  }
 
   static OperandView* OperandOf(SweepInput* in, int32_t operand) {
     OperandView* const views[kNumOperands] = {
@@ -129,7 +121,7 @@ class DirectionScales {
   }
 
   // Returns the largest finite value of an operand.
-  double LargestOf(SweepInput* in, int32_t operand) const {
+  double LargestValue(SweepInput* in, int32_t operand) const {
     double largest = 0.0;
     ForEachPart(operand, OperandOf(in, operand)->value,
                 [&largest](const double* x, int64_t count) {
@@ -141,26 +133,62 @@ class DirectionScales {
     return largest;
   }
 
-  // Returns the exponent of a direction's size. Tangents of masses are compared
-  // with the largest mass, those of rates (or of the parameters of edges) with
-  // the largest rate, and those of times with its inverse.
+  // Returns the exponent of a direction's size, or 0 if it is moderate, zero or
+  // not finite. Tangents of masses are compared with the largest mass, those of
+  // rates (or of the parameters of edges) with the largest rate, and those of
+  // times with its inverse.
   int64_t TangentExponent(SweepInput* in, int order) const {
     double mass =
-        std::max(LargestOf(in, kInitialProbs), LargestOf(in, kProbZero));
+        std::max(LargestValue(in, kInitialProbs), LargestValue(in, kProbZero));
     double rate = in->discrete ? 1.0
-                               : std::max(LargestOf(in, kSubgenerator),
-                                          LargestOf(in, kExitRates));
+                               : std::max(LargestValue(in, kSubgenerator),
+                                          LargestValue(in, kExitRates));
     if (!(mass > 0.0)) mass = 1.0;
     if (!(rate > 0.0)) rate = 1.0;
     const double units[kNumOperands] = {mass, rate, rate, mass, 1.0 / rate};
-    Range range;
+    double sizes[kNumOperands];
+    double largest = 0.0;
     for (int32_t i = 0; i < kNumOperands; ++i) {
+      sizes[i] = 0.0;
       ForEachPart(i, OperandOf(in, i)->tangents[order],
                   [&](const double* x, int64_t count) {
-                    range.Add(x, count, units[i]);
+                    sizes[i] = LargestOf(x, count, sizes[i]);
+                  });
+      largest = std::max(largest, sizes[i] / units[i]);
+    }
+    if (IsModerate(largest, kModerateTangent)) return 0;
+    return ExtremeExponent(in, order, sizes, units);
+  }
+
+  // As above, for sizes that may be out of range relative to their units.
+  int64_t ExtremeExponent(SweepInput* in, int order, const double* sizes,
+                          const double* units) const {
+    int64_t largest = INT64_MIN;
+    double smallest = HUGE_VAL;
+    for (int32_t i = 0; i < kNumOperands; ++i) {
+      if (sizes[i] == 0.0) continue;
+      if (!(sizes[i] < HUGE_VAL)) return 0;
+      largest = std::max<int64_t>(largest,
+                                  std::ilogb(sizes[i]) - std::ilogb(units[i]));
+      ForEachPart(i, OperandOf(in, i)->tangents[order],
+                  [&](const double* x, int64_t count) {
+                    smallest = SmallestOf(x, count, smallest);
                   });
     }
-    return range.Exponent(kModerateTangent);
+    if (largest == INT64_MIN) return 0;
+    return Limited(largest, smallest, kModerateTangent);
+  }
+
+  int64_t CotangentExponent(SweepInput* in) const {
+    const int64_t count = SizeOf(kTimes);
+    const double largest = LargestOf(in->cotangent, count, 0.0);
+    if (largest == 0.0 || !(largest < HUGE_VAL) ||
+        IsModerate(largest, kModerateCotangent)) {
+      return 0;
+    }
+    return Limited(std::ilogb(largest),
+                   SmallestOf(in->cotangent, count, HUGE_VAL),
+                   kModerateCotangent);
   }
 
   // Points `numbers` to a copy of them divided by 2^exponent, in `buffer`.

@@ -77,6 +77,7 @@ class LadderMixer {
     const LadderState<T>& end = path_.end();
     const bool is_density = base_ == Base::kDensity;
     result->exponent = end.exponent;
+    if (is_density) result->exponent += path_.log2_exit_unit();
     if (base_ == Base::kSurvival) {
       result->channels[0] = Sum(end.entries, model_.stride);
     } else if (base_ == Base::kCdf) {
@@ -87,11 +88,13 @@ class LadderMixer {
     }
     const int first = is_density ? 0 : 1;
     const double sign = base_ == Base::kSurvival ? -1.0 : 1.0;
-    const double scale = sign * (is_density ? 1.0 : 1.0 / model_.q);
+    const double scale =
+        sign * (is_density ? 1.0 : path_.exit_unit() / model_.q);
     T* terms = result->channels + first;
     path_.EndTerms(count - first, terms);
     for (int r = 0; r < count - first; ++r) {
-      terms[r] = ScaleBy(scale * terms[r], end.exponent - result->exponent);
+      const int64_t shift = is_density ? 0 : end.exponent - result->exponent;
+      terms[r] = ScaleBy(scale * terms[r], shift);
     }
     for (int r = 1; r < count - first; ++r) {
       for (int k = count - first - 1; k >= r; --k) terms[k] -= terms[k - 1];
@@ -161,10 +164,12 @@ class LadderMixer {
     if (base_ == Base::kCdf) return Normalized(path_.lost_absorbed());
     const LadderState<T>& end = path_.end();
     double loss = end.loss;
+    int64_t exponent = end.exponent + kLossExponent;
     if (base_ == Base::kDensity) {
-      loss = loss * model_.max_exit + path_.NewLoss();
+      loss = loss * (model_.max_exit / path_.exit_unit()) + path_.NewLoss();
+      exponent += path_.log2_exit_unit();
     }
-    return Normalized(Scaled<double>{loss, end.exponent + kLossExponent});
+    return Normalized(Scaled<double>{loss, exponent});
   }
 
   LadderPath<T>& path_;

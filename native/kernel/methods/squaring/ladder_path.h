@@ -137,13 +137,22 @@ class LadderPath {
   const Scaled<T>& absorbed() const { return absorbed_; }
   const Scaled<double>& lost_absorbed() const { return lost_absorbed_; }
 
-  // Computes terms[r] = v P^r s for r < count, where v is the state at the end
-  // of the path, without its exponent.
+  // Returns the unit u = 2^e of exits. It is q if that is tiny: products of
+  // states with exits near the smallest double underflow, those with s / q do
+  // not.
+  int64_t log2_exit_unit() const {
+    constexpr int64_t kTiny = -500;
+    return model_.log2_q < kTiny ? model_.log2_q : 0;
+  }
+  double exit_unit() const { return PowerOfTwo(log2_exit_unit()); }
+
+  // Computes terms[r] = v P^r s / u for r < count, where v is the state at the
+  // end of the path, without its exponent.
   void EndTerms(int count, T* terms) {
     std::copy(end().entries, end().entries + model_.stride, power_);
     for (int r = 0; r < count; ++r) {
       if (r > 0) NextPower();
-      terms[r] = Dot(power_, model_.exits, model_.stride);
+      terms[r] = Dot(power_, exits_, model_.stride);
     }
   }
 
@@ -220,6 +229,13 @@ class LadderPath {
       if (*power == nullptr) *power = AllocateZeros<T>(workspace_, stride);
       if (*power == nullptr) return kMemoryLimit;
     }
+    if (exits_ != nullptr) return kOk;
+    T* exits = AllocateZeros<T>(workspace_, stride);
+    if (exits == nullptr) return kMemoryLimit;
+    for (int64_t i = 0; i < model_.size; ++i) {
+      exits[i] = (1.0 / exit_unit()) * model_.exits[i];  // exact
+    }
+    exits_ = exits;
     return kOk;
   }
 
@@ -234,13 +250,13 @@ class LadderPath {
     T absorbed = T(0.0);
     for (int k = 0; k < kStepTerms; ++k) {
       AddMultiple(T(weights.at[k]), power_, model_.stride, to->entries);
-      absorbed += (weights.above[k] / model_.q) *
-                  Dot(power_, model_.exits, model_.stride);
+      absorbed += (weights.above[k] * (exit_unit() / model_.q)) *
+                  Dot(power_, exits_, model_.stride);
       NextPower();
     }
-    // The flushing error of a product with the exits is divided by q
+    // The flushing error of a product with the exits is divided by q / u
     // afterwards.
-    const double of_products = NewLoss() / model_.q;
+    const double of_products = NewLoss() * (exit_unit() / model_.q);
     Absorb(absorbed, *from, model_.q < 1.0 ? of_products : 0.0);
     to->exponent = from->exponent;
     to->loss = from->loss + NewLoss();
@@ -310,6 +326,7 @@ class LadderPath {
   int64_t num_rungs_ = 0;
   int64_t num_states_ = 0;
   int64_t num_allocated_ = 0;
+  const T* exits_ = nullptr;  // [stride], s / u
   T* power_ = nullptr;
   T* next_ = nullptr;
   int64_t first_counted_ = 0;
