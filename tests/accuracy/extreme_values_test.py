@@ -4,12 +4,44 @@ import time
 
 from absl.testing import absltest
 from absl.testing import parameterized
+import flint
 import numpy as onp
 
 from tests.accuracy import cases
 from tests.accuracy import kernel_calls
+from tests.accuracy import sweeps
+from tests.oracle import extreme_chains
 from tests.oracle import models
 from tests.oracle import phase_type_oracle as oracle
+from tests.oracle import positive_chain
+
+_KINDS = ("log_density", "log_survival", "log_cdf")
+_SHARDS = 10
+_SIZE = 20
+_COUNT = (20_000 if sweeps.FULL else 400) // _SHARDS
+
+
+def _tolerance(truth: float, jumps: float) -> float:
+  """Returns what is promised for a log, with the rounding of steps.
+
+  Models whose states leave the range of doubles are computed step by step, at
+  most some millions of steps; see "How exact, and how far" of the guide.
+  """
+  return max(cases.log_tolerance(truth), 3e-17 * min(jumps, 5e6))
+
+
+def _times(state, rates):
+  """Draws times of any size, most of them such that q t is moderate."""
+  size = len(rates)
+  logs = onp.log10(onp.maximum(rates.sum(-1).max(-1), 5e-324))
+  exponents = onp.where(
+    state.rand(size) < 0.3,
+    state.uniform(-308, 308, size),
+    state.choice([-20, 2], size) + state.uniform(0, 14, size) - logs,
+  )
+  few = state.rand(size) < 0.02
+  exponents = onp.where(few, state.uniform(-323, -308, size), exponents)
+  return 10.0 ** onp.clip(exponents, -323.0, 308.2)
 
 
 @absltest.skipUnless(kernel_calls.available(), kernel_calls.UNAVAILABLE)
@@ -124,6 +156,79 @@ class ExtremeValuesTest(parameterized.TestCase):
       onp.array([0.625, 0.375]), rates, exits, onp.float64(0.0), x / unit
     )
     self._check_right_or_explained(operands, ("log_cdf",))
+
+
+@absltest.skipUnless(kernel_calls.available(), kernel_calls.UNAVAILABLE)
+class ExtremeModelsTest(parameterized.TestCase):
+  """Logs of small models whose rates and times span all doubles."""
+
+  def _missed(self, kind, model, value, reason):
+    """Returns what is wrong with a value, or None; `model` is all operands."""
+    if onp.isnan(value) or reason != "ok":
+      explained = bool(onp.isnan(value)) and reason != "ok"
+      return None if explained else f"{value}, but {reason}"
+    initial, rates, exits, atom, t = model
+    truth = positive_chain.logs(initial, rates, exits, atom, t)[kind]
+    if value == -onp.inf or truth == flint.arb("-inf"):
+      right = value == -onp.inf and truth == flint.arb("-inf")
+      return None if right else f"{value}, not {truth}"
+    jumps = float((rates.sum(-1) + exits).max()) * float(t)
+    bound = _tolerance(float(truth.mid()), jumps)
+    missed = oracle.error(value, truth)
+    return None if missed <= bound else f"{value}, off by {missed}"
+
+  def _check(self, chains, times):
+    initial, rates, exits, atom = chains.arguments()
+    arrays = [initial, rates, exits, atom[:, None], times[:, None]]
+    wrong = []
+    for kind in _KINDS:
+      code = kernel_calls.kind_code(kind)
+      values = kernel_calls.module().forward(code, 0, arrays)[:, 0]
+      reasons = kernel_calls.status(kind, arrays)
+      for i, (value, reason) in enumerate(zip(values, reasons, strict=True)):
+        model = [x[i] for x in (initial, rates, exits, atom, times)]
+        missed = self._missed(kind, model, value, reason)
+        if missed is not None:
+          wrong.append((kind, missed, model))
+    self.assertEmpty(wrong)
+
+  def test_exits_near_the_smallest_normal_number(self):
+    # Products of states with such exits underflow. A million steps on extended
+    # doubles took a second, and their rounding was above 1e-12.
+    slow = onp.array([[0.0, 6.3e-294], [6.03e-293, 0.0]])
+    chain = onp.zeros((4, 4))
+    chain[0, 3], chain[1, 0], chain[1, 3] = 6.9e-296, 2.4e-299, 4.56e-297
+    chain[2, 0], chain[2, 3] = 8.57e-299, 1.18e-296
+    chain[3, 0], chain[3, 1] = 1.3e-297, 6.63e-297
+    for initial, rates, exits, atom, t in (
+      ([0.5, 2.7e-66], slow, [4.2e-296, 8.44e-296], 0.5, 2.7e298),
+      ([6.8e-24, 0.672, 0.0, 0.328], chain, [2.7e-298, 0, 0, 0], 0.0, 1.1e301),
+    ):
+      operands = oracle.Operands(
+        onp.array(initial), rates, onp.array(exits), onp.float64(atom), t
+      )
+      truths = positive_chain.logs(*operands)
+      for kind in _KINDS:
+        value = kernel_calls.directional(kind, operands)[0]
+        bound = cases.log_tolerance(float(truths[kind].mid()))
+        self.assertLessEqual(oracle.error(value, truths[kind]), bound, kind)
+
+  @parameterized.parameters(*cases.MODELS)
+  def test_oracles_agree(self, name):
+    for t in (1e-20, 0.5, 60.0):
+      operands = cases.operands(name, "exits_and_atom_given", t)
+      truths = positive_chain.logs(*operands)
+      for kind in _KINDS:
+        truth, _ = oracle.directional(kind, operands)
+        self.assertTrue(truths[kind].overlaps(truth), (kind, t))
+        self.assertLess(float(truths[kind].rad()), 1e-60)
+
+  @parameterized.parameters(*range(_SHARDS))
+  def test_sweep(self, seed):
+    state = onp.random.RandomState([7, seed])
+    for _ in range(_COUNT // _SIZE):
+      chains = extreme_chains.draw(state, _SIZE, discrete=False)
+      self._check(chains, _times(state, chains.weights))
 
 
 if __name__ == "__main__":

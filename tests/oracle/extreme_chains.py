@@ -46,10 +46,13 @@ class Chains(NamedTuple):
     return self.initial, matrix, self.weights[..., p], self.atom
 
 
-def draw(state: onp.random.RandomState, size: int) -> Chains:
-  """Draws chains of one to four phases."""
+def draw(
+  state: onp.random.RandomState, size: int, discrete: bool | None = None
+) -> Chains:
+  """Draws chains of one to four phases; three in ten times discrete ones."""
   phases = state.randint(1, 5)
-  discrete = bool(state.rand() < 0.3)
+  if discrete is None:
+    discrete = bool(state.rand() < 0.3)
   drawn = [_chain(state, phases, discrete) for _ in range(size)]
   initial, weights, atom = (onp.asarray(x) for x in zip(*drawn, strict=True))
   return Chains(discrete, initial, weights, atom)
