@@ -13,7 +13,7 @@ _R = TypeVar("_R")
 
 
 def array_code(rule: Callable[_P, _R]) -> ArrayCode[_P, _R]:
-  """Marks a derivative rule of `bind` as array code of the backend.
+  """Marks a derivative rule of `bind` as one that calls the backend's functions.
 
   Such a rule is traced with the program that asks for the derivative, is called
   with the backend's arrays, and is differentiated in its turn. It may call
@@ -21,7 +21,7 @@ def array_code(rule: Callable[_P, _R]) -> ArrayCode[_P, _R]:
   every order. Each mode needs a rule, as without the mark.
 
   Args:
-    rule: what `bind` takes as `jvp` or `vjp`, in array code.
+    rule: what `bind` takes as `jvp` or `vjp`, for arrays of the backend.
 
   Raises:
     TypeError: it is not a function.

@@ -121,7 +121,7 @@ def _integral(
 
 
 def _cuts(frozen: Any, low: float, high: float, log_total: float) -> Any:
-  """Returns points that split [low, high], quantiles of X within it."""
+  """Returns quantiles of X given low < X <= high, where integrals are split."""
   dtype = frozen.distribution.dtype
   tails = onp.asarray(_LOG_TAILS)
   if frozen.logcdf(high) < -0.7:

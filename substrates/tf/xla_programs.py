@@ -168,7 +168,7 @@ class Program:
 
 
 def dims_of(x: tf.Tensor, position: int) -> tuple[Dim, ...]:
-  """Returns the dimensions of an input, in the form for results."""
+  """Returns an input's dimensions: sizes or, if unknown, (position, axis)."""
   if x.shape.rank is None:
     return ()
   return tuple(

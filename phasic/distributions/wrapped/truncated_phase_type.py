@@ -89,7 +89,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     return bool(onp.all(good & ordered))
 
   def _bounds(self) -> tuple[Array, Array, Array]:
-    """Returns low, the largest value below it, and high, as arrays.
+    """Returns `low`, the next smaller possible value, and `high`, as arrays.
 
     They are checked with `validate_args`, else NaN where they break a rule.
     """

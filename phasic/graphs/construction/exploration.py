@@ -134,8 +134,8 @@ def _read_initial(
   for item in pairs:
     if not isinstance(item, (tuple, list)) or len(item) != 2:
       raise TypeError(
-        f"initial has {shown(item)} in it: a list must have pairs (state, "
-        "weight); one state may be anything hashable"
+        f"initial is a list with the item {shown(item)}: each item must be a "
+        "pair (state, weight); to start in one state, give that state alone"
       )
     state, weight = item
     try:

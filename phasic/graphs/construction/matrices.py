@@ -50,7 +50,10 @@ def build(
   tolerance = 4 * p * eps
   names = tuple(range(p) if states is None else states)
   if len(names) != p:
-    raise ValueError(f"there are {len(names)} states and {p} phases")
+    raise ValueError(
+      f"states has {len(names)} entries: it must have one for each of "
+      f"{contents.counted(p, 'phase')}"
+    )
   for state in names:
     state_space.hashable(state)
   rates = host["matrix"]

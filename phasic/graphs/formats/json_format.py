@@ -131,7 +131,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
   found: dict[str, object] = {}
   for key, value in pairs:
     if key in found:
-      raise ValueError(f"key {shown(key)} is there twice")
+      raise ValueError(f"the object has the key {shown(key)} more than once")
     found[key] = value
   return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import math
 from typing import Any
 
@@ -187,21 +188,29 @@ def _check_facts(graph: contents.Contents) -> None:
         f"cause {raw_arguments.shown(cause)} must be a string, not empty, or None"
       )
     if graph.causes.count(cause) > 1:
-      raise ValueError(f"cause {raw_arguments.shown(cause)} is there twice")
+      raise ValueError(
+        f"causes has {raw_arguments.shown(cause)} more than once: each cause "
+        "must be given once"
+      )
   if graph.states is not None:
     if len(graph.states) != p:
       raise ValueError(
-        f"there are {len(graph.states)} states and {counted(p, 'phase')}"
+        f"states has {len(graph.states)} entries: it must have one for each "
+        f"of {counted(p, 'phase')}"
       )
     try:
-      is_twice = len(set(graph.states)) != p
+      counts = collections.Counter(graph.states)
     except RecursionError:
       raise ValueError(
         "states are nested too deeply: Python must be able to compare them; "
         "use numbers, or tuples of a few levels"
       ) from None
-    if is_twice:
-      raise ValueError("a state is there twice")
+    for state, count in counts.items():
+      if count > 1:
+        raise ValueError(
+          f"states has {raw_arguments.shown(state)} {count} times: each state "
+          "must be given once"
+        )
     for i, state in enumerate(graph.states):
       if absorbed.is_absorbed(state):
         raise ValueError(f"states[{i}] is {state}: absorption is not a phase")

@@ -64,7 +64,10 @@ def first_passage_time(
   )
   phases = host_graphs.reached(passage)
   if not len(phases):
-    raise ValueError("states: all paths start in one of them")
+    raise ValueError(
+      "states has all phases where paths start: the time to reach them is "
+      "zero; leave some of them out"
+    )
   chosen = host_graphs.selected(passage, phases)
   return host_graphs.build(_used_causes(chosen))
 

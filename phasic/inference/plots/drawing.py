@@ -178,7 +178,8 @@ def log_survival_at_entry(
   found = values(distribution, "log_survival_function", given)
   if found == -onp.inf:
     raise ValueError(
-      f"distribution is never above {given}, the time of the first entry"
+      f"distribution has no mass above {given}, the time of the first entry: "
+      "the observations must be possible under it"
     )
   return found
 

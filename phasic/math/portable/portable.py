@@ -133,7 +133,7 @@ def _run(
 def _power_sequence(
   quantity: str, steps: int, chain: chain_lib.Chain
 ) -> tuple[power_sequence.Sequence, Array]:
-  """Computes the power sequence of a quantity, and the uniformization rate."""
+  """Returns the coefficients of a quantity's series, and its uniformization rate."""
   end = np.ones_like(chain.exits)
   absorbed = chain.exits
   if quantity == "density":

@@ -69,7 +69,7 @@ class HostCall(rules_lib.Mapped):
     return f"bound[{self.function.name}]"
 
   def _sides(self) -> tuple[list[Any], Any, Any]:
-    """Returns the trees of the slots, then the result's tree and specs."""
+    """Returns the tree structures of the inputs, and the result's with specs."""
     trees, specs = list(self.arg_trees), list(self.arg_specs)
     if self.target == 0:
       return trees, self.out_tree, self.out_specs
@@ -235,8 +235,8 @@ def flattened(name: str, result: Any, tree: Any) -> list[Any]:
   leaves, own = jax.tree.flatten(result)
   if own != tree:
     raise TypeError(
-      f"{name} returned a structure {own}: it must be {tree}, as its rule "
-      "`abstract`, its result for zeros or its arguments say"
+      f"{name} returned the structure {own}: it must be {tree}, that of its "
+      "rule `abstract` or, without such a rule, of its result for zeros"
     )
   return leaves
 

@@ -146,9 +146,9 @@ def _checked(name: str, result: Any, like: Any) -> list[onp.ndarray]:
   """Checks a result by the specs `like`; returns its arrays."""
   if not trees.same(result, like):
     raise TypeError(
-      f"{name} returned a structure {_shown(result)}: it must be "
-      f"{_shown(like)}, as its rule `abstract`, its result for zeros or its "
-      "arguments say"
+      f"{name} returned the structure {_shown(result)}: it must be "
+      f"{_shown(like)}, that of its rule `abstract` or, without such a rule, of "
+      "its result for zeros"
     )
   leaves, specs = trees.flatten(result), trees.flatten(like)
   return host_results.checked(name, leaves, specs)

@@ -152,7 +152,10 @@ def _callback(
 def _dtype(buffer: native_libraries.Buffer) -> onp.dtype:
   name = native_declarations.TYPES[buffer.type]
   if name == "none":
-    raise TypeError("NumPy lacks the dtype")
+    raise TypeError(
+      f"an array of XLA has element type {buffer.type}: it must be a type that "
+      "NumPy has"
+    )
   return onp.dtype(tf.as_dtype(name).as_numpy_dtype)
 
 

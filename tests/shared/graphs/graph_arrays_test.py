@@ -110,11 +110,11 @@ class ArraysTest(test_case.TestCase):
     ),
     ("no_cause", {"causes": ()}, ValueError, "causes is empty"),
     ("cause", {"causes": (3,)}, TypeError, "cause 3 must be a string"),
-    ("causes", {"causes": ("a", "a")}, ValueError, "'a' is there twice"),
+    ("causes", {"causes": ("a", "a")}, ValueError, "'a' more than once"),
     ("discrete", {"discrete": 1}, TypeError, "discrete is 1"),
     ("above", {"discrete": True}, ValueError, "from phase 0 sum to 1.5"),
-    ("states", {"states": (1,)}, ValueError, "1 states and 2 phases"),
-    ("twice", {"states": (1, 1)}, ValueError, "a state is there twice"),
+    ("states", {"states": (1,)}, ValueError, "states has 1 entries"),
+    ("twice", {"states": (1, 1)}, ValueError, "states has 1 2 times"),
   )
   def test_constructor(self, changed, error, message):
     Graph(**self.good)

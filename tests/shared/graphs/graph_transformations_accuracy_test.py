@@ -335,7 +335,9 @@ class FirstPassageTimeTest(test_case.TestCase):
       graphs.first_passage_time(queue, [])
     with self.assertRaisesRegex(ValueError, "true for no state"):
       graphs.first_passage_time(queue, lambda n: n > 3)
-    with self.assertRaisesRegex(ValueError, "all paths start in one of them"):
+    with self.assertRaisesRegex(
+      ValueError, "states has all phases where paths start"
+    ):
       graphs.first_passage_time(queue, [1])
 
 

@@ -141,7 +141,7 @@ class MatricesTest(graph_cases.SameGraphCase):
       "names",
       ([1.0], [[-1.0]], None, None, False, (1, 2)),
       ValueError,
-      "2 states and 1 phases",
+      "states has 2 entries",
     ),
     (
       "discrete_row",

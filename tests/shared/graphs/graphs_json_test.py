@@ -88,7 +88,7 @@ class JsonTest(graph_cases.SameGraphCase):
     ("rows", {"coefficients": [[0.0, 0.0]]}, "coefficients has 1 entries"),
     ("row", {"coefficients": [1.0] * 4}, r"coefficients\[0\] is a number"),
     ("initial", {"initial_constants": [0.5, 0, 0]}, "sum to 0.5"),
-    ("states", {"states": ["well", "well"]}, "a state is there twice"),
+    ("states", {"states": ["well", "well"]}, "states has 'well' 2 times"),
     ("state", {"states": ["well", {}]}, "state {} is a JSON object"),
     ("more", {"comment": "x"}, r"has unknown \['comment'\]"),
   )
@@ -108,7 +108,7 @@ class JsonTest(graph_cases.SameGraphCase):
     ("", "is not JSON"),
     ("[1, 2]", "is an array: it must be an object"),
     ("null", "is null: it must be an object"),
-    ('{"format": 1, "format": 2}', "key 'format' is there twice"),
+    ('{"format": 1, "format": 2}', "the key 'format' more than once"),
     ("[" * 100_000, "nested too deeply|is not JSON"),
     ("[" + "1" * 10_000 + "]", "digits"),
     (b"\xff\xfe\xfa", "codec can't decode|is not JSON"),

@@ -222,7 +222,7 @@ class AxesTest(test_case.TestCase):
     late = inference.Observations.exact([3.0], entry=[2.0])
     for draw in (inference.plot_survival, inference.plot_quantiles):
       with self.assertRaisesRegex(
-        ValueError, "distribution is never above 2.0"
+        ValueError, "distribution has no mass above 2.0"
       ):
         draw(below, late)
     many = Erlang(1, onp.asarray([0.5, onp.nan]))
