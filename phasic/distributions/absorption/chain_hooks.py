@@ -10,7 +10,6 @@ import numpy as onp
 from phasic.distributions.absorption import comparable
 from phasic.distributions.absorption import time_kinds
 from phasic.distributions.base import chain_events
-from phasic.distributions.base import diagnosing
 from phasic.distributions.base import divergences
 from phasic.distributions.base import hooks
 from phasic.distributions.base import supports
@@ -22,6 +21,7 @@ from phasic.math.calls import evaluation
 from phasic.math.likelihood import diagnosis
 from phasic.math.m_step import rate_updates
 from phasic.math.m_step import sufficient_statistics
+from phasic.math.model import function_kinds
 from phasic.math.model import operands
 from phasic.math.model import value_checks
 from phasic.math.model import value_rules
@@ -227,7 +227,7 @@ class ChainHooks(comparable.Comparable):
     initial_probs, matrix, exits, prob_zero = self._chain()
     value = self._converted(value)
     return diagnosis.reasons(
-      diagnosing.kind_of(method),
+      function_kinds.kind_of_method(method),
       (initial_probs, matrix, value, exits, prob_zero),
       discrete=self._DISCRETE,
     )

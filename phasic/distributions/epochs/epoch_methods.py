@@ -9,7 +9,6 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.absorption import comparable
-from phasic.distributions.base import diagnosing
 from phasic.distributions.base import supports
 from phasic.distributions.epochs import epoch_moments
 from phasic.distributions.epochs import epoch_nodes
@@ -27,6 +26,7 @@ from phasic.math.elimination import chain_calls
 from phasic.math.likelihood import diagnosis
 from phasic.math.likelihood import hazards
 from phasic.math.likelihood import phase_type
+from phasic.math.model import function_kinds
 from phasic.math.model import operands
 from phasic.math.model import value_checks
 from phasic.math.numeric import special
@@ -166,7 +166,7 @@ class EpochMethods(comparable.Comparable):
     The reason is that of the chain in the epoch of the value, or that mass lost
     at a boundary might matter.
     """
-    kind = diagnosing.kind_of(method)
+    kind = function_kinds.kind_of_method(method)
     value = self._converted(value)
     times = structures.cast(value, static.wide_float())
     found: Any = None

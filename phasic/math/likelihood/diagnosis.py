@@ -9,7 +9,6 @@ import numpy as np
 import numpy as onp
 
 from phasic.internal import kernel_ops
-from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
@@ -25,7 +24,6 @@ from phasic.math.moments import discrete_moments
 from phasic.math.moments import moments
 from phasic.math.portable import portable
 
-_STATISTICS = ("mean", "variance", "stddev")
 # The portable path's messages, by code. The first broken rule is reported. The
 # last two rules need the computed value.
 _RULES = (
@@ -121,9 +119,9 @@ def _diagnosed(
   upper: ArrayLike | None,
   discrete: bool,
 ) -> onp.ndarray:
-  if method in _STATISTICS:
+  if method in function_kinds.STATISTICS:
     return _reasons_of_statistic(value, model, method, upper, discrete)
-  kind = function_kinds.kind_of(method, "method", _STATISTICS)
+  kind = function_kinds.kind_of_method(method)
   arguments = (*model[:2], value, *model[2:])
   return reasons(kind, arguments, upper, discrete)
 
@@ -135,12 +133,7 @@ def _reasons_of_statistic(
   upper: ArrayLike | None,
   discrete: bool,
 ) -> onp.ndarray:
-  for name, x in (("value", value), ("upper", upper)):
-    if x is not None:
-      raise ValueError(
-        f"{name} is {raw_arguments.shown(x)}: it must be None: {method} takes "
-        "no value"
-      )
+  function_kinds.check_no_value(method, value=value, upper=upper)
   # At time 1 every argument of the model is used, so all are checked.
   arguments = (*model[:2], 1.0, *model[2:])
   why = reasons("survival", arguments, None, discrete)
@@ -148,8 +141,7 @@ def _reasons_of_statistic(
   found = static.concrete(compute(*model))
   if found is None:
     raise TypeError(f"{method} is traced: call diagnose outside jit")
-  lost = f"{method}: it is out of the range of numbers"
-  return onp.where(onp.isnan(found), onp.where(why == "ok", lost, why), "ok")
+  return function_kinds.reasons_of_statistic(method, found, why)
 
 
 def reasons(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as onp
+
 from phasic.internal import raw_arguments
 
 KINDS = {
@@ -14,6 +16,8 @@ KINDS = {
   "log_cdf": "log_cdf",
   "cdf": "cdf",
 }
+# The functions without a time that `diagnose` explains.
+STATISTICS = ("mean", "variance", "stddev")
 
 
 def kind_of(name: str, argument: str, more_names: Sequence[str] = ()) -> str:
@@ -32,3 +36,33 @@ def kind_of(name: str, argument: str, more_names: Sequence[str] = ()) -> str:
     shown = raw_arguments.shown(name)
     raise ValueError(f"{argument} is {shown}: it must be one of {names}")
   return KINDS[name]
+
+
+def kind_of_method(method: str) -> str:
+  """Returns the kernel's name of a method that `diagnose` explains."""
+  return kind_of(method, "method", STATISTICS)
+
+
+def check_no_value(method: str, **arguments: object) -> None:
+  """Raises ValueError if a statistic is given an argument that it lacks."""
+  for name, x in arguments.items():
+    if x is not None:
+      raise ValueError(
+        f"{name} is {raw_arguments.shown(x)}: it must be None: {method} takes "
+        "no value"
+      )
+
+
+def reasons_of_statistic(
+  method: str, found: onp.ndarray, why: onp.ndarray
+) -> onp.ndarray:
+  """Returns why each value of a statistic is NaN, or "ok".
+
+  Args:
+    method: one of STATISTICS.
+    found: its values.
+    why: the reasons why values of the model are NaN, or "ok".
+  """
+  out_of_range = f"{method}: it is out of the range of numbers"
+  why = onp.where(why == "ok", out_of_range, why)
+  return onp.where(onp.isnan(found), why, "ok")
