@@ -108,7 +108,8 @@ class KeptModel {
     return kept;
   }
 
-  Evaluation<double>* get() { return &*evaluation_; }
+  // It is there from Borrow until GiveBack.
+  Evaluation<double>* get() { return &*evaluation_; }  // NOLINT
 
   // Keeps the evaluation if it was dear and its memory is bounded.
   void GiveBack(const SweepInput& in) {
