@@ -31,7 +31,7 @@ constexpr double kExtendedCost = 8.0;  // relative to doubles
 // multiply-add of extended doubles takes up to ten nanoseconds, so that a
 // sequence takes less than half a second; comparisons need two. The backward
 // pass takes four times as long, and runs three times if margins widen.
-constexpr int64_t kFewPhases = 640;
+constexpr int64_t kFewPhases = 616;
 constexpr double kMaxWorkOfFew = 1e10;
 constexpr double kMaxExtendedWork = 5e7;
 constexpr double kWayBackCost = 8.0;

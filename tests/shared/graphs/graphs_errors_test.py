@@ -188,7 +188,9 @@ class TransitionsErrorTest(test_case.TestCase):
       Graph.from_transitions(graph_cases.one_edge(1.0), initial)
 
   def test_initial_without_weights(self):
-    with self.assertRaisesRegex(TypeError, r"initial has 3 in it: .*pairs"):
+    with self.assertRaisesRegex(
+      TypeError, r"initial is a list with the item 3: .*pair"
+    ):
       Graph.from_transitions(graph_cases.one_edge(1.0), [3, 4])
 
   def test_progress(self):
