@@ -82,8 +82,8 @@ def match_moments(
     # Moments are divided by these products.
     if not _TINY <= moment * mean < math.inf:
       raise ValueError(
-        f"{name} is {moment:g} and the mean is {mean:g}: their product must be "
-        "a normal floating-point number; give the times in another unit"
+        f"{name} is {moment:g}: times the mean, {mean:g}, it must be a normal "
+        "floating-point number; give the times in another unit"
       )
   n2 = second / (mean * mean)
   if not 1.0 < n2 < _LARGEST_RATIO:
