@@ -4,6 +4,8 @@
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_MODELS_BATCH_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_MODELS_BATCH_H_
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -199,6 +201,18 @@ inline Batch WithKinds(const Batch& b, const std::vector<int32_t>& kinds) {
     }
   }
   return result;
+}
+
+// Returns the parameters of tests of every kind of batch: its form, its odd
+// numbers, and whether it has an atom.
+inline auto EveryKindOfBatch() {
+  return testing::Combine(
+      testing::Values(Form::kExitsGiven, Form::kExitsDerived, Form::kEdges,
+                      Form::kParameters),
+      testing::Values(Odd::kNothing, Odd::kLong, Odd::kTimes, Odd::kRates,
+                      Odd::kSizes, Odd::kStructure, Odd::kStarts,
+                      Odd::kCotangents),
+      testing::Bool());
 }
 
 }  // namespace phasic

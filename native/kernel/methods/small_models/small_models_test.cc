@@ -301,14 +301,7 @@ TEST(SmallModels, AreNotTakenTheUsualWay) {
   EXPECT_GT(num_unlike, kModels / 4);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    , SmallModelsTest,
-    testing::Combine(testing::Values(Form::kExitsGiven, Form::kExitsDerived,
-                                     Form::kEdges, Form::kParameters),
-                     testing::Values(Odd::kNothing, Odd::kLong, Odd::kTimes,
-                                     Odd::kRates, Odd::kSizes, Odd::kStructure,
-                                     Odd::kStarts, Odd::kCotangents),
-                     testing::Bool()));
+INSTANTIATE_TEST_SUITE_P(, SmallModelsTest, EveryKindOfBatch());
 
 }  // namespace
 }  // namespace phasic

@@ -192,14 +192,7 @@ TEST(SmallTangents, AreNotTakenTheUsualWay) {
   EXPECT_GT(num_unlike, kModels / 4);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    , SmallTangentsTest,
-    testing::Combine(testing::Values(Form::kExitsGiven, Form::kExitsDerived,
-                                     Form::kEdges, Form::kParameters),
-                     testing::Values(Odd::kNothing, Odd::kLong, Odd::kTimes,
-                                     Odd::kRates, Odd::kSizes, Odd::kStructure,
-                                     Odd::kStarts, Odd::kCotangents),
-                     testing::Bool()));
+INSTANTIATE_TEST_SUITE_P(, SmallTangentsTest, EveryKindOfBatch());
 
 // Returns a batch of models of two stages with rates r and 2 r, at time t.
 Batch TwoStages(double rate, double time) {
