@@ -23,15 +23,26 @@ namespace phasic {
 namespace PHASIC_ISA {
 
 template <class T>
+inline void CountCells(const TilePattern& pattern, const Columns& columns,
+                       int64_t stride) {
+  ForEachSpan(columns, stride, [&](int64_t begin, int64_t end) {
+    const int64_t last = std::min(end / pattern.width, pattern.num_groups);
+    CountWork<T>(
+        kBlock * pattern.width *
+        (pattern.offsets[last] - pattern.offsets[begin / pattern.width]));
+  });
+}
+
+template <class T>
 class BlockProducts {
  public:
   bool Allocate(int64_t, const TilePattern&, Workspace*) { return true; }
   // Adds scale * V^T Y for the sixteen rows of V and Y at the cells of the
   // pattern. The sums are complete after Fold.
-  void Add(const TilePattern& pattern, const T* v, const T* y, int64_t stride,
-           double scale, T* sums) {
-    CountWork<T>(kBlock * pattern.num_cells());
-    AddProducts(pattern, v, y, stride, scale, sums);
+  void Add(const TilePattern& pattern, const Columns& columns, const T* v,
+           const T* y, int64_t stride, double scale, T* sums) {
+    CountCells<T>(pattern, columns, stride);
+    AddProducts(pattern, columns, v, y, stride, scale, sums);
   }
   void Fold(const TilePattern&, T*) {}
 };
@@ -138,10 +149,10 @@ class BlockProducts<ExtendedDouble> {
            y_.Allocate(stride, workspace);
   }
 
-  void Add(const TilePattern& pattern, const ExtendedDouble* v,
-           const ExtendedDouble* y, int64_t stride, double scale,
-           ExtendedDouble* sums) {
-    CountWork<double>(kBlock * pattern.num_cells());
+  void Add(const TilePattern& pattern, const Columns& columns,
+           const ExtendedDouble* v, const ExtendedDouble* y, int64_t stride,
+           double scale, ExtendedDouble* sums) {
+    CountCells<double>(pattern, columns, stride);
     const bool v_fits = v_.Measure(v, stride, ExponentOf(scale));
     const bool y_fits = y_.Measure(y, stride, 0);
     if (!v_fits || !y_fits) {
@@ -151,25 +162,11 @@ class BlockProducts<ExtendedDouble> {
     }
     v_.Take(v, stride);
     y_.Take(y, stride);
-    for (int64_t j = 0; j < pattern.num_groups; ++j) {  // tiles of one column
-      for (int64_t t = pattern.offsets[j]; t < pattern.offsets[j + 1]; ++t) {
-        const int64_t i = pattern.rows[t];
-        if (v_.is_number(i) && y_.is_number(j)) {
-          const double sum = Product(v_.numbers(i), y_.numbers(j));
-          if (std::fabs(sum) >= kLeastSum) {
-            recent_[t] += sum;
-            continue;
-          }
-        } else if (v_.is_finite(i) && y_.is_finite(j)) {
-          continue;
-        }
-        ExtendedDouble sum(0.0);
-        for (int k = 0; k < kBlock; ++k) {
-          sum += v[k * stride + i] * y[k * stride + j];
-        }
-        sums[t] += scale * sum;
+    ForEachSpan(columns, pattern.num_groups, [&](int64_t begin, int64_t end) {
+      for (int64_t j = begin; j < end; ++j) {
+        AddColumn(pattern, j, v, y, stride, scale, sums);
       }
-    }
+    });
   }
 
   // Adds the pending sums, scaled by their columns' exponents, to `sums`, and
@@ -191,6 +188,29 @@ class BlockProducts<ExtendedDouble> {
   // If a pending sum is at least this, the numbers that became zero are less
   // than 2^-64 of it.
   static constexpr double kLeastSum = 0x1p-240;
+
+  // Adds scale * V^T Y at the tiles of column j.
+  void AddColumn(const TilePattern& pattern, int64_t j, const ExtendedDouble* v,
+                 const ExtendedDouble* y, int64_t stride, double scale,
+                 ExtendedDouble* sums) {
+    for (int64_t t = pattern.offsets[j]; t < pattern.offsets[j + 1]; ++t) {
+      const int64_t i = pattern.rows[t];
+      if (v_.is_number(i) && y_.is_number(j)) {
+        const double sum = Product(v_.numbers(i), y_.numbers(j));
+        if (std::fabs(sum) >= kLeastSum) {
+          recent_[t] += sum;
+          continue;
+        }
+      } else if (v_.is_finite(i) && y_.is_finite(j)) {
+        continue;
+      }
+      ExtendedDouble sum(0.0);
+      for (int k = 0; k < kBlock; ++k) {
+        sum += v[k * stride + i] * y[k * stride + j];
+      }
+      sums[t] += scale * sum;
+    }
+  }
 
   static double Product(const double* x, const double* y) {
     Pack<8> sum(0.0);

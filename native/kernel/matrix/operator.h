@@ -4,9 +4,11 @@
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_OPERATOR_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_OPERATOR_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
+#include "native/kernel/matrix/reached_columns.h"
 #include "native/kernel/matrix/tiles.h"
 #include "native/kernel/numbers/dual.h"
 #include "native/kernel/numbers/scaled.h"
@@ -69,13 +71,11 @@ struct Source {
 };
 
 template <Rounding kRounding, bool kHasSource, class T>
-[[gnu::always_inline]] inline void ApplyTiles(const Operator<T>& m,
-                                              const Source<T>& source,
-                                              const T* __restrict in,
-                                              T* __restrict low,
-                                              T* __restrict out) {
+[[gnu::always_inline]] inline void ApplyTiles(
+    const Operator<T>& m, const Source<T>& source, int64_t begin, int64_t end,
+    const T* __restrict in, T* __restrict low, T* __restrict out) {
   const Staying<T>& s = m.staying;
-  for (int64_t j = 0; j < m.size; ++j) {  // tiles of one column
+  for (int64_t j = begin; j < end; ++j) {  // tiles of one column
     T inflow = kHasSource ? source.factor * source.vector[j] : T(0.0);
     for (int64_t t = m.pattern.offsets[j]; t < m.pattern.offsets[j + 1]; ++t) {
       AddProduct(m.weights[t], in[m.pattern.rows[t]], &inflow);
@@ -89,7 +89,6 @@ template <Rounding kRounding, bool kHasSource, class T>
     AddProduct(-s.leaving_low[j], in[j], &inflow);
     out[j] = AddChange(inflow + low[j], s.base[j] * in[j], &low[j]);
   }
-  for (int64_t j = m.size; j < m.stride; ++j) out[j] = T(0.0);
 }
 
 // The number of independent sums that hide the latency of a multiply-add.
@@ -127,23 +126,25 @@ inline Pack<kWidth> AddCompensated(const Operator<double>& m, int64_t j,
 template <Rounding kRounding, bool kHasSource, int kWidth>
 [[gnu::always_inline]] inline void ApplyWideTiles(const Operator<double>& m,
                                                   const Source<double>& source,
+                                                  int64_t begin, int64_t end,
                                                   const double* __restrict in,
                                                   double* __restrict low,
                                                   double* __restrict out) {
   using Tile = Pack<kWidth>;
   constexpr int kAtOnce = TilesAtOnce(kWidth);
-  const int32_t* row = m.pattern.rows;
-  const double* weights = m.weights;
-  const int64_t* end = m.pattern.offsets + 1;
+  const int64_t* offset = m.pattern.offsets + begin / kWidth;
+  const int32_t* row = m.pattern.rows + *offset;
+  const double* weights = m.weights + *offset * kWidth;
   const Tile factor(kHasSource ? source.factor : 0.0);
-  for (int64_t j = 0; j < m.stride; j += kWidth, ++end) {
+  for (int64_t j = begin; j < end; j += kWidth) {
+    ++offset;
     Tile sums[kAtOnce];
     for (Tile& sum : sums) sum = Tile(0.0);
     if (kRounding == Rounding::kPlain) {
       sums[0] = Tile::Load(m.staying.share + j) * Tile::Load(in + j);
     }
     if (kHasSource) sums[1].AddProduct(factor, Tile::Load(source.vector + j));
-    for (const int32_t* last = m.pattern.rows + *end; row != last;
+    for (const int32_t* last = m.pattern.rows + *offset; row != last;
          row += kAtOnce, weights += kAtOnce * kWidth) {
       for (int a = 0; a < kAtOnce; ++a) {
         sums[a].AddProduct(in[row[a]], Tile::Load(weights + a * kWidth));
@@ -234,7 +235,9 @@ inline void ApplyAllTiles(const Operator<double>& m,
 }
 
 // The arrays of consecutive steps. Each step takes the result of the previous
-// one as input, and writes its own result `move` entries further.
+// one as input, and writes its own result `move` entries further. Only the
+// given columns are computed, of matrices that are not stored whole: entries of
+// the results in other columns must be zero.
 template <class T>
 struct Steps {
   int count;
@@ -242,6 +245,7 @@ struct Steps {
   T* low;
   T* out;
   int64_t move;
+  Columns columns = {};
 };
 
 // Computes consecutive steps, each with a source if kHasSource: step i adds
@@ -252,14 +256,19 @@ inline void ApplySteps(const Operator<T>& m, const T* factors, const T* vector,
   for (int i = 0; i < steps.count; ++i) {
     const Source<T> source = {kHasSource ? factors[i] : T(0.0), vector};
     if constexpr (kWidth == 1) {
-      ApplyTiles<kRounding, kHasSource, T>(m, source, steps.in, steps.low,
-                                           steps.out);
+      ForEachSpan(steps.columns, m.size, [&](int64_t begin, int64_t end) {
+        ApplyTiles<kRounding, kHasSource, T>(m, source, begin, end, steps.in,
+                                             steps.low, steps.out);
+      });
+      std::fill(steps.out + m.size, steps.out + m.stride, T(0.0));
     } else if constexpr (kWidth == 8) {
       ApplyAllTiles<kRounding, kHasSource>(m, source, steps.in, steps.low,
                                            steps.out);
     } else {
-      ApplyWideTiles<kRounding, kHasSource, kWidth>(m, source, steps.in,
-                                                    steps.low, steps.out);
+      ForEachSpan(steps.columns, m.stride, [&](int64_t begin, int64_t end) {
+        ApplyWideTiles<kRounding, kHasSource, kWidth>(
+            m, source, begin, end, steps.in, steps.low, steps.out);
+      });
     }
     steps.in = steps.out;
     steps.out += steps.move;
@@ -290,7 +299,13 @@ template <class T>
 inline void CountSteps(const Operator<T>& m, int64_t block,
                        const Steps<T>& steps) {
   const int64_t of_phase = block < kPlainBlocks ? 1 : 4;
-  CountWork<T>(steps.count * (m.pattern.num_cells() + of_phase * m.stride));
+  const int64_t width = m.pattern.width;
+  ForEachSpan(steps.columns, m.stride, [&](int64_t begin, int64_t end) {
+    const int64_t num_tiles =
+        m.pattern.offsets[std::min(end / width, m.pattern.num_groups)] -
+        m.pattern.offsets[begin / width];
+    CountWork<T>(steps.count * (num_tiles * width + of_phase * (end - begin)));
+  });
 }
 
 // Computes out = in M for the steps of the given block. The state is in + low,

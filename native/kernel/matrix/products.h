@@ -4,9 +4,12 @@
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_PRODUCTS_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_PRODUCTS_H_
 
+#include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "native/kernel/matrix/power_block.h"
+#include "native/kernel/matrix/reached_columns.h"
 #include "native/kernel/matrix/tiles.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/simd/pack.h"
@@ -16,11 +19,12 @@ namespace phasic {
 namespace PHASIC_ISA {
 
 // Adds scale * V^T Y, for the sixteen rows of V and Y, at each cell of the
-// pattern.
+// pattern in groups of columns from `begin` to `end`.
 template <class T>
-void AddProducts(const TilePattern& pattern, const T* v, const T* y,
-                 int64_t stride, double scale, T* sums) {
-  for (int64_t j = 0; j < pattern.num_groups; ++j) {  // tiles of one column
+void AddProducts(const TilePattern& pattern, int64_t begin, int64_t end,
+                 const T* v, const T* y, int64_t stride, double scale,
+                 T* sums) {
+  for (int64_t j = begin; j < end; ++j) {  // tiles of one column
     for (int64_t t = pattern.offsets[j]; t < pattern.offsets[j + 1]; ++t) {
       const int64_t i = pattern.rows[t];
       T sum = T(0.0);
@@ -94,11 +98,11 @@ inline void AddNarrowGroup(const TilePattern& pattern, int64_t group,
 }
 
 template <int kWidth>
-inline void AddWideProducts(const TilePattern& pattern, const double* v,
-                            const double* y, int64_t stride, double scale,
-                            double* sums) {
+inline void AddWideProducts(const TilePattern& pattern, int64_t begin,
+                            int64_t end, const double* v, const double* y,
+                            int64_t stride, double scale, double* sums) {
   constexpr int kAtOnce = TilesAtOnce(kWidth);
-  for (int64_t group = 0; group < pattern.num_groups; ++group) {
+  for (int64_t group = begin; group < end; ++group) {
     if (kWidth == 4 && kRegisterWidth == 8) {
       AddNarrowGroup(pattern, group, v, y + group * kWidth, stride, scale,
                      sums);
@@ -152,7 +156,8 @@ inline void AddAllProducts(const TilePattern& pattern, const double* v,
                            const double* y, int64_t stride, double scale,
                            double* sums) {
   if (Pack<8>::kParts > 1 || pattern.num_groups == 1) {
-    return AddWideProducts<8>(pattern, v, y, stride, scale, sums);
+    return AddWideProducts<8>(pattern, 0, pattern.num_groups, v, y, stride,
+                              scale, sums);
   }
   const int64_t num_groups = pattern.num_groups;
   const int64_t num_rows = pattern.num_tiles() / num_groups;
@@ -166,24 +171,35 @@ inline void AddAllProducts(const TilePattern& pattern, const double* v,
   }
 }
 
-inline void AddProducts(const TilePattern& pattern, const double* v,
-                        const double* y, int64_t stride, double scale,
-                        double* sums) {
-  switch (pattern.width) {
-    case 8:
+// Adds scale * V^T Y at the cells of the pattern in the columns; those of a
+// pattern of all entries must be all.
+template <class T>
+void AddProducts(const TilePattern& pattern, const Columns& columns, const T* v,
+                 const T* y, int64_t stride, double scale, T* sums) {
+  if constexpr (std::is_same<T, double>::value) {
+    if (pattern.width == 8) {
       return AddAllProducts(pattern, v, y, stride, scale, sums);
-    case 4:
-      return AddWideProducts<4>(pattern, v, y, stride, scale, sums);
-    default:
-      return AddProducts<double>(pattern, v, y, stride, scale, sums);
+    }
   }
+  const int64_t width = pattern.width;
+  ForEachSpan(columns, stride, [&](int64_t begin, int64_t end) {
+    begin /= width;
+    end = std::min(end / width, pattern.num_groups);
+    if constexpr (std::is_same<T, double>::value) {
+      if (width == 4) {
+        return AddWideProducts<4>(pattern, begin, end, v, y, stride, scale,
+                                  sums);
+      }
+    }
+    AddProducts<T>(pattern, begin, end, v, y, stride, scale, sums);
+  });
 }
 
-// Adds the diagonal of scale * V^T Y to `sums`.
+// Adds the diagonal of scale * V^T Y to `sums`, from column `begin` to `end`.
 template <class T>
-void AddDiagonal(const T* v, const T* y, int64_t stride, double scale,
-                 T* sums) {
-  for (int64_t i = 0; i < stride; ++i) {
+void AddDiagonal(const T* v, const T* y, int64_t begin, int64_t end,
+                 int64_t stride, double scale, T* sums) {
+  for (int64_t i = begin; i < end; ++i) {
     T sum = T(0.0);
     for (int k = 0; k < kBlock; ++k) {
       sum += v[k * stride + i] * y[k * stride + i];
@@ -191,9 +207,10 @@ void AddDiagonal(const T* v, const T* y, int64_t stride, double scale,
     sums[i] += scale * sum;
   }
 }
-inline void AddDiagonal(const double* v, const double* y, int64_t stride,
-                        double scale, double* sums) {
-  for (int64_t i = 0; i < stride; i += 8) {
+inline void AddDiagonal(const double* v, const double* y, int64_t begin,
+                        int64_t end, int64_t stride, double scale,
+                        double* sums) {
+  for (int64_t i = begin; i < end; i += 8) {
     Pack<8> sum(0.0);
     for (int64_t k = 0; k < kBlock; ++k) {
       sum.AddProduct(Pack<8>::Load(v + k * stride + i),
@@ -205,18 +222,19 @@ inline void AddDiagonal(const double* v, const double* y, int64_t stride,
   }
 }
 
-// Computes sums += sum_k factors[k] * v_k.
+// Computes sums += sum_k factors[k] * v_k from column `begin` to `end`.
 template <class T>
-inline void AddRows(const T* factors, const T* v, int64_t stride, T* sums) {
-  for (int64_t i = 0; i < stride; ++i) {
+inline void AddRows(const T* factors, const T* v, int64_t begin, int64_t end,
+                    int64_t stride, T* sums) {
+  for (int64_t i = begin; i < end; ++i) {
     T sum = T(0.0);
     for (int k = 0; k < kBlock; ++k) sum += factors[k] * v[k * stride + i];
     sums[i] += sum;
   }
 }
-inline void AddRows(const double* factors, const double* v, int64_t stride,
-                    double* sums) {
-  for (int64_t i = 0; i < stride; i += 8) {
+inline void AddRows(const double* factors, const double* v, int64_t begin,
+                    int64_t end, int64_t stride, double* sums) {
+  for (int64_t i = begin; i < end; i += 8) {
     Pack<8> even(0.0);
     Pack<8> odd(0.0);
     for (int k = 0; k < kBlock; k += 2) {

@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <new>
 #include <type_traits>
 
 #include "native/kernel/api/sweep.h"
@@ -38,6 +39,8 @@ struct Model {
   T* initial = nullptr;
   T* exits = nullptr;
   T prob_zero = T(0.0);
+  // The columns that are reached by steps, of a large sparse model.
+  const ReachedColumns* columns = nullptr;
   uint8_t* reached = nullptr;  // reachable from a phase where alpha is not zero
   uint8_t* exiting = nullptr;  // absorption can be reached from here
   bool starts = false;         // some phase is reached
@@ -246,9 +249,26 @@ class ModelBuilder {
     return true;
   }
 
+  // Finds the columns that are reached by steps if there are many. Edges whose
+  // rate is zero count, as they have cotangents.
+  bool MarkColumns() {
+    if (!in_.has_edges() || model_.size < ReachedColumns::kLeastSize ||
+        model_.forward.pattern.width == 8) {
+      return true;
+    }
+    void* memory = workspace_->Allocate(1, sizeof(ReachedColumns));
+    if (memory == nullptr) return false;
+    ReachedColumns* columns = new (memory) ReachedColumns;
+    model_.columns = columns;
+    return columns->Build(
+        structure_, rates_.entries,
+        [this](int64_t i) { return !IsZero(model_.initial[i]); }, workspace_);
+  }
+
   bool MarkPhases() {
     if (!Mark([](const T& x) { return IsZero(x); }, &model_.reached,
-              &model_.exiting)) {
+              &model_.exiting) ||
+        !MarkColumns()) {
       return false;
     }
     for (int64_t i = 0; i < model_.size; ++i) {

@@ -197,6 +197,11 @@ class AdjointRun {
     if (seeds_.groups().size() > 0 || seeds_.num_points() >= kManyTimes) {
       return 0;
     }
+    // A sweep with fewer steps does not reach all phases.
+    if (model().columns != nullptr &&
+        model().columns->num_blocks() > terms_.last_block() + 1) {
+      return kNumMargins - 1;
+    }
     const int64_t cells = model().forward.pattern.num_cells();
     const bool is_sparse = cells < model().size * model().size / 8;
     return FirstMarginNumber(terms_.last_block() + 1, is_sparse);

@@ -231,6 +231,15 @@ class AdjointSweeper {
       states = sequence_.States(b, states_);
       if (states == nullptr) return false;
     }
+    // Adjoints are multiplied by states, which are zero in other columns;
+    // cotangents of alpha are adjoints in all columns.
+    const Columns reached =
+        model_.columns != nullptr ? model_.columns->Of(b) : Columns{};
+    const Columns columns = needs_.starts ? Columns{} : reached;
+    for (int k = 0; k <= kBlock; ++k) {
+      ClearOthers(columns, stride, y_ + k * stride);
+    }
+    ClearOthers(columns, stride, y_low_);
     FloatEnvironment::ClearUnderflow();
     const int64_t exponent = terms_.Get(b, a_bar, b_bar);
     AlignExponents(exponent, a_bar, b_bar);
@@ -244,11 +253,14 @@ class AdjointSweeper {
     for (int k = 0; k < kBlock; k += at_once) {
       T* next = last - stride;
       Apply(model_.backward, b, factors + k, model_.exits,
-            Steps<T>{at_once, last, y_low_, next, -stride});
+            Steps<T>{at_once, last, y_low_, next, -stride, columns});
       last = next;
-      for (int64_t i = 0; has_survival && i < model_.size; ++i) {
-        next[i] += b_bar[kBlock - 1 - k];
-      }
+      if (!has_survival) continue;
+      ForEachSpan(columns, model_.size, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          next[i] += b_bar[kBlock - 1 - k];
+        }
+      });
     }
     if (!NoteLosses(block, b)) return false;
     if (states == nullptr) return true;
@@ -265,12 +277,15 @@ class AdjointSweeper {
       scale = 1.0;
     }
     for (int k = 0; k < kBlock; ++k) a_bar[k] = scale * a_bar[k];
-    AddRows(a_bar, states, stride, exit_bar_.recent());
     if (needs_.products) {
-      block_products_.Add(model_.products, states, adjoints_, stride, scale,
-                          products_.recent());
+      block_products_.Add(model_.products, reached, states, adjoints_, stride,
+                          scale, products_.recent());
     }
-    AddDiagonal(states, adjoints_, stride, scale, stays_.recent());
+    ForEachSpan(reached, stride, [&](int64_t begin, int64_t end) {
+      AddRows(a_bar, states, begin, end, stride, exit_bar_.recent());
+      AddDiagonal(states, adjoints_, begin, end, stride, scale,
+                  stays_.recent());
+    });
     return true;
   }
 

@@ -54,6 +54,7 @@ class Checkpoints {
     const Kept& last = kept_[size_ - 1];
     Copy(last.state, walk->stride(), walk->state());
     Copy(last.low, walk->stride(), walk->low());
+    walk->GoBack();
     // Keeps intermediate states on the way, as they are requested next.
     const int64_t begin = last.block;
     const int64_t room = most_ + most_ / 2 - size_ + 1;

@@ -51,13 +51,17 @@ class PowerWalk {
  public:
   explicit PowerWalk(Workspace* workspace) : workspace_(workspace) {}
 
-  bool Allocate(int64_t size, int64_t stride) {
+  // If `reached` is not null, the state must be zero in other columns.
+  bool Allocate(int64_t size, int64_t stride,
+                const ReachedColumns* reached = nullptr) {
+    reached_ = reached;
     size_ = size;
     stride_ = stride;
     state_ = AllocateZeros<T>(workspace_, stride);
     low_ = AllocateZeros<T>(workspace_, stride);
     at_once_ = stride <= kSmallStride ? kBlock : 1;
-    next_ = AllocateRoom<T>(workspace_, stride * at_once_);
+    next_ = reached != nullptr ? AllocateZeros<T>(workspace_, stride)
+                               : AllocateRoom<T>(workspace_, stride * at_once_);
     return state_ && low_ && next_;
   }
   bool is_allocated() const { return next_ != nullptr; }
@@ -81,13 +85,22 @@ class PowerWalk {
     exponent_ += e;
   }
 
+  // Must be called after the state was set to that of an earlier block.
+  void GoBack() {
+    if (reached_ != nullptr) std::fill(next_, next_ + stride_, T(0.0));
+  }
+
   // Computes the states of one block and calls visit(j, state) with each of the
   // sixteen. If `states` is not null, they are stored in its rows.
   template <class Visit>
   void StepBlock(const Operator<T>& m, int64_t block, T* states,
                  const Visit& visit) {
+    columns_ = reached_ != nullptr ? reached_->Of(block) : Columns{};
     if (states != nullptr) {
       std::copy(state_, state_ + stride_, states);
+      for (int j = 1; j < kBlock; ++j) {
+        ClearOthers(columns_, stride_, states + j * stride_);
+      }
       Step(m, block, kBlock - 1, states, states + stride_);
       for (int j = 0; j < kBlock; ++j) visit(j, states + j * stride_);
       Step(m, block, 1, states + (kBlock - 1) * stride_, next_);
@@ -119,7 +132,7 @@ class PowerWalk {
   // and compilers choose which expressions to contract where they inline.
   PHASIC_ONE_COPY void Step(const Operator<T>& m, int64_t block, int count,
                             const T* state, T* rows) {
-    Apply(m, block, Steps<T>{count, state, low_, rows, stride_});
+    Apply(m, block, Steps<T>{count, state, low_, rows, stride_, columns_});
   }
 
   Workspace* workspace_;
@@ -130,6 +143,8 @@ class PowerWalk {
   T* next_ = nullptr;  // [at_once_, stride]
   int at_once_ = 1;    // states that are computed before any is visited
   int64_t exponent_ = 0;
+  const ReachedColumns* reached_ = nullptr;
+  Columns columns_;  // of the current block
 };
 
 }  // namespace PHASIC_ISA

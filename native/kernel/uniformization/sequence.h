@@ -62,7 +62,9 @@ class Sequence {
         closure_(model, wants_b, workspace) {}
 
   StatusCode Start() {
-    if (!walk_.Allocate(model_.size, model_.stride)) return kMemoryLimit;
+    if (!walk_.Allocate(model_.size, model_.stride, model_.columns)) {
+      return kMemoryLimit;
+    }
     for (int64_t i = 0; i < model_.size; ++i) {
       walk_.state()[i] = model_.initial[i];
     }
@@ -151,7 +153,7 @@ class Sequence {
   const T* States(int64_t block, T* rows) {
     if (blocks_[block].states != nullptr) return blocks_[block].states;
     if (!past_walk_.is_allocated() &&
-        !past_walk_.Allocate(model_.size, model_.stride)) {
+        !past_walk_.Allocate(model_.size, model_.stride, model_.columns)) {
       return nullptr;
     }
     const auto ignore = [](int, const T*) {};
