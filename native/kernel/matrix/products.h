@@ -222,19 +222,18 @@ inline void AddDiagonal(const double* v, const double* y, int64_t begin,
   }
 }
 
-// Computes sums += sum_k factors[k] * v_k from column `begin` to `end`.
+// Computes sums += sum_k factors[k] * v_k.
 template <class T>
-inline void AddRows(const T* factors, const T* v, int64_t begin, int64_t end,
-                    int64_t stride, T* sums) {
-  for (int64_t i = begin; i < end; ++i) {
+inline void AddRows(const T* factors, const T* v, int64_t stride, T* sums) {
+  for (int64_t i = 0; i < stride; ++i) {
     T sum = T(0.0);
     for (int k = 0; k < kBlock; ++k) sum += factors[k] * v[k * stride + i];
     sums[i] += sum;
   }
 }
-inline void AddRows(const double* factors, const double* v, int64_t begin,
-                    int64_t end, int64_t stride, double* sums) {
-  for (int64_t i = begin; i < end; i += 8) {
+inline void AddRows(const double* factors, const double* v, int64_t stride,
+                    double* sums) {
+  for (int64_t i = 0; i < stride; i += 8) {
     Pack<8> even(0.0);
     Pack<8> odd(0.0);
     for (int k = 0; k < kBlock; k += 2) {

@@ -1,8 +1,10 @@
-// The columns of a large sparse matrix that a chain can have reached.
+// The columns of a large sparse matrix that matter in a block of steps.
 //
 // A chain that starts in a few phases reaches few others in its first steps.
 // All other entries of the states alpha P^k are zero, so that steps leave them
-// out: of the states, and of what is multiplied by them.
+// out. Likewise the last adjoints are nonzero only in phases near absorption,
+// and adjoints need not be known where the states are zero with which they are
+// multiplied.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_REACHED_COLUMNS_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_REACHED_COLUMNS_H_
@@ -61,38 +63,36 @@ class ReachedColumns {
   // Smaller models gain nothing.
   static constexpr int64_t kLeastSize = 1024;
 
-  // Computes in which block of steps each column is first reached along the
-  // entries, from phases for which starts(i) is true. Returns false if memory
-  // does not suffice.
-  template <class Starts>
-  bool Build(const Structure& structure, const EntryList& entries,
-             const Starts& starts, Workspace* workspace) {
+  // Finds how many blocks of steps lie between each column and the phases for
+  // which starts(i) is true, and those for which ends(i) is true. Returns false
+  // if memory does not suffice.
+  template <class Starts, class Ends>
+  bool Build(const Structure& s, const EntryList& entries, const Starts& starts,
+             const Ends& ends, Workspace* workspace) {
     num_parts_ = PaddedSize(entries.size) / kPart;
-    blocks_ = AllocateRoom<int32_t>(workspace, num_parts_);
+    from_start_ = AllocateRoom<int32_t>(workspace, num_parts_);
+    to_end_ = AllocateRoom<int32_t>(workspace, num_parts_);
     spans_ = AllocateRoom<Span>(workspace, num_parts_);
-    int32_t* distances = AllocateRoom<int32_t>(workspace, entries.size);
+    adjoint_spans_ = AllocateRoom<Span>(workspace, num_parts_);
+    int32_t* steps = AllocateRoom<int32_t>(workspace, entries.size);
     int32_t* queue = AllocateRoom<int32_t>(workspace, entries.size);
-    if (!blocks_ || !spans_ || !distances || !queue) return false;
-    int64_t last = 0;
-    for (int64_t i = 0; i < entries.size; ++i) {
-      distances[i] = starts(i) ? 0 : kNever;
-      if (starts(i)) queue[last++] = static_cast<int32_t>(i);
+    if (!from_start_ || !to_end_ || !spans_ || !adjoint_spans_ || !steps ||
+        !queue) {
+      return false;
     }
-    for (int64_t next = 0; next < last; ++next) {
-      const int32_t i = queue[next];
-      for (int64_t n = structure.row_offsets[i];
-           n < structure.row_offsets[i + 1]; ++n) {
-        const int32_t target = entries.columns[structure.by_row[n]];
-        if (distances[target] != kNever) continue;
-        distances[target] = distances[i] + 1;
-        queue[last++] = target;
-      }
-    }
-    num_blocks_ = last > 0 ? BlockOf(distances[queue[last - 1]]) + 1 : 0;
-    std::fill(blocks_, blocks_ + num_parts_, kNever);
-    for (int64_t n = 0; n < last; ++n) {
-      int32_t* block = &blocks_[queue[n] / kPart];
-      *block = std::min(*block, BlockOf(distances[queue[n]]));
+    Search(s.column_offsets, s.by_column, entries.rows, entries.size, ends,
+           steps, queue);
+    Group(steps, entries.size, [](int32_t n) { return n / kSteps; }, to_end_);
+    Search(s.row_offsets, s.by_row, entries.columns, entries.size, starts,
+           steps, queue);
+    // The last state that is computed in block b is that after (b + 1) kBlock
+    // steps.
+    Group(
+        steps, entries.size,
+        [](int32_t n) { return n == 0 ? 0 : (n - 1) / kSteps; }, from_start_);
+    for (int64_t n = 0; n < num_parts_; ++n) {
+      if (from_start_[n] == kNever) continue;
+      num_blocks_ = std::max(num_blocks_, int64_t{from_start_[n]} + 1);
     }
     return true;
   }
@@ -101,41 +101,82 @@ class ReachedColumns {
   // ever are.
   int64_t num_blocks() const { return num_blocks_; }
 
-  // Returns the columns that are reached by the end of a block of steps. They
+  // Returns the columns in which states of this block can be nonzero; they are
+  // valid until the next call.
+  Columns OfStates(int64_t block) const {
+    return Select(spans_, [&](int64_t n) { return from_start_[n] <= block; });
+  }
+
+  // Returns the columns in which adjoints of block number `block` can be
+  // nonzero, if only absorption up to block number `last` counts; without
+  // `all`, only those in which states of this block can be nonzero, too. They
   // are valid until the next call.
-  Columns Of(int64_t block) const {
-    if (block != current_) {
-      current_ = block;
-      count_ = 0;
-      for (int64_t n = 0; n < num_parts_; ++n) {
-        if (blocks_[n] > block) continue;
-        const int64_t begin = n * kPart;
-        if (count_ > 0 && spans_[count_ - 1].end == begin) {
-          spans_[count_ - 1].end += kPart;
-        } else {
-          spans_[count_++] = {begin, begin + kPart};
-        }
-      }
-    }
-    return {spans_, count_};
+  Columns OfAdjoints(int64_t block, int64_t last, bool all) const {
+    return Select(adjoint_spans_, [&](int64_t n) {
+      return to_end_[n] <= last - block && (all || from_start_[n] <= block);
+    });
   }
 
  private:
   static constexpr int64_t kPart = 8;
+  static constexpr int32_t kSteps = kBlock;
   static constexpr int32_t kNever = INT32_MAX;
 
-  // The last state that is computed in block b is that after (b + 1) kBlock
-  // steps.
-  static int32_t BlockOf(int32_t distance) {
-    return distance == 0 ? 0 : (distance - 1) / static_cast<int32_t>(kBlock);
+  // Computes the least number of steps to each phase from those for which
+  // is_first(i) is true, along the entries.
+  template <class IsFirst>
+  static void Search(const int64_t* offsets, const int32_t* order,
+                     const int32_t* targets, int64_t size,
+                     const IsFirst& is_first, int32_t* steps, int32_t* queue) {
+    int64_t last = 0;
+    for (int64_t i = 0; i < size; ++i) {
+      steps[i] = is_first(i) ? 0 : kNever;
+      if (is_first(i)) queue[last++] = static_cast<int32_t>(i);
+    }
+    for (int64_t next = 0; next < last; ++next) {
+      const int32_t i = queue[next];
+      for (int64_t n = offsets[i]; n < offsets[i + 1]; ++n) {
+        const int32_t target = targets[order[n]];
+        if (steps[target] != kNever) continue;
+        steps[target] = steps[i] + 1;
+        queue[last++] = target;
+      }
+    }
   }
 
-  int64_t num_parts_ = 0;
+  // Computes the least block of the columns of each part.
+  template <class BlockOf>
+  void Group(const int32_t* steps, int64_t size, const BlockOf& block_of,
+             int32_t* blocks) const {
+    std::fill(blocks, blocks + num_parts_, kNever);
+    for (int64_t i = 0; i < size; ++i) {
+      if (steps[i] == kNever) continue;
+      int32_t* block = &blocks[i / kPart];
+      *block = std::min<int32_t>(*block, block_of(steps[i]));
+    }
+  }
+
+  template <class IsIn>
+  Columns Select(Span* spans, const IsIn& is_in) const {
+    int64_t count = 0;
+    for (int64_t n = 0; n < num_parts_; ++n) {
+      if (!is_in(n)) continue;
+      const int64_t begin = n * kPart;
+      if (count > 0 && spans[count - 1].end == begin) {
+        spans[count - 1].end += kPart;
+      } else {
+        spans[count++] = {begin, begin + kPart};
+      }
+    }
+    return {spans, count};
+  }
+
+  int64_t num_parts_ = 0;  // of eight columns each
   int64_t num_blocks_ = 0;
-  int32_t* blocks_ = nullptr;  // for each eight columns
-  mutable Span* spans_ = nullptr;
-  mutable int64_t count_ = 0;
-  mutable int64_t current_ = -1;
+  int32_t* from_start_ = nullptr;  // [num_parts], blocks
+  int32_t* to_end_ = nullptr;      // [num_parts], blocks
+  Span* spans_ = nullptr;
+  Span* adjoint_spans_ = nullptr;
 };
 
 }  // namespace PHASIC_ISA

@@ -262,7 +262,8 @@ class ModelBuilder {
     model_.columns = columns;
     return columns->Build(
         structure_, rates_.entries,
-        [this](int64_t i) { return !IsZero(model_.initial[i]); }, workspace_);
+        [this](int64_t i) { return !IsZero(model_.initial[i]); },
+        [this](int64_t i) { return !IsZero(model_.exits[i]); }, workspace_);
   }
 
   bool MarkPhases() {

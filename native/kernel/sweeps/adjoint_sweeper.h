@@ -231,11 +231,7 @@ class AdjointSweeper {
       states = sequence_.States(b, states_);
       if (states == nullptr) return false;
     }
-    // Adjoints are multiplied by states, which are zero in other columns;
-    // cotangents of alpha are adjoints in all columns.
-    const Columns reached =
-        model_.columns != nullptr ? model_.columns->Of(b) : Columns{};
-    const Columns columns = needs_.starts ? Columns{} : reached;
+    const Columns columns = ColumnsOf(b);
     for (int k = 0; k <= kBlock; ++k) {
       ClearOthers(columns, stride, y_ + k * stride);
     }
@@ -278,15 +274,26 @@ class AdjointSweeper {
     }
     for (int k = 0; k < kBlock; ++k) a_bar[k] = scale * a_bar[k];
     if (needs_.products) {
-      block_products_.Add(model_.products, reached, states, adjoints_, stride,
+      block_products_.Add(model_.products, columns, states, adjoints_, stride,
                           scale, products_.recent());
     }
-    ForEachSpan(reached, stride, [&](int64_t begin, int64_t end) {
-      AddRows(a_bar, states, begin, end, stride, exit_bar_.recent());
+    ForEachSpan(columns, stride, [&](int64_t begin, int64_t end) {
       AddDiagonal(states, adjoints_, begin, end, stride, scale,
                   stays_.recent());
     });
+    AddRows(a_bar, states, stride, exit_bar_.recent());
     return true;
+  }
+
+  // Returns the columns in which the adjoints of a block are needed and can be
+  // nonzero. They are multiplied by states; cotangents of alpha are adjoints in
+  // all columns.
+  Columns ColumnsOf(int64_t b) const {
+    if (model_.columns == nullptr) return {};
+    if (!terms_.has_survival()) {
+      return model_.columns->OfAdjoints(b, terms_.last_block(), needs_.starts);
+    }
+    return needs_.starts ? Columns{} : model_.columns->OfStates(b);
   }
 
   // Scales y and the cotangents of this block's terms to a common exponent.

@@ -95,7 +95,7 @@ class PowerWalk {
   template <class Visit>
   void StepBlock(const Operator<T>& m, int64_t block, T* states,
                  const Visit& visit) {
-    columns_ = reached_ != nullptr ? reached_->Of(block) : Columns{};
+    columns_ = reached_ != nullptr ? reached_->OfStates(block) : Columns{};
     if (states != nullptr) {
       std::copy(state_, state_ + stride_, states);
       for (int j = 1; j < kBlock; ++j) {
