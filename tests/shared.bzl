@@ -87,6 +87,7 @@ TESTS = {
             "kernel/edge_rates_test",
             "kernel/expected_statistics_laws_test",
             "kernel/expected_statistics_test",
+            "kernel/large_sparse_test",
             "kernel/phase_type_test",
             "kernel/property_test",
             "kernel/segments_test",
