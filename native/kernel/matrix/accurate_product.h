@@ -4,8 +4,10 @@
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_ACCURATE_PRODUCT_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_ACCURATE_PRODUCT_H_
 
+#include <algorithm>
 #include <cstdint>
 
+#include "native/kernel/matrix/dense_product.h"
 #include "native/kernel/matrix/parallel_parts.h"
 #include "native/kernel/matrix/tiles.h"
 #include "native/kernel/numbers/compensated_sum.h"
@@ -87,9 +89,31 @@ inline CompensatedSum<double> AccurateTotal(const AccurateNumbers& x,
   return total;
 }
 
+// Computes sum += factors[0] * terms[0] + factors[1] * terms[1] + ... for
+// arrays of `length` numbers, a multiple of eight.
+inline void AddMultiples(const double* factors, const AccurateNumbers* terms,
+                         int count, int64_t length,
+                         const AccurateNumbers& sum) {
+  using Numbers = Pack<8>;
+  for (int64_t i = 0; i < length; i += 8) {
+    AccurateSum<8> total;
+    total.high = Numbers::Load(sum.high + i);
+    total.low = Numbers::Load(sum.low + i);
+    for (int n = 0; n < count; ++n) {
+      total.AddProduct(Numbers(factors[n]), Numbers(0.0),
+                       Numbers::Load(terms[n].high + i),
+                       Numbers::Load(terms[n].low + i));
+    }
+    total.Finish();
+    total.high.Store(sum.high + i);
+    total.low.Store(sum.low + i);
+  }
+}
+
 // Computes C = A B for double-double matrices: for two rows of A at a time,
 // those columns of B that fill two registers. Each entry is summed in the order
-// of the columns of A; columns in which both rows of A are zero are skipped.
+// of the columns of A. Columns in which both rows of A are zero are skipped,
+// and so are the rows above and below all entries of a panel of B.
 class AccurateProduct {
  public:
   bool Allocate(int64_t stride, Workspace* workspace) {
@@ -106,7 +130,6 @@ class AccurateProduct {
   void Multiply(const AccurateNumbers& a, const AccurateNumbers& b,
                 const AccurateNumbers& c) {
     GatherRows(a);
-    CountWork<double>(kEach * offsets_[stride_ / kRows] * kRows * stride_);
     if (stride_ % kWidest == 0) {
       MakePanels<kWidest>(b, c);
     } else {
@@ -147,25 +170,33 @@ class AccurateProduct {
         [&](int64_t part) {
           const int64_t first = part * kWidth;
           double* panel = panels_ + 2 * first * stride_;
+          RowRange rows;
           for (int64_t k = 0; k < stride_; ++k) {
             const int64_t start = k * stride_ + first;
             double* row = panel + 2 * k * kWidth;
-            Pack<kWidth>::Load(b.high + start).Store(row);
+            const auto numbers = Pack<kWidth>::Load(b.high + start);
+            numbers.Store(row);
             Pack<kWidth>::Load(b.low + start).Store(row + kWidth);
+            rows.Note(k, numbers);
           }
           for (int64_t group = 0; group < stride_ / kRows; ++group) {
             const int64_t start = group * kRows * stride_ + first;
-            MakePanel<kWidth>(group, panel, c.high + start, c.low + start);
+            MakePanel<kWidth>(group, rows, panel, c.high + start,
+                              c.low + start);
           }
         });
   }
 
   template <int kWidth>
-  void MakePanel(int64_t group, const double* panel, double* high,
-                 double* low) const {
+  void MakePanel(int64_t group, const RowRange& rows, const double* panel,
+                 double* high, double* low) const {
     using Numbers = Pack<kWidth>;
     AccurateSum<kWidth> sums[kRows];
-    for (int64_t n = offsets_[group]; n < offsets_[group + 1]; ++n) {
+    const int64_t end =
+        rows.End(columns_, offsets_[group], offsets_[group + 1]);
+    const int64_t start = rows.Start(columns_, offsets_[group], end);
+    CountWork<double>(kEach * (end - start) * kRows * kWidth);
+    for (int64_t n = start; n < end; ++n) {
       const double* row = panel + columns_[n] * int64_t{2 * kWidth};
       const Numbers y = Numbers::Load(row);
       const Numbers y_low = Numbers::Load(row + kWidth);

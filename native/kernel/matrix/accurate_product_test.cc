@@ -1,5 +1,6 @@
 #include "native/kernel/matrix/accurate_product.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -28,6 +29,28 @@ Integers RandomIntegers(int64_t stride, int bits, uint64_t seed) {
     result[i] = is_zero ? 0 : static_cast<int64_t>(random() >> (64 - bits));
   }
   return result;
+}
+
+// Sets the entries to zero for which is_zero(row, column) is true.
+template <class IsZero>
+Integers Without(Integers matrix, int64_t stride, const IsZero& is_zero) {
+  for (int64_t i = 0; i < stride; ++i) {
+    for (int64_t j = 0; j < stride; ++j) {
+      if (is_zero(i, j)) matrix[static_cast<size_t>(i * stride + j)] = 0;
+    }
+  }
+  return matrix;
+}
+Integers Upper(const Integers& matrix, int64_t stride) {
+  return Without(matrix, stride, [](int64_t i, int64_t j) { return i > j; });
+}
+Integers Lower(const Integers& matrix, int64_t stride) {
+  return Without(matrix, stride, [](int64_t i, int64_t j) { return i < j; });
+}
+Integers Band(const Integers& matrix, int64_t stride) {
+  return Without(matrix, stride, [](int64_t i, int64_t j) {
+    return j < i || j > i + 4 || i == 20;
+  });
 }
 
 // Returns the helpers for a product: large products use all threads.
@@ -62,6 +85,51 @@ TEST(DenseProductTest, AddsTheProduct) {
         const auto exact =
             static_cast<double>(EntryOfProduct(a, b, stride, i, j));
         ASSERT_EQ(sum[static_cast<size_t>(i * stride + j)], exact + 0.5);
+      }
+    }
+  }
+}
+
+// Rows of a panel of B that are zero are skipped.
+TEST(DenseProductTest, SkipsZeros) {
+  for (const int64_t stride : {8, 48, 112}) {
+    const Integers a = RandomIntegers(stride, 20, 5);
+    const Integers b = RandomIntegers(stride, 20, 6);
+    const Integers zero(a.size(), 0);
+    const Integers lefts[] = {a, Upper(a, stride), Lower(a, stride)};
+    const Integers rights[] = {Upper(b, stride), Lower(b, stride),
+                               Band(b, stride), zero};
+    for (const Integers& left : lefts) {
+      for (const Integers& right : rights) {
+        const std::vector<double> x(left.begin(), left.end());
+        const std::vector<double> y(right.begin(), right.end());
+        std::vector<double> sum(x.size(), 0.5);
+        Workspace workspace(size_t{1} << 26);
+        DenseProduct<double> product;
+        AccurateProduct accurate;
+        ASSERT_TRUE(product.Allocate(stride, &workspace));
+        ASSERT_TRUE(accurate.Allocate(stride, &workspace));
+        product.Add(x.data(), y.data(), sum.data());
+        AccurateNumbers numbers[3];
+        for (AccurateNumbers& n : numbers) {
+          ASSERT_TRUE(n.Allocate(stride * stride, &workspace));
+        }
+        std::copy(x.begin(), x.end(), numbers[0].high);
+        std::copy(y.begin(), y.end(), numbers[1].high);
+        // What was there before must not remain.
+        std::fill(numbers[2].high, numbers[2].high + stride * stride, 3.0);
+        std::fill(numbers[2].low, numbers[2].low + stride * stride, 3.0);
+        accurate.Multiply(numbers[0], numbers[1], numbers[2]);
+        for (int64_t i = 0; i < stride; ++i) {
+          for (int64_t j = 0; j < stride; ++j) {
+            const auto exact =
+                static_cast<double>(EntryOfProduct(left, right, stride, i, j));
+            const auto cell = static_cast<size_t>(i * stride + j);
+            ASSERT_EQ(sum[cell], exact + 0.5);
+            ASSERT_EQ(numbers[2].high[cell], exact);
+            ASSERT_EQ(numbers[2].low[cell], 0.0);
+          }
+        }
       }
     }
   }

@@ -4,6 +4,7 @@
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_DENSE_PRODUCT_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_DENSE_PRODUCT_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "native/kernel/matrix/parallel_parts.h"
@@ -87,9 +88,43 @@ class DenseProduct {
   const Workspace* workspace_ = nullptr;
 };
 
+// The range of the rows of a panel of columns that are not all zero. Powers of
+// triangular matrices and narrow bands have many rows outside of it.
+class RowRange {
+ public:
+  // Must be called with the rows in ascending order.
+  template <int kWidth>
+  void Note(int64_t row, const Pack<kWidth>& numbers) {
+    const Pack<kWidth> zero(0.0);
+    if (!Any(~((numbers <= zero) & (zero <= numbers)))) return;
+    if (end_ == 0) begin_ = row;
+    end_ = row + 1;
+  }
+
+  // Return the first of the ascending indices columns[start] to columns[end -
+  // 1] that is in the range, and the first one beyond it.
+  int64_t Start(const int32_t* columns, int64_t start, int64_t end) const {
+    return Find(columns, start, end, begin_);
+  }
+  int64_t End(const int32_t* columns, int64_t start, int64_t end) const {
+    return Find(columns, start, end, end_);
+  }
+
+ private:
+  static int64_t Find(const int32_t* columns, int64_t start, int64_t end,
+                      int64_t row) {
+    const int32_t* found = std::lower_bound(columns + start, columns + end,
+                                            static_cast<int32_t>(row));
+    return found - columns;
+  }
+
+  int64_t begin_ = 0;
+  int64_t end_ = 0;
+};
+
 // Computes C += A B for doubles: for four rows of A at a time, those columns of
 // B that fill two registers. Each entry is summed in the order of the columns
-// of A.
+// of A. Zeros are skipped as in AccurateProduct.
 template <>
 class DenseProduct<double> {
  public:
@@ -110,7 +145,6 @@ class DenseProduct<double> {
   void AddRows(int64_t num_rows, const double* a, const double* b, double* c) {
     const int64_t num_groups = num_rows / kRows;
     GatherRows(num_groups, a);
-    CountWork<double>(offsets_[num_groups] * kRows * stride_);
     if (stride_ % kWidest == 0) {
       AddPanels<kWidest>(num_groups, b, c);
     } else {
@@ -152,24 +186,33 @@ class DenseProduct<double> {
              [&](int64_t part) {
                const int64_t first = part * kWidth;
                double* panel = panels_ + first * stride_;
+               RowRange rows;
                for (int64_t k = 0; k < stride_; ++k) {
-                 Pack<kWidth>::Load(b + k * stride_ + first)
-                     .Store(panel + k * kWidth);
+                 const auto numbers =
+                     Pack<kWidth>::Load(b + k * stride_ + first);
+                 numbers.Store(panel + k * kWidth);
+                 rows.Note(k, numbers);
                }
                for (int64_t group = 0; group < num_groups; ++group) {
-                 AddPanel<kWidth>(group, panel,
+                 AddPanel<kWidth>(group, rows, panel,
                                   c + group * kRows * stride_ + first);
                }
              });
   }
 
   template <int kWidth>
-  void AddPanel(int64_t group, const double* panel, double* c) const {
+  void AddPanel(int64_t group, const RowRange& rows, const double* panel,
+                double* c) const {
+    const int64_t end =
+        rows.End(columns_, offsets_[group], offsets_[group + 1]);
+    const int64_t start = rows.Start(columns_, offsets_[group], end);
+    if (start == end) return;
+    CountWork<double>((end - start) * kRows * kWidth);
     Pack<kWidth> sums[kRows];
     for (int r = 0; r < kRows; ++r) {
       sums[r] = Pack<kWidth>::Load(c + r * stride_);
     }
-    for (int64_t n = offsets_[group]; n < offsets_[group + 1]; ++n) {
+    for (int64_t n = start; n < end; ++n) {
       const Pack<kWidth> row = Pack<kWidth>::Load(panel + columns_[n] * kWidth);
       for (int r = 0; r < kRows; ++r) {
         sums[r].AddProduct(values_[n * kRows + r], row);

@@ -32,29 +32,39 @@ class DenseProduct<Dual<double>> {
 
   // Computes C += A B.
   void Add(const Dual<double>* a, const Dual<double>* b, Dual<double>* c) {
-    bool are_finite = true;
-    for (int64_t i = 0; i < count_; ++i) {
-      are_finite = are_finite && IsFinite(a[i]) && IsFinite(b[i]);
-      a_[i] = a[i].value;
-      b_[i] = b[i].value;
-      a_tangents_[i] = a[i].tangent;
-      b_tangents_[i] = b[i].tangent;
-      sums_[i] = c[i].value;
-    }
+    const bool is_square = a == b;
+    const double* y = is_square ? a_ : b_;
+    const double* dy = is_square ? a_tangents_ : b_tangents_;
     // Four rows are multiplied at once, and zeros of one would make NaN of what
     // is not finite for another.
-    if (!are_finite) return AddByRows(a, b, c);
-    product_.Add(a_, b_, sums_);
+    if (!Split(a, a_, a_tangents_) ||
+        (!is_square && !Split(b, b_, b_tangents_))) {
+      return AddByRows(a, b, c);
+    }
+    for (int64_t i = 0; i < count_; ++i) sums_[i] = c[i].value;
+    product_.Add(a_, y, sums_);
     for (int64_t i = 0; i < count_; ++i) {
       c[i].value = sums_[i];
       sums_[i] = c[i].tangent;
     }
-    product_.Add(a_, b_tangents_, sums_);
-    product_.Add(a_tangents_, b_, sums_);
+    product_.Add(a_, dy, sums_);
+    product_.Add(a_tangents_, y, sums_);
     for (int64_t i = 0; i < count_; ++i) c[i].tangent = sums_[i];
   }
 
  private:
+  // Copies values and tangents. Returns whether all are finite.
+  bool Split(const Dual<double>* x, double* values, double* tangents) const {
+    bool is_other = false;  // of all: no branch for each number
+    for (int64_t i = 0; i < count_; ++i) {
+      values[i] = x[i].value;
+      tangents[i] = x[i].tangent;
+      is_other |= !IsFinite(x[i].value);
+      is_other |= !IsFinite(x[i].tangent);
+    }
+    return !is_other;
+  }
+
   void AddByRows(const Dual<double>* a, const Dual<double>* b,
                  Dual<double>* c) const {
     for (int64_t i = 0; i < stride_; ++i) {

@@ -130,27 +130,14 @@ class LadderSlopes {
     std::fill(sum_.high, sum_.high + stride_, 0.0);
     std::fill(sum_.low, sum_.low + stride_, 0.0);
     for (int n = kTerms; n > 0; --n) {
-      AddTerm((n % 2 == 0 ? -1.0 : 1.0) / n, *y);
+      const double factor = (n % 2 == 0 ? -1.0 : 1.0) / n;
+      AddMultiples(&factor, y, 1, stride_, sum_);
       Multiply(rung, 1.0, sum_);
       std::swap(sum_, next_);
     }
     for (int64_t i = 0; i < stride_; ++i) {
       y->high[i] = ScaleBy(sum_.high[i], -kLog2LongestStep);
       y->low[i] = ScaleBy(sum_.low[i], -kLog2LongestStep);
-    }
-  }
-
-  // Computes sum_ += factor * y.
-  void AddTerm(double factor, const AccurateNumbers& y) {
-    for (int64_t i = 0; i < stride_; i += 8) {
-      AccurateSum<8> sum;
-      sum.high = Pack<8>::Load(sum_.high + i);
-      sum.low = Pack<8>::Load(sum_.low + i);
-      sum.AddProduct(Pack<8>(factor), Pack<8>(0.0), Pack<8>::Load(y.high + i),
-                     Pack<8>::Load(y.low + i));
-      sum.Finish();
-      sum.high.Store(sum_.high + i);
-      sum.low.Store(sum_.low + i);
     }
   }
 
