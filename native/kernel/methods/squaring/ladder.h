@@ -25,6 +25,7 @@
 
 #include "native/kernel/matrix/dense_product.h"
 #include "native/kernel/matrix/tangent_product.h"
+#include "native/kernel/methods/squaring/first_power.h"
 #include "native/kernel/methods/squaring/ladder_slopes.h"
 #include "native/kernel/methods/squaring/ladder_values.h"
 #include "native/kernel/model/model.h"
@@ -131,8 +132,7 @@ class Ladder {
       } else if (model_.discrete) {
         StartWithStep(rung);
       } else {
-        Start(rung);
-        if (!AddSlope(0)) return kMemoryLimit;
+        if (!Start(rung) || !AddSlope(0)) return kMemoryLimit;
       }
       num_rungs_ = j + 1;
     }
@@ -144,11 +144,10 @@ class Ladder {
 
   bool Prepare() {
     transitions_ = AllocateZeros<T>(workspace_, stride_ * stride_);
-    scratch_ =
-        AllocateZeros<T>(workspace_, kPlain ? stride_ : stride_ * stride_);
+    scratch_ = AllocateZeros<T>(workspace_, stride_);
     if (transitions_ == nullptr || scratch_ == nullptr ||
         !product_.Allocate(kPlain ? 0 : stride_, workspace_) ||
-        !values_.Allocate(model_.size, stride_, workspace_) ||
+        !values_.Allocate(model_.size, stride_, !model_.discrete, workspace_) ||
         !slopes_.Allocate(num_slopes_, model_.size, stride_, kMaxRungs,
                           workspace_)) {
       return false;
@@ -172,22 +171,9 @@ class Ladder {
     return true;
   }
 
-  void Start(Rung<T>* rung) {
-    const StepWeights weights(kLongestStep);
-    T* matrix = rung->matrix;
-    T* absorbed = rung->absorbed;
-    for (int k = kStepTerms - 1; k >= 0 && !kPlain; --k) {
-      std::fill(scratch_, scratch_ + stride_ * stride_, T(0.0));
-      product_.Add(transitions_, matrix, scratch_);
-      for (int64_t i = 0; i < model_.size; ++i) {
-        scratch_[i * stride_ + i] += T(weights.at[k]);
-      }
-      std::copy(scratch_, scratch_ + stride_ * stride_, matrix);
-      const Source<T> exits = {T(weights.above[k] / model_.q), model_.exits};
-      Apply(model_.backward, 0, exits, absorbed, static_cast<T*>(nullptr),
-            scratch_);
-      std::copy(scratch_, scratch_ + model_.stride, absorbed);
-    }
+  // Computes the first power. Returns false if memory does not suffice.
+  bool Start(Rung<T>* rung) {
+    if (!kPlain && !StartTangents(rung)) return false;
     FillValues();
     const bool underflowed = FloatEnvironment::TakeUnderflow();
     values_.Start();
@@ -197,6 +183,21 @@ class Ladder {
                              values_.absorbed_underflowed());
     rung->absorbed_loss = rung->row_loss;
     rung->relative_loss = rung->row_loss > 0.0 ? HUGE_VAL : 0.0;
+    return true;
+  }
+
+  bool StartTangents(Rung<T>* rung) {
+    FirstPower<T> first(model_.size, stride_, &product_);
+    if (!first.Run(transitions_, workspace_)) return false;
+    std::copy(first.power(), first.power() + stride_ * stride_, rung->matrix);
+    const StepWeights weights(kLongestStep);
+    for (int k = kStepTerms - 1; k >= 0; --k) {
+      const Source<T> exits = {T(weights.above[k] / model_.q), model_.exits};
+      Apply(model_.backward, 0, exits, rung->absorbed, static_cast<T*>(nullptr),
+            scratch_);
+      std::copy(scratch_, scratch_ + model_.stride, rung->absorbed);
+    }
+    return true;
   }
 
   void StartWithStep(Rung<T>* rung) {

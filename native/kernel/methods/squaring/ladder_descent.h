@@ -13,6 +13,7 @@
 
 #include "native/kernel/matrix/dense_product.h"
 #include "native/kernel/matrix/tangent_product.h"
+#include "native/kernel/methods/squaring/first_power.h"
 #include "native/kernel/methods/squaring/jump_sums.h"
 #include "native/kernel/methods/squaring/ladder.h"
 #include "native/kernel/numbers/scaled.h"
@@ -66,7 +67,11 @@ class LadderDescent {
     if (ladder_.model().discrete) {
       AddFirst(sums);
     } else {
-      SweepFirst(sums->jumps());
+      FirstPower<T> first(ladder_.model().size, stride_, &products_);
+      if (!first.Run(ladder_.transitions(), workspace_) ||
+          !first.AddCotangent(bars_[0].matrix, workspace_, sums->jumps())) {
+        return kMemoryLimit;
+      }
       if (has_absorbed) SweepFirstAbsorbed(sums);
     }
     Add(lost, bars_[0].lost);
@@ -76,16 +81,10 @@ class LadderDescent {
 
  private:
   bool Allocate() {
-    for (T*& matrix : shifted_) {
-      matrix = AllocateMatrix();
-      if (matrix == nullptr) return false;
-    }
     product_ = AllocateMatrix();
-    next_ = AllocateMatrix();
-    inner_ = AllocateMatrix();
     turned_ = AllocateMatrix();
     vector_ = AllocateZeros<T>(workspace_, stride_);
-    return product_ && next_ && inner_ && turned_ && vector_ &&
+    return product_ && turned_ && vector_ &&
            products_.Allocate(stride_, workspace_);
   }
   T* AllocateMatrix() {
@@ -109,10 +108,12 @@ class LadderDescent {
     const int64_t early = std::min(rung.increment, kMostEarly);
     Transpose(below.matrix, stride_, turned_);
     ScaleAllBy(turned_, stride_ * stride_, early);
-    Clear(product_);
-    products_.Add(from.matrix, turned_, product_);
-    products_.Add(turned_, from.matrix, product_);
-    for (int64_t i = 0; i < stride_ * stride_; ++i) {
+    const bool is_late = rung.increment != early;
+    if (is_late) Clear(product_);
+    T* sum = is_late ? product_ : to->matrix;
+    products_.Add(from.matrix, turned_, sum);
+    products_.Add(turned_, from.matrix, sum);
+    for (int64_t i = 0; is_late && i < stride_ * stride_; ++i) {
       to->matrix[i] += ScaleBy(product_[i], rung.increment - early);
     }
     double absorbed_size = 0.0;
@@ -127,40 +128,15 @@ class LadderDescent {
             from.absorbed[i] + ScaleBy(vector_[i], below.exponent);
       }
     }
-    const double loss = 2.0 * below.row_loss * LargestColumn(from.matrix);
+    const double loss = below.row_loss > 0.0
+                            ? 2.0 * below.row_loss * LargestColumn(from.matrix)
+                            : 0.0;
     Add(&to->lost, Scaled<double>{2.0 * from.lost.mantissa,
                                   from.lost.exponent + rung.increment});
     Add(&to->lost,
         Scaled<double>{loss + NewLoss(), rung.increment + kLossExponent});
     Add(&to->lost,
         Scaled<double>{absorbed_size * below.absorbed_loss, kLossExponent});
-  }
-
-  // Propagates the cotangent of the first power E = sum_k w_k P^k to P:
-  //   G = sum_m (P^T)^m sum_n w_{m+n+1} Ebar (P^T)^n,
-  // where the outer sum is computed by Horner's scheme.
-  void SweepFirst(T* jumps) {
-    const StepWeights weights(kLongestStep);
-    // shifted_[n] is the transpose of Ebar (P^T)^n.
-    Transpose(bars_[0].matrix, stride_, shifted_[0]);
-    for (int n = 1; n < kStepTerms - 1; ++n) {
-      products_.Add(ladder_.transitions(), shifted_[n - 1], shifted_[n]);
-    }
-    Transpose(ladder_.transitions(), stride_, turned_);
-    T* sum = product_;
-    T* next = next_;
-    Clear(sum);
-    for (int m = kStepTerms - 2; m >= 0; --m) {
-      Clear(inner_);
-      for (int n = 0; m + n + 1 < kStepTerms; ++n) {
-        AddMultiple(T(weights.at[m + n + 1]), shifted_[n], stride_ * stride_,
-                    inner_);
-      }
-      Transpose(inner_, stride_, next);
-      products_.Add(turned_, sum, next);
-      std::swap(sum, next);
-    }
-    for (int64_t i = 0; i < stride_ * stride_; ++i) jumps[i] += sum[i];
   }
 
   // Propagates the cotangent of the first power's absorption probabilities,
@@ -214,10 +190,7 @@ class LadderDescent {
   RungBar<T>* bars_ = nullptr;  // [kMaxRungs]
   int64_t num_bars_ = 0;
   DenseProduct<T> products_;
-  T* shifted_[kStepTerms - 1];
   T* product_ = nullptr;
-  T* next_ = nullptr;
-  T* inner_ = nullptr;
   T* turned_ = nullptr;  // for a transpose
   T* vector_ = nullptr;
 };

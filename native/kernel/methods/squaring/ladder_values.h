@@ -23,9 +23,16 @@ namespace PHASIC_ISA {
 // absorption probabilities; see ladder.h.
 class LadderValues {
  public:
-  bool Allocate(int64_t size, int64_t stride, Workspace* workspace) {
+  // The first power is a series if `is_series`, else one step.
+  bool Allocate(int64_t size, int64_t stride, bool is_series,
+                Workspace* workspace) {
     size_ = size;
     stride_ = stride;
+    for (AccurateNumbers& power : powers_) {
+      if (is_series && !power.Allocate(stride * stride, workspace)) {
+        return false;
+      }
+    }
     return matrix_.Allocate(stride * stride, workspace) &&
            next_.Allocate(stride * stride, workspace) &&
            transitions_.Allocate(stride * stride, workspace) &&
@@ -55,18 +62,34 @@ class LadderValues {
   bool absorbed_underflowed() const { return absorbed_underflowed_; }
 
   // Computes the first power, a series in P with Poisson weights, by Horner's
-  // scheme.
+  // scheme: for the matrix a scheme in P^4, which takes six products in place
+  // of fifteen (M. S. Paterson, L. J. Stockmeyer, On the number of nonscalar
+  // multiplications necessary to evaluate polynomials, SIAM J. Comput. 2,
+  // 1973).
   void Start() {
     const StepWeights weights(kLongestStep);
     StartUnderflow();
     for (int k = kStepTerms - 1; k >= 0; --k) {
-      Multiply(transitions_);
+      AbsorbNext(transitions_, false);
       for (int64_t i = 0; i < size_; ++i) {
-        Add(weights.at[k], i * stride_ + i, &matrix_);
         Add(weights.above[k] * jump_exits_.high[i], i, &absorbed_);
       }
     }
     absorbed_underflowed_ |= FloatEnvironment::TakeUnderflow();
+    product_.Multiply(transitions_, transitions_, powers_[0]);
+    product_.Multiply(transitions_, powers_[0], powers_[1]);
+    product_.Multiply(powers_[0], powers_[0], powers_[2]);
+    const AccurateNumbers terms[] = {transitions_, powers_[0], powers_[1]};
+    for (int k = kStepTerms - 4; k >= 0; k -= 4) {
+      if (k + 4 < kStepTerms) {
+        product_.Multiply(powers_[2], matrix_, next_);
+        std::swap(matrix_, next_);
+      }
+      AddMultiples(weights.at + k + 1, terms, 3, stride_ * stride_, matrix_);
+      for (int64_t i = 0; i < size_; ++i) {
+        Add(weights.at[k], i * stride_ + i, &matrix_);
+      }
+    }
     Balance();
     matrix_underflowed_ |= FloatEnvironment::TakeUnderflow();
   }
@@ -121,15 +144,6 @@ class LadderValues {
   void ScaleMatrix(int64_t e) {
     ScaleAllBy(matrix_.high, stride_ * stride_, e);
     ScaleAllBy(matrix_.low, stride_ * stride_, e);
-  }
-
-  // Multiplies by the matrix `left`: E becomes left * E, and a becomes left *
-  // a.
-  void Multiply(const AccurateNumbers& left) {
-    AbsorbNext(left, false);
-    product_.Multiply(left, matrix_, next_);
-    std::swap(matrix_, next_);
-    matrix_underflowed_ |= FloatEnvironment::TakeUnderflow();
   }
 
   // Replaces a by left * a or, if left is E itself (squaring), a + left * a.
@@ -202,6 +216,7 @@ class LadderValues {
   int64_t stride_ = 0;
   AccurateProduct product_;
   AccurateNumbers transitions_;
+  AccurateNumbers powers_[3];  // P^2, P^3 and P^4
   AccurateNumbers jump_exits_;
   AccurateNumbers matrix_;
   AccurateNumbers next_;
