@@ -205,6 +205,28 @@ class ModelBuilder {
       weights[cells[e]] += rates_.values[e];
     }
     m->weights = weights;
+    return FillPlanes(m);
+  }
+
+  // Copies the weights of a dense matrix with one tangent.
+  bool FillPlanes(Operator<T>* m) {
+    if constexpr (std::is_same<T, Dual<double>>::value) {
+      const int64_t size = model_.size;
+      if (size <= 8 || 4 * rates_.entries.count < size * size) return true;
+      double* planes =
+          AllocateZeros<double>(workspace_, WeightPlanes::Count(size));
+      if (planes == nullptr) return false;
+      for (int64_t j = 0; j < size; ++j) {
+        for (int64_t t = m->pattern.offsets[j]; t < m->pattern.offsets[j + 1];
+             ++t) {
+          double* place =
+              planes + WeightPlanes::Place(size, m->pattern.rows[t], j);
+          place[0] = m->weights[t].value;
+          place[8] = m->weights[t].tangent;
+        }
+      }
+      m->planes = planes;
+    }
     return true;
   }
 
