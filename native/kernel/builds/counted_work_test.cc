@@ -145,6 +145,19 @@ TestModel Metastable(int64_t p) {
   return model;
 }
 
+TestModel Dense(int64_t p) {
+  TestModel model(p);
+  const double rest = 1.0 / static_cast<double>(p);
+  for (int64_t i = 0; i < p; ++i) {
+    for (int64_t j = 0; j < p; ++j) {
+      const auto n = static_cast<double>(1 + (3 * i + 5 * j) % 7);
+      if (i != j) model.Rate(i, j) = n * rest / 8.0;
+    }
+    model.exits[i] = rest * static_cast<double>(1 + i % 4) / 8.0;
+  }
+  return model;
+}
+
 EdgeModel LargeErlang(int64_t p) {
   EdgeModel model(p);
   for (int64_t i = 0; i < p; ++i) model.Add(i, i + 1, 1.0);
@@ -304,7 +317,45 @@ TEST(CountedWorkTest, LongChains) {
 
 TEST(CountedWorkTest, Hypoexponential) {
   ExpectNoCliffs("hypoexponential", Hypoexponential(10), 20, kFewValues);
-  ExpectNoCliffs("hypoexponential", Hypoexponential(41), 16, kManyValues);
+  ExpectNoCliffs("hypoexponential", Hypoexponential(41), 16, kFewValues, {1});
+  ExpectNoCliffs("hypoexponential", Hypoexponential(41), 16, kManyValues,
+                 {150});
+}
+
+// Checks that derivatives at one time cost a few values whatever q t is, and do
+// not become dear from one q t to the doubled one: they go by squaring from
+// where this is cheaper. With few steps, most of the work of a gradient is one
+// product for each pair of phases in each step.
+void ExpectCheapDerivatives(const TestModel& model, int last,
+                            double most_values, double most_values_of_jvp) {
+  const auto p = static_cast<double>(model.size);
+  const double floor = 3e3 * p * p;
+  Work before = {};
+  for (int e = 0; e <= last; ++e) {
+    SCOPED_TRACE(std::to_string(model.size) + " phases, q t = 2^" +
+                 std::to_string(e));
+    const Work work = Measure(model.Input(), std::ldexp(1.0, e), 1);
+    EXPECT_LE(work.gradient, most_values * work.value + floor);
+    EXPECT_LE(work.jvp, most_values_of_jvp * work.value + 5e5);
+    if (e > 0) {
+      EXPECT_LE(work.gradient, 2.5 * before.gradient);
+      EXPECT_LE(work.jvp, 3.0 * before.jvp);
+    }
+    before = work;
+  }
+}
+
+TEST(CountedWorkTest, DerivativesOfChains) {
+  ExpectCheapDerivatives(Hypoexponential(41), 20, 8.0, 4.0);
+  ExpectCheapDerivatives(Hypoexponential(100), 20, 8.0, 4.0);
+  ExpectCheapDerivatives(Erlang(41), 19, 8.0, 4.0);
+}
+
+// The value of a model that mixes fast follows from a thousand steps, see
+// tail_closure.h; its derivatives do not.
+TEST(CountedWorkTest, DerivativesOfDenseModels) {
+  ExpectCheapDerivatives(Dense(41), 18, 8.0, 8.0);
+  ExpectCheapDerivatives(Metastable(41), 18, 8.0, 4.0);
 }
 
 TEST(CountedWorkTest, Rings) {

@@ -23,6 +23,11 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
+// The first derivatives for which times are chosen that are computed by scaling
+// and squaring: none, so that the choice is that for values; cotangents of all
+// operands; or tangents in a direction.
+enum class Derivatives { kAsValues, kCotangents, kTangents };
+
 template <class T>
 struct Model {
   int64_t size = 0;
@@ -48,6 +53,11 @@ struct Model {
   bool value_starts = false;   // `starts` and `absorbs` if tangents are ignored
   bool value_absorbs = false;
   bool defective = false;  // a reached phase is not exiting
+  Derivatives derivatives = Derivatives::kAsValues;
+  // The number of rates between phases that are not zero, and whether all lead
+  // to later phases or all to earlier ones. Tangents do not count.
+  int64_t num_rates = 0;
+  bool is_triangular = false;
   double max_exit = 0.0;
   // Componentwise sizes of alpha and of the exits, and of P with tangents
   // relative to one, for truncation bounds.
@@ -175,6 +185,7 @@ class ModelBuilder {
   }
 
   bool BuildOperators() {
+    CountRates();
     if (!MakeStructure<T>(rates_.entries, workspace_, &structure_) ||
         !FillTiles(structure_.forward, structure_.forward_cells,
                    &model_.forward) ||
@@ -188,6 +199,16 @@ class ModelBuilder {
     model_.cells = nullptr;
     return FullPattern(model_.size, std::is_same<T, double>::value ? 8 : 1,
                        workspace_, &model_.products);
+  }
+
+  void CountRates() {
+    int64_t num_later = 0;
+    for (int64_t e = 0; e < rates_.entries.count; ++e) {
+      if (PrimalIsZero(rates_.values[e])) continue;
+      ++model_.num_rates;
+      num_later += rates_.entries.rows[e] < rates_.entries.columns[e];
+    }
+    model_.is_triangular = num_later == 0 || num_later == model_.num_rates;
   }
 
   bool IsFull(const TilePattern& pattern) const {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "native/kernel/cotangents/bars_writer.h"
 #include "native/kernel/cotangents/ladder_adjoint.h"
@@ -50,11 +51,12 @@ inline void FillWithNaN(const SweepInput& in, const SweepOutput& out) {
   for (int64_t i = 0; i < p; ++i) out.subgenerator[i * p + i] = 0.0;
 }
 
-// Runs the sweep over extended doubles for each output that has unknown
-// entries, so that no output depends on which others are requested, and for the
-// times that underflowed.
-inline void SweepLostAgain(Sweep sweep, const SweepInput& in,
-                           const SweepOutput& out, Workspace* workspace) {
+// Runs another sweep for each output that has unknown entries, so that no
+// output depends on which others are requested, and for the times that
+// underflowed.
+template <class Sweep>
+void SweepLostAgain(const Sweep& sweep, const SweepInput& in,
+                    const SweepOutput& out, Workspace* workspace) {
   const auto unknown = [](double* bars, int64_t count) {
     const auto is_known = [](double x) { return !std::isnan(x); };
     const bool known =
@@ -140,7 +142,8 @@ class AdjointRun {
   // are written nevertheless.
   StatusCode Sweep() {
     const StatusCode status = needs_.any() ? SweepRows() : kOk;
-    return status == kOk && writer_.has_losses() ? kUnderflow : status;
+    const bool is_lost = writer_.has_losses() || seeds_.lost_early_time();
+    return status == kOk && is_lost ? kUnderflow : status;
   }
 
   int64_t Margin(int number) const {
@@ -219,10 +222,14 @@ class AdjointRun {
   Writer<T> writer_;
 };
 
+// Computes the cotangents of a model. Sets *are_early, if it is not nullptr, to
+// whether scaling and squaring was used for times for which it is not for
+// values; if it is nullptr it is not used for these.
 template <class T, template <class> class Writer>
 StatusCode RunAdjoint(const SweepInput& in, const SweepOutput& out,
-                      Workspace* workspace) {
+                      Workspace* workspace, bool* are_early = nullptr) {
   Model<T> model;
+  if (are_early != nullptr) model.derivatives = Derivatives::kCotangents;
   ModelBuilder<T> builder(in, workspace, &model);
   if (HasOwnExponent<T>::kValue && out.subgenerator == nullptr &&
       out.jumps == nullptr) {
@@ -232,6 +239,7 @@ StatusCode RunAdjoint(const SweepInput& in, const SweepOutput& out,
   if (status != kOk) return status;
   AdjointRun<T, Writer> run(in, out, model, Lane{}, workspace);
   status = run.Evaluate();
+  if (are_early != nullptr) *are_early = run.seeds().are_early();
   return status == kOk ? run.Sweep() : status;
 }
 
@@ -240,7 +248,21 @@ void AdjointSweep(const SweepInput& in, const SweepOutput& out,
                   Workspace* workspace) {
   const FloatEnvironment environment(Denormals::kFlush);
   FillWithNaN(in, out);
-  if (RunAdjoint<T, BarsWriter>(in, out, workspace) == kUnderflow) {
+  bool are_early = false;
+  bool* const may_be_early =
+      std::is_same<T, double>::value ? &are_early : nullptr;
+  StatusCode status =
+      RunAdjoint<T, BarsWriter>(in, out, workspace, may_be_early);
+  if ((status == kUnderflow || status == kMemoryLimit) && are_early) {
+    const auto by_steps = [&status](const SweepInput& in,
+                                    const SweepOutput& out,
+                                    Workspace* workspace) {
+      FillWithNaN(in, out);
+      status = RunAdjoint<T, BarsWriter>(in, out, workspace);
+    };
+    SweepLostAgain(by_steps, in, out, workspace);
+  }
+  if (status == kUnderflow) {
     SweepLostAgain(ExtendedSweeps().adjoint[Depth<T>::kValue + 1], in, out,
                    workspace);
   }

@@ -5,6 +5,7 @@
 #define PHASIC_NATIVE_KERNEL_SWEEPS_EVALUATION_H_
 
 #include <cstdint>
+#include <type_traits>
 
 #include "native/kernel/api/sweep.h"
 #include "native/kernel/methods/squaring/ladder.h"
@@ -41,6 +42,9 @@ struct Evaluation {
     return HasBase(in, Base::kSurvival) || in.num_phases >= kLeastKeptPhases;
   }
 
+  // Makes steps from now on for all times for which values do.
+  void TakeSteps() { own.derivatives = Derivatives::kAsValues; }
+
   // Returns the estimated cost of the steps and the squared powers that were
   // computed, in half nanoseconds.
   double Cost() const {
@@ -61,6 +65,9 @@ struct Evaluation {
 
  private:
   StatusCode Build(const SweepInput& in, Workspace* workspace) {
+    if (std::is_same<T, Dual<double>>::value) {
+      own.derivatives = Derivatives::kTangents;
+    }
     ModelBuilder<T> builder(in, workspace, &own);
     // On extended doubles zeros cost as much as other numbers.
     if (HasOwnExponent<T>::kValue) builder.SkipZeros();

@@ -185,6 +185,7 @@ constexpr StatusCode kPending =
 struct Evaluated {
   bool underflowed;  // whether some times underflowed
   bool is_doubtful;  // losses of other lanes may matter
+  bool are_left;     // some times are to be computed by steps
 };
 
 // Evaluates the pending times. `memory` is for this call alone.
@@ -206,6 +207,7 @@ Evaluated EvaluateTimes(const SweepInput& in, const SweepOutput& out,
   if (!points || !scratch || !places || !needs_series) status = kMemoryLimit;
   TimeList times = {nullptr, in.num_times};
   bool underflowed = status == kUnderflow;
+  bool are_left = false;
   if (status == kOk) status = TakeGroups(in, out, &of->sets, memory, &times);
   for (int64_t n = 0; n < times.count;) {
     int64_t count = 0;
@@ -247,11 +249,16 @@ Evaluated EvaluateTimes(const SweepInput& in, const SweepOutput& out,
           code = kUnderflow;
         }
       }
+      if ((code == kUnderflow || code == kMemoryLimit) && point.on_ladder &&
+          point.is_early) {
+        are_left = true;
+        continue;
+      }
       underflowed = underflowed || code == kUnderflow;
       WriteResult<T>(out, places[k], code, result);
     }
   }
-  return {underflowed, sequence.has_losses()};
+  return {underflowed, sequence.has_losses(), are_left};
 }
 
 // Sets all values to NaN and the status of all times to pending.
@@ -294,7 +301,13 @@ bool EvaluateTimes(const SweepInput& in, const SweepOutput& out,
     }
   }
   Evaluation<T> evaluation(in, workspace);
-  return EvaluateTimes(in, out, &evaluation, workspace).underflowed;
+  Evaluated all = EvaluateTimes(in, out, &evaluation, workspace);
+  const bool underflowed = all.underflowed;
+  if (all.are_left) {
+    evaluation.TakeSteps();
+    all = EvaluateTimes(in, out, &evaluation, workspace);
+  }
+  return underflowed || all.underflowed;
 }
 
 // Evaluates the times of a model, and then those that underflowed with extended

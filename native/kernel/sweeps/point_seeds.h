@@ -84,6 +84,12 @@ class PointSeeds {
   Point<T>* const* on_ladder() const { return on_ladder_.points; }
   int64_t num_on_ladder() const { return on_ladder_.size; }
 
+  // Returns whether scaling and squaring was used for any time only because it
+  // is cheaper for derivatives, and whether the cotangent of such a time is
+  // unknown.
+  bool are_early() const { return are_early_; }
+  bool lost_early_time() const { return lost_early_time_; }
+
   int64_t num_points() const { return num_points_; }
   int64_t num_intervals() const { return num_intervals_; }
   const Interval<T>& interval(int64_t i) const { return intervals_[i]; }
@@ -191,6 +197,8 @@ class PointSeeds {
            !MixOnLadder(&ladder_path_, slope, &point))) {
         List& list = ListOf(point.base);
         list.points[list.size++] = &point;
+      } else if (point.on_ladder) {
+        are_early_ = are_early_ || point.is_early;
       } else if (IsMixedInterval(point)) {
         intervals_[num_intervals_++] = mixer.Evaluate(by_time_[k]);
       }
@@ -245,6 +253,10 @@ class PointSeeds {
     *time_bar =
         Top(ScaleBy(bar, factor.exponent + point.value.exponent +
                              sets_.sequence().model().log2_q + in_.exponent));
+    if (*time_bar != *time_bar && point.on_ladder && point.is_early) {
+      *time_bar = MissingBar(kUnderflow);
+      lost_early_time_ = true;
+    }
     if (LosesTooMuch(point.base, HighestPower(point.delta), point.x)) {
       return kNotFinite;  // so are derivatives of F in the operands
     }
@@ -317,6 +329,8 @@ class PointSeeds {
   List lists_[kNumBases];
   List on_ladder_;
   bool mixed_signs_ = false;
+  bool are_early_ = false;
+  bool lost_early_time_ = false;
   T atom_bar_ = T(0.0);
   T zeros_ = T(0.0);
   T total_bar_ = T(0.0);

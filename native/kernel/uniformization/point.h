@@ -43,6 +43,7 @@ struct Point {
   bool is_log = false;
   bool is_interval = false;  // see interval.h
   bool on_ladder = false;    // by scaling and squaring, see ladder_choice.h
+  bool is_early = false;     // so only as it is cheaper for derivatives
 };
 
 // Returns the index, within its block, of the term that is the value of a

@@ -42,6 +42,7 @@ class DirectionsRun {
   // Writes those results that equal the results of single directions.
   void Run() {
     if (in_.discrete || !Interleave()) return;
+    model_.derivatives = Derivatives::kTangents;
     if (ModelBuilder<Directions>(in_, workspace_, &model_).Build() != kOk ||
         !IsOrdinary() || sequence_.Start() != kOk) {
       return;
@@ -134,7 +135,8 @@ class DirectionsRun {
     const double x = time * model_.q;
     const double limit = static_cast<double>(sequence_.max_blocks()) * kBlock;
     if (!(x < limit)) return;
-    if (UsesLadder(model_, x, limit) &&
+    if ((UsesLadder(model_, x, limit) ||
+         UsesLadderEarly(model_, x, in_.num_times)) &&
         !SharesSteps(x, in_.num_times, &sequence_)) {
       return;
     }

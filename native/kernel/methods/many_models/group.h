@@ -42,9 +42,10 @@ class Group {
     return count_ > 1;
   }
 
-  void Build() {
+  void Build(Derivatives derivatives) {
     Structure structure;
     for (int l = 0; l < count_; ++l) {
+      models_[l].derivatives = derivatives;
       is_built_[l] =
           ModelBuilder<double>(inputs_[l], workspace_, &models_[l], &structure)
               .Build() == kOk;
@@ -134,7 +135,7 @@ inline void EvaluateGroup(const SweepInput* inputs, const SweepOutput* outputs,
                           int count, Workspace* workspace, bool* done) {
   Group group(inputs, count, workspace);
   if (!group.IsOne()) return;
-  group.Build();
+  group.Build(Derivatives::kAsValues);
   const Model<double>* lanes[kModels];
   LaneWalk walk(group.LanesOf(lanes), group.WantsB(), false, workspace);
   const bool has_walk = group.StartWalk(&walk);
@@ -199,7 +200,7 @@ inline void SweepGroup(const SweepInput* inputs, const SweepOutput* outputs,
                        int count, Workspace* workspace, bool* done) {
   Group group(inputs, count, workspace);
   if (kRegisterWidth != kModels || !group.IsOne()) return;
-  group.Build();
+  group.Build(Derivatives::kCotangents);
   const Model<double>* lanes[kModels];
   LaneWalk walk(group.LanesOf(lanes), group.WantsB(), true, workspace);
   if (!group.StartKeptWalk(&walk)) return;

@@ -43,7 +43,12 @@ double LadderTimeCost(const Model<T>& model, double x) {
 // Returns the estimated cost of one step of the power sequence.
 template <class T>
 double StepCost(const Model<T>& model) {
-  return static_cast<double>(model.forward.pattern.num_cells()) / 3.0 +
+  // The rates of a model with tangents may be entries for a tangent's sake, on
+  // which the choice must not depend.
+  const int64_t cells = Depth<T>::kValue == 0
+                            ? model.forward.pattern.num_cells()
+                            : model.num_rates;
+  return static_cast<double>(cells) / 3.0 +
          4.5 * static_cast<double>(model.size);
 }
 
@@ -63,6 +68,51 @@ bool UsesLadder(const Model<T>& model, double x, double max_steps) {
   // A mixture needs terms somewhat beyond step x, so that x must be below the
   // limit by a margin.
   return cost < x * StepCost(model) || x > 0.98 * max_steps;
+}
+
+// The estimated costs of first derivatives, in half nanoseconds: cotangents, or
+// tangents in one direction. A step costs far more than for values; squaring
+// costs hardly more, and less in triangular models, whose products skip zeros.
+struct DerivativeCosts {
+  double products;  // of all squarings
+  double time;      // for each time, once the squared powers are known
+  double step;
+};
+template <class T>
+DerivativeCosts CostsOfDerivatives(const Model<T>& model, double x) {
+  const double p = static_cast<double>(model.size);
+  const double cube = (model.is_triangular ? 0.25 : 1.0) * p * p * p;
+  const double bits = std::log2(x) + 6.0;
+  DerivativeCosts costs;
+  if (model.derivatives == Derivatives::kCotangents) {
+    const auto cells = static_cast<double>(model.products.num_cells());
+    costs.products = (bits + 14.0) * (0.6 * cube + 12.0 * p * p);
+    costs.time = 2000.0 + 1.2 * p * p * bits;
+    costs.step = StepCost(model) + cells / 6.0 + 1.5 * p;
+  } else {
+    const auto cells = static_cast<double>(model.num_rates);
+    costs.products = (bits + 14.0) * (0.75 * cube + 20.0 * p * p);
+    costs.time = 2000.0 + 0.7 * p * p * bits;
+    // See WeightPlanes.
+    costs.step = (4.0 * cells < p * p ? 2.0 : 0.45) * cells + 10.0 * p;
+  }
+  return costs;
+}
+
+// Returns whether first derivatives at one of `num_times` times are computed by
+// scaling and squaring at a time at which values are not, because that costs
+// less. Where flushing to zero makes them unknown, the caller computes them by
+// steps after all.
+template <class T>
+bool UsesLadderEarly(const Model<T>& model, double x, int64_t num_times) {
+  if (HasOwnExponent<T>::kValue || model.discrete ||
+      model.derivatives == Derivatives::kAsValues ||
+      model.size > kMaxLadderPhases || !(x >= kLeastLadderX)) {
+    return false;
+  }
+  const DerivativeCosts costs = CostsOfDerivatives(model, x);
+  return costs.products + static_cast<double>(num_times) * costs.time <
+         x * costs.step;
 }
 
 // Returns whether the power sequence reaches x with few steps and extrapolates
