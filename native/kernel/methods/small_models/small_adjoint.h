@@ -28,33 +28,33 @@ struct SmallSums {
   ModelMask rows_are_accurate;
 };
 
+// The number of steps whose adjoints are kept, so that they and the states stay
+// in the fastest cache while the sums over both are computed.
+constexpr int64_t kAdjointSteps = 2 * kStepsPerTest;
+
 template <int kPhases>
 class SmallAdjoint {
  public:
   // `kept` has one row for each of `num_steps` steps, see MixAsMade; the
-  // weights in these rows are overwritten with abar. `adjoints` has room for as
-  // many rows of kPhases.
+  // weights in these rows are overwritten with abar.
   SmallAdjoint(const SmallModels<kPhases>& models, const SmallTimes& times,
                const PerModel& tail, int64_t num_steps,
-               const SmallKept<kPhases>& kept, PerModel* adjoints)
+               const SmallKept<kPhases>& kept)
       : models_(models),
         times_(times),
         num_steps_(num_steps),
         tail_(tail),
         scales_(kept),
-        kept_(kept.rows),
-        adjoints_(adjoints) {}
+        kept_(kept.rows) {}
 
   [[gnu::noinline]] void Run(bool has_given_exits, SmallSums<kPhases>* sums) {
     if (times_.has_long()) {
-      Descend<true, true>(sums->starts);
+      Descend<true, true>(sums);
     } else if (times_.has_others()) {
-      Descend<true, false>(sums->starts);
+      Descend<true, false>(sums);
     } else {
-      Descend<false, false>(sums->starts);
+      Descend<false, false>(sums);
     }
-    for (int j = 0; j < kPhases; j += kColumns) AddColumns(j, sums);
-    AddExits(sums);
     Check(has_given_exits, sums);
   }
 
@@ -66,76 +66,107 @@ class SmallAdjoint {
                                                                       : 2;
   static constexpr int kRow = kPhases + 1;
 
-  // Computes the adjoints from the last step to the first, and stores y_{k+1}
-  // in row k. Writes y_0 to `starts`.
-  template <bool kHasOthers, bool kHasLong>
-  void Descend(PerModel* starts) {
+  // The adjoint before a step.
+  struct Front {
     PerModel y[kPhases];
-    for (PerModel& number : y) number = PerModel(0.0);
-    PerModel later(0.0);  // sum of the weights of later steps
-    PerModel scale(1.0);  // of the sums, after the step
-    for (int64_t k = num_steps_ - 1; k >= 0; --k) {
+    PerModel later{0.0};  // sum of the weights of later steps
+    PerModel scale{1.0};  // of the sums, after the step
+
+    Front() {
+      for (PerModel& number : y) number = PerModel(0.0);
+    }
+  };
+
+  // Computes the adjoints from the last step to the first, some steps at a
+  // time, and the sums over them. Sums do not depend on how many steps follow
+  // with weights of zero.
+  template <bool kHasOthers, bool kHasLong>
+  void Descend(SmallSums<kPhases>* sums) {
+    for (int i = 0; i < kPhases; ++i) {
+      sums->exits[i] = PerModel(0.0);
+      for (PerModel& sum : sums->products[i]) sum = PerModel(0.0);
+    }
+    Front front;
+    int64_t end = num_steps_;
+    while (end > 0) {
+      const int64_t begin = (end - 1) / kAdjointSteps * kAdjointSteps;
+      Descend<kHasOthers, kHasLong>(begin, end, &front);
+      for (int j = 0; j < kPhases; j += kColumns) {
+        AddColumns(begin, end, j, sums);
+      }
+      AddExits(begin, end, sums);
+      end = begin;
+    }
+    for (int i = 0; i < kPhases; ++i) sums->starts[i] = front.y[i];
+  }
+
+  // Does so for the steps from `end` - 1 down to `begin`, and stores y_{k+1}.
+  template <bool kHasOthers, bool kHasLong>
+  [[gnu::always_inline]] void Descend(int64_t begin, int64_t end, Front* to) {
+    Front front = *to;
+    for (int64_t k = end - 1; k >= begin; --k) {
       PerModel& weight = kept_[k * kRow + kPhases];
       if (kHasLong && k % kStepsPerTest == kStepsPerTest - 1) {
         // States and adjoints have inverse scales.
         const PerModel power =
             PowerAbove(scales_.states[k / kStepsPerTest]).inverse;
-        for (PerModel& number : y) number = power * number;
-        scale = scales_.sums[k / kStepsPerTest] * scale;
+        for (PerModel& number : front.y) number = power * number;
+        front.scale = scales_.sums[k / kStepsPerTest] * front.scale;
       }
-      if constexpr (kHasLong) weight = scale * weight;
+      if constexpr (kHasLong) weight = front.scale * weight;
       PerModel a_bar = weight;
       PerModel b_bar(0.0);
       if constexpr (kHasOthers) {
         b_bar = Select(times_.is_survival, weight, b_bar);
         a_bar = Select(times_.is_survival, PerModel(0.0), a_bar);
-        a_bar = Select(times_.is_cdf, later, a_bar);
-        later = later + weight;
+        a_bar = Select(times_.is_cdf, front.later, a_bar);
+        front.later = front.later + weight;
         weight = a_bar;
       }
       PerModel next[kPhases];
       Unrolled<kPhases>([&](auto i) {
-        adjoints_[k * kPhases + i] = y[i];
-        next[i] = SmallDot<kPhases>(models_.steps[i], y);
+        adjoints_[k - begin][i] = front.y[i];
+        next[i] = SmallDot<kPhases>(models_.steps[i], front.y);
         next[i].AddProduct(a_bar, models_.exits[i]);
         if constexpr (kHasOthers) next[i] = next[i] + b_bar;
       });
-      Unrolled<kPhases>([&](auto i) { y[i] = next[i]; });
+      Unrolled<kPhases>([&](auto i) { front.y[i] = next[i]; });
     }
-    for (int i = 0; i < kPhases; ++i) starts[i] = y[i];
+    *to = front;
   }
 
-  void AddColumns(int first, SmallSums<kPhases>* sums) const {
+  void AddColumns(int64_t begin, int64_t end, int first,
+                  SmallSums<kPhases>* sums) const {
     PerModel products[kPhases][kColumns];
-    for (auto& row : products) {
-      for (PerModel& sum : row) sum = PerModel(0.0);
-    }
-    for (int64_t k = 0; k < num_steps_; ++k) {
+    Unrolled<kPhases>([&](auto i) {
+      Unrolled<kColumns>(
+          [&](auto j) { products[i][j] = sums->products[i][first + j]; });
+    });
+    for (int64_t k = begin; k < end; ++k) {
       const PerModel* state = kept_ + k * kRow;
-      const PerModel* y = adjoints_ + k * kPhases + first;
+      const PerModel* y = adjoints_[k - begin] + first;
       Unrolled<kPhases>([&](auto i) {
         Unrolled<kColumns>([&](auto j) {  //
           products[i][j].AddProduct(state[i], y[j]);
         });
       });
     }
-    for (int i = 0; i < kPhases; ++i) {
-      for (int j = 0; j < kColumns; ++j) {
-        sums->products[i][first + j] = products[i][j];
-      }
-    }
+    Unrolled<kPhases>([&](auto i) {
+      Unrolled<kColumns>(
+          [&](auto j) { sums->products[i][first + j] = products[i][j]; });
+    });
   }
 
-  void AddExits(SmallSums<kPhases>* sums) const {
+  void AddExits(int64_t begin, int64_t end, SmallSums<kPhases>* sums) const {
     PerModel exits[kPhases];
-    for (PerModel& sum : exits) sum = PerModel(0.0);
-    for (int64_t k = 0; k < num_steps_; ++k) {
+    Unrolled<kPhases>([&](auto i) { exits[i] = sums->exits[i]; });
+    for (int64_t k = begin; k < end; ++k) {
       const PerModel* state = kept_ + k * kRow;
       Unrolled<kPhases>([&](auto i) {  //
         exits[i].AddProduct(state[kPhases], state[i]);
       });
     }
-    for (int i = 0; i < kPhases; ++i) sums->exits[i] = exits[i];
+    Unrolled<kPhases>([&](auto i) { sums->exits[i] = exits[i]; });
   }
 
   // Returns the lanes where a number of this size is far above its truncation
@@ -166,7 +197,7 @@ class SmallAdjoint {
   const PerModel tail_;
   const SmallKept<kPhases> scales_;
   PerModel* kept_;
-  PerModel* adjoints_;
+  PerModel adjoints_[kAdjointSteps][kPhases];  // y_{k+1}
 };
 
 }  // namespace PHASIC_ISA

@@ -9,6 +9,7 @@
 #include "native/kernel/api/sweep.h"
 #include "native/kernel/matrix/lane_operator.h"
 #include "native/kernel/methods/small_models/small_adjoint.h"
+#include "native/kernel/methods/small_models/small_mixer.h"
 #include "native/kernel/methods/small_models/small_models.h"
 #include "native/kernel/methods/small_models/small_scales.h"
 #include "native/kernel/methods/small_models/small_times.h"
@@ -23,41 +24,60 @@ namespace PHASIC_ISA {
 class SmallSeeds {
  public:
   [[gnu::noinline]] SmallSeeds(const SmallTimes& times,
-                               const PerModel& cotangent, const PerModel& value,
-                               const PerModel& shifted, const PowerAbove& q,
-                               const SmallValue& result)
+                               const PerModel& cotangent,
+                               const SmallMixer& mixer, const PowerAbove& q)
       : is_density_(times.is_density),
         cotangent_(cotangent),
-        has_units_(Either(times.is_log, result.are_plain)),
-        shifted_(shifted) {
-    const PerModel plain = Select(times.is_density, q.power, PerModel(1.0));
-    seed_ = Select(times.is_log, Quotient(cotangent_, value),
-                   (cotangent_ * plain) * result.sums_unit);
+        shifted_(mixer.shifted()),
+        value_(times, mixer.scales(), mixer.value()),
+        is_relative_(times.is_log & ~times.is_complement) {
+    const PerModel& value = mixer.value();
+    const PerModel plain = value_.Plain();
+    // That of a distribution function.
+    const PerModel of_cdf = Select(
+        times.is_log,
+        Quotient(cotangent_, Select(times.is_complement,
+                                    mixer.bounds().total - plain, plain)),
+        cotangent_);
+    seed_ = cotangent_ * Select(times.is_density, q.power, PerModel(1.0));
+    seed_ = Select(times.is_complement, PerModel(0.0) - of_cdf, seed_);
+    seed_ = Select(is_relative_, Quotient(cotangent_, value),
+                   seed_ * value_.inverse_size);
     PerModel slope =
-        Select(times.is_survival, PerModel(0.0) - shifted, shifted);
-    slope = Select(times.is_density, shifted - value, slope);
-    time_ = (seed_ * slope) * q.power;
-    atom_ = Select(times.is_cdf, seed_, PerModel(0.0));
+        Select(times.is_survival, PerModel(0.0) - shifted_, shifted_);
+    slope = Select(times.is_density, shifted_ - value, slope);
+    time_ = InUnits((seed_ * slope) * q.power);
+    atom_ = Select(Either(times.is_cdf, times.is_complement), of_cdf,
+                   PerModel(0.0));
   }
 
   // Returns the lanes in which no number is near overflow or underflow.
   ModelMask AreOrdinary() const {
     const PerModel size = Size(cotangent_);
-    return has_units_ &
-           Either(size <= PerModel(0.0),
+    return Either(size <= PerModel(0.0),
                   IsWithin(size, kLeastSmallScale, kLargestSmallScale)) &
            Either(is_density_, PerModel(kLeastOrdinary) <= shifted_);
   }
 
+  // seed() is the cotangent of F'. Its products with sums have to be multiplied
+  // by the sums' unit.
   const PerModel& seed() const { return seed_; }
+  PerModel InUnits(const PerModel& x) const {
+    return Select(is_relative_, x, value_.InUnits(x));
+  }
   const PerModel& time() const { return time_; }
   const PerModel& atom() const { return atom_; }
+  // Returns the lanes in which the truncation error is small against one.
+  ModelMask AreClosed(const PerModel& tail) const {
+    return value_.InUnits(tail * value_.inverse_size) <= PerModel(0x1p-56);
+  }
 
  private:
   const ModelMask is_density_;
   const PerModel cotangent_;
-  const ModelMask has_units_;
   const PerModel shifted_;
+  const SmallValue value_;
+  const ModelMask is_relative_;  // cotangents are relative to the value
   PerModel seed_;
   PerModel time_;
   PerModel atom_;
@@ -84,7 +104,7 @@ class SmallBars {
       out.prob_zero[0] = seeds_.atom()[l];
     }
     rest->times = rest->prob_zero = nullptr;
-    if (sums_.starts_are_accurate[l]) {
+    if (starts_are_accurate_[l]) {
       StoreLane(starts_, l, in.num_phases, out.initial_probs);
       rest->initial_probs = nullptr;
     }
@@ -102,12 +122,26 @@ class SmallBars {
     for (int64_t i = 0; to != nullptr && i < count; ++i) to[i] = from[i][l];
   }
 
+  // A distribution function has the derivative y_0, or 1 - y_0 with the y_0 of
+  // the survival function; if the atom is derived, these are less one.
   void MakeStarts() {
+    const bool has_atom = shared_.has_prob_zero;
+    const ModelMask& is_complement = times_.is_complement;
+    const PerModel atom =
+        has_atom ? seeds_.atom() : PerModel(0.0) - seeds_.atom();
+    const PerModel more =
+        Select(has_atom ? is_complement : ~is_complement, atom, PerModel(0.0));
     for (int64_t i = 0; i < shared_.num_phases; ++i) {
-      PerModel start = seeds_.seed() * sums_.starts[i];
-      if (!shared_.has_prob_zero) start = start - seeds_.atom();
-      start.Store(starts_[i]);
+      (seeds_.InUnits(seeds_.seed() * sums_.starts[i]) + more)
+          .Store(starts_[i]);
     }
+    starts_are_accurate_ = sums_.starts_are_accurate;
+    if (!has_atom) return;
+    ModelMask are_close = is_complement & seeds_.AreClosed(sums_.tail);
+    for (int64_t i = 0; i < shared_.num_phases; ++i) {
+      are_close = are_close & (sums_.starts[i] <= PerModel(0x1p1000));
+    }
+    starts_are_accurate_ = Either(starts_are_accurate_, are_close);
   }
 
   // Computes the cotangents of the rates of all models: `factor` times the
@@ -119,9 +153,10 @@ class SmallBars {
     for (int64_t i = 0; i < p; ++i) {
       const PerModel stay = sums_.products[i][i];
       const PerModel row = in.has_exit_rates ? stay : sums_.exits[i];
-      (factor * (sums_.exits[i] - stay)).Store(exits_[i]);
+      seeds_.InUnits(factor * (sums_.exits[i] - stay)).Store(exits_[i]);
       for (int64_t j = 0; j < p; ++j) {
-        (factor * (sums_.products[i][j] - row)).Store(rates_[i * p + j]);
+        seeds_.InUnits(factor * (sums_.products[i][j] - row))
+            .Store(rates_[i * p + j]);
       }
     }
   }
@@ -137,7 +172,7 @@ class SmallBars {
       if (is_one) {
         const PerModel& arrive =
             j == shared_.num_phases ? sums_.exits[i] : sums_.products[i][j];
-        bar = factor * (arrive - sums_.products[i][i]);
+        bar = seeds_.InUnits(factor * (arrive - sums_.products[i][i]));
       }
       bar.Store(rates_[e]);
     }
@@ -167,6 +202,7 @@ class SmallBars {
   Numbers rates_[kSmallEdges];
   Numbers exits_[kPhases];
   Numbers starts_[kPhases];
+  ModelMask starts_are_accurate_;
 };
 
 }  // namespace PHASIC_ISA

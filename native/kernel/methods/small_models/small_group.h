@@ -5,12 +5,14 @@
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_GROUP_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_GROUP_H_
 
+#include <cmath>
 #include <cstdint>
 #include <type_traits>
 
 #include "native/kernel/api/sweep.h"
 #include "native/kernel/matrix/lane_operator.h"
 #include "native/kernel/matrix/tiles.h"
+#include "native/kernel/methods/small_models/small_decay.h"
 #include "native/kernel/methods/small_models/small_kept_terms.h"
 #include "native/kernel/methods/small_models/small_mixer.h"
 #include "native/kernel/methods/small_models/small_models.h"
@@ -57,7 +59,7 @@ void WithSmallSize(int64_t size, const Function& function) {
       LogOf(normal, Select(times.is_density, log2_q, PerModel(0.0))) +
       value.log_unit;
   const PerModel plain =
-      (Select(times.is_density, q, PerModel(1.0)) * value.number) * value.unit;
+      value.InUnits(Select(times.is_density, q, PerModel(1.0)) * value.number);
   const PerModel result = Select(times.is_log, log, plain);
   // Limits probabilities to at most one, which rounding may exceed.
   const PerModel limit = Select(times.is_log, PerModel(0.0), PerModel(1.0));
@@ -66,19 +68,35 @@ void WithSmallSize(int64_t size, const Function& function) {
   return Select(is_above, limit, result);
 }
 
+// Returns total - survival, or its logarithm, where 1 - total = lack, and no
+// more than half of the total mass is left.
+inline double Complement(double total, double lack, double survival,
+                         bool is_log) {
+  const double plain = total - survival;
+  const double result = !is_log       ? plain
+                        : plain > 0.5 ? std::log1p(0.0 - (lack + survival))
+                                      : std::log(plain);
+  // As in SmallResults; zero is positive.
+  const double limit = is_log ? 0.0 : 1.0;
+  return total <= 1.0 + 1e-6 ? std::fmin(result, limit) + 0.0 : result;
+}
+
 // Writes the results of the lanes that have a value, and their status, to the
 // outputs of their models.
 inline void StoreSmallResults(const SmallTimes& times, const SmallMixer& mixer,
-                              const PerModel& total, const PerModel& q,
-                              const PerModel& log2_q,
+                              const PerModel& q, const PerModel& log2_q,
                               const SweepOutput* const* outputs) {
+  const SmallBounds& bounds = mixer.bounds();
   const SmallValue value(times, mixer.scales(), mixer.value());
-  const PerModel results = SmallResults(times, value, total, q, log2_q);
-  const ModelMask are_values =
-      mixer.AreValues() & Either(times.is_log, value.are_plain);
+  const PerModel results = SmallResults(times, value, bounds.total, q, log2_q);
+  const PerModel plain = value.Plain();
+  const ModelMask are_values = mixer.AreValues();
   for (int l = 0; l < times.count; ++l) {
     if (!are_values[l]) continue;
-    outputs[l]->values[times.lanes[l].place] = results[l];
+    outputs[l]->values[times.lanes[l].place] =
+        times.is_complement[l] ? Complement(bounds.total[l], bounds.lack[l],
+                                            plain[l], times.is_log[l])
+                               : results[l];
     outputs[l]->status[times.lanes[l].place] = kOk;
   }
 }
@@ -89,12 +107,14 @@ template <int kPhases>
 void EvaluateSmall(const SmallLane* lanes, const SweepOutput* const* outputs,
                    int count) {
   const SmallModels<kPhases> models{SmallInputs(lanes, count)};
-  const SmallTimes times(lanes, count, models.q.power, models.is_ordinary);
+  SmallTimes times(lanes, count, models.q.power, models.is_ordinary);
   const FloatEnvironment environment(Denormals::kFlush);
-  SmallMixer mixer(times, {models.max_exit, models.total}, kUsualMargin);
-  MixAsMade(models, &mixer, SmallKept<kPhases>());
-  StoreSmallResults(times, mixer, models.total, models.q.power, models.q.log2,
-                    outputs);
+  const SmallDecay decay = times.has_long() ? Decay(models) : SmallDecay();
+  times.TakeComplements(decay.AreMostlyAbsorbed(times.x));
+  SmallMixer mixer(times, {models.max_exit, models.total, models.lack},
+                   kUsualMargin);
+  MixAsMade(models, decay, &mixer, SmallKept<kPhases>());
+  StoreSmallResults(times, mixer, models.q.power, models.q.log2, outputs);
 }
 
 // Collects times until there are eight, and then passes them to `take`.
@@ -155,15 +175,18 @@ void EvaluateSharedTerms(const SweepInput* inputs, const SweepOutput* outputs,
     const ModelMask is_ordinary =
         models.is_ordinary[m] ? ~NoModels() : NoModels();
     const PerModel q = of_model(models.q.power);
-    const PerModel total = of_model(models.total);
+    const SmallBounds bounds = {of_model(models.max_exit),
+                                of_model(models.total), of_model(models.lack)};
     const auto evaluate = [&](const SmallLane* of_times,
                               const SweepOutput* const* places, int size) {
-      const SmallTimes times(of_times, size, q, is_ordinary);
+      SmallTimes times(of_times, size, q, is_ordinary);
       const FloatEnvironment environment(Denormals::kFlush);
-      SmallMixer mixer(times, {of_model(models.max_exit), total}, kUsualMargin);
-      terms.Mix(m, &mixer);
-      StoreSmallResults(times, mixer, total, q, of_model(models.q.log2),
-                        places);
+      const SmallDecay decay =
+          times.has_long() ? terms.DecayOf(m) : SmallDecay();
+      times.TakeComplements(decay.AreMostlyAbsorbed(times.x));
+      SmallMixer mixer(times, bounds, kUsualMargin);
+      terms.Mix(m, decay, &mixer);
+      StoreSmallResults(times, mixer, q, of_model(models.q.log2), places);
     };
     SmallLanes all(evaluate);
     all.Add(inputs[m], outputs[m]);

@@ -8,6 +8,7 @@
 
 #include "native/kernel/matrix/lane_operator.h"
 #include "native/kernel/matrix/tiles.h"
+#include "native/kernel/methods/small_models/small_decay.h"
 #include "native/kernel/methods/small_models/small_mixer.h"
 #include "native/kernel/methods/small_models/small_models.h"
 #include "native/kernel/methods/small_models/small_scales.h"
@@ -33,16 +34,22 @@ class KeptTerms {
     return rows_ != nullptr && ends_ != nullptr;
   }
 
+  // Returns the decay of a model, without the estimates for derivatives.
+  SmallDecay DecayOf(int model) {
+    if (!has_decay_) decay_ = Decay(models_);
+    has_decay_ = true;
+    SmallDecay decay;
+    decay.log2 = PerModel(decay_.log2[model]);
+    decay.early = PerModel(decay_.early[model]);
+    if (decay_.is_short[model]) decay.is_short = ~NoModels();
+    return decay;
+  }
+
   // Mixes up to eight times of one model with Poisson weights; every number has
   // the same bits as in MixAsMade.
-  void Mix(int model, SmallMixer* to) {
+  void Mix(int model, const SmallDecay& decay, SmallMixer* to) {
     if (to->has_long()) {
-      if (!has_decay_) decay_ = Decay(models_);
-      has_decay_ = true;
-      const SmallDecay decay = {
-          PerModel(decay_.log2[model]),
-          decay_.is_short[model] ? ~NoModels() : NoModels()};
-      to->StartScales(decay, kLargestDecayedX<kPhases>);
+      to->StartScales(decay, kLargestDecayedX<kPhases>, false);
       Mix<true, true>(model, to);
     } else if (to->has_others()) {
       Mix<true, false>(model, to);

@@ -18,11 +18,12 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// The largest exit and the total mass of each lane's model, for truncation
-// bounds.
+// The largest exit, the total mass and one minus the total mass of each lane's
+// model.
 struct SmallBounds {
   PerModel max_exit;
   PerModel total;
+  PerModel lack;
 };
 
 // The largest truncation errors of derivatives, relative to the value: that of
@@ -44,9 +45,10 @@ class SmallMixer {
     weights_ = Select(open_, times.first_weight, PerModel(0.0));
   }
 
-  // Prepares for times that are long, with beta x of at most `largest`.
-  void StartScales(const SmallDecay& decay, double largest) {
-    scales_.Start(*times_, decay);
+  // Prepares for times that are long, with beta x of at most `largest`, and for
+  // derivatives if `has_bars`.
+  void StartScales(const SmallDecay& decay, double largest, bool has_bars) {
+    scales_.Start(*times_, decay, has_bars);
     growth_ = scales_.Growth();
     Lose(scales_.is_long() & (PerModel(largest) < scales_.decayed_x()));
   }
@@ -55,7 +57,8 @@ class SmallMixer {
   bool has_long() const { return times_->has_long(); }
   // Lanes whose states are to be scaled.
   ModelMask AreScaled(const PerModel& mass) const {
-    return open_ & scales_.is_long() & (PerModel(0x1p-1022) <= mass);
+    return open_ & scales_.is_long() & ~times_->is_cdf &
+           (PerModel(0x1p-1022) <= mass);
   }
   bool has_others() const { return times_->has_others(); }
   const PerModel& weights() const { return weights_; }
@@ -64,6 +67,7 @@ class SmallMixer {
   const PerModel& value() const { return value_; }
   const PerModel& shifted() const { return shifted_; }
   const SmallScales& scales() const { return scales_; }
+  const SmallBounds& bounds() const { return bounds_; }
   // Returns a bound on what derivatives of F' lack: sum_k k w_k over the
   // omitted steps, and what may have underflowed.
   PerModel Tail() const {
@@ -98,29 +102,27 @@ class SmallMixer {
   [[gnu::always_inline]] void Close(int64_t step, const PerModel& mass,
                                     bool has_bars) {
     const double k = static_cast<double>(step);
-    const PerModel gap =
-        MultiplyAdd(PerModel(-1.0 / (k + 1.0)),
-                    kHasLong ? scales_.decayed_x() : times_->x, PerModel(1.0));
+    const bool has_scales = kHasLong || has_bars;
+    const PerModel gap = MultiplyAdd(
+        PerModel(-1.0 / (k + 1.0)),
+        has_scales ? scales_.decayed_x() : times_->x, PerModel(1.0));
     const PerModel absorbed = bounds_.max_exit * mass;
     PerModel most = Select(times_->is_survival, mass, absorbed);
     most = Select(times_->is_cdf, bounds_.total, most);
-    PerModel later = weights_;
-    PerModel of_bars = weights_;
-    if constexpr (kHasLong) {
-      later = growth_ * weights_;
-      if (has_bars) of_bars = scales_.EarlierGrowth(k) * weights_;
-    }
+    const PerModel later = has_scales ? growth_ * weights_ : weights_;
     ModelMask stop = open_ & (PerModel(0.0) < gap) &
                      (later * most <= (0x1p-60 * gap) * value_);
     if (has_bars) {
-      stop = stop & ((k + 1.0) * of_bars <= (margin_ * gap) * value_) &
+      const PerModel of_bars = scales_.EarlierGrowth(k) * weights_;
+      stop = stop & ~scales_.ends() &
+             ((k + 1.0) * of_bars <= gap * NegligibleInDerivatives()) &
              Either(times_->is_density,
                     later * absorbed <= (0x1p-60 * gap) * shifted_);
-      if (kHasLong) stop = stop & ~scales_.ends();
       tail_ = Select(stop, Quotient((k + 1.0) * of_bars, gap), tail_);
     }
-    if (kHasLong && (!has_bars || step >= 2 * kMostJumps)) {
-      const ModelMask has_all = has_bars ? scales_.ends() : scales_.is_long();
+    // Once no mass is left, there are no terms.
+    if (!has_bars || step >= 2 * kMostJumps) {
+      const ModelMask has_all = has_bars ? scales_.ends() : ~times_->is_cdf;
       stop = Either(stop, open_ & has_all & (mass <= PerModel(0.0)));
     }
     End(stop);
@@ -165,12 +167,27 @@ class SmallMixer {
   }
 
  private:
+  // Returns how large truncation errors of derivatives may be.
+  PerModel NegligibleInDerivatives() const {
+    const PerModel usual = margin_ * value_;
+    PerModel least = kUsualMargin * scales_.LeastStart(value_);
+    // Complements need no small starts if there is an atom.
+    if (times_->lanes[0].in->has_prob_zero) {
+      least = Select(times_->is_complement, usual, least);
+    }
+    least = Larger(least, kSmallMargin * value_);
+    return Select(least < usual, least, usual);
+  }
+
   PerModel RescaleSums(int64_t step, const ModelMask& mask,
                        const PerModel& log2) {
     scales_.ScaleStates(static_cast<double>(step), mask, PerModel(0.0) - log2);
+    // In a small distribution function the weights are far larger than the sum.
+    const PerModel largest =
+        Select(times_->is_cdf, Larger(value_, weights_), value_);
     const ModelMask are_large =
-        scales_.is_long() & IsWithin(value_, 0x1p500, 0x1p1000);
-    const PowerAbove size(Select(are_large, 0x1p-300 * value_, PerModel(1.0)));
+        scales_.is_long() & IsWithin(largest, 0x1p500, 0x1p1000);
+    const PowerAbove size(Select(are_large, 0x1p-300 * largest, PerModel(1.0)));
     for (PerModel* number : {&weights_, &previous_, &value_, &shifted_}) {
       *number = size.inverse * *number;
     }

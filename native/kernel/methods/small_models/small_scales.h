@@ -18,6 +18,7 @@
 #include <cstdint>
 
 #include "native/kernel/matrix/lane_operator.h"
+#include "native/kernel/methods/small_models/small_decay.h"
 #include "native/kernel/methods/small_models/small_models.h"
 #include "native/kernel/methods/small_models/small_times.h"
 #include "native/kernel/numbers/pack_math.h"
@@ -27,65 +28,15 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-constexpr double kPerLn2 = 0x1.71547652b82fep+0;
 // The largest beta x. Steps are rounded without compensation, and beyond it
 // squaring costs less, for a model by itself by far less.
 template <int kPhases>
 constexpr double kLargestDecayedX = kPhases <= 2   ? 4096.0
                                     : kPhases <= 4 ? 3072.0
                                                    : 1536.0;
-// h, the number of steps that beta is found from.
-constexpr int kDecaySteps = 32;
-constexpr int kLeastLog2Decay = -8;
 
 // The largest sum of a long time.
 constexpr double kLargestSmallSum = 0x1p700;
-
-struct SmallDecay {
-  PerModel log2{0.0};               // of beta
-  ModelMask is_short = NoModels();  // no path has more than kMostJumps jumps
-};
-constexpr int kMostJumps = 8;
-
-// Returns the decay of each model: the largest mass that is left after h steps
-// from any phase is beta^h.
-template <int kPhases>
-[[gnu::noinline]] SmallDecay Decay(const SmallModels<kPhases>& models) {
-  SmallDecay decay;
-  PerModel left[kPhases];
-  for (PerModel& mass : left) mass = PerModel(1.0);
-  const auto largest = [&] {
-    PerModel most(0.0);
-    for (int64_t i = 0; i < models.size; ++i) most = Larger(most, left[i]);
-    return most;
-  };
-  for (int k = 0; k < kDecaySteps; ++k) {
-    PerModel next[kPhases];
-    for (int i = 0; i < kPhases; ++i) {
-      next[i] = PerModel(0.0);
-      for (int j = 0; j < kPhases; ++j) {
-        next[i].AddProduct(models.steps[i][j], left[j]);
-      }
-    }
-    for (int i = 0; i < kPhases; ++i) left[i] = next[i];
-    if (k + 1 == kMostJumps) decay.is_short = largest() <= PerModel(0.0);
-  }
-  // Otherwise masses may have underflowed.
-  for (const auto& row : models.steps) {
-    for (const PerModel& step : row) {
-      decay.is_short = decay.is_short & Either(step <= PerModel(0.0),
-                                               PerModel(0x1p-100) <= step);
-    }
-  }
-  const PerModel most =
-      Larger(largest(), PerModel(PowerOfTwo(kDecaySteps * kLeastLog2Decay)));
-  // Rounded up by far more than rounding errors.
-  const PerModel log2 =
-      MultiplyAdd(LogOf(Select(most <= PerModel(1.0), most, PerModel(1.0)), 0),
-                  PerModel(kPerLn2 / kDecaySteps), PerModel(1e-9));
-  decay.log2 = Select(log2 <= PerModel(0.0), log2, PerModel(0.0));
-  return decay;
-}
 
 // Returns a power of two of at least 2^exponent, which is limited to the range
 // of normal numbers.
@@ -111,19 +62,33 @@ class SmallScales {
   // Until Start is called, for times that need no scales.
   SmallScales() = default;
 
-  void Start(const SmallTimes& times, const SmallDecay& decay) {
+  // With `has_bars` the bounds of decay are also used for times that are not
+  // long.
+  void Start(const SmallTimes& times, const SmallDecay& decay, bool has_bars) {
     is_long_ = times.is_long;
-    ends_ = is_long_ & decay.is_short;
-    log2_decay_ = Select(is_long_ & ~ends_, decay.log2, PerModel(0.0));
-    const PerModel beta =
-        (1.0 + 1e-9) * ExpOfMinus(PerModel(-kLn2) * log2_decay_);
-    decayed_x_ = Select(is_long_, beta * times.x, times.x);
+    // What has been absorbed does not decay.
+    const ModelMask decays =
+        (has_bars ? PerModel(kLeastDecayedX) <= times.x : is_long_) &
+        ~times.is_cdf;
+    ends_ = decays & decay.is_short;
+    const ModelMask has_beta = decays & ~ends_;
+    log2_decay_ = Select(has_beta, decay.log2, PerModel(0.0));
+    decayed_x_ = Select(has_beta, decay.Beta() * times.x, times.x);
     decayed_x_ = Select(ends_, PerModel(0.0), decayed_x_);
-    early_ = PerModel(0.0) - static_cast<double>(kDecaySteps) * log2_decay_;
+    early_ = Select(has_beta, decay.early, PerModel(0.0));
+    // The mass of a state that is not scaled is at most 2 beta^(k - h).
+    delay_ = Select(decays, PerModel(1.0) + early_, PerModel(0.0));
     delay_ = Select(
         is_long_,
         MultiplyAdd(PerModel(-kStepsPerTest), log2_decay_, PerModel(1.0)),
-        PerModel(0.0));
+        delay_);
+    if (!has_bars) return;
+    spread_ =
+        TwoTo(Select(has_beta, decay.log2_spread * decayed_x_, PerModel(0.0)));
+    const PerModel leaving =
+        Select(is_long_, decay.leaving - PerModel(1.0), decay.leaving);
+    log2_stay_ = Select(has_beta, PerModel(-kPerLn2) * (leaving * times.x),
+                        PerModel(kPerLn2));
   }
 
   const ModelMask& is_long() const { return is_long_; }
@@ -131,6 +96,11 @@ class SmallScales {
   const ModelMask& ends() const { return ends_; }
   // beta x, where the terms w_k beta^k are largest.
   const PerModel& decayed_x() const { return decayed_x_; }
+  // Returns an estimate of the smallest derivative in a start, given the value:
+  // at least the probability that the phase is never left.
+  PerModel LeastStart(const PerModel& value) const {
+    return Larger(spread_ * value, TwoTo(log2_stay_ - unit_));
+  }
   // The exponent e of the sums' unit.
   const PerModel& unit() const { return unit_; }
 
@@ -182,6 +152,8 @@ class SmallScales {
   PerModel log2_decay_{0.0};
   PerModel decayed_x_{0.0};
   PerModel early_{0.0};  // -h log2(beta)
+  PerModel spread_{1.0};
+  PerModel log2_stay_{0.0};
   PerModel unit_{0.0};
   PerModel state_{0.0};  // the exponent of the states' scale, s_k
   // Exponents that bound the mass of all steps so far, which is at most
@@ -190,15 +162,16 @@ class SmallScales {
   PerModel slow_{0.0};
 };
 
-// The value F' of a time, a number of at most one times its unit. Both units
-// are one for times that are not long.
+// The value F' of a time, a number times its unit. The number is at most one
+// and that of the sums times `inverse_size`. The unit is one for times that are
+// not long.
 struct SmallValue {
   PerModel number;
-  PerModel unit{1.0};
+  PerModel inverse_size{1.0};
   PerModel log_unit{0.0};
-  PerModel sums_unit{1.0};  // 2^e exp(-x)
-  // Lanes whose units are in the range of doubles.
-  ModelMask are_plain = ~NoModels();
+  // The root of the unit, as the unit itself may be out of the range of doubles
+  // where results are not.
+  PerModel root{1.0};
 
   SmallValue(const SmallTimes& times, const SmallScales& scales,
              const PerModel& value)
@@ -207,16 +180,20 @@ struct SmallValue {
     const PowerAbove size(Select(
         scales.is_long() & IsWithin(value, kLeastOrdinary, kLargestSmallSum),
         value, PerModel(1.0)));
-    number = size.inverse * value;
+    inverse_size = size.inverse;
+    number = inverse_size * value;
     const PerModel exponent = scales.unit() + size.log2;
     log_unit = Select(scales.is_long(),
                       (kLn2High * exponent - times.x) + kLn2Low * exponent,
                       PerModel(0.0));
-    are_plain = IsWithin(log_unit, -300.0, 1.0);
-    unit =
-        ExpOfMinus(Select(are_plain, PerModel(0.0) - log_unit, PerModel(0.0)));
-    sums_unit = size.inverse * unit;
+    const ModelMask has_root = IsWithin(log_unit, -1400.0, 1.0);
+    root = Select(has_root,
+                  ExpOfMinus(Select(has_root, -0.5 * log_unit, PerModel(0.0))),
+                  PerModel(0.0));
   }
+  // Returns a number, of which that of the value is one, times the unit.
+  PerModel InUnits(const PerModel& x) const { return (x * root) * root; }
+  PerModel Plain() const { return InUnits(number); }
 };
 
 }  // namespace PHASIC_ISA

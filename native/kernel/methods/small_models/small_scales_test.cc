@@ -1,5 +1,6 @@
 // Tests small models at times with q t of hundreds to tens of thousands, whose
-// values are far below the range of doubles, against closed forms.
+// densities and survival functions are far below the range of doubles, and
+// whose distribution functions are near zero or one, against closed forms.
 
 #include <gtest/gtest.h>
 
@@ -46,6 +47,32 @@ struct TwoStages {
     return {logl(value) - b * t, b * s * (path + a * in_a) / value,
             1.0L / b + b * (s * a * in_b - (1.0L - s) * t) / value,
             b * a * path / value, b / value};
+  }
+
+  long double Survival(double time) const {
+    const long double a = first;
+    const long double b = second;
+    const long double slow = expl(-b * time);
+    return start * (a * slow - b * expl(-a * time)) / (a - b) +
+           (1.0L - start) * slow;
+  }
+  // Returns log(F(t)) and its derivatives, as Truth does.
+  std::vector<long double> TruthOfCdf(double time) const {
+    const long double a = first;
+    const long double b = second;
+    const long double t = time;
+    const long double gap = a - b;
+    const long double slow = expl(-b * t);
+    const long double fast = expl(-a * t);
+    const long double of_second = -expm1l(-b * t);
+    const long double of_both = (a * of_second + b * expm1l(-a * t)) / gap;
+    const long double s = start;
+    const long double value = s * of_both + (1.0L - s) * of_second;
+    const long double path = (slow - fast) / gap;
+    return {value > 0.5L ? log1pl(-Survival(time)) : logl(value),
+            s * b * (path - t * fast) / gap / value,
+            (s * a * (t * slow - path) / gap + (1.0L - s) * t * slow) / value,
+            of_both / value, of_second / value};
   }
 };
 
@@ -118,6 +145,66 @@ TEST(SmallScales, OfTwoStages) {
               << "derivative " << n;
         }
       }
+    }
+  }
+}
+
+// Distribution functions have absolute errors of rounding where they are far
+// from the survival function in size, and relative ones where they are computed
+// from it.
+TEST(SmallScales, OfDistributionFunctions) {
+  const TwoStages models[] = {
+      {1.0, 0.5},  {1.0, 0.999},       {0.7, 0.3},       {1.0, 1e-3},
+      {1.0, 2e-3}, {1.0, 1e-12},       {0.9, 0.65},      {1.0, 1e-90},
+      {1.0, 1e-2}, {1.0, 0.0625, 0.5}, {1.0, 1e-4, 1e-9}};
+  for (const TwoStages& model : models) {
+    for (const double time : {100.0, 257.0, 300.0, 511.0, 777.0, 1024.0, 2000.0,
+                              3333.0, 4096.0, 4200.0, 7000.0, 20000.0}) {
+      SCOPED_TRACE(std::to_string(model.first) + ", " +
+                   std::to_string(model.second) + " at " +
+                   std::to_string(time));
+      const std::vector<long double> truth = model.TruthOfCdf(time);
+      const std::vector<double> actual =
+          Evaluate(model, time, static_cast<int>(Kind::kLogCdf));
+      const double rest = static_cast<double>(model.Survival(time));
+      const bool is_relative = time > 256.0 && time < 4097.0 && rest < 0.1;
+      const double log = static_cast<double>(truth[0]);
+      const double digits = std::max(1.0, model.second * time);
+      EXPECT_NEAR(actual[0], log,
+                  is_relative ? -1e-13 * digits * log + 1e-300 : 3e-13);
+      EXPECT_LE(actual[0], 0.0);
+      const double plain =
+          Evaluate(model, time, static_cast<int>(Kind::kCdf))[0];
+      EXPECT_NEAR(plain, std::exp(log), 3e-13 * plain);
+      EXPECT_LE(plain, 1.0);
+      for (int n = 1; n < 5; ++n) {
+        const double expected = static_cast<double>(truth[n]);
+        double terms = n <= 2 ? time + 1.0 / model.second : 0.0;
+        if (is_relative) terms *= rest;
+        EXPECT_NEAR(actual[n], expected,
+                    1e-12 * std::max(std::fabs(expected), terms) + 1e-300)
+            << "derivative " << n;
+      }
+    }
+  }
+}
+
+// Plain probabilities beyond exp(-700) and their derivatives underflow; those
+// before do not.
+TEST(SmallScales, OfPlainSurvivalFunctions) {
+  const TwoStages model = {1.0, 0.5};
+  for (const double time : {400.0, 700.0, 1000.0, 1300.0, 1380.0, 1600.0}) {
+    const std::vector<long double> truth = model.Truth(true, time);
+    const auto value = static_cast<double>(expl(truth[0]));
+    const std::vector<double> actual =
+        Evaluate(model, time, static_cast<int>(Kind::kSurvival));
+    EXPECT_NEAR(actual[0], value, 1e-12 * value) << time;
+    for (int n = 1; n < 5; ++n) {
+      const auto expected = static_cast<double>(expl(truth[0]) * truth[n]);
+      const double terms = n <= 2 ? value * (time + 2.0) : 0.0;
+      EXPECT_NEAR(actual[n], expected,
+                  1e-12 * std::max(std::fabs(expected), terms))
+          << time << ", derivative " << n;
     }
   }
 }

@@ -11,6 +11,7 @@
 #include "native/kernel/matrix/tiles.h"
 #include "native/kernel/methods/small_models/small_adjoint.h"
 #include "native/kernel/methods/small_models/small_bars.h"
+#include "native/kernel/methods/small_models/small_decay.h"
 #include "native/kernel/methods/small_models/small_mixer.h"
 #include "native/kernel/methods/small_models/small_models.h"
 #include "native/kernel/methods/small_models/small_tangents.h"
@@ -36,27 +37,26 @@ class SmallSweep {
   SmallSweep(const SmallLane* lanes, int count)
       : models_{SmallInputs(lanes, count)},
         times_(lanes, count, models_.q.power, models_.is_ordinary),
-        mixer_(times_, {models_.max_exit, models_.total}, kUsualMargin) {}
+        mixer_(times_, Bounds(), kUsualMargin) {}
 
-  bool Allocate(Workspace* workspace) {
-    const int64_t most = MostSteps<kPhases>(times_.has_long());
-    adjoints_ = AllocateRoom<PerModel>(workspace, most * kPhases);
-    return kept_.Allocate(most, workspace) && adjoints_ != nullptr;
+  // Allocates memory and prepares for long times. Returns false if memory does
+  // not suffice.
+  bool Prepare(Workspace* workspace) {
+    if (Any(PerModel(kLeastDecayedX) <= times_.x)) decay_ = Decay(models_);
+    times_.TakeComplements(decay_.AreMostlyAbsorbed(times_.x));
+    return kept_.Allocate(MostSteps<kPhases>(times_.has_long()), workspace);
   }
 
   void Run(double margin) {
-    mixer_ = SmallMixer(times_, {models_.max_exit, models_.total}, margin);
-    const int64_t num_steps = MixAsMade(models_, &mixer_, kept_);
+    mixer_ = SmallMixer(times_, Bounds(), margin);
+    const int64_t num_steps = MixAsMade(models_, decay_, &mixer_, kept_);
     const SweepInput& in = *times_.lanes[0].in;
-    SmallAdjoint<kPhases>(models_, times_, mixer_.Tail(), num_steps, kept_,
-                          adjoints_)
+    SmallAdjoint<kPhases>(models_, times_, mixer_.Tail(), num_steps, kept_)
         .Run(in.has_exit_rates || in.has_edges(), &sums_);
   }
 
   SmallSeeds Seeds(const PerModel& cotangent) const {
-    return SmallSeeds(times_, cotangent, mixer_.value(), mixer_.shifted(),
-                      models_.q,
-                      SmallValue(times_, mixer_.scales(), mixer_.value()));
+    return SmallSeeds(times_, cotangent, mixer_, models_.q);
   }
   // Returns the lanes that have derivatives.
   ModelMask AreOrdinary(const SmallSeeds& seeds) const {
@@ -67,11 +67,15 @@ class SmallSweep {
   const SmallSums<kPhases>& sums() const { return sums_; }
 
  private:
+  SmallBounds Bounds() const {
+    return {models_.max_exit, models_.total, models_.lack};
+  }
+
   const SmallModels<kPhases> models_;
-  const SmallTimes times_;
+  SmallTimes times_;
+  SmallDecay decay_;
   SmallMixer mixer_;
   SmallKept<kPhases> kept_;
-  PerModel* adjoints_ = nullptr;
   SmallSums<kPhases> sums_;
 };
 
@@ -84,7 +88,7 @@ void SweepSmall(const SweepInput* inputs, int count, Workspace* workspace,
   for (int l = 0; l < count; ++l) lanes[l] = {&inputs[l], OnlyTime(inputs[l])};
   SmallSweep<kPhases> sweep(lanes, count);
   const FloatEnvironment environment(Denormals::kFlush);
-  if (!sweep.Allocate(workspace)) return;
+  if (!sweep.Prepare(workspace)) return;
   const PerModel cotangent = sweep.times().Cotangent();
   ModelMask are_ordinary = ~NoModels();
   for (const double margin : {kUsualMargin, kSmallMargin}) {
@@ -114,7 +118,7 @@ void DifferentiateSmall(const SweepInput* inputs, const SweepOutput* outputs,
   SmallSweep<kPhases> sweep(lanes, count);
   const SmallTangents<kPhases> tangents(sweep.times(), sweep.q());
   const FloatEnvironment environment(Denormals::kFlush);
-  if (!sweep.Allocate(workspace)) return;
+  if (!sweep.Prepare(workspace)) return;
   ModelMask are_left = ~NoModels();
   for (const double margin : {kUsualMargin, kSmallMargin}) {
     sweep.Run(margin);

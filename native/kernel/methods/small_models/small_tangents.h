@@ -61,8 +61,10 @@ class SmallTangents {
     // A cotangent may lack what was left out of it or underflowed.
     const PerModel least = sums.tail + PerModel(0x1p-44 * kLeastOrdinary);
     *are_accurate = is_ordinary_ & (sum.tangents * least <= 0x1p-44 * sum.size);
-    const PerModel atom = Select(times_.is_cdf, atom_, PerModel(0.0));
-    return MultiplyAdd(time_, seeds.time(), seeds.seed() * (sum.value + atom));
+    const PerModel of_sums =
+        MultiplyAdd(Select(times_.is_complement, total_, atom_), seeds.atom(),
+                    seeds.InUnits(seeds.seed() * sum.value));
+    return MultiplyAdd(time_, seeds.time(), of_sums);
   }
 
  private:
@@ -106,8 +108,12 @@ class SmallTangents {
       starts_[i] = Tangent(&SweepInput::initial_probs, i);
       sum.Add(starts_[i]);
     }
-    atom_ = shared_.has_prob_zero ? Tangent(&SweepInput::prob_zero, 0)
-                                  : PerModel(0.0) - sum.Result();
+    total_ = PerModel(0.0);
+    atom_ = PerModel(0.0) - sum.Result();
+    if (!shared_.has_prob_zero) return;
+    atom_ = Tangent(&SweepInput::prob_zero, 0);
+    sum.Add(atom_);
+    total_ = sum.Result();
   }
 
   void ReadSubgenerator() {
@@ -177,6 +183,7 @@ class SmallTangents {
   PerModel steps_[kPhases][kPhases];  // of P
   PerModel exits_[kPhases];
   PerModel atom_;
+  PerModel total_;  // of the starts and the atom
   PerModel time_;
 };
 

@@ -24,8 +24,7 @@ constexpr double kLeastSmallScale = 0x1p-150;  // for q, and for cotangents
 constexpr double kLargestSmallScale = 0x1p150;
 constexpr double kLeastSmallX = 0x1p-60;
 // The largest x = q t, and the largest with weights that start at exp(-x); see
-// small_scales.h for larger ones. Distribution functions are near one there,
-// where the usual sweeps have the last digits.
+// small_scales.h for larger ones.
 constexpr double kLargestSmallX = 0x1p20;
 constexpr double kLargestShortX = 256.0;
 
@@ -91,6 +90,10 @@ struct SmallTimes {
   ModelMask is_density;
   ModelMask is_survival;
   ModelMask is_cdf;
+  // Distribution functions that are computed as the total mass less the
+  // survival function, with is_survival in place of is_cdf. No results from any
+  // phase are below one half, so that no digits cancel.
+  ModelMask is_complement = NoModels();
   ModelMask is_log;
 
   // Computes x = q t and Poisson weights; `q` has the q of each lane's model.
@@ -109,9 +112,8 @@ struct SmallTimes {
     is_cdf = AreOf(Base::kCdf);
     is_log = Are(IsLog);
     x = time * q;
-    is_ordinary = are_ordinary_models &
-                  IsWithin(x, kLeastSmallX, kLargestSmallX) &
-                  Either(~is_cdf, x <= PerModel(kLargestShortX));
+    is_ordinary =
+        are_ordinary_models & IsWithin(x, kLeastSmallX, kLargestSmallX);
     // In flagged lanes x is replaced by one, so that they need no more steps
     // than others.
     x = Select(is_ordinary, x, PerModel(1.0));
@@ -121,6 +123,13 @@ struct SmallTimes {
   }
   bool has_others() const { return Any(~is_density); }
   bool has_long() const { return Any(is_long); }
+
+  // Computes distribution functions as complements where the mask is set.
+  void TakeComplements(const ModelMask& mask) {
+    is_complement = is_long & is_cdf & mask;
+    is_cdf = is_cdf & ~is_complement;
+    is_survival = Either(is_survival, is_complement);
+  }
 
   PerModel Cotangent() const {
     return SideBySide([&](int l) {

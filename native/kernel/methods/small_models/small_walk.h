@@ -8,6 +8,7 @@
 
 #include "native/kernel/matrix/lane_operator.h"
 #include "native/kernel/matrix/tiles.h"
+#include "native/kernel/methods/small_models/small_decay.h"
 #include "native/kernel/methods/small_models/small_mixer.h"
 #include "native/kernel/methods/small_models/small_models.h"
 #include "native/kernel/methods/small_models/small_scales.h"
@@ -86,13 +87,17 @@ template <bool kHasOthers, bool kHasLong, int kPhases>
   return k;
 }
 
-// Does so for the functions and sizes that the times have.
+// Does so for the functions and sizes that the times have. The decay is that of
+// the models if any time needs it.
 template <int kPhases>
-int64_t MixAsMade(const SmallModels<kPhases>& models, SmallMixer* mixer,
-                  const SmallKept<kPhases>& kept) {
+int64_t MixAsMade(const SmallModels<kPhases>& models, const SmallDecay& decay,
+                  SmallMixer* mixer, const SmallKept<kPhases>& kept) {
   SmallTerms<kPhases> terms(models);
+  const bool has_bars = kept.rows != nullptr;
+  if (has_bars || mixer->has_long()) {
+    mixer->StartScales(decay, kLargestDecayedX<kPhases>, has_bars);
+  }
   if (mixer->has_long()) {
-    mixer->StartScales(Decay(models), kLargestDecayedX<kPhases>);
     return MixAsMade<true, true>(&terms, mixer, kept);
   }
   return mixer->has_others() ? MixAsMade<true, false>(&terms, mixer, kept)
