@@ -182,11 +182,9 @@ def log_hazard_below(
   )
   arguments = _widened(arguments, discrete)
   initial_probs, matrix, times, exits, prob_zero = arguments
-  # With an atom of zero, the log density at t = 0 is the limit from the right.
-  none = np.zeros((), dtype=static.dtype_name(times))
   log_prob = evaluation.value(
     "log_density",
-    (*arguments[:4], prob_zero if discrete else none),
+    arguments if discrete else _right_continuous(arguments),
     discrete=discrete,
   )
   log_left = interval_probs.log_interval_prob(
@@ -270,14 +268,23 @@ def _quotient(arguments: TimedModel) -> Array:
   """Computes the log hazard as log f - log(1 - F); NaN if it has few digits."""
   dtype = static.dtype_name(arguments[0])
   arguments = _widened(arguments, False)
-  initial_probs, subgenerator, times, exit_rates, _ = arguments
-  # With an atom of zero, the log density at t = 0 is the limit from the right.
-  none = np.zeros((), dtype=static.dtype_name(times))
-  log_density = evaluation.value(
-    "log_density", (initial_probs, subgenerator, times, exit_rates, none)
-  )
+  log_density = evaluation.value("log_density", _right_continuous(arguments))
   log_left = evaluation.value("log_survival", arguments)
   return _log_quotient(log_density, log_left, dtype)
+
+
+def _right_continuous(arguments: TimedModel) -> TimedModel:
+  """Sets the atom to zero if a time may be zero.
+
+  Then the log density there is the limit from the right. At other times the
+  atom does not matter, and the kernel recognizes the model of the survival
+  function, whose squared powers it keeps.
+  """
+  times = arguments[2]
+  known = static.concrete(times)
+  if known is not None and not onp.any(known == 0.0):
+    return arguments
+  return (*arguments[:4], np.zeros((), dtype=static.dtype_name(times)))
 
 
 def _log_quotient(log_part: Array, log_left: Array, dtype: str) -> Array:
