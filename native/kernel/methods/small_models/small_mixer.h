@@ -166,6 +166,12 @@ class SmallMixer {
            Either(are_long, ~scales_.is_long() & (value_ <= PerModel(4.0)));
   }
 
+  // Returns the lanes in which truncation errors are at most those of a margin
+  // of kSmallMargin.
+  ModelMask HaveSmallMargins() const {
+    return NegligibleInDerivatives() <= kSmallMargin * value_;
+  }
+
  private:
   // Returns how large truncation errors of derivatives may be.
   PerModel NegligibleInDerivatives() const {

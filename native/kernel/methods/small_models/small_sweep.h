@@ -62,6 +62,7 @@ class SmallSweep {
   ModelMask AreOrdinary(const SmallSeeds& seeds) const {
     return mixer_.AreValues() & seeds.AreOrdinary();
   }
+  ModelMask HaveSmallMargins() const { return mixer_.HaveSmallMargins(); }
   const SmallTimes& times() const { return times_; }
   const PowerAbove& q() const { return models_.q; }
   const SmallSums<kPhases>& sums() const { return sums_; }
@@ -97,12 +98,13 @@ void SweepSmall(const SweepInput* inputs, int count, Workspace* workspace,
     are_ordinary = are_ordinary & sweep.AreOrdinary(seeds);
     const SmallBars<kPhases> bars(sweep.times(), seeds, sweep.q(),
                                   sweep.sums());
+    const ModelMask are_last = sweep.HaveSmallMargins();
     bool has_rest = false;
     for (int l = 0; l < count; ++l) {
       // Models with scaled cotangents are left to the usual sweep.
       if (!are_ordinary[l] || inputs[l].exponent != 0) continue;
       bars.Store(l, SweepOutput(rest[l]), &rest[l]);
-      has_rest = has_rest || HasAnyOutput(rest[l]);
+      has_rest = has_rest || (HasAnyOutput(rest[l]) && !are_last[l]);
     }
     if (!has_rest) return;
   }
@@ -135,7 +137,7 @@ void DifferentiateSmall(const SweepInput* inputs, const SweepOutput* outputs,
       }
     }
     are_left = are_left & ~are_accurate;
-    if (!Any(are_left)) return;
+    if (!Any(are_left & ~sweep.HaveSmallMargins())) return;
   }
 }
 
