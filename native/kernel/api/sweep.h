@@ -80,6 +80,19 @@ struct SweepInput {
   // Derivatives are multiplied by 2^exponent at the end: the given tangents and
   // cotangents are scaled by its inverse, see direction_scales.h.
   int64_t exponent;
+  // The rates were divided by 2^rates_exponent, and the times multiplied by it;
+  // see rate_scales.h. Zero in all calls of sweeps.
+  int64_t rates_exponent;
+
+  // Return the exponents of the powers of two that results, or cotangents of
+  // masses, cotangents of rates and cotangents of times are multiplied by.
+  int64_t ResultExponent() const { return exponent + DensityExponent(); }
+  int64_t RateBarExponent() const { return ResultExponent() - rates_exponent; }
+  int64_t TimeBarExponent() const { return ResultExponent() + rates_exponent; }
+  // Returns the part of that which is due to densities of scaled rates.
+  int64_t DensityExponent() const {
+    return kinds == nullptr && kind == Kind::kDensity ? rates_exponent : 0;
+  }
 
   bool has_edges() const { return edges.sources != nullptr; }
   Kind KindOf(int64_t time) const {

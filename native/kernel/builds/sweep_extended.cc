@@ -54,6 +54,7 @@ const SweepTable& ExtendedSweeps() {
       nullptr,
       nullptr,
       nullptr,
+      nullptr,
   };
   return kTable;
 }

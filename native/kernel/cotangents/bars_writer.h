@@ -36,7 +36,8 @@ struct AdjointSums {
   T total = T(0.0);              // cotangent of prob_zero + sum(alpha)
   T certain = T(0.0);            // cotangent of values that are always one
   bool has_mixed_signs = false;  // there are cotangents of both signs
-  int64_t result_exponent = 0;   // SweepInput::exponent
+  int64_t start_exponent = 0;    // SweepInput::ResultExponent
+  int64_t row_exponent = 0;      // SweepInput::RateBarExponent
   // Error bounds by truncation (tail) and by flushing to zero (loss). The start
   // bounds hold for each cotangent of alpha. The row bounds hold for each
   // cotangent of P, and for q times each cotangent of an exit.
@@ -78,13 +79,23 @@ struct AdjointSums {
   static bool IsShort(const Scaled<double>& tail, const Scaled<double>& size) {
     return !IsAtMost(tail, -44, size);
   }
-  // Returns whether flushing to zero lost significant digits of a sum of this
-  // size. Losses below 2^-920 (1e-277) are ordinary underflow. The threshold is
-  // higher if cotangents of both signs may cancel, since the size of a sum then
-  // says nothing about its terms.
-  bool IsLost(const Scaled<double>& loss, const Scaled<double>& size) const {
+  // Return whether flushing to zero lost significant digits of a sum of this
+  // size, a cotangent of alpha or one in a row. Losses below 2^-920 (1e-277)
+  // are ordinary underflow. The threshold is higher if cotangents of both signs
+  // may cancel, since the size of a sum then says nothing about its terms.
+  bool StartIsLost(const Scaled<double>& loss,
+                   const Scaled<double>& size) const {
+    return IsLost(loss, size, start_exponent);
+  }
+  bool RowIsLost(const Scaled<double>& loss, const Scaled<double>& size) const {
+    return IsLost(loss, size, row_exponent);
+  }
+
+ private:
+  bool IsLost(const Scaled<double>& loss, const Scaled<double>& size,
+              int64_t exponent) const {
     const int64_t negligible = has_mixed_signs ? -900 : -920;
-    const int64_t unit = -std::max<int64_t>(result_exponent, 0);
+    const int64_t unit = -std::max<int64_t>(exponent, 0);
     if (IsAtMost(loss, negligible, {1.0, unit})) return false;
     return !IsAtMost(loss, -42, size);
   }
@@ -118,7 +129,7 @@ class BarsWriter {
 
   void WriteAtom(const T& atom) {
     if (in_.has_prob_zero && out_.prob_zero != nullptr) {
-      out_.prob_zero[0] = Shown(false, atom);
+      out_.prob_zero[0] = Shown(false, atom, in_.ResultExponent());
     }
   }
 
@@ -203,11 +214,12 @@ class BarsWriter {
       const bool is_lost = StartIsLost(i);
       // A number of known mantissa that is beyond the range of doubles is
       // infinite in any type, unless it is scaled down in the end.
-      const bool overflows = !is_lost && in_.exponent >= 0 &&
+      const bool overflows = !is_lost && in_.ResultExponent() >= 0 &&
                              IsFinite(sum.mantissa) && IsFinite(sums_.total) &&
                              IsFinite(sums_.atom) &&
                              std::fabs(Top(start)) == HUGE_VAL;
-      out_.initial_probs[i] = overflows ? Top(start) : Shown(is_lost, start);
+      out_.initial_probs[i] =
+          overflows ? Top(start) : Shown(is_lost, start, in_.ResultExponent());
     }
   }
 
@@ -223,14 +235,14 @@ class BarsWriter {
       // If exits are given, the diagonal of a subgenerator is not read.
       const bool is_read = !in_.has_exit_rates || model_.discrete;
       if (in_.has_exit_rates && out_.exit_rates != nullptr) {
-        out_.exit_rates[i] = Shown(lost, exit - stay);
+        out_.exit_rates[i] = ShownRate(lost, exit - stay);
       }
       if (out_.subgenerator == nullptr) continue;
       for (int64_t j = 0; j < p; ++j) {
         const int64_t cell = FullCell(p, model_.products.width, i, j);
         const T jump = PerRate(sums_.products[cell]);
         out_.subgenerator[i * p + j] =
-            i == j && !is_read ? 0.0 : Shown(lost, jump - row);
+            i == j && !is_read ? 0.0 : ShownRate(lost, jump - row);
       }
     }
   }
@@ -240,7 +252,7 @@ class BarsWriter {
     const EdgeView& edges = in_.edges;
     if (edges.coefficients == nullptr) {
       ForEachEdge([&](int64_t e, bool lost, const T& bar) {
-        out_.subgenerator[e] = Shown(lost, bar);
+        out_.subgenerator[e] = ShownRate(lost, bar);
       });
       return;
     }
@@ -262,7 +274,7 @@ class BarsWriter {
         }
       });
       for (int64_t c = 0; c < count; ++c) {
-        out_.subgenerator[first + c] = Shown(has_lost[c], sums[c]);
+        out_.subgenerator[first + c] = ShownRate(has_lost[c], sums[c]);
       }
     }
   }
@@ -307,15 +319,20 @@ class BarsWriter {
     if (!in_.has_prob_zero) {
       Add(&size, SizeOf(sums_.atom, 0));
     }
-    return sums_.Matters(model_, i) && sums_.IsLost(sums_.StartLoss(i), size);
+    return sums_.Matters(model_, i) &&
+           sums_.StartIsLost(sums_.StartLoss(i), size);
   }
   bool RowIsLost(int64_t i) const {
-    return model_.reached[i] && sums_.IsLost(sums_.RowLoss(i), RowSize(i));
+    return model_.reached[i] && sums_.RowIsLost(sums_.RowLoss(i), RowSize(i));
   }
-  // Returns the cotangent as a double, or NaN if it is lost to underflow, or to
-  // overflow of a type that may have overflowed before the end.
-  double Shown(bool is_lost, const T& bar) {
-    const double shown = is_lost ? kNaN : Top(ScaleBy(bar, in_.exponent));
+  double ShownRate(bool is_lost, const T& bar) {
+    return Shown(is_lost, bar, in_.RateBarExponent());
+  }
+  // Returns the cotangent times 2^exponent as a double, or NaN if it is lost to
+  // underflow, or to overflow of a type that may have overflowed before the
+  // end.
+  double Shown(bool is_lost, const T& bar, int64_t exponent) {
+    const double shown = is_lost ? kNaN : Top(ScaleBy(bar, exponent));
     if (IsFinite(shown)) return shown;
     has_losses_ = true;
     return HasOwnExponent<T>::kValue ? shown : kNaN;

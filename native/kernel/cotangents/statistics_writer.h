@@ -44,7 +44,7 @@ class StatisticsWriter {
     is_accurate_ = true;
     has_losses_ = false;
     is_open_ = !IsZero(sums.total);
-    out_.atom[0] = Top(sums.zeros + model_.prob_zero * sums.certain);
+    out_.atom[0] = Shown(sums.zeros + model_.prob_zero * sums.certain);
     for (int64_t i = 0; i < model_.size; ++i) WritePhase(i);
     if (in_.has_edges()) {
       WriteEdges();
@@ -76,18 +76,25 @@ class StatisticsWriter {
   void WritePhase(int64_t i) {
     out_.starts[i] = Start(i);
     const bool is_passed = model_.reached[i] && sums_.Matters(model_, i);
+    // One over the given model's q.
+    const double unit = ScaleBy(1.0 / model_.q, -in_.rates_exponent);
     out_.sojourns[i] =
-        is_passed
-            ? Top(1.0 / model_.q * InRow(i, sums_.stays[i], 0, 1.0 / model_.q))
-            : 0.0;
+        is_passed ? Shown(1.0 / model_.q * InRow(i, sums_.stays[i], 0, unit),
+                          -in_.rates_exponent)
+                  : 0.0;
     out_.exits[i] = Exits(i, model_.exits[i]);
+  }
+
+  // Returns a statistic times 2^exponent, for the rates that were given.
+  double Shown(const T& statistic, int64_t exponent = 0) const {
+    return Top(ScaleBy(statistic, exponent + in_.DensityExponent()));
   }
 
   double Start(int64_t i) {
     const T& alpha = model_.initial[i];
     if (IsZero(alpha)) return 0.0;
     const T sure = alpha * (sums_.total + sums_.certain);
-    if (!sums_.Matters(model_, i)) return Top(sure);
+    if (!sums_.Matters(model_, i)) return Shown(sure);
     const Scaled<double> size = sums_.StartSize(i);
     if (sums_.IsShort(sums_.start_tail, size)) is_accurate_ = false;
     if (IsLost(sums_.StartLoss(i), size, Top(alpha))) {
@@ -96,7 +103,7 @@ class StatisticsWriter {
     }
     // The cotangent alone may be out of range if alpha is tiny or huge,
     // although the product with alpha is in range.
-    return Top(PlainProduct(alpha, sums_.Start(i)) + sure);
+    return Shown(PlainProduct(alpha, sums_.Start(i)) + sure);
   }
 
   // Returns whether a sum of this size, times `factor`, lost significant
@@ -105,8 +112,8 @@ class StatisticsWriter {
   bool IsLost(const Scaled<double>& loss, const Scaled<double>& size,
               double factor) const {
     const int64_t shift = std::max<int64_t>(ExponentOf(factor) + 1, 0);
-    return sums_.IsLost({loss.mantissa, loss.exponent + shift},
-                        {size.mantissa, size.exponent + shift});
+    return sums_.StartIsLost({loss.mantissa, loss.exponent + shift},
+                             {size.mantissa, size.exponent + shift});
   }
 
   // Computes the expected number of absorptions from phase i at this rate: the
@@ -116,14 +123,14 @@ class StatisticsWriter {
     if (IsZero(rate) || !model_.reached[i] || !may_exit) {
       return 0.0;
     }
-    return Top(rate * InRow(i, sums_.exits[i], model_.log2_q));
+    return Shown(rate * InRow(i, sums_.exits[i], model_.log2_q));
   }
 
   double Jumps(int64_t i, int64_t j, double rate, int64_t cell) {
     if (rate == 0.0 || !model_.reached[i] || !sums_.Matters(model_, j)) {
       return 0.0;
     }
-    return Top(rate / model_.q * InRow(i, sums_.products[cell]));
+    return Shown(rate / model_.q * InRow(i, sums_.products[cell]));
   }
 
   void WriteJumps() {

@@ -14,6 +14,7 @@
 #include "native/kernel/cotangents/lost_times.h"
 #include "native/kernel/cotangents/statistics_writer.h"
 #include "native/kernel/model/model.h"
+#include "native/kernel/model/rate_scales.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/sweeps/adjoint_sweeper.h"
 #include "native/kernel/sweeps/point_seeds.h"
@@ -229,15 +230,26 @@ template <class T, template <class> class Writer>
 StatusCode RunAdjoint(const SweepInput& in, const SweepOutput& out,
                       Workspace* workspace, bool* are_early = nullptr) {
   Model<T> model;
-  if (are_early != nullptr) model.derivatives = Derivatives::kCotangents;
-  ModelBuilder<T> builder(in, workspace, &model);
-  if (HasOwnExponent<T>::kValue && out.subgenerator == nullptr &&
-      out.jumps == nullptr) {
-    builder.SkipZeros();
+  SweepInput used = in;
+  const auto build = [&] {
+    model = Model<T>();
+    if (are_early != nullptr) model.derivatives = Derivatives::kCotangents;
+    ModelBuilder<T> builder(used, workspace, &model);
+    if (HasOwnExponent<T>::kValue && out.subgenerator == nullptr &&
+        out.jumps == nullptr) {
+      builder.SkipZeros();
+    }
+    return builder.Build();
+  };
+  StatusCode status = build();
+  if (NeedsScaledRates(in, status, model.log2_q)) {
+    if (!RateScales(in, workspace).Apply(model.log2_q, &used)) {
+      return kMemoryLimit;
+    }
+    status = build();
   }
-  StatusCode status = builder.Build();
   if (status != kOk) return status;
-  AdjointRun<T, Writer> run(in, out, model, Lane{}, workspace);
+  AdjointRun<T, Writer> run(used, out, model, Lane{}, workspace);
   status = run.Evaluate();
   if (are_early != nullptr) *are_early = run.seeds().are_early();
   return status == kOk ? run.Sweep() : status;

@@ -39,7 +39,8 @@ AdjointSums<T> SumsOf(const PointSeeds<T>& seeds,
   sums.total = seeds.total_bar();
   sums.certain = seeds.certain_bar();
   sums.has_mixed_signs = seeds.mixed_signs();
-  sums.result_exponent = seeds.exponent();
+  sums.start_exponent = seeds.in().ResultExponent();
+  sums.row_exponent = seeds.in().RateBarExponent();
   sums.start_tail = terms.tail();
   sums.row_tail = {sums.start_tail.mantissa * kBlock *
                        static_cast<double>(terms.last_block() + 2),

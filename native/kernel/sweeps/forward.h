@@ -12,6 +12,7 @@
 #include "native/kernel/methods/many_times/node_tangents.h"
 #include "native/kernel/methods/many_times/node_values.h"
 #include "native/kernel/model/model.h"
+#include "native/kernel/model/rate_scales.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/sweeps/evaluation.h"
 #include "native/kernel/sweeps/kept_model.h"
@@ -171,7 +172,7 @@ inline StatusCode TakeGroups(const SweepInput& in, const SweepOutput& out,
                              ChannelSets<Dual<double>>* sets,
                              Workspace* workspace, TimeList* rest) {
   // Losses in directions that were scaled down are checked point by point.
-  return TakesGroups(in) && in.exponent <= 0
+  return TakesGroups(in) && in.ResultExponent() <= 0
              ? RunNodes(NodeTangents(in, out, sets, workspace), rest)
              : kOk;
 }
@@ -206,6 +207,7 @@ Evaluated EvaluateTimes(const SweepInput& in, const SweepOutput& out,
       static_cast<bool*>(memory->Allocate(at_once, sizeof(bool)));
   if (!points || !scratch || !places || !needs_series) status = kMemoryLimit;
   TimeList times = {nullptr, in.num_times};
+  const int64_t exponent = in.ResultExponent();
   bool underflowed = status == kUnderflow;
   bool are_left = false;
   if (status == kOk) status = TakeGroups(in, out, &of->sets, memory, &times);
@@ -242,10 +244,10 @@ Evaluated EvaluateTimes(const SweepInput& in, const SweepOutput& out,
       StatusCode code = point.status;
       double result = kNaN;
       if (code == kOk) {
-        result = Limited(ResultOf(point.value, point.is_log, in.exponent),
+        result = Limited(ResultOf(point.value, point.is_log, exponent),
                          of->model, point);
         if (NeedsMoreRange<T>(result) ||
-            IsTooSmall(of->model, point, in.exponent)) {
+            IsTooSmall(of->model, point, exponent)) {
           code = kUnderflow;
         }
       }
@@ -301,13 +303,26 @@ bool EvaluateTimes(const SweepInput& in, const SweepOutput& out,
     }
   }
   Evaluation<T> evaluation(in, workspace);
-  Evaluated all = EvaluateTimes(in, out, &evaluation, workspace);
-  const bool underflowed = all.underflowed;
-  if (all.are_left) {
-    evaluation.TakeSteps();
-    all = EvaluateTimes(in, out, &evaluation, workspace);
+  const auto evaluate = [&](const SweepInput& used, Evaluation<T>* of) {
+    Evaluated all = EvaluateTimes(used, out, of, workspace);
+    const bool underflowed = all.underflowed;
+    if (all.are_left) {
+      of->TakeSteps();
+      all = EvaluateTimes(used, out, of, workspace);
+    }
+    return underflowed || all.underflowed;
+  };
+  if constexpr (Depth<T>::kValue > 0) {
+    if (NeedsScaledRates(in, evaluation.status, evaluation.model.log2_q)) {
+      SweepInput scaled;
+      if (RateScales(in, workspace).Apply(evaluation.model.log2_q, &scaled)) {
+        Evaluation<T> again(scaled, workspace);
+        return evaluate(scaled, &again);
+      }
+      evaluation.status = kMemoryLimit;
+    }
   }
-  return underflowed || all.underflowed;
+  return evaluate(in, &evaluation);
 }
 
 // Evaluates the times of a model, and then those that underflowed with extended

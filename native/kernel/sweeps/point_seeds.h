@@ -110,8 +110,7 @@ class PointSeeds {
   }
 
   bool mixed_signs() const { return mixed_signs_; }
-  // Returns SweepInput::exponent.
-  int64_t exponent() const { return in_.exponent; }
+  const SweepInput& in() const { return in_; }
   // Return the cotangents of prob_zero, and of prob_zero + sum(alpha).
   const T& atom_bar() const { return atom_bar_; }
   const T& total_bar() const { return total_bar_; }
@@ -228,6 +227,11 @@ class PointSeeds {
     return may_be_lost ? SafeProduct(seed, point.slope) : seed * point.slope;
   }
 
+  // Returns the exponent by which cotangents of x = q t are multiplied.
+  int64_t TimeExponent() const {
+    return sets_.sequence().model().log2_q + in_.TimeBarExponent();
+  }
+
   // Computes the cotangent of F at point k, and adds the resulting cotangents
   // of the time and the atom.
   StatusCode SeedPoint(int64_t k, double* time_bar) {
@@ -250,9 +254,8 @@ class PointSeeds {
     // A tiny cotangent must not underflow before it is scaled up.
     const Scaled<T> factor = Normalized(seed);
     const T bar = TimeBar(factor.mantissa, point);
-    *time_bar =
-        Top(ScaleBy(bar, factor.exponent + point.value.exponent +
-                             sets_.sequence().model().log2_q + in_.exponent));
+    *time_bar = Top(
+        ScaleBy(bar, factor.exponent + point.value.exponent + TimeExponent()));
     if (*time_bar != *time_bar && point.on_ladder && point.is_early) {
       *time_bar = MissingBar(kUnderflow);
       lost_early_time_ = true;
@@ -307,8 +310,7 @@ class PointSeeds {
       const Point<T>& end = *ends[i];
       const double bar =
           Top(ScaleBy(TimeBar(seed.mantissa, end),
-                      seed.exponent + end.value.exponent +
-                          sets_.sequence().model().log2_q + in_.exponent));
+                      seed.exponent + end.value.exponent + TimeExponent()));
       bars[i] = i == 0 ? -bar : bar;
       if (interval->status != kOk) bars[i] = MissingBar(interval->status);
     }

@@ -14,6 +14,7 @@
 #include "native/kernel/methods/many_times/node_groups.h"
 #include "native/kernel/methods/squaring/ladder_choice.h"
 #include "native/kernel/model/model.h"
+#include "native/kernel/model/rate_scales.h"
 #include "native/kernel/numbers/directions.h"
 #include "native/kernel/simd/float_environment.h"
 #include "native/kernel/simd/isa.h"
@@ -44,7 +45,8 @@ class DirectionsRun {
     if (in_.discrete || !Interleave()) return;
     model_.derivatives = Derivatives::kTangents;
     if (ModelBuilder<Directions>(in_, workspace_, &model_).Build() != kOk ||
-        !IsOrdinary() || sequence_.Start() != kOk) {
+        !HasModerateRates(model_.log2_q) || !IsOrdinary() ||
+        sequence_.Start() != kOk) {
       return;
     }
     for (int l = 0; l < count_; ++l) Separate(l);

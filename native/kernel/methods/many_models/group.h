@@ -14,6 +14,7 @@
 #include "native/kernel/methods/many_models/lane_adjoint.h"
 #include "native/kernel/methods/many_times/node_groups.h"
 #include "native/kernel/model/model.h"
+#include "native/kernel/model/rate_scales.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/sweeps/forward.h"
 #include "native/kernel/uniformization/lane_walk.h"
@@ -65,9 +66,12 @@ class Group {
     return kRegisterWidth == kModels && End() > 0 && walk->Start(End());
   }
   // Starts computing the power sequences together and keeps all states;
-  // excludes models that need more blocks than the others. Returns whether it
-  // was started.
+  // excludes models that need more blocks than the others, or scaled rates.
+  // Returns whether it was started.
   bool StartKeptWalk(LaneWalk* walk) {
+    for (int l = 0; l < count_; ++l) {
+      if (!HasModerateRates(models_[l].log2_q)) is_built_[l] = false;
+    }
     const int64_t end = End();
     for (int l = 0; l < count_; ++l) {
       if (LastBlock(l) > static_cast<double>(end)) is_built_[l] = false;

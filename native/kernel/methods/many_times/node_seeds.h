@@ -74,7 +74,7 @@ class NodeSeeds<double> {
   // times without a cotangent are omitted.
   template <class Rest>
   StatusCode Run(const Rest& rest, double* time_bars) {
-    const bool many = TakesGroups(in_) && in_.exponent == 0;
+    const bool many = TakesGroups(in_) && in_.ResultExponent() == 0;
     for (int64_t i = 0; i < in_.num_times; ++i) {
       if (in_.cotangent[i] != 0.0 && !(many && IsModerate(in_.cotangent[i]))) {
         rest(i);
@@ -195,6 +195,9 @@ class NodeSeeds<double> {
     } else {
       lane->bar = cotangents * ExpOfMinus(lane->distance);
       lane->time_bar = ScaleBy(lane->bar * slope, exponent + model.log2_q);
+    }
+    if (in_.rates_exponent != 0) {
+      lane->time_bar = ScaleBy(lane->time_bar, in_.TimeBarExponent());
     }
     lane->bar = Select(lane->ordinary, lane->bar, zero);
     lane->totals[0] = Lanes::LargerSize(zero, lane->bar);

@@ -123,7 +123,8 @@ class NodeTangents {
   void Write(const int64_t* times, int64_t count, const Lanes& lanes,
              const Lanes::Mask& ordinary) {
     double values[8];
-    (in_.exponent == 0 ? lanes : ScaleBy(lanes, in_.exponent)).Store(values);
+    const int64_t exponent = in_.ResultExponent();
+    (exponent == 0 ? lanes : ScaleBy(lanes, exponent)).Store(values);
     for (int64_t l = 0; l < count; ++l) {
       if (ordinary[static_cast<int>(l)] && std::isfinite(values[l])) {
         run_.Write(times[l], values[l]);
