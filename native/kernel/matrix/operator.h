@@ -9,7 +9,9 @@
 #include <type_traits>
 
 #include "native/kernel/matrix/reached_columns.h"
+#include "native/kernel/matrix/step_entries.h"
 #include "native/kernel/matrix/tiles.h"
+#include "native/kernel/matrix/weight_planes.h"
 #include "native/kernel/numbers/dual.h"
 #include "native/kernel/numbers/scaled.h"
 #include "native/kernel/numbers/work_count.h"
@@ -19,88 +21,6 @@
 
 namespace phasic {
 namespace PHASIC_ISA {
-
-// The diagonal of M: the mass x - rho x that stays in a phase in a step. Steps
-// whose rounding errors matter compute base * x - leaving * x: for rho below
-// one half base is 1 and leaving is rho, otherwise base is 0 and leaving is rho
-// - 1, so that nothing cancels.
-template <class T>
-struct Staying {
-  const T* share = nullptr;  // 1 - rho
-  const double* base = nullptr;
-  const T* leaving = nullptr;
-  const double* leaving_low = nullptr;  // rounding error of leaving
-};
-
-template <class T>
-struct Operator {
-  int64_t size = 0;
-  int64_t stride = 0;  // of state vectors
-  Staying<T> staying;
-  TilePattern pattern;
-  const T* weights = nullptr;      // W, cell by cell
-  const double* planes = nullptr;  // see WeightPlanes
-};
-
-// Copies of all weights with one tangent of a dense matrix, so that eight
-// columns are computed at once: for each group of eight columns and each row
-// the eight values, and then their eight tangents.
-class WeightPlanes {
- public:
-  static int64_t Count(int64_t size) { return 2 * PaddedSize(size) * size; }
-  // Returns the place of the value of an entry; that of the tangent is eight
-  // further.
-  static int64_t Place(int64_t size, int64_t row, int64_t column) {
-    return (column / 8 * size + row) * 16 + column % 8;
-  }
-};
-
-// Returns the rounded sum stay + change, and its rounding error in `low`.
-template <class V>
-inline V AddChange(const V& change, const V& stay, V* low) {
-  const V sum = stay + change;
-  const V part = sum - stay;
-  *low = (stay - (sum - part)) + (change - part);
-  return sum;
-}
-
-// Computes base * in + low + (inflow - leaving * in); returns the rounded
-// result and stores its rounding error in `low`. Without this compensation, a
-// slow phase that changes by far less than its last digit in each of millions
-// of steps would not change at all.
-template <class V>
-inline V AddCompensated(const V& inflow, const V& in, const V& base,
-                        const V& leaving, const V& leaving_low, V* low) {
-  const V change = ((inflow - leaving * in) - leaving_low * in) + *low;
-  return AddChange<V>(change, base * in, low);
-}
-
-enum class Rounding { kPlain, kCompensated };
-
-// A vector, with a factor, that is added to the result of a step.
-template <class T>
-struct Source {
-  T factor;
-  const T* vector;
-};
-
-// Computes entry j of the result from the inflow into that phase.
-template <Rounding kRounding, class T>
-[[gnu::always_inline]] inline void FinishColumn(const Operator<T>& m, int64_t j,
-                                                T inflow,
-                                                const T* __restrict in,
-                                                T* __restrict low,
-                                                T* __restrict out) {
-  const Staying<T>& s = m.staying;
-  if (kRounding == Rounding::kPlain) {
-    AddProduct(s.share[j], in[j], &inflow);
-    out[j] = inflow;
-    return;
-  }
-  AddProduct(-s.leaving[j], in[j], &inflow);
-  AddProduct(-s.leaving_low[j], in[j], &inflow);
-  out[j] = AddChange(inflow + low[j], s.base[j] * in[j], &low[j]);
-}
 
 template <Rounding kRounding, bool kHasSource, class T>
 [[gnu::always_inline]] inline void ApplyTiles(
@@ -113,70 +33,6 @@ template <Rounding kRounding, bool kHasSource, class T>
     }
     FinishColumn<kRounding>(m, j, inflow, in, low, out);
   }
-}
-
-// Computes the columns of kGroups groups of eight of a dense matrix with
-// tangents. Each entry is computed by the same operations as in ApplyTiles.
-template <Rounding kRounding, bool kHasSource, int kGroups>
-inline void ApplyPlanes(const Operator<Dual<double>>& m,
-                        const Source<Dual<double>>& source, int64_t group,
-                        const Dual<double>* __restrict in,
-                        Dual<double>* __restrict low,
-                        Dual<double>* __restrict out) {
-  using Numbers = Pack<8>;
-  const int64_t length = 16 * m.size;
-  const double* planes = m.planes + group * length;
-  double values[8 * kGroups];
-  double tangents[8 * kGroups];
-  const int64_t first = group * 8;
-  for (int l = 0; l < 8 * kGroups; ++l) {
-    const bool has_source = kHasSource && first + l < m.size;
-    const Dual<double> inflow =
-        has_source ? source.factor * source.vector[first + l] : 0.0;
-    values[l] = inflow.value;
-    tangents[l] = inflow.tangent;
-  }
-  Numbers value[kGroups];
-  Numbers tangent[kGroups];
-  Unrolled<kGroups>([&](auto g) {
-    value[g] = Numbers::Load(values + 8 * g);
-    tangent[g] = Numbers::Load(tangents + 8 * g);
-  });
-  for (int64_t i = 0; i < m.size; ++i) {
-    const Numbers x(in[i].value);
-    const Numbers dx(in[i].tangent);
-    Unrolled<kGroups>([&](auto g) {
-      const double* weights = planes + g * length + i * 16;
-      const Numbers w = Numbers::Load(weights);
-      value[g] = MultiplyAdd(w, x, value[g]);
-      tangent[g] =
-          tangent[g] + MultiplyAdd(w, dx, Numbers::Load(weights + 8) * x);
-    });
-  }
-  Unrolled<kGroups>([&](auto g) {
-    value[g].Store(values + 8 * g);
-    tangent[g].Store(tangents + 8 * g);
-  });
-  for (int l = 0; l < 8 * kGroups && first + l < m.size; ++l) {
-    FinishColumn<kRounding>(m, first + l, Dual<double>(values[l], tangents[l]),
-                            in, low, out);
-  }
-}
-
-template <Rounding kRounding, bool kHasSource>
-inline void ApplyPlanes(const Operator<Dual<double>>& m,
-                        const Source<Dual<double>>& source,
-                        const Dual<double>* in, Dual<double>* low,
-                        Dual<double>* out) {
-  const int64_t num_groups = PaddedSize(m.size) / 8;
-  int64_t group = 0;
-  for (; group + 2 <= num_groups; group += 2) {
-    ApplyPlanes<kRounding, kHasSource, 2>(m, source, group, in, low, out);
-  }
-  if (group < num_groups) {
-    ApplyPlanes<kRounding, kHasSource, 1>(m, source, group, in, low, out);
-  }
-  for (int64_t j = m.size; j < m.stride; ++j) out[j] = Dual<double>(0.0);
 }
 
 // The number of independent sums that hide the latency of a multiply-add.

@@ -6,6 +6,7 @@
 
 #include "gtest/gtest.h"
 #include "native/kernel/matrix/tiles.h"
+#include "native/kernel/matrix/weight_planes.h"
 #include "native/kernel/numbers/dual.h"
 #include "native/kernel/runtime/workspace.h"
 

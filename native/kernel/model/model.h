@@ -16,6 +16,7 @@
 #include "native/kernel/matrix/operator.h"
 #include "native/kernel/matrix/structure.h"
 #include "native/kernel/matrix/tiles.h"
+#include "native/kernel/matrix/weight_planes.h"
 #include "native/kernel/model/rates.h"
 #include "native/kernel/numbers/scaled.h"
 #include "native/kernel/simd/isa.h"
