@@ -27,8 +27,9 @@ double ProductCost(const Model<T>& model) {
   return 2.0 * p * p * p;
 }
 // Returns the estimated cost of squaring up to x, in half nanoseconds. It costs
-// one matrix product for each bit of x / x_0 and for each term of the first
-// power, which is one step in a discrete chain.
+// one matrix product for each bit of x / x_0, and some for the first power,
+// which is one step in a discrete chain. The estimate is on the high side, as
+// values often follow from fewer than x steps.
 template <class T>
 double LadderCost(const Model<T>& model, double x) {
   return ProductCost(model) * (std::log2(x) + (model.discrete ? 0.0 : 20.0));
