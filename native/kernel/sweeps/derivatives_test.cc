@@ -196,6 +196,15 @@ TEST(DerivativesTest, TangentsAreThoseOfCotangents) {
   ExpectSameDerivatives(Dense(100), 10, 15);
 }
 
+// Beyond all limits derivatives are NaN, at once.
+TEST(DerivativesTest, EndsAtLateTimes) {
+  for (const double time : {0x1p60, 1e30, 1e300}) {
+    const Result result = Derive(Dense(20), {time});
+    EXPECT_TRUE(std::isnan(result.tangents[0]));
+    EXPECT_TRUE(std::isnan(result.rates[1]));
+  }
+}
+
 }  // namespace
 }  // namespace PHASIC_ISA
 }  // namespace phasic

@@ -53,6 +53,15 @@ double StepCost(const Model<T>& model) {
          4.5 * static_cast<double>(model.size);
 }
 
+// Returns whether scaling and squaring can be used for x = q t, or for the
+// number x of steps, within the limits of work.
+template <class T>
+bool MayUseLadder(const Model<T>& model, double x) {
+  return !HasOwnExponent<T>::kValue && model.size <= kMaxLadderPhases &&
+         x >= kLeastLadderX && x < kLargestLadderX &&
+         LadderCost(model, x) * (1 << (2 * Depth<T>::kValue)) <= kMaxWork;
+}
+
 // Returns whether x = q t, or the number x of steps, is computed by scaling and
 // squaring. It is, if its matrix products cost less than the steps of the power
 // sequence, or if the steps exceed the work limit and the products do not. The
@@ -60,12 +69,8 @@ double StepCost(const Model<T>& model) {
 // the rest of the call. Squared powers are computed only in plain doubles.
 template <class T>
 bool UsesLadder(const Model<T>& model, double x, double max_steps) {
-  if (HasOwnExponent<T>::kValue || model.size > kMaxLadderPhases ||
-      !(x >= kLeastLadderX) || !(x < kLargestLadderX)) {
-    return false;
-  }
+  if (!MayUseLadder(model, x)) return false;
   const double cost = LadderCost(model, x);
-  if (cost * (1 << (2 * Depth<T>::kValue)) > kMaxWork) return false;
   // A mixture needs terms somewhat beyond step x, so that x must be below the
   // limit by a margin.
   return cost < x * StepCost(model) || x > 0.98 * max_steps;
@@ -106,9 +111,8 @@ DerivativeCosts CostsOfDerivatives(const Model<T>& model, double x) {
 // steps after all.
 template <class T>
 bool UsesLadderEarly(const Model<T>& model, double x, int64_t num_times) {
-  if (HasOwnExponent<T>::kValue || model.discrete ||
-      model.derivatives == Derivatives::kAsValues ||
-      model.size > kMaxLadderPhases || !(x >= kLeastLadderX)) {
+  if (model.discrete || model.derivatives == Derivatives::kAsValues ||
+      !MayUseLadder(model, x)) {
     return false;
   }
   const DerivativeCosts costs = CostsOfDerivatives(model, x);
