@@ -33,7 +33,7 @@ namespace PHASIC_ISA {
 template <int kPhases>
 constexpr double kLargestDecayedX = kPhases <= 2   ? 4096.0
                                     : kPhases <= 4 ? 3072.0
-                                                   : 1536.0;
+                                                   : 2048.0;
 
 // The largest sum of a long time.
 constexpr double kLargestSmallSum = 0x1p700;
