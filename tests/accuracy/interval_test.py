@@ -176,6 +176,20 @@ class IntervalTest(parameterized.TestCase):
     self.assertLessEqual(oracle.error(value, truth), bound, (value, truth))
     self._check_gradient(operands, upper, 1)
 
+  @parameterized.product(
+    size=(4, 20),
+    exit_rate=(1e-100, 1e-200, 1e-260),
+    rate=(1e-145, 10.0**-152.5, 1e-160, 1e-170),
+  )
+  def test_tangents_far_below_the_mass(self, size, exit_rate, rate):
+    # The mass is exit_rate times the length, and grows with the initial
+    # probability of the other way by half of rate^2 (upper^2 - lower^2).
+    operands, move = models.two_ways(size, exit_rate, rate)
+    lower, upper = 0.5, 2.0
+    inputs = _inputs(operands, lower, upper) + _flat(move, 0.0)
+    expected = rate * (rate / exit_rate) * (lower + upper) / 2
+    onp.testing.assert_allclose(_forward(inputs, 1)[0], expected, 1e-12)
+
   @parameterized.parameters(
     *sweeps.product(
       5, case=_DERIVATIVE_CASES, options=tuple(cases.OPTIONS), order=(1, 2)

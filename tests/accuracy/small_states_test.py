@@ -124,6 +124,25 @@ class SmallStatesTest(derivative_checks.TestCase):
     missed = derivative_checks.shortfall(actual, [total], [scale], _TOLERANCE)
     self.assertEmpty(missed)
 
+  @parameterized.product(
+    size=(4, 20),
+    exit_rate=(1e-100, 1e-200, 1e-260),
+    rate=(1e-145, 10.0**-152.5, 1e-160, 1e-170),
+    count=(1, 2, 600),
+  )
+  def test_tangents_far_below_the_value(self, size, exit_rate, rate, count):
+    # The density is exit_rate, and grows with the initial probability of the
+    # other way by rate^2 t; the cdf is exit_rate t, and grows by half of
+    # rate^2 t^2.
+    operands, move = models.two_ways(size, exit_rate, rate)
+    t = onp.linspace(0.5, 2.0, count)
+    operands = operands._replace(time=t)
+    move = move._replace(time=onp.zeros(count))
+    expected = rate * (rate / exit_rate) * t
+    for kind, factor in (("log_density", 1.0), ("log_cdf", 0.5)):
+      actual = kernel_calls.directional(kind, operands, (move,))
+      onp.testing.assert_allclose(actual, factor * expected, 1e-12)
+
   def test_its_second_derivatives(self):
     rng = onp.random.default_rng(1)
     operands = models.hypoexponential(onp.append(onp.full(12, 1e-30), 1.0))

@@ -92,6 +92,26 @@ def two_modes() -> oracle.Operands:
   return _model(start, onp.diag(onwards[:-1], 1), exits)
 
 
+def two_ways(
+  phases: int, exit_rate: float, rate: float
+) -> tuple[oracle.Operands, oracle.Operands]:
+  """Returns a model with two ways to absorption, and a direction.
+
+  The first phase exits at `exit_rate`. The other way, of the third phase and
+  the fourth one, each left at `rate`, has no mass, but the direction gives it
+  some. A second phase that is never entered has rate 1.
+  """
+  rates, exits = onp.zeros((phases, phases)), onp.zeros(phases)
+  rates[2, 3] = exits[3] = rate
+  exits[:2] = exit_rate, 1.0
+  start, move = onp.eye(phases)[[0, 2]]
+  nothing = oracle.Operands(
+    move, 0.0 * rates, 0.0 * exits, onp.float64(0.0), onp.float64(0.0)
+  )
+  model = _model(start, rates, exits)._replace(prob_zero=onp.float64(0.0))
+  return model, nothing
+
+
 def with_options(
   model: oracle.Operands, exits: bool = True, atom: float | None = None
 ) -> oracle.Operands:

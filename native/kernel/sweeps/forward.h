@@ -72,6 +72,7 @@ void EvaluateIntervals(const SweepInput& in, const int64_t* places,
     const Interval<T> interval = mixer.Evaluate(places[i]);
     point.status = interval.status;
     point.value = interval.mass;
+    point.loss = interval.loss;
     point.base = Base::kCdf;  // a probability
     point.is_log = true;
   }
@@ -102,8 +103,8 @@ bool IsStill(const Model<T>& model, const Point<T>& point) {
 }
 
 // Returns whether a derivative that was computed in a direction divided by
-// 2^exponent may have lost digits by flushing: it is multiplied by a large
-// number, and is tiny relative to the value.
+// 2^exponent may have lost digits by flushing: it is tiny relative to the
+// value. Losses of less than 2^-900 are ordinary underflow.
 template <class T>
 bool IsTooSmall(const Model<T>& model, const Point<T>& point,
                 int64_t exponent) {
@@ -112,11 +113,27 @@ bool IsTooSmall(const Model<T>& model, const Point<T>& point,
   } else {
     constexpr int64_t kLargest = 64;
     constexpr double kLeast = 0x1p-860;
-    if (exponent <= kLargest) return false;
     const T relative =
         point.is_log ? Log(point.value.mantissa) : point.value.mantissa;
+    const double size = std::fabs(Top(relative));
     const double unit = point.is_log ? 1.0 : MaxAbs(point.value.mantissa);
-    return std::fabs(Top(relative)) < kLeast * unit && !IsStill(model, point);
+    if (exponent > kLargest && size < kLeast * unit) {
+      return !IsStill(model, point);
+    }
+    if (point.loss.mantissa == 0.0) return false;
+    // The loss relative to the value or, if the result is not a logarithm, to
+    // one, and the derivative.
+    Scaled<double> loss = point.loss;
+    Scaled<double> derivative = {size, point.value.exponent};
+    if (point.is_log) {
+      const Scaled<double> value = Normalized(
+          Scaled<double>{Primal(point.value.mantissa), point.value.exponent});
+      loss = {loss.mantissa / value.mantissa, loss.exponent - value.exponent};
+      derivative.exponent = 0;
+    }
+    const int64_t negligible = -900 - std::max<int64_t>(exponent, 0);
+    return !IsAtMost(loss, negligible, {1.0, 0}) &&
+           !IsAtMost(loss, -45, derivative) && !IsStill(model, point);
   }
 }
 

@@ -141,22 +141,36 @@ class Channels {
     StatusCode ignored = kOk;
     const bool is_made = Get(last_block, &ignored) != nullptr;
     if (!UnderflowedBefore(last_block + 1)) return false;
-    const int64_t b = is_made ? last_block : blocks_.size() - 1;
-    if (b < 0) return true;
-    const double p = static_cast<double>(model().size);
-    const double of_block = kBlock * (p + 2) * (p + 2) * LargestFactor();
-    const Scaled<double> lost = Normalized(
-        Scaled<double>{static_cast<double>(last_block + 1) * of_block,
-                       blocks_[b].underflow_exponent - 1022});
-    if (IsAtMost(lost, -45, result)) return false;
-    if (is_made && Decayed(of_block, first_block, last_block, result)) {
+    if (blocks_.size() == 0) return true;
+    if (IsAtMost(Loss(last_block), -45, result)) return false;
+    if (is_made && Decayed(LossOfBlock(), first_block, last_block, result)) {
       return false;
     }
     sequence_.NoteLoss();
     return true;
   }
 
+  // Returns a bound on what flushing to zero took from a result, or from a
+  // tangent of moderate size, of the terms up to the last block, of which at
+  // least one was computed. It is zero if nothing underflowed.
+  Scaled<double> Loss(int64_t last_block) const {
+    if (HasOwnExponent<T>::kValue || !UnderflowedBefore(last_block + 1) ||
+        blocks_.size() == 0) {
+      return {};
+    }
+    const int64_t b = std::min(last_block, blocks_.size() - 1);
+    return Normalized(
+        Scaled<double>{static_cast<double>(last_block + 1) * LossOfBlock(),
+                       blocks_[b].underflow_exponent - 1022});
+  }
+
  private:
+  // Returns a bound on a block's loss relative to its flushed numbers.
+  double LossOfBlock() const {
+    const double p = static_cast<double>(model().size);
+    return kBlock * (p + 2) * (p + 2) * LargestFactor();
+  }
+
   // Returns whether all losses, each of at most `of_block` in its block, have
   // decayed to a negligible size at the first term of the result.
   bool Decayed(double of_block, int64_t first_block, int64_t last_block,

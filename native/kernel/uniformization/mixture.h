@@ -23,6 +23,9 @@ struct Mixture {
   T channels[kMaxChannels];  // sums, times 2^exponent
   int64_t exponent;
   StatusCode status;
+  // With tangents: a bound on what flushing to zero took from the first sum, if
+  // that is by steps.
+  Scaled<double> loss;
 };
 
 inline double WeightedSum(const double* __restrict powers,
@@ -81,6 +84,7 @@ class Mixer {
     if (result.status == kOk && (vanished || LostToUnderflow())) {
       result.status = kUnderflow;
     }
+    if (!kPlain) result.loss = Loss();
     return result;
   }
 
@@ -256,13 +260,21 @@ class Mixer {
     if (HasOwnExponent<T>::kValue) return false;
     const Scaled<double> size = {Primal(sums_[0]), exponent_};
     if (size.mantissa == 0.0) return false;
-    // For tangents, terms with shifted index are far in the next block.
-    const int64_t last = kPlain ? last_block_ : last_block_ + 1;
-    if (channels_.LostToUnderflow(last, size, first_block_)) return true;
+    if (channels_.LostToUnderflow(LastUsed(), size, first_block_)) return true;
     return channels_.sequence().CallersUnderflow() &&
-           !IsAtMost({64.0 * static_cast<double>(last_block_ + 1),
-                      largest_exponent_ - 922},
-                     -45, size);
+           !IsAtMost(LossOfSums(), -45, size);
+  }
+  Scaled<double> Loss() const {
+    if (HasOwnExponent<T>::kValue) return {};
+    Scaled<double> loss = channels_.Loss(LastUsed());
+    if (channels_.sequence().CallersUnderflow()) Add(&loss, LossOfSums());
+    return loss;
+  }
+  // For tangents, terms with shifted index are far in the next block.
+  int64_t LastUsed() const { return kPlain ? last_block_ : last_block_ + 1; }
+  Scaled<double> LossOfSums() const {
+    return {64.0 * static_cast<double>(last_block_ + 1),
+            largest_exponent_ - 922};
   }
 
   Channels<T>& channels_;

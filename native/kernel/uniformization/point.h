@@ -36,6 +36,8 @@ struct Point {
   Scaled<double> start_weight;
   Scaled<T> value;
   T slope = T(0.0);
+  // With tangents: a bound on what flushing to zero took from F or its tangent.
+  Scaled<double> loss;
   Scaled<T> seed;  // the cotangent of F, in adjoint sweeps
   StatusCode status = kOk;
   TimeCase time_case = TimeCase::kRegular;

@@ -47,6 +47,9 @@ struct Interval {
   Point<T> lower;
   Point<T> upper;
   Scaled<T> mass;
+  // With tangents: a bound on what flushing to zero took from the mass or its
+  // tangent.
+  Scaled<double> loss;
   Scaled<T> seed;  // the cotangent of the mass, in adjoint sweeps
 };
 
@@ -156,7 +159,12 @@ class IntervalMixer {
     const Scaled<double> mean = {
         Primal(mass.mantissa) / static_cast<double>(end - first),
         mass.exponent};
-    if (density_.LostToUnderflow((end - 1) / kBlock, mean)) return kUnderflow;
+    const int64_t last = (end - 1) / kBlock;
+    if (density_.LostToUnderflow(last, mean)) return kUnderflow;
+    if (!kPlain) {
+      interval->loss = density_.Loss(last);
+      interval->loss.mantissa *= static_cast<double>(end - first);
+    }
     return RefuseMoves(interval);
   }
 
@@ -191,6 +199,7 @@ class IntervalMixer {
                              : Mixer<T>(&density_, *ends[i]).Run();
       if (mixture.status != kOk) return mixture.status;
       moved[i] = Move(mixture, ends[i]);
+      AddLoss(mixture, *ends[i], interval);
     }
     AddMoves(moved, interval);
     return kOk;
@@ -208,6 +217,7 @@ class IntervalMixer {
       first = std::min(first, mixer.first_block());
       last = std::max(last, mixer.last_block());
       moved[i] = Move(mixture, ends[i]);
+      AddLoss(mixture, *ends[i], interval);
     }
     StatusCode status =
         weights_.Begin(EndOf(interval->lower), EndOf(interval->upper));
@@ -220,6 +230,16 @@ class IntervalMixer {
     Add(&interval->mass, moved[1]);
     Add(&interval->mass,
         Scaled<T>{-1.0 * moved[0].mantissa, moved[0].exponent});
+  }
+
+  // Adds the loss of the mass between x and x + delta of an end, whose density
+  // is given.
+  void AddLoss(const Mixture<T>& mixture, const Point<T>& end,
+               Interval<T>* interval) const {
+    if (kPlain || IsZero(end.delta)) return;
+    Add(&interval->loss,
+        Scaled<double>{MaxAbs(end.delta) * mixture.loss.mantissa,
+                       mixture.loss.exponent - sequence_.model().log2_q});
   }
 
   // Sets the slope of an end. Returns the difference of the distribution
@@ -267,7 +287,9 @@ class IntervalMixer {
     if (status != kOk) return status;
     exponent -= sequence_.model().log2_q;
     interval->mass = Normalized(Scaled<T>{sum, exponent});
-    return IsLost(interval->mass, last, exponent) ? kUnderflow : kOk;
+    if (IsLost(interval->mass, last, exponent)) return kUnderflow;
+    if (!kPlain) Add(&interval->loss, Loss(last, exponent));
+    return kOk;
   }
 
   // Returns whether flushing to zero lost significant digits. Losses in a_k
@@ -276,16 +298,27 @@ class IntervalMixer {
     // A computed zero has underflowed if by the model's structure it must be
     // positive.
     if (PrimalIsZero(mass.mantissa)) return sequence_.model().value_absorbs;
-    if (HasOwnExponent<T>::kValue || !kPlain) return false;
+    if (HasOwnExponent<T>::kValue) return false;
     const Scaled<double> size = {Primal(mass.mantissa), mass.exponent};
     const Scaled<double>& width = weights_.width();
     const Scaled<double> density = {
         size.mantissa / width.mantissa,
         size.exponent - width.exponent + sequence_.model().log2_q};
     if (density_.LostToUnderflow(last, density)) return true;
-    const double count = 64.0 * static_cast<double>(last + 1);
     return sequence_.CallersUnderflow() &&
-           !IsAtMost({count, exponent - 922}, -45, size);
+           !IsAtMost(LossOfSum(last, exponent), -45, size);
+  }
+  Scaled<double> Loss(int64_t last, int64_t exponent) const {
+    if (HasOwnExponent<T>::kValue) return {};
+    const Scaled<double>& width = weights_.width();
+    Scaled<double> loss = density_.Loss(last);
+    loss = {loss.mantissa * width.mantissa,
+            loss.exponent + width.exponent - sequence_.model().log2_q};
+    if (sequence_.CallersUnderflow()) Add(&loss, LossOfSum(last, exponent));
+    return loss;
+  }
+  static Scaled<double> LossOfSum(int64_t last, int64_t exponent) {
+    return {64.0 * static_cast<double>(last + 1), exponent - 922};
   }
 
   const SweepInput& in_;

@@ -100,6 +100,7 @@ void FinishPoint(const Mixture<T>& mixture, const TaylorCoefficients<T>& taylor,
     AddProduct(taylor.slope[r], mixture.channels[r], &point->slope);
   }
   point->value.exponent = mixture.exponent;
+  if (Depth<T>::kValue > 0) point->loss = mixture.loss;
 }
 
 // Evaluates the series of all points, one after the other.

@@ -70,6 +70,7 @@ void PickPoints(Channels<T>* channels, Point<T>* const* points, int64_t count) {
     const T term = block->channels[0][StepInBlock(point)];
     point.value =
         Normalized(Scaled<T>{point.value.mantissa + term, block->exponent});
+    if (Depth<T>::kValue > 0) point.loss = channels->Loss(point.start);
     // After underflow a computed zero may not be a true zero.
     if (channels->LostToUnderflow(point.start, {Primal(term), block->exponent},
                                   point.start)) {

@@ -225,6 +225,12 @@ class DirectionsMixer {
     }
     result.exponent = exponent_;
     result.status = kOk;
+    // Flags are those of all directions: the bound is no smaller than that of a
+    // direction by itself, which is swept alone in doubt.
+    result.loss = channels_.Loss(last_block_ + 1);
+    if (channels_.sequence().CallersUnderflow()) {
+      Add(&result.loss, LossOfSums());
+    }
   }
 
   // Returns whether underflow lost significant digits. The underflow flags are
@@ -233,9 +239,11 @@ class DirectionsMixer {
     const Scaled<double> size = {sums_[0].value, exponent_};
     if (channels_.LostToUnderflow(last_block_ + 1, size)) return true;
     return channels_.sequence().CallersUnderflow() &&
-           !IsAtMost({64.0 * static_cast<double>(last_block_ + 1),
-                      largest_exponent_ - 922},
-                     -45, size);
+           !IsAtMost(LossOfSums(), -45, size);
+  }
+  Scaled<double> LossOfSums() const {
+    return {64.0 * static_cast<double>(last_block_ + 1),
+            largest_exponent_ - 922};
   }
 
   Channels<Directions>& channels_;

@@ -243,7 +243,9 @@ class TangentBuilder {
     const double size = sums_[kValue][0][0];
     return !is_ordinary(size) ||
            (!is_still_ && !is_ordinary(sums_[kSize][0][0])) ||
-           channels_.LostToUnderflow(last, {0x1p-6 * size, exponent_});
+           channels_.LostToUnderflow(last, {0x1p-6 * size, exponent_}) ||
+           (!is_still_ && !IsAtMost(channels_.Loss(last), -45,
+                                    {0x1p-6 * sums_[kSize][0][0], exponent_}));
   }
 
   bool MakeSeries(TangentSeries* node) const {
