@@ -8,6 +8,7 @@ import flint
 import numpy as onp
 
 from tests.accuracy import cases
+from tests.accuracy import derivative_checks
 from tests.accuracy import kernel_calls
 from tests.accuracy import sweeps
 from tests.oracle import extreme_chains
@@ -45,7 +46,7 @@ def _times(state, rates):
 
 
 @absltest.skipUnless(kernel_calls.available(), kernel_calls.UNAVAILABLE)
-class ExtremeValuesTest(parameterized.TestCase):
+class ExtremeValuesTest(derivative_checks.TestCase):
   def _check_right_or_explained(self, operands, kinds=oracle.KINDS):
     arrays = kernel_calls.inputs(operands)
     for kind in kinds:
@@ -90,6 +91,25 @@ class ExtremeValuesTest(parameterized.TestCase):
     # Rates and times of any size; only their product counts.
     model = models.hypoexponential(onp.array([1.0, 2.0, 0.5]) * unit)
     self._check_right_or_explained(model._replace(time=1.5 / unit))
+
+  @parameterized.product(
+    unit=(2.0**-990, 2.0**-930, 2.0**-660, 2.0**660, 2.0**920),
+    jumps=(1e-3, 1.5, 40.0),
+  )
+  def test_derivatives_in_other_units(self, unit, jumps):
+    # Products of rates with each other or with states leave the range of doubles.
+    model = models.hypoexponential(onp.array([1.0, 2.0, 0.5]) * unit)
+    model = model._replace(time=jumps / unit)
+    move = models.direction(model, onp.random.default_rng(3), 0.0)
+    for kind in _KINDS:
+      self.check_gradient(kind, model, (), 1e-12)
+      self.check_gradient(kind, model, (move,), 1e-9)
+      for order in (1, 2):
+        moves = order * (move,)
+        actual = kernel_calls.directional(kind, model, moves)
+        truth, scale = oracle.directional(kind, model, moves)
+        missed = derivative_checks.shortfall(actual, [truth], [scale], 1e-9)
+        self.assertEmpty(missed, (kind, order))
 
   @parameterized.parameters(5e-324, 1e-310, 2.3e-308)
   def test_the_smallest_numbers(self, tiny):
