@@ -6,38 +6,40 @@
 // NumPy) passes the same five operands as dense, row-major arrays of one
 // floating type:
 //
-//   initial_probs [batch..., p]
-//   subgenerator  [batch..., p, p]
+//   initial_probs [batch..., p]     alpha
+//   subgenerator  [batch..., p, p]  S
 //   exit_rates    [batch..., p]  or [batch..., 0]: derived as -S 1
 //   prob_zero     [batch..., 1]  or [batch..., 0]: derived as 1 - sum(alpha)
 //   times         [batch..., n]
 //
-// A call may specify the rates of edges, linear in parameters, instead of a
-// subgenerator: operand `subgenerator` is then theta [batch..., d], exit_rates
-// must be empty, and the call's `edges` define the rates as functions of theta;
-// see Edges.
+// Instead of a subgenerator, a call may specify the rates of edges as linear
+// functions of parameters theta. Operand `subgenerator` is then theta
+// [batch..., d], exit_rates must be empty, and the call's `edges` define the
+// functions; see Edges.
 //
-// In a discrete call `subgenerator` is T, the one-step transition probabilities
-// between phases, `exit_rates` are the one-step absorption probabilities and
-// `times` are numbers k of steps:
-//   density prob_zero at k = 0, else alpha T^(k-1) t; survival alpha T^k 1;
-//   cdf prob_zero + sum_{j<k} alpha T^j t.
-// All entries of T are data, including its diagonal. If exits are absent, they
-// are derived as 1 - T 1; given exits must make the sum of every row one. The
-// density is zero at non-integer times; survival and cdf are those of the
-// integer below. The functions have no derivative in k: it is NaN.
+// In a discrete call `subgenerator` is the matrix T of one-step transition
+// probabilities between phases, `exit_rates` is the vector t of one-step
+// absorption probabilities, and `times` are numbers k of steps:
+//   density   prob_zero if k = 0, otherwise alpha T^(k-1) t;
+//   survival  alpha T^k 1;
+//   cdf       prob_zero + sum_{j<k} alpha T^j t.
+// All entries of T are data, including its diagonal. Absent exits are derived
+// as 1 - T 1. If exits are given, each row of T and its exit must sum to one.
+// If k is not an integer, the density is zero, and survival and cdf have the
+// values of the next smaller integer. Derivatives with respect to k do not
+// exist: they are NaN.
 //
-// Derivatives in time are computed by the formula, too. Let x = q t, where q is
-// near the largest rate. Derivatives of the density in time alone, and r - 1 of
-// the r derivatives in time of the other functions, are differences of state
-// vectors that hardly change from jump to jump: errors of t^r d^r/dt^r grow
-// with x^r. Where the error may exceed 1e-3, relative to F or to the derivative
-// itself, the derivative is NaN. First derivatives of the density have far
-// smaller errors for all x that have values. Second ones in time alone do up to
-// x = 1e12 or, for few phases, 1e13. Derivatives both in time and in other
-// operands are NaN above 1e12, and those of second order in time above 7e5.
-// This NaN does not affect results whose tangent or cotangent of the time is
-// zero.
+// Derivatives with respect to time are computed from differences of state
+// vectors that hardly change from jump to jump; only the first derivatives of
+// survival and cdf are not. So errors of t^r d^r F / dt^r grow like x^r, where
+// x = q t and q is about the largest rate. If the error may exceed 1e-3,
+// relative to F or to the derivative itself, the derivative is NaN. First
+// derivatives of the density have far smaller errors for all x for which there
+// are values. So have its second derivatives with respect to time alone, up to
+// x = 1e12 or, for few phases, 1e13. Derivatives with respect to both time and
+// other operands are NaN above x = 1e12 or, if they are of second order in
+// time, above 7e5. A NaN derivative with respect to time does not affect
+// results whose tangent or cotangent of the time is zero.
 //
 // All operands have the same number of batch dimensions, each of size 1
 // (broadcast) or of the common size. The first `mapped_dims` batch dimensions
@@ -96,15 +98,14 @@ struct Output {
 // phase indices[1, e], where p stands for absorption, at rate
 //   constants[e] + sum_c coefficients[e, c] theta[c].
 // Rates of parallel edges add up; an edge from a phase to itself has no effect.
-// In a discrete call rates are probabilities, and the probability of staying in
-// a phase is one minus those of its edges to other phases and to absorption: a
-// row that sums to less than one is completed by its diagonal. Derivatives are
-// those of 1 - (sum of the probabilities of leaving).
+// In a discrete call the rates are one-step probabilities. The probability of
+// staying in a phase is then one minus the probabilities of its edges to other
+// phases and to absorption, and has the derivatives of this difference.
 constexpr int32_t kNumEdgeArrays = 3;
 struct Edges {
   Input indices;       // [batch..., 2, m], int32
   Input constants;     // [batch..., m], or [batch..., 0]: zeros
-  Input coefficients;  // [batch..., m, d], or [batch..., m, 0]: theta is rates
+  Input coefficients;  // [batch..., m, d], or [batch..., m, 0]: the identity
 };
 
 // The bit mask of all operands; bit i stands for operand i.
@@ -134,12 +135,12 @@ struct Call {
 };
 
 // Computes J_k, the k-th directional derivative D^k F(x)[v1, ..., vk] of the
-// values; J_0 is the values themselves. Inputs are the operands and k groups of
-// five tangents; the output is [full batch..., n]. Tangents have the shape of
-// their operand, with full mapped dimensions.
+// values F(x) with respect to all operands x; J_0 is F(x). Inputs are the
+// operands and k groups of five tangents; the output is [full batch..., n].
+// Tangents have the shape of their operand, with full mapped dimensions.
 //
 // The models of a batch are distributed over the calling thread and those of
-// `executor`. Results are bitwise independent of that.
+// `executor`. Results have the same bits for any number of threads.
 //
 // Returns nullptr, a message that describes the error in the call's structure,
 // or kOutOfMemory. The message is valid until the thread's next call. Invalid
@@ -151,30 +152,32 @@ const char* Forward(const Call& call, const Input* inputs, int32_t num_inputs,
 // operands. Inputs are the operands, k - 1 groups of five tangents and a
 // cotangent c [full batch..., n]; each of the five outputs has the shape of its
 // operand and full mapped dimensions. An output that is not in the call's
-// `wanted` has event dimensions of size zero. It is not computed, and the bits
-// of the other outputs do not depend on it.
+// `wanted` has event dimensions of size zero and is not computed. The other
+// outputs have the same bits whether or not it is wanted.
 const char* Adjoint(const Call& call, const Input* inputs, int32_t num_inputs,
                     const Output* outputs, int32_t num_outputs,
                     Executor* executor = OwnThreads());
 
-// Computes the E-step of an EM algorithm: expected sufficient statistics of the
-// path, given the observations that the kinds define, summed over the times of
-// each row with weights. Inputs are those of V_1, with weights instead of the
+// Computes the E-step of an EM algorithm: for each row of times t_i with
+// weights w_i, the sum over i of w_i times the conditional expectation of a
+// statistic of the path, given the observation at t_i. The kind of a time
+// defines what is observed: for log density T = t_i, for log survival T > t_i,
+// for log cdf T <= t_i. Inputs are those of V_1, with weights instead of the
 // cotangent; the order must be 1, and time continuous. The outputs have the
 // full batch dimensions:
 //
-//   starts   [full batch..., p]     expected number of starts in a phase
-//   sojourns [full batch..., p]     expected time spent in a phase
-//   jumps    [full batch..., p, p]  jumps from i to j, zero on the diagonal;
-//            [full batch..., m]     for a model of edges: jumps along each
-//   exits    [full batch..., p]     absorptions from a phase
-//   atom     [full batch..., 1]     values that are zero
+//   starts   [full batch..., p]     number of starts in each phase
+//   sojourns [full batch..., p]     time spent in each phase
+//   jumps    [full batch..., p, p]  jumps from i to j, zero for i = j;
+//            [full batch..., m]     in a call with edges: jumps along each edge
+//   exits    [full batch..., p]     number of absorptions from each phase
+//   atom     [full batch..., 1]     number of paths with T = 0
 //
 // For log density and log cdf the statistics cover the whole path until
-// absorption; for log survival they cover the path up to the time. The kinds
-// that are not logarithms give the statistics times the probability (density)
-// of the observation. The cdf at infinity does not determine sojourns, jumps
-// and exits: they are NaN.
+// absorption; for log survival they cover the path up to the time. For kinds
+// that are not logarithms, each expectation is multiplied by the probability
+// (density) of the observation. For the cdf at infinity, sojourns, jumps and
+// exits are NaN.
 constexpr int32_t kNumStatistics = 5;
 const char* Statistics(const Call& call, const Input* inputs,
                        int32_t num_inputs, const Output* outputs,

@@ -69,7 +69,7 @@ inline int64_t EventSize(const Layout& layout, int32_t operand) {
   }
 }
 
-// Returns the number of elements per batch index of a statistic, given its
+// Returns how many elements statistic number `statistic` has for each batch
 // index.
 int64_t StatisticSize(const Layout& layout, int32_t statistic);
 
@@ -79,9 +79,10 @@ int64_t StatisticSize(const Layout& layout, int32_t statistic);
 const char* CheckLayout(const Call& call, const Shape* inputs,
                         int32_t num_inputs, bool has_cotangent, Layout* layout);
 
-// Broadcasts the first `rank` dimensions of an array against `batch`, whose
-// entries are ones at first. Each dimension must be one or the common size.
-// Returns nullptr or an error message.
+// Merges the first `rank` dimensions of an array into the broadcast shape
+// `batch`, which consists of ones before the first array. Each dimension must
+// be one or the size that it has in the other arrays. Returns nullptr or an
+// error message.
 const char* MergeBatch(const Shape& shape, int32_t rank, const char* name,
                        int64_t* batch);
 

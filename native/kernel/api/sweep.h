@@ -48,9 +48,8 @@ struct OperandView {
 };
 
 // The edges of a sparse model, whose rates are linear in the parameters theta:
-// edge e has the rate constants[e] + sum_c coefficients[e, c] theta[c], or
-// theta[e] if there are no coefficients. Target num_phases stands for
-// absorption.
+// edge e has the rate constants[e] + sum_c coefficients[e, c] theta[c]. Without
+// coefficients the sum is theta[e]. Target num_phases stands for absorption.
 struct EdgeView {
   int64_t count;
   const int32_t* sources;      // [count]; nullptr for a dense model
@@ -63,7 +62,7 @@ struct EdgeView {
 struct SweepInput {
   int64_t num_phases;
   int64_t num_times;
-  const int32_t* kinds;  // [n]: a Kind for each time, or nullptr: `kind`
+  const int32_t* kinds;  // [n]: the Kind of each time, or nullptr: `kind`
   int64_t row_length;    // times come in rows; an interval lies within a row
   double epsilon;        // unit in the last place of the caller's floating type
   Kind kind;
@@ -77,8 +76,8 @@ struct SweepInput {
   OperandView prob_zero;    // [1] or unused
   OperandView times;        // [n]
   const double* cotangent;  // [n], adjoint only
-  // Derivatives are multiplied by 2^exponent at the end: the given tangents and
-  // cotangents are scaled by its inverse, see direction_scales.h.
+  // The sweep multiplies derivatives by 2^exponent at the end, since the given
+  // tangents and cotangents were divided by it; see direction_scales.h.
   int64_t exponent;
   // The rates were divided by 2^rates_exponent, and the times multiplied by it;
   // see rate_scales.h. Zero in all calls of sweeps.
@@ -122,7 +121,8 @@ using Sweep = void (*)(const SweepInput& input, const SweepOutput& output,
                        Workspace* workspace);
 
 // A sweep that computes the directional derivative J_1 in `count` directions at
-// once: the inputs differ only in their tangents. Outputs must have status.
+// once: the inputs differ only in their tangents. Each output must have an
+// array `status`.
 using DirectionsSweep = void (*)(const SweepInput* inputs,
                                  const SweepOutput* outputs, int64_t count,
                                  Workspace* workspace);
@@ -150,19 +150,20 @@ struct SweepTable {
   Sweep forward[kMaxOrder + 1];  // J_0 .. J_3
   Sweep adjoint[kMaxOrder + 1];  // V_1 .. V_3; entry 0 is unused
   Sweep statistics;
-  DirectionsSweep directions;  // nullptr if only one at a time
-  int num_directions;          // the most directions at once
+  DirectionsSweep directions;  // nullptr: one direction at a time
+  int num_directions;          // the largest count of `directions`
   GroupSweep forward_group;    // J_0
   GroupSweep adjoint_group;    // V_1
-  GroupSweep forward_small;    // J_0 of small models, one or more
+  GroupSweep forward_small;    // J_0 of small models, also of one alone
   GroupSweep tangent_small;    // J_1 of small models at one time
   GroupSweep adjoint_small;    // V_1 of small models at one time
 };
 
 // Returns the sweeps that compute in extended doubles, which have unbounded
 // range but are far slower. They recompute results that underflowed in other
-// sweeps. Forward sweeps evaluate only the times whose given status is
-// kUnderflow; adjoint sweeps keep outputs that they cannot improve.
+// sweeps: forward sweeps evaluate only the times whose status is kUnderflow
+// when they are called, and adjoint sweeps leave outputs unchanged that they
+// cannot improve.
 const SweepTable& ExtendedSweeps();
 
 // Returns the table of sweeps that were compiled for the instruction set in

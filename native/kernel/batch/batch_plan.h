@@ -17,8 +17,8 @@ constexpr int32_t kMaxInputs = kNumOperands * (kMaxOrder + 1) + 1;
 
 class BatchPlan {
  public:
-  // Plans the call. With `by_row` each row of times belongs to a separate
-  // model.
+  // Plans the call. If `by_row` is true, each row of times belongs to a
+  // separate model.
   BatchPlan(const Call& call, const Input* inputs, int32_t num_inputs,
             const Layout& layout, bool adjoint, bool by_row = false)
       : call_(call),
@@ -30,8 +30,8 @@ class BatchPlan {
       operands_[i] = i == num_arrays() ? kTimes : i % kNumOperands;
     }
     for (int32_t axis = 0; axis < layout.batch_rank; ++axis) {
-      // Cotangents must not be summed over mapped dimensions, so that each
-      // index along them is a model.
+      // Each index along a mapped dimension is a model, since cotangents must
+      // not be summed over it.
       bool is_model = by_row || (adjoint && axis < call.mapped_dims &&
                                  layout.batch[axis] != 1);
       for (int32_t i = 0; i < num_arrays(); ++i) {
@@ -92,8 +92,8 @@ class BatchPlan {
   const Input& input(int32_t i) const { return inputs_[i]; }
   const int64_t* strides(int32_t i) const { return strides_[i]; }
 
-  // Returns the operand whose event shape input i has; for the cotangent these
-  // are the times.
+  // Returns the operand with the event shape of input i. The cotangent has the
+  // event shape of the times.
   int32_t OperandOf(int32_t i) const { return operands_[i]; }
 
   // Returns how many numbers of an operand one model has.
@@ -138,9 +138,10 @@ class BatchPlan {
                                      }) == num_models_;
   }
 
-  // Returns whether the sweeps for small models can evaluate this call: the
-  // models are small and have few times or, for derivatives, one time, which an
-  // entry of kind kNothing may follow.
+  // Returns whether the sweeps for small models can evaluate this call: time is
+  // continuous, and there are few phases, edges and parameters. For values, a
+  // model must have fewer than kManyTimes times. For derivatives it must have
+  // one time, or two if the call has kinds: one of them may have kind kNothing.
   bool HasSmallModels() const {
     const int64_t one = call_.kinds != nullptr ? 2 : 1;
     return !call_.discrete && layout_.num_phases <= kSmallPhases &&

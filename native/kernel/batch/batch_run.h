@@ -4,7 +4,7 @@
 //
 // Results do not depend on the ranges or on the threads: each model is computed
 // separately, and sums over models are added in the order of the models. Sweeps
-// flush denormals whether or not the caller or the thread does.
+// flush denormals to zero, whatever the mode of the calling thread.
 
 #ifndef PHASIC_NATIVE_KERNEL_BATCH_BATCH_RUN_H_
 #define PHASIC_NATIVE_KERNEL_BATCH_BATCH_RUN_H_
@@ -62,8 +62,8 @@ class BatchRun {
     const double models =
         kLeastRangeMicroseconds * static_cast<double>(plan.num_models()) / work;
     least_length_ = 1 + static_cast<int64_t>(models);
-    // Models that may be evaluated at once are kept together, as long as every
-    // thread has some.
+    // Keeps models in one range that a sweep may evaluate at once, as long as
+    // every thread has some models.
     const int64_t at_once = std::max<int64_t>(MaxGroup(), ModelsAtOnce(plan));
     least_multiple_ =
         std::min(at_once, (plan.num_models() + num_threads - 1) / num_threads);
@@ -82,8 +82,8 @@ class BatchRun {
     const FloatEnvironment environment(Denormals::kKeep);
     const ThreadMemory memory(ThreadMemory::kCall);
     OperandBars<F> bars(plan_, outputs);
-    // Computes the terms of as many models as fit into memory, adds them to the
-    // sums, and continues with the next models.
+    // Computes the cotangents of as many models as fit into memory, adds those
+    // of shared entries to the sums, and continues with the next models.
     const int64_t size = bars.shared_size();
     const int64_t room =
         std::min(plan_.num_models(), size == 0 ? INT64_MAX : kMaxTerms / size);
@@ -243,10 +243,10 @@ class BatchRun {
     return nullptr;
   }
 
-  // Computes the cotangents of the models `begin` to `end` - 1. Stores the
-  // terms of shared entries from slot `first_place` on. If first_place is -1,
-  // the terms of each model are added at once, and there is one slot for each
-  // model of a group.
+  // Computes the cotangents of the models `begin` to `end` - 1. Stores what
+  // model m adds to sums over models, its terms, in slot m - first_place. If
+  // first_place is -1, adds the terms of each model to the sums at once; there
+  // is then one slot for each model of a group.
   const char* AdjointRange(int64_t begin, int64_t end, int64_t first_place,
                            OperandBars<F>* bars) const {
     const FloatEnvironment environment(Denormals::kKeep);
@@ -305,7 +305,7 @@ class BatchRun {
   GroupSweep group_;
   int64_t num_threads_ = 1;
   int64_t least_length_ = 1;    // least number of models in a range
-  int64_t least_multiple_ = 1;  // of which lengths are multiples
+  int64_t least_multiple_ = 1;  // lengths of ranges are multiples of it
 };
 
 }  // namespace phasic

@@ -81,7 +81,7 @@ Arrays<F> MakeOperands(const Case& shapes, bool has_exits, bool has_atom) {
       x = static_cast<F>(scale * uniform(random));
     }
   }
-  // Row sums become negative, as derived exits must be positive.
+  // Makes row sums negative, as derived exits must be positive.
   std::vector<F>& rates = operands[1].data;
   for (size_t row = 0; row < rates.size() / kPhases; ++row) {
     rates[row * kPhases + row % kPhases] = F{-4};
@@ -251,8 +251,9 @@ TEST_F(BatchThreadsTest, ThreadCountsGiveTheSameBits) {
   }
 }
 
-// Compares a batch with calls on single models, and sums over models with the
-// sum of these calls' results in order.
+// Compares the results of a batch with those of calls on single models, and
+// sums over models with the sums of the single results in the order of the
+// models.
 TEST_F(BatchThreadsTest, ModelsGiveWhatTheyGiveAlone) {
   const Case shapes = {"", {{1}, {40}, {1}, {40}, {40}}, 3};
   const Arrays<double> all = MakeOperands<double>(shapes, true, true);
@@ -328,8 +329,8 @@ TEST_F(BatchThreadsTest, ModesOfTheThreadsDoNotMatter) {
   }
 }
 
-// Returns how many helpers are asked for to compute a density of Erlang-like
-// models.
+// Returns how many helpers a call asks for that computes the log density of
+// `num_models` models at one time.
 int64_t NumOffers(int64_t num_models, double time) {
   const Case shapes = {"", {{1}, {num_models}, {1}, {1}, {1}}, 1};
   Arrays<double> inputs = MakeOperands<double>(shapes, true, false);
@@ -343,7 +344,7 @@ TEST_F(BatchThreadsTest, LittleWorkIsNotShared) {
   ASSERT_TRUE(SetMaxThreads(4));
   EXPECT_EQ(NumOffers(1, 1e4), 0);  // Nothing to share.
   EXPECT_EQ(NumOffers(2, 1.0), 0);
-  EXPECT_EQ(NumOffers(2, 1e4), 1);  // Long sequences.
+  EXPECT_EQ(NumOffers(2, 1e4), 1);  // Many steps for each model.
   EXPECT_EQ(NumOffers(2, HUGE_VAL), 0);
   EXPECT_EQ(NumOffers(1000, 1.0), 3);
   ASSERT_TRUE(SetMaxThreads(1));

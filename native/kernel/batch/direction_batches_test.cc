@@ -138,7 +138,7 @@ TEST_F(DirectionBatchesTest, EveryMappingOfOperands) {
   }
 }
 
-// With one time each, small models are evaluated in lanes.
+// Small models with one time each are evaluated in lanes.
 TEST_F(DirectionBatchesTest, OneTime) {
   num_times_ = 1;
   constexpr uint32_t kAll = 1U << kNumOperands;
@@ -158,8 +158,8 @@ TEST_F(DirectionBatchesTest, DirectionsOfAnySize) {
   Compare<double>(Precision::kFloat64, 0, 0);
 }
 
-// With this number of times most of them are in groups, which are not evaluated
-// in several directions at once.
+// With so many times, most are evaluated with shared expansion points, for one
+// direction at a time.
 TEST_F(DirectionBatchesTest, ManyTimes) {
   num_times_ = 700;
   Compare<double>(Precision::kFloat64, 0, 0);
@@ -176,8 +176,8 @@ TEST_F(DirectionBatchesTest, Threads) {
   EXPECT_TRUE(SetMaxThreads(before));
 }
 
-// Checks the derivative of log(rate exp(-rate t)) in the rate, times each
-// direction's tangent.
+// Checks the derivative of log(rate exp(-rate t)) with respect to the rate,
+// times each direction's tangent.
 TEST_F(DirectionBatchesTest, AnExponentialTime) {
   const double rate = 1.5;
   std::vector<Array> arrays = {{{1, 1}, {1.0}},

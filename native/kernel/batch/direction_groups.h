@@ -1,5 +1,5 @@
 // Groups of consecutive models that differ only in their tangents, as in a
-// Jacobian. J_1 is computed in several of these directions at once.
+// Jacobian. One sweep computes J_1 for several models of a group.
 
 #ifndef PHASIC_NATIVE_KERNEL_BATCH_DIRECTION_GROUPS_H_
 #define PHASIC_NATIVE_KERNEL_BATCH_DIRECTION_GROUPS_H_
@@ -49,8 +49,8 @@ class DirectionGroups {
         alike_(ModelsAlike(plan)),
         at_once_(is_shared ? ModelsAtOnce(plan) : 1) {}
 
-  // Returns the number of models from `model` on, and before `last`, that one
-  // sweep can evaluate at once; 1 if only this one.
+  // Returns how many of the models from `model` to last - 1 one sweep can
+  // evaluate at once, beginning with `model`.
   int64_t Count(int64_t model, int64_t last) const {
     return std::min({at_once_, alike_ - model % alike_, last - model});
   }

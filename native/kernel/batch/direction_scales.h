@@ -1,10 +1,11 @@
 // Scales the tangents and the cotangents of one model by powers of two, so that
 // their products with states and adjoints neither underflow nor overflow.
 //
-// Derivatives are linear in each direction, and a power of two rounds nothing.
-// So a direction far from the size of the operands themselves is divided by its
-// size, and the sweep multiplies its results by it (SweepInput::exponent).
-// Directions of moderate size are not touched.
+// A derivative is linear in each tangent and in the cotangent, and a product
+// with a power of two is exact. So tangents or cotangents whose size is far
+// from that of the operands are divided by a power of two near their size, and
+// the sweep multiplies its results by this power (SweepInput::exponent). Those
+// of moderate size are not scaled.
 
 #ifndef PHASIC_NATIVE_KERNEL_BATCH_DIRECTION_SCALES_H_
 #define PHASIC_NATIVE_KERNEL_BATCH_DIRECTION_SCALES_H_
@@ -28,7 +29,7 @@ class DirectionScales {
 
   void SetMemory(Workspace* workspace) { workspace_ = workspace; }
 
-  // Replaces the directions of a model that are far from the size of its
+  // Replaces tangents and cotangents whose size is far from that of the
   // operands by scaled copies, which are valid until the next call. Returns
   // false if memory does not suffice.
   bool Apply(SweepInput* in) {
@@ -55,11 +56,12 @@ class DirectionScales {
   // cotangents between 2^-150 and 2^150 are not scaled.
   static constexpr double kModerateTangent = 0x1p64;
   static constexpr double kModerateCotangent = 0x1p150;
-  // Nothing is scaled down below this, so that nothing is flushed to zero.
+  // Nothing is scaled down below 2^kLeastExponent, so that nothing is flushed
+  // to zero.
   static constexpr int64_t kLeastExponent = -1000;
 
-  // Returns the largest absolute value; NaN, with which all comparisons are
-  // false, does not count, as it remains NaN whatever the scale.
+  // Returns the larger of `largest` and the largest |x[i]|. NaN is ignored,
+  // since all comparisons with it are false: it remains NaN at any scale.
   static double LargestOf(const double* x, int64_t count, double largest) {
     for (int64_t i = 0; i < count; ++i) {
       const double size = std::fabs(x[i]);
@@ -67,7 +69,7 @@ class DirectionScales {
     }
     return largest;
   }
-  // Returns the smallest absolute value that is not zero.
+  // Returns the smaller of `smallest` and the smallest nonzero |x[i]|.
   static double SmallestOf(const double* x, int64_t count, double smallest) {
     for (int64_t i = 0; i < count; ++i) {
       const double size = std::fabs(x[i]);
@@ -76,13 +78,15 @@ class DirectionScales {
     return smallest;
   }
 
-  // Returns whether a size is between 1 / limit and the limit.
+  // Returns whether a size is between 1 / limit and `limit`.
   static bool IsModerate(double size, double limit) {
     return size > 1.0 / limit && size < limit;
   }
 
-  // Returns the exponent by which numbers are divided, so that the largest is
-  // near one, given its exponent and the smallest number.
+  // Returns the exponent e of the power 2^e by which numbers are divided:
+  // `largest`, the exponent of the largest number, or less if the smallest
+  // number would become smaller than 2^kLeastExponent. Returns 0 if 2^|e| is at
+  // most `limit`.
   static int64_t Limited(int64_t largest, double smallest, double limit) {
     const int64_t most = std::ilogb(smallest) - kLeastExponent;
     const int64_t exponent = std::min(largest, std::max<int64_t>(most, 0));
@@ -102,9 +106,9 @@ class DirectionScales {
     return plan_.ModelSize(operand);
   }
 
-  // Calls visit(numbers, count) for the entries of an operand, or of its
-  // tangent, that are read: not for the diagonal of a subgenerator if exits are
-  // given.
+  // Calls visit(entries, count) for each run of the entries that sweeps read,
+  // in an operand or in its tangent. The diagonal of a subgenerator is not read
+  // if exits are given.
   template <class Visit>
   void ForEachPart(int32_t operand, const double* numbers,
                    const Visit& visit) const {
@@ -133,10 +137,10 @@ class DirectionScales {
     return largest;
   }
 
-  // Returns the exponent of a direction's size, or 0 if it is moderate, zero or
-  // not finite. Tangents of masses are compared with the largest mass, those of
-  // rates (or of the parameters of edges) with the largest rate, and those of
-  // times with its inverse.
+  // Returns the exponent of a direction's size, or 0 if the size is moderate,
+  // zero or not finite. Tangents of probabilities are compared with the largest
+  // probability, those of rates (or of the parameters of edges) with the
+  // largest rate, and those of times with the inverse of the largest rate.
   int64_t TangentExponent(SweepInput* in, int order) const {
     double mass =
         std::max(LargestValue(in, kInitialProbs), LargestValue(in, kProbZero));
@@ -160,7 +164,8 @@ class DirectionScales {
     return ExtremeExponent(in, order, sizes, units);
   }
 
-  // As above, for sizes that may be out of range relative to their units.
+  // Like TangentExponent, for sizes whose ratios to their units may be out of
+  // range.
   int64_t ExtremeExponent(SweepInput* in, int order, const double* sizes,
                           const double* units) const {
     int64_t largest = INT64_MIN;
@@ -191,7 +196,8 @@ class DirectionScales {
                    kModerateCotangent);
   }
 
-  // Points `numbers` to a copy of them divided by 2^exponent, in `buffer`.
+  // Divides a copy of the numbers by 2^exponent, in `buffer`, and points
+  // `numbers` to it. Returns false if memory does not suffice.
   bool Scale(int64_t count, int64_t exponent, double** buffer,
              const double** numbers) {
     if (*buffer == nullptr) {

@@ -1,5 +1,6 @@
-// Derivatives in directions of any size: in 2^e v they are 2^e times those in
-// v, exactly, as long as that is a normal number.
+// Tests derivatives in directions of any size: the derivative in direction 2^e
+// v is exactly 2^e times the derivative in direction v, if that is a normal
+// number.
 
 #include "native/kernel/batch/direction_scales.h"
 
@@ -127,7 +128,8 @@ constexpr int kExponents[] = {-960, -700, -400, -100, 100, 400, 700};
 
 class DirectionScalesTest : public testing::Test {
  protected:
-  // From f of 1e-130 to the right tail; the last ones use squared powers.
+  // Times from the far left tail to the far right tail. The last times of the
+  // slow or late models need squared powers.
   const std::vector<Arrays> models_ = {
       Erlang(1, 1.0, {1e-30, 0.5, 300.0}),
       Erlang(10, 1.0, {1e-13, 1e-3, 9.0, 200.0}),
@@ -190,7 +192,7 @@ TEST_F(DirectionScalesTest, ReverseMode) {
         Arrays unit = model;
         if (order == 2) Append(tangents, &unit);
         unit.push_back(bars);
-        // Far from one, so that it is scaled like the others.
+        // 2^base is far from one, so that these cotangents are scaled, too.
         const int base = -300;
         unit.back() = Scaled({bars}, base)[0];
         const std::vector<double> expected = Cotangents(of, order, unit);
@@ -198,8 +200,8 @@ TEST_F(DirectionScalesTest, ReverseMode) {
           Arrays scaled = model;
           if (order == 2) Append(tangents, &scaled);
           scaled.push_back(Scaled({bars}, e)[0]);
-          // For large cotangents less can be neglected as ordinary underflow,
-          // so that some are computed in extended doubles.
+          // If cotangents are larger, fewer results are negligible as ordinary
+          // underflow, so that more of them are computed in extended doubles.
           ExpectScaled(Cotangents(of, order, scaled), expected, e - base,
                        std::to_string(kind) + ", order " +
                            std::to_string(order) + ", 2^" + std::to_string(e),
@@ -210,7 +212,7 @@ TEST_F(DirectionScalesTest, ReverseMode) {
   }
 }
 
-// log f = p log(rate) + (p - 1) log t - rate t - log (p - 1)!
+// Uses log f = p log(rate) + (p - 1) log t - rate t - log (p - 1)!.
 TEST_F(DirectionScalesTest, ErlangHasClosedForms) {
   const double rate = 2.0;
   const std::vector<double> times = {1e-7, 1e-3, 1.0, 20.0, 400.0};
@@ -245,8 +247,8 @@ TEST_F(DirectionScalesTest, ErlangHasClosedForms) {
   }
 }
 
-// A tangent of one operand is not lost beside those of another one that does
-// not matter at this time.
+// Tests that a tiny tangent of one operand is not lost if another operand has a
+// huge tangent, but at another time.
 TEST_F(DirectionScalesTest, SizesMayDifferAmongOperands) {
   Arrays arrays = Erlang(1, 1.5, {0.5, 3.0});
   const Arrays model = arrays;
@@ -258,7 +260,8 @@ TEST_F(DirectionScalesTest, SizesMayDifferAmongOperands) {
   EXPECT_NEAR(result[1] / ((1.0 / 1.5 - 3.0) * 1e-100), 1.0, 1e-12);
 }
 
-// Subnormal tangents count, and what is not finite stays so.
+// Tests that subnormal tangents are not lost, and that results are not finite
+// if a tangent is not.
 TEST_F(DirectionScalesTest, TheEndsOfTheRange) {
   Arrays arrays = Erlang(2, 1.0, {1e-5});
   const Arrays model = arrays;

@@ -51,8 +51,8 @@ class GroupOperands {
   }
   int count() const { return count_; }
   const SweepInput* inputs() const { return inputs_; }
-  // Swaps the cotangents of swapped interval ends of model l; see
-  // ModelOperands.
+  // Swaps the entries of those observations of model l whose ends are swapped;
+  // see ModelOperands::SwapEnds.
   void SwapEnds(int l, double* of_times) const {
     places_[l]->SwapEnds(of_times);
   }

@@ -35,7 +35,8 @@ std::vector<double> SurvivalBars(int64_t p, double rate) {
   return bars;
 }
 
-// Tests that every call writes the padding of states, which the sums include.
+// Tests that every call initializes the padding of its states, which sums
+// include.
 TEST(HostileCallsTest, SparseAdjointDoesNotReadWhatEarlierCallsLeft) {
   const int64_t p = 65;
   const std::vector<double> first = SurvivalBars(p, 1.0);
@@ -84,9 +85,9 @@ TEST(HostileCallsTest, StructurallyZeroDerivativeIsZero) {
   EXPECT_EQ(Derivative(arrays, 1, 2), 0.0);
 }
 
-// Computes three derivatives of a density whose alpha is zero, in a direction
-// without effect. The result is zero, and the series must stop before the work
-// limit.
+// Computes the third derivative of a density whose alpha is zero, in a
+// direction without effect. The result is zero, and the series must stop before
+// the work limit.
 TEST(HostileCallsTest, DerivativesOfNothingEndEarly) {
   std::vector<std::vector<double>> arrays = {{0}, {0}, {1}, {}, {1e3}};
   for (int i = 0; i < 3; ++i) {
@@ -98,9 +99,9 @@ TEST(HostileCallsTest, DerivativesOfNothingEndEarly) {
   EXPECT_EQ(Derivative(arrays, 1, 3), 0.0);
 }
 
-// No rate is positive. So the distribution function's derivative in an exit
-// rate is the time, and its second derivative is minus the time's square: this
-// needs no steps for any time.
+// No rate is positive. So the distribution function's derivative with respect
+// to the exit rate is the time t, and its second derivative is -t^2. This needs
+// no steps, however large t is.
 TEST(HostileCallsTest, WithoutRatesNoTimeIsTooLong) {
   for (const double time : {1e-20, 3.0, 1e7, 1e15}) {
     std::vector<std::vector<double>> arrays = {{1}, {0}, {0}, {0}, {time}};
@@ -115,9 +116,9 @@ TEST(HostileCallsTest, WithoutRatesNoTimeIsTooLong) {
   }
 }
 
-// Tests a cotangent near underflow, whose products underflow to zero. The
-// truncation test compares with these products, and must not continue to the
-// work limit because nothing is below zero.
+// Tests a cotangent so small that its products underflow to zero. The series
+// stops when its remainder is below these products. It must not continue to the
+// work limit because no remainder is below zero.
 TEST(HostileCallsTest, SmallestCotangentsEndEarly) {
   const double alpha = 1.0, rate = -131072.0, time = 6.338e-8;
   const double cotangent = 2.2e-306, survival = std::exp(rate * time);
@@ -139,8 +140,9 @@ TEST(HostileCallsTest, SmallestCotangentsEndEarly) {
   EXPECT_NEAR(bars[2] / (-rate * survival * cotangent), 1.0, 1e-14);
 }
 
-// Tests an interval with the longest path: two parts, each with a squared power
-// for each of its bits.
+// Tests an interval with the largest number of squared powers: the binary
+// numbers of its lower end and of its length have only ones, each of which
+// needs a power.
 TEST(HostileCallsTest, LongestIntervalsHaveRoom) {
   const double one = 1.0, zero = 0.0, cotangents[] = {1.0, 1.0};
   const double times[] = {0x1p51 - 0x1p-2, 0x1p52 - 0x1p-1};

@@ -1,5 +1,6 @@
-// Tests repeated calls with a model whose values are dear, of which the kernel
-// keeps what it computed; and times that are evaluated together.
+// Tests repeated calls with the same model, if its values are costly: the
+// kernel then keeps what it computed for the model. Also tests times that are
+// evaluated together.
 
 #include <gtest/gtest.h>
 
@@ -21,8 +22,8 @@ constexpr int64_t kPhases = 200;
 constexpr int64_t kEntries = kPhases * kPhases;
 constexpr double kInside = 1.0;  // the rate from a phase to the next one
 
-// A ring that is left from each phase at the same rate: an exponential or, in
-// discrete time, geometric distribution, with an atom at zero.
+// A ring of phases with the same exit rate. The time to absorption is
+// exponential or, in discrete time, geometric, with an atom at zero.
 struct Ring {
   explicit Ring(double exit, double rest = 0.0, double inside = kInside)
       : exit_rate(exit), atom(rest), matrix(kEntries, 0.0) {
@@ -33,7 +34,8 @@ struct Ring {
     }
   }
 
-  // Computes log densities and log survivals in turns, as its kinds say.
+  // Returns the log density at times 0, 2, ... and the log survival function at
+  // times 1, 3, ...
   Doubles Values(const Doubles& times) const {
     const int64_t n = static_cast<int64_t>(times.size());
     const int64_t dims[][3] = {{1, kPhases}, {1, kPhases, kPhases}, {1, 1}};
@@ -87,7 +89,8 @@ TEST(KeptModelTest, AnotherModelIsNotTakenForIt) {
   for (double& start : ring.alpha) start *= 0.5;
   ring.atom = 0.625;
   check(ring, 2e-6, 0.375);
-  // Exits from the first phase are the larger, the less is left for others.
+  // With a lower rate from the first phase to the second, more paths exit from
+  // the first phase.
   ring.exits[0] = 1e-3;
   const double before = ring.LogDensity(1e6);
   ring.matrix[1] = 0.5;
@@ -147,7 +150,7 @@ TEST(KeptModelTest, ThreadsHaveTheirOwnResults) {
   for (int i = 0; i < kThreads; ++i) EXPECT_EQ(num_same[i], 4) << i;
 }
 
-// Paths that are followed together: some underflow on their way, others do not.
+// Tests times that are evaluated together, some of which underflow.
 TEST(LadderPathsTest, TimesTogetherHaveTheBitsOfTimesAlone) {
   Ring ring(0.0);
   for (int64_t i = 0; i < kPhases; ++i) {

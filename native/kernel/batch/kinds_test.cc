@@ -76,8 +76,8 @@ Values Evaluate(const Observations& o, int32_t order = 0) {
   return result;
 }
 
-// Returns the cotangents of all times, as V_k of the given order computes them
-// with all cotangents of the values equal to one.
+// Returns the cotangents of the times that V_k, k = order, computes if all
+// cotangents of the values are one.
 Doubles TimeBars(const Observations& o, int32_t order) {
   const int64_t n = o.row_length();
   const int64_t dims[][3] = {{1, 2}, {1, 2, 2}, {1, 1}, {o.rows, n}};

@@ -92,8 +92,8 @@ class ModelOperands {
   // Returns false if memory does not suffice.
   bool ScaleDirections() { return scales_.Apply(&view_); }
 
-  // Returns whether the sweep reads an input without a copy. Times are copied
-  // if there are kinds, as the ends of intervals may be swapped.
+  // Returns whether the sweep reads input i in place. Times are copied if there
+  // are kinds, as the ends of observations may be swapped.
   bool IsInPlace(int32_t i) const {
     return std::is_same<F, double>::value &&
            (plan_.OperandOf(i) != kTimes ||
@@ -146,8 +146,8 @@ class ModelOperands {
     view_.kinds = kinds_;
   }
 
-  // Swaps back the entries of those observations whose ends were swapped in the
-  // view.
+  // Swaps the two entries of each observation whose ends are swapped in the
+  // view, in an array with an entry for each time.
   void SwapEnds(double* of_times) const {
     for (int64_t n = 0; of_times != nullptr && n < num_swapped_; ++n) {
       std::swap(of_times[swapped_[n]], of_times[swapped_[n] + 1]);
@@ -160,9 +160,9 @@ class ModelOperands {
         workspace->Allocate(static_cast<size_t>(count), sizeof(double)));
   }
 
-  // Replaces the kind of each observation in a row of times by the kind that
-  // its ends imply. For a left-censored observation the upper end is swapped to
-  // the front.
+  // Replaces the kind of each observation (lower, upper] in a row of times by
+  // the kind that its ends imply. Of a left-censored observation, the upper end
+  // is swapped to the front.
   void ResolveObservations(int64_t first, int64_t end) {
     const auto is = [&](int64_t i, Kind kind) {
       return kinds_[i] == static_cast<int32_t>(kind);
@@ -204,7 +204,7 @@ class ModelOperands {
   const BatchPlan& plan_;
   SweepInput& view_;
   DirectionScales scales_;
-  const double** values_[kMaxInputs];  // of the inputs, in the view
+  const double** values_[kMaxInputs];  // the view's pointer to each input
   double* buffers_[kMaxInputs] = {};
   double* constants_ = nullptr;
   double* coefficients_ = nullptr;

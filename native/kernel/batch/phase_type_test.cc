@@ -161,8 +161,8 @@ TEST(PhaseTypeTest, FarTailOfAnExponential) {
 TEST(PhaseTypeTest, WhatIsTooSmallToSeeHasNoDerivatives) {
   for (const Kind kind :
        {Kind::kDensity, Kind::kSurvival, Kind::kLogSurvival}) {
-    // The second phase is never left, and the sizes of other entries are
-    // relative to it.
+    // The second phase is never left, so that its entry in powers of the matrix
+    // stays one. The other entries underflow relative to it.
     std::vector<Array> arrays = {Vector({1.0, 0.0}),
                                  {{2, 2}, {-1.0, 0.0, 0.0, 0.0}},
                                  Vector({1.0, 0.0}),

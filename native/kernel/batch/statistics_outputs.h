@@ -37,7 +37,8 @@ class StatisticsOutputs {
   const SweepOutput& scratch() const { return scratch_; }
 
   // Copies the sweep's statistics, times 2^exponent, into the rows of the given
-  // model. A statistic is the weight times a number that is in range.
+  // model. The weights were divided by 2^exponent, and statistics are
+  // proportional to them.
   void Store(int64_t model, int64_t exponent) const {
     for (int32_t i = 0; i < kNumStatistics; ++i) {
       const int64_t size = StatisticSize(layout_, i);

@@ -174,13 +174,14 @@ TEST(StatisticsTest, BadValuesAreNaN) {
   }
 }
 
-// Tests cotangents that are out of range: those of huge parameters underflow
-// and those of tiny ones overflow. Their products with the parameters, the
-// statistics, are in range.
+// Tests parameters whose cotangents are out of range: cotangents of huge
+// parameters underflow, and those of tiny ones overflow. The statistics, which
+// are products of parameters and cotangents, are in range.
 TEST(StatisticsTest, HugeAndTinyProbabilitiesOnTheLadder) {
   constexpr double kHuge = 0x1p500;
-  // The rate 1e12 of absorption determines the number of steps; the rate of
-  // returning to that phase determines the time.
+  // The rate of absorption from the second phase, 1e12, makes q t so large that
+  // squared powers are used. Absorption takes long nevertheless, as the first
+  // phase leads to the second at rate 1.
   std::vector<Array> arrays = {
       {{2}, {1.0, kHuge}}, {{2, 2}, {0.0, 1.0, 1.0, 0.0}},
       {{2}, {0.0, 1e12}},  {{1}, {0.0}},
@@ -221,13 +222,13 @@ TEST(StatisticsTest, HugeAndTinyProbabilities) {
   EXPECT_EQ(run(0.25, 0.5, kInfinity), (std::vector<double>{2.25, 4.5}));
 }
 
-// Tests many stages, each of which is reached by few paths and slowly: the
-// products of probabilities are below the range of doubles, and are multiplied
-// by times near its upper end.
+// Tests many stages that are reached rarely and late. The products of
+// probabilities are below the range of doubles, and are multiplied by times
+// near the upper end of this range.
 TEST(StatisticsTest, RareStagesOfSlowChains) {
   constexpr int kNumStages = 40;
   const double time = std::ldexp(1.0, 980);
-  const double hops = std::ldexp(1.0, -30);  // expected in that time
+  const double hops = std::ldexp(1.0, -30);  // expected number in that time
   std::vector<double> start(kNumStages);
   start[0] = 1.0;
   std::vector<double> jumps(kNumStages * kNumStages);
@@ -242,8 +243,8 @@ TEST(StatisticsTest, RareStagesOfSlowChains) {
   std::vector<Array> results;
   ASSERT_EQ(RunStatistics(kLogDensityCall, arrays, &results), "");
   // Absorption is independent of the hops between stages, which are a Poisson
-  // process. So the truth is the integral of hops^k u^k / k! over the fraction
-  // u of the time.
+  // process. So the expected time in stage k is `time` times the integral over
+  // u from 0 to 1 of (hops u)^k / k!.
   double log2_truth = std::log2(time);
   for (int k = 0; k < kNumStages; ++k) {
     EXPECT_NEAR(std::log2(results[1].data[k]), log2_truth, 1e-6) << k;

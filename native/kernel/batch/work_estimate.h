@@ -74,8 +74,8 @@ template <class F>
 double BatchMicroseconds(const BatchPlan& plan) {
   double work =
       LeastMicroseconds(plan) * static_cast<double>(plan.num_models());
-  // If the sizes do not decide it, the batch is small and reading its values is
-  // cheap.
+  // If the sizes alone do not imply enough work for several threads, the batch
+  // is small, and reading its values is cheap.
   for (int64_t m = 0; m < plan.num_models() && work < kWorthThreadsMicroseconds;
        ++m) {
     work += 0.02 * Steps<F>(plan, plan.Model(m));
