@@ -20,8 +20,8 @@ namespace phasic {
 namespace PHASIC_ISA {
 namespace {
 
-// Returns the input for the log density of a model, with all of its rates as
-// the direction.
+// Returns the input for the log density of a model. The tangent of the rates is
+// equal to the rates.
 SweepInput InputOf(int64_t size, const std::vector<double>& initial,
                    const std::vector<double>& rates) {
   SweepInput in = {};
@@ -130,8 +130,8 @@ TestModel Coalescent(int64_t p) {
   return model;
 }
 
-// Returns a model of two halves, each of which mixes fast, with a small rate
-// from one to the other.
+// Returns a model of two halves. Each half mixes fast, and the rates from one
+// half to the other are small.
 TestModel Metastable(int64_t p) {
   TestModel model(p);
   const double rest = 1.0 / static_cast<double>(p);
@@ -247,12 +247,12 @@ Work Measure(SweepInput in, double x, int64_t num_times,
 }
 
 // The largest ratio of the cost of gradients to that of values, for models of
-// few phases. With more phases, derivatives in all p^2 rates cost more, and far
-// more if values are accurate before the tail of the series.
+// few phases. With more phases, derivatives with respect to all p^2 rates cost
+// more. They cost far more if the value needs only a few terms of its series.
 constexpr double kFewValues = 16.0;
-// The largest such ratio for a large model of edges. At early times,
-// derivatives in the rates of phases that are hardly reached need many steps,
-// whereas the value needs few.
+// The largest such ratio for a large model of edges. At early times the value
+// needs few steps, but derivatives with respect to the rates of phases that are
+// hardly reached need many.
 constexpr double kLargeValues = 40.0;
 constexpr double kManyValues = 100.0;
 
@@ -262,7 +262,8 @@ template <class Model>
 void ExpectNoCliffs(const std::string& name, const Model& model, int last,
                     double most_values,
                     const std::vector<int64_t>& numbers_of_times = {1, 150}) {
-  // Amounts of work below this are not compared, as they may exceed the ratio.
+  // Work that is allowed in addition to the ratios, which small amounts of work
+  // may exceed.
   const SweepInput in = model.Input();
   const auto p = static_cast<double>(model.size);
   const double floor = 6e5 + (in.has_edges() ? 1e2 * p : 2e3 * p * p);
@@ -307,9 +308,9 @@ void ExpectCheapGradients(const EdgeModel& model, int first, int last) {
   }
 }
 
-// Tests that cotangents of the initial probabilities which differ by more than
-// the range of doubles do not make a call slow. At earlier times the other
-// cotangents do so, too.
+// Tests that a call is not slow if the cotangents of the initial probabilities
+// differ by more than the range of doubles. At earlier times than these, the
+// other cotangents differ as much, too.
 TEST(CountedWorkTest, LongChains) {
   ExpectCheapGradients(LargeErlang(626), 7, 11);
   ExpectCheapGradients(LargeHypoexponential(626), 8, 12);
@@ -410,13 +411,13 @@ TEST(CountedWorkTest, LargeModelsFromOnePhase) {
   }
 }
 
-// Tests that entries which were flushed to zero at early steps do not count, as
-// they have decayed as much as the value.
+// Tests far tails. Entries that were flushed to zero at early steps are
+// negligible there, as they would have decayed as much as the value.
 TEST(CountedWorkTest, FarTailsOfRings) {
   const EdgeModel model = LargeRing(626);
   const Work before = Measure(model.Input(), 0x1p15, 1, false);
   const Work after = Measure(model.Input(), 0x1p16, 1, false);
-  EXPECT_LE(after.value, 4.0 * before.value);  // with the bounds on decay
+  EXPECT_LE(after.value, 4.0 * before.value);  // including the bounds on decay
   EXPECT_LE(after.gradient, 3.0 * before.gradient);
 }
 

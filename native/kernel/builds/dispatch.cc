@@ -66,8 +66,8 @@ const InstructionSet& Choose() {
     if (set.is_supported) return set;
     reason = "this processor cannot run it";
   }
-  // No caller could receive an error here, so that a warning is printed, as for
-  // PHASIC_NUM_THREADS.
+  // There is no caller to return an error to, so that this prints a warning, as
+  // for PHASIC_NUM_THREADS.
   std::fprintf(stderr, "phasic: PHASIC_ISA is '%s': %s (", name, reason);
   const char* separator = "";
   for (const InstructionSet& set : AllInstructionSets()) {

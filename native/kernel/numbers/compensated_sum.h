@@ -1,5 +1,5 @@
-// Sums that are accumulated with compensation, as if in twice the working
-// precision.
+// Sums whose rounding errors are added up separately (compensated summation),
+// so that they are as accurate as in twice the working precision.
 
 #ifndef PHASIC_NATIVE_KERNEL_NUMBERS_COMPENSATED_SUM_H_
 #define PHASIC_NATIVE_KERNEL_NUMBERS_COMPENSATED_SUM_H_

@@ -1,9 +1,8 @@
-// A value and its tangents in several directions: equivalent to several
-// Dual<double> with the same value. Every direction has the same bits as its
-// own Dual<double>: the operations are the same, and decisions about sizes,
-// such as scales, depend only on the value. If tangents are so much larger that
-// the value cannot decide, all results become NaN, and the caller evaluates
-// each direction by itself.
+// A value and its tangents in several directions. Each direction has the same
+// bits as a separate Dual<double>: the operations are the same, and decisions
+// about sizes, such as scales, depend only on the value. If tangents are so
+// much larger that decisions must depend on them, all results become NaN, and
+// the caller evaluates each direction by itself.
 
 #ifndef PHASIC_NATIVE_KERNEL_NUMBERS_DIRECTIONS_H_
 #define PHASIC_NATIVE_KERNEL_NUMBERS_DIRECTIONS_H_
@@ -170,8 +169,9 @@ inline double LargestSize(const Directions* x, int64_t stride) {
   return std::max(largest, LargestOf(sizes));
 }
 
-// Returns the largest value, by which a state is scaled. If tangents are far
-// larger, sets a NaN, which makes all later results NaN.
+// Returns the largest absolute value in a state, by which the state is scaled.
+// If tangents are far larger, sets an entry of the state to NaN, so that all
+// later results are NaN.
 inline Scaled<double> SizeToScale(Directions* state, int64_t stride) {
   double value = 0.0;
   for (int64_t i = 0; i < stride; ++i) {

@@ -24,8 +24,8 @@ struct Dual {
 };
 
 // Returns a b + c, rounded once if the instruction set has such an instruction.
-// Compilers contract some expressions and not others, so that this function is
-// used where two places must produce the same bits.
+// Compilers fuse some products and sums and not others. So code that must
+// produce the same bits in two places calls this function.
 inline double MultiplyAdd(double a, double b, double c) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
   return __builtin_fma(a, b, c);
@@ -72,8 +72,9 @@ struct HasDirections {
   static constexpr bool kValue = false;
 };
 
-// Returns the highest component of a nested dual number: the derivative in all
-// directions at once.
+// Returns the coefficient of eps_1 ... eps_k in a k-fold nested dual number. It
+// is the k-th derivative, once in each of the k directions. For a double,
+// returns the number itself.
 inline double Top(double x) { return x; }
 template <class T>
 inline double Top(const Dual<T>& x) {
@@ -114,8 +115,8 @@ inline Dual<T> Abs(const Dual<T>& x) {
   return {Abs(x.value), Abs(x.tangent)};
 }
 
-// Returns whether every component of `bound` is at most `fraction` times that
-// of `scale`. Components with scale zero are ignored.
+// Returns whether every component of `bound` is at most `fraction` times the
+// same component of `scale`. Components with scale zero are ignored.
 inline bool IsWithin(double bound, double fraction, double scale) {
   return scale == 0.0 || bound <= fraction * scale;
 }
@@ -194,8 +195,8 @@ inline Dual<T> Log(const Dual<T>& x) {
   return {Log(x.value), x.tangent * Reciprocal(x.value)};
 }
 
-// Returns value + sum_i tangents[i][index] eps_i, where T is nested `Depth<T>`
-// times and eps_1 is the innermost.
+// Returns value + sum_{i=1..k} tangents[i - 1][index] eps_i, where k = Depth<T>
+// is the nesting depth of T and eps_1 belongs to the innermost dual number.
 template <class T>
 struct Seed {
   static T Make(double value, const double* const* /*tangents*/,

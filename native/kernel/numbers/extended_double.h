@@ -1,12 +1,13 @@
 // Doubles of unbounded range: part * 2^(512 power), as in T. Fukushima,
 // Numerical computation of spherical harmonics of arbitrary degree and order by
-// extending exponent of floating point numbers, J. Geod. 86, 2012. With this
-// large radix powers change rarely, so that sums hardly ever need alignment.
+// extending exponent of floating point numbers, J. Geod. 86, 2012. With the
+// large radix 2^512 powers rarely change, so that the terms of sums hardly ever
+// need alignment.
 //
 // The sweeps are templates over the scalar. With extended doubles they are
 // slower, but nothing underflows: states of 1e-1000 beside others of size one
-// keep all their digits. They are used where underflow of doubles would lose
-// significant results.
+// keep all their digits. Extended doubles are used if underflow of doubles
+// would lose significant results.
 
 #ifndef PHASIC_NATIVE_KERNEL_NUMBERS_EXTENDED_DOUBLE_H_
 #define PHASIC_NATIVE_KERNEL_NUMBERS_EXTENDED_DOUBLE_H_
@@ -27,8 +28,8 @@ struct ExtendedDouble {
   static constexpr int64_t kNotFinite = int64_t{1} << 56;
 
   // Either 2^-256 <= |part| < 2^256, or part is zero (with power kOfZero) or
-  // not finite (with power kNotFinite). So sums need no special cases for
-  // these.
+  // not finite (with power kNotFinite). With these powers, sums of zeros,
+  // infinities and NaN need no special cases.
   double part = 0.0;
   int64_t power = kOfZero;
 
@@ -106,8 +107,8 @@ inline ExtendedDouble& operator-=(ExtendedDouble& a, const ExtendedDouble& b) {
                                               ExtendedDouble* sum) {
   *sum += a * b;
 }
-// Computes *sum += a b, which is what takes the time. In most cases the product
-// has the power of the sum, or is negligible.
+// Computes *sum += a b. Sweeps spend most of their time here, so that the usual
+// cases are inlined: the product has the power of the sum, or is negligible.
 [[gnu::always_inline]] inline void AddProduct(const ExtendedDouble& a,
                                               const ExtendedDouble& b,
                                               ExtendedDouble* sum) {

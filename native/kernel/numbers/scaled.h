@@ -40,8 +40,8 @@ inline int64_t ExponentOf(double x) {
   return x * PowerOfTwo(e - 1000);
 }
 
-// Returns x * 2^e for e < -1000. A flush to zero raises the underflow flag, for
-// any e.
+// Returns x * 2^e for e < -1000. If the result is flushed to zero, this raises
+// the underflow flag, whatever e is.
 [[gnu::noinline]] inline double ScaleDown(double x, int64_t e) {
   x *= PowerOfTwo(-1000);
   if (e < -2000) {
@@ -105,9 +105,10 @@ inline Scaled<double> SizeOf(const T& x, int64_t exponent) {
   }
 }
 
-// Returns the size by which numbers are scaled: that of the value, so that
-// scales do not depend on directions. Only if tangents are far larger, returns
-// `largest`.
+// Returns the size by which a dual number is scaled, given |value| and the
+// largest absolute value of its components. The size is |value|, so that scales
+// do not depend on directions, unless `largest` is more than kFarLarger times
+// |value|.
 constexpr double kFarLarger = 0x1p64;
 inline double SizeToScale(double value, double largest) {
   return largest <= kFarLarger * value ? value : largest;
@@ -129,8 +130,8 @@ inline Scaled<T> Normalized(const Scaled<T>& x) {
   return {ScaleBy(x.mantissa, -e), x.exponent + e};
 }
 
-// Numbers whose size is about 2^e with |e| below this are not rescaled, which
-// keeps more range for small numbers in the same array.
+// Numbers whose size is about 2^e with |e| < kNear are not rescaled: then
+// smaller numbers in the same array keep more range.
 constexpr int64_t kNear = 500;
 
 // Returns 1 / x, which is in range whenever x is.
@@ -159,8 +160,9 @@ inline void Add(Scaled<T>* sum, const Scaled<T>& term) {
   *sum = Normalized(*sum);
 }
 
-// Adds x to sum, where each array is relative to its own exponent. The
-// resulting exponent is the larger one, or zero if that is near zero.
+// Adds the array x * 2^exponent to the array sum * 2^*sum_exponent. The new
+// *sum_exponent is the larger one of the two exponents, or zero if that is near
+// zero.
 template <class T>
 inline void AddScaled(const T* x, int64_t exponent, int64_t count, T* sum,
                       int64_t* sum_exponent) {
@@ -172,7 +174,7 @@ inline void AddScaled(const T* x, int64_t exponent, int64_t count, T* sum,
   }
   *sum_exponent = target;
 }
-// The exponent of sums that have no terms yet.
+// The exponent of a sum that has no terms yet.
 constexpr int64_t kExponentOfZero = INT64_MIN / 4;
 
 template <class T>
@@ -180,8 +182,10 @@ inline T ToPlain(const Scaled<T>& x) {
   return ScaleBy(x.mantissa, x.exponent);
 }
 
-// Returns y * x as a plain number, although x alone may be out of range: y must
-// not overflow before it is scaled down, or underflow before it is scaled up.
+// Returns y x as a plain number, although x alone may be out of range. The
+// mantissa of x is brought into [1, 2), or into [1/2, 1) if its exponent is
+// negative. So its product with y neither underflows before it is scaled up nor
+// overflows before it is scaled down.
 template <class T>
 inline T PlainProduct(const T& y, const Scaled<T>& x) {
   const Scaled<T> a = Normalized(x);

@@ -12,8 +12,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// A sum of scaled numbers with compensation: even terms below its last digit
-// count, if there are a million of them.
+// A sum of scaled numbers with compensation. It includes terms that are too
+// small to change its last digit one by one, as a million of them may matter.
 template <class T>
 class ScaledSum {
  public:

@@ -37,8 +37,8 @@ TEST(ScaledTest, ScalesBeyondTheRangeOfOnePower) {
   EXPECT_EQ(ScaleBy(0.0, 5000), 0.0);
 }
 
-// Tests that a flush to zero raises the underflow flag, on which the bounds on
-// underflow losses rely.
+// Tests that the underflow flag is raised if a result is flushed to zero. The
+// error bounds for underflow rely on this flag.
 TEST(ScaledTest, WhatIsFlushedToZeroIsSeen) {
   const FloatEnvironment environment(Denormals::kFlush);
   for (const int64_t e : {-1100, -2100, -2600, -3500, -5000, -100000}) {

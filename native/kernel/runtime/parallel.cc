@@ -15,7 +15,7 @@
 namespace phasic {
 namespace {
 
-// The outcome of a job: the failure of the failed chunk with the lowest number.
+// The outcome of a job: success, or the failure with the lowest chunk number.
 struct Outcome {
   int64_t chunk = INT64_MAX;
   const char* error = nullptr;
@@ -55,8 +55,8 @@ class Job {
     if (num_done_ == num_chunks_) all_done_.notify_one();
   }
 
-  // Waits until all chunks are done, after this thread has found no more of
-  // them. Returns the outcome's message or rethrows its exception.
+  // Waits until all chunks are done; no chunk may be left to begin. Returns the
+  // outcome's message or rethrows its exception.
   const char* Wait() {
     std::unique_lock<std::mutex> lock(mutex_);
     all_done_.wait(lock, [this] { return num_done_ == num_chunks_; });

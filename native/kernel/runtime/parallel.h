@@ -3,8 +3,8 @@
 //
 // An atomic counter hands out chunks. The caller works too; the job is offered
 // to other threads, which may come late or never. The caller waits only for
-// chunks that another thread has begun. So it never waits for a thread that
-// waits for it, for any number of calls and any shared pool.
+// chunks that another thread has begun. So threads never wait for each other in
+// a circle, however many calls share a pool.
 
 #ifndef PHASIC_NATIVE_KERNEL_RUNTIME_PARALLEL_H_
 #define PHASIC_NATIVE_KERNEL_RUNTIME_PARALLEL_H_
@@ -52,7 +52,7 @@ int64_t NumThreads(Executor* executor);
 const char* ParallelFor(Executor* executor, int64_t num_chunks,
                         ChunkFunction function, const void* context);
 
-// Runs `function(chunk)` for each chunk, as above.
+// Runs `function(chunk)` for each chunk, like the other ParallelFor.
 template <class Function>
 const char* ParallelFor(Executor* executor, int64_t num_chunks,
                         const Function& function) {

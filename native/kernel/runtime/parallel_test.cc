@@ -45,8 +45,8 @@ class WithThreads : public testing::Test {
 
 class ParallelForTest : public WithThreads {};
 
-// Returns the sum of the chunk numbers, which is that of 0 to n - 1 if every
-// chunk ran once.
+// Returns the sum of the numbers of the chunks that ran, which is n (n - 1) / 2
+// if every chunk ran once.
 int64_t SumOfChunks(Executor* executor, int64_t n) {
   std::atomic<int64_t> sum{0};
   const char* error = ParallelFor(executor, n, [&](int64_t chunk) {

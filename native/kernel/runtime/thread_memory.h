@@ -22,8 +22,8 @@ class ThreadMemory {
   // three at once.
   enum Use { kCall, kRange, kSweep };
 
-  // `helpers` may help with work, but do not get this memory, which belongs to
-  // this thread.
+  // `helpers` are threads that may help with work on this memory. They do not
+  // own it: it belongs to this thread.
   explicit ThreadMemory(Use use, Executor* helpers = nullptr)
       : workspace_(Of(use)) {
     workspace_->SetHelpers(helpers);

@@ -49,7 +49,7 @@ int InitialMaxThreads() {
   if (*end == '\0' && count >= 1 && count <= kMaxThreadsLimit) {
     return static_cast<int>(count);
   }
-  // No caller could receive an error here, so that a warning is printed, as
+  // There is no caller to return an error to, so that this prints a warning, as
   // OpenMP does.
   std::fprintf(stderr,
                "phasic: PHASIC_NUM_THREADS is '%s': it must be an integer from "

@@ -3,9 +3,9 @@
 // since otherwise one build's copy could replace another's.
 //
 // A workspace's limit does not depend on the number of threads, so that results
-// do not depend on it either. To bound the total over many threads, all but one
-// have at most kOwnBytes: a workspace that needs more waits until no other
-// thread has more, and holds that right until Reset.
+// do not depend on it either. To bound the total over many threads, only one at
+// a time may have more than kOwnBytes. A workspace that needs more waits for
+// its turn, which it keeps until Reset.
 
 #ifndef PHASIC_NATIVE_KERNEL_RUNTIME_WORKSPACE_H_
 #define PHASIC_NATIVE_KERNEL_RUNTIME_WORKSPACE_H_
@@ -23,8 +23,8 @@ class Workspace {
  public:
   static constexpr size_t kOwnBytes = size_t{1} << 27;
 
-  // A workspace with takes_turns = false is for memory that a thread keeps
-  // while it waits for other threads.
+  // If takes_turns is false, the workspace never waits for a turn. It is for
+  // memory that a thread keeps while it waits for other threads.
   explicit Workspace(size_t limit_bytes, bool takes_turns = true);
   ~Workspace();
   Workspace(const Workspace&) = delete;
@@ -50,7 +50,7 @@ class Workspace {
     return result;
   }
 
-  // Returns the size of the memory in use, and of what is ready to be used.
+  // Returns the size of the memory that is allocated, in use or not.
   size_t total_bytes() const { return total_bytes_; }
 
   // The threads that may help with work on this memory; nullptr if there are

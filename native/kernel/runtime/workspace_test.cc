@@ -70,7 +70,7 @@ TEST(WorkspaceTest, OneThreadAtATimeHasMuch) {
   EXPECT_EQ(most, 1);
 }
 
-// These tests would not end if a workspace waited in these cases.
+// The following tests would not end if a workspace waited for its turn in vain.
 TEST(WorkspaceTest, LittleMemoryWaitsForNobody) {
   Workspace much(kLimit);
   Workspace more(kLimit);

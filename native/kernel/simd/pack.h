@@ -53,8 +53,8 @@ inline __m512d FusedProductLess(__m512d a, __m512d b, __m512d c) {
 #endif
 
 // Returns sum + a b, as a fused operation if there is an instruction for it.
-// Compilers contract some expressions and not others, so that otherwise the
-// same sum could have different bits in two places.
+// Compilers fuse some products and sums and not others, so that without this
+// function the same sum could have different bits in two places.
 template <class Vector>
 inline Vector SumWithProduct(const Vector& sum, const Vector& a,
                              const Vector& b) {
@@ -124,7 +124,7 @@ struct Pack {
 
   double operator[](int l) const { return parts[l / kPart][l % kPart]; }
 
-  // A boolean for each lane: all bits are set or none.
+  // A boolean for each lane: either all bits of the lane are set, or none.
   struct Mask {
     Bits parts[kParts];
 
