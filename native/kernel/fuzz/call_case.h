@@ -34,13 +34,13 @@ struct CallCase {
   uint32_t pick = 0;                   // chooses a single element
   std::vector<Array> inputs;
   std::vector<Array> edges;  // indices, constants, coefficients; or none
-  std::vector<Array> kinds;  // one, or none: the call's kind
+  std::vector<Array> kinds;  // one array; none if all have call.kind
 };
 
 constexpr int64_t kMaxItems = int64_t{1} << 16;  // of one array
 
-// Choices that are made once per call are read from a header with spare zeros,
-// so that new choices do not change the meaning of stored inputs.
+// Choices that are made once per call are read from a header. Its last bytes
+// are unused, so that new choices do not change the meaning of stored inputs.
 constexpr size_t kHeaderBytes = 16;
 
 // Returns all arrays of the call, each with the batch dimensions first.

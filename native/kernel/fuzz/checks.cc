@@ -60,9 +60,9 @@ std::string CheckAgainstStatus(const CallCase& c, const Result& result) {
       return "a status code without a message";
     }
     if (values.empty() || c.statistics) continue;
-    // For an adjoint call, the value is the cotangent of this time. It is not
-    // computed if the cotangent of the result is zero, and sweeps flush
-    // denormals to zero.
+    // In an adjoint call the value is the cotangent of this time. It is not
+    // computed if the given cotangent of the result is zero or denormal, as
+    // sweeps flush denormals to zero.
     const double value = ItemOf(c, values, i);
     if (c.adjoint && !(std::fabs(c.inputs.back().values[i]) >= kSmallest)) {
       continue;
@@ -94,8 +94,8 @@ bool SameNumbers(const CallCase& c, const unsigned char* a,
   return true;
 }
 
-// Returns whether `part` has the same numbers as the part of `whole` with index
-// `place`, in units of the size of `part`.
+// Returns whether `part` has the same numbers as part number `place` of
+// `whole`, if `whole` is divided into parts of the size of `part`.
 bool IsPart(const CallCase& c, const std::vector<unsigned char>& whole,
             size_t place, const std::vector<unsigned char>& part) {
   return SameNumbers(c, whole.data() + place * part.size(), part.data(),
@@ -124,9 +124,9 @@ std::string CheckElement(const CallCase& c, const Dims& index,
                          const Result& part) {
   if (!part.error.empty()) return "refused without the batch: " + part.error;
   for (size_t i = 0; i < part.data.size(); ++i) {
-    // Results that are sums over the batch are not compared. Derivatives, and
-    // cotangents of times, are not compared if the element has fewer of its
-    // model's times than the batch has.
+    // Sums over the batch are not compared. If a model has times in several
+    // elements of the batch, its derivatives and its cotangents of times are
+    // not compared, either.
     const bool is_derivative = c.adjoint ? i == 4 : c.call.order == 1;
     bool has_sum = is_derivative && SharesModels(c, batch);
     for (size_t axis = 0; axis < batch.size(); ++axis) {
@@ -155,8 +155,8 @@ std::string CheckTime(const CallCase& c, size_t time, const Result& whole) {
              : "bits depend on the other times";
 }
 
-// Checks that the derivatives in some operands do not depend on which others
-// are requested.
+// Checks that the derivatives with respect to some operands do not depend on
+// which other derivatives are requested.
 std::string CheckWanted(CallCase c, const Result& result) {
   if (c.statistics || c.call.wanted == kAllOperands) return "";
   c.call.wanted = kAllOperands;
@@ -180,10 +180,10 @@ bool IsCertain(const CallCase& c, size_t index) {
 }
 
 // Checks the sum of the expected numbers of starts and of the atom. It must
-// equal the sum of the weights, since every path starts in some phase, or its
-// value is zero. Given a certain event, the starts have their prior
-// probabilities. With positive weights the statistics are sums without
-// differences.
+// equal the sum of the weights, since every path starts in some phase or has
+// the value zero. If the observed event is certain, the starts have their prior
+// probabilities, whose sum may differ from one. With positive weights the
+// statistics are sums without differences.
 std::string CheckStatistics(const CallCase& c, const Result& result) {
   double total = 0.0;
   for (size_t i = 0; i < c.inputs.back().values.size(); ++i) {

@@ -16,8 +16,8 @@ struct Rates {
   std::vector<double> jumps;  // [p, p], zero on the diagonal
   std::vector<double> stays;  // [p], zero in continuous time
   std::vector<double> exits;  // [p]
-  // Whether it is certain which rates the kernel computes as zero: not if they
-  // result from subtraction, nor if a product underflows.
+  // Whether it is certain which rates the kernel computes as zero. It is not if
+  // rates result from subtraction or a product underflows.
   bool knows_zeros = true;
 };
 

@@ -17,18 +17,20 @@ namespace fuzz {
 std::vector<int64_t> BatchIndexOf(const std::vector<int64_t>& batch,
                                   size_t place);
 
-// Returns the position of a batch element in an array with these dims, counted
-// in events. Dims beyond the size of `index` belong to the event.
+// Returns which event of an array with these dims belongs to a batch element:
+// its number in row-major order. Dims beyond the size of `index` belong to the
+// event.
 size_t PlaceOf(const std::vector<int64_t>& dims,
                const std::vector<int64_t>& index);
 
 // Returns the call on this batch element alone, without batch dimensions.
 CallCase ElementOf(const CallCase& c, const std::vector<int64_t>& index);
 
-// Returns a call on one time of a call without batch dimensions, or on two
-// times that form an interval: *num_times from *time on, where *time may be
-// decreased by one. If an adjoint call has other times, the result contains
-// copies of these times instead.
+// Returns the call on the time with index *time alone, for a call without batch
+// dimensions. If this time is an end of an interval, the result has both ends:
+// *time becomes the index of the lower end, and *num_times is 2. In calls for
+// derivatives at several times, the result has three copies of these times, to
+// be evaluated in the same way.
 CallCase TimeOf(const CallCase& c, size_t* time, size_t* num_times);
 
 }  // namespace fuzz

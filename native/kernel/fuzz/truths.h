@@ -11,13 +11,13 @@
 namespace phasic {
 namespace fuzz {
 
-// Returns whether the call (without batch dimensions) gives atom, exits and
-// rates such that none of them is zero only by rounding.
+// Returns whether it is certain which of the atom, the exits and the rates the
+// kernel takes as zero. The call must not have batch dimensions.
 bool KnowsZeros(const CallCase& c);
 
-// Returns whether the value at the time with this index is zero by the graph of
-// a model for which KnowsZeros is true, provided that its values are valid.
-// Returns no result if that would take long.
+// Returns whether the value at time number `index` is zero for any sizes of the
+// positive rates and probabilities. KnowsZeros must be true for the call, and
+// its values must be valid. Returns no result if the search would take long.
 std::optional<bool> IsStructurallyZero(const CallCase& c, size_t index);
 
 // Returns the largest possible value of the survival and distribution

@@ -13,8 +13,8 @@
 namespace phasic {
 namespace fuzz {
 
-// Fills all arrays of a call. `batch` is the full batch shape; with is_long the
-// times are long enough for scaling and squaring.
+// Fills all arrays of a call. `batch` is the full batch shape. If is_long is
+// true, the times are long enough for scaling and squaring.
 void FillValues(ByteSource* bytes, const std::vector<int64_t>& batch,
                 bool is_long, CallCase* c);
 

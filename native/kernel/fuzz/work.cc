@@ -17,7 +17,7 @@ constexpr double kLeastLadderSteps = 0x1p12;
 // With more steps than this, sweeps over extended doubles, which evaluate what
 // underflows in scaling and squaring, take long.
 constexpr double kMaxExtendedSteps = 0x1p15;
-constexpr double kMaxLadderWork = 2e6;  // in products of two matrices
+constexpr double kMaxLadderWork = 2e6;  // multiply-adds of matrix products
 
 double LargestRate(const CallCase& element) {
   const Rates rates = RatesOf(element);
