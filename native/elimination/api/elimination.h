@@ -5,27 +5,29 @@
 // probabilities in discrete time. An edge from a phase to itself has no effect.
 // Let
 //
-//   S = sum_e w_e (E[i_e, j_e] - E[i_e, i_e]),   U = (-S)^-1 >= 0.
+//   S = sum_e w_e (E[i_e, j_e] - E[i_e, i_e]),   U = (-S)^-1 >= 0,
 //
-// Pivots are sums of the remaining weights, so that for nonnegative data every
-// entry of a result is accurate relative to its own size, however
-// ill-conditioned S is.
+// where E[i, j] has a one in row i and column j, and is zero for j = p. Pivots
+// are sums of the remaining weights, so that for nonnegative data every entry
+// of a result is accurate relative to its own size, however ill-conditioned S
+// is.
 //
-// Two maps are linear in the right-hand sides, and transposes of each other.
-// The elimination computes differences along edges itself, where subtracting
-// solutions would cancel all digits:
+// The following two maps are linear in the right-hand sides b and c, and
+// transposes of each other; unit(i) is a unit vector, or zero for i = p. The
+// elimination computes the differences d along edges itself, since subtraction
+// of solutions could cancel all digits:
 //
 //   Solve:            x = U (b + sum_e c_e unit(i_e)),
 //                     d_e = x[i_e] - x[j_e], with x = 0 at absorption;
 //   SolveTransposed:  y = U^T (b + sum_e c_e (unit(i_e) - unit(j_e))),
 //                     z_e = y[i_e].
 //
-// All derivatives are instances of these maps. The derivative of Solve along dw
-// is Solve with c = -dw d, b = 0; the derivative of SolveTransposed is
-// SolveTransposed with c = -dw z, b = 0.
+// Derivatives are instances of these maps, too. If the weights change in
+// direction dw, the derivative of Solve is Solve with c = -dw d, b = 0, and the
+// derivative of SolveTransposed is SolveTransposed with c = -dw z, b = 0.
 //
 // Phases from which absorption cannot be reached are traps: the time in them is
-// infinite, but zero mass contributes zero.
+// infinite, and infinity times a mass of zero is zero.
 //
 // References:
 //   W. Grassmann, M. Taksar, D. Heyman, Regenerative analysis and steady state

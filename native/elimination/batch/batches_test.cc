@@ -103,7 +103,5 @@ TEST(BatchesTest, TrapsAreApart) {
   }
 }
 
-// Eliminates dense matrices, from the last phase to the first.
-
 }  // namespace
 }  // namespace phasic

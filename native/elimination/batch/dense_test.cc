@@ -1,5 +1,5 @@
-// Compares solutions and differences with dense elimination in a wider number
-// format.
+// Compares solutions, and their differences along edges, with the results of
+// dense elimination in long doubles.
 
 #include <gtest/gtest.h>
 
@@ -20,6 +20,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+// The matrix -S of one model in long doubles, eliminated from the last phase to
+// the first.
 class Dense {
  public:
   Dense(const Models<double>& models, int64_t model)
@@ -170,8 +172,10 @@ TEST(BatchesTest, DifferencesBeforeASlowComponent) {
   const Results<double> found =
       Apply(Direction::kSolve, models, 0, models.batch);
   for (int64_t n = 0; n < models.batch; ++n) {
-    // Half of the visits to a cycle's first phase, which take half a unit each,
-    // continue to its second phase, which takes one unit.
+    // A visit to a cycle's first phase takes 1/2 on average, and a visit to its
+    // second phase takes 1. The first phase leads to the second with
+    // probability 1/2, so that a cycle that begins there takes 2 * 1/2 + 1 = 2.
+    // The last one takes 1e20 rounds.
     const double expected[] = {-1.0, 1.0, 2.0, -1.0, 1.0, 2.0, -1.0, 1.0, 2e20};
     for (int64_t e = 0; e < 9; ++e) {
       EXPECT_NEAR(found.per_edge[n * 9 + e], expected[e],

@@ -73,8 +73,8 @@ Chain RandomChain(std::mt19937* random, int64_t p) {
   return chain;
 }
 
-// Checks the residuals of (-S) x = b and y (-S) = b, relative to the size of
-// their terms.
+// Checks the residuals of (-S) x = b and y (-S) = b, relative to the sum of the
+// absolute values of their terms.
 TEST(EliminationTest, SolvesBothSystems) {
   std::mt19937 random(1);
   for (int64_t p = 1; p <= 40; ++p) {
@@ -107,8 +107,8 @@ TEST(EliminationTest, SolvesBothSystems) {
   }
 }
 
-// In Solve c acts at the source of an edge, and in the transpose as a
-// difference. So <c', d> = <z, c> for every pair of arguments.
+// Checks that <u, x> + <v, d> = <b, y> + <c, z>, where Solve gives x and d for
+// b and c, and SolveTransposed gives y and z for u and v.
 TEST(EliminationTest, DirectionsAreTransposed) {
   std::mt19937 random(2);
   std::normal_distribution<double> normal;

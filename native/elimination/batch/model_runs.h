@@ -89,8 +89,8 @@ class ModelRuns {
   // Models with more numbers than this are solved one by one: eight of them
   // would not fit into the cache.
   static constexpr int64_t kMaxSideBySide = int64_t{1} << 18;
-  // The memory limit for all threads together. Models that would exceed it are
-  // solved on one thread.
+  // The memory limit for all threads together. One thread solves all models if
+  // several threads would exceed it.
   static constexpr int64_t kMaxThreadBytes = int64_t{1} << 31;
 
   std::shared_ptr<const Topology> TopologyOf(int64_t model,

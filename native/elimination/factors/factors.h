@@ -32,7 +32,7 @@ struct Factors {
   FactorArrays arrays = {};
   Findings findings = {};   // special cases of one model
   uint32_t apart = 0;       // mask of models to compute alone
-  bool left_range = false;  // the range of doubles: see FloatEnvironment
+  bool left_range = false;  // the range of doubles, in the factorization
 
   size_t bytes() const {
     return sizeof(*this) + weights.size() + memory.bytes();
@@ -42,8 +42,8 @@ struct Factors {
 // Returns the factors of one model, of kLanes models in lanes, or (with
 // kWideSize lanes) of one model in numbers of type Wide. They are computed, or
 // taken from a cache if that is faster, and are valid until the thread's next
-// call. Clears the flags of `FloatEnvironment`, which then show whether later
-// computations leave the range of doubles.
+// call. This function clears the flags of `FloatEnvironment`, so that they show
+// whether later computations leave the range of doubles.
 std::shared_ptr<const Factors> FindFactors(
     const std::shared_ptr<const Topology>& topology, const Weights& weights,
     int lanes, const Solver& solver, const Scratch& scratch);

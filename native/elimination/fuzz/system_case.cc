@@ -211,8 +211,8 @@ SystemCase DecodeSystem(const uint8_t* data, size_t size) {
     array.values.resize(static_cast<size_t>(std::max<int64_t>(numbers, 0)));
     c.is_stored &= numbers >= 0;
   }
-  // If all other arrays are broadcast along an axis, the weights get the full
-  // dimension.
+  // Along each axis the batch has the size of the arrays that are not
+  // broadcast, or size one if all arrays are.
   for (size_t axis = 0; axis < c.batch.size(); ++axis) {
     int64_t full = 1;
     for (const SystemArray& array : c.arrays) {

@@ -24,9 +24,9 @@ struct MomentArrays {
   T* spread;              // q, [p], with Var X = sum_i y_i q_i + ...
   T* spread_ahead;        // U q, [p]
   T* spread_differences;  // [m]
-  T* slopes;              // derivatives of the variance in x, [p]
-  T* edge_slopes;         // derivatives in d, [m]
-  T* weighted;            // U^T applied to both, [p]
+  T* slopes;              // derivatives of the variance w.r.t. x, [p]
+  T* edge_slopes;         // derivatives of the variance w.r.t. d, [m]
+  T* weighted;            // U^T applied to slopes and edge_slopes, [p]
 };
 
 // Computes the moments of one model step by step. The caller solves the linear
@@ -36,7 +36,7 @@ template <class T>
 struct MomentSums {
   const Topology* topology = nullptr;
   T left = 0.0;  // 1 - sum_i alpha_i
-  T mean = 0.0;  // from expected times of the initial phases
+  T mean = 0.0;  // sum_i alpha_i x_i
   MomentArrays<T> arrays = {};
   int exponent = 0;
   bool is_discrete = false;
@@ -59,8 +59,9 @@ struct MomentSums {
   // Sets infinite differences of unvisited phases to zero, and computes `mean`
   // from the expected times of the initial phases.
   void TakeExpected();
-  // Returns the variance in the original units of time; the exponent of the
-  // result includes 2^(-2 exponent).
+  // Returns the variance in the original unit of time: the exponent of the
+  // result includes -2 `exponent`, as the weights were multiplied by
+  // 2^-exponent.
   ScaledNumber<T> Variance() const;
   // Computes the right-hand sides of the systems for the variance's gradient.
   void FindSlopes();
@@ -75,7 +76,8 @@ struct MomentSums {
     return Source(e) == topology->indices[topology->num_edges + e];
   }
   int32_t Source(int64_t e) const { return topology->indices[e]; }
-  // Returns the change of the expected remaining time by a jump along edge e.
+  // Returns the change of the expected total time by a jump along edge e, with
+  // the opposite sign in continuous time: d_e, or 1 - d_e in discrete time.
   T Change(int64_t e) const {
     const T d = arrays.differences[e];
     return is_discrete ? arrays.rewards[Source(e)] - d : d;

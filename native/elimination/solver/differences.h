@@ -11,20 +11,21 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Writes x[i_e] - x[j_e] for every edge, given the right-hand sides and their
-// values after the substitution.
+// Writes the difference x[i_e] - x[j_e] along every edge.
 //
-// If x is large everywhere (a chain that rarely leaves), subtracting its
-// entries would give rounding errors only. For phases in the order of
-// elimination, with weights W, weight e out of the component and right-hand
-// sides r after substitution,
-//   (x_k - x_j) D_k = r_k - e_k x_j + sum_i W_ki (x_i - x_j),
-// where the differences on the right are between phases that are eliminated
-// later and that are all connected; x and r are relative to the component's
-// base (see Substitution). The differences between a front's later phases are
-// in the matrix of its parent.
+// If x is large everywhere (in a chain that is rarely absorbed), subtraction of
+// its entries would give rounding errors only. So the difference between phase
+// k and any phase j that is eliminated later in the same front is computed from
+// differences between later phases:
+//   (x_k - x_j) D_k = r_k - e_k x_j + sum_i W_ki (x_i - x_j).
+// D_k is the pivot of phase k, and W_ki and e_k are the weights from k to later
+// phases i and out of the component, when phase k is eliminated. r_k is the
+// right-hand side of k after forward substitution; x and r are relative to the
+// component's base (see Substitution). The differences on the right are known:
+// those between a front's later phases are in the matrix of its parent.
 //
-// With `kTraps` (for doubles) values may be infinite if their weights are zero.
+// If `kTraps` is true (for doubles only), values may be infinite; zero weights
+// times such values are zero.
 template <class V, class F, bool kTraps>
 class Differences {
  public:
@@ -156,7 +157,8 @@ class Differences {
   }
 
   // Computes the differences along the edges of a phase that is a component by
-  // itself, by the formula above with its edge weights instead of W.
+  // itself, by the formula at the class, with the weights of these edges
+  // instead of W.
   void SumEdges(int64_t n, int64_t c) {
     const int64_t begin = t_.outer_offsets[n];
     const int64_t count = t_.outer_offsets[n + 1] - begin;
@@ -190,8 +192,8 @@ class Differences {
     }
   }
 
-  // Computes the differences along the edges of phase n by subtraction, given
-  // its solution `above` relative to `base`.
+  // Computes the differences along the edges of phase n by subtraction. `above`
+  // is the solution of phase n minus `base`.
   void SubtractEdges(int64_t n, int64_t c, const V& above,
                      const V& base) const {
     for (int64_t s = t_.outer_offsets[n]; s < t_.outer_offsets[n + 1]; ++s) {

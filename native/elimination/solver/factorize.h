@@ -84,7 +84,7 @@ class Factorization {
   }
 
   // Eliminates the front's own phases `first` to `last` - 1: updates the later
-  // rows of `matrix`, and adds to `leaving`, the weights out of the component.
+  // rows of `matrix`, and adds to the weights out of the component, `leaving`.
   void EliminateBlock(const Front& front, int64_t first, int64_t last,
                       V* matrix, V* leaving) {
     const int64_t size = front.size;
@@ -110,10 +110,10 @@ class Factorization {
     }
   }
 
-  // Returns the entry of L, the weight of a later phase into the eliminated
-  // phase divided by the pivot, and stores it in place of the weight. For a
-  // pivot of zero (a trap) adds the weight to `leaving`, stores infinity and
-  // returns zero.
+  // Replaces the weight from a later phase to the eliminated one by weight /
+  // pivot, an entry of L, and returns this entry. If the pivot is zero (the
+  // eliminated phase is a trap), adds a positive weight to `leaving`, replaces
+  // it by infinity, and returns zero.
   static V Share(const V& pivot, V* weight, V* leaving) {
     if constexpr (!std::is_same_v<V, Lanes>) {
       if (pivot == 0.0) {  // the eliminated phase is a trap

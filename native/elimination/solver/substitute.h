@@ -12,12 +12,15 @@ namespace phasic {
 namespace PHASIC_ISA {
 
 // Solves for `kColumns` right-hand sides, or for a number given at run time if
-// kColumns is 0. With `kTraps` (for doubles) factors may be infinite.
+// kColumns is 0. If `kTraps` is true (for doubles only), factors may be
+// infinite.
 //
-// If a component leads to slow components, the solutions within it agree in
-// most digits. So its solution is computed relative to a base, the smallest of
-// the solutions at the targets of its edges: `above` holds the accurate
-// differences from the base, which subtraction of solutions would cancel.
+// If a component leads to components that are left slowly, the solutions at its
+// phases agree in most digits. So each of these solutions is computed as the
+// sum of two numbers: a base, the smallest of the solutions at the targets of
+// the component's edges, and the difference `above` from the base. This
+// difference is accurate, whereas subtraction of solutions would cancel its
+// digits.
 template <class V, int kColumns, bool kTraps>
 class Substitution {
  public:
@@ -35,8 +38,8 @@ class Substitution {
         bases_(reinterpret_cast<V*>(scratch.bases)) {}
 
   // Solves for the right-hand sides in `rest`, and writes `solution`.
-  // Afterwards each row of `rest` has its value at the elimination of its
-  // phase.
+  // Afterwards row n of `rest` has the right-hand side that phase n had at its
+  // elimination.
   void Solve() {
     for (int64_t c = 0; c < Columns(); ++c) {
       At(solution_, t_.num_phases)[c] = V(0.0);
@@ -94,7 +97,7 @@ class Substitution {
     return t_.later.data() + front.later;
   }
 
-  // Computes to += factor * from. Infinite factors belong to traps, for which
+  // Computes to += factor * from. Infinite factors belong to traps: there,
   // infinity times zero is zero.
   void Add(const V& factor, const V* from, V* to) const {
     for (int64_t c = 0; c < Columns(); ++c) {

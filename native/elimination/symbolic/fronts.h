@@ -2,7 +2,7 @@
 // in memory.
 //
 // Consecutive phases in the order of elimination that are connected with the
-// same later phases form a front: a dense matrix of those phases and of the
+// same later phases form a front: a dense matrix of these phases and of the
 // later ones. The front's update of the later phases is added to the matrix of
 // its parent, the front that eliminates the first of these later phases.
 //
@@ -48,7 +48,7 @@ struct FrontTree {
   std::vector<Front> fronts;
   std::vector<int32_t> later;   // positions, ascending, front by front
   std::vector<int32_t> places;  // their indices in the parent's matrix
-  int64_t num_connections = 0;  // sum over positions of later connections
+  int64_t num_connections = 0;  // pairs that are connected at elimination
   double operations = 0.0;
   int64_t num_factors = 0;
   int64_t num_working = 0;  // largest total size of matrices at a time

@@ -29,7 +29,7 @@ struct Topology {
 
   int64_t num_components = 0;
   std::vector<int32_t> starts;        // first positions of components, then p
-  std::vector<int32_t> front_starts;  // first front of each component, then all
+  std::vector<int32_t> front_starts;  // first front of each component; size
   std::vector<Front> fronts;
   std::vector<int32_t> later;   // see FrontTree
   std::vector<int32_t> places;  // see FrontTree
@@ -49,16 +49,16 @@ struct Topology {
   int64_t num_factors = 0;    // total over all fronts
   int64_t num_working = 0;    // largest total size of matrices at a time
   int64_t largest_front = 0;  // in phases
-  int64_t most_edges = 0;     // the most that leave a one-phase component
+  int64_t most_edges = 0;     // the most outer edges of one phase
   EliminationSize size = {};
 
   size_t bytes() const;
 };
 
 // Computes the symbolic elimination of the graph with these edges. Returns
-// nullptr and sets `error` if the indices are invalid or, with `within_limits`,
-// if the elimination is too large. Without `within_limits` the result for too
-// large ones may have only its sizes.
+// nullptr and sets `error` if the indices are invalid or, if within_limits is
+// true, the elimination is too large. If within_limits is false, the result for
+// an elimination that is too large may have only its sizes.
 std::shared_ptr<const Topology> MakeTopology(int64_t num_phases,
                                              int64_t num_edges,
                                              const int32_t* indices,
