@@ -99,9 +99,9 @@ ffi::Error Failure(const std::string& message) {
   return ffi::Error(ffi::ErrorCode::kInternal, message);
 }
 
-// Returns the object if it is an array, and a NumPy scalar as an array;
-// otherwise returns None. Subclasses such as masked arrays, which would lose
-// their mask, are left to the Python function `finish`.
+// Converts an array or a NumPy scalar to an array; returns None for other
+// objects. Subclasses of arrays, such as masked arrays, which would lose their
+// mask, count as other objects: the Python function `finish` converts them.
 py::object AsArray(const py::handle& object) {
   if (py::type::handle_of(object).is(registry->array_type)) {
     return py::reinterpret_borrow<py::object>(object);
@@ -120,8 +120,8 @@ bool Fits(const py::object& object, const ffi::AnyBuffer& buffer) {
   const auto array = py::reinterpret_borrow<py::array>(object);
   const auto dims = buffer.dimensions();
   const py::dtype* dtype = DtypeOf(buffer.element_type());
-  // Equal dtypes are mostly the same object, which is compared first; those of
-  // unpickled arrays are not.
+  // Equal dtypes are mostly the same object, so that identity is tested first.
+  // The dtypes of unpickled arrays are other objects.
   return (array.flags() & py::array::c_style) != 0 && dtype != nullptr &&
          (array.dtype().is(*dtype) || array.dtype().equal(*dtype)) &&
          std::equal(dims.begin(), dims.end(), array.shape(),
@@ -162,8 +162,8 @@ std::vector<py::handle> Items(const py::object& result,
   return {};
 }
 
-// Converts the XLA buffers to NumPy arrays. They are copied, as a function may
-// keep them and XLA reuses their memory.
+// Converts the XLA buffers to NumPy arrays. The arrays are copies, as a
+// function may keep them and XLA reuses the memory of its buffers.
 ffi::Error Arguments(const std::string& name, ffi::RemainingArgs args,
                      py::tuple* arrays) {
   for (size_t i = 0; i < args.size(); ++i) {
@@ -263,7 +263,8 @@ void StopCallbacks() {
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   }
   // The programs of running calls now end with an error, or go on without
-  // Python. A thread that returns from such a program to Python needs the GIL.
+  // Python. A thread that returns from such a program to Python needs the GIL,
+  // so that it is released for a while.
   const py::gil_scoped_release release;
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
 }

@@ -17,8 +17,8 @@ namespace py = pybind11;
 namespace phasic {
 namespace {
 
-// Computes the dimensions of a result: broadcast batch dimensions, then two
-// more. The call itself checks whether the shapes broadcast.
+// Computes the dimensions of a result: the broadcast batch dimensions, then
+// rows and columns. The call itself checks whether the shapes broadcast.
 class ResultShape {
  public:
   ResultShape(const LinearSystem& system, int64_t rows, int64_t columns)

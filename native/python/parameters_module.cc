@@ -24,8 +24,8 @@ enum class Constraint {
 };
 
 Constraint ParseConstraint(const std::string& name) {
-  // For "increasing" the order of the values is not checked, as no distribution
-  // is NaN because of it.
+  // For "increasing" the order of the values is not checked, as a wrong order
+  // does not make any distribution NaN.
   if (name == "positive" || name == "nonnegative" || name == "increasing") {
     return Constraint::kNonnegative;
   }
@@ -87,15 +87,16 @@ class Rows {
     return sum;
   }
 
-  // This is slightly below the tolerance 4 p eps of the rule, as sums are
-  // rounded.
+  // The tolerance for sums. It is slightly below the constraints' tolerance 4 p
+  // eps, as sums are rounded.
   double Tolerance() const {
     return 3.0 * static_cast<double>(size_) *
            static_cast<double>(std::numeric_limits<T>::epsilon());
   }
 
-  // A missing mass that is only due to rounding of the probabilities to float32
-  // does not define an atom at zero.
+  // Returns whether a row's sum is at most one. Rejects a sum that is below one
+  // only because probabilities were rounded to float32: the missing mass is
+  // then not an atom at zero.
   bool SumFits(const T* row) const {
     const double missing = 1.0 - Sum(row);
     if (missing < -Tolerance()) return false;
@@ -164,7 +165,7 @@ bool Meets(const py::object& given, Constraint constraint,
     PyErr_Clear();
     return false;
   }
-  // Exit probabilities are added to the sum of their row.
+  // Each row must have an exit probability, which is added to its sum.
   if (constraint == Constraint::kSubtransition && beside.size() != count) {
     return false;
   }

@@ -1,6 +1,6 @@
 // The limit on threads of the ops, which Python reads and sets by ctypes.
 // TensorFlow's C API does not give access to its own threads, so that ops use
-// the kernel's.
+// the kernel's threads.
 
 #include "native/kernel/runtime/thread_pool.h"
 

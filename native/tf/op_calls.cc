@@ -87,8 +87,8 @@ void Register(const char* name, TF_OpDefinitionBuilder* op,
     RegisterKernel(name, functions, nullptr, status.get());
   }
   if (!Ok(status)) {
-    // No caller could receive an error at load time, so that it is printed;
-    // Python then reports that the op is missing.
+    // No caller can receive an error while the library is loaded. So the error
+    // is printed, and Python then reports that the op is missing.
     std::fprintf(stderr, "phasic: registering %s failed: %s\n", name,
                  TF_Message(status.get()));
   }

@@ -62,8 +62,8 @@ struct KernelFunctions {
   void (*destroy)(void*);
 };
 
-// Registers the op and its kernel. With `has_type` there is one kernel for each
-// value of its attribute T, float and double.
+// Registers the op and its kernel. If has_type is true, there is one kernel for
+// each value of its attribute T, float and double.
 void Register(const char* name, TF_OpDefinitionBuilder* op,
               const KernelFunctions& functions, bool has_type);
 

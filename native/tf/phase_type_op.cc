@@ -183,8 +183,8 @@ void ComputeForward(void* kernel, TF_OpKernelContext* context) {
 }
 
 // Fills an output with NaN. Shape inference does not know which gradients are
-// requested, so that the others have full size, too; NaN exposes their
-// accidental use.
+// requested, so that gradients that are not requested have full size, too. NaN
+// exposes their accidental use.
 void FillWithNaN(TF_Tensor* tensor) {
   const auto count = static_cast<size_t>(TF_TensorElementCount(tensor));
   if (TF_TensorType(tensor) == TF_FLOAT) {

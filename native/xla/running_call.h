@@ -1,9 +1,9 @@
 // Counts the running calls of Python functions, so that the process can exit
 // safely.
 //
-// When the interpreter exits, it terminates threads that are in Python,
-// including the C++ code that called it. So at exit no new call may begin, and
-// the process waits for running ones.
+// When the interpreter exits, it terminates threads that are in Python, and
+// with them the C++ code that called Python. So at exit no new call may begin,
+// and the process waits for running ones.
 
 #ifndef PHASIC_NATIVE_XLA_RUNNING_CALL_H_
 #define PHASIC_NATIVE_XLA_RUNNING_CALL_H_
@@ -15,8 +15,8 @@
 
 namespace phasic {
 
-// Counts one call during its lifetime. A call is counted first and only then
-// tests for exit, so that none escapes the count.
+// Counts one call during its lifetime. A call is counted first, and only then
+// tests whether the process exits, so that no running call is missed.
 class RunningCall {
  public:
   RunningCall() {
