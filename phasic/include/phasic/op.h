@@ -14,7 +14,8 @@
 //   }
 //   PHASIC_OP(scale, Scale, "factor(), x(n) -> y(n)")
 //
-// Compile it twice, as shared libraries, with this folder among the includes:
+// Compile it twice, as shared libraries, with phasic's include folder in the
+// include path:
 //
 //   -DPHASIC_WITH_XLA
 //     with jax.ffi.include_dir(): for JAX and NumPy
@@ -22,9 +23,10 @@
 //     with tensorflow.sysconfig.get_include(), linked to
 //     libtensorflow_framework: for TensorFlow
 //
-// Without either, the library is for NumPy alone. `phasic.binding.bind_native`
-// makes functions of them. See declaration.h for the declaration. Errors are
-// exceptions: they become the framework's, and name the op.
+// Without either macro, the library is for NumPy alone. The Python function
+// `phasic.binding.bind_native` makes functions from the libraries. See
+// declaration.h for the declaration. The C++ function reports errors by
+// exceptions, which become errors of the framework and name the op.
 
 #ifndef PHASIC_OP_H_
 #define PHASIC_OP_H_

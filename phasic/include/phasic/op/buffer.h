@@ -1,4 +1,4 @@
-// Arrays at the interface of a library: plain data.
+// The arrays that cross the interface of a library, as plain data.
 
 #ifndef PHASIC_OP_BUFFER_H_
 #define PHASIC_OP_BUFFER_H_
@@ -88,9 +88,9 @@ inline constexpr int kMaxOperands = 24;  // inputs, and also outputs
 inline constexpr int kMaxBatchRank = 8;
 inline constexpr int kMaxDims = 24;  // names of dimensions in a declaration
 
-// The positions of examples in the inputs, for loops other than ForEach and for
-// GPUs. Sizes are those of the common batch; strides count elements, 0 if an
-// input is broadcast.
+// The positions in the inputs of a batch's elements, called examples, for loops
+// other than ForEach and for GPUs. Sizes are those of the broadcast batch;
+// strides count elements of an array, and are 0 where an input is broadcast.
 struct Layout {
   int32_t rank;
   int32_t num_inputs;

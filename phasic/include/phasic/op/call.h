@@ -18,7 +18,7 @@
 
 namespace phasic {
 
-// One example of a batch: an index for the arrays of a call.
+// One element of a batch, which indexes the arrays of a call.
 struct Example {
   int64_t index;
   int64_t offsets[kMaxOperands];  // of the inputs
@@ -97,8 +97,8 @@ class Call {
                                 Rule());
   }
 
-  // Returns an input. Throws if it has another type. Half precision is accessed
-  // as uint16_t.
+  // Returns an input. Throws if the input's type is not T. Half precision is
+  // accessed as uint16_t.
   template <class T>
   InputArray<T> Input(int position) const {
     if (!IsOf<T>(position, inputs_, num_inputs_)) {
@@ -107,7 +107,8 @@ class Call {
     return {static_cast<const T*>(inputs_[position].data), position};
   }
 
-  // Returns an output, which must be written. Throws if it has another type.
+  // Returns an output, which must be written. Throws if the output's type is
+  // not T.
   template <class T>
   OutputArray<T> Output(int position) {
     if (!IsOf<T>(position, outputs_, num_outputs_)) {
@@ -152,8 +153,9 @@ class Call {
 
   const Layout& layout() const { return layout_; }
 
-  // Returns an option of the call; `otherwise` if it is not given. Throws if it
-  // is not such a number, or not declared.
+  // Returns the value of an option, or `otherwise` if the call does not give
+  // it. Throws if the option is not declared, or its value is not a number of
+  // this type.
   double Option(std::string_view name, double otherwise) const {
     return NumericOption(name, otherwise, "a number");
   }
@@ -165,12 +167,14 @@ class Call {
     return text.has_value() ? std::string(*text) : otherwise;
   }
 
-  // Throws unless a condition holds that the declaration cannot express.
+  // Checks a condition that the declaration cannot express; throws if it is
+  // false.
   void Require(bool condition, const char* rule) const {
     if (!condition) throw std::invalid_argument(std::string(rule) + Rule());
   }
 
-  // Throws if Output was not called for some output, which is then not written.
+  // Throws if Output was not called for some output, so that it cannot be
+  // written.
   void CheckWritten() const {
     if (written_ == (1U << static_cast<unsigned>(num_outputs_)) - 1U) return;
     unsigned missing = 0;
@@ -200,8 +204,8 @@ class Call {
     return std::nullopt;
   }
 
-  // Uses std::from_chars, which does not depend on the locale and reports what
-  // it read.
+  // Uses std::from_chars, which does not depend on the locale and reports how
+  // far it read.
   template <class T>
   T NumericOption(std::string_view name, T otherwise, const char* kind) const {
     const std::optional<std::string_view> text = FindOption(name);

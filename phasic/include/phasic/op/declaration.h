@@ -4,9 +4,9 @@
 //   "indices: int32(n), weights(n), x(m) -> y(m), total(); tolerance, method"
 //
 // Dimensions with the same name are equal. An operand without a type has type
-// T, float32 or float64, which is the same for all of them in a call. All
-// inputs may have leading batch dimensions, which broadcast; all outputs have
-// the common ones.
+// T: float32 or float64, the same for all such operands of a call. All inputs
+// may have leading batch dimensions, which broadcast; all outputs have the
+// broadcast batch dimensions.
 
 #ifndef PHASIC_OP_DECLARATION_H_
 #define PHASIC_OP_DECLARATION_H_

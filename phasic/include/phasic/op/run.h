@@ -37,7 +37,8 @@ std::string Run(const Declaration& declaration, const Function& function,
   }
 }
 
-// The same for callers from C: the message is truncated to fit. Returns 0 or 1.
+// Like Run, for callers from C: writes the error message, truncated to fit, and
+// returns 1, or returns 0 on success.
 template <class Function>
 int32_t RunPlain(const Declaration& declaration, const Function& function,
                  const Buffer* inputs, int32_t num_inputs,

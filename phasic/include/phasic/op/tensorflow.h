@@ -122,9 +122,9 @@ inline void DeleteTensorFlowKernel(void* kernel) {
   delete static_cast<std::string*>(kernel);
 }
 
-// Returns the shape of an output, from those of the inputs: the batch and its
-// dimensions. Dimensions that no input has are in `sizes`, which has one for
-// each name.
+// Returns the shape of an output: the broadcast batch dimensions of the inputs,
+// then the dimensions of one example. Sizes of dimensions that no input has are
+// in `sizes`, which has an entry for each name of a dimension.
 inline std::vector<int64_t> OutputDims(const Declaration& declaration,
                                        const std::vector<HeldTensor>& inputs,
                                        const HeldTensor& sizes, size_t output) {
@@ -293,8 +293,8 @@ inline bool RegisterWithTensorFlow(const char* snake_name,
   }
   const bool registered = TF_GetCode(status.get()) == TF_OK;
   if (!registered) {
-    // No caller could receive an error at load time; Python then reports that
-    // the op is missing.
+    // No caller can receive an error while the library is loaded. So the error
+    // is printed, and Python then reports that the op is missing.
     std::fprintf(stderr, "op %s: TensorFlow refused it: %s\n", snake_name,
                  TF_Message(status.get()));
   }

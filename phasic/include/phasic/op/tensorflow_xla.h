@@ -1,4 +1,5 @@
-// The same handler for TensorFlow's own XLA, which `jit_compile=True` uses.
+// Registers the handler of xla.h with TensorFlow's own XLA, which
+// `jit_compile=True` uses.
 
 #ifndef PHASIC_OP_TENSORFLOW_XLA_H_
 #define PHASIC_OP_TENSORFLOW_XLA_H_

@@ -53,8 +53,8 @@ inline Type TypeOfXla(xla::ffi::DataType type) {
   }
 }
 
-// Returns the buffer of one of XLA's arrays: the typed readers in XLA's header
-// cost more than the checks of a declaration.
+// Converts one of XLA's arrays to a buffer. The typed readers in XLA's header
+// take more time than the checks against a declaration.
 inline Buffer BufferOfXla(const void* array) {
   const auto* const buffer = static_cast<const XLA_FFI_Buffer*>(array);
   return {buffer->data, buffer->dims, static_cast<int32_t>(buffer->rank),
