@@ -63,7 +63,7 @@ struct SweepInput {
   int64_t num_phases;
   int64_t num_times;
   const int32_t* kinds;  // [n]: the Kind of each time, or nullptr: `kind`
-  int64_t row_length;    // times come in rows; an interval lies within a row
+  int64_t row_length;    // number of times in a row; intervals lie in a row
   double epsilon;        // unit in the last place of the caller's floating type
   Kind kind;
   bool discrete;  // transition probabilities and numbers of steps

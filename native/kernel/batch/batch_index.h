@@ -24,8 +24,7 @@ class BatchIndex {
     }
   }
 
-  // Sets the index to the one that `steps` calls of Next reach from the first
-  // index.
+  // Sets the index to number `steps` in row-major order, counted from zero.
   void Seek(int64_t steps) {
     for (int32_t axis = rank_ - 1; axis >= 0; --axis) {
       if (!takes_part_[axis]) continue;  // NOLINT(*-security.ArrayBound)

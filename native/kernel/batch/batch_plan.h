@@ -1,5 +1,5 @@
-// The plan of one call on a batch: which batch dimensions are models and which
-// are times, and where each model's arrays begin.
+// The plan of one call on a batch: which batch dimensions count models and
+// which count times of a model, and where each model's arrays begin.
 
 #ifndef PHASIC_NATIVE_KERNEL_BATCH_BATCH_PLAN_H_
 #define PHASIC_NATIVE_KERNEL_BATCH_BATCH_PLAN_H_

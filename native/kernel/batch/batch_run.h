@@ -4,7 +4,7 @@
 //
 // Results do not depend on the ranges or on the threads: each model is computed
 // separately, and sums over models are added in the order of the models. Sweeps
-// flush denormals to zero, whatever the mode of the calling thread.
+// flush denormals to zero, whatever the mode of the caller and of the thread.
 
 #ifndef PHASIC_NATIVE_KERNEL_BATCH_BATCH_RUN_H_
 #define PHASIC_NATIVE_KERNEL_BATCH_BATCH_RUN_H_
@@ -62,8 +62,8 @@ class BatchRun {
     const double models =
         kLeastRangeMicroseconds * static_cast<double>(plan.num_models()) / work;
     least_length_ = 1 + static_cast<int64_t>(models);
-    // Keeps models in one range that a sweep may evaluate at once, as long as
-    // every thread has some models.
+    // Keeps together in one range the models that a sweep may evaluate at once,
+    // as long as every thread has some models.
     const int64_t at_once = std::max<int64_t>(MaxGroup(), ModelsAtOnce(plan));
     least_multiple_ =
         std::min(at_once, (plan.num_models() + num_threads - 1) / num_threads);

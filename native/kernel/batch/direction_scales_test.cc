@@ -128,8 +128,8 @@ constexpr int kExponents[] = {-960, -700, -400, -100, 100, 400, 700};
 
 class DirectionScalesTest : public testing::Test {
  protected:
-  // Times from the far left tail to the far right tail. The last times of the
-  // slow or late models need squared powers.
+  // Times from the far left tail to the far right tail. Those of the last model
+  // are so late that squared powers are used.
   const std::vector<Arrays> models_ = {
       Erlang(1, 1.0, {1e-30, 0.5, 300.0}),
       Erlang(10, 1.0, {1e-13, 1e-3, 9.0, 200.0}),

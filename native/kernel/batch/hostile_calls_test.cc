@@ -73,8 +73,9 @@ double Derivative(const std::vector<std::vector<double>>& arrays, int32_t kind,
   return value;
 }
 
-// No phase has initial mass. The direction changes alpha only in phases without
-// exit, and an exit only in a phase without alpha. So the second derivative is
+// No phase has initial mass. The first direction changes alpha only in a phase
+// without exit, and the second direction changes an exit only in a phase
+// without alpha. So the second derivative, which multiplies the two changes, is
 // zero.
 TEST(HostileCallsTest, StructurallyZeroDerivativeIsZero) {
   const std::vector<std::vector<double>> arrays = {
@@ -141,7 +142,7 @@ TEST(HostileCallsTest, SmallestCotangentsEndEarly) {
 }
 
 // Tests an interval with the largest number of squared powers: the binary
-// numbers of its lower end and of its length have only ones, each of which
+// digits of its lower end and of its length are all ones, and each of them
 // needs a power.
 TEST(HostileCallsTest, LongestIntervalsHaveRoom) {
   const double one = 1.0, zero = 0.0, cotangents[] = {1.0, 1.0};

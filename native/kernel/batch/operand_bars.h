@@ -126,8 +126,9 @@ class OperandBars {
   }
 
  private:
-  // Calls visit(offset, cotangent) for each of a model's entries of an operand,
-  // with the entry's offset in the output.
+  // Calls visit(offset, cotangent) for each entry of one model's operand.
+  // `offset` is the entry's distance from the model's first entry in the
+  // output.
   template <class Visit>
   void ForEachEntry(int32_t operand, const double* bars, Visit&& visit) const {
     if (operand != kTimes) {

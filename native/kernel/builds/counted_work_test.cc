@@ -262,8 +262,8 @@ template <class Model>
 void ExpectNoCliffs(const std::string& name, const Model& model, int last,
                     double most_values,
                     const std::vector<int64_t>& numbers_of_times = {1, 150}) {
-  // Work that is allowed in addition to the ratios, which small amounts of work
-  // may exceed.
+  // `floor` is allowed in addition to the ratios, as small amounts of work may
+  // exceed them.
   const SweepInput in = model.Input();
   const auto p = static_cast<double>(model.size);
   const double floor = 6e5 + (in.has_edges() ? 1e2 * p : 2e3 * p * p);

@@ -1,4 +1,4 @@
-// Instantiates the sweeps that compute in extended doubles. They run where
+// Instantiates the sweeps that compute in extended doubles. They run if
 // underflow of doubles would lose significant results.
 
 #include "native/kernel/api/sweep.h"

@@ -47,8 +47,8 @@ std::string CheckValue(const CallCase& c, double value, size_t index) {
                  : "not -inf where the truth is zero";
 }
 
-// Checks, for a call without batch dimensions, that results are NaN where their
-// status says so and, at order 0, only there, and that other values are valid.
+// Checks the results of a call without batch dimensions: they are NaN where
+// their status says so and, at order 0, only there, and the others are valid.
 std::string CheckAgainstStatus(const CallCase& c, const Result& result) {
   const Result status = RunStatus(c);
   if (!status.error.empty()) return "status refused: " + status.error;

@@ -23,7 +23,8 @@ struct Result {
 };
 
 // Two ways to make a call, whose results must be equal. They differ in the
-// bytes in the outputs before the call, and kFlushing flushes denormals.
+// initial bytes of the outputs, and a kFlushing caller flushes denormals to
+// zero.
 enum class Caller : unsigned char { kPlain = 0x5a, kFlushing = 0xa5 };
 
 // Runs Forward, Adjoint or Statistics, and returns its outputs or error. A call
@@ -33,8 +34,8 @@ Result Run(const CallCase& c, Caller caller = Caller::kPlain);
 // Runs Status on the operands of the call, for order 0.
 Result RunStatus(const CallCase& c);
 
-// Runs the call with outputs that are one item too long, which must be refused.
-// Returns a description of the failure, or "".
+// Runs the call with an output that is too long, so that it must be refused.
+// Returns the error message, or "" if the call was not refused.
 std::string RunWithWrongOutputs(const CallCase& c);
 
 // Returns item `index` of an output in the precision of the call.

@@ -157,7 +157,7 @@ class ModelFiller {
     }
     for (size_t row = 0; row < rows.size() / p; ++row) {
       double* probs = rows.data() + row * p;
-      const double leaving = -probs[row % p];  // for derived exits
+      const double leaving = -probs[row % p];  // includes derived exits
       probs[row % p] = random_.Chance(0.5) ? Rate() : 0.0;
       const double total = leaving + probs[row % p];
       if (!(total > 0.0)) probs[row % p] = 1.0;

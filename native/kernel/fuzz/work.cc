@@ -12,7 +12,7 @@ namespace fuzz {
 namespace {
 
 constexpr double kMaxWork = 2e5;          // multiply-adds of one call
-constexpr double kRefusedSteps = 0x1p22;  // refused for all models
+constexpr double kRefusedSteps = 0x1p22;  // refused for any model
 constexpr double kLeastLadderSteps = 0x1p12;
 // With more steps than this, sweeps over extended doubles, which evaluate what
 // underflows in scaling and squaring, take long.

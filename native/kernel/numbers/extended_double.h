@@ -160,8 +160,8 @@ inline ExtendedDouble Abs(const ExtendedDouble& x) {
 inline double Primal(const ExtendedDouble& x) {
   if (x.part == 0.0 || !IsFinite(x.part)) return x.part;
   const int64_t rest = ExponentOf(x.part);
-  // The product does not overflow: the number of steps is bounded, and each
-  // step changes powers by a few.
+  // x.power * kRadix does not overflow: the number of steps is bounded, and
+  // each step changes powers by a few.
   const int64_t e = x.power * ExtendedDouble::kRadix + rest;
   if (e < -1022) return 0.0;
   if (e > 1023) return x.part > 0.0 ? HUGE_VAL : -HUGE_VAL;

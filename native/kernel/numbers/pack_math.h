@@ -35,7 +35,8 @@ constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
 
 // Returns log(x 2^exponent) for positive normal numbers x and integer
 // exponents, as in FreeBSD's e_log.c: x = 2^k (1 + f) with sqrt(1/2) <= 1 + f <
-// sqrt(2), and log(1 + f) = f - s (f - R(s^2)) with s = f / (2 + f).
+// sqrt(2), and log(1 + f) = f - s (f - R(s^2)) with s = f / (2 + f) and a
+// polynomial R.
 inline Pack<8> LogOf(const Pack<8>& x, const Pack<8>& exponent) {
   using Vector = Pack<8>::Vector;
   using Bits = Pack<8>::Bits;

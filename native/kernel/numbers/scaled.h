@@ -105,10 +105,10 @@ inline Scaled<double> SizeOf(const T& x, int64_t exponent) {
   }
 }
 
-// Returns the size by which a dual number is scaled, given |value| and the
-// largest absolute value of its components. The size is |value|, so that scales
-// do not depend on directions, unless `largest` is more than kFarLarger times
-// |value|.
+// Returns the size by which a dual number is scaled, given its |value| and the
+// largest absolute value of its components, `largest`. The size is |value|, so
+// that scales do not depend on directions, unless `largest` is more than
+// kFarLarger times |value|.
 constexpr double kFarLarger = 0x1p64;
 inline double SizeToScale(double value, double largest) {
   return largest <= kFarLarger * value ? value : largest;

@@ -17,8 +17,8 @@ namespace phasic {
 // Runs one chunk; returns nullptr or a string literal that describes the error.
 using ChunkFunction = const char* (*)(const void* context, int64_t chunk);
 
-// The chunks of one ParallelFor and their state. All threads to which it was
-// offered share it. A helper that comes after all chunks were handed out
+// The chunks of one ParallelFor and their state. All threads to which the job
+// was offered share it. A helper that comes after all chunks were handed out
 // accesses nothing but the job.
 class Job;
 

@@ -199,7 +199,7 @@ struct Pack {
     return result;
   }
 
-  // Returns a b - c, where the product is not rounded.
+  // Returns a b - c, without rounding of the product a b.
   friend Pack ProductLess(const Pack& a, const Pack& b, const Pack& c) {
     Pack result;
     for (int l = 0; l < kParts; ++l) {
