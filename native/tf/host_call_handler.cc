@@ -18,9 +18,9 @@ namespace {
 
 namespace ffi = xla::ffi;
 
-// Calls a Python function by its number, after acquiring the GIL. Returns 1 on
-// success. On failure it may write a message; it returns 0 for an exception
-// that Python cannot pass on.
+// Calls a Python function by its number, after acquiring the GIL. Returns 1, or
+// 0 after an exception, whose text is then written to `message` if that is
+// possible.
 using Callback = int32_t (*)(int64_t number, const Buffer* inputs,
                              int32_t num_inputs, const Buffer* outputs,
                              int32_t num_outputs, char* message,

@@ -1,9 +1,9 @@
 // PhasicMoments: a TensorFlow op that computes moments by elimination, written
-// with TensorFlow's C API.
-// Inputs are indices, weights, initial, atom and stay. Outputs are the mean, a
-// list of the variance or none, and a list of their gradients with respect to
-// weights and initial, or none. See native/elimination/api/moments.h. Python
-// sets the shapes, because the C API does not give the lengths of lists.
+// with TensorFlow's C API. Inputs are indices, weights, initial, atom and stay.
+// Outputs are the mean, a list with the variance or an empty list, and a list
+// with the gradients of these with respect to weights and initial, or an empty
+// list. See native/elimination/api/moments.h. Python sets the shapes, because
+// the C API does not give the lengths of lists.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // PhasicRule: returns values unchanged and records the name of a derivative
 // rule with the arguments from which the values were computed. Python registers
-// a gradient for the op that looks up the rule. Unlike tf.custom_gradient this
-// makes the rule available to every mode of TensorFlow's autodiff, in graphs
-// too.
+// a gradient function for the op, which looks up the rule. Unlike
+// tf.custom_gradient this makes the rule available to every mode of
+// TensorFlow's autodiff, in graphs too.
 
 #include "native/tf/op_calls.h"
 #include "native/tf/owned.h"
@@ -17,7 +17,7 @@ using phasic_tf::Owned;
 
 constexpr const char* kName = "PhasicRule";
 
-// Copies the first inputs to the outputs.
+// Copies the inputs `values`, which are the first, to the outputs.
 void Compute(void*, TF_OpKernelContext* context) {
   Owned<TF_Status> status(TF_NewStatus());
   const int count = TF_NumOutputs(context);

@@ -2,8 +2,8 @@
 // CPU.
 //
 // Operands are indices, weights, per_phase and, if the attribute takes_edges is
-// set, per_edge. Results are those for phases and, if gives_edges is set, those
-// for edges. The attribute transposed selects the direction.
+// set, per_edge. Results are the results for phases and, if gives_edges is set,
+// the results for edges. The attribute transposed selects the direction.
 
 #ifndef PHASIC_NATIVE_XLA_ELIMINATION_FFI_H_
 #define PHASIC_NATIVE_XLA_ELIMINATION_FFI_H_

@@ -66,9 +66,10 @@ enum class Direction { kSolve, kSolveTransposed };
 // from a phase to itself.
 //
 // Returns nullptr, kOutOfMemory, or an error message that is valid until the
-// thread's next call. Errors are: shapes do not fit, an index is out of range,
-// or the elimination would store, or need at once, more than kMaxFill numbers,
-// or take more than kMaxOperations.
+// thread's next call. It is an error if shapes do not fit, if an index is out
+// of range, or if the elimination would store more than kMaxFill numbers, use
+// working memory for more than kMaxFill numbers, or take more than
+// kMaxOperations multiply-adds.
 const char* Eliminate(Direction direction, const LinearSystem& system,
                       const Output& per_phase, const Output& per_edge,
                       Executor* executor = OwnThreads());

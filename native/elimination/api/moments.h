@@ -7,8 +7,8 @@
 //   Var X = sum_e w_e y_i d_e^2 + sum_i alpha_i (x_i - E X)^2 + left (E X)^2,
 //
 // where i is the source of e, and `left` is 1 - sum_i alpha_i. In discrete time
-// a step along e contributes (1 - d_e)^2 instead of d_e^2, and a step in the
-// same phase contributes 1. Results are accurate whenever they are in range.
+// (1 - d_e)^2 replaces d_e^2, and each phase i adds y_i times its probability
+// of staying for a step. Results are accurate whenever they are in range.
 //
 // Phases from which absorption cannot be reached (traps) make moments infinite,
 // and gradients NaN, if they can be reached from alpha; otherwise they count as
@@ -53,9 +53,9 @@ struct MomentResults {
   Output of_initial;  // [full batch..., p], only with wants_gradients
 };
 
-// Computes the mean and, only with wants_variance, the variance or the standard
-// deviation, with their gradients if requested. Invalid values make all results
-// of a model NaN.
+// Computes the mean and, if wants_variance is true, the variance or the
+// standard deviation, with their gradients if requested. Invalid values make
+// all results of a model NaN.
 //
 // Returns nullptr or an error message, as Eliminate does.
 const char* ComputeMoments(const MomentsCall& call, const MomentResults& mean,

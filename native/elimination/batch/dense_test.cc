@@ -172,10 +172,11 @@ TEST(BatchesTest, DifferencesBeforeASlowComponent) {
   const Results<double> found =
       Apply(Direction::kSolve, models, 0, models.batch);
   for (int64_t n = 0; n < models.batch; ++n) {
-    // A visit to a cycle's first phase takes 1/2 on average, and a visit to its
-    // second phase takes 1. The first phase leads to the second with
-    // probability 1/2, so that a cycle that begins there takes 2 * 1/2 + 1 = 2.
-    // The last one takes 1e20 rounds.
+    // In each cycle but the last, a visit to the first phase takes 1/2 on
+    // average and leads to the second phase with probability 1/2, and a visit
+    // to the second phase takes 1. So a cycle that begins in its first phase
+    // takes 2 * 1/2 + 1 = 2. The last cycle is left after 1e20 rounds on
+    // average, each of which takes 2.
     const double expected[] = {-1.0, 1.0, 2.0, -1.0, 1.0, 2.0, -1.0, 1.0, 2e20};
     for (int64_t e = 0; e < 9; ++e) {
       EXPECT_NEAR(found.per_edge[n * 9 + e], expected[e],

@@ -59,8 +59,8 @@ class Recent {
   }
 
  private:
-  // Returns the item for which `may_be` is true, after `skipped` other such
-  // items, or nullptr.
+  // Returns the first item for which `may_be` is true after skipping `skipped`
+  // such items, or nullptr.
   template <class MayBe>
   std::shared_ptr<const Item> Candidate(const MayBe& may_be,
                                         size_t skipped) const {

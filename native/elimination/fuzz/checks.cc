@@ -92,8 +92,8 @@ bool SameBits(const std::vector<double>& a, const std::vector<double>& b) {
 // plus inflow.
 class Balance {
  public:
-  // `sizes` has the solution for the absolute values of the data, which bounds
-  // the terms of the sums.
+  // `sizes` is the result for the absolute values of the data, which bounds the
+  // absolute values of the terms.
   Balance(const SystemCase& c, const SystemResult& result,
           const SystemResult& sizes)
       : c_(c), result_(result), sizes_(sizes) {}

@@ -27,7 +27,7 @@ struct SystemCase {
   Precision precision = Precision::kFloat64;
   bool wants_edges = true;
   bool well_formed = true;     // shapes fit, and indices are in range
-  bool is_stored = true;       // a valid call is small enough to run
+  bool is_stored = true;       // arrays and results fit into memory
   bool good_weights = true;    // >= 0 and finite
   bool moderate = true;        // no number can overflow or underflow
   uint32_t pick = 0;           // chooses a model for single evaluation

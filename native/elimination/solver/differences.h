@@ -157,8 +157,8 @@ class Differences {
   }
 
   // Computes the differences along the edges of a phase that is a component by
-  // itself, by the formula at the class, with the weights of these edges
-  // instead of W.
+  // itself, by the formula in the comment of the class, with the weights of
+  // these edges instead of W.
   void SumEdges(int64_t n, int64_t c) {
     const int64_t begin = t_.outer_offsets[n];
     const int64_t count = t_.outer_offsets[n + 1] - begin;

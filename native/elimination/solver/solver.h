@@ -20,7 +20,7 @@ constexpr int kLanes = 8;
 // The factors of -S = (I - L) (D - W) for each strongly connected component.
 // All arrays have one number for each entry and lane.
 struct FactorArrays {
-  double* outer;    // weights of the edges out of components, by slot
+  double* outer;    // weights of the edges that leave components
   double* leaving;  // [p], the weight out of the component
   double* pivots;   // [p], D
   // For each front: its own rows, with L to the left of the diagonal and W to
@@ -47,7 +47,7 @@ struct Scratch {
   double* rest;      // [p + 1, columns]
   double* solution;  // [p + 1, columns]
   double* above;     // [p + 1, columns], see Substitution
-  double* bases;     // [p + 1, columns], of components, at their first position
+  double* bases;     // [p + 1, columns], at each component's first row
 };
 
 // In components of one phase with more edges than this, differences are

@@ -135,8 +135,8 @@ class Substitution {
     return base;
   }
 
-  // Adds to `rest` at n the weights of the edges out of the component, times
-  // the solutions at their targets relative to `base`.
+  // Adds w (x - base) to row n of `rest` for each edge of phase n out of the
+  // component, where w is the edge's weight and x the solution at its target.
   void TakeOuter(int64_t n, const V* base) const {
     V* mine = At(rest_, n);
     for (int64_t s = t_.outer_offsets[n]; s < t_.outer_offsets[n + 1]; ++s) {

@@ -23,8 +23,8 @@ namespace phasic {
 
 constexpr int32_t kNoFront = -1;
 
-// A square matrix with `size` rows: the consecutive positions that the front
-// eliminates (its own ones), and later positions.
+// A square matrix whose `size` rows stand for the consecutive positions that
+// the front eliminates (its own ones) and for later positions.
 struct Front {
   int32_t first;  // first position that it eliminates
   int32_t num_own;

@@ -29,7 +29,7 @@ struct Topology {
 
   int64_t num_components = 0;
   std::vector<int32_t> starts;        // first positions of components, then p
-  std::vector<int32_t> front_starts;  // first front of each component; size
+  std::vector<int32_t> front_starts;  // first front of each component, then end
   std::vector<Front> fronts;
   std::vector<int32_t> later;   // see FrontTree
   std::vector<int32_t> places;  // see FrontTree

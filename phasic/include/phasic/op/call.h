@@ -173,7 +173,7 @@ class Call {
     if (!condition) throw std::invalid_argument(std::string(rule) + Rule());
   }
 
-  // Throws if Output was not called for some output, so that it cannot be
+  // Throws if Output was not called for every output: the others were not
   // written.
   void CheckWritten() const {
     if (written_ == (1U << static_cast<unsigned>(num_outputs_)) - 1U) return;
