@@ -1,10 +1,12 @@
-// The coefficients of a Poisson mixture sum_k w_k(x) c_k for one function:
+// The coefficients c_k of the Poisson mixture sum_k w_k(x) c_k that is the
+// value of a function at x = q t, from the terms a_k and b_k of sequence.h:
 //   density:   a_k
 //   survival:  b_k
 //   cdf:       A_k = prob_zero + sum_{j<k} a_j / q
-// The channels of a function are these coefficients and those of its
-// derivatives in time: a_k, a_{k+1}, ... for the density; b_k or A_k and then
-// a_k / q, a_{k+1} / q, ... for the other two.
+// A function and its derivatives with respect to time are sums over several
+// such sequences of coefficients, which are called its channels. For the
+// density, channel r is a_{k+r}. For the other two, channel 0 is b_k or A_k,
+// and channel r > 0 is a_{k+r-1} / q.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_CHANNELS_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_CHANNELS_H_
@@ -25,8 +27,8 @@ namespace PHASIC_ISA {
 enum class Base { kDensity, kSurvival, kCdf };
 constexpr int kNumBases = 3;
 
-// Returns whether a function of this kind is a single Poisson mixture;
-// intervals are not.
+// Returns whether a function of this kind is a single Poisson mixture. The
+// probability of an interval is not.
 inline bool HasSeries(Kind kind) {
   return kind >= Kind::kLogDensity && kind <= Kind::kCdf;
 }
@@ -46,8 +48,8 @@ inline Base BaseOf(Kind kind) {
 
 inline bool IsLog(Kind kind) { return static_cast<int32_t>(kind) % 2 == 0; }
 
-// Returns whether any of the times needs this function (density, survival or
-// cdf).
+// Returns whether this function (density, survival or cdf) is requested at any
+// time.
 inline bool HasBase(const SweepInput& in, Base base) {
   if (in.kinds == nullptr) return BaseOf(in.kind) == base;
   for (int64_t i = 0; i < in.num_times; ++i) {
@@ -59,8 +61,8 @@ inline bool HasBase(const SweepInput& in, Base base) {
 
 constexpr int kMaxChannels = kMaxOrder + 2;
 
-// Bounds on the coefficients from a block on, relative to 2^exponent: one for
-// the first channel and one for the others.
+// Bounds on the coefficients of a block and all later blocks, relative to
+// 2^exponent: caps[0] for the first channel, caps[1] for the others.
 struct TailCaps {
   double caps[2];
   int64_t exponent;
@@ -74,8 +76,8 @@ struct ChannelBlock {
   int64_t exponent;
   TailCaps tail;
   Scaled<double> largest;      // largest coefficient so far
-  int64_t underflow_exponent;  // largest exponent with a flush
-  int64_t lost_exponent;       // largest exponent with a flush in this block
+  int64_t underflow_exponent;  // largest lost_exponent up to this block
+  int64_t lost_exponent;       // scale of the numbers flushed in this block
 };
 
 template <class T>
@@ -100,8 +102,8 @@ class Channels {
   Sequence<T>& sequence() const { return sequence_; }
   const Model<T>& model() const { return sequence_.model(); }
 
-  // Returns a block, after computing it and those before it; or returns nullptr
-  // and sets the status.
+  // Computes the blocks up to this one where necessary, and returns this one.
+  // Returns nullptr and sets the status on failure.
   const ChannelBlock<T>* Get(int64_t block, StatusCode* status) {
     while (blocks_.size() <= block) {
       *status = AppendBlock();
@@ -112,8 +114,8 @@ class Channels {
 
   const ChannelBlock<T>* Find(int64_t block) const { return &blocks_[block]; }
 
-  // Computes bounds on the coefficients from a block on, without computing that
-  // block. Returns false and sets the status on failure.
+  // Sets `tail` to bounds on the coefficients of a block and all later blocks,
+  // without computing that block. Returns false and sets the status on failure.
   bool Tail(int64_t block, TailCaps* tail, StatusCode* status) {
     if (block > 0 && Get(block - 1, status) == nullptr) return false;
     if (block < blocks_.size()) {
@@ -130,11 +132,11 @@ class Channels {
     return first_underflow_ < block || sequence_.UnderflowedBefore(block);
   }
 
-  // Returns whether flushing to zero lost more than 2^-45 of a result of this
-  // size, which was computed from the terms of `first_block` on. A loss in one
-  // block reaches later blocks with at most the same weight. First computes all
-  // blocks up to the last one, if possible, as it must not depend on other
-  // times which blocks exist.
+  // Returns whether flushing to zero may have changed a result by more than
+  // 2^-45 of its size. The result is a sum over the blocks `first_block` to
+  // `last_block`. An error in one state does not grow in later ones. Computes
+  // all blocks up to `last_block` first, if possible. Otherwise the answer
+  // would depend on which blocks other times needed.
   bool LostToUnderflow(int64_t last_block, const Scaled<double>& result,
                        int64_t first_block = 0) {
     if (HasOwnExponent<T>::kValue) return false;
@@ -178,7 +180,7 @@ class Channels {
     if constexpr (std::is_same<T, double>::value) {
       if (base_ == Base::kCdf || first_block == 0 ||
           !sequence_.knows_losses()) {
-        return false;  // absorbed mass does not decay
+        return false;  // a cdf has absorbed mass, which does not decay
       }
       sequence_.SetAsideUnderflow();
       const bool is_known = decays_.Reach(first_block);
@@ -198,9 +200,9 @@ class Channels {
     return false;
   }
 
-  // Returns a bound on the factor from a flushed number to the result. For
-  // states it is the exits, at most q; for their products with the exits it is
-  // one. In a cdf both are divided by q.
+  // Returns a bound on the change of the result per unit of a flushed number.
+  // For an entry of a state it is an exit rate, at most q. For a product of an
+  // entry and an exit rate it is one. In a cdf both are divided by q.
   double LargestFactor() const {
     const double q = model().q;
     if (base_ == Base::kDensity) return q > 1.0 ? q : 1.0;
@@ -212,7 +214,7 @@ class Channels {
 
   StatusCode AppendBlock() {
     const int64_t b = blocks_.size();
-    // Channels with shifted index use terms of the next block.
+    // Channel r of a block needs terms a_{k+r} of the next block.
     StatusCode status = kOk;
     Front<T> next = {};
     const bool is_made =
@@ -302,8 +304,9 @@ class Channels {
     }
   }
 
-  // The bounds are a_k <= max(s) b_k, where b_k does not increase, and A_k <=
-  // total mass.
+  // Returns the bounds, given the mass that is left at the start of a block.
+  // They are a_k <= max(s) b_k, where b_k does not increase with k, and A_k <=
+  // total mass, where s are the exit rates.
   TailCaps BoundTail(double mass, int64_t exponent) const {
     constexpr double kLeast = 0x1p-1022;  // keeps bounds positive
     Scaled<double> total;
@@ -330,7 +333,8 @@ class Channels {
   int64_t first_underflow_ = INT64_MAX;
 };
 
-// The coefficients of all three functions of one model, computed on demand.
+// The channels of the density, the survival function and the cdf of one model,
+// computed on demand.
 template <class T>
 class ChannelSets {
  public:

@@ -1,5 +1,5 @@
-// Keeps some of the states of the forward pass, within a memory budget, from
-// which the backward pass recomputes the states between them.
+// Keeps some states v_k of the forward pass within a memory budget. The
+// backward pass recomputes the states between them.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_CHECKPOINTS_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_CHECKPOINTS_H_
@@ -16,8 +16,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// The memory for the states of one sequence in bytes; the backward pass needs
-// half as much again.
+// The memory for the kept states of one sequence, in bytes. The backward pass
+// allocates half as much in addition.
 constexpr int64_t kCheckpointBytes = int64_t{1} << 26;
 constexpr int64_t kLeastCheckpoints = 8;
 
@@ -27,9 +27,9 @@ class Checkpoints {
   Checkpoints(int64_t bytes, Workspace* workspace)
       : bytes_(bytes), workspace_(workspace), kept_(workspace) {}
 
-  // Keeps the state at the start of a block if its number is a multiple of the
-  // spacing. The spacing is doubled if there are too many states. Must be
-  // called for consecutive blocks. Returns false if memory does not suffice.
+  // Receives the state at the start of each block, for consecutive blocks.
+  // Keeps every n-th of these states. If too many are kept, n is doubled and
+  // every other state is dropped. Returns false if memory does not suffice.
   bool Show(int64_t block, const PowerWalk<T>& walk) {
     if (size_ == 0) {
       first_ = block;
@@ -44,10 +44,10 @@ class Checkpoints {
     return Keep(block, walk);
   }
 
-  // Sets `walk` to the start of a block for which Show was called. Blocks must
-  // be requested in descending order, as later states are dropped. advance(b)
-  // must step from the start of block b to the start of the next one. Returns
-  // false if memory does not suffice.
+  // Sets `walk` to the state at the start of a block that Show received. Blocks
+  // must be requested in descending order, as the states of later blocks are
+  // dropped. advance(b) must move `walk` from the start of block b to the start
+  // of block b + 1. Returns false if memory does not suffice.
   template <class Advance>
   bool Restore(int64_t block, PowerWalk<T>* walk, const Advance& advance) {
     while (kept_[size_ - 1].block > block) --size_;
@@ -81,7 +81,7 @@ class Checkpoints {
   }
 
   bool Keep(int64_t block, const PowerWalk<T>& walk) {
-    // If an item beyond size_ was allocated before, its memory is reused.
+    // Reuses the memory of an item that was dropped, if there is one.
     if (size_ == kept_.size()) {
       Kept* more = kept_.Append();
       if (more == nullptr) return false;

@@ -1,4 +1,4 @@
-// Tests that states which were not kept are recomputed with the same bits.
+// Tests that states that were not kept are recomputed with the same bits.
 
 #include "native/kernel/uniformization/checkpoints.h"
 
@@ -20,8 +20,8 @@ namespace {
 constexpr int64_t kPhases = 1000;
 constexpr size_t kMuch = size_t{1} << 30;
 
-// A ring of phases with different rates of leaving, and an exit from each
-// phase.
+// A model whose phases form a ring. Each phase has its own rates to the next
+// phase and to absorption.
 struct Ring {
   Ring() : initial(kPhases), rates(2 * kPhases), tangents(2 * kPhases) {
     for (int64_t i = 0; i < kPhases; ++i) {
@@ -107,8 +107,8 @@ TYPED_TEST(CheckpointsTest, StatesMadeAgainHaveTheSameBits) {
   const std::vector<T> expected = AllStates(model, kMoreBlocks);
   constexpr int64_t kStateBytes = 2 * kPhases * sizeof(T);
   constexpr int64_t kBudget = 20 * kStateBytes;
-  // The memory suffices for the states of 30 blocks and little else; all states
-  // would need far more.
+  // The memory suffices for the first states of about 30 blocks. The states of
+  // all blocks would need far more.
   constexpr int64_t kOther = sizeof(T) << 17;
   Workspace little(kMaxKeptItems * sizeof(T) + 32 * kStateBytes + kOther);
   const int64_t whole = kMaxKeptItems / (kBlock * kPhases);
@@ -118,7 +118,7 @@ TYPED_TEST(CheckpointsTest, StatesMadeAgainHaveTheSameBits) {
   StatusCode status = kOk;
   ASSERT_NE(sequence.Get(kBlocks - 1, &status), nullptr) << status;
   ExpectSameStates(&sequence, expected, kBlocks);
-  // A wider window needs more blocks, and then all states again.
+  // A later call may need more blocks, and then requests all states again.
   ASSERT_NE(sequence.Get(kMoreBlocks - 1, &status), nullptr) << status;
   ExpectSameStates(&sequence, expected, kMoreBlocks);
 }

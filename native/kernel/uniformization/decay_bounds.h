@@ -1,6 +1,6 @@
-// Bounds max_i (P^k 1)_i on the mass that is left after a number of blocks,
-// from any initial phase. They show whether flushing errors at early steps
-// still matter.
+// Computes max_i (P^k 1)_i at the start of each block. It bounds the mass that
+// is left after k steps from any initial phase, and so how much of a flushing
+// error at an early step is left at a later one.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_DECAY_BOUNDS_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_DECAY_BOUNDS_H_
@@ -23,7 +23,7 @@ class DecayBounds {
   DecayBounds(const Model<double>& model, Workspace* workspace)
       : model_(model), walk_(workspace), bounds_(workspace) {}
 
-  // Computes the bounds for up to `num_blocks` blocks; returns false if memory
+  // Computes the bounds after 0 to `num_blocks` blocks. Returns false if memory
   // does not suffice.
   bool Reach(int64_t num_blocks) {
     if (!walk_.is_allocated()) {

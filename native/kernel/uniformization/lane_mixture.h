@@ -1,6 +1,6 @@
-// Poisson mixtures for eight times at once, in SIMD lanes, if no number is near
-// overflow or underflow. Other lanes are flagged, and mixture.h evaluates them.
-// A lane's result depends only on its own time.
+// Computes Poisson mixtures for eight times at once, in SIMD lanes. A lane with
+// numbers near overflow or underflow is flagged, and its time is left to
+// mixture.h. A lane's result depends only on its own time.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_LANE_MIXTURE_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_LANE_MIXTURE_H_
@@ -20,8 +20,9 @@ constexpr int kLanes = 8;
 class LaneMixer {
  public:
   // The first `count` lanes have times; `weights` and `starts` are the results
-  // of StartWeight(x). Without `slope` the channels that only the derivative in
-  // time needs are not mixed, unless a truncation window depends on them.
+  // of StartWeight for each x. If `slope` is false, the derivative with respect
+  // to time is not needed. Its channels are then omitted for a density. For the
+  // other functions the truncation depends on them.
   LaneMixer(Channels<double>* channels, const double* x,
             const Scaled<double>* weights, const int64_t* starts, int64_t count,
             bool slope)
@@ -62,7 +63,7 @@ class LaneMixer {
     }
     const int64_t last_exponent = channels_.Find(last_)->exponent;
     for (int l = 0; l < kLanes; ++l) {
-      exponents_[l] = last_exponent;  // inactive lanes, too
+      exponents_[l] = last_exponent;  // also of inactive lanes
       if (!ordinary_[l] || starts_[l] == last_) continue;
       exponents_[l] = channels_.Find(starts_[l])->exponent;
       if (exponents_[l] != last_exponent) same_exponents_ = false;
@@ -71,8 +72,7 @@ class LaneMixer {
     WalkDown();
   }
 
-  // Returns whether lane l has a valid result; its sums are relative to
-  // 2^exponents_[l].
+  // Returns whether lane l has a valid result.
   bool IsOrdinary(int l) const {
     return ordinary_[l] && sums_[0][l] > 0x1p-500 && sums_[0][l] < 0x1p500 &&
            !channels_.LostToUnderflow(
@@ -199,8 +199,8 @@ class LaneMixer {
     }
   }
 
-  // Returns 2^(exponent - exponent of the lane) for each of these lanes; flags
-  // lanes where that is far from one.
+  // Returns 2^(exponent - exponents_[l]) for each lane l of `lanes`. Flags
+  // lanes for which this factor is far from one.
   Lanes Relative(int64_t exponent, const Mask& lanes) {
     if (same_exponents_ && exponent == exponents_[0]) return Lanes(1.0);
     double factors[kLanes];

@@ -1,6 +1,7 @@
 // Computes the terms of the power sequences of eight models with the same edges
-// together, on demand. Each model's numbers have the same bits as in its own
-// sequence; only underflow is recorded for all models together.
+// together, on demand, with one SIMD lane per model. Each model's numbers have
+// the same bits as in a sequence of its own. Underflow, however, is recorded
+// for all models together.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_LANE_WALK_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_LANE_WALK_H_
@@ -24,8 +25,8 @@ namespace PHASIC_ISA {
 
 class LaneWalk {
  public:
-  // Entries of `models` are nullptr for missing models. With `keeps_all` the
-  // states of all blocks can be recomputed.
+  // Entries of `models` are nullptr for unused lanes. If `keeps_all`, the first
+  // states of all blocks are kept, and MakeStates may be called.
   LaneWalk(const Model<double>* const* models, bool wants_b, bool keeps_all,
            Workspace* workspace)
       : wants_b_(wants_b),
@@ -36,8 +37,8 @@ class LaneWalk {
     for (int l = 0; l < kModels; ++l) models_[l] = models[l];
   }
 
-  // Allocates memory for the blocks before `end`. Returns false if memory does
-  // not suffice.
+  // Prepares to compute blocks, at most those before `end`. Returns false if
+  // memory does not suffice.
   bool Start(int64_t end) {
     end_ = end;
     const Operator<double>* forward[kModels] = {};
@@ -60,8 +61,9 @@ class LaneWalk {
            LaneOperatorBuilder(forward, workspace_).Build(&forward_);
   }
 
-  // Computes the blocks up to this one. Returns false if each model has to be
-  // stepped by itself from there on.
+  // Computes the blocks up to this one, and returns whether that was possible.
+  // If it was not, each model must continue on its own, from the first block
+  // that was not computed.
   bool Makes(int64_t block) {
     while (blocks_.size() <= block) {
       if (blocks_.size() >= end_ || !AppendBlock()) {
@@ -93,9 +95,9 @@ class LaneWalk {
     return !from.underflowed;
   }
 
-  // Sets the state of a single model's PowerWalk to the start of a block: the
-  // first block that was not computed, or one where tail_closure.h needs the
-  // state.
+  // Sets the PowerWalk of the model in `lane` to the start of a block. The
+  // block is the first one that was not computed, or one at which a span of
+  // tail_closure.h ends.
   void Restore(int64_t block, int lane, PowerWalk<double>* walk) const {
     Kept kept = {block, state_, low_, exponents_};
     for (int64_t n = 0; block < blocks_.size() && n < kept_.size(); ++n) {
@@ -108,7 +110,8 @@ class LaneWalk {
     walk->set_exponent(kept.exponents[lane]);
   }
 
-  // Recomputes the states of a block for all models, in rows of `stride`.
+  // Recomputes the sixteen states of a block for all models. State j is stored
+  // from rows + j * stride on.
   void MakeStates(int64_t block, int64_t stride, PerModel* rows) {
     const Kept& kept = kept_[block];
     std::copy(kept.state, kept.state + size_, rows);
@@ -207,8 +210,8 @@ class LaneWalk {
   int64_t exponents_[kModels] = {};
 };
 
-// The start blocks and weights of the series at each time, which models with
-// the same q and the same times share.
+// A cache of StartWeight for each time. Models with the same q and the same
+// times share it.
 class SharedStarts {
  public:
   // Allocates memory for `num_times` times. Returns false if memory does not
@@ -222,8 +225,8 @@ class SharedStarts {
     return starts_ != nullptr;
   }
 
-  // Returns StartWeight(x, block) for the time with this index; computes it
-  // only if x is not that of the previous model.
+  // Returns StartWeight(x, block) for the time with this index. Computes it
+  // only if x differs from the x of the previous model at this time.
   const Scaled<double>& Weight(int64_t index, double x, int64_t* block) {
     Start& start = starts_[index];
     if (start.x != x) {
@@ -243,7 +246,8 @@ class SharedStarts {
   Start* starts_ = nullptr;
 };
 
-// A model's lane in a LaneWalk; `walk` is nullptr if it has none.
+// The lane of a LaneWalk that computes a model's sequence. `walk` is nullptr if
+// there is none.
 struct Lane {
   LaneWalk* walk = nullptr;
   int number = 0;

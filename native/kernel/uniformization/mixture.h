@@ -1,7 +1,7 @@
-// Poisson mixtures sum_k w_k(x) c_k for one x and the coefficients c_k of all
-// channels. The truncation errors at both ends are bounded rigorously relative
-// to the sum. Also the Taylor coefficients that give values and time
-// derivatives from these sums.
+// Computes the Poisson mixtures sum_k w_k(x) c_k for one x, where c_k are the
+// coefficients of a channel (see channels.h). The truncation errors at both
+// ends have rigorous bounds relative to the sum. TaylorCoefficients combines
+// these sums into values and derivatives with respect to x.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_MIXTURE_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_MIXTURE_H_
@@ -20,7 +20,7 @@ namespace PHASIC_ISA {
 
 template <class T>
 struct Mixture {
-  T channels[kMaxChannels];  // sums, times 2^exponent
+  T channels[kMaxChannels];  // the sums, relative to 2^exponent
   int64_t exponent;
   StatusCode status;
   // With tangents: a bound on what flushing to zero took from the first sum, if
@@ -78,8 +78,8 @@ class Mixer {
     for (int r = 0; r < channels_.size(); ++r) {
       result.channels[r] = sums_[r];
     }
-    // A computed sum of zero has underflowed if by the model's structure it
-    // must be positive.
+    // If the sum is zero, but must be positive by the model's structure, it has
+    // underflowed.
     const bool vanished = PrimalIsZero(sums_[0]) && IsPositive();
     if (result.status == kOk && (vanished || LostToUnderflow())) {
       result.status = kUnderflow;
@@ -88,18 +88,17 @@ class Mixer {
     return result;
   }
 
-  // Return the first and the last block of the sum.
+  // Returns the number of the first (last) block that was summed.
   int64_t first_block() const { return first_block_; }
   int64_t last_block() const { return last_block_; }
 
  private:
-  // Derivatives need terms that the value does not: for them, weights are
-  // dropped only if their terms underflow.
+  // Terms that are negligible in a value may matter in its tangents. So with
+  // tangents, first terms are dropped only if they would underflow.
   static constexpr bool kPlain = Depth<T>::kValue == 0;
   static constexpr int64_t kHeadFraction = kPlain ? -60 : -1200;
 
-  // Returns whether a value that is computed as zero must be positive by the
-  // model's structure.
+  // Returns whether F is known to be positive at x by the model's structure.
   bool IsPositive() const {
     const Model<T>& model = channels_.model();
     if (x_ > 0.0) {
@@ -138,8 +137,8 @@ class Mixer {
       if (up_weight.mantissa == 0.0) return kOk;
       const bool may_stop = MayStop(up_weight);
       TailCaps caps = {};
-      // Derivative bounds need the block's numbers, so that the block cannot be
-      // skipped.
+      // With tangents, `caps` is not used, and the block is computed in any
+      // case.
       const bool is_known = kPlain && may_stop
                                 ? channels_.Tail(b, &caps, &status)
                                 : channels_.Get(b, &status) != nullptr;
@@ -157,8 +156,8 @@ class Mixer {
     }
   }
 
-  // Returns whether all terms before block b may have been flushed to zero.
-  // Then no later term would be negligible relative to the sum.
+  // Returns whether the sum is zero because all terms before block b may have
+  // been flushed. No later term is negligible relative to such a sum.
   bool HasVanished(int64_t b) const {
     if (!IsZero(sums_[0])) return false;
     return channels_.UnderflowedBefore(b) ||
@@ -168,8 +167,9 @@ class Mixer {
 
   Scaled<double> Size() const { return SizeOf(sums_[0], exponent_); }
 
-  // Returns whether the derivative of a survival function or cdf is needed. It
-  // is a density, whose series has its own truncation window.
+  // Returns whether sums_[1] decides about truncation, too. It is the series of
+  // the derivative of a survival function or cdf, which is a density and may
+  // need other terms.
   bool SlopeMatters() const {
     return kPlain && channels_.size() > 1 && channels_.model().absorbs &&
            channels_.base() != Base::kDensity;
@@ -217,8 +217,8 @@ class Mixer {
     }
   }
 
-  // Returns whether the exact test may succeed: hardly ever while the weights
-  // are near their maximum.
+  // Returns whether the weight is small enough for the test of truncation to be
+  // tried. While weights are near their maximum, it hardly ever succeeds.
   bool MayStop(const Scaled<double>& weight) const {
     return weight.exponent + ExponentOf(weight.mantissa) <
            start_weight_.exponent - 15;
@@ -239,7 +239,7 @@ class Mixer {
   // on the sum of their weights.
   bool CanStop(const TailCaps& caps, int64_t b, const Scaled<double>& tail) {
     const Model<T>& model = channels_.model();
-    // A sum that is NaN or infinite does not change any more.
+    // More terms do not make a NaN or infinite sum finite.
     if (!IsFinite(sums_[0])) return true;
     if (kPlain) {
       // The factors are normalized, so that their product does not underflow.
@@ -282,17 +282,20 @@ class Mixer {
   const int64_t start_;
   const Scaled<double> start_weight_;
   T sums_[kMaxChannels];
-  T sizes_[kMaxChannels];  // sums of absolute terms, by component
+  T sizes_[kMaxChannels];  // sums of the absolute values of the terms
   int64_t exponent_ = kNoExponent;
   int64_t largest_exponent_ = kNoExponent;
   int64_t first_block_ = 0;
   int64_t last_block_ = 0;
 };
 
-// The coefficients of F(x + delta) = sum_r value[r] c_r, and of its derivative
-// in x, sum_r slope[r] c_r, for a nilpotent delta and the sums c_r of the
-// channels at x:
-//   density:  sum_j delta^j / j! D^j c_0 with D c_r = c_{r+1} - c_r;
+// The coefficients that give F and its derivative with respect to x at x +
+// delta from the sums of the channels at x. With the sum c_r of channel r,
+//   F(x + delta) = sum_r value[r] c_r,   F'(x + delta) = sum_r slope[r] c_r.
+// Here delta consists of tangents alone, so that a power of it vanishes and the
+// Taylor series is finite. As w_k' = w_{k-1} - w_k, the derivative of c_r with
+// respect to x is D c_r = c_{r+1} - c_r. So F(x + delta) is
+//   density:  sum_j delta^j / j! D^j c_0;
 //   survival: c_0 - sum_{j>0} delta^j / j! D^{j-1} c_1;
 //   cdf:      c_0 + sum_{j>0} delta^j / j! D^{j-1} c_1.
 template <class T>
@@ -313,8 +316,8 @@ struct TaylorCoefficients {
     if (offset == 1) value[0] = T(1.0);
     T power = T(1.0);  // delta^j / j!
     for (int j = 0; j <= kDepth; ++j) {
-      // The term of order j is D^(j - offset) c_offset in the value, with one
-      // more D in the derivative.
+      // The term of order j in the value is D^(j - offset) c_offset times
+      // delta^j / j!. In the derivative D is applied once more.
       for (int m = 0; m <= j - offset; ++m) {
         AddTerm(&value[offset + m], power, sign * kBinomials[j - offset][m],
                 j - offset - m);

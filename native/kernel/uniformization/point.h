@@ -1,4 +1,5 @@
-// The value of F at one time, and the data of its evaluation.
+// The value at one time of a function F, which is the density, the survival
+// function or the cdf, and the data of its evaluation.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POINT_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POINT_H_
@@ -18,20 +19,21 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 enum class TimeCase {
   kRegular,   // series over Poisson weights
-  kZero,      // no phase that matters can be reached
-  kBefore,    // t < 0; a density at a non-integer number of steps
-  kAtom,      // density at 0, if there is an atom or no other density
+  kZero,      // the series is zero by the model's structure
+  kBefore,    // t < 0, or a density at a non-integer number of steps
+  kAtom,      // density at 0, if there is an atom or time is discrete
   kInfinite,  // t = inf
 };
 
-// A time and F at it. F and its derivative in x = q t are relative to the same
-// exponent.
+// A time t, in units x = q t, and the value of F there. The derivative of F
+// with respect to x is slope * 2^value.exponent.
 template <class T>
 struct Point {
   double x = 0.0;
   T delta = T(0.0);  // tangents of x
-  // The block of floor(x), and the Poisson weight of the block's first index.
-  // In a discrete chain x is the index of the term.
+  // The block that contains the index floor(x), and the Poisson weight of the
+  // first index of that block. In a discrete chain x is the index of the term
+  // that is the value.
   int64_t start = 0;
   Scaled<double> start_weight;
   Scaled<T> value;
@@ -48,8 +50,8 @@ struct Point {
   bool is_early = false;     // so only as it is cheaper for derivatives
 };
 
-// Returns the index, within its block, of the term that is the value of a
-// discrete chain's point.
+// In a discrete chain, the value of a point is one term. Returns the index of
+// that term in its block.
 template <class T>
 int StepInBlock(const Point<T>& point) {
   return static_cast<int>(static_cast<int64_t>(point.x) - point.start * kBlock);

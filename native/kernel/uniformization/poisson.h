@@ -1,9 +1,9 @@
 // Poisson weights w_k(x) = exp(-x) x^k / k! in blocks of sixteen.
 //
-// Within the block that starts at k, w_{k+j} = w_k (x/c)^j table[j] with
-// table[j] = c^j k! / (k+j)! and a power of two c near k. The table does not
-// depend on x. So a block of a power series in P is one polynomial in x/c for
-// all times.
+// In the block whose first index is k, w_{k+j} = w_k (x/c)^j table[j], where
+// table[j] = c^j k! / (k+j)! and c is a power of two near k. The table does not
+// depend on x. So the sum of a block's terms is w_k times a polynomial in x/c
+// that is the same for all times.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POISSON_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POISSON_H_
@@ -76,8 +76,8 @@ inline PoissonTable PoissonTableOf(int64_t block) {
                                             : MakePoissonTable(block);
 }
 
-// Returns a table of ones, for terms that are read one by one instead of being
-// mixed with weights.
+// Returns a table of ones, for discrete chains, whose values are single terms
+// without Poisson weights.
 inline PoissonTable TableOfOnes() {
   PoissonTable result = {};
   for (double& entry : result.table) entry = 1.0;
@@ -89,9 +89,9 @@ constexpr double kOddInverses[] = {1.0,      1.0 / 3,  1.0 / 5,
                                    1.0 / 7,  1.0 / 9,  1.0 / 11,
                                    1.0 / 13, 1.0 / 15, 1.0 / 17};
 
-// Returns k log(k / x) + x - k, computed without cancellation, for k > 0: the
-// deviance in the saddle-point form of C. Loader, Fast and accurate computation
-// of binomial probabilities, 2000.
+// Returns the deviance k log(k / x) + x - k for k > 0, computed without
+// cancellation as by C. Loader, Fast and accurate computation of binomial
+// probabilities, 2000.
 inline double PoissonDeviance(double k, double x) {
   const double difference = k - x;
   const double ratio = difference / (k + x);
@@ -104,9 +104,9 @@ inline double PoissonDeviance(double k, double x) {
   return difference * ratio + 2.0 * k * ratio * square * sum;
 }
 
-// Returns the Poisson weight at the first index of the block that contains
-// floor(x), and sets *block to it. Not inlined, so that there is one copy, as
-// for PowerWalk::Step.
+// Sets *block to the block that contains the index floor(x), and returns the
+// Poisson weight of the first index of that block. Not inlined: all callers
+// must get the same bits, as in PowerWalk::Step.
 [[gnu::noinline]] inline Scaled<double> StartWeight(double x, int64_t* block) {
   *block = static_cast<int64_t>(x) / kBlock;
   const double k = static_cast<double>(*block * kBlock);
@@ -119,15 +119,16 @@ inline double PoissonDeviance(double k, double x) {
   return Normalized(Scaled<double>{std::exp(log_weight), 0});
 }
 
-// Computes Poisson weights for one x block by block, in either direction.
+// Computes the Poisson weights for one x block by block, upwards or downwards.
 class PoissonWalk {
  public:
   explicit PoissonWalk(double x) : x_(x) {}
 
-  // Calls visit(first, last, scale, powers): the weights of indices first <= j
-  // < last of the block are scale.mantissa * powers[j] * table[j] *
-  // 2^scale.exponent. `weight` is the weight at the block's first index.
-  // Returns the weight at the next block's first index.
+  // Computes the weights of a block, given the weight of its first index, and
+  // returns the weight of the next block's first index. Calls visit(first,
+  // last, scale, powers) for one or more ranges of indices. For first <= j <
+  // last, the weight of index j of the block is scale.mantissa * powers[j] *
+  // table[j] * 2^scale.exponent.
   template <class Visit>
   Scaled<double> Up(int64_t block, const PoissonTable& table,
                     Scaled<double> weight, Visit&& visit) {
@@ -137,8 +138,8 @@ class PoissonWalk {
       return Tamed({weight.mantissa * (powers_[kBlock] * table.table[kBlock]),
                     weight.exponent});
     }
-    // If x is far below the indices, powers of x/c underflow, and the weights
-    // are computed one step at a time.
+    // If x is far below the indices, powers of x/c would underflow. Then each
+    // weight is computed from the one before it.
     const double start = static_cast<double>(block * kBlock);
     for (int j = 0; j < kBlock && weight.mantissa != 0.0; ++j) {
       visit(j, j + 1,
@@ -160,16 +161,16 @@ class PoissonWalk {
                   weight.exponent});
   }
 
-  // Returns the bound sum_{j >= k} w_j <= w_k / (1 - x / (k + 1)), given w_k;
-  // infinite for k + 1 <= x.
+  // Returns the bound w_k / (1 - x / (k + 1)) on sum_{j >= k} w_j, given w_k.
+  // It is infinite for k + 1 <= x.
   Scaled<double> TailBound(double k, const Scaled<double>& weight) const {
     const double gap = 1.0 - x_ / (k + 1.0);
     if (!(gap > 0.0)) return {1.0, 1 << 30};
     return {weight.mantissa / gap, weight.exponent};
   }
 
-  // Returns the bound sum_{j < k} w_j <= w_k / (x / k - 1), given w_k; infinite
-  // for k >= x.
+  // Returns the bound w_k / (x / k - 1) on sum_{j < k} w_j, given w_k. It is
+  // infinite for k >= x.
   Scaled<double> HeadBound(double k, const Scaled<double>& weight) const {
     if (k == 0.0) return {0.0, 0};
     const double gap = x_ / k - 1.0;
@@ -182,8 +183,9 @@ class PoissonWalk {
   static constexpr double kOnes[kBlock + 1] = {1, 1, 1, 1, 1, 1, 1, 1, 1,
                                                1, 1, 1, 1, 1, 1, 1, 1};
 
-  // Returns the weight, normalized only if its mantissa is far from one, so
-  // that sums over blocks rarely need alignment.
+  // Returns the weight, normalized only if its mantissa is far from one. So
+  // weights of different blocks mostly have the same exponent, and their sums
+  // need no alignment.
   static Scaled<double> Tamed(const Scaled<double>& weight) {
     const bool moderate =
         weight.mantissa > 0x1p-100 && weight.mantissa < 0x1p100;

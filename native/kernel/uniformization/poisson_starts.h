@@ -1,4 +1,5 @@
-// Poisson weights for one x by block, which can be requested in any order.
+// Stores the Poisson weights for one x, one for each block, so that blocks can
+// be requested in any order.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POISSON_STARTS_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POISSON_STARTS_H_
@@ -13,7 +14,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Returns the Poisson tables of single blocks, of which the last one is cached.
+// A cache of the last Poisson table that was computed. The tables of the first
+// blocks are stored for the whole process.
 class PoissonTableCache {
  public:
   const PoissonTable& Get(int64_t block) {
@@ -32,15 +34,16 @@ class PoissonTableCache {
   PoissonTable table_ = {};  // of block_
 };
 
-// Stores the weight at the first index of each block that was computed; reuses
-// its memory for the next x.
+// The weight of the first index of each block that Reach computed, for one x.
+// Its memory is reused for the next x.
 class PoissonStarts {
  public:
   PoissonStarts(PoissonTableCache* tables, Workspace* workspace)
       : tables_(*tables), up_(workspace), down_(workspace), walk_(0.0) {}
 
-  // Starts with a new x. `weight` is the weight at the first index of block
-  // `start`, which contains x. Returns false if memory does not suffice.
+  // Starts with a new x. `weight` is the weight of the first index of block
+  // `start`, which contains the index floor(x). Returns false if memory does
+  // not suffice.
   bool Begin(double x, int64_t start, const Scaled<double>& weight) {
     walk_ = PoissonWalk(x);
     start_ = start;
@@ -85,7 +88,8 @@ class PoissonStarts {
              });
   }
 
-  // Return bounds on the sums of the weights from the block on, and before it.
+  // TailBound returns a bound on the sum of the weights of this block and all
+  // later blocks, HeadBound on the sum of the weights of all earlier blocks.
   Scaled<double> TailBound(int64_t block) const {
     return walk_.TailBound(static_cast<double>(block * kBlock), At(block));
   }

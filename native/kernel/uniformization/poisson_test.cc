@@ -8,7 +8,7 @@ namespace phasic {
 namespace PHASIC_ISA {
 namespace {
 
-// Returns log w_k(x) computed by its definition, in extended precision.
+// Returns log w_k(x), computed from the definition in extended precision.
 long double ExactLogWeight(long double k, long double x) {
   return -x + k * std::log(x) - std::lgamma(k + 1.0L);
 }
@@ -20,8 +20,8 @@ TEST_P(LogPoissonWeightTest, MatchesTheDefinition) {
   for (double offset = 0.0; offset < 16.0; offset += 0.37) {
     const double x = k + offset;
     const double exact = static_cast<double>(ExactLogWeight(k, x));
-    // The second term accounts for cancellation in the reference value:
-    // eps(long double) * k log k.
+    // The second term is the rounding error of the reference value, whose terms
+    // of about k log k cancel.
     const double tolerance = 1e-14 + 1e-18 * k * std::log(k + 2.0);
     const double actual = LogWeightAtMean(k) - PoissonDeviance(k, x);
     EXPECT_NEAR(actual, exact, tolerance) << k << " " << x;

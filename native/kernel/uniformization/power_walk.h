@@ -23,16 +23,18 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Returns the exponent by which a state of this size is scaled down at the
-// start of a block, so that its largest component stays near one; 0 if it is
-// near one already.
+// Returns the exponent e for which a state of this size is multiplied by 2^-e
+// at the start of a block, so that its largest entry is near one. Returns 0 if
+// it is near one already.
 inline int64_t RescaleExponent(const Scaled<double>& size) {
   if (!(size.mantissa > 0.0) || size.mantissa >= 0x1p1023) return 0;
   const int64_t e = size.exponent + ExponentOf(size.mantissa);
   return e > -64 && e < 64 ? 0 : e;
 }
 
-// Returns the size by which a state is scaled, as in scaled.h.
+// Returns the size of a state from which its scale is chosen, the largest
+// absolute entry. Of dual numbers only the values count, unless tangents are
+// far larger; see SizeToScale in scaled.h.
 template <class T>
 inline Scaled<double> SizeToScale(T* state, int64_t stride) {
   return LargestScaledSize(state, stride, 0);
@@ -45,7 +47,8 @@ inline Scaled<double> SizeToScale(Dual<double>* state, int64_t stride) {
   return {SizeToScale(value, LargestSize(state, stride)), 0};
 }
 
-// The current state of a power sequence, which is (state + low) * 2^exponent.
+// The current state of a power sequence, which can be stepped forward. It is
+// (state + low) * 2^exponent, where `low` is the rounding error of `state`.
 template <class T>
 class PowerWalk {
  public:
@@ -74,8 +77,8 @@ class PowerWalk {
   int64_t exponent() const { return exponent_; }
   void set_exponent(int64_t exponent) { exponent_ = exponent; }
 
-  // Scales the state so that its largest entry is near one; called at the start
-  // of each block.
+  // Scales the state so that its largest entry is near one. Must be called at
+  // the start of each block.
   void Rescale() {
     const int64_t e = RescaleExponent(SizeToScale(state_, stride_));
     for (int64_t i = 0; e != 0 && i < size_; ++i) {
@@ -127,9 +130,9 @@ class PowerWalk {
     std::copy(next_ + row * stride_, next_ + (row + 1) * stride_, state_);
   }
 
-  // Computes `count` states from the one before them. Not inlined, so that
-  // there is one copy of this code: recomputed states must have the same bits,
-  // and compilers choose which expressions to contract where they inline.
+  // Computes the `count` states that follow `state`. Not inlined, because
+  // recomputed states must have the same bits: each inlined copy might contract
+  // other products and sums to multiply-adds.
   PHASIC_ONE_COPY void Step(const Operator<T>& m, int64_t block, int count,
                             const T* state, T* rows) {
     Apply(m, block, Steps<T>{count, state, low_, rows, stride_, columns_});

@@ -1,5 +1,7 @@
-// The power sequence v_k = alpha P^k and its terms v_k . s and v_k . 1,
-// computed on demand in blocks of sixteen.
+// The power sequence v_k = alpha P^k of a model with the initial probabilities
+// alpha and the transition matrix P, and its terms a_k = v_k . s and b_k = v_k
+// . 1, where s are the exit rates. It is computed on demand in blocks of
+// sixteen k.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_SEQUENCE_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_SEQUENCE_H_
@@ -24,13 +26,14 @@ namespace PHASIC_ISA {
 
 constexpr int64_t kMaxBlocks = int64_t{1} << 18;     // 4 million steps
 constexpr int64_t kMaxKeptItems = int64_t{1} << 21;  // numbers in states
-constexpr double kMaxWork = 1.6e10;    // multiply-adds of one sequence
+constexpr double kMaxWork = 1.6e10;    // multiply-adds in one sequence
 constexpr double kExtendedCost = 8.0;  // relative to doubles
-// Models of up to kFewPhases phases, 600 and those that other functions add,
-// have lower limits, so that every function takes less than two seconds. A
-// multiply-add of extended doubles takes up to ten nanoseconds, so that a
-// sequence takes less than half a second; comparisons need two. The backward
-// pass takes four times as long, and runs three times if margins widen.
+// The limits are lower for models of up to kFewPhases phases: 600, and the
+// phases that other functions add to a model. With these limits every function
+// takes less than two seconds. A multiply-add of extended doubles takes up to
+// ten nanoseconds, so that a sequence takes less than half a second; a
+// comparison of two models needs two sequences. The backward pass takes four
+// times as long, and may run three times with ever smaller truncation errors.
 constexpr int64_t kFewPhases = 616;
 constexpr double kMaxWorkOfFew = 1e10;
 constexpr double kMaxExtendedWork = 5e7;
@@ -38,11 +41,11 @@ constexpr double kWayBackCost = 8.0;
 
 template <class T>
 struct Block : Terms<T> {
-  T* states;            // all sixteen, or nullptr: see Sequence::States
-  int64_t num_stepped;  // stepped blocks that determine this block
+  T* states;            // all sixteen, or nullptr; see Sequence::States
+  int64_t num_stepped;  // number of blocks stepped for this block
   PoissonTable poisson;
-  int64_t underflow_exponent;  // largest exponent with a flush
-  int64_t lost_exponent;       // largest exponent with a flush in this block
+  int64_t underflow_exponent;  // largest lost_exponent up to this block
+  int64_t lost_exponent;       // scale of the numbers flushed in this block
 };
 constexpr int64_t kNothingLost = INT64_MIN / 2;  // exponent of no loss
 
@@ -83,10 +86,10 @@ class Sequence {
     return kOk;
   }
 
-  // Allows later terms to be extrapolated from earlier steps, see
-  // tail_closure.h. This is for values alone, and must be called before any
-  // block is computed. It has no effect in discrete time, where phases that are
-  // left at once do not compensate rounding.
+  // Allows later terms to be extrapolated from earlier ones; see
+  // tail_closure.h. Only values can be extrapolated. Must be called before any
+  // block is computed. Has no effect in discrete time, where a phase that is
+  // always left in one step does not compensate its rounding errors.
   void AllowClosure() {
     may_close_ =
         std::is_same<T, double>::value && !keeps_states_ && !model_.discrete;
@@ -94,8 +97,9 @@ class Sequence {
 
   bool may_close() const { return may_close_; }
 
-  // Computes all blocks up to this one, if they follow from the first
-  // `num_stepped` blocks by extrapolation. Returns whether they do.
+  // Tries to compute all blocks up to this one by no more than `num_stepped`
+  // blocks of steps, with the rest extrapolated. Returns whether that is
+  // possible.
   bool Follows(int64_t block, int64_t num_stepped) {
     while (blocks_.size() <= block) {
       if (AppendBlock(num_stepped) != kOk) return false;
@@ -103,10 +107,10 @@ class Sequence {
     return blocks_[block].num_stepped <= num_stepped;
   }
 
-  // Takes terms from a LaneWalk, which steps several models together, as far as
-  // it goes. Underflow is then recorded for all of them together: if it may
-  // have changed a result, the model must be evaluated by itself. States are
-  // not kept.
+  // From now on takes terms from a LaneWalk, which steps several models
+  // together, as long as the LaneWalk can compute them. It records underflow
+  // for all these models together. If underflow may have changed a result, the
+  // model must be evaluated again without it. States are not kept.
   void TakeFrom(const Lane& lane) { lane_ = lane; }
   // Returns StartWeight(x, block) for the time with this index.
   Scaled<double> StartOf(int64_t index, double x, int64_t* block) const {
@@ -123,8 +127,8 @@ class Sequence {
   // were extrapolated.
   int64_t num_stepped() const { return num_stepped_; }
 
-  // Returns a block, after computing it and those before it; or returns nullptr
-  // and sets the status.
+  // Computes the blocks up to this one where necessary, and returns this one.
+  // Returns nullptr and sets the status on failure.
   const Block<T>* Get(int64_t block, StatusCode* status) {
     while (blocks_.size() <= block) {
       *status = AppendBlock();
@@ -135,9 +139,9 @@ class Sequence {
 
   const Block<T>* Find(int64_t block) const { return &blocks_[block]; }
 
-  // Computes the first terms of a block, if possible without the rest of it.
-  // The next block is computed completely only if something underflows, as it
-  // may not be needed otherwise. Returns false and sets the status on failure.
+  // Computes the first term and the mass of a block, if possible without the
+  // rest of the block, which may not be needed. Returns false and sets the
+  // status on failure.
   bool Begin(int64_t block, Front<T>* front, StatusCode* status) {
     if (block > 0 && Get(block - 1, status) == nullptr) return false;
     if (block == blocks_.size() && Peek(front)) return true;
@@ -146,9 +150,9 @@ class Sequence {
     return made != nullptr;
   }
 
-  // Returns the sixteen states of a block, relative to 2^exponent: states that
-  // were kept, or states that are recomputed in `rows` from the nearest kept
-  // ones. Blocks must be requested in descending order. Returns nullptr if
+  // Returns the sixteen states of a block, relative to 2^exponent of the block.
+  // They were kept, or are recomputed in `rows` from the last kept state before
+  // them. Blocks must be requested in descending order. Returns nullptr if
   // memory does not suffice.
   const T* States(int64_t block, T* rows) {
     if (blocks_[block].states != nullptr) return blocks_[block].states;
@@ -166,9 +170,9 @@ class Sequence {
     return rows;
   }
 
-  // Computing blocks clears the underflow flag, since each block's losses are
-  // stored with it. These functions preserve the underflow flag of the caller,
-  // whoever requests the blocks.
+  // These functions keep the underflow flag of the caller's own operations.
+  // Computing a block clears the processor's flag, since the block stores
+  // whether it underflowed itself.
   void ClearCallersUnderflow() {
     callers_underflow_ = false;
     FloatEnvironment::ClearUnderflow();
@@ -184,13 +188,15 @@ class Sequence {
   bool UnderflowedBefore(int64_t block) const {
     return first_underflow_ < block;
   }
-  // Returns whether all losses are recorded with the block in which they
-  // occurred; steps ahead of the blocks have no such record.
+  // Returns whether every flush to zero is recorded in the lost_exponent of the
+  // block in which it occurred. A flush in a step beyond the last block has no
+  // such record.
   bool knows_losses() const { return !has_losses_ahead_; }
 
  private:
-  // Computes the first terms of the next block without stepping through it.
-  // Returns false if that is not possible.
+  // Computes the first term and the mass of the next block without stepping
+  // through it. Returns false if that is not possible, or if something
+  // underflows.
   bool Peek(Front<T>* front) {
     const int64_t number = blocks_.size();
     if (number == 0 || number >= max_blocks_ || num_stepped_ != number) {
@@ -215,8 +221,8 @@ class Sequence {
 
   StatusCode AppendBlock() { return AppendBlock(max_blocks_); }
 
-  // Appends a block, unless more than `most_steps` blocks would have to be
-  // stepped: then returns kWorkLimit.
+  // Appends a block. Returns kWorkLimit if that would need more than
+  // `most_steps` blocks of steps in all.
   StatusCode AppendBlock(int64_t most_steps) {
     const int64_t number = blocks_.size();
     if (number >= (may_close_ ? kMaxBlocks : max_blocks_)) return kWorkLimit;
@@ -245,8 +251,8 @@ class Sequence {
     return kOk;
   }
 
-  // Prepares the current state for the next block, unless a LaneWalk computes
-  // it.
+  // Prepares walk_ for the next block of steps, unless the LaneWalk can compute
+  // that block.
   void Arrive() {
     if (lane_.walk != nullptr) {
       if (lane_.walk->Makes(num_stepped_)) return;
@@ -261,8 +267,9 @@ class Sequence {
     }
   }
 
-  // Steps through block number num_stepped_ and computes its terms. `last` is
-  // the block that is being appended, the same one or a later one.
+  // Steps through block number num_stepped_ and computes its terms. Underflow
+  // is recorded in `last`, the block that is being appended, which is the same
+  // or a later one.
   void Step(Terms<T>* terms, Block<T>* last) {
     bool underflowed = false;
     if (lane_.walk == nullptr) {
@@ -282,9 +289,9 @@ class Sequence {
         std::max(last->underflow_exponent, terms->exponent);
   }
 
-  // Computes the terms of a block by extrapolation from earlier ones or, if no
-  // bound allows that, by further steps. While blocks are extrapolated, the
-  // steps stay behind the blocks.
+  // Computes the terms of a block by extrapolation if the error bounds allow
+  // that, otherwise by steps. Blocks that were extrapolated have not been
+  // stepped, so that more than one block of steps may be needed.
   StatusCode CloseBlock(int64_t number, int64_t most_steps, Block<T>* block) {
     block->underflow_exponent =
         std::max(block->underflow_exponent, underflow_exponent_ahead_);
@@ -299,7 +306,8 @@ class Sequence {
         continue;
       }
       if (std::min(closure_.boundary(), number + 1) > most_steps) {
-        // The caller that makes the steps later accounts for the loss.
+        // What underflowed in these steps will be recorded in the next block
+        // that is appended.
         underflow_exponent_ahead_ = block->underflow_exponent;
         blocks_.RemoveLast();
         return kWorkLimit;
@@ -316,9 +324,9 @@ class Sequence {
     return kOk;
   }
 
-  // Allocates memory for the states of the block or, for long sequences, passes
-  // its first state to the checkpoints. Returns false if memory does not
-  // suffice.
+  // Allocates memory for the states of the block. If the sequence is long,
+  // passes only the first state to `checkpoints_`. Returns false if memory does
+  // not suffice.
   bool KeepStates(int64_t number, Block<T>* block) {
     const int64_t stride = model_.stride;
     if (number * kBlock * stride >= kMaxKeptItems) {
@@ -343,7 +351,7 @@ class Sequence {
   Checkpoints<T> checkpoints_;
   TailClosure<T> closure_;
   int64_t num_stepped_ = 0;                          // blocks that were stepped
-  int64_t underflow_exponent_ahead_ = kNothingLost;  // largest, in steps ahead
+  int64_t underflow_exponent_ahead_ = kNothingLost;  // of a removed block
   int64_t max_blocks_ = 0;
   bool callers_underflow_ = false;
   int64_t first_underflow_ = INT64_MAX;

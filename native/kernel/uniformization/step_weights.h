@@ -1,4 +1,4 @@
-// Poisson weights of a short step r: with w_k(r) = exp(-r) r^k / k!, the
+// Poisson weights w_k(r) = exp(-r) r^k / k! of a short step r in x = q t. The
 // transition matrix of the step is exp(S r / q) = sum_k w_k(r) P^k. The
 // probabilities of absorption within the step are sum_k W_k(r) P^k s / q, where
 // W_k = w_{k+1} + w_{k+2} + ...
@@ -13,13 +13,13 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// The length of the longest step, and the number of powers of P for it.
+// The length of the longest step, and the number of terms of its series.
 //
 // More than fifteen jumps within one step are neglected. Given K jumps in N
-// steps, the jump times are uniform and independent of the path, so that this
-// loses at most a fraction N (K/N)^16 / 16! of the terms with K jumps, whatever
-// the series computes: for K = 2 x it is below 2^-64 even for N = 2^60. Many
-// more than x jumps do not matter if x is far above the number of phases.
+// steps, their times are uniform and independent of the path. So at most a
+// fraction N (K/N)^16 / 16! of all terms with K jumps is lost, in any series.
+// For K = 2 x it is below 2^-64 even for N = 2^60. Terms with many more than x
+// jumps do not matter if x is far above the number of phases.
 constexpr int kLog2LongestStep = -6;
 constexpr double kLongestStep = 0x1p-6;
 constexpr int kStepTerms = 16;
@@ -35,7 +35,7 @@ struct StepWeights {
       at[k] = weight;
       weight *= r / (k + 1);
     }
-    double sum = weight;  // the first weight that is left out
+    double sum = weight;  // the first omitted weight
     for (int k = kStepTerms - 1; k >= 0; --k) {
       above[k] = sum;
       sum += at[k];

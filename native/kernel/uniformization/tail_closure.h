@@ -1,18 +1,22 @@
-// Extrapolates the tail of a power sequence v_k = alpha P^k without stepping.
+// Extrapolates the later terms of a power sequence v_k = alpha P^k from earlier
+// ones.
 //
-// P is nonnegative, so that bounds on states hold for all later ones: from
+// As P is nonnegative, an inequality between two states holds for all later
+// ones, too: from
 //   v_{k+n} <= M v_k  follows  v_{k+n+j} <= M v_{k+j}  for all j >= 0,
-// and the same for lower bounds (Collatz and Wielandt). A span of n steps from
-// k0 to k1 gives M, the largest ratio of entries of v_{k1} and v_{k0}. Entries
-// that decay faster than others have smaller ratios: for the lower bound they
-// are set to zero in v_{k0}. The result, u, is stepped as well, and m is the
-// smallest ratio of its entries. Then
+// and the same for lower bounds (Collatz and Wielandt). For a span of n steps
+// from k0 to k1, M is the largest ratio of an entry of v_{k1} to the same entry
+// of v_{k0}. For the lower bound, entries that decay faster than others would
+// give too small a ratio. So they are set to zero in v_{k0}. The resulting
+// vector, u_{k0}, is stepped as well, u_{k+1} = u_k P, and m is the smallest
+// ratio of an entry of u_{k1} to the same positive entry of u_{k0}. Then
 //   m^j u_k . s  <=  v_{k+jn} . s  <=  M^j v_k . s  for k0 <= k < k1,
 // and the same holds for the sums v_k . 1. So each period of n terms is
-// extrapolated as the previous one times (m + M) / 2. The relative error is
-// bounded by (M / m)^(j/2) and by the difference between u_k . s and v_k . s.
-// Nothing is assumed about the chain: if it has not reached its asymptotic
-// decay, or a rare state will dominate the tail, M / m is large.
+// extrapolated as the previous one times (m + M) / 2. The relative error after
+// j periods is at most about (M / m)^(j/2) - 1, plus the relative difference
+// between u_k . s and v_k . s. The bounds hold for every chain. If a chain has
+// not reached its asymptotic decay, or if a rare state will dominate later, M /
+// m is large, and nothing is extrapolated.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_TAIL_CLOSURE_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_TAIL_CLOSURE_H_
@@ -34,11 +38,12 @@ namespace PHASIC_ISA {
 
 // The largest relative error that extrapolated terms may have.
 constexpr double kClosureBound = 1e-13;
-// The rounding error of the factor from one period to the next, as it is a
-// ratio of rounded states.
+// The relative rounding error of the factor from one period to the next, which
+// is a ratio of rounded states.
 constexpr double kClosureRounding = 3 * 0x1p-52;
-// The first span begins at block kFirstSpan. The first two spans have
-// kLeastSpan blocks each; every later one is twice as long as the previous one.
+// Spans follow each other. The first one begins at block kFirstSpan. The first
+// two have kLeastSpan blocks each, and every later one is twice as long as the
+// previous one.
 constexpr int64_t kFirstSpan = 48;
 constexpr int64_t kLeastSpan = 16;
 // Returns the block at which the span that begins at `boundary` ends.
@@ -46,8 +51,8 @@ inline int64_t NextBoundary(int64_t boundary) {
   return boundary + std::max(kLeastSpan, boundary - kFirstSpan);
 }
 
-// The bounds hold only for values, so that sequences with tangents are not
-// extrapolated.
+// The inequalities hold for values but not for tangents, so that sequences with
+// tangents are not extrapolated.
 template <class T>
 class TailClosure {
  public:
@@ -68,8 +73,8 @@ class TailClosure<double> {
   // Returns whether a block's terms can be extrapolated from earlier ones.
   bool Covers(int64_t block) const { return begin_ <= block && block < end_; }
 
-  // Computes the terms of a block for which Covers is true, by extrapolation.
-  // Must be called in ascending order of blocks.
+  // Extrapolates the terms of a block for which Covers returns true. Must be
+  // called in ascending order of blocks.
   void Fill(int64_t block, Terms<double>* terms) {
     const int64_t period = (block - begin_) / length_ + 1;
     for (; num_factors_ < period; ++num_factors_) {
@@ -78,7 +83,7 @@ class TailClosure<double> {
     }
     const Terms<double>& first =
         spans_[1 - current_][(block - begin_) % length_];
-    // The exponent is a multiple of 64, so that it changes rarely, as in blocks
+    // The exponent changes in multiples of 64, and so as rarely as in blocks
     // that are computed by steps.
     const int64_t rest = power_.exponent & 63;
     const double scale = power_.mantissa * PowerOfTwo(rest);
@@ -100,8 +105,8 @@ class TailClosure<double> {
   bool Cross(const PowerWalk<double>& walk) {
     const bool underflowed = FloatEnvironment::Underflowed();
     if (is_open_) CloseSpan(walk);
-    // Early steps are rounded without compensation, and are too inaccurate to
-    // extrapolate.
+    // Early steps have uncompensated rounding errors, and are too inaccurate to
+    // extrapolate from.
     is_open_ = boundary_ >= kPlainBlocks && start_ != nullptr;
     if (!Allocate()) return false;
     if (is_open_) is_open_ = OpenSpan(walk);
@@ -113,8 +118,8 @@ class TailClosure<double> {
     return true;
   }
 
-  // Records the terms of a block that was computed by steps. Must be called
-  // with each such block. Returns false if memory does not suffice.
+  // Records the terms of a block that was computed by steps. Must be called for
+  // each such block. Returns false if memory does not suffice.
   bool Note(int64_t block, const Terms<double>& terms) {
     if (!is_open_) return true;
     BlockList<Terms<double>>& list = spans_[current_];
@@ -128,8 +133,8 @@ class TailClosure<double> {
   }
 
  private:
-  // Entries whose ratio is below this fraction of the largest ratio decay
-  // faster.
+  // Entries whose ratio is below this fraction of the largest ratio count as
+  // decaying faster.
   static constexpr double kNearLargest = 1.0 - 0x1p-10;
   static constexpr double kNegligible = 0x1p-50;
   static constexpr double kTiny = 0x1p-860;
@@ -143,10 +148,10 @@ class TailClosure<double> {
            lower_walk_.Allocate(model_.size, model_.stride);
   }
 
-  // Returns the largest ratio of entries of `state` to those at the last
-  // boundary, without the exponents; infinity if one was zero there. Tiny
-  // entries are ignored: decaying ones stay at the size at which losses are
-  // flushed to zero.
+  // Returns the largest ratio of an entry of `state` to the same entry at the
+  // start of the span, regardless of the exponents. Returns infinity if that
+  // entry was zero. Tiny entries are ignored: a decaying entry stays at the
+  // size at which its change in a step is flushed to zero.
   double LargestRatio(const double* state) {
     double largest = 0.0;
     for (int64_t i = 0; i < model_.size; ++i) {
@@ -160,9 +165,9 @@ class TailClosure<double> {
     return largest;
   }
 
-  // Begins to record a span if it may allow extrapolation: in the previous span
-  // all but a negligible part of the state must have changed by nearly one
-  // factor. Returns whether it began.
+  // Begins to record a span if extrapolation from it may be possible. For this,
+  // all but a negligible part of the state must have changed by nearly the same
+  // factor in the previous span. Returns whether recording began.
   bool OpenSpan(const PowerWalk<double>& walk) {
     const double* state = walk.state();
     has_tiny_ = false;
@@ -189,8 +194,9 @@ class TailClosure<double> {
     return true;
   }
 
-  // Updates the minimum over blocks of the largest term, relative to the
-  // largest possible term of a state of size one at the span's start.
+  // Updates least_terms_, the minimum over blocks of the largest term in the
+  // block. Terms are relative to the largest possible term of a state of mass
+  // one, in units of 2^start_exponent_.
   void NoteSize(const Terms<double>& terms) {
     const double largest_a = *std::max_element(terms.a, terms.a + kBlock);
     const double largest =
@@ -243,8 +249,8 @@ class TailClosure<double> {
     current_ = 1 - current_;
   }
 
-  // Returns for how many periods the ignored tiny entries are negligible. An
-  // entry contributes at most its own size to all later sums, in each period.
+  // Returns for how many periods the ignored tiny entries are negligible. In
+  // each period an entry contributes at most its own size to all later sums.
   double PeriodsAboveTiny() const {
     if (!has_tiny_) return kMostPeriods;
     const double lost = kMostPeriods * static_cast<double>(model_.size) * kTiny;
@@ -266,11 +272,11 @@ class TailClosure<double> {
   // same exponent as `start_`.
   double* lower_start_ = nullptr;
   PowerWalk<double> lower_walk_;
-  double difference_ = 0.0;  // largest, between terms of v and u
+  double difference_ = 0.0;  // largest, relative, between terms of v and u
   double least_terms_ = 0.0;
 
-  // The terms of the span that is being recorded, and of the span that is
-  // repeated.
+  // The terms of the span that is being recorded, and of the span from which
+  // blocks are extrapolated.
   BlockList<Terms<double>> spans_[2];
 
   // The range of blocks that are extrapolated.

@@ -1,6 +1,6 @@
-// Compares extrapolated sequences with sequences that are computed by steps:
-// where they are extrapolated, how accurate they are, and where they must not
-// be.
+// Compares extrapolated sequences with sequences that are computed by steps.
+// Tests which blocks are extrapolated, how accurate they are, and which chains
+// must not be extrapolated.
 
 #include "native/kernel/uniformization/tail_closure.h"
 
@@ -98,7 +98,7 @@ int64_t NumStepped(const Chain& chain, int64_t num_blocks, double tolerance) {
 TEST(TailClosureTest, FewStepsOfALongSequenceAreMade) {
   std::vector<double> rates;  // Kingman's coalescent
   for (int n = 10; n > 1; --n) rates.push_back(n * (n - 1) / 2);
-  // The blocks reach to a density of exp(-460).
+  // At the last block the density is about exp(-460).
   EXPECT_LE(NumStepped(Hypoexponential(rates), 1930, 2e-13), 112);
   // All phases approach the same decay rate.
   const Chain ring({1, 0, 0}, {0, .5, 0, 0, 0, .25, .5, 0, 0}, {.25, .25, .5});
@@ -114,8 +114,8 @@ TEST(TailClosureTest, WhatHasNotSettledIsStepped) {
       // The slower phase dominates only from the 94,000th step on.
       Chain({0.5, 0.5, 1e-20}, std::vector<double>(9),
             {1.0, std::ldexp(1.0, -10), std::ldexp(1.0, -11)}),
-      // The second pair of states has hardly been reached from the first one
-      // yet.
+      // The second pair of states is reached so rarely from the first one that
+      // hardly any mass has arrived there yet.
       Chain({1, 0, 0, 0},
             {0, .5, 0, 0, .5, 0, 1e-12, 0, 0, 0, 0, .5, 0, 0, .5, 0},
             {near, 0, 0, near}),

@@ -1,4 +1,4 @@
-// The test whether the truncated tail of a series with tangents is negligible.
+// Tests whether the rest of a series with tangents is negligible.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_TAIL_TEST_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_TAIL_TEST_H_
@@ -16,8 +16,8 @@ namespace PHASIC_ISA {
 
 constexpr int64_t kNoExponent = INT64_MIN / 4;  // no terms yet
 
-// Replaces x by a bound on x times any one tangent unit eps_i, in every
-// component.
+// Multiplies x by all factors 1 + eps_i, where eps_i are the tangent units. For
+// nonnegative x this is, in every component, a bound on x times any one eps_i.
 template <class U>
 void SpreadTangents(U*) {}
 template <class U>
@@ -33,10 +33,11 @@ T AllTangents(const T& x) {
   return result;
 }
 
-// Returns whether all terms from a block on are negligible in the sums of all
-// channels. `sizes` are the sums of the terms' absolute values, by component,
-// and `tail` is a bound on the sum of the weights. Not inlined: evaluations of
-// several directions and of one direction must decide with the same code.
+// Returns whether the terms of a block and all later blocks are negligible in
+// the sums of all channels. `sizes` are the sums of the absolute values of the
+// terms before the block, by component. `tail` is a bound on the sum of the
+// remaining weights. Not inlined: evaluations of one direction and of several
+// must take the same decision.
 template <class T>
 [[gnu::noinline]] bool TailIsNegligible(const Model<T>& model, Base base,
                                         int num_channels, int64_t block,
@@ -48,7 +49,8 @@ template <class T>
   for (int order = 0; order < Depth<T>::kValue; ++order) {
     cap = cap + (k * model.growth[order]) * AllTangents(cap);
   }
-  // Terms grow at most as k^depth, which this factor covers.
+  // The bound grows at most as k^depth within the tail, which this factor
+  // covers.
   cap = cap * (4.0 * (1 << (2 * Depth<T>::kValue)) * tail.mantissa);
   const T exit_cap = cap * model.exit_size;
   T first_cap = cap;
@@ -62,8 +64,8 @@ template <class T>
   if (k < static_cast<double>((Depth<T>::kValue + 1) * (model.size + 1))) {
     return false;
   }
-  // The terms obey a linear recurrence: if sufficiently many are zero, all
-  // later ones are zero.
+  // All terms so far are zero. As the terms obey a linear recurrence, and there
+  // are enough of them, all later ones are zero, too.
   if (exponent == kNoExponent) return true;
   const int64_t shift = tail.exponent - exponent;
   if (shift > 1000) return false;

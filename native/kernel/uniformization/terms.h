@@ -1,5 +1,5 @@
-// Computes the terms a_k = v_k . s and b_k = v_k . 1 of a power sequence, block
-// by block.
+// Computes the terms a_k = v_k . s and b_k = v_k . 1 of a power sequence v_k,
+// block by block, where s are the exit rates.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_TERMS_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_TERMS_H_
@@ -25,10 +25,11 @@ struct Terms {
   T b[kBlock];  // only if requested
   int64_t exponent;
   double mass;          // sum of the first state's values
-  double tangent_mass;  // sum of its absolute first-order tangents
+  double tangent_mass;  // sum of that state's absolute first-order tangents
 };
 
-// The terms of the first state of a block.
+// The first term a_k of a block, relative to 2^exponent, and the mass of its
+// state.
 template <class T>
 struct Front {
   T a;
@@ -51,8 +52,8 @@ double TangentMass(const T* state, int64_t stride) {
   return sum;
 }
 
-// Computes the states of a block and their terms. If `states` is not null, the
-// states are stored in its rows.
+// Steps through a block and computes the terms of its states. If `states` is
+// not null, stores the states in its rows.
 template <class T>
 void MakeTerms(const Model<T>& model, bool wants_b, int64_t block,
                PowerWalk<T>* walk, T* states, Terms<T>* terms) {

@@ -1,7 +1,7 @@
-// The rounding errors of derivatives in time. Their terms are differences of
-// state vectors that hardly change from one jump to the next. So t d/dt
-// multiplies an error of one unit in the last place by x = q t, and the r-th
-// derivative multiplies it by x^r.
+// Bounds the rounding errors of derivatives with respect to time. Their terms
+// are differences of successive states, which hardly differ. So t d/dt
+// multiplies a relative error by up to x = q t, and t^r d^r/dt^r multiplies it
+// by up to x^r.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_TIME_LOSSES_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_TIME_LOSSES_H_
@@ -16,12 +16,12 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// If the error of t^r d^r F / dt^r relative to F exceeds this, the derivative
-// is replaced by NaN.
+// The largest accepted error of t^r d^r F / dt^r, relative to F. If the error
+// is larger, the derivative is NaN.
 constexpr double kMostTimeLoss = 1e-3;
 
-// Returns whether the error of t^r d^r F / dt^r in working precision exceeds
-// kMostTimeLoss, for r > 0.
+// Returns whether the error of t^r d^r F / dt^r exceeds kMostTimeLoss, for r >
+// 0.
 inline bool IsTooLate(int r, double x) {
   return std::pow(2.0 * x, r) * 0x1p-51 > kMostTimeLoss;
 }
@@ -67,14 +67,16 @@ int HighestPower(const T& delta) {
   return n;
 }
 
-// Returns whether the n-th derivative in x of this function (density, survival
-// or cdf) is too inaccurate.
+// Returns whether the n-th derivative of this function (density, survival or
+// cdf) with respect to x is too inaccurate. For the last two it is the (n -
+// 1)-th derivative of a density.
 inline bool LosesTooMuch(Base base, int n, double x) {
   const int r = base == Base::kDensity ? n : n - 1;
   return r > 0 && IsTooLate(r, x);
 }
 
-// Replaces the tangents of a point in time by NaN if they are too inaccurate.
+// Replaces the tangents of a point by NaN if the point moves in time and they
+// are too inaccurate.
 template <class T>
 void RefuseLosses(Point<T>* point) {
   const int n = HighestPower(point->delta);
