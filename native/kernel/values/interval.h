@@ -1,14 +1,16 @@
-// The probability mass of an interval, P(l < T <= u) = sum_k W_k a_k / q, with
-// weights W_k from interval_weights.h.
+// Computes the probability of an interval, P(l < T <= u) = sum_k W_k a_k / q,
+// where interval_weights.h computes the weights W_k.
 //
-// The blocks of terms that the densities at both ends need suffice. In the
-// series of f(y), the fraction that the terms before some k contribute falls
-// with y, and that of the terms after some k grows. So these fractions in the
-// integral of f lie between those at its ends.
+// The sum is truncated to the blocks that the densities at the two ends need.
+// Of a density f(y), the terms before any k contribute a fraction that falls
+// with y, and the terms after k a fraction that grows with y. So the fraction
+// that truncation drops from the integral of f lies between the fractions that
+// it drops from the densities at the ends.
 //
-// If the upper end is computed by scaling and squaring, so is the interval:
-// first the state at the lower end, and then the mass that is absorbed on the
-// rest of the path. Nothing is subtracted in either case.
+// If the upper end is assigned to scaling and squaring, the interval is
+// computed by that method, too: first the state at the lower end, and then the
+// mass that is absorbed from there to the upper end. Nothing is subtracted in
+// either case.
 //
 // In a discrete chain the mass is P(l < N <= u) = sum_{l <= k < u} a_k.
 
@@ -38,12 +40,12 @@ namespace PHASIC_ISA {
 
 template <class T>
 struct Interval {
-  int64_t index = 0;  // index of the lower time; the upper is next
+  int64_t index = 0;  // index of the lower time; the upper follows
   StatusCode status = kOk;
   bool has_series = false;  // otherwise the mass is zero
-  bool on_ladder = false;   // as for the upper end
-  // The two ends; their slopes are derivatives of the distribution function in
-  // x = q t, relative to 2^value.exponent.
+  bool on_ladder = false;   // uses scaling and squaring
+  // The two ends. The derivative of the distribution function with respect to x
+  // = q t is slope * 2^value.exponent of an end.
   Point<T> lower;
   Point<T> upper;
   Scaled<T> mass;
@@ -98,9 +100,9 @@ class IntervalMixer {
     if (model.discrete) return PrepareSteps(interval);
     PlacePoint(in_, interval->index, model.q, &interval->lower);
     PlacePoint(in_, interval->index + 1, model.q, &interval->upper);
-    // Compares the times themselves: unlike x = q t they cannot underflow.
+    // Compares the times and not x = q t, which may underflow.
     interval->has_series = model.absorbs && lower < upper;
-    // The derivative of a logarithm is not defined where the logarithm is -inf.
+    // The logarithm is -inf, and has no derivative.
     if (!interval->has_series) return kPlain ? kOk : kLogOfZero;
     const bool is_flushed = (lower > 0.0 && interval->lower.x == 0.0) ||
                             interval->upper.x == interval->lower.x;
@@ -132,8 +134,8 @@ class IntervalMixer {
     return fits ? kOk : kWorkLimit;
   }
 
-  // Sets an end of an interval in discrete time. The mass jumps at integer
-  // ends, so that there the derivative is NaN.
+  // Sets an end of an interval in discrete time. At an integer end the mass
+  // jumps, and its derivative is NaN.
   void PlaceStep(int64_t index, Point<T>* end) const {
     const double count = in_.times.value[index];
     end->x = std::floor(count);
@@ -168,8 +170,8 @@ class IntervalMixer {
     return RefuseMoves(interval);
   }
 
-  // Makes the tangents of a discrete chain's interval NaN if its integer ends
-  // have tangents.
+  // In discrete time, replaces the tangents of the mass by NaN if an integer
+  // end has tangents.
   static StatusCode RefuseMoves(Interval<T>* interval) {
     T& mass = interval->mass.mantissa;
     if (!kPlain && PrimalIsZero(mass)) return kLogOfZero;
@@ -179,8 +181,8 @@ class IntervalMixer {
     return kOk;
   }
 
-  // Computes the mass by scaling and squaring: the probability of absorption
-  // after the lower end.
+  // Computes the mass by scaling and squaring, as the probability of absorption
+  // between the two ends.
   StatusCode Climb(Interval<T>* interval) {
     LadderMixer<T> ladder(&ladder_path_);
     const Mixture<T> mass = ladder.RunInterval(
@@ -209,7 +211,7 @@ class IntervalMixer {
     Point<T>* const ends[] = {&interval->lower, &interval->upper};
     int64_t first = INT64_MAX;
     int64_t last = 0;
-    Scaled<T> moved[2];  // mass between x and x + delta of an end
+    Scaled<T> moved[2];  // mass between x and x + delta, for each end
     for (int i = 0; i < 2; ++i) {
       Mixer<T> mixer(&density_, *ends[i]);
       const Mixture<T> mixture = mixer.Run();
@@ -292,11 +294,12 @@ class IntervalMixer {
     return kOk;
   }
 
-  // Returns whether flushing to zero lost significant digits. Losses in a_k
-  // reach the mean density over the interval with weights of at most one.
+  // Returns whether flushing to zero lost significant digits of the mass. The
+  // test is on the mean density over the interval, mass / width. In it the
+  // terms a_k have weights W_k / width of at most one.
   bool IsLost(const Scaled<T>& mass, int64_t last, int64_t exponent) const {
-    // A computed zero has underflowed if by the model's structure it must be
-    // positive.
+    // If the mass is zero, but must be positive by the model's structure, it
+    // has underflowed.
     if (PrimalIsZero(mass.mantissa)) return sequence_.model().value_absorbs;
     if (HasOwnExponent<T>::kValue) return false;
     const Scaled<double> size = {Primal(mass.mantissa), mass.exponent};

@@ -1,14 +1,17 @@
-// The weights of an interval: integrals of Poisson weights between two points,
+// The weights of an interval: the integrals of Poisson weights from l to u,
 //
 //   W_k = int_l^u w_k(y) dy = C_k(l) - C_k(u) = D_k(u) - D_k(l),
 //
-// where C_k is the sum of w_j over j <= k and D_k the sum over j > k. All are
-// accurate relative to their own size, as no case cancels:
-//   - D if D_k(l) <= 3/4 D_k(u): as D_k(l) / D_k(u) falls with k, that is
-//     from some k on. D is summed downwards;
-//   - below that k, C if C_k(u) <= 3/4 C_k(l), summed upwards: up to some k;
-//   - between the two, the interval is narrow: w_k(y) changes by less than a
-//     half, and Gauss quadrature has only positive terms.
+// where C_k is the sum of w_j over j <= k and D_k the sum over j > k. Each W_k
+// is accurate relative to its own size, as nothing cancels in the method that
+// is used for its k:
+//   - D_k(u) - D_k(l) where D_k(l) <= 3/4 D_k(u). The ratio D_k(l) / D_k(u)
+//     falls with k, so that this holds from some k on. The sums D_k are
+//     computed downwards.
+//   - For smaller k, C_k(l) - C_k(u) where C_k(u) <= 3/4 C_k(l), which holds up
+//     to some k. The sums C_k are computed upwards.
+//   - For all k between these, Gauss quadrature, whose terms are positive. The
+//     interval is then so narrow that w_k(y) changes by less than a half.
 
 #ifndef PHASIC_NATIVE_KERNEL_VALUES_INTERVAL_WEIGHTS_H_
 #define PHASIC_NATIVE_KERNEL_VALUES_INTERVAL_WEIGHTS_H_
@@ -27,8 +30,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// One end of an interval: x, its block and the Poisson weight at the block's
-// first step.
+// One end of an interval: x, the block that contains floor(x), and the Poisson
+// weight of the first index of that block.
 struct IntervalEnd {
   double x;
   int64_t start;
@@ -43,16 +46,16 @@ class IntervalWeights {
   // Sets the ends of the interval, where 0 <= lower < upper. Returns
   // kMemoryLimit if memory does not suffice.
   StatusCode Begin(const IntervalEnd& lower, const IntervalEnd& upper) {
-    // The ends are scaled first, so that the difference of tiny ends does not
-    // underflow.
+    // Scales the ends before subtracting them, so that the difference of tiny
+    // ends does not underflow.
     const int64_t e = ExponentOf(upper.x);
     width_ = Normalized(
         Scaled<double>{ScaleBy(upper.x, -e) - ScaleBy(lower.x, -e), e});
     relative_width_ = width_.mantissa / ScaleBy(lower.x, -width_.exponent);
     has_nodes_ = false;
-    // The ratio w_k(l) / w_k(u) = exp(u - l) (l / u)^k is below 2^-64 from
-    // lower_end_ on and above 2^64 before upper_begin_: there the smaller
-    // weight is negligible.
+    // The ratio w_k(l) / w_k(u) = exp(u - l) (l / u)^k falls with k. It is
+    // below 2^-64 from block lower_end_ on, and above 2^64 before block
+    // upper_begin_. There the smaller of the two weights is negligible.
     const double width = ToPlain(width_);
     const double slope = std::log1p(relative_width_);
     lower_end_ = BlockAfter((width + kFar) / slope);
@@ -65,23 +68,22 @@ class IntervalWeights {
   // Returns the width u - l in units of x.
   const Scaled<double>& width() const { return width_; }
 
-  // Returns a bound on the sum of W_k over the blocks from `block` on, which
-  // must begin above the upper end. Its mantissa is negative if memory does not
+  // Returns a bound on the sum of W_k over `block` and all later blocks. The
+  // block must begin above u. The result is negative if memory does not
   // suffice.
   Scaled<double> TailBound(int64_t block) {
     if (!upper_.Reach(block)) return {-1.0, 0};
     return TimesWidth(upper_.TailBound(block));
   }
-  // Returns a bound on the sum of W_k over the blocks before `block`, which
-  // must begin below the lower end. Its mantissa is negative if memory does not
-  // suffice.
+  // Returns a bound on the sum of W_k over all blocks before `block`. The block
+  // must begin below l. The result is negative if memory does not suffice.
   Scaled<double> HeadBound(int64_t block) {
     if (!lower_.Reach(block)) return {-1.0, 0};
     return TimesWidth(lower_.HeadBound(block));
   }
 
   // Calls visit(b, j, W_k) with k = 16 b + j for all k in the blocks `first` to
-  // `last`, which must include those of both ends.
+  // `last`. They must include the blocks of both ends.
   template <class Visit>
   StatusCode Run(int64_t first, int64_t last, Visit&& visit) {
     const int64_t end = EndOfSums(last);
@@ -112,8 +114,9 @@ class IntervalWeights {
     return {x.mantissa * width_.mantissa, x.exponent + width_.exponent};
   }
 
-  // Returns the block from which on weights are negligible in the sums D_k, for
-  // all k up to block `last`; -1 if memory does not suffice.
+  // Returns a block so late that its weights and all later ones are negligible
+  // in the sums D_k for all k in blocks up to `last`. Returns -1 if memory does
+  // not suffice.
   int64_t EndOfSums(int64_t last) {
     int64_t end = last + 1;
     if (!upper_.Reach(end)) return -1;
@@ -123,8 +126,9 @@ class IntervalWeights {
     return end;
   }
 
-  // Returns the block below which weights are negligible in the sums C_k, for
-  // all k from block `first` on; -1 if memory does not suffice.
+  // Returns a block so early that all weights before it are negligible in the
+  // sums C_k for all k in block `first` and later ones. Returns -1 if memory
+  // does not suffice.
   int64_t BeginOfSums(int64_t first) {
     int64_t begin = first;
     while (!IsAtMost(lower_.HeadBound(begin), -64, lower_.At(first))) {
@@ -133,8 +137,9 @@ class IntervalWeights {
     return begin;
   }
 
-  // Computes W_k from the sums D_k, downwards as far as that is accurate.
-  // Returns the largest k that remains.
+  // Visits W_k = D_k(u) - D_k(l) from the last k downwards, as long as this
+  // difference is accurate. Returns the largest k that was not visited, or -1
+  // if all were.
   template <class Visit>
   int64_t RunDown(int64_t first, int64_t last, int64_t end, Visit&& visit) {
     Scaled<double> below;  // D_k(l)
@@ -158,15 +163,15 @@ class IntervalWeights {
     return -1;
   }
 
-  // Computes W_k for k <= split: from the sums C_k, upwards as far as that is
-  // accurate, and then by quadrature.
+  // Visits W_k for all k <= split, upwards: W_k = C_k(l) - C_k(u) as long as
+  // this difference is accurate, and then by quadrature.
   template <class Visit>
   void RunUp(int64_t first, int64_t begin, int64_t split, Visit&& visit) {
     Scaled<double> below;  // C_k(u)
     Scaled<double> above;  // C_k(l)
     Scaled<double> lower[kBlock];
     Scaled<double> upper[kBlock];
-    double means[kBlock];  // means of w_k(y) / w_k(l)
+    double means[kBlock];  // means over y of w_k(y) / w_k(l)
     for (int64_t b = begin; b * kBlock <= split; ++b) {
       const bool has_upper = b >= upper_begin_;
       bool has_means = false;
@@ -200,7 +205,7 @@ class IntervalWeights {
     return {above.mantissa - ScaleBy(below.mantissa, shift), above.exponent};
   }
 
-  // Exponents are equal in most blocks, which is the fast case.
+  // In most blocks the exponents are equal, so that this case comes first.
   static void AddTo(const Scaled<double>& term, Scaled<double>* sum) {
     const int64_t shift = term.exponent - sum->exponent;
     if (shift == 0) {
@@ -215,8 +220,8 @@ class IntervalWeights {
     }
   }
 
-  // Computes the means over the interval of w_k(y) / w_k(l) = (y / l)^k exp(l -
-  // y), for sixteen k from `k` on, by Gauss quadrature.
+  // Computes the means of w_k(y) / w_k(l) = (y / l)^k exp(l - y) over l < y <
+  // u, for sixteen indices from `k` on, by Gauss quadrature.
   void Average(double k, double* means) {
     static constexpr double kPlaces[kNodes] = {
         0.033765242898423986, 0.16939530676686774, 0.38069040695840155,
@@ -248,8 +253,8 @@ class IntervalWeights {
   PoissonStarts upper_;
   Scaled<double> width_;
   double relative_width_ = 0.0;  // relative to the lower end
-  int64_t lower_end_ = 0;        // from there on w_k(l) is negligible
-  int64_t upper_begin_ = 0;      // before it w_k(u) is negligible
+  int64_t lower_end_ = 0;        // first block where w_k(l) is negligible
+  int64_t upper_begin_ = 0;      // w_k(u) is negligible before this block
   bool has_nodes_ = false;
   double shifts_[kNodes] = {};
   double ratios_[kNodes] = {};

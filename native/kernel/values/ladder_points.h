@@ -16,8 +16,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Evaluates a point, and its slope if requested, by scaling and squaring.
-// Returns false without effect if the point is not assigned to that method.
+// Evaluates a point by scaling and squaring, with its slope if `slope` is true.
+// If the point is not assigned to that method, does nothing and returns false.
 template <class T>
 bool MixOnLadder(LadderPath<T>* path, bool slope, Point<T>* point) {
   if (!point->on_ladder) return false;
@@ -43,7 +43,7 @@ bool MixOnLadder(LadderPath<T>* path, bool slope, Point<T>* point) {
   return true;
 }
 
-// Evaluates points that are assigned to scaling and squaring.
+// Evaluates points, all of which are assigned to scaling and squaring.
 template <class T>
 void MixOnLadder(LadderPath<T>* path, LadderPaths<T>*, Point<T>* const* points,
                  int64_t count) {
@@ -51,7 +51,8 @@ void MixOnLadder(LadderPath<T>* path, LadderPaths<T>*, Point<T>* const* points,
 }
 inline void MixOnLadder(LadderPath<double>* path, LadderPaths<double>* paths,
                         Point<double>* const* points, int64_t count) {
-  // With fewer phases the powers are in the caches.
+  // With fewer phases the squared powers fit into the processor's caches, and
+  // evaluating several points together saves nothing.
   constexpr int64_t kLeastPhases = 64;
   constexpr int kMost = LadderPaths<double>::kMost;
   const bool are_few = path->ladder()->model().size < kLeastPhases;
@@ -80,8 +81,8 @@ inline void MixOnLadder(LadderPath<double>* path, LadderPaths<double>* paths,
   }
 }
 
-// If the power sequence failed for a point, evaluates it by scaling and
-// squaring, provided that the point is assigned to that method.
+// If the power sequence failed for a point that PreparePoint assigns to scaling
+// and squaring, evaluates the point by that method.
 template <class T>
 void RetryOnLadder(const SweepInput& in, int64_t index,
                    const Sequence<T>& sequence, LadderPath<T>* path, bool slope,

@@ -1,5 +1,5 @@
-// Distinguishes the cases of times (negative, zero, infinite, ...), and
-// computes the values that need no series.
+// Distinguishes the cases of a time (negative, zero, infinite, ...), and sets
+// the values that need no series.
 
 #ifndef PHASIC_NATIVE_KERNEL_VALUES_POINT_CASES_H_
 #define PHASIC_NATIVE_KERNEL_VALUES_POINT_CASES_H_
@@ -37,15 +37,17 @@ TimeCase Classify(const Model<T>& model, Base base, double time) {
   return matters ? TimeCase::kRegular : TimeCase::kZero;
 }
 
-// Marks that F has no derivative in time at this point, by NaN.
+// Sets the derivatives with respect to time at this point to NaN, as F has
+// none.
 template <class T>
 void RefuseSlope(Point<T>* point) {
   point->slope = T(kNaN);
   if (!IsZero(point->delta)) point->value.mantissa += kNaN * point->delta;
 }
 
-// Returns whether the point's derivatives, if not its value, need terms of the
-// power sequence. Otherwise its value is set, and the point is complete.
+// Sets the part of the point's value that needs no series. Returns whether the
+// value or a derivative needs terms of the power sequence. If not, the point is
+// complete.
 template <class T>
 bool HasTerms(const Model<T>& model, Point<T>* point) {
   switch (point->time_case) {
@@ -54,7 +56,7 @@ bool HasTerms(const Model<T>& model, Point<T>* point) {
       return false;
     case TimeCase::kAtom:
       point->value.mantissa = model.prob_zero;
-      RefuseSlope(point);  // the density has an isolated value
+      RefuseSlope(point);  // here the density is not continuous
       return false;
     case TimeCase::kInfinite:
       if (model.defective && point->base != Base::kDensity) {
@@ -74,8 +76,8 @@ bool HasTerms(const Model<T>& model, Point<T>* point) {
   return true;
 }
 
-// Returns whether the point needs no more steps than the work limit; if not,
-// sets its status.
+// Returns whether the point needs no more steps than the work limit allows. If
+// it needs more and its value is a series, sets its status.
 template <class T>
 bool IsWithinWork(const Sequence<T>& sequence, Point<T>* point) {
   const double limit = static_cast<double>(sequence.max_blocks()) * kBlock;

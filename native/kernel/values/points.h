@@ -1,4 +1,5 @@
-// Evaluates F at each time of one model: the case of the time, and its series.
+// Evaluates F at each time of one model: determines the case of the time and
+// sums its series.
 
 #ifndef PHASIC_NATIVE_KERNEL_VALUES_POINTS_H_
 #define PHASIC_NATIVE_KERNEL_VALUES_POINTS_H_
@@ -21,8 +22,9 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Checks the kind of the time with this index: its value and, for an interval,
-// that an upper end follows. Returns a status.
+// Returns kOk if the kind of the time with this index is valid: it must be a
+// known kind, and the lower end of an interval must be followed by an upper
+// end.
 inline StatusCode CheckKind(const SweepInput& in, int64_t index) {
   if (in.kinds == nullptr) return kOk;
   const Kind kind = in.KindOf(index);
@@ -35,7 +37,7 @@ inline StatusCode CheckKind(const SweepInput& in, int64_t index) {
   return known ? kOk : kKindInvalid;
 }
 
-// Sets x = q t and its tangents for a finite time t.
+// Sets x = q t and the tangents of x, for a finite time t.
 template <class T>
 void PlacePoint(const SweepInput& in, int64_t index, double q,
                 Point<T>* point) {
@@ -45,8 +47,9 @@ void PlacePoint(const SweepInput& in, int64_t index, double q,
   point->x = in.times.value[index] * q + 0.0;  // never -0
 }
 
-// Sets the block and the weight at which the series of a time starts. Returns
-// false if the series would exceed the work limit.
+// Sets the block in which summation of a time's series starts, and the Poisson
+// weight of its first index. Returns false if the series would exceed the work
+// limit.
 template <class T>
 bool StartSeries(const Sequence<T>& sequence, int64_t index, Point<T>* point) {
   if (!IsWithinWork(sequence, point)) return false;
@@ -54,8 +57,9 @@ bool StartSeries(const Sequence<T>& sequence, int64_t index, Point<T>* point) {
   return true;
 }
 
-// Computes everything about a point except its series; returns whether it needs
-// one. Intervals are left to interval.h.
+// Sets everything about a point except its series, and returns whether the
+// value needs a series. For an interval only the kind is set and checked; see
+// interval.h.
 template <class T>
 bool PreparePoint(const SweepInput& in, int64_t index,
                   const Sequence<T>& sequence, Point<T>* point) {
@@ -103,7 +107,7 @@ void FinishPoint(const Mixture<T>& mixture, const TaylorCoefficients<T>& taylor,
   if (Depth<T>::kValue > 0) point->loss = mixture.loss;
 }
 
-// Evaluates the series of all points, one after the other.
+// Sums the series of all points, one after the other.
 template <class T>
 void MixPoints(Channels<T>* channels, Point<T>* const* points, int64_t count,
                bool /*slope*/) {
@@ -116,8 +120,8 @@ void MixPoints(Channels<T>* channels, Point<T>* const* points, int64_t count,
   }
 }
 
-// Evaluates the series of all points of a model without tangents, eight
-// consecutive points at a time. Slopes are computed only if requested.
+// Sums the series of all points of a model without tangents, eight points at a
+// time, ordered by x. Computes slopes only if `slope` is true.
 inline void MixPoints(Channels<double>* channels, Point<double>** points,
                       int64_t count, bool slope) {
   if (count == 0) return;

@@ -1,6 +1,6 @@
-// Evaluates F at each number of steps of a discrete chain, which is one term of
-// its sequence: the density at k is the term a_{k-1}, the survival function is
-// b_k, and the cdf is the sum of all a_j with j < k.
+// Evaluates F at numbers of steps of a discrete chain, where each value is a
+// single coefficient. At k, the density is a_{k-1}, the survival function is
+// b_k, and the cdf is prob_zero plus the sum of all a_j with j < k.
 
 #ifndef PHASIC_NATIVE_KERNEL_VALUES_STEP_POINTS_H_
 #define PHASIC_NATIVE_KERNEL_VALUES_STEP_POINTS_H_
@@ -18,14 +18,15 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Returns the time as a number of steps. Subnormal numbers, which sweeps treat
-// as zero, are replaced by a non-integer.
+// Returns the time as a number of steps. Replaces a subnormal number, which
+// comparisons would treat as the integer zero, by a non-integer of the same
+// sign.
 inline double CountOf(double time) {
   return IsSubnormal(time) ? std::copysign(0.5, time) : time;
 }
 
-// Computes everything about a discrete chain's point except its term, given its
-// kind; returns whether it needs a term.
+// Sets everything about a discrete chain's point except its term, given the
+// kind of the point. Returns whether the value needs a term.
 template <class T>
 bool PrepareStep(const SweepInput& in, int64_t index,
                  const Sequence<T>& sequence, Point<T>* point) {
@@ -47,9 +48,9 @@ bool PrepareStep(const SweepInput& in, int64_t index,
   }
   point->x = point->base == Base::kDensity ? whole - 1.0 : whole;
   if (!HasTerms(model, point)) return false;
-  // The survival function and the cdf jump at integers, where they have no
-  // derivative. If nothing is absorbed, or no phase has initial mass, they jump
-  // only at zero.
+  // The survival function and the cdf jump at integers, and have no derivative
+  // there. If nothing is absorbed, or no phase has initial mass, they jump only
+  // at zero.
   if (whole == count && (regular || count == 0.0)) RefuseSlope(point);
   const double limit = static_cast<double>(sequence.max_blocks()) * kBlock;
   if (UsesLadder(model, point->x, limit)) {
