@@ -1,5 +1,6 @@
-// Computes and writes the operands' cotangents from the sums of an adjoint
-// sweep over one model.
+// Computes and writes the cotangents of the operands (initial_probs,
+// subgenerator, exit_rates, prob_zero) from the sums of an adjoint sweep over
+// one model.
 
 #ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_BARS_WRITER_H_
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_BARS_WRITER_H_
@@ -17,24 +18,26 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// The sums that an adjoint sweep computes: cotangents of alpha, of the exits
-// and of P, as if all their entries were independent. BarsWriter applies the
-// corrections for derived exits, a derived atom, and the diagonal of P.
+// The sums that an adjoint sweep computes: the cotangents of alpha, of the
+// exits and of P, as if all their entries were independent. If exits or
+// prob_zero are not given, they depend on other operands, as the diagonal of P
+// does. BarsWriter accounts for that.
 template <class T>
 struct AdjointSums {
-  bool has_survival = false;  // any value is of a survival function
-  bool has_exits = false;     // any value is of another function
-  const T* starts = nullptr;  // [p], cotangent of alpha / 2^exponent
+  bool has_survival = false;  // a survival function is requested
+  bool has_exits = false;     // another function is requested
+  const T* starts = nullptr;  // [p], of alpha, relative to 2^exponent
   int64_t exponent = 0;       // exponent of `starts`
-  // [p], the same cotangents with an exponent each, or nullptr.
+  // [p], the cotangents of alpha with an exponent each; or nullptr, then
+  // `starts` has them.
   const Scaled<T>* scaled_starts = nullptr;
   const T* exits = nullptr;      // [p]
   const T* stays = nullptr;      // [p], of the diagonal of P
-  const T* products = nullptr;   // of P, at the cells of model.products
+  const T* products = nullptr;   // of P, in the cells of model.products
   T atom = T(0.0);               // cotangent of prob_zero
   T zeros = T(0.0);              // prob_zero times `atom`, always in range
   T total = T(0.0);              // cotangent of prob_zero + sum(alpha)
-  T certain = T(0.0);            // cotangent of values that are always one
+  T certain = T(0.0);            // sum of the cotangents of values that are one
   bool has_mixed_signs = false;  // there are cotangents of both signs
   int64_t start_exponent = 0;    // SweepInput::ResultExponent
   int64_t row_exponent = 0;      // SweepInput::RateBarExponent
@@ -45,8 +48,9 @@ struct AdjointSums {
   Scaled<double> row_tail;
   Scaled<double> start_loss;
   Scaled<double> row_loss;
-  // Additional losses, or nullptr: one for each cotangent of alpha, relative to
-  // 2^start_losses_exponent, and one for each row of P.
+  // Further bounds on flushing errors, to be added to those above, or nullptr:
+  // one for each cotangent of alpha, relative to 2^start_losses_exponent, and
+  // one for each row of P.
   const double* start_losses = nullptr;
   int64_t start_losses_exponent = 0;
   const double* row_losses = nullptr;
@@ -110,10 +114,10 @@ struct AdjointNeeds {
   bool any() const { return starts || rows; }
 };
 
-// Writes the operands' cotangents. The adjoint sweep may be repeated with
+// Writes the cotangents of the operands. The adjoint sweep may be repeated with
 // smaller truncation errors. The cotangents of alpha are written after the
-// first sweep in which they are accurate, and so are the cotangents of the
-// rates. So neither depends on whether the other is requested.
+// first sweep that computes them accurately, and those of the rates likewise.
+// So neither group depends on whether the other is requested.
 template <class T>
 class BarsWriter {
  public:
@@ -133,8 +137,8 @@ class BarsWriter {
     }
   }
 
-  // Returns whether underflow lost significant digits of any cotangent that is
-  // not written yet.
+  // Returns whether flushing to zero lost significant digits of any cotangent
+  // that is not written yet.
   bool Loses(const AdjointSums<T>& sums) {
     sums_ = sums;
     for (int64_t i = 0; i < model_.size; ++i) {
@@ -145,8 +149,8 @@ class BarsWriter {
     return false;
   }
 
-  // Returns whether underflow lost significant digits of any cotangent of alpha
-  // that is not written yet.
+  // Returns whether flushing to zero lost significant digits of any cotangent
+  // of alpha, if those are not written yet.
   bool LosesStarts(const AdjointSums<T>& sums) {
     sums_ = sums;
     for (int64_t i = 0; i < model_.size; ++i) {
@@ -155,9 +159,8 @@ class BarsWriter {
     return false;
   }
 
-  // Writes the cotangents that a pass with a smaller truncation error cannot
-  // improve; in the last pass all of them. Returns whether nothing is left to
-  // write.
+  // Writes those groups of cotangents whose truncation errors are small; in the
+  // last pass writes all. Returns whether nothing is left to write.
   bool Write(const AdjointSums<T>& sums, bool is_last) {
     sums_ = sums;
     if (left_.starts && (is_last || StartsAreAccurate())) {
@@ -178,9 +181,8 @@ class BarsWriter {
   // Returns which cotangents are not written yet.
   const AdjointNeeds& left() const { return left_; }
 
-  // Returns whether any written cotangent is not known, so that a number type
-  // of wider range may give a better result. It covers all of them, since the
-  // handling of losses must not depend on which cotangents are requested.
+  // Returns whether any written cotangent left the range of T, so that a sweep
+  // over numbers of wider range may be able to compute it.
   bool has_losses() const { return has_losses_; }
 
  private:
@@ -206,7 +208,7 @@ class BarsWriter {
 
   void WriteStarts() {
     for (int64_t i = 0; i < model_.size; ++i) {
-      // Each term may be out of the range of doubles, although their difference
+      // The two terms may be out of the range of doubles while their difference
       // is in range. So they are subtracted as numbers of type T.
       const Scaled<T> sum = sums_.Start(i);
       T start = ToPlain(sum) + sums_.total;
@@ -223,8 +225,8 @@ class BarsWriter {
     }
   }
 
-  // Differences are computed in T before they are converted to double, as in
-  // WriteStarts.
+  // As in WriteStarts, subtracts numbers of type T and converts the difference
+  // to double.
   void WriteSubgenerator() {
     const int64_t p = model_.size;
     for (int64_t i = 0; i < p; ++i) {
@@ -232,7 +234,7 @@ class BarsWriter {
       const T stay = model_.discrete ? T(0.0) : PerRate(sums_.stays[i]);
       const T& exit = sums_.exits[i];
       const T& row = in_.has_exit_rates ? stay : exit;
-      // If exits are given, the diagonal of a subgenerator is not read.
+      // If exits are given in continuous time, the diagonal is not read.
       const bool is_read = !in_.has_exit_rates || model_.discrete;
       if (in_.has_exit_rates && out_.exit_rates != nullptr) {
         out_.exit_rates[i] = ShownRate(lost, exit - stay);
@@ -256,7 +258,7 @@ class BarsWriter {
       });
       return;
     }
-    // This number of sums at a time fits into a local array.
+    // Parameters are processed in groups whose sums fit into a local array.
     constexpr int64_t kAtOnce = 8;
     for (int64_t first = 0; first < edges.num_parameters; first += kAtOnce) {
       const int64_t count =
@@ -279,7 +281,8 @@ class BarsWriter {
     }
   }
 
-  // Calls visit(e, is_lost, cotangent of the rate) for each edge e.
+  // Calls visit(e, is_lost, bar) for each edge e, where `bar` is the cotangent
+  // of its rate.
   template <class Visit>
   void ForEachEdge(const Visit& visit) {
     const EdgeView& edges = in_.edges;
@@ -297,13 +300,14 @@ class BarsWriter {
     }
   }
 
-  // Returns sum / q, which is exact, as q is a power of two.
+  // Returns sum / q. The division is exact, as q is a power of two.
   T PerRate(const T& sum) const { return (1.0 / model_.q) * sum; }
 
-  // Returns a lower bound on the size of the terms of each derivative in row i.
-  // A derivative sums over jumps or exits and over stays, or over jumps and
-  // exits if these are derived. The derivative in an exit may be many orders of
-  // magnitude above that in a jump to a phase that is far from absorption.
+  // Returns a lower bound on the size of the terms of each derivative with
+  // respect to a rate of row i. Such a derivative has a term of a jump or an
+  // exit, and a term of the diagonal of P; or, if exits are derived, a term of
+  // a jump and one of an exit. The term of an exit may be many orders of
+  // magnitude above the term of a jump to a phase that is far from absorption.
   Scaled<double> LeastRowSize(int64_t i) const {
     const bool has_stays = in_.has_exit_rates || in_.has_edges();
     const double stays = MaxAbs(sums_.stays[i]);

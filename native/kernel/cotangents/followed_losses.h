@@ -1,7 +1,7 @@
-// Bounds on the flushing errors of a cotangent that is propagated back through
-// the squared powers, with one bound for each phase. A single bound for all
-// phases would be too coarse: derivatives in the initial probability of a phase
-// that is left at once are far below the largest one.
+// Bounds on the flushing errors of a cotangent y that is propagated back
+// through the squared powers, with one bound for each phase. A single bound for
+// all phases would be too coarse: the derivative with respect to the initial
+// probability of a phase that is left at once is far below the largest one.
 
 #ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_FOLLOWED_LOSSES_H_
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_FOLLOWED_LOSSES_H_
@@ -24,8 +24,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Extended doubles have no losses, and for duals none are computed: starts() is
-// nullptr.
+// Bounds for types other than double: extended doubles have no flushing errors,
+// and for dual numbers no bounds are computed. starts() returns nullptr.
 template <class T>
 class FollowedLosses {
  public:
@@ -56,23 +56,24 @@ class FollowedLosses<double> {
     return true;
   }
 
-  // Sets all losses to zero; called at the end of a path.
+  // Sets all bounds to zero. Must be called where propagation begins, at the
+  // end of a path.
   void Start() {
     std::fill(losses_, losses_ + stride_, 0.0);
     largest_ = 0.0;
   }
 
-  // Adds a loss, in multiples of kLossUnit, to the bound of every phase.
+  // Adds an error, in multiples of kLossUnit, to the bound of every phase.
   void Add(double loss) {
     if (loss == 0.0) return;
     largest_ += loss;
     for (int64_t i = 0; i < model_.size; ++i) losses_[i] += loss;
   }
 
-  // Adds the losses of the product y of a squared power with a cotangent whose
-  // largest entry is at most two; y is scaled by 2^headroom. As the terms of
-  // the product have one sign, relative errors of the power are those of the
-  // product.
+  // Adds the errors that flushing in a squared power causes in y, the product
+  // of the power and a cotangent whose largest entry is at most two. y is
+  // scaled by 2^headroom. As the terms of the product have one sign, a relative
+  // error of all entries of the power is a relative error of y, too.
   void AddRung(const Rung<double>& rung, const double* y, int64_t headroom) {
     if (!(rung.relative_loss < kMostRelative)) return Add(2.0 * rung.row_loss);
     if (rung.relative_loss == 0.0) return;
@@ -88,7 +89,7 @@ class FollowedLosses<double> {
     largest_ = ScaleBy(largest_, e);
   }
 
-  // Propagates the bounds back through a squared power E: computes E losses.
+  // Propagates the bounds back through a squared power E: multiplies them by E.
   void Carry(const double* matrix) {
     if (!HasAny()) return;
     const bool underflowed = FloatEnvironment::Underflowed();
@@ -98,8 +99,8 @@ class FollowedLosses<double> {
     Arrive(underflowed);
   }
 
-  // Propagates the bounds back through a step, sum_k weights[k] P^k losses, by
-  // Horner's scheme.
+  // Propagates the bounds back through a step: multiplies them by sum_k
+  // weights.at[k] P^k, by Horner's scheme.
   void Carry(const StepWeights& weights) {
     if (!HasAny()) return;
     const bool underflowed = FloatEnvironment::Underflowed();
@@ -112,8 +113,9 @@ class FollowedLosses<double> {
     Arrive(underflowed);
   }
 
-  // Adds the bounds at the beginning of a path, whose cotangent is relative to
-  // 2^exponent, to `starts`. Returns false if they are infinite.
+  // Adds the bounds to those of alpha, at the beginning of a path. The
+  // cotangent y is relative to 2^exponent. Returns false if a bound is
+  // infinite.
   bool AddToStarts(int64_t exponent) {
     if (!(largest_ < HUGE_VAL)) return false;
     AddScaled(losses_, exponent + kLossExponent, model_.size, starts_,
@@ -121,23 +123,25 @@ class FollowedLosses<double> {
     return true;
   }
 
-  // Returns the sum of the bounds over all paths, relative to 2^exponent.
+  // Returns the bounds for the cotangents of alpha, summed over all paths. They
+  // are relative to 2^exponent.
   const double* starts() const { return starts_; }
   int64_t exponent() const { return exponent_; }
 
  private:
   bool HasAny() const { return largest_ > 0.0 && largest_ < HUGE_VAL; }
 
-  // Replaces the bounds by the propagated ones. These do not grow, as row sums
-  // are at most one. Underflow in these products is less than the smallest loss
-  // that is added.
+  // Replaces the bounds by the propagated ones. The largest bound does not
+  // grow, as row sums are at most one. The number that is added covers
+  // underflow in the propagation itself.
   void Arrive(bool underflowed) {
     std::swap(losses_, next_);
     Add(0x1p-1000);
     if (!underflowed) FloatEnvironment::ClearUnderflow();
   }
 
-  // Larger errors may matter.
+  // If the relative error of a squared power may be larger than this, it is not
+  // used as a bound.
   static constexpr double kMostRelative = 0x1p-60;
 
   const Model<double>& model_;

@@ -1,7 +1,8 @@
-// The adjoint of scaling and squaring. The cotangent of each time is propagated
-// back along its path, which adds cotangents to the squared powers on that
-// path. Then Descend propagates these cotangents from each power to the
-// previous one.
+// The adjoint of scaling and squaring. A path is the sequence of squared powers
+// and the short step by which alpha is multiplied for one time. The cotangent
+// of each value is propagated back along its path, which adds to the cotangents
+// of the squared powers on it. Then Descend propagates these cotangents from
+// each power to the previous one, and from the first to P.
 
 #ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_LADDER_ADJOINT_H_
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_LADDER_ADJOINT_H_
@@ -39,8 +40,8 @@ class LadderAdjoint {
         sums_(model_),
         losses_(model_) {}
 
-  // Adds the cotangents of one time: the derivatives of F at the point, times
-  // the cotangent of its value.
+  // Adds the contributions of one point: the derivatives of its value F, times
+  // the cotangent of F.
   StatusCode AddPoint(const Point<T>& point) {
     const StatusCode status = path_.Follow(point.base, point.x);
     if (status != kOk) return status;
@@ -59,8 +60,8 @@ class LadderAdjoint {
                  exit_weights, point.seed.exponent);
   }
 
-  // Adds the cotangents of the mass of an interval, and those of its ends that
-  // are computed by scaling and squaring.
+  // Adds the contributions of the mass of an interval, and of the tangents of
+  // those ends that are computed by scaling and squaring.
   StatusCode AddInterval(const Interval<T>& interval) {
     const Scaled<T>& seed = interval.seed;
     T exit_weights[kCount];
@@ -87,14 +88,14 @@ class LadderAdjoint {
 
   bool has_sums() const { return sums_.is_allocated(); }
 
-  // Propagates the cotangents of the squared powers down to P, after all points
-  // were added.
+  // Propagates the cotangents of the squared powers down to P. Must be called
+  // after all points and intervals were added.
   StatusCode Descend() {
     if (!has_sums()) return kOk;  // no point was added
     return descent_.Run(has_cdf_, &sums_, &lost_jumps_);
   }
 
-  // Adds the cotangents of alpha, the exits and P from scaling and squaring to
+  // Adds the cotangents of alpha, the exits and P that were computed here to
   // the sums of an AdjointSweeper.
   template <class Sums>
   void AddTo(Sums* sums) const {
@@ -121,9 +122,9 @@ class LadderAdjoint {
  private:
   static constexpr int kCount = Depth<T>::kValue + 1;
 
-  // Propagates back along the last path, given cotangents at its end: `first`
-  // is the cotangent of the survival function or of the absorbed mass, and
-  // exit_weights[k] is the cotangent of v P^k s.
+  // Propagates back along the current path, given the cotangents at its end.
+  // `first` is the cotangent of the survival function or of the absorbed mass.
+  // exit_weights[k] is the cotangent of v P^k s, where v is the last state.
   StatusCode Sweep(Base base, const T& first, const T* exit_weights,
                    int64_t exponent) {
     if (!Allocate()) return kMemoryLimit;
@@ -163,7 +164,7 @@ class LadderAdjoint {
     return descent_.Reach(path_.num_rungs());
   }
 
-  // Propagates the cotangents of the values to the last state.
+  // Propagates the cotangents at the end of the path to the last state.
   void SweepEnd(Base base, const T& first, const T* exit_weights) {
     T y_weights[kCount];
     for (T& weight : y_weights) weight = T(0.0);
@@ -237,7 +238,7 @@ class LadderAdjoint {
                    absorbed_bar_.exponent - y_exponent_);
   }
 
-  // Normalizes y, which was scaled by 2^headroom before the last product.
+  // Normalizes y, which includes a factor of 2^headroom since the last product.
   void NormalizeY(int64_t headroom = 0) {
     AddLoss(NewLoss());
     const int64_t e = NormalizeVector(y_, stride_, headroom);
@@ -246,23 +247,23 @@ class LadderAdjoint {
     losses_.Scale(-e);
   }
 
-  // Adds a flushing error to the bounds for every entry of the cotangent y.
+  // Adds a flushing error of every entry of y to the bounds.
   void AddLoss(double loss) {
     y_loss_ += loss;
     losses_.Add(loss);
   }
 
-  // Returns a bound on the flushing error of one entry of y in a step: a sum
-  // over the phases for each of the step's terms. It is zero if nothing
-  // underflowed.
+  // Returns a bound on the flushing error of one entry of y in a step, which is
+  // a sum over the phases for each term of the step. The bound is zero if
+  // nothing underflowed.
   double NewLoss() const {
     const double p = static_cast<double>(model_.size) + 2.0;
     return FloatEnvironment::Underflowed() ? 8.0 * kStepTerms * p * kFlushed
                                            : 0.0;
   }
 
-  // Adds to `lost` a bound on the flushing error of the columns of the outer
-  // product of a state with y.
+  // Adds to `lost` a bound on the flushing error in the sum of a column of the
+  // outer product of a state and y.
   void NoteLoss(const LadderState<T>& state, int64_t shift,
                 Scaled<double>* lost) const {
     const double p = static_cast<double>(model_.size) + 2.0;
@@ -282,8 +283,8 @@ class LadderAdjoint {
   JumpSums<T> sums_;
   T* starts_ = nullptr;
   int64_t starts_exponent_ = kExponentOfZero;
-  // The cotangents of the state (y) and of the absorbed mass, and a bound on
-  // the flushing errors of y, in multiples of kLossUnit.
+  // The cotangent of the current state, relative to 2^y_exponent_, and a bound
+  // on its flushing errors in multiples of kLossUnit.
   T* y_ = nullptr;
   T* next_ = nullptr;
   int64_t y_exponent_ = 0;

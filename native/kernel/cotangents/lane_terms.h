@@ -1,5 +1,6 @@
-// The transposed mixture for eight times at once, in SIMD lanes, for weights
-// and values that are far from overflow and underflow.
+// The transpose of LaneMixer: adds the contributions of eight times at once to
+// the cotangents of the terms, in SIMD lanes. Weights and values must be far
+// from overflow and underflow.
 
 #ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_LANE_TERMS_H_
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_LANE_TERMS_H_
@@ -15,16 +16,16 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// The powers of x / c for eight times, and the sums over the times of factor
-// times power, for each step of a block.
+// The powers (x / c)^j for eight times x and the indices j of a block, and
+// their sums over the times with a factor for each time.
 class LanePowers {
  public:
   using Lanes = Pack<kLanes>;
 
-  // Factors of lanes with index `count` or higher must be zero.
+  // The factors of lanes from `count` on must be zero.
   LanePowers(const Lanes& x, int64_t count) : x_(x), count_(count) {
-    // AddTo processes the lanes in pairs, so that an odd count needs a lane of
-    // zeros.
+    // AddTo processes lanes in pairs. If the count is odd, the last pair needs
+    // a lane of zeros.
     if (count % 2 == 0) return;
     for (double& power : powers_[count]) power = 0.0;
   }
@@ -72,19 +73,19 @@ class LanePowers {
   double powers_[kLanes][kBlock];
 };
 
-// The weight of one time in the cotangents of the terms.
+// One time and its factor in the cotangents of the terms.
 struct LaneSeed {
   double x;
   double start_weight;
   int64_t start;
-  double factor;  // multiplies the weights, relative to 2^exponent
-  // The Poisson weights from step k on may be dropped if (k + 1) times their
+  double factor;  // its cotangent, relative to 2^exponent
+  // The Poisson weights from index k on may be dropped if (k + 1) times their
   // sum is less than this.
   double threshold;
 };
 
-// Adds the weighted cotangents of eight times to the cotangents of the terms,
-// block by block. `Blocks` has the functions
+// Adds, for eight times, the Poisson weights times the time's factor to the
+// cotangents of the terms, block by block. `Blocks` has the functions
 //   const PoissonTable* Reserve(b), nullptr if block b is not available,
 //   double* Sums(b, exponent, &scale), where sums are relative to
 //     2^exponent / scale.
@@ -95,8 +96,8 @@ class LaneTerms {
   using Mask = Lanes::Mask;
   static constexpr double kSmallestWeight = 0x1p-900;
 
-  // Entries of `seeds` with index `count` or higher must be copies whose factor
-  // is zero.
+  // The entries of `seeds` from `count` on must be copies of others, with the
+  // factor zero.
   LaneTerms(Blocks* blocks, const LaneSeed* seeds, int64_t count,
             int64_t exponent)
       : blocks_(*blocks), exponent_(exponent), powers_(Xs(seeds), count) {
@@ -116,16 +117,16 @@ class LaneTerms {
     thresholds_ = Lanes::Load(fields[3]);
   }
 
-  // Adds all weights; returns whether all blocks were available. If a lane's
-  // weights become too small in the lower blocks, that lane stops and records
-  // where in pending() and pending_weight().
+  // Adds all weights. Returns whether all blocks were available. Where the
+  // weights of a lane become too small towards lower blocks, the lane stops:
+  // see pending.
   bool Run() { return WalkUp() && WalkDown(); }
 
   // Returns a bound on the truncation error: the sum over the lanes of |factor|
-  // times the sum of the lane's dropped weights.
+  // times a bound on the sum of the lane's dropped weights.
   double tail() const { return (Sizes(factors_) * tails_).Total(); }
-  // Returns the block below which the weights of lane l were not added yet, or
-  // 0 if all were added; pending_weight returns the weight at the first step of
+  // Returns the block before which the weights of lane l were not added, or 0
+  // if all were added. pending_weight returns the weight of the first index of
   // that block.
   int64_t pending(int l) const { return pending_[l]; }
   double pending_weight(int l) const { return pending_weights_[l]; }

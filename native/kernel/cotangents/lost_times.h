@@ -1,6 +1,6 @@
 // Marks times whose cotangent underflowed in a sweep. A sweep over extended
-// doubles recomputes exactly these, so that no time's cotangent depends on
-// other times.
+// doubles recomputes only these times, so that a time's cotangent does not
+// depend on other times.
 
 #ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_LOST_TIMES_H_
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_LOST_TIMES_H_
@@ -18,8 +18,8 @@ namespace PHASIC_ISA {
 // The bits of the NaN that marks a cotangent as underflowed.
 constexpr uint64_t kLostBits = 0x7ff8000000000001;
 
-// Returns the NaN for a time whose status is not kOk: the mark above for
-// kUnderflow, otherwise an ordinary NaN.
+// Returns the NaN for a time whose status is not kOk: the NaN with kLostBits
+// for kUnderflow, otherwise an ordinary one.
 inline double MissingBar(StatusCode status) {
   if (status != kUnderflow) return kNaN;
   double result;

@@ -1,6 +1,7 @@
-// Expected sufficient statistics of the path given the observations (the E-step
-// of an EM algorithm). They are the cotangents of the log probability, before
-// BarsWriter's corrections, times their parameters:
+// Computes and writes the expected sufficient statistics of the path, given the
+// observations (the E-step of an EM algorithm). They are parameters times
+// cotangents of the log probability: alphabar of alpha, G of P and sbar of the
+// exits s, where all entries are regarded as independent, as in AdjointSums:
 //   starts_i = alpha_i alphabar_i,   sojourns_i = G_ii / q,
 //   jumps_ij = P_ij G_ij,            exits_i = s_i sbar_i.
 
@@ -31,14 +32,14 @@ class StatisticsWriter {
   static AdjointNeeds NeedsOf(const SweepInput&, const SweepOutput&) {
     return {true, true, true};
   }
-  // All are written in each pass.
+  // All statistics are written in each pass.
   static AdjointNeeds left() { return {true, true, true}; }
 
-  // Does nothing, as Write also writes the statistic of the atom.
+  // Does nothing: Write writes the statistic of the atom with the others.
   void WriteAtom(const T&) const {}
 
-  // Computes and writes all statistics. Returns whether they are accurate or
-  // this is the last pass; see BarsWriter::Write.
+  // Writes all statistics. Returns whether they are accurate or this is the
+  // last pass; see BarsWriter::Write.
   bool Write(const AdjointSums<T>& sums, bool is_last) {
     sums_ = sums;
     is_accurate_ = true;
@@ -54,14 +55,15 @@ class StatisticsWriter {
     return is_accurate_ || is_last;
   }
 
-  // Returns whether underflow lost significant digits; see BarsWriter::Loses.
+  // Returns whether flushing to zero lost significant digits of any statistic;
+  // see BarsWriter::Loses.
   bool Loses(const AdjointSums<T>& sums) {
     Write(sums, true);
     return has_losses_;
   }
 
-  // Returns whether underflow lost significant digits of the cotangent of any
-  // positive initial probability.
+  // Returns whether flushing to zero lost significant digits of the statistic
+  // of any initial phase.
   bool LosesStarts(const AdjointSums<T>& sums) {
     sums_ = sums;
     has_losses_ = false;
@@ -69,7 +71,8 @@ class StatisticsWriter {
     return has_losses_;
   }
 
-  // Returns whether any statistic is lost; see BarsWriter::has_losses.
+  // Returns whether flushing to zero lost significant digits of any statistic
+  // that was written; see BarsWriter::has_losses.
   bool has_losses() const { return has_losses_; }
 
  private:
@@ -106,9 +109,9 @@ class StatisticsWriter {
     return Shown(PlainProduct(alpha, sums_.Start(i)) + sure);
   }
 
-  // Returns whether a sum of this size, times `factor`, lost significant
-  // digits. A loss that is negligible at first may matter after multiplication
-  // by a large factor.
+  // Returns whether flushing to zero lost significant digits of a sum of this
+  // size, times `factor`. An error that is negligible in the sum may matter
+  // after multiplication by a large factor.
   bool IsLost(const Scaled<double>& loss, const Scaled<double>& size,
               double factor) const {
     const int64_t shift = std::max<int64_t>(ExponentOf(factor) + 1, 0);
@@ -116,8 +119,9 @@ class StatisticsWriter {
                              {size.mantissa, size.exponent + shift});
   }
 
-  // Computes the expected number of absorptions from phase i at this rate: the
-  // exit rate, or the rate of one of several edges to absorption.
+  // Returns the expected number of absorptions from phase i by transitions with
+  // this rate: the exit rate of the phase, or the rate of one of its edges to
+  // absorption.
   double Exits(int64_t i, const T& rate) {
     const bool may_exit = sums_.has_exits || is_open_;
     if (IsZero(rate) || !model_.reached[i] || !may_exit) {
@@ -164,8 +168,9 @@ class StatisticsWriter {
   }
 
   // Checks a sum of row i whose true value is not zero. Returns the sum, or NaN
-  // if underflow lost significant digits. The error bounds are for the sum
-  // times 2^exponent, and the result will be multiplied by `factor`.
+  // if flushing to zero lost significant digits. The error bounds of
+  // AdjointSums are for the sum times 2^exponent, and the caller multiplies the
+  // result by `factor`.
   T InRow(int64_t i, const T& sum, int64_t exponent = 0, double factor = 1.0) {
     const Scaled<double> size = SizeOf(sum, exponent);
     if (sums_.IsShort(sums_.row_tail, size)) is_accurate_ = false;

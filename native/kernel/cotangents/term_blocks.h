@@ -1,5 +1,5 @@
-// The cotangents of the terms of one function (density, survival or cdf), in
-// blocks of terms. They are sums over many points and intervals.
+// The cotangents of the coefficients of one function (density, survival or cdf;
+// see channels.h), in blocks. They are sums over many points and intervals.
 
 #ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_TERM_BLOCKS_H_
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_TERM_BLOCKS_H_
@@ -47,8 +47,8 @@ class TermBlocks {
 
   int64_t count() const { return count_; }
 
-  // Allocates the blocks up to b. Returns false and sets the status if a block
-  // is not available.
+  // Allocates and clears the blocks up to b. Returns false and sets the status
+  // if a block is not available.
   bool Reserve(int64_t b, StatusCode* status) {
     for (; count_ <= b; ++count_) {
       const Block<T>* source = sequence_.Get(count_, status);
@@ -71,10 +71,9 @@ class TermBlocks {
 
   const PoissonTable& Table(int64_t b) const { return *blocks_[b].poisson; }
 
-  // Both functions return a block's cotangents of channel 0 (the terms
-  // themselves), relative to 2^exponent / scale. The array that Sums returns is
-  // still to be multiplied by the Poisson table; the array that Whole returns
-  // includes that factor.
+  // Sums and Whole return two arrays of a block, relative to 2^exponent /
+  // scale. The cotangents of channel 0 are the array of Sums times the Poisson
+  // table, plus the array of Whole.
   T* Sums(int64_t b, int64_t exponent, double* scale) {
     return At(b, exponent, scale)->bars[0];
   }
@@ -82,7 +81,7 @@ class TermBlocks {
     return At(b, exponent, scale)->whole;
   }
 
-  // Adds `bar` to the cotangent of term j of block b.
+  // Adds `bar` to the cotangent of entry j of channel 0 in block b.
   void AddTo(int64_t b, int j, const Scaled<T>& bar) {
     TermBlock& block = blocks_[b];
     RaiseExponent(bar.exponent, &block);
@@ -92,9 +91,9 @@ class TermBlocks {
     if (FloatEnvironment::Underflowed()) block.has_losses = true;
   }
 
-  // Adds coefficients[r] w_k to the cotangent of channel r, for all steps k of
-  // block b, given the Poisson weight w_k of the first one. Returns the weight
-  // at the first step of the next block.
+  // Adds coefficients[r] w_k to the cotangent of entry k of channel r, for each
+  // r and each index k of block b, given the Poisson weight of the first index.
+  // Returns the weight of the first index of the next block.
   Scaled<double> AddWeights(int64_t b, const Scaled<double>& weight,
                             int64_t exponent, const T* coefficients,
                             PoissonWalk* walk) {
@@ -117,14 +116,13 @@ class TermBlocks {
                     });
   }
 
-  // Returns whether a cotangent of block b was flushed to zero.
+  // Returns whether a number was flushed to zero in the cotangents of block b.
   bool HasLosses(int64_t b) const {
     return b < count_ && blocks_[b].has_losses;
   }
 
-  // Computes the cotangents of a_k and b_k of block b. They are relative to
-  // 2^e, where e is the returned exponent. Blocks must be requested in
-  // descending order.
+  // Computes the cotangents of the terms a_k and b_k of block b, relative to
+  // 2^e, and returns e. Blocks must be requested in descending order.
   int64_t Get(int64_t b, T* a_bar, T* b_bar) {
     if (b == count_ - 1) {
       suffix_ = Scaled<T>{};
@@ -172,13 +170,12 @@ class TermBlocks {
   static constexpr int64_t kEmpty = INT64_MIN / 4;  // all sums are zero
 
   struct TermBlock {
-    // The cotangents of each channel, still to be multiplied by the Poisson
-    // table.
+    // The cotangents of each channel, divided by the Poisson table.
     T bars[Depth<T>::kValue + 1][kBlock];
-    T whole[kBlock];  // first channel, with the Poisson table
+    T whole[kBlock];  // further cotangents of channel 0, not divided
     const PoissonTable* poisson;
     int64_t exponent;
-    bool has_losses;  // small terms were flushed to zero
+    bool has_losses;  // a number was flushed to zero
   };
 
   TermBlock* At(int64_t b, int64_t exponent, double* scale) {
@@ -200,8 +197,8 @@ class TermBlocks {
     block->exponent = exponent;
   }
 
-  // Returns the cotangent of entry j of a channel in block b; negative j are
-  // entries of the previous block.
+  // Returns the cotangent of entry j of a channel in block b, relative to
+  // 2^exponent. A negative j is an entry of the previous block.
   T Weighted(int64_t b, int j, int channel, int64_t exponent) const {
     if (j < 0) {
       if (b == 0) return T(0.0);
@@ -220,8 +217,8 @@ class TermBlocks {
   const Base base_;
   BlockList<TermBlock> blocks_;
   int64_t count_ = 0;
-  Scaled<T> suffix_;       // sum of the first channel from some k on
-  T suffix_low_ = T(0.0);  // its rounding error, same exponent
+  Scaled<T> suffix_;       // sum of channel 0 over later k
+  T suffix_low_ = T(0.0);  // rounding error, same exponent
 };
 
 }  // namespace PHASIC_ISA

@@ -13,8 +13,7 @@ namespace phasic {
 namespace PHASIC_ISA {
 namespace {
 
-// Tests the cotangents of the terms of a model with one phase and exit rate
-// one.
+// Tests with a model of one phase, whose exit rate is one.
 class TermBlocksTest : public testing::Test {
  protected:
   TermBlocksTest() : workspace_(size_t{1} << 30) {
@@ -40,8 +39,8 @@ class TermBlocksTest : public testing::Test {
   Sequence<double> sequence_{model_, false, false, &workspace_};
 };
 
-// Tests that cotangents are recorded as losses if they are far below a later
-// one, as they come in any order.
+// Tests that a cotangent that is flushed to zero when a far larger one arrives
+// is recorded as lost. Cotangents arrive in any order.
 TEST_F(TermBlocksTest, LossesToALargerExponentAreCounted) {
   for (const bool whole : {false, true}) {
     for (const int64_t exponent : {800, 1500, 4000}) {
@@ -63,8 +62,8 @@ TEST_F(TermBlocksTest, LossesToALargerExponentAreCounted) {
   }
 }
 
-// Tests sums over a million cotangents: a term of the distribution function
-// counts in all later steps.
+// Tests sums of a million cotangents: in the distribution function each term
+// a_k is a part of all later coefficients.
 TEST_F(TermBlocksTest, LongSumsKeepTheirDigits) {
   constexpr int64_t kNumBlocks = 1 << 16;
   TermBlocks<double> blocks = Blocks(Base::kCdf);
@@ -81,8 +80,8 @@ TEST_F(TermBlocksTest, LongSumsKeepTheirDigits) {
   for (int64_t b = kNumBlocks - 1; b >= 0; --b) {
     exponent = blocks.Get(b, a_bar, b_bar);
   }
-  // The truth is the sum over all terms but the first one; each is 0.1 with its
-  // rounding error.
+  // The exact result is the sum of all cotangents but the first one. Each is
+  // the double nearest to 0.1, which exceeds 0.1 by 5.55e-18.
   const double count = kNumBlocks * kBlock - 1.0;
   const double truth = count / 10.0 + count * 5.551115123125783e-18;
   EXPECT_NEAR(ScaleBy(a_bar[0], exponent) / truth, 1.0, 1e-15);

@@ -1,5 +1,5 @@
-// The transposed mixture: adds the contributions of the points of one function
-// (density, survival or cdf) to the cotangents of its terms.
+// The transpose of mixture.h: adds the contributions of the points of one
+// function (density, survival or cdf) to the cotangents of its coefficients.
 
 #ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_TERM_SUMS_H_
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_TERM_SUMS_H_
@@ -18,7 +18,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// With this margin terms are dropped only if their contributions underflow.
+// With this margin, Poisson weights are dropped only if their contributions
+// underflow. See TermSums::Start for margins.
 constexpr int64_t kFinalMargin = 1200;
 
 template <class T>
@@ -30,8 +31,8 @@ class TermSums {
   TermBlocks<T>* blocks() { return &blocks_; }
   const TermBlocks<T>& blocks() const { return blocks_; }
 
-  // Clears the sums. From now on the truncation error is kept below 2^-margin
-  // of each value's own contribution.
+  // Clears the sums. From now on the truncation error of each point is kept
+  // below 2^-margin of the size of its cotangent times its value.
   void Start(int64_t margin) {
     margin_ = margin;
     blocks_.Start();
@@ -54,21 +55,22 @@ class TermSums {
     return kOk;
   }
 
-  // Returns a bound on the truncation error: |cotangent| times dropped weights
-  // times terms, summed over all times.
+  // Returns a bound on the truncation error, summed over all points:
+  // |cotangent| times the sum of the dropped Poisson weights, for a density
+  // times q.
   Scaled<double> tail() const {
     Scaled<double> result = tail_;
     if (base_ == Base::kDensity) result.exponent += sequence_.model().log2_q;
     return result;
   }
 
-  // Adds the truncation error of sums that were computed elsewhere to `tail`.
+  // Adds a truncation error of cotangents that were added by other classes.
   void AddTail(const Scaled<double>& tail) { Add(&tail_, tail); }
 
-  // Adds coefficients[r] times the weights w_k to the cotangents of channel r,
-  // for all r and k, at one point. `own` is the size of the point's own
-  // contribution, to which the truncation error is compared. Coefficients are
-  // relative to 2^seed.exponent.
+  // Adds coefficients[r] times the Poisson weight w_k to the cotangent of entry
+  // k of channel r, for all r and k, at one point. Coefficients are relative to
+  // 2^seed.exponent. The truncation error is compared with `own`, the size of
+  // the point's cotangent times its value.
   StatusCode MixSeries(const Point<T>& point, const Scaled<T>& seed,
                        const T* coefficients, const Scaled<double>& own) {
     if (!IsWithinWork(point)) return kWorkLimit;
@@ -90,8 +92,8 @@ class TermSums {
     return kOk;
   }
 
-  // Returns whether the weights from step k on, whose sum is `weights`, may be
-  // dropped; if so, adds the truncation error to `tail`.
+  // Returns whether the weights from index k on may be dropped. Their sum is
+  // `weights`. If they may, adds the truncation error to tail_.
   bool CanDrop(const Scaled<double>& weights, const Scaled<T>& seed, double k,
                const Scaled<double>& own) {
     const Scaled<double> share = ShareOf(weights, seed, k);
@@ -106,13 +108,14 @@ class TermSums {
     return is_negligible;
   }
 
-  // Returns whether the weights of the first steps, whose sum is `weights`, may
-  // be dropped. They rarely may.
+  // Returns whether the weights of the first indices, whose sum is `weights`,
+  // may be dropped. That is rare.
   bool CanDropHead(const Scaled<double>& weights, const Scaled<T>& seed) const {
     return ShareOf(weights, seed, 0.0).exponent < -kFinalMargin;
   }
 
-  // Reserve returns a block's Poisson table, or nullptr; LaneTerms calls it.
+  // Reserve and Sums are the functions that LaneTerms calls. Reserve returns a
+  // block's Poisson table, or nullptr if the block is not available.
   const PoissonTable* Reserve(int64_t b) {
     return blocks_.Reserve(b, &reserve_status_) ? &blocks_.Table(b) : nullptr;
   }
@@ -121,8 +124,8 @@ class TermSums {
   }
 
  private:
-  // Adds as many of the points from index n on as possible in SIMD lanes.
-  // Returns their number, or 0 if lanes cannot be used.
+  // Adds up to eight points from index n on in SIMD lanes. Returns their
+  // number, which is 0 if lanes cannot be used.
   int64_t MixLanes(int64_t n, StatusCode* status) {
     return MixLanes(n, status, T(0.0));
   }
@@ -161,8 +164,8 @@ class TermSums {
     return count;
   }
 
-  // Fills `lane` for one point. Returns whether its numbers are far from
-  // overflow and underflow.
+  // Fills `lane` for one point. Returns false if its numbers are not far enough
+  // from overflow and underflow.
   bool MakeLane(const Point<double>& point, int64_t exponent,
                 LaneSeed* lane) const {
     const Scaled<double>& seed = point.seed;
@@ -189,8 +192,8 @@ class TermSums {
     return true;
   }
 
-  // Returns whether x is within the work limit. Points with known values may be
-  // beyond it.
+  // Returns whether x is within the work limit. It may not be if the value
+  // needed no series.
   bool IsWithinWork(const Point<T>& point) const {
     return point.x < static_cast<double>(sequence_.max_blocks()) * kBlock;
   }
@@ -212,7 +215,7 @@ class TermSums {
     for (int r = 0; r <= Depth<T>::kValue; ++r) {
       coefficients[r] = seed.mantissa * taylor.value[r];
     }
-    // The point's own contribution is its cotangent times its value.
+    // The size of the point's cotangent times its value.
     const Scaled<double> seed_size = SizeOfSeed(seed);
     const Scaled<double> value_size =
         SizeOf(point.value.mantissa, point.value.exponent);
@@ -224,13 +227,14 @@ class TermSums {
     return MixSeries(point, seed, coefficients, own);
   }
 
-  // Adds the weights of the blocks below b, given the weight at the first step
-  // of b.
+  // Adds the weights of the blocks before b, given the weight of the first
+  // index of b.
   void WalkDown(const Scaled<T>& seed, const T* coefficients, int64_t b,
                 Scaled<double> weight, PoissonWalk* walk) {
     weight = Normalized(weight);
     for (; b > 0; --b) {
-      // The exact test is made only if the weights are very small.
+      // Tests whether the rest may be dropped only once the weights are very
+      // small.
       if (weight.exponent + seed.exponent < -kFinalMargin / 2) {
         const Scaled<double> head =
             walk->HeadBound(static_cast<double>(b * kBlock), weight);
@@ -241,22 +245,22 @@ class TermSums {
     }
   }
 
-  // Returns whether the exact test may succeed: not while the weights are near
-  // their maximum.
+  // Returns whether the weight is small enough for the test of truncation to be
+  // tried. While weights are near their maximum, it cannot succeed.
   static bool MayStop(const Scaled<double>& start,
                       const Scaled<double>& weight) {
     return weight.exponent + ExponentOf(weight.mantissa) < start.exponent - 40;
   }
 
-  // Returns the size of a cotangent in normalized form. Otherwise products with
-  // very small numbers would underflow to zero, and no weight would ever be
-  // negligible.
+  // Returns the size of a cotangent, normalized. Otherwise products with very
+  // small numbers would underflow to zero, and no weight would be negligible
+  // relative to them.
   static Scaled<double> SizeOfSeed(const Scaled<T>& seed) {
     return Normalized(SizeOf(seed.mantissa, seed.exponent));
   }
 
-  // Returns a bound on the contribution to a derivative of weights from step k
-  // on, given their sum.
+  // Returns a bound on the contribution to a derivative of the weights from
+  // index k on, given their sum.
   Scaled<double> ShareOf(const Scaled<double>& weights, const Scaled<T>& seed,
                          double k) const {
     const Scaled<double> size = SizeOfSeed(seed);
