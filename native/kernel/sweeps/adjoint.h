@@ -34,7 +34,7 @@ inline void FillWithLost(double* bars, int64_t count) {
   }
 }
 
-// Fills the outputs with NaN, which marks results as not computed.
+// Fills the outputs with NaN, which marks results that are not computed.
 inline void FillWithNaN(const SweepInput& in, const SweepOutput& out) {
   const int64_t p = in.num_phases;
   FillWithNaN(out.initial_probs, p);
@@ -47,8 +47,8 @@ inline void FillWithNaN(const SweepInput& in, const SweepOutput& out) {
       out.subgenerator == nullptr) {
     return;
   }
-  // If exits are given, the diagonal of a subgenerator is not read, and its
-  // cotangent is zero.
+  // If exits are given in continuous time, the diagonal of the subgenerator is
+  // not read, and its cotangent is zero.
   for (int64_t i = 0; i < p; ++i) out.subgenerator[i * p + i] = 0.0;
 }
 
@@ -85,30 +85,33 @@ void SweepLostAgain(const Sweep& sweep, const SweepInput& in,
   }
 }
 
-// Returns the first margin: truncation errors are below 2^-margin of a value's
-// own contribution. For groups of times, or models whose derivatives spread
-// over many phases, a wider margin costs less than a second sweep.
+// Returns the margin of a first sweep: at each time the truncation error is
+// below 2^-margin of the size of the cotangent times the value. For groups of
+// times, and for models whose derivatives spread over many phases, a larger
+// margin costs less than a second sweep.
 inline int64_t FirstMargin(int64_t num_phases, bool has_groups) {
   if (has_groups) return 100;
   return num_phases > 64 ? 80 : 56;
 }
 
-// The largest number of sweeps, each with a wider margin, that are made until
+// The number of margins. A sweep is repeated with the next larger margin until
 // all results are accurate.
 constexpr int kNumMargins = 3;
 
-// Returns the number of the margin to start with, given the number of blocks of
-// a sweep with margin 0. Wider margins need more steps. The ratio falls with
-// the number of blocks: it is 1.4 from 64 blocks on for the second margin, and
-// 1.3 from 512 blocks on for the last. Sparse models need wider margins, since
-// they have phases that are hardly ever visited.
+// Returns the number of the margin (see AdjointRun::Margin) to start with,
+// given the number of blocks that a sweep with margin number 0 needs. A larger
+// margin needs more blocks, but by a ratio that falls with their number: it is
+// at most 1.4 for the second margin from 64 blocks on, and 1.3 for the last
+// margin from 512 blocks on. Sparse models more often need a larger margin,
+// since some of their phases are hardly ever visited.
 inline int FirstMarginNumber(int64_t num_blocks, bool is_sparse) {
   if (num_blocks >= 512) return kNumMargins - 1;
   return num_blocks >= 64 && is_sparse ? 1 : 0;
 }
 
-// Computes the cotangents of one model. `Writer` converts the sums of the sweep
-// to results; see BarsWriter.
+// The computation of the cotangents of one model: its values, the cotangents of
+// times, and the sweeps. `Writer` converts the sums of a sweep to results; see
+// BarsWriter and StatisticsWriter.
 template <class T, template <class> class Writer>
 class AdjointRun {
  public:
@@ -129,8 +132,8 @@ class AdjointRun {
   AdjointRun(const AdjointRun&) = delete;
   AdjointRun& operator=(const AdjointRun&) = delete;
 
-  // Computes the values, and the cotangents of times and prob_zero, which need
-  // no sweep.
+  // Computes the values, and the cotangents of times and of prob_zero. These
+  // need no sweep.
   StatusCode Evaluate() {
     StatusCode status = sequence_.Start();
     if (status == kOk) status = seeds_.Evaluate(out_.times);
@@ -138,9 +141,9 @@ class AdjointRun {
     return status;
   }
 
-  // Runs the sweep with increasing margins until all results are accurate. A
-  // result that is not finite makes the status kUnderflow; all other results
-  // are written nevertheless.
+  // Runs sweeps with increasing margins until all results are accurate. If some
+  // results are lost to underflow or not finite, writes the others and returns
+  // kUnderflow.
   StatusCode Sweep() {
     const StatusCode status = needs_.any() ? SweepRows() : kOk;
     const bool is_lost = writer_.has_losses() || seeds_.lost_early_time();
@@ -196,8 +199,8 @@ class AdjointRun {
   }
 
   int StartingMargin() const {
-    // For many times, computing the cotangents of the terms costs more than a
-    // sweep.
+    // For many times, the cotangents of the terms cost more than a sweep, so
+    // that they are not computed for a larger margin without need.
     if (seeds_.groups().size() > 0 || seeds_.num_points() >= kManyTimes) {
       return 0;
     }

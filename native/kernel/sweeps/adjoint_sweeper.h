@@ -1,10 +1,11 @@
-// The adjoint sweep: one pass from the last step of the power sequence to the
-// first, which computes the cotangents of the chain from those of the
-// sequence's terms.
+// The adjoint sweep: one pass from the last step of the power sequence v_k to
+// the first. It computes the cotangents of P (G), of the exits s and of alpha
+// from the cotangents of the sequence's terms,
 //   y_k = abar_k s + bbar_k 1 + P y_{k+1},   G = sum_k v_k^T y_{k+1},
 //   sbar = sum_k abar_k v_k,                 alphabar = y_0,
-// where abar and bbar are the cotangents of a_k = v_k . s and b_k = v_k . 1. q
-// is treated as a constant, as the value does not depend on it.
+// where abar_k is the cotangent of a_k = v_k . s, and bbar_k that of b_k = v_k
+// . 1. The factor q is treated as a constant, as values do not depend on its
+// choice.
 
 #ifndef PHASIC_NATIVE_KERNEL_SWEEPS_ADJOINT_SWEEPER_H_
 #define PHASIC_NATIVE_KERNEL_SWEEPS_ADJOINT_SWEEPER_H_
@@ -26,8 +27,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Returns the members of AdjointSums that do not depend on the sweep:
-// cotangents of the atom and of the total mass, and the truncation bounds.
+// Returns AdjointSums with those members set that need no sweep: the cotangents
+// of the atom and of the total mass, and the bounds on truncation errors.
 template <class T>
 AdjointSums<T> SumsOf(const PointSeeds<T>& seeds,
                       const TermAdjoints<T>& terms) {
@@ -53,12 +54,12 @@ struct SweepLosses {
   Scaled<double> adjoint;
   Scaled<double> product;
 
-  // Returns a bound on the flushing error of each entry of y, which is relative
-  // to 2^exponent, for a model of p phases.
+  // Returns a bound on the flushing error of one block in each entry of y,
+  // which is relative to 2^exponent, for p phases.
   static Scaled<double> Flushed(int64_t p, int64_t exponent) {
     return Normalized(Scaled<double>{Count(p), exponent - 1022});
   }
-  // Adds the flushing error of y in block b.
+  // Adds the effects of flushing errors of y in block b.
   void AddFlushed(int64_t p, int64_t exponent, int64_t b) {
     const Scaled<double> lost = Flushed(p, exponent);
     Add(&adjoint, lost);
@@ -66,8 +67,8 @@ struct SweepLosses {
         Scaled<double>{lost.mantissa * kBlock * static_cast<double>(b + 1),
                        lost.exponent});
   }
-  // Adds the flushing errors of states, which are relative to 2^exponent, times
-  // adjoints of at most this size.
+  // Adds the effects of flushing errors of states, which are multiplied by
+  // adjoints of at most this size. The products are relative to 2^exponent.
   void AddFlushedStates(int64_t p, double size, int64_t exponent) {
     Add(&product, Scaled<double>{size * Count(p), exponent - 1022});
   }
@@ -76,10 +77,11 @@ struct SweepLosses {
   }
 };
 
-// Chooses an exponent for y and for the term cotangents, given the largest
-// absolute entry of y and its exponent. *target is the exponent of the term
-// cotangents, and becomes the new one. Returns whether y is to be rescaled to
-// *target. Exponents need not be equal, only close enough.
+// Chooses a common exponent for y and for the cotangents of a block's terms.
+// `size` is the largest absolute entry of y, and `exponent` the exponent of y.
+// *target is the exponent of the cotangents, and is replaced by the common
+// exponent. Returns whether y must be rescaled to it. The exponent of y is kept
+// if it is large enough and less than eight above *target.
 inline bool AlignTarget(const Scaled<double>& size, int64_t exponent,
                         int64_t* target) {
   if (!(size.mantissa > 0.0)) return false;
@@ -120,8 +122,8 @@ class AdjointSweeper {
                : kMemoryLimit;
   }
 
-  // Sweeps from the last block to the first, for those of the needs that are
-  // left. Returns kMemoryLimit if memory does not suffice.
+  // Sweeps from the last block to the first, and computes the sums that `left`
+  // requests. Returns kMemoryLimit if memory does not suffice.
   StatusCode Run(const AdjointNeeds& left) {
     needs_ = left;
     Clear();
@@ -140,8 +142,10 @@ class AdjointSweeper {
     return kOk;
   }
 
-  // Adds cotangents of alpha from scaling and squaring, relative to 2^exponent,
-  // to the cotangents of alpha from the last sweep.
+  // Adds cotangents of alpha that scaling and squaring computed, relative to
+  // 2^exponent, to those from the last sweep. AddRow adds to the cotangents of
+  // an exit and a diagonal entry of P, and AddProduct to those of other entries
+  // of P.
   void AddStarts(const T* starts, int64_t exponent) {
     added_.starts = starts;
     added_.exponent = exponent;
@@ -164,8 +168,8 @@ class AdjointSweeper {
     Add(&others_.product, lost_product);
   }
 
-  // Sets the flushing errors of the cotangents of alpha, relative to
-  // 2^exponent, that were added from scaling and squaring.
+  // Sets bounds on the flushing errors of the cotangents that AddStarts added,
+  // relative to 2^exponent.
   void AddStartLosses(const double* losses, int64_t exponent) {
     added_.losses = losses;
     added_.losses_exponent = exponent;
@@ -189,9 +193,9 @@ class AdjointSweeper {
     return sums;
   }
 
-  // Computes separate bounds on the flushing errors for each row if T is
-  // double, which costs half as much as a sweep. Returns false if memory does
-  // not suffice.
+  // If T is double, replaces the bounds on flushing errors by a separate bound
+  // for each row. This costs half as much as a sweep. Returns false if memory
+  // does not suffice.
   bool BoundLosses(AdjointSums<T>* sums) {
     if (!bounds_.Run(needs_.rows)) return false;
     if (bounds_.rows() == nullptr) return true;
@@ -225,8 +229,8 @@ class AdjointSweeper {
     T a_bar[kBlock];
     T b_bar[kBlock];
     T factors[kBlock];  // one for each step
-    // Underflow of states was recorded when they were first computed, and is
-    // not recorded again.
+    // Recomputing states may set the underflow flag, which is then cleared:
+    // their underflow was recorded when they were first computed.
     const T* states = nullptr;  // not set unless rows are needed
     if (needs_.rows) {
       states = sequence_.States(b, states_);
@@ -264,8 +268,8 @@ class AdjointSweeper {
     const int64_t shift = block.exponent + exponent_;
     double scale = PowerOfTwo(shift);
     if (shift < -1000 || shift > 64) {
-      // States are scaled before multiplying, so that products of small numbers
-      // do not underflow.
+      // States are scaled before they are multiplied by adjoints, so that
+      // products of small numbers do not underflow.
       if (states != states_) {
         std::copy(states, states + kBlock * stride, states_);
       }
@@ -340,8 +344,8 @@ class AdjointSweeper {
   LongSum<T> products_;  // G
   BlockProducts<T> block_products_;
   int64_t exponent_ = 0;  // exponent of y
-  SweepLosses flushed_;   // losses of y, over all blocks
-  LossBounds<T> bounds_;  // bounds for each row
+  SweepLosses flushed_;   // flushing in y, over all blocks
+  LossBounds<T> bounds_;  // of flushing in y, for each row
   SweepLosses others_;
   AddedStarts<T> added_;
 };

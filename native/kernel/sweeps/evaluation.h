@@ -1,5 +1,5 @@
-// What is computed of one model for all its times: the model itself, the power
-// sequence and the squared powers, as far as times needed them.
+// The evaluation of one model: the model, its power sequence and its squared
+// powers, as far as the times so far needed them.
 
 #ifndef PHASIC_NATIVE_KERNEL_SWEEPS_EVALUATION_H_
 #define PHASIC_NATIVE_KERNEL_SWEEPS_EVALUATION_H_
@@ -21,14 +21,15 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// The least number of phases of a model that may be kept.
+// Models with at least this number of phases may be kept for later calls; see
+// kept_model.h.
 constexpr int64_t kLeastKeptPhases = 128;
 
 template <class T>
 struct Evaluation {
   Evaluation(const SweepInput& in, Workspace* workspace)
       : Evaluation(in, nullptr, Lane{}, workspace) {}
-  // Takes a model that was built before. `lane` may provide terms that were
+  // Evaluates a model that was built before. `lane` may provide terms that were
   // computed together with those of other models; see Sequence::TakeFrom.
   Evaluation(const SweepInput& in, const Model<T>& built, const Lane& lane,
              Workspace* workspace)
@@ -36,8 +37,8 @@ struct Evaluation {
   Evaluation(const Evaluation&) = delete;
   Evaluation& operator=(const Evaluation&) = delete;
 
-  // Returns whether b is computed: in models that may be kept for later calls
-  // it always is. See kept_model.h.
+  // Returns whether the terms b_k of survival functions are computed. For
+  // models that may be kept they always are, since later calls may need them.
   static bool WantsB(const SweepInput& in) {
     return HasBase(in, Base::kSurvival) || in.num_phases >= kLeastKeptPhases;
   }
@@ -53,7 +54,7 @@ struct Evaluation {
            static_cast<double>(ladder.num_rungs()) * ProductCost(model);
   }
 
-  Model<T> own;  // unless it was built before
+  Model<T> own;  // unused if the model was built before
   const Model<T>& model;
   StatusCode status;  // of building the model
   Sequence<T> sequence;
@@ -69,7 +70,7 @@ struct Evaluation {
       own.derivatives = Derivatives::kTangents;
     }
     ModelBuilder<T> builder(in, workspace, &own);
-    // On extended doubles zeros cost as much as other numbers.
+    // With extended doubles, zeros cost as much as other numbers.
     if (HasOwnExponent<T>::kValue) builder.SkipZeros();
     return builder.Build();
   }

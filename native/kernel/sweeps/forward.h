@@ -1,5 +1,5 @@
-// Computes values (and, on dual numbers, directional derivatives) at the times
-// of one model.
+// Computes the values at the times of one model. With dual numbers computes
+// directional derivatives.
 
 #ifndef PHASIC_NATIVE_KERNEL_SWEEPS_FORWARD_H_
 #define PHASIC_NATIVE_KERNEL_SWEEPS_FORWARD_H_
@@ -25,7 +25,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Returns F or its derivative, times 2^exponent; that of log F if `log`.
+// Returns F (or log F if `log` is true), or its derivative if T is a type of
+// dual numbers, times 2^exponent.
 template <class T>
 double ResultOf(const Scaled<T>& result, bool log, int64_t exponent) {
   constexpr bool kPlain = Depth<T>::kValue == 0;
@@ -38,12 +39,12 @@ double ResultOf(const Scaled<T>& result, bool log, int64_t exponent) {
                 : logarithm;
 }
 
-// Points are processed in chunks, so that memory does not grow with the number
-// of times.
+// The number of points that are processed together. It is limited so that
+// memory does not grow with the number of times.
 constexpr int64_t kPointsAtOnce = 1024;
 
-// Evaluates the points that need a series, one function (density, survival or
-// cdf) after the other. `scratch` has room for `count` pointers.
+// Sums the series of those points that need one, for one function (density,
+// survival or cdf) after the other. `scratch` has room for `count` pointers.
 template <class T>
 void MixAllPoints(ChannelSets<T>* sets, Point<T>* points, int64_t count,
                   const bool* needs_series, Point<T>** scratch) {
@@ -58,8 +59,8 @@ void MixAllPoints(ChannelSets<T>* sets, Point<T>* points, int64_t count,
   }
 }
 
-// Evaluates the points that are intervals; `places` are the indices of their
-// lower ends among the times.
+// Evaluates those of the points that are intervals. places[i] is the index of
+// the time of points[i], for an interval that of its lower end.
 template <class T>
 void EvaluateIntervals(const SweepInput& in, const int64_t* places,
                        int64_t count, Evaluation<T>* of, Point<T>* points) {
@@ -78,8 +79,8 @@ void EvaluateIntervals(const SweepInput& in, const int64_t* places,
   }
 }
 
-// Returns the result, limited to at most one (or zero for logarithms) if it is
-// a probability; rounding may exceed that.
+// Returns the result. If it is a probability that rounding raised above one,
+// returns one instead (zero for its logarithm).
 template <class T>
 double Limited(double result, const Model<T>& model, const Point<T>& point) {
   if (Depth<T>::kValue > 0 || point.base == Base::kDensity) return result;
@@ -88,8 +89,8 @@ double Limited(double result, const Model<T>& model, const Point<T>& point) {
   return total <= 1.0 + 1e-6 && result > limit ? limit : result;
 }
 
-// Returns whether the function of this point depends on no operand that has
-// tangents.
+// Returns whether the value of this point certainly depends on no operand that
+// has tangents, so that its derivative is zero.
 template <class T>
 bool IsStill(const Model<T>& model, const Point<T>& point) {
   bool is_still = IsZero(point.delta);
@@ -145,8 +146,8 @@ bool NeedsMoreRange(double result) {
          !IsFinite(result);
 }
 
-// If a sweep over extended doubles fails, the status from the first sweep is
-// kept.
+// Writes a result. If a sweep over extended doubles fails, keeps the status
+// from the first sweep.
 template <class T>
 void WriteResult(const SweepOutput& out, int64_t place, StatusCode code,
                  double value) {
@@ -172,8 +173,9 @@ StatusCode RunNodes(Nodes nodes, TimeList* rest) {
   return status;
 }
 
-// Evaluates as many times as possible in groups, and sets `rest` to the other
-// times. This overload, for other types than double, evaluates none.
+// Evaluates as many times as possible in groups that share an expansion point,
+// and sets `rest` to the other times. This overload is for types that have no
+// such method.
 template <class T>
 StatusCode TakeGroups(const SweepInput&, const SweepOutput&, ChannelSets<T>*,
                       Workspace*, TimeList*) {
@@ -194,8 +196,8 @@ inline StatusCode TakeGroups(const SweepInput& in, const SweepOutput& out,
              : kOk;
 }
 
-// The status of times that EvaluateTimes must evaluate. Sweeps over extended
-// doubles evaluate those that underflowed in other sweeps.
+// The status of the times that EvaluateTimes must evaluate. Sweeps over
+// extended doubles evaluate the times that underflowed in other sweeps.
 template <class T>
 constexpr StatusCode kPending =
     HasOwnExponent<T>::kValue ? kUnderflow : kNotEvaluated;
@@ -206,7 +208,8 @@ struct Evaluated {
   bool are_left;     // some times are to be computed by steps
 };
 
-// Evaluates the pending times. `memory` is for this call alone.
+// Evaluates the times whose status is kPending. `memory` is for arrays of this
+// call; the memory of `of` may live longer.
 template <class T>
 Evaluated EvaluateTimes(const SweepInput& in, const SweepOutput& out,
                         Evaluation<T>* of, Workspace* memory) {
@@ -280,16 +283,15 @@ Evaluated EvaluateTimes(const SweepInput& in, const SweepOutput& out,
   return {underflowed, sequence.has_losses(), are_left};
 }
 
-// Sets all values to NaN and the status of all times to pending.
+// Sets all values to NaN and the status of all times to kNotEvaluated.
 inline void StartTimes(const SweepInput& in, const SweepOutput& out) {
   for (int64_t i = 0; i < in.num_times; ++i) {
     out.values[i] = kNaN;
     if (out.status != nullptr) out.status[i] = kNotEvaluated;
   }
 }
-// Sets all values to NaN and the status of all times to pending, with status
-// codes in the workspace if the caller has none. Returns false if memory does
-// not suffice.
+// Does the same, and allocates the array of status codes if the caller has
+// none. Returns false if memory does not suffice.
 inline bool StartTimes(const SweepInput& in, SweepOutput* out,
                        Workspace* workspace) {
   if (out->status == nullptr) {
@@ -304,8 +306,8 @@ inline bool HasTimesLeft(const SweepInput& in, const SweepOutput& out) {
          out.status + in.num_times;
 }
 
-// Builds the model and evaluates the pending times; returns whether any
-// underflowed.
+// Builds the model, or borrows a kept one, and evaluates the times whose status
+// is kPending. Returns whether any of them underflowed.
 template <class T>
 bool EvaluateTimes(const SweepInput& in, const SweepOutput& out,
                    Workspace* workspace) {
@@ -342,8 +344,8 @@ bool EvaluateTimes(const SweepInput& in, const SweepOutput& out,
   return evaluate(in, &evaluation);
 }
 
-// Evaluates the times of a model, and then those that underflowed with extended
-// doubles.
+// Evaluates the times of a model. Then evaluates the times that underflowed
+// with extended doubles.
 template <class T>
 void SweepTimes(const SweepInput& in, const SweepOutput& out,
                 Workspace* workspace) {

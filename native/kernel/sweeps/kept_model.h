@@ -1,9 +1,10 @@
-// Keeps what was computed of the last model whose values were dear. Searches
-// for quantiles, entropies and hazards call the kernel many times with one
-// model, and would compute its steps and squared powers in each call.
+// Keeps the evaluation of the last model that was expensive to evaluate.
+// Computations of quantiles, entropies and hazards call the kernel many times
+// with one model. Without the kept evaluation, each call would compute the
+// steps and squared powers of the model again.
 //
-// Results do not depend on it: a call continues with the model as it would
-// after other times of its own.
+// Results do not depend on what is kept: the values at the times of a call do
+// not depend on times that were evaluated before.
 
 #ifndef PHASIC_NATIVE_KERNEL_SWEEPS_KEPT_MODEL_H_
 #define PHASIC_NATIVE_KERNEL_SWEEPS_KEPT_MODEL_H_
@@ -24,7 +25,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// The numbers by which a model is recognized, whatever its times are.
+// A copy of all numbers that define a model, by which it is recognized. Times
+// are not among them.
 class ModelKey {
  public:
   // Copies the numbers; returns false if memory does not suffice.
@@ -42,7 +44,8 @@ class ModelKey {
     });
   }
 
-  // Compares bits, as subnormal numbers would equal zero.
+  // Returns whether `in` has the same numbers. Compares bits, since with
+  // flushed denormals a subnormal number would equal zero.
   bool IsOf(const SweepInput& in) const {
     size_t place = 0;
     return ForEach(in,
@@ -55,8 +58,8 @@ class ModelKey {
   }
 
  private:
-  // Calls function(array, bytes) for each array of the model, until it returns
-  // false. Returns whether it never did.
+  // Calls function(array, bytes) for each array of the model, as long as it
+  // returns true. Returns whether it always did.
   template <class Function>
   static bool ForEach(const SweepInput& in, const Function& function) {
     const auto take = [&](const auto* x, int64_t count) {
@@ -94,10 +97,11 @@ class ModelKey {
 
 class KeptModel {
  public:
-  // Returns the only kept model, with the evaluation of `in`; or nullptr while
-  // another thread has it. The memory is for the call.
+  // Returns the only object of this class, with the evaluation of the model of
+  // `in`, which is a new one unless the kept model is the same. Returns nullptr
+  // while another thread uses the object.
   static KeptModel* Borrow(const SweepInput& in, Workspace* workspace) {
-    // It is never destroyed, as threads may outlive static objects.
+    // Never destroyed, as threads may outlive static objects.
     static auto* const kept = new KeptModel;
     if (kept->is_borrowed_.exchange(true)) return nullptr;
     kept->memory_.SetHelpers(workspace->helpers());
@@ -108,10 +112,11 @@ class KeptModel {
     return kept;
   }
 
-  // It is there from Borrow until GiveBack.
+  // Returns the evaluation, which exists from Borrow until GiveBack.
   Evaluation<double>* get() { return &*evaluation_; }  // NOLINT
 
-  // Keeps the evaluation if it was dear and its memory is bounded.
+  // Keeps the evaluation for later calls if it was expensive and needs at most
+  // kMostBytes of memory. Otherwise frees it.
   void GiveBack(const SweepInput& in) {
     const bool is_kept = get()->status == kOk && get()->Cost() >= kDear &&
                          (is_known_ || key_.Set(in, &memory_)) &&
@@ -135,11 +140,11 @@ class KeptModel {
   }
 
   std::atomic<bool> is_borrowed_{false};
-  // There is one, which needs no turn; see workspace.h.
+  // As there is only one such workspace, it takes no turns; see workspace.h.
   Workspace memory_{kMemoryLimitBytes, /*takes_turns=*/false};
   std::optional<Evaluation<double>> evaluation_;
   ModelKey key_;
-  bool is_known_ = false;  // the key is that of the evaluation
+  bool is_known_ = false;  // key_ is the key of evaluation_
 };
 
 }  // namespace PHASIC_ISA

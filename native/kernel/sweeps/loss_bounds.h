@@ -1,10 +1,11 @@
-// Bounds on the flushing errors of the sums of an adjoint sweep, one for each
-// row.
+// Bounds on the flushing errors of the sums of an adjoint sweep (see
+// adjoint_sweeper.h for y and G), one for each row of G.
 //
-// A flushing error of y in a block is propagated as y is, L_k = P L_{k+1}, and
-// changes row i of G by at most sum_k v_k[i] max_j L_{k+1}[j]. If times have
-// cotangents of very different sizes, much is lost at late steps, which hardly
-// any state reaches: a single bound for all rows would be too large.
+// A bound L on the flushing errors of y in some block is propagated as y is,
+// L_k = P L_{k+1}. These errors change an entry of row i of G by at most sum_k
+// v_k[i] max_j L_{k+1}[j]. If times have cotangents of very different sizes,
+// large errors may occur at late steps, at which hardly any mass is left in
+// most phases. A single bound for all rows would then be too large.
 
 #ifndef PHASIC_NATIVE_KERNEL_SWEEPS_LOSS_BOUNDS_H_
 #define PHASIC_NATIVE_KERNEL_SWEEPS_LOSS_BOUNDS_H_
@@ -24,8 +25,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Extended doubles have no flushing errors, and for duals none are computed:
-// rows() is nullptr.
+// Bounds for types other than double: extended doubles have no flushing errors,
+// and for dual numbers no bounds are computed. rows() returns nullptr.
 template <class T>
 class LossBounds {
  public:
@@ -50,9 +51,9 @@ class LossBounds<double> {
 
   void Clear() { num_losses_ = 0; }
 
-  // Records that a block lost at most `loss`, a normalized number, of each
-  // entry of y. Must be called in descending order of blocks. Returns false if
-  // memory does not suffice.
+  // Records that in a block the flushing error of each entry of y is at most
+  // `loss`, a normalized number. Must be called in descending order of blocks.
+  // Returns false if memory does not suffice.
   bool Note(int64_t block, const Scaled<double>& loss) {
     if (num_losses_ == losses_.size() && losses_.Append() == nullptr) {
       return false;
@@ -61,8 +62,9 @@ class LossBounds<double> {
     return true;
   }
 
-  // Propagates the recorded errors down to the first block. Returns false if
-  // memory does not suffice.
+  // Propagates the recorded errors down to the first block. Computes bounds for
+  // the rows of G only if `wants_rows`. Returns false if memory does not
+  // suffice.
   bool Run(bool wants_rows) {
     if (!Allocate()) return false;
     std::fill(bound_, bound_ + model_.stride, 0.0);
@@ -88,8 +90,8 @@ class LossBounds<double> {
     return true;
   }
 
-  // Adds flushing errors of the cotangents of alpha that were computed
-  // elsewhere, relative to 2^exponent.
+  // Adds given bounds, relative to 2^exponent, to those for the cotangents of
+  // alpha.
   void AddStarts(const double* losses, int64_t exponent) {
     AddScaled(losses, exponent, model_.size, bound_, &exponent_);
     FloatEnvironment::ClearUnderflow();
@@ -106,7 +108,8 @@ class LossBounds<double> {
     int64_t block;
     Scaled<double> loss;
   };
-  // A bound on the sum of those products of a block that are flushed to zero.
+  // A bound on the sum of the products of a block that are flushed to zero in
+  // the computation of the bounds.
   static constexpr double kFlushedSum = 0x1p-1000;
 
   bool Allocate() {
@@ -150,8 +153,8 @@ class LossBounds<double> {
         sum += largest[k] * state;
         is_visited = is_visited || state != 0.0;
       }
-      // A phase that cannot be visited any more contributes nothing to G, so
-      // that its row has no error.
+      // If no state of the block has mass in a phase, the block adds nothing to
+      // the row of the phase in G, and no error.
       if (is_visited) rows_[i] += ScaleBy(sum + kFlushedSum, shift);
     }
   }

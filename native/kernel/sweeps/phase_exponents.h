@@ -1,6 +1,6 @@
-// Exponents e_i of the phases, for vectors y with y_i = 2^e_i z_i, and the
-// matrix D^-1 P D with D = diag(2^e_i), by which z is multiplied where y is
-// multiplied by P. Powers of two are exact, so that the steps are those of P.
+// Exponents e_i of the phases, for vectors y with entries y_i = 2^e_i z_i.
+// Where y is multiplied by P, z is multiplied by D^-1 P D with D = diag(2^e_i).
+// As scaling by powers of two is exact, the results are the same.
 
 #ifndef PHASIC_NATIVE_KERNEL_SWEEPS_PHASE_EXPONENTS_H_
 #define PHASIC_NATIVE_KERNEL_SWEEPS_PHASE_EXPONENTS_H_
@@ -20,8 +20,9 @@ namespace PHASIC_ISA {
 
 class PhaseExponents {
  public:
-  // An exponent is at most this far below what a jump adds from the next phase,
-  // so that in sixteen steps an entry grows by 2^640 and the sums of its terms.
+  // Let a jump from phase i to phase j add P_ij y_j to y_i. The exponent e_i is
+  // at most kSlope below the exponent of that number, so that an entry grows by
+  // at most 2^kSlope in a step, apart from sums, and by 2^640 in a block.
   static constexpr int64_t kSlope = 40;
   static constexpr int64_t kOfZero = -(int64_t{1} << 40);
 
@@ -40,7 +41,7 @@ class PhaseExponents {
     return exponents_ && next_ && queue_ && is_queued_ && weights_;
   }
 
-  // Starts with z = 0.
+  // Clears the exponents, for a vector z of zeros.
   void Clear() {
     std::fill(exponents_, exponents_ + model_.stride, kOfZero);
     are_chosen_ = false;
@@ -48,21 +49,22 @@ class PhaseExponents {
 
   bool are_chosen() const { return are_chosen_; }
   int64_t operator[](int64_t i) const { return exponents_[i]; }
-  // The matrix D^-1 P D, z -> D^-1 P D z.
+  // Returns the operator z -> D^-1 P D z.
   const Operator<double>& backward() const { return backward_; }
-  // Returns whether an entry of that matrix was flushed to zero.
+  // Returns whether an entry of D^-1 P D was flushed to zero.
   bool lost_weights() const { return lost_weights_; }
 
-  // The next exponents, which the caller sets to those of the entries and of
-  // what will be added to them, or to kOfZero.
+  // Returns the next exponents. The caller sets each to the largest exponent of
+  // the entry of y and of the terms that will be added to it, or to kOfZero if
+  // all of these are zero. Then it calls Raise and Take.
   int64_t* next() { return next_; }
   const int64_t* next() const { return next_; }
 
-  // Raises the next exponents to within kSlope of what each jump adds. Returns
-  // false if that takes too long.
+  // Raises the next exponents until none is more than kSlope below the exponent
+  // of a number that a jump adds. Returns false if that takes too long.
   bool Raise() {
     const int64_t p = model_.size;
-    // The phases whose exponent may raise others are in a queue.
+    // Phases whose exponent may raise other exponents are in a queue.
     int64_t size = 0;
     for (int64_t i = p - 1; i >= 0; --i) {
       is_queued_[i] = next_[i] != kOfZero;
@@ -95,8 +97,8 @@ class PhaseExponents {
     return true;
   }
 
-  // Replaces the exponents by the next ones, and scales the matrix. Keeps the
-  // underflow flag.
+  // Replaces the exponents by the next ones, and scales the matrix. Leaves the
+  // underflow flag as it was.
   void Take() {
     std::swap(exponents_, next_);
     are_chosen_ = true;
@@ -126,7 +128,7 @@ class PhaseExponents {
   }
 
  private:
-  // A limit of the work to raise exponents.
+  // The average number of times that Raise may take a phase from the queue.
   static constexpr int64_t kMostVisits = 64;
 
   const Model<double>& model_;
@@ -134,7 +136,7 @@ class PhaseExponents {
   double* weights_ = nullptr;
   int64_t* exponents_ = nullptr;
   int64_t* next_ = nullptr;
-  int64_t* queue_ = nullptr;  // of phases, a ring
+  int64_t* queue_ = nullptr;  // ring buffer of phases
   uint8_t* is_queued_ = nullptr;
   bool are_chosen_ = false;
   bool lost_weights_ = false;

@@ -1,6 +1,6 @@
-// The points of an adjoint sweep. Computes the values at all times, the
-// cotangents of the functions F there, and from these the cotangents of the
-// times and of the atom.
+// Computes the points of an adjoint sweep: the value of F at each time (see
+// point.h) and the cotangent of F there. From these computes the cotangents of
+// the times and of the atom.
 
 #ifndef PHASIC_NATIVE_KERNEL_SWEEPS_POINT_SEEDS_H_
 #define PHASIC_NATIVE_KERNEL_SWEEPS_POINT_SEEDS_H_
@@ -34,8 +34,8 @@ class PointSeeds {
         groups_(in, sets, workspace),
         interval_weights_(workspace) {}
 
-  // Computes the values and cotangents. Does not compute the cotangents of
-  // times if `time_bars` is nullptr.
+  // Computes the values and cotangents. If `time_bars` is nullptr, does not
+  // compute the cotangents of times.
   StatusCode Evaluate(double* time_bars) {
     by_time_ = static_cast<int64_t*>(workspace_->Allocate(
         static_cast<size_t>(in_.num_times), sizeof(int64_t)));
@@ -53,8 +53,9 @@ class PointSeeds {
     SortTimes();
     EvaluatePoints(time_bars != nullptr);
     StatusCode worst = kOk;
-    // A sweep over extended doubles may recompute what underflowed, even if
-    // other times cannot be evaluated. So kUnderflow has precedence.
+    // kUnderflow has precedence over the status of times that cannot be
+    // evaluated at all, as a sweep over extended doubles may compute what
+    // underflowed.
     const auto note = [&worst](StatusCode status) {
       if (worst == kOk || status == kUnderflow) worst = status;
     };
@@ -74,13 +75,13 @@ class PointSeeds {
   // Returns the times that are evaluated in groups.
   const NodeSeeds<T>& groups() const { return groups_; }
 
-  // Return the points whose function is `base` and that need a series, with
-  // times ascending, and their number.
+  // Return the points whose function is `base` and that need the terms of the
+  // power sequence, with times ascending, and the number of these points.
   Point<T>* const* of(Base base) const { return ListOf(base).points; }
   int64_t count(Base base) const { return ListOf(base).size; }
 
-  // Return the points and intervals that are computed by scaling and squaring,
-  // with times ascending, and their number.
+  // Return the points that are computed by scaling and squaring, with times
+  // ascending, and their number.
   Point<T>* const* on_ladder() const { return on_ladder_.points; }
   int64_t num_on_ladder() const { return on_ladder_.size; }
 
@@ -94,13 +95,14 @@ class PointSeeds {
   int64_t num_intervals() const { return num_intervals_; }
   const Interval<T>& interval(int64_t i) const { return intervals_[i]; }
 
-  // Returns whether any time or interval needs the series of this function.
+  // Returns whether any point or interval needs the terms of this function.
   bool HasTerms(Base base) const {
     return groups_.Has(base) || count(base) > 0 ||
            (base == Base::kDensity && num_intervals_ > 0);
   }
 
-  // Returns whether the function of any time is `base`.
+  // Returns whether this function needs to be differentiated at any time, by
+  // either method.
   bool has(Base base) const {
     bool found = HasTerms(base);
     for (int64_t n = 0; n < on_ladder_.size; ++n) {
@@ -116,8 +118,8 @@ class PointSeeds {
   const T& total_bar() const { return total_bar_; }
   // Returns prob_zero times its cotangent, which alone may be out of range.
   const T& zeros() const { return zeros_; }
-  // Returns the cotangent of survival values at negative times, which are
-  // always one.
+  // Returns the sum of the cotangents of survival values at negative times,
+  // where survival functions are one.
   const T& certain_bar() const { return certain_bar_; }
 
  private:
@@ -151,8 +153,8 @@ class PointSeeds {
     return list->points != nullptr;
   }
 
-  // Sorts the times, since sums over times must not depend on their order. NaN
-  // comes last.
+  // Sorts the times, since sums over times must not depend on the order in
+  // which they are given. NaN comes last.
   void SortTimes() {
     const auto key = [](double x) { return x != x ? HUGE_VAL : x; };
     const auto is_less = [&](int64_t i, int64_t j) {
@@ -214,13 +216,14 @@ class PointSeeds {
     }
   }
 
-  // Returns whether the point is an interval with valid kinds.
+  // Returns whether the point is an interval whose lower and upper end have
+  // valid kinds. Such a point has an entry in intervals_.
   static bool IsMixedInterval(const Point<T>& point) {
     return point.is_interval && point.status == kOk;
   }
 
-  // Returns the cotangent of a time. It is NaN if the derivative in time is
-  // inaccurate; other results are not affected by that.
+  // Returns the cotangent of a point's x, given the cotangent of its value. It
+  // is NaN if the derivative with respect to time is too inaccurate.
   T TimeBar(const T& seed, const Point<T>& point) const {
     const bool may_be_lost =
         point.on_ladder && !sets_.sequence().model().discrete;
@@ -251,7 +254,8 @@ class PointSeeds {
       *time_bar = MissingBar(point.status);
       return point.status;
     }
-    // A tiny cotangent must not underflow before it is scaled up.
+    // Normalizes the cotangent, since a tiny one might underflow in a product
+    // before it is scaled up.
     const Scaled<T> factor = Normalized(seed);
     const T bar = TimeBar(factor.mantissa, point);
     *time_bar = Top(
@@ -261,7 +265,7 @@ class PointSeeds {
       lost_early_time_ = true;
     }
     if (LosesTooMuch(point.base, HighestPower(point.delta), point.x)) {
-      return kNotFinite;  // so are derivatives of F in the operands
+      return kNotFinite;  // derivatives in operands are not finite, too
     }
     if (point.base == Base::kCdf || point.time_case == TimeCase::kAtom) {
       if (point.time_case != TimeCase::kBefore) AddToAtom(seed);
@@ -284,8 +288,8 @@ class PointSeeds {
     if (!IsZero(atom)) zeros_ += PlainProduct(atom, seed);
   }
 
-  // Computes the cotangent of an interval's mass, and the resulting cotangents
-  // of its two ends.
+  // Computes the cotangent of an interval's mass, and from it the cotangents of
+  // the two ends.
   StatusCode SeedInterval(Interval<T>* interval, double* time_bars) {
     const Scaled<T>& mass = interval->mass;
     Scaled<T>& seed = interval->seed;
@@ -322,7 +326,7 @@ class PointSeeds {
   LadderPath<T>& ladder_path_;
   Workspace* workspace_;
   NodeSeeds<T> groups_;
-  Point<T>* points_ = nullptr;  // those that are evaluated one by one
+  Point<T>* points_ = nullptr;  // the points outside of groups
   int64_t* by_time_ = nullptr;
   int64_t num_points_ = 0;
   Interval<T>* intervals_ = nullptr;

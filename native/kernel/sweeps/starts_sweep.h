@@ -1,18 +1,20 @@
-// The adjoint sweep for the cotangents of alpha alone, in plain doubles with an
-// exponent for each phase.
+// Computes the cotangents of alpha alone, by an adjoint sweep in doubles with
+// an exponent for each phase.
 //
-// The cotangent of alpha_i is the function from phase i on. In a long chain
-// those of first and last phases differ by far more than the range of doubles,
-// so that a vector y with one exponent loses the small ones. Here phase i has
-// an exponent e_i, which is chosen anew for a block where necessary:
+// For a single time, the cotangent of alpha_i is proportional to the value for
+// a chain that starts in phase i. In a long chain, these values for the first
+// and the last phases differ by far more than the range of doubles. So a vector
+// y with one exponent would lose the small ones. Here phase i has an exponent
+// e_i of its own, which may be changed between blocks:
 //   y_k[i] = 2^e_i z_k[i],
-//   z_k[i] = 2^-e_i (abar_k s_i + bbar_k) + sum_j 2^(e_j - e_i) P_ij
-//   z_{k+1}[j].
-// Powers of two are exact, so that the steps are those of AdjointSweeper.
+//   z_k[i] = 2^-e_i (abar_k s_i + bbar_k)
+//            + sum_j 2^(e_j - e_i) P_ij z_{k+1}[j].
+// As scaling by powers of two is exact, the steps are those of AdjointSweeper.
 //
-// All terms have one sign. So a flushing error that is small relative to an
-// entry at its step stays so in all sums that it enters, and the relative error
-// of all entries is bounded by one sum over the steps that flushed anything.
+// All terms must have the same sign. Then a flushing error that is small
+// relative to its entry stays as small relative to all sums that contain the
+// entry. So the relative error of every entry is bounded by the sum of the
+// relative errors of all steps.
 
 #ifndef PHASIC_NATIVE_KERNEL_SWEEPS_STARTS_SWEEP_H_
 #define PHASIC_NATIVE_KERNEL_SWEEPS_STARTS_SWEEP_H_
@@ -34,18 +36,19 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Cotangents of alpha that were computed elsewhere, by scaling and squaring,
-// relative to 2^exponent, and their losses as in AdjointSums.
+// Cotangents of alpha that scaling and squaring computed, relative to
+// 2^exponent, and bounds on their flushing errors as in AdjointSums.
 template <class T>
 struct AddedStarts {
-  const T* starts = nullptr;  // or nullptr for none
+  const T* starts = nullptr;  // nullptr if there are none
   int64_t exponent = 0;
   Scaled<double> loss;
   const double* losses = nullptr;
   int64_t losses_exponent = 0;
 };
 
-// Extended doubles need no such sweep, and for duals none is made.
+// Does nothing for types other than double: extended doubles need no such
+// sweep, and for dual numbers there is none.
 template <class T>
 class StartsSweep {
  public:
@@ -56,7 +59,8 @@ class StartsSweep {
 template <>
 class StartsSweep<double> {
  public:
-  // `num_terms` is a bound on the number of points that add to one term.
+  // `num_terms` is a bound on the number of points that contribute to the
+  // cotangent of one term.
   StartsSweep(const Model<double>& model, TermAdjoints<double>* terms,
               int64_t num_terms, Workspace* workspace)
       : model_(model),
@@ -65,11 +69,11 @@ class StartsSweep<double> {
         workspace_(workspace),
         exponents_(model) {}
 
-  // Replaces the cotangents of alpha, with their losses, by those of this sweep
-  // and those that were added from elsewhere. Does nothing if this sweep loses
-  // something, if terms have both signs, or if memory does not suffice. The
-  // terms must be those of the last margin, so that nothing more can be done
-  // about their truncation.
+  // Replaces the cotangents of alpha in `sums`, with their error bounds, by the
+  // results of this sweep plus `added`. Does nothing if flushing errors of this
+  // sweep are not negligible, if the cotangents of terms have both signs, or if
+  // memory does not suffice. The terms must have been mixed with the largest
+  // margin, so that the truncation error is as small as it can be.
   void Improve(const AddedStarts<double>& added, AdjointSums<double>* sums) {
     if (terms_.last_block() < 0 || !Allocate() || !Run()) return;
     for (int64_t i = 0; i < model_.size; ++i) {
@@ -86,14 +90,15 @@ class StartsSweep<double> {
   }
 
  private:
-  // Exponents are kept while entries are within this range.
+  // Exponents are not changed while the entries of z are within this range.
   static constexpr double kLargest = 0x1p100;
   static constexpr double kSmallest = 0x1p-300;
-  // A larger error is reported as a loss.
+  // The largest accepted bound on the relative flushing error.
   static constexpr double kMostLoss = 0x1p-60;
   static constexpr int64_t kOfZero = PhaseExponents::kOfZero;
 
-  // Sweeps from the last block to the first. Returns whether nothing was lost.
+  // Sweeps from the last block to the first. Returns whether flushing errors
+  // are negligible.
   bool Run() {
     relative_loss_ = 0.0;
     has_positive_ = has_negative_ = false;
@@ -158,7 +163,8 @@ class StartsSweep<double> {
     return NoteLosses(a_bar, b_bar);
   }
 
-  // Checks the signs of a block's terms, and adds their own relative loss.
+  // Adds the relative flushing error of the cotangents of a block's terms.
+  // Returns whether all cotangents so far have one sign and errors are small.
   bool NoteTerms(int64_t b, const double* a_bar, const double* b_bar) {
     const bool lost = terms_.HasLosses(b) || FloatEnvironment::Underflowed();
     for (int k = 0; k < kBlock; ++k) {
@@ -174,8 +180,10 @@ class StartsSweep<double> {
     return !(has_positive_ && has_negative_) && relative_loss_ < kMostLoss;
   }
 
-  // Scales the exits and, if the entries need it, chooses new exponents. Terms
-  // are relative to 2^source, and at most 2. Returns false if an entry is lost.
+  // Chooses new exponents if necessary, and scales the exits by them. The
+  // cotangents of the block's terms are relative to 2^source, and at most 2.
+  // Returns false if an entry of z is flushed to zero, or if no exponents are
+  // found.
   bool Align(int64_t source, bool has_terms) {
     if (!FitsExponents(source, has_terms) &&
         !ChooseExponents(source, has_terms)) {
@@ -191,7 +199,8 @@ class StartsSweep<double> {
     return true;
   }
 
-  // Returns the exponent of the largest term of phase i.
+  // Returns the largest exponent of a term that the block's steps add to entry
+  // i of y, or kOfZero if there is none.
   int64_t SourceOf(int64_t i, int64_t source) const {
     const double exit = model_.exits[i];
     int64_t result = exit != 0.0 ? source + ExponentOf(exit) + 1 : kOfZero;
@@ -208,7 +217,8 @@ class StartsSweep<double> {
     return exponents_.are_chosen();
   }
 
-  // Chooses exponents for the next block. Returns false if an entry is lost.
+  // Chooses exponents for a block. Returns false if an entry of z is flushed to
+  // zero, or if no exponents are found.
   bool ChooseExponents(int64_t source, bool has_terms) {
     int64_t* next = exponents_.next();
     for (int64_t i = 0; i < model_.size; ++i) {
@@ -226,8 +236,8 @@ class StartsSweep<double> {
     return true;
   }
 
-  // Bounds the flushing errors of the steps of a block. Returns whether they
-  // are small and nothing overflowed.
+  // Adds a bound on the relative flushing errors of a block's steps. Returns
+  // whether the sum is small and nothing overflowed.
   bool NoteLosses(const double* a_bar, const double* b_bar) {
     const int64_t stride = model_.stride;
     if (!IsFinite(Sum(rows_, kBlock * stride))) return false;
@@ -256,8 +266,8 @@ class StartsSweep<double> {
     return relative_loss_ < kMostLoss;
   }
 
-  // Returns whether no product was flushed to zero that would be the only one
-  // of an entry.
+  // Returns whether every entry of `row` that is zero is exactly zero: no jump
+  // adds a nonzero entry of `before` to it.
   bool ZerosAreExact(const double* row, const double* before) const {
     bool exact = true;
     for (int64_t g = 0; g < model_.backward.pattern.num_groups; ++g) {
@@ -273,7 +283,7 @@ class StartsSweep<double> {
   const double count_;
   Workspace* workspace_;
   PhaseExponents exponents_;
-  double* rows_ = nullptr;  // z, and the block's steps before it
+  double* rows_ = nullptr;  // z after the steps of a block, last first
   double* z_ = nullptr;
   double* low_ = nullptr;
   double* exits_ = nullptr;  // 2^-e_i s_i, relative to the terms

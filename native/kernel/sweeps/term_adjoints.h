@@ -1,5 +1,5 @@
-// The cotangents of the terms a_k and b_k of the power sequence, as sums over
-// all functions (density, survival and cdf).
+// Computes the cotangents of the terms a_k and b_k of the power sequence,
+// summed over all functions (density, survival and cdf).
 
 #ifndef PHASIC_NATIVE_KERNEL_SWEEPS_TERM_ADJOINTS_H_
 #define PHASIC_NATIVE_KERNEL_SWEEPS_TERM_ADJOINTS_H_
@@ -31,8 +31,8 @@ class TermAdjoints {
               {sequence, Base::kSurvival, workspace},
               {sequence, Base::kCdf, workspace}} {}
 
-  // Computes the cotangents of all terms. The truncation error is below
-  // 2^-margin of each value's own contribution.
+  // Computes the cotangents of all terms. At each time the truncation error is
+  // below 2^-margin of the size of the cotangent times the value.
   StatusCode Mix(int64_t margin) {
     num_blocks_ = 0;
     for (TermSums<T>& sums : sums_) sums.Start(margin);
@@ -55,15 +55,14 @@ class TermAdjoints {
     return seeds_.HasTerms(Base::kDensity) || seeds_.HasTerms(Base::kCdf);
   }
 
-  // Returns a bound on the truncation errors of all functions, see TermSums.
+  // Returns the sum of the bounds TermSums::tail over all functions.
   Scaled<double> tail() const {
     Scaled<double> sum;
     for (const TermSums<T>& sums : sums_) Add(&sum, sums.tail());
     return sum;
   }
 
-  // Returns whether small terms of the cotangents in block b may have been
-  // flushed to zero.
+  // Returns whether a number was flushed to zero in the cotangents of block b.
   bool HasLosses(int64_t b) const {
     for (const TermSums<T>& sums : sums_) {
       if (sums.blocks().HasLosses(b)) return true;
@@ -71,9 +70,8 @@ class TermAdjoints {
     return false;
   }
 
-  // Computes the cotangents of a_k and b_k of block b. They are relative to
-  // 2^e, where e is the returned exponent. Blocks must be requested in
-  // descending order.
+  // Computes the cotangents of the terms a_k and b_k of block b, relative to
+  // 2^e, and returns e. Blocks must be requested in descending order.
   int64_t Get(int64_t b, T* a_bar, T* b_bar) {
     int64_t exponent = kNone;
     for (TermSums<T>& sums : sums_) {
