@@ -1,8 +1,10 @@
-// One phase-type model in the form that the sweeps use: the uniformized chain P
-// = I + S/q, the exits and the atom, with all tangents.
+// One phase-type model in the form that the sweeps use: the transition matrix P
+// = I + S/q of the uniformized chain, the exit rates and the atom at zero, with
+// all tangents.
 //
-// q is a power of two, so that division by it is exact: a rounding error in P
-// would act in the same direction in each of up to millions of steps.
+// q is a power of two, so that division by it is exact. A rounding error in P
+// would have the same sign in each of up to millions of steps, and so would
+// accumulate.
 
 #ifndef PHASIC_NATIVE_KERNEL_MODEL_MODEL_H_
 #define PHASIC_NATIVE_KERNEL_MODEL_MODEL_H_
@@ -38,17 +40,18 @@ struct Model {
   double q = 1.0;
   Operator<T> forward;   // v -> v P
   Operator<T> backward;  // y -> P y
-  // The pattern of the entries of P whose derivatives are computed: all entries
-  // of a dense model, or the listed rates of a sparse one.
+  // The pattern of those entries of P whose cotangents are computed: all
+  // entries of a dense model, or the entries that belong to edges of a sparse
+  // one.
   TilePattern products;
-  const int64_t* cells = nullptr;  // cells of the listed rates
+  const int64_t* cells = nullptr;  // cells in `products` of the edges
   T* initial = nullptr;
   T* exits = nullptr;
   T prob_zero = T(0.0);
   // The columns that are reached by steps, of a large sparse model.
   const ReachedColumns* columns = nullptr;
   uint8_t* reached = nullptr;  // reachable from a phase where alpha is not zero
-  uint8_t* exiting = nullptr;  // absorption can be reached from here
+  uint8_t* exiting = nullptr;  // absorption can be reached from the phase
   bool starts = false;         // some phase is reached
   bool absorbs = false;        // a reached phase is exiting
   bool value_starts = false;   // `starts` and `absorbs` if tangents are ignored
@@ -60,8 +63,9 @@ struct Model {
   int64_t num_rates = 0;
   bool is_triangular = false;
   double max_exit = 0.0;
-  // Componentwise sizes of alpha and of the exits, and of P with tangents
-  // relative to one, for truncation bounds.
+  // For bounds on truncation errors: the sums of the absolute values of alpha
+  // and of the exits, by component, and, for each order, a bound on the row
+  // sums of the absolute tangents of P.
   T initial_size = T(0.0);
   T exit_size = T(0.0);
   double growth[kMaxOrder + 1] = {};
@@ -70,8 +74,8 @@ struct Model {
 template <class T>
 class ModelBuilder {
  public:
-  // `shared`, if not null, is the structure of models with the same edges; the
-  // first of them builds it.
+  // Models with the same edges may share their structure: the first model that
+  // is built fills `shared`, and the others use it.
   ModelBuilder(const SweepInput& in, Workspace* workspace, Model<T>* model,
                Structure* shared = nullptr)
       : in_(in),
@@ -79,8 +83,8 @@ class ModelBuilder {
         model_(*model),
         structure_(shared != nullptr ? *shared : own_structure_) {}
 
-  // Leaves out edges whose rate is zero: only for sweeps that do not compute
-  // the cotangents of rates.
+  // Omits edges whose rate is zero. Only for sweeps that do not compute the
+  // cotangents of rates.
   void SkipZeros() { skips_zeros_ = true; }
 
   StatusCode Build() {
@@ -135,16 +139,17 @@ class ModelBuilder {
       if (!(leaving < HUGE_VAL)) return kWorkLimit;
       if (leaving > largest) largest = leaving;
     }
-    // If no rate is positive, derivatives may still need a series. So q is
-    // chosen such that x = q t needs few steps and does not underflow.
+    // If no rate is positive, derivatives may still need a series. Then q is
+    // chosen so small that x = q t needs few steps, but large enough that x
+    // does not underflow.
     model_.log2_q = -40;
     if (largest > 0.0) {
       model_.log2_q = ExponentOf(largest);
       if (PowerOfTwo(model_.log2_q) < largest) ++model_.log2_q;
     }
     if (model_.log2_q > 1000 || model_.log2_q < -1000) return kWorkLimit;
-    // Exits are not divided by q. With a larger q, sums of states times exits
-    // would overflow.
+    // Exits are not divided by q. With a larger q, dot products of states and
+    // exits would overflow.
     if (model_.log2_q > 960 && !HasOwnExponent<T>::kValue) return kUnderflow;
     model_.q = PowerOfTwo(model_.log2_q);
     const double scale = PowerOfTwo(-model_.log2_q);
@@ -252,9 +257,9 @@ class ModelBuilder {
     return true;
   }
 
-  // Marks all phases that can be reached from marked ones along the entries,
-  // from rows to columns; entries with nonzero tangents count, unless
-  // is_nothing is true for them.
+  // Marks all phases that can be reached from marked ones. The entries of phase
+  // i are order[n] for offsets[i] <= n < offsets[i + 1]; entry e leads to phase
+  // targets[e]. Entries for which is_nothing returns true are ignored.
   template <class IsNothing>
   void Flood(const int64_t* offsets, const int32_t* order,
              const int32_t* targets, const IsNothing& is_nothing,
@@ -324,8 +329,8 @@ class ModelBuilder {
     model_.value_starts = model_.starts;
     model_.value_absorbs = model_.absorbs;
     if (Depth<T>::kValue == 0) return true;
-    // Ignores entries whose value is zero: if the value is NaN because
-    // absorption is not certain, then the derivative must be NaN, too.
+    // Marks again without the entries whose value is zero. If a value is NaN
+    // because absorption is not certain, then its derivative must be NaN, too.
     uint8_t* reached = nullptr;
     uint8_t* exiting = nullptr;
     if (!Mark([](const T& x) { return PrimalIsZero(x); }, &reached, &exiting)) {
@@ -347,7 +352,7 @@ class ModelBuilder {
       const double exit = Primal(model_.exits[i]);
       if (exit > model_.max_exit) model_.max_exit = exit;
     }
-    if (HasDirections<T>::kValue) return;  // each direction has its own growth
+    if (HasDirections<T>::kValue) return;  // growth differs by direction
     for (int order = 0; order < Depth<T>::kValue; ++order) {
       model_.growth[order] = TangentSize(in_, order) / model_.q;
     }

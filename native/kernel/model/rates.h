@@ -1,7 +1,7 @@
-// The rates of one model, read from a dense subgenerator or from edges:
-// off-diagonal entries with their positions, exits, and the total rate of
-// leaving each phase. In a discrete chain the rates are one-step probabilities,
-// and the total is one minus the probability of staying.
+// Reads the rates of one model from a dense subgenerator or from edges: the
+// off-diagonal entries with their positions, the exit rates, and the total rate
+// of leaving each phase. In a discrete chain the rates are one-step
+// probabilities, and the total rate is one minus the probability of staying.
 
 #ifndef PHASIC_NATIVE_KERNEL_MODEL_RATES_H_
 #define PHASIC_NATIVE_KERNEL_MODEL_RATES_H_
@@ -26,14 +26,15 @@ T Element(const OperandView& view, int64_t index) {
 
 template <class T>
 struct Rates {
-  EntryList entries;              // of the off-diagonal rates
+  EntryList entries;              // positions of the off-diagonal rates
   T* values = nullptr;            // [entries.count]
   T* exits = nullptr;             // [stride]
   T* leaving = nullptr;           // [stride]
   double* leaving_low = nullptr;  // rounding error of leaving
 };
 
-// Returns the tangent number `order` of the rate of edge e.
+// Returns the tangent of the rate of edge e in the direction with number
+// `order`.
 inline double EdgeTangent(const SweepInput& in, int64_t e, int order) {
   const double* tangent = in.subgenerator.tangents[order];
   if (in.edges.coefficients == nullptr) return tangent[e];
@@ -61,9 +62,10 @@ T EdgeRate(const SweepInput& in, int64_t e) {
   return rate;
 }
 
-// Returns the largest row sum of absolute tangents of the rates, or NaN if one
-// is NaN. For edges returns an upper bound, the sum over all phases. If exits
-// are given, the diagonal is not read.
+// Returns the largest row sum of the absolute tangents of S or T, or NaN if a
+// tangent is NaN. If exits are given in continuous time, the diagonal is not
+// read, but derived from the other rates. For edges returns an upper bound, the
+// sum over all phases.
 [[gnu::noinline]] inline double TangentSize(const SweepInput& in, int order) {
   double largest = 0.0;
   if (in.has_edges()) {
@@ -88,8 +90,8 @@ T EdgeRate(const SweepInput& in, int64_t e) {
   return largest;
 }
 
-// Returns whether an edge's rate of zero is a sum of nonzero terms that all
-// underflow.
+// Returns whether a rate that is computed as zero has nonzero terms, all of
+// which underflow.
 [[gnu::noinline]] inline bool IsFlushed(const SweepInput& in, int64_t e) {
   const EdgeView& edges = in.edges;
   const double constant = edges.constants != nullptr ? edges.constants[e] : 0.0;
@@ -111,8 +113,8 @@ T EdgeRate(const SweepInput& in, int64_t e) {
 template <class T>
 class RatesReader {
  public:
-  // With `skips_zeros`, edges whose rate and tangents are zero are not listed:
-  // the cotangents of their rates cannot be computed.
+  // If `skips_zeros`, edges whose rate and tangents are zero are not listed.
+  // The cotangents of their rates can then not be computed.
   RatesReader(const SweepInput& in, Workspace* workspace, bool skips_zeros,
               Rates<T>* rates)
       : in_(in),
@@ -184,7 +186,7 @@ class RatesReader {
       const double value = Primal(exit);
       const double tolerance =
           4.0 * static_cast<double>(p) * in_.epsilon * scale;
-      // A sum that overflows to -inf fails this check, too.
+      // Also rejects a sum that overflowed to -inf.
       if (!(value >= -tolerance)) return kRowSumPositive;
       if (value <= tolerance) exit -= T(value);
       rates_.exits[i] = exit;
@@ -271,10 +273,11 @@ class RatesReader {
     return kOk;
   }
 
-  // Sets the probability of staying and its tangents to 1 - (sum of leaving).
-  // If that is less than one half, the value is computed without cancellation:
-  // as the sum of the loops and of the difference between one and the row sum.
-  // Returns false if the row sum exceeds one.
+  // For a discrete chain given by edges: sets the probability of staying in
+  // phase i, and its tangents, to one minus the sum of the probabilities of
+  // leaving. If that is at most one half, its value is computed without
+  // cancellation, as the sum of the loops (edges from a phase to itself) and of
+  // what the row sum lacks to one. Returns false if the row sum exceeds one.
   bool KeepTheRest(int64_t i, const CompensatedSum<double>& loops) {
     CompensatedSum<double> rest;
     rest.Add(1.0);

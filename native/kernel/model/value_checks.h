@@ -20,16 +20,17 @@ inline bool IsSubnormal(double x) {
   return bits != 0 && bits < (uint64_t{1} << 52);
 }
 
-// Returns whether x is nonzero, by its bits: in a sweep, subnormal numbers
-// compare equal to zero.
+// Returns whether x is nonzero. Compares bits, since in a sweep subnormal
+// numbers compare equal to zero.
 inline bool HasBits(double x) {
   uint64_t bits;
   std::memcpy(&bits, &x, sizeof(bits));
   return bits << 1 != 0;
 }
 
-// Checks that numbers are finite and nonnegative. Returns `error` if not, and
-// kUnderflow if one is subnormal.
+// Returns kOk if all numbers are finite, nonnegative and not subnormal.
+// Otherwise the first number that is not decides: returns kUnderflow if it is
+// subnormal, and `error` if it is negative or not finite.
 inline StatusCode CheckMagnitudes(const double* x, int64_t count,
                                   StatusCode error) {
   for (int64_t i = 0; i < count; ++i) {
@@ -54,8 +55,8 @@ inline StatusCode CheckSubgenerator(const SweepInput& in) {
   return kOk;
 }
 
-// Checks the masses as above, and that they are small enough for their sums and
-// reciprocals to stay in range.
+// Checks initial probabilities as CheckMagnitudes does, and that they are small
+// enough for their sums and reciprocals to stay in range.
 inline StatusCode CheckMasses(const double* x, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     if (x[i] > 0x1p500) return kInitialProbsInvalid;
@@ -63,8 +64,8 @@ inline StatusCode CheckMasses(const double* x, int64_t count) {
   return CheckMagnitudes(x, count, kInitialProbsInvalid);
 }
 
-// Checks all operands' values in their order. Returns the status of the first
-// one that is invalid, or kOk.
+// Checks the values of one operand after the other. Returns the status of the
+// first invalid one, or kOk.
 inline StatusCode CheckValues(const SweepInput& in) {
   const int64_t p = in.num_phases;
   StatusCode status = CheckMasses(in.initial_probs.value, p);
