@@ -1,5 +1,6 @@
-// Products of nonnegative matrices in double-double arithmetic: each entry is
-// the unevaluated sum of a double and its rounding error.
+// Multiplies nonnegative matrices in double-double arithmetic, where a number
+// is represented as the sum of two doubles, the rounded number and the rounding
+// error.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_ACCURATE_PRODUCT_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_ACCURATE_PRODUCT_H_
@@ -18,7 +19,7 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// A vector or square matrix of double-double numbers.
+// A vector or square matrix of double-double numbers high[i] + low[i].
 struct AccurateNumbers {
   double* high = nullptr;
   double* low = nullptr;
@@ -30,7 +31,7 @@ struct AccurateNumbers {
   }
 };
 
-// Accumulates a sum of products of double-double numbers in each SIMD lane, by
+// One sum of products of double-double numbers per SIMD lane, accumulated by
 // the algorithm of T. Ogita, S. M. Rump, S. Oishi, Accurate sum and dot
 // product, SIAM J. Sci. Comput. 26, 2005.
 template <int kWidth>
@@ -49,7 +50,8 @@ struct AccurateSum {
     low.AddProduct(x_low, y);
     high = sum;
   }
-  // Normalizes the sum: `high` becomes the rounded sum and `low` the remainder.
+  // Normalizes the sum: sets `high` to the rounded sum and `low` to the
+  // remainder.
   void Finish() {
     const Numbers sum = high + low;
     low = low - (sum - high);
@@ -217,7 +219,7 @@ class AccurateProduct {
   int64_t* offsets_ = nullptr;
   int32_t* columns_ = nullptr;
   double* values_ = nullptr;
-  double* panels_ = nullptr;  // panels of B's columns, one after the other
+  double* panels_ = nullptr;  // the panels, one after the other
   const Workspace* workspace_ = nullptr;
 };
 

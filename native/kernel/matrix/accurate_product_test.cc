@@ -18,8 +18,8 @@ namespace {
 
 using Integers = std::vector<int64_t>;
 
-// Returns a matrix of random integers below 2^bits, in which some rows and
-// entries are zero.
+// Returns a matrix of random integers below 2^bits. Some rows and entries are
+// zero.
 Integers RandomIntegers(int64_t stride, int bits, uint64_t seed) {
   std::mt19937_64 random(seed);
   Integers result(static_cast<size_t>(stride * stride));
@@ -207,8 +207,8 @@ TEST(DenseProductTest, NaNReachesItsOwnRowAlone) {
 
 TEST(AccurateProductTest, HasTwiceTheWorkingPrecision) {
   for (const int64_t stride : {16, 48, 112}) {
-    // The entries are sums of two doubles with 60 bits in total; entries of the
-    // products are below 2^127.
+    // The entries have 60 bits, so that each is the sum of two doubles. Entries
+    // of the product are below 2^127.
     const Integers a = RandomIntegers(stride, 60, 3);
     const Integers b = RandomIntegers(stride, 60, 4);
     Workspace workspace(size_t{1} << 26);

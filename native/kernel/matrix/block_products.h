@@ -1,6 +1,7 @@
-// Computes the sums of products.h for extended doubles. The numbers of one
-// column have similar sizes within a few blocks. So plain doubles with one
-// exponent per column suffice, and they are twenty times as fast.
+// Computes the sums of products.h, by a faster method for extended doubles.
+// Within a few blocks, the numbers of one column of V or Y have similar sizes.
+// So plain doubles with one exponent per column suffice, and they are twenty
+// times as fast.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_BLOCK_PRODUCTS_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_BLOCK_PRODUCTS_H_
@@ -47,8 +48,8 @@ class BlockProducts {
   void Fold(const TilePattern&, T*) {}
 };
 
-// The sixteen rows of a matrix as doubles, stored column by column, where each
-// column is scaled by 2^-exponent.
+// A matrix of sixteen rows in doubles, stored column by column. Column i is
+// scaled by 2^-exponent(i).
 class ScaledColumns {
  public:
   bool Allocate(int64_t stride, Workspace* workspace) {
@@ -66,8 +67,9 @@ class ScaledColumns {
     }
   }
 
-  // Computes the sizes of the columns of `rows` times 2^shift. Returns whether
-  // all finite columns are within 2^kReach of their exponents.
+  // Computes the sizes of the columns of `rows`, times 2^shift. Columns without
+  // an exponent take their size as the exponent. Returns whether the sizes of
+  // all finite columns are within kReach of their exponents.
   bool Measure(const ExtendedDouble* rows, int64_t stride, int64_t shift) {
     shift_ = shift;
     bool fits = true;
@@ -82,8 +84,8 @@ class ScaledColumns {
     return fits;
   }
 
-  // Converts and stores the rows that Measure was called with. Numbers below
-  // 2^-512 of their column may become zero.
+  // Converts and stores the rows for which Measure was called. A number below
+  // 2^-512 of the largest one in its column may become zero.
   void Take(const ExtendedDouble* rows, int64_t stride) {
     for (int64_t i = 0; i < stride; ++i) {
       if (!is_number(i)) continue;
@@ -96,8 +98,8 @@ class ScaledColumns {
           continue;
         }
         const int64_t e = x.power * ExtendedDouble::kRadix + down;
-        // The part is within 2^256 of one, so that no larger or smaller power
-        // is needed.
+        // The part is within 2^256 of one. So for e < -900 the number is
+        // negligible, and e > 900 cannot occur.
         numbers[k] = e < -900 || e > 900 ? 0.0 : x.part * PowerOfTwo(e);
       }
     }
@@ -169,8 +171,8 @@ class BlockProducts<ExtendedDouble> {
     });
   }
 
-  // Adds the pending sums, scaled by their columns' exponents, to `sums`, and
-  // resets the exponents.
+  // Adds the pending sums, scaled by the exponents of their columns, to `sums`.
+  // Then resets the exponents.
   void Fold(const TilePattern& pattern, ExtendedDouble* sums) {
     for (int64_t j = 0; j < pattern.num_groups && stride_ > 0; ++j) {
       for (int64_t t = pattern.offsets[j]; t < pattern.offsets[j + 1]; ++t) {
@@ -185,8 +187,8 @@ class BlockProducts<ExtendedDouble> {
   }
 
  private:
-  // If a pending sum is at least this, the numbers that became zero are less
-  // than 2^-64 of it.
+  // If a block's sum is at least this, what it lacks because numbers became
+  // zero is less than 2^-64 of it.
   static constexpr double kLeastSum = 0x1p-240;
 
   // Adds scale * V^T Y at the tiles of column j.

@@ -1,5 +1,5 @@
-// Products of square matrices. A matrix is stored row by row; rows and columns
-// are padded with zeros from the number of phases to the stride.
+// Multiplies square matrices. A matrix is stored row by row. Its rows and
+// columns are padded with zeros, from the number of phases to the stride.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_DENSE_PRODUCT_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_DENSE_PRODUCT_H_
@@ -62,7 +62,7 @@ inline void Transpose(const T* matrix, int64_t stride, T* out) {
   }
 }
 
-// Computes C += A B. Zeros of A cost little or nothing.
+// Computes C += A B. Zeros of A are skipped.
 template <class T>
 class DenseProduct {
  public:
@@ -141,7 +141,7 @@ class DenseProduct<double> {
   void Add(const double* a, const double* b, double* c) {
     AddRows(stride_, a, b, c);
   }
-  // Computes the first rows of C, a multiple of kRows.
+  // Computes the first `num_rows` rows of C, a multiple of kRows.
   void AddRows(int64_t num_rows, const double* a, const double* b, double* c) {
     const int64_t num_groups = num_rows / kRows;
     GatherRows(num_groups, a);
@@ -158,7 +158,8 @@ class DenseProduct<double> {
   static constexpr int kWidest = 2 * kRegisterWidth;
   static constexpr int kNarrow = 8;  // the smallest stride
 
-  // For each group of four rows of A, lists the columns that are not all zero.
+  // For each group of four rows of A, lists the columns in which not all four
+  // are zero.
   void GatherRows(int64_t num_groups, const double* a) {
     int64_t count = 0;
     for (int64_t group = 0; group < num_groups; ++group) {
@@ -171,7 +172,7 @@ class DenseProduct<double> {
           is_zero = is_zero && values[r] == 0.0;
         }
         columns_[count] = static_cast<int32_t>(k);
-        // Stops before the index would exceed the arrays.
+        // Stops when the arrays are full.
         if (!is_zero && ++count == stride_ / kRows * stride_) break;
       }
       offsets_[group + 1] = count;
@@ -225,7 +226,7 @@ class DenseProduct<double> {
   int64_t* offsets_ = nullptr;
   int32_t* columns_ = nullptr;
   double* values_ = nullptr;
-  double* panels_ = nullptr;  // panels of B's columns, one after the other
+  double* panels_ = nullptr;  // the panels, one after the other
   const Workspace* workspace_ = nullptr;
 };
 

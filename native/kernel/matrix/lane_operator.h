@@ -1,7 +1,7 @@
-// Computes one step of the power sequences of eight models with the same edges
-// at once: each number is a register with one SIMD lane per model. Every sum is
-// computed in the order of operator.h for one model, so that results have the
-// same bits.
+// Computes steps of the power sequences of eight models with the same edges at
+// once. Each number is a register with one SIMD lane per model. Every sum is
+// computed in the same order as for a single model in operator.h, so that
+// results have the same bits.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_LANE_OPERATOR_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_LANE_OPERATOR_H_
@@ -21,7 +21,8 @@ namespace PHASIC_ISA {
 constexpr int kModels = 8;
 using PerModel = Pack<kModels>;
 
-// Returns a register with get(l) in lane l.
+// Returns a register with get(l) in lane l, for example entry i of the vector
+// of model l.
 template <class Get>
 inline PerModel SideBySide(const Get& get) {
   double numbers[kModels];
@@ -52,10 +53,10 @@ inline bool HasAny(const PerModel& x) {
 // are omitted.
 struct LaneOperator {
   int64_t size = 0;
-  // The number of partial sums per column: with tiles of width four, two sums
-  // are accumulated alternately.
+  // The number of partial sums per column, as in operator.h: one for tiles of
+  // width one, otherwise two, to which terms are added alternately.
   int num_sums = 1;
-  const int64_t* ends = nullptr;  // [size * num_sums], ends of entries
+  const int64_t* ends = nullptr;  // [size * num_sums], ends of the sums
   const int32_t* rows = nullptr;
   const PerModel* weights = nullptr;
   const PerModel* share = nullptr;  // as in Staying
@@ -65,7 +66,7 @@ struct LaneOperator {
 };
 
 // Builds a LaneOperator from the operators of eight models with the same
-// pattern, where nullptr stands for a missing model. Returns false if memory
+// pattern. A nullptr stands for an unused lane. Build returns false if memory
 // does not suffice.
 class LaneOperatorBuilder {
  public:
@@ -133,8 +134,9 @@ class LaneOperatorBuilder {
   const double* leaving_low_[kModels] = {};
 };
 
-// Computes out = in M, plus a source vector if `kHasSource`, for eight models;
-// see ApplyTiles and ApplyWideTiles.
+// Computes out = in M for eight models, plus a multiple of a vector if
+// kHasSource. For kSums = 1 sums are computed in the order of ApplyTiles, and
+// for kSums = 2 in the order of ApplyWideTiles.
 template <Rounding kRounding, bool kHasSource, int kSums>
 inline void ApplyLanes(const LaneOperator& m, const Source<PerModel>& source,
                        const PerModel* __restrict in, PerModel* __restrict low,
@@ -169,8 +171,8 @@ inline void ApplyLanes(const LaneOperator& m, const Source<PerModel>& source,
     out[j] = sum;
   }
 }
-// Calls the function above for the operator's number of sums. It is not
-// inlined, so that there is one copy of each, as for PowerWalk::Step.
+// Computes out = in M in the same way, with the operator's number of partial
+// sums. Not inlined: all callers must get the same bits, as in PowerWalk::Step.
 template <Rounding kRounding, bool kHasSource>
 [[gnu::noinline]] inline void ApplyLanes(const LaneOperator& m,
                                          const Source<PerModel>& source,
@@ -218,8 +220,8 @@ inline PerModel LargestSizes(const PerModel* x, int64_t count) {
 }
 
 // Returns the total of eight partial sums, added in the order of
-// Pack<8>::Total. Each partial sum is over the rows with the same remainder
-// modulo eight.
+// Pack<8>::Total. Partial sum l is over the entries whose index has the
+// remainder l modulo eight.
 inline PerModel Total(const PerModel* sums) {
   return ((sums[0] + sums[4]) + (sums[2] + sums[6])) +
          ((sums[1] + sums[5]) + (sums[3] + sums[7]));
@@ -235,8 +237,8 @@ inline PerModel Sum(const PerModel* x, int64_t size) {
   return Total(sums);
 }
 
-// The vectors of eight models, of which only the entries are stored that are
-// not zero in all models.
+// The vectors of eight models, side by side. Entries that are zero in all
+// models are omitted.
 class LaneVector {
  public:
   bool Build(const double* const* models, int64_t size, Workspace* workspace) {
@@ -270,7 +272,7 @@ class LaneVector {
   }
 
  private:
-  int32_t* rows_ = nullptr;  // grouped by remainders by eight
+  int32_t* rows_ = nullptr;  // in groups by remainder modulo eight
   PerModel* values_ = nullptr;
   int64_t ends_[8];
 };

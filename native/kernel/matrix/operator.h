@@ -1,5 +1,7 @@
-// One step of a power sequence, out = in M, for the substochastic matrix M = W
-// + I - diag(rho). The nonnegative matrix W is stored in tiles.
+// Computes steps of a power sequence, out = in M, for the substochastic matrix
+// M = W + I - diag(rho). The nonnegative matrix W holds the off-diagonal
+// entries, and is stored in tiles. rho is the probability of leaving each phase
+// in a step.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_OPERATOR_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_OPERATOR_H_
@@ -35,18 +37,18 @@ template <Rounding kRounding, bool kHasSource, class T>
   }
 }
 
-// The number of independent sums that hide the latency of a multiply-add.
+// The number of sums in registers that are computed at once, to hide the
+// latency of a multiply-add.
 constexpr int kSumsAtOnce = 8;
 constexpr int kMaxGroups = kSumsAtOnce / Pack<8>::kParts;
 
-// Returns into how many partial sums the sum of each group is split if `groups`
-// groups are computed at once.
+// Returns into how many partial sums each sum is split where `groups` groups of
+// columns are computed at once.
 constexpr int GroupSplit(int groups) {
   return groups >= kMaxGroups ? 1 : (2 * groups >= kMaxGroups ? 2 : 4);
 }
 
-// Computes the compensated result, as above, for the columns of a tile from
-// column j on.
+// Computes the compensated result for the columns of a tile, from column j on.
 template <int kWidth>
 inline Pack<kWidth> AddCompensated(const Operator<double>& m, int64_t j,
                                    const Pack<kWidth>& inflow, const double* in,
@@ -102,10 +104,9 @@ template <Rounding kRounding, bool kHasSource, int kWidth>
   }
 }
 
-// Computes the columns of kGroups groups of tiles of eight of a matrix that is
-// stored whole. Each number of the state is loaded once for all these groups.
-// The sums stay in registers, and there are enough of them to hide the latency
-// of additions.
+// Computes out = in M for kGroups groups of eight columns of a matrix that is
+// stored whole. Each entry of `in` is loaded once for all these groups. There
+// are enough sums in registers to hide the latency of additions.
 template <Rounding kRounding, bool kHasSource, int kGroups>
 inline void ApplyGroups(const Operator<double>& m, const Source<double>& source,
                         int64_t group, const double* __restrict in,
@@ -162,8 +163,8 @@ inline void ApplyGroups(int64_t count, const Operator<double>& m,
   }
 }
 
-// Computes all columns of a matrix that is stored whole, in runs with nearly
-// equal numbers of groups.
+// Computes out = in M for a matrix that is stored whole, in runs of at most
+// kMaxGroups groups of columns. All runs have nearly the same number of groups.
 template <Rounding kRounding, bool kHasSource>
 inline void ApplyAllTiles(const Operator<double>& m,
                           const Source<double>& source, const double* in,
@@ -246,9 +247,9 @@ inline void ApplySteps(const Operator<T>& m, const T* factors, const T* vector,
   ApplySteps<kRounding, kHasSource, 1>(m, factors, vector, steps);
 }
 
-// The first blocks of steps are rounded without compensation: their rounding
-// errors add up to less than 4e-13, and usually to far less. Later blocks are
-// compensated.
+// In this number of blocks at the start of a sequence, rounding errors are not
+// compensated. They add up to less than 4e-13, and usually to far less. In
+// later blocks they are compensated.
 constexpr int64_t kPlainBlocks = 64;
 
 template <class T>
@@ -264,8 +265,8 @@ inline void CountSteps(const Operator<T>& m, int64_t block,
   });
 }
 
-// Computes out = in M for the steps of the given block. The state is in + low,
-// and the next state is out + low.
+// Computes out = in M for steps of the given block. The state before a step is
+// in + low, and the state after it is out + low with a new `low`.
 template <class T>
 inline void Apply(const Operator<T>& m, int64_t block, const Steps<T>& steps) {
   CountSteps(m, block, steps);
@@ -282,7 +283,8 @@ inline void Apply(const Operator<T>& m, int64_t block, const T* in, T* low,
   Apply(m, block, Steps<T>{1, in, low, out, 0});
 }
 
-// Computes out = in M + factors[i] * vector in step i of the given block.
+// Computes out = in M + factors[i] * vector for steps i = 0, 1, ... of the
+// given block.
 template <class T>
 inline void Apply(const Operator<T>& m, int64_t block, const T* factors,
                   const T* vector, const Steps<T>& steps) {

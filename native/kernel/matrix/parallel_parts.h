@@ -13,13 +13,13 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Products with fewer multiply-adds run on one thread, as waking others takes
-// about 100 us.
+// A product with fewer multiply-adds than this is computed on one thread, as
+// waking others takes about 100 us.
 constexpr double kWorthHelpers = 1e6;
 
-// Calls function(part) for each of `count` parts, in any order, with denormals
-// flushed. Parts write to disjoint places and allocate nothing. The calling
-// thread's underflow flag is set as if it had run all parts.
+// Calls function(part) for each of `count` parts, in any order, on threads that
+// flush denormals. Parts must write to disjoint memory and allocate nothing.
+// The underflow flag of the calling thread is set if any part underflows.
 template <class Function>
 void ForParts(Executor* helpers, int64_t count, double multiply_adds,
               const Function& function) {

@@ -1,5 +1,4 @@
-// The number of consecutive steps k per block: states v P^k and series terms
-// are computed and stored block by block.
+// The number of steps per block of a power sequence.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_POWER_BLOCK_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_POWER_BLOCK_H_
@@ -10,7 +9,7 @@ namespace phasic {
 namespace PHASIC_ISA {
 
 // States v_k = v P^k, the terms of series in v_k, and their Poisson weights are
-// computed in blocks of this many consecutive k.
+// computed in blocks of kBlock consecutive indices k.
 constexpr int kBlock = 16;
 
 }  // namespace PHASIC_ISA

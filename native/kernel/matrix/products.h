@@ -1,5 +1,6 @@
-// Computes the sums G = sum_k v_k^T y_{k+1} at the entries of a pattern, and
-// the sums of abar_k v_k, from blocks of sixteen states v and adjoints y.
+// Computes the sums of an adjoint sweep (see adjoint_sweeper.h) from blocks of
+// sixteen states v_k and adjoints y_{k+1}: G = sum_k v_k^T y_{k+1} at the
+// entries of a pattern, and sum_k abar_k v_k.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_PRODUCTS_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_PRODUCTS_H_
@@ -36,13 +37,14 @@ void AddProducts(const TilePattern& pattern, int64_t begin, int64_t end,
   }
 }
 
-// Adds scale * V^T Y at `kCount` tiles of one group of columns, from tile t on.
+// Adds scale * V^T Y at kCount tiles of one group of columns, from tile t on.
 template <int kWidth, int kCount>
 inline void AddTiles(const TilePattern& pattern, int64_t t, const double* v,
                      const double* y, int64_t stride, double scale,
                      double* sums) {
   using Tile = Pack<kWidth>;
-  // Each sum is split into two if the latency of additions would dominate.
+  // With too few sums the latency of additions would dominate. Then each sum is
+  // split into two.
   constexpr int kSplit = kCount * Tile::kParts < 8 ? 2 : 1;
   Tile parts[kSplit][kCount];
   for (auto& part : parts) {
@@ -67,8 +69,8 @@ inline void AddTiles(const TilePattern& pattern, int64_t t, const double* v,
   }
 }
 
-// Adds scale * V^T Y at all tiles of one group, each sum in the same order as
-// AddTiles, if there are enough registers for the rows of Y.
+// Adds scale * V^T Y at all tiles of one group of columns, with all rows of Y
+// in registers. Each sum is computed in the same order as in AddTiles.
 inline void AddNarrowGroup(const TilePattern& pattern, int64_t group,
                            const double* v, const double* y, int64_t stride,
                            double scale, double* sums) {
@@ -116,8 +118,8 @@ inline void AddWideProducts(const TilePattern& pattern, int64_t begin,
   }
 }
 
-// Adds scale * V^T Y at kGroups groups of a pattern of all entries, so that
-// each number of V is loaded once for all of them.
+// Adds scale * V^T Y at kGroups groups of columns of a pattern that contains
+// all entries. Each number of V is loaded once for all these groups.
 template <int kGroups>
 inline void AddGroups(int64_t group, int64_t num_rows, const double* v,
                       const double* y, int64_t stride, double scale,
@@ -244,11 +246,12 @@ inline void AddRows(const double* factors, const double* v, int64_t stride,
   }
 }
 
-// Sums of millions of terms: short runs of terms are added plainly, and the
-// sums of the runs are added with compensation. Clear must be called before
-// use.
+// The number of blocks in a run of LongSum.
 constexpr int64_t kBlocksPerSum = 64;
 
+// A vector of sums of millions of terms. The terms of a run are added plainly
+// to recent(). Flush then adds the sum of the run to the total, with
+// compensation. Clear must be called before use.
 template <class T>
 class LongSum {
  public:
@@ -267,8 +270,8 @@ class LongSum {
   T* recent() { return recent_; }
   T* data() { return total_ != nullptr ? total_ : recent_; }
   const T* data() const { return total_ != nullptr ? total_ : recent_; }
-  // Ends a run: adds its sum to the compensated total, which a single run does
-  // not need. Returns false if memory does not suffice.
+  // Ends a run: adds its sum to the total. If `is_only`, there is a single run,
+  // which needs no total. Returns false if memory does not suffice.
   bool Flush(bool is_only) {
     if (is_only && total_ == nullptr) return true;
     if (total_ == nullptr) {

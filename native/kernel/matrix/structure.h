@@ -1,5 +1,5 @@
-// Everything that depends on the positions of a model's matrix entries but not
-// on their values: models with the same edges share it.
+// The structure of a model's matrices: everything that depends on the positions
+// of their entries but not on the values. Models with the same edges share it.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_STRUCTURE_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_STRUCTURE_H_
@@ -22,7 +22,7 @@ struct Structure {
   int32_t* by_column = nullptr;
   TilePattern forward;
   TilePattern backward;
-  int64_t* forward_cells = nullptr;  // the cell of each entry
+  int64_t* forward_cells = nullptr;  // cells of the entries in `forward`
   int64_t* backward_cells = nullptr;
 };
 
@@ -34,8 +34,8 @@ bool PlaceTiles(const EntryList& entries, const int32_t* order,
          SelectTiles<T>(entries, order, workspace, pattern, *cells);
 }
 
-// Computes the structure for numbers of type T unless that was done before.
-// Returns false if memory does not suffice.
+// Computes the structure for matrices of numbers of type T, unless that was
+// done before. Returns false if memory does not suffice.
 template <class T>
 bool MakeStructure(const EntryList& entries, Workspace* workspace,
                    Structure* s) {

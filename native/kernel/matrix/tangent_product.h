@@ -1,7 +1,7 @@
-// Products of square matrices whose entries have tangents: values and tangents
-// are multiplied as matrices of doubles,
+// Multiplies square matrices whose entries have tangents. Values and tangents
+// are multiplied as separate matrices of doubles,
 //   (A B)' = A B' + A' B,
-// which is several times as fast as products of dual numbers.
+// which is several times as fast as multiplying dual numbers.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_TANGENT_PRODUCT_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_TANGENT_PRODUCT_H_

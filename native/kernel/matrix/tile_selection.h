@@ -5,10 +5,10 @@
 // | of anything but doubles                  | of one number                 |
 // | doubles, at least a quarter of all, or   | of eight, the whole matrix    |
 // | of no more than eight rows               |                               |
-// | fewer                                    | of four, those that are there |
-// | fewer, and tiles of four would have over | of one number                 |
-// | kLargeTiles cells, over half of them     |                               |
-// | empty: memory decides then               |                               |
+// | fewer                                    | of four, those with entries   |
+// | fewer, where tiles of four would need    | of one number, to save memory |
+// | more than kLargeTiles cells, over half   |                               |
+// | of them empty                            |                               |
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_TILE_SELECTION_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_TILE_SELECTION_H_
@@ -24,9 +24,9 @@ namespace PHASIC_ISA {
 
 constexpr int64_t kLargeTiles = int64_t{1} << 16;
 
-// Selects the tiles for matrix entries of type T and builds their pattern.
-// `order` lists the entries with rows ascending; cells[e] becomes the cell of
-// entry e. Returns whether memory sufficed.
+// Selects the tiles for matrix entries of type T, and builds their pattern.
+// `order` lists the entries with rows ascending. Sets cells[e] to the cell of
+// entry e. Returns false if memory does not suffice.
 template <class T>
 bool SelectTiles(const EntryList& entries, const int32_t* order,
                  Workspace* workspace, TilePattern* pattern, int64_t* cells) {

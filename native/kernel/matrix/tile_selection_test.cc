@@ -82,8 +82,9 @@ TEST(TileSelectionTest, DualsAreTakenOneByOne) {
   EXPECT_EQ(selection.Select<Dual<double>>().width, 1);
 }
 
-// Returns positions in every fourth column, so that entries fill a quarter of
-// their tiles. Tiles come in pairs, one pair for every two rows here.
+// Returns the positions of the first `rows` rows in every fourth column, so
+// that entries fill a quarter of their tiles of four. Each group of columns has
+// an even number of tiles.
 Places Scattered(int32_t size, int32_t rows) {
   Places places;
   for (int32_t j = 0; j < size; j += 4) {
@@ -109,8 +110,8 @@ TEST(TileSelectionTest, LargeAndFullTilesStay) {
   EXPECT_EQ(WidthOf(4096, places), 4);
 }
 
-// Checks out = in W against the definition, for numbers of entries on both
-// sides of the boundary between two tilings.
+// Checks out = in W against the definition, for numbers of entries that lead to
+// different tiles.
 TEST(TileSelectionTest, EveryTilingIsTheSameMatrix) {
   for (const int64_t count : {0, 1, 63, 64, 240}) {
     const Places places = FirstPlaces(16, count);

@@ -1,8 +1,10 @@
-// The storage of a square matrix in tiles. Columns are in groups of `width`,
-// and a tile is the part of one row in one group. Width one is the usual
+// The storage of a square matrix in tiles. Columns are in groups of `width`
+// neighbors, and a tile is the part of one row in one group. Only tiles that
+// contain entries are stored, group by group. With width one this is the usual
 // compressed sparse column format. Wider tiles fill registers with neighboring
-// entries, which are common in rows of state spaces. Dense matrices are tiled
-// as well.
+// entries, which are common in the rows of transition matrices. In a dense
+// matrix all tiles are stored. The place of one number in the array of all
+// tiles is a cell.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_TILES_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_TILES_H_
@@ -41,7 +43,7 @@ T* AllocateRoom(Workspace* workspace, int64_t count) {
 
 struct TilePattern {
   int64_t width = 1;
-  int64_t num_groups = 0;            // groups of columns, including padding
+  int64_t num_groups = 0;            // of columns, with padding
   const int64_t* offsets = nullptr;  // [num_groups + 1]
   const int32_t* rows = nullptr;     // [num_tiles]
 
@@ -49,8 +51,8 @@ struct TilePattern {
   int64_t num_cells() const { return num_tiles() * width; }
 };
 
-// Returns how many tiles of a group are processed at a time; a group is padded
-// with empty tiles to a multiple of it.
+// Returns how many tiles of a group are processed at a time. Each group is
+// padded with empty tiles to a multiple of this number.
 constexpr int64_t TilesAtOnce(int64_t width) {
   return width == 8 ? 4 : (width == 4 ? 2 : 1);
 }
@@ -59,7 +61,8 @@ inline int64_t PaddedTiles(int64_t count, int64_t width) {
   return (count + at_once - 1) / at_once * at_once;
 }
 
-// The positions of the entries of a sparse square matrix with `size` rows.
+// The positions of the `count` entries of a sparse square matrix with `size`
+// rows.
 struct EntryList {
   int64_t size = 0;
   int64_t count = 0;
@@ -67,9 +70,9 @@ struct EntryList {
   const int32_t* columns = nullptr;
 };
 
-// Sorts the entry numbers 0 to count - 1 by their keys, stably, into `order`.
-// The entries with key i begin at offsets[i]. Returns false if memory does not
-// suffice.
+// Stably sorts the numbers e from 0 to count - 1 by keys[e], and stores them in
+// `order`. In it, those with the key i begin at offsets[i]. Returns false if
+// memory does not suffice.
 inline bool SortBy(const int32_t* keys, int64_t count, int64_t size,
                    Workspace* workspace, int64_t** offsets, int32_t** order) {
   int64_t* starts = AllocateZeros<int64_t>(workspace, size + 2);
@@ -113,8 +116,8 @@ inline int64_t FullCell(int64_t size, int64_t width, int64_t row,
 }
 
 // Builds the pattern of the tiles that contain the entries. `order` lists the
-// entries with rows ascending; cells[e] becomes the position of entry e among
-// the tiles' numbers. Returns false if memory does not suffice.
+// entries with rows ascending. Sets cells[e] to the position of entry e in the
+// array of all tiles' numbers. Returns false if memory does not suffice.
 inline bool SparsePattern(const EntryList& entries, const int32_t* order,
                           int64_t width, Workspace* workspace,
                           TilePattern* pattern, int64_t* cells) {
