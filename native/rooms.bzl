@@ -1,9 +1,9 @@
 """The rooms of native code, lowest first, and what each may include.
 
 A room is a folder of sources, named by its path below `native`;
-kernel/README.md and elimination/README.md say what each is for. A room may
-include itself and the rooms listed, which come before it. Tests may include
-everything. `make lint` checks all of this with tools/rooms/native_rooms.py.
+CONTRIBUTING.md says what each is for. A room may include itself and the rooms
+listed, which come before it. Tests may include everything. `make lint` checks
+all of this with tools/rooms/native_rooms.py.
 """
 
 ROOMS = {

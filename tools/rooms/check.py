@@ -1,6 +1,7 @@
 """Checks the rooms of phasic and of native code, and what is between them.
 
-That is what shared tests need, and what inference knows of distributions.
+That is what shared tests need, what inference knows of distributions, and the
+map of the rooms.
 
 Prints each error as `file:line: message` and exits with 1 if there is one.
 
@@ -13,6 +14,7 @@ import sys
 from tools.rooms import asking
 from tools.rooms import native_rooms
 from tools.rooms import phasic_rooms
+from tools.rooms import room_map
 from tools.rooms import shared_tests
 
 
@@ -27,6 +29,7 @@ def main(argv: list[str]) -> int:
       phasic_rooms.check,
       shared_tests.check,
       asking.check,
+      room_map.check,
     )
     for error in check(root)
   )

@@ -8,10 +8,7 @@ from absl.testing import absltest
 from tools.rooms import check
 from tools.rooms import trees
 
-_NATIVE = {
-  "native/rooms.bzl": 'ROOMS = {"low": []}\nUPWARD = {}\n',
-  "native/low/a.h": "",
-}
+_NATIVE = {"native/rooms.bzl": 'ROOMS = {"low": []}\nUPWARD = {}\n'}
 
 
 class CheckTest(trees.TreeTestCase):

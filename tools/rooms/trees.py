@@ -35,7 +35,28 @@ TESTS = {
     ),
 }
 """
+MAP = """
+## Map
+
+### phasic
+
+| room | what its lines are about |
+| --- | --- |
+| `internal` | the seam |
+| `internal/native` | calls |
+| `math/low` | sums |
+| `math/high` | means |
+| `graphs/models` | queues |
+| `graphs/last` | ends |
+| `binding` | users' functions |
+
+### native
+
+| `low` | numbers |
+"""
 FILES = {
+  "CONTRIBUTING.md": MAP,
+  "native/low/a.h": "",
   "phasic/__init__.py": "",
   "phasic/_native/__init__.py": "",
   "phasic/include/__init__.py": "",

@@ -1,0 +1,51 @@
+"""The map of rooms in CONTRIBUTING.md."""
+
+from absl.testing import absltest
+
+from tools.rooms import room_map
+from tools.rooms import trees
+
+
+class RoomMapTest(trees.TreeTestCase):
+  def _check(self, files: dict[str, str]) -> list[str]:
+    return room_map.check(self.write(files))
+
+  def test_a_full_map(self):
+    files = {
+      "phasic/loose.py": "",
+      "phasic/math/empty/__init__.py": "",
+      "phasic/include/phasic/op.h": "",
+      "substrates/meta/tests/golden_test.py": "",
+    }
+    self.assertEmpty(self._check(files))
+
+  def test_a_room_without_a_row(self):
+    for file, room in (
+      ("native/low/deep/b.h", "native/low/deep"),
+      ("native/math/low/b.cc", "native/math/low"),
+      ("substrates/jax/arrays.py", "substrates/jax"),
+    ):
+      with self.subTest(file):
+        self.assert_one(
+          self._check({file: ""}),
+          f"CONTRIBUTING.md:1: the map has no row for {room}:",
+        )
+
+  def test_rows_outside_of_the_map(self):
+    page = trees.MAP + "\n## Caches\n\n| `low/deep` | numbers |\n"
+    self.assert_one(
+      self._check({"CONTRIBUTING.md": page, "native/low/deep/b.h": ""}),
+      "CONTRIBUTING.md:1: the map has no row for native/low/deep:",
+    )
+
+  def test_a_row_without_a_folder(self):
+    page = trees.MAP + "| `high` | numbers |\n"
+    line = len(page.splitlines())
+    self.assert_one(
+      self._check({"CONTRIBUTING.md": page}),
+      f"CONTRIBUTING.md:{line}: the map has a row for native/high,",
+    )
+
+
+if __name__ == "__main__":
+  absltest.main()
