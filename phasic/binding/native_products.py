@@ -73,7 +73,10 @@ def _of_floats(
   call: Callable[..., Any],
   primals: Sequence[Any],
 ) -> tuple[Callable[..., tuple[Any, ...]], list[int]]:
-  """Restricts an op to floating inputs and outputs; returns input positions."""
+  """Returns an op as a function of its floating inputs, and their positions.
+
+  The function returns the op's floating outputs only.
+  """
   places = [i for i, own in enumerate(declaration.inputs) if own.is_inexact]
 
   def of_floats(*arrays: Any) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Conversion to arrays, the dtype rule, and classes as structures of arrays."""
+"""Conversion to arrays, the dtype rule, and registration of pytree classes."""
 
 import functools
 import inspect

@@ -1,4 +1,4 @@
-"""A distribution's chain, and that of each cause, as arguments of `math`."""
+"""Converts distributions to the arguments with which `math` describes chains."""
 
 from __future__ import annotations
 

@@ -225,7 +225,7 @@ def check_params(
     params: (..., d), or None.
   """
   known = None if params is None else static.concrete(params)
-  # The weights are checked later: they are not finite either.
+  # If parameters are not finite, nor are the weights, which are checked later.
   if known is None:
     return
   good = onp.isfinite(known)

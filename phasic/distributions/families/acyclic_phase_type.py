@@ -92,7 +92,10 @@ class AcyclicPhaseType(named_family.NamedFamily):
     """
     name = f"distribution is {type(distribution).__name__}"
     if not isinstance(distribution, absorption_time.AbsorptionTime):
-      raise TypeError(f"{name}: it must be a time until absorption")
+      raise TypeError(
+        f"{name}: it must be the distribution of a time until absorption, e.g. "
+        "PhaseType"
+      )
     if distribution._DISCRETE:
       raise TypeError(f"{name}: it must be in continuous time")
     dense = dense_form.dense_form(distribution, phase_type.PhaseType)

@@ -101,12 +101,12 @@ class WeightReader:
         constant = number
       elif self.names is None:
         raise ValueError(
-          f"the weight names {name!r}, but params is the number "
+          f"the weight refers to {name!r}, but params is the number "
           f"{self.num_params}: give their names instead"
         )
       else:
         raise ValueError(
-          f"the weight names {name!r}: the parameters are {self.names}, and 1 "
+          f"the weight refers to {name!r}: the parameters are {self.names}, and 1 "
           "stands for the constant"
         )
     return Weight(constant, terms)

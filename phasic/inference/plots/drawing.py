@@ -178,8 +178,8 @@ def log_survival_at_entry(
   found = values(distribution, "log_survival_function", given)
   if found == -onp.inf:
     raise ValueError(
-      f"distribution has no mass above {given}, the time of the first entry: "
-      "the observations must be possible under it"
+      f"distribution has no mass above {given}, the earliest time of entry into "
+      "observation: it must be able to produce the observations"
     )
   return found
 
@@ -204,7 +204,8 @@ def check_type(name: str, distribution: object) -> None:
     )
   if tuple(distribution.event_shape):
     raise TypeError(
-      f"{name} is {kind}, of vectors: plots take one variable, e.g. marginal(r)"
+      f"{name} is {kind}, a distribution of vectors: it must be one of numbers, "
+      "e.g. marginal(r)"
     )
 
 

@@ -60,7 +60,7 @@ class Known(NamedTuple):
     return onp.where(loads > SHARE * size, onp.nan, errors)
 
   def bends(self, slopes: onp.ndarray) -> onp.ndarray:
-    """Returns whether the likelihood is curved along the flat directions.
+    """Returns whether the likelihood still has curvature where it seems flat.
 
     Args:
       slopes: slopes of k functions that are not identified, (k, d).

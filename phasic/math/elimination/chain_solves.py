@@ -393,7 +393,10 @@ def largest_exponent(x: Array) -> Array:
 
 
 def undefined(where: Array, *arrays: Array) -> Array:
-  """Returns zeros (...) whose derivatives in the arrays are NaN at `where`."""
+  """Returns zeros, shaped like `where`, that have no derivatives where it is true.
+
+  There the derivatives with respect to the arrays are NaN.
+  """
   total: Array | float = 0.0
   for x in arrays:
     total = total + 0.0 * np.sum(x, axis=-1)

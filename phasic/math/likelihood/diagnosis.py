@@ -178,8 +178,8 @@ def reasons(
     )
   elif edges or discrete or upper is not None:
     raise NotImplementedError(
-      "diagnose runs on the portable path: it must be a continuous model with a "
-      "dense subgenerator and without upper; all others need the native kernel"
+      "diagnose needs the native kernel for discrete models, edges and upper: "
+      "call it where the kernel runs"
     )
   else:
     found = _portable_codes(kind, operands)

@@ -214,7 +214,8 @@ def check_shapes(
   if is_edges(subgenerator):
     if exit_rates is not None:
       raise ValueError(
-        f"{names[-2]} is given: it must be None, as edges lead to absorption"
+        f"{names[-2]} is given: it must be None, since the edges to absorption "
+        "are the exits"
       )
     if isinstance(alpha[-1], int):
       edge_rates.check_range(subgenerator, alpha[-1])

@@ -66,7 +66,8 @@ def stages(visit_rewards: onp.ndarray, jump_rewards: onp.ndarray) -> Stages:
   n = len(pairs)
   if n > MAX_STAGES:
     raise ValueError(
-      f"rewards need {n} stages of phases: there must be at most {MAX_STAGES}"
+      f"rewards split the phases into {n} stages: there must be at most "
+      f"{MAX_STAGES}; smaller rewards need fewer"
     )
   phases, stage = onp.asarray(pairs).T
   leaves = (phases < p) & (stage <= 1)

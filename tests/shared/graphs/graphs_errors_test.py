@@ -39,7 +39,7 @@ class WeightErrorTest(test_case.TestCase):
       ValueError,
       r"names 'c': .*\('a', 'b'\), and 1",
     ),
-    ("column", {0: 1.0}, ValueError, "the weight names 0: the parameters"),
+    ("column", {0: 1.0}, ValueError, "the weight refers to 0: the parameters"),
     ("string", "1.0", TypeError, "the weight is a string"),
     ("string_inside", {"a": "1"}, TypeError, "'1' is not a number"),
     ("bool", True, TypeError, "True is not a number"),
