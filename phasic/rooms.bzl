@@ -205,8 +205,6 @@ ROOMS = {
         "internal",
         "math/numeric",
         "math/model",
-        "math/portable",
-        "math/calls",
         "math/elimination",
         "math/moments",
         "math/quantiles",

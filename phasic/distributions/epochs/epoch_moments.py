@@ -17,11 +17,13 @@ import numpy as np
 
 from phasic.distributions.epochs import epoch_stages
 from phasic.distributions.epochs import epoch_values
-from phasic.distributions.epochs import transient_distribution
-from phasic.distributions.epochs import truncated_times
+from phasic.internal import static
+from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.likelihood import phase_type
 from phasic.math.moments import moments
+from phasic.math.moments import renewals
+from phasic.math.moments import truncated_moments
 
 
 def moment(stages: list[epoch_stages.Stage], order: int) -> Array:
@@ -74,9 +76,10 @@ def _time_within(stage: epoch_stages.Stage, order: int) -> Array:
       order, stage.initial, stage.edges, prob_zero=stage.prob_zero
     )
     return found[..., order - 1] / order
-  return math.factorial(order - 1) * truncated_times.survival_integral(
-    stage.initial, stage.edges, stage.length, order
-  )
+  none = np.zeros_like(stage.initial[..., 0])
+  model = (stage.initial, stage.edges, None, none)
+  found = renewals.limited_moment(model, stage.length, order)
+  return math.factorial(order - 1) * found
 
 
 def _below(
@@ -97,11 +100,10 @@ def _below(
     ends = since > stage.length
     limit = np.where(inside & np.logical_not(ends), since, stage.length)
     rest = np.where(ends, since - stage.length, 0.0)
+  atom = structures.cast(stage.prob_zero, static.dtype_name(stage.initial))
+  model = (stage.initial, stage.edges, None, atom)
   first, second = (
-    truncated_times.cdf_integral(
-      stage.initial, stage.edges, stage.prob_zero, limit, order
-    )
-    for order in (1, 2)
+    truncated_moments.early_moment(model, limit, order) for order in (1, 2)
   )
   own = np.exp(stage.log_mass) * (rest * first + second)
   found = before * (rest * limit + 0.5 * limit * limit) + own
@@ -126,9 +128,7 @@ def _above(stage: epoch_stages.Stage, since: Array) -> Array:
     left = np.where(passed, stage.length, stage.length - since)
     length = np.where(inside, left, stage.length)
   time = np.where(inside & np.logical_not(passed), since, some)
-  transient = transient_distribution.transient_distribution(
-    stage.initial, stage.edges, time
-  )
+  transient = epoch_stages.distribution_at(stage, time)
   rest = epoch_stages.Stage(
     np.where(inside[..., None], transient.probs, stage.initial),
     stage.edges,

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phasic.distributions.epochs import transient_distribution
 from phasic.graphs.parts import state_maps as state_maps_lib
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.model import edge_rates
+from phasic.math.moments import occupancy
 
 
 class Stage(NamedTuple):
@@ -88,12 +88,26 @@ def stages(
     found.append(stage)
     if length is None:
       break
-    transient = transient_distribution.transient_distribution(
-      initial, edges, length
-    )
+    transient = distribution_at(stage, length)
     initial = state_maps[k].map_masses(transient.probs)
     own_lost = log_mass + transient.log_lost
     log_lost = own_lost if log_lost is None else np.maximum(log_lost, own_lost)
     log_mass = log_mass + transient.log_mass
     start, atom = boundaries[..., k], 0.0
   return found
+
+
+def distribution_at(stage: Stage, time: Array) -> occupancy.Transient:
+  """Computes the distribution of phases at a time within a stage.
+
+  Probabilities are zero, and not NaN, if the chain is surely absorbed before.
+  """
+  model = (
+    stage.initial,
+    stage.edges,
+    None,
+    np.zeros_like(stage.initial[..., 0]),
+  )
+  found = occupancy.transient(model, time, False)
+  sure = (found.log_mass == -float("inf"))[..., None]
+  return found._replace(probs=np.where(sure, 0.0, found.probs))

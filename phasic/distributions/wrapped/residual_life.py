@@ -17,7 +17,7 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.model import value_rules
 from phasic.math.model.model_types import Model
-from phasic.math.moments.occupancy import conditional_occupancy
+from phasic.math.moments import occupancy
 
 
 @structures.register
@@ -53,7 +53,7 @@ class ResidualLife(wrapped_distribution.OnSamePhases):
   def _chain_of(self, time: Array) -> Model:
     model = self.distribution._model()
     _, matrix, exits, _ = model
-    start = conditional_occupancy(model, time, self._DISCRETE)
+    start = occupancy.transient(model, time, self._DISCRETE).probs
     return start, matrix, exits, np.zeros((), dtype=self.dtype)
 
   def _checked_parameters(

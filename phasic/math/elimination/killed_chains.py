@@ -2,7 +2,8 @@
 
 Integrals of functions of a chain are densities of larger chains. With killing
 at rate c in each phase, the kernel computes the wanted values times exp(-c t).
-With c the inverse of the largest time they neither overflow nor vanish. In
+With c near the inverse of the largest time they neither overflow nor vanish. In
+continuous time that time, a power of two, is the unit, so that c is one. In
 discrete time the matrix is multiplied by 1 - c.
 """
 
@@ -13,8 +14,10 @@ import math
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
+import numpy as onp
 
 from phasic.internal import autodiff
+from phasic.internal import binary
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -28,9 +31,6 @@ from phasic.math.model.model_types import Model
 from phasic.math.numeric import array_utils
 from phasic.math.numeric import scaled_sums
 
-# The largest time counts as at least this: the inverse of a smaller one may be
-# infinite.
-_LEAST_TIME = {"float64": 1e-290, "float32": 1e-30}
 # Sources, targets and weights of edges.
 Part: TypeAlias = tuple[chain_solves.Indices, chain_solves.Indices, Array]
 _More = TypeVar("_More", bound=Hashable)
@@ -48,6 +48,53 @@ class Option(NamedTuple, Generic[_More]):
   discrete: bool
   has_stays: bool
   more: _More
+
+
+class Integral(NamedTuple):
+  """What a rule integrates: the further option of some rules.
+
+  Attributes:
+    power: the dimension of the integral, as a power of time.
+    kind: "density", or "log_density" for the integral's logarithm.
+    shared: whether all times have one unit, so that times of one model share
+      its chain; otherwise each has its own.
+  """
+
+  power: int
+  kind: str = "density"
+  shared: bool = True
+
+
+class Killed(NamedTuple):
+  """The edges of a chain, and the times and the rate at which it is killed.
+
+  Attributes:
+    sources: the sources of the edges, (m,).
+    targets: their targets.
+    weights: their weights in the unit of time, (..., m).
+    times: the times in that unit, (...), zero where they are not good.
+    good: where times are valid, (...).
+    rate: c, in discrete time a probability.
+    unit: the unit of time, () or (...); None in discrete time.
+  """
+
+  sources: chain_solves.Indices
+  targets: chain_solves.Indices
+  weights: Array
+  times: Array
+  good: Array
+  rate: Array
+  unit: Array | None
+
+  @property
+  def keep(self) -> Array | float:
+    """The factor of the weights that are not killed."""
+    return 1.0 if self.unit is not None else 1.0 - self.rate
+
+  @property
+  def rates(self) -> Array:
+    """The killing rate, (1,)."""
+    return np.reshape(self.rate, (1,))
 
 
 def value(
@@ -85,17 +132,76 @@ def good_times(times: Array, discrete: bool) -> Array:
   return good & (np.floor(times) == times) if discrete else good
 
 
-def killing(times: Array, discrete: bool) -> tuple[Array, Array, Array]:
-  """Returns times, zero where invalid; their validity; the killing rate c."""
-  good = good_times(times, discrete)
+def kill(
+  option: Option,
+  system: chain_solves.System,
+  times: Array,
+  power: int = 1,
+  shared: bool = True,
+) -> Killed:
+  """Kills a chain at a rate near the inverse of the largest time.
+
+  Args:
+    option: the option of the rule.
+    system: the system.
+    times: (...). Small times are not good if their power underflows in the
+      unit of time.
+    power: the power of times with which the wanted values begin.
+    shared: as in `Integral`.
+  """
+  good = good_times(times, option.discrete)
   times = np.where(good, times, 0.0)
-  fixed = np.reshape(autodiff.stop_gradient(times), (-1,))
-  largest = np.max(fixed, axis=-1)
-  if discrete:
-    return times, good, 1.0 / (largest + 2.0)
-  least = _LEAST_TIME[static.dtype_name(times)]
-  largest = np.where(largest > 0, np.maximum(largest, least), 1.0)
-  return times, good, 1.0 / largest
+  largest = autodiff.stop_gradient(times)
+  if shared:
+    largest = np.max(np.reshape(largest, (-1,)), axis=-1)
+  sources, targets, weights = edges(option, system)
+  if option.discrete:
+    rate = 1.0 / (largest + 2.0)
+    return Killed(sources, targets, weights, times, good, rate, None)
+  info = onp.finfo(static.dtype_name(times))
+  n = binary.exponent(np.where(largest > 0, largest, 1.0))
+  n = np.minimum(np.maximum(n, float(info.minexp)), float(info.maxexp - 2))
+  unit = binary.power_of_two(n)
+  own = times * binary.power_of_two(-n)
+  good = good & ((times == 0) | (own > 2.0 ** ((info.minexp + 20) / power)))
+  weights = weights * unit[..., None]
+  rate = np.zeros((), dtype=static.dtype_name(times)) + 1.0
+  return Killed(sources, targets, weights, own, good, rate, unit)
+
+
+def integral(
+  option: Option[Integral],
+  killed: Killed,
+  initial: Array,
+  parts: Sequence[Part],
+) -> Array:
+  """Computes an integral over times from zero to t, (...).
+
+  Args:
+    option: the option of the rule.
+    killed: the killed chain.
+    initial: masses of the phases of the larger chain, (..., q).
+    parts: its edges, as in `density`. Paths in it end after one killing more
+      than the power of the integral.
+  """
+  power, kind, _ = option.more
+  c, times = killed.rate, killed.times
+  later = times + 1.0 if option.discrete else times
+  found = density(option.discrete, initial, parts, later, kind)
+  if killed.unit is None:
+    alive = (power - times) * np.log1p(-c)
+    sizes = [c] * (power + 1)
+  else:
+    alive, sizes = times, [1.0 / killed.unit] * power
+  if kind == "log_density":
+    for size in sizes:
+      alive = alive - np.log(size)
+    found = found + alive
+  else:
+    for size in sizes:
+      found = found / size
+    found = found * np.exp(alive)
+  return np.where(killed.good, found, math.nan)
 
 
 def density(

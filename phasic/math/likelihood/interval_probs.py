@@ -11,7 +11,7 @@ from phasic.math.calls import evaluation
 from phasic.math.likelihood import observations
 from phasic.math.model.model_types import Matrix
 from phasic.math.model.model_types import Model
-from phasic.math.moments.occupancy import conditional_occupancy
+from phasic.math.moments import occupancy
 
 
 def log_interval_prob(
@@ -64,7 +64,7 @@ def _of_steps(model: Model, lower: Array, upper: Array) -> Array:
   empty = upper <= lower
   inside = np.logical_not(empty) & (lower >= 0) & (upper < math.inf)
   low = np.where(lower >= 0, lower, 0.0)
-  start = conditional_occupancy(model, np.where(inside, low, 0.0), True)
+  start = occupancy.transient(model, np.where(inside, low, 0.0), True).probs
   steps = np.where(inside, upper - low, 1.0)
   zero = np.zeros((), dtype=start.dtype)
   after = (start, matrix, steps, exits, zero)

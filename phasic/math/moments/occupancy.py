@@ -1,11 +1,13 @@
 """State probabilities at a given time, by the reversed chain.
 
-With y = U^T beta for any beta > 0 the reversed chain goes from j to i at
-y_i w_ij / y_j, so that (alpha exp(S t))_j = y_j times the density at t of the
-reversed chain that starts in j and ends from phase i at rate alpha_i / y_i. One
-derivative of the kernel gives the densities of all starts, without subtraction.
-Here beta is alpha, and one in phases that alpha cannot reach: from these the
-reversed chain moves to an extra phase that is never left.
+The chain is killed at a constant rate c, so that absorption need not be
+reachable. With y = U^T beta for any beta > 0, U of the killed chain, the
+reversed chain goes from j to i at y_i w_ij / y_j, so that (alpha exp(S t))_j =
+exp(c t) y_j times the density at t of the reversed chain that starts in j and
+ends from phase i at rate alpha_i / y_i. One derivative of the kernel gives the
+densities of all starts, without subtraction. Here beta is alpha, and one in
+phases that alpha cannot reach: from these the reversed chain moves to an extra
+phase that is never left. In discrete time T is multiplied by 1 - c.
 
 Reference: F. P. Kelly, Reversibility and stochastic networks, 1979, sec. 1.7.
 """
@@ -13,8 +15,10 @@ Reference: F. P. Kelly, Reversibility and stochastic networks, 1979, sec. 1.7.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+import numpy as onp
 
 from phasic.internal import autodiff
 from phasic.internal import segments
@@ -26,12 +30,15 @@ from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
+from phasic.math.elimination import killed_chains
+from phasic.math.elimination import killing
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
 from phasic.math.model.model_types import Model
 from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.model.model_types import SubtransitionLike
+from phasic.math.numeric import array_utils
 from phasic.math.numeric import scaled_sums
 
 
@@ -57,7 +64,6 @@ def occupancy(
 
   Returns:
     An array (..., p), where (...) is the common batch shape of times and model.
-    It is NaN for traps that alpha can reach; other traps count as absorption.
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision.
@@ -101,26 +107,40 @@ def discrete_occupancy(
   return _occupancy(values, True)
 
 
-def conditional_occupancy(model: Model, times: Array, discrete: bool) -> Array:
-  """Computes P(in phase j at time t | X > t), alpha exp(S t) / P(X > t).
+class Transient(NamedTuple):
+  """The distribution of a chain's phases at a time, given no absorption.
 
-  With f_j the density of the reversed chain that starts in j, this is y_j f_j
-  over the sum of these terms. The terms are proportional to derivatives of the
-  logarithm of a mean of all f_j: so they do not underflow at late times.
+  Attributes:
+    probs: P(in phase j at time t | X > t), (..., p); NaN where P(X > t) is zero.
+    log_mass: log P(X > t), (...); NaN where underflow might change it.
+    log_lost: the log of a bound on the part of P(X > t) in phases whose
+      probabilities underflow, (...).
+  """
+
+  probs: Array
+  log_mass: Array
+  log_lost: Array
+
+
+def transient(model: Model, times: Array, discrete: bool) -> Transient:
+  """Computes the distribution of phases at a time, given no absorption.
+
+  With f_j the density of the reversed chain that starts in j, the probabilities
+  are y_j f_j over the sum of these terms. The terms are proportional to
+  derivatives of the logarithm of a mean of all f_j: so they do not underflow at
+  late times.
 
   Args:
     model: initial_probs, subgenerator, exit_rates, prob_zero, or their discrete
       counterparts.
     times: t, (...), as in `occupancy`.
     discrete: whether time is discrete.
-
-  Returns:
-    An array (..., p); NaN where P(X > t) is zero, and where `occupancy` is.
   """
   initial_probs, matrix, exits, prob_zero = model
   values = (initial_probs, matrix, times, exits, prob_zero)
   names = operands.names(discrete)
-  return chain_calls.value(_shares, discrete, values, names, (0,))
+  found = chain_calls.value(_transient, discrete, values, names, (0,))
+  return Transient(found[..., :-2], found[..., -2], found[..., -1])
 
 
 def _occupancy(values: chain_arguments.Values, discrete: bool) -> Array:
@@ -136,88 +156,171 @@ def probs(discrete: bool, system: chain_solves.System, times: Array) -> Array:
     system: the system.
     times: (...).
   """
-  return _of_reversed("density", discrete, system, times)
+  reverse = _reversed(discrete, system, times)
+  _, terms = _terms("density", discrete, reverse)
+  found = terms * np.exp(reverse.alive)[..., None]
+  return np.where(reverse.good[..., None], found, math.nan)
 
 
-def _shares(discrete: bool, system: chain_solves.System, times: Array) -> Array:
-  """Computes the state probabilities given X > t, (..., p)."""
-  found = _of_reversed("log_density", discrete, system, times)
-  total = np.sum(found, axis=-1)[..., None]
-  some = total > 0
-  return np.where(some, found / np.where(some, total, 1.0), math.nan)
-
-
-def _of_reversed(
-  function: str, discrete: bool, system: chain_solves.System, times: Array
+def _transient(
+  discrete: bool, system: chain_solves.System, times: Array
 ) -> Array:
-  """Computes y_j times the derivative in initial mass j of the reversed chain.
+  """Computes the fields of `Transient`, joined to (..., p + 2)."""
+  reverse = _reversed(discrete, system, times)
+  log, terms = _terms("log_density", discrete, reverse)
+  total = np.sum(terms, axis=-1)
+  some = total > 0
+  total = np.where(some, total, 1.0)
+  shares = terms / total[..., None]
+  info = onp.finfo(static.dtype_name(times))
+  # Later calls would refuse subnormal masses. Zeros keep their derivatives.
+  shares = np.where((shares > 0) & (shares < info.tiny), 0.0, shares)
+  log_mass = log + np.log(total) + reverse.alive
+  log_mass = np.where(reverse.empty, -math.inf, log_mass)
+  p = static.shape(terms)[-1]
+  unsure = log_mass < reverse.log_lost - math.log(info.eps)
+  log_mass = np.where(unsure, math.nan, log_mass)
+  small = np.any((shares == 0) & np.logical_not(reverse.hidden), axis=-1)
+  least = autodiff.stop_gradient(log_mass) + math.log(p * info.tiny)
+  log_lost = np.maximum(reverse.log_lost, np.where(small, least, -math.inf))
+  shares = np.where((some & reverse.good)[..., None], shares, math.nan)
+  log_mass = np.where(reverse.good, log_mass, math.nan)
+  log_lost = np.broadcast_to(log_lost, static.shape(log_mass))
+  return np.concatenate(
+    [shares, log_mass[..., None], log_lost[..., None]], axis=-1
+  )
 
-  The derivative is that of `function`, a density or its logarithm.
+
+class _Reversed(NamedTuple):
+  """The reversed chain of a killed one, for some times.
+
+  Attributes:
+    start: masses, positive in phases that alpha can reach, (..., p + 1).
+    edges: its edges, without coefficients.
+    y: (..., p).
+    times: (...), zero where they are not good.
+    good: where times are valid, (...).
+    alive: the log of the factor by which killing reduces densities, (...).
+    hidden: where alpha cannot reach a phase, or y underflows to zero, (..., p).
+    empty: where alpha is zero, (...).
+    log_lost: the log of a bound on the mass in phases where y underflows, (...).
   """
-  indices, weights, y, none, lost = _reversed(system)
-  p = static.shape(y)[-1]
+
+  start: Array
+  edges: edge_rates.EdgeRates | edge_probs.EdgeProbs
+  y: Array
+  times: Array
+  good: Array
+  alive: Array
+  hidden: Array
+  empty: Array
+  log_lost: Array
+
+
+def _terms(
+  function: str, discrete: bool, reverse: _Reversed
+) -> tuple[Array, Array]:
+  """Computes a function of the reversed chain, and y_j times its derivatives.
+
+  Args:
+    function: a density or its logarithm.
+    discrete: whether time is discrete.
+    reverse: the reversed chain.
+
+  Returns:
+    The value, (...), and for each phase j y_j times the derivative in the
+    initial mass in j, (..., p).
+  """
+  times = reverse.times + 1.0 if discrete else reverse.times
   batch = static.broadcast_shapes(
-    static.shape(times), static.shape(y)[:-1], static.shape(weights)[:-1]
+    static.shape(times), static.shape(reverse.start)[:-1]
   )
-  # The reversed chain starts only in phases that alpha can reach. Otherwise mass
-  # that is never absorbed would dominate the result.
-  start = np.where(none, 0.0, np.ones_like(y) / (p + 1))
-  start = np.concatenate([start, np.zeros_like(start[..., :1])], axis=-1)
-  start = np.broadcast_to(start, (*batch, p + 1))
-  good = (times >= 0) & (times < math.inf)
-  if discrete:
-    good = good & (np.floor(times) == times)
-  times = np.where(good, times, 0.0)
-  kind = edge_probs.EdgeProbs if discrete else edge_rates.EdgeRates
-  edges = kind(indices[0], indices[1], weights)
-  others = (edges, times + 1.0 if discrete else times, None)
-  _, slopes = evaluation.value_and_start_slopes(
-    function, (start, *others, np.zeros_like(y[..., 0])), discrete
+  p = static.shape(reverse.y)[-1]
+  start = np.broadcast_to(reverse.start, (*batch, p + 1))
+  none = np.zeros((), dtype=static.dtype_name(times))
+  value, slopes = evaluation.value_and_start_slopes(
+    function, (start, reverse.edges, times, None, none), discrete
   )
-  found = slopes[..., :p] * y
-  return np.where(lost | np.logical_not(good[..., None]), math.nan, found)
+  return value, slopes[..., :p] * reverse.y
 
 
 def _reversed(
-  system: chain_solves.System,
-) -> tuple[Array, Array, Array, Array, Array]:
-  """Builds the reversed chain: indices, weights, y, and two boolean arrays.
+  discrete: bool, system: chain_solves.System, times: Array
+) -> _Reversed:
+  """Kills a chain and reverses it.
 
-  The first is whether alpha cannot reach a phase, the second whether the phase
-  is a trap that alpha can reach, both (..., p). Phase p of the reversed chain
-  is never left if an edge leads to it. Without such edges it is left at the
-  largest rate: a phase that is never left would dominate at late times.
+  Phase p of the reversed chain is never left if an edge leads to it. Without
+  such edges it is left at the largest rate: a phase that is never left would
+  dominate at late times.
   """
-  reached = chain_solves.sojourns(system)
-  none = autodiff.stop_gradient(reached) == 0
-  start = np.where(none, 1.0, 0.0)
-  y = chain_solves.sojourns(system._replace(initial=system.initial + start))
-  caught = y == math.inf
-  y = np.where(caught, 1.0, y)
+  good = killed_chains.good_times(times, discrete)
+  times = np.where(good, times, 0.0)
+  c, alive = _killing(discrete, system, times)
+  keep = 1.0 - c[..., None] if discrete else 1.0
+  own = keep * chain_solves.leaving_weights(system)
+  killed, _ = killing.killed(system, own, c[..., None])
+  reached = autodiff.stop_gradient(chain_solves.sojourns(killed))
+  info = onp.finfo(static.dtype_name(times))
+  # Below this, ratios lose digits.
+  floor = float(info.tiny) * 2.0 ** (32 if info.bits == 32 else 64)
+  none = reached < floor
+  added = np.where(none, 1.0, 0.0)
+  y = chain_solves.sojourns(killed._replace(initial=system.initial + added))
   z = chain_solves.at_sources(system, y)
   after = chain_solves.at_targets(system, y)
-  traps = np.where(caught, 1.0, 0.0)
-  trapped = chain_solves.at_targets(system, traps) > 0
-  trapped = trapped | (chain_solves.at_sources(system, traps) > 0)
+  inside = after > 0
+  weights = np.where(inside, own * z, 0.0) / np.where(inside, after, 1.0)
   p = static.shape(y)[-1]
-  inside = (after > 0) & np.logical_not(trapped)
-  weights = chain_solves.leaving_weights(system) * z
-  weights = np.where(inside, weights, 0.0) / np.where(inside, after, 1.0)
-  ends = np.where(caught, 0.0, system.initial / y)
-  others = np.where(caught, 0.0, start / y)
-  leaving = segments.segment_sum(
-    chain_solves.leaving_weights(system), system.indices[0], p
-  )
-  soon = autodiff.stop_gradient(np.max(leaving, axis=-1)[..., None])
+  leaving = segments.segment_sum(own, system.indices[0], p)
+  soon = autodiff.stop_gradient(np.max(leaving, axis=-1) + c)[..., None]
   used = np.any(none, axis=-1)[..., None]
-  parts = [weights, ends, others, np.where(used, 0.0, soon)]
+  parts = [weights, system.initial / y, added / y, np.where(used, 0.0, soon)]
   if system.stay is not None:
     # As one minus the others, small probabilities of staying would lose digits.
-    stay = system.stay + np.zeros_like(y)
-    parts.append(np.where((stay < 0.5) & np.logical_not(caught), stay, 0.0))
-  weights = np.concatenate(parts, axis=-1)
+    stay = keep * (system.stay + np.zeros_like(y))
+    parts.append(np.where(stay < 0.5, stay, 0.0))
+  weights = array_utils.joined(*parts)
   weights = scaled_sums.times_power(weights, system.exponent[..., None])
   weights = chain_solves.checked_entries(system, weights)
+  kind = edge_probs.EdgeProbs if discrete else edge_rates.EdgeRates
+  edges = kind(*_reversed_ends(system, p), weights)
+  mass = autodiff.stop_gradient(np.where(none, 0.0, y))
+  empty = np.all(none, axis=-1)
+  mass = np.where(empty[..., None], 1.0, mass)
+  start = mass / np.sum(mass, axis=-1)[..., None]
+  start = np.concatenate([start, np.zeros_like(start[..., :1])], axis=-1)
+  hidden = reached == 0
+  led_to = (own > 0) & (chain_solves.at_sources(system, reached) > 0)
+  led_to = led_to & np.logical_not(chain_solves.at_targets(system, reached) > 0)
+  led_to = led_to & (system.indices[1] < p)
+  unseen = np.any(led_to, axis=-1)
+  unseen = unseen | np.any(hidden & (system.initial > 0), axis=-1)
+  # At most this is the mass in a phase with y below the smallest number.
+  least = math.log(p * info.tiny) + 1.0 + np.log(soon[..., 0])
+  log_lost = np.where(unseen, least, -math.inf)
+  y = scaled_sums.times_power(y, -system.exponent[..., None])
+  return _Reversed(start, edges, y, times, good, alive, hidden, empty, log_lost)
+
+
+def _killing(
+  discrete: bool, system: chain_solves.System, times: Array
+) -> tuple[Array, Array]:
+  """Returns the killing weight, and the log of what undoes it at the times.
+
+  The rate is the inverse of the largest time, or that of the largest weight if
+  that is smaller.
+  """
+  fixed = np.reshape(autodiff.stop_gradient(times), (-1,))
+  largest = np.max(fixed, axis=-1) + np.zeros_like(system.exponent)
+  if discrete:
+    c = 1.0 / (largest + 2.0)
+    return c, -times * np.log1p(-c)
+  c = 1.0 / np.maximum(scaled_sums.times_power(largest, system.exponent), 1.0)
+  return c, c * scaled_sums.times_power(times, system.exponent)
+
+
+def _reversed_ends(system: chain_solves.System, p: int) -> tuple[Array, Array]:
+  """Returns the sources and the targets of the reversed chain's edges."""
   indices = structures.cast(system.indices, "int32")
   phases = structures.cast(np.arange(p), "int32")
   sources, targets = indices[0], indices[1]
@@ -232,7 +335,4 @@ def _reversed(
   ]
   if system.stay is not None:
     begins, reaches = [*begins, phases], [*reaches, phases]
-  indices = np.stack([np.concatenate(begins), np.concatenate(reaches)])
-  y = scaled_sums.times_power(y, -system.exponent[..., None])
-  y = np.where(caught, 0.0, y)
-  return indices, weights, y, none, caught & np.logical_not(none)
+  return np.concatenate(begins), np.concatenate(reaches)

@@ -65,7 +65,22 @@ def renewal_density(model: Model, times: Array, discrete: bool) -> Array:
 
 def limited_expected_value(model: Model, times: Array, discrete: bool) -> Array:
   """Computes E[min(X, t)]; arguments are as in `renewal_density`."""
-  return killed_chains.value(_limited, model, times, discrete)
+  more = killed_chains.Integral(1)
+  return killed_chains.value(_limited, model, times, discrete, more)
+
+
+def limited_moment(model: Model, times: Array, order: int) -> Array:
+  """Computes E[min(X, t)^k / k!] in continuous time, (...).
+
+  It is the integral of u^(k-1) / (k-1)! P(X > u) over u from 0 to t.
+
+  Args:
+    model: as in `renewal_density`.
+    times: t, (...), finite and >= 0, else results are NaN.
+    order: k, a positive int.
+  """
+  more = killed_chains.Integral(order, shared=False)
+  return killed_chains.value(_limited, model, times, False, more)
 
 
 def mean_residual_life(model: Model, times: Array, discrete: bool) -> Array:
@@ -112,14 +127,13 @@ def _renewals(
   ends = phases if option.more is None else onp.asarray(option.more, "int32")
   mass = np.sum(system.initial, axis=-1)[..., None]
   start = system.initial / np.where(mass > 0, mass, math.nan)
-  sources, targets, weights = killed_chains.edges(option, system)
+  killed = killed_chains.kill(option, system, times)
+  sources, targets, weights = killed.sources, killed.targets, killed.weights
   out = targets == p
   exits = segments.segment_sum(np.where(out, weights, 0.0), sources, p)
   # Killed mass is counted in proportion to the exit rate of its phase.
   fastest_exit = np.max(autodiff.stop_gradient(exits), axis=-1)[..., None]
   usable = np.where(fastest_exit > 0, fastest_exit, 1.0)
-  times, good, c = killed_chains.killing(times, option.discrete)
-  keep = 1.0 - c if option.discrete else 1.0
   leave = onp.repeat(ends, p)
   enter = onp.tile(phases, len(ends))
   anew = np.take(exits, leave, axis=-1) * np.take(start, enter, axis=-1)
@@ -131,44 +145,51 @@ def _renewals(
       (
         sources,
         np.where(out, sources, targets),
-        keep * np.where(out, 0.0, weights),
+        killed.keep * np.where(out, 0.0, weights),
       ),
-      (leave, enter, keep * anew),
-      (phases, phases * 0 + p, c * ((usable - exits) / usable)),
-      (phases, phases * 0 + p + 1, c * (exits / usable)),
+      (leave, enter, killed.keep * anew),
+      (phases, phases * 0 + p, killed.rates * ((usable - exits) / usable)),
+      (phases, phases * 0 + p + 1, killed.rates * (exits / usable)),
     ),
-    times,
+    killed.times,
   )
-  found = (
-    (found / c) * fastest_exit[..., 0] * _undone(times, c, option.discrete)
-  )
-  if option.discrete:
-    found = np.where(times == 0, 1.0 + 0.0 * found, found)
-  return chain_solves.checked(system, np.where(good, found, math.nan))
+  found = (found / killed.rate) * fastest_exit[..., 0]
+  if killed.unit is None:
+    found = found * np.exp((1.0 - killed.times) * np.log1p(-killed.rate))
+    found = np.where(killed.times == 0, 1.0 + 0.0 * found, found)
+  else:
+    found = found * np.exp(killed.times) / killed.unit
+  return chain_solves.checked(system, np.where(killed.good, found, math.nan))
 
 
 def _limited(
-  option: killed_chains.Option[None], system: chain_solves.System, times: Array
+  option: killed_chains.Option[killed_chains.Integral],
+  system: chain_solves.System,
+  times: Array,
 ) -> Array:
+  """Computes E[min(X, t)^k / k!]; in steps for k = 1 only.
+
+  The power of the integral is k.
+  """
+  count, _, shared = option.more
+  killed = killed_chains.kill(option, system, times, count, shared)
   p = static.shape(system.initial)[-1]
-  phases = onp.arange(p)
-  sources, targets, weights = killed_chains.edges(option, system)
-  times, good, c = killed_chains.killing(times, option.discrete)
-  keep = 1.0 - c if option.discrete else 1.0
+  phases, last = onp.arange(p), count * p
+  event_rates = killed.rates + np.zeros_like(system.initial)
+  own_weights = killed.keep * killed.weights
+  parts: list[killed_chains.Part] = []
+  # Killed mass enters the next copy of the chain, and phase `last` after the
+  # last one. Absorbed mass stays in the phase after that.
+  for k in range(count):
+    own = np.where(killed.targets == p, last + 1, killed.targets + k * p)
+    parts.append((killed.sources + k * p, own, own_weights))
+    entered = phases + (k + 1) * p if k + 1 < count else phases * 0 + last
+    parts.append((phases + k * p, entered, event_rates))
+  parts.append((onp.asarray([last]), onp.asarray([last + 2]), killed.rates))
   none = np.zeros_like(system.initial[..., :1])
-  found = killed_chains.density(
-    option.discrete,
-    array_utils.joined(system.initial, none, none),
-    (
-      # Phase p collects killed mass, phase p + 1 holds absorbed mass.
-      (sources, np.where(targets == p, p + 1, targets), keep * weights),
-      (phases, phases * 0 + p, c + np.zeros((p,), dtype=c.dtype)),
-      (onp.asarray([p]), onp.asarray([p + 2]), np.reshape(c, (1,))),
-    ),
-    times + 1.0 if option.discrete else times,
-  )
-  found = (found / c) / c * _undone(times, c, option.discrete)
-  return chain_solves.checked(system, np.where(good, found, math.nan))
+  start = array_utils.joined(system.initial, *([none] * (last + 2 - p)))
+  found = killed_chains.integral(option, killed, start, parts)
+  return chain_solves.checked(system, found)
 
 
 def _mean_residual(
@@ -204,10 +225,3 @@ def _equilibrium(option: None, system: chain_solves.System) -> Array:
   usable = (total > 0) & (total < math.inf)
   found = sojourns / np.where(usable, total, math.nan)
   return chain_solves.checked_entries(system, found)
-
-
-def _undone(times: Array, c: Array, discrete: bool) -> Array:
-  """Computes the factor that undoes the killing of densities."""
-  if discrete:
-    return np.exp((1.0 - times) * np.log1p(-c))
-  return np.exp(c * times)

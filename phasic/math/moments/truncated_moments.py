@@ -18,7 +18,7 @@ Reference: M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 import math
 
 import numpy as np
@@ -30,7 +30,7 @@ from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import killed_chains
 from phasic.math.model.model_types import Model
-from phasic.math.moments.occupancy import conditional_occupancy
+from phasic.math.moments import occupancy
 from phasic.math.numeric import array_utils
 
 
@@ -75,7 +75,7 @@ def mean_and_variance(
   inside = center < limit
   some = np.where(inside, center, 0.0)
   after = (
-    conditional_occupancy(model, some, discrete),
+    occupancy.transient(model, some, discrete).probs,
     matrix,
     exits,
     np.zeros((), dtype=static.dtype_name(initial)),
@@ -98,6 +98,20 @@ def mean_and_variance(
   # at most half of the second moment, and loses no digits. With one possible
   # count the mean is rounded, and the maximum corrects a negative variance.
   return mean, np.maximum(found - np.square(mean - center), 0.0)
+
+
+def early_moment(model: Model, limit: Array, order: int) -> Array:
+  """Computes E[(t - X)^k / k!; X <= t] in continuous time, (...).
+
+  It is the integral of (t - u)^(k-1) / (k-1)! P(X <= u) over u from 0 to t.
+
+  Args:
+    model: as in `raw_moments`.
+    limit: t, (...), finite and >= 0, else results are NaN.
+    order: k, a positive int.
+  """
+  more = killed_chains.Integral(order, shared=False)
+  return killed_chains.value(_power_of_rest, model, limit, False, more)
 
 
 def _log_mass(model: Model, limit: Array, discrete: bool) -> Array:
@@ -129,95 +143,77 @@ def _log_moment(
   discrete: bool,
 ) -> Array:
   """Computes the log of the moment of order `count` on {X <= limit} by a rule."""
-  return killed_chains.value(rule, model, limit, discrete, count)
+  more = killed_chains.Integral(count, "log_density")
+  return killed_chains.value(rule, model, limit, discrete, more)
 
 
 def _power_of_time(
-  option: killed_chains.Option[int], system: chain_solves.System, times: Array
+  option: killed_chains.Option[killed_chains.Integral],
+  system: chain_solves.System,
+  times: Array,
 ) -> Array:
-  """Computes log E[X^k / k!; X <= t], or log E[C(X, k); X <= t] in steps."""
-  count, discrete = option.more, option.discrete
+  """Computes E[X^k / k!; X <= t], or E[C(X, k); X <= t] in steps.
+
+  The power of the integral is k.
+  """
+  count, _, shared = option.more
+  killed = killed_chains.kill(option, system, times, count, shared)
+  sources, targets = killed.sources, killed.targets
   p = static.shape(system.initial)[-1]
   absorbed, trap = (count + 1) * p, (count + 1) * p + 1
-  sources, targets, weights = killed_chains.edges(option, system)
-  times, good, c = killed_chains.killing(times, discrete)
-  keep = 1.0 - c if discrete else 1.0
-  phases, event_rates = onp.arange(p), c + np.zeros((p,), dtype=c.dtype)
+  phases = onp.arange(p)
+  event_rates = killed.rates + np.zeros_like(system.initial)
   parts: list[killed_chains.Part] = []
   for k in range(count + 1):
     last = k == count
     out = absorbed if last else trap
     own = np.where(targets == p, out, targets + k * p)
-    parts.append((sources + k * p, own, keep * weights))
+    parts.append((sources + k * p, own, killed.keep * killed.weights))
     if last:
       continue
-    if discrete:
+    if option.discrete:
       # A step with an event raises the count.
       out = absorbed if k + 1 == count else trap
       own = np.where(targets == p, out, targets + (k + 1) * p)
-      parts.append((sources + k * p, own, c * weights))
+      parts.append((sources + k * p, own, killed.rate * killed.weights))
     else:
       parts.append((phases + k * p, phases + (k + 1) * p, event_rates))
   # Further events lead to the trap, as they are too many.
   parts.append((phases + count * p, phases * 0 + trap, event_rates))
-  parts.append((onp.asarray([absorbed]), onp.asarray([trap + 1]), _one(c)))
+  parts.append((onp.asarray([absorbed]), onp.asarray([trap + 1]), killed.rates))
   rest = np.zeros_like(system.initial[..., :1])
   start = array_utils.joined(system.initial, *([rest] * (count * p + 2)))
-  return _undone(count, discrete, system, start, parts, times, good, c)
+  found = killed_chains.integral(option, killed, start, parts)
+  return chain_solves.checked(system, found)
 
 
 def _power_of_rest(
-  option: killed_chains.Option[int], system: chain_solves.System, times: Array
+  option: killed_chains.Option[killed_chains.Integral],
+  system: chain_solves.System,
+  times: Array,
 ) -> Array:
-  """Computes log E[(t - X)^k / k!; X <= t], or log E[C(t - X, k); X <= t].
+  """Computes E[(t - X)^k / k!; X <= t], or E[C(t - X, k); X <= t] in steps.
 
-  The second holds in discrete time.
+  The power of the integral is k.
   """
-  count, discrete = option.more, option.discrete
+  count, _, shared = option.more
+  killed = killed_chains.kill(option, system, times, count, shared)
   p = static.shape(system.initial)[-1]
   trap = p + count + 1
-  sources, targets, weights = killed_chains.edges(option, system)
-  times, good, c = killed_chains.killing(times, discrete)
-  keep = 1.0 - c if discrete else 1.0
-  phases, event_rates = onp.arange(p), c + np.zeros((p,), dtype=c.dtype)
+  phases = onp.arange(p)
+  event_rates = killed.rates + np.zeros_like(system.initial)
   # Absorbed mass enters phase p, and each event moves it to the next phase.
-  parts = [(sources, targets, keep * weights)]
+  parts = [(killed.sources, killed.targets, killed.keep * killed.weights)]
   parts.append((phases, phases * 0 + trap, event_rates))
   for k in range(count + 1):
-    here = p + k
-    there = trap + 1 if k == count else here + 1
-    parts.append((onp.asarray([here]), onp.asarray([there]), _one(c)))
+    there = trap + 1 if k == count else p + k + 1
+    parts.append((onp.asarray([p + k]), onp.asarray([there]), killed.rates))
   rest = np.zeros_like(system.initial[..., :1])
   start = array_utils.joined(
     system.initial, system.atom[..., None], *([rest] * (count + 1))
   )
-  return _undone(count, discrete, system, start, parts, times, good, c)
-
-
-def _undone(
-  count: int,
-  discrete: bool,
-  system: chain_solves.System,
-  start: Array,
-  parts: Sequence[killed_chains.Part],
-  times: Array,
-  good: Array,
-  c: Array,
-) -> Array:
-  """Computes the log of a moment from the log density of the killed chain."""
-  found = killed_chains.density(
-    discrete, start, parts, times + 1.0 if discrete else times, "log_density"
-  )
-  found = found - (count + 1.0) * np.log(c)
-  if discrete:
-    found = found - (times - count) * np.log1p(-c)
-  else:
-    found = found + c * times
-  return chain_solves.checked(system, np.where(good, found, math.nan))
-
-
-def _one(x: Array) -> Array:
-  return np.reshape(x, (1,))
+  found = killed_chains.integral(option, killed, start, parts)
+  return chain_solves.checked(system, found)
 
 
 def _stirling(k: int) -> list[int]:

@@ -5,6 +5,7 @@ import math
 from absl.testing import absltest
 from absl.testing import parameterized
 import flint
+import mpmath
 import numpy as np
 import numpy as onp
 
@@ -84,6 +85,37 @@ class DerivativesTest(test_case.TestCase):
     flat = onp.concatenate([self.host(x) for x in found])
     truth = self._truth(exact, params, boundaries)
     self.assert_close(flat, truth, 1e-10, 1e-12)
+
+  def test_rates_of_zero(self):
+    # The second phase is not reached at this rate, but next to it.
+    def transitions(phase):
+      if phase == 0:
+        yield 1, {"on": 1.0}
+      yield graphs.ABSORBED, ({"first": 1.0}, {"second": 1.0})[phase]
+
+    graph = graphs.Graph.from_transitions(
+      transitions, 0, params=("on", "first", "second")
+    )
+
+    def prob(rate):
+      others = np.asarray(onp.asarray([1.0, 3.0]))
+      params = [
+        np.concatenate([x, others], axis=-1) for x in (rate, 0.0 * rate)
+      ]
+      return pd.Epochs(graph, np.stack(params), onp.asarray([0.75])).prob(1.5)
+
+    def exact(rate):
+      # exp(-(1 + rate) u) and the integral of rate exp(-(1 + rate) v - 3 (u - v)).
+      u = mpmath.mpf(0.75)
+      stays = mpmath.exp(-(1 + rate) * u)
+      moves = rate * (stays - mpmath.exp(-3 * u)) / (2 - rate)
+      return stays * mpmath.exp(-u) + 3 * moves * mpmath.exp(-3 * u)
+
+    rate = np.asarray(onp.asarray([0.0]))
+    value, slope = gradients.value_and_gradient(prob, rate)
+    with mpmath.workdps(30):
+      self.assert_close(value, float(exact(mpmath.mpf(0))), 1e-13)
+      self.assert_close(slope, [float(mpmath.diff(exact, 0))], 1e-13)
 
   def test_times_in_all_epochs(self):
     # Unused parts of an epoch must not change the gradient.

@@ -99,6 +99,24 @@ class PassageMethodsTest(test_case.TestCase):
     )
     self.assert_close(discrete.occupancy(0.5), onp.full((2, 3), math.nan))
 
+  def test_occupancy_of_traps(self):
+    self.require_kernel()
+    # The second phase is never left, and the third one is never entered.
+    continuous = pd.PhaseType(
+      [1.0, 0.0, 0.0], [[-1.0, 0.5, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    )
+    values = onp.asarray([0.0, 1e-200, 0.5, 100.0, 1e5])
+    first, caught = onp.exp(-values), -0.5 * onp.expm1(-values)
+    expected = onp.stack([first, caught, 0.0 * values], axis=-1)
+    for d in self._both(continuous):
+      self.assert_close(d.occupancy(values), expected, 1e-13)
+    discrete = pd.DiscretePhaseType([1.0, 0.0], [[0.5, 0.25], [0.0, 1.0]])
+    values = onp.asarray([0.0, 1.0, 5.0, 900.0])
+    first = 0.5**values
+    expected = onp.stack([first, 0.5 * (1.0 - first)], axis=-1)
+    for d in self._both(discrete):
+      self.assert_close(d.occupancy(values), expected, 1e-13)
+
   def test_caught(self):
     dist = pd.PhaseType([1.0, 0.0], [[-1.0, 0.5], [0.0, 0.0]])
     self.assert_close(dist.expected_sojourn_times(), [1.0, math.inf])
