@@ -63,7 +63,8 @@ def check_nesting(x: Any, name: str, depth: int = 0) -> None:
     depth: the number of lists around `x`.
 
   Raises:
-    TypeError: `x` is None or has a masked array, whose mask would be lost.
+    TypeError: `x` is None, a sparse matrix of SciPy or has a masked array, whose
+      mask would be lost.
     ValueError: there are too many dimensions.
   """
   if x is None and depth == 0:
@@ -75,6 +76,10 @@ def check_nesting(x: Any, name: str, depth: int = 0) -> None:
     )
   # Lists of plain numbers are accepted without a look at each number.
   is_list = isinstance(x, (list, tuple))
+  if not is_list and _is_sparse(x):
+    raise TypeError(
+      f"{name} is a sparse matrix: it must be dense here, as x.toarray() is"
+    )
   rank = 1 if is_list else getattr(x, "ndim", 0)
   if depth + (rank if isinstance(rank, int) else 0) > MAX_DIMENSIONS:
     raise ValueError(
@@ -91,10 +96,15 @@ def entries_of_scipy(x: Any) -> tuple[Any, Any, Any, Any] | None:
 
   None stands for anything else.
   """
-  if not type(x).__module__.startswith("scipy.sparse"):
+  if not _is_sparse(x):
     return None
   found = x.tocoo()
   return found.row, found.col, found.data, found.shape
+
+
+def _is_sparse(x: object) -> bool:
+  """Returns whether an argument is a sparse matrix of SciPy."""
+  return type(x).__module__.startswith("scipy.sparse")
 
 
 def traced_places(name: str) -> TypeError:

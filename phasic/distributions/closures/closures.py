@@ -200,7 +200,7 @@ def mixture(
   shape, n = static.shape(weights), len(distributions)
   if shape[-1:] != (n,):
     raise ValueError(
-      f"probs have shape {shape}: it must be (..., {n}), as there are {n} "
+      f"probs have shape {shape}: they must be (..., {n}), as there are {n} "
       "distributions"
     )
   closure_parts.check_batches(

@@ -94,7 +94,7 @@ def _check_shapes(host: dict[str, onp.ndarray]) -> int:
   shape = onp.shape(host["initial_probs"])
   if len(shape) != 1 or shape[0] == 0:
     raise ValueError(
-      f"initial_probs have shape {shape}: it must be (p,) with p > 0"
+      f"initial_probs have shape {shape}: they must be (p,) with p > 0"
     )
   (p,) = shape
   for name, wanted in (("matrix", (p, p)), ("exits", (p,)), ("prob_zero", ())):

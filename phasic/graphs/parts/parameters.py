@@ -36,7 +36,7 @@ def params_array(
   shape = static.shape(array)
   if len(shape) == 0 or not _is_size(shape[-1], num_params):
     raise ValueError(
-      f"params have shape {shape}: it must be (..., {num_params}), the graph "
+      f"params have shape {shape}: they must be (..., {num_params}), the graph "
       f"has {counted(num_params, names)}"
     )
   return array

@@ -90,7 +90,7 @@ def check_edge_values(shape: static.Shape, num_edges: int) -> None:
   )
   if not good:
     raise ValueError(
-      f"edge_values have shape {shape}: it must be (..., {num_edges}), one for "
+      f"edge_values have shape {shape}: they must be (..., {num_edges}), one for "
       "each edge of the graph"
     )
 
@@ -137,15 +137,17 @@ def _check_shapes(graph: contents.Contents) -> None:
     name: onp.shape(getattr(graph, name)) for name in (*_INDICES, *_NUMBERS)
   }
   if len(shapes["sources"]) != 1:
-    raise ValueError(f"sources have shape {shapes['sources']}: it must be (m,)")
+    raise ValueError(
+      f"sources have shape {shapes['sources']}: they must be (m,)"
+    )
   if len(shapes["coefficients"]) != 2:
     raise ValueError(
-      f"coefficients have shape {shapes['coefficients']}: it must be (m, d)"
+      f"coefficients have shape {shapes['coefficients']}: they must be (m, d)"
     )
   initial = shapes["initial_constants"]
   if len(initial) != 1 or initial[0] < 2:
     raise ValueError(
-      f"initial_constants have shape {initial}: it must be (p + 1,) with p > 0"
+      f"initial_constants have shape {initial}: they must be (p + 1,) with p > 0"
     )
   if shapes["sources"] == (0,):
     raise ValueError("the graph has no edges: it needs at least one")

@@ -115,13 +115,13 @@ def check_shapes(edges: Edges) -> None:
     coefficients = static.shape(edges.coefficients)
     if len(coefficients) != 2 or coefficients[0] != m or coefficients[1] == 0:
       raise ValueError(
-        f"coefficients have shape {coefficients}: it must be ({m}, d) with "
+        f"coefficients have shape {coefficients}: they must be ({m}, d) with "
         "d > 0"
       )
     wanted = coefficients[1]
   if len(parameters) < 1 or parameters[-1] != wanted:
     raise ValueError(
-      f"parameters have shape {parameters}: it must be (..., {wanted})"
+      f"parameters have shape {parameters}: they must be (..., {wanted})"
     )
 
 

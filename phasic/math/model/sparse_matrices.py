@@ -40,7 +40,8 @@ def as_edges(
 
   Raises:
     TypeError: the indices of the entries are traced.
-    ValueError: the matrix is not (p, p).
+    ValueError: the matrix is not (p, p), or the sum of a row is known and too
+      large.
   """
   entries = structures.sparse_entries(matrix, name)
   if entries is None:
@@ -53,6 +54,7 @@ def as_edges(
   if exits is None:
     exits = _derived(rows, values, p, discrete)
     exits = exits if integers else _snapped(exits, rows, values, discrete)
+    _check_row_sums(name, exits, discrete)
   elif integers:
     values = structures.cast(values, dtypes.common_dtype({"exits": exits}))
   exits = structures.cast(exits, static.dtype_name(values))
@@ -97,3 +99,16 @@ def _snapped(
   if not discrete:
     sizes = segments.segment_sum(np.abs(values), rows, p)
   return chain.snap(exits, 4 * p * static.finfo_eps(values) * sizes)
+
+
+def _check_row_sums(name: str, exits: Array, discrete: bool) -> None:
+  """Raises ValueError where a derived exit is known and negative."""
+  known = static.concrete(exits)
+  if known is None or not onp.any(known < 0):
+    return
+  row = int(onp.argmax(known < 0))
+  most, within = (1, "") if discrete else (0, " of the row's largest entry")
+  raise ValueError(
+    f"row sum of {name}[{row}] = {most - known[row]}: row sums must be <= {most} "
+    f"within 4 p eps{within}"
+  )

@@ -138,7 +138,7 @@ def _stages(
     shape = onp.shape(jumps)
     if shape[-2:] != (p, p + 1):
       raise ValueError(
-        f"impulse_rewards have shape {shape}: it must be (..., p, p + 1) "
+        f"impulse_rewards have shape {shape}: they must be (..., p, p + 1) "
         f"with p = {p}"
       )
   if visits is None:

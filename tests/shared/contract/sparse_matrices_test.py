@@ -126,6 +126,26 @@ class SparseMatricesTest(test_case.TestCase):
       ValueError, "initial_probs has shape|in .0, 2."
     ):
       pd.PhaseType([1.0, 0.0], _own(_RATES))
+    row = scipy.sparse.csr_matrix([[1.0, 0.0]])
+    with self.assertRaisesRegex(TypeError, "initial_probs is a sparse matrix"):
+      pd.PhaseType(row, [[-1.0, 1.0], [0.0, -1.0]])
+
+  @parameterized.named_parameters(*((k, k) for k in _KINDS))
+  def test_row_sums(self, kind):
+    with self.assertRaisesRegex(
+      ValueError, r"row sum of subgenerator\[1\] = 0.5: row sums must be <= 0"
+    ):
+      pd.PhaseType([1.0, 0.0], _KINDS[kind]([[-1.0, 1.0], [1.5, -1.0]]))
+    with self.assertRaisesRegex(
+      ValueError, r"row sum of subtransition\[0\] = 1.25: row sums must be <= 1"
+    ):
+      pm.discrete_phase_type.mean(
+        [1.0, 0.0], _KINDS[kind]([[0.75, 0.5], [0.5, 0.25]])
+      )
+    # A tenth is not ten times in one, but rounding is no error.
+    tenths = onp.full((10, 10), 0.1)
+    found = pd.DiscretePhaseType([1.0] + [0.0] * 9, _KINDS[kind](tenths))
+    self.assert_close(found.prob(1.0), 0.0)
 
   def test_traced_places(self):
     self.skip_in_numpy("arrays of NumPy are never traced")

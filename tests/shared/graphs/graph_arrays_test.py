@@ -86,7 +86,12 @@ class ArraysTest(test_case.TestCase):
     ),
     ("sizes", {"targets": [1, 2]}, ValueError, r"targets have shape \(2,\)"),
     ("rank", {"sources": [[0, 0, 1]]}, ValueError, "sources have shape"),
-    ("table", {"coefficients": onp.zeros(3)}, ValueError, r"it must be \(m, d"),
+    (
+      "table",
+      {"coefficients": onp.zeros(3)},
+      ValueError,
+      r"they must be \(m, d",
+    ),
     ("no_phase", {"initial_constants": [1.0]}, ValueError, r"\(p \+ 1,\)"),
     (
       "nan",
