@@ -37,7 +37,7 @@ class WeightErrorTest(test_case.TestCase):
       "unknown_name",
       {"c": 1.0},
       ValueError,
-      r"names 'c': .*\('a', 'b'\), and 1",
+      r"refers to 'c': .*\('a', 'b'\), and 1",
     ),
     ("column", {0: 1.0}, ValueError, "the weight refers to 0: the parameters"),
     ("string", "1.0", TypeError, "the weight is a string"),
@@ -60,7 +60,7 @@ class WeightErrorTest(test_case.TestCase):
 
   def test_names_that_parameters_do_not_have(self):
     with self.assertRaisesRegex(
-      ValueError, "names 'a', but params is the number 1: give their names"
+      ValueError, "refers to 'a', but params is the number 1: give their names"
     ):
       Graph.from_transitions(graph_cases.one_edge({"a": 1.0}), 0, params=1)
 

@@ -140,7 +140,7 @@ class WeightsTest(test_case.TestCase):
       ({"a": 1.0}, "missing 'b'; the graph has 2 parameters a, b"),
       ({"a": 1.0, "b": 1.0, "c": 1.0}, "unknown 'c'"),
       (onp.ones(3), r"shape \(3,\): they must be \(..., 2\)"),
-      (1.0, r"shape \(\): it must be"),
+      (1.0, r"shape \(\): they must be"),
       (None, "params is None"),
     ):
       with self.assertRaisesRegex(ValueError, message):
