@@ -21,7 +21,6 @@ import numpy as np
 import numpy as onp
 
 from phasic.internal import autodiff
-from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -178,11 +177,12 @@ def _transient(
   log_mass = log + np.log(total) + reverse.alive
   log_mass = np.where(reverse.empty, -math.inf, log_mass)
   p = static.shape(terms)[-1]
-  unsure = log_mass < reverse.log_lost - math.log(info.eps)
+  log_lost = _log_lost(system, reverse.reached)
+  unsure = log_mass < log_lost - math.log(info.eps)
   log_mass = np.where(unsure, math.nan, log_mass)
-  small = np.any((shares == 0) & np.logical_not(reverse.hidden), axis=-1)
+  small = np.any((shares == 0) & (reverse.reached > 0), axis=-1)
   least = autodiff.stop_gradient(log_mass) + math.log(p * info.tiny)
-  log_lost = np.maximum(reverse.log_lost, np.where(small, least, -math.inf))
+  log_lost = np.maximum(log_lost, np.where(small, least, -math.inf))
   shares = np.where((some & reverse.good)[..., None], shares, math.nan)
   log_mass = np.where(reverse.good, log_mass, math.nan)
   log_lost = np.broadcast_to(log_lost, static.shape(log_mass))
@@ -191,8 +191,30 @@ def _transient(
   )
 
 
+def _log_lost(system: chain_solves.System, reached: Array) -> Array:
+  """Computes the log of a bound on the mass in phases where y underflows.
+
+  Args:
+    system: the system.
+    reached: expected times in the killed chain, zero in those phases and where
+      alpha cannot reach, (..., p).
+  """
+  p = static.shape(reached)[-1]
+  weights = chain_solves.leaving_weights(system)
+  from_reached = chain_solves.at_sources(system, reached) > 0
+  to_hidden = np.logical_not(chain_solves.at_targets(system, reached) > 0)
+  led_to = (weights > 0) & from_reached & to_hidden & (system.indices[1] < p)
+  unseen = np.any(led_to, axis=-1)
+  unseen = unseen | np.any((reached == 0) & (system.initial > 0), axis=-1)
+  # The mass in a phase is at most e y times its total weight.
+  info = onp.finfo(static.dtype_name(reached))
+  total = np.sum(autodiff.stop_gradient(weights), axis=-1) + 1.0
+  least = math.log(p * info.tiny) + 1.0 + np.log(total)
+  return np.where(unseen, least, -math.inf)
+
+
 class _Reversed(NamedTuple):
-  """The reversed chain of a killed one, for some times.
+  """The reversed chain of a killed one, for some times, in the system's unit.
 
   Attributes:
     start: masses, positive in phases that alpha can reach, (..., p + 1).
@@ -201,9 +223,8 @@ class _Reversed(NamedTuple):
     times: (...), zero where they are not good.
     good: where times are valid, (...).
     alive: the log of the factor by which killing reduces densities, (...).
-    hidden: where alpha cannot reach a phase, or y underflows to zero, (..., p).
+    reached: expected times in the phases of the killed chain, (..., p).
     empty: where alpha is zero, (...).
-    log_lost: the log of a bound on the mass in phases where y underflows, (...).
   """
 
   start: Array
@@ -212,9 +233,8 @@ class _Reversed(NamedTuple):
   times: Array
   good: Array
   alive: Array
-  hidden: Array
+  reached: Array
   empty: Array
-  log_lost: Array
 
 
 def _terms(
@@ -255,68 +275,55 @@ def _reversed(
   """
   good = killed_chains.good_times(times, discrete)
   times = np.where(good, times, 0.0)
-  c, alive = _killing(discrete, system, times)
-  keep = 1.0 - c[..., None] if discrete else 1.0
+  if not discrete:
+    times = scaled_sums.times_power(times, system.exponent)
+  c, alive = _killing(discrete, times)
+  keep = 1.0 - c if discrete else 1.0
   own = keep * chain_solves.leaving_weights(system)
-  killed, _ = killing.killed(system, own, c[..., None])
-  reached = autodiff.stop_gradient(chain_solves.sojourns(killed))
+  killed, _ = killing.killed(system, own, np.reshape(c, (1,)))
+  y = chain_solves.sojourns(killed)
+  reached = autodiff.stop_gradient(y)
   info = onp.finfo(static.dtype_name(times))
   # Below this, ratios lose digits.
-  floor = float(info.tiny) * 2.0 ** (32 if info.bits == 32 else 64)
-  none = reached < floor
+  none = reached < float(info.tiny) * 2.0 ** (32 if info.bits == 32 else 64)
   added = np.where(none, 1.0, 0.0)
-  y = chain_solves.sojourns(killed._replace(initial=system.initial + added))
+  known = static.concrete(none)
+  if known is None or onp.any(known):
+    y = chain_solves.sojourns(killed._replace(initial=system.initial + added))
   z = chain_solves.at_sources(system, y)
   after = chain_solves.at_targets(system, y)
   inside = after > 0
   weights = np.where(inside, own * z, 0.0) / np.where(inside, after, 1.0)
-  p = static.shape(y)[-1]
-  leaving = segments.segment_sum(own, system.indices[0], p)
-  soon = autodiff.stop_gradient(np.max(leaving, axis=-1) + c)[..., None]
+  soon = autodiff.stop_gradient(np.max(own, axis=-1)[..., None]) + c
   used = np.any(none, axis=-1)[..., None]
   parts = [weights, system.initial / y, added / y, np.where(used, 0.0, soon)]
   if system.stay is not None:
     # As one minus the others, small probabilities of staying would lose digits.
     stay = keep * (system.stay + np.zeros_like(y))
     parts.append(np.where(stay < 0.5, stay, 0.0))
-  weights = array_utils.joined(*parts)
-  weights = scaled_sums.times_power(weights, system.exponent[..., None])
-  weights = chain_solves.checked_entries(system, weights)
+  weights = chain_solves.checked_entries(system, array_utils.joined(*parts))
   kind = edge_probs.EdgeProbs if discrete else edge_rates.EdgeRates
+  p = static.shape(y)[-1]
   edges = kind(*_reversed_ends(system, p), weights)
-  mass = autodiff.stop_gradient(np.where(none, 0.0, y))
+  mass = np.where(none, 0.0, reached)
   empty = np.all(none, axis=-1)
   mass = np.where(empty[..., None], 1.0, mass)
   start = mass / np.sum(mass, axis=-1)[..., None]
   start = np.concatenate([start, np.zeros_like(start[..., :1])], axis=-1)
-  hidden = reached == 0
-  led_to = (own > 0) & (chain_solves.at_sources(system, reached) > 0)
-  led_to = led_to & np.logical_not(chain_solves.at_targets(system, reached) > 0)
-  led_to = led_to & (system.indices[1] < p)
-  unseen = np.any(led_to, axis=-1)
-  unseen = unseen | np.any(hidden & (system.initial > 0), axis=-1)
-  # At most this is the mass in a phase with y below the smallest number.
-  least = math.log(p * info.tiny) + 1.0 + np.log(soon[..., 0])
-  log_lost = np.where(unseen, least, -math.inf)
-  y = scaled_sums.times_power(y, -system.exponent[..., None])
-  return _Reversed(start, edges, y, times, good, alive, hidden, empty, log_lost)
+  return _Reversed(start, edges, y, times, good, alive, reached, empty)
 
 
-def _killing(
-  discrete: bool, system: chain_solves.System, times: Array
-) -> tuple[Array, Array]:
-  """Returns the killing weight, and the log of what undoes it at the times.
+def _killing(discrete: bool, times: Array) -> tuple[Array, Array]:
+  """Returns the killing weight c, and the log of what undoes it at the times.
 
-  The rate is the inverse of the largest time, or that of the largest weight if
-  that is smaller.
+  The rate is the inverse of the largest time, and at most one.
   """
-  fixed = np.reshape(autodiff.stop_gradient(times), (-1,))
-  largest = np.max(fixed, axis=-1) + np.zeros_like(system.exponent)
+  largest = np.max(np.reshape(autodiff.stop_gradient(times), (-1,)), axis=-1)
   if discrete:
     c = 1.0 / (largest + 2.0)
     return c, -times * np.log1p(-c)
-  c = 1.0 / np.maximum(scaled_sums.times_power(largest, system.exponent), 1.0)
-  return c, c * scaled_sums.times_power(times, system.exponent)
+  c = 1.0 / np.maximum(largest, 1.0)
+  return c, c * times
 
 
 def _reversed_ends(system: chain_solves.System, p: int) -> tuple[Array, Array]:

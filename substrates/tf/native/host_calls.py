@@ -45,16 +45,7 @@ def call_multilinear(
   args: Sequence[Any],
   options: Mapping[str, Any],
 ) -> Any:
-  """Calls a Python function that is linear in each of its arguments.
-
-  Args:
-    functions: the function f, and for each of `args` its transpose, called as
-      `transpose(*fixed, *others, cotangent)`.
-    abstract: as in `call`, a function of all arguments.
-    fixed: trees of arrays without derivatives.
-    args: trees of floating arrays.
-    options: keyword arguments, which are not arrays.
-  """
+  """Calls a Python function that is linear in each of its arguments."""
   function = functions[0]
   assert isinstance(function, host_functions.HostFunction)
   fixed, args = trees.map_leaves(
