@@ -160,8 +160,7 @@ class Origins:
         break
       scope = self._scope(context.parent(scope))
     if not bound or (scope, node.id) in self._active:
-      # A name that is bound through itself has the origin of its other
-      # bindings.
+      # `x = f(x)` says nothing of the origin of x: its other bindings do.
       return Origin.HOST if bound else Origin.UNKNOWN
     self._active.add((scope, node.id))
     found = []

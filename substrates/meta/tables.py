@@ -58,8 +58,8 @@ FRAMEWORKS = {
   "tf": frozenset({"tensorflow"}),
 }
 
-# Not `importlib`, as it hides imports from the rewriter, nor `random`, which
-# has hidden state.
+# `importlib` is left out, as it hides imports from the rewriter, and `random`,
+# as it has hidden state.
 SOURCE_IMPORTS = frozenset(sys.stdlib_module_names) - {"importlib", "random"}
 # Optional packages: they may be imported in functions only.
 OPTIONAL_IMPORTS = frozenset(

@@ -105,8 +105,8 @@ def _of_gradients(
   """Computes cotangents of weights and initial from those of the results."""
   if not _fallbacks:
     raise NotImplementedError(
-      "second derivatives of moments: a SavedModel cannot bring array code with "
-      "it; call a function of phasic's that has moments first"
+      "second derivatives of moments are not stored in a SavedModel: call any "
+      "moment in this process first, e.g. PhaseType.mean"
     )
   indices, *rest = operands
   arguments = [tf.reshape(indices, tf.shape(indices)[-2:]), *rest]

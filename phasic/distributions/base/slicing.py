@@ -90,7 +90,7 @@ def _integer(item: SupportsIndex) -> int:
     except TypeError:
       pass
   raise TypeError(
-    f"index {item!r}: a batch is indexed with integers, slices, ... and None"
+    f"index is {item!r}: it must be made of integers, slices, Ellipsis and None"
   )
 
 

@@ -35,7 +35,10 @@ class TransformedStatistics(wrapped_distribution.HeldAround):
     raise NotImplementedError(f"{type(self).__name__} has no _forwarded")
 
   def _own(self) -> dict[str, Array]:
-    """Returns the parameters; bad ones raise if `validate_args`, or are NaN."""
+    """Returns the checked parameters.
+
+    A bad value raises ValueError with `validate_args`, otherwise it is NaN.
+    """
     raise NotImplementedError(f"{type(self).__name__} has no _own")
 
   def _log_ratio(self, x: Array) -> Array:

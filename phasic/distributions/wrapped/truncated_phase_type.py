@@ -230,8 +230,8 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     low, before, high = self._bounds()
     total = self._normalizer(before, high)
     wrapped = self.distribution
-    # Where nothing is truncated, placeholders keep derivatives finite: a log
-    # mass of -inf has none.
+    # Where nothing is truncated, the log of the truncated mass is -inf, which
+    # has no derivative. Placeholders there keep derivatives finite.
     open_below = before < 0
     open_above = self._limit(before, high) == math.inf
     less = wrapped._log_cdf(np.where(open_below, 1.0, before))

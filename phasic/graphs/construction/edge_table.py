@@ -124,7 +124,7 @@ def _read_edge(
     else:
       raise TypeError("it must be (state, state, weight)")
     if absorbed.is_absorbed(state_space.hashable(source)):
-      raise ValueError("absorption cannot be left")
+      raise ValueError("no edge may leave ABSORBED")
     return source, state_space.hashable(target), reader.read(weight)
   except (TypeError, ValueError) as error:
     kind = TypeError if isinstance(error, TypeError) else ValueError

@@ -187,7 +187,8 @@ def _check_facts(graph: contents.Contents) -> None:
   for cause in graph.causes:
     if cause is not None and not (isinstance(cause, str) and cause):
       raise TypeError(
-        f"cause {raw_arguments.shown(cause)} must be a string, not empty, or None"
+        f"cause is {raw_arguments.shown(cause)}: it must be None or a string "
+        "that is not empty"
       )
     if graph.causes.count(cause) > 1:
       raise ValueError(

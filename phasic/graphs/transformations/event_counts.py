@@ -108,8 +108,7 @@ def with_event_counts(
   totals = host_graphs.of_edges(host, host.weights[:, 0]) + events
   if not onp.all(totals < onp.inf):
     raise ValueError(
-      f"rate {theta} with the largest reward gives events at a rate that is "
-      "not finite"
+      f"rate is {theta}: its product with the largest reward must be finite"
     )
   marked = onp.flatnonzero(events > 0.0)
   places = p + onp.arange(len(marked))

@@ -85,8 +85,8 @@ def observations_from_density(
     known = (mass, mean)
   if not abs(mass - 1.0) <= 10 * tolerance:
     raise ValueError(
-      f"the density has a mass of {mass:.9g}, not one: give one on (0, inf), "
-      "smooth between jumps, and a scale near its median"
+      f"the integral of the density is {mass:.9g}: it must be 1; the density must "
+      "be one on (0, inf), smooth between jumps, and scale near its median"
     )
   kept = weights > _LEAST
   return observations_lib.Observations(

@@ -71,8 +71,8 @@ def _pair(name: str, pair: Sequence[float]) -> tuple[float, float]:
     ) from None
   if not 0.0 <= least < greatest:
     raise ValueError(
-      f"bounds of {name!r} are ({least:g}, {greatest:g}): they must be >= 0 and "
-      "in this order"
+      f"bounds of {name!r} are ({least:g}, {greatest:g}): they must be >= 0, the "
+      "lower one first"
     )
   return least, greatest
 

@@ -94,7 +94,7 @@ class Fit(Generic[DistributionT]):
 
   @property
   def standard_errors(self) -> Mapping[str, onp.ndarray]:
-    """Standard errors of the parameters, arrays of their shapes by name.
+    """The standard errors of each parameter, in an array of its shape, by name.
 
     Parameters of a graph that have names are "params[birth]", as in `statuses`.
     They are NaN where there is none: where a parameter is on the boundary, not

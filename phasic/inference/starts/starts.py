@@ -36,7 +36,8 @@ def check_data(
     )
   if num_free == 0:
     raise ValueError(
-      "there is nothing to fit: all parameters are fixed, zero or certain"
+      "there is nothing to fit: each parameter is fixed, zero, or a "
+      "probability of one"
     )
   counted = weights > 0
   lower, upper = lower[counted], upper[counted]

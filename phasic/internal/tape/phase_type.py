@@ -65,7 +65,7 @@ def forward(call: Call, order: int, arrays: Sequence[Any]) -> Any:
 def adjoint(
   call: Call, order: int, arrays: Sequence[Any], wanted: Sequence[int]
 ) -> Sequence[Any]:
-  """Computes the wanted results of V_k; any array may be traced."""
+  """Computes the wanted results of the pullback V_k of arrays, perhaps traced."""
   return _Adjoint(call, order, wanted).evaluate(arrays)
 
 

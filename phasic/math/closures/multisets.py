@@ -21,7 +21,10 @@ def count(p: int, m: int) -> int:
 
 
 def all_of(p: int, m: int) -> onp.ndarray:
-  """Lists all multisets as counts (count, p), sorted by their index."""
+  """Lists all multisets of m out of p phases, in the order of `numbers`.
+
+  Each row says how often each phase is in the multiset: (count(p, m), p).
+  """
   separators = itertools.combinations(range(m + p - 1), p - 1)
   places = onp.asarray(list(separators), dtype=onp.int64)
   places = onp.reshape(places, (count(p, m), p - 1))

@@ -46,7 +46,7 @@ def value(
   names: Sequence[str],
   event_ranks: Sequence[int] = (),
 ) -> Array:
-  """Evaluates a rule, (..., event), in the dtype of the arguments.
+  """Evaluates a rule in the dtype of the arguments; the result is (..., event).
 
   Args:
     rule: the rule of a function, as described above for this module.

@@ -198,7 +198,9 @@ def _has_no_loops(sources: Array, targets: Array) -> bool:
 def _kept(
   indices: Array, weights: Array, p: int, tolerance: float
 ) -> tuple[Array, Array]:
-  """Returns probabilities of staying (..., p), and if a row sum is above one.
+  """Returns probabilities of staying, (..., p), and a flag, (...).
+
+  The flag says whether the sum of some row is above one.
 
   They are one minus the probabilities of leaving. If that is the smaller part,
   they are the sum of loops and the deficit of the row: so no digits are lost.

@@ -54,11 +54,11 @@ def renewal_density(model: Model, times: Array, discrete: bool) -> Array:
   """
   p = static.shape(model[0])[-1]
   ends = _ends(model[1], p)
-  if (p if ends is None else len(ends)) * p > _MAX_STARTS:
+  num_ends = p if ends is None else len(ends)
+  if num_ends * p > _MAX_STARTS:
     raise ValueError(
-      f"the chain has {p} phases, of which too many lead to absorption: for "
-      "renewals the product of the two numbers must be at most "
-      f"{_MAX_STARTS}"
+      f"the chain has {p} phases, and {num_ends} of them lead to absorption: for "
+      f"renewals the product of these numbers must be at most {_MAX_STARTS}"
     )
   return killed_chains.value(_renewals, model, times, discrete, ends)
 

@@ -192,7 +192,7 @@ def _product(log_mass: Array, log_q: Array) -> Array:
 
 
 def _complete(points: QuadraturePoints) -> Array:
-  """Returns one, or NaN where the masses do not sum to one, (...)."""
+  """Returns an array (...) of ones, with NaN where masses do not sum to one."""
   fixed = autodiff.stop_gradient
   total_mass = np.sum(fixed(points.masses), axis=0)
   total_mass = total_mass + quadrature.masses(fixed(points.log_atom), 0.0)

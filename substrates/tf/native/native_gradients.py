@@ -271,7 +271,8 @@ def _member(
   )
   if tf.executing_eagerly():
     raise NotImplementedError(message)
-  # A graph may never run this part, so it must raise only at run time.
+  # A graph may not need this part. So it raises when it runs, not when it is
+  # traced.
 
   def fail(*arrays: Any) -> Any:
     raise NotImplementedError(message)

@@ -184,7 +184,7 @@ class StateErrorTest(test_case.TestCase):
       Graph.from_transitions(lambda n: (), 0, allow_never_absorbing=True)
 
   def test_absorption_is_no_state(self):
-    with self.assertRaisesRegex(ValueError, "absorption cannot be left"):
+    with self.assertRaisesRegex(ValueError, "no edge may leave ABSORBED"):
       Graph.from_edges([(ABSORBED, 1, 1.0)], 0)
 
 

@@ -168,7 +168,7 @@ class MistakesTest(test_case.TestCase):
     self._refused("sequence of names", start, data, fixed="rate")
     self._refused("sequence of names", start, data, tied=["rates"])
     self._refused("bounds has 'x'", start, data, bounds={"x": (0, 1)})
-    self._refused("in this order", start, data, bounds={"rates": (2, 1)})
+    self._refused("the lower one first", start, data, bounds={"rates": (2, 1)})
     mixed = pd.Hyperexponential([0.5, 0.5], [0.4, 3.0])
     self._refused("cannot be tied", mixed, data, tied=[["mixture_probs"]])
     self._refused("sum to one", mixed, data, bounds={"mixture_probs": (0, 0.5)})
