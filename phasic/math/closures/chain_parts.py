@@ -50,7 +50,7 @@ class ChainParts(NamedTuple):
 
   num_phases: int
   initial: Array
-  atom: Any
+  atom: Array | None
   sources: onp.ndarray
   targets: onp.ndarray
   weights: Array
@@ -127,16 +127,16 @@ def _indices(matrix: Matrix, p: int) -> list[onp.ndarray] | onp.ndarray:
   """Returns the sources and targets of a model's edges as host arrays."""
   if not operands.is_edges(matrix):
     return chain_solves.all_indices(p)
-  found: list[Any] = [
+  sources, targets = (
     static.concrete(x) for x in (matrix.sources, matrix.targets)
-  ]
-  if any(x is None for x in found):
+  )
+  if sources is None or targets is None:
     raise ValueError(
       "the edges of a distribution are traced: they must be concrete; close "
       "over the graph instead of passing it to the traced function (its "
       "parameters may be arguments)"
     )
-  return found
+  return [sources, targets]
 
 
 def _stay(

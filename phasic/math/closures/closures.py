@@ -10,7 +10,7 @@ Reference: M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy as onp
@@ -142,7 +142,7 @@ def maximum(a: ChainParts, b: ChainParts) -> ChainParts:
   both, other_edge = _all_pairs(len(a.ends), len(b.ends))
   ends = [a.ends + first_alone, b.ends + second_alone]
   exits = [a.exits, b.exits]
-  if a.stay is not None:
+  if stay is not None:
     ends.append(a.ends[both] * q + b.ends[other_edge])
     exits.append(picked(a.exits, both) * picked(b.exits, other_edge))
     stay = joined(stay, a.stay, b.stay)
@@ -192,12 +192,10 @@ def _or_zero(parts: ChainParts) -> Array:
 
 def _atom_of_minimum(a: ChainParts, b: ChainParts) -> Array | None:
   """Computes P(min(X, Y) = 0) = z_a z_b + z_a P(Y > 0) + P(X > 0) z_b."""
-  if a.atom is None and b.atom is None:
-    return None
+  if b.atom is None:
+    return None if a.atom is None else a.atom * chain_parts.mass(b)
   if a.atom is None:
     return chain_parts.mass(a) * b.atom
-  if b.atom is None:
-    return a.atom * chain_parts.mass(b)
   alone = a.atom * chain_parts.mass(b) + chain_parts.mass(a) * b.atom
   return a.atom * b.atom + alone
 
@@ -236,7 +234,7 @@ def _count_both(a: ChainParts, b: ChainParts) -> int:
   return transitions[0] * transitions[1] - pairs
 
 
-def _both(a: ChainParts, b: ChainParts) -> tuple[_Transitions, Any]:
+def _both(a: ChainParts, b: ChainParts) -> tuple[_Transitions, Array | None]:
   """Builds the transitions of two chains while neither is absorbed.
 
   Also returns the probabilities of staying in each pair of phases.

@@ -61,7 +61,9 @@ def order_statistic(parts: ChainParts, n: int, k: int) -> ChainParts:
   # With n - k times still running, the k-th smallest has ended.
   first = dict(zip(range(n, n - k - 1, -1), _sums(sizes), strict=True))
   start = _start(parts, n, states)
-  atom = None if parts.atom is None else _early_ends(parts, n, k)
+  atom = parts.atom
+  if atom is not None:
+    atom = _early_ends(chain_parts.mass(parts), atom, n, k)
   if parts.stay is not None:
     made = order_steps.steps(parts, states, first)
   else:
@@ -108,10 +110,10 @@ def _coefficients(n: int, counts: onp.ndarray) -> onp.ndarray:
   return onp.asarray(found)
 
 
-def _early_ends(parts: ChainParts, n: int, k: int) -> Array:
+def _early_ends(mass: Array, atom: Array, n: int, k: int) -> Array:
   """Computes the mass at zero: P(at least k of n times are zero), (...)."""
-  positive = powers(chain_parts.mass(parts), n)
-  zeros = powers(parts.atom, n)
+  positive = powers(mass, n)
+  zeros = powers(atom, n)
   ways = [math.comb(n, m) for m in range(n - k + 1)]
   terms = [
     float(c) * (positive[..., m] * zeros[..., n - m])

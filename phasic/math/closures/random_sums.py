@@ -63,7 +63,9 @@ def random_sum(count: ChainParts, time: ChainParts) -> ChainParts:
     steps, ends = q * q, q
   edges = q * len(time.sources) + steps * starts + ends * len(time.ends)
   chain_parts.check_size("the random sum", q * p, edges)
-  positive = _steps(count) if time.atom is None else _positive(count, time)
+  positive = (
+    _steps(count) if time.atom is None else _positive(count, time, time.atom)
+  )
   u, e = _pairs(q, len(time.sources))
   step, rest = _pairs(steps, starts)
   leave, enter = rest // p, rest % p
@@ -107,11 +109,11 @@ def _steps(count: ChainParts) -> _Count:
   )
 
 
-def _positive(count: ChainParts, time: ChainParts) -> _Count:
+def _positive(count: ChainParts, time: ChainParts, atom: Array) -> _Count:
   """Computes the counting chain that skips X_i = 0."""
   q = count.num_phases
   phases = onp.arange(q)
-  zero = time.atom[..., None]
+  zero = atom[..., None]
   exits = chain_parts.full_exits(count)
   # A path skips times until one is positive or the last one is reached.
   stops = chain_parts.mass(time)[..., None] + zero * exits
@@ -141,7 +143,7 @@ def _positive(count: ChainParts, time: ChainParts) -> _Count:
     ),
   )
   later = np.matmul(count.initial[..., None, :], found)[..., 0, :]
-  none = time.atom * later[..., q]
+  none = atom * later[..., q]
   n, m = _pairs(q, q)
   return _Count(
     count.initial + zero * later[..., :q],

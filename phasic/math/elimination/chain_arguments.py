@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -32,7 +32,7 @@ class ChainArguments(NamedTuple):
   rates: Array
   exits: Array
   atom: Array
-  edges: Any
+  edges: tuple[Array, Array, Array | None, Array | None] | None
 
 
 def convert(

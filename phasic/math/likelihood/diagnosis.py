@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -114,7 +113,7 @@ def discrete_diagnose(
 
 def _diagnosed(
   value: ArrayLike | None,
-  model: Sequence[Any],
+  model: Sequence[Given],
   method: str,
   upper: ArrayLike | None,
   discrete: bool,
@@ -128,7 +127,7 @@ def _diagnosed(
 
 def _reasons_of_statistic(
   value: ArrayLike | None,
-  model: Sequence[Any],
+  model: Sequence[Given],
   method: str,
   upper: ArrayLike | None,
   discrete: bool,

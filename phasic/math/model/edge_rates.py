@@ -64,6 +64,8 @@ class EdgeRates(NamedTuple):
     return edge_probs.text_of(self)
 
 
+# The types of edges, which may be given instead of a matrix.
+EDGES = (EdgeRates, EdgeProbs)
 # A sparse model, given by its edges.
 Edges: TypeAlias = EdgeRates | EdgeProbs
 _Edges = TypeVar("_Edges", EdgeRates, EdgeProbs, Edges)

@@ -7,7 +7,7 @@ the last axis. The remaining ones are batch dimensions of the model.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
@@ -151,9 +151,8 @@ def convert(
         f"{name} is {type(x).__name__}: it must be an array; edges are given "
         f"as the argument {names[1]}"
       )
-  subgenerator: Any = by_name[names[1]]
-  has_edges = is_edges(subgenerator)
-  if has_edges:
+  subgenerator = by_name[names[1]]
+  if isinstance(subgenerator, edge_rates.EDGES):
     if not isinstance(subgenerator, _EDGES[names[1]]):
       raise TypeError(
         f"{names[1]} is {type(subgenerator).__name__}: it must be an array or "
@@ -171,7 +170,7 @@ def convert(
     name: None if x is None else structures.as_array(x, dtype, name)
     for name, x in by_name.items()
   }
-  if has_edges:
+  if isinstance(subgenerator, edge_rates.EDGES):
     found[names[1]] = edge_rates.convert(subgenerator, dtype)
   check_shapes(
     found[names[0]],
@@ -326,14 +325,16 @@ def canonical(
 
 def constants(model: Model) -> Model:
   """Returns a model's four arguments with derivatives stopped."""
-  fixed: Iterator[Any] = (
-    x if x is None or is_edges(x) else autodiff.stop_gradient(x) for x in model
+  initial_probs, rates, exits, prob_zero = model
+  fixed = autodiff.stop_gradient
+  return (
+    fixed(initial_probs),
+    rates._replace(parameters=fixed(rates.parameters))
+    if is_edges(rates)
+    else fixed(rates),
+    None if exits is None else fixed(exits),
+    None if prob_zero is None else fixed(prob_zero),
   )
-  initial_probs, rates, exits, prob_zero = fixed
-  if is_edges(rates):
-    parameters = autodiff.stop_gradient(rates.parameters)
-    rates = rates._replace(parameters=parameters)
-  return initial_probs, rates, exits, prob_zero
 
 
 def edges(layout: Layout, arguments: TimedModel) -> tuple[Array, ...]:
@@ -344,9 +345,9 @@ def edges(layout: Layout, arguments: TimedModel) -> tuple[Array, ...]:
   return edge_rates.arrays(rates, len(layout.kept))
 
 
-def _rates(subgenerator: Any) -> Array:
+def _rates(subgenerator: Matrix) -> Array:
   """Returns the matrix or the edges' parameters, which have derivatives."""
-  if is_edges(subgenerator):
+  if isinstance(subgenerator, edge_rates.EDGES):
     return subgenerator.parameters
   return subgenerator
 

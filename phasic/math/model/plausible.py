@@ -12,7 +12,7 @@ import numpy as onp
 
 from phasic.internal import kernel_ops
 from phasic.internal import static
-from phasic.internal.arrays import ArrayLike
+from phasic.math.model import edge_rates
 from phasic.math.model.model_types import Edges
 from phasic.math.model.model_types import Given
 
@@ -20,7 +20,7 @@ from phasic.math.model.model_types import Given
 MOST_NUMBERS = 100_000
 
 
-def values_at_hand(arrays: Sequence[ArrayLike | None]) -> list[Any] | None:
+def values_at_hand(arrays: Sequence[object]) -> list[Any] | None:
   """Returns the values of arrays on the host, or None if unavailable.
 
   Args:
@@ -30,7 +30,7 @@ def values_at_hand(arrays: Sequence[ArrayLike | None]) -> list[Any] | None:
     A list, with None for None. None if an array is traced, on an accelerator or
     in another process, or if they have more than `MOST_NUMBERS` numbers.
   """
-  found: list[Any] = []
+  found: list[onp.ndarray | None] = []
   total = 0
   for x in arrays:
     if x is not None:
@@ -43,7 +43,7 @@ def values_at_hand(arrays: Sequence[ArrayLike | None]) -> list[Any] | None:
   return found
 
 
-def _size(x: ArrayLike) -> int:
+def _size(x: object) -> int:
   """Returns the number of entries; unknown sizes count as too many."""
   size = 1
   for d in static.shape(x):
@@ -103,7 +103,7 @@ def is_parameter(
 
 def is_model(
   initial_probs: onp.ndarray,
-  matrix: Any,
+  matrix: onp.ndarray | Edges,
   exits: onp.ndarray | None,
   prob_zero: onp.ndarray | None,
   discrete: bool,
@@ -117,7 +117,7 @@ def is_model(
     prob_zero: (...), or None.
     discrete: whether time is discrete.
   """
-  if not hasattr(matrix, "sources"):
+  if not isinstance(matrix, edge_rates.EDGES):
     return kernel_ops.model_meets_constraints(
       initial_probs, matrix, exits, prob_zero, discrete
     )
@@ -204,8 +204,7 @@ def are_edges(edges: Edges, discrete: bool) -> bool:
 
 def _edge_values(edges: Edges) -> onp.ndarray:
   if edges.coefficients is None:
-    rates: Any = edges.parameters
-    return rates
+    return onp.asarray(edges.parameters)
   constants = 0.0 if edges.constants is None else edges.constants
   with onp.errstate(all="ignore"):
     linear: onp.ndarray = onp.matmul(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 import numpy as onp
@@ -18,10 +18,13 @@ from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
 from phasic.math.model.edge_rates import Edges
 
+_Matrix = TypeVar("_Matrix")
+_Exits = TypeVar("_Exits")
+
 
 def as_edges(
-  name: str, matrix: Any, exits: Any, discrete: bool
-) -> tuple[Any, Any]:
+  name: str, matrix: _Matrix, exits: _Exits, discrete: bool
+) -> tuple[_Matrix | Edges, _Exits | None]:
   """Converts a sparse matrix and its exits to edges; returns others as given.
 
   The entries beside the diagonal are edges between phases, and each phase has
@@ -52,13 +55,15 @@ def as_edges(
     raise ValueError(f"{name} has shape {shape}: it must be (p, p) with p > 0")
   integers = dtypes.numeric(values, name) not in dtypes.FLOATS
   if exits is None:
-    exits = _derived(rows, values, p, discrete)
-    exits = exits if integers else _snapped(exits, rows, values, discrete)
-    _check_row_sums(name, exits, discrete)
-  elif integers:
-    values = structures.cast(values, dtypes.common_dtype({"exits": exits}))
-  exits = structures.cast(exits, static.dtype_name(values))
-  batch = static.shape(exits)[:-1]
+    left = _derived(rows, values, p, discrete)
+    left = left if integers else _snapped(left, rows, values, discrete)
+    _check_row_sums(name, left, discrete)
+    left = structures.cast(left, static.dtype_name(values))
+  else:
+    if integers:
+      values = structures.cast(values, dtypes.common_dtype({"exits": exits}))
+    left = structures.cast(exits, static.dtype_name(values))
+  batch = static.shape(left)[:-1]
   (inner,) = onp.nonzero(rows != columns)
   off = np.broadcast_to(np.take(values, inner, axis=-1), (*batch, len(inner)))
   phases = onp.arange(p)
@@ -68,7 +73,7 @@ def as_edges(
   edges = family(
     onp.concatenate([rows[inner], phases]),
     onp.concatenate([columns[inner], onp.full_like(phases, p)]),
-    np.concatenate([off, exits], axis=-1),
+    np.concatenate([off, left], axis=-1),
   )
   return edges, None
 

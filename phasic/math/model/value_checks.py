@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.model import edge_rates
-from phasic.math.model import operands
 from phasic.math.model import plausible
 from phasic.math.model.model_types import Edges
+from phasic.math.model.model_types import Matrix
 from phasic.math.model.model_types import Model
 from phasic.math.model.value_rules import check
 from phasic.math.model.value_rules import check_sums
@@ -21,7 +19,7 @@ from phasic.math.numeric import exact_sums
 
 def check_model(
   initial_probs: Array,
-  matrix: Any,
+  matrix: Matrix,
   exits: Array | None,
   prob_zero: Array | None,
   discrete: bool = False,
@@ -41,14 +39,16 @@ def check_model(
     free: whether entries may be independent variables: then masses need not sum
       to one with a given `prob_zero`, nor rows to zero with given exit rates.
   """
+  if isinstance(matrix, edge_rates.EDGES):
+    alpha, edges, prob_zero = check_edge_model(
+      initial_probs, matrix, prob_zero, discrete, names, free
+    )
+    return alpha, edges, exits, prob_zero
   p = static.shape(initial_probs)[-1]
   tolerance = 4 * p * static.finfo_eps(initial_probs)
   alpha, prob_zero = _check_start(
     initial_probs, prob_zero, tolerance, names[0], free
   )
-  if operands.is_edges(matrix):
-    edges = _check_edges(matrix, p, tolerance, discrete, names[1])
-    return alpha, edges, exits, prob_zero
   if exits is None:
     _check_not_full(matrix, discrete)
   if discrete:
@@ -63,6 +63,27 @@ def check_model(
     )
   matrix = _check_subgenerator(matrix, exits, tolerance, free)
   return alpha, matrix, exits, prob_zero
+
+
+def check_edge_model(
+  initial_probs: Array,
+  edges: Edges,
+  prob_zero: Array | None,
+  discrete: bool = False,
+  names: tuple[str, str] = ("initial_probs", "edge_values"),
+  free: bool = False,
+) -> tuple[Array, Edges, Array | None]:
+  """Checks the arrays of a sparse model, and returns them without the exits.
+
+  Arguments are those of `check_model`.
+  """
+  p = static.shape(initial_probs)[-1]
+  tolerance = 4 * p * static.finfo_eps(initial_probs)
+  alpha, prob_zero = _check_start(
+    initial_probs, prob_zero, tolerance, names[0], free
+  )
+  edges = _check_edges(edges, p, tolerance, discrete, names[1])
+  return alpha, edges, prob_zero
 
 
 def _check_not_full(matrix: Array, discrete: bool) -> None:

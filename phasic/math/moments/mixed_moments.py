@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 import itertools
 import math
-from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -117,11 +116,13 @@ def moment(
   x = np.ones_like(r[..., :1])
   unit = np.zeros_like(x[..., 0, 0])
   for before, level in itertools.pairwise(count_levels.levels(orders)):
-    b: Any = 0.0
-    for k in range(len(orders)):
-      lower = count_levels.lowered(x, before, level, k)
-      b = b + r[..., k, None] * factors(level, k) * lower
-    x = chain_solves.solve(system, b)
+    terms = [
+      r[..., k, None]
+      * factors(level, k)
+      * count_levels.lowered(x, before, level, k)
+      for k in range(len(orders))
+    ]
+    x = chain_solves.solve(system, sum(terms[1:], terms[0]))
     size = np.max(np.where(reached, x, 0.0), axis=-1)
     own = chain_solves.largest_exponent(size)
     x = scaled_sums.times_power(x, -own[..., None, None])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 import itertools
 import math
-from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -132,11 +131,11 @@ def probs(
   x = chain_solves.solve(system, none, ends[..., None])
   found = [np.matmul(alpha, x)[..., 0, :] + system.atom[..., None]]
   for before, level in itertools.pairwise(levels):
-    b: Any = 0.0
-    for r in range(len(counts)):
-      lower = count_levels.lowered(x, before, level, r)
-      b = b + rates[..., r, None] * lower
-    x = chain_solves.solve(system, b)
+    terms = [
+      rates[..., r, None] * count_levels.lowered(x, before, level, r)
+      for r in range(len(counts))
+    ]
+    x = chain_solves.solve(system, sum(terms[1:], terms[0]))
     found.append(np.matmul(alpha, x)[..., 0, :])
   lost = np.where(system.bad | np.logical_not(good), math.nan, 0.0)[..., None]
   return laid_out(counts, [x + lost for x in found])

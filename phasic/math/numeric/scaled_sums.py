@@ -7,7 +7,6 @@ float, and a constant for derivatives.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -28,22 +27,26 @@ def dot(*factors: Array) -> tuple[Array, Array]:
   Args:
     *factors: arrays that broadcast with each other.
   """
-  product: Any = 1.0
-  exponent: Any = 0.0
-  for x in factors:
-    size = np.abs(autodiff.stop_gradient(x))
-    endless = size == math.inf
-    x = np.where(endless, np.where(x > 0, 1.0, -1.0), x)
-    usable = (size > 0) & np.logical_not(endless)
-    own = binary.exponent(np.where(usable, size, 1.0))
-    own = np.minimum(own, _most())  # Then 2^-own is in range too.
-    product = product * (x * binary.power_of_two(-own))
-    exponent = exponent + np.where(endless, 3.0 * _most(), own)
+  (product, exponent), *others = (_scaled(x) for x in factors)
+  for scaled, own in others:
+    product, exponent = product * scaled, exponent + own
   some = autodiff.stop_gradient(product) != 0
   highest = np.max(np.where(some, exponent, -math.inf), axis=-1)
   highest = np.where(np.isfinite(highest), highest, 0.0)
   terms = times_power(product, exponent - highest[..., None])
   return np.sum(terms, axis=-1), highest
+
+
+def _scaled(x: Array) -> tuple[Array, Array]:
+  """Returns a factor of `dot` as a scaled number, signs for infinite ones."""
+  size = np.abs(autodiff.stop_gradient(x))
+  endless = size == math.inf
+  x = np.where(endless, np.where(x > 0, 1.0, -1.0), x)
+  usable = (size > 0) & np.logical_not(endless)
+  own = binary.exponent(np.where(usable, size, 1.0))
+  own = np.minimum(own, _most())  # Then 2^-own is in range too.
+  exponent = np.where(endless, 3.0 * _most(), own)
+  return x * binary.power_of_two(-own), exponent
 
 
 def times_power(x: Array, n: Array) -> Array:

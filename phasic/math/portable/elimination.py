@@ -10,7 +10,7 @@ References:
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy as onp
@@ -69,13 +69,13 @@ def eliminate(
   weighted = leave * weights[..., None]
   dense = np.matmul(np.moveaxis(weighted, -1, -2), enter)[..., None, :, :]
   recorded = _record(dense[..., :p], dense[..., p])
-  edges: Any = None
+  edges: Array | None = None
   if transposed:
     x = _solve_transposed(recorded, rest)
     edges = np.matmul(x, np.moveaxis(leave, -1, -2)) if gives_edges else None
   else:
     x, edges = _solve(recorded, rest, gives_edges)
-    if gives_edges:
+    if edges is not None:
       own = np.matmul(leave[..., None, :, :], edges)  # (..., r, m, p)
       to_phase = np.sum(own * enter[..., None, :, :p], axis=-1)
       edges = (
@@ -83,7 +83,7 @@ def eliminate(
         + np.matmul(x, np.moveaxis(leave, -1, -2)) * (enter[..., None, :, p])
       )
   x = structures.cast(np.moveaxis(x, -1, -2), dtype)
-  if not gives_edges:
+  if edges is None:
     return x
   return x, structures.cast(np.moveaxis(edges, -1, -2), dtype)
 
@@ -108,7 +108,7 @@ def _masks(
   )
 
 
-def _mask(indices: Array, size: int, dtype: Any) -> Array:
+def _mask(indices: Array, size: int, dtype: object) -> Array:
   positions = structures.cast(np.arange(size), indices.dtype)
   return structures.cast(indices[..., None] == positions, dtype)
 

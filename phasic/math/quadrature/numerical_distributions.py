@@ -6,7 +6,7 @@ Sums are in the widest available dtype.
 from __future__ import annotations
 
 import math
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy as onp
@@ -19,6 +19,7 @@ from phasic.internal.arrays import ArrayLike
 from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
+from phasic.math.model import edge_rates
 from phasic.math.model import operands
 from phasic.math.model.model_types import Given
 from phasic.math.model.model_types import Model
@@ -154,11 +155,11 @@ class NumericalDistribution:
 
   def undefined(self, where: Array) -> Array:
     """Returns zeros (...), with NaN derivatives in the model at `where`."""
-    matrix: Any
     alpha, matrix, exits, atom = self._model
-    rates = matrix.parameters if operands.is_edges(matrix) else matrix
-    if not operands.is_edges(matrix):
-      rates = np.sum(rates, axis=-1)
+    if isinstance(matrix, edge_rates.EDGES):
+      rates = matrix.parameters
+    else:
+      rates = np.sum(matrix, axis=-1)
     given = [x for x in (alpha, rates, exits) if x is not None]
     given += [] if atom is None else [atom[..., None]]
     wide = static.wide_float()

@@ -105,7 +105,7 @@ def discrete_reward_transform(
   p = static.shape(model.initial)[-1]
   completes = model.edges is not None
   matrix, exits = model.rates, model.exits
-  if completes:
+  if model.edges is not None:
     sources, targets, constants, coefficients = model.edges
     edges = edge_probs.EdgeProbs(
       sources, targets, matrix, coefficients, constants

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import math
-from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -22,6 +21,7 @@ from phasic.math.model import chain as chain_lib
 from phasic.math.model import not_differentiable
 from phasic.math.model import operands as operands_lib
 from phasic.math.model import step_chain
+from phasic.math.model.model_types import Edges
 from phasic.math.model.model_types import Matrix
 from phasic.math.model.model_types import TimedModel
 from phasic.math.sampling import jump_tables
@@ -184,10 +184,12 @@ def prepare(
   names = operands_lib.names(discrete)
   operands, layout = operands_lib.canonical(arguments, names)
   edges = operands_lib.edges(layout, arguments)
-  return operands, layout, edges, _depth(arguments[1]) if edges else 0
+  rates = arguments[1]
+  depth = _depth(rates) if operands_lib.is_edges(rates) else 0
+  return operands, layout, edges, depth
 
 
-def _depth(edges: Any) -> int:
+def _depth(edges: Edges) -> int:
   """Returns the bit length of the largest out-degree of a phase."""
   (m,) = static.shape(edges.sources)
   known = static.concrete(edges.sources)

@@ -11,7 +11,6 @@ number of jumps is small.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -78,9 +77,10 @@ def fill(x: Array, seed: Seed, model: Model, discrete: bool) -> Array:
   longest = max(float(onp.max(onp.where(hopeless, 0.0, jumps))), 1.0)
   for _ in range(min(_ROUNDS, int(_MOST_JUMPS / longest) + 1)):
     path_seed, seed = random.split_seed(seed)
-    times, known = _paths(max(len(drawn), _PATHS), path_seed, model, discrete)
-    if times is None:
+    paths = _paths(max(len(drawn), _PATHS), path_seed, model, discrete)
+    if paths is None:
       return x
+    times, known = paths
     known = known | onp.reshape(hopeless, (-1,))
     filled, missing = _filled(filled, times, known)
     if not missing:
@@ -135,8 +135,11 @@ def _absorbed_at_once(model: Model, where: onp.ndarray) -> Model:
 
 def _paths(
   n: int, seed: Seed, model: Model, discrete: bool
-) -> tuple[onp.ndarray | None, Any]:
-  """Simulates times (n, models) and whether their quantiles can be computed."""
+) -> tuple[onp.ndarray, onp.ndarray] | None:
+  """Simulates times (n, models) and whether their quantiles can be computed.
+
+  The result is None if they are traced.
+  """
   initial, rates, exits, atom = model
   times = jump_chain.sample(n, seed, initial, rates, exits, atom, discrete)
   arguments = (initial, rates, times, exits, atom)
@@ -151,7 +154,7 @@ def _paths(
   )
   drawn, inverted = static.concrete(times), static.concrete(found)
   if drawn is None or inverted is None:
-    return None, None
+    return None
   drawn = onp.reshape(drawn, (n, -1))
   return drawn, ~onp.isnan(onp.reshape(inverted, (n, -1)))
 
