@@ -12,6 +12,7 @@ from phasic.math.model import model_values
 from phasic.math.model import operands
 from phasic.math.model import plausible
 from phasic.math.model import value_rules
+from phasic.math.model.model_types import Given
 
 # Value rules of the first argument, by the name of the function.
 _FIRST = {
@@ -31,7 +32,7 @@ _BY_NAME = {
 _UNCHECKED = "diagnose"
 
 
-def checked(function: Any, package: str, name: str) -> Any:
+def checked(function: object, package: str, name: str) -> object:
   """Wraps a function so that it warns of an invalid model.
 
   Values are checked if they are on the host, see `plausible`. Sums within the
@@ -58,7 +59,7 @@ def checked(function: Any, package: str, name: str) -> Any:
   rules = _rules(name, names[:first], discrete)
 
   @functools.wraps(function)
-  def call(*args: Any, **kwargs: Any) -> Any:
+  def call(*args: Any, **kwargs: Any) -> object:
     model = [
       args[place] if place < len(args) else kwargs.get(own)
       for own, place in zip(wanted, places, strict=True)
@@ -84,7 +85,7 @@ def checked(function: Any, package: str, name: str) -> Any:
           kwargs[own] = x
     return hinted(*args, **kwargs)
 
-  def hinted(*args: Any, **kwargs: Any) -> Any:
+  def hinted(*args: Given, **kwargs: object) -> object:
     """Calls the function; errors get a hint if the model was passed first."""
     try:
       return function(*args, **kwargs)
@@ -101,7 +102,7 @@ def checked(function: Any, package: str, name: str) -> Any:
   return call
 
 
-def _has_model_first(args: Sequence[Any], discrete: bool) -> bool:
+def _has_model_first(args: Sequence[Given], discrete: bool) -> bool:
   """Returns whether the arguments look like a model followed by a value.
 
   Args:

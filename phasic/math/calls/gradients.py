@@ -10,7 +10,7 @@ only: other code raises an error, as it would lose the derivative.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -224,7 +224,7 @@ def _check_sequence(name: str, x: object) -> None:
     )
 
 
-def _one_array(f: Callable[..., object], value: Any) -> Any:
+def _one_array(f: Callable[..., object], value: object) -> Array:
   """Returns the value of `f`, if its gradient can be computed.
 
   Raises:
@@ -236,22 +236,23 @@ def _one_array(f: Callable[..., object], value: Any) -> Any:
       f"f returned {raw_arguments.shown(value)}: it must be one array of real "
       "numbers; vjp and jvp take structures"
     )
-  return value
+  (found,) = leaves
+  return found
 
 
 def _is_constant(x: object) -> bool:
   """Returns whether a leaf has no derivative, e.g. an integer array."""
   if isinstance(x, bool):
     return True
-  return hasattr(x, "dtype") and _kind(x).startswith(_CONSTANTS)
+  return hasattr(x, "dtype") and _name(x.dtype).startswith(_CONSTANTS)
 
 
-def _kind(x: Any) -> str:
-  """Returns the name of an array's dtype, for any library."""
-  return getattr(x.dtype, "name", None) or str(x.dtype)
+def _name(dtype: object) -> str:
+  """Returns the name of a dtype of any library."""
+  return getattr(dtype, "name", None) or str(dtype)
 
 
-def _fitting(name: str, x: Any, like: Any) -> Any:
+def _fitting(name: str, x: object, like: Array) -> Array:
   """Converts a tangent or cotangent to the dtype of its array `like`."""
   if x is None or _is_constant(like):
     return np.zeros_like(like)
@@ -267,7 +268,7 @@ def _fitting(name: str, x: Any, like: Any) -> Any:
   return found
 
 
-def _leaves_like(tree: object, like: object, name: str) -> list[Any]:
+def _leaves_like(tree: object, like: object, name: str) -> list[object]:
   """Returns the leaves of a tangent or cotangent structured as `like`."""
   try:
     return autodiff.leaves_like(tree, like)
@@ -278,14 +279,14 @@ def _leaves_like(tree: object, like: object, name: str) -> list[Any]:
     ) from None
 
 
-class _OfArrays:
+class _OfArrays(Generic[_R]):
   """Wraps a function of structures as a function of their real-valued arrays.
 
   Attributes:
     arrays: the arrays of real numbers in the arguments.
   """
 
-  def __init__(self, f: Callable[..., object], args: Sequence[object]):
+  def __init__(self, f: Callable[..., _R], args: Sequence[object]):
     _check_callable(f)
     self._f = f
     self._args = list(args)
@@ -305,9 +306,9 @@ class _OfArrays:
       structures.as_array(self._leaves[i], name="an argument")
       for i in self._places
     ]
-    self._result: Callable[[Sequence[Any]], Any] | None = None
+    self._result: Callable[[Sequence[object]], _R] | None = None
 
-  def __call__(self, *arrays: Array) -> tuple[Any, ...]:
+  def __call__(self, *arrays: Array) -> tuple[object, ...]:
     args, leaves = list(self._args), list(self._leaves)
     for i, x in zip(self._places, arrays, strict=True):
       leaves[i] = x
@@ -315,9 +316,9 @@ class _OfArrays:
       args[i] = x
     results, self._result = autodiff.flatten(self._f(*args))
     for x in results:
-      if hasattr(x, "dtype") and _kind(x).startswith("complex"):
+      if hasattr(x, "dtype") and _name(x.dtype).startswith("complex"):
         raise TypeError(
-          f"f returned an array of dtype {_kind(x)}: it must be real, as "
+          f"f returned an array of dtype {_name(x.dtype)}: it must be real, as "
           "derivatives of complex numbers are not supported"
         )
     return tuple(results)
@@ -336,7 +337,7 @@ class _OfArrays:
         f"tangents has {len(tangents)} entries: it must have one for each of "
         f"{len(self._args)} primals"
       )
-    leaves: list[Any] = []
+    leaves: list[object] = []
     for x, like in zip(
       self._of_free(tangents), self._of_free(self._args), strict=True
     ):
@@ -347,14 +348,14 @@ class _OfArrays:
       for i, x in zip(self._places, self.arrays, strict=True)
     ]
 
-  def result(self, values: Sequence[Any]) -> Any:
+  def result(self, values: Sequence[object]) -> _R:
     """Packs arrays into the structure of the function's result."""
     assert self._result is not None
     return self._result(values)
 
-  def spread(self, values: Sequence[Any]) -> tuple[Any, ...]:
+  def spread(self, values: Sequence[object]) -> tuple[Any, ...]:
     """Packs arrays into the arguments' structures; constants become None."""
-    leaves: list[Any] = [None] * len(self._leaves)
+    leaves: list[object] = [None] * len(self._leaves)
     for i, x in zip(self._places, values, strict=True):
       leaves[i] = x
     found = dict(zip(self._free, self._make(leaves), strict=True))
