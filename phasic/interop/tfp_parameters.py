@@ -78,7 +78,7 @@ def held(value: Any) -> Any:
   if MODE == "jax":
     return kind(value)
   else:
-    edges = structure.shown(value)
+    edges = structure.shown_edges(value)
     return kind(
       isinstance(value, structure.EDGES[1]),
       tuple(map(int, edges.sources)),

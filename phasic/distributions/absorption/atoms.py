@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from phasic.distributions.base import declared
+from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -21,7 +22,7 @@ class HasChain(Protocol):
   """A distribution with a chain and, perhaps, a parameter `prob_zero`."""
 
   @property
-  def parameters(self) -> dict[str, Any]:
+  def parameters(self) -> dict[str, ParameterValue]:
     """The constructor's arguments, by name."""
 
   def _chain(self) -> Model:

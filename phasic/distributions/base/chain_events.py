@@ -41,7 +41,7 @@ class ChainEvents(NamedTuple):
 
 
 def entered(
-  chain: Any, lower: Array, upper: Array | None, entry: Array | None
+  chain: object, lower: Array, upper: Array | None, entry: Array | None
 ) -> ChainEvents:
   """Returns a chain's events for observations with delayed entry."""
   if entry is None:

@@ -76,6 +76,12 @@ _GIVEN = {
 }
 
 
+# Makes what a property returns, of a distribution of the class that declares it.
+_Shown: TypeAlias = Callable[[Any], object]
+# Maps a parameter's name and given value, of the declared type, to the stored one.
+_Convert: TypeAlias = Callable[[str, Any], object]
+
+
 @dataclasses.dataclass(frozen=True)
 class Field:
   """A parameter's declaration: its text, properties and default.
@@ -93,8 +99,8 @@ class Field:
   text: str
   properties: parameter_properties.ParameterProperties | None = None
   default: object = _NONE
-  convert: Callable[[str, Any], object] | None = None
-  shown: Callable[[Any], object] | None = None
+  convert: _Convert | None = None
+  shown: _Shown | None = None
   is_option: bool = False
 
   def of(self, name: str) -> property:
@@ -110,7 +116,7 @@ def array(
   *,
   default: object = _NONE,
   fitted: bool = True,
-  shown: Callable[[Any], object] | None = None,
+  shown: _Shown | None = None,
 ) -> Any:
   """Declares a parameter that is an array.
 
@@ -131,8 +137,8 @@ def array(
 def static(
   text: str,
   *,
-  convert: Callable[[str, Any], object] | None = None,
-  shown: Callable[[Any], object] | None = None,
+  convert: _Convert | None = None,
+  shown: _Shown | None = None,
 ) -> Any:
   """Declares a parameter that is not an array, say a distribution.
 
@@ -230,7 +236,7 @@ def _constructor(cls: type, declared: dict[str, Field]) -> Callable[..., None]:
   required = tuple(k for k, x in declared.items() if x.default is _NONE)
   converts = tuple((k, x.convert) for k, x in declared.items() if x.convert)
 
-  def __init__(self: Any, *args: object, **kwargs: object) -> None:
+  def __init__(self: _Kept, *args: object, **kwargs: object) -> None:
     parameters = {**template, **dict(zip(names, args)), **kwargs}
     if (
       len(args) > len(names)
@@ -246,6 +252,13 @@ def _constructor(cls: type, declared: dict[str, Field]) -> Callable[..., None]:
     self._keep(parameters)
 
   return __init__
+
+
+class _Kept(Protocol):
+  """A distribution, which keeps its constructor's arguments."""
+
+  def _keep(self, parameters: Mapping[str, object]) -> None:
+    """Stores and checks the parameters."""
 
 
 def _signature(cls: type, declared: dict[str, Field]) -> inspect.Signature:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as onp
 
@@ -49,6 +49,21 @@ class Entries(NamedTuple):
   substochastic: Mapping[str | None, bool]
 
 
+class Owner(Protocol):
+  """A distribution that has a parameter."""
+
+  @property
+  def parameters(self) -> Mapping[str, object]:
+    """The constructor's arguments, by name."""
+
+  @property
+  def dtype(self) -> str:
+    """The name of the dtype of the parameters."""
+
+  def parameter_properties(self) -> Mapping[str, object]:
+    """Returns the properties of the array parameters, by name."""
+
+
 class Place(NamedTuple):
   """Where a parameter is: its name, its distribution and the path to that.
 
@@ -60,7 +75,7 @@ class Place(NamedTuple):
 
   path: str
   name: str
-  owner: Any
+  owner: Owner
 
   @property
   def start(self) -> str:

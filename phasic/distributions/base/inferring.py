@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 from phasic.distributions.base import chain_events as events_lib
 from phasic.distributions.base import hooks
 from phasic.distributions.base import observed_values
+from phasic.distributions.base import parameterized
+from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.internal import static
 from phasic.internal import user_warnings
 from phasic.internal.arrays import Array
@@ -90,7 +92,9 @@ def m_step_on_host(distribution: hooks.Hooks) -> bool:
   return distribution._m_step_on_host()
 
 
-def arrays(distribution: Any) -> Mapping[str, Any]:
+def arrays(
+  distribution: parameterized.Parameterized,
+) -> Mapping[str, ParameterValue]:
   """Returns the current array parameters by name; None for absent ones."""
   return distribution._arrays()
 

@@ -3,19 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Protocol
+
+import numpy as onp
 
 from phasic.distributions.base import constraints
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import representation
 from phasic.distributions.base import structure
+from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.internal import structures
 from phasic.internal import user_warnings
 from phasic.math.model import plausible
 from phasic.math.model import single_rounding
 
 
-def look_at(distribution: Any) -> None:
+class Checked(Protocol):
+  """A distribution whose parameters are checked."""
+
+  validate_args: bool
+  _parameters: dict[str, ParameterValue]
+
+  def _is_plausible(self, known: Mapping[str, ParameterValue]) -> bool:
+    """Returns whether known values of the parameters appear to be valid."""
+
+  def parameter_properties(self) -> parameter_properties.Properties:
+    """Returns the properties of the array parameters, by name."""
+
+  def copy(self, **overrides: object) -> object:
+    """Returns a distribution with other values of parameters."""
+
+
+def look_at(distribution: Checked) -> None:
   """Warns of invalid parameters, and corrects sums that are off by rounding.
 
   Nothing happens where values cannot be read at once, see `plausible`.
@@ -38,7 +57,8 @@ def look_at(distribution: Any) -> None:
 
 
 def are_plausible(
-  known: Mapping[str, Any], properties: parameter_properties.Properties
+  known: Mapping[str, ParameterValue],
+  properties: parameter_properties.Properties,
 ) -> bool:
   """Returns whether parameters appear to meet their constraints.
 
@@ -55,7 +75,9 @@ def are_plausible(
 
 
 def _is_plausible(
-  known: Mapping[str, Any], name: str, constraint: constraints.Constraint
+  known: Mapping[str, ParameterValue],
+  name: str,
+  constraint: constraints.Constraint,
 ) -> bool:
   """Returns whether one parameter appears to meet its constraint."""
   x, atom = known[name], known.get("prob_zero")
@@ -67,19 +89,22 @@ def _is_plausible(
   )
 
 
-def _at_hand(distribution: Any) -> dict[str, Any] | None:
+def _at_hand(distribution: Checked) -> dict[str, ParameterValue] | None:
   """Returns the parameters on the host; None if traced or on a device."""
-  parameters: dict[str, Any] = distribution._parameters
+  parameters = distribution._parameters
   names = distribution.parameter_properties()
   given = {name: parameters[name] for name in names}
   leaves = representation.leaves(given)
   known = plausible.values_at_hand(list(leaves.values()))
-  if known is None or leaves.keys() != given.keys():
-    return None if known is None else _like(given, iter(known))
-  return dict(zip(names, known, strict=True))
+  if known is None:
+    return None
+  if leaves.keys() == given.keys():
+    return dict(zip(names, known, strict=True))
+  values = iter(known)
+  return {name: _like(x, values) for name, x in given.items()}
 
 
-def _like(given: object, values: Iterator[Any]) -> Any:
+def _like(given: object, values: Iterator[onp.ndarray | None]) -> object:
   """Puts values into the nested mappings and edges of `given`."""
   if isinstance(given, Mapping):
     return {name: _like(x, values) for name, x in given.items()}
@@ -88,10 +113,10 @@ def _like(given: object, values: Iterator[Any]) -> Any:
   return next(values)
 
 
-def _mend(distribution: Any, known: dict[str, Any]) -> list[str]:
+def _mend(distribution: Checked, known: dict[str, ParameterValue]) -> list[str]:
   """Corrects sums that are off by rounding, and returns texts for a warning."""
   texts = []
-  parameters: dict[str, Any] = distribution._parameters
+  parameters: dict[str, ParameterValue] = distribution._parameters
   for name, prop in distribution.parameter_properties().items():
     x = known[name]
     if x is None or isinstance(x, (Mapping, *structure.EDGES)):

@@ -10,6 +10,8 @@ from phasic.distributions.base import bijectors
 from phasic.distributions.base import constraints
 from phasic.distributions.base import structure
 from phasic.internal import static
+from phasic.math.model import edge_probs
+from phasic.math.model import sparse_matrices
 
 # The value of a constructor's argument: an array, edges, a distribution, a
 # number, an option. Its type depends on the argument's name.
@@ -75,7 +77,7 @@ Properties = Mapping[str, ParameterProperties]
 
 
 def split_shape(
-  prop: ParameterProperties, value: Any
+  prop: ParameterProperties, value: object
 ) -> tuple[static.Shape, static.Shape]:
   """Splits the shape of a parameter's value into batch and event shape.
 
@@ -89,6 +91,28 @@ def split_shape(
   whole = static.shape(value)
   cut = len(whole) - rank
   return tuple(whole[:cut]), tuple(whole[cut:])
+
+
+def without_sparse_matrices(
+  parameters: Mapping[str, object], properties: Properties
+) -> Mapping[str, object]:
+  """Replaces sparse matrices among the parameters by edges.
+
+  Args:
+    parameters: the parameters by name.
+    properties: of those that are arrays.
+  """
+  for name, prop in properties.items():
+    family, exits = prop.constraint.edges, prop.constraint.exits
+    if family is not None:
+      matrix, left = sparse_matrices.as_edges(
+        name,
+        parameters[name],
+        parameters[exits],
+        family is edge_probs.EdgeProbs,
+      )
+      parameters = {**parameters, name: matrix, exits: left}
+  return parameters
 
 
 def batch_shapes(

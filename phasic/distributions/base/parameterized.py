@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 import functools
 import types
-from typing import Any, ClassVar, Self, cast
+from typing import ClassVar, Self, cast
 
 import numpy as np
 
@@ -42,7 +42,7 @@ class Parameterized(hooks.Hooks):
     """Stores and checks the parameters."""
     constraint_checks.check_options(parameters)
     properties = self._properties()
-    parameters = structure.without_sparse_matrices(parameters, properties)
+    parameters = properties_lib.without_sparse_matrices(parameters, properties)
     arrays = {name: parameters[name] for name in properties}
     for name, value in arrays.items():
       _check_given(name, value, properties[name])
@@ -59,7 +59,10 @@ class Parameterized(hooks.Hooks):
 
     kept = {name: stored(name, value) for name, value in arrays.items()}
     properties_lib.check_batches(properties, kept)
-    self._parameters: dict[str, Any] = {**parameters, **kept}
+    self._parameters: dict[str, properties_lib.ParameterValue] = {
+      **parameters,
+      **kept,
+    }
 
   @classmethod
   def _children(cls) -> tuple[str, ...]:
@@ -93,7 +96,7 @@ class Parameterized(hooks.Hooks):
     """Returns the properties of the array parameters, by name."""
     return types.MappingProxyType(dict(cls._parameter_properties()))
 
-  def _arrays(self) -> dict[str, Any]:
+  def _arrays(self) -> dict[str, properties_lib.ParameterValue]:
     """Returns the current array parameters by name; None for absent ones.
 
     Variables are read; with validate_args values are checked.
@@ -108,7 +111,9 @@ class Parameterized(hooks.Hooks):
       found[name] = value
     return found
 
-  def _check_values(self, validate: Callable[[], object]) -> None:
+  def _check_values(
+    self: known_values.Checked, validate: Callable[[], object]
+  ) -> None:
     """Raises with `validate_args` for invalid values, else warns of known ones.
 
     It is the last thing that a constructor does.
@@ -121,7 +126,9 @@ class Parameterized(hooks.Hooks):
     else:
       known_values.look_at(self)
 
-  def _is_plausible(self, known: Mapping[str, Any]) -> bool:
+  def _is_plausible(
+    self, known: Mapping[str, properties_lib.ParameterValue]
+  ) -> bool:
     """Returns whether known values of the parameters appear to be valid."""
     return known_values.are_plausible(known, self._properties())
 

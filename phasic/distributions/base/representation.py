@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 import contextlib
 import math
-from typing import Any
+from typing import Protocol
 
 import numpy as onp
 
 from phasic.distributions.base import structure
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.math.model.model_types import Edges
 
 # `repr` shows arrays of at most this many numbers.
 _FEW = 9
@@ -19,7 +20,28 @@ _FEW = 9
 _FEW_STRUCTURES = 3
 
 
-def text_of(distribution: Any, parameters: Mapping[str, object]) -> str:
+class _Described(Protocol):
+  """The properties of a distribution that `repr` shows."""
+
+  name: str
+
+  @property
+  def batch_shape(self) -> tuple[int | None, ...]:
+    """The shape of the batch."""
+
+  @property
+  def event_shape(self) -> tuple[int | None, ...]:
+    """The shape of one value."""
+
+  @property
+  def dtype(self) -> str:
+    """The name of the dtype."""
+
+  def parameter_properties(self) -> Mapping[str, object]:
+    """Returns the properties of the array parameters, by name."""
+
+
+def text_of(distribution: _Described, parameters: Mapping[str, object]) -> str:
   """Returns the text of `repr`: shapes, dtype, small concrete parameters."""
   kind, name = type(distribution).__name__, distribution.name
   names = distribution.parameter_properties()
@@ -36,12 +58,12 @@ def text_of(distribution: Any, parameters: Mapping[str, object]) -> str:
   return f"<{kind} {name!r} {facts}>"
 
 
-def leaves(arrays: Mapping[str, Any]) -> dict[str, Any]:
+def leaves(arrays: Mapping[str, object]) -> dict[str, object]:
   """Flattens mappings of arrays: an entry's name is then params['a'].
 
   Those of edges are subgenerator.parameters and so on.
   """
-  found: dict[str, Any] = {}
+  found: dict[str, object] = {}
   for name, value in arrays.items():
     if isinstance(value, Mapping):
       found |= leaves({f"{name}[{k!r}]": v for k, v in value.items()})
@@ -65,7 +87,7 @@ def _text(x: object) -> str | None:
   if isinstance(x, Mapping):
     return _text_of_mapping(x)
   if structure.is_edges(x):
-    return _text_of_edges(structure.shown(x))
+    return _text_of_edges(structure.shown_edges(x))
   if isinstance(x, tuple) and x and all(map(_is_structure, x)):
     shown = [repr(one) for one in x[:_FEW_STRUCTURES]]
     more = ["..."] if len(x) > len(shown) else []
@@ -94,7 +116,7 @@ def _text_of_mapping(x: Mapping[str, object]) -> str | None:
   return f"{{{', '.join(named)}}}"
 
 
-def _text_of_edges(x: Any) -> str:
+def _text_of_edges(x: Edges) -> str:
   """Returns edges as text if their arrays are small, else their `repr`."""
   given = {k: one for k, one in x._asdict().items() if one is not None}
   texts = {k: _text(one) for k, one in given.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 import operator
 import types
-from typing import Any, SupportsIndex, TypeAlias
+from typing import SupportsIndex, TypeAlias
 
 import numpy as np
 import numpy as onp
@@ -22,10 +22,10 @@ Index: TypeAlias = _Item | tuple[_Item, ...]
 
 def slice_parameters(
   properties: parameter_properties.Properties,
-  parameters: Mapping[str, Any],
+  parameters: Mapping[str, parameter_properties.ParameterValue],
   index: Index,
   batch: static.Shape | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
   """Returns the array parameters of the sliced batch; None for absent ones.
 
   Args:
@@ -45,7 +45,7 @@ def slice_parameters(
     shapes = parameter_properties.batch_shapes(properties, parameters)
     batch = static.broadcast_shapes(*shapes)
   items = _checked_index(index, batch)
-  sliced: dict[str, Any] = {}
+  sliced: dict[str, object] = {}
   for name, prop in properties.items():
     value = parameters[name]
     if value is None:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self, TypeGuard
+from typing import Self, TypeGuard
 
 import numpy as onp
 
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.internal.arrays import Integer
-from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
-from phasic.math.model import sparse_matrices
 from phasic.math.model.model_types import Edges
 
 # A larger number of phases is refused before arrays are allocated.
@@ -101,7 +100,7 @@ class StaticIndices:
     return len(self.values)
 
   def __array__(
-    self, dtype: Any = None, copy: bool | None = None
+    self, dtype: onp.typing.DTypeLike | None = None, copy: bool | None = None
   ) -> onp.ndarray:
     return onp.array(self.values, dtype=dtype, copy=copy)
 
@@ -117,7 +116,7 @@ class StaticIndices:
     return {"indices": self}
 
   @classmethod
-  def _unflatten(cls, parts: Mapping[str, Any]) -> Self:
+  def _unflatten(cls, parts: Mapping[str, Self]) -> Self:
     return parts["indices"]
 
 
@@ -156,7 +155,7 @@ def static_indices(name: str, values: object) -> StaticIndices:
 
 
 # The types of edges, which may be given instead of a matrix.
-EDGES = (edge_rates.EdgeRates, edge_probs.EdgeProbs)
+EDGES = edge_rates.EDGES
 # The fields of edges that are structure, and those that are arrays.
 _ENDS = ("sources", "targets")
 _ARRAYS = ("parameters", "coefficients", "constants")
@@ -167,22 +166,24 @@ def is_edges(value: object) -> TypeGuard[Edges]:
   return isinstance(value, EDGES)
 
 
-def array_of(value: Any) -> Any:
+def array_of(value: Array | Edges) -> Array:
   """Returns a parameter's array; of edges, their field `parameters`."""
   return value.parameters if isinstance(value, EDGES) else value
 
 
-def with_array(value: Any, array: Any) -> Any:
+def with_array(value: object, array: object) -> object:
   """Replaces a parameter's array; of edges, their field `parameters`."""
   return value._replace(parameters=array) if is_edges(value) else array
 
 
-def arrays_of(name: str, edges: Edges) -> dict[str, Any]:
+def arrays_of(name: str, edges: Edges) -> dict[str, object]:
   """Returns the arrays of edges by name; None for absent ones."""
   return {f"{name}.{own}": getattr(edges, own) for own in _ARRAYS}
 
 
-def mapped(convert: Callable[[str, Any], object], name: str, value: Any) -> Any:
+def mapped(
+  convert: Callable[[str, object], object], name: str, value: object
+) -> object:
   """Applies a conversion to a parameter's array, or to all arrays of edges.
 
   The ends of edges are on the host.
@@ -192,38 +193,22 @@ def mapped(convert: Callable[[str, Any], object], name: str, value: Any) -> Any:
     name: the parameter's name.
     value: the parameter.
   """
-  if not isinstance(value, EDGES):
-    return convert(name, value)
+  if isinstance(value, EDGES):
+    return _mapped_edges(convert, name, value)
+  return convert(name, value)
+
+
+def _mapped_edges(
+  convert: Callable[[str, object], object], name: str, edges: Edges
+) -> Edges:
   arrays = {
-    own: convert(f"{name}.{own}", getattr(value, own)) for own in _ARRAYS
+    own: convert(f"{name}.{own}", getattr(edges, own)) for own in _ARRAYS
   }
-  return shown(value)._replace(**arrays)
-
-
-def without_sparse_matrices(
-  parameters: Mapping[str, Any], properties: Mapping[str, Any]
-) -> Mapping[str, Any]:
-  """Replaces sparse matrices among the parameters by edges.
-
-  Args:
-    parameters: the parameters by name.
-    properties: of those that are arrays.
-  """
-  for name, prop in properties.items():
-    family, exits = prop.constraint.edges, prop.constraint.exits
-    if family is not None:
-      matrix, left = sparse_matrices.as_edges(
-        name,
-        parameters[name],
-        parameters[exits],
-        family is edge_probs.EdgeProbs,
-      )
-      parameters = {**parameters, name: matrix, exits: left}
-  return parameters
+  return shown_edges(edges)._replace(**arrays)
 
 
 def stored(
-  convert: Callable[[str, Any], object], name: str, edges: Edges
+  convert: Callable[[str, object], object], name: str, edges: Edges
 ) -> Edges:
   """Returns edges as stored: sources and targets become `StaticIndices`.
 
@@ -234,18 +219,19 @@ def stored(
     ValueError: shapes do not fit.
   """
   ends = {end: static_indices(end, getattr(edges, end)) for end in _ENDS}
-  found = mapped(convert, name, edges._replace(**ends))
+  found = _mapped_edges(convert, name, edges._replace(**ends))
   edge_rates.check_shapes(found)
   return found._replace(**ends)
 
 
-def shown(value: Any) -> Any:
+def shown(value: object) -> object:
   """Returns a parameter as users read it: sources and targets are arrays."""
-  is_stored = isinstance(value, EDGES) and isinstance(
-    value.sources, StaticIndices
-  )
-  if not is_stored:
-    return value
-  return value._replace(
-    sources=value.sources.values, targets=value.targets.values
-  )
+  return shown_edges(value) if isinstance(value, EDGES) else value
+
+
+def shown_edges(edges: Edges) -> Edges:
+  """Returns edges as users read them: sources and targets are arrays."""
+  if not isinstance(edges.sources, StaticIndices):
+    return edges
+  ends = {end: getattr(edges, end).values for end in _ENDS}
+  return edges._replace(**ends)

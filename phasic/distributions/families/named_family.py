@@ -15,6 +15,7 @@ from phasic.distributions.absorption import discrete_phase_type
 from phasic.distributions.absorption import phase_type
 from phasic.distributions.base import constraint_checks
 from phasic.distributions.base import constraints
+from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
@@ -71,12 +72,14 @@ class ParametricFamily(absorption_time.AbsorptionTime):
   def _model(self) -> Model:
     return self._chain_of(**self._own())
 
-  def _own(self) -> dict[str, Any]:
+  def _own(self) -> dict[str, ParameterValue]:
     """Returns the current parameters; with `validate_args` they are checked."""
     arrays = self._arrays()
     return self._checked_parameters(arrays) if self.validate_args else arrays
 
-  def _checked_parameters(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
+  def _checked_parameters(
+    self, arrays: Mapping[str, ParameterValue]
+  ) -> dict[str, ParameterValue]:
     """Checks parameters against their constraints, and returns them."""
     return constraint_checks.check_parameters(
       arrays, self.parameter_properties()

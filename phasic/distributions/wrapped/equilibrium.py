@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import math
-from typing import Any
 
 import numpy as np
 import numpy as onp
 
 from phasic.distributions.absorption import comparable
+from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import static
 from phasic.internal import structures
@@ -47,7 +47,7 @@ class Equilibrium(wrapped_distribution.OnSamePhases):
       2.4.
   """
 
-  def _is_plausible(self, known: Mapping[str, Any]) -> bool:
+  def _is_plausible(self, known: Mapping[str, ParameterValue]) -> bool:
     del known
     model = plausible.host_model(self.distribution._chain())
     if model is None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import math
-from typing import Any
 
 import numpy as np
 import numpy as onp
 
 from phasic.distributions.absorption import comparable
 from phasic.distributions.base import declared
+from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -66,7 +66,7 @@ class ResidualLife(wrapped_distribution.OnSamePhases):
       time = value_rules.check("time", time, np.floor(time) == time, rule)
     return {**arrays, "time": time}
 
-  def _is_plausible(self, known: Mapping[str, Any]) -> bool:
+  def _is_plausible(self, known: Mapping[str, ParameterValue]) -> bool:
     whole = not self._DISCRETE or onp.all(
       onp.floor(known["time"]) == known["time"]
     )

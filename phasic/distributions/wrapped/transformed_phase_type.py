@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 import math
-from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -18,6 +17,7 @@ from phasic.distributions.base import declared
 from phasic.distributions.base import divergences
 from phasic.distributions.base import reparameterization
 from phasic.distributions.base import supports
+from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.distributions.wrapped import transformed_statistics
 from phasic.distributions.wrapped import wrapped_events
 from phasic.internal import autodiff
@@ -214,12 +214,12 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     """
     return self.distribution.reparameterization_type
 
-  def _is_plausible(self, known: Mapping[str, Any]) -> bool:
+  def _is_plausible(self, known: Mapping[str, ParameterValue]) -> bool:
     # The parameters of a time change must be positive.
     positive = all(bool(onp.all(x > 0.0)) for x in known.values())
     return positive and super()._is_plausible(known)
 
-  def _own(self) -> dict[str, Any]:
+  def _own(self) -> dict[str, ParameterValue]:
     """Returns the parameters; bad ones raise if `validate_args`, or are NaN."""
     arrays = self._arrays()
     if not self.validate_args:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 import dataclasses
 import math
-from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -15,6 +14,7 @@ from phasic.distributions.base import chain_events
 from phasic.distributions.base import declared
 from phasic.distributions.base import reparameterization
 from phasic.distributions.base import supports
+from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.distributions.wrapped import truncated_statistics
 from phasic.distributions.wrapped import wrapped_events
 from phasic.internal import random
@@ -78,7 +78,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     fitted=False,
   )
 
-  def _is_plausible(self, known: Mapping[str, Any]) -> bool:
+  def _is_plausible(self, known: Mapping[str, ParameterValue]) -> bool:
     low, high = known["low"], known["high"]
     high = math.inf if high is None else high
     ordered = (high > low) | ((low == 0) & (high == 0))

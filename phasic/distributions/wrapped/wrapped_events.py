@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
@@ -36,8 +36,25 @@ def truncated(
   )
 
 
+class _Transformed(Protocol):
+  """The distribution of Y = g(X), with the inverse h of g."""
+
+  @property
+  def distribution(self) -> atoms.HasChain:
+    """The distribution of X."""
+
+  def _time(self, value: Array) -> Array:
+    """Computes h(value)."""
+
+  def _sloped(self, found: Array, value: Array, x: Array) -> Array:
+    """Converts a log density of X to one of Y: adds log h'."""
+
+
 def transformed(
-  distribution: Any, lower: Array, upper: Array | None, entry: Array | None
+  distribution: _Transformed,
+  lower: Array,
+  upper: Array | None,
+  entry: Array | None,
 ) -> chain_events.ChainEvents:
   """Returns the events of X = h(Y); exact values add log h' as an offset."""
   x = distribution._time(lower)
