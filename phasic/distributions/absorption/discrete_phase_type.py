@@ -152,14 +152,19 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
       )
       edges = matrix._replace(parameters=probs)
       return self.copy(
-        **rate_updates.start(arrays, statistics), subtransition=edges
+        **rate_updates.start(
+          arrays["initial_probs"], arrays["prob_zero"], statistics
+        ),
+        subtransition=edges,
       )
     eye = np.eye(static.shape(matrix)[-1], dtype=static.dtype_name(matrix))
     steps = statistics.jumps + eye * statistics.stays[..., None]
     if exits is not None:
       exits = rate_updates.updated(statistics.exits, statistics.visits, exits)
     return self.copy(
-      **rate_updates.start(arrays, statistics),
+      **rate_updates.start(
+        arrays["initial_probs"], arrays["prob_zero"], statistics
+      ),
       subtransition=rate_updates.updated(
         steps, statistics.visits[..., None], matrix
       ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Self
 
 from phasic.distributions.absorption import competing_risks
 from phasic.distributions.absorption import graph_m_step
@@ -17,8 +17,7 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.m_step import rate_updates
 from phasic.math.m_step import sufficient_statistics
-from phasic.math.model.model_types import Edges
-from phasic.math.model.model_types import Model
+from phasic.math.model.model_types import EdgeModel
 
 
 class GraphChain(of_graph.OfGraph, competing_risks.CompetingRisks):
@@ -75,7 +74,7 @@ class GraphChain(of_graph.OfGraph, competing_risks.CompetingRisks):
     self._check_shapes()
     self._check_values(self._model)
 
-  def _model(self) -> Model:
+  def _model(self) -> EdgeModel:
     return self._checked_chain() if self.validate_args else self._chain()
 
   @property
@@ -91,9 +90,8 @@ class GraphChain(of_graph.OfGraph, competing_risks.CompetingRisks):
   def _causes(self) -> tuple[str | None, ...]:
     return self.graph.causes
 
-  def _by_cause(self) -> tuple[Array, Edges, None, Array | None]:
-    model: tuple[Array, Any, Any, Array | None] = self._model()
-    initial_probs, edges, exits, prob_zero = model
+  def _by_cause(self) -> EdgeModel:
+    initial_probs, edges, exits, prob_zero = self._model()
     targets = structures.as_index_array(self.graph.targets, "targets")
     return initial_probs, edges._replace(targets=targets), exits, prob_zero
 
@@ -112,8 +110,7 @@ class GraphChain(of_graph.OfGraph, competing_risks.CompetingRisks):
         if self._DISCRETE
         else rate_updates.edge_parameters
       )
-      edges: Any = self._model()[1]
-      changed["edge_values"] = rule(edges, statistics)
+      changed["edge_values"] = rule(self._model()[1], statistics)
     elif arrays["params"] is not None:
       changed["params"] = graph_m_step.m_step(self, statistics)
     return self.copy(**changed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy as onp
@@ -11,6 +11,7 @@ import numpy as onp
 from phasic.distributions.absorption import atoms
 from phasic.distributions.base import distribution
 from phasic.distributions.base import parameter_properties
+from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.graphs.core import chain_arrays
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.parts.parameters import ParamsLike
@@ -22,8 +23,7 @@ from phasic.math.model import edge_rates
 from phasic.math.model import plausible
 from phasic.math.model import value_checks
 from phasic.math.model import value_rules
-from phasic.math.model.model_types import Edges
-from phasic.math.model.model_types import Model
+from phasic.math.model.model_types import EdgeModel
 
 
 class OfGraph(distribution.Distribution):
@@ -73,14 +73,14 @@ class OfGraph(distribution.Distribution):
     """The mass at zero, z (...), derived where it was not given."""
     return atoms.shown_mass(self)
 
-  def _arrays(self) -> dict[str, Any]:
+  def _arrays(self) -> dict[str, ParameterValue]:
     arrays = super()._arrays()
     params = arrays["params"]
     if params is None:
       return arrays
     return {**arrays, "params": self.graph.params_array(params)}
 
-  def _chain(self) -> tuple[Array, Edges, None, Array | None]:
+  def _chain(self) -> EdgeModel:
     """Returns initial masses, edges, None, and the mass at zero or None."""
     arrays = self._arrays()
     return chain_arrays.chain_arrays(
@@ -91,7 +91,7 @@ class OfGraph(distribution.Distribution):
       dtypes.common_dtype(arrays),
     )
 
-  def _checked_chain(self) -> Model:
+  def _checked_chain(self) -> EdgeModel:
     """Returns the chain after checks of its values."""
     check_params("params", self.graph, self._arrays()["params"])
     initial, edges = "initial_probs", "edge_values"
@@ -99,13 +99,13 @@ class OfGraph(distribution.Distribution):
       initial = "graph.initial_probs(params)"
     if self._parameters[edges] is None:
       edges = "graph.edge_values(params)"
-    return value_checks.check_model(
-      *self._chain(),
-      discrete=self._DISCRETE,
-      names=(initial, edges),
+    alpha, weights, _, prob_zero = self._chain()
+    alpha, weights, prob_zero = value_checks.check_edge_model(
+      alpha, weights, prob_zero, self._DISCRETE, (initial, edges)
     )
+    return alpha, weights, None, prob_zero
 
-  def _is_plausible(self, known: Mapping[str, Any]) -> bool:
+  def _is_plausible(self, known: Mapping[str, ParameterValue]) -> bool:
     rewards = known.get("rewards")
     if rewards is not None and not plausible.is_parameter(
       rewards, "nonnegative"
@@ -168,7 +168,7 @@ class OfGraph(distribution.Distribution):
 
 def is_plausible(
   graph: graph_lib.Graph,
-  params: Any,
+  params: ParameterValue,
   initial_probs: onp.ndarray | None = None,
   edge_values: onp.ndarray | None = None,
 ) -> bool:

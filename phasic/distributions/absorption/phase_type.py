@@ -166,7 +166,10 @@ class PhaseType(absorption_time.AbsorptionTime):
       rates = rate_updates.edge_parameters(found, statistics)
       edges = matrix._replace(parameters=rates)
       return self.copy(
-        **rate_updates.start(arrays, statistics), subgenerator=edges
+        **rate_updates.start(
+          arrays["initial_probs"], arrays["prob_zero"], statistics
+        ),
+        subgenerator=edges,
       )
     p, dtype = static.shape(matrix)[-1], static.dtype_name(matrix)
     old_exits = given
@@ -182,7 +185,9 @@ class PhaseType(absorption_time.AbsorptionTime):
     exits = rate_updates.updated(statistics.exits, statistics.visits, old_exits)
     leaving = np.sum(rates, axis=-1) + exits
     return self.copy(
-      **rate_updates.start(arrays, statistics),
+      **rate_updates.start(
+        arrays["initial_probs"], arrays["prob_zero"], statistics
+      ),
       subgenerator=rates - eye * leaving[..., None],
       exit_rates=None if given is None else exits,
     )

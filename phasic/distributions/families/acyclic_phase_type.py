@@ -141,7 +141,9 @@ class AcyclicPhaseType(named_family.NamedFamily):
     self, statistics: sufficient_statistics.SufficientStatistics
   ) -> Self:
     arrays = self._arrays()
-    start = rate_updates.start(arrays, statistics)
+    start = rate_updates.start(
+      arrays["initial_probs"], arrays["prob_zero"], statistics
+    )
     masses, rates = ascending_rates.maximized(
       arrays["initial_probs"],
       start["initial_probs"],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import math
-from typing import Any
 
 import numpy as np
 
@@ -234,7 +233,7 @@ class RewardTotals(distribution.Distribution):
     """
     raise NotImplementedError
 
-  def _model(self) -> tuple[Array, Array, Any, Array | None, Array | None]:
+  def _model(self) -> tuple[Array, Array, Matrix, Array | None, Array | None]:
     """Returns rewards and chain; with `validate_args` they are checked."""
     checked = self.validate_args
     chain = self._checked_chain() if checked else self._chain()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.m_step import sufficient_statistics
 from phasic.math.model import edge_rates
-from phasic.math.model.edge_probs import EdgeProbs
+from phasic.math.model.model_types import Edges
 
 
 class Start(TypedDict):
@@ -28,7 +27,7 @@ def updated(counts: Array, exposures: Array, old: Array | float) -> Array:
 
 
 def edge_parameters(
-  edges: edge_rates.EdgeRates,
+  edges: Edges,
   statistics: sufficient_statistics.SufficientStatistics,
 ) -> Array:
   """Computes the EM update of the parameters of edge rates, (..., d).
@@ -62,7 +61,7 @@ def edge_parameters(
 
 
 def edge_probs(
-  edges: EdgeProbs, statistics: sufficient_statistics.SufficientStatistics
+  edges: Edges, statistics: sufficient_statistics.SufficientStatistics
 ) -> Array:
   """Computes the EM update of a discrete chain's edge probabilities, (..., m).
 
@@ -90,7 +89,7 @@ def edge_probs(
   return updated(counts, steps, edges.parameters)
 
 
-def only_rates(edges: Any) -> Any:
+def only_rates(edges: Edges) -> Edges:
   """Returns the edges if their parameters are their rates or probabilities.
 
   Raises:
@@ -105,17 +104,19 @@ def only_rates(edges: Any) -> Any:
 
 
 def start(
-  arrays: Mapping[str, Any],
+  initial_probs: Array,
+  prob_zero: Array | None,
   statistics: sufficient_statistics.SufficientStatistics,
 ) -> Start:
   """Computes the EM update of the initial masses and of a given mass at zero.
 
   Args:
-    arrays: arrays of a model, including `initial_probs` and `prob_zero`.
+    initial_probs: the initial masses, (..., p).
+    prob_zero: the mass at zero, (...), or None.
     statistics: the sufficient statistics of the chain.
   """
-  total, atom = statistics.total, arrays["prob_zero"]
-  masses = updated(statistics.starts, total[..., None], arrays["initial_probs"])
-  if atom is not None:
-    atom = updated(statistics.atom, total, atom)
-  return {"initial_probs": masses, "prob_zero": atom}
+  total = statistics.total
+  masses = updated(statistics.starts, total[..., None], initial_probs)
+  if prob_zero is not None:
+    prob_zero = updated(statistics.atom, total, prob_zero)
+  return {"initial_probs": masses, "prob_zero": prob_zero}
