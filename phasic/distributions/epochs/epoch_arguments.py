@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as onp
 
+from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.parts.parameters import ParamsLike
 from phasic.internal import dtypes
@@ -57,7 +58,7 @@ def epoch_count(boundaries: ArrayLike | None) -> int:
   return shape[-1] + 1
 
 
-def epoch_params(params: Any, count: int) -> list[EpochParams]:
+def epoch_params(params: ParameterValue, count: int) -> list[EpochParams]:
   """Returns the parameters of each epoch.
 
   Args:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -169,15 +168,16 @@ class EpochMethods(comparable.Comparable):
     kind = function_kinds.kind_of_method(method)
     value = self._converted(value)
     times = structures.cast(value, static.wide_float())
-    found: Any = None
+    parts = []
     for stage in self._stages():
       local, later = epoch_values.since(stage, times)
       own = diagnosis.reasons(
         kind, (stage.initial, stage.edges, local, None, stage.prob_zero)
       )
-      if found is not None:
-        own = onp.where(comparable.host(later), own, found)
-      found = own
+      parts.append((own, later))
+    found, _ = parts[0]
+    for own, later in parts[1:]:
+      found = onp.where(comparable.host(later), own, found)
     lost = "value: mass lost at a boundary might matter there"
     found = onp.where(found == "ok", lost, found)
     return comparable.where_unknown(getattr(self, f"_{method}")(value), found)
@@ -191,7 +191,7 @@ class EpochMethods(comparable.Comparable):
     stages = self._stages()
     seeds = random.split_seed(seed, len(stages))
     batch = self._batch_shape()
-    result: Any = None
+    result: Array | None = None
     for one, stage in list(zip(seeds, stages))[::-1]:
       p = static.shape(stage.initial)[-1]
       atom = structures.cast(stage.prob_zero, static.dtype_name(stage.initial))
@@ -201,9 +201,8 @@ class EpochMethods(comparable.Comparable):
       initial = np.broadcast_to(initial, (*batch, p))
       times = jump_chain.sample(n, one, initial, edges, prob_zero=atom)
       found = stage.start + times
-      if result is not None:
-        length: Any = stage.length
-        found = np.where(times < length, found, result)
+      if result is not None and stage.length is not None:
+        found = np.where(times < stage.length, found, result)
       result = found
     result = structures.cast(result, self.dtype)
     pairs = [(s.initial, s.edges.parameters) for s in stages]
@@ -215,26 +214,24 @@ class EpochMethods(comparable.Comparable):
   ) -> Array:
     """Evaluates a function at each value, in the stage that contains it."""
     times = structures.cast(value, static.wide_float())
-    result: Any = None
+    parts = []
     for stage in self._stages():
       local, later = epoch_values.since(stage, times)
-      found = function(stage, local)
-      result = found if result is None else np.where(later, found, result)
-    return self._finished(result, static.shape(value))
+      parts.append((function(stage, local), later))
+    return self._finished(epoch_values.latest(parts), static.shape(value))
 
   def _accumulated(
     self, value: Array, add: Callable[..., Array], before: Array | float | None
   ) -> Array:
     """Sums a function over the stages up to the one that has each value."""
     times = structures.cast(value, static.wide_float())
-    result: Any = None
+    parts = []
     for stage in self._stages():
       local, later = epoch_values.since(stage, times)
-      found = add(before, stage, local)
-      result = found if result is None else np.where(later, found, result)
+      parts.append((add(before, stage, local), later))
       if stage.length is not None:
         before = add(before, stage, stage.length)
-    return self._finished(result, static.shape(value))
+    return self._finished(epoch_values.latest(parts), static.shape(value))
 
   def _finished(self, x: Array, shape: static.Shape = ()) -> Array:
     """Broadcasts a result to value and batch, and casts it to `dtype`."""

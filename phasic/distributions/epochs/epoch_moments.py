@@ -11,7 +11,6 @@ so that it is right however small it is beside c^2.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -28,24 +27,23 @@ from phasic.math.moments import truncated_moments
 
 def moment(stages: list[epoch_stages.Stage], order: int) -> Array:
   """Computes E X^k as k times the integral of t^(k - 1) S(t)."""
-  total: Any = 0.0
-  for stage in stages:
-    total = total + _share(stage, order)
-  return total
+  first, *others = (_share(stage, order) for stage in stages)
+  return sum(others, first)
 
 
 def variance(stages: list[epoch_stages.Stage]) -> Array:
   """Computes the variance E (X - c)^2, c = E X; it is inf if c is."""
   mean = moment(stages, 1)
   center = np.where(np.isfinite(mean), mean, 1.0)
-  total: Any = 0.0
+  parts = []
   before: Array | float = 0.0
   for stage in stages:
     since = center - stage.start
-    total = total + _below(stage, since, before) + _above(stage, since)
+    parts += [_below(stage, since, before), _above(stage, since)]
     if stage.length is not None:
       ended = epoch_values.of_stage(phase_type.cdf, stage, stage.length)
       before = before + np.exp(stage.log_mass) * ended
+  total = sum(parts[1:], parts[0])
   return np.where(np.isfinite(mean), total, mean)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from phasic.graphs.parts import state_maps as state_maps_lib
 from phasic.internal import static
 from phasic.internal.arrays import Array
-from phasic.math.model import edge_rates
+from phasic.math.model.model_types import Edges
 from phasic.math.moments import occupancy
 
 
@@ -28,7 +28,7 @@ class Stage(NamedTuple):
   """
 
   initial: Array
-  edges: edge_rates.EdgeRates
+  edges: Edges
   prob_zero: Array | float
   start: Array | float
   length: Array | None
@@ -46,7 +46,7 @@ class StageChain(NamedTuple):
   """
 
   initial: Array
-  edges: edge_rates.EdgeRates
+  edges: Edges
   prob_zero: Any
 
 

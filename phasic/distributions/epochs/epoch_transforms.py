@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import math
-from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -24,20 +23,21 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.likelihood import phase_type
 from phasic.math.model import edge_rates
+from phasic.math.model.model_types import Edges
 from phasic.math.moments import generating_functions
 from phasic.math.moments import passages
 
 
 def laplace_transform(stages: list[epoch_stages.Stage], u: Array) -> Array:
   """Computes E exp(-u X) for u >= 0; NaN for other u."""
-  total: Any = 0.0
+  parts = []
   for stage in stages:
     if stage.length is None:
       found = epoch_values.of_stage(passages.laplace_transform, stage, u)
     else:
-      found = _before_clock(stage, u)
-    total = total + np.exp(stage.log_mass - u * stage.start) * found
-  return total
+      found = _before_clock(stage, stage.length, u)
+    parts.append(np.exp(stage.log_mass - u * stage.start) * found)
+  return sum(parts[1:], parts[0])
 
 
 def moment_generating_function(
@@ -49,7 +49,7 @@ def moment_generating_function(
   # derivatives are then finite.
   up = np.where(grows & (s < math.inf), s, 0.0)
   down = np.where(grows, 0.0, 0.0 - s)
-  total: Any = 0.0
+  parts = []
   for stage in stages:
     if stage.length is None:
       function = generating_functions.moment_generating_function
@@ -58,18 +58,18 @@ def moment_generating_function(
       found = np.log(np.where(never, 1.0, value))
       found = np.where(never, -math.inf, found)
     else:
-      found = _log_grown(stage, up)
+      found = _log_grown(stage, stage.length, up)
     log = stage.log_mass + up * stage.start + found
     # A stage that is never reached contributes zero.
     none = stage.log_mass == -math.inf
-    total = total + np.where(none, 0.0, np.exp(np.where(none, 0.0, log)))
+    parts.append(np.where(none, 0.0, np.exp(np.where(none, 0.0, log))))
+  total = sum(parts[1:], parts[0])
   found = np.where(grows, total, laplace_transform(stages, down))
   return np.where(np.isfinite(s), found, math.nan)
 
 
-def _before_clock(stage: epoch_stages.Stage, u: Array) -> Array:
+def _before_clock(stage: epoch_stages.Stage, length: Array, u: Array) -> Array:
   """Integrates exp(-u t) f(t) over a stage, t since the stage's start."""
-  length: Any = stage.length
   p = static.shape(stage.initial)[-1]
   phases = onp.arange(p)
   good = (u >= 0) & (u < math.inf)
@@ -85,9 +85,8 @@ def _before_clock(stage: epoch_stages.Stage, u: Array) -> Array:
   )
 
 
-def _log_grown(stage: epoch_stages.Stage, s: Array) -> Array:
+def _log_grown(stage: epoch_stages.Stage, length: Array, s: Array) -> Array:
   """Computes the log of the integral of exp(s t) f(t) over a stage, s >= 0."""
-  length: Any = stage.length
   p = static.shape(stage.initial)[-1]
   phases = onp.arange(p)
   absorbed, trap = onp.asarray([p]), onp.asarray([p + 1])
@@ -114,7 +113,7 @@ def _log_grown(stage: epoch_stages.Stage, s: Array) -> Array:
 
 
 def _joined(
-  edges: edge_rates.EdgeRates,
+  edges: Edges,
   targets: Array,
   parts: Sequence[tuple[onp.ndarray, onp.ndarray, Array]],
 ) -> edge_rates.EdgeRates:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 import math
 
 import numpy as np
@@ -94,6 +94,19 @@ def since(stage: epoch_stages.Stage, value: Array) -> tuple[Array, Array]:
   if isinstance(stage.start, float):
     return np.where(inside, value, some), later
   return np.where(inside & later, value - stage.start, some), later
+
+
+def latest(parts: Sequence[tuple[Array, Array]]) -> Array:
+  """Takes each value from the last stage that has begun there.
+
+  Args:
+    parts: the values of each stage, and where it has begun; the first has
+      everywhere.
+  """
+  result, _ = parts[0]
+  for found, begun in parts[1:]:
+    result = np.where(begun, found, result)
+  return result
 
 
 def log_sum(x: Array, y: Array) -> Array:

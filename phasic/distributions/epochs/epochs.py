@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 import itertools
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy as onp
@@ -12,6 +12,7 @@ import numpy as onp
 from phasic.distributions.absorption import of_graph
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import slicing
+from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.distributions.epochs import epoch_arguments
 from phasic.distributions.epochs import epoch_methods
 from phasic.distributions.epochs import epoch_stages
@@ -174,7 +175,7 @@ class Epochs(epoch_methods.EpochMethods):
     boundaries = sliced.pop("boundaries")
     return self.copy(params=list(sliced.values()), boundaries=boundaries)
 
-  def _arrays(self) -> dict[str, Any]:
+  def _arrays(self) -> dict[str, ParameterValue]:
     """Returns parameters of each epoch, (..., d_k) or None, and boundaries."""
     given, boundaries = (self._parameters[name] for name in _PROPERTIES)
     if structures.is_variable(given):
@@ -188,7 +189,7 @@ class Epochs(epoch_methods.EpochMethods):
       boundaries = structures.as_array(boundaries, None, "boundaries")
     return {**arrays, "boundaries": boundaries}
 
-  def _is_plausible(self, known: Mapping[str, Any]) -> bool:
+  def _is_plausible(self, known: Mapping[str, ParameterValue]) -> bool:
     given = epoch_arguments.epoch_params(known["params"], self.num_epochs)
     return all(
       of_graph.is_plausible(graph, x)
@@ -204,7 +205,7 @@ class Epochs(epoch_methods.EpochMethods):
     for k, (graph, x) in enumerate(zip(self.graphs, params, strict=True)):
       x = structures.cast(graph.params_array(x), wide)
       values = structures.cast(graph.edge_values(x), wide)
-      edges: Any = graph.edge_weights(edge_values=values)
+      edges = graph.edge_weights(edge_values=values)
       p = graph.num_phases
       initial, atom = np.zeros((p,), dtype=wide) + 1.0 / p, None
       if k == 0:
@@ -213,8 +214,8 @@ class Epochs(epoch_methods.EpochMethods):
       if self.validate_args:
         of_graph.check_params(f"params[{k}]", graph, x)
         start, weights = (f"graphs[{k}].{of}(params[{k}])" for of in _WEIGHTS)
-        initial, edges, _, atom = value_checks.check_model(
-          initial, edges, None, atom, names=(start, weights)
+        initial, edges, atom = value_checks.check_edge_model(
+          initial, edges, atom, names=(start, weights)
         )
       chains.append(epoch_stages.StageChain(initial, edges, atom))
     boundaries = structures.cast(boundaries, wide)
