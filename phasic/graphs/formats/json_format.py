@@ -166,11 +166,12 @@ def _integer(x: object, name: str, least: int) -> int:
   return x
 
 
-def _strings(x: Any, name: str, size: int | None = None) -> list[str]:
-  for i, item in enumerate(_list(x, name, size)):
+def _strings(x: object, name: str, size: int | None = None) -> list[str]:
+  items = _list(x, name, size)
+  for i, item in enumerate(items):
     if not isinstance(item, str):
       raise ValueError(f"{name}[{i}] is {_kind(item)}: it must be a string")
-  return x
+  return items
 
 
 def _integers(x: object, name: str, size: int) -> onp.ndarray:

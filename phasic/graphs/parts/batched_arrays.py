@@ -11,9 +11,12 @@ from typing import Any
 import numpy as onp
 
 from phasic.internal import static
+from phasic.internal.arrays import Array
 
 
-def unbatched(name: str, x: Any, event: tuple[int | None, ...]) -> Any:
+def unbatched(
+  name: str, x: Array | onp.ndarray, event: tuple[int | None, ...]
+) -> Any:
   """Removes batch dimensions that vmap has prepended to a graph's array.
 
   Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as onp
 
@@ -53,9 +53,9 @@ class WeightReader:
     """
     self.num_params, self.names = read_params(params)
     names = self.names or ()
-    self._columns = {name: c for c, name in enumerate(names)}
+    self._columns: dict[object, int] = {name: c for c, name in enumerate(names)}
 
-  def read(self, weight: Any) -> Weight | None:
+  def read(self, weight: object) -> Weight | None:
     """Converts to a `Weight`; returns None if it is zero for all parameters.
 
     Raises:
@@ -66,7 +66,7 @@ class WeightReader:
     kind = type(weight)
     if kind is float or kind is int:
       found = Weight(_number(weight), [])
-    elif kind is dict or isinstance(weight, Mapping):
+    elif isinstance(weight, (dict, Mapping)):
       found = self._of_mapping(weight)
     elif isinstance(weight, Weight):
       found = weight
@@ -88,7 +88,7 @@ class WeightReader:
       )
     return None
 
-  def _of_mapping(self, weight: Mapping[Any, object]) -> Weight:
+  def _of_mapping(self, weight: Mapping[object, object]) -> Weight:
     constant, terms = 0.0, []
     columns = self._columns
     for name, value in weight.items():
@@ -153,7 +153,7 @@ def read_params(
   return len(params), tuple(params)
 
 
-def _is_vector(weight: object) -> bool:
+def _is_vector(weight: object) -> TypeGuard[Sequence[object]]:
   """Returns whether a weight is an array with one dimension."""
   return hasattr(weight, "dtype") and static.rank(weight) == 1
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as onp
 
 from phasic.graphs.core import graph as graph_lib
@@ -84,16 +82,14 @@ def reverse(
 def _sojourns(host: host_graphs.HostGraph) -> onp.ndarray:
   """Computes the expected sojourn times, or numbers of visits, (p,)."""
   p = host.num_phases
-  edges: Any = edge_probs.EdgeProbs if host.discrete else edge_rates.EdgeRates
-  model = edges(host.sources, onp.minimum(host.targets, p), host.weights[:, 0])
-  function = (
-    discrete_passages.expected_visits
+  initial = host.initial[:p, 0]
+  edges = (host.sources, onp.minimum(host.targets, p), host.weights[:, 0])
+  found = (
+    discrete_passages.expected_visits(initial, edge_probs.EdgeProbs(*edges))
     if host.discrete
-    else passages.expected_sojourn_times
+    else passages.expected_sojourn_times(initial, edge_rates.EdgeRates(*edges))
   )
-  sojourns: onp.ndarray = onp.asarray(
-    static.concrete(function(host.initial[:p, 0], model)), onp.float64
-  )
+  sojourns: onp.ndarray = onp.asarray(static.concrete(found), onp.float64)
   for i in onp.flatnonzero(~((sojourns > 0.0) & (sojourns < onp.inf)))[:1]:
     raise ArithmeticError(
       f"graph: the expected time in {host.name(int(i))} comes out as "
