@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -98,15 +97,14 @@ class Observations(observation_makers.ObservationMakers):
     """
     given = {"lower": lower, "upper": upper, "weights": weights, "entry": entry}
     dtype = dtypes.common_dtype(given)
-    arrays: dict[str, Any] = {
+    arrays: dict[str, Array | None] = {
       name: None if x is None else structures.as_array(x, dtype, name)
       for name, x in given.items()
     }
-    if cause is not None:
-      cause = structures.as_index_array(cause, "cause")
-    self._arrays = observation_rules.checked(
-      observation_rules.aligned(arrays | {"cause": cause})
+    arrays["cause"] = (
+      None if cause is None else structures.as_index_array(cause, "cause")
     )
+    self._arrays = observation_rules.checked(observation_rules.aligned(arrays))
 
   @classmethod
   def _children(cls) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as onp
 
@@ -80,12 +80,21 @@ def kaplan_meier(
   )
 
 
+class ProductLimit(Protocol):
+  """The results of statsmodels' estimate that are used."""
+
+  surv_times: onp.ndarray
+  surv_prob: onp.ndarray
+  n_risk: onp.ndarray
+  n_events: onp.ndarray
+
+
 def product_limit(
   times: onp.ndarray,
   events: onp.ndarray,
   entry: onp.ndarray,
   weights: onp.ndarray | None = None,
-) -> Any:
+) -> ProductLimit:
   """Returns statsmodels' estimate, given arrays from `host_times`."""
   try:
     from statsmodels.duration import survfunc

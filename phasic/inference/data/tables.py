@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 import math
 import os
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as onp
 
@@ -70,9 +70,10 @@ def read(
     }
   )
 
-  def column(key: str, missing: float = math.nan) -> Any:
-    if key not in names:
-      return None
+  def column(key: str, missing: float = math.nan) -> onp.ndarray | None:
+    return required(key, missing) if key in names else None
+
+  def required(key: str, missing: float = math.nan) -> onp.ndarray:
     values = onp.asarray(numbers[key], dtype=dtype)
     return onp.where(onp.isnan(values), onp.asarray(missing, dtype), values)
 
@@ -81,7 +82,7 @@ def read(
   if "cause" in names:
     cause = _causes(_values(table, names["cause"]), names["cause"], causes)
   if "time" in names:
-    times, event = column("time"), column("event")
+    times, event = required("time"), column("event")
     found: Columns = (times, None, weights, entry, cause)
     if event is not None:
       found = ends(
@@ -89,7 +90,7 @@ def read(
       )
     _check(found, names, names["time"], names["time"])
     return found
-  lower, upper = column("lower", -1.0), column("upper", math.inf)
+  lower, upper = required("lower", -1.0), required("upper", math.inf)
   nothing = (lower < 0) & (upper == math.inf)
   rule = f"one of {names['lower']!r} and {names['upper']!r} must be known"
   value_rules.check(names["lower"], lower, onp.logical_not(nothing), rule)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from phasic.inference.terms import observation_terms
@@ -17,6 +15,7 @@ from phasic.math.model import chain as chain_lib
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
 from phasic.math.model.model_types import Edges
+from phasic.math.model.model_types import Matrix
 from phasic.math.model.model_types import Model
 from phasic.math.numeric import exact_sums
 
@@ -150,12 +149,12 @@ def _of_steps(
 
 
 def _dense(
-  initial_probs: Array, matrix: Any, exits: Array | None
+  initial_probs: Array, matrix: Matrix, exits: Array | None
 ) -> tuple[Array, Array]:
   """Returns step probabilities (..., p, p) and exit probabilities (..., p)."""
   p = static.shape(initial_probs)[-1]
   tolerance = 4 * p * static.finfo_eps(initial_probs)
-  if not operands.is_edges(matrix):
+  if not isinstance(matrix, edge_rates.EDGES):
     if exits is None:
       ones = np.ones_like(matrix[..., :1])
       parts = np.concatenate([ones, -matrix], axis=-1)

@@ -118,7 +118,13 @@ def _value(
   return structures.cast(observations.log_likelihood(found))
 
 
-def _value_and_gradient(entries: Array, *args: Any) -> tuple[Array, Array]:
+def _value_and_gradient(
+  entries: Array,
+  tables: Mapping[str, coordinates_lib.Table],
+  distribution: Distribution,
+  observations: Observations,
+) -> tuple[Array, Array]:
+  args = (tables, distribution, observations)
   return gradients.value_and_gradient(lambda x: _value(x, *args), entries)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as onp
 
@@ -95,7 +95,7 @@ def rebuilt(
 def names_of_mappings(distribution: Distribution) -> dict[str, tuple[str, ...]]:
   """Returns the keys of parameters that are mappings, by parameter path."""
   return {
-    f"{path}{name}": owner.graph.parameter_names
+    f"{path}{name}": owner.parameters["graph"].parameter_names
     for path, owner in nested_arrays.owners(distribution)
     for name in owner.parameter_properties()
     if isinstance(owner.parameters[name], Mapping)
@@ -112,11 +112,11 @@ def increasing(distribution: Distribution) -> tuple[str, ...]:
   )
 
 
-def _explicit(distribution: Any) -> Any:
+def _explicit(distribution: DistributionT) -> DistributionT:
   """Makes derived exits and masses at zero explicit parameters."""
   changed: dict[str, object] = {}
   if "distribution" in distribution.parameters:
-    changed["distribution"] = _explicit(distribution.distribution)
+    changed["distribution"] = _explicit(distribution.parameters["distribution"])
   properties = distribution.parameter_properties()
   arrays = inferring.arrays(distribution)
   dtype = distribution.dtype
@@ -161,13 +161,14 @@ def _block(
   name: str,
   prop: properties_lib.ParameterProperties,
   values: onp.ndarray,
-  owner: Any,
+  owner: Distribution,
 ) -> Block:
   """Returns the block of one parameter."""
   shape = onp.shape(values)
   labels = _labels(f"{path}{name}", shape)
-  if prop.constraint.is_of_graph and owner.graph.parameter_names:
-    labels = [f"{path}{name}[{own}]" for own in owner.graph.parameter_names]
+  if prop.constraint.is_of_graph:
+    names = owner.parameters["graph"].parameter_names
+    labels = [f"{path}{name}[{own}]" for own in names or ()] or labels
   place = entries_lib.Place(path, name, owner)
   found = prop.constraint.entries(values, labels, place)
   kinds = found.kinds

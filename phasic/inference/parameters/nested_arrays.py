@@ -7,7 +7,6 @@ distribution within.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from phasic.distributions.base import structure
 from phasic.inference.parameters.distribution_types import Distribution
@@ -17,7 +16,7 @@ from phasic.internal import user_warnings
 _WITHIN = "distribution"
 
 
-def owners(distribution: Distribution) -> list[tuple[str, Any]]:
+def owners(distribution: Distribution) -> list[tuple[str, Distribution]]:
   """Returns a distribution and those inside it, each with its path."""
   found, path = [("", distribution)], ""
   while _WITHIN in distribution.parameters:

@@ -114,7 +114,7 @@ def draw_band(
   times: onp.ndarray,
   low: onp.ndarray,
   high: onp.ndarray,
-  **style: Any,
+  **style: str,
 ) -> None:
   """Draws a band between two step functions."""
   axes.fill_between(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as onp
 
@@ -43,7 +43,9 @@ def add_phase(dist: coxian.Coxian) -> list[coxian.Coxian]:
     >>> [dist.num_phases for dist in grown]
     [3, 3, 3, 3, 3]
   """
-  properties: Any = getattr(dist, "parameter_properties", dict)()
+  properties: Mapping[str, object] = getattr(
+    dist, "parameter_properties", dict
+  )()
   if tuple(properties) != ("progression_rates", "exit_rates"):
     raise TypeError(f"dist is {type(dist).__name__}: it must be a Coxian")
   onward = host_values("progression_rates", dist.progression_rates)
