@@ -76,9 +76,10 @@ _GIVEN = {
 }
 
 
-# Makes what a property returns, of a distribution of the class that declares it.
+# Computes what a property returns, given a distribution of the class that
+# declares it.
 _Shown: TypeAlias = Callable[[Any], object]
-# Maps a parameter's name and given value, of the declared type, to the stored one.
+# Maps a parameter's name and given value to the stored value.
 _Convert: TypeAlias = Callable[[str, Any], object]
 
 
