@@ -27,8 +27,8 @@ class ResidualLife(wrapped_distribution.OnSamePhases):
   It is a phase-type distribution with the same phases, and starts where the
   chain is at time t: with pi = alpha exp(S t), in discrete time alpha T^t, the
   masses of its phases are pi / (pi 1). Nothing is subtracted, and nothing
-  underflows however small P(X > t) is. Results are NaN where it is zero, and
-  where X may never end.
+  underflows however small P(X > t) is. Results are NaN where it is zero. If X
+  may never end, nor may X - t.
 
   Example: an hour later, the bus has still not come.
 
@@ -82,7 +82,7 @@ class ResidualLife(wrapped_distribution.OnSamePhases):
     lost = onp.any(onp.isnan(start), axis=-1) & (found != "ok")
     lost = lost & ~onp.char.startswith(found, "time")
     why = self.distribution.diagnose(self.time, "log_survival_function")
-    never = "time: X has ended for certain, or may never end"
+    never = "time: X has ended for certain"
     return onp.where(lost, onp.where(why == "ok", never, why), found)
 
   def _mode(self) -> Array:

@@ -131,10 +131,10 @@ class ContractTest(test_case.TestCase):
   def test_bad_slices(self):
     with self.assertRaisesRegex(IndexError, "3 indices"):
       _ = _batch()[0, 0, 0]
-    with self.assertRaisesRegex(TypeError, "indexed with"):
+    with self.assertRaisesRegex(TypeError, "index is"):
       _ = _batch()[onp.asarray([0, 1])]
     for index in (True, False, onp.True_, (0, True), 1.0, onp.asarray([True])):
-      with self.assertRaisesRegex(TypeError, "indexed with"):
+      with self.assertRaisesRegex(TypeError, "index is"):
         _ = _batch()[index]
     with self.assertRaisesRegex(IndexError, "more than one"):
       _ = _batch()[..., ...]

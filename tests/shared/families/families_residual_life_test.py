@@ -45,13 +45,23 @@ class ResidualLifeTest(test_case.TestCase):
 
   @test_case.of_bad_values
   def test_what_is_not_known_is_told(self):
-    endless = pd.Coxian([1.0], [1.0, 0.0])
-    left = pd.ResidualLife(endless, 2.0)
+    ended = pd.DiscretePhaseType([1.0], [[0.0]])
+    left = pd.ResidualLife(ended, 2.0)
     self.assertIn("time: X", str(left.diagnose(1.0)))
     bad = pd.ResidualLife(pd.Erlang(2, -1.0), 2.0)
     self.assertIn("rate", str(bad.diagnose(1.0)))
     good = pd.ResidualLife(pd.Erlang(2, 1.0), 2.0)
     self.assertEqual(str(good.diagnose(1.0)), "ok")
+
+  def test_what_may_never_end(self):
+    # Half of the mass is caught in the second phase.
+    left = pd.ResidualLife(pd.Coxian([1.0], [1.0, 0.0]), 2.0)
+    first = math.exp(-4.0)
+    share = first / (first + 0.5 * (1.0 - first))
+    self.assert_close(left.prob(1.0), share * math.exp(-2.0), 1e-13)
+    ended = 0.5 * share * -math.expm1(-2.0)
+    self.assert_close(left.cdf(1.0), ended, 1e-13)
+    self.assertEqual(str(left.diagnose(1.0)), "ok")
 
   def test_stages(self):
     dist = pd.ResidualLife(pd.Erlang(2, 1.0), TIMES)

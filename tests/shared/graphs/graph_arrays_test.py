@@ -114,7 +114,12 @@ class ArraysTest(test_case.TestCase):
       "there are 0 parameters",
     ),
     ("no_cause", {"causes": ()}, ValueError, "causes is empty"),
-    ("cause", {"causes": (3,)}, TypeError, "cause is 3: it must be None or a string"),
+    (
+      "cause",
+      {"causes": (3,)},
+      TypeError,
+      "cause is 3: it must be None or a string",
+    ),
     ("causes", {"causes": ("a", "a")}, ValueError, "'a' more than once"),
     ("discrete", {"discrete": 1}, TypeError, "discrete is 1"),
     ("above", {"discrete": True}, ValueError, "from phase 0 sum to 1.5"),
