@@ -66,11 +66,17 @@ class Group {
     return kRegisterWidth == kModels && End() > 0 && walk->Start(End());
   }
   // Starts computing the power sequences together and keeps all states;
-  // excludes models that need more blocks than the others, or scaled rates.
+  // excludes models that need more blocks than the others, or scaled rates, and
+  // large sparse ones.
   // Returns whether it was started.
   bool StartKeptWalk(LaneWalk* walk) {
     for (int l = 0; l < count_; ++l) {
-      if (!HasModerateRates(models_[l].log2_q)) is_built_[l] = false;
+      // The sweep over one large sparse model begins with another margin, so
+      // that its results have other bits.
+      if (!HasModerateRates(models_[l].log2_q) ||
+          models_[l].columns != nullptr) {
+        is_built_[l] = false;
+      }
     }
     const int64_t end = End();
     for (int l = 0; l < count_; ++l) {

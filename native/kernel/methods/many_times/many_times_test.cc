@@ -298,6 +298,86 @@ class TangentsOfStagesTest : public testing::Test {
 // Returns the directional derivative of log f if only the rate a of the first
 // transition changes, and with it the first phase's total rate: log f = log(a)
 // + log t - t at a = 1.
+// Computes the cotangents of the rates of log densities at times near x, summed
+// over `calls` calls for as many times each. The last phase is hardly reached.
+std::vector<double> RateBars(double x, int calls) {
+  constexpr int64_t kPhases = 16;
+  constexpr int64_t kLast = kPhases - 1;
+  constexpr int64_t kTimes = 600;
+  std::vector<double> start(kPhases, 0.0);
+  std::vector<double> exits(kPhases);
+  std::vector<double> rates(kPhases * kPhases, 0.0);
+  start[0] = 1.0;
+  for (int64_t i = 0; i < kPhases; ++i) {
+    exits[i] = 1e-3 * static_cast<double>(1 + i % 4);
+    for (int64_t j = 0; j < kLast; ++j) {
+      if (i == j) continue;
+      rates[i * kPhases + j] =
+          static_cast<double>(1 + (3 * i + 5 * j) % 7) / 128;
+    }
+  }
+  rates[kLast] = 1e-150;
+  const double none = 0.0;
+  const int64_t count = kTimes / calls;
+  std::vector<double> times(count);
+  const std::vector<double> ones(count, 1.0);
+  std::vector<double> sums(rates.size(), 0.0);
+  std::vector<double> bars(rates.size());
+  Workspace workspace{size_t{1} << 30};
+  for (int64_t call = 0; call < calls; ++call) {
+    for (int64_t i = 0; i < count; ++i) {
+      const auto n = static_cast<double>(call * count + i);
+      times[i] = x + 3.9 * n / static_cast<double>(kTimes);
+    }
+    SweepInput in = {};
+    in.num_phases = kPhases;
+    in.num_times = count;
+    in.row_length = count;
+    in.kind = Kind::kLogDensity;
+    in.epsilon = 0x1p-52;
+    in.has_exit_rates = true;
+    in.has_prob_zero = true;
+    in.initial_probs.value = start.data();
+    in.subgenerator.value = rates.data();
+    in.exit_rates.value = exits.data();
+    in.prob_zero.value = &none;
+    in.times.value = times.data();
+    in.cotangent = ones.data();
+    SweepOutput out = {};
+    out.subgenerator = bars.data();
+    workspace.Reset();
+    AdjointSweep<double>(in, out, &workspace);
+    for (size_t e = 0; e < bars.size(); ++e) sums[e] += bars[e];
+  }
+  return sums;
+}
+
+// Tests times that are summed by steps as they are many, and would be squared
+// alone, with the widest margin, which the last phase needs.
+TEST(ManySquaredTimesTest, AsInTwoCalls) {
+  for (const double x : {1500.0, 8000.0}) {
+    SCOPED_TRACE(x);
+    const std::vector<double> found = RateBars(x, 1);
+    const std::vector<double> expected = RateBars(x, 2);
+    double largest = 0.0;
+    for (const double bar : expected) {
+      largest = std::max(largest, std::fabs(bar));
+    }
+    EXPECT_GT(largest, 1.0);
+    for (size_t e = 0; e < found.size(); ++e) {
+      if (e % 17 == 0) continue;  // the diagonal is not read
+      EXPECT_NEAR(found[e], expected[e],
+                  1e-9 * std::fabs(expected[e]) + 1e-12 * largest)
+          << e;
+    }
+    // Steps into the last phase and from there are small, but not lost.
+    EXPECT_NE(found[15], 0.0);
+    EXPECT_NEAR(found[15 * 16 + 1], expected[15 * 16 + 1],
+                1e-6 * std::fabs(expected[15 * 16 + 1]));
+    EXPECT_NE(expected[15 * 16 + 1], 0.0);
+  }
+}
+
 double ChangeOfFirstRate(double t) {
   // This is d/da log((exp(-t) - exp(-a t)) a / (a - 1)) at a = 1.
   return 1.0 - 0.5 * t;

@@ -229,6 +229,11 @@ class NodeSums {
         const int64_t time = seed.times[n + i];
         Point<double>& point = points[i];
         PreparePoint(in_, time, sequence_, &point);
+        // A time of a group is summed by steps, even if it would be squared
+        // alone.
+        if (point.on_ladder && !StartSeries(sequence_, time, &point)) {
+          return kWorkLimit;
+        }
         const double distance = point.x - seed.start;
         point.value = {seed.sums[n + i] * std::exp(-distance), seed.exponent};
         const double cotangent = in_.cotangent[time];

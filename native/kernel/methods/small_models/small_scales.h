@@ -186,7 +186,7 @@ struct SmallValue {
     log_unit = Select(scales.is_long(),
                       (kLn2High * exponent - times.x) + kLn2Low * exponent,
                       PerModel(0.0));
-    const ModelMask has_root = IsWithin(log_unit, -1400.0, 1.0);
+    const ModelMask has_root = IsWithin(log_unit, -1400.0, 2.0);
     root = Select(has_root,
                   ExpOfMinus(Select(has_root, -0.5 * log_unit, PerModel(0.0))),
                   PerModel(0.0));
