@@ -258,9 +258,10 @@ class PointSeeds {
     // before it is scaled up.
     const Scaled<T> factor = Normalized(seed);
     const T bar = TimeBar(factor.mantissa, point);
-    *time_bar = Top(
+    const double found = Top(
         ScaleBy(bar, factor.exponent + point.value.exponent + TimeExponent()));
-    if (*time_bar != *time_bar && point.on_ladder && point.is_early) {
+    *time_bar = found;
+    if (found != found && point.on_ladder && point.is_early) {
       *time_bar = MissingBar(kUnderflow);
       lost_early_time_ = true;
     }
