@@ -303,7 +303,9 @@ void ExpectCheapGradients(const EdgeModel& model, int first, int last) {
     SCOPED_TRACE("q t = 2^" + std::to_string(e));
     const Work work = Measure(model.Input(), std::ldexp(1.0, e), 1, false);
     EXPECT_LE(work.gradient, kFewValues * work.value);
-    if (e > first) EXPECT_LE(work.gradient, 3.0 * before.gradient);
+    if (e > first) {
+      EXPECT_LE(work.gradient, 3.0 * before.gradient);
+    }
     before = work;
   }
 }

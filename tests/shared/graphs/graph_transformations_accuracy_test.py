@@ -207,7 +207,7 @@ class WithEventCountsTest(test_case.TestCase):
       (1.0, [1.0, 2.0], ValueError, r"rewards have shape \(2,\)"),
       (1.0, [-1.0], ValueError, r"rewards\[0\] is -1.0"),
       (1.0, [onp.nan], ValueError, r"rewards\[0\] is nan"),
-      (1e300, [1e300], ValueError, "is not finite"),
+      (1e300, [1e300], ValueError, "must be finite"),
     )
     for rate, rewards, error, message in cases:
       with self.assertRaisesRegex(error, message):

@@ -241,7 +241,7 @@ class ComparisonTest(test_case.TestCase):
     for criterion in ("aic", "bic"):
       with self.assertRaisesRegex(ValueError, f"{criterion} needs a sample"):
         getattr(fit, criterion)
-    with self.assertRaisesRegex(ValueError, "a mass of"):
+    with self.assertRaisesRegex(ValueError, "the integral of the density is"):
       inference.observations_from_density(lambda t: onp.exp(-2.0 * t))
 
 
