@@ -1,7 +1,8 @@
 """Cost of values, gradients and directional derivatives against q t.
 
 Models have a largest rate of one, and times go up to x = q t, which is doubled
-from one on. All calls are NumPy's; the gradient is that in every argument.
+from one on. All calls are NumPy's; the gradient is that in every argument. Each call
+has new rates, as in a fit, so that none continues the powers of the one before.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -175,21 +176,22 @@ def _calls(
   alpha, rates, exits = operands
   times = x * onp.arange(1, count + 1) / count
   atom = onp.asarray(0.0)
-  if exits is None:
-    arrays = (alpha, rates.parameters, times, atom)
-    tangents = (None, rates.parameters, None, None)
-  else:
-    arrays = (alpha, rates, times, atom, exits)
-    tangents = (None, rates, None, None, exits)
+  first = rates.parameters if exits is None else rates
+  tail = (times, atom) if exits is None else (times, atom, exits)
+  directions = (None, first, None, None, exits)[: len(tail) + 2]
+  numbers = itertools.count()
+
+  def arrays() -> tuple[Any, ...]:
+    return alpha, first * (1.0 - next(numbers) * 2.0**-45), *tail
 
   def value(alpha, own, times, atom, exits=None):
     own = rates._replace(parameters=own) if exits is None else own
     return pm.phase_type.log_prob(times, alpha, own, exits, atom)
 
   return {
-    "value": lambda: value(*arrays),
-    "gradient": lambda: pm.value_and_gradient(value, *arrays),
-    "jvp": lambda: pm.jvp(value, arrays, tangents),
+    "value": lambda: value(*arrays()),
+    "gradient": lambda: pm.value_and_gradient(value, *arrays()),
+    "jvp": lambda: pm.jvp(value, arrays(), directions),
   }
 
 

@@ -25,12 +25,13 @@ _COSTS = """\
 Written by `make bench-cost`, from that run's own figures. Models have a largest
 rate of one, and times go up to q t, which is doubled from one on, until a call
 takes a quarter of a second or is beyond the work limit. All in NumPy, on one
-thread; medians of CPU time of calls that take turns. "gradient" is
-`value_and_gradient`, value and cotangents of every argument, "jvp" is
-`jvp`, value and derivative along all rates. Up to 100 phases models
-are matrices, whose gradient has an entry for each pair of phases; above they
-are edges. A ratio is the largest, and stands beside the q t where it is; a rise
-is from one q t to the next.
+thread; medians of CPU time of calls that take turns. Each call has new rates,
+as in a fit: repeated calls of one model would reuse its powers. "gradient" is
+`value_and_gradient`, value and cotangents of every argument, "jvp" is `jvp`,
+value and derivative along all rates. Up to 100 phases models are matrices,
+whose gradient has an entry for each pair of phases; above they are edges. A
+ratio is the largest, and stands beside the q t where it is; a rise is from one
+q t to the next.
 """
 
 _METHOD = """\
