@@ -8,11 +8,12 @@
 //
 // where i is the source of e, and `left` is 1 - sum_i alpha_i. In discrete time
 // (1 - d_e)^2 replaces d_e^2, and each phase i adds y_i times its probability
-// of staying for a step. Results are accurate whenever they are in range.
+// of staying for a step. Results in range are accurate, even if intermediate
+// numbers overflow or underflow.
 //
-// Phases from which absorption cannot be reached (traps) make moments infinite,
-// and gradients NaN, if they can be reached from alpha; otherwise they count as
-// absorption.
+// A phase from which absorption cannot be reached is a trap. If a trap can be
+// reached from alpha, moments are infinite and gradients are NaN. Other traps
+// count as absorption.
 
 #ifndef PHASIC_NATIVE_ELIMINATION_API_MOMENTS_H_
 #define PHASIC_NATIVE_ELIMINATION_API_MOMENTS_H_
@@ -33,15 +34,15 @@ struct MomentsCall {
   Input atom;     // P(X = 0), [batch..., 1]; or [batch..., 0]: derived
   // In discrete time: the probabilities of staying in a phase for a step,
   // [batch..., p]. With [batch..., 0] they are derived as one minus the sum of
-  // the phase's weights, which must then not be negative.
+  // the phase's weights. This difference must not be negative.
   Input stay;
   Precision precision = Precision::kFloat64;
   bool is_discrete = false;
   bool wants_variance = false;
   bool wants_root = false;  // standard deviation instead of variance
   bool wants_gradients = false;
-  // Differences such as 1 - sum(alpha) within 4 p epsilon of zero are treated
-  // as zero.
+  // A difference such as 1 - sum(alpha) counts as zero if its size is at most 4
+  // p epsilon, where epsilon is the machine epsilon of the caller's data.
   double epsilon = 0.0;
 };
 

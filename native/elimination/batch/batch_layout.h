@@ -39,10 +39,12 @@ class BatchLayout {
   // Initializes the batch dimensions from the shape of one operand, whose last
   // `event_rank` dimensions are not batch dimensions.
   const char* Begin(const char* name, const Shape& shape, int32_t event_rank);
-  // Broadcasts an operand's batch dimensions against the batch shape so far.
+  // Computes an operand's strides, and broadcasts its batch dimensions against
+  // the batch shape so far.
   const char* Merge(int operand, const char* name, const Shape& shape,
                     int32_t event_rank);
-  // Computes the operands' strides, given the number of results per model.
+  // Computes the batch size. Returns an error message if all models together
+  // have too many results, given the number of results per model.
   const char* End(double results);
   // Returns whether a shape is the full batch shape followed by `event`.
   bool Fits(const Shape& shape, std::initializer_list<int64_t> event) const;

@@ -1,4 +1,5 @@
-// Tests that each model of a batch has the same bits as in a separate call.
+// Tests that the results of each model of a batch have the same bits as in a
+// separate call.
 
 #include <gtest/gtest.h>
 

@@ -149,7 +149,8 @@ TEST(BatchesTest, DifferencesKeepTheirDigits) {
   const Results<double> found =
       Apply(Direction::kSolve, models, 0, models.batch);
   for (int64_t n = 0; n < models.batch; ++n) {
-    // Every phase except the first moves to the next one after its mean time.
+    // The only edge from phase i > 0 leads to the next phase. The difference
+    // along it is the mean holding time of phase i.
     for (int64_t i = 1; i < p; ++i) {
       const double time = 1.0 / models.weights[n * (p + 1) + i];
       EXPECT_NEAR(found.per_edge[n * (p + 1) + i], time, 1e-13 * time);

@@ -17,7 +17,7 @@ namespace {
 using PHASIC_ISA::Denormals;
 using PHASIC_ISA::FloatEnvironment;
 
-// Solves the linear systems of one call; the `Work` of ModelRuns.
+// Solves the linear systems of one call. This is the `Work` of ModelRuns.
 template <class F>
 class Systems {
  public:

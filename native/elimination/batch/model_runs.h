@@ -16,8 +16,8 @@
 
 namespace phasic {
 
-// Returns the symbolic elimination for these edges, from a cache if it is
-// there. Returns nullptr and sets `error` if the indices are invalid or the
+// Returns the symbolic elimination for these edges, taken from a cache if
+// possible. Returns nullptr and sets `error` if the indices are invalid or the
 // elimination is too large.
 std::shared_ptr<const Topology> FindTopology(int64_t num_phases,
                                              int64_t num_edges,
@@ -26,10 +26,11 @@ std::shared_ptr<const Topology> FindTopology(int64_t num_phases,
 
 // Computes all models of a call; returns nullptr or an error message. `Work`
 // has the functions
-//   int64_t Numbers(topology): returns the memory for a model, in numbers;
+//   int64_t Numbers(topology): returns how many numbers a model stores;
 //   void Alone(model, topology): computes one model;
-//   uint32_t SideBySide(first, last, topology): computes at most kLanes models
-//     in [first, last); returns a mask of those that must be computed alone.
+//   uint32_t SideBySide(first, last, topology): computes the models `first` to
+//     `last` - 1, at most kLanes, in lanes; returns a mask of the models that
+//     must be computed alone.
 template <class Work>
 class ModelRuns {
  public:
@@ -83,11 +84,11 @@ class ModelRuns {
 
  private:
   static constexpr double kOperationsWorthThreads = 4e4;
-  // With fewer models, solving them one by one is faster, as lanes take the
-  // same time whether or not all are in use.
+  // With fewer models than this, solving them one by one is faster, as lanes
+  // take the same time whether or not all are in use.
   static constexpr int64_t kMinLanes = 3;
-  // Models with more numbers than this are solved one by one: eight of them
-  // would not fit into the cache.
+  // Models that need more numbers than this are solved one by one: eight of
+  // them would not fit into the cache.
   static constexpr int64_t kMaxSideBySide = int64_t{1} << 18;
   // The memory limit for all threads together. One thread solves all models if
   // several threads would exceed it.

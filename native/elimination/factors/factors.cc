@@ -92,7 +92,8 @@ ThreadScratch::ThreadScratch(const Topology& topology, int lanes,
         return &memory;
       }()) {
   const int64_t by_position = lanes * (topology.num_phases + 1) * columns;
-  // The factorization needs one column, even if there are no right-hand sides.
+  // The factorization uses `local` as scratch memory of one column, even if
+  // there are no right-hand sides.
   const int64_t local_columns = std::max<int64_t>(columns, 1);
   memory_->Divide(
       {{&arrays_.matrices, lanes * topology.num_working},

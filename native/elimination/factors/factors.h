@@ -39,11 +39,12 @@ struct Factors {
   }
 };
 
-// Returns the factors of one model, of kLanes models in lanes, or (with
-// kWideSize lanes) of one model in numbers of type Wide. They are computed, or
-// taken from a cache if that is faster, and are valid until the thread's next
-// call. This function clears the flags of `FloatEnvironment`, so that they show
-// whether later computations leave the range of doubles.
+// Returns the factors of one model (if `lanes` is 1), of kLanes models in lanes
+// (kLanes), or of one model in numbers of type Wide (kWideSize). The factors
+// are computed, or taken from a cache if that is faster, and are valid until
+// the thread's next call. This function clears the flags of `FloatEnvironment`.
+// So afterwards the flags show whether later computations leave the range of
+// doubles.
 std::shared_ptr<const Factors> FindFactors(
     const std::shared_ptr<const Topology>& topology, const Weights& weights,
     int lanes, const Solver& solver, const Scratch& scratch);

@@ -92,7 +92,7 @@ bool SameBits(const std::vector<double>& a, const std::vector<double>& b) {
 // plus inflow.
 class Balance {
  public:
-  // `sizes` is the result for the absolute values of the data, which bounds the
+  // `sizes` is the result for the absolute values of the data. It bounds the
   // absolute values of the terms.
   Balance(const SystemCase& c, const SystemResult& result,
           const SystemResult& sizes)
@@ -199,7 +199,8 @@ std::string CheckModel(const SystemCase& c, const SystemResult& result) {
     for (double& x : sizes.arrays[operand].values) x = std::fabs(x);
   }
   if (c.direction == Direction::kSolveTransposed) {
-    // The absolute values of c are added at both ends of every edge.
+    // The transposed system subtracts c at the target of each edge. For a
+    // bound, |c| is added at the source and at the target instead.
     std::vector<double>& per_edge = sizes.arrays[kPerEdge].values;
     for (size_t k = 0; k < per_edge.size(); ++k) {
       const size_t e = k / static_cast<size_t>(c.num_columns);

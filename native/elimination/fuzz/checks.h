@@ -10,8 +10,9 @@
 namespace phasic {
 namespace fuzz {
 
-// Runs the call that the bytes describe in several ways. Returns a description
-// of the property that fails, with the call, or "" if none fails.
+// Decodes a call from the bytes and checks its results. Returns a description
+// of the property that fails, followed by the call, or "" if all properties
+// hold.
 std::string CheckSystemBytes(const uint8_t* data, size_t size);
 
 }  // namespace fuzz

@@ -155,7 +155,7 @@ void MakeWrongShape(ByteSource* bytes, SystemCase* c) {
   SystemArray& array = c->arrays[bytes->Below(4)];
   if (bytes->Flag()) {
     array.rank = bytes->Below(40) - 5;
-    // Sets an invalid rank, while the array of dims has at least that many
+    // The call may read `rank` dimensions, so that `dims` must have as many
     // entries.
     array.dims.resize(static_cast<size_t>(std::max(array.rank, 0)), 1);
   } else if (!array.dims.empty()) {
@@ -211,8 +211,8 @@ SystemCase DecodeSystem(const uint8_t* data, size_t size) {
     array.values.resize(static_cast<size_t>(std::max<int64_t>(numbers, 0)));
     c.is_stored &= numbers >= 0;
   }
-  // Along each axis the batch has the size of the arrays that are not
-  // broadcast, or size one if all arrays are.
+  // Along each axis, the size of the batch is the size of the arrays that are
+  // not broadcast along this axis, or one if all arrays are broadcast.
   for (size_t axis = 0; axis < c.batch.size(); ++axis) {
     int64_t full = 1;
     for (const SystemArray& array : c.arrays) {

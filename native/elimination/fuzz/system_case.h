@@ -44,7 +44,7 @@ SystemCase DecodeSystem(const uint8_t* data, size_t size);
 // product is too large to store.
 int64_t NumNumbers(const std::vector<int64_t>& dims);
 
-// Returns a call on one model of a well-formed call.
+// Returns a call that solves one model of the batch in the well-formed call c.
 SystemCase ModelOf(const SystemCase& c, int64_t model);
 
 }  // namespace fuzz

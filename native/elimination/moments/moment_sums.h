@@ -30,8 +30,9 @@ struct MomentArrays {
 };
 
 // Computes the moments of one model step by step. The caller solves the linear
-// systems between the steps. `T` is double, or Wide for a model that leaves the
-// range of doubles, which the flags of `FloatEnvironment` show.
+// systems between the steps. `T` is double, or Wide for a model whose numbers
+// leave the range of doubles. The flags of `FloatEnvironment` show whether they
+// do.
 template <class T>
 struct MomentSums {
   const Topology* topology = nullptr;
@@ -44,8 +45,9 @@ struct MomentSums {
   // Scales the weights of a model in continuous time by 2^-exponent, so that
   // they are near one.
   void ScaleWeights();
-  // Computes `left`. Returns whether weights, initial masses and the atom at
-  // zero are valid. `atom` may be null: then it is 1 - sum(alpha).
+  // Computes `left`. Returns whether the weights, the initial masses and the
+  // probability `atom` of absorption at time zero are valid. If `atom` is null,
+  // the probability is 1 - sum(alpha).
   bool CheckMasses(const double* atom, double tolerance);
   // In discrete time: computes the probabilities of staying. Returns whether
   // the weights of every phase sum to at most one.
@@ -56,12 +58,12 @@ struct MomentSums {
   bool IsInfinite() const;
   ScaledNumber<T> Mean() const;
 
-  // Sets infinite differences of unvisited phases to zero, and computes `mean`
-  // from the expected times of the initial phases.
+  // Sets differences that are not finite to zero along edges from phases that
+  // are never visited, and computes `mean`.
   void TakeExpected();
-  // Returns the variance in the original unit of time: the exponent of the
-  // result includes -2 `exponent`, as the weights were multiplied by
-  // 2^-exponent.
+  // Returns the variance in the original unit of time. The weights were
+  // multiplied by 2^-exponent, so that the exponent of the result includes -2
+  // times `exponent`.
   ScaledNumber<T> Variance() const;
   // Computes the right-hand sides of the systems for the variance's gradient.
   void FindSlopes();
@@ -76,8 +78,8 @@ struct MomentSums {
     return Source(e) == topology->indices[topology->num_edges + e];
   }
   int32_t Source(int64_t e) const { return topology->indices[e]; }
-  // Returns the change of the expected total time by a jump along edge e, with
-  // the opposite sign in continuous time: d_e, or 1 - d_e in discrete time.
+  // Returns the number whose square occurs in the variance's term of edge e:
+  // d_e in continuous time, or 1 - d_e in discrete time.
   T Change(int64_t e) const {
     const T d = arrays.differences[e];
     return is_discrete ? arrays.rewards[Source(e)] - d : d;

@@ -66,8 +66,8 @@ class MomentWriter {
   }
 
  private:
-  // Returns a pointer to the model's entries of an output; each model has
-  // `size`.
+  // Returns a pointer to the entries of a model in an output that has `size`
+  // entries for each model.
   static F* Part(const Output& output, int64_t model, int64_t size) {
     return static_cast<F*>(output.data) + model * size;
   }

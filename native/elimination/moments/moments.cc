@@ -21,7 +21,8 @@ namespace {
 using PHASIC_ISA::Denormals;
 using PHASIC_ISA::FloatEnvironment;
 
-// Computes the moments of the models of one call; the `Work` of ModelRuns.
+// Computes the moments of the models of one call. This is the `Work` of
+// ModelRuns.
 template <class F>
 class MomentsWork {
  public:
@@ -150,7 +151,7 @@ class MomentsWork {
     }
     if (systems.lanes != kLanes && systems.factors.findings.has_traps) {
       // To find the traps, solves for sojourn times with initial mass in every
-      // phase: those in traps are infinite.
+      // phase: the sojourn times in traps are infinite.
       systems.SolveTransposed(&MomentArrays<T>::rewards, nullptr,
                               &MomentArrays<T>::expected);
       const MomentArrays<T>& arrays = systems.models[0].arrays;

@@ -114,8 +114,8 @@ TEST(MomentsTest, SideBySideIsAsAlone) {
     for (int64_t n = 0; n < kBatch; ++n) {
       Model one = model;
       for (double& w : one.weights) w *= 1.0 - static_cast<double>(n) / 16.0;
-      // One model is invalid, and in one a trap is reached: neither affects the
-      // other models.
+      // One model is invalid, and another one reaches a trap. Neither affects
+      // the other models.
       if (n == 4) one.weights[0] = -1.0;
       if (n == 6) {
         for (size_t e = 0; e < m; ++e) {

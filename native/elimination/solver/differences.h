@@ -13,16 +13,18 @@ namespace PHASIC_ISA {
 
 // Writes the difference x[i_e] - x[j_e] along every edge.
 //
-// If x is large everywhere (in a chain that is rarely absorbed), subtraction of
-// its entries would give rounding errors only. So the difference between phase
-// k and any phase j that is eliminated later in the same front is computed from
-// differences between later phases:
+// If x is large everywhere (in a chain that is rarely absorbed), subtracting
+// its entries would leave only rounding errors. So for a phase k and any phase
+// j that is eliminated later in the same front, the difference x_k - x_j is
+// computed from differences between later phases:
 //   (x_k - x_j) D_k = r_k - e_k x_j + sum_i W_ki (x_i - x_j).
-// D_k is the pivot of phase k, and W_ki and e_k are the weights from k to later
-// phases i and out of the component, when phase k is eliminated. r_k is the
-// right-hand side of k after forward substitution; x and r are relative to the
-// component's base (see Substitution). The differences on the right are known:
-// those between a front's later phases are in the matrix of its parent.
+// Here D_k is the pivot of phase k when it is eliminated, W_ki is its weight to
+// the later phase i, e_k is its weight out of the component, and r_k is its
+// right-hand side after forward substitution. x and r are relative to the
+// component's base (see Substitution). The differences on the right are already
+// known: phases are processed in reverse order of elimination, and differences
+// between phases of this front that it does not eliminate are in the matrix of
+// its parent.
 //
 // If `kTraps` is true (for doubles only), values may be infinite; zero weights
 // times such values are zero.

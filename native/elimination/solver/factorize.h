@@ -83,8 +83,8 @@ class Factorization {
     if (front.parent != kNoFront) PassOn(front, matrix);
   }
 
-  // Eliminates the front's own phases `first` to `last` - 1: updates the later
-  // rows of `matrix`, and adds to the weights out of the component, `leaving`.
+  // Eliminates the phases `first` to `last` - 1 of the front: updates the later
+  // rows of `matrix` and of `leaving`, the weights out of the component.
   void EliminateBlock(const Front& front, int64_t first, int64_t last,
                       V* matrix, V* leaving) {
     const int64_t size = front.size;
@@ -110,10 +110,10 @@ class Factorization {
     }
   }
 
-  // Replaces the weight from a later phase to the eliminated one by weight /
-  // pivot, an entry of L, and returns this entry. If the pivot is zero (the
-  // eliminated phase is a trap), adds a positive weight to `leaving`, replaces
-  // it by infinity, and returns zero.
+  // Replaces the weight from a later phase to the eliminated phase by weight /
+  // pivot, an entry of L, and returns this entry. If the pivot is zero, the
+  // eliminated phase is a trap. Then a positive weight is added to `leaving`
+  // and replaced by infinity, and the function returns zero.
   static V Share(const V& pivot, V* weight, V* leaving) {
     if constexpr (!std::is_same_v<V, Lanes>) {
       if (pivot == 0.0) {  // the eliminated phase is a trap

@@ -77,8 +77,7 @@ class Solution {
     const int32_t* sources = t_.positions.data();
     const int32_t* targets = sources + t_.num_edges;
     for (int64_t e = 0; e < t_.num_edges; ++e) {
-      // For an edge from a phase to itself, its contributions to outflow and
-      // inflow cancel.
+      // The contributions of an edge from a phase to itself cancel.
       if (transposed && sources[e] == targets[e]) continue;
       for (int64_t c = 0; c < columns; ++c) {
         V here;

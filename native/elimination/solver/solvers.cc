@@ -1,4 +1,5 @@
-// Selects the solvers of the instruction set that the sweeps use, too.
+// Selects the solvers that were compiled for the instruction set of the
+// kernel's sweeps (see instruction_sets.h).
 
 #include <cstring>
 

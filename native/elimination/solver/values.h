@@ -128,7 +128,8 @@ inline void AddMultiple(const V& factor, const V* from, int64_t columns,
   for (int64_t c = 0; c < columns; ++c) to[c] = to[c] + factor * from[c];
 }
 
-// Computes *sum += a b; wide numbers have a faster way (extended_double.h).
+// Computes *sum += a b. For numbers of type Wide, extended_double.h has a
+// faster version.
 template <class V>
 inline void AddProduct(const V& a, const V& b, V* sum) {
   *sum = *sum + a * b;

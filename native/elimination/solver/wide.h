@@ -35,8 +35,8 @@ inline Wide Sqrt(const Wide& x) {
 inline double ToDouble(double x) { return x; }
 // Returns the double nearest to x, which may be subnormal or infinite.
 inline double ToDouble(const Wide& x) {
-  // Powers beyond +-kMost give zero or infinity, as ldexp does for the power
-  // -kMost or kMost.
+  // A power below -kMost or above kMost is replaced by this bound, for which
+  // ldexp gives zero or infinity already.
   constexpr int64_t kMost = 8;
   if (x.part == 0.0 || !IsFinite(x)) return x.part;
   const int64_t power =

@@ -74,8 +74,8 @@ Components StronglyConnected(int64_t num_phases, const OutEdges& edges,
       found.starts.push_back(static_cast<int32_t>(found.phases.size()));
     }
   }
-  // Tarjan's algorithm finds the last components first, so that the order is
-  // reversed.
+  // Tarjan's algorithm finds a component after all components that can be
+  // reached from it. So the reversed list is in topological order.
   const auto size = static_cast<int32_t>(num_phases);
   std::reverse(found.phases.begin(), found.phases.end());
   std::reverse(found.starts.begin(), found.starts.end());

@@ -11,7 +11,7 @@ namespace phasic {
 
 constexpr int32_t kNone = -1;  // no node
 
-// Lists of nodes, one for each node: the list of node n begins at offsets[n].
+// One list of nodes for each node. The list of node n begins at offsets[n].
 struct Lists {
   std::vector<int64_t> offsets;
   std::vector<int32_t> nodes;
@@ -23,8 +23,8 @@ Lists ListNeighbours(const std::vector<std::pair<int32_t, int32_t>>& edges,
                      const std::vector<int32_t>& names);
 
 // The elimination tree for nodes that are eliminated in ascending order. The
-// parent of a node is the first later node that is connected with it at its
-// elimination; its count is the number of such later nodes.
+// parent of node n is the first of the later nodes that are connected with n
+// when n is eliminated. The count of n is the number of these later nodes.
 struct EliminationTree {
   std::vector<int32_t> parents;
   std::vector<int32_t> counts;

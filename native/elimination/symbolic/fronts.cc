@@ -93,7 +93,7 @@ void SortChildren(const Chains& chains, Lists* children) {
   }
 }
 
-// Returns the last nodes of all supernodes in postorder: each one after its
+// Returns the last nodes of all supernodes in postorder, that is, after their
 // children in the elimination tree.
 std::vector<int32_t> Postorder(const Chains& chains, const Lists& children) {
   std::vector<int32_t> order;
@@ -103,8 +103,8 @@ std::vector<int32_t> Postorder(const Chains& chains, const Lists& children) {
         chains.parents[root] != kNone) {
       continue;
     }
-    // Lists the parents before their children, from the last child to the
-    // first, and then reverses the list.
+    // Lists parents before their children, and siblings from last to first, and
+    // then reverses the list.
     const size_t begin = order.size();
     open.push_back(static_cast<int32_t>(root));
     while (!open.empty()) {
@@ -121,9 +121,9 @@ std::vector<int32_t> Postorder(const Chains& chains, const Lists& children) {
   return order;
 }
 
-// Appends one front for each supernode to the tree, without its list of later
-// positions, and computes the order of elimination. `order` maps nodes of the
-// elimination tree to nodes of the graph.
+// Appends a front to the tree for each supernode, and computes the order of
+// elimination. ListLater fills the fronts' lists of later positions. `order`
+// maps nodes of the elimination tree to nodes of the graph.
 void PlaceFronts(const Chains& chains, const std::vector<int32_t>& tops,
                  const std::vector<int32_t>& order, FrontTree* tree) {
   const size_t size = order.size();

@@ -23,8 +23,9 @@ namespace phasic {
 
 constexpr int32_t kNoFront = -1;
 
-// A square matrix whose `size` rows stand for the consecutive positions that
-// the front eliminates (its own ones) and for later positions.
+// A square matrix with a row for each of `size` positions. The front eliminates
+// the first `num_own` of these, which are consecutive (its own positions). The
+// others are later positions.
 struct Front {
   int32_t first;  // first position that it eliminates
   int32_t num_own;
@@ -55,8 +56,9 @@ struct FrontTree {
 };
 
 // Returns the fronts of the undirected graph with nodes 0 to size - 1 and these
-// edges. If the number of connections exceeds `max_connections`, the result has
-// no fronts, and the number may be incomplete.
+// edges. If there are more than `max_connections` connections (see
+// num_connections), the result has no fronts, and the number of connections may
+// be incomplete.
 FrontTree MakeFronts(int32_t size,
                      const std::vector<std::pair<int32_t, int32_t>>& edges,
                      int64_t max_connections);

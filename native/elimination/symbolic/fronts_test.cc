@@ -38,8 +38,8 @@ Edges RandomGraph(int32_t size, int32_t count, unsigned seed) {
   return edges;
 }
 
-// Returns the set of later positions that each position is connected with at
-// its elimination, computed by eliminating one position after the other.
+// Returns, for each position, the set of later positions that are connected
+// with it when it is eliminated. Eliminates one position after the other.
 std::vector<std::set<int32_t>> LaterOf(const FrontTree& tree,
                                        const Edges& edges) {
   std::vector<int32_t> position(tree.order.size());
