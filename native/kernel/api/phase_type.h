@@ -30,16 +30,16 @@
 // exist: they are NaN.
 //
 // Derivatives with respect to time are computed from differences of state
-// vectors that hardly change from jump to jump; only the first derivatives of
-// survival and cdf are not. So errors of t^r d^r F / dt^r grow like x^r, where
-// x = q t and q is about the largest rate. If the error may exceed 1e-3,
-// relative to F or to the derivative itself, the derivative is NaN. First
-// derivatives of the density have far smaller errors for all x for which there
-// are values. So have its second derivatives with respect to time alone, up to
-// x = 1e12 or, for few phases, 1e13. Derivatives with respect to both time and
-// other operands are NaN above x = 1e12 or, if they are of second order in
-// time, above 7e5. A NaN derivative with respect to time does not affect
-// results whose tangent or cotangent of the time is zero.
+// vectors that hardly change from jump to jump, except for the first
+// derivatives of survival and cdf. So errors of t^r d^r F / dt^r grow like x^r,
+// where x = q t and q is about the largest rate. A derivative is NaN if its
+// error may exceed 1e-3, relative to F or to the derivative itself. The first
+// time derivative of the density is far more accurate than this, at all x for
+// which the density is computed. The same holds for its second time derivative
+// up to x = 1e12 or, for few phases, 1e13. Mixed derivatives, with respect to
+// time and other operands, are NaN above x = 1e12 or, if they are of second
+// order in time, above 7e5. A NaN derivative with respect to time does not
+// affect results whose tangent or cotangent of the time is zero.
 //
 // All operands have the same number of batch dimensions, each of size 1
 // (broadcast) or of the common size. The first `mapped_dims` batch dimensions
@@ -61,7 +61,8 @@ enum class Kind : int32_t {
   kSurvival = 3,
   kLogCdf = 4,
   kCdf = 5,
-  // The kinds from here on may occur only in a call's array `kinds`.
+  // The following kinds may occur only in a call's array `kinds`, not as its
+  // `kind`.
   kLogInterval = 6,
   kNothing = 7,
   kLogObservation = 8,
@@ -100,7 +101,7 @@ struct Output {
 // Rates of parallel edges add up; an edge from a phase to itself has no effect.
 // In a discrete call the rates are one-step probabilities. The probability of
 // staying in a phase is then one minus the probabilities of its edges to other
-// phases and to absorption, and has the derivatives of this difference.
+// phases and to absorption, and its derivatives are those of this difference.
 constexpr int32_t kNumEdgeArrays = 3;
 struct Edges {
   Input indices;       // [batch..., 2, m], int32
@@ -183,7 +184,7 @@ const char* Statistics(const Call& call, const Input* inputs,
                        int32_t num_inputs, const Output* outputs,
                        int32_t num_outputs, Executor* executor = OwnThreads());
 
-// Computes why values are NaN: writes the status codes, int32 [full batch...,
+// Reports why values are NaN: writes the status codes, int32 [full batch...,
 // n], of the values that Forward computes at order 0.
 const char* Status(const Call& call, const Input* inputs, int32_t num_inputs,
                    const Output& output, Executor* executor = OwnThreads());

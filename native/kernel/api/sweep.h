@@ -37,7 +37,8 @@ enum StatusCode : int32_t {
   kRowAboveOne,
   kRowBelowOne,
   kNumStatusCodes,
-  // The status of times that are not evaluated yet; no output has it.
+  // The status of times that are not evaluated yet. It does not occur in the
+  // results of a sweep.
   kNotEvaluated,
 };
 
@@ -79,16 +80,19 @@ struct SweepInput {
   // The sweep multiplies derivatives by 2^exponent at the end, since the given
   // tangents and cotangents were divided by it; see direction_scales.h.
   int64_t exponent;
-  // The rates were divided by 2^rates_exponent, and the times multiplied by it;
-  // see rate_scales.h. Zero in all calls of sweeps.
+  // A sweep that scales rates divides them by 2^rates_exponent and multiplies
+  // the times by it; see rate_scales.h. Callers of a sweep set it to zero.
   int64_t rates_exponent;
 
-  // Return the exponents of the powers of two that results, or cotangents of
-  // masses, cotangents of rates and cotangents of times are multiplied by.
+  // A sweep multiplies its results by powers of two with these exponents:
+  // ResultExponent for results of forward sweeps and for cotangents of
+  // probabilities, RateBarExponent for cotangents of rates, and TimeBarExponent
+  // for cotangents of times.
   int64_t ResultExponent() const { return exponent + DensityExponent(); }
   int64_t RateBarExponent() const { return ResultExponent() - rates_exponent; }
   int64_t TimeBarExponent() const { return ResultExponent() + rates_exponent; }
-  // Returns the part of that which is due to densities of scaled rates.
+  // Returns the part of these exponents that is due to scaled rates: rates
+  // divided by 2^n lead to densities divided by 2^n.
   int64_t DensityExponent() const {
     return kinds == nullptr && kind == Kind::kDensity ? rates_exponent : 0;
   }
@@ -162,8 +166,8 @@ struct SweepTable {
 // Returns the sweeps that compute in extended doubles, which have unbounded
 // range but are far slower. They recompute results that underflowed in other
 // sweeps: forward sweeps evaluate only the times whose status is kUnderflow
-// when they are called, and adjoint sweeps leave outputs unchanged that they
-// cannot improve.
+// when they are called, and adjoint sweeps overwrite only those outputs that
+// they can improve.
 const SweepTable& ExtendedSweeps();
 
 // Returns the table of sweeps that were compiled for the instruction set in

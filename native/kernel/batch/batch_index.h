@@ -44,15 +44,16 @@ class BatchIndex {
     return false;
   }
 
-  // RunLength returns the number of indices from this one on that differ only
-  // in the innermost dimension; Step returns the stride along it.
+  // RunLength returns the number of indices from the current one to the end of
+  // the innermost dimension. Step returns an array's stride along this
+  // dimension.
   int64_t RunLength() const {
     return inner_ < 0 ? 1 : layout_.batch[inner_] - index_[inner_];
   }
   int64_t Step(const int64_t* strides) const {
     return inner_ < 0 ? 0 : strides[inner_];
   }
-  // Advances by `steps` indices, at most the length of the run.
+  // Advances by `steps` indices, at most RunLength().
   void Skip(int64_t steps) {
     if (inner_ < 0) return;
     index_[inner_] += steps - 1;

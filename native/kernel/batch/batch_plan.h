@@ -1,5 +1,5 @@
-// The plan of one call on a batch: which batch dimensions count models and
-// which count times of a model, and where each model's arrays begin.
+// The plan of one call on a batch: which batch dimensions enumerate models and
+// which enumerate times of the same model, and where each model's arrays begin.
 
 #ifndef PHASIC_NATIVE_KERNEL_BATCH_BATCH_PLAN_H_
 #define PHASIC_NATIVE_KERNEL_BATCH_BATCH_PLAN_H_
@@ -30,8 +30,8 @@ class BatchPlan {
       operands_[i] = i == num_arrays() ? kTimes : i % kNumOperands;
     }
     for (int32_t axis = 0; axis < layout.batch_rank; ++axis) {
-      // Each index along a mapped dimension is a model, since cotangents must
-      // not be summed over it.
+      // Each index along a mapped dimension is a separate model, since
+      // cotangents must not be summed over the dimension.
       bool is_model = by_row || (adjoint && axis < call.mapped_dims &&
                                  layout.batch[axis] != 1);
       for (int32_t i = 0; i < num_arrays(); ++i) {
@@ -96,7 +96,7 @@ class BatchPlan {
   // event shape of the times.
   int32_t OperandOf(int32_t i) const { return operands_[i]; }
 
-  // Returns how many numbers of an operand one model has.
+  // Returns the number of entries that an operand has in one model.
   int64_t ModelSize(int32_t operand) const {
     return operand == kTimes ? times_per_model_ : EventSize(layout_, operand);
   }
@@ -118,8 +118,8 @@ class BatchPlan {
     return false;
   }
 
-  // Returns how many consecutive models differ only in their indices along axes
-  // for which the predicate is true.
+  // Returns the number of consecutive models whose indices differ only along
+  // axes for which the predicate is true.
   template <class IsShared>
   int64_t ModelsSharing(const IsShared& is_shared) const {
     int64_t count = 1;
@@ -141,7 +141,8 @@ class BatchPlan {
   // Returns whether the sweeps for small models can evaluate this call: time is
   // continuous, and there are few phases, edges and parameters. For values, a
   // model must have fewer than kManyTimes times. For derivatives it must have
-  // one time, or two if the call has kinds: one of them may have kind kNothing.
+  // one time. A call with kinds may have two, since the second one may be an
+  // upper end of kind kNothing.
   bool HasSmallModels() const {
     const int64_t one = call_.kinds != nullptr ? 2 : 1;
     return !call_.discrete && layout_.num_phases <= kSmallPhases &&

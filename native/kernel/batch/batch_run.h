@@ -62,8 +62,8 @@ class BatchRun {
     const double models =
         kLeastRangeMicroseconds * static_cast<double>(plan.num_models()) / work;
     least_length_ = 1 + static_cast<int64_t>(models);
-    // Keeps together in one range the models that a sweep may evaluate at once,
-    // as long as every thread has some models.
+    // Models that a sweep may evaluate at once stay in one range, as long as
+    // every thread has some models.
     const int64_t at_once = std::max<int64_t>(MaxGroup(), ModelsAtOnce(plan));
     least_multiple_ =
         std::min(at_once, (plan.num_models() + num_threads - 1) / num_threads);
@@ -82,8 +82,9 @@ class BatchRun {
     const FloatEnvironment environment(Denormals::kKeep);
     const ThreadMemory memory(ThreadMemory::kCall);
     OperandBars<F> bars(plan_, outputs);
-    // Computes the cotangents of as many models as fit into memory, adds those
-    // of shared entries to the sums, and continues with the next models.
+    // Computes the cotangents of as many models as fit into memory, adds the
+    // cotangents of shared entries to the sums, and continues with the next
+    // models.
     const int64_t size = bars.shared_size();
     const int64_t room =
         std::min(plan_.num_models(), size == 0 ? INT64_MAX : kMaxTerms / size);
@@ -243,10 +244,11 @@ class BatchRun {
     return nullptr;
   }
 
-  // Computes the cotangents of the models `begin` to `end` - 1. Stores what
-  // model m adds to sums over models, its terms, in slot m - first_place. If
-  // first_place is -1, adds the terms of each model to the sums at once; there
-  // is then one slot for each model of a group.
+  // Computes the cotangents of the models `begin` to `end` - 1. For entries
+  // that several models share, the cotangents of each model are terms of sums.
+  // The terms of model m are stored in slot m - first_place. If first_place is
+  // -1, they are added to the sums at once, and there is only one slot for each
+  // model of a group.
   const char* AdjointRange(int64_t begin, int64_t end, int64_t first_place,
                            OperandBars<F>* bars) const {
     const FloatEnvironment environment(Denormals::kKeep);

@@ -1,5 +1,5 @@
-// Tests that results have the same bits for any number of threads and any other
-// models in the batch.
+// Tests that results have the same bits for any number of threads, and that a
+// model's results do not depend on the other models of the batch.
 
 #include <gtest/gtest.h>
 
@@ -251,9 +251,9 @@ TEST_F(BatchThreadsTest, ThreadCountsGiveTheSameBits) {
   }
 }
 
-// Compares the results of a batch with those of calls on single models, and
-// sums over models with the sums of the single results in the order of the
-// models.
+// Compares the results of a batch with those of calls on single models.
+// Cotangents that are summed over models are compared with sums of the single
+// results in the order of the models.
 TEST_F(BatchThreadsTest, ModelsGiveWhatTheyGiveAlone) {
   const Case shapes = {"", {{1}, {40}, {1}, {40}, {40}}, 3};
   const Arrays<double> all = MakeOperands<double>(shapes, true, true);
@@ -329,8 +329,8 @@ TEST_F(BatchThreadsTest, ModesOfTheThreadsDoNotMatter) {
   }
 }
 
-// Returns how many helpers a call asks for that computes the log density of
-// `num_models` models at one time.
+// Computes the log density of `num_models` models at one time. Returns the
+// number of helper threads that the call asks for.
 int64_t NumOffers(int64_t num_models, double time) {
   const Case shapes = {"", {{1}, {num_models}, {1}, {1}, {1}}, 1};
   Arrays<double> inputs = MakeOperands<double>(shapes, true, false);

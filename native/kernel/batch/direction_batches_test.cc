@@ -1,5 +1,5 @@
-// Compares batches whose entries differ only in their tangents, or in operands
-// too, with calls on single entries, bit by bit.
+// Compares batches with calls on single entries, bit by bit. The entries of a
+// batch differ in their tangents, and in some tests also in operands.
 
 #include <gtest/gtest.h>
 
@@ -110,7 +110,7 @@ class DirectionBatchesTest : public testing::Test {
     }
   }
 
-  // Multiplies each direction's tangents by a power of two of its own.
+  // Multiplies the tangents of each direction by a different power of two.
   static void ScaleDirections(std::vector<double>* tangents) {
     const int64_t size =
         static_cast<int64_t>(tangents->size()) / (kModels * kDirections);
@@ -158,8 +158,8 @@ TEST_F(DirectionBatchesTest, DirectionsOfAnySize) {
   Compare<double>(Precision::kFloat64, 0, 0);
 }
 
-// With so many times, most are evaluated with shared expansion points, for one
-// direction at a time.
+// With this many times, most are evaluated with shared expansion points, and
+// then for one direction at a time.
 TEST_F(DirectionBatchesTest, ManyTimes) {
   num_times_ = 700;
   Compare<double>(Precision::kFloat64, 0, 0);

@@ -49,8 +49,8 @@ class DirectionGroups {
         alike_(ModelsAlike(plan)),
         at_once_(is_shared ? ModelsAtOnce(plan) : 1) {}
 
-  // Returns how many of the models from `model` to last - 1 one sweep can
-  // evaluate at once, beginning with `model`.
+  // Returns how many models one sweep can evaluate at once, starting with
+  // `model` and ending before `last`.
   int64_t Count(int64_t model, int64_t last) const {
     return std::min({at_once_, alike_ - model % alike_, last - model});
   }

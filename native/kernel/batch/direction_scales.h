@@ -56,8 +56,8 @@ class DirectionScales {
   // cotangents between 2^-150 and 2^150 are not scaled.
   static constexpr double kModerateTangent = 0x1p64;
   static constexpr double kModerateCotangent = 0x1p150;
-  // Nothing is scaled down below 2^kLeastExponent, so that nothing is flushed
-  // to zero.
+  // No number is scaled down below 2^kLeastExponent, so that none is flushed to
+  // zero.
   static constexpr int64_t kLeastExponent = -1000;
 
   // Returns the larger of `largest` and the largest |x[i]|. NaN is ignored,
@@ -83,9 +83,9 @@ class DirectionScales {
     return size > 1.0 / limit && size < limit;
   }
 
-  // Returns the exponent e of the power 2^e by which numbers are divided:
-  // `largest`, the exponent of the largest number, or less if the smallest
-  // number would become smaller than 2^kLeastExponent. Returns 0 if 2^|e| is at
+  // Returns the exponent e of the power 2^e by which numbers are divided. It is
+  // `largest`, the exponent of the largest number, or a smaller exponent that
+  // keeps the smallest number above 2^kLeastExponent. Returns 0 if 2^|e| is at
   // most `limit`.
   static int64_t Limited(int64_t largest, double smallest, double limit) {
     const int64_t most = std::ilogb(smallest) - kLeastExponent;
@@ -138,9 +138,10 @@ class DirectionScales {
   }
 
   // Returns the exponent of a direction's size, or 0 if the size is moderate,
-  // zero or not finite. Tangents of probabilities are compared with the largest
-  // probability, those of rates (or of the parameters of edges) with the
-  // largest rate, and those of times with the inverse of the largest rate.
+  // zero or not finite. The size is the largest tangent relative to a unit. The
+  // unit is the largest probability for tangents of probabilities, the largest
+  // rate for tangents of rates (or of the parameters of edges), and the inverse
+  // of the largest rate for tangents of times.
   int64_t TangentExponent(SweepInput* in, int order) const {
     double mass =
         std::max(LargestValue(in, kInitialProbs), LargestValue(in, kProbZero));
@@ -164,8 +165,8 @@ class DirectionScales {
     return ExtremeExponent(in, order, sizes, units);
   }
 
-  // Like TangentExponent, for sizes whose ratios to their units may be out of
-  // range.
+  // Computes the same exponent from the exponents of `sizes` and `units`, whose
+  // ratios may overflow or underflow.
   int64_t ExtremeExponent(SweepInput* in, int order, const double* sizes,
                           const double* units) const {
     int64_t largest = INT64_MIN;
@@ -196,8 +197,8 @@ class DirectionScales {
                    kModerateCotangent);
   }
 
-  // Divides a copy of the numbers by 2^exponent, in `buffer`, and points
-  // `numbers` to it. Returns false if memory does not suffice.
+  // Writes the numbers divided by 2^exponent to `buffer`, and points `numbers`
+  // to it. Returns false if memory does not suffice.
   bool Scale(int64_t count, int64_t exponent, double** buffer,
              const double** numbers) {
     if (*buffer == nullptr) {

@@ -107,8 +107,8 @@ Arrays Direction(const Arrays& model, int32_t mask, std::mt19937* random) {
   return tangents;
 }
 
-// Checks that results are 2^exponent times the expected ones, with errors of at
-// most `tolerance` of the largest one.
+// Checks that `scaled` is 2^exponent times `unit`, with errors of at most
+// `tolerance` times the largest expected result.
 void ExpectScaled(const std::vector<double>& scaled,
                   const std::vector<double>& unit, int exponent,
                   const std::string& label, double tolerance = 0.0) {
@@ -128,8 +128,8 @@ constexpr int kExponents[] = {-960, -700, -400, -100, 100, 400, 700};
 
 class DirectionScalesTest : public testing::Test {
  protected:
-  // Times from the far left tail to the far right tail. Those of the last model
-  // are so late that squared powers are used.
+  // Models with times from the far left tail to the far right tail. The times
+  // of the last model are so late that squared powers are used.
   const std::vector<Arrays> models_ = {
       Erlang(1, 1.0, {1e-30, 0.5, 300.0}),
       Erlang(10, 1.0, {1e-13, 1e-3, 9.0, 200.0}),
@@ -192,7 +192,7 @@ TEST_F(DirectionScalesTest, ReverseMode) {
         Arrays unit = model;
         if (order == 2) Append(tangents, &unit);
         unit.push_back(bars);
-        // 2^base is far from one, so that these cotangents are scaled, too.
+        // The kernel scales these cotangents, too, as 2^base is far from one.
         const int base = -300;
         unit.back() = Scaled({bars}, base)[0];
         const std::vector<double> expected = Cotangents(of, order, unit);
@@ -200,8 +200,9 @@ TEST_F(DirectionScalesTest, ReverseMode) {
           Arrays scaled = model;
           if (order == 2) Append(tangents, &scaled);
           scaled.push_back(Scaled({bars}, e)[0]);
-          // If cotangents are larger, fewer results are negligible as ordinary
-          // underflow, so that more of them are computed in extended doubles.
+          // With larger cotangents, fewer results count as ordinary underflow.
+          // So more of them are computed in extended doubles, which round
+          // differently.
           ExpectScaled(Cotangents(of, order, scaled), expected, e - base,
                        std::to_string(kind) + ", order " +
                            std::to_string(order) + ", 2^" + std::to_string(e),
@@ -248,7 +249,7 @@ TEST_F(DirectionScalesTest, ErlangHasClosedForms) {
 }
 
 // Tests that a tiny tangent of one operand is not lost if another operand has a
-// huge tangent, but at another time.
+// huge tangent that affects only another time.
 TEST_F(DirectionScalesTest, SizesMayDifferAmongOperands) {
   Arrays arrays = Erlang(1, 1.5, {0.5, 3.0});
   const Arrays model = arrays;

@@ -51,8 +51,8 @@ class GroupOperands {
   }
   int count() const { return count_; }
   const SweepInput* inputs() const { return inputs_; }
-  // Swaps the entries of those observations of model l whose ends are swapped;
-  // see ModelOperands::SwapEnds.
+  // Given an array with an entry for each time of model l, swaps the entries of
+  // observations whose ends are swapped; see ModelOperands::SwapEnds.
   void SwapEnds(int l, double* of_times) const {
     places_[l]->SwapEnds(of_times);
   }

@@ -35,8 +35,8 @@ std::vector<double> SurvivalBars(int64_t p, double rate) {
   return bars;
 }
 
-// Tests that every call initializes the padding of its states, which sums
-// include.
+// Tests that every call initializes the padding of its state vectors, as sums
+// include the padding.
 TEST(HostileCallsTest, SparseAdjointDoesNotReadWhatEarlierCallsLeft) {
   const int64_t p = 65;
   const std::vector<double> first = SurvivalBars(p, 1.0);
@@ -118,8 +118,9 @@ TEST(HostileCallsTest, WithoutRatesNoTimeIsTooLong) {
 }
 
 // Tests a cotangent so small that its products underflow to zero. The series
-// stops when its remainder is below these products. It must not continue to the
-// work limit because no remainder is below zero.
+// stops when its remainder is negligible relative to these products. No
+// remainder is negligible relative to zero, and the series must not continue to
+// the work limit for this reason.
 TEST(HostileCallsTest, SmallestCotangentsEndEarly) {
   const double alpha = 1.0, rate = -131072.0, time = 6.338e-8;
   const double cotangent = 2.2e-306, survival = std::exp(rate * time);
@@ -142,8 +143,8 @@ TEST(HostileCallsTest, SmallestCotangentsEndEarly) {
 }
 
 // Tests an interval with the largest number of squared powers: the binary
-// digits of its lower end and of its length are all ones, and each of them
-// needs a power.
+// digits of its lower end and of its length are all ones, and each digit needs
+// a power.
 TEST(HostileCallsTest, LongestIntervalsHaveRoom) {
   const double one = 1.0, zero = 0.0, cotangents[] = {1.0, 1.0};
   const double times[] = {0x1p51 - 0x1p-2, 0x1p52 - 0x1p-1};

@@ -76,7 +76,7 @@ TEST(KeptModelTest, ClosedFormInEachCall) {
   }
 }
 
-// Each of these models differs from the one before it in one operand alone.
+// Each of these models differs from the one before it in one or two operands.
 TEST(KeptModelTest, AnotherModelIsNotTakenForIt) {
   Ring ring(1e-6, 0.25);
   const auto check = [](const Ring& of, double exit, double mass) {
@@ -121,7 +121,8 @@ TEST(KeptModelTest, BitsDoNotDependOnEarlierCalls) {
   const Doubles all = ring.Values(times);
   other.LogDensity(1e6);
   for (size_t i = times.size(); i-- > 0;) {
-    // Of two equal times the first has the log density.
+    // At two equal times, the first value is the log density, and the second is
+    // the log survival function.
     const Doubles pair = ring.Values({times[i], times[i]});
     EXPECT_EQ(pair[i % 2], all[i]) << times[i];
     if (i % 4 == 0) other.LogDensity(2e6);

@@ -147,7 +147,7 @@ class ModelOperands {
   }
 
   // Swaps the two entries of each observation whose ends are swapped in the
-  // view, in an array with an entry for each time.
+  // gathered times. The array has an entry for each time.
   void SwapEnds(double* of_times) const {
     for (int64_t n = 0; of_times != nullptr && n < num_swapped_; ++n) {
       std::swap(of_times[swapped_[n]], of_times[swapped_[n] + 1]);
@@ -161,8 +161,8 @@ class ModelOperands {
   }
 
   // Replaces the kind of each observation (lower, upper] in a row of times by
-  // the kind that its ends imply. Of a left-censored observation, the upper end
-  // is swapped to the front.
+  // the kind that its ends imply. Also lists the left-censored observations for
+  // SwapEnds, as their upper end must have the index of the kind.
   void ResolveObservations(int64_t first, int64_t end) {
     const auto is = [&](int64_t i, Kind kind) {
       return kinds_[i] == static_cast<int32_t>(kind);

@@ -92,7 +92,7 @@ class OperandBars {
       if (is_shared_[i] || !is_wanted_[i]) continue;
       F* target = static_cast<F*>(outputs_[i].data) + model.Offset(strides_[i]);
       ForEachEntry(i, bars.operands[i], [target](int64_t offset, double bar) {
-        // Adding zero turns -0 into 0, as it happens in sums.
+        // Adding zero turns -0 into 0, as in the sums of shared entries.
         target[offset] = static_cast<F>(0.0 + bar);
       });
     }

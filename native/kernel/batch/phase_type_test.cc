@@ -161,8 +161,8 @@ TEST(PhaseTypeTest, FarTailOfAnExponential) {
 TEST(PhaseTypeTest, WhatIsTooSmallToSeeHasNoDerivatives) {
   for (const Kind kind :
        {Kind::kDensity, Kind::kSurvival, Kind::kLogSurvival}) {
-    // The second phase is never left, so that its entry in powers of the matrix
-    // stays one. The other entries underflow relative to it.
+    // The second phase is never left, so that its diagonal entry is one in all
+    // powers of the matrix. The other entries underflow relative to it.
     std::vector<Array> arrays = {Vector({1.0, 0.0}),
                                  {{2, 2}, {-1.0, 0.0, 0.0, 0.0}},
                                  Vector({1.0, 0.0}),
@@ -252,7 +252,7 @@ TEST(PhaseTypeTest, ForwardAndAdjointAreTransposes) {
 }
 
 TEST(PhaseTypeTest, BatchesBroadcastAndReduce) {
-  // Two rate matrices have the same alpha; times differ along the second axis.
+  // The two models have the same alpha; times differ along the second axis.
   const int64_t p = 2;
   Array rates = {{2, 1, p, p}, {-1, 1, 0, -2, -3, 1, 1, -4}};
   std::vector<Array> batch = {{{1, 1, p}, {0.5, 0.5}},

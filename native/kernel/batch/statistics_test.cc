@@ -80,7 +80,8 @@ TEST(StatisticsTest, RowsAreModels) {
   for (int i = 0; i < kNumStatistics; ++i) {
     EXPECT_EQ(results[i].dims, expected[i]) << i;
   }
-  // The two stages have equal rates, so that each takes half of the time.
+  // The two stages have equal rates. So each takes half of the time in
+  // expectation.
   const double totals[] = {3.5, 3.0};
   const double weights[] = {3.0, 3.0};
   for (int m = 0; m < 2; ++m) {
