@@ -1,6 +1,6 @@
-// Tests the cost of calls as q t grows, in counted multiply-adds. The cost must
-// not jump from one q t to the next, and derivatives must cost only a few times
-// as much as values.
+// Tests the cost of calls, in counted multiply-adds. The cost must not jump
+// when q t doubles, and derivatives must cost only a few times as much as
+// values.
 
 #include <gtest/gtest.h>
 
@@ -246,9 +246,10 @@ Work Measure(SweepInput in, double x, int64_t num_times,
   return work;
 }
 
-// The largest ratio of the cost of gradients to that of values, for models of
-// few phases. With more phases, derivatives with respect to all p^2 rates cost
-// more. They cost far more if the value needs only a few terms of its series.
+// The largest ratio of the cost of a gradient to the cost of a value, for
+// models of few phases. The ratio is larger for more phases, as the gradient
+// has p^2 entries for the rates. It is far larger if the value needs only a few
+// terms of its series.
 constexpr double kFewValues = 16.0;
 // The largest such ratio for a large model of edges. At early times the value
 // needs few steps, but derivatives with respect to the rates of phases that are
@@ -262,8 +263,8 @@ template <class Model>
 void ExpectNoCliffs(const std::string& name, const Model& model, int last,
                     double most_values,
                     const std::vector<int64_t>& numbers_of_times = {1, 150}) {
-  // `floor` is allowed in addition to the ratios, as small amounts of work may
-  // exceed them.
+  // `floor` is added to all bounds, since the ratios of small amounts of work
+  // may be larger.
   const SweepInput in = model.Input();
   const auto p = static_cast<double>(model.size);
   const double floor = 6e5 + (in.has_edges() ? 1e2 * p : 2e3 * p * p);
@@ -310,9 +311,9 @@ void ExpectCheapGradients(const EdgeModel& model, int first, int last) {
   }
 }
 
-// Tests that a call is not slow if the cotangents of the initial probabilities
-// differ by more than the range of doubles. At earlier times than these, the
-// other cotangents differ as much, too.
+// Tests that a gradient is not slow if the cotangents of the initial
+// probabilities differ by more than the range of doubles. At earlier times,
+// which are not tested, other cotangents differ by as much, too.
 TEST(CountedWorkTest, LongChains) {
   ExpectCheapGradients(LargeErlang(626), 7, 11);
   ExpectCheapGradients(LargeHypoexponential(626), 8, 12);
@@ -325,10 +326,11 @@ TEST(CountedWorkTest, Hypoexponential) {
                  {150});
 }
 
-// Checks that derivatives at one time cost a few values whatever q t is, and do
-// not become dear from one q t to the doubled one: they go by squaring from
-// where this is cheaper. With few steps, most of the work of a gradient is one
-// product for each pair of phases in each step.
+// Checks that derivatives at one time cost only a few times as much as a value,
+// for any q t, and that their cost does not jump when q t doubles. Derivatives
+// are computed by squaring where this is cheaper than steps. With few steps,
+// most of the work of a gradient is one product for each pair of phases in each
+// step.
 void ExpectCheapDerivatives(const TestModel& model, int last,
                             double most_values, double most_values_of_jvp) {
   const auto p = static_cast<double>(model.size);
@@ -354,8 +356,8 @@ TEST(CountedWorkTest, DerivativesOfChains) {
   ExpectCheapDerivatives(Erlang(41), 19, 8.0, 4.0);
 }
 
-// The value of a model that mixes fast follows from a thousand steps, see
-// tail_closure.h; its derivatives do not.
+// The value of a model that mixes fast is extrapolated from a thousand steps
+// (see tail_closure.h). The derivatives are not.
 TEST(CountedWorkTest, DerivativesOfDenseModels) {
   ExpectCheapDerivatives(Dense(41), 18, 8.0, 8.0);
   ExpectCheapDerivatives(Metastable(41), 18, 8.0, 4.0);
@@ -380,8 +382,8 @@ TEST(CountedWorkTest, Metastable) {
   ExpectNoCliffs("metastable", Metastable(41), 20, kManyValues);
 }
 
-// Tests the largest q t for which a test has time. The gradient has an entry
-// for each pair of phases, including those without a rate.
+// Tests q t up to 2^11, as larger values take too long. The gradient has an
+// entry for each pair of phases, including those without a rate.
 TEST(CountedWorkTest, ManyPhases) {
   ExpectNoCliffs("ring", Ring(626), 11, HUGE_VAL, {1});
   ExpectNoCliffs("birth and death", BirthDeath(626), 11, HUGE_VAL, {1});
@@ -395,7 +397,8 @@ TEST(CountedWorkTest, LargeModels) {
   }
 }
 
-// Phases that are not reached yet cost nothing. Cotangents of alpha need all.
+// Phases that are not reached yet cost nothing. Only the cotangents of alpha
+// need all phases.
 TEST(CountedWorkTest, LargeModelsFromOnePhase) {
   for (const EdgeModel& one : {LargeRing(5000), LargeBirthDeath(5000)}) {
     ExpectNoCliffs("from one phase", one, 8, HUGE_VAL, {1, 20});
@@ -413,8 +416,8 @@ TEST(CountedWorkTest, LargeModelsFromOnePhase) {
   }
 }
 
-// Tests far tails. Entries that were flushed to zero at early steps are
-// negligible there, as they would have decayed as much as the value.
+// Tests far tails. State entries that were flushed to zero at early steps are
+// negligible in a far tail, as they would have decayed as much as the value.
 TEST(CountedWorkTest, FarTailsOfRings) {
   const EdgeModel model = LargeRing(626);
   const Work before = Measure(model.Input(), 0x1p15, 1, false);

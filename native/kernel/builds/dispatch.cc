@@ -24,7 +24,7 @@ namespace {
 
 #if defined(__x86_64__)
 #if defined(__clang__)
-// Compilers before version 18 have no names for the x86-64 levels. So this
+// Clang before version 18 does not know the names of the x86-64 levels. So this
 // checks the CPU features that define a level.
 [[maybe_unused]] bool HasV2() {
   return __builtin_cpu_supports("ssse3") && __builtin_cpu_supports("sse4.2") &&
