@@ -19,17 +19,17 @@ namespace phasic {
 namespace PHASIC_ISA {
 
 // The sums that an adjoint sweep computes: the cotangents of alpha, of the
-// exits and of P, as if all their entries were independent. If exits or
-// prob_zero are not given, they depend on other operands, as the diagonal of P
-// does. BarsWriter accounts for that.
+// exits and of P, with all their entries regarded as independent. In fact the
+// diagonal of P depends on other operands, and so do exits and prob_zero that
+// are not given. BarsWriter applies the chain rule to them.
 template <class T>
 struct AdjointSums {
   bool has_survival = false;  // a survival function is requested
   bool has_exits = false;     // another function is requested
   const T* starts = nullptr;  // [p], of alpha, relative to 2^exponent
   int64_t exponent = 0;       // exponent of `starts`
-  // [p], the cotangents of alpha with an exponent each; or nullptr, then
-  // `starts` has them.
+  // [p], the cotangents of alpha, each with its own exponent; or nullptr if
+  // they are in `starts`.
   const Scaled<T>* scaled_starts = nullptr;
   const T* exits = nullptr;      // [p]
   const T* stays = nullptr;      // [p], of the diagonal of P
@@ -41,16 +41,16 @@ struct AdjointSums {
   bool has_mixed_signs = false;  // there are cotangents of both signs
   int64_t start_exponent = 0;    // SweepInput::ResultExponent
   int64_t row_exponent = 0;      // SweepInput::RateBarExponent
-  // Error bounds by truncation (tail) and by flushing to zero (loss). The start
-  // bounds hold for each cotangent of alpha. The row bounds hold for each
-  // cotangent of P, and for q times each cotangent of an exit.
+  // Bounds on the errors of truncation (tail) and of flushing to zero (loss).
+  // The start bounds hold for each cotangent of alpha. The row bounds hold for
+  // each cotangent of P, and for q times each cotangent of an exit.
   Scaled<double> start_tail;
   Scaled<double> row_tail;
   Scaled<double> start_loss;
   Scaled<double> row_loss;
-  // Further bounds on flushing errors, to be added to those above, or nullptr:
-  // one for each cotangent of alpha, relative to 2^start_losses_exponent, and
-  // one for each row of P.
+  // Further bounds on flushing errors, which are added to those above: one for
+  // each cotangent of alpha, relative to 2^start_losses_exponent, and one for
+  // each row of P. Each array may be nullptr.
   const double* start_losses = nullptr;
   int64_t start_losses_exponent = 0;
   const double* row_losses = nullptr;
@@ -83,10 +83,12 @@ struct AdjointSums {
   static bool IsShort(const Scaled<double>& tail, const Scaled<double>& size) {
     return !IsAtMost(tail, -44, size);
   }
-  // Return whether flushing to zero lost significant digits of a sum of this
-  // size, a cotangent of alpha or one in a row. Losses below 2^-920 (1e-277)
-  // are ordinary underflow. The threshold is higher if cotangents of both signs
-  // may cancel, since the size of a sum then says nothing about its terms.
+  // Return whether flushing to zero lost significant digits of a cotangent of
+  // alpha, or of a cotangent in a row of P. `loss` is a bound on the flushing
+  // error, and `size` the absolute value of the cotangent. An error below
+  // 2^-920 (1e-277) is ordinary underflow. This threshold is higher if
+  // cotangents of values have both signs and may cancel, since `size` then says
+  // nothing about the terms of the sum.
   bool StartIsLost(const Scaled<double>& loss,
                    const Scaled<double>& size) const {
     return IsLost(loss, size, start_exponent);
@@ -116,8 +118,8 @@ struct AdjointNeeds {
 
 // Writes the cotangents of the operands. The adjoint sweep may be repeated with
 // smaller truncation errors. The cotangents of alpha are written after the
-// first sweep that computes them accurately, and those of the rates likewise.
-// So neither group depends on whether the other is requested.
+// first sweep in which they are accurate, and so are the cotangents of the
+// rates. So neither group depends on whether the other is requested.
 template <class T>
 class BarsWriter {
  public:
@@ -214,8 +216,8 @@ class BarsWriter {
       T start = ToPlain(sum) + sums_.total;
       if (!in_.has_prob_zero) start -= sums_.atom;
       const bool is_lost = StartIsLost(i);
-      // A number of known mantissa that is beyond the range of doubles is
-      // infinite in any type, unless it is scaled down in the end.
+      // A sum with finite mantissas that exceeds the range of doubles would
+      // exceed it in any type, unless the result is scaled down.
       const bool overflows = !is_lost && in_.ResultExponent() >= 0 &&
                              IsFinite(sum.mantissa) && IsFinite(sums_.total) &&
                              IsFinite(sums_.atom) &&
@@ -304,10 +306,11 @@ class BarsWriter {
   T PerRate(const T& sum) const { return (1.0 / model_.q) * sum; }
 
   // Returns a lower bound on the size of the terms of each derivative with
-  // respect to a rate of row i. Such a derivative has a term of a jump or an
-  // exit, and a term of the diagonal of P; or, if exits are derived, a term of
-  // a jump and one of an exit. The term of an exit may be many orders of
-  // magnitude above the term of a jump to a phase that is far from absorption.
+  // respect to a rate of row i. Such a derivative is the difference of two
+  // terms. The first is the term of a jump or an exit. The second is the term
+  // of the diagonal of P or, if exits are derived, the term of an exit. The
+  // term of an exit may be many orders of magnitude larger than the term of a
+  // jump to a phase that is far from absorption.
   Scaled<double> LeastRowSize(int64_t i) const {
     const bool has_stays = in_.has_exit_rates || in_.has_edges();
     const double stays = MaxAbs(sums_.stays[i]);
@@ -333,8 +336,8 @@ class BarsWriter {
     return Shown(is_lost, bar, in_.RateBarExponent());
   }
   // Returns the cotangent times 2^exponent as a double, or NaN if it is lost to
-  // underflow, or to overflow of a type that may have overflowed before the
-  // end.
+  // underflow. An infinite result is NaN, too, if T has the range of doubles,
+  // since intermediate numbers may have overflowed.
   double Shown(bool is_lost, const T& bar, int64_t exponent) {
     const double shown = is_lost ? kNaN : Top(ScaleBy(bar, exponent));
     if (IsFinite(shown)) return shown;

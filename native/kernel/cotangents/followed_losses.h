@@ -1,7 +1,8 @@
 // Bounds on the flushing errors of a cotangent y that is propagated back
 // through the squared powers, with one bound for each phase. A single bound for
 // all phases would be too coarse: the derivative with respect to the initial
-// probability of a phase that is left at once is far below the largest one.
+// probability of a phase that is left at once is far below the largest such
+// derivative.
 
 #ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_FOLLOWED_LOSSES_H_
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_FOLLOWED_LOSSES_H_
@@ -70,10 +71,11 @@ class FollowedLosses<double> {
     for (int64_t i = 0; i < model_.size; ++i) losses_[i] += loss;
   }
 
-  // Adds the errors that flushing in a squared power causes in y, the product
-  // of the power and a cotangent whose largest entry is at most two. y is
-  // scaled by 2^headroom. As the terms of the product have one sign, a relative
-  // error of all entries of the power is a relative error of y, too.
+  // Adds the errors in y that are due to flushing in a squared power. y is
+  // 2^headroom times the product of the power and a cotangent whose entries are
+  // at most two. The terms of this product have the same sign. So a bound on
+  // the relative errors of all entries of the power is also a bound on the
+  // relative errors of y.
   void AddRung(const Rung<double>& rung, const double* y, int64_t headroom) {
     if (!(rung.relative_loss < kMostRelative)) return Add(2.0 * rung.row_loss);
     if (rung.relative_loss == 0.0) return;
@@ -113,9 +115,9 @@ class FollowedLosses<double> {
     Arrive(underflowed);
   }
 
-  // Adds the bounds to those of alpha, at the beginning of a path. The
-  // cotangent y is relative to 2^exponent. Returns false if a bound is
-  // infinite.
+  // Adds the bounds, at the beginning of a path, to the bounds for the
+  // cotangents of alpha. The cotangent y is relative to 2^exponent. Returns
+  // false if a bound is infinite.
   bool AddToStarts(int64_t exponent) {
     if (!(largest_ < HUGE_VAL)) return false;
     AddScaled(losses_, exponent + kLossExponent, model_.size, starts_,
@@ -131,17 +133,17 @@ class FollowedLosses<double> {
  private:
   bool HasAny() const { return largest_ > 0.0 && largest_ < HUGE_VAL; }
 
-  // Replaces the bounds by the propagated ones. The largest bound does not
-  // grow, as row sums are at most one. The number that is added covers
-  // underflow in the propagation itself.
+  // Replaces the bounds by the propagated ones. largest_ remains a bound on
+  // them, as row sums are at most one. Adds 2^-1000 for underflow in the
+  // propagation itself.
   void Arrive(bool underflowed) {
     std::swap(losses_, next_);
     Add(0x1p-1000);
     if (!underflowed) FloatEnvironment::ClearUnderflow();
   }
 
-  // If the relative error of a squared power may be larger than this, it is not
-  // used as a bound.
+  // A bound on the relative errors of a squared power is used only if it is
+  // smaller than this.
   static constexpr double kMostRelative = 0x1p-60;
 
   const Model<double>& model_;

@@ -1,5 +1,5 @@
-// Adds the contributions of intervals to the cotangents of the terms a_k = v_k
-// . s. This is the transpose of interval.h.
+// Adds the contributions of intervals to the cotangents of the terms a_k of the
+// power sequence (see sequence.h). This is the transpose of interval.h.
 
 #ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_INTERVAL_TERMS_H_
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_INTERVAL_TERMS_H_
@@ -27,9 +27,9 @@ class IntervalTerms {
         log2_q_(model.log2_q),
         discrete_(model.discrete) {}
 
-  // Adds one interval's contributions. The truncation error is below 2^-margin
-  // of the size of the interval's cotangent times its mass, where margin is
-  // that of `density`.
+  // Adds the contributions of one interval. The truncation error is below
+  // 2^-margin times the size of the interval's cotangent times its mass.
+  // TermSums::Start sets the margin.
   StatusCode Add(const Interval<T>& interval) {
     if (discrete_) return interval.on_ladder ? kOk : AddSteps(interval);
     const Scaled<T>& seed = interval.seed;
@@ -89,9 +89,8 @@ class IntervalTerms {
     return kOk;
   }
 
-  // Adds the contributions by which the mass depends on the tangents of one
-  // end. If the end is computed by scaling and squaring, LadderAdjoint does
-  // that.
+  // Adds the contributions of the tangents of one end of an interval. If the
+  // end is computed by scaling and squaring, LadderAdjoint adds them.
   StatusCode AddEnd(const Point<T>& end, double sign, const Scaled<T>& seed,
                     const Scaled<double>& own) {
     if (end.on_ladder || IsZero(end.delta)) return kOk;

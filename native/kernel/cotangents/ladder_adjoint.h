@@ -1,8 +1,13 @@
-// The adjoint of scaling and squaring. A path is the sequence of squared powers
-// and the short step by which alpha is multiplied for one time. The cotangent
-// of each value is propagated back along its path, which adds to the cotangents
-// of the squared powers on it. Then Descend propagates these cotangents from
-// each power to the previous one, and from the first to P.
+// Computes the cotangents of alpha, of the exits and of P for times that are
+// evaluated by scaling and squaring.
+//
+// The state at such a time is alpha times the transition matrix of a short step
+// (in continuous time), times some of the squared powers E_0, E_1 = E_0^2, ...
+// These factors are the path of the time. AddPoint propagates the cotangent of
+// the value at one time back along its path, from the last factor to alpha. On
+// the way it adds to the cotangents of the squared powers in the path. At the
+// end Descend propagates the cotangents of all powers: from each power to the
+// previous one, and from E_0 to P.
 
 #ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_LADDER_ADJOINT_H_
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_LADDER_ADJOINT_H_
@@ -122,9 +127,10 @@ class LadderAdjoint {
  private:
   static constexpr int kCount = Depth<T>::kValue + 1;
 
-  // Propagates back along the current path, given the cotangents at its end.
+  // Propagates the cotangents at the end of the current path back to alpha.
   // `first` is the cotangent of the survival function or of the absorbed mass.
-  // exit_weights[k] is the cotangent of v P^k s, where v is the last state.
+  // exit_weights[k] is the cotangent of v P^k s, where v is the last state of
+  // the path.
   StatusCode Sweep(Base base, const T& first, const T* exit_weights,
                    int64_t exponent) {
     if (!Allocate()) return kMemoryLimit;
@@ -164,7 +170,8 @@ class LadderAdjoint {
     return descent_.Reach(path_.num_rungs());
   }
 
-  // Propagates the cotangents at the end of the path to the last state.
+  // Sets y_ to the cotangent of the last state of the path. The arguments are
+  // those of Sweep.
   void SweepEnd(Base base, const T& first, const T* exit_weights) {
     T y_weights[kCount];
     for (T& weight : y_weights) weight = T(0.0);
@@ -238,7 +245,8 @@ class LadderAdjoint {
                    absorbed_bar_.exponent - y_exponent_);
   }
 
-  // Normalizes y, which includes a factor of 2^headroom since the last product.
+  // Normalizes y, which is 2^headroom times the product of a squared power and
+  // the previous y.
   void NormalizeY(int64_t headroom = 0) {
     AddLoss(NewLoss());
     const int64_t e = NormalizeVector(y_, stride_, headroom);
@@ -253,17 +261,17 @@ class LadderAdjoint {
     losses_.Add(loss);
   }
 
-  // Returns a bound on the flushing error of one entry of y in a step, which is
-  // a sum over the phases for each term of the step. The bound is zero if
-  // nothing underflowed.
+  // Returns a bound on the flushing error of one entry of y in a step, or zero
+  // if nothing underflowed. The entry is a sum over the phases for each of the
+  // kStepTerms terms of the step.
   double NewLoss() const {
     const double p = static_cast<double>(model_.size) + 2.0;
     return FloatEnvironment::Underflowed() ? 8.0 * kStepTerms * p * kFlushed
                                            : 0.0;
   }
 
-  // Adds to `lost` a bound on the flushing error in the sum of a column of the
-  // outer product of a state and y.
+  // Adds to `lost` a bound on the flushing error in column sums of the outer
+  // product of `state` and y.
   void NoteLoss(const LadderState<T>& state, int64_t shift,
                 Scaled<double>* lost) const {
     const double p = static_cast<double>(model_.size) + 2.0;

@@ -1,6 +1,6 @@
-// The transpose of LaneMixer: adds the contributions of eight times at once to
-// the cotangents of the terms, in SIMD lanes. Weights and values must be far
-// from overflow and underflow.
+// The transpose of LaneMixer (lane_mixture.h): adds the contributions of eight
+// times at once, in SIMD lanes, to the cotangents of the coefficients of
+// Poisson mixtures. Weights and values must be far from overflow and underflow.
 
 #ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_LANE_TERMS_H_
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_LANE_TERMS_H_
@@ -16,8 +16,9 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// The powers (x / c)^j for eight times x and the indices j of a block, and
-// their sums over the times with a factor for each time.
+// The powers (x / c)^j of eight times x, for the indices j of a block whose
+// Poisson table has the center c. AddTo sums them over the times, with a factor
+// for each time.
 class LanePowers {
  public:
   using Lanes = Pack<kLanes>;
@@ -73,7 +74,8 @@ class LanePowers {
   double powers_[kLanes][kBlock];
 };
 
-// One time and its factor in the cotangents of the terms.
+// One time, and the factor by which its Poisson weights are multiplied when
+// they are added to the cotangents of the coefficients.
 struct LaneSeed {
   double x;
   double start_weight;
@@ -84,11 +86,12 @@ struct LaneSeed {
   double threshold;
 };
 
-// Adds, for eight times, the Poisson weights times the time's factor to the
-// cotangents of the terms, block by block. `Blocks` has the functions
-//   const PoissonTable* Reserve(b), nullptr if block b is not available,
-//   double* Sums(b, exponent, &scale), where sums are relative to
-//     2^exponent / scale.
+// Adds the Poisson weights of eight times to the cotangents of the
+// coefficients, block by block. The weights of each time are multiplied by its
+// factor. `Blocks` has the functions
+//   const PoissonTable* Reserve(b): returns the Poisson table of block b, or
+//     nullptr if the block is not available;
+//   double* Sums(b, exponent, &scale): see TermBlocks::Sums.
 template <class Blocks>
 class LaneTerms {
  public:
@@ -117,17 +120,17 @@ class LaneTerms {
     thresholds_ = Lanes::Load(fields[3]);
   }
 
-  // Adds all weights. Returns whether all blocks were available. Where the
-  // weights of a lane become too small towards lower blocks, the lane stops:
-  // see pending.
+  // Adds all weights. Returns whether all blocks were available. A lane stops
+  // on its way to lower blocks when its weights become too small; see
+  // `pending`.
   bool Run() { return WalkUp() && WalkDown(); }
 
   // Returns a bound on the truncation error: the sum over the lanes of |factor|
   // times a bound on the sum of the lane's dropped weights.
   double tail() const { return (Sizes(factors_) * tails_).Total(); }
-  // Returns the block before which the weights of lane l were not added, or 0
-  // if all were added. pending_weight returns the weight of the first index of
-  // that block.
+  // Returns the block at which lane l stopped: the weights of all blocks before
+  // it were not added. Returns 0 if all weights were added. pending_weight
+  // returns the weight of the first index of that block.
   int64_t pending(int l) const { return pending_[l]; }
   double pending_weight(int l) const { return pending_weights_[l]; }
 

@@ -1,9 +1,10 @@
 // Computes and writes the expected sufficient statistics of the path, given the
-// observations (the E-step of an EM algorithm). They are parameters times
-// cotangents of the log probability: alphabar of alpha, G of P and sbar of the
-// exits s, where all entries are regarded as independent, as in AdjointSums:
+// observations (the E-step of an EM algorithm). They are products of parameters
+// and derivatives of the log probability,
 //   starts_i = alpha_i alphabar_i,   sojourns_i = G_ii / q,
-//   jumps_ij = P_ij G_ij,            exits_i = s_i sbar_i.
+//   jumps_ij = P_ij G_ij,            exits_i = s_i sbar_i,
+// where alphabar, G and sbar are the derivatives with respect to alpha, P and
+// the exits s. As in AdjointSums, all entries are regarded as independent.
 
 #ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_STATISTICS_WRITER_H_
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_STATISTICS_WRITER_H_
@@ -79,7 +80,7 @@ class StatisticsWriter {
   void WritePhase(int64_t i) {
     out_.starts[i] = Start(i);
     const bool is_passed = model_.reached[i] && sums_.Matters(model_, i);
-    // One over the given model's q.
+    // 1 / q for the rates as the caller gave them.
     const double unit = ScaleBy(1.0 / model_.q, -in_.rates_exponent);
     out_.sojourns[i] =
         is_passed ? Shown(1.0 / model_.q * InRow(i, sums_.stays[i], 0, unit),
@@ -88,7 +89,8 @@ class StatisticsWriter {
     out_.exits[i] = Exits(i, model_.exits[i]);
   }
 
-  // Returns a statistic times 2^exponent, for the rates that were given.
+  // Returns a statistic times 2^exponent, for the rates as the caller gave
+  // them.
   double Shown(const T& statistic, int64_t exponent = 0) const {
     return Top(ScaleBy(statistic, exponent + in_.DensityExponent()));
   }
@@ -109,8 +111,8 @@ class StatisticsWriter {
     return Shown(PlainProduct(alpha, sums_.Start(i)) + sure);
   }
 
-  // Returns whether flushing to zero lost significant digits of a sum of this
-  // size, times `factor`. An error that is negligible in the sum may matter
+  // Returns whether flushing to zero lost significant digits of `factor` times
+  // a sum of the given size. An error that is negligible in the sum may matter
   // after multiplication by a large factor.
   bool IsLost(const Scaled<double>& loss, const Scaled<double>& size,
               double factor) const {
@@ -119,8 +121,8 @@ class StatisticsWriter {
                              {size.mantissa, size.exponent + shift});
   }
 
-  // Returns the expected number of absorptions from phase i by transitions with
-  // this rate: the exit rate of the phase, or the rate of one of its edges to
+  // Returns the expected number of absorptions from phase i that are due to the
+  // given rate: the exit rate of the phase, or the rate of one of its edges to
   // absorption.
   double Exits(int64_t i, const T& rate) {
     const bool may_exit = sums_.has_exits || is_open_;
@@ -169,8 +171,8 @@ class StatisticsWriter {
 
   // Checks a sum of row i whose true value is not zero. Returns the sum, or NaN
   // if flushing to zero lost significant digits. The error bounds of
-  // AdjointSums are for the sum times 2^exponent, and the caller multiplies the
-  // result by `factor`.
+  // AdjointSums hold for the sum times 2^exponent. `factor` is the number by
+  // which the caller multiplies the returned sum.
   T InRow(int64_t i, const T& sum, int64_t exponent = 0, double factor = 1.0) {
     const Scaled<double> size = SizeOf(sum, exponent);
     if (sums_.IsShort(sums_.row_tail, size)) is_accurate_ = false;

@@ -1,5 +1,7 @@
-// The cotangents of the coefficients of one function (density, survival or cdf;
-// see channels.h), in blocks. They are sums over many points and intervals.
+// The cotangents of the coefficients c_k of one function (density, survival or
+// cdf), in blocks. They are sums over many points and intervals. A function
+// with time derivatives has several series of coefficients; series r is called
+// channel r in channels.h.
 
 #ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_TERM_BLOCKS_H_
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_TERM_BLOCKS_H_
@@ -71,9 +73,10 @@ class TermBlocks {
 
   const PoissonTable& Table(int64_t b) const { return *blocks_[b].poisson; }
 
-  // Sums and Whole return two arrays of a block, relative to 2^exponent /
-  // scale. The cotangents of channel 0 are the array of Sums times the Poisson
-  // table, plus the array of Whole.
+  // Sums and Whole return two arrays of block b. The cotangent of coefficient j
+  // of the block, in series 0, is table[j] * Sums[j] + Whole[j], where `table`
+  // is the Poisson table of the block. The arrays are scaled. To add x *
+  // 2^exponent to an entry, the caller adds scale * x.
   T* Sums(int64_t b, int64_t exponent, double* scale) {
     return At(b, exponent, scale)->bars[0];
   }
@@ -81,7 +84,7 @@ class TermBlocks {
     return At(b, exponent, scale)->whole;
   }
 
-  // Adds `bar` to the cotangent of entry j of channel 0 in block b.
+  // Adds `bar` to the cotangent of coefficient j of block b, in series 0.
   void AddTo(int64_t b, int j, const Scaled<T>& bar) {
     TermBlock& block = blocks_[b];
     RaiseExponent(bar.exponent, &block);
@@ -91,9 +94,9 @@ class TermBlocks {
     if (FloatEnvironment::Underflowed()) block.has_losses = true;
   }
 
-  // Adds coefficients[r] w_k to the cotangent of entry k of channel r, for each
-  // r and each index k of block b, given the Poisson weight of the first index.
-  // Returns the weight of the first index of the next block.
+  // Adds coefficients[r] w_k to the cotangent of coefficient k of series r, for
+  // each r and each index k of block b. `weight` is the Poisson weight w_k of
+  // the first index. Returns the weight of the first index of the next block.
   Scaled<double> AddWeights(int64_t b, const Scaled<double>& weight,
                             int64_t exponent, const T* coefficients,
                             PoissonWalk* walk) {
@@ -170,9 +173,10 @@ class TermBlocks {
   static constexpr int64_t kEmpty = INT64_MIN / 4;  // all sums are zero
 
   struct TermBlock {
-    // The cotangents of each channel, divided by the Poisson table.
+    // For each series, the sums that are still to be multiplied by the Poisson
+    // table; see Sums.
     T bars[Depth<T>::kValue + 1][kBlock];
-    T whole[kBlock];  // further cotangents of channel 0, not divided
+    T whole[kBlock];  // further cotangents of series 0; see Whole
     const PoissonTable* poisson;
     int64_t exponent;
     bool has_losses;  // a number was flushed to zero
@@ -197,8 +201,8 @@ class TermBlocks {
     block->exponent = exponent;
   }
 
-  // Returns the cotangent of entry j of a channel in block b, relative to
-  // 2^exponent. A negative j is an entry of the previous block.
+  // Returns the cotangent of coefficient j of a series in block b, relative to
+  // 2^exponent. A negative j means a coefficient of the previous block.
   T Weighted(int64_t b, int j, int channel, int64_t exponent) const {
     if (j < 0) {
       if (b == 0) return T(0.0);
@@ -217,7 +221,7 @@ class TermBlocks {
   const Base base_;
   BlockList<TermBlock> blocks_;
   int64_t count_ = 0;
-  Scaled<T> suffix_;       // sum of channel 0 over later k
+  Scaled<T> suffix_;       // sum of series 0 over later k
   T suffix_low_ = T(0.0);  // rounding error, same exponent
 };
 

@@ -62,8 +62,8 @@ TEST_F(TermBlocksTest, LossesToALargerExponentAreCounted) {
   }
 }
 
-// Tests sums of a million cotangents: in the distribution function each term
-// a_k is a part of all later coefficients.
+// Tests sums of a million cotangents: each term a_k contributes to all later
+// coefficients of the distribution function.
 TEST_F(TermBlocksTest, LongSumsKeepTheirDigits) {
   constexpr int64_t kNumBlocks = 1 << 16;
   TermBlocks<double> blocks = Blocks(Base::kCdf);

@@ -32,7 +32,7 @@ class TermSums {
   const TermBlocks<T>& blocks() const { return blocks_; }
 
   // Clears the sums. From now on the truncation error of each point is kept
-  // below 2^-margin of the size of its cotangent times its value.
+  // below 2^-margin times the size of its cotangent times its value.
   void Start(int64_t margin) {
     margin_ = margin;
     blocks_.Start();
@@ -55,22 +55,23 @@ class TermSums {
     return kOk;
   }
 
-  // Returns a bound on the truncation error, summed over all points:
-  // |cotangent| times the sum of the dropped Poisson weights, for a density
-  // times q.
+  // Returns a bound on the truncation error: the sum over all points of
+  // |cotangent| times the sum of the dropped Poisson weights. For a density it
+  // is multiplied by q.
   Scaled<double> tail() const {
     Scaled<double> result = tail_;
     if (base_ == Base::kDensity) result.exponent += sequence_.model().log2_q;
     return result;
   }
 
-  // Adds a truncation error of cotangents that were added by other classes.
+  // Adds the truncation error of cotangents that other classes added.
   void AddTail(const Scaled<double>& tail) { Add(&tail_, tail); }
 
-  // Adds coefficients[r] times the Poisson weight w_k to the cotangent of entry
-  // k of channel r, for all r and k, at one point. Coefficients are relative to
-  // 2^seed.exponent. The truncation error is compared with `own`, the size of
-  // the point's cotangent times its value.
+  // Adds coefficients[r] times the Poisson weight w_k of one point to the
+  // cotangent of coefficient k of series r (see TermBlocks), for all r and k.
+  // `coefficients` are relative to 2^seed.exponent. Weights are dropped if the
+  // truncation error is small relative to `own`, the size of the point's
+  // cotangent times its value.
   StatusCode MixSeries(const Point<T>& point, const Scaled<T>& seed,
                        const T* coefficients, const Scaled<double>& own) {
     if (!IsWithinWork(point)) return kWorkLimit;
@@ -109,7 +110,7 @@ class TermSums {
   }
 
   // Returns whether the weights of the first indices, whose sum is `weights`,
-  // may be dropped. That is rare.
+  // may be dropped. They may only if their contributions underflow.
   bool CanDropHead(const Scaled<double>& weights, const Scaled<T>& seed) const {
     return ShareOf(weights, seed, 0.0).exponent < -kFinalMargin;
   }
@@ -164,8 +165,8 @@ class TermSums {
     return count;
   }
 
-  // Fills `lane` for one point. Returns false if its numbers are not far enough
-  // from overflow and underflow.
+  // Fills `lane` for one point. Returns false if its numbers are too close to
+  // overflow or underflow.
   bool MakeLane(const Point<double>& point, int64_t exponent,
                 LaneSeed* lane) const {
     const Scaled<double>& seed = point.seed;
@@ -192,8 +193,8 @@ class TermSums {
     return true;
   }
 
-  // Returns whether x is within the work limit. It may not be if the value
-  // needed no series.
+  // Returns whether x is within the work limit. A point whose value needed no
+  // series may be beyond the limit.
   bool IsWithinWork(const Point<T>& point) const {
     return point.x < static_cast<double>(sequence_.max_blocks()) * kBlock;
   }
@@ -233,8 +234,8 @@ class TermSums {
                 Scaled<double> weight, PoissonWalk* walk) {
     weight = Normalized(weight);
     for (; b > 0; --b) {
-      // Tests whether the rest may be dropped only once the weights are very
-      // small.
+      // The remaining weights cannot be dropped before they are very small. So
+      // they are not tested before.
       if (weight.exponent + seed.exponent < -kFinalMargin / 2) {
         const Scaled<double> head =
             walk->HeadBound(static_cast<double>(b * kBlock), weight);
@@ -245,22 +246,22 @@ class TermSums {
     }
   }
 
-  // Returns whether the weight is small enough for the test of truncation to be
-  // tried. While weights are near their maximum, it cannot succeed.
+  // Returns whether the weight is so small that the truncation test is
+  // worthwhile. The test cannot succeed while weights are near their maximum.
   static bool MayStop(const Scaled<double>& start,
                       const Scaled<double>& weight) {
     return weight.exponent + ExponentOf(weight.mantissa) < start.exponent - 40;
   }
 
-  // Returns the size of a cotangent, normalized. Otherwise products with very
-  // small numbers would underflow to zero, and no weight would be negligible
-  // relative to them.
+  // Returns the normalized size of a cotangent. Without normalization, products
+  // with very small numbers would underflow to zero, and no weight would be
+  // negligible relative to them.
   static Scaled<double> SizeOfSeed(const Scaled<T>& seed) {
     return Normalized(SizeOf(seed.mantissa, seed.exponent));
   }
 
-  // Returns a bound on the contribution to a derivative of the weights from
-  // index k on, given their sum.
+  // Returns a bound on what the weights from index k on contribute to a
+  // derivative, given the sum of these weights.
   Scaled<double> ShareOf(const Scaled<double>& weights, const Scaled<T>& seed,
                          double k) const {
     const Scaled<double> size = SizeOfSeed(seed);
