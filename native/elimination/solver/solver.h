@@ -78,8 +78,8 @@ struct Solver {
   Findings (*factorize)(const Topology& topology, const void* weights,
                         const FactorArrays& factors, const Scratch& scratch);
   // Computes the factors of kLanes models. Returns a mask with the bits of the
-  // models that must be computed alone, as their weights are invalid or make
-  // traps.
+  // models that must be computed alone, as their weights are invalid or a phase
+  // is a trap.
   uint32_t (*factorize_lanes)(const Topology& topology,
                               const void* const* weights,
                               const FactorArrays& factors,

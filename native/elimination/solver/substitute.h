@@ -108,7 +108,7 @@ class Substitution {
     }
   }
 
-  // Computes the solution of a component that consists of phase n alone.
+  // Computes the solution of a component whose only phase is n.
   void SolveSingle(int64_t n) const {
     V* mine = At(rest_, n);
     for (int64_t s = t_.outer_offsets[n]; s < t_.outer_offsets[n + 1]; ++s) {

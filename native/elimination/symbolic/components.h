@@ -8,7 +8,7 @@
 
 namespace phasic {
 
-// Edge numbers grouped by source phase: those of source i begin at
+// Edge numbers grouped by source phase. The edges with source i begin at
 // numbers[offsets[i]].
 struct OutEdges {
   std::vector<int64_t> offsets;  // [p + 1]

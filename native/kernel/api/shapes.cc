@@ -246,8 +246,8 @@ const char* CheckLayout(const Call& call, const Shape* inputs,
   }
   if (error != nullptr) return error;
   if (has_cotangent && inputs[num_inputs - 1].rank == r + 1) {
-    // A mapped dimension may be larger than one in the cotangent alone, as when
-    // JAX maps a vjp function over its cotangents.
+    // A mapped dimension may have size one in all operands and a larger size in
+    // the cotangent, as when JAX maps a vjp function over its cotangents.
     error = MergeBatch(inputs[num_inputs - 1], call.mapped_dims, "cotangent",
                        layout->batch);
     if (error != nullptr) return error;

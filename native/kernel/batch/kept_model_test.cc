@@ -1,6 +1,6 @@
-// Tests repeated calls with the same model, if its values are costly: the
-// kernel then keeps what it computed for the model. Also tests times that are
-// evaluated together.
+// Tests repeated calls with the same model. If a model's values are costly, the
+// kernel keeps intermediate results of the model for the next call. Also tests
+// times that are evaluated together.
 
 #include <gtest/gtest.h>
 

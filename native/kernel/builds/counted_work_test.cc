@@ -251,9 +251,9 @@ Work Measure(SweepInput in, double x, int64_t num_times,
 // has p^2 entries for the rates. It is far larger if the value needs only a few
 // terms of its series.
 constexpr double kFewValues = 16.0;
-// The largest such ratio for a large model of edges. At early times the value
-// needs few steps, but derivatives with respect to the rates of phases that are
-// hardly reached need many.
+// The largest ratio of these costs for a large model of edges. At early times
+// the value needs few steps, but derivatives with respect to the rates of
+// phases that are hardly reached need many.
 constexpr double kLargeValues = 40.0;
 constexpr double kManyValues = 100.0;
 

@@ -106,8 +106,8 @@ class StatisticsWriter {
       has_losses_ = true;
       return kNaN;
     }
-    // The cotangent alone may be out of range if alpha is tiny or huge,
-    // although the product with alpha is in range.
+    // The cotangent may be out of range if alpha is tiny or huge, although its
+    // product with alpha is in range.
     return Shown(PlainProduct(alpha, sums_.Start(i)) + sure);
   }
 

@@ -260,7 +260,7 @@ class TermSums {
     return Normalized(SizeOf(seed.mantissa, seed.exponent));
   }
 
-  // Returns a bound on what the weights from index k on contribute to a
+  // Returns a bound on the contribution of the weights from index k on to a
   // derivative, given the sum of these weights.
   Scaled<double> ShareOf(const Scaled<double>& weights, const Scaled<T>& seed,
                          double k) const {
