@@ -9,8 +9,8 @@
 namespace phasic {
 namespace fuzz {
 
-// Reads the bytes of an input one by one. After the last byte it returns zeros,
-// so that zero should stand for the simplest choice.
+// Reads the bytes of an input one by one, and returns zeros after the last
+// byte. So the byte zero should stand for the simplest choice.
 class ByteSource {
  public:
   ByteSource(const uint8_t* data, size_t size) : data_(data), size_(size) {}
@@ -19,7 +19,8 @@ class ByteSource {
   uint8_t Byte() { return empty() ? 0 : data_[used_++]; }
   bool Flag() { return Byte() % 2 == 1; }
 
-  // Returns true for one of `count` byte values, and false for the byte zero.
+  // Returns true with probability of about 1 / count for a random byte, and
+  // false for the byte zero.
   bool OneIn(int count) { return Byte() % count == count - 1; }
 
   // Returns an integer from 0 to limit - 1, for limits up to 256.

@@ -90,8 +90,9 @@ void AddArray(Dims batch, const Dims& event, std::vector<Array>* arrays) {
   arrays->push_back(std::move(array));
 }
 
-// Returns the batch dimensions of one array, some of which are broadcast (set
-// to one), and broadcasts `merged` with them.
+// Returns the batch dimensions of one array: those of `full`, some of which are
+// set to one (broadcast). Updates `merged`, the batch dimensions to which all
+// arrays so far broadcast.
 Dims DecodeBroadcast(const Dims& full, ByteSource* bytes, Dims* merged) {
   Dims batch = full;
   const uint8_t broadcast = full.empty() ? 0 : bytes->Byte();
@@ -102,8 +103,9 @@ Dims DecodeBroadcast(const Dims& full, ByteSource* bytes, Dims* merged) {
   return batch;
 }
 
-// Adds operands, edges and kinds, then the tangents and the cotangent that the
-// call needs. Returns the broadcast batch dimensions of all arrays.
+// Adds the arrays of the call: the operands, the edges and the kinds of times,
+// then the tangents and the cotangent that the call's order needs. Returns the
+// batch dimensions to which these arrays broadcast.
 Dims AddInputs(const Sizes& sizes, bool has_kinds, ByteSource* bytes,
                CallCase* c) {
   const size_t rank = sizes.batch.size();
@@ -138,7 +140,8 @@ Dims AddInputs(const Sizes& sizes, bool has_kinds, ByteSource* bytes,
   return merged;
 }
 
-// Returns a size that a caller might pass by mistake or in an attack.
+// Returns an integer that a caller might pass by mistake or in an attack, as a
+// dimension or another argument.
 int64_t WrongSize(ByteSource* bytes) {
   constexpr int64_t kSizes[] = {
       0,         1,         2,         3,         7,        -1,
@@ -185,7 +188,9 @@ void Malform(ByteSource* bytes, CallCase* c) {
   }
 }
 
-// Rounds the values to the numbers that the kernel receives, for use in checks.
+// Rounds the values to the numbers that the kernel receives: indices and kinds
+// to integers, other numbers to the precision of the call. The checks then use
+// the same numbers as the kernel.
 void Round(CallCase* c) {
   const Array* indices = c->edges.empty() ? nullptr : c->edges.data();
   const Array* kinds = c->kinds.empty() ? nullptr : c->kinds.data();

@@ -21,9 +21,9 @@ struct Array {
   std::vector<double> values;
 };
 
-// All arguments of one call. New members that are arrays must be added to the
-// function Arrays, and new choices at the end of what DecodeCall reads from the
-// header.
+// All arguments of one call. A new member that is an array must also be added
+// to the function Arrays. A new choice must be read from the header after all
+// existing choices; see DecodeCall.
 struct CallCase {
   Call call = {};        // its edges and kinds are set when it runs
   bool adjoint = false;  // Adjoint or Statistics
@@ -53,7 +53,8 @@ inline std::vector<Array*> Arrays(CallCase* c) {
   return arrays;
 }
 
-// Returns the kind of time number `time` of a call without batch dimensions.
+// Returns the kind of the time with index `time`: the function that the call
+// evaluates there. The call must not have batch dimensions.
 inline Kind KindOf(const CallCase& c, size_t time) {
   return static_cast<Kind>(c.kinds.empty()
                                ? c.call.kind

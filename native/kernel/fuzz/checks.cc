@@ -47,8 +47,9 @@ std::string CheckValue(const CallCase& c, double value, size_t index) {
                  : "not -inf where the truth is zero";
 }
 
-// Checks the results of a call without batch dimensions: they are NaN where
-// their status says so and, at order 0, only there, and the others are valid.
+// Checks the results of a call without batch dimensions. Results at times whose
+// status is an error must be NaN. At order 0, all other results must be valid
+// numbers.
 std::string CheckAgainstStatus(const CallCase& c, const Result& result) {
   const Result status = RunStatus(c);
   if (!status.error.empty()) return "status refused: " + status.error;
@@ -60,9 +61,9 @@ std::string CheckAgainstStatus(const CallCase& c, const Result& result) {
       return "a status code without a message";
     }
     if (values.empty() || c.statistics) continue;
-    // In an adjoint call the value is the cotangent of this time. It is not
-    // computed if the given cotangent of the result is zero or denormal, as
-    // sweeps flush denormals to zero.
+    // In an adjoint call, `value` is the cotangent of this time. It is not
+    // computed if the given cotangent of the result is zero or denormal: sweeps
+    // flush denormals to zero, and skip such times.
     const double value = ItemOf(c, values, i);
     if (c.adjoint && !(std::fabs(c.inputs.back().values[i]) >= kSmallest)) {
       continue;
@@ -94,15 +95,16 @@ bool SameNumbers(const CallCase& c, const unsigned char* a,
   return true;
 }
 
-// Returns whether `part` has the same numbers as part number `place` of
-// `whole`, if `whole` is divided into parts of the size of `part`.
+// Divides `whole` into parts of the size of `part`. Returns whether the part
+// with index `place` has the same numbers as `part`.
 bool IsPart(const CallCase& c, const std::vector<unsigned char>& whole,
             size_t place, const std::vector<unsigned char>& part) {
   return SameNumbers(c, whole.data() + place * part.size(), part.data(),
                      part.size());
 }
 
-// Returns whether some model has times in several elements of the batch.
+// Returns whether several elements of the batch have the same model: whether
+// all arrays of the model are broadcast along some axis.
 bool SharesModels(const CallCase& c, const Dims& batch) {
   for (size_t axis = 0; axis < batch.size(); ++axis) {
     bool is_shared = batch[axis] > 1;
@@ -117,16 +119,17 @@ bool SharesModels(const CallCase& c, const Dims& batch) {
   return false;
 }
 
-// Checks that the results for one element of the batch have the same bits in a
-// call on that element alone.
+// Checks that the results for one element of the batch have the same bits if
+// the call has only that element.
 std::string CheckElement(const CallCase& c, const Dims& index,
                          const Dims& batch, const Result& whole,
                          const Result& part) {
   if (!part.error.empty()) return "refused without the batch: " + part.error;
   for (size_t i = 0; i < part.data.size(); ++i) {
-    // Sums over the batch are not compared. If a model has times in several
-    // elements of the batch, its derivatives and its cotangents of times are
-    // not compared, either.
+    // Sums over the batch are not compared. If several elements of the batch
+    // share a model, derivatives and cotangents of times are not compared,
+    // either: they may be computed by another method if the model has only one
+    // time.
     const bool is_derivative = c.adjoint ? i == 4 : c.call.order == 1;
     bool has_sum = is_derivative && SharesModels(c, batch);
     for (size_t axis = 0; axis < batch.size(); ++axis) {
@@ -170,8 +173,8 @@ std::string CheckWanted(CallCase c, const Result& result) {
   return "";
 }
 
-// Returns whether the observed event is certain, whatever the sum of the
-// probabilities.
+// Returns whether the observed event has probability one by definition:
+// survival beyond a negative time, or absorption before infinity.
 bool IsCertain(const CallCase& c, size_t index) {
   const double time = c.inputs[4].values[index];
   return KindOf(c, index) == Kind::kLogSurvival
@@ -179,11 +182,11 @@ bool IsCertain(const CallCase& c, size_t index) {
              : KindOf(c, index) == Kind::kLogCdf && time == HUGE_VAL;
 }
 
-// Checks the sum of the expected numbers of starts and of the atom. It must
-// equal the sum of the weights, since every path starts in some phase or has
-// the value zero. If the observed event is certain, the starts have their prior
-// probabilities, whose sum may differ from one. With positive weights the
-// statistics are sums without differences.
+// Checks the expected statistics of a call whose weights are not negative. No
+// statistic may be negative. The expected numbers of starts, in all phases and
+// in the atom, must add up to the sum of the weights, since every path has one
+// start. If an observed event is certain, its expected numbers of starts are
+// the prior probabilities, whose sum may differ from one.
 std::string CheckStatistics(const CallCase& c, const Result& result) {
   double total = 0.0;
   for (size_t i = 0; i < c.inputs.back().values.size(); ++i) {
@@ -231,7 +234,7 @@ std::string CheckParts(const CallCase& c, const Result& result) {
 
 std::string CheckCall(const CallCase& c) {
   const Result result = Run(c);
-  // The call may have been too large, as outputs may be larger than all inputs.
+  // The outputs may be too large to allocate, even if all inputs are small.
   if (result.error == kTooLarge) return "";
   if (c.well_formed && !result.error.empty()) {
     return "a well-formed call was refused: " + result.error;

@@ -67,8 +67,8 @@ void ReadEdges(const CallCase& c, Rates* rates) {
     }
   }
   if (!c.call.discrete) return;
-  // The probability of staying is one minus a sum, and only the kernel knows
-  // whether it is zero.
+  // The probability of staying is one minus a sum. Whether it is zero depends
+  // on rounding, and the kernel may round differently.
   rates->knows_zeros = false;
   for (size_t i = 0; i < rates->exits.size(); ++i) {
     rates->stays[i] = 1.0 - LeavingRate(*rates, i);

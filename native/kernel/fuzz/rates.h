@@ -16,8 +16,9 @@ struct Rates {
   std::vector<double> jumps;  // [p, p], zero on the diagonal
   std::vector<double> stays;  // [p], zero in continuous time
   std::vector<double> exits;  // [p]
-  // Whether it is certain which rates the kernel computes as zero. It is not if
-  // rates result from subtraction or a product underflows.
+  // Whether the kernel computes zero for exactly those rates that are zero
+  // here. This is uncertain if a rate results from a subtraction, or if a
+  // product underflows.
   bool knows_zeros = true;
 };
 

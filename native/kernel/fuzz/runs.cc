@@ -148,8 +148,8 @@ std::vector<Output> Allocate(Result* result, size_t item_size,
   return outputs;
 }
 
-// Allocates outputs of one item each, of which there are enough for any claimed
-// number of outputs.
+// Replaces the outputs by arrays of one item each. There are enough of them for
+// any number of outputs that a call may claim to have.
 void UseSingleItems(Result* result) {
   result->dims.assign(2 * kNumOperands, {1});
   result->data.clear();

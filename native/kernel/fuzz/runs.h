@@ -22,9 +22,9 @@ struct Result {
   std::vector<std::vector<unsigned char>> data;
 };
 
-// Two ways to make a call, whose results must be equal. They differ in the
-// initial bytes of the outputs, and a kFlushing caller flushes denormals to
-// zero.
+// Two ways to make a call, whose results must be equal. The value of the
+// enumerator is the byte with which the outputs are filled before the call.
+// With kFlushing, the caller also flushes denormals to zero.
 enum class Caller : unsigned char { kPlain = 0x5a, kFlushing = 0xa5 };
 
 // Runs Forward, Adjoint or Statistics, and returns its outputs or error. A call

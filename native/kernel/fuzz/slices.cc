@@ -40,8 +40,8 @@ CallCase ElementOf(const CallCase& c, const std::vector<int64_t>& index) {
   return element;
 }
 
-// Returns whether the call has only one time, not counting one of kind
-// kNothing.
+// Returns whether the call evaluates only one time. A second time of kind
+// kNothing does not count.
 static bool HasOneTime(const CallCase& c) {
   const size_t size = c.inputs[4].values.size();
   return size == 1 || (size == 2 && (KindOf(c, 0) == Kind::kNothing ||
@@ -58,8 +58,8 @@ CallCase TimeOf(const CallCase& c, size_t* time, size_t* num_times) {
   if (*time > 0 && is_interval(*time - 1)) --*time;
   const int64_t count = is_interval(*time) ? 2 : 1;
   *num_times = static_cast<size_t>(count);
-  // Derivatives of small models at a single time are computed in another way.
-  // The time is repeated to avoid this.
+  // With only one time, the kernel may compute derivatives of small models by
+  // another method. Three copies of the time avoid that method.
   const int64_t copies = c.call.order > 0 && !HasOneTime(c) ? 3 : 1;
   const auto shorten = [&](Array* array) {
     const auto first = array->values.begin() + static_cast<int64_t>(*time);

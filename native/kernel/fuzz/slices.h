@@ -17,20 +17,21 @@ namespace fuzz {
 std::vector<int64_t> BatchIndexOf(const std::vector<int64_t>& batch,
                                   size_t place);
 
-// Returns which event of an array with these dims belongs to a batch element:
-// its number in row-major order. Dims beyond the size of `index` belong to the
-// event.
+// Divides an array with these dims into events: the last dims, beyond the size
+// of `index`, belong to the event. Returns the row-major number of the event
+// that belongs to the batch element `index`.
 size_t PlaceOf(const std::vector<int64_t>& dims,
                const std::vector<int64_t>& index);
 
-// Returns the call on this batch element alone, without batch dimensions.
+// Returns a call on this batch element only, without batch dimensions.
 CallCase ElementOf(const CallCase& c, const std::vector<int64_t>& index);
 
-// Returns the call on the time with index *time alone, for a call without batch
-// dimensions. If this time is an end of an interval, the result has both ends:
-// *time becomes the index of the lower end, and *num_times is 2. In calls for
-// derivatives at several times, the result has three copies of these times, to
-// be evaluated in the same way.
+// Returns a call on only one time of `c`, the time with index *time. If this
+// time is an end of an interval, the new call has both ends, *time becomes the
+// index of the lower end, and *num_times becomes 2; otherwise *num_times
+// becomes 1. If `c` computes derivatives at several times, the new call has
+// three copies of the time, so that the kernel uses the same method. `c` must
+// not have batch dimensions.
 CallCase TimeOf(const CallCase& c, size_t* time, size_t* num_times);
 
 }  // namespace fuzz

@@ -43,8 +43,7 @@ Reach FindReach(const std::vector<double>& start, const Rates& rates) {
   return reach;
 }
 
-// The set of states that are reachable after a number of steps of a discrete
-// chain.
+// The set of phases in which a discrete chain may be after a number of steps.
 class Walk {
  public:
   explicit Walk(const CallCase& c)
@@ -54,7 +53,7 @@ class Walk {
     }
   }
 
-  // IsAnywhere returns whether any state is reachable; MayEnd returns whether
+  // IsAnywhere returns whether the set has any phase. MayEnd returns whether
   // absorption is possible in the next step.
   bool IsAnywhere() const {
     return std::find(present_.begin(), present_.end(), true) != present_.end();
@@ -111,9 +110,9 @@ std::optional<bool> IsZeroInSteps(const CallCase& c, size_t index) {
   if (is_density && time == 0.0) return !has_atom;
   if (is_density && time != std::floor(time)) return true;
   if (!is_density && !is_survival && !is_interval && has_atom) return false;
-  // A survival value is not zero if some phase is reachable after `last` steps.
-  // Other values are not zero if absorption is possible in one of the steps
-  // `first` to last - 1, counted from zero.
+  // Steps are counted from zero. A survival value is positive if some phase is
+  // reachable after `last` steps. Any other value is positive if absorption is
+  // possible in one of the steps from `first` to last - 1.
   double last = std::floor(time);
   double first = is_density ? last - 1.0 : 0.0;
   if (is_interval) {
@@ -172,7 +171,8 @@ double TotalProbability(const CallCase& c) {
 
 double LargestProbability(const CallCase& c) {
   const double total = SumOfProbabilities(c);
-  // An excess over one that is smaller than this counts as rounding.
+  // A total that exceeds one by less than 0.9e-6 is taken as one with rounding
+  // errors.
   return total <= 1.0 + 0.9e-6 ? 1.0 : total * (1.0 + 1e-6);
 }
 

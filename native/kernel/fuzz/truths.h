@@ -11,17 +11,21 @@
 namespace phasic {
 namespace fuzz {
 
-// Returns whether it is certain which of the atom, the exits and the rates the
-// kernel takes as zero. The call must not have batch dimensions.
+// Returns whether the call determines which rates and exits are zero in the
+// kernel, and whether the atom is zero. It does not if one of these numbers
+// results from a subtraction, or if a product underflows. The call must not
+// have batch dimensions.
 bool KnowsZeros(const CallCase& c);
 
-// Returns whether the value at time number `index` is zero for any sizes of the
-// positive rates and probabilities. KnowsZeros must be true for the call, and
-// its values must be valid. Returns no result if the search would take long.
+// Returns whether the value at time number `index` is zero because of the zeros
+// among the rates and probabilities, whatever the positive ones are. KnowsZeros
+// must be true for the call, and its values must be valid. Returns nullopt if
+// the search would take long.
 std::optional<bool> IsStructurallyZero(const CallCase& c, size_t index);
 
 // Returns the largest possible value of the survival and distribution
-// functions: one, or the sum of the probabilities if a larger sum was accepted.
+// functions: one or, if the kernel accepted probabilities whose sum exceeds
+// one, that sum.
 double LargestProbability(const CallCase& c);
 
 // Returns the sum of the initial probabilities and the mass at zero.

@@ -11,7 +11,8 @@ namespace phasic {
 namespace fuzz {
 namespace {
 
-// One in this many calls exceeds the kernel's limits and must be refused.
+// About one in this many calls may have so many steps that the kernel must
+// refuse it.
 constexpr int32_t kHardEvery = 200;
 
 class ModelFiller {
@@ -73,8 +74,7 @@ class ModelFiller {
     if (!case_.kinds.empty() && random_.Chance(0.8)) SortTimes();
   }
 
-  // Fills the kinds of the times at random, with intervals if there is room for
-  // them.
+  // Chooses random kinds for the times. An interval needs two adjacent times.
   void FillKinds() {
     for (Array& array : case_.kinds) {
       const auto n = static_cast<size_t>(array.dims.back());
@@ -142,9 +142,10 @@ class ModelFiller {
     return largest + largest_exit;
   }
 
-  // Converts the rows of a dense model and its exits to probabilities. All
-  // exits of a phase must be equal in the whole batch, as they may be broadcast
-  // differently from the rows.
+  // Converts the rows of a dense model and its exits to probabilities. The exit
+  // of a phase is the same in the whole batch: if rows and exits are broadcast
+  // along different axes, one row is combined with several exits, and must sum
+  // to one with each of them.
   void MakeDenseSteps() {
     std::vector<double>& rows = case_.inputs[1].values;
     std::vector<double>& exits = case_.inputs[2].values;
@@ -213,8 +214,8 @@ class ModelFiller {
     return static_cast<int64_t>(random_.Next() % static_cast<uint64_t>(limit));
   }
 
-  // Returns a random number between 2^-(spread_ * share) and 2^(spread_ *
-  // share), in some cases a power of two.
+  // Returns 2^x for a random x from -spread_ * share to spread_ * share. In
+  // half of the cases x is an integer.
   double Spread(double share) {
     const double exponent = random_.Uniform(-1.0, 1.0) * spread_ * share;
     return std::exp2(random_.Chance(0.5) ? std::round(exponent) : exponent);

@@ -14,8 +14,8 @@ namespace {
 constexpr double kMaxWork = 2e5;          // multiply-adds of one call
 constexpr double kRefusedSteps = 0x1p22;  // refused for any model
 constexpr double kLeastLadderSteps = 0x1p12;
-// With more steps than this, sweeps over extended doubles, which evaluate what
-// underflows in scaling and squaring, take long.
+// Sweeps over extended doubles evaluate the times that underflow in scaling and
+// squaring. They take long with more steps than this.
 constexpr double kMaxExtendedSteps = 0x1p15;
 constexpr double kMaxLadderWork = 2e6;  // multiply-adds of matrix products
 
@@ -36,9 +36,9 @@ CallCase OperandsOf(const CallCase& c) {
   return operands;
 }
 
-// Returns a bound on the cost of scaling and squaring for all models: a matrix
-// product for each bit of the number of steps, and some for the first power.
-// See ladder_choice.h.
+// Returns a bound on the cost of scaling and squaring for all models: one
+// matrix product for each bit of the number of steps, and twenty for the first
+// power. See ladder_choice.h.
 double LadderWork(int64_t num_models, double steps, const CallCase& c) {
   const double p = static_cast<double>(c.inputs[0].dims.back()) + 4.0;
   const int32_t depth = c.call.order - (c.adjoint ? 1 : 0);
@@ -86,7 +86,7 @@ void LimitWork(const std::vector<int64_t>& batch, CallCase* c) {
     for (size_t i = 0; i < n; ++i) {
       const double steps = rate * row[i];
       const bool climbs = may_climb && steps >= kLeastLadderSteps;
-      // If squaring costs more than the steps, the kernel computes the steps.
+      // The kernel computes the steps one by one where squaring costs more.
       const bool is_long =
           climbs ? LadderWork(num_models, steps, *c) > kMaxLadderWork ||
                        (steps > kMaxExtendedSteps && steps < kRefusedSteps)

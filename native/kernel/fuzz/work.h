@@ -20,10 +20,11 @@ double MaxLog2Steps(int64_t num_models, const CallCase& c);
 // call.
 double LargestLeavingRate(const std::vector<int64_t>& batch, const CallCase& c);
 
-// Replaces times by zero if they need more steps than MaxLog2Steps allows, but
-// fewer than the kernel refuses at once. If scaling and squaring may apply,
-// replaces times by zero whose matrix products are too costly. `batch` is the
-// full batch shape of the well-formed call.
+// Replaces times that need too much work by zero. Without scaling and squaring,
+// these are times with more steps than MaxLog2Steps allows, but fewer than the
+// kernel refuses at once. With scaling and squaring, these are times whose
+// matrix products are too costly. `batch` is the full batch shape of the
+// well-formed call.
 void LimitWork(const std::vector<int64_t>& batch, CallCase* c);
 
 }  // namespace fuzz
