@@ -112,10 +112,11 @@ inline void AddMultiples(const double* factors, const AccurateNumbers* terms,
   }
 }
 
-// Computes C = A B for double-double matrices: for two rows of A at a time,
-// those columns of B that fill two registers. Each entry is summed in the order
-// of the columns of A. Columns in which both rows of A are zero are skipped,
-// and so are the rows above and below all entries of a panel of B.
+// Computes C = A B for double-double matrices. Multiplies two rows of A at a
+// time by a panel of B: as many columns as fill two registers. Each entry is a
+// sum over the columns of A in ascending order. Columns in which both rows of A
+// are zero are skipped. So are zero rows at the top and at the bottom of a
+// panel.
 class AccurateProduct {
  public:
   bool Allocate(int64_t stride, Workspace* workspace) {

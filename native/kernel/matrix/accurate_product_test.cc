@@ -31,7 +31,7 @@ Integers RandomIntegers(int64_t stride, int bits, uint64_t seed) {
   return result;
 }
 
-// Sets the entries to zero for which is_zero(row, column) is true.
+// Returns the matrix with zeros where is_zero(row, column) is true.
 template <class IsZero>
 Integers Without(Integers matrix, int64_t stride, const IsZero& is_zero) {
   for (int64_t i = 0; i < stride; ++i) {
@@ -53,7 +53,8 @@ Integers Band(const Integers& matrix, int64_t stride) {
   });
 }
 
-// Returns the helpers for a product: large products use all threads.
+// Returns the threads that may help with a product: those of the pool if the
+// product is large, otherwise none.
 Executor* HelpersFor(int64_t stride) {
   return stride > 100 ? OwnThreads() : nullptr;
 }
@@ -90,7 +91,7 @@ TEST(DenseProductTest, AddsTheProduct) {
   }
 }
 
-// Rows of a panel of B that are zero are skipped.
+// The products skip zero rows at the top and at the bottom of a panel of B.
 TEST(DenseProductTest, SkipsZeros) {
   for (const int64_t stride : {8, 48, 112}) {
     const Integers a = RandomIntegers(stride, 20, 5);
@@ -116,7 +117,7 @@ TEST(DenseProductTest, SkipsZeros) {
         }
         std::copy(x.begin(), x.end(), numbers[0].high);
         std::copy(y.begin(), y.end(), numbers[1].high);
-        // What was there before must not remain.
+        // The product must overwrite these numbers.
         std::fill(numbers[2].high, numbers[2].high + stride * stride, 3.0);
         std::fill(numbers[2].low, numbers[2].low + stride * stride, 3.0);
         accurate.Multiply(numbers[0], numbers[1], numbers[2]);

@@ -1,6 +1,6 @@
-// Computes the sums of products.h, by a faster method for extended doubles.
-// Within a few blocks, the numbers of one column of V or Y have similar sizes.
-// So plain doubles with one exponent per column suffice, and they are twenty
+// Computes the sums of products.h. For extended doubles a faster method is
+// used: within a few blocks, the numbers in one column of V or Y have similar
+// sizes. So plain doubles with one exponent per column suffice, and are twenty
 // times as fast.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_BLOCK_PRODUCTS_H_
@@ -38,8 +38,8 @@ template <class T>
 class BlockProducts {
  public:
   bool Allocate(int64_t, const TilePattern&, Workspace*) { return true; }
-  // Adds scale * V^T Y for the sixteen rows of V and Y at the cells of the
-  // pattern. The sums are complete after Fold.
+  // Adds scale * V^T Y, for the sixteen rows of V and Y, to `sums` at the cells
+  // of the pattern. The sums are complete only after a call of Fold.
   void Add(const TilePattern& pattern, const Columns& columns, const T* v,
            const T* y, int64_t stride, double scale, T* sums) {
     CountCells<T>(pattern, columns, stride);
@@ -60,16 +60,17 @@ class ScaledColumns {
     return numbers_ != nullptr && sizes_ != nullptr && exponents_ != nullptr;
   }
 
-  // Resets the exponents, so that the next rows choose new ones.
+  // Resets the exponents. The next rows choose new ones.
   void Forget(int64_t stride) {
     if (exponents_ != nullptr) {
       std::fill(exponents_, exponents_ + stride, kOfZeros);
     }
   }
 
-  // Computes the sizes of the columns of `rows`, times 2^shift. Columns without
-  // an exponent take their size as the exponent. Returns whether the sizes of
-  // all finite columns are within kReach of their exponents.
+  // Computes the size of each column of 2^shift * rows: the binary exponent of
+  // its largest number. A column without an exponent gets its size as exponent.
+  // Returns whether the sizes of all finite columns are within kReach of their
+  // exponents.
   bool Measure(const ExtendedDouble* rows, int64_t stride, int64_t shift) {
     shift_ = shift;
     bool fits = true;
@@ -98,8 +99,9 @@ class ScaledColumns {
           continue;
         }
         const int64_t e = x.power * ExtendedDouble::kRadix + down;
-        // The part is within 2^256 of one. So for e < -900 the number is
-        // negligible, and e > 900 cannot occur.
+        // Scaling brings the largest number of the column near one, and every
+        // part is within 2^256 of one. So a number with e < -900 is negligible,
+        // and e > 900 cannot occur.
         numbers[k] = e < -900 || e > 900 ? 0.0 : x.part * PowerOfTwo(e);
       }
     }
@@ -187,8 +189,8 @@ class BlockProducts<ExtendedDouble> {
   }
 
  private:
-  // If a block's sum is at least this, what it lacks because numbers became
-  // zero is less than 2^-64 of it.
+  // If a block's scaled sum is at least this large, the numbers that became
+  // zero change it by less than 2^-64 of its value.
   static constexpr double kLeastSum = 0x1p-240;
 
   // Adds scale * V^T Y at the tiles of column j.

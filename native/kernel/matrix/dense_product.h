@@ -88,8 +88,9 @@ class DenseProduct {
   const Workspace* workspace_ = nullptr;
 };
 
-// The range of the rows of a panel of columns that are not all zero. Powers of
-// triangular matrices and narrow bands have many rows outside of it.
+// The range from the first to the last row that is not all zero in a panel of
+// columns. In powers of triangular matrices and of narrow bands, panels have
+// many zero rows outside this range.
 class RowRange {
  public:
   // Must be called with the rows in ascending order.
@@ -101,8 +102,9 @@ class RowRange {
     end_ = row + 1;
   }
 
-  // Return the first of the ascending indices columns[start] to columns[end -
-  // 1] that is in the range, and the first one beyond it.
+  // Given ascending row indices columns[start] to columns[end - 1], Start
+  // returns the position of the first index in the range, and End the position
+  // of the first index beyond it.
   int64_t Start(const int32_t* columns, int64_t start, int64_t end) const {
     return Find(columns, start, end, begin_);
   }
@@ -122,9 +124,9 @@ class RowRange {
   int64_t end_ = 0;
 };
 
-// Computes C += A B for doubles: for four rows of A at a time, those columns of
-// B that fill two registers. Each entry is summed in the order of the columns
-// of A. Zeros are skipped as in AccurateProduct.
+// Computes C += A B for doubles. Multiplies four rows of A at a time by a panel
+// of B: as many columns as fill two registers. Each entry is a sum over the
+// columns of A in ascending order. Zeros are skipped as in AccurateProduct.
 template <>
 class DenseProduct<double> {
  public:
@@ -172,7 +174,7 @@ class DenseProduct<double> {
           is_zero = is_zero && values[r] == 0.0;
         }
         columns_[count] = static_cast<int32_t>(k);
-        // Stops when the arrays are full.
+        // If no column is zero, the arrays are full after the last column.
         if (!is_zero && ++count == stride_ / kRows * stride_) break;
       }
       offsets_[group + 1] = count;

@@ -54,7 +54,8 @@ inline bool HasAny(const PerModel& x) {
 struct LaneOperator {
   int64_t size = 0;
   // The number of partial sums per column, as in operator.h: one for tiles of
-  // width one, otherwise two, to which terms are added alternately.
+  // width one, otherwise two. With two, tiles with even index add to the first
+  // sum, and tiles with odd index to the second.
   int num_sums = 1;
   const int64_t* ends = nullptr;  // [size * num_sums], ends of the sums
   const int32_t* rows = nullptr;
@@ -65,9 +66,9 @@ struct LaneOperator {
   const PerModel* leaving_low = nullptr;
 };
 
-// Builds a LaneOperator from the operators of eight models with the same
-// pattern. A nullptr stands for an unused lane. Build returns false if memory
-// does not suffice.
+// Builds a LaneOperator from the operators of up to eight models with the same
+// pattern. A null pointer stands for an unused lane. Build returns false if
+// memory does not suffice.
 class LaneOperatorBuilder {
  public:
   LaneOperatorBuilder(const Operator<double>* const* models,
@@ -134,9 +135,9 @@ class LaneOperatorBuilder {
   const double* leaving_low_[kModels] = {};
 };
 
-// Computes out = in M for eight models, plus a multiple of a vector if
-// kHasSource. For kSums = 1 sums are computed in the order of ApplyTiles, and
-// for kSums = 2 in the order of ApplyWideTiles.
+// Computes out = in M for eight models, and adds a multiple of a vector if
+// kHasSource. With kSums = 1, terms are added in the order of ApplyTiles; with
+// kSums = 2, in the order of ApplyWideTiles.
 template <Rounding kRounding, bool kHasSource, int kSums>
 inline void ApplyLanes(const LaneOperator& m, const Source<PerModel>& source,
                        const PerModel* __restrict in, PerModel* __restrict low,
@@ -171,8 +172,9 @@ inline void ApplyLanes(const LaneOperator& m, const Source<PerModel>& source,
     out[j] = sum;
   }
 }
-// Computes out = in M in the same way, with the operator's number of partial
-// sums. Not inlined: all callers must get the same bits, as in PowerWalk::Step.
+// Computes out = in M with the operator's number of partial sums. Not inlined,
+// because each inlined copy might round differently, and all callers must get
+// the same bits; see PowerWalk::Step.
 template <Rounding kRounding, bool kHasSource>
 [[gnu::noinline]] inline void ApplyLanes(const LaneOperator& m,
                                          const Source<PerModel>& source,
@@ -220,8 +222,8 @@ inline PerModel LargestSizes(const PerModel* x, int64_t count) {
 }
 
 // Returns the total of eight partial sums, added in the order of
-// Pack<8>::Total. Partial sum l is over the entries whose index has the
-// remainder l modulo eight.
+// Pack<8>::Total. sums[l] is the sum over all entries whose index is l modulo
+// eight.
 inline PerModel Total(const PerModel* sums) {
   return ((sums[0] + sums[4]) + (sums[2] + sums[6])) +
          ((sums[1] + sums[5]) + (sums[3] + sums[7]));

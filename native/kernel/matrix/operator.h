@@ -42,8 +42,8 @@ template <Rounding kRounding, bool kHasSource, class T>
 constexpr int kSumsAtOnce = 8;
 constexpr int kMaxGroups = kSumsAtOnce / Pack<8>::kParts;
 
-// Returns into how many partial sums each sum is split where `groups` groups of
-// columns are computed at once.
+// Returns the number of partial sums into which each sum is split if `groups`
+// groups of columns are computed at once.
 constexpr int GroupSplit(int groups) {
   return groups >= kMaxGroups ? 1 : (2 * groups >= kMaxGroups ? 2 : 4);
 }
@@ -104,9 +104,9 @@ template <Rounding kRounding, bool kHasSource, int kWidth>
   }
 }
 
-// Computes out = in M for kGroups groups of eight columns of a matrix that is
-// stored whole. Each entry of `in` is loaded once for all these groups. There
-// are enough sums in registers to hide the latency of additions.
+// Computes out = in M for kGroups groups of eight columns of a matrix whose
+// tiles are all stored. Each entry of `in` is loaded once for all these groups.
+// Sums are split if there are too few of them to hide the latency of additions.
 template <Rounding kRounding, bool kHasSource, int kGroups>
 inline void ApplyGroups(const Operator<double>& m, const Source<double>& source,
                         int64_t group, const double* __restrict in,
@@ -163,8 +163,9 @@ inline void ApplyGroups(int64_t count, const Operator<double>& m,
   }
 }
 
-// Computes out = in M for a matrix that is stored whole, in runs of at most
-// kMaxGroups groups of columns. All runs have nearly the same number of groups.
+// Computes out = in M for a matrix whose tiles are all stored. At most
+// kMaxGroups groups of columns are computed at once, and nearly the same number
+// each time.
 template <Rounding kRounding, bool kHasSource>
 inline void ApplyAllTiles(const Operator<double>& m,
                           const Source<double>& source, const double* in,
@@ -179,10 +180,11 @@ inline void ApplyAllTiles(const Operator<double>& m,
   }
 }
 
-// The arrays of consecutive steps. Each step takes the result of the previous
-// one as input, and writes its own result `move` entries further. Only the
-// given columns are computed, of matrices that are not stored whole: entries of
-// the results in other columns must be zero.
+// The arrays of consecutive steps. The first step reads `in` and writes `out`.
+// Each further step reads the previous result, and writes its own result `move`
+// entries after it. If the matrix does not store all tiles, only the given
+// columns are computed, and the results must already be zero in all other
+// columns.
 template <class T>
 struct Steps {
   int count;
@@ -193,11 +195,12 @@ struct Steps {
   Columns columns = {};
 };
 
-// The width of dense matrices with tangents, see WeightPlanes.
+// The value of kWidth that stands for dense matrices with tangents; see
+// WeightPlanes.
 constexpr int kPlanes = -1;
 
-// Computes consecutive steps, each with a source if kHasSource: step i adds
-// factors[i] times the vector.
+// Computes consecutive steps. If kHasSource, step i also adds factors[i] times
+// the vector.
 template <Rounding kRounding, bool kHasSource, int kWidth, class T>
 inline void ApplySteps(const Operator<T>& m, const T* factors, const T* vector,
                        Steps<T> steps) {
@@ -247,9 +250,9 @@ inline void ApplySteps(const Operator<T>& m, const T* factors, const T* vector,
   ApplySteps<kRounding, kHasSource, 1>(m, factors, vector, steps);
 }
 
-// In this number of blocks at the start of a sequence, rounding errors are not
-// compensated. They add up to less than 4e-13, and usually to far less. In
-// later blocks they are compensated.
+// The number of blocks at the start of a sequence in which rounding errors are
+// not compensated. These errors add up to less than 4e-13, and usually to far
+// less.
 constexpr int64_t kPlainBlocks = 64;
 
 template <class T>
@@ -265,8 +268,9 @@ inline void CountSteps(const Operator<T>& m, int64_t block,
   });
 }
 
-// Computes out = in M for steps of the given block. The state before a step is
-// in + low, and the state after it is out + low with a new `low`.
+// Computes out = in M for steps of block number `block`. A state is a rounded
+// vector plus its rounding errors: in + low before a step, and out + low, with
+// a new `low`, after it.
 template <class T>
 inline void Apply(const Operator<T>& m, int64_t block, const Steps<T>& steps) {
   CountSteps(m, block, steps);

@@ -94,8 +94,8 @@ class DenseOperator {
   Operator<Number> operator_;
 };
 
-// Several directions at once have no planes, and each must have the bits that
-// it has alone.
+// Tangents in several directions at once are computed without planes. Each must
+// have the same bits as a single tangent, which is computed with planes.
 TEST(OperatorTest, PlanesHaveTheSameBits) {
   for (const int64_t size : {9, 16, 23, 41}) {
     DenseOperator dense(size);

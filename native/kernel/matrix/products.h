@@ -43,8 +43,8 @@ inline void AddTiles(const TilePattern& pattern, int64_t t, const double* v,
                      const double* y, int64_t stride, double scale,
                      double* sums) {
   using Tile = Pack<kWidth>;
-  // With too few sums the latency of additions would dominate. Then each sum is
-  // split into two.
+  // With too few sums, each addition would wait for the previous one. Then each
+  // sum is split into two.
   constexpr int kSplit = kCount * Tile::kParts < 8 ? 2 : 1;
   Tile parts[kSplit][kCount];
   for (auto& part : parts) {
@@ -173,8 +173,8 @@ inline void AddAllProducts(const TilePattern& pattern, const double* v,
   }
 }
 
-// Adds scale * V^T Y at the cells of the pattern in the columns; those of a
-// pattern of all entries must be all.
+// Adds scale * V^T Y at those cells of the pattern that are in the given
+// columns. If the pattern contains all entries, all columns must be given.
 template <class T>
 void AddProducts(const TilePattern& pattern, const Columns& columns, const T* v,
                  const T* y, int64_t stride, double scale, T* sums) {
@@ -249,9 +249,9 @@ inline void AddRows(const double* factors, const double* v, int64_t stride,
 // The number of blocks in a run of LongSum.
 constexpr int64_t kBlocksPerSum = 64;
 
-// A vector of sums of millions of terms. The terms of a run are added plainly
-// to recent(). Flush then adds the sum of the run to the total, with
-// compensation. Clear must be called before use.
+// A vector of sums of millions of terms, which are added in runs. During a run,
+// terms are added to recent() without compensation. Then Flush adds recent() to
+// the total with compensation. Clear must be called before use.
 template <class T>
 class LongSum {
  public:
@@ -270,8 +270,8 @@ class LongSum {
   T* recent() { return recent_; }
   T* data() { return total_ != nullptr ? total_ : recent_; }
   const T* data() const { return total_ != nullptr ? total_ : recent_; }
-  // Ends a run: adds its sum to the total. If `is_only`, there is a single run,
-  // which needs no total. Returns false if memory does not suffice.
+  // Ends a run: adds recent() to the total. If `is_only`, this is the only run,
+  // and recent() itself is the total. Returns false if memory does not suffice.
   bool Flush(bool is_only) {
     if (is_only && total_ == nullptr) return true;
     if (total_ == nullptr) {

@@ -2,9 +2,9 @@
 //
 // A chain that starts in a few phases reaches few others in its first steps.
 // All other entries of the states alpha P^k are zero, so that steps leave them
-// out. Likewise the last adjoints are nonzero only in phases near absorption,
-// and adjoints need not be known where the states are zero with which they are
-// multiplied.
+// out. Likewise, the last adjoints are nonzero only in phases near absorption.
+// Moreover, adjoints are multiplied by states, so that they are not needed in
+// columns where the states are zero.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_REACHED_COLUMNS_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_REACHED_COLUMNS_H_
@@ -46,7 +46,7 @@ template <class Visit>
   }
 }
 
-// Sets the entries of a vector to zero that are not in the columns.
+// Sets all entries of a vector that are outside the given columns to zero.
 template <class T>
 void ClearOthers(const Columns& columns, int64_t stride, T* vector) {
   if (columns.are_all()) return;
@@ -60,12 +60,12 @@ void ClearOthers(const Columns& columns, int64_t stride, T* vector) {
 
 class ReachedColumns {
  public:
-  // Smaller models gain nothing.
+  // Models with fewer phases do not gain from leaving out columns.
   static constexpr int64_t kLeastSize = 1024;
 
-  // Finds how many blocks of steps lie between each column and the phases for
-  // which starts(i) is true, and those for which ends(i) is true. Returns false
-  // if memory does not suffice.
+  // Finds the number of blocks of steps to each column from the phases for
+  // which starts(i) is true, and from each column to the phases for which
+  // ends(i) is true. Returns false if memory does not suffice.
   template <class Starts, class Ends>
   bool Build(const Structure& s, const EntryList& entries, const Starts& starts,
              const Ends& ends, Workspace* workspace) {
@@ -85,8 +85,7 @@ class ReachedColumns {
     Group(steps, entries.size, [](int32_t n) { return n / kSteps; }, to_end_);
     Search(s.row_offsets, s.by_row, entries.columns, entries.size, starts,
            steps, queue);
-    // The last state that is computed in block b is that after (b + 1) kBlock
-    // steps.
+    // Block b computes the states after b kBlock + 1 to (b + 1) kBlock steps.
     Group(
         steps, entries.size,
         [](int32_t n) { return n == 0 ? 0 : (n - 1) / kSteps; }, from_start_);
@@ -97,20 +96,20 @@ class ReachedColumns {
     return true;
   }
 
-  // Returns the number of blocks of steps until all columns are reached that
-  // ever are.
+  // Returns the number of blocks of steps after which no further column can be
+  // reached.
   int64_t num_blocks() const { return num_blocks_; }
 
-  // Returns the columns in which states of this block can be nonzero; they are
-  // valid until the next call.
+  // Returns the columns in which states of this block can be nonzero. The
+  // returned spans are valid until the next call.
   Columns OfStates(int64_t block) const {
     return Select(spans_, [&](int64_t n) { return from_start_[n] <= block; });
   }
 
   // Returns the columns in which adjoints of block number `block` can be
-  // nonzero, if only absorption up to block number `last` counts; without
-  // `all`, only those in which states of this block can be nonzero, too. They
-  // are valid until the next call.
+  // nonzero, if only absorption up to block number `last` is counted. Unless
+  // `all` is true, leaves out columns in which the states of this block are
+  // zero. The returned spans are valid until the next call.
   Columns OfAdjoints(int64_t block, int64_t last, bool all) const {
     return Select(adjoint_spans_, [&](int64_t n) {
       return to_end_[n] <= last - block && (all || from_start_[n] <= block);
@@ -122,8 +121,8 @@ class ReachedColumns {
   static constexpr int32_t kSteps = kBlock;
   static constexpr int32_t kNever = INT32_MAX;
 
-  // Computes the least number of steps to each phase from those for which
-  // is_first(i) is true, along the entries.
+  // Computes the least number of steps that lead to each phase from any phase
+  // for which is_first(i) is true. Each entry of the matrix is a possible step.
   template <class IsFirst>
   static void Search(const int64_t* offsets, const int32_t* order,
                      const int32_t* targets, int64_t size,
@@ -144,7 +143,8 @@ class ReachedColumns {
     }
   }
 
-  // Computes the least block of the columns of each part.
+  // Computes for each part (eight columns) the least block in which one of its
+  // columns is reached.
   template <class BlockOf>
   void Group(const int32_t* steps, int64_t size, const BlockOf& block_of,
              int32_t* blocks) const {

@@ -13,10 +13,11 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// The diagonal of M: the mass x - rho x that stays in a phase in a step. Steps
-// whose rounding errors matter compute base * x - leaving * x: for rho below
-// one half base is 1 and leaving is rho, otherwise base is 0 and leaving is rho
-// - 1, so that nothing cancels.
+// The diagonal of M: of the mass x in a phase, x - rho x stays there in a step.
+// With compensated rounding errors, this is computed without cancellation:
+//   base * x - leaving * x.
+// If rho is below one half, base is 1 and leaving is rho; otherwise base is 0
+// and leaving is rho - 1.
 template <class T>
 struct Staying {
   const T* share = nullptr;  // 1 - rho
@@ -44,10 +45,10 @@ inline V AddChange(const V& change, const V& stay, V* low) {
   return sum;
 }
 
-// Computes base * in + low + (inflow - leaving * in); returns the rounded
+// Computes base * in + low + (inflow - leaving * in). Returns the rounded
 // result and stores its rounding error in `low`. Without this compensation, a
-// slow phase that changes by far less than its last digit in each of millions
-// of steps would not change at all.
+// slow phase that changes by less than half of its last digit in each of
+// millions of steps would never change.
 template <class V>
 inline V AddCompensated(const V& inflow, const V& in, const V& base,
                         const V& leaving, const V& leaving_low, V* low) {
@@ -57,14 +58,15 @@ inline V AddCompensated(const V& inflow, const V& in, const V& base,
 
 enum class Rounding { kPlain, kCompensated };
 
-// A vector, with a factor, that is added to the result of a step.
+// A vector that is added to the result of a step after multiplication by a
+// factor.
 template <class T>
 struct Source {
   T factor;
   const T* vector;
 };
 
-// Computes entry j of the result from the inflow into that phase.
+// Computes entry j of the result, given the inflow into phase j.
 template <Rounding kRounding, class T>
 [[gnu::always_inline]] inline void FinishColumn(const Operator<T>& m, int64_t j,
                                                 T inflow,

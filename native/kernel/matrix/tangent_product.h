@@ -35,8 +35,9 @@ class DenseProduct<Dual<double>> {
     const bool is_square = a == b;
     const double* y = is_square ? a_ : b_;
     const double* dy = is_square ? a_tangents_ : b_tangents_;
-    // Four rows are multiplied at once, and zeros of one would make NaN of what
-    // is not finite for another.
+    // DenseProduct<double> multiplies four rows at once, and skips zeros only
+    // where all four rows are zero. So it may compute zero times infinity,
+    // which is NaN. AddByRows skips every zero.
     if (!Split(a, a_, a_tangents_) ||
         (!is_square && !Split(b, b_, b_tangents_))) {
       return AddByRows(a, b, c);
@@ -55,7 +56,7 @@ class DenseProduct<Dual<double>> {
  private:
   // Copies values and tangents. Returns whether all are finite.
   bool Split(const Dual<double>* x, double* values, double* tangents) const {
-    bool is_other = false;  // of all: no branch for each number
+    bool is_other = false;  // for all numbers, without branches
     for (int64_t i = 0; i < count_; ++i) {
       values[i] = x[i].value;
       tangents[i] = x[i].tangent;

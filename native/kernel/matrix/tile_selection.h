@@ -1,14 +1,15 @@
-// Selects the tiles in which a matrix is stored, by its density and size.
+// Selects the width of the tiles in which a matrix is stored. The first line of
+// this table that applies decides.
 //
-// | entries                                  | tiles                         |
-// | ---------------------------------------- | ----------------------------- |
-// | of anything but doubles                  | of one number                 |
-// | doubles, at least a quarter of all, or   | of eight, the whole matrix    |
-// | of no more than eight rows               |                               |
-// | fewer                                    | of four, those with entries   |
-// | fewer, where tiles of four would need    | of one number, to save memory |
-// | more than kLargeTiles cells, over half   |                               |
-// | of them empty                            |                               |
+// | matrix                                    | tiles                         |
+// | ----------------------------------------- | ----------------------------- |
+// | its numbers are not doubles               | width 1                       |
+// | at most eight rows, or entries in at      | width 8, all tiles stored     |
+// | least a quarter of all cells              |                               |
+// | in tiles of width 4: at most kLargeTiles  | width 4, only tiles with      |
+// | cells, or entries in at least half of     | entries stored                |
+// | the cells                                 |                               |
+// | any other                                 | width 1, to save memory       |
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_TILE_SELECTION_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_TILE_SELECTION_H_

@@ -82,9 +82,9 @@ TEST(TileSelectionTest, DualsAreTakenOneByOne) {
   EXPECT_EQ(selection.Select<Dual<double>>().width, 1);
 }
 
-// Returns the positions of the first `rows` rows in every fourth column, so
-// that entries fill a quarter of their tiles of four. Each group of columns has
-// an even number of tiles.
+// Returns the positions of the first `rows` rows in every fourth column. So
+// entries fill a quarter of their tiles of width four. If `rows` is even,
+// groups of columns need no padding.
 Places Scattered(int32_t size, int32_t rows) {
   Places places;
   for (int32_t j = 0; j < size; j += 4) {
@@ -110,8 +110,8 @@ TEST(TileSelectionTest, LargeAndFullTilesStay) {
   EXPECT_EQ(WidthOf(4096, places), 4);
 }
 
-// Checks out = in W against the definition, for numbers of entries that lead to
-// different tiles.
+// Checks out = in W against a direct computation, for numbers of entries that
+// lead to different tile widths.
 TEST(TileSelectionTest, EveryTilingIsTheSameMatrix) {
   for (const int64_t count : {0, 1, 63, 64, 240}) {
     const Places places = FirstPlaces(16, count);

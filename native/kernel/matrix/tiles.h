@@ -70,8 +70,8 @@ struct EntryList {
   const int32_t* columns = nullptr;
 };
 
-// Stably sorts the numbers e from 0 to count - 1 by keys[e], and stores them in
-// `order`. In it, those with the key i begin at offsets[i]. Returns false if
+// Stably sorts the indices e from 0 to count - 1 by keys[e], and stores them in
+// `order`. The indices with key i start at order[offsets[i]]. Returns false if
 // memory does not suffice.
 inline bool SortBy(const int32_t* keys, int64_t count, int64_t size,
                    Workspace* workspace, int64_t** offsets, int32_t** order) {

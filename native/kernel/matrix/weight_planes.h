@@ -1,4 +1,4 @@
-// Steps of dense matrices with one tangent.
+// Computes steps of dense matrices whose entries have one tangent.
 
 #ifndef PHASIC_NATIVE_KERNEL_MATRIX_WEIGHT_PLANES_H_
 #define PHASIC_NATIVE_KERNEL_MATRIX_WEIGHT_PLANES_H_
@@ -15,21 +15,22 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Copies of all weights with one tangent of a dense matrix, so that eight
-// columns are computed at once: for each group of eight columns and each row
-// the eight values, and then their eight tangents.
+// A copy of the weights of a dense matrix with one tangent, arranged so that
+// eight columns are computed at once. For each group of eight columns and each
+// row, it has the eight values, followed by their eight tangents.
 class WeightPlanes {
  public:
   static int64_t Count(int64_t size) { return 2 * PaddedSize(size) * size; }
-  // Returns the place of the value of an entry; that of the tangent is eight
-  // further.
+  // Returns the index of an entry's value. The index of its tangent is larger
+  // by eight.
   static int64_t Place(int64_t size, int64_t row, int64_t column) {
     return (column / 8 * size + row) * 16 + column % 8;
   }
 };
 
-// Computes the columns of kGroups groups of eight of a dense matrix with
-// tangents. Each entry is computed by the same operations as in ApplyTiles.
+// Computes kGroups groups of eight columns of the result, for a dense matrix
+// with tangents. Each entry is computed by the same operations as in
+// ApplyTiles.
 template <Rounding kRounding, bool kHasSource, int kGroups>
 inline void ApplyPlanes(const Operator<Dual<double>>& m,
                         const Source<Dual<double>>& source, int64_t group,
