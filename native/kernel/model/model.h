@@ -26,9 +26,9 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// The first derivatives for which times are chosen that are computed by scaling
-// and squaring: none, so that the choice is that for values; cotangents of all
-// operands; or tangents in a direction.
+// The results whose costs decide at which times scaling and squaring is used:
+// values, cotangents of all operands, or tangents in one direction. See
+// ladder_choice.h.
 enum class Derivatives { kAsValues, kCotangents, kTangents };
 
 template <class T>
@@ -44,11 +44,11 @@ struct Model {
   // entries of a dense model, or the entries that belong to edges of a sparse
   // one.
   TilePattern products;
-  const int64_t* cells = nullptr;  // cells in `products` of the edges
+  const int64_t* cells = nullptr;  // the cell of each edge in `products`
   T* initial = nullptr;
   T* exits = nullptr;
   T prob_zero = T(0.0);
-  // The columns that are reached by steps, of a large sparse model.
+  // The columns that steps reach; nullptr unless the model is large and sparse.
   const ReachedColumns* columns = nullptr;
   uint8_t* reached = nullptr;  // reachable from a phase where alpha is not zero
   uint8_t* exiting = nullptr;  // absorption can be reached from the phase
@@ -58,14 +58,16 @@ struct Model {
   bool value_absorbs = false;
   bool defective = false;  // a reached phase is not exiting
   Derivatives derivatives = Derivatives::kAsValues;
-  // The number of rates between phases that are not zero, and whether all lead
-  // to later phases or all to earlier ones. Tangents do not count.
+  // The number of nonzero rates between phases, and whether all of these rates
+  // lead to later phases, or all to earlier ones. Rates that are zero are not
+  // counted, even if they have tangents.
   int64_t num_rates = 0;
   bool is_triangular = false;
   double max_exit = 0.0;
-  // For bounds on truncation errors: the sums of the absolute values of alpha
-  // and of the exits, by component, and, for each order, a bound on the row
-  // sums of the absolute tangents of P.
+  // Used in bounds on truncation errors. initial_size and exit_size are the
+  // sums of the absolute values of alpha and of the exits, and of their
+  // tangents. growth[order] bounds the row sums of the absolute values of the
+  // tangents of P in direction `order`.
   T initial_size = T(0.0);
   T exit_size = T(0.0);
   double growth[kMaxOrder + 1] = {};
@@ -139,16 +141,16 @@ class ModelBuilder {
       if (!(leaving < HUGE_VAL)) return kWorkLimit;
       if (leaving > largest) largest = leaving;
     }
-    // If no rate is positive, derivatives may still need a series. Then q is
-    // chosen so small that x = q t needs few steps, but large enough that x
-    // does not underflow.
+    // If no rate is positive, derivatives may still need a series. This q is so
+    // small that x = q t needs few steps, but so large that x does not
+    // underflow.
     model_.log2_q = -40;
     if (largest > 0.0) {
       model_.log2_q = ExponentOf(largest);
       if (PowerOfTwo(model_.log2_q) < largest) ++model_.log2_q;
     }
     if (model_.log2_q > 1000 || model_.log2_q < -1000) return kWorkLimit;
-    // Exits are not divided by q. With a larger q, dot products of states and
+    // Exits are not divided by q. For larger q, dot products of states and
     // exits would overflow.
     if (model_.log2_q > 960 && !HasOwnExponent<T>::kValue) return kUnderflow;
     model_.q = PowerOfTwo(model_.log2_q);
@@ -298,8 +300,9 @@ class ModelBuilder {
     return true;
   }
 
-  // Finds the columns that are reached by steps if there are many. Edges whose
-  // rate is zero count, as they have cotangents.
+  // If the model is large and sparse, finds the columns that steps reach. Edges
+  // with rate zero are included, since the cotangents of their rates are
+  // needed.
   bool MarkColumns() {
     if (!in_.has_edges() || model_.size < ReachedColumns::kLeastSize ||
         model_.forward.pattern.width == 8) {
@@ -329,8 +332,9 @@ class ModelBuilder {
     model_.value_starts = model_.starts;
     model_.value_absorbs = model_.absorbs;
     if (Depth<T>::kValue == 0) return true;
-    // Marks again without the entries whose value is zero. If a value is NaN
-    // because absorption is not certain, then its derivative must be NaN, too.
+    // Marks phases again, and now ignores all entries whose value is zero, even
+    // if they have tangents. Where absorption is not certain, some values are
+    // NaN, and their derivatives must be NaN as well.
     uint8_t* reached = nullptr;
     uint8_t* exiting = nullptr;
     if (!Mark([](const T& x) { return PrimalIsZero(x); }, &reached, &exiting)) {

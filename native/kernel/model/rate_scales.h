@@ -1,10 +1,10 @@
 // Scales the rates and the times of a model of very slow or very fast phases by
 // a power of two, so that products of rates, states and weights stay in range.
 //
-// With rates divided by 2^k and times multiplied by it, densities are divided
-// by 2^k, and probabilities and logarithms' derivatives in masses are the same.
-// Nothing rounds. Only sweeps that differentiate do so; values have exponents
-// of their own.
+// If rates are divided by 2^k and times are multiplied by 2^k, densities are
+// divided by 2^k. Probabilities do not change, nor do derivatives of log
+// densities with respect to initial probabilities. Scaling is exact. It is used
+// only for derivatives, since values have separate exponents.
 
 #ifndef PHASIC_NATIVE_KERNEL_MODEL_RATE_SCALES_H_
 #define PHASIC_NATIVE_KERNEL_MODEL_RATE_SCALES_H_
@@ -30,22 +30,22 @@ inline bool HasModerateRates(int64_t log2_q) {
   return std::abs(log2_q) <= kModerateRate;
 }
 
-// Returns whether derivatives of a model, which was built with this status, are
-// to be computed from scaled rates.
+// Returns whether the derivatives of a model must be computed from scaled
+// rates, given the status of building the model and log2(q).
 inline bool NeedsScaledRates(const SweepInput& in, StatusCode status,
                              int64_t log2_q) {
   return !in.discrete && in.rates_exponent == 0 && !HasModerateRates(log2_q) &&
          (status == kOk || status == kUnderflow);
 }
 
-// The rates of one model and its times.
+// Scales the rates and the times of one model.
 class RateScales {
  public:
   RateScales(const SweepInput& in, Workspace* workspace)
       : in_(in), workspace_(workspace), num_rates_(NumRates(in)) {}
 
-  // Sets `scaled` to the input with q near one, given the logarithm of q. The
-  // copies are in the workspace. Returns false if memory does not suffice.
+  // Sets `scaled` to a copy of the input in which q is near one, given log2(q).
+  // The copy is in the workspace. Returns false if memory does not suffice.
   bool Apply(int64_t log2_q, SweepInput* scaled) const {
     const FloatEnvironment environment(Denormals::kKeep);
     *scaled = in_;
@@ -64,8 +64,8 @@ class RateScales {
   }
 
  private:
-  // Neither scaled rates nor, but for times that are refused, scaled times
-  // leave the range of 2^-1000 to 2^1000.
+  // Scaled rates are between 2^-1000 and 2^1000. So are scaled times, except
+  // for times that the kernel refuses.
   static constexpr int64_t kRange = 1000;
 
   static int64_t NumRates(const SweepInput& in) {
@@ -75,8 +75,9 @@ class RateScales {
   }
   bool HasExits() const { return in_.has_exit_rates && !in_.has_edges(); }
 
-  // Returns the exponent nearest to log2_q, not beyond zero, with which all
-  // scaled rates, parameters and constants of edges are in range.
+  // Returns the exponent k of the factor 2^-k for rates: the number between
+  // zero and log2_q that is nearest to log2_q and keeps all scaled rates,
+  // parameters and constants of edges in range.
   int64_t Limited(int64_t log2_q) const {
     int64_t least = INT64_MAX;
     int64_t most = INT64_MIN;
@@ -96,7 +97,7 @@ class RateScales {
       }
     } else {
       for (int64_t i = 0; i < p; ++i) {
-        // If exits are given, the diagonal is not read.
+        // If exits are given, the kernel does not read the diagonal.
         note(in_.subgenerator.value + i * p, p, in_.has_exit_rates ? i : -1);
       }
     }
@@ -127,8 +128,10 @@ class RateScales {
     return view->value != nullptr && ScaleTangents(count, exponent, view);
   }
 
-  // Times whose product with q is out of range stay so: they become the largest
-  // number or a subnormal one. Negative times are all alike.
+  // Copies the times and multiplies them by 2^exponent. A time whose product
+  // with q is out of range must remain so: instead of infinite or zero, it
+  // becomes a very large or a subnormal number. Negative times are not scaled,
+  // as their results do not depend on their size.
   bool ScaleTimes(int64_t exponent, OperandView* times) const {
     const double* const given = in_.times.value;
     double* scaled = Copy(given, in_.num_times, exponent);

@@ -1,4 +1,5 @@
-// Models of any rates, and all their derivatives, for tests.
+// Models for tests, with rates of any size, and calls that compute all their
+// derivatives.
 
 #ifndef PHASIC_NATIVE_KERNEL_MODEL_RATE_SCALES_CASES_H_
 #define PHASIC_NATIVE_KERNEL_MODEL_RATE_SCALES_CASES_H_
@@ -40,8 +41,8 @@ struct Models {
   int64_t num_edges() const { return static_cast<int64_t>(indices.size()) / 2; }
 };
 
-// Returns models with an edge from each phase to the next one and to some
-// others, whose rates are between 2^-spread and one.
+// Returns `count` random models with the same edges: from each phase to the
+// next one, and to some of the other phases. Rates are from 2^-spread to one.
 inline Models Draw(Form form, int64_t p, int64_t count, int64_t times,
                    double spread) {
   std::mt19937 random(7);
@@ -123,12 +124,12 @@ inline Models Scaled(Models m, int exponent) {
   return m;
 }
 
-// The derivatives of one function of the models.
+// Computes derivatives of one function of the models, given by its kind.
 class Calls {
  public:
   Calls(const Models& models, Kind kind) : models_(models), kind_(kind) {}
 
-  // Returns arrays of tangents that are relative to the operands.
+  // Returns random tangents: each is its operand times a number from -1 to 1.
   Arrays Tangents(int seed) const {
     std::mt19937 random(seed);
     std::uniform_real_distribution<double> uniform(-1.0, 1.0);

@@ -1,5 +1,6 @@
-// Derivatives of models of very slow and very fast phases. With rates times 2^k
-// and times divided by it, all results are the same but for powers of two.
+// Tests derivatives of models with very slow or very fast phases. If all rates
+// are multiplied by 2^k and all times are divided by 2^k, each result is
+// multiplied by a known power of two.
 
 #include <gtest/gtest.h>
 
@@ -16,8 +17,9 @@
 namespace phasic {
 namespace {
 
-// Checks that numbers are 2^exponent times the expected ones, with errors of at
-// most 1e-11 of each or, where terms may cancel, of the largest.
+// Checks that the numbers in `scaled` are 2^exponent times those in `unit`. An
+// error may be at most 1e-11 of the number or, if terms may cancel, of the
+// largest number.
 void ExpectScaled(const Numbers& scaled, const Numbers& unit, int exponent,
                   bool may_cancel, const std::string& label) {
   double largest = 0.0;
@@ -34,7 +36,8 @@ void ExpectScaled(const Numbers& scaled, const Numbers& unit, int exponent,
   }
 }
 
-// Compares models of ordinary rates with those of 2^k times these.
+// Compares the derivatives of the given models with those of scaled models:
+// rates are multiplied by 2^k, and times divided by it.
 void ExpectHomogeneous(const Models& unit, Kind kind, bool has_orders) {
   for (const int k : {-970, -900, -700, -450, 450, 700, 900, 985}) {
     const Models scaled = Scaled(unit, k);
@@ -102,8 +105,9 @@ INSTANTIATE_TEST_SUITE_P(Forms, RateScalesTest,
                          testing::Values(Form::kExitsGiven, Form::kExitsDerived,
                                          Form::kEdges, Form::kParameters));
 
-// Of an exponential distribution of rate r: d log S(t) = -t dr - r dt and
-// d log f(t) = (1 / r - t) dr - r dt, where S(t) is as small as exp(-600).
+// For an exponential distribution with rate r,
+//   d log S(t) = -t dr - r dt  and  d log f(t) = (1 / r - t) dr - r dt.
+// In this test S(t) is as small as exp(-600).
 TEST(RateScalesOfOnePhaseTest, FarTails) {
   for (const int k : {-990, -700, 700, 980}) {
     const double rate = std::ldexp(1.5, k);

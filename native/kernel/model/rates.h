@@ -90,8 +90,8 @@ T EdgeRate(const SweepInput& in, int64_t e) {
   return largest;
 }
 
-// Returns whether a rate that is computed as zero has nonzero terms, all of
-// which underflow.
+// Returns whether a rate that is computed as zero is a sum of nonzero terms,
+// all of which underflow.
 [[gnu::noinline]] inline bool IsFlushed(const SweepInput& in, int64_t e) {
   const EdgeView& edges = in.edges;
   const double constant = edges.constants != nullptr ? edges.constants[e] : 0.0;
@@ -273,11 +273,13 @@ class RatesReader {
     return kOk;
   }
 
-  // For a discrete chain given by edges: sets the probability of staying in
-  // phase i, and its tangents, to one minus the sum of the probabilities of
-  // leaving. If that is at most one half, its value is computed without
-  // cancellation, as the sum of the loops (edges from a phase to itself) and of
-  // what the row sum lacks to one. Returns false if the row sum exceeds one.
+  // For a discrete chain given by edges: sets the probability of leaving phase
+  // i so that the probability of staying is one minus the sum of the
+  // probabilities of the edges to other phases and to absorption. This holds
+  // for tangents, too. If the probability of staying is at most one half, its
+  // value is computed without cancellation: it is the sum of the loops (edges
+  // from the phase to itself), plus one minus the sum of all edges of the
+  // phase. Returns false if the sum of all edges exceeds one.
   bool KeepTheRest(int64_t i, const CompensatedSum<double>& loops) {
     CompensatedSum<double> rest;
     rest.Add(1.0);

@@ -20,8 +20,8 @@ inline bool IsSubnormal(double x) {
   return bits != 0 && bits < (uint64_t{1} << 52);
 }
 
-// Returns whether x is nonzero. Compares bits, since in a sweep subnormal
-// numbers compare equal to zero.
+// Returns whether x is nonzero. Compares bits, because sweeps treat subnormal
+// numbers as zero.
 inline bool HasBits(double x) {
   uint64_t bits;
   std::memcpy(&bits, &x, sizeof(bits));
@@ -29,7 +29,7 @@ inline bool HasBits(double x) {
 }
 
 // Returns kOk if all numbers are finite, nonnegative and not subnormal.
-// Otherwise the first number that is not decides: returns kUnderflow if it is
+// Otherwise the first invalid number determines the status: kUnderflow if it is
 // subnormal, and `error` if it is negative or not finite.
 inline StatusCode CheckMagnitudes(const double* x, int64_t count,
                                   StatusCode error) {

@@ -1,8 +1,8 @@
-// A value and its tangents in several directions. Each direction has the same
-// bits as a separate Dual<double>: the operations are the same, and decisions
-// about sizes, such as scales, depend only on the value. If tangents are so
-// much larger that decisions must depend on them, all results become NaN, and
-// the caller evaluates each direction by itself.
+// A value and its tangents in several directions. Each tangent has the same
+// bits as in a separate Dual<double>: the operations are the same, and numbers
+// are scaled by the size of the value only. If a tangent is so much larger than
+// the value that it must affect scaling, all results become NaN. The caller
+// then evaluates each direction by itself.
 
 #ifndef PHASIC_NATIVE_KERNEL_NUMBERS_DIRECTIONS_H_
 #define PHASIC_NATIVE_KERNEL_NUMBERS_DIRECTIONS_H_
@@ -170,8 +170,8 @@ inline double LargestSize(const Directions* x, int64_t stride) {
 }
 
 // Returns the largest absolute value in a state, by which the state is scaled.
-// If tangents are far larger, sets an entry of the state to NaN, so that all
-// later results are NaN.
+// If a tangent is far larger than that, sets an entry of the state to NaN, so
+// that all later results are NaN.
 inline Scaled<double> SizeToScale(Directions* state, int64_t stride) {
   double value = 0.0;
   for (int64_t i = 0; i < stride; ++i) {

@@ -23,9 +23,9 @@ struct Dual {
   Dual(const T& v, const T& t) : value(v), tangent(t) {}
 };
 
-// Returns a b + c, rounded once if the instruction set has such an instruction.
-// Compilers fuse some products and sums and not others. So code that must
-// produce the same bits in two places calls this function.
+// Returns a b + c with a single rounding if the instruction set has a fused
+// multiply-add. Compilers fuse some sums of this form and not others. So code
+// that must produce the same bits in two places calls this function.
 inline double MultiplyAdd(double a, double b, double c) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
   return __builtin_fma(a, b, c);
@@ -72,8 +72,8 @@ struct HasDirections {
   static constexpr bool kValue = false;
 };
 
-// Returns the coefficient of eps_1 ... eps_k in a k-fold nested dual number. It
-// is the k-th derivative, once in each of the k directions. For a double,
+// Returns the coefficient of eps_1 ... eps_k in a k-fold nested dual number:
+// the mixed derivative, taken once in each of the k directions. For a double,
 // returns the number itself.
 inline double Top(double x) { return x; }
 template <class T>

@@ -14,7 +14,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Returns 2^e for -1022 <= e <= 1023; zero below that range and infinity above.
+// Returns 2^e for -1022 <= e <= 1023, zero for smaller e, and infinity for
+// larger e.
 inline double PowerOfTwo(int64_t e) {
   if (e < -1022) return 0.0;
   const uint64_t bits = static_cast<uint64_t>(e > 1023 ? 2047 : e + 1023) << 52;
@@ -40,8 +41,8 @@ inline int64_t ExponentOf(double x) {
   return x * PowerOfTwo(e - 1000);
 }
 
-// Returns x * 2^e for e < -1000. If the result is flushed to zero, this raises
-// the underflow flag, whatever e is.
+// Returns x * 2^e for e < -1000. For every such e, raises the underflow flag if
+// the result is flushed to zero.
 [[gnu::noinline]] inline double ScaleDown(double x, int64_t e) {
   x *= PowerOfTwo(-1000);
   if (e < -2000) {
@@ -106,9 +107,9 @@ inline Scaled<double> SizeOf(const T& x, int64_t exponent) {
 }
 
 // Returns the size by which a dual number is scaled, given its |value| and the
-// largest absolute value of its components, `largest`. The size is |value|, so
-// that scales do not depend on directions, unless `largest` is more than
-// kFarLarger times |value|.
+// largest absolute value of its components, `largest`. This size is |value|, so
+// that scaling does not depend on the directions of tangents. The size is
+// `largest` only if `largest` is more than kFarLarger times |value|.
 constexpr double kFarLarger = 0x1p64;
 inline double SizeToScale(double value, double largest) {
   return largest <= kFarLarger * value ? value : largest;
@@ -130,11 +131,11 @@ inline Scaled<T> Normalized(const Scaled<T>& x) {
   return {ScaleBy(x.mantissa, -e), x.exponent + e};
 }
 
-// Numbers whose size is about 2^e with |e| < kNear are not rescaled: then
-// smaller numbers in the same array keep more range.
+// Numbers of about 2^e with |e| < kNear are not rescaled, so that smaller
+// numbers in the same array do not underflow early.
 constexpr int64_t kNear = 500;
 
-// Returns 1 / x, which is in range whenever x is.
+// Returns 1 / x. The result is in range whenever x is.
 template <class T>
 inline Scaled<T> Reciprocal(const Scaled<T>& x) {
   int64_t e = ExponentOf(Primal(x.mantissa));
@@ -161,8 +162,8 @@ inline void Add(Scaled<T>* sum, const Scaled<T>& term) {
 }
 
 // Adds the array x * 2^exponent to the array sum * 2^*sum_exponent. The new
-// *sum_exponent is the larger one of the two exponents, or zero if that is near
-// zero.
+// *sum_exponent is the larger of the two exponents, or zero if the larger one
+// is near zero.
 template <class T>
 inline void AddScaled(const T* x, int64_t exponent, int64_t count, T* sum,
                       int64_t* sum_exponent) {
@@ -182,10 +183,10 @@ inline T ToPlain(const Scaled<T>& x) {
   return ScaleBy(x.mantissa, x.exponent);
 }
 
-// Returns y x as a plain number, although x alone may be out of range. The
-// mantissa of x is brought into [1, 2), or into [1/2, 1) if its exponent is
-// negative. So its product with y neither underflows before it is scaled up nor
-// overflows before it is scaled down.
+// Returns y x as a plain number, even if x itself is out of range. First brings
+// the mantissa of x into [1, 2), or into [1/2, 1) if the exponent of x is
+// negative. So the product of y and this mantissa does not underflow before it
+// is scaled up, and does not overflow before it is scaled down.
 template <class T>
 inline T PlainProduct(const T& y, const Scaled<T>& x) {
   const Scaled<T> a = Normalized(x);

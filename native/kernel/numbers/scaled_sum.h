@@ -12,8 +12,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// A sum of scaled numbers with compensation. It includes terms that are too
-// small to change its last digit one by one, as a million of them may matter.
+// A sum of scaled numbers with compensation. Terms that are too small to change
+// the last digit of the sum are not lost, as a million of them may matter.
 template <class T>
 class ScaledSum {
  public:
