@@ -50,18 +50,18 @@ class Job {
     const std::lock_guard<std::mutex> lock(mutex_);
     outcome_.Merge(std::move(outcome));
     num_done_ += done;
-    // Notifies while it holds the lock; otherwise the waiting caller might have
-    // destroyed the job already.
+    // Notifies while holding the lock. Without the lock, the waiting caller
+    // might already have destroyed the job.
     if (num_done_ == num_chunks_) all_done_.notify_one();
   }
 
-  // Waits until all chunks are done; no chunk may be left to begin. Returns the
+  // Waits until all chunks are done. Every chunk must have begun. Returns the
   // outcome's message or rethrows its exception.
   const char* Wait() {
     std::unique_lock<std::mutex> lock(mutex_);
     all_done_.wait(lock, [this] { return num_done_ == num_chunks_; });
-    // The outcome is moved out: a helper that drops the job last must not free
-    // an exception that the caller still uses.
+    // Moves the outcome out of the job. Otherwise a helper that is the last
+    // owner of the job might free an exception that the caller still uses.
     const Outcome outcome = std::move(outcome_);
     return outcome.Report();
   }

@@ -1,10 +1,10 @@
-// Distributes the chunks of a job among threads, of which only the calling one
-// is certain to run.
+// Distributes the chunks of a job among threads. Only the calling thread is
+// certain to run.
 //
-// An atomic counter hands out chunks. The caller works too; the job is offered
-// to other threads, which may come late or never. The caller waits only for
-// chunks that another thread has begun. So threads never wait for each other in
-// a circle, however many calls share a pool.
+// An atomic counter hands out chunks. The caller takes chunks, and offers the
+// job to other threads, which may help late or never. The caller waits only for
+// chunks that another thread has begun. So calls that share a pool never wait
+// for each other in a circle.
 
 #ifndef PHASIC_NATIVE_KERNEL_RUNTIME_PARALLEL_H_
 #define PHASIC_NATIVE_KERNEL_RUNTIME_PARALLEL_H_
@@ -19,7 +19,7 @@ using ChunkFunction = const char* (*)(const void* context, int64_t chunk);
 
 // The chunks of one ParallelFor and their state. All threads to which the job
 // was offered share it. A helper that comes after all chunks were handed out
-// accesses nothing but the job.
+// accesses only the Job, since the caller's data may no longer exist.
 class Job;
 
 // Runs chunks of the job until none are left. Never throws.
@@ -47,8 +47,8 @@ class Executor {
 int64_t NumThreads(Executor* executor);
 
 // Runs the chunks 0 to num_chunks - 1, each once, in any order. If chunks fail,
-// returns the message or rethrows the exception of the one with the lowest
-// number; otherwise returns nullptr.
+// the one with the lowest number counts: returns its message or rethrows its
+// exception. If none fails, returns nullptr.
 const char* ParallelFor(Executor* executor, int64_t num_chunks,
                         ChunkFunction function, const void* context);
 

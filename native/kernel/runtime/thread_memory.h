@@ -13,8 +13,8 @@ namespace phasic {
 // workspace.h.
 constexpr size_t kMemoryLimitBytes = size_t{1} << 30;
 
-// Scratch memory that a thread keeps between calls: allocating fresh pages
-// would cost more than a small model's sweep.
+// Scratch memory that a thread keeps between calls. Allocating fresh pages in
+// each call would cost more than the sweep over a small model.
 class ThreadMemory {
  public:
   // The purpose of the memory: kCall is for the calling thread's part of a
@@ -22,8 +22,8 @@ class ThreadMemory {
   // three at once.
   enum Use { kCall, kRange, kSweep };
 
-  // `helpers` are threads that may help with work on this memory. They do not
-  // own it: it belongs to this thread.
+  // `helpers` are threads that may help with work on this memory. The memory
+  // belongs to this thread, not to the helpers.
   explicit ThreadMemory(Use use, Executor* helpers = nullptr)
       : workspace_(Of(use)) {
     workspace_->SetHelpers(helpers);

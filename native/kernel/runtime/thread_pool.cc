@@ -31,7 +31,8 @@ constexpr size_t kMaxOffers = 1024;
 
 int NumProcessors() {
 #if defined(__linux__)
-  // Containers are often limited to fewer processors than the machine has.
+  // Counts only the processors that this process may use. In containers these
+  // are often fewer than the machine has.
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0) {
     return std::max(1, CPU_COUNT(&allowed));
@@ -49,8 +50,8 @@ int InitialMaxThreads() {
   if (*end == '\0' && count >= 1 && count <= kMaxThreadsLimit) {
     return static_cast<int>(count);
   }
-  // There is no caller to return an error to, so that this prints a warning, as
-  // OpenMP does.
+  // This runs while the library is loaded, when no caller can receive an error.
+  // So it prints a warning, as OpenMP does.
   std::fprintf(stderr,
                "phasic: PHASIC_NUM_THREADS is '%s': it must be an integer from "
                "1 to %d; %d is used\n",

@@ -14,12 +14,12 @@ constexpr size_t kMaxKeptBytes = size_t{1} << 23;
 
 size_t RoundUp(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// The lock that a thread must hold to use much memory. A thread may hold it
-// with several workspaces.
+// The lock that a thread must hold while one of its workspaces has more than
+// kOwnBytes. A thread may lock it several times, for several workspaces.
 std::recursive_mutex turn;
 
-// Resets the lock in a forked child, which does not have the thread that held
-// it.
+// Creates a new lock in a forked child, where the thread that held the old one
+// does not exist.
 void ForgetTurn() { new (&turn) std::recursive_mutex; }
 
 [[maybe_unused]] const int kForkHandler =
@@ -85,8 +85,9 @@ void Workspace::Reset() {
       chunks_->size <= kMaxKeptBytes) {
     UseChunk();
   } else if (chunks_ != nullptr) {
-    // Replaces all chunks by one of the total size, so that the next use of
-    // this size needs no others.
+    // Replaces all chunks by a single one of the same total size, up to
+    // kMaxKeptBytes, so that the next use of as much memory needs no further
+    // chunk.
     const size_t wanted =
         total_bytes_ < kMaxKeptBytes ? total_bytes_ : kMaxKeptBytes;
     FreeAll();

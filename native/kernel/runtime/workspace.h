@@ -1,11 +1,12 @@
-// Bounded scratch memory of one thread. The builds for different instruction
-// sets share this class: its functions are either always inlined or never,
-// since otherwise one build's copy could replace another's.
+// Bounded scratch memory of one thread. The kernel is built for several
+// instruction sets, and all these builds share this class. Each of its
+// functions is either always inlined or never: otherwise the linker might use
+// one build's copy of a function in another build.
 //
 // A workspace's limit does not depend on the number of threads, so that results
-// do not depend on it either. To bound the total over many threads, only one at
-// a time may have more than kOwnBytes. A workspace that needs more waits for
-// its turn, which it keeps until Reset.
+// do not depend on this number. To bound the memory of all threads together,
+// only one thread at a time may have more than kOwnBytes in a workspace. A
+// workspace that needs more waits for its turn, and keeps the turn until Reset.
 
 #ifndef PHASIC_NATIVE_KERNEL_RUNTIME_WORKSPACE_H_
 #define PHASIC_NATIVE_KERNEL_RUNTIME_WORKSPACE_H_
@@ -23,8 +24,9 @@ class Workspace {
  public:
   static constexpr size_t kOwnBytes = size_t{1} << 27;
 
-  // If takes_turns is false, the workspace never waits for a turn. It is for
-  // memory that a thread keeps while it waits for other threads.
+  // If takes_turns is false, the workspace never waits for a turn. This is for
+  // memory that a thread keeps while it waits for other threads, which may need
+  // the turn.
   explicit Workspace(size_t limit_bytes, bool takes_turns = true);
   ~Workspace();
   Workspace(const Workspace&) = delete;
@@ -67,7 +69,7 @@ class Workspace {
     void* result = Allocate(count, item_bytes);
     if (result == nullptr) return nullptr;
     if (kGuardsMemory) return std::memset(result, 0, count * item_bytes);
-    // Clears one cache line at a time, as most arrays have only a few.
+    // Clears one cache line at a time, as most arrays have only a few lines.
     for (char* line = static_cast<char*>(result); line != next_;
          line += kAlignment) {
       std::memset(line, 0, kAlignment);

@@ -70,7 +70,8 @@ TEST(WorkspaceTest, OneThreadAtATimeHasMuch) {
   EXPECT_EQ(most, 1);
 }
 
-// The following tests would not end if a workspace waited for its turn in vain.
+// The following tests would hang if a workspace waited for a turn that it does
+// not need or that no thread gives back.
 TEST(WorkspaceTest, LittleMemoryWaitsForNobody) {
   Workspace much(kLimit);
   Workspace more(kLimit);

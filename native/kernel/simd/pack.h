@@ -53,8 +53,8 @@ inline __m512d FusedProductLess(__m512d a, __m512d b, __m512d c) {
 #endif
 
 // Returns sum + a b, as a fused operation if there is an instruction for it.
-// Compilers fuse some products and sums and not others, so that without this
-// function the same sum could have different bits in two places.
+// Compilers fuse some sums of this form and not others. Without this function
+// the same sum could have different bits in two places.
 template <class Vector>
 inline Vector SumWithProduct(const Vector& sum, const Vector& a,
                              const Vector& b) {
