@@ -52,9 +52,10 @@ inline void FillWithNaN(const SweepInput& in, const SweepOutput& out) {
   for (int64_t i = 0; i < p; ++i) out.subgenerator[i * p + i] = 0.0;
 }
 
-// Runs another sweep for each output that has unknown entries, so that no
-// output depends on which others are requested, and for the times that
-// underflowed.
+// Runs another sweep. It recomputes all entries of every output that has NaN
+// entries, and the cotangents of the times that underflowed. Outputs without
+// NaN entries are left out, so that no output depends on which others are
+// requested.
 template <class Sweep>
 void SweepLostAgain(const Sweep& sweep, const SweepInput& in,
                     const SweepOutput& out, Workspace* workspace) {
@@ -85,33 +86,33 @@ void SweepLostAgain(const Sweep& sweep, const SweepInput& in,
   }
 }
 
-// Returns the margin of a first sweep: at each time the truncation error is
-// below 2^-margin of the size of the cotangent times the value. For groups of
-// times, and for models whose derivatives spread over many phases, a larger
-// margin costs less than a second sweep.
+// Returns the margin of a first sweep. With margin m, the truncation error at
+// each time is below 2^-m * |cotangent * value|. For groups of times, and for
+// models with many phases over which derivatives may spread, a larger margin
+// costs less than a second sweep.
 inline int64_t FirstMargin(int64_t num_phases, bool has_groups) {
   if (has_groups) return 100;
   return num_phases > 64 ? 80 : 56;
 }
 
-// The number of margins. A sweep is repeated with the next larger margin until
-// all results are accurate.
+// The number of margins. If results are not accurate, the sweep is repeated
+// with the next larger margin.
 constexpr int kNumMargins = 3;
 
-// Returns the number of the margin (see AdjointRun::Margin) to start with,
-// given the number of blocks that a sweep with margin number 0 needs. A larger
-// margin needs more blocks, but by a ratio that falls with their number: it is
-// at most 1.4 for the second margin from 64 blocks on, and 1.3 for the last
-// margin from 512 blocks on. Sparse models more often need a larger margin,
-// since some of their phases are hardly ever visited.
+// Returns the number of the margin to start with (see AdjointRun::Margin),
+// given the number of blocks of a sweep with margin number 0. A larger margin
+// needs more blocks, but in long sweeps not many more: at most 1.4 times as
+// many for the second margin from 64 blocks on, and at most 1.3 times as many
+// for the last margin from 512 blocks on. Sparse models need a larger margin
+// more often, since some of their phases are hardly ever visited.
 inline int FirstMarginNumber(int64_t num_blocks, bool is_sparse) {
   if (num_blocks >= 512) return kNumMargins - 1;
   return num_blocks >= 64 && is_sparse ? 1 : 0;
 }
 
-// The computation of the cotangents of one model: its values, the cotangents of
-// times, and the sweeps. `Writer` converts the sums of a sweep to results; see
-// BarsWriter and StatisticsWriter.
+// Computes the cotangents of one model: evaluates the values and the cotangents
+// of times, and runs the sweeps. `Writer` converts the sums of a sweep to
+// results; see BarsWriter and StatisticsWriter.
 template <class T, template <class> class Writer>
 class AdjointRun {
  public:
@@ -132,8 +133,8 @@ class AdjointRun {
   AdjointRun(const AdjointRun&) = delete;
   AdjointRun& operator=(const AdjointRun&) = delete;
 
-  // Computes the values, and the cotangents of times and of prob_zero. These
-  // need no sweep.
+  // Computes the values, and those cotangents that need no sweep: of the times
+  // and of prob_zero.
   StatusCode Evaluate() {
     StatusCode status = sequence_.Start();
     if (status == kOk) status = seeds_.Evaluate(out_.times);
@@ -142,8 +143,8 @@ class AdjointRun {
   }
 
   // Runs sweeps with increasing margins until all results are accurate. If some
-  // results are lost to underflow or not finite, writes the others and returns
-  // kUnderflow.
+  // results are not finite or are lost to underflow, writes only the other
+  // results, and returns kUnderflow.
   StatusCode Sweep() {
     const StatusCode status = needs_.any() ? SweepRows() : kOk;
     const bool is_lost = writer_.has_losses() || seeds_.lost_early_time();
@@ -199,12 +200,12 @@ class AdjointRun {
   }
 
   int StartingMargin() const {
-    // For many times, the cotangents of the terms cost more than a sweep, so
-    // that they are not computed for a larger margin without need.
+    // For many times, the cotangents of the terms cost more than a sweep. So a
+    // larger margin is used only if the smallest one does not suffice.
     if (seeds_.groups().size() > 0 || seeds_.num_points() >= kManyTimes) {
       return 0;
     }
-    // A sweep with fewer steps does not reach all phases.
+    // The sweep with the smallest margin has too few steps to reach all phases.
     if (model().columns != nullptr &&
         model().columns->num_blocks() > terms_.last_block() + 1) {
       return kNumMargins - 1;
@@ -226,9 +227,10 @@ class AdjointRun {
   Writer<T> writer_;
 };
 
-// Computes the cotangents of a model. Sets *are_early, if it is not nullptr, to
-// whether scaling and squaring was used for times for which it is not for
-// values; if it is nullptr it is not used for these.
+// Computes the cotangents of a model. If are_early is nullptr, uses scaling and
+// squaring at the same times as for values. Otherwise may also use it at
+// earlier times, where it is cheaper for cotangents, and sets *are_early to
+// whether it was used at such a time.
 template <class T, template <class> class Writer>
 StatusCode RunAdjoint(const SweepInput& in, const SweepOutput& out,
                       Workspace* workspace, bool* are_early = nullptr) {

@@ -1,11 +1,12 @@
 // The adjoint sweep: one pass from the last step of the power sequence v_k to
-// the first. It computes the cotangents of P (G), of the exits s and of alpha
-// from the cotangents of the sequence's terms,
+// the first. From the cotangents of the sequence's terms, it computes the
+// cotangents of P (called G), of the exits s (called sbar) and of alpha (called
+// alphabar):
 //   y_k = abar_k s + bbar_k 1 + P y_{k+1},   G = sum_k v_k^T y_{k+1},
-//   sbar = sum_k abar_k v_k,                 alphabar = y_0,
-// where abar_k is the cotangent of a_k = v_k . s, and bbar_k that of b_k = v_k
-// . 1. The factor q is treated as a constant, as values do not depend on its
-// choice.
+//   sbar = sum_k abar_k v_k,                 alphabar = y_0.
+// Here abar_k is the cotangent of the term a_k = v_k . s, and bbar_k is the
+// cotangent of the term b_k = v_k . 1. The factor q is treated as a constant,
+// as values do not depend on its choice.
 
 #ifndef PHASIC_NATIVE_KERNEL_SWEEPS_ADJOINT_SWEEPER_H_
 #define PHASIC_NATIVE_KERNEL_SWEEPS_ADJOINT_SWEEPER_H_
@@ -27,8 +28,9 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Returns AdjointSums with those members set that need no sweep: the cotangents
-// of the atom and of the total mass, and the bounds on truncation errors.
+// Returns AdjointSums in which only the members that need no sweep are set: the
+// cotangents of the atom and of the total mass, and the bounds on truncation
+// errors.
 template <class T>
 AdjointSums<T> SumsOf(const PointSeeds<T>& seeds,
                       const TermAdjoints<T>& terms) {
@@ -54,12 +56,12 @@ struct SweepLosses {
   Scaled<double> adjoint;
   Scaled<double> product;
 
-  // Returns a bound on the flushing error of one block in each entry of y,
-  // which is relative to 2^exponent, for p phases.
+  // Returns a bound on the flushing error that a block adds to each entry of y,
+  // for p phases. The block computes y relative to 2^exponent.
   static Scaled<double> Flushed(int64_t p, int64_t exponent) {
     return Normalized(Scaled<double>{Count(p), exponent - 1022});
   }
-  // Adds the effects of flushing errors of y in block b.
+  // Adds the effects that flushing errors of y in block b have on y and on G.
   void AddFlushed(int64_t p, int64_t exponent, int64_t b) {
     const Scaled<double> lost = Flushed(p, exponent);
     Add(&adjoint, lost);
@@ -67,8 +69,9 @@ struct SweepLosses {
         Scaled<double>{lost.mantissa * kBlock * static_cast<double>(b + 1),
                        lost.exponent});
   }
-  // Adds the effects of flushing errors of states, which are multiplied by
-  // adjoints of at most this size. The products are relative to 2^exponent.
+  // Adds the effect that flushing errors of states have on G. The states are
+  // multiplied by adjoints whose absolute values are at most `size`, and the
+  // products are relative to 2^exponent.
   void AddFlushedStates(int64_t p, double size, int64_t exponent) {
     Add(&product, Scaled<double>{size * Count(p), exponent - 1022});
   }
@@ -78,10 +81,10 @@ struct SweepLosses {
 };
 
 // Chooses a common exponent for y and for the cotangents of a block's terms.
-// `size` is the largest absolute entry of y, and `exponent` the exponent of y.
-// *target is the exponent of the cotangents, and is replaced by the common
-// exponent. Returns whether y must be rescaled to it. The exponent of y is kept
-// if it is large enough and less than eight above *target.
+// Returns whether y must be rescaled to it. y has the exponent `exponent` and
+// the largest absolute entry `size`. *target is the exponent of the cotangents,
+// and is replaced by the common exponent. To rescale y less often, its exponent
+// is kept if it is large enough, and at most seven too large.
 inline bool AlignTarget(const Scaled<double>& size, int64_t exponent,
                         int64_t* target) {
   if (!(size.mantissa > 0.0)) return false;
@@ -142,10 +145,10 @@ class AdjointSweeper {
     return kOk;
   }
 
-  // Adds cotangents of alpha that scaling and squaring computed, relative to
-  // 2^exponent, to those from the last sweep. AddRow adds to the cotangents of
-  // an exit and a diagonal entry of P, and AddProduct to those of other entries
-  // of P.
+  // These functions add results of scaling and squaring to the sums of the last
+  // sweep. AddStarts adds cotangents of alpha, relative to 2^exponent. AddRow
+  // adds to the cotangents of the exit rate of phase i and of entry (i, i) of
+  // P. AddProduct adds to the cotangent of another entry of P.
   void AddStarts(const T* starts, int64_t exponent) {
     added_.starts = starts;
     added_.exponent = exponent;
@@ -193,9 +196,9 @@ class AdjointSweeper {
     return sums;
   }
 
-  // If T is double, replaces the bounds on flushing errors by a separate bound
-  // for each row. This costs half as much as a sweep. Returns false if memory
-  // does not suffice.
+  // If T is double, replaces the bounds on flushing errors, which hold for all
+  // rows, by a separate bound for each row. This costs half as much as a sweep.
+  // Returns false if memory does not suffice.
   bool BoundLosses(AdjointSums<T>* sums) {
     if (!bounds_.Run(needs_.rows)) return false;
     if (bounds_.rows() == nullptr) return true;
@@ -229,8 +232,8 @@ class AdjointSweeper {
     T a_bar[kBlock];
     T b_bar[kBlock];
     T factors[kBlock];  // one for each step
-    // Recomputing states may set the underflow flag, which is then cleared:
-    // their underflow was recorded when they were first computed.
+    // Computing states again may set the underflow flag. It is cleared below,
+    // since that underflow was recorded when the states were first computed.
     const T* states = nullptr;  // not set unless rows are needed
     if (needs_.rows) {
       states = sequence_.States(b, states_);
@@ -248,7 +251,7 @@ class AdjointSweeper {
     T* last = adjoints_ + (kBlock - 1) * stride;
     for (int64_t i = 0; i < stride; ++i) last[i] = y_[i];
     std::reverse_copy(a_bar, a_bar + kBlock, factors);
-    // The row in memory before the first one is y_.
+    // y_ is the row in memory before row 0, so that the last step writes to y_.
     const bool has_survival = terms_.has_survival();
     const int at_once = has_survival ? 1 : kBlock;
     for (int k = 0; k < kBlock; k += at_once) {
@@ -291,8 +294,9 @@ class AdjointSweeper {
   }
 
   // Returns the columns in which the adjoints of a block are needed and can be
-  // nonzero. They are multiplied by states; cotangents of alpha are adjoints in
-  // all columns.
+  // nonzero. Adjoints are multiplied by states, and so are needed where the
+  // states are nonzero. If the cotangents of alpha are requested, all columns
+  // are needed, since these cotangents are adjoints.
   Columns ColumnsOf(int64_t b) const {
     if (model_.columns == nullptr) return {};
     if (!terms_.has_survival()) {

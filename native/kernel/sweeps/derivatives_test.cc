@@ -1,5 +1,5 @@
-// Tests first derivatives at times around those from which squaring is used for
-// them, which are earlier than those for values.
+// Tests first derivatives at times around the first time at which scaling and
+// squaring is used for them. For values, it is used only from a later time on.
 
 #include <gtest/gtest.h>
 
@@ -122,16 +122,18 @@ std::vector<double> Times(double last, int count) {
   return times;
 }
 
-// The density of p stages with rates r is a convolution, which depends neither
-// on the order of the stages nor on more than r t. So for r = 1 the derivative
-// of the log density in each rate is (p - t) / p, and in t it is (p - 1) / t -
-// 1.
+// The density of p stages in series does not depend on their order, so that its
+// derivatives with respect to all rates of stages are equal. If all rates are
+// r, the density is r^p t^(p-1) exp(-r t) / (p-1)!. So at r = 1 the derivative
+// of the log density with respect to each rate is (p - t) / p, and with respect
+// to t it is (p - 1) / t - 1.
 TEST(DerivativesTest, Erlang) {
   for (const int64_t p : {12, 41, 100}) {
     const TestModel model = Erlang(p);
     const auto stages = static_cast<double>(p);
-    // Values of many stages are unknown from q t = 2^17 on: in the squared
-    // powers the last stages are too far from the first.
+    // Values of many stages are unknown from q t = 2^17 on: the probabilities
+    // of going from the first stages to the last ones are too small in the
+    // squared powers.
     const int last = p < 64 ? 17 : 16;
     for (int e = 8; e <= last; ++e) {
       for (const int count : {1, 40}) {
@@ -158,8 +160,9 @@ TEST(DerivativesTest, Erlang) {
   }
 }
 
-// Cotangents and tangents are computed in different ways, from different times
-// on by squaring.
+// Checks that cotangents and tangents give the same derivative. They are
+// computed by different methods, and the times from which squaring is used for
+// them differ.
 void ExpectSameDerivatives(const TestModel& model, int first, int last) {
   for (int e = first; e <= last; ++e) {
     for (const int count : {1, 5}) {
@@ -196,7 +199,8 @@ TEST(DerivativesTest, TangentsAreThoseOfCotangents) {
   ExpectSameDerivatives(Dense(100), 10, 15);
 }
 
-// Beyond all limits derivatives are NaN, at once.
+// At times beyond all limits, derivatives must be NaN, and the call must return
+// without long work.
 TEST(DerivativesTest, EndsAtLateTimes) {
   for (const double time : {0x1p60, 1e30, 1e300}) {
     const Result result = Derive(Dense(20), {time});

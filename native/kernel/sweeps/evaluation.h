@@ -1,5 +1,6 @@
 // The evaluation of one model: the model, its power sequence and its squared
-// powers, as far as the times so far needed them.
+// powers. Sequence and powers extend only as far as the times evaluated so far
+// require.
 
 #ifndef PHASIC_NATIVE_KERNEL_SWEEPS_EVALUATION_H_
 #define PHASIC_NATIVE_KERNEL_SWEEPS_EVALUATION_H_
@@ -29,8 +30,8 @@ template <class T>
 struct Evaluation {
   Evaluation(const SweepInput& in, Workspace* workspace)
       : Evaluation(in, nullptr, Lane{}, workspace) {}
-  // Evaluates a model that was built before. `lane` may provide terms that were
-  // computed together with those of other models; see Sequence::TakeFrom.
+  // Evaluates a model that is already built. `lane` may provide terms that were
+  // computed together with the terms of other models; see Sequence::TakeFrom.
   Evaluation(const SweepInput& in, const Model<T>& built, const Lane& lane,
              Workspace* workspace)
       : Evaluation(in, &built, lane, workspace) {}
@@ -43,7 +44,8 @@ struct Evaluation {
     return HasBase(in, Base::kSurvival) || in.num_phases >= kLeastKeptPhases;
   }
 
-  // Makes steps from now on for all times for which values do.
+  // From now on, uses steps instead of squaring at all times at which values
+  // are computed by steps.
   void TakeSteps() { own.derivatives = Derivatives::kAsValues; }
 
   // Returns the estimated cost of the steps and the squared powers that were
@@ -70,7 +72,8 @@ struct Evaluation {
       own.derivatives = Derivatives::kTangents;
     }
     ModelBuilder<T> builder(in, workspace, &own);
-    // With extended doubles, zeros cost as much as other numbers.
+    // With extended doubles, zero entries cost as much as others, so they are
+    // skipped.
     if (HasOwnExponent<T>::kValue) builder.SkipZeros();
     return builder.Build();
   }

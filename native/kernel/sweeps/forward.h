@@ -25,8 +25,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// Returns F (or log F if `log` is true), or its derivative if T is a type of
-// dual numbers, times 2^exponent.
+// Returns F, or log F if `log` is true. If T is a type of dual numbers, returns
+// the derivative instead. The result is multiplied by 2^exponent.
 template <class T>
 double ResultOf(const Scaled<T>& result, bool log, int64_t exponent) {
   constexpr bool kPlain = Depth<T>::kValue == 0;
@@ -34,7 +34,7 @@ double ResultOf(const Scaled<T>& result, bool log, int64_t exponent) {
   const Scaled<T> value =
       HasOwnExponent<T>::kValue ? Normalized(result) : result;
   const double logarithm = Top(ScaleBy(Log(value.mantissa), exponent));
-  // The tangents of a logarithm do not depend on the exponent of its argument.
+  // A factor of 2^value.exponent does not change the tangents of a logarithm.
   return kPlain ? logarithm + static_cast<double>(value.exponent) * kLn2
                 : logarithm;
 }
@@ -43,8 +43,8 @@ double ResultOf(const Scaled<T>& result, bool log, int64_t exponent) {
 // memory does not grow with the number of times.
 constexpr int64_t kPointsAtOnce = 1024;
 
-// Sums the series of those points that need one, for one function (density,
-// survival or cdf) after the other. `scratch` has room for `count` pointers.
+// Sums the series of all points that need one. Takes one function (density,
+// survival or cdf) at a time. `scratch` has room for `count` pointers.
 template <class T>
 void MixAllPoints(ChannelSets<T>* sets, Point<T>* points, int64_t count,
                   const bool* needs_series, Point<T>** scratch) {
@@ -59,8 +59,9 @@ void MixAllPoints(ChannelSets<T>* sets, Point<T>* points, int64_t count,
   }
 }
 
-// Evaluates those of the points that are intervals. places[i] is the index of
-// the time of points[i], for an interval that of its lower end.
+// Evaluates the points that are intervals, and leaves the others unchanged.
+// places[i] is the index of the time of points[i] or, for an interval, of its
+// lower end.
 template <class T>
 void EvaluateIntervals(const SweepInput& in, const int64_t* places,
                        int64_t count, Evaluation<T>* of, Point<T>* points) {
@@ -89,8 +90,8 @@ double Limited(double result, const Model<T>& model, const Point<T>& point) {
   return total <= 1.0 + 1e-6 && result > limit ? limit : result;
 }
 
-// Returns whether the value of this point certainly depends on no operand that
-// has tangents, so that its derivative is zero.
+// Returns whether the derivative at this point is certainly zero, because no
+// operand on which the value depends has nonzero tangents.
 template <class T>
 bool IsStill(const Model<T>& model, const Point<T>& point) {
   bool is_still = IsZero(point.delta);
@@ -103,9 +104,10 @@ bool IsStill(const Model<T>& model, const Point<T>& point) {
   return is_still && point.base != Base::kCdf && !point.is_interval;
 }
 
-// Returns whether a derivative that was computed in a direction divided by
-// 2^exponent may have lost digits by flushing: it is tiny relative to the
-// value. Losses of less than 2^-900 are ordinary underflow.
+// Returns whether flushing to zero may have taken digits from a derivative.
+// This is so if the derivative is tiny relative to the value and was computed
+// in a direction divided by a large 2^exponent, or if the recorded loss is not
+// negligible. Losses of less than 2^-900 are ordinary underflow.
 template <class T>
 bool IsTooSmall(const Model<T>& model, const Point<T>& point,
                 int64_t exponent) {
@@ -122,8 +124,8 @@ bool IsTooSmall(const Model<T>& model, const Point<T>& point,
       return !IsStill(model, point);
     }
     if (point.loss.mantissa == 0.0) return false;
-    // The loss relative to the value or, if the result is not a logarithm, to
-    // one, and the derivative.
+    // For a logarithm, `loss` is relative to the value, and `derivative` is the
+    // derivative of the logarithm. Otherwise both are absolute.
     Scaled<double> loss = point.loss;
     Scaled<double> derivative = {size, point.value.exponent};
     if (point.is_log) {
@@ -174,8 +176,8 @@ StatusCode RunNodes(Nodes nodes, TimeList* rest) {
 }
 
 // Evaluates as many times as possible in groups that share an expansion point,
-// and sets `rest` to the other times. This overload is for types that have no
-// such method.
+// and sets `rest` to the other times. This overload is for types of numbers for
+// which there is no such method: all times remain.
 template <class T>
 StatusCode TakeGroups(const SweepInput&, const SweepOutput&, ChannelSets<T>*,
                       Workspace*, TimeList*) {
@@ -190,26 +192,28 @@ inline StatusCode TakeGroups(const SweepInput& in, const SweepOutput& out,
 inline StatusCode TakeGroups(const SweepInput& in, const SweepOutput& out,
                              ChannelSets<Dual<double>>* sets,
                              Workspace* workspace, TimeList* rest) {
-  // Losses in directions that were scaled down are checked point by point.
+  // If directions were scaled down, losses must be checked at each point. This
+  // is not possible in groups.
   return TakesGroups(in) && in.ResultExponent() <= 0
              ? RunNodes(NodeTangents(in, out, sets, workspace), rest)
              : kOk;
 }
 
-// The status of the times that EvaluateTimes must evaluate. Sweeps over
-// extended doubles evaluate the times that underflowed in other sweeps.
+// The status of the times that EvaluateTimes must evaluate. In sweeps over
+// extended doubles, these are the times that underflowed in an earlier sweep.
 template <class T>
 constexpr StatusCode kPending =
     HasOwnExponent<T>::kValue ? kUnderflow : kNotEvaluated;
 
 struct Evaluated {
   bool underflowed;  // whether some times underflowed
-  bool is_doubtful;  // losses of other lanes may matter
-  bool are_left;     // some times are to be computed by steps
+  bool is_doubtful;  // underflow in any lane may matter
+  bool are_left;     // some times must be computed by steps
 };
 
-// Evaluates the times whose status is kPending. `memory` is for arrays of this
-// call; the memory of `of` may live longer.
+// Evaluates the times whose status is kPending, using the evaluation `of` of
+// the model. Arrays that only this call needs are in `memory`; the memory of
+// `of` may live longer.
 template <class T>
 Evaluated EvaluateTimes(const SweepInput& in, const SweepOutput& out,
                         Evaluation<T>* of, Workspace* memory) {
@@ -290,8 +294,8 @@ inline void StartTimes(const SweepInput& in, const SweepOutput& out) {
     if (out.status != nullptr) out.status[i] = kNotEvaluated;
   }
 }
-// Does the same, and allocates the array of status codes if the caller has
-// none. Returns false if memory does not suffice.
+// Allocates the array of status codes if the caller has none, and then does the
+// same as the other StartTimes. Returns false if memory does not suffice.
 inline bool StartTimes(const SweepInput& in, SweepOutput* out,
                        Workspace* workspace) {
   if (out->status == nullptr) {

@@ -25,8 +25,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// A copy of all numbers that define a model, by which it is recognized. Times
-// are not among them.
+// A copy of all numbers that define a model, so that the same model is
+// recognized in a later call. The times of the calls are not included.
 class ModelKey {
  public:
   // Copies the numbers; returns false if memory does not suffice.
@@ -58,8 +58,8 @@ class ModelKey {
   }
 
  private:
-  // Calls function(array, bytes) for each array of the model, as long as it
-  // returns true. Returns whether it always did.
+  // Calls function(array, bytes) for each array of the model until a call
+  // returns false. Returns whether all calls returned true.
   template <class Function>
   static bool ForEach(const SweepInput& in, const Function& function) {
     const auto take = [&](const auto* x, int64_t count) {
@@ -97,9 +97,10 @@ class ModelKey {
 
 class KeptModel {
  public:
-  // Returns the only object of this class, with the evaluation of the model of
-  // `in`, which is a new one unless the kept model is the same. Returns nullptr
-  // while another thread uses the object.
+  // Returns the only object of this class, with an evaluation of the model that
+  // `in` defines. If the kept model is this model, its evaluation is used;
+  // otherwise a new one is created. Returns nullptr while another thread uses
+  // the object.
   static KeptModel* Borrow(const SweepInput& in, Workspace* workspace) {
     // Never destroyed, as threads may outlive static objects.
     static auto* const kept = new KeptModel;
@@ -140,7 +141,8 @@ class KeptModel {
   }
 
   std::atomic<bool> is_borrowed_{false};
-  // As there is only one such workspace, it takes no turns; see workspace.h.
+  // There is only one such workspace, so that its memory is bounded without
+  // taking turns; see workspace.h.
   Workspace memory_{kMemoryLimitBytes, /*takes_turns=*/false};
   std::optional<Evaluation<double>> evaluation_;
   ModelKey key_;

@@ -1,11 +1,12 @@
-// Bounds on the flushing errors of the sums of an adjoint sweep (see
-// adjoint_sweeper.h for y and G), one for each row of G.
+// Bounds on the flushing errors of the sums of an adjoint sweep, with a
+// separate bound for each row of G. See adjoint_sweeper.h for y and G.
 //
-// A bound L on the flushing errors of y in some block is propagated as y is,
-// L_k = P L_{k+1}. These errors change an entry of row i of G by at most sum_k
-// v_k[i] max_j L_{k+1}[j]. If times have cotangents of very different sizes,
-// large errors may occur at late steps, at which hardly any mass is left in
-// most phases. A single bound for all rows would then be too large.
+// A bound L on the flushing errors of y in some block is propagated in the same
+// way as y: L_k = P L_{k+1}. These errors change an entry of row i of G by at
+// most sum_k v_k[i] max_j L_{k+1}[j]. If the cotangents of the times have very
+// different sizes, errors may be large at late steps. But most phases have
+// hardly any mass at late steps, so that a single bound for all rows would be
+// too large.
 
 #ifndef PHASIC_NATIVE_KERNEL_SWEEPS_LOSS_BOUNDS_H_
 #define PHASIC_NATIVE_KERNEL_SWEEPS_LOSS_BOUNDS_H_
@@ -62,7 +63,7 @@ class LossBounds<double> {
     return true;
   }
 
-  // Propagates the recorded errors down to the first block. Computes bounds for
+  // Propagates the recorded errors back to the first block. Computes bounds for
   // the rows of G only if `wants_rows`. Returns false if memory does not
   // suffice.
   bool Run(bool wants_rows) {
@@ -90,8 +91,8 @@ class LossBounds<double> {
     return true;
   }
 
-  // Adds given bounds, relative to 2^exponent, to those for the cotangents of
-  // alpha.
+  // Adds the given bounds, which are relative to 2^exponent, to the bounds for
+  // the cotangents of alpha.
   void AddStarts(const double* losses, int64_t exponent) {
     AddScaled(losses, exponent, model_.size, bound_, &exponent_);
     FloatEnvironment::ClearUnderflow();
@@ -108,8 +109,8 @@ class LossBounds<double> {
     int64_t block;
     Scaled<double> loss;
   };
-  // A bound on the sum of the products of a block that are flushed to zero in
-  // the computation of the bounds.
+  // Flushing to zero also affects the computation of these bounds. It takes
+  // less than this from each sum over a block.
   static constexpr double kFlushedSum = 0x1p-1000;
 
   bool Allocate() {
@@ -122,7 +123,7 @@ class LossBounds<double> {
   }
 
   // Propagates the bound back through the steps of block b, and adds its effect
-  // to the bounds of the rows.
+  // on G to the bounds of the rows.
   void Step(int64_t b, const double* states) {
     double largest[kBlock];
     for (int k = kBlock - 1; k >= 0; --k) {
@@ -154,7 +155,7 @@ class LossBounds<double> {
         is_visited = is_visited || state != 0.0;
       }
       // If no state of the block has mass in a phase, the block adds nothing to
-      // the row of the phase in G, and no error.
+      // this phase's row of G, and so no error.
       if (is_visited) rows_[i] += ScaleBy(sum + kFlushedSum, shift);
     }
   }

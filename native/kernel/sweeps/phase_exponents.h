@@ -1,6 +1,7 @@
-// Exponents e_i of the phases, for vectors y with entries y_i = 2^e_i z_i.
-// Where y is multiplied by P, z is multiplied by D^-1 P D with D = diag(2^e_i).
-// As scaling by powers of two is exact, the results are the same.
+// Exponents e_i of the phases. A vector y is represented by a vector z:
+//   y_i = 2^e_i z_i.
+// To multiply y by P, z is multiplied by D^-1 P D, where D = diag(2^e_i).
+// Scaling by powers of two is exact, so that the results are the same.
 
 #ifndef PHASIC_NATIVE_KERNEL_SWEEPS_PHASE_EXPONENTS_H_
 #define PHASIC_NATIVE_KERNEL_SWEEPS_PHASE_EXPONENTS_H_
@@ -20,9 +21,10 @@ namespace PHASIC_ISA {
 
 class PhaseExponents {
  public:
-  // Let a jump from phase i to phase j add P_ij y_j to y_i. The exponent e_i is
-  // at most kSlope below the exponent of that number, so that an entry grows by
-  // at most 2^kSlope in a step, apart from sums, and by 2^640 in a block.
+  // A jump from phase i to phase j adds P_ij y_j to y_i. The exponent e_i must
+  // not be more than kSlope below the exponent of this number. So, apart from
+  // sums, an entry of z grows by at most 2^kSlope in a step, and by at most
+  // 2^640 in a block.
   static constexpr int64_t kSlope = 40;
   static constexpr int64_t kOfZero = -(int64_t{1} << 40);
 
@@ -54,14 +56,15 @@ class PhaseExponents {
   // Returns whether an entry of D^-1 P D was flushed to zero.
   bool lost_weights() const { return lost_weights_; }
 
-  // Returns the next exponents. The caller sets each to the largest exponent of
-  // the entry of y and of the terms that will be added to it, or to kOfZero if
-  // all of these are zero. Then it calls Raise and Take.
+  // Returns the array of the next exponents. To change the exponents, the
+  // caller first sets each next exponent to the largest exponent of the entry
+  // of y and of the terms that will be added to it, or to kOfZero if all of
+  // these are zero. Then it calls Raise and Take.
   int64_t* next() { return next_; }
   const int64_t* next() const { return next_; }
 
-  // Raises the next exponents until none is more than kSlope below the exponent
-  // of a number that a jump adds. Returns false if that takes too long.
+  // Raises the next exponents until they satisfy the condition of kSlope for
+  // all jumps. Returns false if that takes too long.
   bool Raise() {
     const int64_t p = model_.size;
     // Phases whose exponent may raise other exponents are in a queue.
@@ -128,7 +131,8 @@ class PhaseExponents {
   }
 
  private:
-  // The average number of times that Raise may take a phase from the queue.
+  // How many times Raise may take a phase from the queue, on average over the
+  // phases.
   static constexpr int64_t kMostVisits = 64;
 
   const Model<double>& model_;

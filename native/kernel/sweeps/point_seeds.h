@@ -1,6 +1,6 @@
 // Computes the points of an adjoint sweep: the value of F at each time (see
-// point.h) and the cotangent of F there. From these computes the cotangents of
-// the times and of the atom.
+// point.h), and the cotangent of F there. Then computes from the points the
+// cotangents of the times and of the atom.
 
 #ifndef PHASIC_NATIVE_KERNEL_SWEEPS_POINT_SEEDS_H_
 #define PHASIC_NATIVE_KERNEL_SWEEPS_POINT_SEEDS_H_
@@ -53,9 +53,9 @@ class PointSeeds {
     SortTimes();
     EvaluatePoints(time_bars != nullptr);
     StatusCode worst = kOk;
-    // kUnderflow has precedence over the status of times that cannot be
-    // evaluated at all, as a sweep over extended doubles may compute what
-    // underflowed.
+    // If some times underflowed and others cannot be evaluated at all, the
+    // status is kUnderflow, because a sweep over extended doubles may evaluate
+    // the times that underflowed.
     const auto note = [&worst](StatusCode status) {
       if (worst == kOk || status == kUnderflow) worst = status;
     };
@@ -75,19 +75,19 @@ class PointSeeds {
   // Returns the times that are evaluated in groups.
   const NodeSeeds<T>& groups() const { return groups_; }
 
-  // Return the points whose function is `base` and that need the terms of the
-  // power sequence, with times ascending, and the number of these points.
+  // `of` returns the points at which the function `base` is computed from terms
+  // of the power sequence, with times ascending. `count` returns their number.
   Point<T>* const* of(Base base) const { return ListOf(base).points; }
   int64_t count(Base base) const { return ListOf(base).size; }
 
   // Return the points that are computed by scaling and squaring, with times
-  // ascending, and their number.
+  // ascending, and the number of these points.
   Point<T>* const* on_ladder() const { return on_ladder_.points; }
   int64_t num_on_ladder() const { return on_ladder_.size; }
 
-  // Returns whether scaling and squaring was used for any time only because it
-  // is cheaper for derivatives, and whether the cotangent of such a time is
-  // unknown.
+  // are_early returns whether scaling and squaring was used at some time at
+  // which it is not used for values, because it is cheaper for derivatives.
+  // lost_early_time returns whether the cotangent of such a time is unknown.
   bool are_early() const { return are_early_; }
   bool lost_early_time() const { return lost_early_time_; }
 
@@ -95,14 +95,15 @@ class PointSeeds {
   int64_t num_intervals() const { return num_intervals_; }
   const Interval<T>& interval(int64_t i) const { return intervals_[i]; }
 
-  // Returns whether any point or interval needs the terms of this function.
+  // Returns whether this function is computed from terms of the power sequence
+  // for any group, point or interval.
   bool HasTerms(Base base) const {
     return groups_.Has(base) || count(base) > 0 ||
            (base == Base::kDensity && num_intervals_ > 0);
   }
 
-  // Returns whether this function needs to be differentiated at any time, by
-  // either method.
+  // Returns whether derivatives of this function are needed at any time, be
+  // they computed from terms of the power sequence or by scaling and squaring.
   bool has(Base base) const {
     bool found = HasTerms(base);
     for (int64_t n = 0; n < on_ladder_.size; ++n) {
@@ -116,7 +117,8 @@ class PointSeeds {
   // Return the cotangents of prob_zero, and of prob_zero + sum(alpha).
   const T& atom_bar() const { return atom_bar_; }
   const T& total_bar() const { return total_bar_; }
-  // Returns prob_zero times its cotangent, which alone may be out of range.
+  // Returns prob_zero times its cotangent. This product is in range even if the
+  // cotangent is not.
   const T& zeros() const { return zeros_; }
   // Returns the sum of the cotangents of survival values at negative times,
   // where survival functions are one.
@@ -230,7 +232,8 @@ class PointSeeds {
     return may_be_lost ? SafeProduct(seed, point.slope) : seed * point.slope;
   }
 
-  // Returns the exponent by which cotangents of x = q t are multiplied.
+  // Returns the exponent of the power of two that turns cotangents of x = q t
+  // into cotangents of times.
   int64_t TimeExponent() const {
     return sets_.sequence().model().log2_q + in_.TimeBarExponent();
   }
@@ -254,8 +257,8 @@ class PointSeeds {
       *time_bar = MissingBar(point.status);
       return point.status;
     }
-    // Normalizes the cotangent, since a tiny one might underflow in a product
-    // before it is scaled up.
+    // Normalizes the cotangent: a tiny one might underflow in a product that is
+    // scaled up later.
     const Scaled<T> factor = Normalized(seed);
     const T bar = TimeBar(factor.mantissa, point);
     const double found = Top(

@@ -47,8 +47,8 @@ struct AddedStarts {
   int64_t losses_exponent = 0;
 };
 
-// Does nothing for types other than double: extended doubles need no such
-// sweep, and for dual numbers there is none.
+// For types other than double, this class does nothing: extended doubles do not
+// need such a sweep, and for dual numbers it is not implemented.
 template <class T>
 class StartsSweep {
  public:
@@ -59,8 +59,7 @@ class StartsSweep {
 template <>
 class StartsSweep<double> {
  public:
-  // `num_terms` is a bound on the number of points that contribute to the
-  // cotangent of one term.
+  // At most `num_terms` points contribute to the cotangent of any one term.
   StartsSweep(const Model<double>& model, TermAdjoints<double>* terms,
               int64_t num_terms, Workspace* workspace)
       : model_(model),
@@ -69,11 +68,12 @@ class StartsSweep<double> {
         workspace_(workspace),
         exponents_(model) {}
 
-  // Replaces the cotangents of alpha in `sums`, with their error bounds, by the
+  // Replaces the cotangents of alpha in `sums`, and their error bounds, by the
   // results of this sweep plus `added`. Does nothing if flushing errors of this
-  // sweep are not negligible, if the cotangents of terms have both signs, or if
-  // memory does not suffice. The terms must have been mixed with the largest
-  // margin, so that the truncation error is as small as it can be.
+  // sweep are not negligible, if cotangents of terms have both signs, or if
+  // memory does not suffice. The cotangents of terms must have been computed
+  // with the largest margin, so that the truncation error is as small as
+  // possible.
   void Improve(const AddedStarts<double>& added, AdjointSums<double>* sums) {
     if (terms_.last_block() < 0 || !Allocate() || !Run()) return;
     for (int64_t i = 0; i < model_.size; ++i) {
@@ -237,7 +237,7 @@ class StartsSweep<double> {
   }
 
   // Adds a bound on the relative flushing errors of a block's steps. Returns
-  // whether the sum is small and nothing overflowed.
+  // whether the total bound is small enough and nothing overflowed.
   bool NoteLosses(const double* a_bar, const double* b_bar) {
     const int64_t stride = model_.stride;
     if (!IsFinite(Sum(rows_, kBlock * stride))) return false;
@@ -266,8 +266,8 @@ class StartsSweep<double> {
     return relative_loss_ < kMostLoss;
   }
 
-  // Returns whether every entry of `row` that is zero is exactly zero: no jump
-  // adds a nonzero entry of `before` to it.
+  // Returns whether all zeros in `row` are exact, not flushed: no jump adds a
+  // nonzero entry of `before` to a zero.
   bool ZerosAreExact(const double* row, const double* before) const {
     bool exact = true;
     for (int64_t g = 0; g < model_.backward.pattern.num_groups; ++g) {

@@ -31,8 +31,8 @@ class TermAdjoints {
               {sequence, Base::kSurvival, workspace},
               {sequence, Base::kCdf, workspace}} {}
 
-  // Computes the cotangents of all terms. At each time the truncation error is
-  // below 2^-margin of the size of the cotangent times the value.
+  // Computes the cotangents of all terms. The truncation error at each time is
+  // below 2^-margin * |cotangent * value|.
   StatusCode Mix(int64_t margin) {
     num_blocks_ = 0;
     for (TermSums<T>& sums : sums_) sums.Start(margin);
@@ -55,7 +55,8 @@ class TermAdjoints {
     return seeds_.HasTerms(Base::kDensity) || seeds_.HasTerms(Base::kCdf);
   }
 
-  // Returns the sum of the bounds TermSums::tail over all functions.
+  // Returns a bound on the truncation error, summed over all points and
+  // functions; see TermSums::tail.
   Scaled<double> tail() const {
     Scaled<double> sum;
     for (const TermSums<T>& sums : sums_) Add(&sum, sums.tail());
