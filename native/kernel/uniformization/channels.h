@@ -1,12 +1,14 @@
-// The coefficients c_k of the Poisson mixture sum_k w_k(x) c_k that is the
-// value of a function at x = q t, from the terms a_k and b_k of sequence.h:
+// Computes the coefficients c_k of the Poisson mixture sum_k w_k(x) c_k that is
+// equal to a function at x = q t. They follow from the terms a_k and b_k of
+// sequence.h:
 //   density:   a_k
 //   survival:  b_k
 //   cdf:       A_k = prob_zero + sum_{j<k} a_j / q
-// A function and its derivatives with respect to time are sums over several
-// such sequences of coefficients, which are called its channels. For the
-// density, channel r is a_{k+r}. For the other two, channel 0 is b_k or A_k,
-// and channel r > 0 is a_{k+r-1} / q.
+// Derivatives of a function with respect to time are linear combinations of
+// several such mixtures. The sequences of coefficients of these mixtures are
+// called the channels of the function. For the density, channel r is a_{k+r}.
+// For the other two functions, channel 0 is b_k or A_k, and channel r > 0 is
+// a_{k+r-1} / q.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_CHANNELS_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_CHANNELS_H_
@@ -27,8 +29,8 @@ namespace PHASIC_ISA {
 enum class Base { kDensity, kSurvival, kCdf };
 constexpr int kNumBases = 3;
 
-// Returns whether a function of this kind is a single Poisson mixture. The
-// probability of an interval is not.
+// Returns whether a function of this kind is a single Poisson mixture. Only the
+// probability of an interval is not one.
 inline bool HasSeries(Kind kind) {
   return kind >= Kind::kLogDensity && kind <= Kind::kCdf;
 }
@@ -48,8 +50,8 @@ inline Base BaseOf(Kind kind) {
 
 inline bool IsLog(Kind kind) { return static_cast<int32_t>(kind) % 2 == 0; }
 
-// Returns whether this function (density, survival or cdf) is requested at any
-// time.
+// Returns whether the call requests this function (density, survival or cdf)
+// for at least one of its times.
 inline bool HasBase(const SweepInput& in, Base base) {
   if (in.kinds == nullptr) return BaseOf(in.kind) == base;
   for (int64_t i = 0; i < in.num_times; ++i) {
@@ -134,9 +136,10 @@ class Channels {
 
   // Returns whether flushing to zero may have changed a result by more than
   // 2^-45 of its size. The result is a sum over the blocks `first_block` to
-  // `last_block`. An error in one state does not grow in later ones. Computes
-  // all blocks up to `last_block` first, if possible. Otherwise the answer
-  // would depend on which blocks other times needed.
+  // `last_block`. The test relies on the fact that an error in one state does
+  // not grow in later states. If possible, all blocks up to `last_block` are
+  // computed first. So the answer does not depend on which blocks were computed
+  // for other times.
   bool LostToUnderflow(int64_t last_block, const Scaled<double>& result,
                        int64_t first_block = 0) {
     if (HasOwnExponent<T>::kValue) return false;
@@ -152,9 +155,10 @@ class Channels {
     return true;
   }
 
-  // Returns a bound on what flushing to zero took from a result, or from a
-  // tangent of moderate size, of the terms up to the last block, of which at
-  // least one was computed. It is zero if nothing underflowed.
+  // Returns a bound on the error that flushing to zero causes in a sum over the
+  // blocks up to `last_block`, or in its tangent if the tangent is of moderate
+  // size. At least one block must have been computed. The bound is zero if
+  // nothing underflowed.
   Scaled<double> Loss(int64_t last_block) const {
     if (HasOwnExponent<T>::kValue || !UnderflowedBefore(last_block + 1) ||
         blocks_.size() == 0) {
@@ -167,20 +171,23 @@ class Channels {
   }
 
  private:
-  // Returns a bound on a block's loss relative to its flushed numbers.
+  // Returns a bound on the error of a result by all flushes in one block,
+  // relative to the largest number that may be flushed there.
   double LossOfBlock() const {
     const double p = static_cast<double>(model().size);
     return kBlock * (p + 2) * (p + 2) * LargestFactor();
   }
 
-  // Returns whether all losses, each of at most `of_block` in its block, have
-  // decayed to a negligible size at the first term of the result.
+  // Returns whether the errors by flushing are negligible in a result that is a
+  // sum over blocks from `first_block` on. The error of each earlier block
+  // decays until the result's first block. `of_block` is the value of
+  // LossOfBlock.
   bool Decayed(double of_block, int64_t first_block, int64_t last_block,
                const Scaled<double>& result) {
     if constexpr (std::is_same<T, double>::value) {
       if (base_ == Base::kCdf || first_block == 0 ||
           !sequence_.knows_losses()) {
-        return false;  // a cdf has absorbed mass, which does not decay
+        return false;  // the absorbed mass in a cdf does not decay
       }
       sequence_.SetAsideUnderflow();
       const bool is_known = decays_.Reach(first_block);
@@ -200,9 +207,11 @@ class Channels {
     return false;
   }
 
-  // Returns a bound on the change of the result per unit of a flushed number.
-  // For an entry of a state it is an exit rate, at most q. For a product of an
-  // entry and an exit rate it is one. In a cdf both are divided by q.
+  // Returns a bound on the factor of a flushed number in a result. In a
+  // density, an entry of a state has an exit rate as its factor, which is at
+  // most q, and the product of an entry and an exit rate has the factor one. In
+  // a survival function, an entry has the factor one. In a cdf, the factors of
+  // a density are divided by q.
   double LargestFactor() const {
     const double q = model().q;
     if (base_ == Base::kDensity) return q > 1.0 ? q : 1.0;
@@ -214,7 +223,7 @@ class Channels {
 
   StatusCode AppendBlock() {
     const int64_t b = blocks_.size();
-    // Channel r of a block needs terms a_{k+r} of the next block.
+    // The shifted channels of a block also need terms a_k of the next block.
     StatusCode status = kOk;
     Front<T> next = {};
     const bool is_made =
@@ -304,9 +313,10 @@ class Channels {
     }
   }
 
-  // Returns the bounds, given the mass that is left at the start of a block.
-  // They are a_k <= max(s) b_k, where b_k does not increase with k, and A_k <=
-  // total mass, where s are the exit rates.
+  // Returns bounds on the coefficients of a block and all later blocks, given
+  // the mass at the start of the block. They follow from a_k <= max(s) b_k,
+  // where s are the exit rates and b_k does not increase with k, and from A_k
+  // <= total mass, including prob_zero.
   TailCaps BoundTail(double mass, int64_t exponent) const {
     constexpr double kLeast = 0x1p-1022;  // keeps bounds positive
     Scaled<double> total;

@@ -55,7 +55,8 @@ class Checkpoints {
     Copy(last.state, walk->stride(), walk->state());
     Copy(last.low, walk->stride(), walk->low());
     walk->GoBack();
-    // Keeps intermediate states on the way, as they are requested next.
+    // Keeps some states before `block`, because earlier blocks are requested
+    // next.
     const int64_t begin = last.block;
     const int64_t room = most_ + most_ / 2 - size_ + 1;
     const int64_t spacing = (block - begin + room - 1) / room;

@@ -118,7 +118,7 @@ TYPED_TEST(CheckpointsTest, StatesMadeAgainHaveTheSameBits) {
   StatusCode status = kOk;
   ASSERT_NE(sequence.Get(kBlocks - 1, &status), nullptr) << status;
   ExpectSameStates(&sequence, expected, kBlocks);
-  // A later call may need more blocks, and then requests all states again.
+  // Computes more blocks, and then requests all states again.
   ASSERT_NE(sequence.Get(kMoreBlocks - 1, &status), nullptr) << status;
   ExpectSameStates(&sequence, expected, kMoreBlocks);
 }

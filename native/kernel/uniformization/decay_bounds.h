@@ -1,6 +1,7 @@
-// Computes max_i (P^k 1)_i at the start of each block. It bounds the mass that
-// is left after k steps from any initial phase, and so how much of a flushing
-// error at an early step is left at a later one.
+// Computes max_i (P^k 1)_i for the first index k of each block. This is the
+// largest probability, over all initial phases, that absorption takes more than
+// k steps. So k steps multiply the sum of the absolute errors in a state by at
+// most this number.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_DECAY_BOUNDS_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_DECAY_BOUNDS_H_

@@ -21,8 +21,8 @@ class LaneMixer {
  public:
   // The first `count` lanes have times; `weights` and `starts` are the results
   // of StartWeight for each x. If `slope` is false, the derivative with respect
-  // to time is not needed. Its channels are then omitted for a density. For the
-  // other functions the truncation depends on them.
+  // to time is not needed. For a density, its channels are then not computed.
+  // For the other functions they are, because the truncation depends on them.
   LaneMixer(Channels<double>* channels, const double* x,
             const Scaled<double>* weights, const int64_t* starts, int64_t count,
             bool slope)
@@ -63,7 +63,7 @@ class LaneMixer {
     }
     const int64_t last_exponent = channels_.Find(last_)->exponent;
     for (int l = 0; l < kLanes; ++l) {
-      exponents_[l] = last_exponent;  // also of inactive lanes
+      exponents_[l] = last_exponent;  // for inactive lanes, too
       if (!ordinary_[l] || starts_[l] == last_) continue;
       exponents_[l] = channels_.Find(starts_[l])->exponent;
       if (exponents_[l] != last_exponent) same_exponents_ = false;
@@ -114,7 +114,7 @@ class LaneMixer {
         if (SlopeMatters()) {
           stop = stop & (tail.caps[1] * tails <= sums_[1] * limit);
         }
-        // The last block that is included in the sums of the stopping lanes.
+        // The sums of the lanes that stop here include the blocks up to b - 1.
         last_blocks_ =
             Select(stop, Lanes(static_cast<double>(b - 1)), last_blocks_);
         open = open & ~stop;

@@ -37,8 +37,8 @@ class LaneWalk {
     for (int l = 0; l < kModels; ++l) models_[l] = models[l];
   }
 
-  // Prepares to compute blocks, at most those before `end`. Returns false if
-  // memory does not suffice.
+  // Prepares to compute blocks. Blocks from `end` on cannot be computed.
+  // Returns false if memory does not suffice.
   bool Start(int64_t end) {
     end_ = end;
     const Operator<double>* forward[kModels] = {};
@@ -210,8 +210,8 @@ class LaneWalk {
   int64_t exponents_[kModels] = {};
 };
 
-// A cache of StartWeight for each time. Models with the same q and the same
-// times share it.
+// A cache of the results of StartWeight for each time. Models with the same q
+// and the same times share it.
 class SharedStarts {
  public:
   // Allocates memory for `num_times` times. Returns false if memory does not
@@ -247,7 +247,7 @@ class SharedStarts {
 };
 
 // The lane of a LaneWalk that computes a model's sequence. `walk` is nullptr if
-// there is none.
+// the model does not use a LaneWalk.
 struct Lane {
   LaneWalk* walk = nullptr;
   int number = 0;

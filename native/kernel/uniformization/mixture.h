@@ -23,8 +23,8 @@ struct Mixture {
   T channels[kMaxChannels];  // the sums, relative to 2^exponent
   int64_t exponent;
   StatusCode status;
-  // With tangents: a bound on what flushing to zero took from the first sum, if
-  // that is by steps.
+  // With tangents: a bound on the error of the first sum by flushing to zero.
+  // Set only if the sum is over a power sequence.
   Scaled<double> loss;
 };
 
@@ -94,7 +94,8 @@ class Mixer {
 
  private:
   // Terms that are negligible in a value may matter in its tangents. So with
-  // tangents, first terms are dropped only if they would underflow.
+  // tangents, the first terms of the sum are dropped only if they would
+  // underflow.
   static constexpr bool kPlain = Depth<T>::kValue == 0;
   static constexpr int64_t kHeadFraction = kPlain ? -60 : -1200;
 
@@ -167,9 +168,10 @@ class Mixer {
 
   Scaled<double> Size() const { return SizeOf(sums_[0], exponent_); }
 
-  // Returns whether sums_[1] decides about truncation, too. It is the series of
-  // the derivative of a survival function or cdf, which is a density and may
-  // need other terms.
+  // Returns whether sums_[1] must be accurate, too, before the sums are
+  // truncated. It gives the derivative of a survival function or cdf. This
+  // derivative is a density, and may need terms that are negligible in the
+  // function itself.
   bool SlopeMatters() const {
     return kPlain && channels_.size() > 1 && channels_.model().absorbs &&
            channels_.base() != Base::kDensity;
@@ -217,8 +219,9 @@ class Mixer {
     }
   }
 
-  // Returns whether the weight is small enough for the test of truncation to be
-  // tried. While weights are near their maximum, it hardly ever succeeds.
+  // Returns whether the weight is so small that it is worth testing whether the
+  // sum can be truncated. While weights are near their maximum, this test
+  // hardly ever succeeds.
   bool MayStop(const Scaled<double>& weight) const {
     return weight.exponent + ExponentOf(weight.mantissa) <
            start_weight_.exponent - 15;
@@ -270,7 +273,7 @@ class Mixer {
     if (channels_.sequence().CallersUnderflow()) Add(&loss, LossOfSums());
     return loss;
   }
-  // For tangents, terms with shifted index are far in the next block.
+  // With tangents, shifted channels use several terms of the next block.
   int64_t LastUsed() const { return kPlain ? last_block_ : last_block_ + 1; }
   Scaled<double> LossOfSums() const {
     return {64.0 * static_cast<double>(last_block_ + 1),
@@ -289,8 +292,8 @@ class Mixer {
   int64_t last_block_ = 0;
 };
 
-// The coefficients that give F and its derivative with respect to x at x +
-// delta from the sums of the channels at x. With the sum c_r of channel r,
+// The coefficients by which the sums of the channels at x give F and its
+// derivative with respect to x at x + delta. If c_r is the sum of channel r,
 //   F(x + delta) = sum_r value[r] c_r,   F'(x + delta) = sum_r slope[r] c_r.
 // Here delta consists of tangents alone, so that a power of it vanishes and the
 // Taylor series is finite. As w_k' = w_{k-1} - w_k, the derivative of c_r with
@@ -316,8 +319,8 @@ struct TaylorCoefficients {
     if (offset == 1) value[0] = T(1.0);
     T power = T(1.0);  // delta^j / j!
     for (int j = 0; j <= kDepth; ++j) {
-      // The term of order j in the value is D^(j - offset) c_offset times
-      // delta^j / j!. In the derivative D is applied once more.
+      // The term of order j in the value is delta^j / j! times D^(j - offset)
+      // c_offset. In the slope, D^(j + 1 - offset) replaces D^(j - offset).
       for (int m = 0; m <= j - offset; ++m) {
         AddTerm(&value[offset + m], power, sign * kBinomials[j - offset][m],
                 j - offset - m);

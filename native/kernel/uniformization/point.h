@@ -1,5 +1,5 @@
-// The value at one time of a function F, which is the density, the survival
-// function or the cdf, and the data of its evaluation.
+// A point: the value of F at one time, where F is the density, the survival
+// function or the cdf, and the data that are needed to evaluate it.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POINT_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POINT_H_
@@ -32,13 +32,14 @@ struct Point {
   double x = 0.0;
   T delta = T(0.0);  // tangents of x
   // The block that contains the index floor(x), and the Poisson weight of the
-  // first index of that block. In a discrete chain x is the index of the term
-  // that is the value.
+  // first index of that block. In a discrete chain, F is a single coefficient,
+  // and x is its index.
   int64_t start = 0;
   Scaled<double> start_weight;
   Scaled<T> value;
   T slope = T(0.0);
-  // With tangents: a bound on what flushing to zero took from F or its tangent.
+  // With tangents: a bound on the error of F or its tangent by flushing to
+  // zero.
   Scaled<double> loss;
   Scaled<T> seed;  // the cotangent of F, in adjoint sweeps
   StatusCode status = kOk;
@@ -46,12 +47,12 @@ struct Point {
   Base base = Base::kDensity;
   bool is_log = false;
   bool is_interval = false;  // see interval.h
-  bool on_ladder = false;    // by scaling and squaring, see ladder_choice.h
-  bool is_early = false;     // so only as it is cheaper for derivatives
+  bool on_ladder = false;    // uses scaling and squaring; see ladder_choice.h
+  bool is_early = false;     // on_ladder only as derivatives are cheaper
 };
 
-// In a discrete chain, the value of a point is one term. Returns the index of
-// that term in its block.
+// In a discrete chain, the value of a point is a single term. Returns the index
+// of that term in its block.
 template <class T>
 int StepInBlock(const Point<T>& point) {
   return static_cast<int>(static_cast<int64_t>(point.x) - point.start * kBlock);

@@ -3,7 +3,7 @@
 // In the block whose first index is k, w_{k+j} = w_k (x/c)^j table[j], where
 // table[j] = c^j k! / (k+j)! and c is a power of two near k. The table does not
 // depend on x. So the sum of a block's terms is w_k times a polynomial in x/c
-// that is the same for all times.
+// whose coefficients are the same for all times.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POISSON_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POISSON_H_
@@ -76,8 +76,8 @@ inline PoissonTable PoissonTableOf(int64_t block) {
                                             : MakePoissonTable(block);
 }
 
-// Returns a table of ones, for discrete chains, whose values are single terms
-// without Poisson weights.
+// Returns a table of ones. Discrete chains use it, as their values are single
+// terms without Poisson weights.
 inline PoissonTable TableOfOnes() {
   PoissonTable result = {};
   for (double& entry : result.table) entry = 1.0;
@@ -105,8 +105,8 @@ inline double PoissonDeviance(double k, double x) {
 }
 
 // Sets *block to the block that contains the index floor(x), and returns the
-// Poisson weight of the first index of that block. Not inlined: all callers
-// must get the same bits, as in PowerWalk::Step.
+// Poisson weight of the first index of that block. Not inlined, so that all
+// callers get the same bits; see PowerWalk::Step.
 [[gnu::noinline]] inline Scaled<double> StartWeight(double x, int64_t* block) {
   *block = static_cast<int64_t>(x) / kBlock;
   const double k = static_cast<double>(*block * kBlock);

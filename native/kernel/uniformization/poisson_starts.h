@@ -1,5 +1,5 @@
-// Stores the Poisson weights for one x, one for each block, so that blocks can
-// be requested in any order.
+// Stores the Poisson weight of the first index of each block for one x, so that
+// blocks can be requested in any order.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POISSON_STARTS_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_POISSON_STARTS_H_
@@ -89,7 +89,8 @@ class PoissonStarts {
   }
 
   // TailBound returns a bound on the sum of the weights of this block and all
-  // later blocks, HeadBound on the sum of the weights of all earlier blocks.
+  // later blocks. HeadBound returns a bound on the sum of the weights of all
+  // earlier blocks.
   Scaled<double> TailBound(int64_t block) const {
     return walk_.TailBound(static_cast<double>(block * kBlock), At(block));
   }

@@ -20,8 +20,8 @@ TEST_P(LogPoissonWeightTest, MatchesTheDefinition) {
   for (double offset = 0.0; offset < 16.0; offset += 0.37) {
     const double x = k + offset;
     const double exact = static_cast<double>(ExactLogWeight(k, x));
-    // The second term is the rounding error of the reference value, whose terms
-    // of about k log k cancel.
+    // The second term is the rounding error of the reference value, which is a
+    // sum of terms of size k log k that nearly cancel.
     const double tolerance = 1e-14 + 1e-18 * k * std::log(k + 2.0);
     const double actual = LogWeightAtMean(k) - PoissonDeviance(k, x);
     EXPECT_NEAR(actual, exact, tolerance) << k << " " << x;

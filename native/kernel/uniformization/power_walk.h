@@ -32,9 +32,9 @@ inline int64_t RescaleExponent(const Scaled<double>& size) {
   return e > -64 && e < 64 ? 0 : e;
 }
 
-// Returns the size of a state from which its scale is chosen, the largest
-// absolute entry. Of dual numbers only the values count, unless tangents are
-// far larger; see SizeToScale in scaled.h.
+// Returns the size by which a state is scaled. This is the largest absolute
+// entry. In a state of dual numbers tangents are ignored, unless they are far
+// larger than the values; see SizeToScale in scaled.h.
 template <class T>
 inline Scaled<double> SizeToScale(T* state, int64_t stride) {
   return LargestScaledSize(state, stride, 0);
@@ -54,7 +54,8 @@ class PowerWalk {
  public:
   explicit PowerWalk(Workspace* workspace) : workspace_(workspace) {}
 
-  // If `reached` is not null, the state must be zero in other columns.
+  // If `reached` is not null, it lists the columns that can be reached. The
+  // state must be zero in all other columns.
   bool Allocate(int64_t size, int64_t stride,
                 const ReachedColumns* reached = nullptr) {
     reached_ = reached;
@@ -121,7 +122,8 @@ class PowerWalk {
   }
 
  private:
-  // Up to this stride the sixteen states of a block are computed at once.
+  // If the stride is at most this, the sixteen states of a block are computed
+  // at once.
   static constexpr int64_t kSmallStride = 64;
 
   // Replaces the state by the last one that was computed.
@@ -130,9 +132,9 @@ class PowerWalk {
     std::copy(next_ + row * stride_, next_ + (row + 1) * stride_, state_);
   }
 
-  // Computes the `count` states that follow `state`. Not inlined, because
-  // recomputed states must have the same bits: each inlined copy might contract
-  // other products and sums to multiply-adds.
+  // Computes the `count` states that follow `state`. Not inlined: in each
+  // inlined copy, the compiler might contract different products and sums to
+  // multiply-adds. Then a recomputed state would not have the same bits.
   PHASIC_ONE_COPY void Step(const Operator<T>& m, int64_t block, int count,
                             const T* state, T* rows) {
     Apply(m, block, Steps<T>{count, state, low_, rows, stride_, columns_});

@@ -25,15 +25,16 @@ namespace phasic {
 namespace PHASIC_ISA {
 
 constexpr int64_t kMaxBlocks = int64_t{1} << 18;     // 4 million steps
-constexpr int64_t kMaxKeptItems = int64_t{1} << 21;  // numbers in states
+constexpr int64_t kMaxKeptItems = int64_t{1} << 21;  // numbers in kept states
 constexpr double kMaxWork = 1.6e10;    // multiply-adds in one sequence
 constexpr double kExtendedCost = 8.0;  // relative to doubles
-// The limits are lower for models of up to kFewPhases phases: 600, and the
-// phases that other functions add to a model. With these limits every function
-// takes less than two seconds. A multiply-add of extended doubles takes up to
-// ten nanoseconds, so that a sequence takes less than half a second; a
-// comparison of two models needs two sequences. The backward pass takes four
-// times as long, and may run three times with ever smaller truncation errors.
+// The limits on work are lower for models of up to kFewPhases phases: 600
+// phases, plus 16 that other functions may add to a model. With the lower
+// limits every function takes less than two seconds. A multiply-add of extended
+// doubles takes up to ten nanoseconds, so that a sequence takes less than half
+// a second. A comparison of two models needs two sequences. The backward pass
+// takes four times as long as the forward pass, and may run three times with
+// ever smaller truncation errors.
 constexpr int64_t kFewPhases = 616;
 constexpr double kMaxWorkOfFew = 1e10;
 constexpr double kMaxExtendedWork = 5e7;
@@ -42,12 +43,12 @@ constexpr double kWayBackCost = 8.0;
 template <class T>
 struct Block : Terms<T> {
   T* states;            // all sixteen, or nullptr; see Sequence::States
-  int64_t num_stepped;  // number of blocks stepped for this block
+  int64_t num_stepped;  // num_stepped() once this block is computed
   PoissonTable poisson;
   int64_t underflow_exponent;  // largest lost_exponent up to this block
   int64_t lost_exponent;       // scale of the numbers flushed in this block
 };
-constexpr int64_t kNothingLost = INT64_MIN / 2;  // exponent of no loss
+constexpr int64_t kNothingLost = INT64_MIN / 2;  // if no number was flushed
 
 template <class T>
 class Sequence {
@@ -88,8 +89,9 @@ class Sequence {
 
   // Allows later terms to be extrapolated from earlier ones; see
   // tail_closure.h. Only values can be extrapolated. Must be called before any
-  // block is computed. Has no effect in discrete time, where a phase that is
-  // always left in one step does not compensate its rounding errors.
+  // block is computed. Has no effect in discrete time: there the rounding
+  // errors of a phase that is left with probability one in each step are not
+  // compensated.
   void AllowClosure() {
     may_close_ =
         std::is_same<T, double>::value && !keeps_states_ && !model_.discrete;
@@ -97,9 +99,9 @@ class Sequence {
 
   bool may_close() const { return may_close_; }
 
-  // Tries to compute all blocks up to this one by no more than `num_stepped`
-  // blocks of steps, with the rest extrapolated. Returns whether that is
-  // possible.
+  // Tries to compute all blocks up to this one with at most `num_stepped`
+  // blocks computed by steps and all others extrapolated. Returns whether that
+  // is possible.
   bool Follows(int64_t block, int64_t num_stepped) {
     while (blocks_.size() <= block) {
       if (AppendBlock(num_stepped) != kOk) return false;
@@ -108,9 +110,10 @@ class Sequence {
   }
 
   // From now on takes terms from a LaneWalk, which steps several models
-  // together, as long as the LaneWalk can compute them. It records underflow
-  // for all these models together. If underflow may have changed a result, the
-  // model must be evaluated again without it. States are not kept.
+  // together, as long as the LaneWalk can compute them. States are not kept. A
+  // LaneWalk records underflow for all its models together. If underflow may
+  // have changed a result of this model, the model must be evaluated again
+  // without a LaneWalk.
   void TakeFrom(const Lane& lane) { lane_ = lane; }
   // Returns StartWeight(x, block) for the time with this index.
   Scaled<double> StartOf(int64_t index, double x, int64_t* block) const {
@@ -123,7 +126,7 @@ class Sequence {
 
   int64_t max_blocks() const { return max_blocks_; }
   const Model<T>& model() const { return model_; }
-  // Returns how many blocks were computed by steps; the other existing blocks
+  // Returns how many blocks were computed by steps. All other blocks so far
   // were extrapolated.
   int64_t num_stepped() const { return num_stepped_; }
 
@@ -139,9 +142,9 @@ class Sequence {
 
   const Block<T>* Find(int64_t block) const { return &blocks_[block]; }
 
-  // Computes the first term and the mass of a block, if possible without the
-  // rest of the block, which may not be needed. Returns false and sets the
-  // status on failure.
+  // Sets `front` to the first term and the mass of a block. The rest of the
+  // block may not be needed, and is computed only if the first term cannot be
+  // computed alone. Returns false and sets the status on failure.
   bool Begin(int64_t block, Front<T>* front, StatusCode* status) {
     if (block > 0 && Get(block - 1, status) == nullptr) return false;
     if (block == blocks_.size() && Peek(front)) return true;
@@ -170,9 +173,9 @@ class Sequence {
     return rows;
   }
 
-  // These functions keep the underflow flag of the caller's own operations.
-  // Computing a block clears the processor's flag, since the block stores
-  // whether it underflowed itself.
+  // These functions track whether the caller's own operations underflowed. They
+  // save the processor's underflow flag, which is cleared when a block is
+  // computed. The underflow of a block itself is stored in the block.
   void ClearCallersUnderflow() {
     callers_underflow_ = false;
     FloatEnvironment::ClearUnderflow();
@@ -188,9 +191,8 @@ class Sequence {
   bool UnderflowedBefore(int64_t block) const {
     return first_underflow_ < block;
   }
-  // Returns whether every flush to zero is recorded in the lost_exponent of the
-  // block in which it occurred. A flush in a step beyond the last block has no
-  // such record.
+  // Returns whether every flush to zero is recorded in the lost_exponent of a
+  // block. No block records a flush in a step beyond the last block.
   bool knows_losses() const { return !has_losses_ahead_; }
 
  private:
@@ -221,8 +223,8 @@ class Sequence {
 
   StatusCode AppendBlock() { return AppendBlock(max_blocks_); }
 
-  // Appends a block. Returns kWorkLimit if that would need more than
-  // `most_steps` blocks of steps in all.
+  // Appends a block. Returns kWorkLimit if more than `most_steps` blocks of the
+  // sequence would then be computed by steps.
   StatusCode AppendBlock(int64_t most_steps) {
     const int64_t number = blocks_.size();
     if (number >= (may_close_ ? kMaxBlocks : max_blocks_)) return kWorkLimit;
@@ -267,9 +269,9 @@ class Sequence {
     }
   }
 
-  // Steps through block number num_stepped_ and computes its terms. Underflow
-  // is recorded in `last`, the block that is being appended, which is the same
-  // or a later one.
+  // Steps through block number num_stepped_ and computes its terms. Records
+  // underflow in `last`, the block that is being appended. This is the stepped
+  // block itself or, if blocks were extrapolated, a later one.
   void Step(Terms<T>* terms, Block<T>* last) {
     bool underflowed = false;
     if (lane_.walk == nullptr) {
@@ -290,8 +292,8 @@ class Sequence {
   }
 
   // Computes the terms of a block by extrapolation if the error bounds allow
-  // that, otherwise by steps. Blocks that were extrapolated have not been
-  // stepped, so that more than one block of steps may be needed.
+  // that, otherwise by steps. The steps must first go through all earlier
+  // blocks that were extrapolated.
   StatusCode CloseBlock(int64_t number, int64_t most_steps, Block<T>* block) {
     block->underflow_exponent =
         std::max(block->underflow_exponent, underflow_exponent_ahead_);
@@ -306,8 +308,8 @@ class Sequence {
         continue;
       }
       if (std::min(closure_.boundary(), number + 1) > most_steps) {
-        // What underflowed in these steps will be recorded in the next block
-        // that is appended.
+        // The next block that is appended will record the underflow of these
+        // steps.
         underflow_exponent_ahead_ = block->underflow_exponent;
         blocks_.RemoveLast();
         return kWorkLimit;

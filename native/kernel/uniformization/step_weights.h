@@ -1,4 +1,5 @@
-// Poisson weights w_k(r) = exp(-r) r^k / k! of a short step r in x = q t. The
+// Poisson weights w_k(r) = exp(-r) r^k / k! of a step, an interval of length r
+// in x = q t. For the subgenerator S, the exit rates s and P = I + S / q, the
 // transition matrix of the step is exp(S r / q) = sum_k w_k(r) P^k. The
 // probabilities of absorption within the step are sum_k W_k(r) P^k s / q, where
 // W_k = w_{k+1} + w_{k+2} + ...
@@ -15,10 +16,12 @@ namespace PHASIC_ISA {
 
 // The length of the longest step, and the number of terms of its series.
 //
-// More than fifteen jumps within one step are neglected. Given K jumps in N
-// steps, their times are uniform and independent of the path. So at most a
-// fraction N (K/N)^16 / 16! of all terms with K jumps is lost, in any series.
-// For K = 2 x it is below 2^-64 even for N = 2^60. Terms with many more than x
+// Paths with more than fifteen jumps in one step are neglected. Given that
+// there are K jumps in N steps, the times of the jumps are uniform and
+// independent of the path. So the probability that one of the steps has more
+// than fifteen jumps is at most N (K/N)^16 / 16!. At most this fraction of the
+// terms with K jumps is neglected. For K = 2 x, and steps of the longest
+// length, it is below 2^-64 even for N = 2^60. Terms with many more than x
 // jumps do not matter if x is far above the number of phases.
 constexpr int kLog2LongestStep = -6;
 constexpr double kLongestStep = 0x1p-6;

@@ -38,8 +38,8 @@ namespace PHASIC_ISA {
 
 // The largest relative error that extrapolated terms may have.
 constexpr double kClosureBound = 1e-13;
-// The relative rounding error of the factor from one period to the next, which
-// is a ratio of rounded states.
+// The relative rounding error of the factor by which each period is
+// extrapolated from the previous one. The factor is a ratio of rounded states.
 constexpr double kClosureRounding = 3 * 0x1p-52;
 // Spans follow each other. The first one begins at block kFirstSpan. The first
 // two have kLeastSpan blocks each, and every later one is twice as long as the
@@ -150,8 +150,8 @@ class TailClosure<double> {
 
   // Returns the largest ratio of an entry of `state` to the same entry at the
   // start of the span, regardless of the exponents. Returns infinity if that
-  // entry was zero. Tiny entries are ignored: a decaying entry stays at the
-  // size at which its change in a step is flushed to zero.
+  // entry was zero. Tiny entries are ignored, because an entry stops decaying
+  // when its change in a step is flushed to zero.
   double LargestRatio(const double* state) {
     double largest = 0.0;
     for (int64_t i = 0; i < model_.size; ++i) {
@@ -194,9 +194,10 @@ class TailClosure<double> {
     return true;
   }
 
-  // Updates least_terms_, the minimum over blocks of the largest term in the
-  // block. Terms are relative to the largest possible term of a state of mass
-  // one, in units of 2^start_exponent_.
+  // Updates least_terms_, the least size of the terms of a block in the span.
+  // The size of a block's terms is the mass at the start of the block or, if
+  // that is smaller, the largest a_k of the block divided by the largest exit
+  // rate. Its unit is 2^start_exponent_.
   void NoteSize(const Terms<double>& terms) {
     const double largest_a = *std::max_element(terms.a, terms.a + kBlock);
     const double largest =
@@ -249,8 +250,9 @@ class TailClosure<double> {
     current_ = 1 - current_;
   }
 
-  // Returns for how many periods the ignored tiny entries are negligible. In
-  // each period an entry contributes at most its own size to all later sums.
+  // Returns for how many periods the tiny entries that were ignored are
+  // negligible. In each period such an entry contributes at most its own size
+  // to all later sums.
   double PeriodsAboveTiny() const {
     if (!has_tiny_) return kMostPeriods;
     const double lost = kMostPeriods * static_cast<double>(model_.size) * kTiny;
@@ -268,11 +270,11 @@ class TailClosure<double> {
   int64_t start_block_ = 0;
   double* start_ = nullptr;  // the state at its start
   int64_t start_exponent_ = 0;
-  // The state u of the bounds above, if entries were set to zero; it has the
-  // same exponent as `start_`.
+  // The vector u of the bounds above, at the start of the span. It is used if
+  // entries were set to zero, and has the same exponent as `start_`.
   double* lower_start_ = nullptr;
   PowerWalk<double> lower_walk_;
-  double difference_ = 0.0;  // largest, relative, between terms of v and u
+  double difference_ = 0.0;  // largest relative one of terms of v and u
   double least_terms_ = 0.0;
 
   // The terms of the span that is being recorded, and of the span from which

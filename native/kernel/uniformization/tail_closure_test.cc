@@ -19,7 +19,7 @@ namespace phasic {
 namespace PHASIC_ISA {
 namespace {
 
-// A model with a dense matrix and given exits.
+// A model with a dense matrix and given exit rates.
 struct Chain {
   Chain(std::vector<double> start, std::vector<double> jumps,
         std::vector<double> leaving)
@@ -145,7 +145,8 @@ TEST(TailClosureTest, TriesLeaveNoTrace) {
     sequence->AllowClosure();
     ASSERT_EQ(sequence->Start(), kOk);
   }
-  // Allows more and more steps until they suffice, then fewer again.
+  // Finds the least number of steps that suffices. If fewer steps are allowed,
+  // Follows must return false, also after the blocks have been computed.
   int64_t least = 0;
   while (!tried.Follows(kLast, least)) ++least;
   EXPECT_GE(least, 80);

@@ -16,8 +16,8 @@ namespace PHASIC_ISA {
 
 constexpr int64_t kNoExponent = INT64_MIN / 4;  // no terms yet
 
-// Multiplies x by all factors 1 + eps_i, where eps_i are the tangent units. For
-// nonnegative x this is, in every component, a bound on x times any one eps_i.
+// Multiplies x by 1 + eps_i for all tangent units eps_i. For nonnegative x, the
+// result is in every component at least as large as x times any single eps_i.
 template <class U>
 void SpreadTangents(U*) {}
 template <class U>
@@ -36,8 +36,8 @@ T AllTangents(const T& x) {
 // Returns whether the terms of a block and all later blocks are negligible in
 // the sums of all channels. `sizes` are the sums of the absolute values of the
 // terms before the block, by component. `tail` is a bound on the sum of the
-// remaining weights. Not inlined: evaluations of one direction and of several
-// must take the same decision.
+// remaining weights. Not inlined, so that the result is the same whether
+// tangents are evaluated in one direction or in several at once.
 template <class T>
 [[gnu::noinline]] bool TailIsNegligible(const Model<T>& model, Base base,
                                         int num_channels, int64_t block,
@@ -49,8 +49,8 @@ template <class T>
   for (int order = 0; order < Depth<T>::kValue; ++order) {
     cap = cap + (k * model.growth[order]) * AllTangents(cap);
   }
-  // The bound grows at most as k^depth within the tail, which this factor
-  // covers.
+  // Within the tail the bound grows at most as k^depth, where depth is the
+  // number of nested dual numbers. The factor allows for this growth.
   cap = cap * (4.0 * (1 << (2 * Depth<T>::kValue)) * tail.mantissa);
   const T exit_cap = cap * model.exit_size;
   T first_cap = cap;
@@ -64,8 +64,8 @@ template <class T>
   if (k < static_cast<double>((Depth<T>::kValue + 1) * (model.size + 1))) {
     return false;
   }
-  // All terms so far are zero. As the terms obey a linear recurrence, and there
-  // are enough of them, all later ones are zero, too.
+  // All terms so far are zero. They obey a linear recurrence whose order is at
+  // most their number. So all later terms are zero, too.
   if (exponent == kNoExponent) return true;
   const int64_t shift = tail.exponent - exponent;
   if (shift > 1000) return false;

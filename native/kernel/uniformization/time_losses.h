@@ -1,5 +1,5 @@
 // Bounds the rounding errors of derivatives with respect to time. Their terms
-// are differences of successive states, which hardly differ. So t d/dt
+// are differences of successive states, which are nearly equal. So t d/dt
 // multiplies a relative error by up to x = q t, and t^r d^r/dt^r multiplies it
 // by up to x^r.
 
@@ -68,15 +68,15 @@ int HighestPower(const T& delta) {
 }
 
 // Returns whether the n-th derivative of this function (density, survival or
-// cdf) with respect to x is too inaccurate. For the last two it is the (n -
-// 1)-th derivative of a density.
+// cdf) with respect to x is too inaccurate. For a survival function or cdf,
+// this is the (n - 1)-th derivative of a density.
 inline bool LosesTooMuch(Base base, int n, double x) {
   const int r = base == Base::kDensity ? n : n - 1;
   return r > 0 && IsTooLate(r, x);
 }
 
-// Replaces the tangents of a point by NaN if the point moves in time and they
-// are too inaccurate.
+// If the time of a point has tangents, replaces those tangents of the point
+// that are too inaccurate by NaN.
 template <class T>
 void RefuseLosses(Point<T>* point) {
   const int n = HighestPower(point->delta);
