@@ -2,15 +2,16 @@
 // where interval_weights.h computes the weights W_k.
 //
 // The sum is truncated to the blocks that the densities at the two ends need.
-// Of a density f(y), the terms before any k contribute a fraction that falls
-// with y, and the terms after k a fraction that grows with y. So the fraction
-// that truncation drops from the integral of f lies between the fractions that
-// it drops from the densities at the ends.
+// In a density f(y), the fraction that the terms before a given k contribute
+// falls with y, and the fraction that the terms after k contribute grows with
+// y. So the fraction of the integral of f that the omitted first terms
+// contribute lies between their fractions in the densities at the two ends. The
+// same holds for the omitted last terms.
 //
-// If the upper end is assigned to scaling and squaring, the interval is
-// computed by that method, too: first the state at the lower end, and then the
-// mass that is absorbed from there to the upper end. Nothing is subtracted in
-// either case.
+// If the upper end is assigned to scaling and squaring, this method also
+// computes the interval: first the state at the lower end, and then the mass
+// that is absorbed from there to the upper end. Neither method subtracts two
+// values of the cdf, which could cancel digits.
 //
 // In a discrete chain the mass is P(l < N <= u) = sum_{l <= k < u} a_k.
 
@@ -44,13 +45,13 @@ struct Interval {
   StatusCode status = kOk;
   bool has_series = false;  // otherwise the mass is zero
   bool on_ladder = false;   // uses scaling and squaring
-  // The two ends. The derivative of the distribution function with respect to x
-  // = q t is slope * 2^value.exponent of an end.
+  // The two ends. At an end, the derivative of the cdf with respect to x = q t
+  // is slope * 2^value.exponent.
   Point<T> lower;
   Point<T> upper;
   Scaled<T> mass;
-  // With tangents: a bound on what flushing to zero took from the mass or its
-  // tangent.
+  // With tangents: a bound on the error of the mass or its tangent by flushing
+  // to zero.
   Scaled<double> loss;
   Scaled<T> seed;  // the cotangent of the mass, in adjoint sweeps
 };
@@ -102,7 +103,7 @@ class IntervalMixer {
     PlacePoint(in_, interval->index + 1, model.q, &interval->upper);
     // Compares the times and not x = q t, which may underflow.
     interval->has_series = model.absorbs && lower < upper;
-    // The logarithm is -inf, and has no derivative.
+    // The logarithm of the mass is -inf, and has no derivative.
     if (!interval->has_series) return kPlain ? kOk : kLogOfZero;
     const bool is_flushed = (lower > 0.0 && interval->lower.x == 0.0) ||
                             interval->upper.x == interval->lower.x;
@@ -134,8 +135,8 @@ class IntervalMixer {
     return fits ? kOk : kWorkLimit;
   }
 
-  // Sets an end of an interval in discrete time. At an integer end the mass
-  // jumps, and its derivative is NaN.
+  // Sets an end of an interval in discrete time. The mass jumps at an integer
+  // end, so that its derivative is NaN there.
   void PlaceStep(int64_t index, Point<T>* end) const {
     const double count = in_.times.value[index];
     end->x = std::floor(count);
@@ -234,8 +235,8 @@ class IntervalMixer {
         Scaled<T>{-1.0 * moved[0].mantissa, moved[0].exponent});
   }
 
-  // Adds the loss of the mass between x and x + delta of an end, whose density
-  // is given.
+  // If the end x has tangents delta, adds a bound on the error by flushing in
+  // the mass between x and x + delta. `mixture` is the density at x.
   void AddLoss(const Mixture<T>& mixture, const Point<T>& end,
                Interval<T>* interval) const {
     if (kPlain || IsZero(end.delta)) return;
@@ -244,8 +245,8 @@ class IntervalMixer {
                        mixture.loss.exponent - sequence_.model().log2_q});
   }
 
-  // Sets the slope of an end. Returns the difference of the distribution
-  // function at x + delta and at x, where delta are the tangents of the end.
+  // Sets the slope of an end x with tangents delta, where `mixture` is the
+  // density. Returns the cdf at x + delta minus the cdf at x.
   Scaled<T> Move(const Mixture<T>& mixture, Point<T>* end) const {
     T moved = T(0.0);
     if (end->on_ladder) {
@@ -294,9 +295,9 @@ class IntervalMixer {
     return kOk;
   }
 
-  // Returns whether flushing to zero lost significant digits of the mass. The
-  // test is on the mean density over the interval, mass / width. In it the
-  // terms a_k have weights W_k / width of at most one.
+  // Returns whether flushing to zero lost significant digits of the mass. Tests
+  // the mean density over the interval, mass / width, as this is the sum of the
+  // terms a_k with the weights W_k / width, which are at most one.
   bool IsLost(const Scaled<T>& mass, int64_t last, int64_t exponent) const {
     // If the mass is zero, but must be positive by the model's structure, it
     // has underflowed.

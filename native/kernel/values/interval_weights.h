@@ -114,9 +114,9 @@ class IntervalWeights {
     return {x.mantissa * width_.mantissa, x.exponent + width_.exponent};
   }
 
-  // Returns a block so late that its weights and all later ones are negligible
-  // in the sums D_k for all k in blocks up to `last`. Returns -1 if memory does
-  // not suffice.
+  // Returns a block `end` after block `last`. The weights of block `end` and
+  // all later blocks are negligible in the sums D_k for all k in blocks up to
+  // `last`. Returns -1 if memory does not suffice.
   int64_t EndOfSums(int64_t last) {
     int64_t end = last + 1;
     if (!upper_.Reach(end)) return -1;
@@ -126,9 +126,9 @@ class IntervalWeights {
     return end;
   }
 
-  // Returns a block so early that all weights before it are negligible in the
-  // sums C_k for all k in block `first` and later ones. Returns -1 if memory
-  // does not suffice.
+  // Returns a block `begin` up to block `first`. The weights of all blocks
+  // before `begin` are negligible in the sums C_k for all k in block `first`
+  // and later blocks. Returns -1 if memory does not suffice.
   int64_t BeginOfSums(int64_t first) {
     int64_t begin = first;
     while (!IsAtMost(lower_.HeadBound(begin), -64, lower_.At(first))) {

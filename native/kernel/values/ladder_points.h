@@ -1,4 +1,4 @@
-// Evaluates F at times for which scaling and squaring is used.
+// Evaluates F (see point.h) at times for which scaling and squaring is used.
 
 #ifndef PHASIC_NATIVE_KERNEL_VALUES_LADDER_POINTS_H_
 #define PHASIC_NATIVE_KERNEL_VALUES_LADDER_POINTS_H_

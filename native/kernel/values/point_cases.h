@@ -37,8 +37,8 @@ TimeCase Classify(const Model<T>& model, Base base, double time) {
   return matters ? TimeCase::kRegular : TimeCase::kZero;
 }
 
-// Sets the derivatives with respect to time at this point to NaN, as F has
-// none.
+// Sets the derivatives with respect to time at this point to NaN, because F has
+// no derivatives there.
 template <class T>
 void RefuseSlope(Point<T>* point) {
   point->slope = T(kNaN);
@@ -76,8 +76,9 @@ bool HasTerms(const Model<T>& model, Point<T>* point) {
   return true;
 }
 
-// Returns whether the point needs no more steps than the work limit allows. If
-// it needs more and its value is a series, sets its status.
+// Returns whether the work limit allows the steps that the point needs. If it
+// does not, and the value of the point is a series, sets the status of the
+// point to kWorkLimit.
 template <class T>
 bool IsWithinWork(const Sequence<T>& sequence, Point<T>* point) {
   const double limit = static_cast<double>(sequence.max_blocks()) * kBlock;

@@ -1,5 +1,5 @@
-// Evaluates F at each time of one model: determines the case of the time and
-// sums its series.
+// Evaluates F (see point.h) at each time of one model: determines the case of
+// the time and sums its series.
 
 #ifndef PHASIC_NATIVE_KERNEL_VALUES_POINTS_H_
 #define PHASIC_NATIVE_KERNEL_VALUES_POINTS_H_
@@ -47,9 +47,9 @@ void PlacePoint(const SweepInput& in, int64_t index, double q,
   point->x = in.times.value[index] * q + 0.0;  // never -0
 }
 
-// Sets the block in which summation of a time's series starts, and the Poisson
-// weight of its first index. Returns false if the series would exceed the work
-// limit.
+// Sets the block in which the summation of a point's series starts, and the
+// Poisson weight of the first index of that block. Returns false if the series
+// would exceed the work limit.
 template <class T>
 bool StartSeries(const Sequence<T>& sequence, int64_t index, Point<T>* point) {
   if (!IsWithinWork(sequence, point)) return false;
@@ -57,9 +57,9 @@ bool StartSeries(const Sequence<T>& sequence, int64_t index, Point<T>* point) {
   return true;
 }
 
-// Sets everything about a point except its series, and returns whether the
-// value needs a series. For an interval only the kind is set and checked; see
-// interval.h.
+// Sets the members of a point that do not depend on its series, and returns
+// whether its value needs a series. For an interval, only sets and checks the
+// kind; see interval.h.
 template <class T>
 bool PreparePoint(const SweepInput& in, int64_t index,
                   const Sequence<T>& sequence, Point<T>* point) {

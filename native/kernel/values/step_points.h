@@ -1,6 +1,7 @@
-// Evaluates F at numbers of steps of a discrete chain, where each value is a
-// single coefficient. At k, the density is a_{k-1}, the survival function is
-// b_k, and the cdf is prob_zero plus the sum of all a_j with j < k.
+// Evaluates F (see point.h) at numbers of steps of a discrete chain, where each
+// value is a single coefficient. After k steps, the density is a_{k-1}, the
+// survival function is b_k, and the cdf is prob_zero plus the sum of all a_j
+// with j < k.
 
 #ifndef PHASIC_NATIVE_KERNEL_VALUES_STEP_POINTS_H_
 #define PHASIC_NATIVE_KERNEL_VALUES_STEP_POINTS_H_
@@ -25,8 +26,9 @@ inline double CountOf(double time) {
   return IsSubnormal(time) ? std::copysign(0.5, time) : time;
 }
 
-// Sets everything about a discrete chain's point except its term, given the
-// kind of the point. Returns whether the value needs a term.
+// Sets the members of a discrete chain's point that do not depend on its term.
+// The kind of the point must have been set. Returns whether the value of the
+// point needs a term.
 template <class T>
 bool PrepareStep(const SweepInput& in, int64_t index,
                  const Sequence<T>& sequence, Point<T>* point) {
@@ -72,7 +74,7 @@ void PickPoints(Channels<T>* channels, Point<T>* const* points, int64_t count) {
     point.value =
         Normalized(Scaled<T>{point.value.mantissa + term, block->exponent});
     if (Depth<T>::kValue > 0) point.loss = channels->Loss(point.start);
-    // After underflow a computed zero may not be a true zero.
+    // After underflow, a computed zero may stand for a positive number.
     if (channels->LostToUnderflow(point.start, {Primal(term), block->exponent},
                                   point.start)) {
       point.status = kUnderflow;
