@@ -40,8 +40,8 @@ struct Registry {
   std::vector<Callback> callbacks;
 };
 Registry* registry = nullptr;
-// A number that identifies this process, since numbers of callbacks are valid
-// only in the process that added them.
+// Identifies this process. The number of a callback is valid only in the
+// process that added the callback.
 int64_t process_token = 0;
 
 const char* DtypeName(ffi::DataType type) {
@@ -100,8 +100,8 @@ ffi::Error Failure(const std::string& message) {
 }
 
 // Converts an array or a NumPy scalar to an array; returns None for other
-// objects. Subclasses of arrays, such as masked arrays, which would lose their
-// mask, count as other objects: the Python function `finish` converts them.
+// objects. Subclasses of arrays count as other objects, because a masked array,
+// for example, would lose its mask. The Python function `finish` converts them.
 py::object AsArray(const py::handle& object) {
   if (py::type::handle_of(object).is(registry->array_type)) {
     return py::reinterpret_borrow<py::object>(object);
@@ -120,16 +120,16 @@ bool Fits(const py::object& object, const ffi::AnyBuffer& buffer) {
   const auto array = py::reinterpret_borrow<py::array>(object);
   const auto dims = buffer.dimensions();
   const py::dtype* dtype = DtypeOf(buffer.element_type());
-  // Equal dtypes are mostly the same object, so that identity is tested first.
-  // The dtypes of unpickled arrays are other objects.
+  // Tests identity first, because equal dtypes are usually the same object. The
+  // dtypes of unpickled arrays are not.
   return (array.flags() & py::array::c_style) != 0 && dtype != nullptr &&
          (array.dtype().is(*dtype) || array.dtype().equal(*dtype)) &&
          std::equal(dims.begin(), dims.end(), array.shape(),
                     array.shape() + array.ndim());
 }
 
-// Copies arrays to the buffers. Returns false if their number, shapes or dtypes
-// are not those of the buffers.
+// Copies arrays to the buffers. Returns false if the number of arrays, a shape
+// or a dtype differs from that of the buffers.
 bool Copy(const std::vector<py::handle>& objects,
           const std::vector<ffi::AnyBuffer>& buffers) {
   if (objects.size() != buffers.size()) return false;
@@ -181,7 +181,8 @@ ffi::Error Arguments(const std::string& name, ffi::RemainingArgs args,
 
 ffi::Error CallWithLock(int64_t number, const std::string& name,
                         ffi::RemainingArgs args, ffi::RemainingRets rets) {
-  // The callback is copied, as another thread may add one meanwhile.
+  // Copies the callback, because another thread may add a callback meanwhile,
+  // which moves the elements of the list.
   const Callback callback = registry->callbacks.at(number);
   py::tuple arrays(args.size());
   ffi::Error error = Arguments(name, args, &arrays);
@@ -262,9 +263,9 @@ void StopCallbacks() {
     }
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   }
-  // The programs of running calls now end with an error, or go on without
+  // All calls have ended. Their programs now end with an error or go on without
   // Python. A thread that returns from such a program to Python needs the GIL,
-  // so that it is released for a while.
+  // so that this thread releases the GIL for a moment.
   const py::gil_scoped_release release;
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
 }
@@ -279,14 +280,16 @@ int64_t AddCallback(const py::object& function, const std::string& returns) {
 void DefineCallbacks(py::module_* module) {
   module->def("start_callbacks", &StartCallbacks, py::arg("finish"),
               py::arg("describe"), py::arg("process"),
-              "Sets what makes arrays of results, finish(number, result), and "
-              "messages of exceptions, describe(number, exception).");
+              "Sets the functions finish(number, result), which converts a "
+              "result to arrays, and describe(number, exception), which "
+              "returns the message of an exception.");
   module->def("stop_callbacks", &StopCallbacks,
-              "Waits for the calls that run; later ones are errors.");
+              "Waits for the running calls to end; later calls fail.");
   module->def(
       "add_callback", &AddCallback, py::arg("function"), py::arg("returns"),
-      "Returns the number by which programs call a function of arrays, "
-      "which returns an \"array\", or a \"tuple\" or \"list\" of them.");
+      "Adds a function of arrays, which returns an \"array\", or a \"tuple\" "
+      "or \"list\" of arrays. Returns the number by which programs call the "
+      "function.");
 }
 
 void AddCallbackTarget(py::dict* targets) {

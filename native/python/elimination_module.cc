@@ -18,7 +18,7 @@ namespace phasic {
 namespace {
 
 // Computes the dimensions of a result: the broadcast batch dimensions, then
-// rows and columns. The call itself checks whether the shapes broadcast.
+// rows and columns. The kernel checks whether the shapes broadcast.
 class ResultShape {
  public:
   ResultShape(const LinearSystem& system, int64_t rows, int64_t columns)
@@ -113,11 +113,13 @@ void DefineElimination(py::module_* module) {
   module->def("eliminate", &EliminateArrays, py::arg("transposed"),
               py::arg("indices"), py::arg("weights"), py::arg("per_phase"),
               py::arg("per_edge"), py::arg("wants_edges"),
-              "Solves the linear system of a chain, or its transpose: what "
-              "belongs to phases or, with wants_edges, a pair of that and what "
-              "belongs to edges.");
+              "Solves the linear system of a chain, or its transpose. Returns "
+              "the results for phases or, if wants_edges is True, a pair of "
+              "the results for phases and the results for edges.");
   module->def("measure_elimination", &Measure, py::arg("num_phases"),
-              py::arg("indices"), "What an elimination takes.");
+              py::arg("indices"),
+              "Returns the memory and the number of operations that an "
+              "elimination needs.");
 }
 
 }  // namespace phasic

@@ -96,7 +96,7 @@ class EdgeArrays {
   Edges edges_ = {};
 };
 
-// Holds the int32 array of the kinds, if there is one.
+// Holds the int32 array with the kind of each time, if the call has one.
 class KindArray {
  public:
   explicit KindArray(const py::object& array) {
@@ -245,37 +245,41 @@ PYBIND11_MODULE(_kernel, module) {
   module.def("forward", &ForwardArrays, py::arg("kind"), py::arg("order"),
              py::arg("inputs"), py::arg("edges") = py::none(),
              py::arg("kinds") = py::none(), py::arg("discrete") = false,
-             "D^k F(x)[v1, ..., vk] from five operands and k groups of five "
-             "tangents.");
+             "Computes the directional derivative D^k F(x)[v1, ..., vk] from "
+             "five operands and k groups of five tangents.");
   module.def("adjoint", &AdjointArrays, py::arg("kind"), py::arg("order"),
              py::arg("inputs"), py::arg("edges") = py::none(),
              py::arg("wanted") = kAllOperands, py::arg("kinds") = py::none(),
              py::arg("discrete") = false,
-             "(D^k F(x)[v1, ..., v_{k-1}, .])^T c from five operands, k - 1 "
-             "groups of tangents and a cotangent, for the operands whose bits "
-             "are set in wanted.");
+             "Computes the cotangents (D^k F(x)[v1, ..., v_{k-1}, .])^T c of "
+             "the operands whose bits are set in wanted, from five operands, "
+             "k - 1 groups of tangents and a cotangent c.");
   module.def("statistics", &StatisticsArrays, py::arg("kind"),
              py::arg("inputs"), py::arg("edges") = py::none(),
              py::arg("kinds") = py::none(),
-             "Expected starts, sojourns, jumps, exits and zeros from five "
-             "operands and a weight for each time.");
+             "Computes the expected starts, sojourns, jumps, exits and zeros "
+             "from five operands and a weight for each time.");
   module.def("status", &StatusArray, py::arg("kind"), py::arg("inputs"),
              py::arg("edges") = py::none(), py::arg("kinds") = py::none(),
              py::arg("discrete") = false,
-             "Codes that say why values are NaN; 0 where they are not.");
+             "Returns the codes of the reasons for which values are NaN; the "
+             "code is 0 if a value is not NaN.");
   module.def("status_message",
              [](int32_t code) { return std::string(StatusMessage(code)); });
   module.def("num_threads", &MaxThreads,
-             "How many threads one call may use, the calling one included.");
+             "Returns the maximum number of threads of a call, including the "
+             "calling thread.");
   module.def("set_num_threads", &SetNumThreads, py::arg("count"),
-             "Sets num_threads for calls that begin later.");
+             "Sets the maximum number of threads of later calls.");
   module.def("instruction_sets", &InstructionSetSupport,
-             "Those built, from \"generic\" to the widest: whether this "
-             "processor runs them.");
+             "Returns a dict of the instruction sets that were built, from "
+             "\"generic\" to the widest: True if the processor has the set.");
   module.def(
       "instruction_set", [] { return ChosenInstructionSet().name; },
-      "The one that runs: the widest supported, or PHASIC_ISA.");
-  module.def("ffi_targets", &FfiTargets, "XLA FFI targets by name.");
+      "Returns the name of the instruction set in use: the widest that the "
+      "processor has, or the one that PHASIC_ISA specifies.");
+  module.def("ffi_targets", &FfiTargets,
+             "Returns a dict of the XLA FFI targets by name.");
   DefineCallbacks(&module);
   DefineElimination(&module);
   DefineMoments(&module);

@@ -39,7 +39,7 @@ py::tuple MomentsOfArrays(const py::array& indices, const py::array& weights,
   call.wants_variance = gives_variance;
   call.wants_root = gives_root;
   call.epsilon = epsilon;
-  // Computes the broadcast batch dimensions. The call itself checks whether the
+  // Computes the broadcast batch dimensions. The kernel checks whether the
   // shapes broadcast.
   const int32_t rank = call.weights.shape.rank;
   if (rank < 1) throw py::value_error("weights: too few dimensions");
@@ -72,7 +72,9 @@ void DefineMoments(py::module_* module) {
               py::arg("weights"), py::arg("initial"), py::arg("atom"),
               py::arg("stay"), py::arg("discrete"), py::arg("gives_variance"),
               py::arg("gives_root"), py::arg("epsilon"),
-              "Mean and, where wanted, variance of the time until absorption.");
+              "Computes the mean of the time until absorption and, if "
+              "gives_variance is True, its variance, or its standard deviation "
+              "if gives_root is True, too.");
 }
 
 }  // namespace phasic

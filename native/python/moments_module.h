@@ -1,4 +1,5 @@
-// Adds functions that compute moments from NumPy arrays to a module.
+// Adds the function `moments` to a Python module. It computes the mean and
+// variance of the time until absorption from NumPy arrays.
 
 #ifndef PHASIC_NATIVE_PYTHON_MOMENTS_MODULE_H_
 #define PHASIC_NATIVE_PYTHON_MOMENTS_MODULE_H_

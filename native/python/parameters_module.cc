@@ -24,8 +24,8 @@ enum class Constraint {
 };
 
 Constraint ParseConstraint(const std::string& name) {
-  // For "increasing" the order of the values is not checked, as a wrong order
-  // does not make any distribution NaN.
+  // For "increasing" the order of the values is not checked, because no
+  // distribution is NaN if the order is wrong.
   if (name == "positive" || name == "nonnegative" || name == "increasing") {
     return Constraint::kNonnegative;
   }
@@ -43,7 +43,9 @@ Constraint ParseConstraint(const std::string& name) {
 template <class T>
 class Rows {
  public:
-  // `exits` has one number for each row, or is null if exits are derived.
+  // `exits` has one number for each row: the exit rate or probability of the
+  // phase or, if rows are initial probabilities, the mass at zero. It is null
+  // if these numbers are derived from the rows.
   Rows(const T* x, int64_t count, int64_t size, const T* exits)
       : x_(x), count_(count), size_(size), exits_(exits) {}
 
@@ -66,7 +68,7 @@ class Rows {
       case Constraint::kProbabilities:
         return AreNonnegative(row) && std::fabs(Sum(row) - 1.0) <= Tolerance();
       case Constraint::kSubprobabilities:
-        // If the mass at zero is given, initial probabilities may have any sum.
+        // Initial probabilities may have any sum if the mass at zero is given.
         return AreNonnegative(row) && (exits_ != nullptr || SumFits(row));
       case Constraint::kSubtransition:
         return AreNonnegative(row) && StepFits(row, i);
@@ -87,8 +89,9 @@ class Rows {
     return sum;
   }
 
-  // The tolerance for sums. It is slightly below the constraints' tolerance 4 p
-  // eps, as sums are rounded.
+  // The tolerance for the sum of a row of p numbers. The constraints in Python
+  // have the tolerance 4 p eps with the machine epsilon eps. This one is
+  // slightly smaller, because the sum itself is rounded.
   double Tolerance() const {
     return 3.0 * static_cast<double>(size_) *
            static_cast<double>(std::numeric_limits<T>::epsilon());
@@ -165,7 +168,8 @@ bool Meets(const py::object& given, Constraint constraint,
     PyErr_Clear();
     return false;
   }
-  // Each row must have an exit probability, which is added to its sum.
+  // If exit probabilities are given, each row must have one. It is added to the
+  // sum of the row.
   if (constraint == Constraint::kSubtransition && beside.size() != count) {
     return false;
   }
@@ -226,13 +230,13 @@ void DefineParameters(py::module_* module) {
   module->def(
       "meets_constraint", &MeetsConstraint, py::arg("x"), py::arg("constraint"),
       py::arg("exits") = py::none(),
-      "Whether a parameter, with the exits or the mass beside it, meets "
-      "a constraint for certain.");
+      "Returns whether a parameter certainly meets a constraint, given the "
+      "exits or the mass at zero if these are not derived from it.");
   module->def("model_meets_constraints", &ModelMeetsConstraints,
               py::arg("initial_probs"), py::arg("matrix"), py::arg("exits"),
               py::arg("prob_zero"), py::arg("discrete"),
-              "Whether the four arrays of a model meet their constraints for "
-              "certain.");
+              "Returns whether the four arrays of a model certainly meet their "
+              "constraints.");
 }
 
 }  // namespace phasic
