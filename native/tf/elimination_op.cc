@@ -1,7 +1,7 @@
 // PhasicEliminate: a TensorFlow op that solves the linear systems of chains,
 // written with TensorFlow's C API. Inputs are indices, weights, per_phase and
-// per_edge, a list of one tensor or an empty list. Outputs are the results for
-// phases, and a list with the results for edges or an empty list. See
+// the list per_edge, which has one tensor or none. Outputs are the results for
+// phases, and a list with the results for edges, which may be empty. See
 // native/elimination/api/elimination.h. Python sets the shapes, because the C
 // API does not give the lengths of lists.
 

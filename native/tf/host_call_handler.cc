@@ -1,5 +1,5 @@
-// The FFI handler with which programs of TensorFlow's XLA call Python
-// functions, for phasic.binding. It calls them by a function pointer that
+// The FFI handler by which programs that TensorFlow's XLA compiles call Python
+// functions, for phasic.binding. It calls them through a function pointer that
 // Python sets.
 
 #include <cstddef>
@@ -18,9 +18,9 @@ namespace {
 
 namespace ffi = xla::ffi;
 
-// Calls a Python function by its number, after acquiring the GIL. Returns 1, or
-// 0 after an exception, whose text is then written to `message` if that is
-// possible.
+// Acquires the GIL and calls a Python function by its number. Returns 1 on
+// success. After an exception returns 0, and writes the text of the exception
+// to `message` if possible.
 using Callback = int32_t (*)(int64_t number, const Buffer* inputs,
                              int32_t num_inputs, const Buffer* outputs,
                              int32_t num_outputs, char* message,
@@ -29,8 +29,8 @@ using Callback = int32_t (*)(int64_t number, const Buffer* inputs,
 constexpr size_t kMessageSize = 16384;
 
 Callback host_callback = nullptr;
-// A number that identifies this process, since numbers of functions are valid
-// only in the process that added them.
+// Identifies this process. The number of a Python function is valid only in the
+// process that added the function.
 int64_t host_process = 0;
 
 ffi::Error Failure(const std::string& message) {

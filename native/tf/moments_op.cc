@@ -1,9 +1,10 @@
 // PhasicMoments: a TensorFlow op that computes moments by elimination, written
 // with TensorFlow's C API. Inputs are indices, weights, initial, atom and stay.
-// Outputs are the mean, a list with the variance or an empty list, and a list
-// with the gradients of these with respect to weights and initial, or an empty
-// list. See native/elimination/api/moments.h. Python sets the shapes, because
-// the C API does not give the lengths of lists.
+// Outputs are the mean, a list with the variance, and a list with the gradients
+// of the mean and the variance with respect to weights and initial. A list is
+// empty if its contents are not requested. See
+// native/elimination/api/moments.h. Python sets the shapes, because the C API
+// does not give the lengths of lists.
 
 #include <cstddef>
 #include <cstdint>

@@ -6,8 +6,8 @@
 namespace phasic_tf {
 namespace {
 
-// Registers a CPU kernel of an op for attribute T equal to *type, or for all
-// types if that is null.
+// Registers a CPU kernel of an op for the value *type of attribute T, or for
+// all values if `type` is null.
 void RegisterKernel(const char* name, const KernelFunctions& functions,
                     const TF_DataType* type, TF_Status* status) {
   TF_KernelBuilder* kernel = TF_NewKernelBuilder(
@@ -87,8 +87,9 @@ void Register(const char* name, TF_OpDefinitionBuilder* op,
     RegisterKernel(name, functions, nullptr, status.get());
   }
   if (!Ok(status)) {
-    // No caller can receive an error while the library is loaded. So the error
-    // is printed, and Python then reports that the op is missing.
+    // While the library is being loaded, there is no caller that could receive
+    // an error. So the error is printed, and Python later reports that the op
+    // is missing.
     std::fprintf(stderr, "phasic: registering %s failed: %s\n", name,
                  TF_Message(status.get()));
   }

@@ -52,8 +52,8 @@ bool ReadInputs(TF_OpKernelContext* context, TF_Status* status,
 Array Allocate(TF_OpKernelContext* context, TF_Status* status, int index,
                const phasic::Shape& shape);
 
-// Leaves the output shapes unknown, for ops whose number of outputs the C API
-// does not give; Python sets the shapes.
+// Leaves the output shapes unknown, because the C API does not give the number
+// of outputs of some ops. For these ops Python sets the shapes.
 void InferNothing(TF_ShapeInferenceContext* context, TF_Status* status);
 
 struct KernelFunctions {

@@ -2,14 +2,15 @@
 // They convert the tensors, call the kernel and report its error. The ops are
 // registered when the library is loaded (tf.load_op_library).
 //
-// PhasicPhaseTypeForward computes J_k, PhasicPhaseTypeAdjoint V_k and
-// PhasicPhaseTypeStatistics expected statistics; the inputs and their order are
-// those of native/kernel/api/phase_type.h. The first group of operands is the
-// model and the times, the next groups are tangents; the adjoint's last input
-// is the cotangent. The arrays of a sparse model's edges are in two separate
-// lists, `edge_indices` of one tensor and `edge_values` of two; both are empty
-// if the model is a subgenerator. The list `kinds` has one tensor, or none if
-// the attribute `kind` holds for all times.
+// PhasicPhaseTypeForward computes the directional derivatives J_k,
+// PhasicPhaseTypeAdjoint the cotangents V_k, and PhasicPhaseTypeStatistics the
+// expected statistics of paths. native/kernel/api/phase_type.h defines all of
+// these, and the inputs and their order. The first group of operands is the
+// model and the times, the next groups are tangents; the last input of the
+// adjoint is the cotangent. The arrays of a sparse model's edges are in two
+// separate lists, `edge_indices` of one tensor and `edge_values` of two; both
+// are empty if the model is a subgenerator. The list `kinds` has one tensor, or
+// is empty if the attribute `kind` holds for all times.
 
 #include <algorithm>
 #include <cstddef>
@@ -148,7 +149,7 @@ bool ReadOperands(void* kernel, TF_OpKernelContext* context, TF_Status* status,
   return true;
 }
 
-// Returns the kernel's call, which is valid as long as the inputs.
+// Returns the kernel's call, which is valid as long as the inputs exist.
 phasic::Call MakeCall(void* kernel, TF_OpKernelContext* context,
                       const Inputs& inputs) {
   const auto* attributes = static_cast<const Attributes*>(kernel);

@@ -17,7 +17,7 @@ using phasic_tf::Owned;
 
 constexpr const char* kName = "PhasicRule";
 
-// Copies the inputs `values`, which are the first, to the outputs.
+// Copies the first inputs, `values`, to the outputs.
 void Compute(void*, TF_OpKernelContext* context) {
   Owned<TF_Status> status(TF_NewStatus());
   const int count = TF_NumOutputs(context);

@@ -28,7 +28,7 @@ constexpr int kSparseEventRanks[kOperands] = {1, 1, 1, 1, 1};
 constexpr int kEdgeEventRanks[kEdgeArrays] = {2, 1, 2};
 constexpr int kKindEventRank = 1;
 constexpr int kTimes = 4;
-// The indices of those statistics whose event is not one number per phase.
+// The indices of the two statistics that do not have one number for each phase.
 constexpr int kJumps = 2;
 constexpr int kAtom = 4;
 constexpr size_t kUnknownDim = static_cast<size_t>(-1);
@@ -52,9 +52,9 @@ size_t DimOf(TF_ShapeInferenceContext* context, TF_ShapeHandle* shape,
 }
 
 // Returns whether the inputs include arrays of edges. The C API does not give
-// the lengths of the lists of inputs, but they follow from the total: groups of
-// five, one cotangent in the adjoint, three arrays of edges or none, one of
-// kinds or none.
+// the lengths of the lists of inputs, but they follow from the total number of
+// inputs: a multiple of five, plus one for the cotangent of the adjoint, plus
+// three if there are arrays of edges, plus one if there is an array of kinds.
 bool HasEdges(int64_t num_inputs, int num_cotangents) {
   return (num_inputs - num_cotangents) % kOperands >= kEdgeArrays;
 }
@@ -128,8 +128,8 @@ Owned<TF_ShapeHandle> FullBatch(TF_ShapeInferenceContext* context,
   Owned<TF_ShapeHandle> result(TF_ShapeInferenceContextScalar(context));
   for (int64_t d = 0; d < shapes.batch_rank; ++d) {
     size_t size = 1;
-    // If any input has a known size above one, that is the size. If all sizes
-    // are one, it is one; otherwise it is unknown.
+    // If an input has a known size above one, this is the size. Otherwise the
+    // size is one if all inputs have size one, else unknown.
     for (int i = 0; i < shapes.count; ++i) {
       const size_t other = DimOf(context, shapes.handles[i].get(), d);
       if (other == 1) continue;

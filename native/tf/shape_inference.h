@@ -13,12 +13,12 @@ namespace phasic_tf {
 // number of times.
 void InferForward(TF_ShapeInferenceContext* context, TF_Status* status);
 
-// Sets the shapes of Adjoint's five outputs, each of which is the shape of its
+// Sets the shapes of Adjoint's five outputs. Each output has the shape of its
 // operand.
 void InferAdjoint(TF_ShapeInferenceContext* context, TF_Status* status);
 
 // Sets the shapes of the five outputs of Statistics: the broadcast batch
-// dimensions, then the event of each statistic.
+// dimensions, then the event dimensions of each statistic.
 void InferStatistics(TF_ShapeInferenceContext* context, TF_Status* status);
 
 }  // namespace phasic_tf

@@ -8,8 +8,8 @@
 #include "native/xla/targets.h"
 #include "phasic/op/tensorflow_xla.h"
 
-// Registers all handlers with the XLA whose interface is `api`. Returns 0, or 1
-// if XLA refuses one.
+// Registers all handlers with XLA through its interface `api`. Returns 0, or 1
+// if XLA refuses a handler.
 extern "C" __attribute__((visibility("default"))) int32_t
 PhasicRegisterWithXla(const void* api) {
   for (const phasic::FfiTarget& target : phasic::kFfiTargets) {

@@ -2,8 +2,9 @@
 // CPU.
 //
 // Operands are indices, weights, per_phase and, if the attribute takes_edges is
-// set, per_edge. Results are the results for phases and, if gives_edges is set,
-// the results for edges. The attribute transposed selects the direction.
+// set, per_edge. The handler computes the results for phases and, if
+// gives_edges is set, the results for edges. The attribute transposed selects
+// whether the systems or their transposes are solved.
 
 #ifndef PHASIC_NATIVE_XLA_ELIMINATION_FFI_H_
 #define PHASIC_NATIVE_XLA_ELIMINATION_FFI_H_

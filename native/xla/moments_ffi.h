@@ -1,7 +1,7 @@
 // The XLA FFI handler that computes moments by elimination, for JAX on CPU.
 //
-// Operands are indices, weights, initial, atom and stay. Results are the mean,
-// if gives_variance is set the variance and, if gives_gradients is set, the
+// Operands are indices, weights, initial, atom and stay. Results are the mean;
+// if gives_variance is set, the variance; and, if gives_gradients is set, the
 // gradients of each of these with respect to weights and initial.
 
 #ifndef PHASIC_NATIVE_XLA_MOMENTS_FFI_H_

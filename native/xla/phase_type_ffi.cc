@@ -81,7 +81,7 @@ const char* Unpack(ffi::RemainingArgs args, ffi::RemainingRets rets,
   return nullptr;
 }
 
-// Returns the kernel's call, which is valid as long as the buffers.
+// Returns the kernel's call, which is valid as long as the buffers exist.
 phasic::Call MakeCall(int32_t kind, int32_t order, int32_t mapped_dims,
                       const Fixed& fixed, bool discrete, const Buffers& buffers,
                       int32_t wanted = phasic::kAllOperands) {

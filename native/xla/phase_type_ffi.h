@@ -2,9 +2,9 @@
 //
 // Operands and results are those of phasic::Forward, phasic::Adjoint and
 // phasic::Statistics; the arrays of edges and the kinds of the times come
-// before the operands. Attributes: kind, order, mapped_dims, has_edges,
-// has_kinds, discrete and, for the adjoint alone, wanted; the three flags are
-// boolean, the others int32.
+// before the operands. The attributes kind, order, mapped_dims and, for the
+// adjoint only, wanted are int32. The attributes has_edges, has_kinds and
+// discrete are boolean.
 
 #ifndef PHASIC_NATIVE_XLA_PHASE_TYPE_FFI_H_
 #define PHASIC_NATIVE_XLA_PHASE_TYPE_FFI_H_

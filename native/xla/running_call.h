@@ -15,8 +15,8 @@
 
 namespace phasic {
 
-// Counts one call during its lifetime. A call is counted first, and only then
-// tests whether the process exits, so that no running call is missed.
+// Counts one call during its lifetime. A caller must create this object before
+// it tests whether the process exits. Otherwise a running call could be missed.
 class RunningCall {
  public:
   RunningCall() {

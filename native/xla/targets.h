@@ -1,4 +1,4 @@
-// The table of all XLA FFI handlers, by their names in JAX.
+// A table of all XLA FFI handlers and their names in JAX.
 
 #ifndef PHASIC_NATIVE_XLA_TARGETS_H_
 #define PHASIC_NATIVE_XLA_TARGETS_H_
