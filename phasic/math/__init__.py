@@ -1,4 +1,4 @@
-"""Functions of phase-type models on arrays, and derivatives of any function.
+"""Functions of phase-type models given as arrays, and automatic derivatives.
 
 `phase_type` and `discrete_phase_type` have the functions of the two kinds of
 models, with the same names. `EdgeRates` and `EdgeProbs` are sparse models.

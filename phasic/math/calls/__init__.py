@@ -1,1 +1,1 @@
-"""Calls of the kernel, or of the portable path if it cannot run."""
+"""Calls of the native kernel, or of array code where the kernel cannot run."""

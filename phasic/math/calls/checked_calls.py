@@ -1,4 +1,4 @@
-"""Public functions of `math` that check a model's values first."""
+"""Wraps the public functions of `math` so that they warn of invalid models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from phasic.math.model import plausible
 from phasic.math.model import value_rules
 from phasic.math.model.model_types import Given
 
-# Value rules of the first argument, by the name of the function.
+# The range of valid values of the first argument, by function name.
 _FIRST = {
   "quantile": value_rules.PROBABILITY,
   "quantile_log_survival": value_rules.LOG_PROBABILITY,
@@ -22,7 +22,7 @@ _FIRST = {
   "laplace_transform": value_rules.LAPLACE,
   "probability_generating_function": value_rules.GENERATING,
 }
-# Value rules of further arguments, by the name of the argument.
+# The range of valid values of further arguments, by argument name.
 _BY_NAME = {
   "arguments": value_rules.TIME,
   "mark_rates": value_rules.TIME,
@@ -103,7 +103,7 @@ def checked(function: object, package: str, name: str) -> object:
 
 
 def _has_model_first(args: Sequence[Given], discrete: bool) -> bool:
-  """Returns whether the arguments look like a model followed by a value.
+  """Returns whether a model was passed first, in place of the value.
 
   Args:
     args: positional arguments of a function whose value comes first.
@@ -124,9 +124,9 @@ def _has_model_first(args: Sequence[Given], discrete: bool) -> bool:
 def _rules(
   name: str, arguments: tuple[str, ...], discrete: bool
 ) -> dict[int, value_rules.ValueRule]:
-  """Returns the value rules of the arguments before the model, by index."""
+  """Returns the valid ranges of the arguments before the model, by index."""
   found = {}
-  # The function itself raises for discrete rewards.
+  # The discrete reward transform checks its rewards itself.
   if name != "reward_transform" or not discrete:
     found = {
       arguments.index(n): rule for n, rule in _BY_NAME.items() if n in arguments

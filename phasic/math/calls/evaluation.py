@@ -22,7 +22,7 @@ from phasic.math.portable import portable_edges
 def value(
   kind: str, arguments: Sequence[Given], discrete: bool = False
 ) -> Array:
-  """Checks the arguments and computes a function of the distribution."""
+  """Checks the arguments and computes the function `kind` of a distribution."""
   arguments = operands_lib.convert(
     *arguments, names=operands_lib.names(discrete)
   )
@@ -32,7 +32,7 @@ def value(
 def value_of_arrays(
   kind: str, arguments: TimedModel, discrete: bool = False
 ) -> Array:
-  """Computes a function of converted arguments by a call of the kernel.
+  """Computes the function `kind` of a distribution, from converted arguments.
 
   Args:
     kind: as in `kernel_ops.phase_type`.
@@ -47,9 +47,9 @@ def value_of_arrays(
 
 
 def slope(kind: str, arguments: Sequence[Given]) -> Array:
-  """Computes the derivative of `value` in the times, in continuous time.
+  """Computes the derivative of `value` with respect to the times.
 
-  Only the kernel's call is differentiated.
+  Time is continuous. Only the kernel's call is differentiated.
   """
   operands, layout, edges = _prepare(arguments, False)
   along = (None, None, None, None, np.ones_like(operands[4]))
@@ -60,7 +60,7 @@ def slope(kind: str, arguments: Sequence[Given]) -> Array:
 def value_and_start_slopes(
   kind: str, arguments: Sequence[Given], discrete: bool = False
 ) -> tuple[Array, Array]:
-  """Computes the value and its derivatives in the initial probabilities.
+  """Computes `value` and its derivatives with respect to the initial masses.
 
   The derivatives are summed over the times, (batch..., p) with the model's
   batch shape. Only the kernel's call is differentiated.
@@ -74,7 +74,7 @@ def value_and_start_slopes(
 
 
 def fallback(discrete: bool) -> Callable[..., Array]:
-  """Returns the portable path's function of a kind and five operands."""
+  """Returns the array code that computes `kernel_ops.phase_type`."""
   if discrete:
     return portable_edges.discrete_phase_type
   return portable_edges.phase_type
@@ -83,7 +83,7 @@ def fallback(discrete: bool) -> Callable[..., Array]:
 def _prepare(
   arguments: Sequence[Given], discrete: bool
 ) -> tuple[tuple[Array, ...], operands_lib.Layout, tuple[Array, ...]]:
-  """Checks the arguments and lays them out, see `_laid_out`."""
+  """Checks the arguments and converts them to the kernel's operands."""
   names = operands_lib.names(discrete)
   return _laid_out(operands_lib.convert(*arguments, names=names), discrete)
 
@@ -91,7 +91,7 @@ def _prepare(
 def _laid_out(
   arguments: TimedModel, discrete: bool
 ) -> tuple[tuple[Array, ...], operands_lib.Layout, tuple[Array, ...]]:
-  """Returns the kernel's operands, their layout and the arrays of edges."""
+  """Returns the kernel's operands, their `Layout`, and the arrays of edges."""
   names = operands_lib.names(discrete)
   operands, layout = operands_lib.canonical(arguments, names)
   return operands, layout, operands_lib.edges(layout, arguments)

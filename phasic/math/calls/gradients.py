@@ -1,4 +1,4 @@
-"""Derivatives of functions of arrays, and of structures of arrays.
+"""Automatic derivatives of functions of arrays or nested structures of arrays.
 
 Structures are nested tuples, lists and mappings; in JAX all pytrees. Real
 numbers in them are differentiated as arrays of the substrate: floating arrays
@@ -22,7 +22,7 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import Result
 
 _R = TypeVar("_R")
-# The beginnings of dtype names without derivatives; "key" is of JAX's keys.
+# Prefixes of the names of dtypes without derivatives; "key" is for JAX's keys.
 _CONSTANTS = ("bool", "int", "uint", "key", "string")
 
 
@@ -225,7 +225,7 @@ def _check_sequence(name: str, x: object) -> None:
 
 
 def _one_array(f: Callable[..., object], value: object) -> Array:
-  """Returns the value of `f`, if its gradient can be computed.
+  """Returns the value of `f`, which must be one array of real numbers.
 
   Raises:
     TypeError: the value is not one array of real numbers.
@@ -253,7 +253,7 @@ def _name(dtype: object) -> str:
 
 
 def _fitting(name: str, x: object, like: Array) -> Array:
-  """Converts a tangent or cotangent to the dtype of its array `like`."""
+  """Converts a tangent or cotangent to the dtype of `like`; checks shapes."""
   if x is None or _is_constant(like):
     return np.zeros_like(like)
   found = structures.as_array(x, static.dtype_name(like), name)
@@ -263,13 +263,14 @@ def _fitting(name: str, x: object, like: Array) -> Array:
     for a, b in zip(shape, wanted)
   ):
     raise ValueError(
-      f"a {name} has shape {shape}: it must be the shape of the array, {wanted}"
+      f"a {name} has shape {shape}: it must be {wanted}, the shape "
+      "of its primal or result"
     )
   return found
 
 
 def _leaves_like(tree: object, like: object, name: str) -> list[object]:
-  """Returns the leaves of a tangent or cotangent structured as `like`."""
+  """Flattens a tangent or cotangent; its structure must be that of `like`."""
   try:
     return autodiff.leaves_like(tree, like)
   except (TypeError, ValueError):

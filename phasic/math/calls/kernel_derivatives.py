@@ -1,4 +1,4 @@
-"""First derivatives of `kernel_ops.phase_type` in its operands."""
+"""First derivatives of `kernel_ops.phase_type` with respect to its operands."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _portable(
   fallback: Callable[..., Array],
   fixed: Sequence[Array],
 ) -> tuple[Callable[..., tuple[Array, ...]], list[Array]]:
-  """Returns the portable path as a function of chosen operands, and these."""
+  """Returns array code as a function of chosen operands, and their values."""
 
   def value(*arrays: Array) -> tuple[Array, ...]:
     full = list(operands)

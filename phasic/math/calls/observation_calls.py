@@ -1,4 +1,4 @@
-"""Calls of the kernel for observations, which are pairs of times."""
+"""Calls of the kernel for log likelihoods of exact and censored times."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from phasic.math.portable import portable_observations
 
 
 class ObservationsCall:
-  """A call of the kernel for observations, which are pairs of times.
+  """A call of the kernel for log likelihoods of exact and censored times.
+
+  An observation is a pair of times, lower and upper.
 
   Attributes:
     names: the names of the six arguments.
@@ -71,7 +73,7 @@ class ObservationsCall:
     self.operands = (*operands[:-1], _paired(lower, upper))
 
   def _of_model(self, times: Array) -> TimedModel:
-    """Returns the model's arguments with the given times between them."""
+    """Returns the arguments of a function of one time: model and `times`."""
     initial_probs, subgenerator, _, _, exit_rates, prob_zero = self.arguments
     return initial_probs, subgenerator, times, exit_rates, prob_zero
 

@@ -1,1 +1,1 @@
-"""Chains of sums, extremes, mixtures and order statistics of times."""
+"""Models of sums, extremes, mixtures and order statistics of random times."""

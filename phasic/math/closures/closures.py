@@ -24,11 +24,11 @@ from phasic.math.numeric.array_utils import joined
 
 
 class _Transitions(NamedTuple):
-  """Transitions of one chain, including those that stay in a phase.
+  """Transitions of one chain, including those from a phase to itself.
 
   Attributes:
     sources: host integers (m,).
-    targets: host integers (m,), phases; a stay has equal source and target.
+    targets: host integers (m,), phases.
     weights: (..., m).
   """
 
@@ -38,7 +38,7 @@ class _Transitions(NamedTuple):
 
 
 def convolution(a: ChainParts, b: ChainParts) -> ChainParts:
-  """Builds the chain of X + Y, for the times of two chains."""
+  """Builds the chain of X + Y, for independent absorption times X and Y."""
   p = a.num_phases
   phases = p + b.num_phases
   starts = len(a.ends) * b.num_phases
@@ -97,7 +97,7 @@ def mixture(probs: Array, parts: Sequence[ChainParts]) -> ChainParts:
 
 
 def minimum(a: ChainParts, b: ChainParts) -> ChainParts:
-  """Builds the chain of min(X, Y), for the times of two chains."""
+  """Builds the chain of min(X, Y), for independent absorption times X, Y."""
   phases = a.num_phases * b.num_phases
   chain_parts.check_size("the minimum", phases, _count_both(a, b) + phases)
   transitions, stay = _both(a, b)
@@ -122,7 +122,7 @@ def minimum(a: ChainParts, b: ChainParts) -> ChainParts:
 
 
 def maximum(a: ChainParts, b: ChainParts) -> ChainParts:
-  """Builds the chain of max(X, Y), for the times of two chains.
+  """Builds the chain of max(X, Y), for independent absorption times X, Y.
 
   The phases are pairs, then phases of the first chain alone, then of the second
   chain alone.
@@ -191,7 +191,7 @@ def _or_zero(parts: ChainParts) -> Array:
 
 
 def _atom_of_minimum(a: ChainParts, b: ChainParts) -> Array | None:
-  """Computes P(min(X, Y) = 0) = z_a z_b + z_a P(Y > 0) + P(X > 0) z_b."""
+  """Computes P(min(X, Y) = 0) by sums and products of probabilities."""
   if b.atom is None:
     return None if a.atom is None else a.atom * chain_parts.mass(b)
   if a.atom is None:
@@ -201,10 +201,10 @@ def _atom_of_minimum(a: ChainParts, b: ChainParts) -> Array | None:
 
 
 def _transitions(parts: ChainParts) -> _Transitions:
-  """Returns what one chain may do while the other jumps or ends.
+  """Returns the transitions of a chain while the other one jumps or ends.
 
-  In continuous time it stays; in discrete time it makes a step without
-  absorption.
+  In continuous time the chain stays in its phase. In discrete time it makes a
+  step without absorption.
   """
   phases = onp.arange(parts.num_phases)
   if parts.stay is None:

@@ -38,9 +38,9 @@ def numbers(counts: onp.ndarray) -> onp.ndarray:
   p = counts.shape[-1]
   after = onp.cumsum(counts, axis=-1)
   total = onp.zeros(counts.shape[:-1], dtype=onp.int64)
-  # A combinatorial number system: phase i contributes the sum of (i + k - 1
-  # choose k) over its range of k, a difference of entries (i + k choose k) of
-  # Pascal's triangle.
+  # In a combinatorial number system, phase i contributes a sum of (i + k - 1
+  # choose k) over consecutive k. The sum is the difference of two entries
+  # (i + k choose k) of Pascal's triangle.
   table = onp.ones(int(onp.max(after, initial=0)) + 1, dtype=onp.int64)
   for i in range(p):
     before = after[..., i] - counts[..., i]

@@ -35,8 +35,8 @@ def check_size(p: int, n: int, k: int) -> int:
   Raises:
     ValueError: there are too many.
   """
-  # States have from n - k + 1 to n running times: multisets of up to n phases
-  # less those of up to n - k.
+  # In each state at least n - k + 1 of the n times still run. So the states are
+  # the multisets of at most n phases, without those of at most n - k phases.
   phases = math.comb(n + p, p) - math.comb(n - k + p, p)
   chain_parts.check_size("the order statistic", phases, 0)
   return phases
@@ -103,7 +103,7 @@ def _coefficients(n: int, counts: onp.ndarray) -> onp.ndarray:
       ways, rest = ways * math.comb(rest, int(c)), rest - int(c)
     if ways > most:
       raise ValueError(
-        f"the order statistic has n = {n}: it must be smaller, as a multinomial "
+        f"the order statistic has n = {n}: n must be smaller, as a multinomial "
         "coefficient overflows"
       )
     found.append(float(ways))
@@ -162,7 +162,7 @@ def _sums(sizes: Sequence[int]) -> list[int]:
 
 
 def _row(pieces: Sequence[onp.ndarray]) -> onp.ndarray:
-  """Concatenates host arrays of integers, perhaps none."""
+  """Concatenates host arrays of integers; the sequence may be empty."""
   return onp.concatenate([onp.zeros(0, dtype=onp.int64), *pieces])
 
 

@@ -2,9 +2,6 @@
 
 A step of m chains combines a step of m - 1 chains and a step of one further
 chain. So probabilities are sums of products, computed for m = 1, 2, ...
-
-A step of m chains combines a step of m - 1 chains and a step of one more. So
-probabilities are sums of products, computed for m = 1, 2, ...
 """
 
 from __future__ import annotations
@@ -75,7 +72,10 @@ def steps(
 def _phases(
   p: int, m: int, first: Mapping[int, int], phases: int
 ) -> onp.ndarray:
-  """Maps each multiset of size m of p phases and absorption to a new phase."""
+  """Returns the phase of the new chain for each multiset of m states.
+
+  The states are the p phases and absorption.
+  """
   after = multisets.all_of(p + 1, m)
   left = m - after[:, p]
   found = onp.full(len(after), phases)

@@ -26,7 +26,7 @@ from phasic.math.numeric.array_utils import joined
 
 
 class _Count(NamedTuple):
-  """The counting chain N restricted to positive times X_i.
+  """The chain of the number of positive terms X_i in a random sum.
 
   Attributes:
     start: initial masses, (..., q).
@@ -96,7 +96,7 @@ def random_sum(count: ChainParts, time: ChainParts) -> ChainParts:
 
 
 def _steps(count: ChainParts) -> _Count:
-  """Returns the counting chain of N, for times that are never zero."""
+  """Returns the chain of N itself, for terms X_i that are never zero."""
   phases = onp.arange(count.num_phases)
   return _Count(
     count.initial,
@@ -110,12 +110,12 @@ def _steps(count: ChainParts) -> _Count:
 
 
 def _positive(count: ChainParts, time: ChainParts, atom: Array) -> _Count:
-  """Computes the counting chain that skips X_i = 0."""
+  """Computes the chain of the number of positive terms X_i."""
   q = count.num_phases
   phases = onp.arange(q)
   zero = atom[..., None]
   exits = chain_parts.full_exits(count)
-  # A path skips times until one is positive or the last one is reached.
+  # Skip terms that are zero, up to a positive term or the last term.
   stops = chain_parts.mass(time)[..., None] + zero * exits
   weights = joined(zero * count.weights, stops)
   indices = onp.stack(

@@ -1,4 +1,4 @@
-"""Arguments of functions that use elimination: models and other arrays."""
+"""Converts the arguments of functions that use elimination to arrays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from phasic.internal.arrays import Array
 from phasic.math.model import operands as operands_lib
 from phasic.math.model.model_types import Given
 
-# Arguments before they are converted.
+# Arguments as users give them, before conversion.
 Values: TypeAlias = Sequence[Given]
 
 
@@ -84,7 +84,7 @@ def convert(
 def _check_argument(
   name: str, x: Array, rank: int, batch: static.Shape, phases: object
 ) -> static.Shape:
-  """Checks an array of event rank `rank`; returns the common batch shape."""
+  """Checks a shape; returns its batch dimensions broadcast with `batch`."""
   shape = static.shape(x)
   if len(shape) < rank:
     raise ValueError(

@@ -1,4 +1,4 @@
-"""Calls of functions that use elimination.
+"""Calls of functions that solve the linear system of a model.
 
 A function is defined by a rule: `rule(option, system, *arrays)` returns an
 array (..., event) for a `chain_solves.System` and further arrays. The option is
@@ -46,7 +46,9 @@ def value(
   names: Sequence[str],
   event_ranks: Sequence[int] = (),
 ) -> Array:
-  """Evaluates a rule in the dtype of the arguments; the result is (..., event).
+  """Evaluates a rule, which is a function of the linear system of a model.
+
+  The result is (..., event), in the dtype of the arguments.
 
   Args:
     rule: the rule of a function, as described above for this module.
@@ -80,7 +82,7 @@ def _evaluate(
 def spread(
   option: str, values: chain_arguments.Values, names: Sequence[str]
 ) -> Array:
-  """Computes a mean, variance or similar in the dtype of the arguments.
+  """Computes the mean, variance, standard deviation or second moment.
 
   Args:
     option: as in `mean_variance.evaluate`.

@@ -1,6 +1,6 @@
-"""Sojourn times, visits, jumps and transforms: rules for `chain_calls`.
+"""Sojourn times, visits, jumps and transforms, from linear systems.
 
-They are solutions of a model's linear systems.
+The functions are rules for `chain_calls`.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def jumps(option: None, system: chain_solves.System) -> Array:
     entered[..., None], system.weights[..., None], share[..., None]
   )
   taken = scaled_sums.times_power(product, exponent)
-  # An infinite sum of weights means an invalid model.
+  # A model is invalid if the weights of a phase have an infinite sum.
   taken = np.where(total == math.inf, math.nan, taken)
   taken = np.where(is_usable, flows, taken)
   return chain_solves.checked_entries(system, taken)
@@ -138,7 +138,7 @@ def _survival(
 
 
 def _flows(system: chain_solves.System) -> Array:
-  """Computes expected jumps w_e y_i along edges; zero where w_e is zero."""
+  """Computes expected jumps along edges: weight times time in the source."""
   z = chain_solves.at_sources(system, chain_solves.sojourns(system))
   z = np.where((system.weights == 0) & (z == math.inf), 0.0, z)
   return system.weights * z

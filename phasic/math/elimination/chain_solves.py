@@ -1,4 +1,4 @@
-"""Linear systems of models, the basis of all functions by elimination.
+"""Linear systems of phase-type models, solved by elimination.
 
 Let w_e be the weights of a model's edges, rates or probabilities of a step, let
 -S be the matrix of its linear system, and U = (-S)^-1 (in discrete time I - T =
@@ -52,7 +52,7 @@ class System(NamedTuple):
     bad: whether a value is invalid, so that results are NaN, (...).
   """
 
-  # Fields of type Any are None in systems that are used by `solve` only.
+  # In a system that only `solve` uses, fields of type Any are None.
   indices: Indices
   weights: Array
   unscaled: Array
@@ -146,7 +146,7 @@ def given(
 
 
 def complete(found: Given, discrete: bool, eps: float) -> System:
-  """Checks and scales a list of edges; rounds sums near zero to zero.
+  """Checks and scales a list of edges; rounds probabilities near zero to zero.
 
   Args:
     found: the list of edges.
@@ -169,8 +169,8 @@ def complete(found: Given, discrete: bool, eps: float) -> System:
       bad = bad | np.any(total > 1 + tolerance, axis=-1)
       stay = chain_lib.snap(1.0 - leaving, tolerance)
     else:
-      # The derivative is that of one minus the leaving weights, even if exits
-      # are given.
+      # Even if exits are given, the derivative of `stay` is the derivative of
+      # one minus the leaving weights.
       fixed = autodiff.stop_gradient
       stay = fixed(stay) - (leaving - fixed(leaving))
     exponent = np.zeros_like(weights[..., 0])
@@ -180,7 +180,7 @@ def complete(found: Given, discrete: bool, eps: float) -> System:
 
 
 def natural(system: System) -> System:
-  """Returns a derived system without scaling, in the model's unit of time.
+  """Returns a system with unscaled weights, in the model's unit of time.
 
   Its solutions are right wherever they can be represented. In the scaled unit
   they may be out of range.
@@ -198,12 +198,13 @@ def _has_no_loops(sources: Array, targets: Array) -> bool:
 def _kept(
   indices: Array, weights: Array, p: int, tolerance: float
 ) -> tuple[Array, Array]:
-  """Returns probabilities of staying, (..., p), and a flag, (...).
+  """Computes probabilities of staying, (..., p), and flags bad row sums, (...).
 
-  The flag says whether the sum of some row is above one.
+  The flag says whether some row sum is above one.
 
-  They are one minus the probabilities of leaving. If that is the smaller part,
-  they are the sum of loops and the deficit of the row: so no digits are lost.
+  A probability of staying is one minus the probability of leaving. Where this
+  difference would lose digits, it is the probability of loops plus the deficit
+  of the row sum.
   """
   own = indices[0] == indices[1]
   leaving, loops = (
@@ -218,7 +219,7 @@ def _kept(
 
 @functools.lru_cache(maxsize=8)
 def all_indices(p: int) -> onp.ndarray:
-  """Returns the indices of all edges between p phases, then all exits."""
+  """Returns sources and targets of all edges between p phases, then exits."""
   phases = onp.arange(p, dtype=onp.int32)
   return onp.stack(
     [
@@ -237,7 +238,7 @@ def _scaled(system: System) -> System:
   largest = np.max(np.where(positive, size, 0.0), axis=-1)
   least = -np.max(np.where(positive, -size, -math.inf), axis=-1)
   some = largest > 0
-  # The power is smaller if the least positive weight would underflow.
+  # Limit the exponent, so that the least positive weight does not underflow.
   high, low = (
     np.maximum(binary.exponent(np.where(some, x, 1.0)), lowest)
     for x in (largest, least)
@@ -273,7 +274,7 @@ def solve(
   per_edge: Array | None = None,
   gives_edges: bool = False,
 ) -> Array | tuple[Array, Array]:
-  """Computes x = U b and, with `gives_edges`, its differences along edges.
+  """Solves (-S) x = b; `gives_edges` adds the differences of x along edges.
 
   Args:
     system: the system.
@@ -287,9 +288,10 @@ def solve(
 def solve_transposed(
   system: System, per_phase: Array, per_edge: Array | None = None
 ) -> Array:
-  """Computes U^T (b + sum_e c_e (unit(i_e) - unit(j_e))), (..., p, r).
+  """Solves (-S)^T y = b + sum_e c_e (unit(i_e) - unit(j_e)), (..., p, r).
 
   Here b is `per_phase`, c is `per_edge`, and edge e leads from i_e to j_e.
+  unit(i) is the unit vector of phase i, and zero for absorption.
   """
   return _eliminate(system, per_phase, per_edge, True, False)
 
@@ -317,7 +319,7 @@ def _eliminate(
 
 
 def sojourns(system: System) -> Array:
-  """Computes expected sojourn times, y = U^T alpha, (..., p).
+  """Computes the expected sojourn times y, where (-S)^T y = alpha, (..., p).
 
   y_i 2^-n is the expected time in phase i, in discrete time the expected
   number of steps from phase i.
@@ -354,7 +356,7 @@ def leaving_weights(system: System) -> Array:
 
 
 def later_steps(system: System, b: Array) -> Array:
-  """Computes U T b = (U - 1) b, (..., p), for a discrete chain.
+  """Computes (I - T)^-1 T b, (..., p), for a discrete chain.
 
   The value is a sum of nonnegative terms. Derivatives are computed as those of
   U b, which avoids cancellation in slow chains.
@@ -369,7 +371,7 @@ def later_steps(system: System, b: Array) -> Array:
 
 
 def sojourns_and_traps(system: System) -> tuple[Array, Array, Array]:
-  """Computes expected sojourn times y by phase and by edge, and finds traps.
+  """Computes expected sojourn times, and finds traps that are never reached.
 
   Returns:
     y (..., p); z (..., m), y at the sources, with derivatives that need no sums
@@ -395,9 +397,10 @@ def largest_exponent(x: Array) -> Array:
 
 
 def undefined(where: Array, *arrays: Array) -> Array:
-  """Returns zeros, shaped like `where`, that have no derivatives where it is true.
+  """Returns zeros, with NaN as derivatives where a condition is true.
 
-  There the derivatives with respect to the arrays are NaN.
+  The zeros have the shape of `where`, the condition. Their derivatives with
+  respect to the arrays are NaN there.
   """
   total: Array | float = 0.0
   for x in arrays:

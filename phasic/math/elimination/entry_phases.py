@@ -15,8 +15,8 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.math.elimination import chain_solves
 
-# Entry phases make elimination several times as long. So larger graphs are
-# solved without entry phases: then expected times must be in range too.
+# Entry phases make elimination several times slower. So larger graphs do
+# without them, and their expected times must be in range as well.
 MAX_PHASES = 1024
 
 
@@ -26,7 +26,7 @@ def are_affordable(system: chain_solves.System) -> bool:
 
 
 def with_entry_phases(system: chain_solves.System) -> chain_solves.System:
-  """Adds an entry phase before each phase, phase p + j before j.
+  """Adds an entry phase p + j before each phase j.
 
   All edges into a phase and its initial mass lead to its entry phase; edges
   from a phase to itself stay.

@@ -30,7 +30,7 @@ from phasic.math.numeric import scaled_sums
 
 
 def generating(option: bool, system: chain_solves.System, s: Array) -> Array:
-  """Computes E exp(s X), (...): a rule for `chain_calls`.
+  """Computes the moment generating function E exp(s X), (...).
 
   Args:
     option: whether all s are known to be <= 0.
@@ -79,7 +79,8 @@ def excess(option: None, system: chain_solves.System, s: Array) -> Array:
   more = np.where(inside, more, 0.0)[..., 0]
   begins = chain_solves.at_sources(system, np.where(inside[..., 0], 1.0, 0.0))
   apart = np.where(begins > 0, apart[..., 0], 0.0)
-  # Scale by a power of two near the largest entry, as squares may underflow.
+  # Scale by a power of two near the largest entry: otherwise squares may
+  # underflow.
   unit = chain_solves.largest_exponent(more)
   more, apart = (
     scaled_sums.times_power(a, -unit[..., None]) for a in (more, apart)
@@ -157,7 +158,7 @@ def _tilted(system: chain_solves.System, s: Array) -> _Tilted:
   """
   fixed = autodiff.stop_gradient
   p = static.shape(system.initial)[-1]
-  # If this overflows, s is above any rate.
+  # The scaled s overflows only if s is above every rate.
   growth = scaled_sums.times_power(s, -system.exponent)
   constant = system._replace(
     weights=fixed(system.weights), initial=fixed(system.initial)
@@ -196,13 +197,15 @@ def _in_range(
 ) -> Array:
   """Sets results to inf for s at or above the decay rate, NaN where unknown."""
   code, known, reached = tilted.code, tilted.known, tilted.reached
-  # The expectation from a phase may overflow below the decay rate.
+  # E exp(s X) from a phase may overflow although s is below the decay rate.
+  # Then the result is unknown.
   lost = (
     np.any(reached & np.logical_not(known), axis=-1) | (code < 0) | np.isnan(s)
   )
   total = np.where(lost, math.nan, total)
   total = np.where((code > 0) & np.logical_not(np.isnan(s)), math.inf, total)
-  # s may be above the decay rate of a phase that alpha cannot reach.
+  # Derivatives do not exist if s is above the decay rate of a phase, even if
+  # alpha cannot reach the phase.
   unreached = np.any(np.logical_not(known) & np.logical_not(reached), axis=-1)
   growth = tilted.growth
   finite = np.where(np.isfinite(growth), growth, 0.0)
@@ -217,7 +220,7 @@ def _in_range(
 def _solution(
   system: chain_solves.System, reached: Array, growth: Array
 ) -> tuple[Array, Array]:
-  """Computes E exp(s X) from each phase, and a code.
+  """Computes E exp(s X) from each phase, and compares s with the decay rate.
 
   Returns:
     x (..., p); and (...) 0 if s is below the decay rate, 1 if it is not, and -1
@@ -228,7 +231,7 @@ def _solution(
   doubt = 32 * p * float(onp.finfo(static.dtype_name(exits)).eps)
   trials = np.stack([growth, growth * (1.0 + doubt), growth * (1.0 - doubt)])
   x, positive = _eliminate(between[None], exits[None], trials)
-  # Pivots of phases that alpha cannot reach do not count.
+  # Ignore the pivots of phases that alpha cannot reach.
   good = np.all(positive | np.logical_not(reached[None]), axis=-1)
   leaving = chain_solves.leaving_weights(system)
   total = segments.segment_sum(leaving, system.indices[0], p)

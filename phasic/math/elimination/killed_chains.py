@@ -1,4 +1,4 @@
-"""Chains that are killed at a constant rate, to keep values in range.
+"""Chains that are killed at a constant rate, against over- and underflow.
 
 Integrals of functions of a chain are densities of larger chains. With killing
 at rate c in each phase, the kernel computes the wanted values times exp(-c t).
@@ -37,7 +37,7 @@ _More = TypeVar("_More", bound=Hashable)
 
 
 class Option(NamedTuple, Generic[_More]):
-  """The option of a rule for `chain_calls`, with the structure of its chain.
+  """Options of a rule for `chain_calls` that uses a killed chain.
 
   Attributes:
     discrete: whether time is discrete.
@@ -51,7 +51,7 @@ class Option(NamedTuple, Generic[_More]):
 
 
 class Integral(NamedTuple):
-  """What a rule integrates: the further option of some rules.
+  """The power, the kind and the time unit of an integral over time.
 
   Attributes:
     power: the dimension of the integral, as a power of time.
@@ -66,7 +66,7 @@ class Integral(NamedTuple):
 
 
 class Killed(NamedTuple):
-  """The edges of a chain, and the times and the rate at which it is killed.
+  """The edges of a killed chain, with times, killing rate and unit of time.
 
   Attributes:
     sources: the sources of the edges, (m,).
@@ -88,7 +88,7 @@ class Killed(NamedTuple):
 
   @property
   def keep(self) -> Array | float:
-    """The factor of the weights that are not killed."""
+    """The factor that killing leaves of each weight, 1 - c in discrete time."""
     return 1.0 if self.unit is not None else 1.0 - self.rate
 
   @property
@@ -104,7 +104,7 @@ def value(
   discrete: bool,
   more: Hashable = None,
 ) -> Array:
-  """Evaluates a `chain_calls` rule, `rule(option, system, times)`, (...)."""
+  """Evaluates `rule(option, system, times)` for a model by `chain_calls`."""
   initial, matrix, exits, atom = model
   values = (initial, matrix, times, exits, atom)
   has_stays = discrete and not operands.is_edges(matrix)
@@ -113,7 +113,7 @@ def value(
 
 
 def edges(option: Option, system: chain_solves.System) -> Part:
-  """Returns sources, targets and unscaled weights of edges, including stays."""
+  """Returns sources, targets and unscaled weights of edges, loops included."""
   sources, targets = system.indices[0], system.indices[1]
   weights = scaled_sums.times_power(system.weights, system.exponent[..., None])
   if system.stay is None or not option.has_stays:
@@ -175,7 +175,7 @@ def integral(
   initial: Array,
   parts: Sequence[Part],
 ) -> Array:
-  """Computes an integral over times from zero to t, (...).
+  """Computes an integral over [0, t] as a density of a larger killed chain.
 
   Args:
     option: the option of the rule.
@@ -211,7 +211,7 @@ def density(
   times: Array,
   kind: str = "density",
 ) -> Array:
-  """Computes the density of the chain with the edges of all parts.
+  """Computes the density of absorption of the chain with the edges of `parts`.
 
   Args:
     discrete: whether time is discrete.

@@ -15,7 +15,7 @@ from phasic.math.elimination import chain_solves
 def killed(
   system: chain_solves.System, weights: Array, killing: Array
 ) -> tuple[chain_solves.System, Array]:
-  """Adds killing to a system; returns also right-hand sides for absorption.
+  """Adds killing edges to a system, and builds right-hand sides for absorption.
 
   Args:
     system: the system.
@@ -49,7 +49,7 @@ def killed(
 def absorbed_or_caught(
   system: chain_solves.System,
 ) -> tuple[chain_solves.System, Array]:
-  """Adds killing edges of weight one in traps; returns a pair as `killed`."""
+  """Adds killing edges of weight one in traps; the result is as in `killed`."""
   trapped = chain_solves.absorption_probs(system) == 0
   return killed(system, system.weights, np.where(trapped, 1.0, 0.0))
 
@@ -57,9 +57,9 @@ def absorbed_or_caught(
 def killed_or_absorbed(
   system: chain_solves.System, rates: Array
 ) -> tuple[chain_solves.System, Array]:
-  """Adds killing to a system, and absorption where it would stay for ever.
+  """Adds killing edges, and absorption from classes that are never left.
 
-  It returns a pair as `killed`. A class of phases without killing or exits
+  The result is as in `killed`. A class of phases without killing or exits
   counts as absorption.
 
   Args:

@@ -28,7 +28,9 @@ _MOST_SHARED = 4096
 def evaluate(
   option: str, found: chain_solves.Given, discrete: bool, eps: float
 ) -> Array:
-  """Computes a moment of the time until absorption, (...); it may be inf.
+  """Computes the mean, variance, standard deviation or second moment, (...).
+
+  The result may be inf.
 
   Args:
     option: MEAN, VARIANCE, STDDEV or SECOND_MOMENT.

@@ -167,7 +167,7 @@ def cross_moments(
   x = scaled_sums.times_power(x, -own[..., None, :])
   weighted = np.moveaxis(_product(r, y[..., None]), -1, -2)
   total = np.matmul(weighted, np.where(x == math.inf, 0.0, x))
-  # Scale by both powers at once: one alone may be out of range.
+  # Scale by both powers at once: either power alone may be out of range.
   exponent = own[..., None, :] - 2 * system.exponent[..., None, None]
   total = scaled_sums.times_power(total, exponent)
   total = total + np.moveaxis(total, -1, -2)
@@ -181,9 +181,10 @@ def cross_moments(
 def _changes(
   system: chain_solves.System, y: Array, z: Array, r: Array
 ) -> list[tuple[Array, Array, Array]]:
-  """Computes the terms of the covariances of R accumulated rewards.
+  """Splits the covariances of R accumulated rewards into sums of products.
 
-  A covariance is the sum of mass times count times both changes.
+  The covariance of two rewards is a sum of products of a mass, an expected
+  count and the changes of both expected totals.
 
   Args:
     system: the system.
@@ -197,7 +198,8 @@ def _changes(
   """
   x, d = chain_solves.solve(system, r, gives_edges=True)
   mean = np.sum(system.initial[..., None] * x, axis=-2)[..., None, :]
-  # Differences in a trap are NaN; edges that are never taken do not count.
+  # Differences in a trap are NaN. They do not matter for edges that are never
+  # taken.
   unused = (autodiff.stop_gradient(z) == 0)[..., None] & np.logical_not(
     np.isfinite(d)
   )
@@ -223,7 +225,7 @@ def _changes(
 def _checked_rewards(
   system: chain_solves.System, rewards: Array | None
 ) -> Array:
-  """Returns rewards, (..., p), with NaN for invalid ones."""
+  """Returns the rewards, (..., p), with NaN in place of invalid rewards."""
   if rewards is None:
     return np.ones_like(system.initial)
   good = (rewards >= 0) & np.isfinite(rewards)
@@ -233,7 +235,7 @@ def _checked_rewards(
 def start_all(
   system: chain_solves.System, rewards: Array
 ) -> tuple[Array, Array, Array, Array, Array]:
-  """Computes sojourn times, and rewards that are zero where totals are inf.
+  """Computes sojourn times, and finds rewards whose expected total is inf.
 
   Args:
     system: the system.
@@ -255,7 +257,8 @@ def start_all(
     system.weights,
     np.sum(rewards, axis=-1),
   )
-  # Infinite totals are set later; other rewards are zero in reached traps.
+  # Callers set infinite totals to inf. Rewards with a finite total are zero in
+  # all traps that alpha reaches.
   r = np.where(infinite[..., None, :], 0.0, r)
   y, z = (np.where(x == math.inf, 0.0, x) for x in (y, z))
   return y, z, r, infinite, undefined
@@ -264,7 +267,7 @@ def start_all(
 def _start(
   system: chain_solves.System, rewards: Array
 ) -> tuple[Array, Array, Array, Array]:
-  """Computes sojourn times, and whether the expected total is infinite.
+  """Computes sojourn times, and whether the expected total reward is infinite.
 
   Returns:
     y and z as in `start_all`; the rewards, zero in traps that alpha cannot
@@ -284,7 +287,10 @@ def _product(r: Array, x: Array) -> Array:
 def _next_sum(
   system: chain_solves.System, r: Array, sums: Sequence[Array]
 ) -> Array:
-  """Computes b_k of a discrete chain, given b_1, ..., b_{k-1}."""
+  """Computes the next sum b_k in the recursion of discrete moments.
+
+  Here `sums` are b_1, ..., b_{k-1}, as described above for this module.
+  """
   k = len(sums) + 1
   # Second derivatives of r**k at zero are NaN in TensorFlow.
   powers: list[Array] = [np.ones_like(r)]
