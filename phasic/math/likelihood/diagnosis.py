@@ -139,7 +139,9 @@ def _reasons_of_statistic(
   compute = getattr(discrete_moments if discrete else moments, method)
   found = static.concrete(compute(*model))
   if found is None:
-    raise TypeError(f"{method} is traced: call diagnose outside jit")
+    raise TypeError(
+      f"{method} is traced: it must be concrete; call diagnose outside jit"
+    )
   return function_kinds.reasons_of_statistic(method, found, why)
 
 
@@ -149,7 +151,7 @@ def reasons(
   upper: ArrayLike | None = None,
   discrete: bool = False,
 ) -> onp.ndarray:
-  """Returns why each value is NaN, for kinds of functions; see `diagnose`.
+  """Returns why each value of the kernel's function `kind` is NaN, as text.
 
   Args:
     kind: the kernel's name of the function.
@@ -177,8 +179,8 @@ def reasons(
     )
   elif edges or discrete or upper is not None:
     raise NotImplementedError(
-      "diagnose needs the native kernel for discrete models, edges and upper: "
-      "call it where the kernel runs"
+      "the native kernel does not run here: diagnose needs it for discrete "
+      "models, edges and the argument upper; call it where the kernel runs"
     )
   else:
     found = _portable_codes(kind, operands)
@@ -210,7 +212,7 @@ def _require_known(
 
 
 def _portable_codes(kind: str, operands: KernelArrays) -> onp.ndarray:
-  """Finds which rule of `_RULES` each value breaks, as indices.
+  """Finds the index in `_RULES` of the rule that each value breaks.
 
   The result is (batch..., n), int32.
   """

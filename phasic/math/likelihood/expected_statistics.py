@@ -28,7 +28,9 @@ from phasic.math.model.model_types import SubgeneratorLike
 
 
 class ExpectedStatistics(NamedTuple):
-  """Expected counts and times of the paths, summed over all observations.
+  """Expected numbers of starts, jumps and exits of paths, and sojourn times.
+
+  All are summed over the observations.
 
   Attributes:
     starts: (..., p), the number of paths that start in each phase.

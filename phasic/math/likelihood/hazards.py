@@ -29,10 +29,10 @@ from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.model.model_types import SubtransitionLike
 from phasic.math.model.model_types import TimedModel
 
-# Below this a hazard computed as a slope may have underflowed.
+# A hazard below this, computed as a derivative, may have underflowed.
 _SMALL = {"float64": 1e-280, "float32": 1e-30}
-# Above this size of a logarithm its rounding leaves too few digits in the
-# hazard: the relative error is up to 16 eps times the logarithm.
+# The largest |log| from which a hazard is computed: the hazard has a relative
+# error of up to 16 eps |log|.
 _LARGEST_LOG = {"float64": 1e-6 / 2.0**-48, "float32": 1e-3 / 2.0**-19}
 
 
@@ -64,7 +64,7 @@ def hazard_function(
     initial_probs, subgenerator, value, exit_rates, prob_zero
   )
   if kernel_ops.path_of_call() == "portable":
-    # The slope costs a derivative, which is many times slower on this path.
+    # On the portable path a derivative is many times slower than the quotient.
     return np.exp(_quotient(arguments))
   return _rate(arguments)
 
@@ -229,7 +229,7 @@ def cause_hazard(
 
 
 def _widened(arguments: TimedModel, discrete: bool) -> TimedModel:
-  """Converts the five arguments to the widest precision."""
+  """Converts a model and times to the widest available precision."""
   initial_probs, matrix, times, exits, prob_zero = arguments
   initial_probs, matrix, exits, prob_zero = wide_models.widened(
     (initial_probs, matrix, exits, prob_zero), discrete
@@ -239,7 +239,7 @@ def _widened(arguments: TimedModel, discrete: bool) -> TimedModel:
 
 
 def _rate(arguments: TimedModel) -> Array:
-  """Computes the hazard as a derivative, or f / (1 - F) where that is NaN."""
+  """Computes the hazard by `_slope`, or by `_quotient` where it is NaN."""
   slope = _slope(arguments)
   known = static.concrete(slope)
   if known is not None and not onp.any(onp.isnan(known)):
@@ -258,14 +258,14 @@ def _slope(arguments: TimedModel) -> Array:
   slope = evaluation.slope(
     "log_survival", (*arguments[:2], finite, *arguments[3:])
   )
-  # Before time zero the hazard is zero; NaN marks an invalid model.
+  # Before time zero the hazard is zero, or NaN if the model is invalid.
   known = slope == slope
   rate = np.where((times < 0) & known, 0.0, 0.0 - slope)
   return rate * np.where(last, math.nan, np.ones_like(rate))
 
 
 def _quotient(arguments: TimedModel) -> Array:
-  """Computes the log hazard as log f - log(1 - F); NaN if it has few digits."""
+  """Computes log f - log(1 - F), the log hazard; NaN if few digits remain."""
   dtype = static.dtype_name(arguments[0])
   arguments = _widened(arguments, False)
   log_density = evaluation.value("log_density", _right_continuous(arguments))
@@ -274,11 +274,11 @@ def _quotient(arguments: TimedModel) -> Array:
 
 
 def _right_continuous(arguments: TimedModel) -> TimedModel:
-  """Sets the atom to zero if a time may be zero.
+  """Returns arguments for which the density at zero is its right limit.
 
-  Then the log density there is the limit from the right. At other times the
-  atom does not matter, and the kernel recognizes the model of the survival
-  function, whose squared powers it keeps.
+  The atom is set to zero if a time may be zero. At other times the atom does
+  not matter, and the kernel recognizes the model of the survival function,
+  whose squared powers it keeps.
   """
   times = arguments[2]
   known = static.concrete(times)

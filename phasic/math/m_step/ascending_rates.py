@@ -71,7 +71,7 @@ def _exchanged(masses: Array, rates: Array) -> tuple[Array, Array]:
 
 
 def _exchange(carry: tuple[Array, Array], offset: int) -> tuple[Array, Array]:
-  """Exchanges neighbors with descending rates, in pairs from `offset` on."""
+  """Exchanges descending rates of phases j, j + 1 where j - offset is even."""
   masses, rates = carry
   p = static.shape(rates)[-1]
   places = onp.arange(p)
@@ -108,7 +108,7 @@ def _pooled(
   starts = structures.cast(onp.arange(p), rates.dtype)
 
   def pooled(carry: Array, x: tuple[Array, Array]) -> tuple[Array, Array]:
-    """Computes the rate of phase i from x: ratios of blocks up to i, and i."""
+    """Computes the rate of phase i, given ratios of blocks that end at i."""
     up_to, i = x
     least = np.minimum(carry, up_to)
     return least, np.max(np.where(starts <= i, least, -math.inf), axis=-1)

@@ -76,7 +76,8 @@ def _newton(
   if not len(slope):
     return slope
   curvature = onp.dot(onp.transpose(relative), counts[:, None] * relative)
-  # This floor keeps the curvature positive; it is relative to the counts.
+  # A floor, relative to the counts, keeps the diagonal of the curvature
+  # positive.
   least = 1e-12 * onp.sum(relative**2, axis=0) * (1.0 + onp.sum(counts))
   floor = onp.where(least > 0, least, 1.0)
   diagonal = onp.sqrt(onp.maximum(onp.diag(curvature), floor))

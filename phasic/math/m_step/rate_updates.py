@@ -90,15 +90,15 @@ def edge_probs(
 
 
 def only_rates(edges: Edges) -> Edges:
-  """Returns the edges if their parameters are their rates or probabilities.
+  """Returns the edges, whose parameters must be their rates or probabilities.
 
   Raises:
     TypeError: the edges have coefficients or constants.
   """
   if edges.coefficients is not None or edges.constants is not None:
     raise TypeError(
-      "dist has edges with coefficients or constants: EM has no M-step for "
-      "them; fit_mle fits them, or make a graph, which EM fits"
+      "dist has edges with coefficients or constants: EM cannot update their "
+      "parameters; use fit_mle, or build a graph, whose parameters EM updates"
     )
   return edges
 

@@ -206,7 +206,7 @@ def dense(phases: int, edges: Edges) -> tuple[Array, Array]:
   lost = lost | (targets < 0) | (targets > phases)
   rates = values(edges.parameters, edges.constants, edges.coefficients)
   rates = np.where(lost | np.logical_not(rates >= 0.0), float("nan"), rates)
-  # Edges that are out of range go to place 0, where they give NaN.
+  # Edges whose index is out of range add NaN to entry 0.
   places = np.where(lost, 0, sources * (phases + 1) + targets)
   sums = segments.segment_sum(rates, places, phases * (phases + 1))
   shape = (*static.shape(rates)[:-1], phases, phases + 1)

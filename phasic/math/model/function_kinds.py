@@ -39,12 +39,12 @@ def kind_of(name: str, argument: str, more_names: Sequence[str] = ()) -> str:
 
 
 def kind_of_method(method: str) -> str:
-  """Returns the kernel's name of a method that `diagnose` explains."""
+  """Returns the kernel's name of a method whose NaN `diagnose` explains."""
   return kind_of(method, "method", STATISTICS)
 
 
 def check_no_value(method: str, **arguments: object) -> None:
-  """Raises ValueError if a statistic is given an argument that it lacks."""
+  """Raises ValueError if a statistic such as the mean is given a value."""
   for name, x in arguments.items():
     if x is not None:
       raise ValueError(
@@ -56,7 +56,7 @@ def check_no_value(method: str, **arguments: object) -> None:
 def reasons_of_statistic(
   method: str, found: onp.ndarray, why: onp.ndarray
 ) -> onp.ndarray:
-  """Returns why each value of a statistic is NaN, or "ok".
+  """Returns why each mean, variance or standard deviation is NaN, or "ok".
 
   Args:
     method: one of STATISTICS.

@@ -12,7 +12,7 @@ from phasic.math.model.model_types import Given
 def examined(
   model: list[Given], discrete: bool
 ) -> tuple[list[Given], list[str]]:
-  """Corrects rounded sums of a model, and lists messages on invalid values.
+  """Corrects rounding errors in a model's sums, and lists its invalid values.
 
   Args:
     model: the four arrays of a model as given; any may be None.

@@ -42,8 +42,8 @@ DISCRETE_ARGUMENTS = (
   "exit_probs",
   "prob_zero",
 )
-# The arguments of functions of two times. Times are always in the middle, and
-# exits and atom at the end.
+# The argument names of functions of two times. Times always come after the
+# matrix, and exits and atom come last.
 INTERVAL_ARGUMENTS = (
   "initial_probs",
   "subgenerator",
@@ -60,7 +60,7 @@ DISCRETE_INTERVAL_ARGUMENTS = (
   "exit_probs",
   "prob_zero",
 )
-# The arguments of functions that take rewards instead of the value.
+# The argument names of functions that take rewards instead of a value.
 REWARD_ARGUMENTS = (
   "initial_probs",
   "subgenerator",
@@ -83,7 +83,7 @@ _EDGES: dict[str, type[Edges]] = {
 
 
 class Layout(NamedTuple):
-  """How the shapes of the arguments map to those of the kernel's operands.
+  """The mapping from the shapes of arguments to the shapes of kernel operands.
 
   Attributes:
     batch: the model's batch shape.
@@ -107,7 +107,7 @@ class Layout(NamedTuple):
 
 
 def names(discrete: bool) -> tuple[str, ...]:
-  """Returns the argument names of functions of one time."""
+  """Returns the argument names of functions of a model and one time."""
   return DISCRETE_ARGUMENTS if discrete else ARGUMENTS
 
 
@@ -148,8 +148,8 @@ def convert(
   for name, x in by_name.items():
     if name != names[1] and is_edges(x):
       raise TypeError(
-        f"{name} is {type(x).__name__}: it must be an array; edges are given "
-        f"as the argument {names[1]}"
+        f"{name} is {type(x).__name__}: it must be an array; pass edges as "
+        f"the argument {names[1]}"
       )
   subgenerator = by_name[names[1]]
   if isinstance(subgenerator, edge_rates.EDGES):
@@ -277,7 +277,7 @@ def check_not_empty(name: str, shape: static.Shape) -> None:
 def canonical(
   arguments: TimedModel, names: Sequence[str] = ARGUMENTS
 ) -> tuple[tuple[Array, ...], Layout]:
-  """Lays out a model and times as five operands; returns also the layout.
+  """Returns the kernel's five operands of a model and times, and their layout.
 
   Args:
     arguments: initial_probs, subgenerator, times, exit_rates, prob_zero, as
@@ -338,7 +338,7 @@ def constants(model: Model) -> Model:
 
 
 def edges(layout: Layout, arguments: TimedModel) -> tuple[Array, ...]:
-  """Returns the kernel's arrays of edges, () for a dense model."""
+  """Returns the edges as arrays for the kernel; () for a dense model."""
   rates = arguments[1]
   if not is_edges(rates):
     return ()
@@ -346,7 +346,7 @@ def edges(layout: Layout, arguments: TimedModel) -> tuple[Array, ...]:
 
 
 def _rates(subgenerator: Matrix) -> Array:
-  """Returns the matrix or the edges' parameters, which have derivatives."""
+  """Returns the differentiable array: the matrix or the edges' parameters."""
   if isinstance(subgenerator, edge_rates.EDGES):
     return subgenerator.parameters
   return subgenerator

@@ -1,4 +1,4 @@
-"""Arguments that are sets of phases, edges or tangents."""
+"""Checks of arguments that are sets of phases, edges or tangents."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def require_edges(edges: object, name: str) -> None:
 def check_tangents(
   tangents: Sequence[object], names: Sequence[str], fixed: Sequence[str] = ()
 ) -> None:
-  """Raises ValueError unless each name has a tangent, None if it is fixed."""
+  """Checks that each argument has a tangent, which is None if it is fixed."""
   if len(tangents) != len(names):
     raise ValueError(
       f"tangents has {len(tangents)} entries: it must have one for each of "

@@ -44,7 +44,7 @@ def values_at_hand(arrays: Sequence[object]) -> list[Any] | None:
 
 
 def _size(x: object) -> int:
-  """Returns the number of entries; unknown sizes count as too many."""
+  """Returns the number of entries; above MOST_NUMBERS if it is unknown."""
   size = 1
   for d in static.shape(x):
     size *= d if isinstance(d, int) else MOST_NUMBERS + 1
@@ -72,7 +72,7 @@ def is_given_model(model: Sequence[Given], discrete: bool) -> bool:
 
 
 def host_model(model: Sequence[Any]) -> list[Any] | None:
-  """Returns the host values of a model's arguments, None if unavailable."""
+  """Returns the values of a model's arrays on the host; None if unavailable."""
   initial_probs, matrix, exits, prob_zero = model
   if not hasattr(matrix, "sources"):
     return values_at_hand(model)
@@ -179,7 +179,7 @@ def are_single(x: onp.ndarray) -> onp.ndarray:
 
 
 def single_tolerance(x: onp.ndarray) -> float:
-  """Returns 4 p eps of float32, the rounding of sums of p float32 numbers."""
+  """Returns the tolerance 4 p eps for sums of p numbers rounded to float32."""
   return 4 * x.shape[-1] * float(onp.finfo(onp.float32).eps)
 
 

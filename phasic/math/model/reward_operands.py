@@ -65,6 +65,6 @@ def weighted_rewards(
       f"rewards have shape {shape} and {name} {own}: batch shapes do not "
       "broadcast"
     ) from None
-  # Products of two negative numbers would look valid.
+  # Check both factors: the product of two negative numbers would look valid.
   good = (converted >= 0) & (weights >= 0)[..., None, :]
   return np.where(good, converted, math.nan) * weights[..., None, :]

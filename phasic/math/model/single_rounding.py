@@ -1,4 +1,4 @@
-"""Correction of sums in float64 arrays that have the rounding of float32.
+"""Corrects sums of float64 arrays whose entries were rounded to float32.
 
 Numbers that were float32 before do not sum to exactly one, or zero, in float64.
 Sums within that rounding are corrected, and the caller gets a message.
@@ -89,6 +89,6 @@ def _first(x: onp.ndarray, where: onp.ndarray) -> float:
 
 
 def _tolerances(x: onp.ndarray) -> tuple[float, float]:
-  """Returns the tolerance of sums, and the largest correction."""
+  """Returns error bounds below which a sum is valid, or can be corrected."""
   least = 4 * x.shape[-1] * float(onp.finfo(onp.float64).eps)
   return least, plausible.single_tolerance(x)

@@ -25,7 +25,7 @@ _Exits = TypeVar("_Exits")
 def as_edges(
   name: str, matrix: _Matrix, exits: _Exits, discrete: bool
 ) -> tuple[_Matrix | Edges, _Exits | None]:
-  """Converts a sparse matrix and its exits to edges; returns others as given.
+  """Converts a sparse matrix and its exits to edges; returns others unchanged.
 
   The entries beside the diagonal are edges between phases, and each phase has
   an edge to absorption. The exit of a phase is taken from `exits`, or derived
@@ -87,8 +87,8 @@ def _derived(
   known = static.concrete(values)
   if known is None:
     return exits
-  # The row sums are repeated in higher precision. The derivatives are those of
-  # the sums above.
+  # Compute the row sums once more in higher precision, and keep the derivatives
+  # of `exits`.
   wide = onp.zeros(phases, onp.longdouble) + start
   onp.subtract.at(wide, rows, known.astype(onp.longdouble))
   exact = structures.cast(wide.astype(known.dtype), static.dtype_name(values))
@@ -98,7 +98,7 @@ def _derived(
 def _snapped(
   exits: Array, rows: onp.ndarray, values: Array, discrete: bool
 ) -> Array:
-  """Sets exits to zero that are within 4 p eps of zero, relative to the row."""
+  """Sets exits to zero if they are within 4 p eps, relative to the row."""
   (p,) = static.shape(exits)
   sizes = np.ones_like(exits)
   if not discrete:

@@ -41,7 +41,7 @@ class StepChain(NamedTuple):
 
 
 def derive(operands: KernelArrays, eps: float, completes: bool) -> StepChain:
-  """Derives exit probabilities, mass at zero and diagonal from the operands.
+  """Derives the discrete-time chain from the kernel's operands.
 
   Args:
     operands: initial_probs (..., p); subtransition (..., p, p); exit_probs

@@ -38,7 +38,7 @@ class ValueRule(NamedTuple):
   finite: bool = True
 
   def holds(self, x: Array) -> Array:
-    """Returns where values are valid; NaN counts as invalid here."""
+    """Returns which values are valid; NaN counts as invalid here."""
     good = (x >= self.least) & (x <= self.most)
     if self.finite:
       good = good & (x < _INF)
@@ -73,7 +73,9 @@ def check(
   rule: str,
   what: Array | onp.ndarray | None = None,
 ) -> _X:
-  """Checks `x` and returns it; `checks.check` describes how it fails.
+  """Checks that a rule holds for `x`, and returns `x`.
+
+  `checks.check` describes how the check fails.
 
   For rules about sums over the last axis use `check_sums`.
 
@@ -133,7 +135,7 @@ def _numbers(arrays: Sequence[ArrayLike]) -> list[onp.ndarray] | None:
   """Returns arrays on the host; None unless all are available and numeric."""
   try:
     known = plausible.values_at_hand(arrays)
-  except (TypeError, ValueError):  # Other functions raise for these.
+  except (TypeError, ValueError):  # The checked function raises.
     return None
   if known is None or any(x.dtype.kind not in "fiu" for x in known):
     return None

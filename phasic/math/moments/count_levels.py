@@ -27,8 +27,8 @@ def checked(name: str, values: ArrayLike, size: int) -> tuple[int, ...]:
   found = tuple(int(n) for n in known)
   if len(found) != size or min(found, default=0) < 0:
     raise ValueError(
-      f"{name} is {found}: it must be R = {size} integers >= 0, as many as "
-      "rewards"
+      f"{name} is {found}: it must have R = {size} integers >= 0, one for each "
+      "reward"
     )
   return found
 

@@ -140,7 +140,7 @@ def excess_statistics(
 
 
 def _killed_steps(option: None, system: chain_solves.System, u: Array) -> Array:
-  """Computes E exp(-u N), (...): a rule for `chain_calls`."""
+  """Computes the Laplace transform E exp(-u N), (...); NaN for u < 0."""
   value = exponential_tilting.generating(True, system, 0.0 - u)
   return value + np.where(u >= 0, 0.0, float("nan"))
 

@@ -21,7 +21,7 @@ from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.moments import count_levels
 from phasic.math.numeric import scaled_sums
 
-# The largest number of moments E[Y^m], m <= orders, on the way to the result.
+# The largest number of moments E[Y^m] with m <= orders, which are all computed.
 MAX_PRODUCTS = 2**16
 
 
@@ -95,8 +95,8 @@ def checked_orders(orders: ArrayLike, size: int) -> tuple[int, ...]:
   number = math.prod(n + 1 for n in found)
   if number > MAX_PRODUCTS:
     raise ValueError(
-      f"orders is {found}, which gives {number} products of lower powers: there "
-      f"must be at most {MAX_PRODUCTS}"
+      f"orders is {found}, which needs {number} moments up to these orders: "
+      f"there must be at most {MAX_PRODUCTS}; use smaller orders"
     )
   return found
 
@@ -109,7 +109,7 @@ def factors(level: Sequence[tuple[int, ...]], k: int) -> onp.ndarray:
 def moment(
   orders: tuple[int, ...], system: chain_solves.System, rewards: Array
 ) -> Array:
-  """Computes the mixed moment, (...): a rule for `chain_calls`."""
+  """Computes the mixed moment E[Y_1^n_1 ... Y_R^n_R], (...)."""
   y, _, r, infinite, undefined = moment_chains.start_all(system, rewards)
   endless = np.any(infinite & (onp.asarray(orders) > 0), axis=-1)
   reached = (autodiff.stop_gradient(y) > 0)[..., None]

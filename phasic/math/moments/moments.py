@@ -219,7 +219,7 @@ def reward_cross_moments(
 def power(
   values: chain_arguments.Values, order: Integer, names: Sequence[str]
 ) -> Array:
-  """Computes the raw moments of orders 1, ..., order, (..., order).
+  """Computes raw moments of the time, or of a total reward, (..., order).
 
   Args:
     values: a model, optionally with rewards in the third place.

@@ -148,7 +148,7 @@ def _occupancy(values: chain_arguments.Values, discrete: bool) -> Array:
 
 
 def probs(discrete: bool, system: chain_solves.System, times: Array) -> Array:
-  """Computes the state probabilities, (..., p): a rule for `chain_calls`.
+  """Computes the state probabilities at given times, (..., p).
 
   Args:
     discrete: whether time is discrete.
@@ -164,7 +164,7 @@ def probs(discrete: bool, system: chain_solves.System, times: Array) -> Array:
 def _transient(
   discrete: bool, system: chain_solves.System, times: Array
 ) -> Array:
-  """Computes the fields of `Transient`, joined to (..., p + 2)."""
+  """Computes the fields of `Transient`, concatenated to (..., p + 2)."""
   reverse = _reversed(discrete, system, times)
   log, terms = _terms("log_density", discrete, reverse)
   total = np.sum(terms, axis=-1)
@@ -192,7 +192,7 @@ def _transient(
 
 
 def _log_lost(system: chain_solves.System, reached: Array) -> Array:
-  """Computes the log of a bound on the mass in phases where y underflows.
+  """Bounds the log of the mass in phases whose expected time underflows.
 
   Args:
     system: the system.
@@ -206,7 +206,8 @@ def _log_lost(system: chain_solves.System, reached: Array) -> Array:
   led_to = (weights > 0) & from_reached & to_hidden & (system.indices[1] < p)
   unseen = np.any(led_to, axis=-1)
   unseen = unseen | np.any((reached == 0) & (system.initial > 0), axis=-1)
-  # The mass in a phase is at most e y times its total weight.
+  # The mass in a phase is at most e y times the sum of all weights, where y is
+  # the expected time that the killed chain spends in the phase.
   info = onp.finfo(static.dtype_name(reached))
   total = np.sum(autodiff.stop_gradient(weights), axis=-1) + 1.0
   least = math.log(p * info.tiny) + 1.0 + np.log(total)
@@ -214,12 +215,12 @@ def _log_lost(system: chain_solves.System, reached: Array) -> Array:
 
 
 class _Reversed(NamedTuple):
-  """The reversed chain of a killed one, for some times, in the system's unit.
+  """The time reversal of a killed chain, in the system's unit of time.
 
   Attributes:
     start: masses, positive in phases that alpha can reach, (..., p + 1).
     edges: its edges, without coefficients.
-    y: (..., p).
+    y: the expected times by which the chain is reversed, (..., p).
     times: (...), zero where they are not good.
     good: where times are valid, (...).
     alive: the log of the factor by which killing reduces densities, (...).
@@ -240,7 +241,7 @@ class _Reversed(NamedTuple):
 def _terms(
   function: str, discrete: bool, reverse: _Reversed
 ) -> tuple[Array, Array]:
-  """Computes a function of the reversed chain, and y_j times its derivatives.
+  """Computes a function of the reversed chain, and its scaled derivatives.
 
   Args:
     function: a density or its logarithm.
@@ -248,8 +249,8 @@ def _terms(
     reverse: the reversed chain.
 
   Returns:
-    The value, (...), and for each phase j y_j times the derivative in the
-    initial mass in j, (..., p).
+    The value, (...); and y_j times the derivative with respect to the initial
+    mass of each phase j, (..., p).
   """
   times = reverse.times + 1.0 if discrete else reverse.times
   batch = static.broadcast_shapes(
@@ -284,7 +285,7 @@ def _reversed(
   y = chain_solves.sojourns(killed)
   reached = autodiff.stop_gradient(y)
   info = onp.finfo(static.dtype_name(times))
-  # Below this, ratios lose digits.
+  # Ratios of expected times below this bound lose digits.
   none = reached < float(info.tiny) * 2.0 ** (32 if info.bits == 32 else 64)
   added = np.where(none, 1.0, 0.0)
   known = static.concrete(none)
@@ -298,7 +299,8 @@ def _reversed(
   used = np.any(none, axis=-1)[..., None]
   parts = [weights, system.initial / y, added / y, np.where(used, 0.0, soon)]
   if system.stay is not None:
-    # As one minus the others, small probabilities of staying would lose digits.
+    # Small probabilities of staying become edges: computed as one minus the
+    # other probabilities, they would lose digits.
     stay = keep * (system.stay + np.zeros_like(y))
     parts.append(np.where(stay < 0.5, stay, 0.0))
   weights = chain_solves.checked_entries(system, array_utils.joined(*parts))
@@ -314,7 +316,7 @@ def _reversed(
 
 
 def _killing(discrete: bool, times: Array) -> tuple[Array, Array]:
-  """Returns the killing weight c, and the log of what undoes it at the times.
+  """Returns the killing weight c, and log factors that undo the killing.
 
   The rate is the inverse of the largest time, and at most one.
   """

@@ -107,9 +107,9 @@ def checked_counts(max_counts: ArrayLike, size: int) -> tuple[int, ...]:
   number = math.prod(n + 1 for n in counts)
   if number > MAX_PROBS or sum(counts) > MAX_TOTAL:
     raise ValueError(
-      f"max_counts is {counts}, which gives {number} probabilities of total "
-      f"counts up to {sum(counts)}: there must be at most {MAX_PROBS} "
-      f"probabilities, of total counts up to {MAX_TOTAL}"
+      f"max_counts is {counts}, which gives {number} probabilities and the sum "
+      f"{sum(counts)}: there must be at most {MAX_PROBS} probabilities, and "
+      f"the sum must be at most {MAX_TOTAL}; use smaller counts"
     )
   return counts
 
@@ -117,7 +117,7 @@ def checked_counts(max_counts: ArrayLike, size: int) -> tuple[int, ...]:
 def probs(
   counts: tuple[int, ...], system: chain_solves.System, rates: Array
 ) -> Array:
-  """Computes P(N = n) for all n <= counts: a rule for `chain_calls`.
+  """Computes P(N_1 = n_1, ..., N_R = n_R) for all n <= counts.
 
   Returns:
     An array (..., counts[0] + 1, ..., counts[R - 1] + 1).
@@ -142,7 +142,7 @@ def probs(
 
 
 def laid_out(counts: tuple[int, ...], found: Sequence[Array]) -> Array:
-  """Arranges levels of probabilities in an array with one axis for each count.
+  """Arranges probabilities, given by level, in an array with an axis per count.
 
   Args:
     counts: the largest counts.

@@ -57,8 +57,9 @@ def renewal_density(model: Model, times: Array, discrete: bool) -> Array:
   num_ends = p if ends is None else len(ends)
   if num_ends * p > _MAX_STARTS:
     raise ValueError(
-      f"the chain has {p} phases, and {num_ends} of them lead to absorption: for "
-      f"renewals the product of these numbers must be at most {_MAX_STARTS}"
+      f"the chain has {p} phases, and {num_ends} of them lead to absorption: "
+      "for renewals the product of both numbers must be at most "
+      f"{_MAX_STARTS}; use a smaller model"
     )
   return killed_chains.value(_renewals, model, times, discrete, ends)
 
@@ -131,7 +132,8 @@ def _renewals(
   sources, targets, weights = killed.sources, killed.targets, killed.weights
   out = targets == p
   exits = segments.segment_sum(np.where(out, weights, 0.0), sources, p)
-  # Killed mass is counted in proportion to the exit rate of its phase.
+  # Count killed mass in proportion to the exit rate of its phase: the counted
+  # mass then gives the renewal density.
   fastest_exit = np.max(autodiff.stop_gradient(exits), axis=-1)[..., None]
   usable = np.where(fastest_exit > 0, fastest_exit, 1.0)
   leave = onp.repeat(ends, p)
@@ -141,7 +143,8 @@ def _renewals(
     option.discrete,
     array_utils.joined(start, np.zeros_like(start[..., :1])),
     (
-      # Absorption is replaced by a restart. Phase p holds uncounted mass.
+      # A restart replaces absorption. Phase p collects killed mass that
+      # does not count.
       (
         sources,
         np.where(out, sources, targets),
@@ -167,7 +170,7 @@ def _limited(
   system: chain_solves.System,
   times: Array,
 ) -> Array:
-  """Computes E[min(X, t)^k / k!]; in steps for k = 1 only.
+  """Computes E[min(X, t)^k / k!]; in discrete time k must be 1.
 
   The power of the integral is k.
   """

@@ -71,7 +71,7 @@ def mean_and_variance(
   early = _log_moment(_power_of_rest, 2, model, center, discrete)
   found = 2.0 * np.exp(early - log_mass)
   initial, matrix, exits, atom = model
-  # If the center is at the limit, no mass is beyond it.
+  # If the center equals the limit, no mass lies between them.
   inside = center < limit
   some = np.where(inside, center, 0.0)
   after = (
@@ -95,8 +95,8 @@ def mean_and_variance(
   if not discrete:
     return mean, found
   # The center is at most half a step from the mean. So the subtraction removes
-  # at most half of the second moment, and loses no digits. With one possible
-  # count the mean is rounded, and the maximum corrects a negative variance.
+  # at most half of the second moment about the center, and loses no digits. If
+  # only one count is possible, the rounded mean may make the variance negative.
   return mean, np.maximum(found - np.square(mean - center), 0.0)
 
 
@@ -142,7 +142,7 @@ def _log_moment(
   limit: Array,
   discrete: bool,
 ) -> Array:
-  """Computes the log of the moment of order `count` on {X <= limit} by a rule."""
+  """Computes the log of a moment by `_power_of_time` or `_power_of_rest`."""
   more = killed_chains.Integral(count, "log_density")
   return killed_chains.value(rule, model, limit, discrete, more)
 
@@ -152,7 +152,9 @@ def _power_of_time(
   system: chain_solves.System,
   times: Array,
 ) -> Array:
-  """Computes E[X^k / k!; X <= t], or E[C(X, k); X <= t] in steps.
+  """Computes E[X^k / k!; X <= t].
+
+  In discrete time it is E[C(X, k); X <= t], a binomial coefficient.
 
   The power of the integral is k.
   """
@@ -192,7 +194,9 @@ def _power_of_rest(
   system: chain_solves.System,
   times: Array,
 ) -> Array:
-  """Computes E[(t - X)^k / k!; X <= t], or E[C(t - X, k); X <= t] in steps.
+  """Computes E[(t - X)^k / k!; X <= t].
+
+  In discrete time it is E[C(t - X, k); X <= t], a binomial coefficient.
 
   The power of the integral is k.
   """

@@ -59,7 +59,7 @@ class MistakesTest(test_case.TestCase):
         pm.phase_type.log_prob(probs, rates, value)
     with self.assertRaisesRegex(
       TypeError,
-      "^initial_probs is EdgeRates: it must be an array; edges are given as "
+      "^initial_probs is EdgeRates: it must be an array; pass edges as "
       f"the argument subgenerator; {hint}",
     ):
       pm.phase_type.log_prob(probs, edges, 1.0)
