@@ -18,7 +18,7 @@ from phasic.internal.arrays import Array
 
 
 def dot(*factors: Array) -> tuple[Array, Array]:
-  """Computes the sum of products over the last axis, as a scaled number.
+  """Computes the sum of products over the last axis, as s and n of s 2^n.
 
   A factor of zero makes its product zero, even if another one is infinite. An
   infinite factor in a product without zeros makes the sum infinite, and is a
@@ -38,13 +38,13 @@ def dot(*factors: Array) -> tuple[Array, Array]:
 
 
 def _scaled(x: Array) -> tuple[Array, Array]:
-  """Returns a factor of `dot` as a scaled number, signs for infinite ones."""
+  """Splits each entry into s and n of s 2^n; for infinite entries s is +-1."""
   size = np.abs(autodiff.stop_gradient(x))
   endless = size == math.inf
   x = np.where(endless, np.where(x > 0, 1.0, -1.0), x)
   usable = (size > 0) & np.logical_not(endless)
   own = binary.exponent(np.where(usable, size, 1.0))
-  own = np.minimum(own, _most())  # Then 2^-own is in range too.
+  own = np.minimum(own, _most())  # Keeps 2^-own in range.
   exponent = np.where(endless, 3.0 * _most(), own)
   return x * binary.power_of_two(-own), exponent
 

@@ -1,4 +1,4 @@
-"""The portable path of `elimination_ops`: GTH elimination, dense matrices.
+"""The portable path of `elimination_ops`: GTH elimination of dense matrices.
 
 References:
   W. Grassmann, M. Taksar, D. Heyman, Regenerative analysis and steady state
@@ -55,8 +55,8 @@ def eliminate(
   m = static.shape(weights)[-1]
   if max(m, p * static.shape(per_phase)[-1]) * p > MAX_ELEMENTS:
     raise ValueError(
-      f"the model has {m} edges and {p} phases: on the portable path their "
-      f"product must be at most {MAX_ELEMENTS}"
+      f"the model has {m} edges and {p} phases: on the portable path the "
+      f"product of both must be at most {MAX_ELEMENTS}; use the native kernel"
     )
   weights = structures.cast(weights, wide)
   # Right-hand sides become a batch dimension: (..., r, p).
@@ -164,7 +164,10 @@ def _times(weight: Array, x: Array) -> Array:
 def _solve(
   recorded: Elimination, rest: Array, gives_differences: bool
 ) -> tuple[Array, Array | None]:
-  """Returns x (..., r, p), and all x_i - x_j (..., r, p, p) or None."""
+  """Returns the solution x (..., r, p), and all x_i - x_j (..., r, p, p).
+
+  The differences are None unless `gives_differences`.
+  """
 
   def forward(rest: Array, step: tuple[Array, Array]) -> tuple[Array, Array]:
     unit, column = step

@@ -25,7 +25,7 @@ _Carry = tuple[Array, Scalar, tuple[Array, Array, Array]]
 
 
 class Scaling(NamedTuple):
-  """Scales of states, and least numbers of steps to and from them.
+  """Scales of states, and the fewest steps to each state and from it to an end.
 
   All are constants for derivatives.
 
@@ -85,7 +85,7 @@ def find(initial: Array, jumps: Array, end: Array, lowest: float) -> Scaling:
 def scaled(
   initial: Array, jumps: Array, end: Array, scale: Array
 ) -> tuple[Array, Array, Array, Array]:
-  """Scales a chain's arrays; returns them and the exponent taken from `end`."""
+  """Scales a chain's arrays; also returns n, as results are scaled by 2^-n."""
   initial = initial * binary.power_of_two(-scale)
   between = scale[..., :, None] - scale[..., None, :]
   jumps = jumps * binary.power_of_two(between)

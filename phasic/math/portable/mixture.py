@@ -47,7 +47,7 @@ _RANGES = {
   "float32": _WeightRange(4, 100, 80.0, 2.0**-114),
 }
 _LOG2 = math.log(2)
-_CHUNK = 2**20  # The largest size of a table of weights, times by groups.
+_CHUNK = 2**20  # The most entries of a table of weights.
 
 OK, SHORT, UNDERFLOW = 0, 1, 2
 
@@ -99,10 +99,10 @@ def _group_size(x: Array) -> int:
 
 
 def _grouped(sequence: power_sequence.Sequence) -> tuple[Array, Array, Array]:
-  """Computes the groups' polynomials: coefficients, underflow and log scales.
+  """Splits a sequence into groups of terms, each a polynomial in the mean.
 
-  Coefficients and bounds of their underflow have shape (..., group, K / group),
-  the logarithms of the scales (..., K / group).
+  Returns coefficients and bounds of their underflow, (..., group, K / group),
+  and logarithms of their scales, (..., K / group).
   """
   size = _group_size(sequence.values)
   steps = static.shape(sequence.values)[-1]
@@ -151,7 +151,7 @@ def _mix_block(
   grouped: tuple[Array, Array, Array],
   means: Array,
 ) -> tuple[Array, Array, Array]:
-  """Computes the mixture's logarithm, value and code at all means, (..., n).
+  """Computes the mixture's logarithm, value and status code at all means.
 
   The sequence enters the sum linearly, scaled by a constant. So derivatives in
   entries of the sequence that are zero are right too.
@@ -172,7 +172,7 @@ def _mix_block(
   weights = np.exp(np.minimum(log_terms - largest[..., None], span.cap))
   total = np.sum(weights * sums, axis=-1)
   log_value = largest + np.log(total)
-  # Underflow may happen in the sequence, and in powers of a tiny mean.
+  # Bound the underflow of the sequence and of powers of a tiny mean.
   fixed = constant(powers)
   small = (fixed < span.tiny) & (constant(means)[..., None] > 0)
   missed = np.where(small, span.tiny, 0.0) + np.zeros_like(fixed)
@@ -180,8 +180,8 @@ def _mix_block(
   gone = gone + np.matmul(missed, constant(coefficients))
   gone = np.sum(constant(weights) * gone, axis=-1)
   out_of_range = gone > static.finfo_eps(means) * constant(total)
-  # Truncated terms are compared with the larger of the value and the bound of
-  # its underflow: more steps do not help after underflow.
+  # Compare the truncated terms with the value, or with the bound of its
+  # underflow if that is larger: more terms do not help after underflow.
   size = largest + np.log(np.maximum(constant(total), gone))
   short = _short(sequence, constant(means), size)
   code = np.where(
@@ -193,7 +193,7 @@ def _mix_block(
 
 
 def _powers(x: Array, size: int, lift: int) -> tuple[Array, Array]:
-  """Computes x^i for i < size, times a factor, and the factor's log (...)."""
+  """Computes c x^i for i < size, and log c; c > 1 raises powers of a tiny x."""
   low = (x > 0) & (x < 2.0 ** (-lift / size))
   powers = [np.where(low, 2.0**lift, 1.0) + np.zeros_like(x)]
   for _ in range(size - 1):
@@ -205,7 +205,7 @@ def _powers(x: Array, size: int, lift: int) -> tuple[Array, Array]:
 def _short(
   sequence: power_sequence.Sequence, means: Array, log_size: Array
 ) -> Array:
-  """Returns whether truncation may matter, relative to exp(log_size)."""
+  """Returns where truncated terms may matter, relative to exp(log_size)."""
   steps = static.shape(sequence.values)[-1]
   ratio = means / (steps + 1)
   converges = ratio < 1

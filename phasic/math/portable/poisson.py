@@ -57,7 +57,7 @@ def _deviance(k: Array, x: Array) -> Array:
 
 
 def _offset(counts: onp.ndarray) -> onp.ndarray:
-  """Computes delta(k) + log(2 pi k)/2 on the host, 0 for k = 0."""
+  """Computes log k! - k log k + k on the host; it is 0 for k = 0."""
   k = onp.maximum(onp.asarray(counts, onp.float64), 1)
   r = 1 / (k * k)
   series = 1 / 12 - r * (1 / 360 - r * (1 / 1260 - r * (1 / 1680 - r / 1188)))

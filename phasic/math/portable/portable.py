@@ -115,7 +115,9 @@ def _run(
   prob_zero: Array,
   times: Array,
 ) -> tuple[Array, Array]:
-  """Computes results, and codes of `mixture.mix`, `OK` for invalid models.
+  """Computes `phase_type`, and the status codes of `mixture.mix`.
+
+  Invalid models have the code `OK`.
 
   The stages are compiled one by one: kinds share them, and one large program
   would compile more slowly.
@@ -133,7 +135,7 @@ def _run(
 def _power_sequence(
   quantity: str, steps: int, chain: chain_lib.Chain
 ) -> tuple[power_sequence.Sequence, Array]:
-  """Returns the coefficients of a quantity's series, and its uniformization rate."""
+  """Returns the power sequence of a quantity, and the uniformization rate."""
   end = np.ones_like(chain.exits)
   absorbed = chain.exits
   if quantity == "density":
@@ -153,7 +155,7 @@ def _power_sequence(
 def _mixture(
   sequence: power_sequence.Sequence, rate: Array, bad: Array, times: Array
 ) -> tuple[Array, ...]:
-  """Computes the mixture's logarithm, value and code at times 0 <= t < inf.
+  """Computes the mixture's log, value and status code at times 0 <= t < inf.
 
   Entries at other times are placeholders.
   """
@@ -169,7 +171,7 @@ def _result(
   times: Array,
   mixed: tuple[Array, Array, Array],
 ) -> tuple[Array, Array]:
-  """Returns the results at all times, including 0 and inf, and the codes."""
+  """Returns results at all times, including 0 and inf, and the status codes."""
   log_value, value, code = mixed
   result = _whole_line(kind, atom[..., None], times, log_value, value)
   # Multiplication by NaN makes the derivatives NaN as well.

@@ -74,14 +74,14 @@ def densified(
   m = static.shape(indices)[-1]
   if m * phases > MAX_MASK:
     raise ValueError(
-      f"the model has {m} edges and {phases} phases: on the portable path their "
-      f"product must be at most {MAX_MASK}"
+      f"the model has {m} edges and {phases} phases: on the portable path the "
+      f"product of both must be at most {MAX_MASK}; use the native kernel"
     )
   rates = edge_rates.values(parameters, constants, coefficients)
   lost = (sources < 0) | (sources >= phases) | (targets < 0)
   lost = lost | (targets > phases) | np.logical_not(rates >= 0.0)
   rates = np.where(lost, float("nan"), rates)
-  # Edges that are out of range go to entry (0, p), where they give NaN.
+  # Edges whose index is out of range add NaN to entry (0, p).
   sources = np.where(lost, 0, sources)
   targets = np.where(lost, phases, targets)
   from_phase = _mask(sources, phases, rates.dtype)

@@ -22,7 +22,7 @@ from phasic.math.portable import interval_masses
 from phasic.math.portable import portable
 from phasic.math.portable import portable_edges
 
-# Codes of kinds, as in native/kernel/api/phase_type.h.
+# Integer codes of function kinds, as in native/kernel/api/phase_type.h.
 LOG_DENSITY = 0
 LOG_SURVIVAL = 2
 LOG_CDF = 4
@@ -42,7 +42,7 @@ def phase_type(
   *structure: Array,
   discrete: bool = False,
 ) -> Array:
-  """Computes the log function that each time's kind selects, (batch..., n).
+  """Computes at each time the log function that its kind selects.
 
   Args:
     kind: not used.
@@ -124,7 +124,7 @@ def _whole(kinds: Array, times: Array) -> Array:
 
 
 def _resolved(kinds: Array, times: Array, next_time: Array) -> Array:
-  """Replaces observations by densities, survival functions, cdfs, intervals.
+  """Replaces each observation's kind by density, survival, cdf or interval.
 
   The rules for pairs of times are those of native/kernel/api/phase_type.h.
   """

@@ -1,4 +1,4 @@
-"""The portable path of discrete chains: functions of steps in array code.
+"""The portable path of discrete chains: their functions in array code.
 
 The power sequence of the continuous path, with the transition matrix instead of
 a uniformized one, gives the terms alpha T^k t, alpha T^k 1 and, with absorption
@@ -92,7 +92,7 @@ def _steps(operands: KernelArrays) -> int:
 def _evaluate(
   kind: str, dtype: str, steps: int, completes: bool, *operands: Array
 ) -> Array:
-  """Computes `phase_type` with the counts as constants for derivatives."""
+  """Computes `phase_type`, whose derivatives treat the counts as constants."""
   *model, counts = operands
   chain = step_chain.derive(model, static.finfo_eps(dtype), completes)
   log = kind.startswith("log_")
@@ -227,7 +227,7 @@ def _along(
 
 
 def _slope(counts: Array, along: Array) -> Array:
-  """Returns NaN at integer counts, where no derivative exists, else zero."""
+  """Returns the derivative along `along`: NaN at integer counts, else zero."""
   jumps = (np.floor(counts) == counts) & (counts >= 0) & (counts < math.inf)
   return np.where(jumps & (along != 0), math.nan, np.zeros_like(along))
 
@@ -236,6 +236,6 @@ def _slope(counts: Array, along: Array) -> Array:
   vjp_fwd=_forward, vjp_bwd=_backward, jvp_fn=_along
 )
 def _with_slope(result: Array, counts: Array) -> Array:
-  """Returns the result, whose derivative in the counts is NaN or zero."""
+  """Returns the result, whose derivative with respect to counts is `_slope`."""
   del counts
   return result

@@ -204,7 +204,7 @@ def _rows(
   block: int,
   span: _ScaleRange,
 ) -> tuple[Array, Array, Array, tuple[Array, Array]]:
-  """Computes alpha P^(j block) for j < count, with maximum near one.
+  """Computes alpha P^(j block) for j < count, scaled to a maximum near one.
 
   Returns:
     The rows (..., count, m), bounds of their underflow (..., count, m), their
@@ -220,7 +220,7 @@ def _rows(
     out = (row, underflow, exponent)
     row = transition_power.before(row, power)
     underflow = transition_power.before(underflow, constant)
-    # Underflow is possible only in states that can be reached by now.
+    # Only states that alpha reaches within these steps can underflow.
     present = np.where(arrival + (index + 1) * block >= 0, 1.0, 0.0)
     size = 1 + np.sum(fixed(row), axis=-1)
     underflow = underflow + 2.0**span.floor * size[..., None] * present

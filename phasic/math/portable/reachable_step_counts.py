@@ -1,4 +1,4 @@
-"""Numbers of steps after which a chain can be in a state with an end weight.
+"""Finds the steps k at which alpha P^k end is positive, even if it underflows.
 
 A term of a power sequence may be zero because no path has that many steps, as
 in a periodic chain, or because it underflowed. Boolean powers distinguish the

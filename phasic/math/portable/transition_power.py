@@ -30,9 +30,9 @@ from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal.arrays import Array
 
-# Longer blocks could underflow: the probability of staying may be 1/16.
+# Longer blocks could underflow, as probabilities of staying may be near 1/16.
 LONGEST_BLOCK = {"float64": 64, "float32": 16}
-_STEP = 2**13  # The overhead of a loop step, in multiplications.
+_STEP = 2**13  # A loop step costs this many multiplications.
 
 
 class Power(NamedTuple):
@@ -93,7 +93,7 @@ def uniformized(totals: Array, rate: Array) -> tuple[Array, Array]:
 
 
 def squared(power: Power, weights: Array) -> Power:
-  """Computes P^2k, given P^k and the weights 2**scale (..., m).
+  """Squares P^k to P^2k; the weights are 2**scale, (..., m).
 
   The derivative is that of the matrix product, so the diagonal may be an
   independent variable.

@@ -14,7 +14,7 @@ from phasic.internal.arrays import Array
 from phasic.math.quadrature import numerical_distributions
 from phasic.math.quadrature import quadrature
 
-# An upper bound of P(X > last), with `last` of `NumericalDistribution`.
+# P(X > last) is at most this, for `last` of `NumericalDistribution`.
 _LEFT = math.exp(-61.0)
 
 
@@ -108,7 +108,7 @@ def _values(
   rule: quadrature.QuadratureRule,
   function: Callable[[Array], Array],
 ) -> tuple[Array, Array]:
-  """Evaluates g at the quadrature points, and at the last relevant time."""
+  """Evaluates g at the quadrature points, and at the time `last`."""
 
   def values(times: Array) -> Array:
     found = function(structures.cast(times, distribution.dtype))

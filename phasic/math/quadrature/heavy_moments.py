@@ -52,7 +52,7 @@ class MomentQuadrature:
     last: Array,
     undefined: Array,
   ) -> None:
-    """Builds the rule up to the last time that matters."""
+    """Builds a quadrature rule for times up to `last`."""
     self.distribution = distribution
     usable = np.isfinite(last) & (last > 0)
     last = autodiff.stop_gradient(np.where(usable, last, 1.0))
@@ -90,7 +90,7 @@ class MomentQuadrature:
 
 
 def tilted(model: Model, growth: Array) -> MomentQuadrature:
-  """Builds a quadrature rule for E exp(v(X)) where v(x) - q x is bounded.
+  """Builds a rule for E exp(v(X)), for any v with bounded v(x) - q x.
 
   Args:
     model: initial_probs, subgenerator or edges, exit_rates and prob_zero, the
@@ -116,7 +116,7 @@ def tilted(model: Model, growth: Array) -> MomentQuadrature:
   )
   # Check the rule with E exp(q X), which is known in closed form.
   weights = points.rule.log_weights + _wide(growth) * points.rule.points
-  with onp.errstate(all="ignore"):  # The known expectation may be inf.
+  with onp.errstate(all="ignore"):  # E exp(q X) may be inf.
     seen = np.sum(quadrature.masses(points.logs, weights), axis=0)
     missing = np.abs(seen + np.exp(distribution.log_atom()) - total)
   lost = finite & np.logical_not(
@@ -126,7 +126,7 @@ def tilted(model: Model, growth: Array) -> MomentQuadrature:
 
 
 def slow(model: Model, factor: float, power: Array) -> MomentQuadrature:
-  """Builds a rule for E exp(v(X)) where v(x) <= m x^(1/k), k > 1.
+  """Builds a rule for E exp(v(X)), for any v with v(x) <= m x^(1/k), k > 1.
 
   As P(X > t) <= exp(1 - t / (e M)) with M the longest mean, exp(v(x)) P(X > x)
   is negligible if x / (e M) is above 2 v(x) and twice the log of the precision.

@@ -200,14 +200,15 @@ def compare(
   own, second = (static.dtype_name(x[0]) for x in models)
   if own != second:
     raise TypeError(
-      f"model has dtype {own} and other {second}: the dtypes must agree"
+      f"model has dtype {own} and other has dtype {second}: the dtypes must "
+      "agree"
     )
   return _run(kind, discrete, kernel_ops.path(), *models)
 
 
 def _evaluate(kind: str, discrete: bool, path: str, *models: Model) -> Array:
   """Computes the entropy of one model, or a divergence of two."""
-  del path  # Only the compiler's cache needs the path.
+  del path  # It is only a key of the compiler's cache.
   dtype = static.dtype_name(models[0][0])
   distribution = numerical_distributions.NumericalDistribution(
     models[0], discrete
@@ -263,7 +264,7 @@ _run = control_flow.compiled(_evaluate, static_argnums=(0, 1, 2))
 def _expected(
   rule: quadrature.QuadratureRule, logs: Array, second_logs: Array
 ) -> Array:
-  """Computes the terms -w p log q of a cross entropy; zero where p is zero."""
+  """Computes weighted terms -p log q of a cross entropy; 0 where p is 0."""
   return _product(quadrature.masses(logs, rule.log_weights), second_logs)
 
 

@@ -37,8 +37,8 @@ _MAX_ITERATIONS = 20
 # Rates above this multiple of the second slowest rate are capped: the error is
 # of the order of the squared inverse ratio, which is negligible.
 _MOST_UNLIKE = 2.0**27
-# Each differentiable Newton step at the root doubles the number of derivatives
-# that are correct.
+# Newton steps at the root make its derivatives correct: each step doubles the
+# number of correct orders.
 _NEWTON_STEPS = 2
 
 
@@ -59,7 +59,7 @@ def of_stages(rates: Array) -> Array:
 
 def _evaluate(path: str, rates: Array) -> Array:
   """Computes the mode; see `of_stages`."""
-  del path  # Only the compiler's cache needs the path.
+  del path  # It is only a key of the compiler's cache.
   dtype = static.dtype_name(rates)
   rates = structures.cast(rates, static.wide_float())
   usable = np.all((rates > 0) & (rates < math.inf), axis=-1)
@@ -94,7 +94,7 @@ def _slowest_last(rates: Array) -> Array:
 
 
 def _capped(rates: Array) -> tuple[Array, Array]:
-  """Caps rates to the kernel's range; also returns the mode's shift, (...).
+  """Caps rates to the kernel's range; also returns the shift of the mode.
 
   A stage that is far faster than the two slowest ones shifts the density by its
   mean, up to the square of the ratio of rates. The kernel does not evaluate
@@ -108,7 +108,7 @@ def _capped(rates: Array) -> tuple[Array, Array]:
 
 
 def _bracketed(rates: Array) -> Array:
-  """Finds the mode by repeated section of a bracket, in the scale of log t."""
+  """Finds the mode by dividing a bracket repeatedly, in the scale of log t."""
   low = 0.5 / np.max(rates, axis=-1)
   high = 3.0 * np.sum(1.0 / rates, axis=-1)
   eps = static.finfo_eps(rates)

@@ -1,4 +1,4 @@
-"""Distributions with the densities, masses and time scales quadrature needs.
+"""Distributions with the densities and time scales that quadrature needs.
 
 Sums are in the widest available dtype.
 """
@@ -70,7 +70,7 @@ def _four(model: ModelLike, discrete: bool, name: str) -> ModelLike:
     what = f"a {what} of {len(model)}"
   raise TypeError(
     f"{name} is {what}: it must be a tuple of {_listed(discrete)}, of which the "
-    "last two may be None; distributions have methods for this"
+    "last two may be None; for a distribution object call its method instead"
   )
 
 
@@ -138,7 +138,7 @@ class NumericalDistribution:
     mass = self.value("cdf", 0.0)
     some = mass > 0
     log_mass = np.log(np.where(some, mass, 1.0))
-    # The sum keeps NaN of an invalid model.
+    # Adding the mass keeps the NaN of an invalid model.
     return np.where(mass == 0, -math.inf, log_mass + np.where(some, 0.0, mass))
 
   def checked(

@@ -3,9 +3,6 @@
 Each rule contains a coarser rule, which uses part of its points. The difference
 of their two sums bounds the error.
 
-Each rule comes with a coarser rule on a part of its points. The difference of
-the two bounds the error.
-
 References:
   H. Takahasi, M. Mori, Double exponential formulas for numerical integration,
     Publ. RIMS 9, 1974.
@@ -110,7 +107,7 @@ def counts(last: Array, phases: int, dtype: str) -> QuadratureRule:
     structures.cast(onp.reshape(x, shape), static.wide_float())
     for x in (panels[0], onp.log(panels[1]), panels[2])
   )
-  # If there are more steps than floating-point integers, the points are NaN.
+  # Above _MOST_STEPS not every integer is a float: then the points are NaN.
   known = last < _MOST_STEPS
   points = points + np.zeros_like(last)
   inside = points <= last
@@ -136,7 +133,7 @@ def total(rule: QuadratureRule, terms: Array, floor: float = 0.0) -> Array:
   # An infinite sum is accepted without a check.
   off = np.abs(np.sum((1.0 - rule.coarse) * terms, axis=0))
   good = (off <= rule.tolerance * size + floor) | (size == math.inf)
-  # Multiply, so that the derivatives become NaN as well.
+  # Multiply by NaN, so that the derivatives become NaN as well.
   return found * np.where(good, 1.0, math.nan)
 
 
@@ -155,7 +152,7 @@ def _refinement(phases: int, most: int) -> int:
 
 @functools.lru_cache(maxsize=8)
 def _panels(n: int) -> tuple[onp.ndarray, ...]:
-  """Computes panels of points for sums over 0, 1, 2, ...
+  """Computes points and weights for sums over 0, 1, 2, ..., in panels.
 
   Returns the points, their weights, and the factors of the weights in the
   coarser rule.

@@ -1,4 +1,4 @@
-"""Entropies and divergences by quadrature on one distribution's points.
+"""Entropies and divergences, by quadrature with points of one distribution.
 
 `information` compares two chains on a rule that is fine enough for both. Here
 one distribution has its mass on the quadrature points, and the other one needs
@@ -24,7 +24,7 @@ from phasic.internal.arrays import Array
 from phasic.math.quadrature import numerical_distributions
 from phasic.math.quadrature import quadrature
 
-# An upper bound of P(X > last), with `last` of `NumericalDistribution`.
+# P(X > last) is at most this, for `last` of `NumericalDistribution`.
 _LEFT = math.exp(-61.0)
 # The last quadrature point is at exp(-_LOG_NEAR) of the interval's length from
 # its end.
@@ -93,7 +93,7 @@ def of_interval(
   high: Array,
   log_prob: Callable[[Array], Array],
 ) -> QuadraturePoints:
-  """Builds the quadrature points of a time truncated to an interval.
+  """Builds the quadrature points of a time X given low <= X <= high.
 
   With D the interval's length, points u of the half line are mapped to t =
   low + u / (1 + u / D).

@@ -19,8 +19,8 @@ from phasic.math.model.model_types import Model
 
 # The largest product of rate and time that the kernel evaluates.
 _MOST = 1e15
-# Up to this number of steps, or product of rate and time, the kernel surely
-# evaluates functions.
+# The kernel evaluates functions at least up to this number of steps, or up to
+# this product of rate and time.
 _USUAL = 1e10
 # With M the longest mean time, P(X > _SETTLED M) < exp(1 - 2000).
 _SETTLED = 2000.0 * math.e

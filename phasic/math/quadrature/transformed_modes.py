@@ -21,8 +21,8 @@ from phasic.internal.arrays import Array
 from phasic.math.numeric import special
 
 _MAX_ITERATIONS = 100
-# Each differentiable Newton step at the root doubles the number of derivatives
-# that are correct.
+# Newton steps at the root make its derivatives correct: each step doubles the
+# number of correct orders.
 _NEWTON_STEPS = 2
 
 # Arguments are the number of stages n, their rate r, the parameter k, and for a
@@ -32,7 +32,9 @@ _Start = Callable[[int, Array, Array], Array]
 
 
 def of_power(count: int, rate: Array, power: Array) -> Array:
-  """Computes x at the mode of g(X) for g(x) = x^(1/k): (n - 1/k) / r, or zero.
+  """Computes x at the mode of g(X) for g(x) = x^(1/k).
+
+  It is (n - 1/k) / r, or zero if that is negative.
 
   Args:
     count: n, an int.
@@ -68,10 +70,10 @@ def of_logarithm(count: int, rate: Array, growth: Array) -> Array:
 
 
 def of_log_normal(count: int, rate: Array, power: Array) -> Array:
-  """Computes L = log(1 + mode) of g(X) for g(x) = exp(x^(1/k)) - 1.
+  """Computes log(1 + m), with m the mode of g(X) for g(x) = exp(x^(1/k)) - 1.
 
-  It solves L + r k L^k = n k - 1, or is zero; the relative error is 1e-13
-  (float32: 1e-6). Arguments are as in `of_power`.
+  L = log(1 + m) solves L + r k L^k = n k - 1, or is zero. The relative error is
+  1e-13 (float32: 1e-6). Arguments are as in `of_power`.
   """
   return _run(_LOG_NORMAL, count, rate, power)
 
