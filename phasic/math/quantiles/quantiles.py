@@ -141,7 +141,7 @@ def evaluate(
 
 
 class QuantileCall:
-  """The operands of a quantile call, in the layout of the kernel.
+  """A call that computes quantiles: its arguments and the kernel's operands.
 
   Attributes:
     names: the names of the five arguments.

@@ -3,10 +3,6 @@
 Newton's method proposes a count, as if the tail were geometric. The cdf at the
 proposal brackets the quantile, and the search ends when the bracket is one step
 wide. See `quantiles_search`.
-
-Newton's method proposes a count; between counts it takes the cdf as that of a
-geometric tail. The cdf at the proposal brackets the quantile, and the search
-ends when the bracket is one step wide. See `quantiles_search`.
 """
 
 from __future__ import annotations
@@ -30,7 +26,7 @@ from phasic.math.quantiles import quantiles_search
 from phasic.math.quantiles import quantiles_targets as targets_lib
 
 MAX_ITERATIONS = 300
-# The largest counts: floating-point numbers skip integers above these.
+# The largest counts: above these, not every integer is a float.
 MAX_COUNT = {"float32": 2.0**24, "float64": 2.0**52}
 
 _DENSITY = portable_observations.LOG_DENSITY
@@ -182,13 +178,10 @@ def _settled(
   model: ModelArrays,
   edges: EdgeArrays,
 ) -> Array:
-  """Corrects counts by at most one, with the function that the user inverts.
+  """Corrects quantiles by at most one step, with the function to be inverted.
 
   The search works with a logarithm or with 1 - F, and rounding may put it on
   the wrong side of a target that F meets exactly.
-
-  Logarithms, and differences from one, may be rounded to the wrong side of a
-  target that F meets exactly.
   """
   if mode not in _OWN:
     return k
@@ -241,7 +234,7 @@ def _portable(
   counts: Array,
   *structure: Array,
 ) -> Array:
-  """Evaluates the log functions on the portable path, where kinds differ."""
+  """Evaluates, in array code, the log function that each kind selects."""
   del kind
   *edges, kinds = structure
   result = np.zeros_like(counts)

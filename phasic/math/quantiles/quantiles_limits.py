@@ -1,4 +1,4 @@
-"""Limits of the cdf at zero and infinity, and the expected time.
+"""Limits of the cdf at zero and infinity, and the mean absorption time.
 
 A quantile exists between the atom at zero and the absorption probability, which
 is less than one if the chain can reach a trap.

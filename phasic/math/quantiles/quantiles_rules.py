@@ -114,7 +114,7 @@ def quantile(mode: str, x: Array, *arrays: Array) -> Array:
 
 
 def refusing(edges: EdgeArrays) -> list[Array]:
-  """Returns the edge arrays; differentiating in the coefficients raises."""
+  """Returns edge arrays; derivatives in their coefficients raise an error."""
   found, advice = list(edges), kernel_ops.EDGES_ARE_FIXED
   for i in range(1, len(edges)):
     if static.shape(edges[i])[-1] != 0:
@@ -132,7 +132,7 @@ def count_quantile(mode: str, x: Array, *arrays: Array) -> Array:
 
 
 class _Point:
-  """Functions at a quantile, for implicit differentiation of F(q) = u.
+  """Values at a quantile q, for implicit differentiation of F(q) = u.
 
   Attributes:
     operands: the kernel's five, with the quantile as time, or a harmless time
@@ -192,7 +192,7 @@ class _Point:
 
 
 def _search(mode: str, path: str, x: Array, *arrays: Array) -> Array:
-  """Runs the search; `path` is a key of the compiler's cache."""
+  """Runs the search; `path` is only a key of the compiler's cache."""
   del path
   limits = quantiles_limits.Limits(*arrays[:_NUM_LIMITS])
   model = arrays[_NUM_LIMITS : _NUM_LIMITS + 4]

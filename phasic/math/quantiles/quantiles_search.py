@@ -8,13 +8,6 @@ this scale of time converges quadratically. Times below and above the quantile
 bracket it. If a step leaves the bracket, or steps do not get shorter, the
 bracket is halved in the scale of log t.
 
-Let D(t) be the mass between F(t) and the nearer end of F, see `targets`. The
-equation is D(t) = D. Towards zero D is near c t^k, so log D is nearly linear in
-log t. Towards infinity D is near c exp(-d t), so log D is nearly linear in t.
-Newton's method on log D in this scale of time converges quadratically. Times
-below and above the quantile bracket it. If a step leaves the bracket, or steps
-do not get shorter, the bracket is halved in the scale of log t.
-
 Each iteration is one call of the kernel for all quantiles. It evaluates the log
 density and the logarithm of F or 1 - F, whichever is below one half. A
 probability has only thirteen digits if its logarithm is -700. If that is not
@@ -47,8 +40,8 @@ MAX_ITERATIONS = 200
 MAX_FAILED = 8
 # Times just below a failed one are the most expensive to evaluate. So the
 # search also gives up after MAX_BEYOND Newton steps that start within a factor
-# NEAR_FAILED of a failed time and lead beyond it. A single step to FAR_FAILED
-# times the failed time is enough.
+# NEAR_FAILED of a failed time and lead beyond it, or after a single step to
+# FAR_FAILED times the failed time.
 MAX_BEYOND = 2
 NEAR_FAILED, FAR_FAILED = 64.0, 4.0
 
@@ -200,7 +193,7 @@ def _search(
       done | finished,
     )
 
-  # Use Markov's bound only for masses measured from F(0): otherwise it is far
+  # Use Markov's bound only for a mass F - F(0): for a mass F(inf) - F it is far
   # above the quantile.
   bound = np.where(ends.rising & (ends.bound > 0), ends.bound, math.inf)
   init = (np.asarray(0), start, zero, zero + bound, zero + 1.0, zero + math.inf)
@@ -238,7 +231,7 @@ def values(
 
 
 def _factor(rising: Array, ratio: Array) -> Array:
-  """Computes the ratio of the next time to this one in Newton's method.
+  """Computes the ratio of the next time to the current one in Newton's method.
 
   Args:
     rising: whether the step is in the scale of log t, else of t.
@@ -280,8 +273,8 @@ def _refined(
       )
     value = np.where(targets.upper, parts[1], parts[0])
     with onp.errstate(all="ignore"):
-      # Take the log of a quotient: a difference may be below the least normal
-      # number.
+      # Take the log of the quotient: the difference of value and target may be
+      # below the least normal number.
       change = np.log(value / targets.value)
       error = targets_lib.mass_error(ends, change)
       refined = t * _factor(ends.rising, error / slope)

@@ -20,8 +20,8 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.quantiles import quantiles_targets as targets_lib
 
-# A table pays from LEAST quantiles per model. It has one point for every _SHARE
-# quantiles, and at most _MOST_POINTS.
+# A table pays off for at least LEAST quantiles per model. It has one point for
+# every _SHARE quantiles, and at most _MOST_POINTS points.
 LEAST = 1024
 _SHARE = 8
 _MOST_POINTS = 1024
@@ -89,7 +89,7 @@ def _interpolated(
   mix = mix + np.square(share) * (
     (1.0 + 2.0 * rest) * right - rest * right_slope
   )
-  # If one point has no quantile, as within an atom, use the other point.
+  # If one of the two points has no quantile (inside an atom), use the other.
   mix = np.where(left == left, mix, right)
   return np.exp(np.where(right == right, mix, left))
 

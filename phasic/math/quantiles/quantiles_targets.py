@@ -1,12 +1,8 @@
-"""Targets of the quantile search, and the error of a step.
+"""Targets of the quantile search, and the error of a Newton step.
 
 The target is F(q) or 1 - F(q), whichever is at most one half, so that both
 tails keep their digits. Newton's method works on the mass between the target
 and the nearer limit: F - F(0) or F(inf) - F.
-
-The target is F(q) or 1 - F(q), whichever is at most one half, so that both
-tails keep their digits. Newton's method works on the mass between the target
-and the nearer end: F minus the atom, or the limit of F minus F.
 """
 
 from __future__ import annotations
@@ -44,7 +40,7 @@ class Targets(NamedTuple):
 
 
 class Ends(NamedTuple):
-  """The limit F(0) or F(inf), whose difference from F(t) has to be the target.
+  """The limit of F, at zero or infinity, from which each target is measured.
 
   Attributes:
     rising: whether the mass is F - F(0), else F(inf) - F.
@@ -94,7 +90,7 @@ def read(mode: str, x: Array) -> Targets:
 
 
 def ends(targets: Targets, limits: quantiles_limits.Limits) -> Ends:
-  """Chooses the limit of F for each target and finds targets outside of F."""
+  """Chooses a limit of F for each target; finds quantiles that are 0 or inf."""
   upper, value, log_value, _ = targets
   nothing = log_value == -math.inf
   below = (value <= limits.atom) & (limits.atom > 0)
@@ -119,12 +115,13 @@ def ends(targets: Targets, limits: quantiles_limits.Limits) -> Ends:
 
 
 def mass_error(ends_: Ends, change: Array) -> Array:
-  """Computes log((M' - r) / (M - r)) from change = log(M' / M).
+  """Computes the log of the ratio of the current mass to the target mass.
 
-  M is the target, M' the value at the current time and r the limit of F from
-  which masses are measured; see `Ends`.
+  The ratio is (M' - r) / (M - r), and change = log(M' / M). M is the target, M'
+  the value at the current time and r the limit of F from which masses are
+  measured; see `Ends`.
 
-  It is NaN if M' and r are too close to have a difference with digits.
+  The result is NaN if M' and r are too close to have a difference with digits.
   """
 
   def measured(change: Array) -> Array:

@@ -88,7 +88,7 @@ def blocks(rewards: Array, off: Array) -> Blocks:
   if onp.any(several):
     raise NotImplementedError(
       f"phase {int(onp.argmax(several))} has several positive rewards: each "
-      "phase must have at most one, as no other joint density is known"
+      "phase must have at most one, as the joint density is not known otherwise"
     )
   member = onp.any(flat, axis=0)
   order = tuple(range(size))
@@ -116,9 +116,9 @@ def _order(member: onp.ndarray, linked: onp.ndarray) -> tuple[int, ...]:
     free = [r for r in left if not any(between[q, r] for q in left if q != r)]
     if not free:
       raise NotImplementedError(
-        f"the phases with rewards {left} are visited in turns: no block of "
-        "phases must be entered again after a later block, as no other joint "
-        "density is known"
+        f"the phases with rewards {left} are visited alternately: the phases "
+        "with one reward must not be entered again after those with another "
+        "reward, as the joint density is not known otherwise"
       )
     order.append(free[0])
     left.remove(free[0])
@@ -190,7 +190,7 @@ def _broken(found: Blocks, rewards: Array, off: Array) -> Array:
 
 
 def _skipped(own: Array, x: Array, value: float) -> Array:
-  """Sets x (..., p + 1) to a value at the phases of a skipped block."""
+  """Sets x (..., p + 1) to `value` at the phases of a block that is skipped."""
   p = static.shape(own)[-1]
   return np.concatenate([np.where(own, value, x[..., :p]), x[..., p:]], axis=-1)
 
@@ -212,8 +212,6 @@ def _sum_of_shares(weights: Array, shares: Array, some: Array) -> Array:
   """Computes sum of weights times scaled densities, over the last axis.
 
   The sums are NaN if scaled densities that underflow may matter.
-
-  They are NaN if shares that underflow may matter.
   """
   total = np.sum(weights * shares, axis=-1)
   fixed = autodiff.stop_gradient
@@ -225,11 +223,10 @@ def _sum_of_shares(weights: Array, shares: Array, some: Array) -> Array:
 
 
 def _times_power(x: Array, exponent: Array) -> Array:
-  """Computes x exp(exponent) for x whose value is zero; only tangents matter.
+  """Returns zeros whose derivative is exp(exponent) times the derivative of x.
 
-  The derivative is NaN if the exponential is out of range.
-
-  The derivative is NaN if the factor is out of range.
+  The values of x are zero. The derivative is NaN if the exponential is out of
+  range.
   """
   usable = exponent < math.log(onp.finfo(static.wide_float()).max)
   factor = np.exp(np.where(usable, exponent, 0.0))
@@ -298,6 +295,6 @@ def _visit(
 
 
 def _spread(x: Array, value: float, places: onp.ndarray) -> Array:
-  """Scatters entries (..., k) to (..., p + 1), with a value elsewhere."""
+  """Scatters entries (..., k) to (..., p + 1); other entries are `value`."""
   last = np.zeros_like(x[..., :1]) + value
   return np.take(np.concatenate([x, last], axis=-1), places, axis=-1)

@@ -15,7 +15,7 @@ MAX_STAGES = 4096
 
 
 class Stages(NamedTuple):
-  """The stages that replace phases, as host arrays.
+  """The stages into which phases are expanded, as host arrays.
 
   Attributes:
     phases: the phase of each stage, p for absorption (n,).
@@ -72,8 +72,8 @@ def stages(visit_rewards: onp.ndarray, jump_rewards: onp.ndarray) -> Stages:
   phases, stage = onp.asarray(pairs).T
   leaves = (phases < p) & (stage <= 1)
   rows = onp.where(phases < p, phases, 0)
-  # between[a, b] is the reward of a jump from a's phase to b's, including the
-  # reward of the visit there.
+  # between[a, b] is the reward of a jump from the phase of stage a to the phase
+  # of stage b, including the reward of a visit to the latter.
   between = onp.take(onp.take(totals, rows, axis=-2), phases, axis=-1)
   transitions = leaves[:, None] & (between == stage)
   same = phases[:, None] == phases

@@ -76,8 +76,8 @@ def complement(
   # Phases with reward get an exit of one to keep the system nonsingular.
   own = trapped + np.where(idle, 0.0, 1.0)
   ends = ends + trapped
-  # first[i, j] is the probability that j is the first phase with reward after
-  # phase i without; the last column has absorption, (..., p, p + 1).
+  # first[i, j], (..., p, p + 1), is the probability that j is the first phase
+  # with reward on a path from i, a phase without reward; j = p is absorption.
   first = solution(
     inside,
     leaving + own,
@@ -149,7 +149,7 @@ def _nan_at_zero(rewards: Array, like: Array) -> Array:
 
 
 def _vjp(rewards: Array, cotangent: Array) -> tuple[Array]:
-  # The added zeros make second derivatives in zero rewards NaN as well.
+  # The added zeros make second derivatives at zero rewards NaN as well.
   again = no_derivative_at_zero(rewards) + 0.0 * cotangent
   return (_nan_at_zero(rewards, cotangent) + again[..., None],)
 
@@ -163,7 +163,7 @@ def _jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
 
 @custom_gradient.custom_gradient(vjp_fwd=_forward, vjp_bwd=_vjp, jvp_fn=_jvp)
 def no_derivative_at_zero(rewards: Array) -> Array:
-  """Returns zeros (...), whose derivatives are NaN in zero rewards (..., p).
+  """Returns zeros (...) with NaN derivatives with respect to zero rewards.
 
   A reward of zero gives a mass where a small reward gives a density: the arrays
   of the model are not differentiable there.

@@ -132,7 +132,7 @@ def sample_rewards(
 def without_derivatives(
   x: Array, *arrays: Array | None, advice: str = ADVICE
 ) -> Array:
-  """Returns the samples unchanged; differentiating them raises.
+  """Returns the samples unchanged; differentiating them raises an error.
 
   Args:
     x: the samples.
@@ -172,7 +172,7 @@ def _sample(
 def prepare(
   arguments: TimedModel, discrete: bool
 ) -> tuple[tuple[Array, ...], operands_lib.Layout, tuple[Array, ...], int]:
-  """Prepares a model for the simulation.
+  """Converts a model to the operands of the simulation.
 
   Returns the kernel's operands, their layout, the arrays of edges, and the
   depth as in `JumpTables`.
@@ -259,7 +259,7 @@ _run = control_flow.compiled(_paths, static_argnums=(0, 1, 2))
 def _prepare(
   discrete: bool, depth: int, rewards: Array | None, *operands: Array
 ) -> tuple[jump_tables.JumpTables, jump_tables.RewardRates, Array]:
-  """Builds the tables and reward rates of models.
+  """Builds the jump tables and the reward rates of models.
 
   Also returns whether each model is invalid, (models,).
   """

@@ -100,7 +100,7 @@ def _expected(tables: JumpTables, rewards: Array) -> Array:
   )
   before = np.take(tables.sums, np.maximum(positions - 1, 0), axis=-1)
   starts = np.take(tables.first, sources, axis=0) == positions
-  # Positive weights are replaced by one, as only zero and inf totals matter.
+  # Replace positive weights by one: it only matters which totals are 0 or inf.
   some = tables.sums > np.where(starts, 0.0, before)
   edges = np.stack([sources, tables.targets])
   largest = np.max(rewards, axis=-2)[..., None, :]

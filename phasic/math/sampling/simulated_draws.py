@@ -105,9 +105,9 @@ def _expected_jumps(model: Model, discrete: bool) -> onp.ndarray | None:
 
 
 def _jumps_and_rules(option: None, system: chain_solves.System) -> Array:
-  """Computes the expected number of jumps, and 1 for invalid models, else 0.
+  """Computes the expected number of jumps, and whether the model is invalid.
 
-  Both are in an array (..., 2).
+  The result is an array (..., 2), where 1 means invalid.
   """
   del option
   passage, _ = killing.absorbed_or_caught(system)
@@ -120,7 +120,7 @@ def _jumps_and_rules(option: None, system: chain_solves.System) -> Array:
 
 
 def _absorbed_at_once(model: Model, where: onp.ndarray) -> Model:
-  """Gives models mass one at zero where a condition holds.
+  """Puts the whole mass of a model at zero where a condition holds.
 
   Their simulation then takes no jumps.
   """
@@ -136,9 +136,9 @@ def _absorbed_at_once(model: Model, where: onp.ndarray) -> Model:
 def _paths(
   n: int, seed: Seed, model: Model, discrete: bool
 ) -> tuple[onp.ndarray, onp.ndarray] | None:
-  """Simulates times (n, models) and whether their quantiles can be computed.
+  """Simulates times (n, models), and returns at which of them inversion works.
 
-  The result is None if they are traced.
+  The result is None if the times are traced.
   """
   initial, rates, exits, atom = model
   times = jump_chain.sample(n, seed, initial, rates, exits, atom, discrete)
@@ -147,7 +147,7 @@ def _paths(
   log_left = evaluation.value("log_survival", arguments, discrete)
   upper = log_cdf > quantiles_targets.LOG_HALF
   asked = np.where(upper, 0.0 - log_left, log_cdf)
-  # An infinite time gets the target inf, beyond all values of F.
+  # For an infinite time ask for the target inf, beyond all values of F.
   asked = np.where(times == math.inf, math.inf, asked)
   found = quantiles.evaluate(
     "folded", (*model[:2], asked, *model[2:]), discrete
@@ -162,7 +162,7 @@ def _paths(
 def _filled(
   x: onp.ndarray, times: onp.ndarray, known: onp.ndarray
 ) -> tuple[onp.ndarray, bool]:
-  """Replaces NaN draws by accepted paths, in their order.
+  """Replaces NaN draws by the times of accepted paths, in their order.
 
   Accepted paths are those that are not `known`. Also returns whether NaN draws
   are left.
@@ -183,8 +183,8 @@ def _forward(x: Array, filled: Array) -> tuple[Array, Array]:
 
 
 def _vjp(scale: Array, cotangent: Array) -> tuple[Array, Array]:
-  # The rule must be linear in the cotangent, as forward mode may differentiate
-  # it.
+  # The result must be linear in the cotangent: forward mode may differentiate
+  # this function.
   return cotangent * scale, np.zeros_like(cotangent)
 
 
@@ -198,7 +198,7 @@ def _jvp(
 
 
 def _scale(x: Array) -> Array:
-  """Returns the derivative factor: NaN where x is NaN, else one."""
+  """Returns the derivative of `_replaced`: NaN where x is NaN, else one."""
   return np.where(np.isnan(x), float("nan"), np.ones_like(x))
 
 

@@ -162,7 +162,7 @@ class DensityTest(test_case.TestCase):
 
   @parameterized.parameters(
     (onp.ones((2, 2)), "phase 0 has several"),
-    (onp.eye(2), r"rewards \[0, 1\] are visited in turns"),
+    (onp.eye(2), r"rewards \[0, 1\] are visited alternately"),
   )
   def test_no_density(self, rewards, message):
     matrix = onp.asarray([[-2.0, 1.0], [1.0, -2.0]])
