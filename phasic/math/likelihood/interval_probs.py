@@ -1,4 +1,4 @@
-"""Probabilities of intervals, also narrow ones and those in far tails."""
+"""Probabilities of intervals, also of narrow intervals and in far tails."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def _no_jvp(
   eager=True,
 )
 def attach(advice: str, value: Array, *arrays: Array) -> Array:
-  """Returns `value`; its derivative in `arrays` raises NotImplementedError.
+  """Returns `value`; differentiating it with respect to the arrays raises.
 
   Args:
     advice: the message of NotImplementedError.

@@ -172,7 +172,8 @@ def _transient(
   total = np.where(some, total, 1.0)
   shares = terms / total[..., None]
   info = onp.finfo(static.dtype_name(times))
-  # Later calls would refuse subnormal masses. Zeros keep their derivatives.
+  # Set subnormal masses to zero, as later calls would refuse them. Masses that
+  # are zero keep their derivatives.
   shares = np.where((shares > 0) & (shares < info.tiny), 0.0, shares)
   log_mass = log + np.log(total) + reverse.alive
   log_mass = np.where(reverse.empty, -math.inf, log_mass)

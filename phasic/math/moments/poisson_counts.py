@@ -35,7 +35,7 @@ def joint_mark_probs(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Computes P(N_1 = n_1, ..., N_R = n_R) for all counts up to given ones.
+  """Computes P(N_1 = n_1, ..., N_R = n_R) for all counts up to a limit.
 
   Given the path of the chain, the N_r are independent Poisson numbers with
   means theta_r Y_r, where Y_r = sum_i r_ir (time spent in phase i): mutations

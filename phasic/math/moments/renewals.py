@@ -181,8 +181,8 @@ def _limited(
   event_rates = killed.rates + np.zeros_like(system.initial)
   own_weights = killed.keep * killed.weights
   parts: list[killed_chains.Part] = []
-  # Killed mass enters the next copy of the chain, and phase `last` after the
-  # last one. Absorbed mass stays in the phase after that.
+  # Killed mass enters the next of `count` copies of the chain, and phase `last`
+  # after the last copy. Absorbed mass stays in phase `last` + 1.
   for k in range(count):
     own = np.where(killed.targets == p, last + 1, killed.targets + k * p)
     parts.append((killed.sources + k * p, own, own_weights))

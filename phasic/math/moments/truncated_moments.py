@@ -180,7 +180,7 @@ def _power_of_time(
       parts.append((sources + k * p, own, killed.rate * killed.weights))
     else:
       parts.append((phases + k * p, phases + (k + 1) * p, event_rates))
-  # Further events lead to the trap, as they are too many.
+  # More than `count` events lead to the trap.
   parts.append((phases + count * p, phases * 0 + trap, event_rates))
   parts.append((onp.asarray([absorbed]), onp.asarray([trap + 1]), killed.rates))
   rest = np.zeros_like(system.initial[..., :1])

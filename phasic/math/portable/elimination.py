@@ -20,7 +20,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 
-# The largest number of elements of masks (edges times phases) and differences.
+# The most entries of a mask, edges times phases, or of an array of differences.
 MAX_ELEMENTS = 2**26
 
 

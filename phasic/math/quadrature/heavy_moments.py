@@ -29,8 +29,8 @@ from phasic.math.moments import generating_functions
 from phasic.math.quadrature import numerical_distributions
 from phasic.math.quadrature import quadrature
 
-# Times beyond _LONGEST mean times contribute at most exp(-61) of an expectation
-# and are omitted, see `numerical_distributions`.
+# Times beyond _LONGEST times the longest mean contribute at most exp(-61) of an
+# expectation and are omitted, see `numerical_distributions`.
 _LONGEST = 170.0
 _LOG_LEFT = 62.0
 

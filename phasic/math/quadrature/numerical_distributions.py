@@ -154,7 +154,7 @@ class NumericalDistribution:
     return x * np.where(missing <= rule.tolerance, 1.0, math.nan)
 
   def undefined(self, where: Array) -> Array:
-    """Returns zeros (...), with NaN derivatives in the model at `where`."""
+    """Returns zeros (...), with NaN as derivatives where `where` is true."""
     alpha, matrix, exits, atom = self._model
     if isinstance(matrix, edge_rates.EDGES):
       rates = matrix.parameters

@@ -27,7 +27,7 @@ from phasic.internal.arrays import Array
 _LOWEST = -3.75
 # The number of quadrature points of the finer rule.
 _COUNT = 2049
-# Larger counts are not all floating-point integers.
+# Above this, not every integer is a float.
 _MOST_STEPS = 2.0**53
 
 

@@ -26,8 +26,8 @@ from phasic.math.quadrature import quadrature
 
 # P(X > last) is at most this, for `last` of `NumericalDistribution`.
 _LEFT = math.exp(-61.0)
-# The last quadrature point is at exp(-_LOG_NEAR) of the interval's length from
-# its end.
+# The distance of the last quadrature point from the interval's end is
+# exp(-_LOG_NEAR) times the interval's length.
 _LOG_NEAR = 45.0
 
 

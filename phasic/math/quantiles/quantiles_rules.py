@@ -114,7 +114,7 @@ def quantile(mode: str, x: Array, *arrays: Array) -> Array:
 
 
 def refusing(edges: EdgeArrays) -> list[Array]:
-  """Returns edge arrays; derivatives in their coefficients raise an error."""
+  """Returns edge arrays; differentiating their coefficients raises an error."""
   found, advice = list(edges), kernel_ops.EDGES_ARE_FIXED
   for i in range(1, len(edges)):
     if static.shape(edges[i])[-1] != 0:
