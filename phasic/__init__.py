@@ -8,22 +8,22 @@ import os
 
 __version__ = "0.1.0"
 
-# The name that this project has at PyPI, whose `phasic` is another project.
+# The PyPI name of this project; `phasic` at PyPI is an unrelated project.
 _PROJECT = "phasic-substrates"
-# Files that only the other one has in its package: one look at each is cheap.
+# Files that only the unrelated project has in its package `phasic`.
 _OTHERS = ("phasic.h", "svgd.py")
 
 
 def _check_folder() -> None:
-  """Raises ImportError where the other project was installed into this folder."""
+  """Raises ImportError if PyPI's `phasic` is installed in this folder."""
   for name in _OTHERS:
     if os.path.exists(os.path.join(__path__[0], name)):
       raise ImportError(
         f"{__path__[0]} has files of another project: phasic and "
         "phasic-substrates are both installed, and have a package of the same "
         "name. Remove both and install one: pip uninstall phasic "
-        "phasic-substrates; pip install phasic-substrates. For both, make an "
-        "environment for each"
+        "phasic-substrates; pip install phasic-substrates. To use both, "
+        "install each in its own environment"
       )
 
 

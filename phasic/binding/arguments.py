@@ -14,8 +14,8 @@ from phasic.internal.native import host_results
 from phasic.internal.native import native_ops
 from phasic.internal.native import native_shapes
 
-# A bound function caches one native function for each set of keyword
-# arguments that it was called with, at most so many.
+# The largest number of native functions that a bound function caches, one for
+# each set of keyword arguments of its calls.
 MAX_MADE = 1024
 _BATCHINGS = {"sequential": None, "expand": host_functions.expand}
 
@@ -64,13 +64,13 @@ def key(name: str, options: Mapping[str, object]) -> static_options.Options:
     except TypeError:
       raise TypeError(
         f"{name}: keyword argument {option} is {type(value).__name__}: "
-        "keyword arguments must be hashable, arrays go by position"
+        "keyword arguments must be hashable; pass arrays by position"
       ) from None
   return static_options.freeze(options)
 
 
 def count(name: str, value: int) -> int:
-  """Checks a number of arguments, and returns it as an int.
+  """Checks that an argument is an integer >= 0, and returns it as an int.
 
   Raises:
     TypeError: it is not an integer.
@@ -108,7 +108,7 @@ def check_positions(
     if value >= num_args:
       raise ValueError(
         f"{function} is called with {num_args} arguments: {name}[{i}] is "
-        f"{value}, the position of one"
+        f"{value}, and must be below this number"
       )
 
 
@@ -128,7 +128,7 @@ def check_derivative(rule: str, found: Any, like: Any, what: str) -> None:
     rule: what messages call the rule.
     found: the derivative, arrays or nested structures of them.
     like: the array with the shape and dtype of the derivative, or None.
-    what: what messages call that.
+    what: the name of the argument or result in messages.
   """
   if found is None or like is None:
     return
@@ -139,7 +139,7 @@ def check_derivative(rule: str, found: Any, like: Any, what: str) -> None:
     if sorted(map(str, keys)) != sorted(map(str, own_keys)):
       raise TypeError(
         f"{rule} returned a {type(found).__name__} for {what}: it must have "
-        f"that one's structure, a {type(like).__name__} of {len(like)}"
+        f"the primal structure, a {type(like).__name__} of length {len(like)}"
       )
     for k in keys:
       check_derivative(rule, found[k], like[k], f"{what}[{k!r}]")

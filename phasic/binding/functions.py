@@ -29,7 +29,7 @@ def bind(
   batching: str = "sequential",
   name: str | None = None,
 ) -> BoundFunction:
-  """Makes a differentiable op of a Python function of NumPy arrays.
+  """Makes a differentiable op from a Python function of NumPy arrays.
 
   The function and its rules are called on the host, with NumPy arrays of their
   own in the place of arrays, also by compiled programs. Arguments and results
@@ -111,7 +111,7 @@ class BoundFunction:
     vjp: Rule | None,
     nondifferentiable: tuple[int, ...],
   ):
-    """Stores the arguments of `bind`; rules may be host functions too."""
+    """Stores the arguments of `bind`; a rule may also be a `HostFunction`."""
     self._function = function
     self._abstract = abstract
     self._nondifferentiable = nondifferentiable
@@ -197,8 +197,8 @@ class BoundFunction:
     rules = (self._vjp, self._jvp)
     return self._linear(rules, self._cotangent_like, at, along, options)
 
-  # These are methods because bound methods of an object compare equal: backends
-  # can cache by them.
+  # These are methods and not closures, because bound methods of one object
+  # compare equal, so that backends can use them as keys of caches.
   def _tangent_like(
     self, args: Sequence[Structure], tangents: Structure, /, **options: Hashable
   ) -> Any:
@@ -224,7 +224,7 @@ class BoundFunction:
     along: Structure,
     options: Mapping[str, Hashable],
   ) -> Any:
-    """Calls the first rule, on the host; the second one is its transpose."""
+    """Calls the rule `rules[0]` on the host; `rules[1]` is its transpose."""
     function, other = rules
     if not isinstance(
       other, (host_functions.HostFunction, host_functions.Missing)
@@ -245,7 +245,7 @@ class BoundFunction:
     )
 
   def _rule(self, what: str, rule: Rule | None) -> Any:
-    """Returns a rule in the form in which it is called, or `Missing`."""
+    """Returns the callable of a rule, or `Missing` if `rule` is None."""
     if rule is None:
       mode = "forward" if what == "jvp" else "reverse"
       return host_functions.Missing(
@@ -287,8 +287,8 @@ class BoundFunction:
     def call_jvp(args: Any, tangents: Any) -> Any:
       result, moved = made(*args), self.jvp(args, tangents, **options)
       rule = f"jvp of {self.name}"
-      # Host functions are checked too: so far their results only broadcast to
-      # zeros.
+      # Host functions are checked here too: the specs of their results come
+      # from a call with zeros, or are unknown.
       arguments.check_derivative(rule, moved, _floating(result), "the result")
       return result, moved
 
@@ -304,14 +304,15 @@ class BoundFunction:
 
 
 class _Reverse(BoundFunction):
-  """A `vjp` rule whose derivative in the cotangent is the `jvp` rule.
+  """A `vjp` rule whose own vjp in the cotangent is computed by the `jvp` rule.
 
-  Its own reverse rule would do, but for derivatives of that: backends that make
-  forward mode of reverse mode, as TensorFlow does, take them for second order.
+  The vjp of the `vjp` rule gives the same result. But backends that compute
+  forward mode by reverse mode twice, as TensorFlow does, would differentiate
+  it again, and need rules of second order.
   """
 
   def __init__(self, rule: BoundFunction, forward: BoundFunction):
-    """Stores the bound functions of both rules."""
+    """Takes the bound `vjp` rule, and the bound `jvp` rule as `forward`."""
     super().__init__(
       rule._function,
       rule._abstract,
@@ -328,7 +329,7 @@ class _Reverse(BoundFunction):
     /,
     **options: Hashable,
   ) -> tuple[Result, ...]:
-    """Computes the cotangents of the arguments and of the cotangent."""
+    """Computes cotangents of both inputs of the `vjp` rule: args, cotangent."""
     found = super().vjp(args, cotangent, **options)
     return found[0], self._forward(args[0], _floating(cotangent), **options)
 
@@ -343,7 +344,7 @@ def _are_bound_once(jvp: Rule, vjp: Rule) -> bool:
   )
 
 
-# The types of rules that are used as they are.
+# The types of rules that `_rule` returns unchanged.
 _RULES = (
   BoundFunction,
   linear.MultilinearFunction,

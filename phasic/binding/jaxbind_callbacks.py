@@ -60,7 +60,8 @@ class Callback:
     arguments.check_unmasked(self._name, args)
     if self._can_batch and "batch_axes" in kwargs:
       raise TypeError(
-        f"{self._name}: batch_axes is not a keyword argument: jax.vmap sets it"
+        f"{self._name}: batch_axes is not a keyword argument of calls: only "
+        "jax.vmap sets it"
       )
     arguments.key(self._name, kwargs)
 
@@ -80,7 +81,7 @@ class Callback:
   def result_specs(
     self, *trees: Any, **kwargs: Any
   ) -> list[host_results.ArraySpec]:
-    """Returns the shapes and dtypes of the results without a batch."""
+    """Returns the shapes and dtypes of the results of a call without batch."""
     return self._specs([self._spec(x) for x in _leaves(trees)], None, kwargs)[0]
 
   def _call(
@@ -89,7 +90,7 @@ class Callback:
     levels: Sequence[host_functions.BatchLevel],
     kwargs: dict[str, Any],
   ) -> list[onp.ndarray]:
-    """Calls the callback; batch axes are in front of arrays and results."""
+    """Calls the callback, with leading batch axes in arrays and results."""
     if not levels:
       kinds = tuple(map(_kind, arrays))
       specs, dump = self._kept(kinds, arguments.key(self._name, kwargs))
@@ -114,8 +115,8 @@ class Callback:
     keywords = arguments.key(self._name, self._keywords(axes[-1], kwargs))
     self._f(tuple(out), tuple(arrays), _dumped(keywords))
     for i, size in enumerate(sizes):
-      # `abstract` gives the axis of this batch level if the outer levels, which
-      # have been moved to the front, are left out.
+      # `abstract` returns the axis of this batch level when it is called
+      # without the outer levels, whose axes are in front already.
       inner = [
         _spec_without(i if mapped else 0, x)
         for x, mapped in zip(arrays, is_mapped, strict=True)
@@ -132,7 +133,7 @@ class Callback:
     kinds: Sequence[_Kind],
     key: static_options.Options,
   ) -> tuple[list[host_results.ArraySpec], onp.ndarray]:
-    """Returns the specs of `out` without a batch, and pickled keywords."""
+    """Returns specs of `out` for a call without batch, and a kwargs dump."""
     kwargs = static_options.thaw(key)
     like = [host_results.ArraySpec(*kind) for kind in kinds]
     specs, _ = self._specs(like, None, kwargs)
@@ -211,18 +212,19 @@ def _batch_axes(
 def _level_at(
   position: int, size: int, x: onp.ndarray, axis: int | None
 ) -> onp.ndarray:
-  """Moves the axis of a batch level in a result to the level's position.
+  """Moves the batch axis of a result to a position, or inserts a batch axis.
 
   Args:
-    position: how many levels are outside of it, in front already.
-    size: of the level.
+    position: the number of outer levels, whose axes are in front already.
+    size: the size of the batch.
     x: the result.
-    axis: where the level is behind those; None copies what has none.
+    axis: the batch axis, counted after the axes of the outer levels; None if
+      the result has none, and is copied for each example.
   """
   if axis is None:
     shape = (*x.shape[:position], size, *x.shape[position:])
     return onp.broadcast_to(onp.expand_dims(x, position), shape)
-  # The outer levels' axes precede it, unless it is counted from the end.
+  # An axis >= 0 is counted after the outer levels' axes.
   source = axis if axis < 0 else axis + position
   return onp.moveaxis(x, source, position)
 

@@ -50,7 +50,7 @@ def get_linear_call(
   first_n_args_fixed: int = 0,
   func_can_batch: bool = False,
 ) -> Callable[..., list[Result]]:
-  """Binds a linear or multilinear callback as a function.
+  """Makes a function from a linear or multilinear callback.
 
   Args:
     f: `f(out, args, kwargs_dump)`, linear in all arguments but the fixed ones.
@@ -110,7 +110,7 @@ def get_nonlinear_call(
   first_n_args_fixed: int = 0,
   func_can_batch: bool = False,
 ) -> Callable[..., list[Result]]:
-  """Binds a callback with first derivatives as a function.
+  """Makes a function from a callback, given callbacks of its jvp and vjp.
 
   Args:
     f: `f(out, args, kwargs_dump)`.
@@ -153,7 +153,7 @@ def _rule(
   declared: tuple[Callback | None, Abstract, bool, int | None],
   finish: Callable[[list[Any]], Any],
 ) -> host_functions.HostFunction | host_functions.Missing:
-  """Returns a rule as a host function, or `Missing` with a message."""
+  """Returns a rule as a host function, or `Missing` if there is no callback."""
   f, abstract, can_batch, num_fixed = declared
   if f is None:
     return host_functions.Missing(missing)

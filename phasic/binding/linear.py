@@ -22,7 +22,7 @@ def bind_linear(
   batching: str = "sequential",
   name: str | None = None,
 ) -> MultilinearFunction:
-  """Makes an op of a linear Python function of NumPy arrays.
+  """Makes an op from a linear Python function of NumPy arrays.
 
   The function is linear in all arguments together but the first `num_fixed`,
   in which there are no derivatives. It has derivatives of every order: those
@@ -76,7 +76,7 @@ def bind_multilinear(
   batching: str = "sequential",
   name: str | None = None,
 ) -> MultilinearFunction:
-  """Makes an op of a Python function that is linear in each argument.
+  """Makes an op from a Python function that is linear in each argument.
 
   As `bind_linear`, but that the function is linear in each argument, the others
   held, but the first `num_fixed`. The transpose in linear argument i,
@@ -121,7 +121,7 @@ def bind_multilinear(
 
 
 class MultilinearFunction:
-  """A bound linear function; call it as you would call the function."""
+  """A bound linear or multilinear function; it is called like the original."""
 
   def __init__(
     self,
@@ -130,7 +130,7 @@ class MultilinearFunction:
     num_fixed: int,
     joint: bool,
   ):
-    """Stores functions; if `joint`, one transpose is for all arguments."""
+    """Stores functions; `joint` means one transpose for all arguments."""
     self._num_fixed = arguments.count("num_fixed", num_fixed)
     self._functions = tuple(functions)
     self._abstract = abstract
@@ -156,8 +156,8 @@ class MultilinearFunction:
     wanted = len(self._functions) - 1
     if len(linear) != wanted or (self._joint and not linear[0]):
       raise TypeError(
-        f"{self.name} is called with {len(args)} arguments: it has "
-        f"{self._num_fixed} fixed and {wanted} linear ones"
+        f"{self.name} is called with {len(args)} arguments: it needs "
+        f"{self._num_fixed} fixed and {wanted} linear arguments"
       )
     return host_calls.call_multilinear(
       self._functions, self._abstract, fixed, linear, options

@@ -48,7 +48,7 @@ def bind_native(
   declaration: str | None = None,
   handler: str | None = None,
 ) -> NativeOp:
-  """Makes a differentiable op of a native function in a compiled library.
+  """Makes a differentiable op from a native function in a compiled library.
 
   The function is made with the macro PHASIC_OP(name, function, declaration) of
   the header `phasic/op.h` in `include_dir()`. The declaration names operands
@@ -133,7 +133,9 @@ def bind_native(
     if rule is not None:
       arguments.check_callable(what, rule)
   if (handler is None) != (declaration is None):
-    raise ValueError(f"op {name}: give declaration and handler together")
+    raise ValueError(
+      f"op {name}: give declaration and handler together, or none"
+    )
   if declaration is None:
     declared = native_libraries.declaration(path, name)
   else:
@@ -226,7 +228,7 @@ class NativeOp:
     /,
     **options: Hashable,
   ) -> Result:
-    """Computes the tangents of the outputs; several ones are a tuple."""
+    """Computes the tangent of the output, or a tuple for several outputs."""
     declaration = self._function.declaration
     primals = self._operands(args)
     given = native_rules.check_entries(
@@ -265,10 +267,10 @@ class NativeOp:
     return cotangents
 
   def check(self, /, *args: ArrayLike, **options: Hashable) -> None:
-    """Tests how the native function uses its memory.
+    """Checks that the native function writes all its outputs, and nothing else.
 
-    It is called twice with the arguments, in memory that tells what was
-    written, which no call can see.
+    The function is called twice with the arguments, in memory that shows which
+    entries were written. Ordinary calls cannot detect such errors.
 
     Raises:
       NotImplementedError: the op is a handler that PHASIC_OP has not made.

@@ -13,8 +13,8 @@ from phasic.internal.native import native_declarations
 from phasic.internal.native import native_ops
 from phasic.internal.native import native_shapes
 
-# Which kinds of numbers without a dtype are converted to an operand's kind:
-# those that lose at most digits.
+# For each kind of operand, the kinds of numbers without a dtype that it
+# accepts: the conversion may only round.
 _KINDS = {"b": "b", "i": "iu", "u": "iu", "f": "iuf", "c": "iufc"}
 
 
@@ -33,7 +33,10 @@ def convert(operand: native_declarations.Operand, x: Any, common: str) -> Any:
   if operand.type == "T":
     return structures.as_array(x, common, operand.name)
   if isinstance(x, onp.ma.MaskedArray):
-    raise TypeError(f"{operand.name} is a masked array: masks are not used")
+    raise TypeError(
+      f"{operand.name} is a masked array: masks are not used; pass "
+      "x.filled(value)"
+    )
   if not hasattr(x, "dtype"):
     x = _numbers(operand, x)
   elif isinstance(x, onp.ndarray) and not x.dtype.isnative:
@@ -49,7 +52,7 @@ def convert(operand: native_declarations.Operand, x: Any, common: str) -> Any:
 def direction(
   declaration: native_declarations.Declaration, what: str, given: Any, x: Any
 ) -> Any:
-  """Converts a tangent or cotangent to an array like `x`.
+  """Converts a tangent or cotangent to the dtype and the shape of `x`.
 
   Args:
     declaration: the op's.
@@ -72,7 +75,7 @@ def direction(
 
 
 def _numbers(operand: native_declarations.Operand, x: Any) -> Any:
-  """Converts numbers to a host array of the dtype; traced ones stay."""
+  """Converts numbers to a host array; returns traced values unchanged."""
   try:
     plain = onp.asarray(x)
   except (TypeError, NotImplementedError):

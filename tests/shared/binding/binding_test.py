@@ -238,7 +238,7 @@ class BindingTest(test_case.TestCase):
     }.items():
       with self.assertRaisesRegex(TypeError, f"vjp of sine.*{what}"):
         sine(rule).vjp((x,), cotangent)
-    with self.assertRaisesRegex(TypeError, "structure, a tuple of 2"):
+    with self.assertRaisesRegex(TypeError, "structure, a tuple of length 2"):
       pair = binding.bind(
         lambda pair: pair[0] * pair[1],
         vjp=binding.bind(lambda args, ct: (ct,)),
