@@ -58,7 +58,7 @@ def _missing() -> dict[tuple[str, str], str]:
   """Returns missing statistics by family and method, with messages."""
   found = {}
   for family in conformance.CASES:
-    found[family, "covariance"] = "a value is one number"
+    found[family, "covariance"] = "values are numbers"
     name = "probability_generating_function"
     if family in _NUMBERS:
       name = "experimental_default_event_space_bijector"
@@ -73,9 +73,9 @@ def _missing() -> dict[tuple[str, str], str]:
     *("phase_type", "phase_type_exits", "graph", "sparse"),
     *("discrete_phase_type", "discrete_graph", "discrete_sparse"),
   ):
-    found[family, "mode"] = "several tops"
+    found[family, "mode"] = "several maxima"
   found["epochs", "mode"] = "not known"
-  found["zero_inflated", "mode"] = "one top at zero"
+  found["zero_inflated", "mode"] = "a maximum at zero"
   return found
 
 

@@ -71,9 +71,10 @@ class AbsorptionTime(chain_hooks.ChainHooks):
     return self._statistic("expected_visits", found)
 
   def occupancy(self, value: ArrayLike) -> Result:
-    """Computes the probability of each phase at given times, alpha exp(S t).
+    """Computes the probabilities of the phases at the given times.
 
-    Probabilities sum up to `survival_function(value)`.
+    They are alpha exp(S t), in discrete time alpha T^k, and sum to
+    `survival_function(value)`.
 
     Args:
       value: times t, or whole numbers of steps k, (...); finite and >= 0, else

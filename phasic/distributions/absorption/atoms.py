@@ -26,11 +26,11 @@ class HasChain(Protocol):
     """The constructor's arguments, by name."""
 
   def _chain(self) -> Model:
-    """Returns initial masses, rates, exits or None, atom or None."""
+    """Returns initial masses, rates, optional exits, optional atom."""
 
 
 def prob_zero(text: str = _DERIVED) -> Any:
-  """Declares the parameter `prob_zero`, derived from the masses by default."""
+  """Declares the parameter `prob_zero`, 1 - sum(initial_probs) by default."""
   return declared.array(0, "probability", text, default=None, shown=shown_mass)
 
 

@@ -1,4 +1,4 @@
-"""The implementation of absorption times: each method from the chain."""
+"""Implements the methods of absorption times by functions of the chain."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ChainHooks(comparable.Comparable):
     """Stores and checks the parameters, see `Parameterized`."""
     super()._keep(parameters)
     self._check_shapes()
-    # Raises ValueError where batches do not broadcast.
+    # Called because it raises ValueError if batches do not broadcast.
     self._batch_shape()
     self._check_values(self._model)
 
@@ -63,9 +63,9 @@ class ChainHooks(comparable.Comparable):
     return time_kinds.functions(self._DISCRETE)
 
   def _chain(self) -> Model:
-    """Returns initial masses, rates or edges, exits or None, atom or None.
+    """Returns initial masses, rates or edges, optional exits, optional atom.
 
-    As they are now: variables are read.
+    Variables are read, so that the current values are returned.
     """
     arrays = self._arrays()
     initial_probs, matrix, exits, prob_zero = (
@@ -82,10 +82,10 @@ class ChainHooks(comparable.Comparable):
     return chain
 
   def _whole_model(self) -> Model:
-    """Returns the chain with a NaN in the place of a probability that underflowed.
+    """Returns the chain, with NaN for a mass at zero that underflowed.
 
-    Entropies and divergences take it, as logarithms of tiny probabilities
-    count in them.
+    Entropies and divergences use it, as they contain the logarithm of this
+    mass.
     """
     return self._model()
 
@@ -95,7 +95,7 @@ class ChainHooks(comparable.Comparable):
     return function(argument, initial_probs, matrix, exits, prob_zero)
 
   def _time(self, value: ArrayLike) -> Array:
-    """Converts a time, and warns if it is not valid, say negative."""
+    """Converts times to an array, and warns of invalid ones, e.g. negative."""
     value = self._value(value)
     value_rules.warn("value", value, self._functions.rule)
     return value
@@ -126,7 +126,7 @@ class ChainHooks(comparable.Comparable):
   def _evaluate(self, kind: str, value: Array) -> Array:
     initial_probs, matrix, exits, prob_zero = self._model()
     arguments = (initial_probs, matrix, value, exits, prob_zero)
-    # The arrays of edges are not converted yet.
+    # Edges may have arrays of another dtype: `value` converts them.
     if operands.is_edges(matrix):
       return evaluation.value(kind, arguments, self._DISCRETE)
     return evaluation.value_of_arrays(kind, arguments, self._DISCRETE)
@@ -172,12 +172,13 @@ class ChainHooks(comparable.Comparable):
     return self._functions.raw_moments(k, *self._model())
 
   def _mode(self) -> Array:
-    self._missing("mode", "densities of chains may have several tops")
+    self._missing("mode", "densities of chains may have several maxima")
 
   def _erlang_parts(self) -> tuple[int, Array] | None:
-    """Returns the number of stages and their rate if this is an Erlang.
+    """Returns the number of stages and the rate of an Erlang distribution.
 
-    The rate is NaN where it is bad. None where it is not known.
+    The rate is NaN where it is invalid. None means that the distribution is not
+    known to be an Erlang distribution.
     """
     return None
 
@@ -240,7 +241,7 @@ class ChainHooks(comparable.Comparable):
   def _m_step_rates(
     self, statistics: sufficient_statistics.SufficientStatistics
   ) -> Array:
-    """Computes the parameters of the edges that the M-step gives, (..., d)."""
+    """Computes the M-step for the parameters of the edges, (..., d)."""
     edges: Any = self._model()[1]
     return rate_updates.edge_parameters(edges, statistics)
 

@@ -27,18 +27,21 @@ class Comparable(distribution.Distribution):
   def _nodes(self, batch: static.Shape) -> quadrature_points.QuadraturePoints:
     """Returns quadrature points with this distribution's densities there."""
     del batch
-    raise NotImplementedError(f"{type(self).__name__} has no _nodes")
+    raise NotImplementedError(
+      f"{type(self).__name__} must define the method _nodes"
+    )
 
   def _jumps(self) -> Array | None:
     """Returns where the density is discontinuous, (..., n); None if nowhere."""
     return None
 
   def _refined(self, other: Comparable, jumps: Array) -> Comparable:
-    """Returns this distribution, with points suited to another's jumps."""
+    """Returns this distribution with its quadrature split at given `jumps`."""
     del jumps
     self._missing(
       f"divergence from {type(other).__name__}",
-      "its density jumps, which the nodes of this one do not know",
+      "the second density has jumps, at which the quadrature of the first "
+      "distribution is not split",
     )
 
   def _entropy(self) -> Array:
@@ -65,7 +68,7 @@ def nodes_of(distribution: Comparable) -> quadrature_points.QuadraturePoints:
 
 @divergences.register_kl(Comparable, Comparable)
 def kl_divergence(p: Comparable, q: Comparable) -> Array:
-  """Computes E log(p(X) / q(X)) for X of law p, by quadrature."""
+  """Computes E log(p(X) / q(X)) for X distributed as p, by quadrature."""
   check_same_kind("kl_divergence", p, q)
   nodes, log_prob, at_zero = _both(p, q)
   atom = np.where(nodes.log_atom > -math.inf, nodes.log_atom, 0.0)
@@ -92,14 +95,17 @@ def _both(
 
 
 def check_same_kind(method: str, p: Comparable, q: Comparable) -> None:
-  """Raises unless both are times, or both numbers of steps, of one dtype."""
+  """Raises unless p and q have the same kind of values and the same dtype."""
   if p._support() != q._support():
     raise NotImplementedError(
       f"there is no {method} of {type(p).__name__} and {type(q).__name__}: "
       "both must be times, or both must be numbers of steps"
     )
   if p.dtype != q.dtype:
-    raise TypeError(f"{p.name} is {p.dtype} and {q.name} is {q.dtype}")
+    raise TypeError(
+      f"{p.name} is {p.dtype} and {q.name} is {q.dtype}: distributions must "
+      "have one dtype"
+    )
 
 
 def broadcast_start(model: Model, batch: static.Shape) -> Model:
@@ -113,7 +119,7 @@ def broadcast_start(model: Model, batch: static.Shape) -> Model:
 def where_unknown(x: Array, reasons: onp.ndarray) -> onp.ndarray:
   """Returns, for each entry, the reason where it is NaN, and else "ok"."""
   lost = onp.isnan(host(x))
-  named = onp.where(reasons == "ok", "value: nothing is known there", reasons)
+  named = onp.where(reasons == "ok", "value: the result is unknown", reasons)
   return onp.where(lost, named, "ok")
 
 

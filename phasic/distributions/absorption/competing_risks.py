@@ -75,8 +75,8 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     known = static.concrete(value)
     if known is not None and not onp.any(onp.isinf(known)):
       return self._of_cause("cdf", value, number)
-    # The distribution of time and cause is defective: its cdf at inf is not
-    # one.
+    # P(X <= inf, absorption by the cause) is the probability of the cause, and
+    # not one.
     last = value == float("inf")
     finite = self._of_cause("cdf", np.where(last, 0.0, value), number)
     return structures.as_result(
@@ -124,14 +124,14 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     )
 
   def _of_cause(self, kind: str, value: Array, number: int) -> Result:
-    """Evaluates the density or cdf, say, of absorption by one cause."""
+    """Evaluates a function, e.g. the cdf, of absorption by one cause."""
     initial_probs, edges, exits, prob_zero = self._model_of_cause(number)
     arguments = (initial_probs, edges, value, exits, prob_zero)
     found = evaluation.value(kind, arguments, discrete=self._DISCRETE)
     return structures.as_result(found)
 
   def _model_of_cause(self, number: int) -> Model:
-    """Returns the chain in which only absorption by one cause counts."""
+    """Returns the chain with the exits of one cause only."""
     at_zero = number == self._cause_of_atom()
     return competing_risks.of_cause(number, *self._by_cause(), at_zero)
 
@@ -140,7 +140,9 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     cause = cause.cause if absorbed.is_absorbed(cause) else cause
     causes = self._causes()
     if cause not in causes:
-      raise ValueError(f"cause is {cause!r}: the graph's causes are {causes}")
+      raise ValueError(
+        f"cause is {cause!r}: it must be one of the graph's causes {causes}"
+      )
     return causes.index(cause)
 
   def _cause_of_atom(self) -> int | None:
@@ -150,8 +152,12 @@ class CompetingRisks(absorption_time.AbsorptionTime):
 
   def _causes(self) -> tuple[str | None, ...]:
     """Returns the names of the causes, in the graph's order."""
-    raise NotImplementedError(f"{type(self).__name__} has no _causes")
+    raise NotImplementedError(
+      f"{type(self).__name__} must define the method _causes"
+    )
 
   def _by_cause(self) -> tuple[Array, Edges, None, Array | None]:
-    """Returns the checked chain; edges to p + c are absorption by cause c."""
-    raise NotImplementedError(f"{type(self).__name__} has no _by_cause")
+    """Returns the checked chain of p phases; edges to p + c lead to cause c."""
+    raise NotImplementedError(
+      f"{type(self).__name__} must define the method _by_cause"
+    )

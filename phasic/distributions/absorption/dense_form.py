@@ -40,8 +40,8 @@ def dense_form(
     leaving = np.sum(matrix, axis=-1) + exits
     diagonal = -leaving
     if discrete:
-      # The diagonal of the matrix already has the edges from a phase to itself:
-      # what is missing to a sum of one, beyond rounding, is added.
+      # The diagonal already has the edges from a phase to itself. The rest of
+      # each row's sum to one is added to it, unless that is rounding error.
       tolerance = 4 * p * static.finfo_eps(initial_probs)
       diagonal = chain.snap(1.0 - leaving, tolerance)
     matrix = matrix + np.eye(p, dtype=dtype) * diagonal[..., None]

@@ -174,12 +174,13 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
 
 @structures.register
 class GraphDiscretePhaseType(graph_chain.GraphChain, DiscretePhaseType):  # type: ignore[override]
-  """Steps until the chain of a graph is absorbed, see `DiscretePhaseType`.
+  """The number of steps until the chain of a graph is absorbed.
 
-  Probabilities of edges are linear in parameters, or given as `edge_values`; a
-  phase is kept with what its edges leave of one. No matrix is made: all methods
-  go by the edges. Derivatives exist in `params`, `edge_values` and
-  `initial_probs`, and are those of `math.EdgeProbs`.
+  See `DiscretePhaseType`. Probabilities of edges are linear in parameters, or
+  given as `edge_values`; the rest of their sum to one is the probability to
+  stay in a phase. No matrix is made: all methods use the edges. Derivatives
+  exist in `params`, `edge_values` and `initial_probs`, and are those of
+  `math.EdgeProbs`.
 
   Example:
 

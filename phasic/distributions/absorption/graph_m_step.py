@@ -52,7 +52,7 @@ def m_step(
 
 
 def needs_host(distribution: of_graph.OfGraph) -> bool:
-  """Returns whether the M-step runs on the host, as far as is known."""
+  """Returns whether the M-step is known to run on the host."""
   if distribution.params is None:
     return False
   known = static.concrete(_has_no_ratios(distribution))
@@ -90,9 +90,9 @@ def _on_host(
   known = [static.concrete(x) for x in arrays]
   if any(x is None for x in known):
     raise TypeError(
-      "parameters are traced: the M-step of this graph's parameters (in "
-      "discrete time, with negative coefficients, or with masses of starts "
-      "that have parameters) needs their values"
+      "parameters are traced: the M-step needs concrete values in discrete "
+      "time, with negative coefficients, and where initial masses depend on "
+      "parameters; call it outside jit"
     )
   params, starts, visits, jumps, stays, atom, sources, *weights = (
     onp.asarray(x, onp.int64 if i == 6 else onp.float64)

@@ -70,7 +70,7 @@ class OfGraph(distribution.Distribution):
 
   @property
   def prob_zero(self) -> Result:
-    """The mass at zero, z (...), derived where it was not given."""
+    """The mass at zero, z (...), derived from the masses if not given."""
     return atoms.shown_mass(self)
 
   def _arrays(self) -> dict[str, ParameterValue]:
@@ -81,7 +81,7 @@ class OfGraph(distribution.Distribution):
     return {**arrays, "params": self.graph.params_array(params)}
 
   def _chain(self) -> EdgeModel:
-    """Returns initial masses, edges, None, and the mass at zero or None."""
+    """Returns initial masses, edges, None for exits, optional mass at zero."""
     arrays = self._arrays()
     return chain_arrays.chain_arrays(
       self.graph,
@@ -125,9 +125,9 @@ class OfGraph(distribution.Distribution):
     p, most = self.graph.num_phases, edge_rates.MAX_DENSE_PHASES
     if p > most:
       raise ValueError(
-        f"a dense matrix of {p} phases is not made, at most {most} are allowed: "
-        "functions of `math` take graph.edge_weights(params) instead, and the "
-        "methods of this distribution need no matrix"
+        f"graph has {p} phases: a dense matrix must have at most {most}; pass "
+        "graph.edge_weights(params) to functions of `math`, or use methods of "
+        "this distribution, which need no matrix"
       )
     return edge_rates.dense(p, self._chain()[1])
 
@@ -152,8 +152,8 @@ class OfGraph(distribution.Distribution):
       kinds = ("continuous", "discrete")
       other = ("PhaseType", "DiscretePhaseType")[graph.discrete]
       raise TypeError(
-        f"graph is {kinds[graph.discrete]}: {type(self).__name__} takes "
-        f"{kinds[self._DISCRETE]} ones; {other}.from_graph takes this one"
+        f"graph is {kinds[graph.discrete]}: for {type(self).__name__} it must "
+        f"be {kinds[self._DISCRETE]}; use {other}.from_graph"
       )
     if initial_probs is None:
       return
@@ -161,7 +161,7 @@ class OfGraph(distribution.Distribution):
     known = len(shape) == 0 or isinstance(shape[-1], int)
     if known and shape[-1:] != (p,):
       raise ValueError(
-        f"initial_probs has shape {shape}: it must be (..., {p}), the graph "
+        f"initial_probs has shape {shape}: it must be (..., {p}), as the graph "
         f"has {p} phases"
       )
 
@@ -217,15 +217,16 @@ def is_plausible(
 def check_params(
   name: str, graph: graph_lib.Graph, params: Array | None
 ) -> None:
-  """Raises ValueError where a graph's parameters are known and not finite.
+  """Raises ValueError if a graph's parameters are concrete and not finite.
 
   Args:
-    name: what messages call them.
+    name: the name of the parameters in messages.
     graph: the graph.
     params: (..., d), or None.
   """
   known = None if params is None else static.concrete(params)
-  # If parameters are not finite, nor are the weights, which are checked later.
+  # Traced parameters are not checked here: if they are not finite, the weights
+  # are not finite either, and these are checked later.
   if known is None:
     return
   good = onp.isfinite(known)

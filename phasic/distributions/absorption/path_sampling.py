@@ -36,8 +36,8 @@ def checked_sizes(
   if total > _MOST_JUMPS:
     raise ValueError(
       f"num_jumps is {jumps}: with sample_shape {shape} and batch shape "
-      f"{batch} all paths have {total} jumps, and they may have at most "
-      f"{_MOST_JUMPS}; sample in parts"
+      f"{batch} all paths together have {total} jumps: they must have at "
+      f"most {_MOST_JUMPS}; sample in parts"
     )
   return shape, jumps
 

@@ -55,15 +55,15 @@ def entered(
 def cut(
   lower: Array, upper: Array, after: Array, until: Array
 ) -> tuple[Array, Array, Array]:
-  """Intersects observations with (after, until], and returns log offsets.
+  """Intersects observations with (after, until]; offset -inf means empty.
 
-  Where that is not known the ends are NaN, and so are derivatives.
+  Where a bound is NaN the ends are NaN, and so are derivatives.
   """
   exact = lower == upper
   start, end = np.maximum(lower, after), np.minimum(upper, until)
   possible = np.where(exact, (lower > after) & (upper <= until), start < end)
   unknown = np.isnan(start) | np.isnan(end)
-  # Placeholders, with offset -inf, where the intersection is empty.
+  # An empty intersection gets placeholder ends, and the offset -inf.
   start = np.where(exact, lower, start)
   end = np.where(exact, upper, end)
   start = np.where(possible, start, -1.0)

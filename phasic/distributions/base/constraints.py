@@ -25,7 +25,7 @@ _SIZE_RULE = "it must be >= 0 and finite"
 
 
 class Constraint:
-  """The set of valid values of a parameter; this base class: numbers >= 0.
+  """The set of valid values of a parameter; the base class is numbers >= 0.
 
   Attributes:
     name: by which `ParameterProperties` and the kernel's checks know it.
@@ -72,7 +72,7 @@ class Constraint:
     return check(name, x, (x >= 0) & np.isfinite(x), _SIZE_RULE)
 
   def broken(self, x: onp.ndarray, event_ndims: int) -> Broken:
-    """Returns where a batch of parameters is invalid, and the rule.
+    """Returns a mask of invalid parameters in a batch, and the broken rule.
 
     Args:
       x: its values, (..., event), on the host.
@@ -95,7 +95,7 @@ class Constraint:
     return entries_lib.same(values, names, entries_lib.Kind())
 
   def of_entries(self, x: Array, others: Mapping[str, Array]) -> Array:
-    """Returns the parameter, given its entries in its own shape.
+    """Computes the parameter from its entries, which have its shape.
 
     Args:
       x: the entries.
@@ -116,7 +116,7 @@ class _Positive(Constraint):
     return check(name, x, (x > 0) & np.isfinite(x), self._RULE)
 
   def broken(self, x: onp.ndarray, event_ndims: int) -> Broken:
-    # Zero gives no NaN, so that only >= 0 and finite is checked.
+    # Zero is not reported, as it causes no NaN.
     return super().broken(x, event_ndims)[0], self._RULE
 
   def entries(
@@ -150,7 +150,7 @@ class _Increasing(_Positive):
 
 
 class _Probability(Constraint):
-  """Numbers in [0, 1]; `prob_zero` and `initial_probs` sum to one."""
+  """Numbers in [0, 1]; a fit keeps sum(initial_probs) + prob_zero = 1."""
 
   name = "probability"
   numpyro = "unit_interval"
@@ -295,7 +295,7 @@ class _Subgenerator(Constraint):
     return entries_lib.off_diagonal(values, names)
 
   def of_entries(self, x: Array, others: Mapping[str, Array]) -> Array:
-    # The diagonal is not read if exits are given: it is set for readers.
+    # With given exits no method reads the diagonal: it is set for users.
     total = np.sum(x, axis=-1) + others[self.exits]
     eye = np.eye(static.shape(x)[-1], dtype=static.dtype_name(x))
     return np.where(eye > 0, 0.0 - total[..., None], x)

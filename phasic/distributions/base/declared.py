@@ -47,13 +47,13 @@ class Options(TypedDict, total=False):
 
 
 class Parameter(Protocol[_Read, _Given]):
-  """A declared parameter as type checkers see it: type read, and type given."""
+  """The types of a declared parameter: of the property, and of the argument."""
 
   def __get__(self, instance: object, owner: type | None = None, /) -> _Read:
-    """Returns the parameter as it is stored, say as an array."""
+    """Returns the parameter as it is stored, e.g. as an array."""
 
   def __set__(self, instance: object, value: _Given, /) -> None:
-    """Has the type of the constructor's argument, for type checkers only."""
+    """Shows type checkers the type of the constructor's argument."""
 
 
 Required: TypeAlias = Parameter[Array, ArrayLike]
@@ -65,7 +65,7 @@ Rates: TypeAlias = Parameter[Array | EdgeRates, SubgeneratorLike]
 Probs: TypeAlias = Parameter[Array | EdgeProbs, SubtransitionLike]
 Count: TypeAlias = Parameter[int, Integer]
 
-# The types that `help` shows for constructor arguments of declared types.
+# For each declared type, the type of the argument that `help` shows.
 _GIVEN = {
   "Required": "ArrayLike",
   "Optional": "ArrayLike | None",
@@ -141,7 +141,7 @@ def static(
   convert: _Convert | None = None,
   shown: _Shown | None = None,
 ) -> Any:
-  """Declares a parameter that is not an array, say a distribution.
+  """Declares a parameter that is not an array, e.g. a distribution.
 
   Args:
     text: the description.
@@ -170,7 +170,8 @@ def option(text: str, *, default: object, kw_only: bool) -> Any:
 
 def fields(cls: type) -> dict[str, Field]:
   """Returns the declarations of a class by name, the options last."""
-  # Those of the class that has the constructor; other bases have their own.
+  # The constructor is inherited from the first class with declarations: only
+  # this class and its bases count.
   cls = next(base for base in cls.__mro__ if "_DECLARED" in vars(base))
   found: dict[str, Field] = {}
   for base in reversed(cls.__mro__):
@@ -256,7 +257,7 @@ def _constructor(cls: type, declared: dict[str, Field]) -> Callable[..., None]:
 
 
 class _Kept(Protocol):
-  """A distribution, which keeps its constructor's arguments."""
+  """A distribution that stores its constructor's arguments."""
 
   def _keep(self, parameters: Mapping[str, object]) -> None:
     """Stores and checks the parameters."""
@@ -282,7 +283,7 @@ def _signature(cls: type, declared: dict[str, Field]) -> inspect.Signature:
 
 
 def _shown(note: object) -> object:
-  """Returns the type of the argument for a declared type, else the type."""
+  """Returns the argument's type for a declared type; others are unchanged."""
   name = note if isinstance(note, str) else getattr(note, "__name__", "")
   return _GIVEN.get(name.removeprefix("declared."), note)
 

@@ -18,7 +18,9 @@ def reasons(
     return _reasons_of_statistic(distribution, value, method)
   function_kinds.kind_of_method(method)
   if value is None:
-    raise ValueError(f"value is None: it must be the argument of {method}")
+    raise ValueError(
+      f"value is None: it must be an array of arguments of {method}"
+    )
   return distribution._reasons(value, method)
 
 

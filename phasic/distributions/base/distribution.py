@@ -132,7 +132,7 @@ class Distribution(parameterized.Parameterized):
     return _shape_array(self._batch_shape())
 
   def event_shape_tensor(self) -> Array:
-    """Returns the event shape, that of one value, as an integer array."""
+    """Returns the event shape, the shape of one value, as an integer array."""
     return _shape_array(self._event_shape())
 
   def copy(self, **overrides: object) -> Self:
@@ -150,7 +150,7 @@ class Distribution(parameterized.Parameterized):
   def _sliced(
     self, index: slicing.Index, batch: static.Shape | None = None
   ) -> Self:
-    """Slices the batch, or a larger one that it is first broadcast to."""
+    """Slices the batch, which is broadcast to the shape `batch` if given."""
     sliced = slicing.slice_parameters(
       self.parameter_properties(),
       {**self._parameters, **self._arrays()},
@@ -160,7 +160,9 @@ class Distribution(parameterized.Parameterized):
     return self.copy(**sliced)
 
   def __iter__(self) -> NoReturn:
-    raise TypeError(f"{type(self).__name__} is not iterable: index its batch")
+    raise TypeError(
+      f"{type(self).__name__} is not iterable: index its batch, e.g. dist[0]"
+    )
 
   def __repr__(self) -> str:
     return representation.text_of(self, self._parameters)
@@ -194,7 +196,7 @@ class Distribution(parameterized.Parameterized):
     return structures.as_result(self._log_survival_function(self._value(value)))
 
   def hazard_function(self, value: ArrayLike) -> Result:
-    """Returns f(t) / P(X > t), broadcast over value and batch.
+    """Returns the hazard f(t) / P(X > t), broadcast over value and batch.
 
     It is right however far in the tail. At t = 0 it is the limit from the
     right, f(0+) / P(X > 0), whatever the atom is; the atom is in
@@ -408,7 +410,7 @@ class Distribution(parameterized.Parameterized):
     """Returns the mode, of the batch shape.
 
     Raises:
-      NotImplementedError: it is not known that the density has one top.
+      NotImplementedError: it is not known whether the density has one maximum.
     """
     return self._statistic("mode", self._mode())
 
@@ -596,7 +598,7 @@ class Distribution(parameterized.Parameterized):
 
   @property
   def support(self) -> supports.Support:
-    """The set of values: finite ones, without sets of probability zero.
+    """The set of finite values, without sets of probability zero.
 
     Example:
 

@@ -43,7 +43,8 @@ def register_kl(first: type, second: type) -> Callable[[_Rule], _Rule]:
   def decorate(rule: _Rule) -> _Rule:
     if (first, second) in _RULES:
       raise ValueError(
-        f"kl_divergence of {first.__name__} and {second.__name__} is registered"
+        f"kl_divergence of {first.__name__} and {second.__name__} is "
+        "registered: each pair of classes must be registered only once"
       )
     _RULES[first, second] = rule
     return rule
@@ -78,6 +79,6 @@ def check_batches(method: str, p: object, q: object) -> None:
     static.broadcast_shapes(*known)
   except ValueError:
     raise ValueError(
-      f"{method} has batch shapes {shapes[0]} of {type(p).__name__} and "
+      f"{method}: batch shapes are {shapes[0]} of {type(p).__name__} and "
       f"{shapes[1]} of {type(q).__name__}: they must broadcast"
     ) from None

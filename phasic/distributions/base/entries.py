@@ -65,7 +65,7 @@ class Owner(Protocol):
 
 
 class Place(NamedTuple):
-  """Where a parameter is: its name, its distribution and the path to that.
+  """The place of a parameter: its name, its distribution and its path.
 
   Attributes:
     path: the path of the distribution that has it, "" or "distribution.".
@@ -104,7 +104,11 @@ def masses(
   substochastic: bool,
   eps: float,
 ) -> Entries:
-  """Returns masses with sum one; at most one if `substochastic` and sum < 1."""
+  """Returns masses as entries whose sum is one, or at most one.
+
+  A fit keeps the sum at one unless `substochastic` is true and the sum of the
+  given values is below one.
+  """
   total = math.fsum(onp.ravel(values))
   near = abs(total - 1.0) <= 4 * len(names) * eps
   return same(values, names, Kind(group), {group: substochastic and not near})

@@ -106,7 +106,7 @@ class Hooks:
 
   def _covariance(self) -> Array:
     self._missing(
-      "covariance", "a value is one number, whose variance() there is"
+      "covariance", "values are numbers and not vectors: use variance()"
     )
 
   def _moment(self, k: int) -> Array:
@@ -114,19 +114,18 @@ class Hooks:
 
   def _mode(self) -> Array:
     self._missing(
-      "mode", "it is not known that densities of this family have one top"
+      "mode",
+      "it is not known whether densities of this family have one maximum",
     )
 
   def _entropy(self) -> Array:
-    self._missing(
-      "entropy", "a quadrature needs to know where the mass of the family is"
-    )
+    self._missing("entropy", "there is no quadrature rule for this family")
 
   def _cross_entropy(self, other: Hooks) -> Array:
     del other
     self._missing(
       "cross_entropy",
-      "a quadrature needs to know where the mass of the family is",
+      "there is no quadrature rule for this family",
     )
 
   def _laplace_transform(self, u: Array) -> Array:
@@ -192,7 +191,7 @@ class Hooks:
     )
 
   def _m_step_fixed(self) -> tuple[str, ...]:
-    """Returns the paths of parameters that the M-step leaves unchanged."""
+    """Returns dotted names of parameters that the M-step leaves unchanged."""
     return ()
 
   def _m_step_on_host(self) -> bool:

@@ -1,4 +1,4 @@
-"""What inference needs of distributions: chain events and the M-step.
+"""The interface of distributions to inference: chain events and M-step.
 
 A family implements the methods; other packages call the functions.
 """
@@ -83,7 +83,7 @@ def check_has_m_step(distribution: Any) -> None:
 
 
 def m_step_fixed(distribution: hooks.Hooks) -> tuple[str, ...]:
-  """Returns the paths of parameters that the M-step leaves unchanged."""
+  """Returns dotted names of parameters that the M-step leaves unchanged."""
   return distribution._m_step_fixed()
 
 

@@ -105,7 +105,7 @@ def _at_hand(distribution: Checked) -> dict[str, ParameterValue] | None:
 
 
 def _like(given: object, values: Iterator[onp.ndarray | None]) -> object:
-  """Puts values into the nested mappings and edges of `given`."""
+  """Returns `given`, nested mappings and edges, with `values` as its arrays."""
   if isinstance(given, Mapping):
     return {name: _like(x, values) for name, x in given.items()}
   if isinstance(given, structure.EDGES):
@@ -114,7 +114,7 @@ def _like(given: object, values: Iterator[onp.ndarray | None]) -> object:
 
 
 def _mend(distribution: Checked, known: dict[str, ParameterValue]) -> list[str]:
-  """Corrects sums that are off by rounding, and returns texts for a warning."""
+  """Corrects sums that are off by rounding, and returns warning messages."""
   texts = []
   parameters: dict[str, ParameterValue] = distribution._parameters
   for name, prop in distribution.parameter_properties().items():

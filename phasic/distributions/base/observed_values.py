@@ -38,7 +38,7 @@ def _unconditional(
   exact, right = lower == upper, upper == math.inf
   left = np.logical_not(exact) & np.logical_not(right) & (lower < 0)
   between = np.logical_not(exact) & np.logical_not(right) & np.logical_not(left)
-  # A placeholder time for functions whose values are not selected below.
+  # A time where all functions are finite, for values not selected below.
   ordinary = np.where(right, lower, upper)
   ordinary = np.where((ordinary > 0) & (ordinary < math.inf), ordinary, 1.0)
   log_prob = distribution._log_prob(np.where(exact, lower, ordinary))
@@ -57,5 +57,5 @@ def _unconditional(
     distribution._cdf(np.zeros_like(ordinary)),
   )
   found = np.where(between, mass, found)
-  # Multiplies rather than selects: unknown values have NaN derivatives too.
+  # Unlike a selection, the product with NaN makes derivatives NaN as well.
   return found * np.where(upper >= lower, np.ones_like(found), math.nan)

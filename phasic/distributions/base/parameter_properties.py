@@ -13,8 +13,8 @@ from phasic.internal import static
 from phasic.math.model import edge_probs
 from phasic.math.model import sparse_matrices
 
-# The value of a constructor's argument: an array, edges, a distribution, a
-# number, an option. Its type depends on the argument's name.
+# A constructor's argument: an array, edges, a distribution, a number or an
+# option, which depends on its name.
 ParameterValue: TypeAlias = Any
 
 
@@ -59,7 +59,7 @@ class ParameterProperties:
       object.__setattr__(self, field.name, value)
 
   def default_constraining_bijector(self) -> bijectors.Bijector:
-    """Returns a bijector from real numbers onto the interior of the set.
+    """Returns a bijector from real numbers onto the constraint's interior.
 
     Parameters of a graph are taken to be positive.
 

@@ -27,7 +27,7 @@ from phasic.math.model import value_rules
 
 
 class Parameterized(hooks.Hooks):
-  """Base class with the parameters, which are all of a distribution's state.
+  """The base class that stores parameters, a distribution's only state.
 
   Attributes:
     validate_args: whether values are checked, at some cost.
@@ -84,9 +84,9 @@ class Parameterized(hooks.Hooks):
     found = declared.properties(cls)
     if found is None:
       raise NotImplementedError(
-        f"{cls.__name__} does not say what its parameters are: declare them in "
-        "its body, or define the class method _parameter_properties, which "
-        "returns the properties of those that are arrays, by name"
+        f"{cls.__name__} declares no parameters: declare them in its body, or "
+        "define the class method _parameter_properties, which returns the "
+        "properties of the array parameters by name"
       )
     return found
 
@@ -114,7 +114,7 @@ class Parameterized(hooks.Hooks):
   def _check_values(
     self: known_values.Checked, validate: Callable[[], object]
   ) -> None:
-    """Raises with `validate_args` for invalid values, else warns of known ones.
+    """Checks values: raises with `validate_args`, else warns if concrete.
 
     It is the last thing that a constructor does.
 
@@ -146,7 +146,7 @@ class Parameterized(hooks.Hooks):
     return _not_empty(value, "value")
 
   def _argument(self, x: ArrayLike, name: str) -> Array:
-    """Converts an argument that has only batch dimensions, no event ones."""
+    """Converts an argument with batch dimensions and no event dimensions."""
     x = self._as_array(x, name)
     _check_broadcasts(x, name, "batch", self._batch_shape())
     return _not_empty(x, name)
@@ -154,9 +154,9 @@ class Parameterized(hooks.Hooks):
   def _checked(
     self, x: ArrayLike, name: str, rule: value_rules.ValueRule
   ) -> Array:
-    """Converts an argument, and raises or warns if it breaks a rule.
+    """Converts an argument, and warns if it breaks a rule.
 
-    Where it does there is a warning; with `validate_args` it raises.
+    With `validate_args` it raises instead.
     """
     x = self._argument(x, name)
     if not self.validate_args:
@@ -168,7 +168,7 @@ class Parameterized(hooks.Hooks):
     """Converts a number or array to the distribution's dtype."""
     given = (self._parameters[own] for own in self._properties())
     if structures.is_like(x, next((x for x in given if x is not None), None)):
-      # An array of this dtype needs no conversion.
+      # `x` has the dtype of the distribution and needs no conversion.
       return cast(Array, x)
     leaves = representation.leaves(self._arrays())
     dtype = dtypes.common_dtype({name: x, **leaves})
@@ -197,7 +197,8 @@ class Parameterized(hooks.Hooks):
       return self._known_batch
     shape = properties_lib.batch_shape(self._properties(), self._parameters)
     if all(isinstance(d, int) for d in shape):
-      # Ordinary assignment would wrap the tuple in TensorFlow's modules.
+      # In TensorFlow distributions are modules, whose ordinary assignment would
+      # wrap the tuple.
       object.__setattr__(self, "_known_batch", shape)
     return shape
 

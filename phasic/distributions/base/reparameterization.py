@@ -12,7 +12,7 @@ class ReparameterizationType:
   def __repr__(self) -> str:
     return f"<ReparameterizationType {self.name}>"
 
-  # Copies are the same object, so that `is` still holds.
+  # Copying returns the same object, so that comparisons by `is` hold.
   def __copy__(self) -> ReparameterizationType:
     return self
 

@@ -46,7 +46,7 @@ def text_of(distribution: _Described, parameters: Mapping[str, object]) -> str:
   kind, name = type(distribution).__name__, distribution.name
   names = distribution.parameter_properties()
   arrays = leaves({name: parameters[name] for name in names})
-  # Kept for a structure whose leaves are not arrays.
+  # Shown if parameters are not arrays, e.g. placeholders in a tree of JAX.
   facts = "parameters unknown"
   if all(x is None or hasattr(x, "shape") for x in arrays.values()):
     with contextlib.suppress(TypeError, ValueError):
@@ -59,9 +59,9 @@ def text_of(distribution: _Described, parameters: Mapping[str, object]) -> str:
 
 
 def leaves(arrays: Mapping[str, object]) -> dict[str, object]:
-  """Flattens mappings of arrays: an entry's name is then params['a'].
+  """Flattens mappings of arrays; the key of an entry becomes params['a'].
 
-  Those of edges are subgenerator.parameters and so on.
+  Arrays of edges get names such as subgenerator.parameters.
   """
   found: dict[str, object] = {}
   for name, value in arrays.items():
@@ -105,7 +105,7 @@ def _is_structure(x: object) -> bool:
 
 def _text_of_mapping(x: Mapping[str, object]) -> str | None:
   """Returns a mapping of arrays as text, as a list if its keys are numbers."""
-  # JAX sorts keys as text: this puts "10" after "9" again.
+  # JAX sorts keys as text, "10" before "9": numbers are sorted by length first.
   order = sorted(x, key=lambda name: (len(name) if name.isdigit() else 0, name))
   texts = {k: "None" if x[k] is None else _text(x[k]) for k in order}
   if any(text is None for text in texts.values()):

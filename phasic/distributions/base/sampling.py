@@ -27,7 +27,7 @@ def checked_shape(sample_shape: ShapeLike) -> tuple[int, ...]:
   if sizes is None:
     raise TypeError("sample_shape is traced: it must be known statically")
   integers = sizes.dtype.kind in "iu" or onp.size(sizes) == 0
-  # These are integers of more than 64 bits.
+  # NumPy stores integers of more than 64 bits as objects.
   if sizes.dtype.kind == "O":
     integers = all(isinstance(d, int) for d in onp.ravel(sizes))
   if not integers or onp.ndim(sizes) > 1:

@@ -67,12 +67,15 @@ def _checked_index(index: Index, batch: static.Shape) -> tuple[_Checked, ...]:
     for item in (index if isinstance(index, tuple) else (index,))
   ]
   if items.count(...) > 1:
-    raise IndexError(f"index {index!r} has more than one ...")
+    raise IndexError(f"index is {index!r}: it must have at most one ...")
   used = [
     i for i, item in enumerate(items) if item is not None and item is not ...
   ]
   if len(used) > len(batch):
-    raise IndexError(f"{len(used)} indices for a batch of shape {batch}")
+    raise IndexError(
+      f"index has {len(used)} entries: it must have at most one for each "
+      f"dimension of the batch shape {batch}"
+    )
   if ... not in items:
     items.append(...)
   cut = items.index(...)

@@ -1,4 +1,4 @@
-"""Parameters that are structure: counts of phases, and the ends of edges."""
+"""Static parameters: numbers of phases, and sources and targets of edges."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def static_count(name: str, value: Integer) -> int:
   if not integer or isinstance(value, bool):
     raise TypeError(
       f"{name} is {type(value).__name__}: it must be a Python int, since it "
-      "sets the number of phases; arrays and traced values cannot"
+      "sets the number of phases; arrays and traced values are not allowed"
     )
   if not 1 <= value <= MAX_PHASES:
     raise ValueError(
@@ -60,8 +60,8 @@ def static_counts(name: str, values: Sequence[Integer]) -> tuple[int, ...]:
   )
   if sum(counts) > MAX_PHASES:
     raise ValueError(
-      f"{name} sum to {sum(counts)}: this sum, the number of phases, must be "
-      f"at most {MAX_PHASES}"
+      f"{name} sum to {sum(counts)}: this sum is the number of phases and must "
+      f"be at most {MAX_PHASES}"
     )
   return counts
 
@@ -105,7 +105,7 @@ class StaticIndices:
     return onp.array(self.values, dtype=dtype, copy=copy)
 
   def __reduce__(self) -> tuple[object, ...]:
-    # Hashes of bytes differ between processes, so they are not pickled.
+    # The hash is not pickled, as hashes of bytes differ between processes.
     return StaticIndices, (self.values,)
 
   @classmethod
@@ -140,8 +140,8 @@ def static_indices(name: str, values: object) -> StaticIndices:
     raise raw_arguments.ragged(name) from None
   if known is None:
     raise TypeError(
-      f"{name} are traced: the edges of a chain must be concrete; close over "
-      "them"
+      f"{name} are traced: the edges of a chain must be concrete; make them "
+      "outside jit and close over them"
     )
   if known.dtype.kind not in "iu":
     raise TypeError(f"{name} have dtype {known.dtype}: they must be integers")
@@ -154,9 +154,9 @@ def static_indices(name: str, values: object) -> StaticIndices:
   return StaticIndices(known)
 
 
-# The types of edges, which may be given instead of a matrix.
+# The types of edges. A parameter that is a matrix may be given as edges.
 EDGES = edge_rates.EDGES
-# The fields of edges that are structure, and those that are arrays.
+# The fields of edges with indices of phases, and the fields with weights.
 _ENDS = ("sources", "targets")
 _ARRAYS = ("parameters", "coefficients", "constants")
 
@@ -167,12 +167,12 @@ def is_edges(value: object) -> TypeGuard[Edges]:
 
 
 def array_of(value: Array | Edges) -> Array:
-  """Returns a parameter's array; of edges, their field `parameters`."""
+  """Returns a parameter's array, which is `parameters` for edges."""
   return value.parameters if isinstance(value, EDGES) else value
 
 
 def with_array(value: object, array: object) -> object:
-  """Replaces a parameter's array; of edges, their field `parameters`."""
+  """Replaces a parameter's array, which is `parameters` for edges."""
   return value._replace(parameters=array) if is_edges(value) else array
 
 

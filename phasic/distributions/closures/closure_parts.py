@@ -22,7 +22,7 @@ from phasic.math.closures import chain_parts
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
 
-# The type of what closures return: a distribution in either kind of time.
+# The result type of closures: phase-type, in continuous or discrete time.
 PhaseType: TypeAlias = (
   phase_type.PhaseType | discrete_phase_type.DiscretePhaseType
 )
@@ -48,7 +48,7 @@ def check_all(
       "of phase-type distributions"
     )
   if not distributions:
-    raise ValueError(f"{name} is empty: it must have a distribution")
+    raise ValueError(f"{name} is empty: it must have at least one distribution")
   for i, one in enumerate(distributions):
     check(f"{name}[{i}]", one)
   first = distributions[0]
@@ -57,7 +57,7 @@ def check_all(
       kinds = ("continuous", "discrete")
       raise TypeError(
         f"{name}[0] is in {kinds[first._DISCRETE]} time and {name}[{i}] in "
-        f"{kinds[one._DISCRETE]} time: all must be in the same"
+        f"{kinds[one._DISCRETE]} time: all must have the same kind of time"
       )
   check_broadcast({f"{name}[{i}]": one for i, one in enumerate(distributions)})
   return distributions
@@ -125,7 +125,7 @@ def _no_atom(
     return not onp.any(known)
   if derived:
     return False
-  # Families without an atom are known to have none under tracing too.
+  # Under tracing only named families are known to have no atom.
   if isinstance(distribution, wrapped_distribution.WrappedDistribution):
     return False
   family = isinstance(distribution, named_family.ParametricFamily)
@@ -160,7 +160,7 @@ def of_parts(
   checked = any(child.validate_args for child in children)
   arguments: declared.Options = {"validate_args": checked, "name": name}
   arguments |= options
-  # The parts were already checked: a second warning is suppressed.
+  # The given distributions have already warned of invalid values.
   with user_warnings.derived():
     if found.stay is None:
       rates = edge_rates.EdgeRates(sources, targets, weights)

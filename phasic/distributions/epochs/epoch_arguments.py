@@ -32,8 +32,8 @@ def epoch_graphs(graphs: object, count: int) -> tuple[graph_lib.Graph, ...]:
   found = tuple(graphs)
   if len(found) != count:
     raise ValueError(
-      f"graphs has {len(found)} graphs: with {count - 1} boundaries there are "
-      f"{count} epochs"
+      f"graphs has {len(found)} graphs: with {count - 1} boundaries there must "
+      f"be {count}, one for each epoch"
     )
   for k, graph in enumerate(found):
     if not isinstance(graph, graph_lib.Graph):
@@ -41,7 +41,7 @@ def epoch_graphs(graphs: object, count: int) -> tuple[graph_lib.Graph, ...]:
         f"graphs[{k}] is {type(graph).__name__}: it must be a Graph"
       )
     if graph.discrete:
-      raise ValueError(f"graphs[{k}] is discrete: epochs are in time")
+      raise ValueError(f"graphs[{k}] is discrete: it must be continuous")
   return found
 
 
@@ -80,7 +80,7 @@ def epoch_params(params: ParameterValue, count: int) -> list[EpochParams]:
   if size != count:
     raise ValueError(
       f"params has parameters of {size} epochs: with {count - 1} boundaries "
-      f"there are {count} epochs"
+      f"there must be {count} epochs"
     )
   return [params[k] for k in range(count)]
 

@@ -40,11 +40,13 @@ _ADVICE = (
 
 
 class EpochMethods(comparable.Comparable):
-  """The methods of `Epochs`, each a sum or choice over its stages."""
+  """The methods of `Epochs`, computed from the stages of its epochs."""
 
   def _stages(self) -> list[epoch_stages.Stage]:
     """Returns a stage for each epoch; with `validate_args` they are checked."""
-    raise NotImplementedError(f"{type(self).__name__} has no _stages")
+    raise NotImplementedError(
+      f"{type(self).__name__} must define the method _stages"
+    )
 
   def _prob(self, value: Array) -> Array:
     return self._in_epochs(
@@ -223,7 +225,7 @@ class EpochMethods(comparable.Comparable):
   def _accumulated(
     self, value: Array, add: Callable[..., Array], before: Array | float | None
   ) -> Array:
-    """Sums a function over the stages up to the one that has each value."""
+    """Sums a function over all stages up to the stage of each value."""
     times = structures.cast(value, static.wide_float())
     parts = []
     for stage in self._stages():

@@ -26,13 +26,13 @@ from phasic.math.moments import truncated_moments
 
 
 def moment(stages: list[epoch_stages.Stage], order: int) -> Array:
-  """Computes E X^k as k times the integral of t^(k - 1) S(t)."""
+  """Computes E X^k as k times the integral of t^(k - 1) P(X > t)."""
   first, *others = (_share(stage, order) for stage in stages)
   return sum(others, first)
 
 
 def variance(stages: list[epoch_stages.Stage]) -> Array:
-  """Computes the variance E (X - c)^2, c = E X; it is inf if c is."""
+  """Computes the variance E (X - c)^2 with c = E X; it is inf if c is inf."""
   mean = moment(stages, 1)
   center = np.where(np.isfinite(mean), mean, 1.0)
   parts = []
@@ -48,17 +48,17 @@ def variance(stages: list[epoch_stages.Stage]) -> Array:
 
 
 def _share(stage: epoch_stages.Stage, order: int) -> Array:
-  """Computes k times the integral of t^(k - 1) S(t) over one stage."""
+  """Computes k times the integral of t^(k - 1) P(X > t) over one stage."""
   total: Array | float = 0.0
-  shifted: Array | float = 1.0  # The stage's start to the power order - k.
+  shifted: Array | float = 1.0  # In the loop: start ** (order - k).
   first = isinstance(stage.start, float)
   for k in range(order, 0, -1):
     within = math.comb(order - 1, k - 1) * _time_within(stage, k)
     endless = within == math.inf
     finite = shifted * np.where(endless, 0.0, within)
-    # The first term has the highest order: if any term is inf, it is.
+    # If any term is inf, so is the first one, which has the highest order.
     total = total + np.where(endless, math.inf, finite)
-    if first:  # The first stage starts at zero: all other terms vanish.
+    if first:  # The start is zero, and so are the other terms.
       break
     shifted = shifted * stage.start
   return order * np.exp(stage.log_mass) * total
@@ -67,7 +67,8 @@ def _share(stage: epoch_stages.Stage, order: int) -> Array:
 def _time_within(stage: epoch_stages.Stage, order: int) -> Array:
   """Integrates u^(order - 1) S(u) over a stage, u since the stage's start.
 
-  S is the survival function of what reaches the stage.
+  S(u) is the probability to be unabsorbed at u, given that the stage is
+  reached.
   """
   if stage.length is None:
     found = moments.raw_moments(
@@ -118,7 +119,7 @@ def _above(stage: epoch_stages.Stage, since: Array) -> Array:
   inside = since > 0.0
   some: Array | float = 1.0
   length: Array | None = None
-  # False: a stage without an end does not end before c.
+  # All are false: a stage without an end does not end before c.
   passed = since < -float("inf")
   if stage.length is not None:
     passed = since >= stage.length

@@ -37,7 +37,7 @@ def of_stages(
   atom = structures.cast(stages[0].prob_zero, wide)
   some = atom > 0
   log_atom = np.log(np.where(some, atom, 1.0))
-  # The product keeps a NaN of the atom.
+  # An unknown atom is NaN, which the product 0 * atom keeps.
   log_atom = np.where(some, log_atom, 0.0 * atom - math.inf)
   log_atom = np.broadcast_to(log_atom, batch)
 
@@ -52,8 +52,8 @@ def of_stages(
     tolerance=max(rule.tolerance for rule in rules),
   )
   values = joined(*(nodes.values for nodes in found))
-  # A single call, as for the other distribution of a divergence: the divergence
-  # of equal distributions is then exactly zero.
+  # All densities come from one call, as those of the other distribution in a
+  # divergence: the divergence of equal distributions is then exactly zero.
   logs = structures.cast(log_prob(values), wide)
   masses = quadrature.masses(logs, rule.log_weights)
   return quadrature_points.QuadraturePoints(
@@ -64,7 +64,7 @@ def of_stages(
 def _of_stage(
   stage: epoch_stages.Stage, batch: static.Shape, dtype: str
 ) -> quadrature_points.QuadraturePoints:
-  """Returns the quadrature points of one stage, densities omitted."""
+  """Returns the quadrature points of one stage, with log densities zero."""
   initial = structures.cast(stage.initial, dtype)
   initial = np.broadcast_to(initial, (*batch, static.shape(initial)[-1]))
   rates = structures.cast(stage.edges.parameters, dtype)

@@ -15,16 +15,17 @@ from phasic.math.likelihood import phase_type
 from phasic.math.numeric import special
 from phasic.math.quantiles import quantiles
 
-# A placeholder probability where the quantile is not in this stage.
+# The log of a placeholder probability, for quantiles in other stages.
 _SOME = math.log(0.25)
 
 
 def quantile(
   stages: list[epoch_stages.Stage], log_cdf: Array, log_survival: Array
 ) -> Array:
-  """Computes inf{t: F(t) >= u}; NaN where underflow at a boundary hides it.
+  """Computes inf{t: F(t) >= u}; NaN where underflowed mass may change it.
 
-  Whichever of F and S is below one half is what decides. In a stage it is
+  It is computed from the one of F and S = 1 - F that is below one half. In a
+  stage they are
 
       F(t) = F(b) + m F_k(t - b),   S(t) = m S_k(t - b),
 
@@ -57,8 +58,8 @@ def quantile(
       epoch_values.of_stage(quantiles.quantile_log_survival, stage, rest),
     )
     if result is not None:
-      # An earlier stage's quantile is at most this stage's start, but for
-      # rounding. It is NaN if this stage's mass is unknown.
+      # Rounding must not move an earlier stage's quantile beyond the start of
+      # this one. A quantile at this start is NaN if the stage's mass is NaN.
       unknown = np.isnan(stage.log_mass) & (result >= stage.start)
       early = np.where(unknown, math.nan, np.minimum(result, stage.start))
       found = np.where(later, found, early)

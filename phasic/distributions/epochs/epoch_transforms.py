@@ -45,8 +45,8 @@ def moment_generating_function(
 ) -> Array:
   """Computes E exp(s X); inf for s at or above the last stage's decay rate."""
   grows = s > 0
-  # Each branch gets zero where the other one is selected: its values and
-  # derivatives are then finite.
+  # Each branch gets the argument zero where the other branch is selected, so
+  # that its values and derivatives are finite.
   up = np.where(grows & (s < math.inf), s, 0.0)
   down = np.where(grows, 0.0, 0.0 - s)
   parts = []
@@ -76,7 +76,8 @@ def _before_clock(stage: epoch_stages.Stage, length: Array, u: Array) -> Array:
   rates = np.where(good, u, math.nan)[..., None]
   edges = _joined(
     stage.edges,
-    # The clock, with rate u, leads to phase p, a trap; p + 1 is absorption now.
+    # The clock, with rate u, moves the chain to the new phase p, which it never
+    # leaves. Absorption has the index p + 1 now.
     np.where(stage.edges.targets == p, p + 1, stage.edges.targets),
     [(phases, phases * 0 + p, rates)],
   )
@@ -95,8 +96,8 @@ def _log_grown(stage: epoch_stages.Stage, length: Array, s: Array) -> Array:
     stage.edges,
     stage.edges.targets,
     [
-      # The clock leads from other phases to a trap, and from phase p to
-      # absorption.
+      # Phase p is entered by absorption. The clock ends it with absorption,
+      # which has the index p + 2 now; from other phases it leads to the trap.
       (phases, phases * 0 + p + 1, clock),
       (absorbed, trap, s[..., None]),
       (absorbed, onp.asarray([p + 2]), clock),
@@ -117,7 +118,7 @@ def _joined(
   targets: Array,
   parts: Sequence[tuple[onp.ndarray, onp.ndarray, Array]],
 ) -> edge_rates.EdgeRates:
-  """Appends edges, given as (sources, targets, rate) with one rate (..., 1) each."""
+  """Appends edges, in parts (sources, targets, rate) of one rate (..., 1)."""
   shape = static.broadcast_shapes(
     static.shape(edges.parameters)[:-1],
     *(static.shape(rates)[:-1] for _, _, rates in parts),

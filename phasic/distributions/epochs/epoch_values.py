@@ -18,7 +18,7 @@ from phasic.math.likelihood import phase_type
 def of_stage(
   function: Callable[..., Array], stage: epoch_stages.Stage, times: Array
 ) -> Array:
-  """Evaluates a function of `math` for a stage's chain, given its start."""
+  """Evaluates a function of `math` for a stage, given that it is reached."""
   return function(times, stage.initial, stage.edges, prob_zero=stage.prob_zero)
 
 
@@ -55,7 +55,7 @@ def seen(
   times: Array,
   logs: Array,
 ) -> Array:
-  """Returns logs, with NaN where mass that underflowed earlier might matter.
+  """Returns logs, with NaN where mass that underflowed before may matter.
 
   The lost mass is bounded by its value in the phase where it counts most.
   """
@@ -79,7 +79,7 @@ def seen(
 
 
 def since(stage: epoch_stages.Stage, value: Array) -> tuple[Array, Array]:
-  """Returns times since a stage's start, and whether values are at or after it.
+  """Returns times since a stage's start, and a mask of values not before it.
 
   Times outside of the stage are replaced by some within it, so that derivatives
   of unused values are finite.
@@ -90,18 +90,18 @@ def since(stage: epoch_stages.Stage, value: Array) -> tuple[Array, Array]:
   if stage.length is not None:
     inside = np.logical_not(value >= stage.start + stage.length)
     some = 0.5 * stage.length
-  # The first stage keeps negative times and NaN.
+  # Negative times and NaN are not replaced in the first stage.
   if isinstance(stage.start, float):
     return np.where(inside, value, some), later
   return np.where(inside & later, value - stage.start, some), later
 
 
 def latest(parts: Sequence[tuple[Array, Array]]) -> Array:
-  """Takes each value from the last stage that has begun there.
+  """Selects for each time the value of the last stage that has begun.
 
   Args:
-    parts: the values of each stage, and where it has begun; the first has
-      everywhere.
+    parts: for each stage its values, and a mask of the times at which it has
+      begun; the first stage counts as begun at all times.
   """
   result, _ = parts[0]
   for found, begun in parts[1:]:

@@ -30,13 +30,13 @@ _PROPERTIES = {
   "boundaries": parameter_properties.ParameterProperties(1, "increasing"),
 }
 
-# The graph methods that error messages name, for masses and edge weights.
+# Messages refer to initial masses and edge weights by these graph methods.
 _WEIGHTS = ("initial_probs", "edge_values")
 
 
 @structures.register
 class Epochs(epoch_methods.EpochMethods):
-  """The time until absorption where parameters change at known times.
+  """The absorption time of a chain whose parameters change at known times.
 
   There are K epochs: the first lasts from zero to boundaries[0], the k-th until
   boundaries[k], the last for ever. Each has its parameters, and may have its
@@ -114,8 +114,8 @@ class Epochs(epoch_methods.EpochMethods):
     super()._keep(
       {
         "graphs": graphs if isinstance(graphs, graph_lib.Graph) else each,
-        # A mapping with the keys "0", "1", ... is kept as a structure of arrays,
-        # whose variables are read at each use and not once.
+        # As a mapping with the keys "0", "1", ... the arrays are part of the
+        # distribution's structure, and variables are read at each use.
         "params": params
         if structures.is_variable(params)
         else {str(k): x for k, x in enumerate(given)},
@@ -238,7 +238,7 @@ class Epochs(epoch_methods.EpochMethods):
     if any(x is None or onp.ndim(x) > 1 for x in known):
       self._missing(
         f"divergence from {type(other).__name__}",
-        "boundaries that differ must be known, and without a batch",
+        "different boundaries must be concrete, and without a batch",
       )
     first, second = (onp.asarray(x) for x in known)
     added = onp.setdiff1d(second, first)

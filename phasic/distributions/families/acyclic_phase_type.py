@@ -27,7 +27,7 @@ from phasic.math.model.model_types import Model
 
 @structures.register
 class AcyclicPhaseType(named_family.NamedFamily):
-  """Phases in series with ascending rates (CF1), which may start in any phase.
+  """A series of phases with ascending rates (CF1), started in any phase.
 
   From phase i one gets to phase i + 1 at rate r_i, from the last one to
   absorption. With masses alpha the Laplace transform is
@@ -101,7 +101,7 @@ class AcyclicPhaseType(named_family.NamedFamily):
     dense = dense_form.dense_form(distribution, phase_type.PhaseType)
     dtype = dense.dtype
     alpha, matrix, exits, atom = dense._chain()
-    # The dense form has no edges.
+    # `dense_form` returns a matrix and no edges.
     assert not isinstance(matrix, tuple)
     none = np.zeros((0,), dtype=dtype)
     operands = (
@@ -114,12 +114,18 @@ class AcyclicPhaseType(named_family.NamedFamily):
     parts = (chain.initial, chain.off, chain.exits, chain.atom, chain.bad)
     known = [static.concrete(x) for x in parts]
     if any(x is None for x in known):
-      raise TypeError("the distribution's parameters are traced")
+      raise TypeError(
+        "the distribution's parameters are traced: they must be concrete; call "
+        "it outside jit"
+      )
     initial, off, leaving, mass, bad = (
       onp.asarray(x, onp.float64) for x in known
     )
     if onp.any(bad):
-      raise ValueError("the distribution's values break a rule: see `diagnose`")
+      raise ValueError(
+        "the distribution's values break a rule: they must be valid; call its "
+        "method `diagnose` for the reason"
+      )
     masses, rates = (
       onp.asarray(x, dtype)
       for x in canonical_form.canonical_forms(initial, off, leaving)

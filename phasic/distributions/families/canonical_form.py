@@ -56,7 +56,7 @@ def canonical_form(
   ]
   if not all(0 < rate < math.inf for rate in rates):
     raise ValueError(
-      f"rates of leaving the phases are {rates}: each must be > 0 and finite"
+      f"total rates out of the phases are {rates}: each must be > 0 and finite"
     )
   order = _last_first(between)
   if order is not None:
@@ -64,8 +64,8 @@ def canonical_form(
   if len(rates) == 2:
     return _of_two(initial, between, exits, rates)
   raise ValueError(
-    f"the chain has a cycle and {len(rates)} phases: chains with a cycle and "
-    "more than two phases need not have an acyclic form of the same size"
+    f"the chain has a cycle and {len(rates)} phases: it must have no cycle or "
+    "two phases, as other chains may have no acyclic form of the same size"
   )
 
 
@@ -88,23 +88,23 @@ def _of_acyclic(
   rates: list[float],
   order: list[int],
 ) -> tuple[onp.ndarray, onp.ndarray]:
-  """Computes CF1 of an acyclic chain, adding phases from the last one on.
+  """Computes CF1 of an acyclic chain, adding phases from the last to the first.
 
-  A row of `forms` is the distribution of the time that is left from a phase
-  taken in, as masses of starts in the row of phases so far; its last entry is a
-  start at absorption. An exponential time X_m of rate m is one of rate l >= m
-  with probability m / l, and else the sum of both: with it a rate is put where
-  it belongs.
+  For each phase added so far, a row of `forms` represents the distribution of
+  its remaining time, as masses of starts in the series of phases so far; the
+  last entry is a start at absorption. An exponential time of rate m has, for l
+  >= m, the distribution of one of rate l with probability m / l, and else of
+  the sum of both: by this identity a rate is inserted in ascending order.
   """
   p = len(rates)
-  row: list[float] = []  # The rates so far, ascending.
+  row: list[float] = []  # The ascending rates of the series so far.
   forms = onp.zeros((p, p + 1))
   for i in order:
     rate, n = rates[i], len(row)
     place = bisect.bisect_right(row, rate)
     after = onp.append(onp.dot(between[i], forms[:, :n]), exits[i]) / rate
-    # A start in phase k < place of the old series is a start in phase k or,
-    # with probability row[k] / rate, in phase k + 1 of the longer series.
+    # A start in phase k < place of the old series becomes one in phase k + 1 of
+    # the longer series with probability row[k] / rate, and else in phase k.
     skip = onp.asarray(row[:place]) / rate
     stay = (rate - onp.asarray(row[:place])) / rate
     old = forms[:, :n].copy()
@@ -112,7 +112,7 @@ def _of_acyclic(
     forms[:, :place] = old[:, :place] * stay
     forms[:, 1 : place + 1] += old[:, :place] * skip
     forms[:, place + 1 : n + 1] = old[:, place:]
-    # A start in phase i: a time with its rate, and then the forms in `after`.
+    # The time from phase i is its holding time and then the time of `after`.
     forms[i, :place] = after[:place]
     carried = 0.0
     for k in range(n, place, -1):
@@ -137,13 +137,14 @@ def _of_two(
   """
   forth, back = float(between[0, 1]), float(between[1, 0])
   out = [float(x) for x in exits]
-  # The difference of the total rates, rounded once: they may be nearly equal.
+  # The difference of the total rates is rounded only once, since they may be
+  # nearly equal.
   gap = math.fsum([forth, out[0], -back, -out[1]])
   root = math.hypot(gap, 2 * math.sqrt(forth) * math.sqrt(back))
   large = (rates[0] + rates[1] + root) / 2
   small = (forth * out[1] + out[0] * back + out[0] * out[1]) / large
-  # These are large - rates[0] and large - rates[1]: the subtraction would
-  # cancel in one of them.
+  # In the end `above` is large - rates[0] and `below` is large - rates[1]; one
+  # of these subtractions would lose digits.
   above = (root + abs(gap)) / 2
   below = forth * back / above if above else 0.0
   above, below = (below, above) if gap > 0 else (above, below)

@@ -18,7 +18,7 @@ from phasic.math.model.model_types import Model
 
 @structures.register
 class Erlang(named_family.NamedFamily):
-  """The sum of k independent exponential times of one rate.
+  """The sum of k independent exponential times with the same rate.
 
   It is the gamma distribution with an integer concentration k,
 

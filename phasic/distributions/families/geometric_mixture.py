@@ -20,7 +20,7 @@ from phasic.math.model.model_types import Model
 
 @structures.register
 class GeometricMixture(named_family.DiscreteFamily):
-  """A mixture of geometric distributions of the number of trials to a success.
+  """A mixture of geometric numbers of trials until the first success.
 
   With mixture probabilities p_i and success probabilities q_i
 
@@ -58,8 +58,8 @@ class GeometricMixture(named_family.DiscreteFamily):
   def _chain_of(self, mixture_probs: Array, success_probs: Array) -> Model:
     p = self._last_size("success_probs")
     phases = onp.arange(p)
-    # Failures have edges too: a tiny success probability p stays exact although
-    # 1 - p rounds to one.
+    # Failures are edges too, so that the exit keeps the exact weight q of a
+    # success if q is tiny and 1 - q rounds to one.
     edges = edge_probs.EdgeProbs(
       onp.concatenate([phases, phases]),
       onp.concatenate([onp.full(p, p), phases]),

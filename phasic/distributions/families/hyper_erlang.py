@@ -72,7 +72,7 @@ class HyperErlang(named_family.NamedFamily):
     targets = onp.where(onp.isin(phases, last), p, phases + 1)
     of_component = onp.asarray(component[:, None] == onp.arange(n), self.dtype)
     edges = edge_rates.EdgeRates(phases, targets, rates, of_component)
-    # Index n selects the zero: no component starts in these phases.
+    # Phases in which no component starts get the index n of the appended zero.
     starts = onp.where(onp.isin(phases, last - counts + 1), component, n)
     zero = np.zeros_like(mixture_probs[..., :1])
     start = np.take(

@@ -24,8 +24,8 @@ class Hypoexponential(named_family.NamedFamily):
   With rates r_i the Laplace transform is prod_i r_i / (r_i + u), the mean
   sum_i 1 / r_i. No partial fractions are made: rates may be equal, or near.
 
-  The density is log-concave, so it has one top; `mode` is found by iteration,
-  to 1e-12 (float32: 1e-5) of itself for up to 1000 stages.
+  The density is log-concave, so it has one maximum; `mode` is found by
+  iteration, to 1e-12 (float32: 1e-5) of itself for up to 1000 stages.
 
   Example:
 

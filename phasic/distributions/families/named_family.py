@@ -64,7 +64,9 @@ class ParametricFamily(absorption_time.AbsorptionTime):
   def _chain_of(self, *args: Any, **arrays: Any) -> Model:
     """Returns the chain for parameter values, see `ChainHooks._chain`."""
     del args, arrays
-    raise NotImplementedError(f"{type(self).__name__} has no _chain_of")
+    raise NotImplementedError(
+      f"{type(self).__name__} must define the method _chain_of"
+    )
 
   def _chain(self) -> Model:
     return self._chain_of(**self._arrays())
@@ -87,7 +89,7 @@ class ParametricFamily(absorption_time.AbsorptionTime):
 
   def _check_shapes(self) -> None:
     """Raises ValueError unless the shapes of the parameters fit."""
-    # Unlike `ChainHooks`, this makes no chain; families override it.
+    # Families override this. The check of `ChainHooks` would build the chain.
 
   def _last_size(self, name: str, wanted: int | None = None) -> int:
     """Returns the last dimension of a parameter's shape, checked.
@@ -103,7 +105,7 @@ class ParametricFamily(absorption_time.AbsorptionTime):
     size = shape[-1] if shape else None
     if not isinstance(size, int) or (wanted is None and size == 0):
       raise ValueError(
-        f"{name} has shape {shape}: it must be (..., p) with p > 0 known"
+        f"{name} has shape {shape}: it must be (..., p) with a known p > 0"
       )
     if wanted is not None and size != wanted:
       raise ValueError(f"{name} has shape {shape}: it must be (..., {wanted})")
@@ -141,10 +143,9 @@ class DiscreteFamily(ParametricFamily):
 
 
 def no_atom(probs: Array) -> Array:
-  """Returns zero where probabilities sum to one, and NaN elsewhere.
+  """Returns a mass at zero of 0, or NaN where probabilities do not sum to one.
 
-  It is zero, and NaN where they do not: nothing is normalized, and no mass is
-  put anywhere.
+  Probabilities are not normalized, and the rest of a sum is not put at zero.
   """
   total = exact_sums.compensated_sum(autodiff.stop_gradient(probs))
   near = np.abs(total - 1) <= constraints.sum_tolerance(probs)

@@ -86,8 +86,8 @@ class NegativeBinomialTrials(_Trials):
   def _chain_of(self, success_prob: Array) -> Model:
     r = self.num_successes
     phases, zeros = onp.arange(r), np.zeros(r, self.dtype)
-    # The edge's weight is 1 - q, a coefficient and a constant: exact near q =
-    # 1.
+    # The failure's weight 1 - q is given by the coefficient -1 and the constant
+    # 1, so that it is exact for q near one.
     edges = edge_probs.EdgeProbs(
       onp.concatenate([phases, phases]),
       onp.concatenate([phases + 1, phases]),
@@ -164,7 +164,7 @@ class NegativeBinomialFailures(_Trials):
   def _is_shifted_as(
     self, other: object
   ) -> TypeGuard[NegativeBinomialFailures]:
-    """Returns whether `other` counts failures before the same success."""
+    """Returns whether `other` has the same number of successes."""
     return (
       isinstance(other, NegativeBinomialFailures)
       and self.num_successes == other.num_successes

@@ -90,8 +90,8 @@ class GraphRewards(of_graph.OfGraph, reward_totals.RewardTotals):
   ) -> phase_type.PhaseType:
     if not operands.is_edges(matrix):
       return super()._phase_type(alpha, matrix, exits, prob_zero)
-    # An atom that is derived from masses loses digits if it is small: the
-    # graph's own masses are used where they can be.
+    # The graph's own initial weights are used if they have no parameters: an
+    # atom derived from alpha, 1 - sum(alpha), loses digits if it is small.
     given = self._parameters["initial_probs"] is not None
     linear = static.concrete(self.graph.initial_coefficients)
     constant = linear is not None and not onp.any(linear != 0.0)

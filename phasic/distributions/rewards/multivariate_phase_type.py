@@ -115,7 +115,7 @@ class MultivariatePhaseType(reward_totals.RewardTotals):
     )
 
   def _chain(self) -> Model:
-    """Returns initial masses, rates or edges, exits or None, atom or None.
+    """Returns initial masses, rates or edges, optional exits, optional atom.
 
     As they are now: variables are read.
     """

@@ -111,7 +111,9 @@ class RewardTotals(distribution.Distribution):
     """
     size = self.num_rewards
     if not -size <= index < size:
-      raise IndexError(f"index is {index}: there are {size} rewards")
+      raise IndexError(
+        f"index is {index}: it must be the index of one of {size} rewards"
+      )
     rewards = self._arrays()["rewards"]
     return self._transformed(rewards[..., index % size])
 
@@ -186,7 +188,7 @@ class RewardTotals(distribution.Distribution):
     self._missing("cross_entropy", _NO_JOINT_LAW)
 
   def _moment(self, k: int) -> Array:
-    self._missing(f"moment({k})", "mixed_moment(orders) is that of a vector")
+    self._missing(f"moment({k})", "mixed_moment(orders) has it for vectors")
 
   def _probability_generating_function(self, z: Array) -> Array:
     del z
@@ -227,7 +229,7 @@ class RewardTotals(distribution.Distribution):
     )
 
   def _chain(self) -> Model:
-    """Returns initial masses, rates or edges, exits or None, atom or None.
+    """Returns initial masses, rates or edges, optional exits, optional atom.
 
     As they are now: variables are read.
     """

@@ -53,7 +53,7 @@ class Equilibrium(wrapped_distribution.OnSamePhases):
     if model is None:
       return True
     mean = static.concrete(self.distribution._mean())
-    # A mean that is NaN has already caused a warning.
+    # What makes the mean NaN has already caused a warning.
     return mean is None or not onp.any((mean <= 0.0) | (mean == math.inf))
 
   def _model(self) -> Model:
@@ -77,7 +77,7 @@ class Equilibrium(wrapped_distribution.OnSamePhases):
     return self.distribution.dtype
 
   def _as_array(self, x: ArrayLike, name: str) -> Array:
-    # All arrays belong to the wrapped distribution, which converts them.
+    # This class has no arrays: the wrapped distribution knows the dtype.
     return self.distribution._as_array(x, name)
 
   def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:

@@ -12,7 +12,7 @@ from phasic.math.numeric import special
 from phasic.math.quadrature import heavy_moments
 from phasic.math.quadrature import transformed_modes
 
-# A bound on x for which exp(x) is finite in float32.
+# For larger x, logarithms are used: up to here exp(x) is finite in float32.
 _LATE = 64.0
 
 

@@ -51,7 +51,7 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
 
   def _variance(self) -> Array:
     scale, found = self._of_ratio()
-    # Multiplied in this order, small factors do not underflow early.
+    # In this order a product that is representable does not underflow.
     return scale * (scale * found[..., 1])
 
   def _stddev(self) -> Array:
@@ -95,8 +95,8 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
     return -np.log(self._own()["scale"] + y)
 
   def _mode_of_stages(self, count: int, rate: Array) -> Array:
-    # The density of Y is f(x) / g'(x) with g' = c exp(x): as a function of x,
-    # it is that of stages whose rate is larger by one.
+    # The density of Y is f(x) / g'(x) with g'(x) = c exp(x). As a function of x
+    # it is proportional to the Erlang density of `count` and rate + 1.
     return self._forwarded((count - 1.0) / (rate + 1.0))
 
   def _speeds_up(self) -> Array:

@@ -76,19 +76,27 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
 
   def _forward(self, x: Array) -> Array:
     """Computes g(x) for x >= 0, the change from X to Y."""
-    raise NotImplementedError(f"{type(self).__name__} has no _forward")
+    raise NotImplementedError(
+      f"{type(self).__name__} must define the method _forward"
+    )
 
   def _inverse(self, y: Array) -> Array:
     """Computes h(y) for y >= 0, the inverse of g."""
-    raise NotImplementedError(f"{type(self).__name__} has no _inverse")
+    raise NotImplementedError(
+      f"{type(self).__name__} must define the method _inverse"
+    )
 
   def _log_slope(self, y: Array) -> Array:
     """Computes log h'(y) for y >= 0, h the inverse of g."""
-    raise NotImplementedError(f"{type(self).__name__} has no _log_slope")
+    raise NotImplementedError(
+      f"{type(self).__name__} must define the method _log_slope"
+    )
 
   def _log_growth(self, x: Array) -> Array:
     """Computes log g'(x) for x > 0, g the change from X to Y."""
-    raise NotImplementedError(f"{type(self).__name__} has no _log_growth")
+    raise NotImplementedError(
+      f"{type(self).__name__} must define the method _log_growth"
+    )
 
   def _nodes(self, batch: static.Shape) -> quadrature_points.QuadraturePoints:
     model = self._broadcast_model(batch)
@@ -107,10 +115,10 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
       return self._inverse(y)
 
   def _time(self, value: Array) -> Array:
-    """Computes h(y), the inverse of g; for y < 0 a negative number.
+    """Computes h(y), the inverse of g at y; a negative number for y < 0.
 
-    That is -h of a number below one, so that what is -inf there has no
-    derivative in anything, and what is zero or one has those of a constant.
+    This number is -h(u) for some u in (0, 1). At negative times, log densities
+    are -inf without derivatives, and the cdf is zero with derivatives zero.
     """
     below = value < 0
     early = np.maximum(np.where(below, value, -1.0), -_FAR)
@@ -168,15 +176,15 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
   def _settled(
     self, function: Callable[[Array], Array], value: Array, last: float
   ) -> Array:
-    """Evaluates the cdf, say, of X at h(value), or its limit at late times.
+    """Evaluates the cdf or the like of X at h(value); `last` is its limit.
 
-    What is the limit at a time is so at all later ones, also where these are
-    too large for the kernel or for a floating-point number.
+    A function that has reached its limit at a time has it at all later times,
+    also at times that are too large for the kernel or a floating-point number.
     """
     latest = time_scales.latest(self.distribution._chain())
     x = self._inverted(np.where(value < 0, 0.0, value))
     late = (value < math.inf) & (x > latest)
-    # The derivative of h may be infinite at late times: zero is put in there.
+    # Late times are replaced by zero, as the derivative of h may be infinite.
     x = self._time(np.where(late, 0.0, value))
     found = function(np.where(late, latest, x))
     return np.where(late & (found != last), math.nan, found)
@@ -208,7 +216,7 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
   def reparameterization_type(
     self,
   ) -> reparameterization.ReparameterizationType:
-    """Whether samples can be differentiated: as those of X.
+    """Whether samples are differentiable in the parameters, as samples of X.
 
     Else asking for a derivative raises NotImplementedError.
     """
@@ -220,7 +228,7 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     return positive and super()._is_plausible(known)
 
   def _own(self) -> dict[str, ParameterValue]:
-    """Returns the parameters; bad ones raise if `validate_args`, or are NaN."""
+    """Returns parameters; raises for invalid ones, or replaces them by NaN."""
     arrays = self._arrays()
     if not self.validate_args:
       return {
@@ -290,7 +298,7 @@ def root(x: Array, degree: Array) -> Array:
   ratio = np.where(some & np.logical_not(zero), fixed(x), 1.0) / near ** fixed(
     degree
   )
-  # No correction where the power is subnormal: the ratio is then far from one.
+  # A ratio far from one comes from a subnormal power: nothing is corrected.
   step = np.where(np.abs(ratio - 1.0) < 1e-3, (ratio - 1.0) / degree, 0.0)
   found = found * (1.0 + fixed(step))
   return np.where(zero & (degree == degree), 0.0, found)

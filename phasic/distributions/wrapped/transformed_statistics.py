@@ -15,8 +15,8 @@ from phasic.math.quadrature import expectations
 from phasic.math.quadrature import heavy_moments
 
 _NO_MODE = (
-  "it is not known that the density has one top; it is for an Erlang X, and for "
-  "a hyperexponential one where h' does not grow"
+  "it is not known whether the density has one maximum, except for an Erlang X "
+  "and for a hyperexponential X where h' does not grow"
 )
 
 
@@ -32,24 +32,32 @@ class TransformedStatistics(wrapped_distribution.HeldAround):
 
   def _forwarded(self, x: Array) -> Array:
     """Computes g(x); on overflow it is inf, without a warning."""
-    raise NotImplementedError(f"{type(self).__name__} has no _forwarded")
+    raise NotImplementedError(
+      f"{type(self).__name__} must define the method _forwarded"
+    )
 
   def _own(self) -> dict[str, Array]:
     """Returns the checked parameters.
 
     A bad value raises ValueError with `validate_args`, otherwise it is NaN.
     """
-    raise NotImplementedError(f"{type(self).__name__} has no _own")
+    raise NotImplementedError(
+      f"{type(self).__name__} must define the method _own"
+    )
 
   def _log_ratio(self, x: Array) -> Array:
     """Computes log(g(x) / c) for x > 0, c the scale, also if g(x) overflows."""
     del x
-    raise NotImplementedError(f"{type(self).__name__} has no _log_ratio")
+    raise NotImplementedError(
+      f"{type(self).__name__} must define the method _log_ratio"
+    )
 
   def _nodes_of_moment(self, k: int) -> heavy_moments.MomentQuadrature:
     """Returns a quadrature rule in X for E g(X)^k."""
     del k
-    raise NotImplementedError(f"{type(self).__name__} has no _nodes_of_moment")
+    raise NotImplementedError(
+      f"{type(self).__name__} must define the method _nodes_of_moment"
+    )
 
   def _batch_model(self) -> Model:
     """Returns X's chain, broadcast to the batch shape."""
@@ -63,7 +71,7 @@ class TransformedStatistics(wrapped_distribution.HeldAround):
   def _variance(self) -> Array:
     if self._GROWS_SLOWLY:
       return self._mean_and_variance()[1]
-    # Multiplied in this order, small factors do not underflow early.
+    # In this order a product that is representable does not underflow.
     scale = self._scale()
     return scale * (scale * self._variance_of_ratio())
 
@@ -86,7 +94,7 @@ class TransformedStatistics(wrapped_distribution.HeldAround):
     return 1.0
 
   def _mode(self) -> Array:
-    nothing: Array | float = 0.0  # Zero, or NaN where a parameter is invalid.
+    nothing: Array | float = 0.0  # Made NaN where a parameter is NaN.
     for x in self._own().values():
       nothing = nothing + 0.0 * x
     parts = self.distribution._erlang_parts()
@@ -109,7 +117,9 @@ class TransformedStatistics(wrapped_distribution.HeldAround):
 
   def _speeds_up(self) -> Array:
     """Returns whether h', h the inverse of g, increases somewhere, (...)."""
-    raise NotImplementedError(f"{type(self).__name__} has no _speeds_up")
+    raise NotImplementedError(
+      f"{type(self).__name__} must define the method _speeds_up"
+    )
 
   def _moment(self, k: int) -> Array:
     if self._GROWS_SLOWLY:

@@ -89,9 +89,10 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     return bool(onp.all(good & ordered))
 
   def _bounds(self) -> tuple[Array, Array, Array]:
-    """Returns `low`, the next smaller possible value, and `high`, as arrays.
+    """Returns `low`, the largest value `before` it, and `high`, as arrays.
 
-    They are checked with `validate_args`, else NaN where they break a rule.
+    In continuous time `before` is `low`, or negative if `low` is zero. Bounds
+    that break a rule raise with `validate_args`, else they are NaN.
     """
     arrays = self._arrays()
     low, high = arrays["low"], arrays["high"]
@@ -103,7 +104,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
       good = good & (np.floor(low) == low)
       ordered = (high >= low) & (np.floor(high) == high)
     else:
-      # A single time has no mass, unless it is zero and there is an atom.
+      # Equal bounds have no mass between them, except at zero with an atom.
       ordered = (high > low) | ((low == 0) & (high == 0))
     if self.validate_args:
       kind, above = ("an integer", ">=") if discrete else ("a number", ">")
@@ -142,8 +143,8 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
   def _log_prob(self, value: Array) -> Array:
     low, before, high = self._bounds()
     outside = (value < low) | (value > high)
-    # Outside of the bounds a negative value is put in: its density is zero, and
-    # has no derivatives.
+    # Values outside of the bounds are replaced by negative ones, where the
+    # density of X is zero and has no derivatives.
     value = np.where(outside, -1.0 - np.abs(value), value)
     found = self.distribution._log_prob(value)
     return found - self._normalizer(before, high)
@@ -247,8 +248,8 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
       wrapped._quantile_log_survival(np.where(left, -1.0, above)),
     )
     x = np.minimum(np.maximum(x, low), high)
-    # Arguments above zero are not logarithms of probabilities: the other one is
-    # NaN, and so is the result.
+    # If log_cdf or log_survival is above zero and so no log probability, the
+    # other one is NaN, and the quantile must be NaN.
     unknown = np.isnan(log_cdf) | np.isnan(log_survival)
     return np.where(unknown, math.nan, x)
 
@@ -259,8 +260,8 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     coin_seed, depth_seed = random.split_seed(seed)
     coin = random.uniform(coin_seed, shape, self.dtype)
     depth = random.exponential(depth_seed, shape, self.dtype)
-    # A fair coin chooses the tail, and the depth is drawn in logs: full
-    # precision in both tails.
+    # With probability 1/2 each, the log of the cdf or of the survival function
+    # is drawn below log(1/2): samples have full precision in both tails.
     small = -math.log(2) - depth
     large = special.log1mexp(small)
     below = coin < 0.5

@@ -39,11 +39,11 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
     self._check_values(self._bounds)
 
   def _bounds(self) -> tuple[Array, Array, Array]:
-    """Returns low, the largest value below it, and high, as arrays."""
+    """Returns `low`, the largest value `before` it, and `high`, as arrays."""
     raise NotImplementedError
 
   def _limit(self, low: Array, high: Array) -> Array:
-    """Returns the upper bound, inf where P(X is larger) is zero."""
+    """Returns the upper bound, or inf where P(X > high) is negligible."""
     wrapped = self.distribution
     return time_scales.settled(
       wrapped._model(), np.maximum(low, 0.0), high, wrapped._DISCRETE
@@ -119,14 +119,14 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
       model = self._started(before, residual)
       within = limited(model, limit, self.distribution._DISCRETE)
       found = np.where(inside, shifted(shift, within), found)
-    # Zero, or NaN where bounds are invalid.
+    # The shift is NaN where bounds are invalid: the product makes results NaN.
     nothing = 0.0 * autodiff.stop_gradient(shift)
     return found + nothing
 
   def _started(
     self, before: Array, residual: residual_life.ResidualLife
   ) -> Model:
-    """Returns the residual life's chain; untruncated below, with X's atom."""
+    """Returns the residual life's chain, or X's chain where `low` is zero."""
     first, matrix, exits, _ = self.distribution._model()
     start = residual._model()[0]
     atom = atoms.mass_at_zero(self.distribution)
@@ -145,14 +145,14 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
     if self.distribution._DISCRETE:
       first, last = before + 1.0, np.floor(high)
     found = np.minimum(np.maximum(self.distribution._mode(), first), last)
-    # Zero, or NaN where the interval has probability zero.
+    # The product is NaN where the interval has probability zero.
     nothing = 0.0 * autodiff.stop_gradient(self._normalizer(before, high))
     return found + nothing
 
   def _log_hazard_function(self, value: Array) -> Array:
     low, before, high = self._bounds()
     discrete = self.distribution._DISCRETE
-    # The hazard of counts is relative to P(N >= k). Below low it is zero.
+    # The discrete hazard at k divides by P(N >= k), which includes k = high.
     ended = (value - 1.0 if discrete else value) >= high
     ended = ended | (value == math.inf)
     inside = (value >= low) & np.logical_not(ended)
@@ -167,7 +167,7 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
 
 def _shifted(k: int, shift: Array, rest: Array) -> Array:
   """Computes E (shift + X)^k from E X, ..., E X^k, (..., k)."""
-  # All terms are nonnegative: if E X is inf, so is the result.
+  # All terms are nonnegative, so the result is inf if E X is inf.
   endless = rest[..., 0] == math.inf
   found: Array | float = 1.0
   for j in range(1, k + 1):

@@ -28,7 +28,7 @@ class WrappedDistribution(comparable.Comparable):
   """
 
   distribution: absorption_time.AbsorptionTime = declared.static(
-    "that of X, a phase-type one."
+    "the distribution of X, of phase type."
   )
 
   # Whether the wrapped distribution may be discrete.
@@ -40,7 +40,7 @@ class WrappedDistribution(comparable.Comparable):
     hooks.check_substrate("distribution", wrapped)
     name = type(wrapped).__name__
     if not isinstance(wrapped, absorption_time.AbsorptionTime):
-      raise TypeError(f"distribution is {name}: it must be a phase-type one")
+      raise TypeError(f"distribution is {name}: it must be of phase type")
     if wrapped._DISCRETE and not self._TAKES_DISCRETE:
       raise TypeError(f"distribution is {name}: it must be in continuous time")
     arrays = {name: parameters[name] for name in self.parameter_properties()}

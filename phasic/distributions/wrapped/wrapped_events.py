@@ -62,14 +62,15 @@ def transformed(
   exact: Array | bool = True
   if upper is not None:
     exact = lower == upper
-    # At infinity h' is inf, and a weight of zero would not remove it.
+    # h' may be inf at infinity, and zero times inf would be NaN in derivatives.
     last = upper == math.inf
     until = distribution._time(np.where(last, 1.0, upper))
     until = np.where(last, math.inf, until)
-    # An interval whose ends become equal by rounding must not count as exact.
+    # Equal ends mean an exact time: if rounding made them equal, one becomes
+    # NaN.
     until = np.where(exact | (x != until), until, math.nan)
   atom = (lower <= 0) & (atoms.mass_at_zero(distribution.distribution) > 0)
-  # A negative placeholder: h' is not needed there.
+  # Elsewhere the argument is -1, for which `_sloped` adds no log h'.
   at = np.where(np.logical_not(atom) & exact, lower, -1.0)
   offset = distribution._sloped(np.zeros_like(x), at, x)
   entry = None if entry is None else distribution._time(entry)

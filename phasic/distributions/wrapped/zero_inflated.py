@@ -54,12 +54,15 @@ class ZeroInflated(wrapped_distribution.OnSamePhases):
     return rest[..., None] * initial_probs, matrix, exits, atom
 
   def _mode(self) -> Array:
-    self._missing("mode", "there may be one top at zero and another one beyond")
+    self._missing(
+      "mode", "there may be a maximum at zero and another one beyond"
+    )
 
   def _m_step(
     self, statistics: sufficient_statistics.SufficientStatistics
   ) -> Self:
-    # The expected zeros are divided between z and the wrapped atom.
+    # The expected number of zeros is divided between z and the atom of X, in
+    # proportion to their masses.
     inner, extra = self.distribution, self._arrays()["prob_zero"]
     own = (1.0 - extra) * atoms.mass_at_zero(inner)
     known = extra + own != 0

@@ -34,11 +34,11 @@ class MissingTest(test_case.TestCase):
   """Tests that errors name the missing method and the reason."""
 
   @parameterized.parameters(
-    (_times, "mode", "several tops"),
-    (_times, "covariance", r"variance\(\) there is"),
-    (_steps, "mode", "several tops"),
+    (_times, "mode", "several maxima"),
+    (_times, "covariance", r"use variance\(\)"),
+    (_steps, "mode", "several maxima"),
     (_steps, "experimental_default_event_space_bijector", "whole numbers"),
-    (_rewards, "mode", "one top"),
+    (_rewards, "mode", "one maximum"),
     (_rewards, "entropy", "no formula for the joint distribution"),
   )
   def test_without_arguments(self, make, method, why):

@@ -83,7 +83,7 @@ class DeclarationsTest(test_case.TestCase):
         )
 
     with self.assertRaisesRegex(
-      NotImplementedError, "Silent does not say.*define.*_parameter_properties"
+      NotImplementedError, "Silent declares no .*define.*_parameter_properties"
     ):
       Silent()
 

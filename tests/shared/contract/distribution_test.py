@@ -129,7 +129,7 @@ class ContractTest(test_case.TestCase):
     self.assert_close(part.mean(), whole[index], 1e-14)
 
   def test_bad_slices(self):
-    with self.assertRaisesRegex(IndexError, "3 indices"):
+    with self.assertRaisesRegex(IndexError, "index has 3 entries"):
       _ = _batch()[0, 0, 0]
     with self.assertRaisesRegex(TypeError, "index is"):
       _ = _batch()[onp.asarray([0, 1])]

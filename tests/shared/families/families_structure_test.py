@@ -36,7 +36,7 @@ class StructureTest(test_case.TestCase):
         make()
 
   def test_counts_of_other_kinds(self):
-    with self.assertRaisesRegex(TypeError, "arrays and traced values cannot"):
+    with self.assertRaisesRegex(TypeError, "arrays and traced values are not"):
       pd.Erlang(np.asarray(2), 1.0)
     with self.assertRaisesRegex(TypeError, "list or tuple of Python ints"):
       pd.HyperErlang([0.5, 0.5], onp.asarray([1, 2]), [1.0, 2.0])

@@ -150,7 +150,7 @@ class RenewalsTest(test_case.TestCase):
     self.assertEqual(batch.batch_shape, (2, 1))
     self.assert_close(batch[1].mean(), [0.75], 1e-14)
     self.assertEqual(batch.copy(name="x").name, "x")
-    with self.assertRaisesRegex(TypeError, "must be a phase-type one"):
+    with self.assertRaisesRegex(TypeError, "must be of phase type"):
       pd.Equilibrium(1.0)
 
   def test_two_phases(self):

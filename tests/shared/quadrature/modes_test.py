@@ -129,10 +129,13 @@ class ModesTest(test_case.TestCase):
     self.assert_close(cut.mode(), [9.0, 11.0, 7.0])
 
   @parameterized.parameters(
-    (lambda: pd.HyperErlang([0.5, 0.5], (1, 5), [1.0, 1.0]), "several tops"),
-    (lambda: pd.Coxian([1.0], [1.0, 1.0]), "several tops"),
+    (lambda: pd.HyperErlang([0.5, 0.5], (1, 5), [1.0, 1.0]), "several maxima"),
+    (lambda: pd.Coxian([1.0], [1.0, 1.0]), "several maxima"),
     (lambda: pd.ZeroInflated(pd.Erlang(2, 1.0), 0.5), "another one beyond"),
-    (lambda: pd.MatrixWeibull(pd.Coxian([1.0], [1.0, 1.0]), 1.0), "one top"),
+    (
+      lambda: pd.MatrixWeibull(pd.Coxian([1.0], [1.0, 1.0]), 1.0),
+      "one maximum",
+    ),
     (lambda: pd.MatrixPareto(pd.Hypoexponential([1.0, 2.0]), 1.0), "Erlang"),
     (
       lambda: pd.MatrixWeibull(

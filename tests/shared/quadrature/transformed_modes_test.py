@@ -116,7 +116,7 @@ class TransformedModesTest(test_case.TestCase):
       pd.MatrixLogLogistic(base, 2.0, [0.5, 1.0]),
     ):
       self.assert_close(dist.mode(), [0.0, math.nan])
-    with self.assertRaisesRegex(NotImplementedError, "one top"):
+    with self.assertRaisesRegex(NotImplementedError, "one maximum"):
       pd.MatrixGompertz(base, 0.5).mode()
 
   @test_case.of_bad_values
