@@ -1,4 +1,4 @@
-"""Wraps distributions as NumPyro's, for `numpyro.sample`, NUTS and SVI."""
+"""Wraps distributions for NumPyro: `numpyro.sample`, NUTS and SVI."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ try:
   from numpyro.distributions import util
 except ImportError as error:
   raise ImportError(
-    "the adapter to NumPyro needs it: pip install 'phasic-substrates[numpyro]'"
+    "the adapter to NumPyro needs the package numpyro: pip install "
+    "'phasic-substrates[numpyro]'"
   ) from error
 
 

@@ -140,7 +140,9 @@ class Frozen:
       ValueError: there is another letter.
     """
     if not moments or not set(moments) <= set("mvsk"):
-      raise ValueError(f"moments is {moments!r}: it must be of m, v, s and k")
+      raise ValueError(
+        f"moments is {moments!r}: it must have letters among m, v, s and k"
+      )
     functions: dict[str, Callable[[], Result]] = {
       "m": self.mean,
       "v": self.var,
@@ -219,7 +221,8 @@ class Frozen:
     """
     if self.distribution.batch_shape:
       raise ValueError(
-        f"batch_shape is {self.distribution.batch_shape}: it must be ()"
+        f"batch_shape is {self.distribution.batch_shape}: it must be () for "
+        "expect; index the distribution, e.g. dist[0]"
       )
     first, last = (float(x) for x in self.support())
     low = first if lb is None else max(first, float(lb))
@@ -276,7 +279,7 @@ class Frozen:
     high: float,
     log_mass: float,
   ) -> float:
-    """Computes E[func(X)] given low <= X <= high, an event of `log_mass`."""
+    """Computes E[func(X)] given low <= X <= high, of log mass `log_mass`."""
     raise NotImplementedError
 
   def below(self, low: float) -> float:

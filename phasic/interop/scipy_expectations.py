@@ -19,8 +19,8 @@ _CHUNK = 100_000
 _MOST_TERMS = 10_000_000
 # The log of the relative mass beyond the last summed count.
 _LOG_LEFT = -69.0
-# Log tail probabilities at which integrals are split into parts: values in a
-# heavy tail differ by many magnitudes.
+# Integrals are split at the quantiles of these log tail probabilities, since a
+# heavy tail extends over many orders of magnitude.
 _LOG_TAILS = (
   -1e-6,
   -1e-3,
@@ -32,8 +32,8 @@ _LOG_TAILS = (
   -250,
   -500,
 )
-# The tolerated error of each part of an integral, and of the sum, both relative
-# to the sum of the parts' absolute values.
+# The tolerated errors of each part of an integral and of the sum of all parts,
+# relative to the sum of the absolute values of the parts.
 _ABSOLUTE = 1e-13
 _MOST_ERROR = 1e-8
 # Skewness and kurtosis are computed by quadrature instead if the error of their
@@ -72,7 +72,7 @@ def continuous(
   def term(x: float) -> float:
     weight = float(onp.exp(frozen.logpdf(x) - log_total)) if x > 0 else 0.0
     if weight != weight and frozen.sf(x) == 0.0:
-      # The time is so late that only the survival function can be computed.
+      # At so late a time the density is NaN, and negligible as P(X > x) is 0.
       weight = 0.0
     # The function may overflow where the density is zero.
     return float(func(x)) * weight if weight != 0.0 else 0.0
@@ -100,7 +100,7 @@ def continuous(
 def _integral(
   function: Callable[[float], float], low: float, high: float, epsabs: float
 ) -> tuple[float, float]:
-  """Integrates, over log x for a wide range; returns integral and error."""
+  """Integrates a function, in log x on wide ranges; returns value and error."""
   with frameworks.needed_by("expect"):
     import scipy.integrate
 
@@ -153,8 +153,8 @@ def discrete(
   last = onp.floor(min(high, end))
   if not last - first < _MOST_TERMS:
     raise ValueError(
-      f"expect has {last - first:.3g} counts to sum over: it must be at most "
-      f"{_MOST_TERMS:.0e}; give lb and ub"
+      f"expect has a sum of {last - first:.3g} counts: they must be at most "
+      f"{_MOST_TERMS:.0e}; give closer lb and ub"
     )
   total = 0.0
   for start in range(first, int(last) + 1, _CHUNK):

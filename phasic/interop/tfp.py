@@ -1,4 +1,4 @@
-"""Wraps distributions as those of TensorFlow Probability.
+"""Wraps distributions as TensorFlow Probability distributions.
 
 In JAX these are pytrees, in TensorFlow composite tensors.
 """
@@ -19,7 +19,7 @@ from phasic.internal import static
 
 MODE = "numpy"
 _MISSING = (
-  "the adapter to TensorFlow Probability needs it: with JAX, pip install "
+  "the adapter needs the package tensorflow_probability: with JAX, pip install "
   "'phasic-substrates[tfp]'; with TensorFlow 'phasic-substrates[tf-tfp]' in an "
   "environment without tensorflow-cpu, or only tf-keras and tfp-nightly by pip "
   "install --no-deps"
@@ -31,8 +31,8 @@ try:
     import tensorflow
     import tensorflow_probability as tfp
 
-    # The import is lazy. This attribute needs the package and tf-keras, so an
-    # ImportError comes here.
+    # The import above is lazy. Reading this attribute loads the package and
+    # tf-keras, and raises ImportError if one of them is missing.
     tfp.distributions.Distribution  # noqa: B018
 except ImportError as error:
   raise ImportError(_MISSING) from error
@@ -44,7 +44,7 @@ ConstraintBijector = tfp_parameters.ConstraintBijector
 
 
 def wrap(distribution: distribution_lib.Distribution) -> TFPDistribution:
-  """Wraps a distribution as one of TensorFlow Probability.
+  """Wraps a distribution as a TensorFlow Probability distribution.
 
   It is an instance of `class_of(type(distribution))` with the same parameters.
 
@@ -125,9 +125,9 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
   """
 
   def _initialize(self) -> None:
-    """Initializes the base class, once the wrapped distribution is there."""
+    """Initializes the base class, after `_wrapped` has been set."""
     wrapped = self._wrapped
-    # Constants are looked up by the ids of their values, which must stay alive.
+    # Keeps the constants alive, which `tfp_constants` references only weakly.
     self._held = [tfp_constants.held(x) for x in wrapped.parameters.values()]
     full = reparameterization.FULLY_REPARAMETERIZED
     tfp.distributions.AutoCompositeTensorDistribution.__init__(
@@ -181,8 +181,8 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
     known = static.concrete(support.high)
     if known is not None and onp.any(known == onp.inf):
       raise NotImplementedError(
-        "some upper bounds of the batch are inf and others finite: no bijector "
-        "of TensorFlow Probability serves both; wrap them apart"
+        "some upper bounds of the batch are inf and others finite: for a "
+        "bijector all must be inf or all finite; wrap the parts separately"
       )
     return tfp.bijectors.Sigmoid(support.low, support.high)
 

@@ -11,8 +11,8 @@ from phasic.graphs.core import graph as graph_lib
 class Constant:
   """A value that TensorFlow does not look into; a call returns it.
 
-  TensorFlow compares the arguments of a `tf.function` by their parts, and of
-  these what can be called by identity. So a graph is one of them, and functions
+  TensorFlow compares the arguments of a `tf.function` by their parts, and
+  callable parts by identity. So graphs are wrapped as callables, and functions
   are traced once for each graph.
   """
 
@@ -26,14 +26,14 @@ class Constant:
     return f"Constant({self._value!r})"
 
 
-# The constants of living values, by the ids of the values.
+# All constants that are still referenced, by the ids of their values.
 _KNOWN: weakref.WeakValueDictionary[tuple[int, ...], Constant] = (
   weakref.WeakValueDictionary()
 )
 
 
 def held(value: Any) -> Any:
-  """Wraps a graph, or a tuple of them, as a `Constant`, and nothing else."""
+  """Wraps a graph or a tuple of graphs as a `Constant`; keeps other values."""
   parts = value if isinstance(value, tuple) else (value,)
   if not parts or not all(isinstance(x, graph_lib.Graph) for x in parts):
     return value

@@ -16,7 +16,7 @@ if MODE == "jax":
 
   @structures.register
   class HeldEdges:
-    """Wraps edges, as TensorFlow Probability would flatten a named tuple."""
+    """Wraps edges, since TensorFlow Probability would flatten a named tuple."""
 
     def __init__(self, edges: Any):
       self.edges = edges
@@ -40,8 +40,8 @@ if MODE == "tf":
   class HeldEdges(tfp.experimental.AutoCompositeTensor):  # type: ignore[no-redef]
     """Wraps edges as a composite tensor of their arrays.
 
-    TensorFlow Probability takes no structures of tensors and other things, and
-    compares what is not a tensor by its parts.
+    TensorFlow Probability does not take structures that mix tensors and other
+    values, and compares values that are not tensors by their parts.
 
     Attributes:
       edges: the edges.
@@ -168,5 +168,6 @@ def _same_shape(shape: Any) -> Any:
 
 def _unknown_shape(shape: Any) -> Any:
   raise NotImplementedError(
-    f"a sample's shape {shape} does not determine the number of phases"
+    f"shape is {shape}: the shape of a sample does not determine the number of "
+    "phases, and so not the shape of this parameter"
   )
