@@ -245,7 +245,7 @@ class NativeOp:
     /,
     **options: Hashable,
   ) -> tuple[Result, ...]:
-    """Computes the cotangents of the arguments; None for integers.
+    """Computes the cotangents of the arguments; None for integer arguments.
 
     Args:
       args: the arguments.

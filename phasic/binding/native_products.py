@@ -16,7 +16,7 @@ def jvp(
   primals: Sequence[Any],
   tangents: Sequence[Any],
 ) -> tuple[Any, ...]:
-  """Computes the tangents of the outputs; None for integers.
+  """Computes the tangents of the outputs; None for integer outputs.
 
   Args:
     declaration: the op's.
@@ -50,7 +50,7 @@ def vjp(
   primals: Sequence[Any],
   cotangents: Sequence[Any],
 ) -> tuple[Any, ...]:
-  """Computes the cotangents of the operands; None for integers.
+  """Computes the cotangents of the operands; None for integer operands.
 
   Arguments and errors are as for `jvp`, with cotangents of the outputs.
   """

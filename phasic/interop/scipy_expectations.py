@@ -153,7 +153,7 @@ def discrete(
   last = onp.floor(min(high, end))
   if not last - first < _MOST_TERMS:
     raise ValueError(
-      f"expect has a sum of {last - first:.3g} counts: they must be at most "
+      f"expect sums over {last - first:.3g} counts: they must be at most "
       f"{_MOST_TERMS:.0e}; give closer lb and ub"
     )
   total = 0.0

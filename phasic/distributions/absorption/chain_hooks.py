@@ -95,7 +95,7 @@ class ChainHooks(comparable.Comparable):
     return function(argument, initial_probs, matrix, exits, prob_zero)
 
   def _time(self, value: ArrayLike) -> Array:
-    """Converts times to an array, and warns of invalid ones, e.g. negative."""
+    """Converts times to an array, and warns of invalid ones, e.g. times < 0."""
     value = self._value(value)
     value_rules.warn("value", value, self._functions.rule)
     return value

@@ -112,7 +112,7 @@ class CompetingRisks(absorption_time.AbsorptionTime):
   def cause_hazard(
     self, value: ArrayLike, cause: str | absorbed.Absorbed | None
   ) -> Result:
-    """Computes the rate of absorption by the cause, given none before.
+    """Computes the rate of absorption by the cause, given no absorption before.
 
     It is cause_prob(t) / P(X > t), and in discrete time cause_prob(k) / P(N >=
     k). Arguments and errors are as for `cause_log_prob`.

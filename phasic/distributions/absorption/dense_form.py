@@ -40,8 +40,8 @@ def dense_form(
     leaving = np.sum(matrix, axis=-1) + exits
     diagonal = -leaving
     if discrete:
-      # The diagonal already has the edges from a phase to itself. The rest of
-      # each row's sum to one is added to it, unless that is rounding error.
+      # The diagonal already has the edges from a phase to itself. One minus the
+      # sum of each row is added to it, unless this is rounding error.
       tolerance = 4 * p * static.finfo_eps(initial_probs)
       diagonal = chain.snap(1.0 - leaving, tolerance)
     matrix = matrix + np.eye(p, dtype=dtype) * diagonal[..., None]

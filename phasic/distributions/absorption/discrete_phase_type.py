@@ -177,9 +177,9 @@ class GraphDiscretePhaseType(graph_chain.GraphChain, DiscretePhaseType):  # type
   """The number of steps until the chain of a graph is absorbed.
 
   See `DiscretePhaseType`. Probabilities of edges are linear in parameters, or
-  given as `edge_values`; the rest of their sum to one is the probability to
+  given as `edge_values`; one minus their sum is added to the probability to
   stay in a phase. No matrix is made: all methods use the edges. Derivatives
-  exist in `params`, `edge_values` and `initial_probs`, and are those of
+  exist in `params`, `edge_values` and `initial_probs`, as for
   `math.EdgeProbs`.
 
   Example:

@@ -135,7 +135,7 @@ class Interval(Bijector):
     return self._total(np.where(bounded, inside, xs))
 
   def _width(self) -> tuple[Array, Array]:
-    """Returns whether `high` is finite, and high - low, which is 1 if not."""
+    """Returns whether `high` is finite, and the width high - low, 1 if not."""
     bounded = self.high < float("inf")
     return bounded, np.where(bounded, self.high, self.low + 1.0) - self.low
 

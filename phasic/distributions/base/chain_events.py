@@ -55,7 +55,7 @@ def entered(
 def cut(
   lower: Array, upper: Array, after: Array, until: Array
 ) -> tuple[Array, Array, Array]:
-  """Intersects observations with (after, until]; offset -inf means empty.
+  """Intersects observations with (after, until]; the offset is -inf if empty.
 
   Where a bound is NaN the ends are NaN, and so are derivatives.
   """

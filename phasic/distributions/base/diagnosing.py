@@ -27,7 +27,7 @@ def reasons(
 def _reasons_of_statistic(
   distribution: hooks.Hooks, value: object, method: str
 ) -> onp.ndarray:
-  """Returns the reason of each NaN of the mean, variance or stddev."""
+  """Returns the reason for each NaN of the mean, variance or stddev."""
   function_kinds.check_no_value(method, value=value)
   found = static.concrete(getattr(distribution, f"_{method}")())
   if found is None:

@@ -598,7 +598,7 @@ class Distribution(parameterized.Parameterized):
 
   @property
   def support(self) -> supports.Support:
-    """The set of finite values, without sets of probability zero.
+    """The set of possible finite values, without sets of probability zero.
 
     Example:
 

@@ -14,7 +14,7 @@ from phasic.math.model import edge_probs
 from phasic.math.model import sparse_matrices
 
 # A constructor's argument: an array, edges, a distribution, a number or an
-# option, which depends on its name.
+# option, depending on its name.
 ParameterValue: TypeAlias = Any
 
 

@@ -114,7 +114,7 @@ class Parameterized(hooks.Hooks):
   def _check_values(
     self: known_values.Checked, validate: Callable[[], object]
   ) -> None:
-    """Checks values: raises with `validate_args`, else warns if concrete.
+    """Raises for invalid values with `validate_args`, else warns of them.
 
     It is the last thing that a constructor does.
 

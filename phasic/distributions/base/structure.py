@@ -167,12 +167,12 @@ def is_edges(value: object) -> TypeGuard[Edges]:
 
 
 def array_of(value: Array | Edges) -> Array:
-  """Returns a parameter's array, which is `parameters` for edges."""
+  """Returns a parameter's array; for edges it is their field `parameters`."""
   return value.parameters if isinstance(value, EDGES) else value
 
 
 def with_array(value: object, array: object) -> object:
-  """Replaces a parameter's array, which is `parameters` for edges."""
+  """Replaces a parameter's array; for edges it is their field `parameters`."""
   return value._replace(parameters=array) if is_edges(value) else array
 
 

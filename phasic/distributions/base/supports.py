@@ -31,7 +31,7 @@ class Support:
   )
 
   def contains(self, value: ArrayLike) -> Result:
-    """Returns whether each value is in the set, reduced over its entries.
+    """Returns whether each value is in the set, with all entries of a vector.
 
     Example:
 

@@ -96,8 +96,8 @@ def _log_grown(stage: epoch_stages.Stage, length: Array, s: Array) -> Array:
     stage.edges,
     stage.edges.targets,
     [
-      # Phase p is entered by absorption. The clock ends it with absorption,
-      # which has the index p + 2 now; from other phases it leads to the trap.
+      # Phase p is entered where the stage's chain is absorbed. From there the
+      # clock leads to absorption, now p + 2, and from other phases to the trap.
       (phases, phases * 0 + p + 1, clock),
       (absorbed, trap, s[..., None]),
       (absorbed, onp.asarray([p + 2]), clock),
@@ -118,7 +118,7 @@ def _joined(
   targets: Array,
   parts: Sequence[tuple[onp.ndarray, onp.ndarray, Array]],
 ) -> edge_rates.EdgeRates:
-  """Appends edges, in parts (sources, targets, rate) of one rate (..., 1)."""
+  """Appends edges; a part (sources, targets, rate) has one rate (..., 1)."""
   shape = static.broadcast_shapes(
     static.shape(edges.parameters)[:-1],
     *(static.shape(rates)[:-1] for _, _, rates in parts),

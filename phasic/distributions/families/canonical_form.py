@@ -112,7 +112,7 @@ def _of_acyclic(
     forms[:, :place] = old[:, :place] * stay
     forms[:, 1 : place + 1] += old[:, :place] * skip
     forms[:, place + 1 : n + 1] = old[:, place:]
-    # The time from phase i is its holding time and then the time of `after`.
+    # The time from phase i is its holding time plus one with masses `after`.
     forms[i, :place] = after[:place]
     carried = 0.0
     for k in range(n, place, -1):

@@ -62,7 +62,7 @@ class Coxian(named_family.NamedFamily):
     continuation_probs: ArrayLike,
     **options: Unpack[declared.Options],
   ) -> Self:
-    """Returns a Coxian, given total rates and continuation probabilities.
+    """Returns the distribution of total rates and continuation probabilities.
 
     Phase i is left at rate r_i, then with probability c_i to phase i + 1:
     a_i = r_i c_i and e_i = r_i (1 - c_i), the last one r_p.

@@ -145,7 +145,7 @@ class DiscreteFamily(ParametricFamily):
 def no_atom(probs: Array) -> Array:
   """Returns a mass at zero of 0, or NaN where probabilities do not sum to one.
 
-  Probabilities are not normalized, and the rest of a sum is not put at zero.
+  Probabilities are not normalized, and missing mass is not put at zero.
   """
   total = exact_sums.compensated_sum(autodiff.stop_gradient(probs))
   near = np.abs(total - 1) <= constraints.sum_tolerance(probs)

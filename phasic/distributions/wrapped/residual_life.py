@@ -86,7 +86,7 @@ class ResidualLife(wrapped_distribution.OnSamePhases):
     return onp.where(lost, onp.where(why == "ok", never, why), found)
 
   def _mode(self) -> Array:
-    """Computes the mode of X minus t, or the lowest value if this is lower."""
+    """Computes the mode of X minus t, clipped at the lowest possible value."""
     own = self._own()["time"]
     found = self.distribution._mode() - own
     found = np.maximum(found, 1.0 if self._DISCRETE else 0.0)

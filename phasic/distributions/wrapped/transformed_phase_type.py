@@ -176,7 +176,7 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
   def _settled(
     self, function: Callable[[Array], Array], value: Array, last: float
   ) -> Array:
-    """Evaluates the cdf or the like of X at h(value); `last` is its limit.
+    """Evaluates a function of X, e.g. the cdf, at h(value), with limit `last`.
 
     A function that has reached its limit at a time has it at all later times,
     also at times that are too large for the kernel or a floating-point number.

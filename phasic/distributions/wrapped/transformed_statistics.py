@@ -94,7 +94,7 @@ class TransformedStatistics(wrapped_distribution.HeldAround):
     return 1.0
 
   def _mode(self) -> Array:
-    nothing: Array | float = 0.0  # Made NaN where a parameter is NaN.
+    nothing: Array | float = 0.0  # Becomes NaN if a parameter is invalid.
     for x in self._own().values():
       nothing = nothing + 0.0 * x
     parts = self.distribution._erlang_parts()
