@@ -61,8 +61,8 @@ def random_sum(
   closure_parts.check("distribution", distribution)
   if not count._DISCRETE:
     raise TypeError(
-      f"count is {type(count).__name__}, in continuous time: it must be a "
-      "number of steps, such as DiscretePhaseType"
+      f"count is {type(count).__name__}, in continuous time: it must be "
+      "in discrete time, e.g. DiscretePhaseType"
     )
   children = {"count": count, "distribution": distribution}
   closure_parts.check_broadcast(children)
