@@ -1,4 +1,4 @@
-"""A growing list of edges, with weights that are summed into tables."""
+"""Collects the edges of a graph and adds up their weights."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as onp
 
 from phasic.graphs.parts import weights
 
-# The limit on constants and coefficients of all edges together, 1 GiB.
+# The largest number of constants and coefficients in a graph: 1 GiB.
 MAX_NUMBERS = 2**27
 
 
 class EdgeList:
-  """The edges found so far, in arrays that are appended to.
+  """A list of edges with weights, to which edges are added one by one.
 
   Attributes:
     sources: the number of the state that each edge leaves.
@@ -31,7 +31,7 @@ class EdgeList:
     self._numbers = array.array("d")
 
   def add(self, source: int, target: int, weight: weights.Weight) -> int:
-    """Appends an edge and returns its number."""
+    """Appends an edge, and returns its index."""
     edge = len(self.sources)
     self.sources.append(source)
     self.targets.append(target)
@@ -57,8 +57,9 @@ class EdgeList:
     m, d = len(self.sources), self._width - 1
     if m * self._width > MAX_NUMBERS:
       raise ValueError(
-        f"{m} weights have {d} coefficients each: a graph has up to "
-        f"{MAX_NUMBERS} numbers; give fewer params, and weights by edge_values="
+        f"{m} weights have {d} coefficients each: a graph can hold at most "
+        f"{MAX_NUMBERS} constants and coefficients; give fewer params, and "
+        "pass weights as edge_values="
       )
     places = onp.asarray(self._places, onp.int64)
     numbers = onp.asarray(self._numbers, float)

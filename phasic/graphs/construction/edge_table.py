@@ -1,4 +1,4 @@
-"""Graphs that are built from a list of edges."""
+"""Builds graphs from lists of edges."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from phasic.internal.raw_arguments import shown
 
 
 class Edge(NamedTuple):
-  """An edge of a graph, with the two states and the weight.
+  """An edge of a graph: its two states and its weight.
 
   Attributes:
     source: a state.
     target: a state or absorption.
-    constant: what the weight has without parameters.
+    constant: the constant term of the weight.
     coefficients: the coefficients of the parameters, d numbers.
   """
 
@@ -50,7 +50,8 @@ def build(
   """
   if not isinstance(edges, Iterable):
     raise TypeError(
-      f"edges is {shown(edges)}: it must have triples (state, state, weight)"
+      f"edges is {shown(edges)}: it must be an iterable of triples "
+      "(state, state, weight)"
     )
   reader = weights.WeightReader(params)
   table: dict[Hashable, list[tuple[Hashable, weights.Weight]]] = {}
@@ -95,7 +96,7 @@ def listed(
 
 
 def lost_notes(states: Sequence[Hashable]) -> tuple[str, ...]:
-  """Returns a note on unreachable states, or none."""
+  """Returns a note on the unreachable states, or () if there are none."""
   if not states:
     return ()
   listed = ", ".join(shown(state) for state in states[:5])
@@ -116,15 +117,15 @@ def _read_edge(
       weight: object = weights.split(edge.constant, edge.coefficients)
       if len(edge.coefficients) != reader.num_params:
         raise ValueError(
-          f"it has {len(edge.coefficients)} coefficients: there are "
-          f"{reader.num_params} parameters"
+          f"the edge has {len(edge.coefficients)} coefficients: it must have "
+          f"{reader.num_params}, one for each parameter"
         )
     elif isinstance(edge, (tuple, list)) and len(edge) == 3:
       source, target, weight = edge
     else:
       raise TypeError("it must be (state, state, weight)")
     if absorbed.is_absorbed(state_space.hashable(source)):
-      raise ValueError("no edge may leave ABSORBED")
+      raise ValueError("the source is ABSORBED: no edge may leave ABSORBED")
     return source, state_space.hashable(target), reader.read(weight)
   except (TypeError, ValueError) as error:
     kind = TypeError if isinstance(error, TypeError) else ValueError

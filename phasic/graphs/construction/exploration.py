@@ -77,7 +77,7 @@ def _explore_state(
     )
   own: dict[int, int] = {}
   known = space.numbers
-  # In a discrete chain, the probabilities of edges without parameters.
+  # In a discrete chain, the sum of these constant probabilities is checked.
   fixed: list[float] = []
   for item in found:
     if not isinstance(item, (tuple, list)) or len(item) != 2:
@@ -116,14 +116,14 @@ def _explore_state(
     if mass > 1.0 + 4 * len(fixed) * EPS:
       raise ValueError(
         f"the probabilities of the edges from {shown(state)} sum to {mass!r}: "
-        "this sum must be <= 1 within 4 n eps"
+        "this sum must be <= 1 within 4 eps per edge"
       )
 
 
 def _read_initial(
   initial: object, space: state_space.StateSpace, reader: weights.WeightReader
 ) -> list[tuple[int, weights.Weight]]:
-  """Returns indices and weights of initial states; -1 is the atom at zero."""
+  """Returns initial states as (index, weight); index -1 is the atom at zero."""
   if isinstance(initial, Mapping):
     pairs = list(initial.items())
   elif isinstance(initial, list):
@@ -171,7 +171,8 @@ def _contents(
   discrete: bool,
 ) -> contents.Contents:
   p = len(space.states)
-  # Initial weights are summed as edges are, one for each phase and the atom.
+  # Initial weights are added up like edges, one for each phase and one for the
+  # atom at zero.
   initial = edge_list.EdgeList(reader.num_params)
   for i in range(p + 1):
     initial.add(i, i, weights.Weight(0.0, []))

@@ -1,4 +1,4 @@
-"""Graphs that are built from initial vectors and matrices."""
+"""Builds graphs from initial vectors and matrices."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def build(
   states: Sequence[Hashable] | None,
   allow_never_absorbing: bool,
 ) -> contents.Contents:
-  """Builds the graph of a phase-type model that is given by arrays.
+  """Builds a graph from the arrays of a phase-type model.
 
   See `Graph.from_matrices`.
   """
@@ -113,7 +113,7 @@ def _exits(
   tolerance: float,
   names: Sequence[Hashable],
 ) -> onp.ndarray:
-  """Returns exit weights, derived from the matrix as distributions do."""
+  """Returns the given exit weights, or derives them from the matrix rows."""
   found: list[float] = []
   for i, row in enumerate(matrix.tolist()):
     if exits is not None and not discrete:
@@ -162,7 +162,7 @@ def _initial(
   tolerance: float,
   names: Sequence[Hashable],
 ) -> onp.ndarray:
-  """Returns the initial masses, with the atom at zero as the last entry."""
+  """Returns the initial probabilities, followed by the atom at zero."""
   wrong = onp.flatnonzero(~((alpha >= 0.0) & onp.isfinite(alpha)))
   if len(wrong) > 0:
     i = int(wrong[0])

@@ -1,4 +1,4 @@
-"""A numbering of states in the order in which they are found."""
+"""Numbers states in the order in which they are found."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def too_deep(state: object) -> str:
 
 
 class StateSpace:
-  """Indices of states: 0, 1, ... for phases; -1, -2, ... for causes."""
+  """Maps states to indices: 0, 1, ... for phases, -1, -2, ... if absorbed."""
 
   states: list[Hashable]
   causes: list[str | None]
@@ -93,7 +93,10 @@ class StateSpace:
     else:
       new = len(self.states)
       if state != state:
-        raise ValueError(f"state {shown(state)} does not equal itself")
+        raise ValueError(
+          f"state {shown(state)} does not equal itself: states are looked up "
+          "by ==; do not use NaN in states"
+        )
       if new == self._max_states:
         raise ValueError(self._explosion(state))
       self.states.append(state)

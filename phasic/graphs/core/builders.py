@@ -133,7 +133,7 @@ class Builders(graph_parts.GraphParts):
     states: Sequence[Hashable] | None = None,
     allow_never_absorbing: bool = False,
   ) -> Self:
-    """Builds the graph of a phase-type model's arrays, without parameters.
+    """Builds a graph without parameters from the arrays of a phase-type model.
 
     Phases keep their order; those that cannot be reached are left out, with a
     note. An entry that is zero is not an edge.
@@ -211,7 +211,10 @@ class Builders(graph_parts.GraphParts):
     kept = networks.defaults(network)
     if initial is None:
       if "initial" not in kept:
-        raise ValueError("initial is None: the network does not know it")
+        raise ValueError(
+          "initial is None: it must be given for a network that was not made "
+          "by to_networkx"
+        )
       initial = kept["initial"]
     return cls.from_edges(
       networks.edges_of(network, weight, absorbing or {}),
@@ -236,7 +239,7 @@ class Builders(graph_parts.GraphParts):
       TypeError: `text` is neither a str nor bytes.
       ValueError: it is not JSON, has another version, or breaks a rule.
     """
-    # Imported here because it takes long.
+    # Imported here because the import is slow.
     from phasic.graphs.formats import json_format
 
     return cls(**json_format.loads(text)._asdict())

@@ -1,4 +1,4 @@
-"""Converts a graph and its parameters to arguments of `math`."""
+"""Converts a graph and its parameters to arguments of `phasic.math`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ def chain_arrays(
   initial_probs: ArrayLike | None,
   dtype: str,
 ) -> tuple[Array, Edges, None, Any]:
-  """Returns a graph's initial masses, edges, None, and mass at zero or None.
+  """Returns the four arguments that describe a chain in `phasic.math`.
+
+  They are the initial probabilities, the edges, None for the exits, and the
+  atom at zero or None.
 
   Args:
     graph: the graph.

@@ -81,7 +81,7 @@ class Graph(linear_weights.LinearWeights):
       >>> Graph.from_json(graph.to_json()).states
       ('up',)
     """
-    # Imported here because it takes long.
+    # Imported here because the import is slow.
     from phasic.graphs.formats import json_format
 
     return json_format.dumps(self._contents())
@@ -116,7 +116,7 @@ class Graph(linear_weights.LinearWeights):
       >>> Graph.from_edges([(0, ABSORBED, 0.5)], 0).content_hash()[:12]
       '94b3c037cb21'
     """
-    # Imported here because it takes long.
+    # Imported here because the import is slow.
     from phasic.graphs.formats import hashing
 
     return hashing.content_hash(self._contents())
@@ -124,8 +124,8 @@ class Graph(linear_weights.LinearWeights):
   def describe(self) -> str:
     """Describes the graph in several lines of text.
 
-    Where the kernel can run it tells what an elimination takes, which is what
-    moments are found by.
+    If the native kernel can run, the text includes the cost of the elimination
+    by which moments are computed.
 
     Raises:
       ValueError: the graph is traced.
@@ -173,7 +173,7 @@ class Graph(linear_weights.LinearWeights):
     values = None
     if params is not None:
       values = static.concrete(self.edge_values(params))
-    # Imported here because it takes long.
+    # Imported here because the import is slow.
     from phasic.graphs.formats import plotting
 
     return plotting.plot(self._contents(), values, axes, max_phases)

@@ -1,4 +1,4 @@
-"""The data of a graph: arrays, static attributes, and states on the host."""
+"""The arrays, static attributes and states of a graph."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from phasic.internal.arrays import Array
 
 
 class GraphParts:
-  """The data of a graph as properties, see `Graph`."""
+  """The arrays, static attributes and states of a `Graph`, as properties."""
 
   _values: dict[str, Any]
 
@@ -82,16 +82,16 @@ class GraphParts:
 
   @classmethod
   def _children(cls) -> tuple[str, ...]:
-    """The names of the attributes that are arrays."""
+    """Returns the names of the attributes that are arrays."""
     return contents.ARRAYS
 
   def _parts(self) -> Mapping[str, object]:
-    """Returns arrays and static attributes by name, without host-only data."""
+    """Returns arrays and static attributes by name, but no states and notes."""
     return dict(self._values)
 
   @classmethod
   def _unflatten(cls, parts: Mapping[str, object]) -> Self:
-    """Makes a graph from given data, without checks."""
+    """Makes a graph from arrays and static attributes, without checks."""
     instance = object.__new__(cls)
     instance._values = dict(parts)
     instance._set_host(None, ())
@@ -100,7 +100,7 @@ class GraphParts:
   def _set_host(
     self, states: tuple[Hashable, ...] | None, notes: tuple[str, ...]
   ) -> None:
-    """Sets the data that exist on the host only: states and notes."""
+    """Sets states and notes; a graph rebuilt from arrays has neither."""
     self._states = states
     self._notes = notes
     self._numbers: dict[Hashable, int] | None = None
@@ -108,12 +108,12 @@ class GraphParts:
 
   @property
   def sources(self) -> Array:
-    """The phases that edges leave, int32 (m,)."""
+    """The source phase of each edge, int32 (m,)."""
     return self._array("sources")
 
   @property
   def targets(self) -> Array:
-    """The targets of edges, int32 (m,); p + c is absorption by causes[c]."""
+    """The target of each edge, int32 (m,); p + c is absorption by causes[c]."""
     return self._array("targets")
 
   @property
@@ -128,7 +128,7 @@ class GraphParts:
 
   @property
   def initial_constants(self) -> Array:
-    """The constant terms of initial weights, (p + 1,); the last is the atom."""
+    """The constants of the initial weights, (p + 1,), the atom at zero last."""
     return self._array("initial_constants")
 
   @property
@@ -158,7 +158,7 @@ class GraphParts:
 
   @property
   def causes(self) -> tuple[str | None, ...]:
-    """The causes of absorption; None is plain `ABSORBED`."""
+    """The names of the causes of absorption; None for plain `ABSORBED`."""
     return self._values["causes"]
 
   @property
@@ -180,8 +180,8 @@ class GraphParts:
     """
     if self._states is None:
       raise ValueError(
-        "the graph has no states: only the graph that was built on the host "
-        "has them, not the graphs that jit, vmap, tree_map or a file make of it"
+        "the graph has no states: jit, vmap, tree_map and files may drop them; "
+        "use the graph from which this one was made"
       )
     return self._states
 
@@ -197,7 +197,7 @@ class GraphParts:
     return self._edges
 
   def index_of(self, state: Hashable) -> int:
-    """Returns the index of the phase that a state has.
+    """Returns the index of the phase with the given state.
 
     Raises:
       TypeError: it is not hashable.
@@ -217,7 +217,7 @@ class GraphParts:
 
   def _counts(self) -> str:
     if not hasattr(self.sources, "shape"):
-      # The leaves of a structure need not be arrays.
+      # A pytree may have placeholders as leaves, in place of arrays.
       return "parts unknown"
     facts = [
       contents.counted(self.num_phases, "phase"),
@@ -232,14 +232,14 @@ class GraphParts:
     return ", ".join(facts)
 
   def _array(self, name: str) -> Array:
-    """Returns an array, without batch dimensions that vmap has prepended."""
+    """Returns an array of the graph, without batch dimensions added by vmap."""
     rows = self.num_phases + 1 if name.startswith("initial") else None
     linear = name.endswith("coefficients")
     event = (rows, self.num_params) if linear else (rows,)
     return batched_arrays.unbatched(name, self._values[name], event)
 
   def _indices(self) -> tuple[Array | onp.ndarray, Array | onp.ndarray]:
-    """Returns sources and targets, with causes merged; on the host if known."""
+    """Returns sources and targets; absorption by any cause is target p."""
     sources, targets = self.sources, self.targets
     known = static.concrete(sources), static.concrete(targets)
     if known[0] is not None and known[1] is not None:
@@ -254,7 +254,10 @@ class GraphParts:
       name: static.concrete(self._array(name)) for name in contents.ARRAYS
     }
     if any(x is None for x in host.values()):
-      raise ValueError("the graph is traced: its arrays are not known here")
+      raise ValueError(
+        "the graph is traced: its arrays must be concrete; call this outside "
+        "of compiled functions"
+      )
     facts = {
       name: self._values[name]
       for name in ("parameter_names", "causes", "discrete")

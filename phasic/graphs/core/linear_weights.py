@@ -69,7 +69,7 @@ class LinearWeights(builders.Builders):
     return parameters.linear(self.constants, self.coefficients, params)
 
   def initial_probs(self, params: ParamsLike | None = None) -> Array:
-    """Computes the masses of the phases at time zero, alpha (..., p).
+    """Computes the initial probabilities of the phases, alpha (..., p).
 
     Args:
       params: as for `params_array`; it may be None as well where the initial
@@ -86,7 +86,7 @@ class LinearWeights(builders.Builders):
     return self._initial_weights(params)[..., : self.num_phases]
 
   def prob_zero(self, params: ParamsLike | None = None) -> Array:
-    """Computes the mass at zero, (...).
+    """Computes the probability of absorption at time zero, (...).
 
     Args:
       params: as for `initial_probs`.
@@ -96,7 +96,7 @@ class LinearWeights(builders.Builders):
   def edge_weights(
     self, params: ParamsLike | None = None, edge_values: ArrayLike | None = None
   ) -> Edges:
-    """Returns edges that functions of `math` take in place of a subgenerator.
+    """Returns the weighted edges as a sparse matrix for `phasic.math`.
 
     Args:
       params: as for `params_array`.
@@ -143,7 +143,7 @@ class LinearWeights(builders.Builders):
     )
 
   def _initial_weights(self, params: ParamsLike | None) -> Array:
-    """Computes initial weights: p masses and, last, the atom, (..., p + 1)."""
+    """Computes the initial weights, (..., p + 1), the atom at zero last."""
     constants, coefficients = self.initial_constants, self.initial_coefficients
     known = static.concrete(coefficients)
     is_constant = known is not None and not onp.any(known != 0.0)
@@ -152,8 +152,8 @@ class LinearWeights(builders.Builders):
     ):
       none = parameters.params_array(None, 0, None)
       found = parameters.linear(constants, coefficients[:, :0], none)
-      # It is unknown while tracing whether initial weights have parameters; if
-      # so, the result is NaN.
+      # A traced graph does not show whether its initial weights depend on
+      # parameters. If they do, the result is NaN.
       lost = np.any(coefficients != 0.0)
       return np.where(lost, math.nan, found)
     array = self.params_array(params)

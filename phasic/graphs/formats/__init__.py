@@ -1,1 +1,1 @@
-"""Text, JSON, networkx and plots of graphs."""
+"""Converts graphs to text, JSON, networkx graphs and plots."""

@@ -57,7 +57,7 @@ def _cause(cause: str | None) -> str:
 
 
 def _elimination(graph: contents.Contents, p: int) -> str:
-  """Returns the cost of computing moments, as the kernel predicts it."""
+  """Returns the kernel's estimate of the cost of computing moments, as text."""
   targets = onp.minimum(graph.targets, p)
   try:
     size = kernel_ops.measure_elimination(

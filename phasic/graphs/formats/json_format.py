@@ -1,4 +1,4 @@
-"""Graphs as JSON texts; a text that is read is not trusted."""
+"""Converts graphs to JSON and back; the text is not trusted."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def loads(text: str | bytes) -> contents.Contents:
     ValueError: it is not JSON, or not the JSON of a graph; the error says why.
   """
   if not isinstance(text, (str, bytes)):
-    raise TypeError(f"the graph is {type(text).__name__}: it must be a str")
+    raise TypeError(f"text is {type(text).__name__}: it must be a str or bytes")
   try:
     found = json.loads(
       text, object_pairs_hook=_object, parse_constant=_refuse_constant
@@ -80,15 +80,18 @@ def loads(text: str | bytes) -> contents.Contents:
       f"the graph's JSON is {_kind(found)}: it must be an object"
     )
   if found.get("format") != FORMAT:
-    raise ValueError(f"format is {found.get('format')!r}: must be {FORMAT!r}")
+    raise ValueError(
+      f"format is {found.get('format')!r}: it must be {FORMAT!r}"
+    )
   version = found.get("version")
   if type(version) is not int or version != VERSION:
-    raise ValueError(f"version is {version!r}: this reads version {VERSION}")
+    raise ValueError(f"version is {version!r}: it must be {VERSION}")
   missing = [key for key in _KEYS if key not in found]
   unknown = [key for key in found if key not in _KEYS]
   if missing or unknown:
     raise ValueError(
-      f"the graph's JSON lacks {missing} and has unknown {unknown}"
+      f"the graph's JSON lacks the keys {missing} and has the unknown keys "
+      f"{unknown}"
     )
   return _contents(found)
 
@@ -96,7 +99,7 @@ def loads(text: str | bytes) -> contents.Contents:
 def _contents(found: dict[str, object]) -> contents.Contents:
   if type(found["discrete"]) is not bool:
     raise ValueError(
-      f"discrete is {found['discrete']!r}: must be true or false"
+      f"discrete is {found['discrete']!r}: it must be true or false"
     )
   p = _integer(found["num_phases"], "num_phases", 1)
   d = _integer(found["num_params"], "num_params", 0)
@@ -230,7 +233,7 @@ def _encoded(state: object) -> object:
     return float(state)
   if state is None or isinstance(state, str):
     return state
-  raise TypeError(f"{type(state).__name__} has no JSON")
+  raise TypeError(f"a state is {type(state).__name__}: JSON cannot hold it")
 
 
 def _decoded(state: object) -> Hashable:
@@ -242,5 +245,7 @@ def _decoded(state: object) -> Hashable:
       "an array, which stands for a tuple"
     )
   if isinstance(state, float) and not math.isfinite(state):
-    raise ValueError(f"state {state} is not finite")
+    raise ValueError(
+      f"state {state} is not finite: numbers in states must be finite"
+    )
   return state

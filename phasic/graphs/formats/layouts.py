@@ -17,10 +17,10 @@ _PATIENCE = 30.0
 
 
 def positions(graph: contents.Contents) -> list[Point]:
-  """Computes positions of the phases, followed by those of the causes.
+  """Computes positions of the phases, then of the causes of absorption.
 
-  By Graphviz where its program `dot` is there, else by networkx in layers: each
-  phase stands as far to the right as the fewest edges that lead to it.
+  Graphviz's program `dot` places them, if it is installed. Otherwise networkx
+  does, in layers by the fewest edges that lead from the start to a phase.
   """
   found = _by_graphviz(graph) if shutil.which("dot") else None
   return _in_layers(graph) if found is None else found
@@ -67,7 +67,7 @@ def parsed(text: str) -> list[Point]:
 
 
 def _in_layers(graph: contents.Contents) -> list[Point]:
-  """Returns positions in layers by the distance from the start, by networkx."""
+  """Computes positions by networkx, in layers by distance from the start."""
   with frameworks.needed_by("Graph.plot without Graphviz"):
     import networkx
 
@@ -85,7 +85,7 @@ def _in_layers(graph: contents.Contents) -> list[Point]:
   found = networkx.bfs_layers(network, starts)
   layers = [[i for i in layer if i < p] for layer in found]
   layers = [layer for layer in layers if layer]
-  # The last layer has absorption and the unreachable phases.
+  # Absorption and unreachable phases form the last layer.
   placed = {i for layer in layers for i in layer}
   layers.append([i for i in range(size) if i not in placed])
   places = networkx.multipartite_layout(

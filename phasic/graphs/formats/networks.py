@@ -20,7 +20,7 @@ from phasic.internal.raw_arguments import shown
 def edges_of(
   network: Network, weight: str, absorbing: Mapping[State, absorbed.Absorbed]
 ) -> list[edge_table.EdgeLike]:
-  """Returns the edges of a directed network, as `Graph.from_edges` takes them.
+  """Returns the edges of a directed network, in the form of `from_edges`.
 
   Args:
     network: a networkx.DiGraph or MultiDiGraph.
@@ -43,9 +43,13 @@ def edges_of(
         f"absorbing[{shown(node)}] is {shown(target)}: it must be ABSORBED"
       )
     if node not in network:
-      raise ValueError(f"absorbing has {shown(node)}, which is not a node")
+      raise ValueError(
+        f"absorbing has {shown(node)}: it must be a node of the network"
+      )
     if network.out_degree(node) > 0:
-      raise ValueError(f"absorbing node {shown(node)} has edges that leave it")
+      raise ValueError(
+        f"absorbing has {shown(node)}: this node must not have outgoing edges"
+      )
   found: list[edge_table.EdgeLike] = []
   for source, target, data in network.edges(data=True):
     target = absorbing.get(target, target)
@@ -57,7 +61,8 @@ def edges_of(
       found.append(edge_table.Edge(source, target, constant, coefficients))
     else:
       raise ValueError(
-        f"edge from {shown(source)} to {shown(target)} has no {weight!r}"
+        f"edge from {shown(source)} to {shown(target)} has no {weight!r}: it "
+        "must have this attribute, or constant and coefficients"
       )
   return found
 

@@ -10,7 +10,8 @@ from phasic.graphs.parts.user_types import Axes
 from phasic.internal import frameworks
 from phasic.internal.raw_arguments import shown
 
-_RADIUS = 18.0  # points
+# The gap between the end of an edge and the center of its phase, in points.
+_RADIUS = 18.0
 
 
 def plot(
@@ -26,7 +27,8 @@ def plot(
   p = len(graph.initial_constants) - 1
   if p > most:
     raise ValueError(
-      f"the graph has {p:,} phases: plots have at most max_phases = {most}"
+      f"the graph has {p:,} phases: a plot shows at most max_phases = {most}; "
+      "pass a larger max_phases"
     )
   if axes is None:
     axes = _new_axes()
@@ -107,7 +109,7 @@ def _draw_edge(
 
 
 def _label(graph: contents.Contents, values: onp.ndarray | None, e: int) -> str:
-  """Returns the label of an edge: its value if known, else its formula."""
+  """Returns the label of an edge: its weight, or the formula of the weight."""
   if values is not None:
     return f"{float(values[e]):.4g}"
   names = graph.parameter_names or tuple(

@@ -145,7 +145,7 @@ def island_coalescent(num_samples: Sequence[Integer]) -> graph_lib.Graph:
 def isolation_with_migration(
   num_samples: Sequence[Integer],
 ) -> tuple[graph_lib.Graph, graph_lib.Graph, Callable[[tuple[int, ...]], int]]:
-  """Returns the graphs and the state map of isolation with migration.
+  """Returns the two graphs and the state map of isolation with migration.
 
   Back in time there are two populations that exchange migrants, whose state
   is the pair of their lineages, until the time at which they split from an
@@ -179,7 +179,8 @@ def isolation_with_migration(
   initial = model_checks.counts("num_samples", num_samples, 2, 2)
   if len(initial) != 2:
     raise ValueError(
-      f"num_samples has {len(initial)} entries: there are two populations"
+      f"num_samples has {len(initial)} entries: it must have two, one for each "
+      "population"
     )
 
   def transitions(

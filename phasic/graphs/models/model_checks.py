@@ -47,7 +47,7 @@ def counts(
     at_least(f"{name}[{i}]", value, 0)
   if len(values) < entries or sum(values) < total:
     raise ValueError(
-      f"{name} is {tuple(values)}: there must be at least {entries} entries "
-      f"and {total} in all"
+      f"{name} is {tuple(values)}: it must have at least {entries} entries, "
+      f"whose sum is at least {total}"
     )
   return tuple(int(value) for value in values)

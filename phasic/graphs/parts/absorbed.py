@@ -1,4 +1,4 @@
-"""The target `ABSORBED` of transitions, perhaps with a cause."""
+"""The target `ABSORBED` of transitions, optionally with a cause."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ class Absorbed:
   def __call__(self, cause: str) -> Absorbed:
     """Returns absorption by the given cause, for competing risks."""
     if self.cause is not None:
-      raise TypeError(f"{self!r} has a cause already")
+      raise TypeError(
+        f"{self!r} already has a cause: use ABSORBED(cause) for another one"
+      )
     if cause is None:
       raise TypeError("cause is None: it must be a string, not empty")
     return Absorbed(cause)
@@ -52,10 +54,10 @@ ABSORBED = Absorbed()
 
 
 def is_absorbed(state: object) -> TypeGuard[Absorbed]:
-  """Returns whether a state is `ABSORBED`, of this or another substrate."""
+  """Returns whether a state is `ABSORBED`, of any substrate (backend)."""
   return isinstance(state, Absorbed) or (
-    # One function of transitions may serve several substrates, each with its
-    # own class.
+    # Each substrate (backend) has its own class, but a function of transitions
+    # may serve several substrates.
     type(state).__name__ == "Absorbed"
     and type(state).__module__.startswith("phasic.")
   )

@@ -15,7 +15,7 @@ def check(graph: contents.Contents) -> None:
   lost = onp.flatnonzero(~can_be_absorbed(graph))
   if len(lost) == 0:
     return
-  # A state without outgoing edges is the likeliest cause: it is named.
+  # The message names a state without outgoing edges, the most likely mistake.
   ends = onp.setdiff1d(lost, graph.sources)
   first = int(ends[0] if len(ends) > 0 else lost[0])
   states = graph.states
@@ -48,13 +48,13 @@ def can_be_reached(graph: contents.Contents) -> onp.ndarray:
 
 
 def is_acyclic(graph: contents.Contents) -> bool:
-  """Returns whether the chain is acyclic, apart from absorption."""
+  """Returns whether the edges between phases form no cycle."""
   p = len(graph.initial_constants) - 1
   inner = graph.targets < p
   heads = _heads(graph.sources[inner], graph.targets[inner], p)
   entering: list[int] = onp.bincount(graph.targets[inner], minlength=p).tolist()
   free: list[int] = [i for i in range(p) if entering[i] == 0]
-  # The list grows by phases whose predecessors are all in it.
+  # Kahn's algorithm: a phase is appended once all its predecessors are listed.
   for i in free:
     for j in heads(i):
       entering[j] = entering[j] - 1

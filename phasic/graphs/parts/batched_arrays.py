@@ -1,7 +1,7 @@
 """Arrays of graphs that a vmapped function has returned.
 
-JAX's vmap gives every array of what a function returns the mapped dimension,
-those of a graph among them, which are the same for all entries.
+If a function returns a graph, JAX's vmap adds the mapped dimension to all of
+its arrays, although the graph is the same for all entries.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def unbatched(
       is not the first one; or its own dimensions are mapped.
   """
   extra = static.rank(x) - len(event)
-  # Without a shape it is a placeholder in a structure.
+  # An object without a shape is a placeholder in a pytree.
   if extra == 0 or not hasattr(x, "shape"):
     return x
   shape = static.shape(x)
@@ -37,8 +37,8 @@ def unbatched(
     raise ValueError(
       f"{name} of a graph has shape {shape}: it must have {len(event)} "
       "dimensions. vmap has mapped the arrays of a graph, which have no batch axis: "
-      "map a function of the parameters, in which the distribution is made, or "
-      "give in_axes with None for the arrays of the graph"
+      "map a function of the parameters that makes the distribution, or pass "
+      "in_axes with None for the arrays of the graph"
     )
   way_out = (
     "Return arrays, such as dist.mean(), from the mapped function, or leave "

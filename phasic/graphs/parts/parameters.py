@@ -28,7 +28,8 @@ def params_array(
     return structures.as_array(np.zeros((0,)), static.wide_float(), "params")
   if params is None:
     raise ValueError(
-      f"params is None: the graph has {counted(num_params, names)}"
+      f"params is None: the graph has {counted(num_params, names)}; give their "
+      "values"
     )
   if isinstance(params, Mapping):
     return _of_mapping(params, num_params, names)
@@ -93,7 +94,7 @@ def linear(constants: Array, coefficients: Array, params: Array) -> Array:
 
 
 def _is_size(d: object, size: int) -> bool:
-  """Returns whether a dimension is `size`, or is not known while tracing."""
+  """Returns whether a dimension equals `size` or is unknown while tracing."""
   return not isinstance(d, int) or d == size
 
 

@@ -18,7 +18,7 @@ from phasic.internal.arrays import Array
 
 
 class HasStates(Protocol):
-  """A graph, as far as state maps use it."""
+  """The attributes of a graph that state maps need."""
 
   @property
   def num_phases(self) -> int:
@@ -29,7 +29,7 @@ class HasStates(Protocol):
     """The states of the phases, in their order."""
 
   def index_of(self, state: Hashable) -> int:
-    """Returns the index of the phase that a state has."""
+    """Returns the index of the phase with the given state."""
 
 
 class StateMap(NamedTuple):
@@ -43,7 +43,7 @@ class StateMap(NamedTuple):
   phases: Array | onp.ndarray | None
 
   def map_masses(self, masses: Array) -> Array:
-    """Maps masses of phases, (..., p), to those of the next graph, (..., q)."""
+    """Maps phase probabilities (..., p) to the next graph's phases (..., q)."""
     if self.phases is None:
       return masses
     phases = batched_arrays.unbatched("state_maps", self.phases, (None, None))
@@ -69,7 +69,8 @@ def make_all(
   functions = [None] * count if functions is None else list(functions)
   if len(functions) != count:
     raise ValueError(
-      f"state_maps has {len(functions)} functions: there are {count} boundaries"
+      f"state_maps has {len(functions)} functions: it must have {count}, one "
+      "for each boundary between epochs"
     )
   return tuple(
     make(f"state_maps[{k}]", graphs[k], graphs[k + 1], function)
@@ -100,15 +101,15 @@ def make(
       count = static.shape(function.phases)[-2]
     if count != following.num_phases:
       raise ValueError(
-        f"{name} leads to {count} phases: the next graph has "
-        f"{following.num_phases}"
+        f"{name} maps to {count} phases: it must map to the "
+        f"{following.num_phases} phases of the next graph"
       )
     return function
   if function is None:
     if graph is not following and graph.states != following.states:
       raise ValueError(
-        f"{name} is None, but the graphs before and after differ in their "
-        "states: give a function that maps the former to the latter"
+        f"{name} is None: the graphs before and after it have different "
+        "states; give a function that maps states to states of the next graph"
       )
     return StateMap(None)
   if not callable(function):

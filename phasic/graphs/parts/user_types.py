@@ -1,4 +1,4 @@
-"""Type aliases for objects that users or their packages make.
+"""Type aliases for states, networkx graphs and matplotlib axes.
 
 Type checkers cannot know them here: states are of any hashable type, and the
 packages are imported only where they are needed.

@@ -1,4 +1,4 @@
-"""Checks of a graph's arrays when it is made."""
+"""Checks the arrays of a new graph."""
 
 from __future__ import annotations
 
@@ -63,7 +63,8 @@ def host_numbers(x: ArrayLike, name: str) -> onp.ndarray:
   found = static.concrete(x)
   if found is None:
     raise TypeError(
-      f"{name} is traced: make the graph outside and give edge_values= instead"
+      f"{name} is traced: it must be concrete; make the graph outside of "
+      "compiled functions, and pass edge_values="
     )
   return onp.array(found, dtype=onp.float64)
 
@@ -123,12 +124,18 @@ def _freeze(array: onp.ndarray) -> None:
 def _indices(x: ArrayLike, name: str) -> onp.ndarray:
   found = static.concrete(x)
   if found is None:
-    raise TypeError(f"{name} is traced: a graph's structure must be known")
+    raise TypeError(
+      f"{name} is traced: it must be concrete; make the graph outside of "
+      "compiled functions"
+    )
   if found.dtype.kind not in "iu":
     raise TypeError(f"{name} has dtype {found.dtype}: it must be integers")
   result = onp.array(found, dtype=onp.int32)
   if not onp.array_equal(result, found):
-    raise ValueError(f"{name} has an entry that does not fit into 32 bits")
+    raise ValueError(
+      f"{name} has an entry that does not fit into 32 bits: indices must be in "
+      "[0, 2**31)"
+    )
   return result
 
 
@@ -179,11 +186,14 @@ def _check_facts(graph: contents.Contents) -> None:
     number, _ = weights.read_params(graph.parameter_names)
     if number != d:
       raise ValueError(
-        f"parameter_names are {graph.parameter_names}: there are "
-        f"{counted(d, 'parameter')}"
+        f"parameter_names are {graph.parameter_names}: there must be one for "
+        f"each of {counted(d, 'parameter')}"
       )
   if not graph.causes:
-    raise ValueError("causes is empty: (None,) is plain ABSORBED")
+    raise ValueError(
+      "causes is empty: it must have at least one cause; use (None,) for plain "
+      "ABSORBED"
+    )
   for cause in graph.causes:
     if cause is not None and not (isinstance(cause, str) and cause):
       raise TypeError(
@@ -216,7 +226,9 @@ def _check_facts(graph: contents.Contents) -> None:
         )
     for i, state in enumerate(graph.states):
       if absorbed.is_absorbed(state):
-        raise ValueError(f"states[{i}] is {state}: absorption is not a phase")
+        raise ValueError(
+          f"states[{i}] is {state}: absorption is not a phase; leave it out"
+        )
 
 
 def _check_range(
@@ -231,7 +243,7 @@ def _check_range(
 
 
 def _check_order(graph: contents.Contents) -> None:
-  """Raises unless edges are sorted by source, without loops and parallels."""
+  """Raises if edges are unsorted or parallel, or if one is a self-loop."""
   sources, targets = graph.sources, graph.targets
   wrong = onp.flatnonzero(sources[1:] < sources[:-1])
   if len(wrong) > 0:
@@ -249,7 +261,8 @@ def _check_order(graph: contents.Contents) -> None:
   if len(twice) > 0:
     e = int(order[int(twice[0]) + 1])
     raise ValueError(
-      f"{edge_name(graph, e)} has a parallel one: their weights must be summed"
+      f"{edge_name(graph, e)} is given twice: parallel edges must be merged; "
+      "add up their weights"
     )
 
 
@@ -267,7 +280,7 @@ def _check_finite(graph: contents.Contents) -> None:
 
 
 def _check_signs(graph: contents.Contents) -> None:
-  """Raises ValueError if all terms of a weight are negative or zero."""
+  """Raises ValueError if a weight has a negative term but no positive term."""
   for prefix in ("", "initial_"):
     constants = getattr(graph, prefix + "constants")
     coefficients = getattr(graph, prefix + "coefficients")
@@ -278,15 +291,16 @@ def _check_signs(graph: contents.Contents) -> None:
     if len(wrong) > 0:
       row = _row_name(graph, prefix + "constants", int(wrong[0]))
       raise ValueError(
-        f"the weight of {row} is negative: a constant or a coefficient must "
-        "be > 0"
+        f"the weight of {row} is negative: its constant or one of its "
+        "coefficients must be > 0"
       )
 
 
 def _check_masses(graph: contents.Contents) -> None:
   """Raises if sums of probabilities without parameters are out of bounds.
 
-  Within float32's rounding: what makes graphs knows its numbers better.
+  The tolerance is float32's rounding; constructors of graphs check more
+  closely.
   """
   eps = float(onp.finfo(onp.float32).eps)
   check_initial_mass(
@@ -305,7 +319,7 @@ def _check_masses(graph: contents.Contents) -> None:
     i = int(wrong[0])
     raise ValueError(
       f"the probabilities of the edges from {_state_name(graph, i)} sum to "
-      f"{float(masses[i])}: this sum must be <= 1 within 4 n eps"
+      f"{float(masses[i])}: this sum must be <= 1 within 4 eps per edge"
     )
 
 

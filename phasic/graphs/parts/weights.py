@@ -56,7 +56,7 @@ class WeightReader:
     self._columns: dict[object, int] = {name: c for c, name in enumerate(names)}
 
   def read(self, weight: object) -> Weight | None:
-    """Converts to a `Weight`; returns None if it is zero for all parameters.
+    """Converts a weight to a `Weight`, or to None if it is always zero.
 
     Raises:
       TypeError: it is not a weight.
@@ -84,7 +84,8 @@ class WeightReader:
         return found
     if constant < 0.0 or terms:
       raise ValueError(
-        "the weight is negative: a constant or a coefficient must be > 0"
+        "the weight is negative: its constant or one of its coefficients must "
+        "be > 0"
       )
     return None
 
@@ -102,7 +103,7 @@ class WeightReader:
       elif self.names is None:
         raise ValueError(
           f"the weight refers to {name!r}, but params is the number "
-          f"{self.num_params}: give their names instead"
+          f"{self.num_params}: give the names of the parameters as params"
         )
       else:
         raise ValueError(
@@ -114,14 +115,14 @@ class WeightReader:
   def _of_sequence(self, weight: Sequence[object]) -> Weight:
     if len(weight) != self.num_params:
       raise ValueError(
-        f"the weight has {len(weight)} coefficients: there are "
-        f"{self.num_params} parameters"
+        f"the weight has {len(weight)} coefficients: it must have "
+        f"{self.num_params}, one for each parameter"
       )
     return split(0.0, weight)
 
 
 def split(constant: object, coefficients: Sequence[object]) -> Weight:
-  """Returns the weight of a constant and a coefficient for each parameter."""
+  """Returns the weight with the given constant and coefficients."""
   numbers = [_number(value) for value in coefficients]
   terms = [(c, value) for c, value in enumerate(numbers) if value != 0.0]
   return Weight(_number(constant), terms)
@@ -147,9 +148,14 @@ def read_params(
     if not isinstance(name, str):
       raise TypeError(f"params has {raw_arguments.shown(name)} in it: {rule}")
     if not name:
-      raise ValueError("params has an empty name in it")
+      raise ValueError(
+        "params has an empty name in it: names must not be empty strings"
+      )
     if params.count(name) > 1:
-      raise ValueError(f"params has {raw_arguments.shown(name)} in it twice")
+      raise ValueError(
+        f"params has {raw_arguments.shown(name)} in it twice: each name must "
+        "be given once"
+      )
   return len(params), tuple(params)
 
 
@@ -159,7 +165,7 @@ def _is_vector(weight: object) -> TypeGuard[Sequence[object]]:
 
 
 def _number(value: Any) -> float:
-  """Converts a value to a finite float; raises if it is none."""
+  """Converts a value to a float; raises unless it is a finite number."""
   if type(value) is not float:
     if isinstance(value, (bool, onp.bool_, str, bytes)):
       raise TypeError(f"{raw_arguments.shown(value)} is not a number")
@@ -174,5 +180,7 @@ def _number(value: Any) -> float:
         "as edge_values="
       ) from None
   if not -math.inf < value < math.inf:
-    raise ValueError(f"{raw_arguments.shown(value)} is not finite")
+    raise ValueError(
+      f"{raw_arguments.shown(value)} is not finite: weights must be finite"
+    )
   return value

@@ -11,7 +11,7 @@ from phasic.graphs.transformations import host_graphs
 
 
 class ClassRates:
-  """The total weights from each phase into classes, and into absorption."""
+  """Adds up weights from phases into classes of phases and into absorption."""
 
   def __init__(self, host: host_graphs.HostGraph):
     order = onp.argsort(host.sources, kind="stable")
@@ -40,7 +40,7 @@ class ClassRates:
   def signatures(
     self, phases: onp.ndarray, classes: onp.ndarray
   ) -> Sequence[bytes]:
-    """Returns bytes per phase, equal if the weights into other classes are.
+    """Returns a key per phase, equal for equal weights into all other classes.
 
     Args:
       phases: the phases that are compared with each other.
@@ -69,7 +69,10 @@ class ClassRates:
   def _sums(
     self, phases: onp.ndarray, classes: onp.ndarray
   ) -> tuple[onp.ndarray, onp.ndarray, onp.ndarray]:
-    """Returns positions in `phases`, target classes, and sums of weights."""
+    """Adds up the weights from each phase into each other class.
+
+    Returns positions in `phases`, target classes, and sums of weights.
+    """
     edges = _ranges(self._starts, phases)
     counts = self._starts[phases + 1] - self._starts[phases]
     rows = onp.repeat(onp.arange(len(phases)), counts)
@@ -89,7 +92,7 @@ class ClassRates:
 
 
 def agree(one: onp.ndarray, two: onp.ndarray) -> bool:
-  """Returns whether two weights, constants and coefficients, agree."""
+  """Returns whether two weights agree in all terms, up to rounding."""
   larger = onp.maximum(onp.abs(one), onp.abs(two))
   return bool(onp.all(onp.abs(one - two) <= host_graphs.TOLERANCE * larger))
 
@@ -103,7 +106,7 @@ def _clusters(values: onp.ndarray) -> onp.ndarray:
 
 
 def _ranges(starts: onp.ndarray, rows: onp.ndarray) -> onp.ndarray:
-  """Returns the positions of the entries of given rows, row after row."""
+  """Returns the positions of the entries in given rows of a CSR matrix."""
   counts = starts[rows + 1] - starts[rows]
   ends = onp.cumsum(counts)
   total = int(ends[-1]) if len(ends) else 0

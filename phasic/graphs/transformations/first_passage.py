@@ -65,8 +65,8 @@ def first_passage_time(
   phases = host_graphs.reached(passage)
   if not len(phases):
     raise ValueError(
-      "states has all phases where paths start: the time to reach them is "
-      "zero; leave some of them out"
+      "states has all initial states: the time to reach them is zero; leave "
+      "some of them out"
     )
   chosen = host_graphs.selected(passage, phases)
   return host_graphs.build(_used_causes(chosen))
@@ -78,11 +78,17 @@ def _inside(
 ) -> onp.ndarray:
   """Returns a mask (p,) of the phases that are in `states`."""
   if host.states is None:
-    raise ValueError("graph has lost its states")
+    raise ValueError(
+      "the graph has no states: jit, vmap, tree_map and files may drop them; "
+      "use the graph from which this one was made"
+    )
   if callable(states):
     inside = onp.asarray([bool(states(state)) for state in host.states])
     if not onp.any(inside):
-      raise ValueError("states: the function is true for no state")
+      raise ValueError(
+        "states is a function that is true for no state: it must be true for "
+        "at least one"
+      )
     return inside
   # A string is one state, not an iterable of letters.
   if not isinstance(states, Iterable) or isinstance(states, str):
@@ -100,12 +106,12 @@ def _inside(
       )
     inside[place] = True
   if not onp.any(inside):
-    raise ValueError("states is empty")
+    raise ValueError("states is empty: give at least one state")
   return inside
 
 
 def _used_causes(host: host_graphs.HostGraph) -> host_graphs.HostGraph:
-  """Removes causes of absorption that no edge has."""
+  """Removes the causes of absorption that no edge has as its target."""
   p = host.num_phases
   used = onp.unique(host.targets[host.targets >= p]) - p
   place = onp.zeros(p + len(host.causes), onp.int64)

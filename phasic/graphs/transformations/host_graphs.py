@@ -15,7 +15,7 @@ from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal.arrays import ArrayLike
 
-# Sums are equal if they differ by less than this times the absolute terms.
+# The relative tolerance of sums of weights: smaller differences are rounding.
 TOLERANCE = 1e-13
 
 
@@ -105,7 +105,7 @@ def read(graph: graph_lib.Graph) -> HostGraph:
 
 
 def _states(graph: graph_lib.Graph) -> tuple[Hashable, ...] | None:
-  """Returns the states; None if the graph has lost them."""
+  """Returns the states of a graph, or None if it has none."""
   try:
     return graph.states
   except ValueError:
@@ -166,10 +166,10 @@ def read_at(graph: graph_lib.Graph, params: ParamsLike | None) -> HostGraph:
       "must be finite and not negative"
     )
   for i in onp.flatnonzero(~((initial >= 0.0) & (initial < onp.inf)))[:1]:
-    start = "zero" if i == host.num_phases else host.name(int(i))
+    start = "the atom at zero" if i == host.num_phases else host.name(int(i))
     raise ValueError(
-      f"params: the start at {start} gets the weight {initial[i, 0]}: it must "
-      "be finite and not negative"
+      f"params: the initial weight of {start} is {initial[i, 0]}: it must be "
+      "finite and not negative"
     )
   positive = weights[:, 0] > 0.0
   return host._replace(
@@ -253,7 +253,7 @@ def merged(host: HostGraph) -> HostGraph:
 def sums_from(weights: onp.ndarray, first: onp.ndarray) -> onp.ndarray:
   """Sums consecutive rows, with a new sum from each index in `first`.
 
-  What is left of terms that cancel is zero.
+  If terms cancel up to rounding, their sum is zero.
   """
   if not len(first):
     return weights[:0]
@@ -308,7 +308,7 @@ def successor_lists(host: HostGraph) -> list[list[int]]:
 def of_edges(
   host: HostGraph, values: Sequence[float] | onp.ndarray
 ) -> onp.ndarray:
-  """Sums values (m,) of edges by the phase that they leave, (p,)."""
+  """Sums values (m,) of edges over the edges that leave each phase, (p,)."""
   total = onp.zeros(host.num_phases)
   onp.add.at(total, host.sources, values)
   return total

@@ -26,7 +26,7 @@ class JumpChain(NamedTuple):
 def embedded_jump_chain(
   graph: graph_lib.Graph, params: ParamsLike | None = None
 ) -> JumpChain:
-  """Returns the embedded jump chain, with probabilities of jumps.
+  """Returns the embedded jump chain, whose weights are jump probabilities.
 
   With w_ij the weights and w_i the sum of those that leave phase i, absorption
   included, the chain jumps from i to j with probability w_ij / w_i. The number
@@ -62,7 +62,7 @@ def embedded_jump_chain(
   )[:1]:
     raise ValueError(
       f"graph: the weights that leave {host.name(int(i))} sum up to "
-      f"{totals[i]}: it must be positive and finite"
+      f"{totals[i]}: this sum must be positive and finite"
     )
   weights = host.weights / totals[host.sources][:, None]
   jumps = host._replace(weights=weights, discrete=True)

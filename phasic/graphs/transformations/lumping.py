@@ -104,7 +104,7 @@ def _equal_rewards(rewards: ArrayLike | None, p: int) -> onp.ndarray:
       f"rewards have shape {array.shape}: they must be ({p},) or ({p}, R)"
     )
   if onp.any(onp.isnan(array)):
-    raise ValueError("rewards have a NaN")
+    raise ValueError("rewards have a NaN: all rewards must be numbers")
   return refinement.numbered([row.tobytes() for row in array + 0.0])
 
 
@@ -117,15 +117,16 @@ def _given(
   if callable(partition):
     if host.states is None:
       raise ValueError(
-        "partition is a function of states, which the graph has lost: give the "
-        "names of the classes of all phases"
+        "partition is a function of states, but the graph has no states: give "
+        "the names of the classes of all phases"
       )
     names = [partition(state) for state in host.states]
   else:
     names = list(partition)
   if len(names) != p:
     raise ValueError(
-      f"partition names the classes of {len(names)} phases: there are {p}"
+      f"partition names the classes of {len(names)} phases: it must name the "
+      f"class of each of {p}"
     )
   try:
     classes = refinement.numbered(names)
@@ -174,9 +175,8 @@ def _check(
       into = f"class {names[c]!r}" if c >= 0 else host.name(p - 1 - c)
       raise ValueError(
         f"partition is not a strong lumping: {host.name(j)} and "
-        f"{host.name(i)} are in class {names[classes[i]]!r}, but into {into} "
-        f"they have the weights {_text(host, of_one)} and "
-        f"{_text(host, of_two)}"
+        f"{host.name(i)} are in class {names[classes[i]]!r}, but their weights "
+        f"into {into} are {_text(host, of_one)} and {_text(host, of_two)}"
       )
 
 

@@ -65,7 +65,7 @@ class _Partition:
     return found
 
   def others(self, by_class: dict[int, list[int]]) -> dict[int, int]:
-    """Returns one member of each class that is not among the given phases."""
+    """For each class, returns one member that is not among the given phases."""
     found: dict[int, int] = {}
     for c, phases in by_class.items():
       if len(phases) < len(self._members[c]):
@@ -76,7 +76,7 @@ class _Partition:
   def split(
     self, c: int, signed: list[tuple[int, bytes]], rest: bytes | None
   ) -> list[int]:
-    """Splits a class by signatures; returns phases whose class is new.
+    """Splits a class by signatures; returns the phases that leave the class.
 
     Args:
       c: the class.

@@ -61,7 +61,7 @@ def reverse(
   starts = host.initial[:p, 0]
   sojourns = _sojourns(host)
   inner = host.targets < p
-  # Phases with exits become initial, and initial ones get exits.
+  # In the reversed chain, exits become initial weights and vice versa.
   ends = host_graphs.of_edges(host, onp.where(inner, 0.0, weights))
   begun = onp.flatnonzero(starts > 0.0)
   sources, targets = host.sources[inner], host.targets[inner]
@@ -92,7 +92,7 @@ def _sojourns(host: host_graphs.HostGraph) -> onp.ndarray:
   sojourns: onp.ndarray = onp.asarray(static.concrete(found), onp.float64)
   for i in onp.flatnonzero(~((sojourns > 0.0) & (sojourns < onp.inf)))[:1]:
     raise ArithmeticError(
-      f"graph: the expected time in {host.name(int(i))} comes out as "
-      f"{sojourns[i]}: there is no reversed chain"
+      f"graph: the expected time in {host.name(int(i))} is {sojourns[i]}: it "
+      "must be positive and finite for a reversed chain"
     )
   return sojourns

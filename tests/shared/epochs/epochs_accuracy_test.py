@@ -253,7 +253,7 @@ class ErrorsTest(test_case.TestCase):
       (
         ([models.kingman(3), pair], two, [1.0]),
         ValueError,
-        r"state_maps\[0\] is None, but the graphs .* differ in their states",
+        r"state_maps\[0\] is None: the graphs .* have different states",
       ),
       (
         ([models.kingman(3), pair], two, [1.0], [lambda n: n]),

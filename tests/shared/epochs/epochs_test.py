@@ -107,7 +107,7 @@ class EpochsTest(test_case.TestCase):
     dist = pd.Epochs(*epoch_models.migration())
     maps = dist.parameters["state_maps"]
     with self.assertRaisesRegex(
-      ValueError, r"state_maps\[0\] leads to 4 phases"
+      ValueError, r"state_maps\[0\] maps to 4 phases"
     ):
       pd.Epochs(models.kingman(3), [[1.0], [1.0]], [0.5], maps)
 

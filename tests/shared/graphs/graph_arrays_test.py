@@ -28,7 +28,7 @@ class AbsorbedTest(test_case.TestCase):
       ABSORBED(cause)
 
   def test_one_cause_only(self):
-    with self.assertRaisesRegex(TypeError, "has a cause already"):
+    with self.assertRaisesRegex(TypeError, "already has a cause"):
       ABSORBED("a")("b")
 
 
@@ -111,7 +111,7 @@ class ArraysTest(test_case.TestCase):
       "names",
       {"parameter_names": ("a",)},
       ValueError,
-      "there are 0 parameters",
+      "one for each of 0 parameters",
     ),
     ("no_cause", {"causes": ()}, ValueError, "causes is empty"),
     (

@@ -224,7 +224,7 @@ class ErrorsTest(test_case.TestCase):
     (
       lambda: models.isolation_with_migration([1, 1, 1]),
       ValueError,
-      "num_samples has 3 entries: there are two populations",
+      "num_samples has 3 entries: it must have two",
     ),
     (lambda: models.busy_period(0), ValueError, "capacity is 0"),
     (lambda: models.busy_period(1, 0), ValueError, "servers is 0"),

@@ -276,7 +276,7 @@ class ReverseTest(test_case.TestCase):
       transitions, 0, allow_never_absorbing=True
     )
     with self.assertRaisesRegex(
-      ArithmeticError, "expected time in 'trap' comes out as inf"
+      ArithmeticError, "expected time in 'trap' is inf"
     ):
       graphs.reverse(graph)
     with self.assertRaisesRegex(ValueError, "params is None"):
@@ -335,9 +335,7 @@ class FirstPassageTimeTest(test_case.TestCase):
       graphs.first_passage_time(queue, [])
     with self.assertRaisesRegex(ValueError, "true for no state"):
       graphs.first_passage_time(queue, lambda n: n > 3)
-    with self.assertRaisesRegex(
-      ValueError, "states has all phases where paths start"
-    ):
+    with self.assertRaisesRegex(ValueError, "states has all initial states"):
       graphs.first_passage_time(queue, [1])
 
 

@@ -22,15 +22,15 @@ class WeightErrorTest(test_case.TestCase):
   @parameterized.named_parameters(
     ("negative", -1.0, ValueError, "-1.0\\)?: the weight is negative"),
     ("negative_integer", -2, ValueError, "the weight is negative"),
-    ("negative_coefficients", (-1.0, 0.0), ValueError, "is negative: a const"),
+    ("negative_coefficients", (-1.0, 0.0), ValueError, "is negative: its con"),
     ("negative_by_name", {"a": -1.0, 1: -2.0}, ValueError, "is negative"),
     ("nan", math.nan, ValueError, "nan\\)?: nan is not finite"),
     ("infinite", math.inf, ValueError, "inf is not finite"),
     ("infinite_coefficient", {"a": math.inf}, ValueError, "inf is not finite"),
     ("nan_among_several", (1.0, math.nan), ValueError, "nan is not finite"),
     ("huge_integer", 10**400, ValueError, "inf is not finite"),
-    ("too_many", (1.0, 2.0, 3.0), ValueError, "3 coefficients: there are 2"),
-    ("too_few", [1.0], ValueError, "has 1 coefficients: there are 2 param"),
+    ("too_many", (1.0, 2.0, 3.0), ValueError, "3 coefficients: it must have 2"),
+    ("too_few", [1.0], ValueError, "has 1 coefficients: it must have 2, one"),
     ("array", onp.ones(3), ValueError, "has 3 coefficients"),
     ("matrix", onp.ones((2, 2)), TypeError, "is not a number"),
     (
@@ -60,7 +60,7 @@ class WeightErrorTest(test_case.TestCase):
 
   def test_names_that_parameters_do_not_have(self):
     with self.assertRaisesRegex(
-      ValueError, "refers to 'a', but params is the number 1: give their names"
+      ValueError, "refers to 'a', but params is the number 1: give the names"
     ):
       Graph.from_transitions(graph_cases.one_edge({"a": 1.0}), 0, params=1)
 
@@ -106,7 +106,7 @@ class ArgumentErrorTest(test_case.TestCase):
       graphs.Graph.from_edges([(0, graphs.ABSORBED, 1.0)], 0, params=10**9)
 
   def test_what_is_none(self):
-    with self.assertRaisesRegex(TypeError, "edges is None: it must have"):
+    with self.assertRaisesRegex(TypeError, "edges is None: it must be"):
       Graph.from_edges(None, 0)
     with self.assertRaisesRegex(TypeError, "initial_probs is None: it must"):
       Graph.from_matrices(None, [[-1.0]])
@@ -205,7 +205,7 @@ class TransitionsErrorTest(test_case.TestCase):
       Graph.from_edges([edge], 0)
 
   def test_coefficients_of_an_edge(self):
-    with self.assertRaisesRegex(ValueError, "it has 1 coefficients: there are"):
+    with self.assertRaisesRegex(ValueError, "edge has 1 coefficients: it must"):
       Graph.from_edges([graphs.Edge(0, ABSORBED, 0.0, (1.0,))], 0, params=2)
 
 

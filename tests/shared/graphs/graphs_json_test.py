@@ -46,10 +46,10 @@ class JsonTest(graph_cases.SameGraphCase):
 
   @parameterized.named_parameters(
     ("format", {"format": "other"}, "format is 'other'"),
-    ("version", {"version": 2}, "version is 2: this reads version 1"),
+    ("version", {"version": 2}, "version is 2: it must be 1"),
     ("version_bool", {"version": True}, "version is True"),
     ("version_float", {"version": 1.0}, "version is 1.0"),
-    ("discrete", {"discrete": 0}, "discrete is 0: must be true or false"),
+    ("discrete", {"discrete": 0}, "discrete is 0: it must be true"),
     ("phases", {"num_phases": 3}, "states has 2 entries: it must have 3"),
     ("phases_bool", {"num_phases": True}, "num_phases is True"),
     ("no_phases", {"num_phases": 0}, "num_phases is 0: .* >= 1"),
@@ -90,7 +90,7 @@ class JsonTest(graph_cases.SameGraphCase):
     ("initial", {"initial_constants": [0.5, 0, 0]}, "sum to 0.5"),
     ("states", {"states": ["well", "well"]}, "states has 'well' 2 times"),
     ("state", {"states": ["well", {}]}, "state {} is a JSON object"),
-    ("more", {"comment": "x"}, r"has unknown \['comment'\]"),
+    ("more", {"comment": "x"}, r"the unknown keys \['comment'\]"),
   )
   def test_refused(self, changes, message):
     found = {**json.loads(graph_cases.small().to_json()), **changes}
@@ -129,7 +129,7 @@ class JsonTest(graph_cases.SameGraphCase):
       Graph.from_json(text)
 
   def test_no_text(self):
-    with self.assertRaisesRegex(TypeError, "the graph is dict"):
+    with self.assertRaisesRegex(TypeError, "text is dict"):
       Graph.from_json({})
 
 

@@ -123,7 +123,7 @@ class NetworkTest(test_case.TestCase):
     network.add_edge("up", "down", rate=(1.0,))
     network.add_edge("down", "up", rate=2.0)
     network.add_edge("down", "scrap", rate=0.5)
-    with self.assertRaisesRegex(ValueError, "initial is None: the network"):
+    with self.assertRaisesRegex(ValueError, "initial is None: it must be"):
       Graph.from_networkx(network)
     with self.assertRaisesRegex(ValueError, "from 'up' to 'down' has no 'weig"):
       Graph.from_networkx(network, "up", 1)
@@ -135,8 +135,8 @@ class NetworkTest(test_case.TestCase):
     )
     for absorbing, error, message in (
       ({"scrap": 3}, TypeError, r"absorbing\['scrap'\] is 3"),
-      ({"lost": ABSORBED}, ValueError, "absorbing has 'lost', which is not a"),
-      ({"down": ABSORBED}, ValueError, "node 'down' has edges that leave it"),
+      ({"lost": ABSORBED}, ValueError, "absorbing has 'lost': it must be a n"),
+      ({"down": ABSORBED}, ValueError, "has 'down': this node must not have"),
     ):
       with self.assertRaisesRegex(error, message):
         Graph.from_networkx(network, "up", 1, absorbing=absorbing)

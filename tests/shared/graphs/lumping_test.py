@@ -228,12 +228,12 @@ class PartitionTest(test_case.TestCase):
     graph = models.island_coalescent([3, 0])
     with self.assertRaisesRegex(
       ValueError,
-      r"\(3, 0\) and \(2, 1\) are in class 3, but into class 2 they have the "
-      r"weights \{coalescence: 3.0\} and \{coalescence: 1.0\}",
+      r"\(3, 0\) and \(2, 1\) are in class 3, but their weights into class 2 "
+      r"are \{coalescence: 3.0\} and \{coalescence: 1.0\}",
     ):
       graphs.lump(graph, sum)
     with self.assertRaisesRegex(
-      ValueError, r"into ABSORBED\('ill'\) they have the weights 0.0 and"
+      ValueError, r"but their weights into ABSORBED\('ill'\) are 0.0 and"
     ):
       graphs.lump(models.illness_death(), [0, 0])
 
@@ -247,7 +247,7 @@ class PartitionTest(test_case.TestCase):
 
   def test_refused(self):
     graph = models.illness_death()
-    with self.assertRaisesRegex(ValueError, "classes of 1 phases: there are 2"):
+    with self.assertRaisesRegex(ValueError, "1 phases: it must name the class"):
       graphs.lump(graph, [0])
     with self.assertRaisesRegex(TypeError, "name is not hashable"):
       graphs.lump(graph, [[], []])
