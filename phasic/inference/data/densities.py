@@ -1,4 +1,4 @@
-"""Weighted observations that represent a density, for fits to it."""
+"""Represents a density by weighted observations, to fit distributions to it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from phasic.internal.arrays import ArrayLike
 # halves the step.
 _FIRST_STEP = 0.25
 _REFINEMENTS = 7
-# For larger |u|, exp(pi/2 sinh u) or its inverse overflows.
+# The rule keeps the points u with |pi / 2 sinh u| < 230: all have |u| < 6.
 _FARTHEST = 6.0
 # Points with less mass are left out: their mass is below rounding.
 _LEAST = 1e-18
@@ -85,8 +85,9 @@ def observations_from_density(
     known = (mass, mean)
   if not abs(mass - 1.0) <= 10 * tolerance:
     raise ValueError(
-      f"the integral of the density is {mass:.9g}: it must be 1; the density must "
-      "be one on (0, inf), smooth between jumps, and scale near its median"
+      f"the integral of the density is {mass:.9g}: it must be 1; give a "
+      "density on (0, inf) that is smooth between jumps, and a scale near its "
+      "median"
     )
   kept = weights > _LEAST
   return observations_lib.Observations(
@@ -97,7 +98,7 @@ def observations_from_density(
 def _rule(
   density: Callable[[onp.ndarray], ArrayLike], scale: float, step: float
 ) -> tuple[onp.ndarray, onp.ndarray]:
-  """Returns the points of a quadrature rule, and weights times densities."""
+  """Returns the points of a quadrature rule, and weights times the density."""
   u = onp.arange(-_FARTHEST, _FARTHEST + step / 2, step)
   exponents = onp.pi / 2 * onp.sinh(u)
   u, exponents = (
@@ -109,8 +110,8 @@ def _rule(
     values = onp.asarray(density(times), onp.float64)
   if onp.shape(values) != onp.shape(times):
     raise ValueError(
-      f"density returned shape {onp.shape(values)} of times "
-      f"{onp.shape(times)}: it must return one value for each"
+      f"density returned shape {onp.shape(values)} for times of shape "
+      f"{onp.shape(times)}: it must return one value for each time"
     )
   bad = onp.logical_not((values >= 0) & (values < math.inf))
   if onp.any(bad):

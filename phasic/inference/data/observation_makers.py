@@ -66,7 +66,7 @@ class ObservationMakers:
 
   @classmethod
   def grouped(cls, edges: ArrayLike, counts: ArrayLike) -> Self:
-    """Returns observations of counts of values in intervals.
+    """Returns observations of grouped data: counts of values in intervals.
 
     Args:
       edges: (k + 1,), increasing: group i has the values in (edges[i],
@@ -92,7 +92,7 @@ class ObservationMakers:
     if len(shape) != 1 or shape[0] < 2:
       raise ValueError(f"edges has shape {shape}: it must be (k + 1,), k > 0")
     low, high = ends[:-1], ends[1:]
-    # The first edge must be a number: NaN differs from itself.
+    # The first comparison is False if the first edge is NaN.
     above = np.concatenate([ends[:1] == ends[:1], high > low])
     value_rules.check("edges", ends, above, "they must increase")
     sizes = static.shape(structures.as_array(counts, None, "counts"))
@@ -117,7 +117,7 @@ class ObservationMakers:
     cause: str | None = None,
     causes: Sequence[str | None] | None = None,
   ) -> Self:
-    """Returns observations from a table that has a row for each.
+    """Returns observations from a table with a row for each observation.
 
     Args:
       table: a DataFrame of pandas or polars, a Table of pyarrow, or a mapping

@@ -22,7 +22,7 @@ from phasic.internal.arrays import Result
 
 @structures.register
 class Observations(observation_makers.ObservationMakers):
-  """Observations of n values, exact or as intervals.
+  """Observations of n values, each known exactly or as an interval.
 
   Of X it is known that it lies between `lower` and `upper`:
 
@@ -131,7 +131,7 @@ class Observations(observation_makers.ObservationMakers):
 
   @property
   def upper(self) -> Array:
-    """The upper ends of the intervals, (..., n); lower ends if exact."""
+    """The upper ends of the intervals, (..., n); equal to `lower` if exact."""
     upper = self._arrays["upper"]
     return self.lower if upper is None else upper
 
@@ -196,8 +196,8 @@ class Observations(observation_makers.ObservationMakers):
   ) -> tuple[Array, Array | None, Array | None, Array | None, Array | None]:
     """Returns the arrays, with placeholders where weights are zero.
 
-    So impossible values of weight zero count for nothing. `upper` is None
-    where all are exact, which takes half as many times.
+    Thus impossible values of weight zero have no effect. `upper` is None if all
+    observations are exact, which halves the number of times to evaluate.
     """
     lower, upper, weights, entry, cause = (
       self._arrays[name] for name in observation_rules.NAMES
@@ -227,8 +227,8 @@ class Observations(observation_makers.ObservationMakers):
       raise TypeError(f"distribution is {kind}: it must be a distribution")
     if distribution.event_shape:
       raise TypeError(
-        f"distribution is {kind}, of vectors: observations are of one variable, "
-        "as marginal(r) is"
+        f"distribution is {kind}, a distribution of vectors: it must have one "
+        "variable, e.g. marginal(r)"
       )
     own = static.dtype_name(self.lower)
     if distribution.dtype != own:

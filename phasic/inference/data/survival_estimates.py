@@ -81,7 +81,7 @@ def kaplan_meier(
 
 
 class ProductLimit(Protocol):
-  """The results of statsmodels' estimate that are used."""
+  """The attributes of statsmodels' `SurvfuncRight` that are used here."""
 
   surv_times: onp.ndarray
   surv_prob: onp.ndarray
@@ -125,12 +125,14 @@ def host_times(
   if not onp.all(known):
     i = int(onp.argmin(known))
     raise ValueError(
-      f"observations has ({lower[i]}, {upper[i]}] at {i}: it must be exact or "
-      "right-censored; compare interval-censored ones with the distribution's "
-      "cdf at the ends"
+      f"observation {i} is ({lower[i]}, {upper[i]}]: it must be exact or "
+      "right-censored; compare interval-censored observations with the "
+      "distribution's cdf at the interval ends"
     )
   if not onp.any(events & (weights > 0.0)):
-    raise ValueError("observations has no event: all are censored")
+    raise ValueError(
+      "observations has no event: at least one must be exact, not censored"
+    )
   entry = onp.full_like(lower, -1.0)
   if observations.entry is not None:
     entry = host_values("entry", observations.entry)

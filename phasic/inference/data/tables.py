@@ -30,7 +30,7 @@ class TableLike(Protocol):
   """A pandas or polars DataFrame, a pyarrow Table or a mapping of columns."""
 
   def __getitem__(self, name: str, /) -> object:
-    """Returns the column with a name."""
+    """Returns the column with the given name."""
 
 
 _RULE = "use Observations(lower, upper)"
@@ -104,7 +104,7 @@ def read(
 def _check(
   found: Columns, names: Mapping[str, str], lower: str, upper: str
 ) -> None:
-  """Raises ValueError for invalid values, with the columns' names."""
+  """Raises ValueError for invalid values; messages name the columns."""
   told = {**names, "lower": lower, "upper": upper}
   told["weights"] = names.get("weight", "weights")
   observation_rules.check_known(
@@ -160,13 +160,13 @@ def _check_names(table: object, names: Mapping[str, str]) -> None:
   given = set(names) - {"weight", "entry", "cause"}
   if given not in ({"time"}, {"time", "event"}, {"lower", "upper"}):
     raise ValueError(
-      f"the columns named are {sorted(names)}: name time, time and event, or "
+      f"the given columns are {sorted(names)}: give time, time and event, or "
       'lower and upper, as in from_table(table, time="months", event="died")'
     )
   if isinstance(table, Mapping):
     there = list(table)
   else:
-    # The first attribute is pyarrow's, the second one pandas' and polars'.
+    # A pyarrow table has `column_names`; pandas and polars have `columns`.
     there = list(getattr(table, "column_names", getattr(table, "columns", [])))
   for key, name in names.items():
     if name not in there:
@@ -254,7 +254,9 @@ def _causes(
   lost = _missing(objects)
   for x in objects[onp.logical_not(lost)]:
     if x not in order:
-      raise ValueError(f"column {name!r} holds {x!r}: causes are {order}")
+      raise ValueError(
+        f"column {name!r} holds {x!r}: it must hold causes from {order}"
+      )
   return onp.asarray(
     [-1 if gone else order.index(x) for gone, x in zip(lost, objects)],
     onp.int32,

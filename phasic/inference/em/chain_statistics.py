@@ -99,7 +99,7 @@ def _of_time(
 def _of_steps(
   model: Model, data: tuple[Array, Array | None, Array]
 ) -> sufficient_statistics.SufficientStatistics:
-  """Computes discrete-time statistics: probabilities times derivatives.
+  """Computes discrete-time statistics from derivatives of the log likelihood.
 
   The likelihood is a sum of products of probabilities. By Fisher's identity the
   derivative of its logarithm in the logarithm of a probability is the expected
@@ -114,8 +114,8 @@ def _of_steps(
     none = np.zeros_like(initial_probs[..., :0])
     tolerance = 4 * p * static.finfo_eps(initial_probs)
     prob_zero = chain_lib.derive_atom(initial_probs, none, tolerance)
-  # Broadcast first: the derivative in an argument with fewer axes would be a
-  # sum over the batch.
+  # The derivative with respect to an array without batch axes would be summed
+  # over the batch.
   between = np.broadcast_to(between, (*batch, p, p))
   exits = np.broadcast_to(exits, (*batch, p))
   prob_zero = np.broadcast_to(prob_zero, batch)
@@ -184,7 +184,7 @@ def _by_edge(edges: Edges, jumps: Array, exits: Array) -> Array:
 
 
 def _at_edges(between: Array, exits: Array, places: Array) -> Array:
-  """Returns the entries of a matrix and exits that edges have, (..., m)."""
+  """Returns the entry of a matrix or of the exits for each edge, (..., m)."""
   rows = np.concatenate([between, exits[..., None]], axis=-1)
   flat = np.reshape(rows, (*static.shape(exits)[:-1], -1))
   return np.take(flat, places, axis=-1)

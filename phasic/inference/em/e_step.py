@@ -55,7 +55,7 @@ def sufficient_statistics(
   batch = static.broadcast_shapes(own, static.shape(lower)[:-1])
   beside = distribution[..., None] if own else distribution
   found_events = inferring.chain_events(beside, lower, upper, entry)
-  assert found_events is not None  # The family has an M-step, hence a chain.
+  assert found_events is not None  # A family with an M-step has a chain.
   events = _linear(found_events)
   if events.offset is not None:
     possible = (weights == 0) | (events.offset > -math.inf)
@@ -84,9 +84,9 @@ def sufficient_statistics(
 
 
 def _linear(events: chain_events.ChainEvents) -> chain_events.ChainEvents:
-  """Replaces the events' chain by one that is linear in the parameters.
+  """Replaces the chain by one whose weights are linear in the parameters.
 
-  Negative binomial failures use the chain of all trials.
+  The negative binomial distribution of failures uses the chain of all trials.
   """
   chain, later = inferring.linear_chain(events.chain)
   if chain is events.chain:
@@ -106,7 +106,7 @@ def _of_causes(
   cause: Array | None,
   batch: static.Shape,
 ) -> tuple[list[paths_lib.SufficientStatistics], Array]:
-  """Computes statistics for each cause, and the weights of unknown causes."""
+  """Computes statistics for each cause, and weights of other observations."""
   if cause is None:
     return [], weights
   chain = events.chain
@@ -116,7 +116,7 @@ def _of_causes(
     of_it = np.where(cause == number, weights, 0.0)
     data = (events.lower, events.upper, of_it)
     given = chain_statistics.statistics_of_chain(model, data, batch, discrete)
-    # The last phase, which is omitted, collects the paths to other causes.
+    # The last phase, to which paths to other causes lead, is left out.
     found.append(
       given._replace(
         starts=given.starts[..., :-1],
@@ -131,7 +131,7 @@ def _of_causes(
 def _unseen(
   events: chain_events.ChainEvents, weights: Array, batch: static.Shape
 ) -> list[tuple[tuple[Array, Array], Array]]:
-  """Returns intervals of truncated values, and expected numbers of them.
+  """Returns truncated intervals, and the expected numbers of values in them.
 
   Unseen values are below the interval that observations are conditional on or,
   if the support is truncated, above it. Paths to values above count up to the
@@ -160,7 +160,7 @@ def _unseen(
   for (ends, none), term in zip(parts, terms[1:], strict=True):
     odds = np.exp(term - terms[0])
     number = np.where(none | (weights == 0), 0.0, weights * odds)
-    # An interval end that all observations share has size one.
+    # An end that is the same for all observations has size one.
     start, end = (np.broadcast_to(x, static.shape(number)) for x in ends)
     found.append(((start, end), number))
   return found

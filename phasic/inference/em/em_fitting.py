@@ -123,7 +123,7 @@ def fit_em(
 
 
 def _structure(dist: DistributionT) -> DistributionT:
-  """Returns a distribution whose zeros are those that EM preserves.
+  """Returns a distribution with exactly the zeros that EM preserves.
 
   Equal increasing rates become different in a step of EM, so their differences
   of zero are not structure.
@@ -175,10 +175,10 @@ def _after(
 
 
 def _refined(fit: fits.Fit[DistributionT]) -> fits.Fit[DistributionT]:
-  """Continues an EM fit by `fit_mle`, unless all parameters are determined."""
+  """Continues an EM fit by `fit_mle` if there are free parameters."""
   record = fit.record
   if not coordinates_lib.Coordinates(fit.distribution).num_free:
-    # All entries are zero or certain, which EM preserves.
+    # Nothing can be fitted: all entries are zero, or probabilities of one.
     return fit
   refined = mle.fit_mle(fit.distribution, fit.observations)
   if not refined.log_likelihood >= fit.log_likelihood:

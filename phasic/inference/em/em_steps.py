@@ -119,7 +119,7 @@ def run(
 
 
 def _left(log_likelihoods: list[float]) -> float:
-  """Estimates the remaining gain, extrapolating geometrically.
+  """Estimates the gain of log likelihood that remains, by Aitken's formula.
 
   The estimate includes the last gain, so that one short step is not the end.
   """

@@ -31,7 +31,7 @@ _T = TypeVar("_T")
 def log_likelihood(
   where: Coordinates, entries: onp.ndarray, observations: Observations
 ) -> float:
-  """Computes the log likelihood at given entries."""
+  """Computes the log likelihood for given entries of the parameters."""
   found = _VALUE(*_arguments(where, entries, observations))
   return float(_host(found))
 
@@ -76,13 +76,13 @@ def jacobian(
   f: Callable[..., ArrayLike] | str,
   args: tuple[object, ...],
 ) -> onp.ndarray:
-  """Computes the Jacobian of a function of the distribution, (..., k).
+  """Computes the Jacobian of f(distribution) in the entries, (..., k).
 
   Args:
     where: the entries.
     entries: their values.
     f: takes the distribution, or is the name of a method.
-    args: of `f` besides.
+    args: the further arguments of `f`.
   """
 
   def of_entries(x: Array) -> Any:

@@ -26,11 +26,11 @@ Observations = observations_lib.Observations
 
 # The largest loss of log likelihood for which an entry is set to zero.
 _ZERO_COST = 1e-6
-# An entry is tried at zero only below this fraction of the largest entry of its
-# parameter, or of the sum it belongs to.
+# Only an entry below this fraction of its scale is tried at zero. The scale is
+# the largest entry of its parameter, or the sum that it belongs to.
 _SMALL = 1e-3
-# An entry leaves zero if the gradient of the mean log likelihood in it, times
-# the largest entry of its parameter, exceeds this.
+# An entry at zero becomes positive again if the derivative of the mean log
+# likelihood with respect to this entry, times its scale, exceeds this.
 _RISES = 1e-6
 # The number of rounds of setting entries to zero and undoing this.
 _ROUNDS = 5
@@ -187,7 +187,7 @@ def fit_mle(
 
 
 def _of_another(where: Coordinates, i: int, other: Distribution) -> onp.ndarray:
-  """Returns the entries of an additional start.
+  """Returns the entries of an additional start, after checks.
 
   Raises:
     TypeError: it is not a distribution.
@@ -209,7 +209,7 @@ def _of_another(where: Coordinates, i: int, other: Distribution) -> onp.ndarray:
 def _with_zeros(
   optimizer: optimizer_lib.Optimizer, optimum: optimizer_lib.Optimum
 ) -> optimizer_lib.Optimum:
-  """Sets entries to zero where that costs nothing, and maximizes again."""
+  """Sets entries to zero if the likelihood hardly falls; maximizes again."""
   where = optimizer.where
   never = onp.logical_not(where.may_be_zero) | (optimizer.low > 0)
   for _ in range(_ROUNDS):
@@ -232,7 +232,7 @@ def _with_zeros(
     back = zero & rises & (where.entries > 0)
     if not onp.any(back):
       return optimum
-    # The likelihood increases if these entries leave zero.
+    # The likelihood increases if these entries become positive.
     never = never | back
     again = onp.where(before.entries > 0, before.entries, _SMALL * scale)
     again = _balanced(where, onp.where(back, again, optimum.entries))

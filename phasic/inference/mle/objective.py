@@ -12,9 +12,9 @@ from phasic.inference.parameters import coordinates as coordinates_lib
 class Objective:
   """The negative mean log likelihood and its gradient in free parameters.
 
-  Where it cannot be computed, a step was too long. The value is then a penalty
-  that grows with the distance from the last accepted step, so that a line
-  search steps back.
+  If the log likelihood cannot be computed, a step was too long. The value is
+  then a penalty that grows with the distance from the last accepted step, so
+  that a line search steps back.
   """
 
   def __init__(

@@ -16,11 +16,11 @@ from phasic.internal import frameworks
 from phasic.internal import static
 from phasic.internal.arrays import Integer
 
-# The first run moves a free parameter, a logarithm, by at most this; each later
-# run by up to twice as much. All runs together cover the range of doubles.
+# The first run changes each free parameter, a logarithm, by at most this. The
+# limit doubles in each later run; all runs together cover the range of doubles.
 _REACH = 10.0
 _RESTARTS = 7
-# Newton steps are skipped if there are more free parameters.
+# With more free parameters than this, Newton steps are skipped.
 _MOST_SECOND = 100
 # An entry within this relative distance of a bound is set to the bound.
 _NEAR = 1e-14
@@ -97,7 +97,7 @@ class Optimizer:
     return float(onp.sqrt(eps * (1.0 + abs(log_likelihood) / self.total)))
 
   def slopes(self, entries: onp.ndarray) -> onp.ndarray:
-    """Computes the gradient in all entries, projected to keep group sums."""
+    """Computes the gradient, projected to keep the sums of entries constant."""
     _, found = derivatives.value_and_gradient(
       self.where, entries, self.observations
     )
@@ -141,7 +141,7 @@ class Optimizer:
       hessian = derivatives.hessian(inner, at, self.observations)
       bent = -inner.unconstrained_hessian(at, slopes, hessian) / self.total
       if not onp.all(onp.isfinite(bent)):
-        raise FloatingPointError("second derivatives are not finite")
+        raise FloatingPointError("the Hessian of the likelihood is not finite")
       return bent
 
     try:
@@ -167,7 +167,8 @@ class Optimizer:
       return better
     met = keep & ((entries == self.low) | (entries == self.high))
     if onp.any(met):
-      # The ascent from a saddle point may have reached a bound.
+      # Newton steps from a saddle point may end at a bound; L-BFGS-B continues
+      # from there.
       again = self.maximize(entries)
       if again.log_likelihood > optimum.log_likelihood:
         return self.polish(again)
@@ -210,7 +211,11 @@ class Optimizer:
     reach: float,
     log_likelihoods: list[float],
   ) -> tuple[onp.ndarray, str, bool]:
-    """Runs L-BFGS-B; returns the end, why, and whether its reach stopped it."""
+    """Runs L-BFGS-B, with changes of free parameters up to `reach`.
+
+    Returns the final parameters, the optimizer's message, and whether a
+    parameter has changed by `reach`.
+    """
     with frameworks.needed_by("a fit"):
       from scipy import optimize
     low, high = self._free_bounds(inner)
@@ -271,7 +276,7 @@ class Optimizer:
     inner: coordinates_lib.Coordinates,
     free: onp.ndarray,
   ) -> onp.ndarray:
-    """Returns all entries, with those of `inner` set from free parameters."""
+    """Sets the entries of `inner` from free parameters; returns all entries."""
     found = onp.array(entries)
     rows = onp.isin(onp.asarray(self.where.names, object), list(inner.names))
     found[rows] = inner.to_constrained(free)

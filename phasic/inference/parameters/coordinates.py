@@ -25,7 +25,7 @@ from phasic.internal.arrays import Array
 
 
 class Table(NamedTuple):
-  """Where the entries of a parameter are in the vector of fitted entries.
+  """The positions of a parameter's entries in the vector of fitted entries.
 
   Attributes:
     index: positions in the vector, in the shape of the parameter; -1 for
@@ -84,12 +84,12 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
     self._collect(blocks, known, kept, together)
 
   def check_not_increasing(self, argument: str, names: Sequence[str]) -> None:
-    """Raises ValueError for ascending parameters, fitted by differences."""
+    """Raises ValueError if a name is a parameter of increasing rates."""
     for name in names:
       if name in self.increasing:
         raise ValueError(
-          f"{argument} has {name!r}: rates that increase are fitted by their "
-          "differences; fit a Coxian or a Hypoexponential instead"
+          f"{argument} has {name!r}: it must not name increasing rates, whose "
+          "differences are fitted; fit a Coxian or a Hypoexponential instead"
         )
 
   def _collect(
@@ -99,7 +99,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
     kept: Sequence[int],
     together: Sequence[Sequence[int]],
   ) -> None:
-    """Sets the attributes for the selected entries."""
+    """Selects the fitted entries, and sets all attributes."""
     free = [
       value > 0 and i not in kept and kind.is_entry and kind.is_fitted
       for i, (value, kind) in enumerate(
@@ -111,17 +111,19 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
       for i in positions:
         if known.kinds[i].group is not None:
           raise ValueError(
-            f"tied has {known.names[i]!r}: it is one of probabilities that sum "
-            "to one, which cannot be tied; only rates and other positive "
-            "numbers can"
+            f"tied has {known.names[i]!r}: probabilities that sum to one "
+            "cannot be tied; tie rates or other positive numbers"
           )
         if not free[i]:
           raise ValueError(
             f"tied has {known.names[i]!r}: it is "
-            f"{'zero' if known.values[i] == 0 else 'fixed'}, and stays so"
+            f"{'zero' if known.values[i] == 0 else 'fixed'}; tied entries must "
+            "be positive and not fixed"
           )
         if leader[i] != i:
-          raise ValueError(f"tied has {known.names[i]!r} twice")
+          raise ValueError(
+            f"tied has {known.names[i]!r} twice: an entry must be in one group"
+          )
         leader[i] = positions[0]
     chosen = [i for i in range(len(free)) if free[i] and leader[i] == i]
     chosen = self._without_certain(chosen, known)
@@ -174,7 +176,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
   def _without_certain(
     self, chosen: Sequence[int], known: parameter_names.Names
   ) -> list[int]:
-    """Removes probabilities that are alone in their sum: they are one."""
+    """Removes probabilities that are one, as the only entries of their sums."""
     members: dict[str | None, list[int]] = {}
     for i in chosen:
       group = known.kinds[i].group
@@ -188,7 +190,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
     return [i for i in chosen if i not in alone]
 
   def _group(self, chosen: Sequence[int], known: parameter_names.Names) -> None:
-    """Numbers the sums of entries, and chooses a reference entry in each."""
+    """Numbers the groups of entries that share a sum; picks references."""
     found: dict[str, int] = {}
     groups = onp.full(len(chosen), -1)
     for c, i in enumerate(chosen):
@@ -253,7 +255,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
     return found
 
   def embedded(self, entries: onp.ndarray) -> onp.ndarray:
-    """Returns all fitted entries, with these ones replaced, on the host."""
+    """Replaces the selected entries in the vector of all fitted entries."""
     found = onp.array(self.all_entries)
     found[self.indices] = entries
     return found
@@ -316,9 +318,9 @@ def with_entries(
 def entries_at(
   coordinates: Coordinates, distribution: Distribution
 ) -> onp.ndarray:
-  """Returns the values of these entries in another distribution.
+  """Returns the values of the fitted entries in another distribution.
 
-  For tied entries it is the value of the first one.
+  Tied entries have the value of the first entry of their group.
   """
   _, blocks = entry_blocks.of(distribution)
   values = onp.zeros(len(coordinates.names))

@@ -46,6 +46,8 @@ class Block(NamedTuple):
 def of(distribution: DistributionT) -> tuple[DistributionT, dict[str, Block]]:
   """Returns a distribution with explicit exits, and a block per parameter.
 
+  Exits and masses at zero that the distribution derives become parameters.
+
   Raises:
     NotImplementedError: a parameter is not an array, as in `Epochs`.
     TypeError: parameters are traced.
@@ -59,8 +61,8 @@ def of(distribution: DistributionT) -> tuple[DistributionT, dict[str, Block]]:
     for name, prop in properties.items():
       if name not in arrays:
         raise NotImplementedError(
-          f"there is no fit of {type(owner).__name__}, whose {name} are several "
-          "arrays: maximize Observations.log_likelihood by an optimizer of your own"
+          f"{type(owner).__name__} cannot be fitted: its {name} are several "
+          "arrays; maximize Observations.log_likelihood by another optimizer"
         )
       if arrays[name] is not None:
         array = structure.array_of(arrays[name])
@@ -103,7 +105,7 @@ def names_of_mappings(distribution: Distribution) -> dict[str, tuple[str, ...]]:
 
 
 def increasing(distribution: Distribution) -> tuple[str, ...]:
-  """Returns the paths of ascending parameters, fitted by their differences."""
+  """Returns the paths of parameters whose entries are differences."""
   return tuple(
     f"{path}{name}"
     for path, owner in nested_arrays.owners(distribution)
@@ -113,7 +115,7 @@ def increasing(distribution: Distribution) -> tuple[str, ...]:
 
 
 def _explicit(distribution: DistributionT) -> DistributionT:
-  """Makes derived exits and masses at zero explicit parameters."""
+  """Turns derived exits and masses at zero into explicit parameters."""
   changed: dict[str, object] = {}
   if "distribution" in distribution.parameters:
     changed["distribution"] = _explicit(distribution.parameters["distribution"])
@@ -142,7 +144,7 @@ def _explicit(distribution: DistributionT) -> DistributionT:
 def _rest(
   name: str, values: onp.ndarray, one: float, eps: float
 ) -> onp.ndarray:
-  """Returns a total minus each row's sum; zero within rounding."""
+  """Computes `one` minus the sum of each row; rounding errors become zero."""
   rows = onp.reshape(values, (-1, onp.shape(values)[-1]))
   found = onp.zeros(len(rows))
   for i, row in enumerate(rows):
@@ -173,14 +175,15 @@ def _block(
   found = prop.constraint.entries(values, labels, place)
   kinds = found.kinds
   if not prop.fitted:
-    # Truncation bounds are kept: their likeliest values are the data's range.
+    # Truncation bounds are not fitted: the likelihood would be largest with the
+    # range of the data as bounds.
     kinds = [kind._replace(is_fitted=False) for kind in kinds]
   flat = onp.ravel(found.values)
   for label, x, kind in zip(found.names, flat, kinds, strict=True):
     counts = kind.is_entry and kind.is_fitted
     if counts and not 0.0 <= x < math.inf:
       raise ValueError(
-        f"{label} is {x:g}: a fit starts from a number that is >= 0 and finite"
+        f"{label} is {x:g}: at the start of a fit it must be >= 0 and finite"
       )
   return Block(shape, flat, found.names, kinds, found.substochastic)
 

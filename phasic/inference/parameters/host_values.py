@@ -38,7 +38,7 @@ def host_values(
 
 
 class Intervals(Protocol):
-  """Interval ends and weights, as `Observations` have them."""
+  """The attributes of `Observations` that are read here."""
 
   @property
   def lower(self) -> Array:

@@ -80,7 +80,7 @@ def _pair(name: str, pair: Sequence[float]) -> tuple[float, float]:
 def scales(
   where: coordinates_lib.Coordinates, entries: onp.ndarray
 ) -> onp.ndarray:
-  """Returns the scale of each entry, (k,), relative to which it may be zero.
+  """Returns the scale of each entry, (k,), to judge whether it is near zero.
 
   For probabilities it is the sum that they are part of, for others the largest
   entry of the same parameter, fitted or not.

@@ -1,7 +1,7 @@
-"""The arrays of a distribution and of those it wraps, by their paths.
+"""The arrays of a distribution and of distributions it wraps, by path.
 
-The path of an array is its name, behind "distribution." where it is one of the
-distribution within.
+The path of an array is its name, with the prefix "distribution." for each level
+of wrapping.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _WITHIN = "distribution"
 
 
 def owners(distribution: Distribution) -> list[tuple[str, Distribution]]:
-  """Returns a distribution and those inside it, each with its path."""
+  """Returns a distribution and all that it wraps, each with its path."""
   found, path = [("", distribution)], ""
   while _WITHIN in distribution.parameters:
     distribution = distribution.parameters[_WITHIN]
@@ -27,7 +27,7 @@ def owners(distribution: Distribution) -> list[tuple[str, Distribution]]:
 
 
 def arrays_of(distribution: Distribution) -> dict[str, object]:
-  """Returns all arrays by path, as given; of edges, their parameters."""
+  """Returns all arrays by path; for edges, the array of their parameters."""
   return {
     f"{path}{name}": structure.array_of(owner.parameters[name])
     for path, owner in owners(distribution)
@@ -38,7 +38,7 @@ def arrays_of(distribution: Distribution) -> dict[str, object]:
 def with_arrays(
   distribution: DistributionT, arrays: Mapping[str, object], **options: object
 ) -> DistributionT:
-  """Replaces arrays of a distribution and of those inside it.
+  """Replaces arrays of a distribution and of distributions that it wraps.
 
   Args:
     distribution: the distribution.

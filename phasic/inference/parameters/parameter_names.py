@@ -43,7 +43,7 @@ class Names:
     }
 
   def positions(self, names: Sequence[str], argument: str) -> list[int]:
-    """Returns the positions of named entries, or of all of a parameter.
+    """Returns the positions of entries, given names of entries or parameters.
 
     Raises:
       TypeError: `names` is not a sequence, or has something else in it.
@@ -53,15 +53,15 @@ class Names:
     found: list[int] = []
     for name in names:
       if not isinstance(name, str):
-        raise TypeError(f"{argument} has {name!r}: names are strings")
+        raise TypeError(f"{argument} has {name!r}: names must be strings")
       if name in self._whole:
         found += self._whole[name]
       elif name in self.names:
         i = self.names.index(name)
         if not self.kinds[i].is_entry:
           raise ValueError(
-            f"{argument} has {name!r}: it is not fitted, since other entries "
-            "determine it or it changes nothing"
+            f"{argument} has {name!r}: it is not fitted, because other entries "
+            "determine it or it has no effect; leave it out"
           )
         found.append(i)
       else:

@@ -17,12 +17,12 @@ _FAR = 10.0
 def in_units_of(
   where: coordinates_lib.Coordinates, observations: Intervals
 ) -> onp.ndarray:
-  """Scales entries so that the mean roughly equals that of the data.
+  """Scales a start so that its mean roughly equals the mean of the data.
 
-  From far off a search ends where phases have run away from each other. Rates
-  are multiplied by one number; where that does not scale the time, as some are
-  fixed, or constants of a graph, entries stay as they are, and so they do in
-  discrete time, which has no units.
+  From a start with a very different mean, an optimizer may end at rates of very
+  different sizes. All rates are multiplied by one number. The entries stay
+  unchanged in discrete time, and if the mean does not scale with them, because
+  some rates are fixed or are constants of a graph.
 
   Args:
     where: the entries of a start.

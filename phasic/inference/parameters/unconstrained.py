@@ -80,7 +80,8 @@ def unconstrained(
     sizes = static.shape(array)
     if len(sizes) != 1 or (isinstance(sizes[0], int) and sizes[0] != size):
       raise ValueError(
-        f"free has shape {sizes}: it must be ({size},); map over more than one"
+        f"free has shape {sizes}: it must be ({size},); map the function over "
+        "several vectors"
       )
     return where.of(where.forward(array))
 

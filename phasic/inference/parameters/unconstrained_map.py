@@ -71,7 +71,7 @@ class UnconstrainedMap:
   def projected_gradient(
     self, entries: onp.ndarray, slopes: onp.ndarray
   ) -> onp.ndarray:
-    """Projects a gradient onto directions that preserve the sums."""
+    """Projects a gradient onto directions with constant sums of entries."""
     means = onp.zeros(len(entries))
     for g in range(len(self.totals)):
       members = self.groups == g
@@ -92,7 +92,7 @@ class UnconstrainedMap:
     same = self.groups[:, None] == self.groups
     same = same & (self.groups[:, None] >= 0)
     totals = onp.append(self.totals, 1.0)[self.groups]
-    # Only entries outside of sums overflow, and these are not used.
+    # Only products of entries outside of sums overflow; `same` excludes them.
     with onp.errstate(over="ignore"):
       outer = entries[:, None] * entries / totals
     jacobian = onp.diag(entries) - onp.where(same, outer, 0.0)
@@ -142,7 +142,7 @@ class UnconstrainedMap:
 def references(
   entries: onp.ndarray, groups: onp.ndarray, substochastic: onp.ndarray
 ) -> onp.ndarray:
-  """Marks the largest entry of each group whose sum is fixed, bool (k,)."""
+  """Marks the largest entry of each group with a fixed sum, bool (k,)."""
   found = onp.zeros(len(entries), bool)
   for g in range(len(substochastic)):
     members = onp.flatnonzero(groups == g)

@@ -76,9 +76,9 @@ def range_of(observations: observations_lib.Observations) -> Range:
 
 
 def end_of(axes: Axes | None, distribution: Distribution, end: float) -> float:
-  """Returns the end of the time axis, which shows `end` and what is drawn.
+  """Returns the end of the time axis: `end`, or more if the axes show more.
 
-  Where these are none they show nearly all values of a distribution.
+  If nothing is drawn and `end` is zero, it is the 0.99 quantile.
   """
   if axes is not None and axes.has_data():
     return max(end, float(axes.get_xlim()[1]))
@@ -153,7 +153,7 @@ def counts(distribution: Distribution) -> bool:
 def values(
   distribution: Distribution, name: str, x: onp.ndarray | float
 ) -> onp.ndarray:
-  """Evaluates a method, and returns its values on the host.
+  """Evaluates a method of a distribution, and returns host values.
 
   Raises:
     TypeError: they are traced.
@@ -178,8 +178,8 @@ def log_survival_at_entry(
   found = values(distribution, "log_survival_function", given)
   if found == -onp.inf:
     raise ValueError(
-      f"distribution has no mass above {given}, the earliest time of entry into "
-      "observation: it must be able to produce the observations"
+      f"distribution has no mass above {given}, the earliest entry time: it "
+      "must give the observations positive probability"
     )
   return found
 

@@ -116,7 +116,7 @@ def grouped(
   events = events & (times > first)
   if not onp.any(events):
     raise ValueError(
-      "observations has events at zero only: no rate leads to these"
+      "observations has events at zero only: a hazard needs a later event"
     )
   shares = onp.linspace(0.0, 1.0, num_groups + 1)[1:]
   ends = onp.quantile(times[events], shares, method="inverted_cdf")
@@ -134,7 +134,7 @@ def _groups_of(
   observations: observations_lib.Observations,
   num_groups: int,
 ) -> Groups:
-  """Returns the groups; time zero is included if an event is possible there."""
+  """Groups event times; includes time zero if an event is possible there."""
   if not drawing.counts(distribution):
     return grouped(observations, num_groups, False, False)
   at_zero = float(drawing.values(distribution, "hazard_function", 0.0))

@@ -134,7 +134,7 @@ def plot_posterior_predictive(
   *,
   seed: Seed,
 ) -> Axes:
-  """Draws the data's survival estimate over posterior predictive ones.
+  """Draws the data's survival estimate over posterior predictive estimates.
 
   From each draw of the posterior a data set of the same size is sampled, with
   the times of entry of the data. What was censored cannot be seen longer there

@@ -60,7 +60,7 @@ class Known(NamedTuple):
     return onp.where(loads > SHARE * size, onp.nan, errors)
 
   def bends(self, slopes: onp.ndarray) -> onp.ndarray:
-    """Returns whether the likelihood still has curvature where it seems flat.
+    """Returns whether the log likelihood is curved along flat directions.
 
     Args:
       slopes: slopes of k functions that are not identified, (k, d).
@@ -91,8 +91,8 @@ def find(
       for none.
   """
   if len(information) == 1:
-    # A single parameter cannot be confounded with others. At the maximum all
-    # its scores may be zero, if all observations are equal.
+    # At the maximum the scores of a single parameter are all zero if the
+    # observations are equal. The information takes their place.
     outer = onp.abs(information)
   sizes = onp.diag(outer)
   least = max(precision, _NO_SCORE) ** 2
@@ -104,7 +104,8 @@ def find(
     outer[onp.ix_(is_score, is_score)] * units[:, None] * units
   )
   same = values <= FLAT * onp.max(values, initial=0.0)
-  # Flat are parameters without a score, and flat combinations of the others.
+  # Parameters without a score are flat, and so are combinations of the others
+  # with small eigenvalues.
   identity = onp.eye(len(sizes))
   flat = onp.hstack(
     [
@@ -112,8 +113,8 @@ def find(
       onp.matmul(identity[:, is_score], units[:, None] * vectors[:, same]),
     ]
   )
-  # The curvature of parameters without a score is rounding. They are
-  # logarithms, so a unit step is large.
+  # Parameters without a score have unit scale, since their curvature is only
+  # rounding. They are logarithms, so that a unit step is large.
   sizes = onp.maximum(onp.abs(onp.diag(information)), FLAT * sizes)
   units = 1.0 / onp.sqrt(onp.where(is_score, sizes, 1.0))
   flat, rest = _split(flat / units[:, None])

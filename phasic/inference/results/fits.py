@@ -94,7 +94,7 @@ class Fit(Generic[DistributionT]):
 
   @property
   def standard_errors(self) -> Mapping[str, onp.ndarray]:
-    """The standard errors of each parameter, in an array of its shape, by name.
+    """The standard errors, an array for each parameter, by name.
 
     Parameters of a graph that have names are "params[birth]", as in `statuses`.
     They are NaN where there is none: where a parameter is on the boundary, not
@@ -162,12 +162,12 @@ class Fit(Generic[DistributionT]):
     return self.num_parameters * size - 2.0 * self.log_likelihood
 
   def _check_sample(self, name: str) -> None:
-    """Raises ValueError if the weights sum to one: they are not counts."""
+    """Raises ValueError if the weights sum to one, and thus are not counts."""
     total = self.num_observations
     if total < 1.0 + 1e-9 and static.shape(self.observations.lower) != (1,):
       raise ValueError(
-        f"{name} needs a sample, and the weights of the observations sum to "
-        f"{total:g}: give how often each was observed, or compare log_likelihood"
+        f"{name} needs a sample, but the weights of the observations sum to "
+        f"{total:g}: give counts as weights, or compare log_likelihood"
       )
 
   def covariance(self) -> tuple[tuple[str, ...], onp.ndarray]:

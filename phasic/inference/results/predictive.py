@@ -22,7 +22,7 @@ def predicted_survival(
   at: onp.ndarray,
   seed: Seed,
 ) -> onp.ndarray:
-  """Computes Kaplan-Meier estimates of a predicted data set per draw.
+  """Samples a data set from each draw; computes their Kaplan-Meier estimates.
 
   Args:
     draws: a distribution with batch shape (draws,).
@@ -41,8 +41,8 @@ def predicted_survival(
   odd = weights != onp.floor(weights)
   if onp.any(odd):
     raise ValueError(
-      f"observations has a weight of {weights[onp.argmax(odd)]}: data are "
-      "predicted for weights that are counts, whole numbers"
+      f"observations has a weight of {weights[onp.argmax(odd)]}: predictions "
+      "need weights that are counts, whole numbers"
     )
   rows = onp.repeat(onp.arange(len(times)), onp.asarray(weights, int))
   times, events, entry = times[rows], events[rows], entry[rows]
@@ -56,8 +56,8 @@ def predicted_survival(
     missing = onp.any(values != values, axis=1)
     if onp.any(missing):
       raise ValueError(
-        f"draws[{first + int(onp.argmax(missing))}] has samples that are NaN: "
-        "data are predicted by numbers"
+        f"draws[{first + int(onp.argmax(missing))}] has NaN samples: "
+        "predictions need finite draws; drop them or refit"
       )
     shares = random.uniform(other, values.shape, "float32")
     ends = _censoring_times(times, events, entry, host_values("shares", shares))
@@ -94,11 +94,11 @@ def _censoring_times(
   entry: onp.ndarray,
   shares: onp.ndarray,
 ) -> onp.ndarray:
-  """Returns censoring times: known ones, or sampled for events, (draws, n).
+  """Returns censoring times, known or sampled, (draws, n).
 
-  That is known of the censored. Of events it is drawn, given that it was not
-  before, from the estimate of Kaplan and Meier for censoring times; it is inf
-  with what that leaves.
+  They are known for censored observations. For an event the time is sampled
+  from the Kaplan-Meier estimate of the censoring times, given that it is not
+  before the event; it is inf with the probability that the estimate leaves.
   """
   limits = onp.where(events, onp.inf, times)
   found = onp.broadcast_to(limits, shares.shape)

@@ -33,20 +33,20 @@ IDENTIFIED = "identified"
 ZERO = "on the boundary (zero)"
 CERTAIN = "on the boundary (certain)"
 BOUND = "at a bound"
-# Why there is no standard error: the likelihood is constant along a direction;
-# each observation's density is, to first order; or it has no maximum.
+# Reasons for no standard error: along a direction the likelihood is constant;
+# each observation's density is constant to first order; or there is no maximum.
 FLAT = "not identified (flat likelihood)"
 DEPENDENT = "not identified (dependent scores)"
 ENDLESS = "not identified (no maximum)"
 
-# A free parameter tends to infinity if the gradient of the mean log likelihood
-# in it is small, but the Newton step is long. Its entry may tend to zero.
+# A free parameter tends to plus or minus infinity if the derivative of the mean
+# log likelihood with respect to it is small, but the Newton step is long.
 _NO_SLOPE = 1e-3
 _LONG_STEP = 0.1
 
-# An entry at zero is on the boundary if the gradient of the mean log
-# likelihood, times the entry's scale, is below minus this; otherwise it is
-# flat.
+# An entry at zero is on the boundary if the derivative of the mean log
+# likelihood with respect to it, times its scale, is below -_FALLS. Otherwise
+# the likelihood is flat in it.
 _FALLS = 1e-8
 
 # The open ranges of arguments at which quantiles have derivatives, by method.
@@ -100,7 +100,7 @@ def _check_values(
 ) -> None:
   """Raises ValueError for arguments at which a method has no derivative.
 
-  At 0 and 1 a quantile is an end of the support, for all parameters.
+  The quantiles of 0 and 1 are the ends of the support, for all parameters.
   """
   for x in args if isinstance(f, str) else ():
     value = static.concrete(x)
@@ -235,7 +235,7 @@ def _of_parameters(
 ) -> dict[str, onp.ndarray]:
   """Returns standard errors in the shapes of the parameters, by path."""
   found: dict[str, onp.ndarray] = {}
-  # The last row is zero, for entries that are not fitted.
+  # Index -1, for entries that are not fitted, selects the last row: zero.
   padded = onp.zeros((len(inner.all_entries) + 1, onp.shape(jacobian)[-1]))
   padded[inner.indices] = jacobian
   fitted = onp.append(

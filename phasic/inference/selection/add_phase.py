@@ -1,4 +1,4 @@
-"""Adds a phase to a Coxian, as starts for the next fit."""
+"""Adds a phase to a Coxian, to start the fit of a larger model."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as onp
 from phasic.distributions.families import coxian
 from phasic.inference.parameters.host_values import host_values
 
-# The least rate of a start, relative to the inverse mean: it replaces zeros.
+# Smaller rates of a start, also zeros, are raised to this over the mean.
 _LEAST = 1e-2
-# The rate of a new phase, relative to the largest total rate or to the next
-# phase's; and the fraction of it that leads to absorption.
+# The rate of a new phase, relative to the largest total rate (fast) or to the
+# total rate of the next phase (twin), and the fraction of the new rate that
+# leads to absorption.
 _FAST = 1.5
 _TWIN = 1.3
 _LEAVES = 0.05

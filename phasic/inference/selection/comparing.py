@@ -90,15 +90,15 @@ def likelihood_ratio(smaller: fits.Fit, larger: fits.Fit) -> LikelihoodRatio:
   degrees = larger.num_parameters - smaller.num_parameters
   if degrees <= 0:
     raise ValueError(
-      f"larger has {larger.num_parameters} parameters and smaller "
-      f"{smaller.num_parameters}: it must have more"
+      f"larger has {larger.num_parameters} parameters and smaller has "
+      f"{smaller.num_parameters}: larger must have more"
     )
   statistic = 2.0 * (larger.log_likelihood - smaller.log_likelihood)
   if statistic < -1e-6 * (1.0 + abs(larger.log_likelihood)):
     raise ValueError(
-      f"larger has the log likelihood {larger.log_likelihood:.6g}, which is "
-      f"below the one of smaller, {smaller.log_likelihood:.6g}: start its fit from "
-      "smaller's distribution, or from more starts"
+      f"larger has the log likelihood {larger.log_likelihood:.6g}: it must be "
+      f"at least smaller's, {smaller.log_likelihood:.6g}; start the larger fit "
+      "from smaller's distribution, or from more starts"
     )
   statistic = max(statistic, 0.0)
   reason = nested_models.why_irregular(smaller, larger)

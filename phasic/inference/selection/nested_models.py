@@ -78,8 +78,8 @@ def _check_nested(
     ):
       if kind.is_entry and abs(own - x) > _NEAR * max(abs(own), abs(x)):
         raise ValueError(
-          f"{name} is {own:.6g} in smaller, and {x:.6g} wherever larger is as "
-          "smaller in all else: smaller must be a case of larger"
+          f"{name} is {own:.6g} in smaller, but {x:.6g} in larger if all other "
+          "entries agree: smaller must be a special case of larger"
         )
 
 
@@ -88,7 +88,7 @@ def _statuses(
   entries: onp.ndarray,
   larger: fits.Fit,
 ) -> dict[str, str]:
-  """Returns the statuses of the larger model's entries at the smaller fit."""
+  """Returns the status of each entry of the larger model at the smaller fit."""
   zero = entries <= 0
   low, high = limits_lib.limits(larger_model, larger.bounds)
   bound = (entries <= low) | (entries >= high)

@@ -22,10 +22,10 @@ from phasic.internal import static
 from phasic.internal.arrays import Integer
 
 _FORMS = ("acyclic", "coxian", "general", "hyper-erlang", "hyperexponential")
-# Rates are spaced geometrically from 1 / this to this.
+# Rates are spaced geometrically from 1 / _SPREAD to _SPREAD.
 _SPREAD = 4.0
-# The least scale factor of rates, relative to the smallest normal number; its
-# inverse is the largest one.
+# The least scale factor of rates, relative to the smallest normal number. The
+# largest scale factor is the inverse of the least.
 _LEAST = 1e8
 # Fits need memory for each pair of phases.
 _MOST_PHASES = 4096
@@ -149,14 +149,14 @@ def initial_guess(
   least = _LEAST * float(onp.finfo(dtype).tiny)
   if not least <= factor <= 1.0 / least:
     raise ValueError(
-      f"the mean of the observations is about {mean:.3g}: give the times in "
-      "another unit, so that rates are neither zero nor infinite"
+      f"the mean of the observations is about {mean:.3g}: rates for it "
+      "underflow or overflow; give the times in another unit"
     )
   return _scaled(found, factor)
 
 
 def _exits(rates: onp.ndarray) -> onp.ndarray:
-  """Returns exit rates of a Coxian: a fifth of each rate, all of the last."""
+  """Returns the exit rates of a Coxian, from the total rates of its phases."""
   last = onp.arange(len(rates)) == len(rates) - 1
   return onp.where(last, rates, 0.2 * rates)
 

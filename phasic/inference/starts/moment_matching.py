@@ -15,16 +15,16 @@ from phasic.internal.arrays import Integer
 
 # The limit on the number of phases if `num_phases` is not given.
 _MOST_PHASES = 1000
-# The limit on normalized moments, which are one if all times are equal: fourth
-# powers of larger ones overflow.
+# The limit on normalized moments: fourth powers of larger moments overflow.
 _LARGEST_RATIO = 1e60
 # Numbers below this are subnormal: they have fewer digits.
 _TINY = float(onp.finfo(onp.float64).tiny)
 # The tolerated relative error of the moments.
 _TOLERANCE = 1e-9
 
-# The probability that the first part is not skipped, the rates of the single
-# phase and of the others, and whether the single phase comes first.
+# The probability that the first part of the chain is not skipped, the rate of
+# the single phase, the rate of the Erlang phases, and whether the single phase
+# comes first.
 _Phases = tuple[float, float, float, bool]
 
 
@@ -73,13 +73,15 @@ def match_moments(
     if (x is not None or name != "third") and not (
       0.0 < number(name, x) < math.inf
     ):
-      raise ValueError(f"{name} is {x}: moments of times are > 0 and finite")
+      raise ValueError(
+        f"{name} is {x}: moments of times must be > 0 and finite"
+      )
   if num_phases is not None:
     num_phases = whole_number("num_phases", num_phases, 1)
   mean, second = float(mean), float(second)
   divisors = {"mean": mean} | ({} if third is None else {"second": second})
   for name, moment in divisors.items():
-    # Moments are divided by these products.
+    # These products are the denominators of the normalized moments.
     if not _TINY <= moment * mean < math.inf:
       raise ValueError(
         f"{name} is {moment:g}: times the mean, {mean:g}, it must be a normal "
@@ -120,24 +122,24 @@ def match_moments(
 def _of_two(
   mean: float, n2: float, num_phases: int | None
 ) -> acyclic_phase_type.AcyclicPhaseType | erlang.Erlang:
-  """Returns a chain with two moments: stages that may be skipped, then one."""
+  """Returns a chain with a given mean and normalized second moment."""
   squared_cv = n2 - 1.0
   least = max(math.ceil((1.0 / squared_cv) * (1.0 - 1e-12)), 1)
   n = least if num_phases is None else num_phases
   if n < least:
     raise ValueError(
-      f"num_phases is {n}: the squared coefficient of variation "
-      f"{squared_cv:g} needs {least}"
+      f"num_phases is {n}: it must be at least {least} for the squared "
+      f"coefficient of variation {squared_cv:g}"
     )
   if n > _MOST_PHASES:
     raise ValueError(
-      f"the squared coefficient of variation {squared_cv:g} needs {n} phases: "
-      f"at most {_MOST_PHASES} are made"
+      f"the chain for the squared coefficient of variation {squared_cv:g} has "
+      f"{n} phases: it must have at most {_MOST_PHASES}"
     )
   if abs(squared_cv * n - 1.0) <= 1e-12:
     return erlang.Erlang(n, n / mean)
   n = max(n, 2)
-  # A path has all phases with probability p, otherwise only the last.
+  # The chain starts in its first phase with probability p, else in its last.
   p = 1.0 / (squared_cv + 1.0 + (squared_cv - 1.0) / (n - 1))
   rate = p * n / mean
   return _sorted_form(
@@ -197,8 +199,8 @@ def _of_three(
       best, least = (p, single, others, is_first), error
   if best is None or not least <= _TOLERANCE:
     raise ValueError(
-      f"three moments are too near to the bounds of {n} phases to be matched: "
-      "match two of them, or take one phase more"
+      f"three moments are too near the limits of {n} phases to be matched: "
+      "match two of them, or take one more phase"
     )
   p, single, others, is_first = best
   single, others = single / mean, others / mean
@@ -263,8 +265,8 @@ def _error(
 ) -> float:
   """Computes the largest relative error of three moments.
 
-  The sum is of an exponential time and of one with n - 1 stages, of which one
-  or the other comes with probability p.
+  The time is the sum of an exponential time and an Erlang time with n - 1
+  stages. The first of them is skipped with probability 1 - p.
   """
   k = n - 1.0
   one: tuple[float, ...] = (1.0, 1.0 / single, 2.0 / single**2, 6.0 / single**3)

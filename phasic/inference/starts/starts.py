@@ -75,8 +75,8 @@ def check_data(
       i = int(onp.flatnonzero(counted)[onp.argmax(of_zero)])
       raise ValueError(
         f"observation {i} is zero, and the distribution has no mass there: "
-        "start from one with prob_zero > 0, or say between which times it was, "
-        "lower = -1 and upper > 0"
+        "start from a distribution with prob_zero > 0, or give an interval for "
+        "the observation, lower = -1 and upper > 0"
       )
 
 

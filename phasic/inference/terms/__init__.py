@@ -1,1 +1,1 @@
-"""Log likelihoods of single observations, as functions of arrays."""
+"""Computes log likelihoods of single observations from arrays."""

@@ -70,7 +70,9 @@ def find_events(
   entry: Array | None,
   cause: Array | None,
 ) -> tuple[distribution_lib.Distribution, chain_events.ChainEvents | None]:
-  """Broadcasts a distribution to observations; returns its chain's events too.
+  """Expresses observations as events of a distribution's chain, if it has one.
+
+  Returns the distribution, with a batch that broadcasts, and the events.
 
   Raises:
     TypeError: there are causes, and the distribution is none of a graph.
@@ -99,7 +101,7 @@ def find_events(
 def calls(
   events: chain_events.ChainEvents, cause: Array | None
 ) -> list[KernelCall]:
-  """Returns kernel calls: all events and conditions, then those by cause."""
+  """Returns a kernel call for all observations, and one for each cause."""
   chain = events.chain
   own = None if cause is None else cause < 0
   lower, upper = _of(events, own)
@@ -118,7 +120,7 @@ def calls(
 def _of(
   events: chain_events.ChainEvents, own: Array | None
 ) -> tuple[Array, Array]:
-  """Returns interval ends for one call; other events become certain ones."""
+  """Returns interval ends for one call; other events get probability one."""
   if own is None:
     return events.lower, events.upper
   lower = np.where(own, events.lower, -1.0)
@@ -137,7 +139,7 @@ def combined(
     # A right-censored observation has no cause.
     seen = np.logical_not(events.upper == math.inf)
     known = (cause < 0) | (seen & (cause < len(values) - 1))
-    # Multiplies rather than selects: unknown values have NaN derivatives too.
+    # Unlike `np.where`, a product with NaN makes the derivatives NaN as well.
     found = found * np.where(known, np.ones_like(found), math.nan)
     for number, value in enumerate(values[1:]):
       found = np.where((cause == number) & seen, value, found)

@@ -17,9 +17,9 @@ _CENSORED = fit_data.censored()
 class MistakesTest(test_case.TestCase):
   def test_increasing_rates(self):
     dist = pd.AcyclicPhaseType([0.5, 0.5], [1.0, 4.0])
-    with self.assertRaisesRegex(ValueError, "bounds has 'rates': rates that"):
+    with self.assertRaisesRegex(ValueError, "bounds has 'rates': it must not"):
       inference.fit_mle(dist, _CENSORED, bounds={"rates": (0.1, 1.5)})
-    with self.assertRaisesRegex(ValueError, "tied has 'rates': rates that"):
+    with self.assertRaisesRegex(ValueError, "tied has 'rates': it must not"):
       inference.fit_mle(dist, _CENSORED, tied=[("rates",)])
 
   def test_epochs(self):
@@ -28,7 +28,7 @@ class MistakesTest(test_case.TestCase):
       lambda: inference.fit_mle(dist, _CENSORED),
       lambda: inference.unconstrained(dist),
     ):
-      with self.assertRaisesRegex(NotImplementedError, "no fit of Epochs"):
+      with self.assertRaisesRegex(NotImplementedError, "Epochs cannot be fit"):
         refused()
 
   def test_free_numbers_of_other_shapes(self):
@@ -78,7 +78,7 @@ class MistakesTest(test_case.TestCase):
         inference.initial_guess(data, 2)
 
   def test_moments_of_too_many_phases(self):
-    with self.assertRaisesRegex(ValueError, "needs .* phases: at most 1000"):
+    with self.assertRaisesRegex(ValueError, "it must have at most 1000"):
       inference.match_moments(1.0, 1.0 + 1e-10)
 
   def test_moments_that_are_none(self):
@@ -86,8 +86,8 @@ class MistakesTest(test_case.TestCase):
       ((None, 2.0), {}, "mean is None: it must be a number"),
       (("1", 2.0), {}, "mean is '1': it must be a number"),
       ((1.0, 2j), {}, "second is 2j: it must be a number"),
-      ((1.0, math.nan), {}, "second is nan: moments of times are > 0"),
-      ((-1.0, 2.0), {}, "mean is -1.0: moments of times are > 0"),
+      ((1.0, math.nan), {}, "second is nan: moments of times must be"),
+      ((-1.0, 2.0), {}, "mean is -1.0: moments of times must be"),
       ((1.0, 0.5), {}, "second is 0.5: it must be above the square"),
       ((1e200, 1e300), {}, "mean is 1e.200: .* in another unit"),
       ((1e-200, 1e-300), {}, "mean is 1e-200: .* in another unit"),
@@ -130,7 +130,7 @@ class MistakesTest(test_case.TestCase):
     censored = inference.Observations([1.0, 2.0], [math.inf, math.inf])
     self._refused("a fit needs an event", start, censored)
     zeros = inference.Observations([0.0, 1.0, 2.0])
-    self._refused("start from one with prob_zero > 0", start, zeros)
+    self._refused("distribution with prob_zero > 0", start, zeros)
     few = inference.Observations([1.0, 1.0])
     self._refused("fewer phases, or fix", pd.Coxian([1.0], [0.5, 1.0]), few)
     none = inference.Observations([1.0], weights=[0.0])

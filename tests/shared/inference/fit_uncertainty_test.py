@@ -348,7 +348,7 @@ class LikelihoodRatioTest(test_case.TestCase):
     self.assertAlmostEqual(
       found.p_value, math.erfc(math.sqrt(found.statistic / 2)), places=12
     )
-    with self.assertRaisesRegex(ValueError, "it must have more"):
+    with self.assertRaisesRegex(ValueError, "larger must have more"):
       inference.likelihood_ratio(large, small)
 
   def test_equal_rates_in_a_row(self):

@@ -160,7 +160,7 @@ class RulesTest(test_case.TestCase):
       (
         pd.MultivariatePhaseType([1.0], [[-1.0]], [[1.0, 2.0]]),
         TypeError,
-        "of vectors: observations are of one variable",
+        "a distribution of vectors: it must have one variable",
       ),
     ):
       if kind is None:
@@ -392,16 +392,16 @@ class TablesTest(test_case.TestCase):
 
   @parameterized.parameters(
     ({"time": "t", "event": "x"}, "event is 'x': the table's columns are"),
-    ({"event": "e"}, r"columns named are \['event'\]: name time, time"),
+    ({"event": "e"}, r"given columns are \['event'\]: give time, time"),
     (
       {"time": "t", "lower": "t", "upper": "t"},
-      "'upper'.: name time, time and",
+      "'upper'.: give time, time and",
     ),
-    ({}, r"columns named are \[\]: name time, time and event, or lower and"),
+    ({}, r"given columns are \[\]: give time, time and event, or lower and"),
     ({"time": "t", "event": "two"}, r"two\[1\] = 2.0: it must be bool, or 0"),
     ({"lower": "none", "upper": "none"}, r"none\[0\].*must be known"),
     ({"time": "t", "cause": "name"}, "'name' holds names: pass causes"),
-    ({"time": "t", "cause": "name", "causes": ["a"]}, "holds 'b': causes are"),
+    ({"time": "t", "cause": "name", "causes": ["a"]}, "holds 'b': it must ho"),
     ({"time": "gone"}, r"gone\[1\] = nan: it must be a number"),
     ({"time": "gone", "event": "e"}, r"gone\[1\] = nan: they must be >= 0"),
     ({"time": "t", "weight": "gone"}, r"gone\[1\] = nan: a weight must be"),

@@ -227,7 +227,7 @@ class AxesTest(test_case.TestCase):
         draw(below, late)
     many = Erlang(1, onp.asarray([0.5, onp.nan]))
     for data in (self.long, late):
-      with self.assertRaisesRegex(ValueError, r"draws\[1\] has samples"):
+      with self.assertRaisesRegex(ValueError, r"draws\[1\] has NaN samples"):
         inference.plot_posterior_predictive(many, data, seed=3)
     self.assertFalse(new.called)
 

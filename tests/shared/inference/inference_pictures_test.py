@@ -54,7 +54,7 @@ class KaplanMeierTest(test_case.TestCase):
     with self.assertRaisesRegex(ValueError, r"\(2.0, 3.0\] at 1: it must be"):
       inference.kaplan_meier(between)
     censored = inference.Observations([1.0], [math.inf])
-    with self.assertRaisesRegex(ValueError, "all are censored"):
+    with self.assertRaisesRegex(ValueError, "at least one must be exact"):
       inference.kaplan_meier(censored)
     with self.assertRaisesRegex(ValueError, r"must be \(n,\), one data set"):
       inference.kaplan_meier(inference.Observations([[1.0]]))
