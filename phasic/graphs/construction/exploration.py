@@ -77,7 +77,7 @@ def _explore_state(
     )
   own: dict[int, int] = {}
   known = space.numbers
-  # In a discrete chain, the sum of these constant probabilities is checked.
+  # Constant probabilities: in a discrete chain their sum must not exceed one.
   fixed: list[float] = []
   for item in found:
     if not isinstance(item, (tuple, list)) or len(item) != 2:

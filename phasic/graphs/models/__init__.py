@@ -1,4 +1,4 @@
-"""Ready models: graphs of well-known processes.
+"""Ready-made models: graphs of well-known processes.
 
 Each is a dozen lines over `Graph.from_transitions`, with named parameters, and
 a pattern for models of your own.

@@ -43,7 +43,7 @@ def kingman(num_samples: Integer) -> graph_lib.Graph:
 
 
 def block_counting(num_samples: Integer) -> graph_lib.Graph:
-  """Returns the block-counting coalescent: lineages by number of descendants.
+  """Returns the block-counting coalescent; it counts lineages by descendants.
 
   A state is the tuple (a_1, ..., a_n): a_i lineages have i descendants in the
   sample. Each pair merges at the rate `coalescence`. With rewards a_i the

@@ -1,4 +1,4 @@
-"""Checks of the arguments of the ready models."""
+"""Checks of the arguments of the ready-made models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Maps from the states of one epoch's graph to those of the next."""
+"""Maps states of one epoch's graph to states of the next epoch's graph."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def check_initial_mass(
 ) -> None:
   """Raises ValueError unless initial weights without parameters sum to one."""
   if onp.any(coefficients != 0.0):
-    # With parameters the sum is not known yet.
+    # The sum is unknown until the parameters are given.
     return
   mass = math.fsum(constants)
   if not abs(mass - 1.0) <= tolerance:

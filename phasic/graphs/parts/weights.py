@@ -173,7 +173,7 @@ def _number(value: Any) -> float:
       value = float(value)
     except OverflowError:
       value = math.inf
-    # Arrays and tracers raise exceptions of their own types.
+    # All exceptions are caught: arrays and tracers raise their own types.
     except Exception:
       raise TypeError(
         f"{shown(value)} is not a number; pass weights that are computed from traced arrays "

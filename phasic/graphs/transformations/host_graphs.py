@@ -187,7 +187,7 @@ def _param_values(graph: graph_lib.Graph, params: ParamsLike) -> onp.ndarray:
   `Graph.params_array` would not do: under `jax.jit` its result is traced, also
   if no parameter is.
   """
-  # Raises if names or shapes do not fit.
+  # This is called only for its checks of names and shapes.
   graph.params_array(params)
   if not isinstance(params, Mapping):
     return concrete("params", params)
@@ -251,7 +251,7 @@ def merged(host: HostGraph) -> HostGraph:
 
 
 def sums_from(weights: onp.ndarray, first: onp.ndarray) -> onp.ndarray:
-  """Sums consecutive rows, with a new sum from each index in `first`.
+  """Sums groups of consecutive rows, which begin at the indices in `first`.
 
   If terms cancel up to rounding, their sum is zero.
   """
