@@ -81,7 +81,7 @@ class Optimizer:
     self.total = total_weight(observations)
 
   def value(self, entries: onp.ndarray) -> float:
-    """Computes the log likelihood at entries, which may be zero."""
+    """Computes the log likelihood for entries, some of which may be zero."""
     self.num_evaluations = self.num_evaluations + 1
     found = self.where.restricted(entries, entries > 0)
     value = derivatives.log_likelihood(found, found.entries, self.observations)

@@ -190,7 +190,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
     return [i for i in chosen if i not in alone]
 
   def _group(self, chosen: Sequence[int], known: parameter_names.Names) -> None:
-    """Numbers the groups of entries that share a sum; picks references."""
+    """Numbers groups of entries that share a sum; picks reference entries."""
     found: dict[str, int] = {}
     groups = onp.full(len(chosen), -1)
     for c, i in enumerate(chosen):

@@ -81,7 +81,7 @@ def find(
   precision: float,
   runs: onp.ndarray | None = None,
 ) -> Known:
-  """Finds the flat directions, and the covariance along all others.
+  """Finds the flat directions, and the covariance along all other directions.
 
   Args:
     information: minus the second derivatives of the log likelihood, (d, d).

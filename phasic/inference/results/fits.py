@@ -20,7 +20,7 @@ from phasic.internal.arrays import ArrayLike
 
 
 class Record(NamedTuple):
-  """How an optimization went: convergence, message and counts.
+  """The record of an optimization: convergence, message and counts.
 
   Attributes:
     method: the name of the method, such as "EM" or "L-BFGS-B".

@@ -1,4 +1,4 @@
-"""Starts for acyclic chains, from mixtures of two Erlang distributions."""
+"""Starts for fits of acyclic chains, from mixtures of two Erlangs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from phasic.internal.arrays import Integer
 
 # Factors of the first branch's rate; the second gets the inverse factor.
 _FACTORS = (0.5, 2.0)
-# The least mass of a phase, and the relative distance between rates.
+# The least mass of a phase and the relative distance of rates in a start.
 _LEAST = 1e-2
 _APART = 0.02
 

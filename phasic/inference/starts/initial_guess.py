@@ -27,7 +27,7 @@ _SPREAD = 4.0
 # The least scale factor of rates, relative to the smallest normal number. The
 # largest scale factor is the inverse of the least.
 _LEAST = 1e8
-# Fits need memory for each pair of phases.
+# The limit on phases: a fit needs memory for each pair of phases.
 _MOST_PHASES = 4096
 
 
