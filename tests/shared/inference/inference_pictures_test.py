@@ -51,7 +51,7 @@ class KaplanMeierTest(test_case.TestCase):
 
   def test_what_it_is_not_for(self):
     between = inference.Observations([1.0, 2.0], [1.0, 3.0])
-    with self.assertRaisesRegex(ValueError, r"\(2.0, 3.0\] at 1: it must be"):
+    with self.assertRaisesRegex(ValueError, r"1 is \(2.0, 3.0\]: it must be"):
       inference.kaplan_meier(between)
     censored = inference.Observations([1.0], [math.inf])
     with self.assertRaisesRegex(ValueError, "at least one must be exact"):
