@@ -1,12 +1,14 @@
-"""Which code runs, and on how many threads.
+"""Settings: native kernel or portable code, and the number of threads.
 
-Most functions call the native kernel where it can run, and else the portable
-path in array code: `path()` says which, `precision()` in which dtype it
-computes, `unavailable_reason()` why not the kernel, and `use_path("portable")`
-or `use_path("kernel")` chooses, from then on or for a `with` block. Where the
-kernel cannot run, the first call that takes the portable path instead warns, or
-raises where the environment variable PHASIC_REQUIRE_KERNEL is 1. The kernel
-shares batches out among threads: `num_threads()`, `set_num_threads(count)`.
+Most functions call the native kernel if it can run, and otherwise the portable
+path, which is array code. `path()` returns the current path, `precision()` the
+dtype in which it computes, and `unavailable_reason()` why the kernel cannot
+run. `use_path("portable")` and `use_path("kernel")` choose the path, from then
+on or for a `with` block. If the kernel cannot run, the first call that takes
+the portable path instead warns, or raises if the environment variable
+PHASIC_REQUIRE_KERNEL is 1. The kernel divides batches among threads:
+`num_threads()` returns the largest number of threads, and
+`set_num_threads(count)` sets it.
 """
 
 from phasic.internal.kernel_ops import num_threads

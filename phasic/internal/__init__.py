@@ -1,1 +1,1 @@
-"""The seam: the parts that differ between substrates, here for NumPy."""
+"""The modules that differ between array libraries, here for NumPy."""

@@ -14,7 +14,7 @@ from typing import (
 
 import numpy as onp
 
-# While a derivative is computed, the array may be a traced one.
+# While a derivative is computed, the value may be a traced array.
 Array: TypeAlias = onp.ndarray
 # An array without dimensions, or a NumPy scalar.
 Scalar: TypeAlias = Any
@@ -23,7 +23,7 @@ Scalar: TypeAlias = Any
 Result: TypeAlias = onp.ndarray | Any
 # Lists may mix numbers and arrays, which type checkers cannot express.
 ArrayLike: TypeAlias = onp.typing.ArrayLike | Sequence[Any]
-# A class's field that users set to an ArrayLike and that is then an array.
+# An attribute of a class, given as an ArrayLike and stored as an array.
 ArrayField: TypeAlias = Array | Any
 # Arguments that are arrays, or nested sequences and mappings of them.
 Structure: TypeAlias = ArrayLike | Mapping[str, object] | None
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     int | onp.integer | onp.random.SeedSequence | onp.random.Generator
   )
 else:
-  # Strings defer the import of numpy.random, which is slow.
+  # Forward references defer the slow import of numpy.random.
   Seed = (
     int
     | onp.integer

@@ -19,7 +19,7 @@ def flatten(tree: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
 
 
 def leaves_like(tree: Any, like: Any) -> list[Any]:
-  """Returns the subtrees of a pytree at the leaves of another pytree.
+  """Returns the subtree of `tree` at each leaf of the pytree `like`.
 
   Raises:
     TypeError: the structures differ.
@@ -31,14 +31,14 @@ def leaves_like(tree: Any, like: Any) -> list[Any]:
 def reverse(
   f: Callable[..., Any], arrays: Sequence[Any]
 ) -> tuple[tuple[Any, ...], Callable[[Sequence[Any]], Sequence[Any]]]:
-  """Evaluates `f`, which returns a tuple; also returns its pullback (vjp)."""
+  """Returns the results of `f`, a tuple, and the pullback of `f` (vjp)."""
   return modes.reverse(f, arrays)
 
 
 def forward(
   f: Callable[..., Any], arrays: Sequence[Any], tangents: Sequence[Any]
 ) -> tuple[Sequence[Any], Sequence[Any]]:
-  """Evaluates `f`, which returns a tuple, and its tangents (jvp)."""
+  """Returns the results of `f`, a tuple, and their tangents (jvp)."""
   return modes.forward(f, arrays, tangents)
 
 

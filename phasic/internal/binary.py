@@ -13,7 +13,7 @@ from phasic.internal.tape import modes
 
 
 def exponent(x: Any) -> Any:
-  """Returns n with |x| near 2^n as a float: floor(log2(|x|)), or off by one.
+  """Returns floor(log2(|x|)) as a float, possibly off by one.
 
   It is undefined if x is not finite, and at most the least exponent of normal
   numbers if x is zero or subnormal.
@@ -30,7 +30,7 @@ def exponent(x: Any) -> Any:
 
 
 def power_of_two(n: Any) -> Any:
-  """Computes 2^n, or 0 or inf where that is not a normal number.
+  """Computes 2^n, with 0 for subnormal powers and inf for overflow.
 
   Args:
     n: an array of integers, as floats.

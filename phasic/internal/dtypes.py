@@ -1,6 +1,6 @@
 """The dtype rule: all floating arguments must share one dtype.
 
-Numbers, lists and integers adopt it.
+Python numbers, lists and integer arrays take this dtype.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def numeric(x: Any, name: str) -> str:
     raise raw_arguments.ragged(name) from None
   if dtype is None:
     return common_dtype({f"{name}[{i}]": item for i, item in enumerate(x)})
-  # A dtype of another package, e.g. bfloat16, may not be a NumPy dtype.
+  # Dtypes of other packages may not be instances of `numpy.dtype`.
   is_own = isinstance(dtype, onp.dtype)
   found = _name(dtype)
   if found in FLOATS or (is_own and dtype.kind in "iu"):
@@ -82,7 +82,7 @@ def numeric(x: Any, name: str) -> str:
 
 @functools.cache
 def _name(dtype: Any) -> str:
-  """Returns the dtype's name from a cache, as NumPy formats it at each use."""
+  """Returns the dtype's name; cached, since NumPy formats it at each use."""
   return dtype.name if isinstance(dtype, onp.dtype) else str(dtype)
 
 

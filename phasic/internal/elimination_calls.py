@@ -1,4 +1,4 @@
-"""Calls of the native eliminations with NumPy arrays, for `elimination_ops`."""
+"""Native linear solves and moments of Markov chains, for NumPy arrays."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ def eliminate(
   transposed: bool,
   gives_edges: bool,
 ) -> Any:
-  """Computes `elimination_ops.eliminate` by the native kernel."""
+  """Solves the linear system of a chain by the native kernel.
+
+  Arguments are as in `elimination_ops.eliminate`.
+  """
   if modes.any_traced((weights, per_phase, per_edge)):
     indices = onp.array(modes.constant(indices))
     return elimination.eliminate(
@@ -48,9 +51,11 @@ def moments(
   operands: Sequence[Any],
   options: Mapping[str, Any],
 ) -> tuple[Any, ...]:
-  """Computes `elimination_ops.moments` by the native kernel."""
-  # The portable path computes moments by eliminations, which are
-  # differentiable.
+  """Computes moments of the absorption time by the native kernel.
+
+  Arguments are as in `elimination_ops.moments`.
+  """
+  # The portable code computes moments by `eliminate`, which is differentiable.
   if modes.any_traced(operands[1:]):
     return fallback(*operands, **options)
   indices, *arrays = operands

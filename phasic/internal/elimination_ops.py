@@ -1,4 +1,4 @@
-"""Linear systems of Markov chains as array functions.
+"""Solves linear systems of Markov chains, as array functions.
 
 They run on the native kernel or on the portable path.
 
@@ -33,12 +33,12 @@ def eliminate(
   transposed: bool = False,
   gives_edges: bool = False,
 ) -> Any:
-  """Solves the linear system of a chain, or its transpose.
+  """Solves a chain's linear system (-S) x = b, or the transposed system.
 
   Returns x or, transposed, y of the module's docstring; with `gives_edges` also
   the result per edge, d or z.
 
-  Derivatives exist in all arguments except the indices.
+  Derivatives exist with respect to all arguments except the indices.
 
   Args:
     fallback: the portable function of the six other arguments.
@@ -77,8 +77,9 @@ def moments(
 ) -> tuple[Any, ...]:
   """Computes the mean and optionally the variance of the absorption time.
 
-  Derivatives exist in the weights and in the initial masses. In discrete time
-  weights that leave a phase change the probability of staying.
+  Derivatives exist with respect to the weights and the initial masses. In
+  discrete time the weights that leave a phase change its probability of
+  staying.
 
   Args:
     fallback: the portable function of the other arguments.

@@ -7,7 +7,7 @@ import contextlib
 import importlib
 import re
 
-# The oldest supported version of each module; pyproject.toml's extras agree.
+# The oldest supported version of each module, as in pyproject.toml's extras.
 OLDEST = {"jax": "0.9", "tensorflow": "2.18"}
 _NAMES = {"jax": "JAX", "tensorflow": "TensorFlow"}
 _SUBSTRATES = {"jax": "jax", "tensorflow": "tf"}
@@ -36,8 +36,8 @@ def require(module: str) -> None:
         f"phasic.substrates.{substrate} needs {name}, which is not installed: "
         f"pip install {install}"
       ) from None
-    # An old version may fail to import because of newer dependencies: report
-    # the version rather than that failure.
+    # With newer dependencies an old version may fail to import. Then report
+    # its version rather than that failure.
     failure, version = error, _installed(module)
   if version is not None and is_older(version, OLDEST[module]):
     raise ImportError(
@@ -52,7 +52,7 @@ def require(module: str) -> None:
 def needed_by(user: str) -> Iterator[None]:
   """Adds advice on installation to the error about a missing package.
 
-  The `with` block holds the import alone.
+  The `with` block contains only the import.
 
   Args:
     user: what needs the package.
@@ -73,7 +73,7 @@ def needed_by(user: str) -> Iterator[None]:
 
 def _installed(module: str) -> str | None:
   """Returns the installed version of a module's package, None if unknown."""
-  import importlib.metadata  # It is slow to import, and rarely used.
+  import importlib.metadata  # This import is slow and rarely needed.
 
   for name in (module, f"{module}-cpu"):
     try:
@@ -84,7 +84,7 @@ def _installed(module: str) -> str | None:
 
 
 def is_older(version: str, oldest: str) -> bool:
-  """Returns whether a version is older; compares major and minor numbers."""
+  """Returns whether `version` precedes `oldest` in major and minor numbers."""
   return _numbers(version) < _numbers(oldest)
 
 

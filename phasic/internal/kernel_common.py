@@ -31,20 +31,20 @@ KINDS = (
 )
 PATHS = ("auto", "kernel", "portable")
 STATISTICS_NEED_KERNEL = (
-  "expected statistics need the native kernel: derivatives of the portable "
-  "path hold them only as differences"
+  "expected statistics need the native kernel: the portable path cannot "
+  "compute them accurately; choose config.use_path('kernel')"
 )
 EDGES_ARE_FIXED = (
-  "a derivative in the coefficients or constants of edges was asked for: make "
-  "the rates of the edges outside, and pass them as parameters without "
-  "coefficients"
+  "a derivative with respect to coefficients or constants of edges was asked "
+  "for: they are fixed; compute the rates of the edges beforehand, and pass "
+  "them as parameters without coefficients"
 )
 load = native_module.load
 
 
 @functools.cache
 def required() -> bool | None:
-  """Reads from the environment whether a missing kernel is an error.
+  """Reads PHASIC_REQUIRE_KERNEL: whether a missing kernel is an error.
 
   True means an error, False the portable path without a warning, and None the
   portable path with a warning.
@@ -56,20 +56,23 @@ def required() -> bool | None:
   if text not in ("", "0", "1"):
     raise ValueError(
       f"PHASIC_REQUIRE_KERNEL is {raw_arguments.shown(text)}: it must be 1, "
-      "which makes a native kernel that cannot run an error, or 0, which takes "
-      "the portable path without a warning"
+      "to raise an error if the native kernel cannot run, or 0, to take the "
+      "portable path without a warning"
     )
   return text == "1" if text else None
 
 
 def edges_and_kinds(fixed: Sequence[Any]) -> tuple[list[Any] | None, Any]:
-  """Splits a call's fixed arrays into edges and kinds, None where absent."""
+  """Splits `fixed` into the edge arrays and `kinds`, each None if absent.
+
+  The docstring of `kernel_ops` describes these arrays.
+  """
   edges = list(fixed[:3]) if len(fixed) >= 3 else None
   return edges, fixed[-1] if len(fixed) % 3 else None
 
 
 class PathChoice:
-  """A chosen path, which a `with` block restores at its end."""
+  """A choice of the code path, which a `with` block undoes at its end."""
 
   def __init__(self, kernel: Kernel, choice: str):
     self._kernel = kernel
@@ -85,7 +88,7 @@ class PathChoice:
 
 
 class Kernel:
-  """The choice between native kernel and portable path.
+  """The choice between the native kernel and the portable path.
 
   Attributes:
     choice: one of `PATHS`.
@@ -93,8 +96,8 @@ class Kernel:
       it can.
     is_suitable: a function that returns whether the kernel should run if it
       can.
-    can_run: whether a call has found that it can, since the path was chosen;
-      so that later calls need not ask.
+    can_run: whether a call since the choice of the path has found that the
+      kernel can run; later calls then skip the question.
   """
 
   def __init__(
@@ -110,7 +113,7 @@ class Kernel:
     self._has_warned = False
 
   def path(self) -> str:
-    """Returns the current path, "kernel" or "portable"."""
+    """Returns the current code path, "kernel" or "portable"."""
     if self.choice != "auto":
       return self.choice
     if self.unavailable_reason() or not self.is_suitable():
@@ -158,12 +161,12 @@ class Kernel:
         "slower. config.use_path('portable') chooses it without this warning; "
         "PHASIC_REQUIRE_KERNEL=1 makes it an error"
       )
-    except RuntimeWarning:  # A filter raised it: later calls raise too.
+    except RuntimeWarning:  # Raised by a filter: let later calls raise too.
       self._has_warned = False
       raise
 
   def precision(self) -> str:
-    """Returns the dtype in which the current path computes."""
+    """Returns the dtype in which the current code path computes."""
     return "float64" if self.path() == "kernel" else static.wide_float()
 
   def set_path(self, choice: str) -> None:
@@ -204,7 +207,7 @@ class Kernel:
     kinds: Any = None,
     discrete: bool = False,
   ) -> onp.ndarray:
-    """Computes status codes, the reasons for NaN, int32 (batch..., n).
+    """Computes int32 status codes (batch..., n): why results are NaN.
 
     Arguments are as in `kernel_ops.phase_type`.
 
@@ -215,7 +218,9 @@ class Kernel:
     given = [*operands, *edges, *([] if kinds is None else [kinds])]
     known = [static.concrete(x) for x in given]
     if any(x is None for x in known):
-      raise ValueError("status needs concrete operands: call it eagerly")
+      raise ValueError(
+        "status has traced operands: they must be concrete; call it eagerly"
+      )
     arrays = [onp.ascontiguousarray(x) for x in known]
     count = len(operands)
     own_edges, own_kinds = edges_and_kinds(arrays[count:])
@@ -230,7 +235,7 @@ class Kernel:
   def meets_constraint(
     self, x: onp.ndarray, constraint: str, exits: onp.ndarray | None = None
   ) -> bool:
-    """Returns whether a parameter on the host surely meets a constraint.
+    """Returns True only if a host array is known to meet a constraint.
 
     If the kernel cannot run, the result is False.
 
@@ -250,7 +255,7 @@ class Kernel:
     prob_zero: Any,
     discrete: bool,
   ) -> bool:
-    """Returns whether a model on the host surely meets all constraints."""
+    """Returns True only if a model of host arrays is known to be valid."""
     module = None if self.unavailable_reason() else load()[0]
     return module is not None and module.model_meets_constraints(
       initial_probs, matrix, exits, prob_zero, discrete
@@ -259,7 +264,7 @@ class Kernel:
   def measure_elimination(
     self, num_phases: int, indices: Any
   ) -> dict[str, Any]:
-    """Measures the costs of the elimination of a chain.
+    """Computes fill and operation count of eliminating a chain's states.
 
     Args:
       num_phases: p.
@@ -282,7 +287,7 @@ class Kernel:
     return self.on_host().status_message(int(code))
 
   def num_threads(self) -> int:
-    """Returns the largest number of threads of one kernel call.
+    """Returns the largest number of threads that a kernel call may use.
 
     Raises:
       RuntimeError: the kernel cannot run.
@@ -290,7 +295,7 @@ class Kernel:
     return self.on_host().num_threads()
 
   def set_num_threads(self, count: int) -> None:
-    """Sets the largest number of threads of one kernel call."""
+    """Sets the largest number of threads that a kernel call may use."""
     try:
       number = operator.index(count)
     except TypeError:

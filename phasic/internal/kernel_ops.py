@@ -15,8 +15,8 @@ subgenerator, no exit_rates, and three more arrays, `edges`: indices int32
 (..., 2, m), of sources and targets, constants (..., m) or (..., 0) if absent,
 coefficients (..., m, d) or (..., m, 0) if absent.
 
-If times have different kinds, one more array, `kinds`, int32 (..., n), replaces
-the single kind: see native/kernel/api/phase_type.h.
+If different functions are needed at different times, one more array, `kinds`,
+int32 (..., n), replaces the single kind: see native/kernel/api/phase_type.h.
 
 The kernel runs on the CPU. On other devices JAX takes the portable path, and
 TensorFlow copies; on a TPU users of TensorFlow must choose the portable path.
@@ -42,27 +42,27 @@ status_message = _kernel.status_message
 measure_elimination = _kernel.measure_elimination
 meets_constraint = _kernel.meets_constraint
 model_meets_constraints = _kernel.model_meets_constraints
-# Functions that always take one path. Their argument `fixed` is a result of the
-# function `fixed` below.
+# `forward` and `adjoint` always take the kernel, `portable` the portable path.
+# Their argument `fixed` is a result of the function `fixed` below.
 forward = phase_type_calls.forward
 adjoint = phase_type_calls.adjoint
 portable = phase_type_calls.portable
 
 
 def path_of_call() -> str:
-  """Returns "kernel" or "portable", the path that a call takes now."""
+  """Returns "kernel" or "portable", the code path that a call takes now."""
   if _kernel.can_run and _kernel.is_suitable():
     return "kernel"
   return _kernel.path_of_call()
 
 
 def path() -> str:
-  """Returns the current path, "kernel" or "portable"."""
+  """Returns the current code path, "kernel" or "portable"."""
   return _kernel.path()
 
 
 def precision() -> str:
-  """Returns the dtype in which the current path computes.
+  """Returns the dtype in which the current code path computes.
 
   It is "float64", for float32 arguments too. JAX's portable path with 64-bit
   numbers switched off has "float32".
@@ -76,7 +76,7 @@ def unavailable_reason() -> str:
 
 
 def use_path(choice: str) -> kernel_common.PathChoice:
-  """Chooses the path, from now on or for a `with` block.
+  """Chooses the code path, from now on or for a `with` block.
 
   The choice holds in all threads. Programs that `jax.jit` or `tf.function` has
   compiled keep the path that they were traced with.
@@ -100,7 +100,7 @@ def use_path(choice: str) -> kernel_common.PathChoice:
 
 
 def num_threads() -> int:
-  """Returns the largest number of threads of one kernel call.
+  """Returns the largest number of threads that a kernel call may use.
 
   Raises:
     RuntimeError: the kernel cannot run.
@@ -109,7 +109,7 @@ def num_threads() -> int:
 
 
 def set_num_threads(count: int) -> None:
-  """Sets the largest number of threads of one call, including the caller.
+  """Sets the largest number of threads per call, including the caller's.
 
   Threads share the models of a batch; the number does not change any bit of the
   results. The default is the environment variable PHASIC_NUM_THREADS, or the
@@ -144,7 +144,7 @@ def phase_type(
       `fallback(kind, *operands, *edges)`, with `kinds` as the last one if
       there are any.
     edges: the three arrays of a sparse model.
-    kinds: a kind for each time, which replaces `kind`; or None.
+    kinds: the kind of function for each time, in place of `kind`; or None.
     discrete: whether time is discrete; `fallback` must match.
 
   Returns:
@@ -196,5 +196,5 @@ def statistics(
 
 
 def fixed(edges: Sequence[Any], kinds: Any) -> tuple[Any, ...]:
-  """Collects a call's arrays without derivatives: edges, then kinds."""
+  """Collects the non-differentiable arrays of a call: edges, then kinds."""
   return tuple(edges) if kinds is None else (*edges, kinds)

@@ -43,10 +43,10 @@ def resolvers(
 
 
 def _submodule(package: str, name: str, module: str) -> types.ModuleType:
-  """Imports a submodule; raises AttributeError where a library is missing.
+  """Imports a submodule; raises AttributeError if a library is missing.
 
-  What walks over attributes, as `help` does, passes over those whose library is
-  missing; `from package import name` raises the ImportError itself.
+  Code that reads all attributes, such as `help`, then skips the submodule;
+  `from package import name` raises the ImportError itself.
   """
   try:
     return importlib.import_module(module)

@@ -33,7 +33,7 @@ def load() -> tuple[Any, str]:
     return None, f"{spec.origin} cannot be loaded: {damage}; {REINSTALL}"
   try:
     return importlib.import_module(_NAME), ""
-  except Exception as error:  # Any failure only means the portable path.
+  except Exception as error:  # Any failure only selects the portable path.
     return None, cannot_load("Python", spec.origin, error)
 
 

@@ -20,7 +20,7 @@ def portable(
   fallback: Callable[..., Any],
   fixed: Sequence[Any],
 ) -> Any:
-  """Computes `kernel_ops.phase_type` on the portable path."""
+  """Computes a phase-type function by the portable code `fallback`."""
   return fallback(kind, *operands, *fixed)
 
 
@@ -31,9 +31,10 @@ def forward(
   fixed: Sequence[Any],
   discrete: bool,
 ) -> Any:
-  """Computes the k-th directional derivative D^k F(x)[v_1, ..., v_k].
+  """Computes the k-th directional derivative of a phase-type function.
 
-  F is `kernel_ops.phase_type`, computed by the kernel; k may be zero.
+  It is D^k F(x)[v_1, ..., v_k] with F = `kernel_ops.phase_type`, computed by
+  the kernel; k may be zero.
 
   Args:
     kind: as in `phase_type`.
@@ -67,13 +68,13 @@ def adjoint(
 def statistics(
   kind: str, operands: Sequence[Any], weights: Any, fixed: Sequence[Any]
 ) -> Sequence[Any]:
-  """Computes `kernel_ops.statistics` by the kernel, without derivatives."""
+  """Computes expected path statistics by the kernel, without derivatives."""
   inputs = [*operands, weights]
   if modes.any_traced(inputs):
     raise NotImplementedError(
-      "a derivative of expected statistics was asked for: they have none. Where "
-      "they are constants for a derivative, as an E-step is, apply stop_gradient "
-      "to the arguments"
+      "a derivative of expected statistics was asked for: they have none. If "
+      "they are constants, as in an E-step, apply stop_gradient to their "
+      "arguments"
     )
   edges, kinds = kernel_common.edges_and_kinds(fixed)
   return kernel_common.load()[0].statistics(
@@ -84,9 +85,9 @@ def statistics(
 def _call(
   kind: str, arrays: Sequence[Any], fixed: Sequence[Any], discrete: bool
 ) -> primitives.Call:
-  """Returns the kernel's function of a kind, with its derivatives."""
+  """Returns the kernel's function `kind` with its derivatives."""
   if modes.any_traced([*arrays, *fixed]):
-    # Copy the arrays: the caller may change them before differentiation ends.
+    # Copy these arrays: the caller may change them before the pullback runs.
     advice = kernel_common.EDGES_ARE_FIXED
     fixed = [onp.array(modes.without_derivative(x, advice)) for x in fixed]
   kernel, number = kernel_common.load()[0], kernel_common.KINDS.index(kind)

@@ -17,7 +17,7 @@ def reporting(
   show: Callable[..., str] | None = None,
   **bar_options: Any,
 ) -> Iterator[Callable[..., Any] | None]:
-  """Yields a function that reports progress, or None without reports.
+  """Yields a function that reports progress, or None if none is wanted.
 
   Args:
     progress: True for a bar, which needs tqdm; or a function that is called
@@ -61,11 +61,11 @@ def counting_states(progress: bool | Callable[[int], Any]) -> Any:
 def fitting(
   progress: bool | Callable[[int, float], Any], total: int | None = None
 ) -> Any:
-  """Yields a progress function that takes a count and a log likelihood.
+  """Yields a progress function of an iteration count and a log likelihood.
 
   Args:
     progress: see `reporting`.
-    total: the largest number.
+    total: the largest count.
   """
   return reporting(
     progress,

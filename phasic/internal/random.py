@@ -13,7 +13,7 @@ import numpy as onp
 from phasic.internal import static
 from phasic.internal.tape import modes
 
-_FOLD = 0x666F6C64  # This key makes seeds of fold_in differ from split ones.
+_FOLD = 0x666F6C64  # Keeps fold_in's seeds distinct from split_seed's.
 
 
 def sanitize_seed(seed: Any, salt: str | None = None) -> Any:
@@ -38,7 +38,7 @@ def sanitize_seed(seed: Any, salt: str | None = None) -> Any:
       "stateless"
     )
   if salt is not None:
-    import hashlib  # A slow import, needed for a salt only.
+    import hashlib  # A slow import that only a salt needs.
 
     digest = hashlib.sha256(salt.encode()).digest()
     seed = fold_in(seed, int.from_bytes(digest[:4], "little"))

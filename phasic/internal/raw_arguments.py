@@ -9,7 +9,7 @@ import numpy as onp
 
 # The largest number of dimensions that every backend supports.
 MAX_DIMENSIONS = 20
-# What arrays of non-numeric dtypes hold, by dtype kind.
+# Names for the entries of non-numeric arrays, by dtype kind.
 _NO_NUMBERS = {
   "M": "dates",
   "O": "Python objects",
@@ -71,14 +71,14 @@ def check_nesting(x: Any, name: str, depth: int = 0) -> None:
     raise TypeError(f"{name} is None: it must be an array")
   if isinstance(x, onp.ma.MaskedArray):
     raise TypeError(
-      f"{name} is a masked array: masks are not used; pass the entries that "
-      "count, x.compressed(), or x.filled(value)"
+      f"{name} is a masked array: masks are not used; pass x.compressed(), the "
+      "unmasked entries, or x.filled(value)"
     )
-  # Lists of plain numbers are accepted without a look at each number.
+  # Lists of plain numbers need no slow check of each item.
   is_list = isinstance(x, (list, tuple))
   if not is_list and _is_sparse(x):
     raise TypeError(
-      f"{name} is a sparse matrix: it must be dense here, as x.toarray() is"
+      f"{name} is a sparse matrix: it must be a dense array, e.g. x.toarray()"
     )
   rank = 1 if is_list else getattr(x, "ndim", 0)
   if depth + (rank if isinstance(rank, int) else 0) > MAX_DIMENSIONS:
@@ -94,7 +94,7 @@ def check_nesting(x: Any, name: str, depth: int = 0) -> None:
 def entries_of_scipy(x: Any) -> tuple[Any, Any, Any, Any] | None:
   """Returns rows, columns, values and shape of a SciPy sparse matrix.
 
-  None stands for anything else.
+  The result is None if `x` is not such a matrix.
   """
   if not _is_sparse(x):
     return None
@@ -117,7 +117,8 @@ def traced_places(name: str) -> TypeError:
 
 def refuse_objects(dtype: onp.dtype, name: str) -> None:
   """Raises TypeError for dtypes that are not numeric."""
-  # NumPy gives dtypes of other packages, e.g. bfloat16, the kind of records.
+  # Numeric dtypes of other packages, e.g. bfloat16, may have the kind of
+  # records, but their `isbuiltin` is 2.
   if dtype.kind in _NO_NUMBERS and dtype.isbuiltin != 2:
     raise TypeError(
       f"{name} holds {_NO_NUMBERS[dtype.kind]}: it must hold numbers"

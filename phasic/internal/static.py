@@ -52,8 +52,8 @@ def concrete(x: Any) -> onp.ndarray | None:
 def at_hand(x: Any) -> onp.ndarray | None:
   """Returns the values of `x` if they are known and on this host, else None.
 
-  The result is None if `x` is traced, except for a derivative alone, or is on
-  an accelerator or in another process.
+  The result is None if `x` is on an accelerator, in another process, or traced;
+  an array that is only differentiated counts as known.
   """
   while isinstance(x, _Traced):
     x = x.value
@@ -71,7 +71,7 @@ def dtype_name(x: Any) -> str:
 
 @functools.cache
 def _name(dtype: onp.dtype) -> str:
-  """Returns the dtype's name from a cache, as NumPy formats it at each use."""
+  """Returns the dtype's name; cached, since NumPy formats it at each use."""
   return dtype.name
 
 

@@ -11,13 +11,13 @@ from phasic.internal import raw_arguments
 from phasic.internal.arrays import Result
 from phasic.internal.tape import modes
 
-# A table of dtypes, as NumPy parses their names slowly.
+# Dtypes by name, as NumPy parses names slowly.
 _DTYPES = {name: onp.dtype(name) for name in (*dtypes.FLOATS, "int32")}
 _T = TypeVar("_T", bound=type)
 
 
 def register(cls: _T) -> _T:
-  """Decorates a class to register it as a structure of arrays.
+  """Registers the decorated class as a structure of arrays (pytree).
 
   The class must have `_children()`, a class method that lists the names of
   parts that are arrays or structures of arrays; `_parts()`, a method that
@@ -53,7 +53,7 @@ def as_array(
   Args:
     x: an array, a number or nested lists of numbers.
     dtype: "float32" or "float64"; None keeps the dtype of a floating array, and
-      converts all else to the widest.
+      converts everything else to the widest floating dtype.
     name: the argument's name, for the messages.
     copy: whether to copy, so that later changes of `x` have no effect.
 
@@ -64,7 +64,7 @@ def as_array(
   if type(x) is onp.ndarray and x.dtype == dtype and not copy:
     raw_arguments.check_nesting(x, name)
     return x
-  # Both functions also check that `x` is numeric.
+  # `numeric` and `kept` also check that `x` is numeric.
   own = (dtypes.numeric if dtype else dtypes.kept)(x, name)
   dtype = dtype or own
   if isinstance(x, modes.MAY_HOLD_TRACED) and modes.holds_traced(x):
@@ -73,19 +73,19 @@ def as_array(
 
 
 def sparse_entries(x: Any, name: str) -> tuple[Any, Any, Any, Any] | None:
-  """Returns rows, columns and values of a sparse matrix, and its shape.
+  """Returns row and column indices, values and shape of a sparse matrix.
 
-  None stands for anything else. Entries of the same place add up.
+  The result is None if `x` is not sparse. Entries with equal indices add up.
 
   Raises:
-    TypeError: the places are traced.
+    TypeError: the indices are traced.
   """
   del name
   return raw_arguments.entries_of_scipy(x)
 
 
 def cast(x: Any, dtype: Any = None) -> Any:
-  """Converts an array or host numbers to a dtype, or keeps theirs for None.
+  """Converts `x` to an array; a dtype of None keeps the dtype of `x`.
 
   It is differentiable, unlike `np.asarray`, which returns constants.
   """
@@ -99,15 +99,14 @@ def cast(x: Any, dtype: Any = None) -> Any:
 
 
 def constant(x: Any, dtype: str) -> Any:
-  """Returns host numbers as an array whose values stay known in a trace."""
+  """Converts host numbers to an array whose values tracing does not hide."""
   return onp.asarray(x, dtype)
 
 
 def as_result(x: Any) -> Result:
-  """Converts a public method's result: NumPy scalars for no dimensions.
+  """Converts a public method's result; in NumPy 0-d arrays become scalars.
 
-  In NumPy arrays without dimensions become scalars, as in NumPy's functions.
-  Arrays of other backends are unchanged.
+  NumPy's own functions do the same. Arrays of other backends are unchanged.
   """
   return x[()] if isinstance(x, onp.ndarray) and x.ndim == 0 else x
 

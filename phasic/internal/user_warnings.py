@@ -9,13 +9,13 @@ import sys
 import types
 import warnings
 
-# Packages whose stack frames are skipped to find the user's line.
+# Stack frames of these packages are skipped, to find the user's line.
 _NOT_CALLERS = ("contextlib", "jax", "phasic", "tensorflow")
 _is_derived = contextvars.ContextVar("is_derived", default=False)
 
 
 def warn(message: str) -> None:
-  """Warns with the first stack frame outside of these packages."""
+  """Issues a RuntimeWarning at the line of the user's code."""
   level, frame = 1, sys._getframe()
   while frame.f_back is not None and _is_ours(frame):
     level, frame = level + 1, frame.f_back

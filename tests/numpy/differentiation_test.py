@@ -410,7 +410,9 @@ class RulesTest(absltest.TestCase):
       vjp_bwd=lambda n, x, c: (n * x ** (n - 1) * c,),
       nondiff_argnums=(0,),
     )(lambda n, x: x**n)
-    with self.assertRaisesRegex(TypeError, "no derivative in argument 0"):
+    with self.assertRaisesRegex(
+      TypeError, "no derivative with respect to argument 0"
+    ):
       gradients.vjp(lambda n: power(n, 2.0), 3.0)
 
   def test_what_rates_of_edges_are_made_of(self):

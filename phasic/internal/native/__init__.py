@@ -1,1 +1,1 @@
-"""Functions and native libraries of users, bound as operations."""
+"""Users' Python functions and native libraries as array functions."""

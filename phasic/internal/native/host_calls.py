@@ -90,7 +90,7 @@ def result_like(
   args: Sequence[Any],
   options: Mapping[str, Any],
 ) -> Any:
-  """Returns specs of a function's result; None if they need a call.
+  """Returns the specs of a function's result; None without `abstract`.
 
   Arguments are as in `call`.
   """

@@ -19,15 +19,15 @@ from phasic.internal.native import host_results
 
 
 class BatchLevel(NamedTuple):
-  """A vmap level: which arrays have its batch dimension in front."""
+  """A level of vmap: for each array, whether the level maps over it."""
 
   mapped: tuple[bool, ...]
 
 
-# The type of functions that evaluate a whole batch. The arguments are a
-# function of flat lists, arrays whose leading dimensions are the vmap levels
-# (outermost first), and these levels (innermost first). The results have all
-# levels as leading dimensions.
+# The type of functions that evaluate a whole batch. Their arguments are the
+# function to call, which takes a list of arrays; these arrays, whose leading
+# dimensions are the levels of vmap, outermost first; and the levels, innermost
+# first. Each result has all levels as leading dimensions.
 Batching = Callable[
   [Callable[..., Sequence[Any]], Sequence[Any], Sequence[BatchLevel]],
   Sequence[Any],
@@ -43,7 +43,7 @@ class HostFunction:
     f: the function.
     batching: the function that calls it for a batch; None calls it for each
       example.
-    kept: the functions that `keeping` keeps.
+    kept: the cached functions that `keeping` has made.
   """
 
   name: str
@@ -54,9 +54,9 @@ class HostFunction:
   )
 
   def keeping(self, make: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns `make` with a cache that lives as long as this function.
+    """Returns `make` with a cache that is deleted with this HostFunction.
 
-    In a cache of a module the results would keep this function alive.
+    A cache at module level would keep the HostFunction alive.
     """
     if make not in self.kept:
       self.kept[make] = functools.lru_cache(maxsize=1024)(make)
@@ -65,12 +65,12 @@ class HostFunction:
 
 @dataclasses.dataclass(frozen=True)
 class Missing:
-  """A derivative rule that the user did not give, and its error message."""
+  """A stand-in for a derivative rule that the user did not give."""
 
   message: str
 
 
-# A function, followed by its transposes.
+# A function, then its transpose in each argument.
 Functions = Sequence[HostFunction | Missing]
 
 
@@ -79,7 +79,10 @@ def expand(
   arrays: Sequence[onp.ndarray],
   levels: Sequence[BatchLevel],
 ) -> Sequence[Any]:
-  """Calls a function once for all vmap levels, as broadcast dimensions."""
+  """Calls a function once for a batch, whose arrays broadcast.
+
+  Where a level of vmap does not map over an array, it gets a dimension of one.
+  """
   expanded = []
   for i, x in enumerate(arrays):
     missing = [
@@ -127,7 +130,7 @@ def run(
   name, pairs = function.name, list(zip(arrays, outer.mapped, strict=True))
   found: list[onp.ndarray] = []
   for k in range(size):
-    # Copies are passed, as the function may write to its arguments.
+    # Copy the shared arrays, as the function may write to its arguments.
     row = [x[k, ...] if mapped else onp.array(x) for x, mapped in pairs]
     if inner:
       results = run(function, call, row, specs, inner, canonical)
@@ -140,7 +143,7 @@ def run(
         else host_results.checked(name, results, specs, canonical)
       )
       found = [onp.empty((size, *x.shape), x.dtype) for x in results]
-      # Sizes that the specs leave open must be the same for all rows.
+      # Sizes that are unknown in the specs must be the same for all rows.
       specs = [
         host_results.ArraySpec(x.shape[len(inner) :], x.dtype) for x in results
       ]
@@ -154,7 +157,7 @@ def run(
 def _are_plain(
   results: Sequence[Any], specs: Sequence[host_results.ArraySpec]
 ) -> bool:
-  """Returns whether results match their specs, as a fast first check."""
+  """Returns whether results match their specs exactly; a fast check."""
   if len(results) != len(specs):
     return False
   for x, spec in zip(results, specs, strict=True):
@@ -186,7 +189,7 @@ def unknown_sizes(name: str) -> str:
 
 
 def no_derivative(name: str) -> str:
-  """Returns the error message about a missing derivative in fixed arguments."""
+  """Returns the error message about differentiating fixed arguments."""
   rule = name.split(" of ")[0]
   if rule in ("jvp", "vjp"):
     return (

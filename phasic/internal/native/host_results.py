@@ -13,7 +13,7 @@ import numpy as onp
 
 @dataclasses.dataclass(frozen=True, init=False)
 class ArraySpec:
-  """The shape and dtype of an array, as the rule `abstract` uses them.
+  """The shape and dtype of an array, e.g. for the rule `abstract`.
 
   Attributes:
     shape: a tuple of sizes. In a program for several sizes they may be None
@@ -47,7 +47,7 @@ class ArraySpec:
     return math.prod(self.shape)
 
   def fits(self, shape: Sequence[int]) -> bool:
-    """Returns whether a shape equals this one in all known sizes."""
+    """Returns whether `shape` agrees with the spec in all known sizes."""
     return len(shape) == len(self.shape) and all(
       own == size or not isinstance(own, int)
       for own, size in zip(self.shape, shape, strict=True)
@@ -71,10 +71,10 @@ def checked(
   specs: Sequence[ArraySpec],
   canonical: Callable[[Any], Any] = onp.dtype,
 ) -> list[onp.ndarray]:
-  """Checks a function's results by their specs; returns contiguous arrays."""
+  """Checks results against their specs; returns contiguous arrays."""
   if len(results) != len(specs):
     raise TypeError(
-      f"{name} returned {len(results)} arrays: there must be {len(specs)}"
+      f"{name} returned {len(results)} arrays: it must return {len(specs)}"
     )
   found = []
   for i, (result, spec) in enumerate(zip(results, specs, strict=True)):
@@ -90,8 +90,8 @@ def checked(
     if not spec.fits(array.shape) or canonical(array.dtype) != spec.dtype:
       own = ArraySpec(array.shape, array.dtype)
       raise TypeError(
-        f"{name} returned {own} as result {i}: it must be {spec}, by its rule "
-        "`abstract`, its result for zeros or its arguments"
+        f"{name} returned {own} as result {i}: it must be {spec}, which "
+        "follows from its rule `abstract`, a call with zeros, or its arguments"
       )
     # np.ascontiguousarray would turn scalars into vectors.
     found.append(onp.array(array, dtype=spec.dtype, order="C", copy=None))
@@ -101,7 +101,7 @@ def checked(
 def result_of_zeros(
   name: str, f: Callable[..., Any], zeros: Sequence[Any], options: Any
 ) -> Any:
-  """Calls a function with zeros in place of arguments, to learn its result.
+  """Calls a function with zeros, to learn the structure of its result.
 
   Raises:
     TypeError: the function raised an exception.
@@ -143,7 +143,9 @@ def check_bytes(name: str, spec: ArraySpec) -> None:
   if not all(isinstance(size, int) for size in spec.shape):
     return  # An unknown size is checked when the program runs.
   if math.prod(spec.shape) * spec.dtype.itemsize >= 2**63:
-    raise ValueError(f"{name} cannot return {spec}: it has too many bytes")
+    raise ValueError(
+      f"{name} cannot return {spec}: it must have fewer than 2^63 bytes"
+    )
 
 
 def array_of(name: str, result: Any) -> onp.ndarray:
@@ -166,8 +168,8 @@ def check_unmasked(name: str, what: str, x: Any) -> None:
   """Raises TypeError for a masked array, whose mask would be lost."""
   if isinstance(x, onp.ma.MaskedArray):
     raise TypeError(
-      f"{name}: {what} is a masked array: masks are not used, `filled` gives a "
-      "plain one"
+      f"{name}: {what} is a masked array: masks are not used; return "
+      "x.filled(value)"
     )
 
 
@@ -177,7 +179,7 @@ def _has_numbers(dtype: onp.dtype) -> bool:
 
 
 def unwritten(spec: ArraySpec) -> onp.ndarray:
-  """Returns an array that a function will fill: NaN, or 0 for integers."""
+  """Returns an output array, initially NaN, or 0 for integers."""
   if spec.dtype.kind in "biu":
     return onp.zeros(spec.shape, spec.dtype)
   return onp.full(spec.shape, onp.nan, spec.dtype)

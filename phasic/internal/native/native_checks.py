@@ -13,9 +13,10 @@ from phasic.internal.native import native_declarations
 from phasic.internal.native import native_libraries
 from phasic.internal.native import native_shapes
 
-# Each output has this number of guard bytes on either side. Its memory is
-# filled with one of two values before a call.
+# The number of guard bytes before and after the memory of each output.
 _GUARD = 4096
+# Memory is filled with the first byte before the first call and with the second
+# byte before the second call. Entries with both fills were not written.
 _FILLS = (0x55, 0xAA)
 
 

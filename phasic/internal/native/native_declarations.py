@@ -1,4 +1,4 @@
-"""Declarations of native ops, e.g. of names and dimensions, and their parser.
+"""Parses declarations of native ops: names, types and dimensions.
 
 The header phasic/op/declaration.h has the grammar.
 """
@@ -34,7 +34,7 @@ TYPES = (
   "complex64",
   "complex128",
 )
-# The headers phasic/op/buffer.h and declaration.h have the same limits.
+# These limits must equal those in phasic/op/buffer.h and declaration.h.
 _MAX_OPERANDS = 24
 _MAX_DIMS = 24
 MAX_BATCH_RANK = 8
@@ -102,7 +102,7 @@ def _dim_names(operands: tuple[Operand, ...]) -> tuple[str, ...]:
 
 
 class NativeFunction(NamedTuple):
-  """A native op, with the arguments that `bind_native` got.
+  """A native op with the arguments of its `bind_native` call.
 
   Attributes:
     declaration: names, types and dimensions.
@@ -155,7 +155,7 @@ class NativeFunction(NamedTuple):
       raise ValueError(error(what)) from raised
     symbols = {type(x) for x in known.values() if not isinstance(x, int)}
     if type(size) in symbols:
-      return size  # A symbolic size, which is known when the program runs.
+      return size  # A symbolic size is known only when the program runs.
     rule = f"`sizes` of {name} returned {size} for {dict(known)}: it must be"
     try:
       size = operator.index(size)

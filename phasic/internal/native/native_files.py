@@ -12,14 +12,14 @@ import re
 import struct
 from typing import Any
 
-_ELF_64 = b"\x7fELF\x02\x01"  # A 64-bit, little-endian ELF file
+_ELF_64 = b"\x7fELF\x02\x01"  # A 64-bit, little-endian ELF file.
 # Codes of processors in ELF headers.
 _PROCESSORS = {62: "x86_64", 183: "aarch64"}
 _SYMBOL = re.compile(rb"\0phasic_op_(\w+)_(declaration|register)(?=\0)")
 
 
 def whole_path(op: str, argument: str, path: Any) -> str:
-  """Returns the full path of a library: loaders search folders for bare names.
+  """Returns a library's full path; loaders would search for a bare name.
 
   Args:
     op: the op's name, for messages.
@@ -107,7 +107,7 @@ def damage(path: str) -> str:
   except OSError as error:
     return f"it cannot be read: {error.strerror}"
   if not header.startswith(_ELF_64) or len(header) < 20:
-    return ""  # Loading reports what is wrong.
+    return ""  # The loader will report the problem.
   built = _PROCESSORS.get(struct.unpack_from("<H", header, 18)[0])
   runs = platform.machine()
   if built is None or runs not in _PROCESSORS.values() or built == runs:
@@ -125,7 +125,7 @@ def is_cut_off(path: str) -> bool:
   with open(path, "rb") as file:
     header = file.read(64)
     if not header.startswith(_ELF_64):
-      return False  # Loading reports what is wrong.
+      return False  # The loader will report the problem.
     if len(header) < 64:
       return True
     (table,) = struct.unpack_from("<Q", header, 32)

@@ -77,7 +77,7 @@ def _has_reverse(function: native_declarations.NativeFunction) -> bool:
 def _missing(
   declaration: native_declarations.Declaration, mode: str, rule: str, own: str
 ) -> Callable[..., Any]:
-  """Returns a derivative rule that raises, for a mode without a rule."""
+  """Returns a rule that raises, in place of a missing derivative rule."""
 
   def refuse(*args: Any) -> Any:
     raise NotImplementedError(
@@ -118,7 +118,7 @@ class _Rules:
     return tuple(results)
 
   def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    """Computes the results and their tangents, None for integer results."""
+    """Computes the results and their tangents; integers have tangent None."""
     function = self._function
     out = self.call(function.declaration, primals)
     if function.forward:
@@ -220,7 +220,7 @@ class _Rules:
 def _broadcast(
   function: native_declarations.NativeFunction, arrays: Sequence[Any]
 ) -> list[Any]:
-  """Broadcasts all arrays to the full batch shape, as native rules need."""
+  """Broadcasts all arrays to the full batch shape, which native rules need."""
   inputs = function.declaration.inputs
   batch = native_shapes.batch_shape(
     function.declaration, [onp.shape(x) for x in arrays[: len(inputs)]]

@@ -1,4 +1,4 @@
-"""Checks of what the derivative rules of native ops return."""
+"""Checks of the results of native ops' derivative rules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from phasic.internal.native import native_shapes
 def check_rule(
   declaration: native_declarations.Declaration, rule: str, found: Any
 ) -> list[Any]:
-  """Checks what a jvp or vjp rule returned; returns its floating entries.
+  """Checks the result of a jvp or vjp rule; returns its floating entries.
 
   Raises:
     TypeError: it is not a tuple with an entry for each output, or for each

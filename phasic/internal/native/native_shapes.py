@@ -241,7 +241,7 @@ def may_fit(found: Sequence[Any], full: Sequence[Any], rank: int) -> bool:
 def may_broadcast(
   shape: Sequence[Any] | None, other: Sequence[Any] | None
 ) -> bool:
-  """Returns whether `shape` may broadcast to `other`; unknown sizes may."""
+  """Returns False only if `shape` cannot broadcast to `other`."""
   if shape is None or other is None:
     return True
   split = len(other) - len(shape)
@@ -252,7 +252,7 @@ def may_broadcast(
 
 
 def may_be_equal(a: Any, b: Any) -> bool:
-  """Returns whether two sizes are equal, or one is unknown."""
+  """Returns False only if two sizes are known and differ."""
   return a == b or not (isinstance(a, int) and isinstance(b, int))
 
 

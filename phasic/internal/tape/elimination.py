@@ -1,12 +1,9 @@
 """Linear systems of chains as primitives, differentiable to any order.
 
-Let E be the map of `elimination_ops.eliminate` and d its result per edge. The
-derivative along tangents dw of the weights is E applied to -dw_e d_e at the
-edges. The transpose of each of the two maps is the other one.
-
-Let E be the map of `elimination_ops.eliminate` and d its result per edge. The
-derivative along weights is E of -dw_e d_e at the edges, and its transpose is
-the other of the two maps.
+Let E be one of the two maps of `elimination_ops`, from right-hand sides to
+solutions, and d_e its result at edge e. The derivative of E along tangents dw
+of the weights is E applied to the right-hand sides -dw_e d_e at the edges. The
+transpose of E is the other one of the two maps.
 """
 
 from __future__ import annotations
@@ -28,7 +25,7 @@ def eliminate(
   transposed: bool,
   gives_edges: bool,
 ) -> Any:
-  """Computes `elimination_ops.eliminate` if some array is traced.
+  """Solves the linear system of a chain if some array is traced.
 
   Args:
     call: the function of the other five arguments.
@@ -44,7 +41,7 @@ def eliminate(
 
 
 class _Eliminate(traced.Primitive):
-  """The primitive: a function of weights, per_phase and, if given, per_edge."""
+  """The solution as a function of weights, per_phase and perhaps per_edge."""
 
   def __init__(
     self, call: Callable[..., Any], transposed: bool, gives_edges: bool

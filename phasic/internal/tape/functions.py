@@ -94,7 +94,7 @@ def _mean(
 
 
 def _refuse(name: str, **options: Any) -> None:
-  """Raises an error for given options that the derivative rule lacks."""
+  """Raises an error if an option is given that has no derivative rule."""
   given = [option for option, value in options.items() if value is not None]
   if given:
     raise traced.no_rule(f"numpy.{name} with {' and '.join(given)}")
@@ -112,7 +112,7 @@ def _kept(x: Any, shape: tuple[int, ...], axis: Any) -> Any:
 
 
 def _extreme(function: Any) -> Callable[..., Any]:
-  """Returns the rule of a maximum or minimum; ties share the derivative."""
+  """Returns the derivative rule of max or min; ties share the derivative."""
 
   def rule(
     a: Any, axis: Any = None, out: None = None, keepdims: bool = False
@@ -213,7 +213,7 @@ for _function in (
 
 
 def cast(x: Any, dtype: Any) -> Any:
-  """Converts a traced array to a dtype; other than floats are constants."""
+  """Converts a traced array to a dtype; only floats keep a derivative."""
   dtype = onp.dtype(dtype)
   own = x.dtype
   if own == dtype:

@@ -63,7 +63,7 @@ def _kept(part: Any) -> Any:
 
 
 def _is_basic(index: Any) -> bool:
-  """Returns whether an index is basic, so that no entry repeats."""
+  """Returns whether an index is basic, and so selects no entry twice."""
   parts = index if isinstance(index, tuple) else (index,)
   return all(
     part is None or part is Ellipsis or isinstance(part, (int, slice))

@@ -68,7 +68,7 @@ def joined(x: Any) -> Any:
 def forward(
   f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 ) -> tuple[Any, Any]:
-  """Evaluates `f`, which returns a tuple, and its tangents (jvp)."""
+  """Returns the results of `f`, a tuple, and their tangents (jvp)."""
   trace = traced.Trace(is_forward=True)
   try:
     results = f(
@@ -89,7 +89,7 @@ def forward(
 def reverse(
   f: Callable[..., Any], primals: Sequence[Any]
 ) -> tuple[tuple[Any, ...], Callable[[Sequence[Any]], tuple[Any, ...]]]:
-  """Evaluates `f`, which returns a tuple; also returns its pullback (vjp)."""
+  """Returns the results of `f`, a tuple, and the pullback of `f` (vjp)."""
   trace = traced.Trace(is_forward=False)
   leaf = traced.Node(list(primals), (), lambda cotangents: ())
   try:
@@ -126,7 +126,7 @@ def _propagated(
       if onp.shape(cotangent) != shape:
         raise ValueError(
           f"a rule returned a cotangent of shape {onp.shape(cotangent)} for an "
-          f"array of shape {shape}"
+          f"array of shape {shape}: the two shapes must be equal"
         )
       if traced.dtype_of(cotangent) != dtype:
         cotangent = functions.as_dtype(cotangent, dtype)
@@ -138,11 +138,12 @@ def _propagated(
 
   for record, cotangent in zip(records, cotangents, strict=True):
     if record is not None:
-      add(record, cotangent, is_checked=False)  # Already checked.
+      # The caller of the pullback has checked these shapes.
+      add(record, cotangent, is_checked=False)
   while heap:
     _, node = heapq.heappop(heap)
     if node is leaf:
-      break  # The leaf precedes all other nodes.
+      break  # The leaf is the first node, so it comes last here.
     full = [
       onp.zeros(*output) if cotangent is None else cotangent
       for cotangent, output in zip(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as onp
 
-_numpy: Any = onp  # NumPy's stubs do not know classes with its protocols.
+_numpy: Any = onp  # NumPy's stubs reject classes with its protocols.
 FILES = (__file__, onp.lib.mixins.__file__)
 
 

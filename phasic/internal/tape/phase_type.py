@@ -1,16 +1,13 @@
 """The native kernel's functions as primitives, up to the third order.
 
 J_k is the k-th directional derivative, a function of five operands x, linear in
-each of k tangents of x. V_k is its transpose in the last tangent, with a
-cotangent c in its place:
-
-J_k is a function of five operands x and linear in each of k tangents of them,
-V_k its transpose in the last of these:
+each of k tangents of x. V_k is the transpose of J_k in the last tangent; it
+takes a cotangent c in place of that tangent:
 
     J_k(x; v_1, ..., v_k),    V_k(x; v_1, ..., v_{k-1}; c).
 
-The derivative of either in x is the function of order k + 1 with one more
-tangent, so the two families contain all derivatives.
+The derivative of J_k in x is J_{k+1}, and that of V_k is V_{k+1}, with one more
+tangent. So the two families contain all derivatives.
 """
 
 from __future__ import annotations
@@ -28,7 +25,7 @@ _LARGEST_ORDER = 3
 
 
 class Call(NamedTuple):
-  """The kernel's functions of one kind: values, and derivatives J_k and V_k.
+  """A phase-type function of the kernel, with its derivatives J_k and V_k.
 
   Attributes:
     kernel: its Python module.
@@ -41,13 +38,13 @@ class Call(NamedTuple):
   options: Mapping[str, Any]
 
   def forward(self, order: int, arrays: Sequence[Any]) -> Any:
-    """Computes J_k, with k the order."""
+    """Computes the k-th directional derivative J_k, with k = `order`."""
     return self.kernel.forward(self.kind, order, [*arrays], **self.options)
 
   def adjoint(
     self, order: int, arrays: Sequence[Any], wanted: Sequence[int]
   ) -> Sequence[Any]:
-    """Computes the results of V_k with the given indices, k the order."""
+    """Computes the `wanted` results of the pullback V_k, with k = `order`."""
     bits = sum(1 << i for i in wanted)
     results = self.kernel.adjoint(
       self.kind, order, [*arrays], wanted=bits, **self.options
@@ -56,7 +53,7 @@ class Call(NamedTuple):
 
 
 def forward(call: Call, order: int, arrays: Sequence[Any]) -> Any:
-  """Computes J_k of operands and tangents, any of which may be traced."""
+  """Computes the k-th directional derivative J_k; arrays may be traced."""
   if not modes.any_traced(arrays):
     return call.forward(order, arrays)
   return _Forward(call, order).evaluate(arrays)
@@ -65,12 +62,12 @@ def forward(call: Call, order: int, arrays: Sequence[Any]) -> Any:
 def adjoint(
   call: Call, order: int, arrays: Sequence[Any], wanted: Sequence[int]
 ) -> Sequence[Any]:
-  """Computes the wanted results of the pullback V_k of arrays, perhaps traced."""
+  """Computes the `wanted` results of the pullback V_k; allows traced arrays."""
   return _Adjoint(call, order, wanted).evaluate(arrays)
 
 
 class _Forward(traced.Primitive):
-  """The primitive J_k; its arguments are operands and tangents, flat."""
+  """The primitive J_k, whose arguments are one list: operands, tangents."""
 
   def __init__(self, call: Call, order: int):
     self.call = call
@@ -119,7 +116,7 @@ class _Forward(traced.Primitive):
 
 
 class _Adjoint(traced.Primitive):
-  """The primitive V_k of operands, tangents and an output cotangent."""
+  """The primitive V_k, a function of operands, tangents and a cotangent."""
 
   def __init__(self, call: Call, order: int, wanted: Sequence[int]):
     self.call = call
@@ -195,7 +192,7 @@ def _group(values: Sequence[Any], i: int) -> list[Any]:
 
 
 def _moving(tangents: Sequence[Any]) -> list[int]:
-  """Returns the indices of operand groups in which some entry has a tangent."""
+  """Returns the indices of the groups of five that have any tangent."""
   return [
     i
     for i in range(len(tangents) // _OPERANDS)

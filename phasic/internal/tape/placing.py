@@ -166,7 +166,7 @@ def _where(condition: Any, x: Any, y: Any) -> Any:
 
 
 def _masked(function: Any) -> Callable[..., Any]:
-  """Returns the rule of a triangle function, which is its own transpose."""
+  """Returns the derivative rule of tril or triu, each its own transpose."""
 
   def rule(m: Any, k: int = 0) -> Any:
     if onp.ndim(m) < 2:

@@ -12,14 +12,15 @@ from phasic.internal.tape import trees
 
 
 def call(f: Callable[..., Any], rules: Any, args: Sequence[Any]) -> Any:
-  """Evaluates `f(*args)` by its rules, as some argument is traced."""
+  """Evaluates `f(*args)` as a primitive with custom derivative rules."""
   parts = [trees.flatten(arg)[0] for arg in args]
   for i in rules.nondiff_argnums:
     if any(
       isinstance(x, traced.Traced) and x.record is not None for x in parts[i]
     ):
       raise TypeError(
-        f"{_name(f)} has no derivative in argument {i}: apply stop_gradient to it"
+        f"{_name(f)} has no derivative with respect to argument {i}: apply "
+        "stop_gradient to it"
       )
   leaves, make = trees.flatten(tuple(args))
   primitive = _Ruled(f, rules, make, [len(part) for part in parts])
@@ -27,9 +28,9 @@ def call(f: Callable[..., Any], rules: Any, args: Sequence[Any]) -> Any:
 
 
 class _Ruled(traced.Primitive):
-  """The primitive of a function with custom rules, over all array leaves."""
+  """A function with custom rules as a primitive of its arguments' leaves."""
 
-  # Custom rules decide on dtypes, so nothing is checked here.
+  # Custom rules may support complex numbers, so dtypes are not checked.
   check = staticmethod(lambda x: x)  # type: ignore[assignment]
 
   def __init__(

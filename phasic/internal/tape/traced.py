@@ -33,7 +33,7 @@ class Trace:
   def __init__(self, is_forward: bool):
     self.level = next(_levels)
     self.is_forward = is_forward
-    self.is_over = False  # Arrays of a trace that is over must not be used.
+    self.is_over = False  # After the end the arrays must not be used.
 
 
 class Node:
@@ -115,7 +115,7 @@ class Traced(operators.Operators):
     if method != "__call__" or options:
       what = f"numpy.{ufunc.__name__}"
       if any(x is self for x in options.get("out", ())):
-        # A store would also change the array for other code.
+        # Writing to `out` would also change the array for other code.
         raise leaving(f"a store into it, {what}")
       if method != "__call__":
         what += f".{method}"
@@ -139,7 +139,7 @@ class Traced(operators.Operators):
     except TypeError as error:
       if error.__traceback__ is None or error.__traceback__.tb_next is not None:
         raise
-      raise no_rule(f"{name}, with such arguments,") from error
+      raise no_rule(f"{name} (with these arguments)") from error
 
   def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
     raise leaving("numpy.asarray, or a function that makes an array of it")
@@ -160,7 +160,7 @@ class Traced(operators.Operators):
     raise leaving("round")
 
   def __bool__(self) -> bool:
-    raise leaving("a branch, as `if`, `while`, `and` and `or` do")
+    raise leaving("a branch, e.g. `if`, `while`, `and` or `or`")
 
   def __setitem__(self, index: Any, value: Any) -> None:
     raise leaving("a store into it")
@@ -189,7 +189,7 @@ class Traced(operators.Operators):
     return f"Traced({self.value!r})"
 
 
-astype = object()  # The key of the rule of `cast`.
+astype = object()  # The key of the rule of `astype` in FUNCTIONS.
 
 # Derivative rules of NumPy functions; `indexing`, `ufuncs` and others add them.
 UFUNCS: dict[Any, Callable[..., Any]] = {}
@@ -219,7 +219,7 @@ class Primitive:
   def reverse(
     self, arrays: Sequence[Any], wanted: Sequence[int]
   ) -> tuple[Any, Callable[[list[Any]], Sequence[Any]]]:
-    """Computes the results and a pullback to the arrays of `wanted`."""
+    """Computes the results and the pullback to arrays number `wanted`."""
     raise NotImplementedError
 
   def check(self, x: Any) -> Any:

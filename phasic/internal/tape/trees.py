@@ -33,7 +33,7 @@ def flatten(
 
 
 def leaves_like(tree: Any, like: Any) -> list[Any]:
-  """Returns the subtrees of a pytree at the arrays of another pytree.
+  """Returns the subtree of `tree` at each array of the pytree `like`.
 
   Raises:
     ValueError: the structures differ.

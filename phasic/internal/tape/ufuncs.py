@@ -42,7 +42,7 @@ def _elementwise(ufunc: Any, *slopes: Callable[..., Any]) -> None:
 
 
 def _linear(ufunc: Any, *signs: float) -> None:
-  """Registers the rule of a sum or difference, given the signs."""
+  """Registers the derivative rule of a sum of arguments with signs."""
 
   def pair(i: int, result: Any, *arrays: Any) -> Any:
     del result
@@ -60,7 +60,7 @@ def _fixed(ufunc: Any) -> None:
 
 
 def _larger(result: Any, x: Any, y: Any) -> Any:
-  """Computes the derivative of max(x, y) in x: 1, 0, or 1/2 for ties."""
+  """Computes the derivative of max(x, y) with respect to x; 1/2 for ties."""
   del result
   x, y = traced.constant(x), traced.constant(y)
   return onp.where(x == y, 0.5, onp.where(x > y, 1.0, 0.0))
@@ -160,7 +160,8 @@ def _matmul(x: Any, y: Any) -> Any:
   """Computes a matrix product; vectors are matrices of one row or column."""
   if onp.shape(x)[-1] != onp.shape(y)[-2 if onp.ndim(y) > 1 else -1]:
     raise ValueError(
-      f"matmul of shapes {onp.shape(x)} and {onp.shape(y)}: they do not fit"
+      f"matmul of shapes {onp.shape(x)} and {onp.shape(y)}: the inner sizes "
+      "must be equal"
     )
   if onp.ndim(x) == 1:
     return (

@@ -14,7 +14,7 @@
 
 namespace phasic {
 
-// The numbers are part of the interface: Python has them, too.
+// The numbers are part of the interface: Python uses the same numbers.
 enum class Type : int32_t {
   kNone = 0,
   kBool = 1,

@@ -173,8 +173,8 @@ class Call {
     if (!condition) throw std::invalid_argument(std::string(rule) + Rule());
   }
 
-  // Throws if Output was not called for every output: the others were not
-  // written.
+  // Throws if Output was not called for every output. An output without a call
+  // was not written.
   void CheckWritten() const {
     if (written_ == (1U << static_cast<unsigned>(num_outputs_)) - 1U) return;
     unsigned missing = 0;
@@ -270,7 +270,7 @@ class Call {
                std::to_string(number) + unit);
   }
 
-  // Whether there is such an array, with exactly this type.
+  // Returns whether there is an array at `position` that has exactly type T.
   template <class T>
   static bool IsOf(int position, const Buffer* buffers, int count) {
     return position >= 0 && position < count &&

@@ -81,7 +81,7 @@ class XlaOutputs : public xla::ffi::RemainingRets {
   Buffer Get(size_t i) const { return BufferOfXla(rets()->rets[offset() + i]); }
 };
 
-// Writes the buffers of XLA's arrays. Returns whether each of them is a buffer.
+// Converts XLA's arrays to `buffers`. Returns false if one is not an array.
 template <class Arrays>
 bool ReadXla(const Arrays& arrays, Buffer* buffers) {
   for (size_t i = 0; i < arrays.size(); ++i) {
