@@ -1,4 +1,4 @@
-"""The seam: the parts that differ between substrates, here for JAX."""
+"""The modules that differ between array libraries, here for JAX."""
 
 from phasic.substrates.jax.internal import frameworks
 

@@ -17,7 +17,7 @@ def flatten(tree: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
 
 
 def leaves_like(tree: Any, like: Any) -> list[Any]:
-  """Returns the subtrees of a pytree at the leaves of another pytree."""
+  """Returns the subtree of `tree` at each leaf of the pytree `like`."""
   structure: Any = jax.tree.structure(like)
   return structure.flatten_up_to(tree)
 
@@ -25,7 +25,7 @@ def leaves_like(tree: Any, like: Any) -> list[Any]:
 def reverse(
   f: Callable[..., Any], arrays: Sequence[Any]
 ) -> tuple[tuple[Any, ...], Callable[[Sequence[Any]], Sequence[Any]]]:
-  """Evaluates `f`, which returns a tuple; also returns its pullback (vjp)."""
+  """Returns the results of `f`, a tuple, and the pullback of `f` (vjp)."""
   values, vjp_fn = jax.vjp(f, *arrays)
 
   def pullback(cotangents: Sequence[Any]) -> Sequence[Any]:
@@ -37,7 +37,7 @@ def reverse(
 def forward(
   f: Callable[..., Any], arrays: Sequence[Any], tangents: Sequence[Any]
 ) -> tuple[Sequence[Any], Sequence[Any]]:
-  """Evaluates `f`, which returns a tuple, and its tangents (jvp)."""
+  """Returns the results of `f`, a tuple, and their tangents (jvp)."""
   values, moved = jax.jvp(f, tuple(arrays), tuple(tangents))
   return values, [
     jnp.zeros_like(x) if t.dtype == jax.dtypes.float0 else t
@@ -51,7 +51,7 @@ def stop_gradient(x: Any) -> Any:
 
 
 def _tangent_of(value: Any, x: Any) -> Any:
-  """Converts a cotangent for JAX, which wants float0 for integers."""
+  """Converts a cotangent for JAX, which requires float0 for integers."""
   if jnp.issubdtype(jnp.result_type(value), jnp.inexact):
     return x
   return onp.zeros(jnp.shape(value), jax.dtypes.float0)

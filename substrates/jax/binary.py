@@ -15,7 +15,7 @@ import jax.numpy as jnp
 
 
 def exponent(x: Any) -> Any:
-  """Returns n with |x| near 2^n as a float: floor(log2(|x|)), or off by one."""
+  """Returns floor(log2(|x|)) as a float, possibly off by one."""
   x = jnp.abs(lax.stop_gradient(jnp.asarray(x)))
   digits, bias, offset = _layout(x.dtype)
   bits = lax.shift_right_logical(_bits(x), _bits_like(digits, x))
@@ -24,7 +24,7 @@ def exponent(x: Any) -> Any:
 
 
 def power_of_two(n: Any) -> Any:
-  """Computes 2^n, or 0 or inf where that is not a normal number."""
+  """Computes 2^n, with 0 for subnormal powers and inf for overflow."""
   n = lax.stop_gradient(jnp.asarray(n))
   digits, bias, offset = _layout(n.dtype)
   n = jnp.clip(n, -bias, bias + 1)

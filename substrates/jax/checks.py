@@ -15,7 +15,7 @@ def check(condition: Any, message: str, x: Any, what: Any = None) -> Any:
   """Returns `x` after checking that a condition is true everywhere."""
   del what
   if isinstance(condition, jax.core.Tracer):
-    # Multiply by NaN rather than select it: the derivatives become NaN too.
+    # Multiplying by NaN, unlike selecting NaN, makes the derivatives NaN too.
     return x * jnp.where(condition, 1.0, jnp.nan).astype(x.dtype)
   if not onp.all(condition):
     raise ValueError(message)

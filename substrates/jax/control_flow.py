@@ -14,7 +14,7 @@ def cond(
   false_fn: Callable[..., Any],
   *operands: Any,
 ) -> Any:
-  """Evaluates one of two functions of the operands, as `pred` says."""
+  """Evaluates `true_fn` or `false_fn` on the operands, as `pred` decides."""
   return jax.lax.cond(pred, true_fn, false_fn, *operands)
 
 
@@ -47,11 +47,10 @@ def vmap(f: Callable[..., Any]) -> Callable[..., Any]:
 def compiled(
   f: Callable[..., Any], static_argnums: tuple[int, ...] = ()
 ) -> Callable[..., Any]:
-  """Compiles `f` on backends that compile loops anyway.
+  """Compiles `f` in JAX; NumPy and TensorFlow run it eagerly.
 
-  NumPy and TensorFlow run it eagerly. JAX compiles it once for each shape and
-  each value of the static arguments, so that its loops are not compiled again
-  at each call.
+  JAX compiles `f` once for each shape and each value of the static arguments,
+  so that its loops are not compiled again at each call.
 
   Args:
     f: a function of arrays, defined at the top of a module.

@@ -4,8 +4,9 @@
     V_k(x; v_1..v_{k-1}; c)   = (D^k f(x)[v_1, .., v_{k-1}, .])^T c
 
 J_0 is f, J_1 its JVP and V_1 its VJP. The family is closed: the derivative of
-J_k in x is J_{k+1} and its transpose in any slot is V_k; the derivative of V_k
-in x is V_{k+1}, its transpose in a direction is V_k again and in c it is J_k.
+J_k in x is J_{k+1}, and the transpose of J_k in any slot is V_k. The derivative
+of V_k in x is V_{k+1}; the transpose of V_k in a direction is V_k, and in c it
+is J_k.
 
 Fixed operands without derivatives may come first: the structure of a sparse
 model, and the kinds of the times. Each operand has its number of event
@@ -62,7 +63,7 @@ class NativeDerivatives:
   def event_shapes(
     self, shapes: Sequence[Sequence[Any]]
   ) -> list[tuple[Any, ...]]:
-    """Computes the event shapes of results; raises ValueError if unfit."""
+    """Computes the results' event shapes; ValueError if operands do not fit."""
     raise NotImplementedError
 
   def statistics_shapes(
@@ -110,7 +111,7 @@ class Derivative(multilinear.Map):
     return len(self.function.event_ndims)
 
   def _mapped(self, operands: Sequence[Any]) -> tuple[Any, ...]:
-    """Returns the batch dimensions from `jax.vmap`, in full size."""
+    """Returns the full sizes of the batch dimensions from `jax.vmap`."""
     return self._broadcast([x.shape[: self.mapped_dims] for x in operands])
 
   def _broadcast(self, shapes: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
@@ -198,8 +199,8 @@ class Forward(Derivative):
     for operand, ndim in zip(x, event_ndims, strict=True):
       if len(operand.shape) - ndim != len(x[0].shape) - event_ndims[0]:
         raise ValueError(
-          f"{self.function.name}: operands differ in batch rank:"
-          f" {[tuple(o.shape) for o in x]}"
+          f"{self.function.name}: operands have shapes"
+          f" {[tuple(o.shape) for o in x]}: their batch ranks must be equal"
         )
     ends = [len(o.shape) - k for o, k in zip(x, event_ndims, strict=True)]
     events = self.function.event_shapes(
@@ -231,11 +232,10 @@ class Forward(Derivative):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Adjoint(Derivative):
-  """The map V_k, with operands x, v_1, ..., v_{k-1} and a cotangent c.
+  """The map V_k: the transpose of J_k in v_k, applied to a cotangent c.
 
-  It has one result for each operand in x.
-
-  Unwanted results have event dimensions of size zero.
+  Its operands are x, v_1, ..., v_{k-1} and c. It has one result for each
+  operand in x. Unwanted results have event dimensions of size zero.
   """
 
   wanted: tuple[bool, ...] = ()

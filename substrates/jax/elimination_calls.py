@@ -1,4 +1,4 @@
-"""Calls of the native eliminations with JAX arrays, for `elimination_ops`."""
+"""Native linear solves and moments of Markov chains, for JAX arrays."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def eliminate(
   transposed: bool,
   gives_edges: bool,
 ) -> Any:
-  """Computes `elimination_ops.eliminate` by the native kernel."""
+  """Solves the linear system of a chain by the native kernel."""
   op = elimination_map.Eliminate(
     fallback, transposed, per_edge is not None, gives_edges
   )
   indices, weights = jnp.asarray(indices), jnp.asarray(weights)
   slot = [jnp.asarray(x) for x in (per_phase, per_edge) if x is not None]
-  # The transpose returns right-hand sides with all batch dimensions, so they
-  # must have them here too.
+  # The transpose returns cotangents with all batch dimensions, so right-hand
+  # sides must have all of them too.
   batch = jnp.broadcast_shapes(
     indices.shape[:-2], weights.shape[:-1], *(x.shape[:-2] for x in slot)
   )
@@ -42,7 +42,7 @@ def moments(
   operands: Sequence[Any],
   options: Mapping[str, Any],
 ) -> tuple[Any, ...]:
-  """Computes `elimination_ops.moments` by the native kernel."""
+  """Computes moments of the absorption time by the native kernel."""
   op = moments_map.Moments(fallback, **options)
   indices, *arrays = map(jnp.asarray, operands)
   ones = (1,) * (arrays[0].ndim - 1)

@@ -1,7 +1,7 @@
 """Linear systems of chains as maps that `multilinear` binds.
 
-`Eliminate` is linear in its slot. Its transpose and its derivative in the
-weights are again such maps (native/elimination/api/elimination.h), so
+`Eliminate` is linear in its slot. Its transpose and its derivative with respect
+to the weights are again such maps (native/elimination/api/elimination.h), so
 derivatives of every order exist.
 """
 
@@ -49,7 +49,7 @@ class Eliminate(multilinear.Map):
         raise ValueError(
           "elimination: the shapes of indices, weights, per_phase and per_edge"
           f" are {[tuple(x.shape) for x in operands]}; they must end in (2, m),"
-          " (m,), (p, r) and (m, r), after the same number of dimensions"
+          " (m,), (p, r) and (m, r), after equal numbers of batch dimensions"
         )
     shapes = [x.shape[:rank] for x in operands]
     batch = multilinear.broadcast_shapes("elimination", shapes)

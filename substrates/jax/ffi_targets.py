@@ -57,20 +57,20 @@ def register(
     if known == library:
       return
     if known is not None:
-      raise ValueError(f"{name} of {library} is there already, of {known}")
+      raise ValueError(f"{name} of {library} is already registered by {known}")
     built, running = ffi_versions.of_handler(handler), ffi_versions.running()
     if built < 0:
       raise ImportError(
-        f"{name} of {library} is no handler of XLA's FFI, or one of another "
-        f"major version than jaxlib {jaxlib.__version__} has: compile it with "
-        "the headers of jax.ffi.include_dir()"
+        f"{name} of {library} is no handler of XLA's FFI, or has another "
+        f"major version than jaxlib {jaxlib.__version__}: compile it with the "
+        "headers of jax.ffi.include_dir()"
       )
     if running < 0:
       raise ImportError(f"{name} of {library}: {_unreadable()}")
     if not ffi_versions.can_run(built, running):
       raise ImportError(
         f"{name} of {library} was compiled for XLA's FFI "
-        f"{ffi_versions.dotted(built)} and jaxlib {jaxlib.__version__} has "
+        f"{ffi_versions.dotted(built)}, but jaxlib {jaxlib.__version__} has "
         f"{ffi_versions.dotted(running)}: compile it with the headers of "
         "jax.ffi.include_dir()"
       )
@@ -141,7 +141,7 @@ def version_reason(built: int, running: int) -> str:
       f"were compiled; {native_module.REINSTALL}"
     )
   remedy = "upgrade it: pip install --upgrade jax jaxlib"
-  if built < running:  # They differ in the major version.
+  if built < running:  # Then the major version of the handlers is older.
     remedy = "upgrade phasic: pip install --upgrade phasic-substrates"
   return (
     f"{start}: it must have {ffi_versions.dotted(built)}, for which the "

@@ -16,7 +16,7 @@ def of(x: Any, name: str) -> Any:
   try:
     dtype = x.dtype if hasattr(x, "dtype") else jnp.asarray(x).dtype
   except OverflowError:
-    dtype = onp.asarray(x).dtype  # The int is too wide for JAX.
+    dtype = onp.asarray(x).dtype  # JAX rejects integers this large.
   except TypeError:
     raw_arguments.refuse_objects(onp.asarray(x).dtype, name)
     raise TypeError(
@@ -27,7 +27,7 @@ def of(x: Any, name: str) -> Any:
 
 
 def is_weak(x: Any) -> bool:
-  """Returns whether `x` has no fixed dtype: a number or a list.
+  """Returns whether `x`, e.g. a number, takes the dtype of other arguments.
 
   A list with JAX arrays has the dtype of these.
   """

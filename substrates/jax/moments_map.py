@@ -25,10 +25,10 @@ _FREE = (1, 2)
 
 @dataclasses.dataclass(frozen=True)
 class Moments(multilinear.Map):
-  """The moments of the absorption time as a function of primals only.
+  """The moments of the absorption time, a map of primals without slots.
 
   Results are the mean (...), with `gives_variance` the variance, and with
-  `gives_gradients` the gradients of each in weights and initial.
+  `gives_gradients` the gradient of each with respect to weights and initial.
   """
 
   fallback: Callable[..., Any]

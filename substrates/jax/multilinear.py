@@ -29,7 +29,7 @@ from jax.sharding import PartitionSpec
 
 
 class Slot(NamedTuple):
-  """What the transpose of a map in one slot needs.
+  """The arguments of `Map.transpose`, which transposes a map in one slot.
 
   Attributes:
     number: the number of the slot.
@@ -47,7 +47,7 @@ class Slot(NamedTuple):
 
 
 class Map:
-  """A function of primals that is linear in each slot, for `bind`.
+  """A function of primals, linear in each of its slots; see `bind`.
 
   Instances are hashable and compare by value.
 
@@ -80,7 +80,7 @@ class Map:
   def differentiate(
     self, primals: list[Any], slots: list[list[Any]], tangents: list[Any]
   ) -> tuple[Sequence[Any] | None, Sequence[Any]]:
-    """Computes the derivative in the primals along given tangents.
+    """Computes the derivative along given tangents of the primals.
 
     Tangents may be `ad.Zero`.
 
@@ -106,20 +106,20 @@ class Map:
 def bind(
   op: Map, primals: Sequence[Any], slots: Sequence[Sequence[Any]] = ()
 ) -> list[Any]:
-  """Evaluates the map `op`, with all of JAX's transformations."""
+  """Evaluates the map `op`; supports all of JAX's transformations."""
   operands = [*primals, *(x for slot in slots for x in slot)]
   return multilinear_p.bind(*_align(operands), op=op)
 
 
 def broadcast_leading(x: Any, size: Any, axis: int | None) -> Any:
-  """Moves `axis` of x to the front; for None repeats x along a new axis."""
+  """Moves `axis` of x to the front; None repeats x along a new first axis."""
   if axis is None:
     return jnp.broadcast_to(x, (size, *jnp.shape(x)))
   return jnp.moveaxis(x, axis, 0)
 
 
 def with_leading(operands: Sequence[Any], axes: Sequence[Any]) -> list[Any]:
-  """Moves the given axes to the front; for None adds an axis of size one."""
+  """Moves each given axis to the front; None adds a first axis of size one."""
   return [
     jnp.expand_dims(x, 0) if axis is None else jnp.moveaxis(x, axis, 0)
     for x, axis in zip(operands, axes, strict=True)
@@ -129,7 +129,7 @@ def with_leading(operands: Sequence[Any], axes: Sequence[Any]) -> list[Any]:
 def broadcast_shapes(
   name: str, shapes: Sequence[Sequence[Any]]
 ) -> tuple[Any, ...]:
-  """Returns the common shape of shapes whose sizes may be symbolic.
+  """Broadcasts shapes of equal rank, whose sizes may be symbolic.
 
   Raises:
     ValueError: the shapes do not broadcast.
@@ -202,7 +202,7 @@ def _compiled(op: Map) -> Any:
 def _impl(*operands: Any, op: Map) -> list[Any]:
   if (results := op.eager(*operands)) is not None:
     return list(results)
-  with jax.disable_jit(False):  # A native call has no ops to run one by one.
+  with jax.disable_jit(False):  # Native calls must be compiled.
     return _compiled(op)(*operands)
 
 
@@ -251,11 +251,13 @@ def _transpose(cotangents: Sequence[Any], *operands: Any, op: Map) -> list[Any]:
     i for i, slot in enumerate(slots) if any(map(ad.is_undefined_primal, slot))
   ]
   if len(linear) != 1 or any(map(ad.is_undefined_primal, primals)):
-    raise ValueError(f"{op} is not linear in the arguments to transpose it in")
+    raise ValueError(
+      f"{op} cannot be transposed: it is not linear in these arguments"
+    )
   index = linear[0]
   others = slots[:index] + slots[index + 1 :]
-  # JAX may mark only a part of the operands as undefined. The others are zeros,
-  # whose cotangents are not used.
+  # JAX may mark only some of the slot's operands as undefined primals. The
+  # other operands are zeros, and their cotangents are not used.
   slot = Slot(
     index,
     tuple(map(ad.is_undefined_primal, slots[index])),

@@ -30,7 +30,7 @@ def portable(
   fallback: Callable[..., Any],
   fixed: Sequence[Any],
 ) -> Any:
-  """Computes `kernel_ops.phase_type` on the portable path."""
+  """Computes a phase-type function by the portable code `fallback`."""
   return fallback(kind, *operands, *fixed)
 
 
@@ -41,7 +41,7 @@ def forward(
   fixed: Sequence[Any],
   discrete: bool,
 ) -> Any:
-  """Computes the k-th directional derivative D^k F(x)[v_1, ..., v_k]."""
+  """Computes the k-th directional derivative of a phase-type function."""
   operands, *tangents = groups
   arrays, flags = _checked(operands, fixed)
   function = _function(kind, fallback, *flags, discrete)
@@ -70,7 +70,7 @@ def adjoint(
 def statistics(
   kind: str, operands: Sequence[Any], weights: Any, fixed: Sequence[Any]
 ) -> Sequence[Any]:
-  """Computes `kernel_ops.statistics` by the kernel, without derivatives."""
+  """Computes expected path statistics by the kernel, without derivatives."""
   arrays, flags = _checked(operands, fixed)
   function = phase_type_function.PhaseTypeFunction(kind, None, *flags)
   op = statistics_map.Statistics(function, 1)
@@ -81,7 +81,7 @@ def statistics(
 def _checked(
   operands: Sequence[Any], fixed: Sequence[Any]
 ) -> tuple[list[Any], tuple[bool, bool]]:
-  """Checks dtypes; returns the arrays, and whether edges, kinds exist."""
+  """Checks dtypes; returns the arrays and (has edges, has kinds)."""
   given = [*fixed, *operands]
   arrays = [x if isinstance(x, jax.Array) else jnp.asarray(x) for x in given]
   edges, kinds = None, None

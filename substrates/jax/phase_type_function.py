@@ -55,7 +55,9 @@ class PhaseTypeFunction(derivatives.NativeDerivatives):
   ) -> list[tuple[Any, ...]]:
     *fixed, (p,), rates, (exits,), (atom,), (n,) = shapes
     if self.has_kinds and tuple(fixed[-1]) != (n,):
-      raise ValueError(f"kinds: {fixed[-1]} must be the times' {(n,)}")
+      raise ValueError(
+        f"kinds have event shape {fixed[-1]}: it must be that of times, {(n,)}"
+      )
     if self.has_edges:
       (two, m), (constants,), (edges, d) = fixed[:3]
       (own,) = rates

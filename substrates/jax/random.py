@@ -15,8 +15,8 @@ import numpy as onp
 
 from phasic.substrates.jax.internal import static
 
-# This key makes seeds of fold_in differ from split ones: JAX splits by folding
-# in 0, 1, ...
+# Folding in this key first keeps the seeds of `fold_in` distinct from those of
+# `split_seed`: JAX splits by folding in 0, 1, ...
 _FOLD = 0x666F6C64
 
 

@@ -38,7 +38,7 @@ class Call(rules_lib.Mapped):
     return jax.tree.structure(_result(self, leaves))
 
   def apply(self, f: Callable[..., Any], leaves: Sequence[Any]) -> Any:
-    """Evaluates `f` of all arguments, under the levels of `jax.vmap`."""
+    """Evaluates `f` on all arguments, mapped over the levels of `jax.vmap`."""
 
     def one(*leaves: Any) -> Any:
       free = jax.tree.unflatten(self.in_tree, leaves)
@@ -257,7 +257,7 @@ def _result(call: Call, leaves: Sequence[Any]) -> Any:
 
 @functools.lru_cache(maxsize=1024)
 def _cached_result(call: Call, avals: tuple[Any, ...], wide: str) -> Any:
-  del wide  # A part of the cache key: it changes with jax_enable_x64.
+  del wide  # Only a part of the cache key: it depends on jax_enable_x64.
   return jax.eval_shape(lambda *x: call.apply(call.rules.f, x), *avals)
 
 

@@ -31,7 +31,7 @@ class Rules:
   def split(
     self, args: Sequence[Any]
   ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Splits arguments into fixed ones and differentiable ones."""
+    """Splits arguments into fixed and differentiable arguments."""
     fixed = tuple(args[i] for i in self.nondiff_argnums)
     free = [a for i, a in enumerate(args) if i not in self.nondiff_argnums]
     return fixed, tuple(free)
@@ -63,7 +63,7 @@ class Level:
 
 
 class Mapped(multilinear.Map):
-  """A map of one example with its levels of `jax.vmap`, innermost first."""
+  """A map for one example, and its levels of `jax.vmap`, innermost first."""
 
   levels: tuple[Level, ...]
 
@@ -91,7 +91,7 @@ class Mapped(multilinear.Map):
     return (*sizes, *x.shape[own:])
 
   def _expand(self, x: Any, index: int) -> Any:
-    """Broadcasts a primal or its tangent over the vmap levels it lacks."""
+    """Broadcasts a primal or its tangent to all levels of `jax.vmap`."""
     missing = [
       position
       for position, level in enumerate(reversed(self.levels))
@@ -104,7 +104,7 @@ class Mapped(multilinear.Map):
 def weave(
   values: Sequence[Any], inexact: Sequence[bool], likes: Sequence[Any]
 ) -> list[Any]:
-  """Merges derivatives of floating leaves with float0 zeros of the others."""
+  """Inserts float0 zeros for integers into derivatives of floating leaves."""
   remaining = iter(values)
   return [
     next(remaining) if own else onp.zeros(like.shape, jax.dtypes.float0)
@@ -116,6 +116,6 @@ def checked(rules: Rules, rule: str, value: Any, like: Any) -> Any:
   if jnp.shape(value) != tuple(like.shape):
     raise ValueError(
       f"{rule} of {rules.name} returned a derivative of shape"
-      f" {jnp.shape(value)} where {tuple(like.shape)} is needed"
+      f" {jnp.shape(value)}: it must have shape {tuple(like.shape)}"
     )
   return jnp.asarray(value, like.dtype)

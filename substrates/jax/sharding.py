@@ -58,7 +58,9 @@ def shard_batches(
   """
   name = mesh.axis_names[0] if axis_name is None else axis_name
   if name not in mesh.axis_names:
-    raise ValueError(f"axis_name is {name!r}: the mesh has {mesh.axis_names}")
+    raise ValueError(
+      f"axis_name is {name!r}: it must be one of the mesh's {mesh.axis_names}"
+    )
 
   def spec(axis: int | None) -> PartitionSpec:
     if axis is not None and axis != 0:
@@ -70,7 +72,7 @@ def shard_batches(
     if not all(map(jnp.ndim, jax.tree.leaves(results))):
       raise ValueError(
         "f returns a scalar: its results must have the batch as their first "
-        "axis, as x[None] has"
+        "axis, e.g. x[None]"
       )
     return results
 
@@ -107,7 +109,7 @@ def _check_splits(i: int, argument: Any, name: Any, num_devices: int) -> None:
     # A symbolic size can be checked only once it is known.
     if size is None or (isinstance(size, int) and size % num_devices):
       raise ValueError(
-        f"argument {i} has an array of shape {shape}: what is split must have a "
-        f"first axis that is a multiple of the {num_devices} devices of mesh "
-        f"axis {name!r}"
+        f"argument {i} has an array of shape {shape}: the size of its first "
+        f"axis must be a multiple of the {num_devices} devices of mesh axis "
+        f"{name!r}"
       )

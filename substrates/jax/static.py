@@ -1,4 +1,4 @@
-"""Shapes and dtypes, computed once before any array."""
+"""Shapes, dtypes and known values of arrays, also while tracing."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
 def concrete(x: Any) -> onp.ndarray | None:
   """Returns the values of `x` on the host, or None while it is traced."""
   if isinstance(x, jax.core.Tracer):
-    x = jax.lax.stop_gradient(x)  # Under grad alone x stays concrete.
+    x = jax.lax.stop_gradient(x)  # Removes tracers of grad, not of jit.
   return None if isinstance(x, jax.core.Tracer) else onp.asarray(x)
 
 
@@ -44,7 +44,7 @@ def at_hand(x: Any) -> onp.ndarray | None:
   process.
   """
   if isinstance(x, jax.core.Tracer):
-    x = jax.lax.stop_gradient(x)  # Under grad alone x stays concrete.
+    x = jax.lax.stop_gradient(x)  # Removes tracers of grad, not of jit.
     if isinstance(x, jax.core.Tracer):
       return None
   if isinstance(x, jax.Array):

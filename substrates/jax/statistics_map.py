@@ -12,9 +12,9 @@ from phasic.substrates.jax.internal import kernel_common
 from phasic.substrates.jax.internal import multilinear
 
 NO_DERIVATIVES = (
-  "a derivative of expected statistics was asked for: they have none. Where"
-  " they are constants for a derivative, as an E-step is, pass"
-  " jax.lax.stop_gradient of the arguments."
+  "a derivative of expected statistics was asked for: they have none. If"
+  " they are constants, as in an E-step, pass jax.lax.stop_gradient of their"
+  " arguments."
 )
 
 
@@ -35,8 +35,8 @@ class Statistics(derivatives.Derivative):
     batch = (*mapped, *shape[self.mapped_dims : -1])
     if tuple(weights.shape) != (*batch, shape[-1]):
       raise ValueError(
-        f"weights have shape {tuple(weights.shape)}: they must have that of"
-        f" the value, {(*batch, shape[-1])}"
+        f"weights have shape {tuple(weights.shape)}: it must be"
+        f" {(*batch, shape[-1])}, the shape of the batch of times"
       )
     ndims = (*self.function.fixed_event_ndims, *self.function.event_ndims)
     events = self.function.statistics_shapes(

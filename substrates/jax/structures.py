@@ -17,7 +17,7 @@ _T = TypeVar("_T", bound=type)
 
 
 def register(cls: _T) -> _T:
-  """Decorates a class to register it as a structure of arrays."""
+  """Registers the decorated class as a structure of arrays (pytree)."""
   structured: Any = cls
 
   def flatten_with_keys(obj: Any) -> tuple[Any, Any]:
@@ -56,17 +56,17 @@ def as_array(
   x: Any, dtype: str | None = None, name: str = "value", copy: bool = False
 ) -> Any:
   """Converts `x` to an array of the backend."""
-  # Both functions also check that `x` is numeric.
+  # `numeric` and `kept` also check that `x` is numeric.
   own = (dtypes.numeric if dtype else dtypes.kept)(x, name)
   dtype = dtype or own
   if copy and isinstance(x, onp.ndarray):
-    # Copy first: JAX may share or read the memory later, even with jnp.array.
+    # Copy now: even after jnp.array, JAX may share or read the memory later.
     x = onp.array(x)
   return jnp.asarray(x, dtype=jax.dtypes.canonicalize_dtype(dtype))
 
 
 def sparse_entries(x: Any, name: str) -> tuple[Any, Any, Any, Any] | None:
-  """Returns rows, columns and values of a sparse matrix, and its shape."""
+  """Returns row and column indices, values and shape of a sparse matrix."""
   if type(x).__name__ != "BCOO":
     return raw_arguments.entries_of_scipy(x)
   if x.n_batch or x.n_dense:
@@ -78,13 +78,13 @@ def sparse_entries(x: Any, name: str) -> tuple[Any, Any, Any, Any] | None:
   if places is None:
     raise raw_arguments.traced_places(name)
   rows, columns = places.T
-  # Entries that only pad a BCOO matrix have indices out of range.
+  # Padding entries of a BCOO matrix have indices out of range; drop them.
   (inside,) = onp.nonzero((rows < x.shape[0]) & (columns < x.shape[1]))
   return rows[inside], columns[inside], x.data[inside], x.shape
 
 
 def cast(x: Any, dtype: Any = None) -> Any:
-  """Converts an array or host numbers to a dtype, or keeps theirs for None.
+  """Converts `x` to an array; a dtype of None keeps the dtype of `x`.
 
   It is differentiable.
   """
@@ -92,13 +92,13 @@ def cast(x: Any, dtype: Any = None) -> Any:
 
 
 def constant(x: Any, dtype: str) -> Any:
-  """Returns host numbers as an array whose values stay known in a trace."""
+  """Converts host numbers to an array whose values tracing does not hide."""
   with jax.ensure_compile_time_eval():
     return jnp.asarray(x, dtype=dtype)
 
 
 def as_result(x: Any) -> Result:
-  """Converts a public method's result: NumPy scalars for no dimensions."""
+  """Converts a public method's result; in NumPy 0-d arrays become scalars."""
   return x
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import jax
 
-_METADATA = 1  # The kind of the metadata extension.
-_NUM_FUNCTIONS = 64  # More than there are.
+_METADATA = 1  # The number of XLA's metadata extension.
+_NUM_FUNCTIONS = 64  # At least as many as XLA's API has.
 
 
 class _Version(ctypes.Structure):
@@ -90,7 +90,7 @@ def of_handler(handler: Any) -> int:
   for i in range(_NUM_FUNCTIONS):
     api.functions[i] = ctypes.cast(nothing, ctypes.c_void_p)
   frame = _CallFrame(
-    _CallFrame.future.offset,  # The size that the headers define.
+    _CallFrame.future.offset,  # The struct's size in XLA's headers.
     ctypes.pointer(extension),
     ctypes.addressof(api),
   )

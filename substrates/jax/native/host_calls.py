@@ -75,7 +75,7 @@ def result_like(
   args: Sequence[Any],
   options: Mapping[str, Any],
 ) -> Any:
-  """Returns specs of a function's result.
+  """Returns the specs of a function's result.
 
   Arguments are as in `call`.
   """
@@ -96,7 +96,7 @@ def forward_rule(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def conjugated(tree: Any) -> Any:
-  """Converts cotangents to the backend's convention; unchanged for NumPy."""
+  """Converts cotangents to JAX's convention: returns them unchanged."""
   return tree
 
 
@@ -122,7 +122,7 @@ def _directly(
     canonical = jax.dtypes.canonicalize_dtype
     checked = host_results.checked(function.name, leaves, specs, canonical)
     result = jax.tree.unflatten(tree, checked)
-  # Copy the results, as the function may keep and change them.
+  # Copy the results, as the user's function may keep and change them.
   name = function.name
   return jax.tree.map(
     lambda x: jax.device_put(onp.array(host_results.array_of(name, x))),
@@ -152,7 +152,7 @@ def _made_result(
   options: static_options.Options,
   wide: str,
 ) -> tuple[tuple[host_results.ArraySpec, ...], Any]:
-  del wide  # A part of the cache key.
+  del wide  # Only a part of the cache key.
   name, keywords = function.name, static_options.thaw(options)
   if abstract is not None:
     result = abstract(*jax.tree.unflatten(tree, specs), **keywords)

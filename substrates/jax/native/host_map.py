@@ -26,7 +26,7 @@ from phasic.substrates.jax.internal.native import host_functions
 from phasic.substrates.jax.internal.native import host_results
 
 _PROCESS = secrets.randbits(62)
-# The registered calls by number, each with the kind of its result.
+# The registered calls by number, each with the kind of its result (`_kind`).
 _called: list[tuple[HostCall, str]] = []
 _lock = threading.Lock()
 
@@ -69,7 +69,7 @@ class HostCall(rules_lib.Mapped):
     return f"bound[{self.function.name}]"
 
   def _sides(self) -> tuple[list[Any], Any, Any]:
-    """Returns the tree structures of the inputs, and the result's with specs."""
+    """Returns the trees of the inputs, and the tree and specs of the result."""
     trees, specs = list(self.arg_trees), list(self.arg_specs)
     if self.target == 0:
       return trees, self.out_tree, self.out_specs
@@ -111,7 +111,7 @@ class HostCall(rules_lib.Mapped):
     return call
 
   def _quick_function(self) -> Callable[..., Sequence[Any]]:
-    """Returns the flat function with fewer layers and checks per call."""
+    """Returns `flat_function` with fewer layers and checks per call."""
     name, (_, out_tree, _) = self.function.name, self._sides()
     quick, returns = _callback(dataclasses.replace(self, levels=()))
     full = self.flat_function()
@@ -172,10 +172,10 @@ class HostCall(rules_lib.Mapped):
 
   def lower_cpu(self, ctx: Any, *operands: Any) -> Any:
     if not _has_callbacks():
-      kernel_ops.path_of_call()  # Warns that the kernel cannot run.
+      kernel_ops.path_of_call()  # This warns that the kernel cannot run.
       return None
-    # XLA removes calls whose results are all empty, so their results would
-    # never be checked. A side effect keeps them.
+    # XLA removes calls whose results are all empty, so that these results are
+    # never checked. Declaring a side effect prevents the removal.
     shapes = [spec.shape for spec in self._sides()[2]]
     is_empty = any(isinstance(n, int) and n == 0 for s in shapes for n in s)
     lowering = jax.ffi.ffi_lowering(
@@ -202,12 +202,12 @@ class HostCall(rules_lib.Mapped):
       return self._transposed(at.number), [*at.others, at.cotangents]
     own = self.target - 1
     if at.number == count - 1:
-      # Transposing a transpose in its cotangent slot gives f back: the new
-      # cotangent is the argument of the slot.
+      # Transposing in the slot of the cotangent gives f back. The new cotangent
+      # is f's argument in the slot that was transposed first.
       slots = [*at.others[:own], at.cotangents, *at.others[own:]]
       return dataclasses.replace(self, target=0), slots
-    # Transposing a transpose in another slot gives f's transpose in that slot.
-    # The cotangent is the argument of the slot that was transposed first.
+    # Transposing in another slot gives f's transpose in that slot. The new
+    # cotangent is f's argument in the slot that was transposed first.
     index = at.number if at.number < own else at.number + 1
     kept = [i for i in range(count) if i not in (own, index)]
     args = dict(zip(kept, at.others[:-1], strict=True))
@@ -235,8 +235,8 @@ def flattened(name: str, result: Any, tree: Any) -> list[Any]:
   leaves, own = jax.tree.flatten(result)
   if own != tree:
     raise TypeError(
-      f"{name} returned the structure {own}: it must be {tree}, that of its "
-      "rule `abstract` or, without such a rule, of its result for zeros"
+      f"{name} returned the structure {own}: it must be {tree}, as given by "
+      "its rule `abstract` or, without such a rule, by a call with zeros"
     )
   return leaves
 
@@ -308,7 +308,7 @@ def _describe(number: int, error: BaseException) -> str:
 
 def _has_callbacks() -> bool:
   """Starts callbacks from native code; returns whether they are available."""
-  with _lock:  # Two threads may be here at the same time.
+  with _lock:  # Several threads may start callbacks at the same time.
     return _start_callbacks()
 
 

@@ -309,7 +309,7 @@ class Value(_Lowered, derivatives.Forward):
 
 
 class Pullback(_Lowered, derivatives.Adjoint):
-  """The op's native V_k: the cotangents of all floating inputs."""
+  """The op's native derivative V_k: cotangents of all floating inputs."""
 
   function: Function
 
@@ -331,7 +331,7 @@ def _of_order(
   given: Sequence[native_declarations.Declaration],
   order: int,
 ) -> native_declarations.Declaration:
-  """Returns the native derivative of an order; raises if there is none."""
+  """Returns the native derivative of an order; raises if none is bound."""
   if order > len(given):
     raise NotImplementedError(
       function.declaration.error(

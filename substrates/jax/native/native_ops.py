@@ -80,7 +80,7 @@ def shape(x: Any) -> tuple[Any, ...]:
 def _broadcast(
   declaration: native_declarations.Declaration, arrays: Sequence[Any]
 ) -> list[Any]:
-  """Broadcasts all arrays to the full batch shape, as native rules need."""
+  """Broadcasts all arrays to the full batch shape, which native rules need."""
   shapes = [x.shape for x in arrays]
   batch = native_shapes.batch_shape(declaration, shapes)
   rank = len(batch)

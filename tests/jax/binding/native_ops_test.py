@@ -203,7 +203,7 @@ class NativeOpsTest(parameterized.TestCase):
       other = pathlib.Path(folder) / "libother.so"
       other.write_bytes(pathlib.Path(libraries.ops()).read_bytes())
       scale()
-      with self.assertRaisesRegex(ValueError, "is there already, of"):
+      with self.assertRaisesRegex(ValueError, "is already registered by"):
         binding.bind_native(other, "test_scale")
 
   def test_versions_of_handlers(self):
@@ -214,7 +214,7 @@ class NativeOpsTest(parameterized.TestCase):
     self.assertBetween(ffi_versions.of_handler(handler), 1, running)
 
   @parameterized.parameters(
-    (0, 1, "was compiled for XLA's FFI .* and jaxlib .* has"),
+    (0, 1, "was compiled for XLA's FFI .* but jaxlib .* has"),
     (1, -99, "was compiled for XLA's FFI 1"),
     (-2, 0, "is no handler of XLA's FFI"),
   )

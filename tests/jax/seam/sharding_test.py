@@ -90,7 +90,7 @@ class ShardingTest(parameterized.TestCase):
       sharding.shard_batches(_log_likelihood, _mesh(), in_axes=(None, 0))(
         0.3, _data(12)
       )
-    with self.assertRaisesRegex(ValueError, r"axis_name is 'x': the mesh has"):
+    with self.assertRaisesRegex(ValueError, r"axis_name is 'x': it must be"):
       sharding.shard_batches(part, _mesh(), axis_name="x")
 
 
