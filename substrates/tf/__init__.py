@@ -1,4 +1,4 @@
-"""The seam: the parts that differ between substrates, here for TensorFlow."""
+"""The modules that differ between array libraries, here for TensorFlow."""
 
 from phasic.substrates.tf.internal import frameworks
 

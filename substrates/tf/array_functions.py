@@ -17,7 +17,7 @@ from phasic.substrates.tf.internal import given_dtypes
 Axis = int | Sequence[int] | None
 
 
-# ---- Creation of arrays----------------------------------------------------
+# ---- Creation of arrays ---------------------------------------------------
 
 
 def asarray(x: Any, dtype: Any = None) -> tf.Tensor:
@@ -57,7 +57,7 @@ def ones_like(x: Any) -> tf.Tensor:
   return tf.ones_like(asarray(x))
 
 
-# ---- Entry by entry -------------------------------------------------------
+# ---- Elementwise functions ------------------------------------------------
 
 
 def abs(x: Any) -> tf.Tensor:
@@ -235,14 +235,14 @@ def transpose(x: Any, axes: Sequence[int] | None = None) -> tf.Tensor:
 
 
 def _promote(*values: Any) -> list[tf.Tensor]:
-  """Converts to tensors of the dtype that NumPy's promotion gives."""
+  """Converts values to tensors of the dtype that NumPy promotes them to."""
   kinds = [_kind(x) for x in values]
   dtype = onp.result_type(*kinds)
   return [asarray(x, dtype) for x in values]
 
 
 def _kind(x: Any) -> Any:
-  """Returns what `numpy.result_type` needs for `x`: a dtype or a number."""
+  """Converts `x` to an argument of `numpy.result_type`: a dtype or number."""
   if isinstance(x, (bool, int, float)):
     return x
   if hasattr(x, "dtype"):

@@ -13,7 +13,7 @@ Result: TypeAlias = tf.Tensor
 ArrayLike: TypeAlias = (
   tf.Tensor | tf.Variable | onp.typing.ArrayLike | Sequence[Any]
 )
-# A class's field that users set to an ArrayLike and that is then an array.
+# An attribute of a class, given as an ArrayLike and stored as an array.
 ArrayField: TypeAlias = Array | Any
 # Arguments that are arrays, or nested sequences and mappings of them.
 Structure: TypeAlias = ArrayLike | Mapping[str, object] | None

@@ -14,14 +14,14 @@ def flatten(tree: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
 
 
 def leaves_like(tree: Any, like: Any) -> list[Any]:
-  """Returns the subtrees of a pytree at the leaves of another pytree."""
+  """Returns the subtree of `tree` at each leaf of the pytree `like`."""
   return trees.flatten_up_to(like, tree)
 
 
 def reverse(
   f: Callable[..., Any], arrays: Sequence[Any]
 ) -> tuple[tuple[Any, ...], Callable[[Sequence[Any]], Sequence[Any]]]:
-  """Evaluates `f`, which returns a tuple; also returns its pullback (vjp)."""
+  """Returns the results of `f`, a tuple, and the pullback of `f` (vjp)."""
   # Copy each array, so that the same array in two arguments has two gradients.
   inputs = [tf.identity(x) for x in arrays]
   # The tape is persistent, as the pullback may be called more than once.
@@ -32,8 +32,8 @@ def reverse(
   def pullback(cotangents: Sequence[Any]) -> Sequence[Any]:
     dtypes = [x.dtype for x in values]
     places = [i for i, t in enumerate(dtypes) if t.is_floating or t.is_complex]
-    # TensorFlow's cotangents of complex numbers are the complex conjugates of
-    # those in the rules here.
+    # For complex numbers, TensorFlow's cotangents are the complex conjugates of
+    # the cotangents in phasic's derivative rules.
     gradients = tape.gradient(
       [values[i] for i in places],
       inputs,
@@ -50,7 +50,7 @@ def reverse(
 def forward(
   f: Callable[..., Any], arrays: Sequence[Any], tangents: Sequence[Any]
 ) -> tuple[Sequence[Any], Sequence[Any]]:
-  """Evaluates `f`, which returns a tuple, and its tangents (jvp)."""
+  """Returns the results of `f`, a tuple, and their tangents (jvp)."""
   inputs = [tf.identity(x) for x in arrays]
   with tf.autodiff.ForwardAccumulator(inputs, list(tangents)) as accumulator:
     values = tuple(tf.convert_to_tensor(x) for x in f(*inputs))

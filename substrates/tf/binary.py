@@ -12,14 +12,14 @@ import tensorflow as tf
 
 
 def exponent(x: Any) -> Any:
-  """Returns n with |x| near 2^n as a float: floor(log2(|x|)), or off by one."""
+  """Returns floor(log2(|x|)) as a float, possibly off by one."""
   x = tf.abs(tf.stop_gradient(tf.convert_to_tensor(x)))
   least = float(onp.finfo(x.dtype.as_numpy_dtype).minexp)
   return tf.maximum(tf.floor(tf.math.log(x) / math.log(2.0)), least)
 
 
 def power_of_two(n: Any) -> Any:
-  """Computes 2^n, or 0 or inf where that is not a normal number."""
+  """Computes 2^n, with 0 for subnormal powers and inf for overflow."""
   n = tf.stop_gradient(tf.convert_to_tensor(n))
   info = onp.finfo(n.dtype.as_numpy_dtype)
   least, most = int(info.minexp) - 1, int(info.maxexp)

@@ -19,7 +19,7 @@ def check(condition: Any, message: str, x: Any, what: Any = None) -> Any:
   if what is not None:
     told = [message, "found", _first_bad(condition, what)]
   assertion = tf.debugging.Assert(tf.reduce_all(condition), told)
-  # The dependency makes the assertion run, and before x is used.
+  # The control dependency makes the assertion run before x is used.
   with tf.control_dependencies([assertion]):
     return tf.identity(x)
 
@@ -29,7 +29,7 @@ def _first_bad(condition: Any, what: Any) -> Any:
   what = tf.convert_to_tensor(what)
   shape = tf.broadcast_dynamic_shape(tf.shape(condition), tf.shape(what))
   bad = tf.logical_not(tf.broadcast_to(condition, shape))
-  # A last entry that is true ensures that the search finds one.
+  # A last entry True ensures that argmax finds one; its value is zero.
   bad = tf.concat([tf.reshape(bad, [-1]), [True]], axis=0)
   values = tf.reshape(tf.broadcast_to(what, shape), [-1])
   values = tf.concat([values, tf.zeros([1], what.dtype)], axis=0)

@@ -12,9 +12,9 @@ import tensorflow as tf
 
 from phasic.substrates.tf.internal import trees
 
-# Scans of at most this many steps are unrolled in graphs, where all derivatives
-# work. Through a while loop TensorFlow has reverse mode of every order, but
-# forward mode of first order only (it raises for higher orders).
+# Scans of at most this many steps are unrolled in graphs, so that all
+# derivatives exist. TensorFlow's while loops have reverse mode of every order,
+# but forward mode of first order only: higher orders raise.
 _UNROLLED = 64
 
 
@@ -25,7 +25,7 @@ def cond(
   false_fn: Callable[..., Any],
   *operands: Any,
 ) -> Any:
-  """Evaluates one of two functions of the operands, as `pred` says."""
+  """Evaluates `true_fn` or `false_fn` on the operands, as `pred` decides."""
   if tf.get_static_value(pred) is not None:
     return true_fn(*operands) if pred else false_fn(*operands)
   return tf.cond(pred, lambda: true_fn(*operands), lambda: false_fn(*operands))
@@ -124,11 +124,10 @@ def _blank(y: Any, steps: Any) -> Any:
 def compiled(
   f: Callable[..., Any], static_argnums: tuple[int, ...] = ()
 ) -> Callable[..., Any]:
-  """Compiles `f` on backends that compile loops anyway.
+  """Compiles `f` in JAX; NumPy and TensorFlow run it eagerly.
 
-  NumPy and TensorFlow run it eagerly. JAX compiles it once for each shape and
-  each value of the static arguments, so that its loops are not compiled again
-  at each call.
+  JAX compiles `f` once for each shape and each value of the static arguments,
+  so that its loops are not compiled again at each call.
 
   Args:
     f: a function of arrays, defined at the top of a module.

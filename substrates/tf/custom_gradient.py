@@ -35,7 +35,7 @@ class Rules(NamedTuple):
 
 
 class _RuleName(str):
-  """The name of a rule, which keeps the rule's pullback alive.
+  """A rule's name, with a reference that keeps the rule's pullback alive.
 
   The pullback maps arguments and cotangents to gradients.
 
@@ -97,7 +97,7 @@ def custom_gradient(
   """
   if (vjp_fwd is None) != (vjp_bwd is None):
     raise ValueError("vjp_fwd and vjp_bwd must be given together")
-  del eager  # TensorFlow has only one kind of rule.
+  del eager  # Eager calls of TensorFlow are never compiled.
   rules = Rules(vjp_fwd, vjp_bwd, jvp_fn, tuple(nondiff_argnums))
 
   def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -109,8 +109,8 @@ def custom_gradient(
       """Returns the name of the rule for given static arguments and shapes."""
       key = (call.statics, repr((call.skeletons, out)), shapes)
       if key not in names:
-        # A counter and an id make the name unique, so that another process,
-        # where the rule may be another, does not find it.
+        # A counter and an id make the name unique: another process must not
+        # find another rule by this name.
         text = f"{f.__module__}.{f.__qualname__}.{next(_counter)}.{id(f)}"
         pullback = functools.partial(_pullback, f, rules, call, out)
         name = _RuleName(text)
@@ -137,11 +137,11 @@ def custom_gradient(
       call = _Call(statics, [trees.skeleton(x) for x in structures])
       if phase_type_op.native_ops() is None:
         return _without_library(f, rules, call, arrays)
-      # Stop gradients inside: the derivative comes from the rule alone.
+      # Stop gradients inside: only the rule may define the derivative.
       out = f(*call.arguments([tf.stop_gradient(x) for x in arrays]))
       values = [tf.convert_to_tensor(x) for x in trees.flatten(out)]
       if not arrays or not values:
-        return out  # Without arrays there is no derivative.
+        return out  # There is nothing to differentiate.
       shapes = (_static_shapes(arrays), _static_shapes(values))
       name = rule_name(call, trees.skeleton(out), shapes)
       if xla_calls.is_compiling():
@@ -161,7 +161,7 @@ def custom_gradient(
 
 
 class _Call(NamedTuple):
-  """The static arguments of a call, and the structures of the others.
+  """The static arguments of a call, and the structures of its arrays.
 
   Attributes:
     statics: positions and values of arguments that are not arrays.
@@ -187,7 +187,7 @@ def _rule_gradient(op: Any, *cotangents: Any) -> list[Any]:
   if pullback is None:
     raise NotImplementedError(
       f"the derivative rule {name} is not known in this process: a SavedModel "
-      "cannot bring rules in array code with it"
+      "does not contain derivative rules that are array code"
     )
   count = len(op.outputs)
   full = [
@@ -214,7 +214,8 @@ def _of_shapes(
 ) -> list[Any]:
   """Evaluates a pullback after restoring the static shapes of the call.
 
-  After many shapes, forward mode traces the gradients of ops without shapes.
+  After calls with many shapes, TensorFlow's forward mode traces gradients of
+  ops without static shapes.
   """
   for x, shape in zip(
     [*arrays, *cotangents], [*shapes, *cotangent_shapes], strict=True
@@ -232,7 +233,7 @@ def _pullback(
   arrays: Sequence[tf.Tensor],
   cotangents: Sequence[Any],
 ) -> list[Any]:
-  """Computes the gradients of all arrays, None without a derivative."""
+  """Computes gradients of all arrays; None if an array has no derivative."""
   args = call.arguments(arrays)
   fixed = [args[i] for i in rules.nondiff_argnums]
   free = [i for i in range(len(args)) if i not in rules.nondiff_argnums]
@@ -246,7 +247,7 @@ def _pullback(
   else:
     name = getattr(f, "__name__", repr(f))
     raise NotImplementedError(
-      f"{name} has neither vjp_fwd and vjp_bwd nor jvp_fn"
+      f"{name} has no derivative rule: give vjp_fwd and vjp_bwd, or jvp_fn"
     )
   by_position = dict(zip(free, found, strict=True))
   statics = [i for i, _ in call.statics]

@@ -1,4 +1,4 @@
-"""Calls of the native eliminations with tensors, for `elimination_ops`."""
+"""Native linear solves and moments of Markov chains, for tensors."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ def eliminate(
   transposed: bool,
   gives_edges: bool,
 ) -> Any:
-  """Computes `elimination_ops.eliminate` by the native kernel."""
+  """Solves the linear system of a chain by the native kernel."""
   del fallback
   indices = tf.convert_to_tensor(indices, tf.int32)
   given = [weights, per_phase, *([] if per_edge is None else [per_edge])]
@@ -41,7 +41,7 @@ def moments(
   operands: Sequence[Any],
   options: Mapping[str, Any],
 ) -> tuple[Any, ...]:
-  """Computes `elimination_ops.moments` by the native kernel."""
+  """Computes moments of the absorption time by the native kernel."""
   arrays = _with_one_batch(operands[1:], (1, 1, 1, 1))
   indices = tf.convert_to_tensor(operands[0], tf.int32)
   ones = [1] * (arrays[0].shape.rank - 1)

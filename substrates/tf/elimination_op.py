@@ -1,8 +1,8 @@
 """The native op for linear systems of chains, and its gradient.
 
-Solutions are linear in the right-hand sides. The transpose is the transposed
-op, and the derivative in the weights uses the op too. So derivatives of every
-order exist.
+Solutions are linear in the right-hand sides. The transpose is the op with the
+other value of `transposed`, and the derivative with respect to the weights uses
+the op too. So derivatives of every order exist.
 """
 
 from typing import Any

@@ -16,7 +16,7 @@ def of(x: Any, name: str) -> Any:
 
 
 def is_weak(x: Any) -> bool:
-  """Returns whether `x`, a Python number or list, adopts others' dtype."""
+  """Returns whether `x`, e.g. a number, takes the dtype of other arguments."""
   return not hasattr(x, "dtype") and not holds_arrays(x)
 
 

@@ -49,7 +49,7 @@ def phase_type_adjoint(
   fixed: Sequence[tf.Tensor],
   attributes: Mapping[str, Any],
 ) -> list[tf.Tensor]:
-  """Computes V_k, the cotangents of order k, by the kernel.
+  """Computes V_k, the pullback of J_k in its last direction, by the kernel.
 
   Unwanted results are zero.
   """

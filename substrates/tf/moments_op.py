@@ -13,8 +13,8 @@ from phasic.substrates.tf.internal import kernel_calls
 from phasic.substrates.tf.internal import phase_type_op
 from phasic.substrates.tf.internal import xla_calls
 
-# The portable function, stored by the first call: a registered gradient gets
-# only the op.
+# The portable function. The first call stores it here, as a registered gradient
+# receives only the op.
 _fallbacks: list[Callable[..., Any]] = []
 
 
@@ -48,7 +48,7 @@ def _call(
   gives_gradients: bool,
   options: dict[str, Any],
 ) -> list[tf.Tensor]:
-  """Computes moments and optionally their gradients in weights and initial."""
+  """Computes moments and optionally their gradients by weights, initial."""
   if phase_type_op.in_xla():
     return kernel_calls.moments(
       operands, gives_variance, gives_gradients, options
@@ -102,7 +102,7 @@ def _of_gradients(
   cotangents: Sequence[tf.Tensor],
   options: dict[str, Any],
 ) -> list[tf.Tensor]:
-  """Computes cotangents of weights and initial from those of the results."""
+  """Computes cotangents of weights and initial, given those of all results."""
   if not _fallbacks:
     raise NotImplementedError(
       "second derivatives of moments are not stored in a SavedModel: call any "

@@ -16,7 +16,7 @@ from phasic.substrates.tf.internal import phase_type_op
 
 
 class _Kernel(kernel_common.Kernel):
-  """The kernel, whose TensorFlow ops are in a library of their own."""
+  """The kernel choice for TensorFlow, whose ops are in a separate library."""
 
   def on_host(self) -> Any:
     kernel, reason = kernel_common.load()
@@ -32,7 +32,7 @@ class _Kernel(kernel_common.Kernel):
     self.require()
     super().set_num_threads(
       count
-    )  # This call checks the number, and sets the threads of `status`.
+    )  # This checks `count`, and sets the number of threads of `status`.
     phase_type_op.set_num_threads(operator.index(count))
 
 
@@ -46,7 +46,7 @@ def portable(
   fallback: Callable[..., Any],
   fixed: Sequence[Any],
 ) -> Any:
-  """Computes `kernel_ops.phase_type` on the portable path."""
+  """Computes a phase-type function by the portable code `fallback`."""
   return fallback(kind, *operands, *_tensors(fixed))
 
 
@@ -58,7 +58,7 @@ def forward(
   fixed: Sequence[Any],
   discrete: bool,
 ) -> Any:
-  """Computes the k-th directional derivative D^k F(x)[v_1, ..., v_k]."""
+  """Computes the k-th directional derivative of a phase-type function."""
   del fallback
   number, order = kernel_common.KINDS.index(kind), len(groups) - 1
   tensors = [_tensors(group) for group in groups]
@@ -96,7 +96,7 @@ def adjoint(
 def statistics(
   kind: str, operands: Sequence[Any], weights: Any, fixed: Sequence[Any]
 ) -> Sequence[Any]:
-  """Computes `kernel_ops.statistics` by the kernel, without derivatives."""
+  """Computes expected path statistics by the kernel, without derivatives."""
   number = kernel_common.KINDS.index(kind)
   *operands, weights = _tensors([*operands, weights])
   return phase_type_op.statistics(number, operands, weights, _tensors(fixed))

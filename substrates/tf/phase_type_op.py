@@ -116,7 +116,7 @@ def in_xla() -> bool:
 
 
 def num_threads() -> int:
-  """Returns the largest number of threads of one op."""
+  """Returns the largest number of threads that an op may use."""
   return library().PhasicNumThreads()
 
 
@@ -166,7 +166,7 @@ def adjoint(
   wanted: Sequence[bool] = (True,) * NUM_OPERANDS,
   discrete: bool = False,
 ) -> list[tf.Tensor | None]:
-  """Computes V_k: the cotangents of the operands of J_k's last direction.
+  """Computes V_k, the pullback of J_k in its last direction.
 
   `groups` has the operands, then k - 1 groups of tangents.
 
@@ -191,7 +191,7 @@ def adjoint(
 def statistics(
   kind: int, operands: Group, weights: tf.Tensor, fixed: Group = ()
 ) -> list[tf.Tensor]:
-  """Computes the expected starts, sojourns, jumps, exits and zeros."""
+  """Computes expected starts, holding times, jumps, exits and zero times."""
   if in_xla():
     attributes = {"kind": kind, "order": 1, "discrete": False}
     inputs = [*operands, weights]
@@ -247,8 +247,8 @@ def _wanted(op: Any, groups: Sequence[Group]) -> list[list[bool]]:
 
 
 def _check_order(op: Any, order: int) -> None:
-  # A graph may contain gradients that never run. If one runs, the op reports
-  # the order.
+  # A graph may contain gradients that never run. If one does run, the op itself
+  # raises an error about the order.
   if order > MAX_ORDER and not isinstance(op, tf.Operation):
     raise NotImplementedError(
       f"a derivative of order {order} of the phase-type kernel was asked for; "
@@ -266,7 +266,7 @@ def _tensor(upstream: Any, like: tf.Tensor) -> tf.Tensor:
 def _fixed_gradients(
   op: Any, upstream: Sequence[tf.Tensor]
 ) -> list[tf.Tensor | None]:
-  """Returns NaN gradients in edges and kinds, which have no derivatives.
+  """Returns NaN gradients for edges and kinds, which have no derivatives.
 
   Forward mode and the gradient of a `tf.function` request gradients in all
   inputs and use a few, so these must not fail.
@@ -283,7 +283,7 @@ def _fixed_gradients(
 def _missing_gradients(
   op: Any, first: int, upstream: Sequence[tf.Tensor], message: str
 ) -> list[tf.Tensor | None]:
-  """Returns NaN gradients in the inputs from number `first` on."""
+  """Returns NaN gradients for the inputs from number `first` on."""
   skipped = set(getattr(op, "skip_input_indices", None) or ())
   gradients: list[tf.Tensor | None] = []
   for i, x in enumerate(op.inputs[first:], first):
@@ -301,7 +301,7 @@ def _missing_gradients(
 def _unknown(
   upstream: Sequence[tf.Tensor], points: Sequence[tf.Tensor], like: tf.Tensor
 ) -> tf.Tensor:
-  """Returns a NaN gradient, of the shape of `like`, for a missing one.
+  """Returns a NaN gradient with the shape of `like`, for a missing rule.
 
   As a map of `upstream` it maps zeros to zeros, and so does its transpose,
   which is forward mode: a tangent of zero adds zero, any other tangent NaN. It
@@ -379,7 +379,7 @@ def _statistics_gradient(op: Any, *upstream: Any) -> list[tf.Tensor | None]:
     op,
     0,
     direction,
-    "a derivative of expected statistics was asked for: they have none. Where"
-    " they are constants for a derivative, as an E-step is, pass"
-    " tf.stop_gradient of the arguments.",
+    "a derivative of expected statistics was asked for: they have none. If"
+    " they are constants, as in an E-step, pass tf.stop_gradient of their"
+    " arguments.",
   )

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from phasic.substrates.tf.internal import static
 
-_FOLD = 0x666F6C64  # This key makes seeds of fold_in differ from split ones.
+_FOLD = 0x666F6C64  # Keeps fold_in's seeds distinct from split_seed's.
 
 
 def sanitize_seed(seed: Any, salt: str | None = None) -> Any:

@@ -1,4 +1,4 @@
-"""Shapes and dtypes, computed once before any array.
+"""Shapes, dtypes and known values of arrays, also while tracing.
 
 In a `tf.function` a dimension may be unknown while tracing; it is then a
 scalar int32 tensor. Functions here accept both such tensors and Python ints.

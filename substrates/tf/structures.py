@@ -18,7 +18,7 @@ _T = TypeVar("_T", bound=type)
 
 
 def register(cls: _T) -> _T:
-  """Decorates a class to register it as a structure of arrays.
+  """Registers the decorated class as a structure of arrays (pytree).
 
   The class must have `_children()`, a class method that lists the names of
   parts that are arrays or structures of arrays; `_parts()`, a method that
@@ -101,7 +101,7 @@ def as_array(
   x: Any, dtype: str | None = None, name: str = "value", copy: bool = False
 ) -> Any:
   """Converts `x` to an array of the backend."""
-  # Both functions also check that `x` is numeric.
+  # `numeric` and `kept` also check that `x` is numeric.
   own = (dtypes.numeric if dtype else dtypes.kept)(x, name)
   dtype = dtype or own
   if copy and isinstance(x, onp.ndarray):
@@ -110,7 +110,7 @@ def as_array(
 
 
 def sparse_entries(x: Any, name: str) -> tuple[Any, Any, Any, Any] | None:
-  """Returns rows, columns and values of a sparse matrix, and its shape."""
+  """Returns row and column indices, values and shape of a sparse matrix."""
   if not isinstance(x, tf.SparseTensor):
     return raw_arguments.entries_of_scipy(x)
   places, shape = static.concrete(x.indices), static.concrete(x.dense_shape)
@@ -121,7 +121,7 @@ def sparse_entries(x: Any, name: str) -> tuple[Any, Any, Any, Any] | None:
 
 
 def cast(x: Any, dtype: Any = None) -> Any:
-  """Converts an array or host numbers to a dtype, or keeps theirs for None.
+  """Converts `x` to an array; a dtype of None keeps the dtype of `x`.
 
   It is differentiable.
   """
@@ -129,12 +129,12 @@ def cast(x: Any, dtype: Any = None) -> Any:
 
 
 def constant(x: Any, dtype: str) -> Any:
-  """Returns host numbers as an array whose values stay known in a trace."""
+  """Converts host numbers to an array whose values tracing does not hide."""
   return tf.constant(x, dtype)
 
 
 def as_result(x: Any) -> Result:
-  """Converts a public method's result: NumPy scalars for no dimensions."""
+  """Converts a public method's result; in NumPy 0-d arrays become scalars."""
   return x
 
 

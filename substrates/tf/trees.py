@@ -30,7 +30,7 @@ def skeleton(tree: Any) -> Any:
 
 
 def same(tree: Any, other: Any) -> bool:
-  """Returns whether two structures are equal, for any order of keys."""
+  """Returns whether two structures are equal; the order of keys is ignored."""
   try:
     tf.nest.assert_same_structure(tree, other)
   except (TypeError, ValueError):
@@ -40,9 +40,9 @@ def same(tree: Any, other: Any) -> bool:
 
 
 def flatten_up_to(tree: Any, value: Any) -> list[Any]:
-  """Returns the subtrees of a value at the leaves of a tree.
+  """Returns the subtree of `value` at each leaf of `tree`.
 
-  None stands for a structure of Nones.
+  If `value` is None, all subtrees are None.
 
   Raises:
     TypeError: the value has another structure.
@@ -63,5 +63,5 @@ def flatten_up_to(tree: Any, value: Any) -> list[Any]:
   except (TypeError, ValueError, KeyError):
     matches, pairs = False, []
   if not matches:
-    raise TypeError(f"there is a structure {value}: it must be as {tree}")
+    raise TypeError(f"a structure is {value}: it must match {tree}")
   return [x for sub, own in pairs for x in flatten_up_to(sub, own)]

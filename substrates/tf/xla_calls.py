@@ -24,8 +24,8 @@ import tensorflow as tf
 
 from phasic.substrates.tf.internal import xla_programs
 
-OURS = "phasic"  # The name for phasic's own handlers.
-_OLDEST = "2.21"  # The headers of the handlers are from this TensorFlow.
+OURS = "phasic"  # Stands for phasic's own handlers.
+_OLDEST = "2.21"  # The handlers use headers of this version.
 _VERSION = 9  # The version of the XlaCallModule op.
 _GET_API = "_ZN3xla3ffi12GetXlaFfiApiEv"
 _SPECIAL = re.compile(r'["\\\x00-\x1f\x7f]')
@@ -36,7 +36,7 @@ _REFINED = "{jax.uses_shape_polymorphism = true}"
 
 
 class _Op(NamedTuple):
-  """An op in the form that registered gradients read."""
+  """A stand-in for an op, as an argument of registered gradients."""
 
   type: str
   attributes: Mapping[str, Any]
@@ -53,7 +53,7 @@ def is_compiling() -> bool:
     return False
   graph = tf.compat.v1.get_default_graph()
   while graph is not None:
-    # A private function, as there is no public one.
+    # There is no public function for this.
     context = graph._get_control_flow_context()
     while context is not None:
       if context.IsXLAContext():
@@ -114,8 +114,8 @@ def _api() -> int:
     function = getattr(library, _GET_API)
   except (AttributeError, OSError) as error:
     raise NotImplementedError(
-      f"TensorFlow is {tf.__version__}, which does not give the interface of its "
-      f"XLA ({error}): it must be {_OLDEST} or later for native ops with "
+      f"TensorFlow is {tf.__version__}, which does not export XLA's FFI "
+      f"interface ({error}): it must be {_OLDEST} or later for native ops with "
       "jit_compile=True; upgrade it, or call them outside of jit_compile=True"
     ) from None
   function.restype = ctypes.c_void_p
@@ -181,7 +181,7 @@ def _run(
   from tensorflow.python.eager import execute
   from tensorflow.python.eager import record
 
-  # The name is a string in the program, so it is escaped once more.
+  # `_quoted` escapes the JSON text for use in an MLIR string.
   name = json.dumps([op_type, len(leading), attributes])
   header = f'module @"phasic {_quoted(name)} end" attributes {_REFINED}'
   with record.stop_recording():
@@ -241,7 +241,8 @@ def register_gradient(op_type: str) -> Callable[..., Any]:
   return decorate
 
 
-# If another package has registered a gradient, gradients of graphs use its
-# function, which raises. Tapes and accumulators do not need the registration.
+# A KeyError means that another package has registered a gradient of this op.
+# Then derivatives of graphs call that gradient, which raises. Tapes and
+# accumulators do not need the registration.
 with contextlib.suppress(KeyError):
   tf.RegisterGradient("XlaCallModule")(_gradient)

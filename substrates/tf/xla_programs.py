@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-# The size of a result's dimension: a number, or the (input, axis) pairs that
-# broadcast to it.
+# The size of a result's dimension: a number, or the (input, axis) pairs whose
+# sizes broadcast to it.
 Dim = int | tuple[tuple[int, int], ...]
 
 

@@ -64,7 +64,7 @@ def result_like(
   args: Sequence[Any],
   options: Mapping[str, Any],
 ) -> Any:
-  """Returns specs of a function's result.
+  """Returns the specs of a function's result.
 
   Arguments are as in `call`.
   """
@@ -92,16 +92,17 @@ def is_differentiable(x: Any) -> bool:
 
 def forward_rule(f: Callable[..., Any]) -> Callable[..., Any]:
   """Returns a forward rule `vjp_fwd` whose residuals are the arguments."""
-  del f  # `custom_gradient` has the result already.
+  del f  # `custom_gradient` has already computed the result of `f`.
   return lambda *args: (None, args)
 
 
 def conjugated(tree: Any) -> Any:
-  """Converts cotangents between rules and the backend, by conjugation."""
+  """Conjugates cotangents, as rules and TensorFlow differ by conjugation."""
   return host_family.conjugated(tree)
 
 
 def no_cotangent(x: Any) -> Any:
   """Returns the backend's cotangent for an argument without derivative."""
-  # Zeros in place of None make the argument's own gradient run, which raises.
+  # Zeros, unlike None, make TensorFlow run the argument's own gradient, which
+  # raises an error.
   return trees.map_leaves(tf.zeros_like, x)

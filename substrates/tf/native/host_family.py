@@ -1,7 +1,7 @@
 """Users' multilinear Python functions on the host, in TensorFlow.
 
-The gradients of a function and its transposes are again in this family. There
-is no gradient in the fixed arguments; using it raises.
+The gradients of a function and its transposes are again in this family. The
+fixed arguments have no gradient; using it raises.
 """
 
 from collections.abc import Callable, Sequence
@@ -131,12 +131,12 @@ class Family:
       return self.apply(slot + 1, fixed, [*others, cotangent])
     own = target - 1
     if slot == count - 1:
-      # Transposing a transpose in its cotangent slot gives f back: the new
-      # cotangent is the argument of the slot.
+      # Transposing in the slot of the cotangent gives f back. The new cotangent
+      # is f's argument in the slot that was transposed first.
       args = [*others[:own], cotangent, *others[own:]]
       return self.apply(0, fixed, args)
-    # Transposing a transpose in another slot gives f's transpose in that slot.
-    # The cotangent is the argument of the slot that was transposed first.
+    # Transposing in another slot gives f's transpose in that slot. The new
+    # cotangent is f's argument in the slot that was transposed first.
     index = slot if slot < own else slot + 1
     kept = [i for i in range(count) if i not in (own, index)]
     known = dict(zip(kept, others[:-1], strict=True))
@@ -174,7 +174,7 @@ def _fixed_gradients(
   fixed: Any,
   cotangent: Any,
 ) -> Any:
-  """Returns gradients in the fixed arguments; using them raises.
+  """Returns gradients of the fixed arguments, which raise if used.
 
   A tape requests all gradients of an op, and uses some. Eagerly they are zeros
   here, and using one calls `_constant`, which raises. In a graph they are maps
@@ -217,14 +217,14 @@ def _transpose_broken(message: str, args: Any, cotangent: tf.Tensor) -> Any:
   return None, tuple(_broken(message, c, (cotangent,)) for c in others)
 
 
-# Forward mode transposes this function's gradient, which must raise too.
+# Forward mode transposes the gradient of `_broken`; this must raise too.
 _broken = custom_gradient.custom_gradient(
   vjp_fwd=lambda message, *args: (None, args),
   vjp_bwd=_transpose_broken,
   nondiff_argnums=(0,),
 )(_evaluate_broken)
 
-# The identity, with a gradient that raises.
+# The identity of x, with a gradient that raises.
 _constant = custom_gradient.custom_gradient(
   vjp_fwd=lambda message, x: (None, x),
   vjp_bwd=lambda message, x, cotangent: (_broken(message, x, (cotangent,)),),

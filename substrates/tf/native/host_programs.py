@@ -26,7 +26,7 @@ _PROCESS = secrets.randbits(62)
 
 
 class Running:
-  """A count of running graph calls, for which the exit of Python waits."""
+  """Counts running graph calls, so that Python can wait for them at exit."""
 
   def __init__(self) -> None:
     self._lock = threading.Lock()
@@ -143,12 +143,12 @@ def failing(message: str, values: Sequence[tf.Tensor], like: Any) -> Any:
 
 
 def _checked(name: str, result: Any, like: Any) -> list[onp.ndarray]:
-  """Checks a result by the specs `like`; returns its arrays."""
+  """Checks a result against the specs `like`; returns its arrays."""
   if not trees.same(result, like):
     raise TypeError(
       f"{name} returned the structure {_shown(result)}: it must be "
-      f"{_shown(like)}, that of its rule `abstract` or, without such a rule, of "
-      "its result for zeros"
+      f"{_shown(like)}, as given by its rule `abstract` or, without such a "
+      "rule, by a call with zeros"
     )
   leaves, specs = trees.flatten(result), trees.flatten(like)
   return host_results.checked(name, leaves, specs)
@@ -183,7 +183,7 @@ def _numeric(name: str, dtype: Any) -> tf.DType:
     found = tf.string
   if found.is_floating or found.is_integer or found.is_complex or found.is_bool:
     return found
-  raise TypeError(f"{name} has an array of {dtype}: it must have numbers")
+  raise TypeError(f"{name} has an array of {dtype}: it must be numeric")
 
 
 def tensor(x: Any) -> tf.Tensor:

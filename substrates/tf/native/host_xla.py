@@ -63,10 +63,10 @@ def call(
   """
   if any(not isinstance(size, int) for s in specs for size in s.shape):
     raise TypeError(
-      f"{name}, a Python function, needs sizes that are known with "
-      "jit_compile=True"
+      f"{name} is a Python function: with jit_compile=True all sizes of its "
+      "results must be known"
     )
-  phase_type_op.in_xla()  # Registers the handlers.
+  phase_type_op.in_xla()  # This registers the FFI handlers.
   _start(process)
   with _lock:
     number = len(_called)
@@ -82,15 +82,15 @@ def call(
     [xla_programs.Result(tf.as_dtype(s.dtype), tuple(s.shape)) for s in specs],
     _TARGET,
     config,
-    # XLA removes calls whose results are all empty, so their results would
-    # never be checked. A side effect keeps them.
+    # XLA removes calls whose results are all empty, so that these results are
+    # never checked. Declaring a side effect prevents the removal.
     has_side_effect=any(0 in s.shape for s in specs),
   )
 
 
 @xla_calls.register_gradient("PhasicHostCall")
 def _gradient(op: Any, *upstream: Any) -> list[None]:
-  """Returns no gradients: `custom_gradient` has the rules."""
+  """Returns no gradients, as `custom_gradient` applies the rules."""
   del upstream
   return [None] * len(op.inputs)
 
@@ -120,8 +120,8 @@ def _stop() -> None:
   while stop() and os.getpid() in _started:
     pause = 0.1
     time.sleep(0.001)
-  # Threads whose programs are ending need the GIL to return to Python: let them
-  # have it.
+  # Threads whose programs have just ended need the GIL to return to Python.
+  # Sleeping releases it.
   time.sleep(pause)
 
 

@@ -171,7 +171,7 @@ def known_shape(x: tf.Tensor) -> tuple[Any, ...] | None:
   return None if x.shape.rank is None else tuple(x.shape.as_list())
 
 
-# Loaded modules by library path, and the library of each op.
+# Loaded modules by library path, and library paths by op.
 _modules: dict[str, Any] = {}
 _owners: dict[str, str] = {}
 _lock = threading.Lock()
@@ -187,16 +187,17 @@ def _load(library: str, op: str) -> Any:
 
 def _load_first(library: str, op: str) -> Any:
   # Read the names from the file first: loading a second kernel for the same op
-  # would break the first one too.
+  # would break the first kernel too.
   names = native_files.ops(op, "tf_library", library, of_tensorflow=True)
   for name in names:
     if (other := _owners.get(_op_type(name))) is not None:
       raise ValueError(
-        f"op {name}: {library} has it, and so has {other}, which is loaded: "
-        "names of ops must be unique in TensorFlow. Give PHASIC_OP another name"
+        f"op {name}: {library} has it, and {other}, which is loaded, has it "
+        "too: names of ops must be unique in TensorFlow; give PHASIC_OP "
+        "another name"
       )
-  # TensorFlow must be the first to load the library: it misses the ops of a
-  # library that another loader has loaded.
+  # TensorFlow must load the library before any other loader: otherwise it does
+  # not see the library's ops.
   try:
     module = tf.load_op_library(library)
   except tf.errors.OpError as error:

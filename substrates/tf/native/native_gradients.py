@@ -14,7 +14,7 @@ from phasic.substrates.tf.internal.native import native_results
 
 
 class _Role(NamedTuple):
-  """What a native function computes: an op, or one of its derivatives.
+  """The role of a native function: an op, or one of its derivatives.
 
   Attributes:
     function: the bound function.
@@ -29,9 +29,9 @@ class _Role(NamedTuple):
   order: int
 
 
-# Roles by the attribute `bound` of ops. The keys are reproducible: every
-# process that binds the same functions in the same order has the same keys. So
-# a SavedModel finds its rules.
+# Roles by the value of the op attribute `bound`. Processes that bind the same
+# functions in the same order use the same values, so that a SavedModel finds
+# its rules.
 _roles: dict[str, _Role] = {}
 _keys: dict[int, str] = {}
 _registered: set[str] = set()
@@ -89,7 +89,7 @@ def _gradient(op: Any, *upstream: Any) -> list[Any]:
       "that binds it before computing derivatives"
     )
   options = _text(op.get_attr("options"))
-  inputs, outputs = list(op.inputs)[1:], list(op.outputs)  # Drop `sizes`.
+  inputs, outputs = list(op.inputs)[1:], list(op.outputs)  # First: `sizes`.
   # A tape lists unused gradients; a graph operation does not.
   unused = set(getattr(op, "skip_input_indices", None) or ())
   wanted = [i + 1 not in unused for i in range(len(inputs))]
@@ -186,7 +186,7 @@ def _by_native(
   cotangents: Sequence[Any],
   wanted: Sequence[bool],
 ) -> list[Any]:
-  """Computes cotangents by the native derivatives J_k and V_k.
+  """Computes cotangents by the op's native derivatives J_k and V_k.
 
   See `derivatives` of the JAX substrate for the family.
   """
@@ -199,11 +199,11 @@ def _by_native(
     rest[i : i + len(free)]
     for i in range(0, len(free) * (k - role.is_adjoint), len(free))
   ]
-  given = rest[len(groups) * len(free) :]  # The adjoint's own cotangents.
+  given = rest[len(groups) * len(free) :]  # The cotangents that V_k takes.
   given_cotangents = [ct for ct in cotangents if ct is not None]
   member = functools.partial(_member, function, role.key, options, primals)
-  # Cotangents of the primals come from `of_x`; `parts` has one entry for each
-  # group of directions or cotangents.
+  # `of_x` computes the cotangents of the primals, and each entry of `parts` the
+  # cotangents of one group of inputs: directions, or cotangents of V_k.
   if role.is_adjoint:
     of_x = _Part(True, k + 1, [*groups, given_cotangents, given], len(free))
     parts = [
@@ -254,7 +254,7 @@ def _member(
   primals: Sequence[tf.Tensor],
   part: _Part,
 ) -> list[tf.Tensor]:
-  """Calls J_k or V_k; raises NotImplementedError if there is none."""
+  """Calls J_k or V_k; raises NotImplementedError if it was not bound."""
   is_adjoint, order, groups, _ = part
   family = function.adjoint if is_adjoint else function.forward
   if order <= len(family):
@@ -271,8 +271,8 @@ def _member(
   )
   if tf.executing_eagerly():
     raise NotImplementedError(message)
-  # A graph may not need this part. So it raises when it runs, not when it is
-  # traced.
+  # A graph may contain this derivative without using it, so the error is raised
+  # when the derivative runs.
 
   def fail(*arrays: Any) -> Any:
     raise NotImplementedError(message)

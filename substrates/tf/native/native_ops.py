@@ -60,7 +60,7 @@ def shape(x: Any) -> tuple[Any, ...]:
 def _broadcast(
   declaration: native_declarations.Declaration, arrays: Sequence[tf.Tensor]
 ) -> list[tf.Tensor]:
-  """Broadcasts all arrays to the full batch shape, as native rules need."""
+  """Broadcasts all arrays to the full batch shape, which native rules need."""
   pairs = list(zip(declaration.inputs, arrays, strict=True))
   rank = arrays[0].shape.rank - len(declaration.inputs[0].dims)
   batch = tf.ones([rank], tf.int32)

@@ -1,4 +1,4 @@
-"""Checks of what the derivative rules of native ops return.
+"""Checks of the results of native ops' derivative rules.
 
 Shapes that are unknown when a graph is built are checked when it runs. Programs
 compiled with `jit_compile=True` have no such checks.
@@ -118,7 +118,7 @@ def _checked(
     return x, None
   full = like.full()
   with tf.control_dependencies([_assertion(declaration, like, x, full)]):
-    # Make all later operations depend on these checks.
+    # The results depend on the assertion, so that it runs before they are used.
     return tf.reshape(x, tf.identity(tf.shape(x))), tf.identity(full)
 
 
