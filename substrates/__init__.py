@@ -1,1 +1,1 @@
-"""What cannot be written once: the rewriter and the hand-written seams."""
+"""Backend-specific code, and the rewriter that makes each backend's package."""

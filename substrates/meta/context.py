@@ -1,4 +1,4 @@
-"""What each rewriting rule reads and writes: text, edits and problems."""
+"""The state that rewriting rules share: source text, edits and problems."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class Context:
 
   Attributes:
     source: the parsed text.
-    profile: the rules that hold.
+    profile: the rules that apply.
     substrate: the target.
-    array_names: the `np.` names that the target has; None: not checked.
+    array_names: the `np.` names that the target has; None to not check them.
     omit_deps: the modules whose imports are dropped.
-    edits: what the rules found to change.
-    problems: what the rules refused.
+    edits: the changes that the rules made.
+    problems: the constructs that the rules refused.
     matched_omit_deps: the entries of `omit_deps` that were found.
   """
 
@@ -35,7 +35,7 @@ class Context:
   matched_omit_deps: set[str] = dataclasses.field(default_factory=set)
 
   def refuse(self, node: ast.AST, message: str) -> None:
-    """Records that the construct at `node` is refused."""
+    """Records an error message about the construct at `node`."""
     line = node.lineno  # type: ignore[attr-defined]
     column = self.source.column(line, node.col_offset) + 1  # type: ignore[attr-defined]
     self.problems.append(
@@ -43,14 +43,14 @@ class Context:
     )
 
   def replace(self, node: ast.AST, text: str) -> None:
-    """Records that the text of `node` becomes `text`."""
+    """Records an edit that replaces the text of `node` by `text`."""
     if isinstance(node, ast.expr) and not self._is_located(node):
       self.refuse(node, "the place is unknown (f-string?): use a variable")
       return
     self.replace_span(self.source.start(node), self.source.end(node), text)
 
   def _is_located(self, node: ast.expr) -> bool:
-    """Returns whether a node's position is right; f-strings may shift it."""
+    """Returns whether a node's position is correct; f-strings may shift it."""
     try:
       found = ast.parse(self.source.segment(node), mode="eval").body
     except SyntaxError:
@@ -58,7 +58,7 @@ class Context:
     return ast.dump(found) == ast.dump(node)
 
   def replace_span(self, start: int, end: int, text: str) -> None:
-    """Records that the characters [start, end) become `text`."""
+    """Records an edit that replaces the characters [start, end) by `text`."""
     self.edits.append(source_lib.Edit(start, end, text))
 
   def set_parents(self) -> None:

@@ -1,4 +1,4 @@
-"""Checks the dialect: functions instead of methods, no in-place stores."""
+"""Refuses array methods and in-place stores, which not all backends have."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _HOST = " (host value: annotate its name or function as onp.ndarray)"
 def check(ctx: context.Context) -> None:
   """Refuses in-place stores and array methods.
 
-  In the library a value must be known to be the host's; in tests and
-  examples, where a wrong guess fails loudly at run time, only values known to
-  be arrays are refused.
+  In the library they are allowed only for values that are known to be host
+  values. In tests and examples, where an array would raise an error at run
+  time, they are refused only for values that are known to be arrays.
   """
   origins = origins_lib.Origins(ctx.source.tree)
   strict = ctx.profile is paths.Profile.SOURCE

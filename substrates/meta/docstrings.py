@@ -1,4 +1,4 @@
-"""Extracts the examples of docstrings as code at their own positions."""
+"""Extracts docstring examples as code that keeps its position in the file."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def examples(source: source_lib.Source) -> list[source_lib.Source]:
   """Returns a source for each docstring that has examples.
 
   Raises:
-    RewriteError: if the lines after `>>>` do not parse, or stand in a way
-      that the file's text and the docstring differ.
+    RewriteError: if the lines after `>>>` do not parse, or differ between the
+      file's text and the docstring, e.g. by a backslash.
   """
   found = []
   for owner in ast.walk(source.tree):
@@ -43,7 +43,7 @@ def _example(
   shifts: dict[int, int] = {}
   raw = source.segment(node).lower().startswith(("r'", 'r"'))
   prompts = 0
-  indent: str | None = None  # The current example's indentation.
+  indent: str | None = None  # The indentation of the current example.
   for line in range(node.lineno, (node.end_lineno or 0) + 1):
     text = source.lines[line - 1]
     match = _PROMPT.match(text)

@@ -1,9 +1,9 @@
-"""Keeps only the target's branch of each `if` on MODE, line for line.
+"""Keeps, of each `if` that tests MODE, only the target's branch.
 
 A file that cannot do without a branch says `MODE = "numpy"` at its top and
 tests `MODE == "jax"`, `MODE != "jax"`, `MODE in ("jax", "tf")` or
-`MODE not in (...)` in an `if` statement. The kept branch moves left, the
-others become blank lines, and so does the assignment.
+`MODE not in (...)` in an `if` statement. The kept branch is dedented. The other
+branches and the assignment become blank lines, so line numbers do not change.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _is_mode_name(name: str) -> bool:
 
 
 class _Folder:
-  """Replaces the branches on MODE in one file, and in its syntax tree."""
+  """Removes other targets' branches from one file and its syntax tree."""
 
   def __init__(self, ctx: context.Context):
     self.ctx = ctx
@@ -35,7 +35,7 @@ class _Folder:
     self.first_test: ast.expr | None = None
 
   def truth(self, test: ast.expr) -> bool | None:
-    """Returns the value of a test on MODE; None for any other test."""
+    """Evaluates a test of MODE; returns None for any other test."""
     if not (
       isinstance(test, ast.Compare)
       and isinstance(test.left, ast.Name)
@@ -62,7 +62,7 @@ class _Folder:
     return None
 
   def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
-    """Folds the branches on MODE in the statements of a block."""
+    """Returns a block's statements without other targets' branches."""
     kept: list[ast.stmt] = []
     empty: list[tuple[ast.stmt, int]] = []
     for statement in body:
@@ -99,7 +99,7 @@ class _Folder:
     return kept
 
   def chain(self, statement: ast.If) -> list[ast.stmt]:
-    """Replaces an if chain by the body of the chosen branch."""
+    """Returns the chosen branch of an if chain, and removes its other lines."""
     self.first_test = self.first_test or statement.test
     lines = self.ctx.source.lines
     for line in range(statement.lineno, (statement.end_lineno or 0) + 1):
@@ -158,7 +158,7 @@ class _Folder:
 
 
 def fold(ctx: context.Context) -> None:
-  """Folds branches on MODE, so that later rules see only kept code."""
+  """Removes other targets' branches, so that later rules do not see them."""
   tree = ctx.source.tree
   folder = _Folder(ctx)
   assignments = [

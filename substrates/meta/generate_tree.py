@@ -5,8 +5,8 @@
 
 The tree has the packages, the generated and the single-substrate tests and
 links to the native libraries. Files that did not change are not touched, and
-what no longer has a source is removed. Problems are printed and give exit
-status 1, but whatever can be written is written, so that work can go on.
+files without a source are removed. Problems are printed and give exit status 1,
+but all files that can be rewritten are written, so that work can go on.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import pathlib
 import sys
 
 if __package__ in (None, ""):
-  # As a script, import from the path by which the script was called, not from
-  # the target of its links: so a sandboxed build reads only its own files.
+  # As a script, import relative to the path that was called, without following
+  # symbolic links: a sandboxed build then reads only its own files.
   sys.path[0] = os.path.abspath(os.path.join(__file__, "..", "..", ".."))
 
 from substrates.meta import errors
@@ -28,7 +28,7 @@ from substrates.meta import paths
 from substrates.meta import rewriter
 from substrates.meta import tables
 
-# Used where the tree has no `__init__` of its own.
+# The text of phasic/__init__.py if the source has no such file.
 _PACKAGE = '__version__ = "0"\n_PROJECT = "phasic-substrates"\n'
 
 
@@ -44,7 +44,7 @@ def _sources(root: pathlib.Path, substrate: str) -> Iterator[str]:
 
 
 def _copies(root: pathlib.Path) -> dict[str, str]:
-  """Returns the texts that are the same in every substrate, by path."""
+  """Returns the files that are equal in all substrates: texts by path."""
   texts = {}
   for name in ("phasic/__init__.py", "phasic/py.typed"):
     if (root / name).exists():
@@ -61,7 +61,7 @@ def _copies(root: pathlib.Path) -> dict[str, str]:
 def tree(
   root: pathlib.Path, substrates: Sequence[str]
 ) -> tuple[dict[str, str], list[errors.Problem]]:
-  """Returns the texts of the tree by path, and all refused constructs."""
+  """Returns the generated files, texts by path, and all problems."""
   texts = _copies(root)
   problems: list[errors.Problem] = []
   texts["phasic/substrates/__init__.py"] = packages.init_text("substrates", "")
@@ -108,12 +108,12 @@ def tree(
 def _write(
   texts: dict[str, str], links: dict[str, pathlib.Path], output: pathlib.Path
 ) -> int:
-  """Writes changed files; returns how many there were.
+  """Writes the files that changed; returns their number.
 
   Args:
-    texts: by path.
+    texts: the texts by path.
     links: the folders that are linked, by path.
-    output: where to.
+    output: the output folder.
   """
   written = 0
   for name, text in texts.items():
@@ -168,7 +168,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     "phasic/include": root / "phasic" / "include",
   }
   written = _write(texts, links, output)
-  problems = list(dict.fromkeys(problems))  # Many are found three times.
+  problems = list(dict.fromkeys(problems))  # Most occur once per substrate.
   for problem in problems:
     print(problem, file=sys.stderr)
   print(

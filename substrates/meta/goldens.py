@@ -1,4 +1,4 @@
-"""The golden files: what the rewriter must return for testdata/source.
+"""Golden files: the rewriter's expected output for testdata/source.
 
 They end in .txt so that no tool takes them for code of the project.
 """
@@ -16,7 +16,7 @@ _TESTDATA = pathlib.Path(__file__).parent / "testdata"
 SOURCE = _TESTDATA / "source"
 GOLDEN = _TESTDATA / "golden"
 
-# Golden directories for runs with --omit_deps, for JAX.
+# The values of --omit_deps for JAX, by golden directory.
 _OMITTED = {
   "omit_one": "phasic.distributions.erlang",
   "omit_module": "//phasic/distributions:phase_type",
@@ -25,7 +25,7 @@ _OMITTED = {
 
 
 def sources(substrate: str) -> list[str]:
-  """Returns the paths of the sources that a substrate has."""
+  """Returns the paths of the sources that a substrate includes."""
   names = []
   for path in sorted(SOURCE.rglob("*.py.txt")):
     name = path.relative_to(SOURCE).as_posix().removesuffix(".txt")
@@ -75,7 +75,7 @@ def expected() -> dict[str, str]:
 
 
 def actual() -> dict[str, str]:
-  """Returns what the current rewriter writes, in the form of `expected`."""
+  """Returns the current rewriter's output, with the keys of `expected`."""
   cases = {
     substrate: outputs(
       substrate, sources(substrate), "--init=substrates", "--init=substrate"

@@ -27,7 +27,7 @@ def rewrite(ctx: context.Context) -> None:
 
 
 def mapped_module(ctx: context.Context, name: str) -> str | None:
-  """Returns the substrate's name of a module of phasic; None if unchanged."""
+  """Returns a phasic module's name in the substrate; None if unchanged."""
   first, _, rest = name.partition(".")
   if first == "phasic":
     if rest.partition(".")[0] in tables.SHARED:
@@ -52,7 +52,7 @@ def allowed_roots(ctx: context.Context, node: ast.AST) -> frozenset[str]:
     ctx.substrate, frozenset()
   )
   if ctx.profile is paths.Profile.HOST_SEAM:
-    roots |= {"importlib"}  # Needed to find the native module
+    roots |= {"importlib"}  # `native_module` needs it.
   if getattr(node, "mode_branch", False):
     roots |= tables.FRAMEWORKS[ctx.substrate]
   return roots
@@ -136,7 +136,7 @@ def _import_from(ctx: context.Context, node: ast.ImportFrom) -> None:
 
 
 def check_seam(ctx: context.Context) -> None:
-  """Checks the imports of a hand-written seam file, which is copied."""
+  """Checks the imports of a backend-specific file, which is only copied."""
   own = f"phasic.substrates.{ctx.substrate}.internal"
   roots = frozenset(tables.TEST_IMPORTS) | tables.FRAMEWORKS[ctx.substrate]
   roots = (roots - {"pytest", "hypothesis", "absl"}) | {"numpy"}

@@ -1,6 +1,6 @@
 """Rewrites public modules to import their names on first use.
 
-A program, and a test, that uses one room does not import all of them.
+A program or a test that uses one package then does not import all of them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _PATHS = frozenset(
     *(f"phasic/{module}" for module in tables.PUBLIC_MODULES),
   ]
 )
-# Modules whose function wraps all functions of a public module.
+# By public module, the module whose function `checked` wraps all its functions.
 _WRAPPERS = {
   f"phasic/math/{name}.py": "math.calls.checked_calls"
   for name in ("discrete_phase_type", "phase_type")
@@ -104,8 +104,8 @@ def resolver_lines(
 ) -> list[str]:
   """Returns the code lines that import names on first use.
 
-  Type checkers do not see them: to these, a module with `__getattr__` has any
-  name.
+  The lines are hidden from type checkers, which would assume that a module with
+  `__getattr__` has every name.
 
   Args:
     names: as `resolvers` of phasic/internal/late_names.py has them.

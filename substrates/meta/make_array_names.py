@@ -13,8 +13,8 @@ import types
 from typing import Any
 
 if __package__ in (None, ""):
-  # As a script, import from the path by which the script was called, not from
-  # the target of its links: so a sandboxed build reads only its own files.
+  # As a script, import relative to the path that was called, without following
+  # symbolic links: a sandboxed build then reads only its own files.
   sys.path[0] = os.path.abspath(os.path.join(__file__, "..", "..", ".."))
 
 from substrates.meta import tables

@@ -1,4 +1,4 @@
-"""Checks of names: `np.` attributes, rebinding, and dotted uses of phasic."""
+"""Checks uses of the names `np`, `onp` and `phasic`; rewrites `phasic`."""
 
 from __future__ import annotations
 

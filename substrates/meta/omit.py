@@ -9,7 +9,7 @@ from substrates.meta import context
 
 
 def module_of(dependency: str) -> str:
-  """Returns the module that a dependency names.
+  """Converts a dependency, e.g. a Bazel label, to a dotted module name.
 
   Args:
     dependency: a dotted module, or a Bazel label such as `//phasic/math:gth`
@@ -105,7 +105,7 @@ def _drop_items(ctx: context.Context, items: list, gone: list) -> None:
     first = text.rfind("\n", 0, start) + 1
     rest = re.compile(r"(#.*)?$", re.MULTILINE).match(text, end)
     if rest and not text[first:start].strip():
-      start, end = first, rest.end()  # Drop its comment too.
+      start, end = first, rest.end()  # Also drop a comment on the line.
     _blank(ctx, start, end)
 
 

@@ -1,9 +1,9 @@
-"""Classifies values: from the array namespace, from the host, or unknown.
+"""Infers whether a value is an array, a host value, or unknown.
 
 A deliberately small inference within one file: it only has to tell apart an
-array of the substrate from Python and host NumPy values. A name is what all
-of its bindings in its scope are; parameters, and results of the file's own
-functions, are what their annotation says.
+array of the substrate from Python and host NumPy values. The origin of a name
+combines those of all of its bindings in its scope. Parameters, and results of
+the file's own functions, have the origin of their annotation.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from substrates.meta import tables
 class Origin(enum.Enum):
   """The kind of value that an expression has."""
 
-  ARRAY = "array"  # from np
-  HOST_ARRAY = "host array"  # from onp
+  ARRAY = "array"  # made by `np`
+  HOST_ARRAY = "host array"  # made by `onp`
   HOST = "host"  # a Python number, string or container
   NUMBERS = "numbers"  # A container of Python numbers
   UNKNOWN = "unknown"
@@ -77,11 +77,11 @@ def _element(origin: Origin) -> Origin:
 
 
 class Origins:
-  """The origins of the expressions in one tree, whose nodes have parents."""
+  """Infers origins of the expressions in a tree with `parent` attributes."""
 
   def __init__(self, tree: ast.AST):
-    # In each scope, each name's list of (expression or origin, whether the name
-    # is bound to its elements).
+    # By scope and name, the bindings: pairs of an expression or origin, and
+    # whether the name is bound to elements of it.
     self._bindings: dict[ast.AST, dict[str, list]] = {}
     self._active: set[tuple[ast.AST, str]] = set()
     self._returns: dict[str, Origin] = {}
@@ -160,7 +160,7 @@ class Origins:
         break
       scope = self._scope(context.parent(scope))
     if not bound or (scope, node.id) in self._active:
-      # `x = f(x)` says nothing of the origin of x: its other bindings do.
+      # `x = f(x)` does not determine the origin of x; other bindings do.
       return Origin.HOST if bound else Origin.UNKNOWN
     self._active.add((scope, node.id))
     found = []

@@ -9,8 +9,8 @@ from substrates.meta import tables
 
 _TITLES = {"numpy": "NumPy", "jax": "JAX", "tf": "TensorFlow"}
 
-# PyPI's `phasic` is another project. If it is installed into the same folder
-# after this one, its `__init__` replaces ours. So the check is in this file.
+# The package `phasic` on PyPI is another project. If it is installed after this
+# one, its phasic/__init__.py replaces ours. So the check is in this file.
 _SUBSTRATES = '''"""One package for each array library: numpy, jax and tf.
 
 Import the one you use: `from phasic.substrates import jax as ph`.
@@ -31,7 +31,7 @@ KINDS = ("substrates", "substrate", "internal")
 
 
 def init_path(kind: str, substrate: str) -> str:
-  """Returns where a kind's `__init__.py` goes, below the outputs root."""
+  """Returns the path of a generated `__init__.py` below the outputs root."""
   directory = {
     "substrates": "phasic/substrates",
     "substrate": f"phasic/substrates/{substrate}",

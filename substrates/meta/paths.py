@@ -11,14 +11,14 @@ from substrates.meta import tables
 class Profile(enum.Enum):
   """The set of rewriting rules for a kind of file."""
 
-  SOURCE = "source"  # phasic/**: all rules of the dialect
-  HOST_SEAM = "host seam"  # phasic/internal: host code, imports only
+  SOURCE = "source"  # phasic/**: all rules
+  HOST_SEAM = "host seam"  # phasic/internal: rules of imports and names
   SEAM = "seam"  # substrates/<s>: copied unchanged, imports are checked
-  TEST = "test"  # tests/shared: the dialect, lenient where a failure is loud
+  TEST = "test"  # tests: all rules, but unknown values are allowed
   EXAMPLE = "example"  # the lines after >>> in a docstring
 
 
-# Files of phasic/internal that all substrates share. The list is the same as in
+# Files of phasic/internal that all substrates share. The same list stands in
 # substrates/seam.bzl.
 SHARED_SEAM = frozenset(
   {
@@ -100,8 +100,8 @@ def output_path(path: str, substrate: str) -> str:
   is_numpy = profile is Profile.HOST_SEAM and path not in SHARED_SEAM
   if is_numpy and substrate != "numpy":
     raise PathError(
-      f"is NumPy's seam; {substrate} has its own in substrates/{substrate}"
+      f"is for NumPy only; {substrate} has its own in substrates/{substrate}"
     )
   if substrate not in tables.ADAPTERS.get(path, {substrate}):
-    raise PathError(f"is an adapter that is not there for {substrate}")
+    raise PathError(f"is an adapter that {substrate} does not have")
   return "/".join(("phasic/substrates", substrate, *parts[1:]))

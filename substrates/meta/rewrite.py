@@ -1,11 +1,12 @@
-r"""Rewrites source written once for one substrate; the build's entry point.
+r"""Rewrites shared source for one substrate; the build's entry point.
 
     python substrates/meta/rewrite.py --substrate jax --outputs_root out \
         phasic/math/likelihood/phase_type.py tests/shared/phase_type_test.py
 
 writes out/phasic/substrates/jax/math/phase_type.py and
-out/tests/generated/jax/shared/phase_type_test.py. Whatever is refused is printed as
-file:line:column: message, nothing is written, and the exit status is 1.
+out/tests/generated/jax/shared/phase_type_test.py. If constructs are refused,
+they are printed as file:line:column: message, nothing is written, and the exit
+status is 1.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ import pathlib
 import sys
 
 if __package__ in (None, ""):
-  # As a script, import from the path by which the script was called, not from
-  # the target of its links: so a sandboxed build reads only its own files.
+  # As a script, import relative to the path that was called, without following
+  # symbolic links: a sandboxed build then reads only its own files.
   sys.path[0] = os.path.abspath(os.path.join(__file__, "..", "..", ".."))
 
 from substrates.meta import errors

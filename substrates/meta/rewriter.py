@@ -68,7 +68,7 @@ def rewrite(
 
   Args:
     text: the source.
-    path: the file, relative to the source root; decides which rules hold.
+    path: the file, relative to the source root; decides which rules apply.
     substrate: one of `tables.SUBSTRATES`.
     known_array_names: from `array_names_of`; None leaves them unchecked.
     omit_deps: dependencies whose imports are dropped.

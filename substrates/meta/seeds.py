@@ -1,4 +1,4 @@
-"""Seeds in tests and examples: JAX needs keys in place of integers.
+"""Replaces integer seeds in tests and examples by keys for JAX.
 
 `seed=42` becomes `seed=jax.random.key(42)` for JAX, and so does the literal
 first argument of a function of phasic.internal.random. `import jax` goes

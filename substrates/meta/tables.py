@@ -10,8 +10,8 @@ SUBSTRATES = ("numpy", "jax", "tf")
 PUBLIC_PACKAGES = (
   *("binding", "config", "distributions", "graphs", "inference", "math"),
 )
-# Public packages that are imported on first use: a program that only evaluates
-# distributions should not pay for the import of fits.
+# Public packages that are imported on first use, so that a program that only
+# evaluates distributions does not import the code that fits them.
 LATE_PACKAGES = frozenset({"inference"})
 
 # Other modules that only import public names.
@@ -38,8 +38,8 @@ SHARED_TESTS = frozenset({"oracle"})
 # Names after `phasic.` that exist once for all substrates.
 SHARED = frozenset({"_native", "__version__", "include"})
 
-# Packages of phasic: a string such as "phasic.math.model" names a module of one,
-# and is refused.
+# Packages of phasic. Strings that name a module of one of them, such as
+# "phasic.math.model", are refused.
 PACKAGES = (
   *("distributions", "graphs", "math", "inference"),
   *("binding", "config", "interop", "internal"),
@@ -51,15 +51,15 @@ ARRAY_IMPORT = {
   "tf": "from phasic.substrates.tf.internal import array_functions as np",
 }
 
-# Additional imports allowed in branches on MODE and in the seam.
+# Additional imports allowed in branches on MODE and in backend-specific files.
 FRAMEWORKS = {
   "numpy": frozenset[str](),
   "jax": frozenset({"jax", "jaxlib"}),
   "tf": frozenset({"tensorflow"}),
 }
 
-# `importlib` is left out, as it hides imports from the rewriter, and `random`,
-# as it has hidden state.
+# `importlib` hides imports from the rewriter, and `random` has hidden state, so
+# neither may be imported.
 SOURCE_IMPORTS = frozenset(sys.stdlib_module_names) - {"importlib", "random"}
 # Optional packages: they may be imported in functions only.
 OPTIONAL_IMPORTS = frozenset(
@@ -109,16 +109,16 @@ LATER_NUMPY_NAMES = frozenset(
   {"cumulative_prod", "cumulative_sum", "matvec", "unstack", "vecmat"}
 )
 
-# Names that a NumPy after 2.0 has removed.
+# Names of NumPy 2.0 that a later version has removed.
 GONE_NUMPY_NAMES = frozenset({"row_stack"})
 
 # Submodules of the array namespace whose members are checked too.
 ARRAY_SUBMODULES = ("linalg",)
 
-# Array methods and attributes that the dialect replaces by functions. Names
-# that distributions also have (mean, mode, copy, dtype) are not listed: the
-# rewriter cannot tell a distribution from an array. `x.mean()` of an array then
-# fails in TensorFlow at run time.
+# Array methods and attributes that source must replace by functions. Names that
+# distributions also have (mean, mode, copy, dtype) are not listed, as the
+# rewriter cannot distinguish a distribution from an array. For an array,
+# `x.mean()` then fails in TensorFlow at run time.
 _STATIC = "use static.shape, static.rank or onp on host values"
 ARRAY_METHODS = {
   **{

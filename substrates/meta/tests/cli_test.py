@@ -12,7 +12,7 @@ import sys
 from absl.testing import absltest
 from absl.testing import parameterized
 
-# Every tree needs this file of the seam.
+# Every generated tree needs this file.
 _LATE_NAMES = "phasic/internal/late_names.py"
 _META = pathlib.Path(os.path.abspath(__file__)).parent.parent
 

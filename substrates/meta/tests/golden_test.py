@@ -14,7 +14,7 @@ from substrates.meta import tables
 
 
 class GoldenTest(parameterized.TestCase):
-  """Each output equals its golden file and keeps its source's line numbers."""
+  """Tests that outputs equal golden files and keep line numbers."""
 
   def test_outputs_equal_golden_files(self):
     expected, actual = goldens.expected(), goldens.actual()
@@ -29,7 +29,7 @@ class GoldenTest(parameterized.TestCase):
     outputs = goldens.outputs(substrate, goldens.sources(substrate))
     for name in goldens.sources(substrate):
       if late.is_late(name):
-        continue  # These imports move into a type checkers' branch.
+        continue  # Imports move into `if typing.TYPE_CHECKING`.
       with self.subTest(name):
         before = (goldens.SOURCE / f"{name}.txt").read_text(encoding="utf-8")
         after = outputs[paths.output_path(name, substrate)]

@@ -1,4 +1,4 @@
-"""Tests of constructs outside the dialect, with positions and messages."""
+"""Tests of refused stores, methods and branches: positions and messages."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ class FilesTest(parameterized.TestCase):
     )
 
   @parameterized.parameters(
-    ("phasic/internal/x.py", "is NumPy's seam; jax has its own in"),
+    ("phasic/internal/x.py", "is for NumPy only; jax has its own in"),
     ("substrates/tf/x.py", "is for tf only: jax gets no copy of it"),
     ("substrates/meta/x.py", "is not rewritten: expected"),
     ("phasic/_native/__init__.py", "phasic/_native is not rewritten"),

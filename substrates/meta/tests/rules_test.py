@@ -64,7 +64,7 @@ class ImportsTest(parameterized.TestCase):
 
 
 class DialectTest(parameterized.TestCase):
-  """Tests that the dialect allows on host values what arrays may not do."""
+  """Tests that methods and stores of host values are allowed."""
 
   @parameterized.parameters(
     "x = {}\nx['a'] = 1",

@@ -10,7 +10,7 @@ from substrates.meta import errors
 from substrates.meta import paths
 from substrates.meta import rewriter
 
-# The names of TensorFlow in tests without an array_functions.py.
+# TensorFlow's `np.` names in tests, in place of those in array_functions.py.
 TF_NAMES = frozenset({"asarray", "sum", "where", "zeros", "linalg.solve"})
 
 SOURCE = "phasic/math/x.py"
