@@ -97,7 +97,7 @@ class Kernel:
     is_suitable: a function that returns whether the kernel should run if it
       can.
     can_run: whether a call since the choice of the path has found that the
-      kernel can run; later calls then skip the question.
+      kernel can run; later calls then skip the test.
   """
 
   def __init__(
@@ -207,7 +207,7 @@ class Kernel:
     kinds: Any = None,
     discrete: bool = False,
   ) -> onp.ndarray:
-    """Computes int32 status codes (batch..., n): why results are NaN.
+    """Computes int32 status codes (batch..., n) that explain NaN results.
 
     Arguments are as in `kernel_ops.phase_type`.
 

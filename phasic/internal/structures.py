@@ -37,7 +37,7 @@ def is_variable(x: object) -> bool:
 
 
 def is_like(x: Any, array: Any) -> bool:
-  """Returns whether `x` is a backend's array with the dtype of `array`."""
+  """Returns whether `x` is a backend array with the dtype of `array`."""
   return (
     type(x) is onp.ndarray
     and x.dtype == getattr(array, "dtype", None)
@@ -99,7 +99,7 @@ def cast(x: Any, dtype: Any = None) -> Any:
 
 
 def constant(x: Any, dtype: str) -> Any:
-  """Converts host numbers to an array whose values tracing does not hide."""
+  """Converts host numbers to an array whose values are known while tracing."""
   return onp.asarray(x, dtype)
 
 

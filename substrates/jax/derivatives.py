@@ -63,7 +63,7 @@ class NativeDerivatives:
   def event_shapes(
     self, shapes: Sequence[Sequence[Any]]
   ) -> list[tuple[Any, ...]]:
-    """Computes the results' event shapes; ValueError if operands do not fit."""
+    """Computes the results' event shapes; raises if operands do not fit."""
     raise NotImplementedError
 
   def statistics_shapes(

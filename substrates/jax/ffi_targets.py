@@ -137,8 +137,8 @@ def version_reason(built: int, running: int) -> str:
   )
   if built < 0:
     return (
-      f"{start}, and the kernel's handlers do not tell for which version they "
-      f"were compiled; {native_module.REINSTALL}"
+      f"{start}, and the kernel's handlers do not report the version for which "
+      f"they were compiled; {native_module.REINSTALL}"
     )
   remedy = "upgrade it: pip install --upgrade jax jaxlib"
   if built < running:  # Then the major version of the handlers is older.

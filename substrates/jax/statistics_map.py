@@ -36,7 +36,7 @@ class Statistics(derivatives.Derivative):
     if tuple(weights.shape) != (*batch, shape[-1]):
       raise ValueError(
         f"weights have shape {tuple(weights.shape)}: it must be"
-        f" {(*batch, shape[-1])}, the shape of the batch of times"
+        f" {(*batch, shape[-1])}, the full shape of the times"
       )
     ndims = (*self.function.fixed_event_ndims, *self.function.event_ndims)
     events = self.function.statistics_shapes(

@@ -44,7 +44,7 @@ def is_variable(x: Any) -> bool:
 
 
 def is_like(x: Any, array: Any) -> bool:
-  """Returns whether `x` is a backend's array with the dtype of `array`."""
+  """Returns whether `x` is a backend array with the dtype of `array`."""
   return (
     isinstance(x, jax.Array)
     and x.dtype == getattr(array, "dtype", None)
@@ -92,7 +92,7 @@ def cast(x: Any, dtype: Any = None) -> Any:
 
 
 def constant(x: Any, dtype: str) -> Any:
-  """Converts host numbers to an array whose values tracing does not hide."""
+  """Converts host numbers to an array whose values are known while tracing."""
   with jax.ensure_compile_time_eval():
     return jnp.asarray(x, dtype=dtype)
 

@@ -77,7 +77,10 @@ def _element(origin: Origin) -> Origin:
 
 
 class Origins:
-  """Infers origins of the expressions in a tree with `parent` attributes."""
+  """Infers the origin of each expression in one tree.
+
+  The nodes of the tree must have the attribute `parent`.
+  """
 
   def __init__(self, tree: ast.AST):
     # By scope and name, the bindings: pairs of an expression or origin, and

@@ -48,7 +48,7 @@ def _call(
   gives_gradients: bool,
   options: dict[str, Any],
 ) -> list[tf.Tensor]:
-  """Computes moments and optionally their gradients by weights, initial."""
+  """Computes moments, optionally with gradients for weights and initial."""
   if phase_type_op.in_xla():
     return kernel_calls.moments(
       operands, gives_variance, gives_gradients, options

@@ -31,7 +31,7 @@ _GET_API = "_ZN3xla3ffi12GetXlaFfiApiEv"
 _SPECIAL = re.compile(r'["\\\x00-\x1f\x7f]')
 _ESCAPED = re.compile(r"\\([0-9A-F]{2})")
 _NAME = re.compile(r'module @"phasic (.*?) end"', re.DOTALL)
-# Sizes that are unknown in the trace are refined at compilation.
+# Sizes that are unknown while tracing are determined at compilation.
 _REFINED = "{jax.uses_shape_polymorphism = true}"
 
 

@@ -81,7 +81,7 @@ def expand(
 ) -> Sequence[Any]:
   """Calls a function once for a batch, whose arrays broadcast.
 
-  Where a level of vmap does not map over an array, it gets a dimension of one.
+  An array over which a level of vmap does not map gets a dimension of size one.
   """
   expanded = []
   for i, x in enumerate(arrays):
@@ -130,7 +130,7 @@ def run(
   name, pairs = function.name, list(zip(arrays, outer.mapped, strict=True))
   found: list[onp.ndarray] = []
   for k in range(size):
-    # Copy the shared arrays, as the function may write to its arguments.
+    # Copy arrays that all rows share: the function may write to its arguments.
     row = [x[k, ...] if mapped else onp.array(x) for x, mapped in pairs]
     if inner:
       results = run(function, call, row, specs, inner, canonical)

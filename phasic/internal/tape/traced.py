@@ -33,7 +33,7 @@ class Trace:
   def __init__(self, is_forward: bool):
     self.level = next(_levels)
     self.is_forward = is_forward
-    self.is_over = False  # After the end the arrays must not be used.
+    self.is_over = False  # Once true, the trace's arrays are invalid.
 
 
 class Node:
@@ -189,7 +189,7 @@ class Traced(operators.Operators):
     return f"Traced({self.value!r})"
 
 
-astype = object()  # The key of the rule of `astype` in FUNCTIONS.
+astype = object()  # The key of astype's rule in FUNCTIONS.
 
 # Derivative rules of NumPy functions; `indexing`, `ufuncs` and others add them.
 UFUNCS: dict[Any, Callable[..., Any]] = {}
@@ -219,7 +219,7 @@ class Primitive:
   def reverse(
     self, arrays: Sequence[Any], wanted: Sequence[int]
   ) -> tuple[Any, Callable[[list[Any]], Sequence[Any]]]:
-    """Computes the results and the pullback to arrays number `wanted`."""
+    """Computes the results and the pullback for the `wanted` arrays."""
     raise NotImplementedError
 
   def check(self, x: Any) -> Any:

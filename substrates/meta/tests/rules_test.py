@@ -64,7 +64,7 @@ class ImportsTest(parameterized.TestCase):
 
 
 class DialectTest(parameterized.TestCase):
-  """Tests that methods and stores of host values are allowed."""
+  """Tests that methods and in-place stores are allowed on host values."""
 
   @parameterized.parameters(
     "x = {}\nx['a'] = 1",

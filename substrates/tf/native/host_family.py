@@ -174,7 +174,7 @@ def _fixed_gradients(
   fixed: Any,
   cotangent: Any,
 ) -> Any:
-  """Returns gradients of the fixed arguments, which raise if used.
+  """Returns gradients of the fixed arguments; using the gradients raises.
 
   A tape requests all gradients of an op, and uses some. Eagerly they are zeros
   here, and using one calls `_constant`, which raises. In a graph they are maps
@@ -224,7 +224,7 @@ _broken = custom_gradient.custom_gradient(
   nondiff_argnums=(0,),
 )(_evaluate_broken)
 
-# The identity of x, with a gradient that raises.
+# The identity function of x, whose gradient raises.
 _constant = custom_gradient.custom_gradient(
   vjp_fwd=lambda message, x: (None, x),
   vjp_bwd=lambda message, x, cotangent: (_broken(message, x, (cotangent,)),),

@@ -89,7 +89,7 @@ def _gradient(op: Any, *upstream: Any) -> list[Any]:
       "that binds it before computing derivatives"
     )
   options = _text(op.get_attr("options"))
-  inputs, outputs = list(op.inputs)[1:], list(op.outputs)  # First: `sizes`.
+  inputs, outputs = list(op.inputs)[1:], list(op.outputs)  # Skip `sizes`.
   # A tape lists unused gradients; a graph operation does not.
   unused = set(getattr(op, "skip_input_indices", None) or ())
   wanted = [i + 1 not in unused for i in range(len(inputs))]

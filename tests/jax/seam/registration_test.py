@@ -89,7 +89,7 @@ class RegistrationTest(parameterized.TestCase):
     ),
     (3, 1003, r"with XLA's FFI 1.3: .* --upgrade phasic-substrates$"),
     (3, -1, r"cannot be read from .*c_api.h: it must be known, .* jaxlib$"),
-    (-1, 3, "handlers do not tell for which version .* phasic-substrates$"),
+    (-1, 3, "handlers do not report the version .* phasic-substrates$"),
   )
   def test_versions(self, built, running, reason):
     actual = ffi_targets.version_reason(built, running)
