@@ -18,7 +18,7 @@ def check(condition: Any, message: str, x: Any, what: Any = None) -> Any:
       of `x`.
     message: names the argument and the rule.
     x: the array that depends on the condition.
-    what: the values that the condition is about. A message that is formatted
+    what: the values that the condition tests. A message that is formatted
       while tracing cannot contain them. They broadcast with the condition.
 
   Raises:

@@ -91,7 +91,7 @@ def compiled(
 
 
 def _rows(tree: Any) -> list[Any]:
-  """Returns the slices of a tree along the leading axis of its arrays."""
+  """Splits a tree of arrays along the leading axis into a list of trees."""
   leaves, make = trees.flatten(tree)
   size = static.shape(leaves[0])[0]
   return [make([x[i] for x in leaves]) for i in range(size)]

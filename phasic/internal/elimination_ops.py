@@ -4,8 +4,9 @@ They run on the native kernel or on the portable path.
 
 A chain on p phases has edges e from phase i_e to phase j_e, or to absorption,
 j_e = p, with weights w_e >= 0. With -S the matrix of its linear system
-(-S_ii sums the weights of the edges that leave phase i, S_ij those from i to
-j) and U = (-S)^-1 >= 0 there are two maps, each the other's transpose:
+(-S_ii sums the weights of the edges that leave phase i, S_ij the weights of the
+edges from i to j) and U = (-S)^-1 >= 0 there are two maps, each the transpose
+of the other:
 
     x = U (b + sum_e c_e unit(i_e)),  d_e = x[i_e] - x[j_e]
     y = U^T (b + sum_e c_e (unit(i_e) - unit(j_e))),  z_e = y[i_e]

@@ -55,7 +55,7 @@ def needed_by(user: str) -> Iterator[None]:
   The `with` block contains only the import.
 
   Args:
-    user: what needs the package.
+    user: the feature that needs the package, for the message.
 
   Raises:
     ModuleNotFoundError: the package is not installed; the message has its name

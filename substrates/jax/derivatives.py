@@ -87,7 +87,7 @@ class NativeDerivatives:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Derivative(multilinear.Map):
-  """The base class of the maps J_k and V_k."""
+  """The base class of the derivative maps J_k and V_k."""
 
   function: NativeDerivatives
   order: int

@@ -1,7 +1,7 @@
 """Moments of the absorption time, as a map that `multilinear` binds.
 
-The native call returns gradients along with moments, and first derivatives are
-sums of products with these. Derivatives of the gradients are those of the
+The native call returns gradients along with moments; first derivatives are sums
+of products of gradients and tangents. The gradients are differentiated by the
 portable function, which uses the maps of `elimination_map` if the kernel runs.
 """
 

@@ -58,7 +58,7 @@ class Map:
   groups: tuple[int, ...]
 
   def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
-    """Returns the shape and dtype of each result, given those of operands."""
+    """Returns the results' shapes and dtypes, given shaped operands."""
     raise NotImplementedError
 
   def evaluate(self, *operands: Any) -> Sequence[Any]:
@@ -66,15 +66,15 @@ class Map:
     raise NotImplementedError
 
   def eager(self, *operands: Any) -> Sequence[Any] | None:
-    """Computes the results of concrete arrays; None to compile instead."""
+    """Computes results for concrete arrays; returns None to compile instead."""
     return None
 
   def lower_cpu(self, ctx: Any, *operands: Any) -> Sequence[Any] | None:
-    """Lowers the map for CPUs; None means to lower `evaluate`."""
+    """Lowers the map for CPUs; returns None to lower `evaluate` instead."""
     return None
 
   def lower_cuda(self, ctx: Any, *operands: Any) -> Sequence[Any] | None:
-    """Lowers the map for CUDA; None means to lower `evaluate`."""
+    """Lowers the map for CUDA; returns None to lower `evaluate` instead."""
     return None
 
   def differentiate(

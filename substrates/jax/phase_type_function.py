@@ -1,4 +1,4 @@
-"""The native phase-type functions as a family of derivatives."""
+"""The native phase-type functions as instances of `NativeDerivatives`."""
 
 from __future__ import annotations
 

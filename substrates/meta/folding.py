@@ -1,6 +1,6 @@
 """Keeps, of each `if` that tests MODE, only the target's branch.
 
-A file that cannot do without a branch says `MODE = "numpy"` at its top and
+A file that needs such a branch sets `MODE = "numpy"` at its top and
 tests `MODE == "jax"`, `MODE != "jax"`, `MODE in ("jax", "tf")` or
 `MODE not in (...)` in an `if` statement. The kept branch is dedented. The other
 branches and the assignment become blank lines, so line numbers do not change.

@@ -40,7 +40,7 @@ def rewrite(text: str, path: str, substrate: str) -> str:
     substrate: one of `tables.SUBSTRATES`.
 
   Raises:
-    RewriteError: if there is anything else in it.
+    RewriteError: if the module contains anything else.
   """
   module = path.removeprefix("phasic/").removesuffix(".py")
   module = module.removesuffix("/__init__").replace("/", ".")

@@ -1,6 +1,6 @@
 """Infers whether a value is an array, a host value, or unknown.
 
-A deliberately small inference within one file: it only has to tell apart an
+A deliberately small inference within one file: it only distinguishes an
 array of the substrate from Python and host NumPy values. The origin of a name
 combines those of all of its bindings in its scope. Parameters, and results of
 the file's own functions, have the origin of their annotation.

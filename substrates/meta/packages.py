@@ -50,11 +50,11 @@ def init_text(
 
   Args:
     kind: "substrates" for the package of all substrates, "substrate" for one
-      of them, "internal" for its seam where that has no file of its own.
+      of them, "internal" for its backend-specific modules.
     substrate: one of `tables.SUBSTRATES`; ignored for "substrates".
     packages: the public packages that a substrate imports.
-    besides: other names, with the modules of the seam that have them; those of
-      `tables.SUBSTRATE_NAMES` if None.
+    besides: other names, with the backend-specific modules that define them;
+      None for `tables.SUBSTRATE_NAMES`.
   """
   if kind == "substrates":
     return _SUBSTRATES

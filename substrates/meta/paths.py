@@ -83,7 +83,7 @@ def output_path(path: str, substrate: str) -> str:
     substrate: one of `tables.SUBSTRATES`.
 
   Returns:
-    `phasic/substrates/<s>/...` for the library and its seam,
+    `phasic/substrates/<s>/...` for the library and backend-specific modules,
     `tests/generated/<s>/...` for tests.
 
   Raises:

@@ -30,7 +30,7 @@ class Result:
 
   Attributes:
     text: the rewritten text, with its footer.
-    problems: what was refused; the text is only good when this is empty.
+    problems: the refused constructs; the text is valid only without problems.
     matched_omit_deps: the omitted dependencies that the file imported.
   """
 

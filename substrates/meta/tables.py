@@ -22,7 +22,7 @@ PUBLIC_MODULES = (
   "math/phase_type.py",
 )
 
-# Names that only some substrates have, with the seam module of each.
+# Names that only some substrates have, with the backend module of each.
 SUBSTRATE_NAMES: dict[str, dict[str, str]] = {
   "numpy": {},
   "jax": {"export": "exporting", "shard_batches": "sharding"},

@@ -1,9 +1,9 @@
 """The `np.` functions that the source uses, implemented with TensorFlow.
 
 There are no other functions. Tests compare each one with NumPy: values, dtypes
-and shapes. Dtypes are promoted as in NumPy 2: Python numbers adopt the dtype of
-the arrays, and numbers alone become int64 or float64. Shapes may contain scalar
-tensors for unknown dimensions.
+and shapes. Dtypes are promoted as in NumPy 2: Python numbers take the dtype of
+the arrays; if there are no arrays, they become int64 or float64. Shapes may
+contain scalar tensors for unknown dimensions.
 """
 
 from collections.abc import Sequence

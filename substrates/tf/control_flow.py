@@ -142,7 +142,7 @@ def _leaves_like(like: Any, tree: Any) -> list[Any]:
   found = []
   for x, y in zip(trees.flatten(tree), trees.flatten(like), strict=True):
     x = tf.convert_to_tensor(x)
-    # Unlike tf.ensure_shape, set_shape keeps forward mode in graphs.
+    # Unlike tf.ensure_shape, set_shape supports forward mode in graphs.
     x.set_shape(y.shape)
     found.append(x)
   return found

@@ -40,8 +40,8 @@ class _RuleName(str):
   The pullback maps arguments and cotangents to gradients.
 
   A tape keeps the attributes of eager ops as objects, so it keeps the pullback
-  alive. The lifetime of a graph is not known, so the rules of graphs are kept
-  for ever.
+  alive. The lifetime of a graph is not known, so the rules of graphs are never
+  deleted.
   """
 
   pullback: Callable[..., Any]
@@ -165,7 +165,7 @@ class _Call(NamedTuple):
 
   Attributes:
     statics: positions and values of arguments that are not arrays.
-    skeletons: the structures of the other arguments.
+    skeletons: the structures of the arguments that are arrays.
   """
 
   statics: tuple[tuple[int, Any], ...]

@@ -1,7 +1,7 @@
 """The native op for moments of the absorption time, and its gradient.
 
-The op returns gradients along with moments. Derivatives of the gradients are
-those of the portable function, which uses the op of `elimination_op`.
+The op returns gradients along with moments. The gradients are differentiated by
+the portable function, which uses the op of `elimination_op`.
 """
 
 from collections.abc import Callable, Sequence
@@ -102,7 +102,7 @@ def _of_gradients(
   cotangents: Sequence[tf.Tensor],
   options: dict[str, Any],
 ) -> list[tf.Tensor]:
-  """Computes cotangents of weights and initial, given those of all results."""
+  """Computes cotangents of weights and initial for an op with gradients."""
   if not _fallbacks:
     raise NotImplementedError(
       "second derivatives of moments are not stored in a SavedModel: call any "

@@ -111,7 +111,7 @@ def result_of_zeros(
       return f(*zeros, **options)
   except Exception as error:
     raise TypeError(
-      f"{name} was called with zeros to find the result's specs, and "
+      f"{name} was called with zeros to find the shapes of its result, and "
       f"raised {type(error).__name__}: {error}. Bind it with the rule `abstract`"
     ) from error
 

@@ -135,7 +135,7 @@ class NativeFunction(NamedTuple):
     return self.jvp is not None or self.vjp is not None
 
   def output_dims(self, known: Mapping[str, Any]) -> dict[str, Any]:
-    """Computes the sizes of all dimensions, given those of the inputs.
+    """Computes the sizes of all dimensions from the sizes of the inputs.
 
     Raises:
       TypeError: a size is a number, but not an integer.
@@ -185,7 +185,7 @@ def parse(name: str, text: str) -> Declaration:
 
 
 def _problems(declaration: Declaration) -> Iterator[str]:
-  """Yields descriptions of what is wrong with a parsed declaration."""
+  """Yields error messages about a parsed declaration."""
   for operands in (declaration.inputs, declaration.outputs):
     if len(operands) > _MAX_OPERANDS:
       yield f"there are more than {_MAX_OPERANDS} inputs, or outputs"
@@ -248,7 +248,7 @@ def spread(
 ) -> tuple[Any, ...]:
   """Inserts None for operands that are not differentiable.
 
-  The values are those of the differentiable operands.
+  `values` has an entry for each differentiable operand.
   """
   rest = iter(values)
   return tuple(next(rest) if own.is_inexact else None for own in operands)

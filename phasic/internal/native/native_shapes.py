@@ -177,7 +177,7 @@ def check_direction(
 
   Args:
     declaration: the declaration of the op.
-    what: its name, for messages.
+    what: the name of the tangent or cotangent, for messages.
     found: its shape, as far as known, and dtype.
     like: the shape and dtype of the operand.
 

@@ -182,5 +182,5 @@ def _host_array(x: Any) -> onp.ndarray:
 
 
 def _without_float0(x: Any) -> Any:
-  """Replaces float0 tangents, those of integers, by None."""
+  """Replaces float0 tangents, which integers have, by None."""
   return None if getattr(x, "dtype", None) == jax.dtypes.float0 else x

@@ -106,8 +106,8 @@ def _cotangents(
 ) -> list[Any]:
   """Computes the cotangents of all inputs of a call.
 
-  TensorFlow's cotangents of complex numbers are conjugates of those of rules
-  and native functions.
+  For complex numbers, TensorFlow's cotangents are the conjugates of cotangents
+  in rules and native functions.
   """
   declared = _own_declaration(role)
   cotangents = [
