@@ -170,7 +170,9 @@ ffi::Error Arguments(const std::string& name, ffi::RemainingArgs args,
     const auto buffer = args.get<ffi::AnyBuffer>(i);
     if (buffer.has_error()) return buffer.error();
     const py::dtype* dtype = DtypeOf(buffer->element_type());
-    if (dtype == nullptr) return Failure(name + ": NumPy lacks the dtype");
+    if (dtype == nullptr) {
+      return Failure(name + ": NumPy does not have the dtype of an argument");
+    }
     const auto dims = buffer->dimensions();
     (*arrays)[i] =
         py::array(*dtype, std::vector<py::ssize_t>(dims.begin(), dims.end()),
@@ -200,7 +202,7 @@ ffi::Error CallWithLock(int64_t number, const std::string& name,
     if (!Copy(Items(result, callback.returns), buffers)) {
       const py::list results = registry->finish(number, result);
       if (!Copy(Items(results, "list"), buffers)) {
-        return Failure(name + ": a result does not fit");
+        return Failure(name + ": results have the wrong dtypes or shapes");
       }
     }
   } catch (py::error_already_set& raised) {

@@ -36,7 +36,8 @@ Constraint ParseConstraint(const std::string& name) {
   if (name == "subprobabilities") return Constraint::kSubprobabilities;
   if (name == "subgenerator") return Constraint::kSubgenerator;
   if (name == "subtransition") return Constraint::kSubtransition;
-  throw py::value_error("constraint is '" + name + "': there is none such");
+  throw py::value_error("constraint is '" + name +
+                        "': it must be the name of a constraint");
 }
 
 // The rows of an array along its last axis, with functions that check them.

@@ -50,7 +50,7 @@ ffi::Error CallPython(int64_t process, int64_t number, std::string_view name,
   std::vector<Buffer> outputs(rets.size());
   if (!ReadXla(XlaInputs(args), inputs.data()) ||
       !ReadXla(XlaOutputs(rets), outputs.data())) {
-    return Failure(called + ": an operand is no array");
+    return Failure(called + ": an operand is not an array");
   }
   const RunningCall running;
   if (RunningCall::IsExiting()) {

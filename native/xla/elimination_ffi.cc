@@ -31,12 +31,14 @@ ffi::Error Eliminate(ffi::ThreadPool pool, bool transposed, bool takes_edges,
   for (size_t i = 0; i < args.size(); ++i) {
     const auto buffer = args.get<ffi::AnyBuffer>(i);
     if (buffer.has_error()) {
-      return ToError("elimination: an operand is no array");
+      return ToError("elimination: an operand is not an array");
     }
     *places[i] = {buffer->untyped_data(), ShapeOf(*buffer)};
     if (i == 1) type = buffer->element_type();
     if (buffer->element_type() != (i == 0 ? ffi::DataType::S32 : type)) {
-      return ToError("elimination: the operands' types do not fit");
+      return ToError(
+          "elimination: indices must be int32, and all other operands of one "
+          "type");
     }
   }
   if (type != ffi::DataType::F32 && type != ffi::DataType::F64) {
@@ -62,7 +64,7 @@ ffi::Error Eliminate(ffi::ThreadPool pool, bool transposed, bool takes_edges,
   for (size_t i = 0; i < rets.size(); ++i) {
     auto buffer = rets.get<ffi::AnyBuffer>(i);
     if (buffer.has_error() || (*buffer)->element_type() != type) {
-      return ToError("elimination: a result's type does not fit");
+      return ToError("elimination: results must have the operands' type");
     }
     outputs[i] = {(*buffer)->untyped_data(), ShapeOf(**buffer)};
   }

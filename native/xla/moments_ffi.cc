@@ -30,11 +30,14 @@ ffi::Error Moments(ffi::ThreadPool pool, bool discrete, bool gives_variance,
   ffi::DataType type = ffi::DataType::INVALID;
   for (size_t i = 0; i < kNumOperands; ++i) {
     const auto buffer = args.get<ffi::AnyBuffer>(i);
-    if (buffer.has_error()) return ToError("moments: an operand is no array");
+    if (buffer.has_error()) {
+      return ToError("moments: an operand is not an array");
+    }
     *places[i] = {buffer->untyped_data(), ShapeOf(*buffer)};
     if (i == 1) type = buffer->element_type();
     if (buffer->element_type() != (i == 0 ? ffi::DataType::S32 : type)) {
-      return ToError("moments: the operands' types do not fit");
+      return ToError(
+          "moments: indices must be int32, and all other operands of one type");
     }
   }
   if (type != ffi::DataType::F32 && type != ffi::DataType::F64) {
@@ -55,7 +58,7 @@ ffi::Error Moments(ffi::ThreadPool pool, bool discrete, bool gives_variance,
   for (size_t i = 0; i < rets.size(); ++i) {
     auto buffer = rets.get<ffi::AnyBuffer>(i);
     if (buffer.has_error() || (*buffer)->element_type() != type) {
-      return ToError("moments: a result's type does not fit");
+      return ToError("moments: results must have the operands' type");
     }
     *outputs[next] = {(*buffer)->untyped_data(), ShapeOf(**buffer)};
     next += next == 0 && !gives_variance ? 2 : 1;
