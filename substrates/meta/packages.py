@@ -23,7 +23,7 @@ if getattr(phasic, "_PROJECT", "") != "phasic-substrates":
     f"{phasic.__file__} is of another project: phasic and phasic-substrates are "
     "both installed, and have a package of the same name. Remove both and "
     "install one: pip uninstall phasic phasic-substrates; pip install "
-    "phasic-substrates. For both, make an environment for each"
+    "phasic-substrates. To use both, install each in its own environment"
   )
 '''
 

@@ -86,7 +86,10 @@ class DeclarationsTest(parameterized.TestCase):
       binding.bind_native(libraries.ops(), **arguments)
 
   @parameterized.parameters(
-    ("n: int32() -> y()", "an output has no type, and no input says which"),
+    (
+      "n: int32() -> y()",
+      "an output has no type, but all inputs have one: give",
+    ),
     ("x(), x() -> y()", "there are two operands x"),
     ("x() -> y(), z(), y()", "there are two operands y"),
     (", ".join(f"x{i}()" for i in range(25)) + " -> y()", "more than 24 inp"),

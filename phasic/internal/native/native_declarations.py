@@ -201,7 +201,7 @@ def _problems(declaration: Declaration) -> Iterator[str]:
     for side in (declaration.inputs, declaration.outputs)
   ]
   if common == [False, True]:
-    yield "an output has no type, and no input says which"
+    yield "an output has no type, but all inputs have one: give it a type"
 
 
 def _doubles(what: str, names: Sequence[str]) -> Iterator[str]:

@@ -55,7 +55,7 @@ class Parser {
         result_->options.push_back(Word());
       } while (Take(","));
     }
-    if (Peek() != '\0') Refuse("there is more behind the end");
+    if (Peek() != '\0') Refuse("there is text after the end");
     if (result_->inputs.empty() || result_->outputs.empty()) {
       Refuse("there must be an input and an output");
     }
@@ -70,7 +70,7 @@ class Parser {
     CheckNames("operands", NamesOf(result_->outputs));
     CheckNames("options", result_->options);
     if (HasCommonType(result_->outputs) && !HasCommonType(result_->inputs)) {
-      Refuse("an output has no type, and no input says which");
+      Refuse("an output has no type, but all inputs have one: give it a type");
     }
   }
 

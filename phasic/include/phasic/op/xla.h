@@ -104,7 +104,7 @@ xla::ffi::Error RunXla(const Declaration& declaration, const Function& function,
     problem = "op " + declaration.name + ": there are too many operands";
   } else if (!ReadXla(XlaInputs(args), inputs) ||
              !ReadXla(XlaOutputs(rets), outputs)) {
-    problem = "op " + declaration.name + ": an operand is no array";
+    problem = "op " + declaration.name + ": an operand is not an array";
   } else {
     problem = Run(declaration, function, inputs, static_cast<int>(args.size()),
                   outputs, static_cast<int>(rets.size()), options);
