@@ -136,7 +136,7 @@ class ContractTest(test_case.TestCase):
     for index in (True, False, onp.True_, (0, True), 1.0, onp.asarray([True])):
       with self.assertRaisesRegex(TypeError, "index is"):
         _ = _batch()[index]
-    with self.assertRaisesRegex(IndexError, "more than one"):
+    with self.assertRaisesRegex(IndexError, "at most one"):
       _ = _batch()[..., ...]
     for index in (2, -3, (0, 3), (..., 3), (None, 2), (slice(None), ..., -4)):
       with self.assertRaisesRegex(IndexError, r"out of range: .*\(2, 3\)"):

@@ -70,7 +70,7 @@ class ArraysTest(test_case.TestCase):
     ),
     ("order", {"sources": [1, 0, 1]}, ValueError, "sources must be ascending"),
     ("loop", {"targets": [0, 2, 2]}, ValueError, "from a state to itself"),
-    ("parallel", {"targets": [2, 2, 2]}, ValueError, "edge 1 .*parallel one"),
+    ("parallel", {"targets": [2, 2, 2]}, ValueError, "edge 1 .*parallel"),
     (
       "ragged",
       {"coefficients": [[], [1], []]},

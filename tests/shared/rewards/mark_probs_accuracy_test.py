@@ -234,7 +234,7 @@ class ErrorsTest(test_case.TestCase):
     (onp.ones((2, 1)), (-1,), ValueError, "integers >= 0"),
     (onp.ones((2, 1)), (1.5,), TypeError, "sequence of integers"),
     (onp.ones((2, 1)), 3, TypeError, "sequence of integers"),
-    (onp.ones((2, 1)), (2000,), ValueError, "counts up to 2000"),
+    (onp.ones((2, 1)), (2000,), ValueError, "the sum 2000"),
     (onp.ones((2, 2)), (300, 300), ValueError, "90601 probabilities"),
     (onp.ones((3, 2)), (1, 1), ValueError, "p = 2"),
   )
