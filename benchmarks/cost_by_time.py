@@ -1,7 +1,7 @@
 """Cost of values, gradients and directional derivatives against q t.
 
-Models have a largest rate of one, and times go up to x = q t, which is doubled
-from one on. All calls are NumPy's; the gradient is that in every argument. Each call
+Times go up to q t = x, where q is the largest rate and x is doubled from one
+on. All calls are NumPy's; the gradient is that in every argument. Each call
 has new rates, as in a fit, so that none continues the powers of the one before.
 """
 
@@ -17,6 +17,8 @@ from phasic.substrates.numpy import math as pm
 
 _DOUBLINGS = 20
 _LONGEST = 0.25  # Seconds of a call from which on a model is left.
+# The largest rate, not a power of two: Erlang chains of these need few terms.
+_FASTEST = 0.75
 
 Rates = Iterator[tuple[int, int, float]]
 
@@ -174,15 +176,16 @@ def _calls(
   operands: tuple[Any, ...], count: int, x: float
 ) -> dict[str, Callable[[], Any]]:
   alpha, rates, exits = operands
-  times = x * onp.arange(1, count + 1) / count
+  times = x / _FASTEST * onp.arange(1, count + 1) / count
   atom = onp.asarray(0.0)
   first = rates.parameters if exits is None else rates
-  tail = (times, atom) if exits is None else (times, atom, exits)
-  directions = (None, first, None, None, exits)[: len(tail) + 2]
+  directions = (None, first, None, None, exits)[: 4 if exits is None else 5]
   numbers = itertools.count()
 
   def arrays() -> tuple[Any, ...]:
-    return alpha, first * (1.0 - next(numbers) * 2.0**-45), *tail
+    scale = _FASTEST * (1.0 - next(numbers) * 2.0**-45)
+    own = (alpha, scale * first, times, atom)
+    return own if exits is None else (*own, scale * exits)
 
   def value(alpha, own, times, atom, exits=None):
     own = rates._replace(parameters=own) if exits is None else own

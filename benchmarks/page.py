@@ -22,9 +22,9 @@ page and its plots from that run's own figures. Nothing here is typed by hand.
 _COSTS = """\
 # Cost by q t
 
-Written by `make bench-cost`, from that run's own figures. Models have a largest
-rate of one, and times go up to q t, which is doubled from one on, until a call
-takes a quarter of a second or is beyond the work limit. All in NumPy, on one
+Written by `make bench-cost`, from that run's own figures. Times go up to q t,
+where q is the largest rate. It is doubled from one on, until a call takes a
+quarter of a second or is beyond the work limit. All in NumPy, on one
 thread; medians of CPU time of calls that take turns. Each call has new rates,
 as in a fit: repeated calls of one model would reuse its powers. "gradient" is
 `value_and_gradient`, value and cotangents of every argument, "jvp" is `jvp`,
