@@ -221,9 +221,10 @@ def _fixed(op: Any) -> list[tf.Tensor]:
 
 
 def _groups(op: Any) -> list[list[tf.Tensor]]:
-  """Splits an op's operands, tangents and cotangent into groups of five.
+  """Splits an op's inputs into the operands and their tangents.
 
-  The last group of the adjoint has only the cotangent.
+  Each group has one array for each of the five operands. The last group of the
+  adjoint has only the cotangent.
   """
   inputs = list(op.inputs)[: op.get_attr("N")]
   return [

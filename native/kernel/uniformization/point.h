@@ -31,9 +31,9 @@ template <class T>
 struct Point {
   double x = 0.0;
   T delta = T(0.0);  // tangents of x
-  // The block that contains the index floor(x), and the Poisson weight of the
-  // first index of that block. In a discrete chain, F is a single coefficient,
-  // and x is its index.
+  // The block of terms that contains term floor(x) of the series of F, and the
+  // Poisson weight of the first term of that block. In a discrete chain, F is
+  // term x alone.
   int64_t start = 0;
   Scaled<double> start_weight;
   Scaled<T> value;

@@ -90,8 +90,8 @@ def _on_host(
   known = [static.concrete(x) for x in arrays]
   if any(x is None for x in known):
     raise TypeError(
-      "parameters are traced: the M-step needs concrete values in discrete "
-      "time, with negative coefficients, and where initial masses depend on "
+      "parameters are traced: the M-step needs concrete values if time is "
+      "discrete, if a coefficient is negative or if initial masses depend on "
       "parameters; call it outside jit"
     )
   params, starts, visits, jumps, stays, atom, sources, *weights = (

@@ -126,7 +126,7 @@ def differences(values: onp.ndarray, names: Sequence[str]) -> Entries:
 
 
 def off_diagonal(values: onp.ndarray, names: Sequence[str]) -> Entries:
-  """Returns the off-diagonal rates of a matrix as entries."""
+  """Returns `Entries` of a matrix: its off-diagonal rates, with their names."""
   eye = onp.eye(onp.shape(values)[-1], dtype=bool)
   kinds = [Kind(is_entry=not x) for x in onp.ravel(eye)]
   return Entries(onp.where(eye, 0.0, values), names, kinds, {})

@@ -119,7 +119,7 @@ def _above(stage: epoch_stages.Stage, since: Array) -> Array:
   inside = since > 0.0
   some: Array | float = 1.0
   length: Array | None = None
-  # All are false: a stage without an end does not end before c.
+  # An array of False: a stage without an end does not end before c.
   passed = since < -float("inf")
   if stage.length is not None:
     passed = since >= stage.length

@@ -28,7 +28,7 @@ class Absorbed:
     self.cause = cause
 
   def __call__(self, cause: str) -> Absorbed:
-    """Returns absorption by the given cause, for competing risks."""
+    """Returns the absorbing state of a cause, for competing risks."""
     if self.cause is not None:
       raise TypeError(
         f"{self!r} already has a cause: use ABSORBED(cause) for another one"

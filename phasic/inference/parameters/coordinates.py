@@ -176,7 +176,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
   def _without_certain(
     self, chosen: Sequence[int], known: parameter_names.Names
   ) -> list[int]:
-    """Removes probabilities that are one, as the only entries of their sums."""
+    """Removes each probability that is the only entry of a sum, and so one."""
     members: dict[str | None, list[int]] = {}
     for i in chosen:
       group = known.kinds[i].group

@@ -27,7 +27,7 @@ def owners(distribution: Distribution) -> list[tuple[str, Distribution]]:
 
 
 def arrays_of(distribution: Distribution) -> dict[str, object]:
-  """Returns all arrays by path; for edges, the array of their parameters."""
+  """Returns a dict of all array parameters, by path."""
   return {
     f"{path}{name}": structure.array_of(owner.parameters[name])
     for path, owner in owners(distribution)

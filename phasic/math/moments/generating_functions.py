@@ -1,4 +1,4 @@
-"""Moment generating functions, up to the decay rate.
+"""Moment generating functions, at arguments below the decay rate.
 
 Each function takes `EdgeRates`, in discrete time `EdgeProbs`, instead of the
 matrix, without exits. Errors are as in `moments.mean`.
