@@ -302,6 +302,7 @@ TESTS = {
             "contract/declarations_test",
             "contract/discrete_distribution_test",
             "contract/distribution_test",
+            "contract/gradients_of_edges_test",
             "contract/mistakes_test",
             "contract/sparse_matrices_test",
             "contract/structure_errors_test",

@@ -3,8 +3,9 @@
 Structures are nested tuples, lists and mappings; in JAX all pytrees. Real
 numbers in them are differentiated as arrays of the substrate: floating arrays
 and Python numbers, 2 as 2.0. Integer and boolean arrays are constants, whose
-derivatives are None. In NumPy a function must use functions of NumPy and phasic
-only: other code raises an error, as it would lose the derivative.
+derivatives are None, and so are sources and targets of edges, lists too. In
+NumPy a function must use functions of NumPy and phasic only: other code raises
+an error, as it would lose the derivative.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import Result
+from phasic.math.calls import edge_ends
 
 _R = TypeVar("_R")
 # Prefixes of the names of dtypes without derivatives; "key" is for JAX's keys.
@@ -315,7 +317,8 @@ class _OfArrays(Generic[_R]):
       leaves[i] = x
     for i, x in zip(self._free, self._make(leaves), strict=True):
       args[i] = x
-    results, self._result = autodiff.flatten(self._f(*args))
+    found = edge_ends.as_arrays(self._f(*args))
+    results, self._result = autodiff.flatten(found)
     for x in results:
       if hasattr(x, "dtype") and _name(x.dtype).startswith("complex"):
         raise TypeError(
@@ -325,7 +328,10 @@ class _OfArrays(Generic[_R]):
     return tuple(results)
 
   def _of_free(self, args: Sequence[object]) -> tuple[object, ...]:
-    return tuple(args[i] for i in self._free)
+    return edge_ends.as_arrays(tuple(args[i] for i in self._free))
+
+  def _of_given(self) -> tuple[object, ...]:
+    return tuple(self._args[i] for i in self._free)
 
   def tangents(self, tangents: Sequence[object]) -> list[Array]:
     """Returns the tangents of `arrays`, given the tangents of the arguments.
@@ -359,5 +365,6 @@ class _OfArrays(Generic[_R]):
     leaves: list[object] = [None] * len(self._leaves)
     for i, x in zip(self._places, values, strict=True):
       leaves[i] = x
-    found = dict(zip(self._free, self._make(leaves), strict=True))
+    made = edge_ends.as_given(self._make(leaves), self._of_given())
+    found = dict(zip(self._free, made, strict=True))
     return tuple(found.get(i) for i in range(len(self._args)))

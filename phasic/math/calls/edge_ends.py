@@ -1,0 +1,81 @@
+"""Sources and targets of edges as constants for derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import copy
+from typing import Any
+
+import numpy as onp
+
+from phasic.internal import autodiff
+from phasic.math.model import edge_rates
+
+
+def as_arrays(tree: Any) -> Any:
+  """Converts sources and targets that are not arrays, e.g. lists, to arrays.
+
+  Otherwise their integers would count as real numbers to differentiate. What
+  does not hold integers is left as it is.
+
+  Args:
+    tree: nested tuples, lists and mappings, which may contain edges. Those in
+      other pytrees of JAX, e.g. in a distribution, are left as they are.
+  """
+  return _map_edges(_with_arrays, tree, tree)
+
+
+def as_given(tree: Any, given: Any) -> Any:
+  """Puts sources and targets back into a gradient if they have no leaves.
+
+  The indices that distributions keep belong to the structure in JAX, so that
+  parameters and their gradient must have the same.
+
+  Args:
+    tree: a gradient.
+    given: the argument with respect to which it is.
+  """
+  return _map_edges(_with_static_ends, tree, given)
+
+
+def _map_edges(f: Callable[[Any, Any], Any], tree: Any, like: Any) -> Any:
+  """Applies f to the edges in two trees with the structure of `like`."""
+  if isinstance(like, edge_rates.EDGES):
+    return f(tree, like)
+  if not isinstance(like, (dict, list, tuple)):
+    return tree
+  places = like.items() if isinstance(like, dict) else enumerate(like)
+  mapped = {place: _map_edges(f, tree[place], item) for place, item in places}
+  if all(tree[place] is item for place, item in mapped.items()):
+    return tree
+  if isinstance(tree, dict):
+    copied = copy.copy(tree)  # It may be a subclass, e.g. a defaultdict.
+    copied.update(mapped)
+    return copied
+  if hasattr(tree, "_fields"):
+    return type(tree)(*mapped.values())
+  items = list if isinstance(tree, list) else tuple
+  return type(tree)(items(mapped.values()))
+
+
+def _with_arrays(edges: Any, _: Any) -> Any:
+  return edges._replace(
+    sources=_as_array(edges.sources), targets=_as_array(edges.targets)
+  )
+
+
+def _with_static_ends(gradient: Any, edges: Any) -> Any:
+  ends = {"sources": edges.sources, "targets": edges.targets}
+  static = {k: x for k, x in ends.items() if not autodiff.flatten(x)[0]}
+  return gradient._replace(**static)
+
+
+def _as_array(ends: Any) -> Any:
+  """Converts integers that are not in an array to an array."""
+  if ends is None or hasattr(ends, "dtype"):
+    return ends
+  try:
+    found = onp.asarray(ends)
+  except (NotImplementedError, TypeError, ValueError):  # Ragged, or traced.
+    return ends
+  return found if found.dtype.kind in "iu" else ends
