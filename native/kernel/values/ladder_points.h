@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "native/kernel/methods/squaring/ladder_choice.h"
 #include "native/kernel/methods/squaring/ladder_mixer.h"
 #include "native/kernel/methods/squaring/ladder_path.h"
 #include "native/kernel/methods/squaring/ladder_paths.h"
@@ -81,18 +82,26 @@ inline void MixOnLadder(LadderPath<double>* path, LadderPaths<double>* paths,
   }
 }
 
-// If the power sequence failed for a point that PreparePoint assigns to scaling
-// and squaring, evaluates the point by that method.
+// Returns whether squaring may compute a point that the power sequence lost to
+// underflow, for less than the steps of extended doubles that would follow.
+template <class T>
+bool MayReplaceSteps(const Model<T>& model, const Point<T>& point) {
+  return point.status == kUnderflow && MayUseLadder(model, point.x) &&
+         CostsLessThanExtended(model, point.x, 1.0);
+}
+
+// If the power sequence failed for a point, evaluates the point by scaling and
+// squaring, where PreparePoint assigns it to that method or where it may
+// replace steps.
 template <class T>
 void RetryOnLadder(const SweepInput& in, int64_t index,
                    const Sequence<T>& sequence, LadderPath<T>* path, bool slope,
                    Point<T>* point) {
   if (point->status == kOk) return;
   Point<T> again;
-  if (PreparePoint(in, index, sequence, &again) &&
-      MixOnLadder(path, slope, &again)) {
-    *point = again;
-  }
+  if (!PreparePoint(in, index, sequence, &again)) return;
+  if (MayReplaceSteps(sequence.model(), *point)) again.on_ladder = true;
+  if (MixOnLadder(path, slope, &again)) *point = again;
 }
 
 }  // namespace PHASIC_ISA
