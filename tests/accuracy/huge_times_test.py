@@ -70,6 +70,10 @@ _MODELS = {
   "slow_ring": _ring(2.0**-40),
   "ring": _ring(0.5),
   "stages": models.hypoexponential(2.0 ** onp.linspace(0, 32, 12).round()),
+  # Stages after the slowest are left far earlier than the chain.
+  "slow_inside": models.hypoexponential(
+    onp.array([0.82, 0.56, 0.36, 0.15, 0.44, 0.14075, 0.14388, 0.999])
+  ),
   "slow_stages": models.hypoexponential(onp.append(onp.full(40, 1e-6), 1e3)),
   "one_phase": models.erlang(1, 2.0),
   "birth_death": models.birth_death(),
@@ -151,6 +155,7 @@ class HugeTimesTest(derivative_checks.TestCase):
         ("slow_ring", 1e8),
         ("ring", 5e3),
         ("stages", 1e8),
+        ("slow_inside", 7e4),
       ],
       [("stiff", 1e12), ("leaking", 1e8), ("metastable", 1e12)],
     )

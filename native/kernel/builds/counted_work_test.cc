@@ -96,6 +96,30 @@ TestModel Hypoexponential(int64_t p) {
   return model;
 }
 
+// Returns stages in such an order that the slowest of them is not the first.
+TestModel ShuffledStages(int64_t p) {
+  TestModel model(p);
+  const auto count = static_cast<double>(p);
+  for (int64_t i = 0; i < p; ++i) {
+    const double rate = static_cast<double>((i * 7 + 3) % p + 1) / count;
+    if (i + 1 < p) {
+      model.Rate(i, i + 1) = rate;
+    } else {
+      model.exits[i] = rate;
+    }
+  }
+  return model;
+}
+
+// Returns stages whose rates are just below a power of two. Their power
+// sequence decays by a factor of a million in a step.
+TestModel NearErlang(int64_t p) {
+  TestModel model = Erlang(p);
+  for (double& rate : model.rates) rate *= 1.0 - 1e-6;
+  for (double& rate : model.exits) rate *= 1.0 - 1e-6;
+  return model;
+}
+
 TestModel Ring(int64_t p) {
   TestModel model(p);
   for (int64_t i = 0; i < p; ++i) {
@@ -361,6 +385,13 @@ TEST(CountedWorkTest, DerivativesOfChains) {
 TEST(CountedWorkTest, DerivativesOfDenseModels) {
   ExpectCheapDerivatives(Dense(41), 18, 8.0, 8.0);
   ExpectCheapDerivatives(Metastable(41), 18, 8.0, 4.0);
+}
+
+TEST(CountedWorkTest, DerivativesWhereDoublesUnderflow) {
+  ExpectNoCliffs("shuffled stages", ShuffledStages(10), 20, kFewValues);
+  ExpectNoCliffs("shuffled stages", ShuffledStages(41), 20, kFewValues, {1});
+  ExpectNoCliffs("shuffled stages", ShuffledStages(41), 17, kManyValues, {150});
+  ExpectNoCliffs("near Erlang", NearErlang(10), 20, kFewValues, {1});
 }
 
 TEST(CountedWorkTest, Rings) {

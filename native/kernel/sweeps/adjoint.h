@@ -11,6 +11,7 @@
 
 #include "native/kernel/cotangents/bars_writer.h"
 #include "native/kernel/cotangents/ladder_adjoint.h"
+#include "native/kernel/cotangents/ladder_starts.h"
 #include "native/kernel/cotangents/lost_times.h"
 #include "native/kernel/cotangents/statistics_writer.h"
 #include "native/kernel/model/model.h"
@@ -171,6 +172,7 @@ class AdjointRun {
                                 workspace_);
     StatusCode status = sweeper.Allocate();
     LadderAdjoint<T> ladder_adjoint(&ladder_path_, workspace_);
+    LadderStarts<T> ladder_starts(&ladder_path_, workspace_);
     for (int64_t n = 0; n < seeds_.num_on_ladder() && status == kOk; ++n) {
       status = ladder_adjoint.AddPoint(*seeds_.on_ladder()[n]);
     }
@@ -191,7 +193,12 @@ class AdjointRun {
         if (!sweeper.BoundLosses(&sums)) return kMemoryLimit;
         if (writer_.LosesStarts(sums) &&
             terms_.Mix(Margin(kNumMargins - 1)) == kOk) {
-          starts_sweep.Improve(sweeper.added_starts(), &sums);
+          AddedStarts<T> added = sweeper.added_starts();
+          if (seeds_.num_intervals() == 0) {
+            added.scaled =
+                ladder_starts.Run(seeds_.on_ladder(), seeds_.num_on_ladder());
+          }
+          starts_sweep.Improve(added, &sums);
         }
       }
       if (writer_.Write(sums, margin == kNumMargins - 1)) break;

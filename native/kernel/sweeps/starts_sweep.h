@@ -45,6 +45,9 @@ struct AddedStarts {
   Scaled<double> loss;
   const double* losses = nullptr;
   int64_t losses_exponent = 0;
+  // The same cotangents with an exponent each and without flushing errors; or
+  // nullptr.
+  const Scaled<T>* scaled = nullptr;
 };
 
 // For types other than double, this class does nothing: extended doubles do not
@@ -75,15 +78,23 @@ class StartsSweep<double> {
   // with the largest margin, so that the truncation error is as small as
   // possible.
   void Improve(const AddedStarts<double>& added, AdjointSums<double>* sums) {
-    if (terms_.last_block() < 0 || !Allocate() || !Run()) return;
+    if (terms_.last_block() < 0 && added.scaled == nullptr) return;
+    if (!Allocate() || !Run()) return;
     for (int64_t i = 0; i < model_.size; ++i) {
       starts_[i] = Normalized(Scaled<double>{z_[i], exponents_[i]});
-      if (added.starts != nullptr) {
+      if (added.scaled != nullptr) {
+        Add(&starts_[i], added.scaled[i]);
+      } else if (added.starts != nullptr) {
         Add(&starts_[i], Scaled<double>{added.starts[i], added.exponent});
       }
     }
     sums->scaled_starts = starts_;
     sums->start_tail = Scaled<double>{};
+    if (added.scaled != nullptr) {
+      sums->start_loss = Scaled<double>{};
+      sums->start_losses = nullptr;
+      return;
+    }
     sums->start_loss = added.loss;
     sums->start_losses = added.losses;
     sums->start_losses_exponent = added.losses_exponent;

@@ -49,6 +49,14 @@ struct LadderState {
   double step;
 };
 
+// A part of the path: one shorter step followed by `count` steps of the maximal
+// length, which need `num_rungs` squared powers.
+struct LadderLeg {
+  double step;
+  int64_t count;
+  int64_t num_rungs;
+};
+
 template <class T>
 class LadderPath {
  public:
@@ -69,6 +77,16 @@ class LadderPath {
   // Returns whether absorption after state k is part of the computed mass.
   bool counts_absorbed(int64_t k) const { return k >= first_counted_; }
   int64_t num_rungs() const { return num_rungs_; }  // powers for the path
+
+  // Returns the path to x.
+  LadderLeg LegOf(double x) const {
+    if (model_.discrete) x = ScaleBy(x, kLog2LongestStep);  // no step is left
+    const auto count = static_cast<int64_t>(ScaleBy(x, -kLog2LongestStep));
+    LadderLeg leg = {x - static_cast<double>(count) * kLongestStep, count,
+                     0};  // exact
+    while (count >> leg.num_rungs != 0) ++leg.num_rungs;
+    return leg;
+  }
 
   StatusCode Follow(Base base, double x) {
     const StatusCode status = Start(base, x);
@@ -106,8 +124,8 @@ class LadderPath {
   // Computes the path to the lower end and onward by `width`. Only absorption
   // after the lower end is counted.
   StatusCode FollowInterval(double lower, double width) {
-    const Leg first = LegOf(lower);
-    const Leg second = LegOf(width);
+    const LadderLeg first = LegOf(lower);
+    const LadderLeg second = LegOf(width);
     const StatusCode status =
         Prepare(std::max(first.num_rungs, second.num_rungs),
                 first.num_rungs + second.num_rungs + 3);
@@ -123,7 +141,7 @@ class LadderPath {
   // Applies all squared powers on the path to x except the highest, and sets
   // `top` to the number of that one.
   StatusCode FollowBelowTop(double x, int64_t* top) {
-    Leg leg = LegOf(x);
+    LadderLeg leg = LegOf(x);
     *top = --leg.num_rungs;
     leg.count -= int64_t{1} << *top;
     const StatusCode status = Prepare(leg.num_rungs, leg.num_rungs + 2);
@@ -167,22 +185,6 @@ class LadderPath {
   }
 
  private:
-  // A part of the path: one shorter step followed by `count` steps of the
-  // maximal length, which need `num_rungs` squared powers.
-  struct Leg {
-    double step;
-    int64_t count;
-    int64_t num_rungs;
-  };
-  Leg LegOf(double x) const {
-    if (model_.discrete) x = ScaleBy(x, kLog2LongestStep);  // no step is left
-    const auto count = static_cast<int64_t>(ScaleBy(x, -kLog2LongestStep));
-    Leg leg = {x - static_cast<double>(count) * kLongestStep, count,
-               0};  // exact
-    while (count >> leg.num_rungs != 0) ++leg.num_rungs;
-    return leg;
-  }
-
   // Computes the squared powers that are needed, allocates memory for the
   // states, and starts a path at alpha.
   StatusCode Prepare(int64_t num_rungs, int64_t most_states) {
@@ -201,11 +203,11 @@ class LadderPath {
     return kOk;
   }
 
-  void Lead(const Leg& leg) {
+  void Lead(const LadderLeg& leg) {
     if (!model_.discrete) TakeStep(leg.step);
     Climb(leg);
   }
-  void Climb(const Leg& leg) {
+  void Climb(const LadderLeg& leg) {
     for (int64_t j = leg.num_rungs - 1; j >= 0; --j) {
       if (((leg.count >> j) & 1) == 0) continue;
       Leave(j);
@@ -322,7 +324,7 @@ class LadderPath {
   const int num_channels_;
   Workspace* workspace_;
   LadderState<T> states_[2 * kMaxRungs + 3];
-  Leg leg_ = {};
+  LadderLeg leg_ = {};
   int64_t num_rungs_ = 0;
   int64_t num_states_ = 0;
   int64_t num_allocated_ = 0;
