@@ -121,6 +121,40 @@ def _gradient(kind, operands, weights):
 
 
 @absltest.skipUnless(kernel_calls.available(), kernel_calls.UNAVAILABLE)
+class LargeWeightsTest(parameterized.TestCase):
+  """Cotangents of alpha that are in range only times a weight of 1e150."""
+
+  def _check(self, operands, expected):
+    bars = _gradient("density", operands, onp.array([1e150]))
+    found = onp.ravel(bars[0])
+    known = (expected > _SMALLEST) & (expected < _LARGEST)
+    self.assertGreater(onp.sum(known), 1)
+    for x, y in zip(found[known], expected[known]):
+      self.assertLessEqual(abs(x - y), 1e-12 * y)
+
+  @parameterized.parameters(450.0, 760.0, 800.0)
+  def test_two_stages_by_squaring(self, t):
+    slow = mpmath.mpf(0.01)
+    second = mpmath.exp(-t)
+    first = slow / (1 - slow) * (mpmath.exp(-slow * t) - second)
+    subgenerator = onp.array([[-0.01, 0.01], [0.0, -1.0]])
+    operands = oracle.Operands(
+      onp.eye(2)[0], subgenerator, onp.array([0.0, 1.0]), None, onp.array([t])
+    )
+    self._check(operands, 10**150 * onp.array([first, second]))
+
+  def test_many_slow_stages_by_steps(self):
+    operands = _erlang(60, 1e-6, onp.array([3.0]))
+    operands = operands._replace(initial_probs=onp.eye(60)[59])
+    x = mpmath.mpf(1e-6) * 3
+    densities = [
+      mpmath.mpf(1e-6) * x**k / mpmath.factorial(k) * mpmath.exp(-x)
+      for k in range(59, -1, -1)
+    ]
+    self._check(operands, 10**150 * onp.array(densities))
+
+
+@absltest.skipUnless(kernel_calls.available(), kernel_calls.UNAVAILABLE)
 class MixedTimesTest(parameterized.TestCase):
   """Against the closed forms of Erlang distributions.
 

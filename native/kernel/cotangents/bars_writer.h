@@ -212,7 +212,11 @@ class BarsWriter {
     for (int64_t i = 0; i < model_.size; ++i) {
       // The two terms may be out of the range of doubles while their difference
       // is in range. So they are subtracted as numbers of type T.
-      const Scaled<T> sum = sums_.Start(i);
+      // A cotangent alone is scaled up first, as it may be below their range.
+      const bool is_alone =
+          IsZero(sums_.total) && (in_.has_prob_zero || IsZero(sums_.atom));
+      Scaled<T> sum = sums_.Start(i);
+      if (is_alone) sum.exponent += in_.ResultExponent();
       T start = ToPlain(sum) + sums_.total;
       if (!in_.has_prob_zero) start -= sums_.atom;
       const bool is_lost = StartIsLost(i);
@@ -223,7 +227,9 @@ class BarsWriter {
                              IsFinite(sums_.atom) &&
                              std::fabs(Top(start)) == HUGE_VAL;
       out_.initial_probs[i] =
-          overflows ? Top(start) : Shown(is_lost, start, in_.ResultExponent());
+          overflows
+              ? Top(start)
+              : Shown(is_lost, start, is_alone ? 0 : in_.ResultExponent());
     }
   }
 

@@ -108,7 +108,10 @@ class StatisticsWriter {
     }
     // The cotangent may be out of range if alpha is tiny or huge, although its
     // product with alpha is in range.
-    return Shown(PlainProduct(alpha, sums_.Start(i)) + sure);
+    Scaled<T> start = sums_.Start(i);
+    if (!IsZero(sure)) return Shown(PlainProduct(alpha, start) + sure);
+    start.exponent += in_.DensityExponent();
+    return Top(PlainProduct(alpha, start));
   }
 
   // Returns whether flushing to zero lost significant digits of `factor` times
