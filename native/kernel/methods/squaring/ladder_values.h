@@ -6,6 +6,7 @@
 #define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_VALUES_H_
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 
@@ -69,6 +70,7 @@ class LadderValues {
   void Start() {
     const StepWeights weights(kLongestStep);
     StartUnderflow();
+    CompleteDiagonal();
     for (int k = kStepTerms - 1; k >= 0; --k) {
       AbsorbNext(transitions_, false);
       for (int64_t i = 0; i < size_; ++i) {
@@ -162,6 +164,24 @@ class LadderValues {
     }
     absorbed_underflowed_ |= FloatEnvironment::TakeUnderflow();
     std::swap(absorbed_, next_absorbed_);
+  }
+
+  // Sets the lower parts of the diagonal of P, such that each row and its jump
+  // to absorption sum to one. The error of a rounded diagonal would be one of
+  // rates, and grow with x in ratios of values.
+  void CompleteDiagonal() {
+    for (int64_t i = 0; i < size_; ++i) {
+      const AccurateNumbers row = Row(transitions_, i);
+      const double diagonal = row.high[i];
+      row.high[i] = row.low[i] = 0.0;
+      CompensatedSum<double> sum = AccurateTotal(row, stride_);
+      sum.Add(jump_exits_.high[i]);
+      sum.Add(-1.0);
+      sum.Add(diagonal);
+      row.high[i] = diagonal;
+      const double rest = -(sum.Result() + sum.Low());
+      if (std::fabs(rest) < 0x1p-50 * diagonal) row.low[i] = rest;
+    }
   }
 
   static void Add(double x, int64_t i, AccurateNumbers* numbers) {
