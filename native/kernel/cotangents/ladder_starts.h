@@ -10,6 +10,7 @@
 #define PHASIC_NATIVE_KERNEL_COTANGENTS_LADDER_STARTS_H_
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "native/kernel/methods/squaring/ladder_choice.h"
@@ -19,6 +20,7 @@
 #include "native/kernel/simd/float_environment.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/point.h"
+#include "native/kernel/uniformization/step_weights.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -43,24 +45,43 @@ class LadderStarts<double> {
 
   // Returns the sums over points of the derivatives of their values, times the
   // cotangents of the values; or nullptr if flushing errors may not be
-  // negligible, if steps cost less, or if memory does not suffice.
+  // negligible, if steps cost less, or if memory does not suffice. Later calls
+  // return the same.
   const Scaled<double>* Run(Point<double>* const* points, int64_t count) {
-    if (count == 0 || !y_.Allocate(model_.stride, workspace_)) return nullptr;
+    if (has_run_) return starts_;
+    has_run_ = true;
+    if (count == 0 || !IsWorthwhile(points, count) ||
+        !y_.Allocate(model_.stride, workspace_)) {
+      return nullptr;
+    }
     starts_ = static_cast<Scaled<double>*>(workspace_->Allocate(
         static_cast<size_t>(model_.stride), sizeof(Scaled<double>)));
     if (starts_ == nullptr) return nullptr;
     std::fill(starts_, starts_ + model_.stride, Scaled<double>{});
-    for (int64_t n = 0; n < count; ++n) {
-      const bool is_known =
-          CostsLessThanExtended(model_, points[n]->x, kSteps) &&
-          AddPoint(*points[n]);
-      FloatEnvironment::ClearUnderflow();
-      if (!is_known) return nullptr;
+    bool is_known = true;
+    for (int64_t n = 0; n < count && is_known; ++n) {
+      is_known = IsZero(points[n]->seed.mantissa) || AddPoint(*points[n]);
     }
+    FloatEnvironment::ClearUnderflow();
+    if (!is_known) starts_ = nullptr;
     return starts_;
   }
 
  private:
+  // Returns whether squaring costs less than an adjoint sweep of extended
+  // doubles, whose steps all times share.
+  bool IsWorthwhile(Point<double>* const* points, int64_t count) const {
+    constexpr double kSweep = 4.0;    // its cost relative to that of the values
+    constexpr double kScaled = 10.0;  // of a product of scaled numbers
+    double last = 0.0;
+    for (int64_t n = 0; n < count; ++n) last = std::max(last, points[n]->x);
+    const double p = static_cast<double>(model_.size);
+    const double products = 0.5 * std::log2(last) + kStepTerms;
+    return 2.0 * SparseLadderCost(model_, last) +
+               kScaled * static_cast<double>(count) * products * p * p <
+           kSweep * ExtendedCost(model_, last);
+  }
+
   bool AddPoint(const Point<double>& point) {
     if (point.base == Base::kCdf) return false;
     const LadderLeg leg = path_.LegOf(point.x);
@@ -89,16 +110,13 @@ class LadderStarts<double> {
     return true;
   }
 
-  // The cost of an adjoint sweep relative to that of its steps, less that of
-  // numbers with two parts and exponents here.
-  static constexpr double kSteps = 2.0;
-
   LadderPath<double>& path_;
   const Model<double>& model_;
   Workspace* workspace_;
   ScaledPowers powers_;
   ScaledVector y_;
   Scaled<double>* starts_ = nullptr;
+  bool has_run_ = false;
 };
 
 }  // namespace PHASIC_ISA

@@ -84,10 +84,12 @@ inline void MixOnLadder(LadderPath<double>* path, LadderPaths<double>* paths,
 
 // Returns whether squaring may compute a point that the power sequence lost to
 // underflow, for less than the steps of extended doubles that would follow.
+// Tangents by squaring have no bounds on errors, and are left to these steps.
 template <class T>
 bool MayReplaceSteps(const Model<T>& model, const Point<T>& point) {
-  return point.status == kUnderflow && MayUseLadder(model, point.x) &&
-         CostsLessThanExtended(model, point.x, 1.0);
+  return Depth<T>::kValue == 0 && point.status == kUnderflow &&
+         MayUseLadder(model, point.x) &&
+         SparseLadderCost(model, point.x) < ExtendedCost(model, point.x);
 }
 
 // If the power sequence failed for a point, evaluates the point by scaling and
@@ -100,8 +102,14 @@ void RetryOnLadder(const SweepInput& in, int64_t index,
   if (point->status == kOk) return;
   Point<T> again;
   if (!PreparePoint(in, index, sequence, &again)) return;
-  if (MayReplaceSteps(sequence.model(), *point)) again.on_ladder = true;
-  if (MixOnLadder(path, slope, &again)) *point = again;
+  const bool replaces =
+      !again.on_ladder && MayReplaceSteps(sequence.model(), *point);
+  if (replaces) again.on_ladder = true;
+  if (!MixOnLadder(path, slope, &again)) return;
+  // What squaring does not know either is left to extended doubles.
+  const bool is_known = again.status == kOk && IsFinite(again.slope) &&
+                        IsFinite(again.value.mantissa);
+  if (!replaces || is_known) *point = again;
 }
 
 }  // namespace PHASIC_ISA

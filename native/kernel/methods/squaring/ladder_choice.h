@@ -76,17 +76,16 @@ bool UsesLadder(const Model<T>& model, double x, double max_steps) {
   return cost < x * StepCost(model) || x > 0.98 * max_steps;
 }
 
-// Returns whether squaring costs less than `factor` times as many steps of
-// extended doubles, which follow where doubles underflow. Triangular products
-// skip zeros.
+// Returns the estimated cost of steps of extended doubles up to x.
 template <class T>
-bool CostsLessThanExtended(const Model<T>& model, double x, double factor) {
-  constexpr double kExtended = 15.0;  // the cost of a step, measured
-  // With tangents this would depend on their entries.
-  const bool is_triangular = Depth<T>::kValue == 0 && model.is_triangular;
-  const double products = LadderCost(model, x) * (is_triangular ? 0.25 : 1.0) *
-                          (1 << (2 * Depth<T>::kValue));
-  return products < factor * kExtended * x * StepCost(model);
+double ExtendedCost(const Model<T>& model, double x) {
+  return 15.0 * x * StepCost(model);
+}
+// Returns the estimated cost of squaring up to x where triangular products skip
+// zeros.
+template <class T>
+double SparseLadderCost(const Model<T>& model, double x) {
+  return LadderCost(model, x) * (model.is_triangular ? 0.25 : 1.0);
 }
 
 // The estimated costs of first derivatives, in half nanoseconds: cotangents, or

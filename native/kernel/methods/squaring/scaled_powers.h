@@ -55,8 +55,7 @@ struct ScaledVector {
 
 class ScaledPowers {
  public:
-  // The largest number of powers. With more of them rounding errors would not
-  // be negligible.
+  // The largest number of powers. Rounding errors double with each of them.
   static constexpr int64_t kMost = 40;
 
   // Takes the matrix P from `ladder`, which must have its first power.
