@@ -30,8 +30,17 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
     raise ValueError(f"shapes {listed} do not broadcast") from None
 
 
+def has_tracers(x: Any) -> bool:
+  """Returns whether `x` is a list or tuple with traced numbers."""
+  return isinstance(x, (list, tuple)) and any(
+    isinstance(item, jax.core.Tracer) for item in x
+  )
+
+
 def concrete(x: Any) -> onp.ndarray | None:
   """Returns the values of `x` on the host, or None while it is traced."""
+  if has_tracers(x):
+    return None
   if isinstance(x, jax.core.Tracer):
     x = jax.lax.stop_gradient(x)  # Removes tracers of grad, not of jit.
   return None if isinstance(x, jax.core.Tracer) else onp.asarray(x)

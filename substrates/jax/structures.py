@@ -111,6 +111,8 @@ def as_index_array(x: Any, name: str) -> Any:
     TypeError: `x` holds anything but integers.
     ValueError: `x` is ragged, or an integer does not fit into 32 bits.
   """
+  if static.has_tracers(x):
+    x = jnp.asarray(x)  # In a jitted function, lists have traced numbers.
   is_array = isinstance(x, jax.Array)
   array = x if is_array else raw_arguments.host_array(x, name)
   if array.dtype.kind not in "iu":

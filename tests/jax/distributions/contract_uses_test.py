@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as onp
 
 from phasic.substrates.jax import distributions as pd
+from phasic.substrates.jax import math as pm
 
 jax.config.update("jax_enable_x64", True)
 
@@ -43,6 +44,25 @@ def _formulas(rates):
       jnp.log(4.0) / a,
     ]
   )
+
+
+class EdgesInArgumentsTest(absltest.TestCase):
+  """Edges as arguments of jitted functions, whose integers are traced."""
+
+  def setUp(self):
+    super().setUp()
+    self.edges = pm.EdgeRates([0, 1], (1, 2), jnp.asarray([1.0, 2.0]))
+
+  def test_functions_take_them(self):
+    found = jax.jit(lambda x: pm.phase_type.prob(1.5, [1.0, 0.0], x))(
+      self.edges
+    )
+    expected = 2.0 * (jnp.exp(-1.5) - jnp.exp(-3.0))
+    self.assertAlmostEqual(float(found), float(expected), places=14)
+
+  def test_distributions_say_how(self):
+    with self.assertRaisesRegex(TypeError, "sources are traced.*close over"):
+      jax.jit(lambda x: pd.PhaseType([1.0, 0.0], x).log_prob(1.5))(self.edges)
 
 
 class ContractUsesTest(absltest.TestCase):
