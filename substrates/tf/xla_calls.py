@@ -242,7 +242,7 @@ def register_gradient(op_type: str) -> Callable[..., Any]:
 
 
 # A KeyError means that another package has registered a gradient of this op.
-# Then derivatives of graphs call that gradient, which raises. Tapes and
-# accumulators do not need the registration.
+# Then `tf.gradients` calls the other gradient, which raises an error for this
+# package's calls. Tapes and accumulators do not need the registration.
 with contextlib.suppress(KeyError):
   tf.RegisterGradient("XlaCallModule")(_gradient)

@@ -174,10 +174,10 @@ TEST(BatchesTest, DifferencesBeforeASlowComponent) {
       Apply(Direction::kSolve, models, 0, models.batch);
   for (int64_t n = 0; n < models.batch; ++n) {
     // In each cycle but the last, a visit to the first phase takes 1/2 on
-    // average and leads to the second phase with probability 1/2, and a visit
-    // to the second phase takes 1. So a cycle that begins in its first phase
-    // takes 2 * 1/2 + 1 = 2. The last cycle is left after 1e20 rounds on
-    // average, each of which takes 2.
+    // average. The second phase follows with probability 1/2, else the cycle
+    // ends; a visit to it takes 1 and leads back to the first phase. So a cycle
+    // that begins in its first phase takes 2 * 1/2 + 1 = 2. The last cycle is
+    // left after 1e20 rounds on average, each of which takes 2.
     const double expected[] = {-1.0, 1.0, 2.0, -1.0, 1.0, 2.0, -1.0, 1.0, 2e20};
     for (int64_t e = 0; e < 9; ++e) {
       EXPECT_NEAR(found.per_edge[n * 9 + e], expected[e],

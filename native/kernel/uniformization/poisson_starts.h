@@ -14,8 +14,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-// A cache of the last Poisson table that was computed. The tables of the first
-// blocks are stored for the whole process.
+// A cache of the Poisson table that was computed last. The tables of the first
+// blocks are not cached here: the process computes them once.
 class PoissonTableCache {
  public:
   const PoissonTable& Get(int64_t block) {

@@ -205,5 +205,5 @@ class GraphDiscretePhaseType(graph_chain.GraphChain, DiscretePhaseType):  # type
 
   @property  # type: ignore[misc]
   def exit_probs(self) -> Array:  # type: ignore[override]
-    """Probabilities of absorption, t (..., p), for up to 4096 phases."""
+    """Probabilities of absorption from each phase, (..., p), p at most 4096."""
     return self._dense()[1]

@@ -219,5 +219,5 @@ class GraphPhaseType(graph_chain.GraphChain, PhaseType):  # type: ignore[overrid
 
   @property  # type: ignore[misc]
   def exit_rates(self) -> Array:  # type: ignore[override]
-    """Exit rates, s (..., p), for up to 4096 phases."""
+    """Exit rates of the phases, (..., p), p at most 4096."""
     return self._dense()[1]

@@ -47,7 +47,7 @@ class Options(TypedDict, total=False):
 
 
 class Parameter(Protocol[_Read, _Given]):
-  """The types of a declared parameter: of the property, and of the argument."""
+  """The types of a declared parameter."""
 
   def __get__(self, instance: object, owner: type | None = None, /) -> _Read:
     """Returns the parameter as it is stored, e.g. as an array."""

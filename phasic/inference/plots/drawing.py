@@ -204,8 +204,8 @@ def check_type(name: str, distribution: object) -> None:
     )
   if tuple(distribution.event_shape):
     raise TypeError(
-      f"{name} is {kind}, a distribution of vectors: it must be one of numbers, "
-      "e.g. marginal(r)"
+      f"{name} is {kind}, a distribution of vectors: it must be a distribution "
+      "of numbers, e.g. marginal(r)"
     )
 
 

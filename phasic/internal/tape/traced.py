@@ -116,7 +116,7 @@ class Traced(operators.Operators):
       what = f"numpy.{ufunc.__name__}"
       if any(x is self for x in options.get("out", ())):
         # Writing to `out` would also change the array for other code.
-        raise leaving(f"a store into it, {what}")
+        raise leaving(f"an assignment to its entries, {what}")
       if method != "__call__":
         what += f".{method}"
       listed = f" with {', '.join(options)}" if options else ""
@@ -163,7 +163,7 @@ class Traced(operators.Operators):
     raise leaving("a branch, e.g. `if`, `while`, `and` or `or`")
 
   def __setitem__(self, index: Any, value: Any) -> None:
-    raise leaving("a store into it")
+    raise leaving("an assignment to its entries")
 
   def __reduce_ex__(self, protocol: Any) -> Any:
     raise leaving("a pickle")

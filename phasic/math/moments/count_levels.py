@@ -64,7 +64,7 @@ def raised(
   before: Sequence[tuple[int, ...]],
   k: int,
 ) -> Array:
-  """Returns the columns of x at n + e_k, for each n of a level; 0 if absent.
+  """Returns the column of x for n + e_k, or zeros, for each n of a level.
 
   It is the transpose of `lowered`.
 

@@ -43,7 +43,8 @@ from phasic.math.portable import mixture
 from phasic.math.portable import power_sequence
 
 MAX_STEPS = {"float64": 2**17, "float32": 2**14}
-MAX_ENTRIES = 2**26  # The most entries of power sequences in a batch.
+# The most entries that all power sequences of a batch may have.
+MAX_ENTRIES = 2**26
 TRACED_STEPS = 2**12
 
 
