@@ -89,14 +89,14 @@ _NO_RULES = {
   "interp": (lambda x: np.interp(x, [0, 1], [0, 1]), "numpy.interp"),
   "linspace": (lambda x: np.linspace(0.0, x[0, 0]), "numpy.linspace"),
   "frexp": (np.frexp, "numpy.frexp"),
-  "sum_of_some": (lambda x: np.sum(x, where=_X > 1), "numpy.sum, with such"),
+  "sum_of_some": (lambda x: np.sum(x, where=_X > 1), r"numpy.sum \(with these"),
   "sum_in_dtype": (lambda x: np.sum(x, 0, "float32"), "numpy.sum with dtype"),
-  "initial": (lambda x: np.max(x, initial=0.0), "numpy.max, with such"),
+  "initial": (lambda x: np.max(x, initial=0.0), r"numpy.max \(with these"),
   "take_mode": (
     lambda x: np.take(x, [0], mode="clip"),
-    "numpy.take, with such",
+    r"numpy.take \(with these",
   ),
-  "conditions": (lambda x: np.where(x > 1), "numpy.where, with such"),
+  "conditions": (lambda x: np.where(x > 1), r"numpy.where \(with these"),
   "triangle": (lambda x: np.tril(x[0]), "numpy.tril of a vector"),
   "along_axis": (lambda x: np.apply_along_axis(sum, 0, x), "apply_along_axis"),
 }
