@@ -100,7 +100,7 @@ def _sparse(initial_probs: Any, rates: Any, **options: Any) -> Any:
 def _sparse_law(initial_probs: Any, rates: Any) -> Any:
   a, b, c, d = rates
   matrix = [[-a - b, a], [c, -c - d]]
-  return matrix_laws.phase_type(initial_probs, matrix, [b, d], 0)
+  return matrix_laws.phase_type(initial_probs, matrix, [b, d])
 
 
 def _sparse_steps(initial_probs: Any, probs: Any, **options: Any) -> Any:
@@ -111,7 +111,7 @@ def _sparse_steps(initial_probs: Any, probs: Any, **options: Any) -> Any:
 def _sparse_steps_law(initial_probs: Any, probs: Any) -> Any:
   a, b, c, d = probs
   matrix = [[1 - a - b, a], [c, 1 - c - d]]
-  return matrix_laws.discrete_phase_type(initial_probs, matrix, [b, d], 0)
+  return matrix_laws.discrete_phase_type(initial_probs, matrix, [b, d])
 
 
 def _equilibrium(mixture_probs: Any, rates: Any, **options: Any) -> Any:
