@@ -193,16 +193,18 @@ CASES: dict[str, family_cases.Case] = {
   ),
   "sparse": family_cases.Case(
     _sparse,
-    {"initial_probs": [0.75, 0.25], "rates": [2.0, 0.5, 0.125, 1.0]},
+    {"initial_probs": [0.5, 0.25], "rates": [2.0, 0.5, 0.125, 1.0]},
     _sparse_law,
     _TIMES,
+    atom=True,
   ),
   "discrete_sparse": family_cases.Case(
     _sparse_steps,
-    {"initial_probs": [0.75, 0.25], "probs": [0.25, 0.125, 0.5, 0.0625]},
+    {"initial_probs": [0.5, 0.25], "probs": [0.25, 0.125, 0.5, 0.0625]},
     _sparse_steps_law,
-    _COUNTS,
+    (0.0, *_COUNTS),
     discrete=True,
+    atom=True,
   ),
   "equilibrium": family_cases.Case(
     _equilibrium,
