@@ -20,7 +20,6 @@ from phasic.internal.arrays import Array
 from phasic.math.calls import evaluation
 from phasic.math.model.model_types import EdgeArrays
 from phasic.math.model.model_types import ModelArrays
-from phasic.math.portable import portable_observations
 from phasic.math.quantiles import quantiles_limits
 from phasic.math.quantiles import quantiles_search
 from phasic.math.quantiles import quantiles_targets as targets_lib
@@ -28,12 +27,6 @@ from phasic.math.quantiles import quantiles_targets as targets_lib
 MAX_ITERATIONS = 300
 # The largest counts: above these, not every integer is a float.
 MAX_COUNT = {"float32": 2.0**24, "float64": 2.0**52}
-
-_DENSITY = portable_observations.LOG_DENSITY
-_SURVIVAL = portable_observations.LOG_SURVIVAL
-_CDF = portable_observations.LOG_CDF
-_NOTHING = portable_observations.NOTHING
-_OWN = {"cdf": "cdf", "log_cdf": "log_cdf", "log_survival": "log_survival"}
 
 
 def find(
@@ -61,7 +54,9 @@ def find(
   zero = np.zeros_like(targets.value + limits.time)
   none = np.zeros_like(structures.cast(zero, "int32"))
   sign = np.where(targets.upper, -one, one)
-  side = np.where(targets.upper, _SURVIVAL, _CDF)
+  side = np.where(
+    targets.upper, quantiles_search.SURVIVAL, quantiles_search.CDF
+  )
   most = MAX_COUNT[static.dtype_name(targets.value)]
 
   def unfinished(carry: tuple[Array, ...]) -> Array:
@@ -70,8 +65,9 @@ def find(
 
   def improve(carry: tuple[Array, ...]) -> tuple[Array, ...]:
     count, k, low, high, slow, failed, failed_at, beyond, done = carry
-    measured, log_prob = _values(
-      model, edges, k, np.where(done, _NOTHING, side)
+    kind = np.where(done, quantiles_search.NOTHING, side)
+    measured, log_prob = quantiles_search.values(
+      model, edges, k, kind, _portable, True
     )
     fails = np.logical_not(done) & (measured != measured)
     with onp.errstate(all="ignore"):
@@ -183,12 +179,12 @@ def _settled(
   The search works with a logarithm or with 1 - F, and rounding may put it on
   the wrong side of a target that F meets exactly.
   """
-  if mode not in _OWN:
+  if mode == "folded":
     return k
   regular = k >= 1
   counts = np.where(regular, k, 1.0)
   own = kernel_ops.phase_type(
-    _OWN[mode],
+    mode,
     (*model, np.concatenate([counts - 1.0, counts], axis=-1)),
     evaluation.fallback(True),
     edges,
@@ -202,27 +198,6 @@ def _settled(
   decides = targets.upper if own_side else np.logical_not(targets.upper)
   then = np.where(decides & np.logical_not(here), counts + 1.0, counts)
   return np.where(regular, np.where(before, counts - 1.0, then), k)
-
-
-def _values(
-  model: ModelArrays, edges: EdgeArrays, counts: Array, kind: Array
-) -> tuple[Array, Array]:
-  """Computes log F or log(1 - F), as `kind` says, and log P(N = k).
-
-  Both arrays are (batch..., n).
-  """
-  probs = np.where(kind == _NOTHING, _NOTHING, _DENSITY)
-  kinds = structures.cast(np.concatenate([kind, probs], axis=-1), "int32")
-  found = kernel_ops.phase_type(
-    "log_density",
-    (*model, np.concatenate([counts, counts], axis=-1)),
-    _portable,
-    edges,
-    kinds=kinds,
-    discrete=True,
-  )
-  n = static.shape(counts)[-1]
-  return found[..., :n], found[..., n:]
 
 
 def _portable(
@@ -239,9 +214,9 @@ def _portable(
   *edges, kinds = structure
   result = np.zeros_like(counts)
   for name, number in (
-    ("log_density", _DENSITY),
-    ("log_survival", _SURVIVAL),
-    ("log_cdf", _CDF),
+    ("log_density", quantiles_search.DENSITY),
+    ("log_survival", quantiles_search.SURVIVAL),
+    ("log_cdf", quantiles_search.CDF),
   ):
     own = evaluation.fallback(True)(
       name, initial, matrix, exits, atom, counts, *edges

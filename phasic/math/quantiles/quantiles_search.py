@@ -16,6 +16,7 @@ enough, one more step uses F and 1 - F themselves.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import math
 
 import numpy as np
@@ -208,23 +209,22 @@ def values(
   edges: EdgeArrays,
   times: Array,
   kind: Array,
-  with_density: bool = True,
+  fallback: Callable[..., Array] = portable_observations.phase_type,
+  discrete: bool = False,
 ) -> tuple[Array, Array]:
   """Computes log functions of the given kinds, and log densities.
 
   Both arrays are (batch..., n).
   """
-  kinds, at = kind, times
-  if with_density:
-    density = np.where(kind == NOTHING, NOTHING, DENSITY)
-    kinds = np.concatenate([kind, density], axis=-1)
-    at = np.concatenate([times, times], axis=-1)
+  density = np.where(kind == NOTHING, NOTHING, DENSITY)
+  kinds = np.concatenate([kind, density], axis=-1)
   found = kernel_ops.phase_type(
     "log_density",
-    (*model, at),
-    portable_observations.phase_type,
+    (*model, np.concatenate([times, times], axis=-1)),
+    fallback,
     edges,
     kinds=structures.cast(kinds, "int32"),
+    discrete=discrete,
   )
   n = static.shape(times)[-1]
   return found[..., :n], found[..., n:]
