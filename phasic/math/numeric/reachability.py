@@ -12,14 +12,12 @@ from phasic.internal.arrays import Scalar
 _Carry = tuple[Array, Scalar, Array]
 
 
-def closure(linked: Array, start: Array, axis: int) -> Array:
-  """Returns which states can reach a set of states, or be reached from it.
+def closure(linked: Array, start: Array) -> Array:
+  """Returns which states can reach a set of states.
 
   Args:
     linked: boolean (..., m, m), whether state i has a transition to state j.
     start: boolean (..., m), whether each state is in the set.
-    axis: -1 for the states that can reach the set, -2 for those that can be
-      reached from it.
 
   Returns:
     A boolean array (..., m), which includes the set itself.
@@ -32,8 +30,7 @@ def closure(linked: Array, start: Array, axis: int) -> Array:
 
   def grow(carry: _Carry) -> _Carry:
     count, _, states = carry
-    along = states[..., None, :] if axis == -1 else states[..., :, None]
-    grown = states | np.any(linked & along, axis=axis)
+    grown = states | np.any(linked & states[..., None, :], axis=-1)
     return count + 1, np.any(grown & np.logical_not(states)), grown
 
   init = (np.asarray(0), np.asarray(True), start)

@@ -265,7 +265,7 @@ def _visit(
   failure = np.sum(leave * misses[..., None, :], axis=-1)
   success = np.where(member, success, 0.0)
   fixed = autodiff.stop_gradient
-  leads = reachability.closure(fixed(inside) > 0, fixed(success) != 0, -1)
+  leads = reachability.closure(fixed(inside) > 0, fixed(success) != 0)
   # An extra phase absorbs paths that cannot have the later rewards.
   matrix = np.concatenate([inside, failure[..., None]], axis=-1)
   matrix = np.concatenate([matrix, np.zeros_like(matrix[..., :1, :])], axis=-2)

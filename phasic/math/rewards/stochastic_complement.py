@@ -10,7 +10,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import numpy as onp
 
 from phasic.internal import autodiff
 from phasic.internal import custom_gradient
@@ -18,6 +17,7 @@ from phasic.internal import elimination_ops
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
+from phasic.math.elimination import chain_solves
 from phasic.math.numeric import reachability
 from phasic.math.portable import elimination
 
@@ -70,7 +70,7 @@ def complement(
   leaving = np.sum(outside, axis=-1) + ends
   fixed = autodiff.stop_gradient
   leaves = reachability.closure(
-    fixed(inside) > 0, (fixed(leaving) > 0) | np.logical_not(idle), -1
+    fixed(inside) > 0, (fixed(leaving) > 0) | np.logical_not(idle)
   )
   trapped = np.where(leaves, 0.0, 1.0)
   # Phases with reward get an exit of one to keep the system nonsingular.
@@ -98,18 +98,12 @@ def complement(
 def solution(off: Array, exits: Array, b: Array) -> Array:
   """Solves (-S) x = b for x (..., p, r), given off-diagonals and exits."""
   p = static.shape(exits)[-1]
-  phases = onp.arange(p, dtype=onp.int32)
-  indices = onp.stack(
-    [
-      onp.concatenate([onp.repeat(phases, p), phases]),
-      onp.concatenate([onp.tile(phases, p), onp.full(p, p, onp.int32)]),
-    ]
-  )
+  indices = structures.cast(chain_solves.all_indices(p), "int32")
   batch = static.shape(exits)[:-1]
   rates = np.reshape(off, (*batch, p * p))
   return elimination_ops.eliminate(
     elimination.eliminate,
-    np.reshape(structures.cast(indices, "int32"), (*(1 for _ in batch), 2, -1)),
+    np.reshape(indices, (*(1 for _ in batch), 2, -1)),
     np.concatenate([rates, exits], axis=-1),
     b,
   )

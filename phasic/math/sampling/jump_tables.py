@@ -126,7 +126,7 @@ def of_matrix(chain: Chain | StepChain, hold_rates: Array) -> JumpTables:
   weights = np.concatenate(
     [rows[..., None] + chain.off, (rows + chain.exits)[..., None]], axis=-1
   )
-  leads = reachability.closure(chain.off > 0, (rows + chain.exits) > 0, -1)
+  leads = reachability.closure(chain.off > 0, (rows + chain.exits) > 0)
   columns = structures.cast(np.arange(p * (p + 1)), "int32")
   first = structures.cast(np.arange(p), "int32") * (p + 1)
   return JumpTables(
