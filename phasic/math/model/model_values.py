@@ -23,8 +23,7 @@ def examined(
     finding. There are no messages if types or shapes do not fit, as the
     functions of `math` raise for these.
   """
-  names = operands.names(discrete)
-  names = (*names[:2], *names[-2:])
+  names = operands.model_names(discrete)
   try:
     arrays = list(operands.convert(*model, names=names))
   except (TypeError, ValueError):

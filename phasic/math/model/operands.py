@@ -76,7 +76,7 @@ DISCRETE_REWARD_ARGUMENTS = (
   "prob_zero",
 )
 # The class of edges that may be passed instead of each matrix, by name.
-_EDGES: dict[str, type[Edges]] = {
+EDGES: dict[str, type[Edges]] = {
   "subgenerator": edge_rates.EdgeRates,
   "subtransition": edge_probs.EdgeProbs,
 }
@@ -91,10 +91,6 @@ class Layout(NamedTuple):
     times_shape: the shape of the times, padded to the model's rank.
     full: the shape of the result.
     axes: the result's axes that are kept, and those of the times alone.
-    shapes: the original shapes of initial_probs, subgenerator (or the
-      parameters of edges), exit_rates, prob_zero and times; None for absent
-      ones.
-    event_ranks: the ranks of the model's four arrays without batch dimensions.
   """
 
   batch: static.Shape
@@ -102,8 +98,6 @@ class Layout(NamedTuple):
   times_shape: static.Shape
   full: static.Shape
   axes: tuple[tuple[int, ...], tuple[int, ...]]
-  shapes: tuple[static.Shape | None, ...]
-  event_ranks: tuple[int, ...]
 
 
 def names(discrete: bool) -> tuple[str, ...]:
@@ -153,10 +147,10 @@ def convert(
       )
   subgenerator = by_name[names[1]]
   if isinstance(subgenerator, edge_rates.EDGES):
-    if not isinstance(subgenerator, _EDGES[names[1]]):
+    if not isinstance(subgenerator, EDGES[names[1]]):
       raise TypeError(
         f"{names[1]} is {type(subgenerator).__name__}: it must be an array or "
-        f"{_EDGES[names[1]].__name__}"
+        f"{EDGES[names[1]].__name__}"
       )
     by_name[names[1]] = subgenerator.parameters
     edges = {
@@ -184,14 +178,9 @@ def convert(
   return tuple(found[name] for name in names)
 
 
-def edges_of(name: str) -> type[Edges]:
-  """Returns the class of edges that may replace a matrix, given its name."""
-  return _EDGES[name]
-
-
 def is_edges(x: object) -> TypeGuard[Edges]:
   """Returns whether `x` is EdgeRates or EdgeProbs."""
-  return isinstance(x, tuple(_EDGES.values()))
+  return isinstance(x, tuple(EDGES.values()))
 
 
 def check_shapes(
@@ -288,14 +277,16 @@ def canonical(
     ValueError: the times do not broadcast with the model.
   """
   initial_probs, subgenerator, times, exit_rates, prob_zero = arguments
-  model = (initial_probs, _rates(subgenerator), exit_rates, prob_zero)
-  shapes = [None if x is None else static.shape(x) for x in model]
-  event_ranks = (1, 1 if is_edges(subgenerator) else 2, 1, 0)
+  if isinstance(subgenerator, edge_rates.EDGES):
+    rates = (subgenerator.parameters, 1)
+  else:
+    rates = (subgenerator, 2)
+  model = ((initial_probs, 1), rates, (exit_rates, 1), (prob_zero, 0))
   batch = static.broadcast_shapes(
     *(
-      shape[: len(shape) - rank]
-      for shape, rank in zip(shapes, event_ranks, strict=True)
-      if shape is not None
+      static.shape(x)[: static.rank(x) - rank]
+      for x, rank in model
+      if x is not None
     )
   )
   times_shape = static.shape(times)
@@ -311,16 +302,14 @@ def canonical(
   kept = tuple(i for i, d in enumerate(batch) if not _is_one(d))
   own = tuple(len(padded) - len(batch) + i for i in kept)
   time_axes = tuple(i for i in range(len(padded)) if i not in own)
-  layout = Layout(
-    batch,
-    kept,
-    padded,
-    full,
-    (own, time_axes),
-    (*shapes, times_shape),
-    event_ranks,
-  )
-  return operands(layout, arguments), layout
+  layout = Layout(batch, kept, padded, full, (own, time_axes))
+  operands = [
+    np.zeros((*(1 for _ in kept), 0), dtype=initial_probs.dtype)
+    if x is None
+    else _model_operand(layout, x, rank)
+    for x, rank in model
+  ]
+  return (*operands, times_operand(layout, times)), layout
 
 
 def constants(model: Model) -> Model:
@@ -345,75 +334,53 @@ def edges(layout: Layout, arguments: TimedModel) -> tuple[Array, ...]:
   return edge_rates.arrays(rates, len(layout.kept))
 
 
-def _rates(subgenerator: Matrix) -> Array:
-  """Returns the differentiable array: the matrix or the edges' parameters."""
-  if isinstance(subgenerator, edge_rates.EDGES):
-    return subgenerator.parameters
-  return subgenerator
-
-
-def operands(layout: Layout, arguments: TimedModel) -> tuple[Array, ...]:
-  """Lays out arguments (or their tangents) as the kernel's operands."""
-  initial_probs, subgenerator, times, exit_rates, prob_zero = arguments
-  model: tuple[Any, ...] = (
-    initial_probs,
-    _rates(subgenerator),
-    exit_rates,
-    prob_zero,
-  )
-  laid_out = []
-  for index, x in enumerate(model):
-    shape = layout.shapes[index]
-    if shape is None:
-      empty = (*(1 for _ in layout.kept), 0)
-      laid_out.append(np.zeros(empty, dtype=initial_probs.dtype))
-      continue
-    event_rank = layout.event_ranks[index]
-    if event_rank and not layout.batch:
-      laid_out.append(x)
-      continue
-    own, event = shape[: len(shape) - event_rank], shape[-event_rank:]
-    event = event if event_rank else (1,)
-    own = (1,) * (len(layout.batch) - len(own)) + tuple(own)
-    laid_out.append(np.reshape(x, (*(own[i] for i in layout.kept), *event)))
-  return (*laid_out, times_operand(layout, times))
+def _model_operand(layout: Layout, x: Array, event_rank: int) -> Array:
+  """Lays out an array of a model as the kernel's operand."""
+  if event_rank and not layout.batch:
+    return x
+  shape = static.shape(x)
+  own, event = shape[: len(shape) - event_rank], shape[-event_rank:]
+  event = event if event_rank else (1,)
+  own = (1,) * (len(layout.batch) - len(own)) + tuple(own)
+  return np.reshape(x, (*(own[i] for i in layout.kept), *event))
 
 
 def times_operand(layout: Layout, times: Array) -> Array:
-  """Lays out times (or their tangents) as the kernel's operand."""
+  """Lays out times as the kernel's operand."""
   return _to_last_axis(layout, times, layout.times_shape)
 
 
 def result(layout: Layout, x: Array) -> Array:
   """Reshapes the kernel's result to the shape of times and model."""
-  return _from_last_axis(layout, x, layout.full)
+  kept, time_axes = layout.axes
+  order = kept + time_axes
+  x = np.reshape(x, tuple(layout.full[i] for i in order))
+  return _transposed(x, tuple(order.index(i) for i in range(len(order))))
 
 
-def cotangent(layout: Layout, x: Array, name: str = "cotangent") -> Array:
-  """Lays out a cotangent of the result as the kernel's operand."""
-  full = layout.full
-  return _to_last_axis(layout, broadcast(name, x, full), full)
+def cotangent(layout: Layout, x: Array, name: str) -> Array:
+  """Lays out a cotangent of the result as the kernel's operand.
+
+  Raises:
+    ValueError: it does not broadcast to the shape of the result.
+  """
+  own, full = static.shape(x), layout.full
+  missing = len(full) - len(own)
+  fits = missing >= 0 and not any(
+    _differ(a, b) and not _is_one(a)
+    for a, b in zip(own, full[missing:], strict=True)
+  )
+  if not fits:
+    raise ValueError(
+      f"{name} has shape {own}: it must broadcast to shape {tuple(full)}"
+    )
+  return _to_last_axis(layout, np.broadcast_to(x, full), full)
 
 
 def rows(layout: Layout, x: Array) -> Array:
   """Reshapes a kernel result with a row for each model to the batch shape."""
   event = static.shape(x)[len(layout.kept) :]
   return np.reshape(x, (*layout.batch, *event))
-
-
-def broadcast(name: str, x: Array, shape: static.Shape) -> Array:
-  """Broadcasts an array to a shape, or raises ValueError with its name."""
-  own = static.shape(x)
-  missing = len(shape) - len(own)
-  fits = missing >= 0 and not any(
-    _differ(a, b) and not _is_one(a)
-    for a, b in zip(own, shape[missing:], strict=True)
-  )
-  if not fits:
-    raise ValueError(
-      f"{name} has shape {own}: it must broadcast to shape {tuple(shape)}"
-    )
-  return np.broadcast_to(x, shape)
 
 
 def summed(x: Array, shape: static.Shape) -> Array:
@@ -425,14 +392,6 @@ def summed(x: Array, shape: static.Shape) -> Array:
     if _is_one(own[axis]) and not _is_one(full[axis]):
       x = np.sum(x, axis=axis)
   return np.reshape(x, shape)
-
-
-def _from_last_axis(layout: Layout, x: Array, shape: static.Shape) -> Array:
-  """Undoes `_to_last_axis`, given the original shape."""
-  kept, time_axes = layout.axes
-  order = kept + time_axes
-  x = np.reshape(x, tuple(shape[i] for i in order))
-  return _transposed(x, tuple(order.index(i) for i in range(len(order))))
 
 
 def _to_last_axis(layout: Layout, x: Array, shape: static.Shape) -> Array:

@@ -1,8 +1,6 @@
-"""Checks of arguments that are sets of phases, edges or tangents."""
+"""Checks of arguments that are sets of phases, or edges."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as onp
 
@@ -48,24 +46,8 @@ def require_edges(edges: object, name: str) -> None:
     edges: the argument.
     name: "subgenerator" or "subtransition", which needs EdgeProbs.
   """
-  kind = operands.edges_of(name)
+  kind = operands.EDGES[name]
   if not isinstance(edges, kind):
     raise TypeError(
       f"{name} is {type(edges).__name__}: it must be {kind.__name__}"
     )
-
-
-def check_tangents(
-  tangents: Sequence[object], names: Sequence[str], fixed: Sequence[str] = ()
-) -> None:
-  """Checks that each argument has a tangent, which is None if it is fixed."""
-  if len(tangents) != len(names):
-    raise ValueError(
-      f"tangents has {len(tangents)} entries: it must have one for each of "
-      f"{names}"
-    )
-  for name, v in zip(names, tangents, strict=True):
-    if name in fixed and v is not None:
-      raise ValueError(
-        f"tangents has an entry for {name}: it must be None, as {name} is fixed"
-      )

@@ -98,11 +98,8 @@ def equilibrium_probs(model: Model, discrete: bool) -> Array:
 
   They are NaN if absorption is not certain.
   """
-  initial, matrix, exits, atom = model
-  names = operands.names(discrete)
-  names = (*names[:2], *names[3:])
-  values = (initial, matrix, exits, atom)
-  return chain_calls.value(_equilibrium, None, values, names)
+  names = operands.model_names(discrete)
+  return chain_calls.value(_equilibrium, None, model, names)
 
 
 def _ends(matrix: Matrix, p: int) -> tuple[int, ...] | None:

@@ -53,31 +53,19 @@ def convert(model: ModelLike, discrete: bool, name: str = "model") -> Model:
       half precision.
     ValueError: shapes do not fit, or an array is empty.
   """
-  alpha, matrix, exits, atom = _four(model, discrete, name)
-  # `operands.convert` needs a time; its value does not matter.
-  alpha, matrix, _, exits, atom = operands.convert(
-    alpha, matrix, 0.0, exits, atom, names=operands.names(discrete)
+  names = operands.model_names(discrete)
+  is_tuple = isinstance(model, (tuple, list))
+  if not is_tuple or len(model) != 4:
+    kind = type(model).__name__
+    what = f"a {kind} of {len(model)}" if is_tuple else kind
+    raise TypeError(
+      f"{name} is {what}: it must be a tuple of {', '.join(names)}, of which the "
+      "last two may be None; for a distribution object call its method instead"
+    )
+  initial_probs, matrix, exits, prob_zero = operands.convert(
+    *model, names=names
   )
-  return alpha, matrix, exits, atom
-
-
-def _four(model: ModelLike, discrete: bool, name: str) -> ModelLike:
-  """Checks that a model is a tuple of four and returns it; raises TypeError."""
-  if isinstance(model, (tuple, list)) and len(model) == 4:
-    return model
-  what = type(model).__name__
-  if isinstance(model, (tuple, list)):
-    what = f"a {what} of {len(model)}"
-  raise TypeError(
-    f"{name} is {what}: it must be a tuple of {_listed(discrete)}, of which the "
-    "last two may be None; for a distribution object call its method instead"
-  )
-
-
-def _listed(discrete: bool) -> str:
-  """Returns the names of a model's four arguments, for messages."""
-  names = operands.names(discrete)
-  return ", ".join((*names[:2], *names[3:]))
+  return initial_probs, matrix, exits, prob_zero
 
 
 class NumericalDistribution:
@@ -98,10 +86,8 @@ class NumericalDistribution:
     self._model = model
     self.dtype = static.dtype_name(model[0])
     self.phases = static.shape(model[0])[-1]
-    names = operands.names(discrete)
-    scales = chain_calls.value(
-      time_scales.log_scales, None, self._model, (*names[:2], *names[3:])
-    )
+    names = operands.model_names(discrete)
+    scales = chain_calls.value(time_scales.log_scales, None, model, names)
     scales = structures.cast(scales, static.wide_float())
     self.log_rate = scales[..., 0]
     self.longest = _LONGEST * np.exp(scales[..., 1])

@@ -70,8 +70,8 @@ def settled(model: Model, low: Array, high: Array, discrete: bool) -> Array:
   known = static.concrete(late)
   if known is not None and not onp.any(known):
     return high
-  names = operands.names(discrete)
-  found = chain_calls.value(log_scales, None, model, (*names[:2], *names[3:]))
+  names = operands.model_names(discrete)
+  found = chain_calls.value(log_scales, None, model, names)
   log_longest = autodiff.stop_gradient(found[..., 1])
   # Divide before multiplying, so that no intermediate result overflows.
   ratio = (high - low) * np.exp(-log_longest) / _SETTLED

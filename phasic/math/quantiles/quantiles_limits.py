@@ -67,9 +67,11 @@ def find(
     kernel_ops.phase_type(kind, operands, fallback, edges, discrete=discrete)
     for kind in ("cdf", "survival")
   )
-  names = operands_lib.names(discrete)
   found = chain_calls.value(
-    _passage, None, operands_lib.constants(arguments), (*names[:2], *names[3:])
+    _passage,
+    None,
+    operands_lib.constants(arguments),
+    operands_lib.model_names(discrete),
   )
   kept = tuple(layout.batch[i] for i in layout.kept)
   found = np.reshape(found, (*kept, 3))

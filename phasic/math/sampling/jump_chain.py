@@ -83,9 +83,8 @@ def sample_rewards(
   initial_probs: Array,
   subgenerator: Matrix,
   rewards: Array,
-  exit_rates: Array | None = None,
-  prob_zero: Array | None = None,
-  discrete: bool = False,
+  exit_rates: Array | None,
+  prob_zero: Array | None,
 ) -> Array:
   """Draws exact samples of rewards accumulated until absorption.
 
@@ -93,11 +92,10 @@ def sample_rewards(
     n: the number of samples for each model of the batch.
     seed: a seed as `random.sanitize_seed` returns it.
     initial_probs: alpha, (..., p).
-    subgenerator: S, (..., p, p), or EdgeRates; in discrete time T or EdgeProbs.
-    rewards: (..., p, R), per unit of time or per step.
+    subgenerator: S, (..., p, p), or EdgeRates.
+    rewards: (..., p, R), per unit of time.
     exit_rates: s, (..., p); None derives them.
     prob_zero: z, (...); None derives it.
-    discrete: whether time is discrete.
 
   Returns:
     An array (n, ..., R): inf for infinite totals, NaN for invalid values and
@@ -106,12 +104,12 @@ def sample_rewards(
   Raises:
     NotImplementedError: samples are differentiated in the model.
   """
-  names = operands_lib.names(discrete)
-  names = (*names[:2], "rewards", *names[3:])
-  arguments = operands_lib.convert(
-    initial_probs, subgenerator, rewards, exit_rates, prob_zero, names=names
+  names = operands_lib.REWARD_ARGUMENTS
+  initial_probs, subgenerator, rewards, exit_rates, prob_zero = (
+    operands_lib.convert(
+      initial_probs, subgenerator, rewards, exit_rates, prob_zero, names=names
+    )
   )
-  initial_probs, subgenerator, rewards, exit_rates, prob_zero = arguments
   batch = operands_lib.check_shapes(
     initial_probs, subgenerator, exit_rates, prob_zero, names
   )
@@ -125,7 +123,7 @@ def sample_rewards(
     prob_zero,
   )
   rewards = np.broadcast_to(rewards, (*batch, p, size))
-  batch, accumulated = _sample(n, seed, arguments, rewards, discrete)
+  batch, accumulated = _sample(n, seed, arguments, rewards, False)
   return np.reshape(accumulated, (n, *batch, size))
 
 

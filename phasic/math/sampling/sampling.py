@@ -72,9 +72,9 @@ def sample(
   Raises:
     NotImplementedError: samples are differentiated that have no derivatives.
   """
-  names = operands_lib.names(discrete)
-  initial, rates, _, exits, atom = operands_lib.convert(
-    initial_probs, subgenerator, 0.0, exit_rates, prob_zero, names=names
+  names = operands_lib.model_names(discrete)
+  initial, rates, exits, atom = operands_lib.convert(
+    initial_probs, subgenerator, exit_rates, prob_zero, names=names
   )
   batch = operands_lib.check_shapes(initial, rates, exits, atom, names)
   dtype = static.dtype_name(initial)
