@@ -62,7 +62,8 @@ def custom_gradient(
     def wrapped(*args: Any) -> Any:
       fixed, free = rules.split(args)
       leaves, in_tree = jax.tree.flatten(free)
-      if not leaves or (eager and not any(map(_is_traced, leaves))):
+      is_traced = any(isinstance(x, jax.core.Tracer) for x in leaves)
+      if not leaves or (eager and not is_traced):
         return f(*args)
       leaves = [jnp.asarray(x) for x in leaves]
       op = rule_maps.Call(rules, _hashable(rules, fixed), in_tree)
@@ -73,10 +74,6 @@ def custom_gradient(
     return wrapped
 
   return decorate
-
-
-def _is_traced(x: Any) -> bool:
-  return isinstance(x, jax.core.Tracer)
 
 
 def _hashable(rules: rules_lib.Rules, fixed: tuple[Any, ...]) -> Any:

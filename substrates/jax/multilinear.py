@@ -291,11 +291,9 @@ def _batch(
   return results, [0] * len(results)
 
 
-def _evaluate(*operands: Any, op: Map) -> Sequence[Any]:
-  return op.evaluate(*operands)
-
-
-_lower = mlir.lower_fun(_evaluate, multiple_results=True)
+_lower = mlir.lower_fun(
+  lambda *operands, op: op.evaluate(*operands), multiple_results=True
+)
 
 
 def _lower_cpu(ctx: Any, *operands: Any, op: Map) -> Sequence[Any]:

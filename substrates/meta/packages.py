@@ -90,12 +90,8 @@ def init_text(
 
 def _all(names: Sequence[str]) -> str:
   """Returns `__all__` as text, in the formatter's layout."""
-  quoted = [_quoted(name) for name in names]
+  quoted = [f'"{name}"' for name in names]
   line = f"__all__ = [{', '.join(quoted)}]"
   if len(line) <= 80:
     return line
   return "\n".join(["__all__ = [", *[f"  {name}," for name in quoted], "]"])
-
-
-def _quoted(name: str) -> str:
-  return f'"{name}"'

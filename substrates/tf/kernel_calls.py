@@ -39,7 +39,7 @@ def phase_type_forward(
   times = _axis(operands, 4, -1)
   batch = _batch([*operands[:5], *fixed], _event_ranks(fixed))
   [result] = _phase_type(
-    "PhasicPhaseTypeForward", operands, fixed, attributes, [(*batch, times)]
+    "forward", operands, fixed, attributes, [(*batch, times)]
   )
   return result
 
@@ -59,9 +59,7 @@ def phase_type_adjoint(
   for i, dims in enumerate(shapes):
     if not attributes["wanted"] >> i & 1:
       unwanted[i] = dims[: len(dims) - ranks[i]] + (0,) * ranks[i]
-  return _phase_type(
-    "PhasicPhaseTypeAdjoint", operands, fixed, attributes, shapes, unwanted
-  )
+  return _phase_type("adjoint", operands, fixed, attributes, shapes, unwanted)
 
 
 def phase_type_statistics(
@@ -77,9 +75,7 @@ def phase_type_statistics(
     jumps = (_axis([*operands, *fixed], len(operands), -1),)
   events = [(phases,), (phases,), jumps, (phases,), (1,)]
   shapes = [(*batch, *event) for event in events]
-  return _phase_type(
-    "PhasicPhaseTypeStatistics", operands, fixed, attributes, shapes
-  )
+  return _phase_type("statistics", operands, fixed, attributes, shapes)
 
 
 def eliminate(
@@ -142,7 +138,7 @@ def rule(
 
 
 def _phase_type(
-  op_type: str,
+  function: str,
   operands: Sequence[tf.Tensor],
   fixed: Sequence[tf.Tensor],
   attributes: Mapping[str, Any],
@@ -164,14 +160,14 @@ def _phase_type(
   if "wanted" in attributes:
     config.append(f"wanted = {attributes['wanted']} : i32")
   return xla_calls.call(
-    op_type,
+    f"PhasicPhaseType{function.capitalize()}",
     {"N": count, **attributes},
     inputs,
     [
       xla_programs.Result(operands[0].dtype, dims, (unwanted or {}).get(i))
       for i, dims in enumerate(shapes)
     ],
-    "phasic_" + _snake(op_type.removeprefix("Phasic")),
+    f"phasic_phase_type_{function}",
     ", ".join(config),
     order=order,
   )
@@ -223,10 +219,3 @@ def _axis(
 
 def _bool(value: Any) -> str:
   return "true" if value else "false"
-
-
-def _snake(name: str) -> str:
-  return "".join(
-    f"_{c.lower()}" if c.isupper() and i else c.lower()
-    for i, c in enumerate(name)
-  )

@@ -69,18 +69,14 @@ def _keep_from_autograph(cls: type) -> None:
   """
   for name in dir(cls):
     method = inspect.getattr_static(cls, name)
-    if name.startswith("_") or issubclass(tf.Module, _owner(cls, name)):
+    owner = next(base for base in cls.__mro__ if name in vars(base))
+    if name.startswith("_") or issubclass(tf.Module, owner):
       continue
     if inspect.isfunction(method):
       setattr(cls, name, tf.autograph.experimental.do_not_convert(method))
     elif isinstance(method, classmethod):
       kept = tf.autograph.experimental.do_not_convert(method.__func__)
       setattr(cls, name, classmethod(kept))
-
-
-def _owner(cls: type, name: str) -> type:
-  """Returns the class in the hierarchy that defines an attribute."""
-  return next(base for base in cls.__mro__ if name in vars(base))
 
 
 def is_variable(x: Any) -> bool:

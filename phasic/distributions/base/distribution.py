@@ -293,11 +293,6 @@ class Distribution(parameterized.Parameterized):
       >>> print(f"{float(log_prob - dist.log_prob(x)):.3f}")
       0.000
     """
-    return self._sample_and_log_prob(sample_shape, seed)
-
-  def _sample_and_log_prob(
-    self, sample_shape: ShapeLike, seed: Seed | None
-  ) -> tuple[Result, Result]:
     x = self.sample(sample_shape, seed)
     return x, structures.as_result(self._log_prob(x))
 

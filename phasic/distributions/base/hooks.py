@@ -139,15 +139,12 @@ class Hooks:
   def _probability_generating_function(self, z: Array) -> Array:
     del z
     why = "values are not whole numbers"
-    if self._counts():
+    if self._support().constraint == "nonnegative_integer":
       why = _NO_FORMULA
     self._missing("probability_generating_function", why)
 
   def _support(self) -> supports.Support:
     self._missing("support")
-
-  def _counts(self) -> bool:
-    return self._support().constraint == "nonnegative_integer"
 
   def _batch_shape(self) -> static.Shape:
     raise NotImplementedError

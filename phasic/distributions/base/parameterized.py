@@ -101,15 +101,10 @@ class Parameterized(hooks.Hooks):
 
     Variables are read; with validate_args values are checked.
     """
-    found = {}
-    for name in self._properties():
-      value = self._parameters[name]
-      if isinstance(value, structure.EDGES):
-        value = structure.mapped(_current, name, value)
-      elif structures.is_variable(value):
-        value = structures.as_array(value, None, name)
-      found[name] = value
-    return found
+    return {
+      name: structure.mapped(_current, name, self._parameters[name])
+      for name in self._properties()
+    }
 
   def _check_values(
     self: known_values.Checked, validate: Callable[[], object]

@@ -81,9 +81,9 @@ def _before_clock(stage: epoch_stages.Stage, length: Array, u: Array) -> Array:
     np.where(stage.edges.targets == p, p + 1, stage.edges.targets),
     [(phases, phases * 0 + p, rates)],
   )
-  return phase_type.cdf(
-    length, _padded(stage.initial, 1), edges, prob_zero=stage.prob_zero
-  )
+  none = np.zeros_like(stage.initial[..., :1])
+  initial = np.concatenate([stage.initial, none], axis=-1)
+  return phase_type.cdf(length, initial, edges, prob_zero=stage.prob_zero)
 
 
 def _log_grown(stage: epoch_stages.Stage, length: Array, s: Array) -> Array:
@@ -141,9 +141,3 @@ def _joined(
     np.concatenate(ends[1]),
     np.concatenate(weights, axis=-1),
   )
-
-
-def _padded(masses: Array, count: int) -> Array:
-  """Appends `count` phases of mass zero to masses (..., p)."""
-  none = np.zeros_like(masses[..., :1])
-  return np.concatenate([masses] + [none] * count, axis=-1)

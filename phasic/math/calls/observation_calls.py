@@ -91,7 +91,8 @@ class ObservationsCall:
 
   def result(self, value: Array) -> Array:
     """Reshapes the kernel's result to the shape of the observations."""
-    return operands_lib.result(self.layout, _unpaired(value)[..., 0])
+    pairs = np.reshape(value, (*static.shape(value)[:-1], -1, 2))
+    return operands_lib.result(self.layout, pairs[..., 0])
 
   def weights(self, x: Array, name: str) -> Array:
     """Lays out observation weights; the second time of a pair has weight 0."""
@@ -103,8 +104,3 @@ def _paired(first: Array, second: Array) -> Array:
   """Interleaves two arrays along the last axis."""
   pairs = np.stack([first, second], axis=-1)
   return np.reshape(pairs, (*static.shape(first)[:-1], -1))
-
-
-def _unpaired(x: Array) -> Array:
-  """Splits (..., 2 n) into pairs, (..., n, 2)."""
-  return np.reshape(x, (*static.shape(x)[:-1], -1, 2))

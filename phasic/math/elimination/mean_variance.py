@@ -38,7 +38,8 @@ def evaluate(
     discrete: whether time is counted in steps.
     eps: the precision of the model's values.
   """
-  shared = _is_small(static.shape(found.indices)[-1])
+  edges = static.shape(found.indices)[-1]
+  shared = isinstance(edges, int) and edges <= _MOST_SHARED
   both = elimination_ops.moments(
     _portable,
     found.indices,
@@ -55,10 +56,6 @@ def evaluate(
   if option == SECOND_MOMENT:
     x = x + np.square(both[0])
   return x if found.bad is None else np.where(found.bad, math.nan, x)
-
-
-def _is_small(edges: object) -> bool:
-  return isinstance(edges, int) and edges <= _MOST_SHARED
 
 
 def _portable(

@@ -102,10 +102,9 @@ def tilted(model: Model, growth: Array) -> MomentQuadrature:
   )
   alpha, matrix, exits, atom = model
   values = (alpha, matrix, growth, exits, atom)
-  names = list(operands.names(False))
-  names[2] = "s"
+  names = operands.names(False)
   longest = chain_calls.value(
-    exponential_tilting.longest_time, None, values, tuple(names), (0,)
+    exponential_tilting.longest_time, None, values, names, (0,)
   )
   total = generating_functions.moment_generating_function(growth, *model)
   total = _wide(autodiff.stop_gradient(total))
@@ -122,7 +121,8 @@ def tilted(model: Model, growth: Array) -> MomentQuadrature:
   lost = finite & np.logical_not(
     autodiff.stop_gradient(missing) <= points.rule.tolerance * total
   )
-  return _with(points, np.where(lost, math.nan, 0.0))
+  points.undefined = points.undefined + np.where(lost, math.nan, 0.0)
+  return points
 
 
 def slow(model: Model, factor: float, power: Array) -> MomentQuadrature:
@@ -154,11 +154,6 @@ def slow(model: Model, factor: float, power: Array) -> MomentQuadrature:
   undefined = np.where(some, 0.0, math.nan)
   undefined = np.where(endless, math.inf, undefined)
   return MomentQuadrature(distribution, np.where(endless, 1.0, last), undefined)
-
-
-def _with(points: MomentQuadrature, more: Array) -> MomentQuadrature:
-  points.undefined = points.undefined + more
-  return points
 
 
 def _wide(x: Array) -> Array:

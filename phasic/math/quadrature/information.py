@@ -249,38 +249,19 @@ def _functional(
       )
     found = second.checked(rule, second_logs, found)
   else:
-    terms = _expected(rule, logs, second_logs)
-    found = quadrature.total(rule, terms) + _expected_at_zero(
-      distribution, second
-    )
+    # The terms -p log q of a cross entropy. In discrete time they include the
+    # step count zero.
+    masses = quadrature.masses(logs, rule.log_weights)
+    found = quadrature.total(rule, _product(masses, second_logs))
+    if not distribution.discrete:
+      atom = quadrature.masses(distribution.log_atom(), 0.0)
+      found = found + _product(atom, second.log_atom())
   endless = found == math.inf
   found = found + distribution.undefined(endless) + second.undefined(endless)
   return distribution.checked(rule, logs, found)
 
 
 _run = control_flow.compiled(_evaluate, static_argnums=(0, 1, 2))
-
-
-def _expected(
-  rule: quadrature.QuadratureRule, logs: Array, second_logs: Array
-) -> Array:
-  """Computes weighted terms -p log q of a cross entropy; 0 where p is 0."""
-  return _product(quadrature.masses(logs, rule.log_weights), second_logs)
-
-
-def _expected_at_zero(
-  distribution: numerical_distributions.NumericalDistribution,
-  second: numerical_distributions.NumericalDistribution,
-) -> Array | float:
-  """Computes the atom's term -z log(z'); zero in discrete time.
-
-  In discrete time the step count zero is a quadrature point.
-  """
-  if distribution.discrete:
-    return 0.0
-  return _product(
-    quadrature.masses(distribution.log_atom(), 0.0), second.log_atom()
-  )
 
 
 def _product(mass: Array, log_q: Array) -> Array:

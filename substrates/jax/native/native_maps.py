@@ -286,16 +286,14 @@ class Value(_Lowered, derivatives.Forward):
     """Inserts zero tangents for the integer outputs."""
     rest = iter(found)
     outputs = self.function.declaration.outputs
-    avals = zip(self._order_zero().abstract(*primals), outputs, strict=True)
+    value = dataclasses.replace(self, order=0)
+    avals = zip(value.abstract(*primals), outputs, strict=True)
     return [
       next(rest)
       if own.is_inexact
       else ad.Zero(jax.core.ShapedArray(shape, dtype).to_tangent_aval())
       for (shape, dtype), own in avals
     ]
-
-  def _order_zero(self) -> Value:
-    return dataclasses.replace(self, order=0)
 
   def _native(self) -> native_declarations.Declaration:
     if self.order == 0:
