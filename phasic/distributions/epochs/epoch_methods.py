@@ -108,7 +108,7 @@ class EpochMethods(comparable.Comparable):
   def _log_cdf(self, value: Array) -> Array:
     def add(before: Array | None, stage: epoch_stages.Stage, t: Array) -> Array:
       own = stage.log_mass + epoch_values.of_stage(phase_type.log_cdf, stage, t)
-      total = own if before is None else epoch_values.log_sum(before, own)
+      total = own if before is None else special.logaddexp(before, own)
       return epoch_values.seen(phase_type.log_cdf, stage, t, total)
 
     return self._accumulated(value, add, None)

@@ -71,5 +71,5 @@ def quantile(
     result = found
     if stage.length is not None:
       ended = epoch_values.of_stage(phase_type.log_cdf, stage, stage.length)
-      before = epoch_values.log_sum(before, stage.log_mass + ended)
+      before = special.logaddexp(before, stage.log_mass + ended)
   return result

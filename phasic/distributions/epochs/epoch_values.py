@@ -107,12 +107,3 @@ def latest(parts: Sequence[tuple[Array, Array]]) -> Array:
   for found, begun in parts[1:]:
     result = np.where(begun, found, result)
   return result
-
-
-def log_sum(x: Array, y: Array) -> Array:
-  """Computes log(exp(x) + exp(y)), -inf where both are -inf."""
-  larger = np.maximum(x, y)
-  none = larger == -math.inf
-  finite = np.where(none, 0.0, larger)
-  total = np.exp(x - finite) + np.exp(y - finite)
-  return np.where(none, larger, finite + np.log(np.where(none, 1.0, total)))
