@@ -9,6 +9,7 @@ import numpy as np
 
 from phasic.internal import static
 from phasic.internal.arrays import Array
+from phasic.math.model import edge_rates
 from phasic.math.model import operands as operands_lib
 from phasic.math.model.model_types import Given
 
@@ -79,6 +80,20 @@ def convert(
     _padded(x, rank, size) for x, rank in zip(arrays, event_ranks, strict=True)
   ]
   return model, tuple(padded), batch, dtype
+
+
+def dense(model: ChainArguments) -> tuple[Array, Array]:
+  """Returns the matrix and the exits of a model, made from edges if it has them.
+
+  The matrix of edges has the edges from a phase to itself on its diagonal.
+  """
+  if model.edges is None:
+    return model.rates, model.exits
+  sources, targets, constants, coefficients = model.edges
+  edges = edge_rates.EdgeRates(
+    sources, targets, model.rates, coefficients, constants
+  )
+  return edge_rates.dense(static.shape(model.initial)[-1], edges)
 
 
 def _check_argument(

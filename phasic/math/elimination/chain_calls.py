@@ -1,8 +1,8 @@
 """Calls of functions that solve the linear system of a model.
 
-A function is defined by a rule: `rule(option, system, *arrays)` returns an
-array (..., event) for a `chain_solves.System` and further arrays. The option is
-a hashable host value. Mean and variance have a separate call.
+A function is defined by a rule: `rule(*options, system, *arrays)` returns an
+array (..., event) for a `chain_solves.System` and further arrays. Options are
+hashable host values. Mean and variance have a separate call.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ def checked_order(order: Integer, name: str = "order") -> int:
 
 def value(
   rule: Callable[..., Array],
-  option: Hashable,
   values: chain_arguments.Values,
   names: Sequence[str],
   event_ranks: Sequence[int] = (),
+  options: tuple[Hashable, ...] = (),
 ) -> Array:
   """Evaluates a rule, which is a function of the linear system of a model.
 
@@ -52,23 +52,23 @@ def value(
 
   Args:
     rule: the rule of a function, as described above for this module.
-    option: the rule's option.
     values: the arguments: initial_probs, subgenerator or subtransition or
       edges, other arrays, exits, prob_zero.
     names: their names.
     event_ranks: the ranks of the other arrays without batch dimensions.
+    options: the rule's options.
   """
   model, arrays, batch, dtype = chain_arguments.convert(
     *values, names=names, event_ranks=event_ranks
   )
   discrete = names[1] == "subtransition"
-  x = _run(rule, option, discrete, dtype, model, *arrays)
+  x = _run(rule, options, discrete, dtype, model, *arrays)
   return np.broadcast_to(x, (*batch, *static.shape(x)[len(batch) :]))
 
 
 def _evaluate(
   rule: Callable[..., Array],
-  option: Hashable,
+  options: tuple[Hashable, ...],
   discrete: bool,
   dtype: str,
   model: chain_arguments.ChainArguments,
@@ -76,7 +76,7 @@ def _evaluate(
 ) -> Array:
   system = chain_solves.derive(model, discrete, dtype)
   wide = [structures.cast(x, system.initial.dtype) for x in arrays]
-  return structures.cast(rule(option, system, *wide), dtype)
+  return structures.cast(rule(*options, system, *wide), dtype)
 
 
 def spread(

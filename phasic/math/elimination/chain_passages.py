@@ -19,16 +19,14 @@ from phasic.math.elimination import killing as killing_lib
 from phasic.math.numeric import scaled_sums
 
 
-def sojourn_times(option: None, system: chain_solves.System) -> Array:
+def sojourn_times(system: chain_solves.System) -> Array:
   """Computes expected sojourn times in the phases, (..., p); inf in a trap."""
-  del option
   y = chain_solves.sojourns(chain_solves.natural(system))
   return chain_solves.checked_entries(system, y)
 
 
-def visits(option: None, system: chain_solves.System) -> Array:
+def visits(system: chain_solves.System) -> Array:
   """Computes the expected numbers of visits to the phases, (..., p)."""
-  del option
   p = static.shape(system.initial)[-1]
   if entry_phases.are_affordable(system):
     y = chain_solves.sojourns(entry_phases.with_entry_phases(system))
@@ -41,7 +39,7 @@ def visits(option: None, system: chain_solves.System) -> Array:
   return chain_solves.checked_entries(system, system.initial + entered[..., :p])
 
 
-def jumps(option: None, system: chain_solves.System) -> Array:
+def jumps(system: chain_solves.System) -> Array:
   """Computes the expected numbers of jumps along the edges, (..., m).
 
   They are rates times expected sojourn times. If such a time is out of range,
@@ -55,7 +53,7 @@ def jumps(option: None, system: chain_solves.System) -> Array:
   least = float(onp.finfo(static.wide_float()).tiny)
   is_usable = (times >= least) & (times < math.inf)
   flows = system.weights * np.where(is_usable, times, 1.0)
-  entered = chain_solves.at_sources(system, visits(option, system))
+  entered = chain_solves.at_sources(system, visits(system))
   p = static.shape(system.initial)[-1]
   leaving = chain_solves.leaving_weights(system)
   total = segments.segment_sum(leaving, system.indices[0], p)
@@ -74,15 +72,13 @@ def jumps(option: None, system: chain_solves.System) -> Array:
   return chain_solves.checked_entries(system, taken)
 
 
-def hitting(option: None, system: chain_solves.System, targets: Array) -> Array:
+def hitting(system: chain_solves.System, targets: Array) -> Array:
   """Computes the probability of ever being in a target phase, (...).
 
   Args:
-    option: None.
     system: the system.
     targets: 1 for targets, else 0, (..., p).
   """
-  del option
   hit = targets > 0
   at_source = chain_solves.at_sources(system, targets) > 0
   weights = np.where(at_source, 0.0, system.weights)
@@ -99,29 +95,25 @@ def hitting(option: None, system: chain_solves.System, targets: Array) -> Array:
   return chain_solves.checked(system, total)
 
 
-def laplace(option: None, system: chain_solves.System, u: Array) -> Array:
+def laplace(system: chain_solves.System, u: Array) -> Array:
   """Computes E exp(-u X), (...), by killing at rate u.
 
   Args:
-    option: None.
     system: the system.
     u: (...).
   """
-  del option
   killing = scaled_sums.times_power(u, -system.exponent)
   value = _survival(system, system.weights, killing[..., None])
   return value * np.where(u >= 0, 1.0, math.nan)
 
 
-def generating(option: None, system: chain_solves.System, z: Array) -> Array:
+def generating(system: chain_solves.System, z: Array) -> Array:
   """Computes E z^N, (...), by survival of each step with probability z.
 
   Args:
-    option: None.
     system: the system.
     z: (...).
   """
-  del option
   value = _survival(system, z[..., None] * system.weights, (1.0 - z)[..., None])
   return value * np.where((z >= 0) & (z <= 1), 1.0, math.nan)
 

@@ -42,13 +42,13 @@ def generating(option: bool, system: chain_solves.System, s: Array) -> Array:
       # In discrete time, 1 - exp(-s) takes the place of s.
       s = 0.0 - np.expm1(0.0 - s)
   above = s > 0
-  below = chain_passages.laplace(None, system, np.where(above, 0.0, 0.0 - s))
+  below = chain_passages.laplace(system, np.where(above, 0.0, 0.0 - s))
   if option:
     return below
   return np.where(above, _grown(system, np.where(above, s, 0.0)), below)
 
 
-def excess(option: None, system: chain_solves.System, s: Array) -> Array:
+def excess(system: chain_solves.System, s: Array) -> Array:
   """Computes mean, variance and standard deviation of exp(s X) - 1, (..., 3).
 
   A rule for `chain_calls`, for s > 0. With x_i = E exp(s X) from phase i, the
@@ -63,11 +63,9 @@ def excess(option: None, system: chain_solves.System, s: Array) -> Array:
   above half of it.
 
   Args:
-    option: None.
     system: the system, of a continuous chain.
     s: (...).
   """
-  del option
   one, two = _tilted(system, s), _tilted(system, 2.0 * s)
   inside = (one.known & one.reached)[..., None]
   none = np.zeros_like(system.initial)[..., None]
@@ -107,14 +105,13 @@ def excess(option: None, system: chain_solves.System, s: Array) -> Array:
   return np.stack(found, axis=-1)
 
 
-def longest_time(option: None, system: chain_solves.System, s: Array) -> Array:
+def longest_time(system: chain_solves.System, s: Array) -> Array:
   """Computes the largest mean time to absorption of a tilted chain, (...).
 
   The chain is tilted by exp(s X), and the maximum is over the phases that alpha
   can reach. This is a rule for `chain_calls`, for s > 0. The result is a
   constant for derivatives, and a placeholder for s at or above the decay rate.
   """
-  del option
   fixed = autodiff.stop_gradient
   system = system._replace(
     weights=fixed(system.weights), initial=fixed(system.initial)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 import math
-from typing import Generic, NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy as onp
@@ -33,21 +33,18 @@ from phasic.math.numeric import scaled_sums
 
 # Sources, targets and weights of edges.
 Part: TypeAlias = tuple[chain_solves.Indices, chain_solves.Indices, Array]
-_More = TypeVar("_More", bound=Hashable)
 
 
-class Option(NamedTuple, Generic[_More]):
-  """Options of a rule for `chain_calls` that uses a killed chain.
+class Option(NamedTuple):
+  """The first option of a rule for `chain_calls` that uses a killed chain.
 
   Attributes:
     discrete: whether time is discrete.
     has_stays: whether probabilities of staying are not among the edges.
-    more: a further option of a rule, hashable.
   """
 
   discrete: bool
   has_stays: bool
-  more: _More
 
 
 class Integral(NamedTuple):
@@ -102,14 +99,16 @@ def value(
   model: Model,
   times: Array,
   discrete: bool,
-  more: Hashable = None,
+  *more: Hashable,
 ) -> Array:
-  """Evaluates `rule(option, system, times)` for a model by `chain_calls`."""
+  """Evaluates `rule(option, *more, system, times)` by `chain_calls`."""
   initial, matrix, exits, atom = model
   values = (initial, matrix, times, exits, atom)
   has_stays = discrete and not operands.is_edges(matrix)
-  option = Option(discrete, has_stays, more)
-  return chain_calls.value(rule, option, values, operands.names(discrete), (0,))
+  options = (Option(discrete, has_stays), *more)
+  return chain_calls.value(
+    rule, values, operands.names(discrete), (0,), options
+  )
 
 
 def edges(option: Option, system: chain_solves.System) -> Part:
@@ -170,7 +169,8 @@ def kill(
 
 
 def integral(
-  option: Option[Integral],
+  option: Option,
+  own: Integral,
   killed: Killed,
   initial: Array,
   parts: Sequence[Part],
@@ -179,12 +179,13 @@ def integral(
 
   Args:
     option: the option of the rule.
+    own: the integral.
     killed: the killed chain.
     initial: masses of the phases of the larger chain, (..., q).
     parts: its edges, as in `density`. Paths in it end after one killing more
       than the power of the integral.
   """
-  power, kind, _ = option.more
+  power, kind, _ = own
   c, times = killed.rate, killed.times
   later = times + 1.0 if option.discrete else times
   found = density(option.discrete, initial, parts, later, kind)

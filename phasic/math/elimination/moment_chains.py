@@ -100,9 +100,8 @@ def variance(root: bool, system: chain_solves.System) -> Array:
   return finish(total, exponent - 2 * system.exponent)
 
 
-def means(option: None, system: chain_solves.System, rewards: Array) -> Array:
+def means(system: chain_solves.System, rewards: Array) -> Array:
   """Computes means of accumulated rewards, (..., R), as in `covariance`."""
-  del option
   y, _, r, infinite, undefined = start_all(system, rewards)
   columns = np.moveaxis(r, -1, -2)
   total, exponent = scaled_sums.dot(y[..., None, :], columns)
@@ -112,19 +111,15 @@ def means(option: None, system: chain_solves.System, rewards: Array) -> Array:
   return total * np.where(system.bad, math.nan, 1.0)[..., None]
 
 
-def covariance(
-  option: None, system: chain_solves.System, rewards: Array
-) -> Array:
+def covariance(system: chain_solves.System, rewards: Array) -> Array:
   """Computes covariances of accumulated rewards, (..., R, R).
 
   They are NaN where a mean is infinite.
 
   Args:
-    option: None.
     system: the system.
     rewards: (..., p, R).
   """
-  del option
   y, z, r, infinite, undefined = start_all(system, rewards)
   parts = _changes(system, y, z, r)
   sizes = [np.max(np.abs(d), axis=-2) for _, _, d in parts]
@@ -143,14 +138,11 @@ def covariance(
   return found * np.where(system.bad, math.nan, 1.0)[..., None, None]
 
 
-def cross_moments(
-  option: None, system: chain_solves.System, rewards: Array
-) -> Array:
+def cross_moments(system: chain_solves.System, rewards: Array) -> Array:
   """Computes E[Y_a Y_b], (..., R, R); inf where a mean is infinite.
 
   Arguments are as in `covariance`.
   """
-  del option
   y, _, r, infinite, undefined = start_all(system, rewards)
   reached = (autodiff.stop_gradient(y) > 0)[..., None]
   if system.stay is None:

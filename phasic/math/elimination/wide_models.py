@@ -41,7 +41,7 @@ def widened(model: Model, discrete: bool) -> Model:
   )
   system = chain_solves.derive(given, discrete, dtype)
   has_stays = discrete and not operands.is_edges(matrix)
-  option = killed_chains.Option(discrete, has_stays, None)
+  option = killed_chains.Option(discrete, has_stays)
   kind = edge_probs.EdgeProbs if discrete else edge_rates.EdgeRates
   good = np.where(system.bad, math.nan, 1.0)
   edges = kind(*killed_chains.edges(option, system))

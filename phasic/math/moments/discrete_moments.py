@@ -172,7 +172,6 @@ def reward_covariance(
   values = (initial_probs, subtransition, rewards, exit_probs, prob_zero)
   return chain_calls.value(
     moment_chains.covariance,
-    None,
     values,
     operands.DISCRETE_REWARD_ARGUMENTS,
     (2,),
@@ -193,7 +192,6 @@ def reward_cross_moments(
   values = (initial_probs, subtransition, rewards, exit_probs, prob_zero)
   return chain_calls.value(
     moment_chains.cross_moments,
-    None,
     values,
     operands.DISCRETE_REWARD_ARGUMENTS,
     (2,),

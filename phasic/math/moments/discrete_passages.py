@@ -39,7 +39,7 @@ def expected_visits(
     An array (..., p): inf for traps that can be reached.
   """
   values = (initial_probs, subtransition, exit_probs, prob_zero)
-  return chain_calls.value(chain_passages.sojourn_times, None, values, _NAMES)
+  return chain_calls.value(chain_passages.sojourn_times, values, _NAMES)
 
 
 def expected_jumps(
@@ -67,7 +67,7 @@ def expected_jumps(
   """
   phase_arguments.require_edges(subtransition, "subtransition")
   values = (initial_probs, subtransition, exit_probs, prob_zero)
-  return chain_calls.value(chain_passages.jumps, None, values, _NAMES)
+  return chain_calls.value(chain_passages.jumps, values, _NAMES)
 
 
 def hitting_probs(
@@ -96,7 +96,7 @@ def hitting_probs(
   targets = phase_arguments.indicator(phases, initial_probs)
   values = (initial_probs, subtransition, targets, exit_probs, prob_zero)
   names = (*_NAMES[:2], "phases", *_NAMES[2:])
-  return chain_calls.value(chain_passages.hitting, None, values, names, (1,))
+  return chain_calls.value(chain_passages.hitting, values, names, (1,))
 
 
 def probability_generating_function(
@@ -134,4 +134,4 @@ def probability_generating_function(
   """
   values = (initial_probs, subtransition, z, exit_probs, prob_zero)
   names = (*_NAMES[:2], "z", *_NAMES[2:])
-  return chain_calls.value(chain_passages.generating, None, values, names, (0,))
+  return chain_calls.value(chain_passages.generating, values, names, (0,))

@@ -108,7 +108,7 @@ def discrete_laplace_transform(
   """
   values = (initial_probs, subtransition, u, exit_probs, prob_zero)
   names = (*_STEP_NAMES[:2], "u", *_STEP_NAMES[3:])
-  return chain_calls.value(_killed_steps, None, values, names, (0,))
+  return chain_calls.value(_killed_steps, values, names, (0,))
 
 
 def excess_statistics(
@@ -134,12 +134,10 @@ def excess_statistics(
     5.000000e-10
   """
   values = (initial_probs, subgenerator, s, exit_rates, prob_zero)
-  return chain_calls.value(
-    exponential_tilting.excess, None, values, _NAMES, (0,)
-  )
+  return chain_calls.value(exponential_tilting.excess, values, _NAMES, (0,))
 
 
-def _killed_steps(option: None, system: chain_solves.System, u: Array) -> Array:
+def _killed_steps(system: chain_solves.System, u: Array) -> Array:
   """Computes the Laplace transform E exp(-u N), (...); NaN for u < 0."""
   value = exponential_tilting.generating(True, system, 0.0 - u)
   return value + np.where(u >= 0, 0.0, float("nan"))
@@ -150,5 +148,5 @@ def _value(values: chain_arguments.Values, names: Sequence[str]) -> Array:
   known = static.concrete(values[2])
   below = known is not None and not onp.any(known > 0)
   return chain_calls.value(
-    exponential_tilting.generating, below, values, names, (0,)
+    exponential_tilting.generating, values, names, (0,), (below,)
   )

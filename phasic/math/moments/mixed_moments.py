@@ -82,10 +82,10 @@ def mixed_moment(
   values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
   return chain_calls.value(
     moment,
-    checked_orders(orders, size),
     values,
     operands.REWARD_ARGUMENTS,
     (2,),
+    (checked_orders(orders, size),),
   )
 
 

@@ -167,7 +167,7 @@ def reward_means(
   """
   values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
   return chain_calls.value(
-    moment_chains.means, None, values, operands.REWARD_ARGUMENTS, (2,)
+    moment_chains.means, values, operands.REWARD_ARGUMENTS, (2,)
   )
 
 
@@ -195,7 +195,7 @@ def reward_covariance(
   """
   values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
   return chain_calls.value(
-    moment_chains.covariance, None, values, operands.REWARD_ARGUMENTS, (2,)
+    moment_chains.covariance, values, operands.REWARD_ARGUMENTS, (2,)
   )
 
 
@@ -212,7 +212,7 @@ def reward_cross_moments(
   """
   values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
   return chain_calls.value(
-    moment_chains.cross_moments, None, values, operands.REWARD_ARGUMENTS, (2,)
+    moment_chains.cross_moments, values, operands.REWARD_ARGUMENTS, (2,)
   )
 
 
@@ -229,5 +229,5 @@ def power(
   order = chain_calls.checked_order(order)
   ranks = (1,) * (len(values) - 4)
   return chain_calls.value(
-    moment_chains.raw_moments, order, values, names, ranks
+    moment_chains.raw_moments, values, names, ranks, (order,)
   )

@@ -48,7 +48,7 @@ def expected_sojourn_times(
     ['1.000000', '0.500000']
   """
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
-  return chain_calls.value(chain_passages.sojourn_times, None, values, _NAMES)
+  return chain_calls.value(chain_passages.sojourn_times, values, _NAMES)
 
 
 def expected_visits(
@@ -62,7 +62,7 @@ def expected_visits(
   Starts count as visits. Arguments are as in `expected_sojourn_times`.
   """
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
-  return chain_calls.value(chain_passages.visits, None, values, _NAMES)
+  return chain_calls.value(chain_passages.visits, values, _NAMES)
 
 
 def expected_jumps(
@@ -98,7 +98,7 @@ def expected_jumps(
   """
   phase_arguments.require_edges(subgenerator, "subgenerator")
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
-  return chain_calls.value(chain_passages.jumps, None, values, _NAMES)
+  return chain_calls.value(chain_passages.jumps, values, _NAMES)
 
 
 def hitting_probs(
@@ -127,7 +127,7 @@ def hitting_probs(
   targets = phase_arguments.indicator(phases, initial_probs)
   values = (initial_probs, subgenerator, targets, exit_rates, prob_zero)
   names = (*_NAMES[:2], "phases", *_NAMES[2:])
-  return chain_calls.value(chain_passages.hitting, None, values, names, (1,))
+  return chain_calls.value(chain_passages.hitting, values, names, (1,))
 
 
 def laplace_transform(
@@ -162,4 +162,4 @@ def laplace_transform(
   """
   values = (initial_probs, subgenerator, u, exit_rates, prob_zero)
   names = (*_NAMES[:2], "u", *_NAMES[2:])
-  return chain_calls.value(chain_passages.laplace, None, values, names, (0,))
+  return chain_calls.value(chain_passages.laplace, values, names, (0,))

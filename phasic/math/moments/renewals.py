@@ -99,7 +99,7 @@ def equilibrium_probs(model: Model, discrete: bool) -> Array:
   They are NaN if absorption is not certain.
   """
   names = operands.model_names(discrete)
-  return chain_calls.value(_equilibrium, None, model, names)
+  return chain_calls.value(_equilibrium, model, names)
 
 
 def _ends(matrix: Matrix, p: int) -> tuple[int, ...] | None:
@@ -116,13 +116,14 @@ def _ends(matrix: Matrix, p: int) -> tuple[int, ...] | None:
 
 
 def _renewals(
-  option: killed_chains.Option[tuple[int, ...] | None],
+  option: killed_chains.Option,
+  absorbing: tuple[int, ...] | None,
   system: chain_solves.System,
   times: Array,
 ) -> Array:
   p = static.shape(system.initial)[-1]
   phases = onp.arange(p)
-  ends = phases if option.more is None else onp.asarray(option.more, "int32")
+  ends = phases if absorbing is None else onp.asarray(absorbing, "int32")
   mass = np.sum(system.initial, axis=-1)[..., None]
   start = system.initial / np.where(mass > 0, mass, math.nan)
   killed = killed_chains.kill(option, system, times)
@@ -163,7 +164,8 @@ def _renewals(
 
 
 def _limited(
-  option: killed_chains.Option[killed_chains.Integral],
+  option: killed_chains.Option,
+  integral: killed_chains.Integral,
   system: chain_solves.System,
   times: Array,
 ) -> Array:
@@ -171,7 +173,7 @@ def _limited(
 
   The power of the integral is k.
   """
-  count, _, shared = option.more
+  count, _, shared = integral
   killed = killed_chains.kill(option, system, times, count, shared)
   p = static.shape(system.initial)[-1]
   phases, last = onp.arange(p), count * p
@@ -188,12 +190,12 @@ def _limited(
   parts.append((onp.asarray([last]), onp.asarray([last + 2]), killed.rates))
   none = np.zeros_like(system.initial[..., :1])
   start = array_utils.joined(system.initial, *([none] * (last + 2 - p)))
-  found = killed_chains.integral(option, killed, start, parts)
+  found = killed_chains.integral(option, integral, killed, start, parts)
   return chain_solves.checked(system, found)
 
 
 def _mean_residual(
-  option: killed_chains.Option[None], system: chain_solves.System, times: Array
+  option: killed_chains.Option, system: chain_solves.System, times: Array
 ) -> Array:
   sojourns = chain_solves.sojourns(system)
   total = np.sum(sojourns, axis=-1)
@@ -218,8 +220,7 @@ def _mean_residual(
   return chain_solves.checked(system, np.where(good, found, math.nan))
 
 
-def _equilibrium(option: None, system: chain_solves.System) -> Array:
-  del option
+def _equilibrium(system: chain_solves.System) -> Array:
   sojourns = chain_solves.sojourns(system)
   total = np.sum(sojourns, axis=-1)[..., None]
   usable = (total > 0) & (total < math.inf)

@@ -49,8 +49,7 @@ def raw_moments(
   """
   log_mass = _log_mass(model, limit, discrete)
   found: list[Array | float] = [
-    math.factorial(k)
-    * _mean_of(_power_of_time, k, model, limit, log_mass, discrete)
+    math.factorial(k) * _mean_power(k, model, limit, log_mass, discrete)
     for k in range(1, order + 1)
   ]
   if discrete:
@@ -66,7 +65,7 @@ def mean_and_variance(
 ) -> tuple[Array, Array]:
   """Computes E[X | X <= t] and the variance; arguments as in `raw_moments`."""
   log_mass = _log_mass(model, limit, discrete)
-  mean = _mean_of(_power_of_time, 1, model, limit, log_mass, discrete)
+  mean = _mean_power(1, model, limit, log_mass, discrete)
   center = np.floor(mean + 0.5) if discrete else mean
   early = _log_moment(_power_of_rest, 2, model, center, discrete)
   found = 2.0 * np.exp(early - log_mass)
@@ -123,15 +122,10 @@ def _log_mass(model: Model, limit: Array, discrete: bool) -> Array:
   return np.where(good & (found > -math.inf), found, math.nan)
 
 
-def _mean_of(
-  rule: Callable[..., Array],
-  count: int,
-  model: Model,
-  limit: Array,
-  log_mass: Array,
-  discrete: bool,
+def _mean_power(
+  count: int, model: Model, limit: Array, log_mass: Array, discrete: bool
 ) -> Array:
-  log = _log_moment(rule, count, model, limit, discrete)
+  log = _log_moment(_power_of_time, count, model, limit, discrete)
   return np.exp(log - log_mass)
 
 
@@ -148,7 +142,8 @@ def _log_moment(
 
 
 def _power_of_time(
-  option: killed_chains.Option[killed_chains.Integral],
+  option: killed_chains.Option,
+  integral: killed_chains.Integral,
   system: chain_solves.System,
   times: Array,
 ) -> Array:
@@ -158,7 +153,7 @@ def _power_of_time(
 
   The power of the integral is k.
   """
-  count, _, shared = option.more
+  count, _, shared = integral
   killed = killed_chains.kill(option, system, times, count, shared)
   sources, targets = killed.sources, killed.targets
   p = static.shape(system.initial)[-1]
@@ -185,12 +180,13 @@ def _power_of_time(
   parts.append((onp.asarray([absorbed]), onp.asarray([trap + 1]), killed.rates))
   rest = np.zeros_like(system.initial[..., :1])
   start = array_utils.joined(system.initial, *([rest] * (count * p + 2)))
-  found = killed_chains.integral(option, killed, start, parts)
+  found = killed_chains.integral(option, integral, killed, start, parts)
   return chain_solves.checked(system, found)
 
 
 def _power_of_rest(
-  option: killed_chains.Option[killed_chains.Integral],
+  option: killed_chains.Option,
+  integral: killed_chains.Integral,
   system: chain_solves.System,
   times: Array,
 ) -> Array:
@@ -200,7 +196,7 @@ def _power_of_rest(
 
   The power of the integral is k.
   """
-  count, _, shared = option.more
+  count, _, shared = integral
   killed = killed_chains.kill(option, system, times, count, shared)
   p = static.shape(system.initial)[-1]
   trap = p + count + 1
@@ -216,7 +212,7 @@ def _power_of_rest(
   start = array_utils.joined(
     system.initial, system.atom[..., None], *([rest] * (count + 1))
   )
-  found = killed_chains.integral(option, killed, start, parts)
+  found = killed_chains.integral(option, integral, killed, start, parts)
   return chain_solves.checked(system, found)
 
 

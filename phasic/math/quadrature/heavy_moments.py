@@ -104,7 +104,7 @@ def tilted(model: Model, growth: Array) -> MomentQuadrature:
   values = (alpha, matrix, growth, exits, atom)
   names = operands.names(False)
   longest = chain_calls.value(
-    exponential_tilting.longest_time, None, values, names, (0,)
+    exponential_tilting.longest_time, values, names, (0,)
   )
   total = generating_functions.moment_generating_function(growth, *model)
   total = _wide(autodiff.stop_gradient(total))

@@ -87,7 +87,7 @@ class NumericalDistribution:
     self.dtype = static.dtype_name(model[0])
     self.phases = static.shape(model[0])[-1]
     names = operands.model_names(discrete)
-    scales = chain_calls.value(time_scales.log_scales, None, model, names)
+    scales = chain_calls.value(time_scales.log_scales, model, names)
     scales = structures.cast(scales, static.wide_float())
     self.log_rate = scales[..., 0]
     self.longest = _LONGEST * np.exp(scales[..., 1])

@@ -71,14 +71,14 @@ def settled(model: Model, low: Array, high: Array, discrete: bool) -> Array:
   if known is not None and not onp.any(known):
     return high
   names = operands.model_names(discrete)
-  found = chain_calls.value(log_scales, None, model, names)
+  found = chain_calls.value(log_scales, model, names)
   log_longest = autodiff.stop_gradient(found[..., 1])
   # Divide before multiplying, so that no intermediate result overflows.
   ratio = (high - low) * np.exp(-log_longest) / _SETTLED
   return np.where(late & (ratio > 1.0), math.inf, high)
 
 
-def log_scales(option: object, system: chain_solves.System) -> Array:
+def log_scales(system: chain_solves.System) -> Array:
   """Computes the logs of the largest rate and the longest mean time, (..., 2).
 
   A rule for `chain_calls`.
@@ -89,7 +89,6 @@ def log_scales(option: object, system: chain_solves.System) -> Array:
   any phase P(X > e M) <= 1 / e. Both logarithms are zero if the chain never
   starts.
   """
-  del option
   fixed = autodiff.stop_gradient
   system = system._replace(
     weights=fixed(system.weights), initial=fixed(system.initial)

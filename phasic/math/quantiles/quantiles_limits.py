@@ -69,7 +69,6 @@ def find(
   )
   found = chain_calls.value(
     _passage,
-    None,
     operands_lib.constants(arguments),
     operands_lib.model_names(discrete),
   )
@@ -82,12 +81,11 @@ def find(
   return Limits(atom, positive, absorbed, caught, found[..., 2:])
 
 
-def _passage(option: object, system: chain_solves.System) -> Array:
+def _passage(system: chain_solves.System) -> Array:
   """Computes P(X < inf), P(X = inf) and the mean time to absorption or a trap.
 
   The result is (..., 3).
   """
-  del option
   passage, positive = killing.absorbed_or_caught(system)
   m = static.shape(system.weights)[-1]
   none = np.zeros_like(positive)

@@ -95,19 +95,18 @@ def _expected_jumps(model: Model, discrete: bool) -> onp.ndarray | None:
   They are inf for invalid models. The result is None if they are traced.
   """
   names = operands_lib.model_names(discrete)
-  found = chain_calls.value(_jumps_and_rules, None, model, names)
+  found = chain_calls.value(_jumps_and_rules, model, names)
   known = static.concrete(found)
   if known is None:
     return None
   return onp.where(known[..., 1] > 0, math.inf, known[..., 0])
 
 
-def _jumps_and_rules(option: None, system: chain_solves.System) -> Array:
+def _jumps_and_rules(system: chain_solves.System) -> Array:
   """Computes the expected number of jumps, and whether the model is invalid.
 
   The result is an array (..., 2), where 1 means invalid.
   """
-  del option
   passage, _ = killing.absorbed_or_caught(system)
   # The expected number of passages of an edge is its weight times the expected
   # time in its source.
