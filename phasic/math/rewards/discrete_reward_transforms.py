@@ -14,8 +14,6 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.elimination import chain_arguments
-from phasic.math.model import edge_probs
-from phasic.math.model import edge_rates
 from phasic.math.model import operands
 from phasic.math.model import step_chain
 from phasic.math.model.model_types import SubtransitionLike
@@ -104,13 +102,7 @@ def discrete_reward_transform(
   )
   p = static.shape(model.initial)[-1]
   completes = model.edges is not None
-  matrix, exits = model.rates, model.exits
-  if model.edges is not None:
-    sources, targets, constants, coefficients = model.edges
-    edges = edge_probs.EdgeProbs(
-      sources, targets, matrix, coefficients, constants
-    )
-    matrix, exits = edge_rates.dense(p, edges)
+  matrix, exits = chain_arguments.dense(model)
   parts = (model.initial, matrix, exits, model.atom, reward_array)
   stages = _stages(reward_array, impulse_rewards, p)
   if stages is None:

@@ -17,7 +17,6 @@ from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import killing
 from phasic.math.model import chain as chain_lib
-from phasic.math.model import edge_rates
 from phasic.math.model import operands
 from phasic.math.model import reward_operands
 from phasic.math.model.model_types import SubgeneratorLike
@@ -87,14 +86,11 @@ def joint_laplace_transform(
     exit_rates,
     prob_zero,
   )
-  return chain_calls.value(
-    _survival, None, values, operands.REWARD_ARGUMENTS, (1,)
-  )
+  return chain_calls.value(_survival, values, operands.REWARD_ARGUMENTS, (1,))
 
 
-def _survival(option: None, system: chain_solves.System, rates: Array) -> Array:
+def _survival(system: chain_solves.System, rates: Array) -> Array:
   """Computes the probability of absorption before killing at given rates."""
-  del option
   good = np.all((rates >= 0) & np.isfinite(rates), axis=-1)
   rates = scaled_sums.times_power(rates, -system.exponent[..., None])
   system, ends = killing.killed_or_absorbed(system, rates)
@@ -188,13 +184,7 @@ def joint_log_prob(
       f"value has shape {shape}: it must be (..., R), R = {size}"
     )
   batch = static.broadcast_shapes(batch, shape[:-1])
-  matrix, exits = model.rates, model.exits
-  if model.edges is not None:
-    sources, targets, constants, coefficients = model.edges
-    edges = edge_rates.EdgeRates(
-      sources, targets, matrix, coefficients, constants
-    )
-    matrix, exits = edge_rates.dense(static.shape(model.initial)[-1], edges)
+  matrix, exits = chain_arguments.dense(model)
   found = feed_forward.blocks(reward_array, matrix)
   parts = (model.initial, matrix, exits, model.atom)
   x = _log_density(found, dtype, reward_array, given, *parts)

@@ -92,16 +92,11 @@ def reward_transform(
     names=operands.REWARD_ARGUMENTS,
     event_ranks=(1,),
   )
-  if model.edges is None:
-    return _run(*model[:4], reward_array)
-  sources, targets, constants, coefficients = model.edges
-  edges = edge_rates.EdgeRates(
-    sources, targets, model.rates, coefficients, constants
-  )
   known = static.concrete(reward_array)
-  if known is not None and onp.any(known == 0):
-    between, exits = edge_rates.dense(static.shape(model.initial)[-1], edges)
-    return _run(model.initial, between, exits, model.atom, reward_array)
+  if model.edges is None or (known is not None and onp.any(known == 0)):
+    matrix, exits = chain_arguments.dense(model)
+    return _run(model.initial, matrix, exits, model.atom, reward_array)
+  sources, targets, constants, coefficients = model.edges
   good = np.all((reward_array > 0) & np.isfinite(reward_array), axis=-1)
   units = np.where(good[..., None], reward_array, math.nan)
   rates = edge_rates.values(model.rates, constants, coefficients)
