@@ -162,6 +162,11 @@ def picked(x: Array, index: onp.ndarray) -> Array:
   return np.take(x, onp.asarray(index, dtype=onp.int32), axis=-1)
 
 
+def all_pairs(m: int, n: int) -> tuple[onp.ndarray, onp.ndarray]:
+  """Returns all pairs (i, j) with i < m and j < n, as two host arrays."""
+  return onp.repeat(onp.arange(m), n), onp.tile(onp.arange(n), m)
+
+
 def full_exits(parts: ChainParts) -> Array:
   """Returns the exits of all phases, (..., p); zero where there is none."""
   places = onp.full(parts.num_phases, len(parts.ends))

@@ -19,6 +19,7 @@ from phasic.internal import segments
 from phasic.internal.arrays import Array
 from phasic.math.closures import chain_parts
 from phasic.math.closures.chain_parts import ChainParts
+from phasic.math.closures.chain_parts import all_pairs
 from phasic.math.closures.chain_parts import picked
 from phasic.math.numeric.array_utils import joined
 
@@ -44,8 +45,7 @@ def convolution(a: ChainParts, b: ChainParts) -> ChainParts:
   starts = len(a.ends) * b.num_phases
   edges = len(a.sources) + len(b.sources) + starts
   chain_parts.check_size("the sum", phases, edges + len(a.ends) + len(b.ends))
-  leave = onp.repeat(onp.arange(len(a.ends)), b.num_phases)
-  enter = onp.tile(onp.arange(b.num_phases), len(a.ends))
+  leave, enter = all_pairs(len(a.ends), b.num_phases)
   ends, exits = b.ends + p, b.exits
   if b.atom is not None:
     ends = onp.concatenate([a.ends, ends])
@@ -101,8 +101,7 @@ def minimum(a: ChainParts, b: ChainParts) -> ChainParts:
   phases = a.num_phases * b.num_phases
   chain_parts.check_size("the minimum", phases, _count_both(a, b) + phases)
   transitions, stay = _both(a, b)
-  first = onp.repeat(onp.arange(a.num_phases), b.num_phases)
-  second = onp.tile(onp.arange(b.num_phases), a.num_phases)
+  first, second = all_pairs(a.num_phases, b.num_phases)
   out = onp.isin(first, a.ends) | onp.isin(second, b.ends)
   first_out = picked(chain_parts.full_exits(a), first[out])
   second_out = picked(chain_parts.full_exits(b), second[out])
@@ -136,10 +135,10 @@ def maximum(a: ChainParts, b: ChainParts) -> ChainParts:
   chain_parts.check_size("the maximum", phases, count)
   transitions, stay = _both(a, b)
   first_alone, second_alone = p * q, p * q + p
-  end, edge = _all_pairs(len(a.ends), len(right.sources))
-  stays, other_end = _all_pairs(len(left.sources), len(b.ends))
-  i, j = _all_pairs(p, q)
-  both, other_edge = _all_pairs(len(a.ends), len(b.ends))
+  end, edge = all_pairs(len(a.ends), len(right.sources))
+  stays, other_end = all_pairs(len(left.sources), len(b.ends))
+  i, j = all_pairs(p, q)
+  both, other_edge = all_pairs(len(a.ends), len(b.ends))
   ends = [a.ends + first_alone, b.ends + second_alone]
   exits = [a.exits, b.exits]
   if stay is not None:
@@ -241,8 +240,8 @@ def _both(a: ChainParts, b: ChainParts) -> tuple[_Transitions, Array | None]:
   """
   q = b.num_phases
   if a.stay is None:
-    edge, j = _all_pairs(len(a.sources), q)
-    i, other_edge = _all_pairs(a.num_phases, len(b.sources))
+    edge, j = all_pairs(len(a.sources), q)
+    i, other_edge = all_pairs(a.num_phases, len(b.sources))
     transitions = _Transitions(
       onp.concatenate([a.sources[edge] * q + j, i * q + b.sources[other_edge]]),
       onp.concatenate([a.targets[edge] * q + j, i * q + b.targets[other_edge]]),
@@ -250,7 +249,7 @@ def _both(a: ChainParts, b: ChainParts) -> tuple[_Transitions, Array | None]:
     )
     return transitions, None
   left, right = _transitions(a), _transitions(b)
-  i, j = _all_pairs(len(left.sources), len(right.sources))
+  i, j = all_pairs(len(left.sources), len(right.sources))
   both_stay = (i >= len(a.sources)) & (j >= len(b.sources))
   stay = picked(left.weights, i[both_stay])
   stay = stay * picked(right.weights, j[both_stay])
@@ -261,8 +260,3 @@ def _both(a: ChainParts, b: ChainParts) -> tuple[_Transitions, Array | None]:
     picked(left.weights, i) * picked(right.weights, j),
   )
   return transitions, stay
-
-
-def _all_pairs(m: int, n: int) -> tuple[onp.ndarray, onp.ndarray]:
-  """Returns all pairs (i, j) with i < m and j < n, as two host arrays."""
-  return onp.repeat(onp.arange(m), n), onp.tile(onp.arange(n), m)

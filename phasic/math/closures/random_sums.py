@@ -20,6 +20,7 @@ from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.closures import chain_parts
 from phasic.math.closures.chain_parts import ChainParts
+from phasic.math.closures.chain_parts import all_pairs
 from phasic.math.closures.chain_parts import picked
 from phasic.math.elimination import chain_solves
 from phasic.math.numeric.array_utils import joined
@@ -66,8 +67,8 @@ def random_sum(count: ChainParts, time: ChainParts) -> ChainParts:
   positive = (
     _steps(count) if time.atom is None else _positive(count, time, time.atom)
   )
-  u, e = _pairs(q, len(time.sources))
-  step, rest = _pairs(steps, starts)
+  u, e = all_pairs(q, len(time.sources))
+  step, rest = all_pairs(steps, starts)
   leave, enter = rest // p, rest % p
   sources = positive.sources[step] * p + time.ends[leave]
   targets = positive.targets[step] * p + enter
@@ -75,13 +76,13 @@ def random_sum(count: ChainParts, time: ChainParts) -> ChainParts:
   weights = weights * picked(time.initial, enter)
   (same,) = onp.nonzero(sources == targets)
   (changed,) = onp.nonzero(sources != targets)
-  n, i = _pairs(q, p)
+  n, i = all_pairs(q, p)
   stay = None
   if time.stay is not None:
     again = picked(weights, same)
     again = segments.segment_sum(again, sources[same], q * p)
     stay = picked(time.stay, i) + again
-  out, last = _pairs(ends, len(time.ends))
+  out, last = all_pairs(ends, len(time.ends))
   return ChainParts(
     q * p,
     picked(positive.start, n) * picked(time.initial, i),
@@ -144,7 +145,7 @@ def _positive(count: ChainParts, time: ChainParts, atom: Array) -> _Count:
   )
   later = np.matmul(count.initial[..., None, :], found)[..., 0, :]
   none = atom * later[..., q]
-  n, m = _pairs(q, q)
+  n, m = all_pairs(q, q)
   return _Count(
     count.initial + zero * later[..., :q],
     n,
@@ -154,8 +155,3 @@ def _positive(count: ChainParts, time: ChainParts, atom: Array) -> _Count:
     found[..., q],
     none if count.atom is None else count.atom + none,
   )
-
-
-def _pairs(m: int, n: int) -> tuple[onp.ndarray, onp.ndarray]:
-  """Returns all pairs (i, j) with i < m and j < n, as two host arrays."""
-  return onp.repeat(onp.arange(m), n), onp.tile(onp.arange(n), m)
