@@ -102,13 +102,14 @@ def _masks(
   own = sources == targets
   weights = np.where(own, 0.0, np.where(lost, math.nan, weights))
   return (
-    _mask(np.where(lost, 0, sources), p, weights.dtype),
-    _mask(np.where(lost, p, targets), p + 1, weights.dtype),
+    one_hot(np.where(lost, 0, sources), p, weights.dtype),
+    one_hot(np.where(lost, p, targets), p + 1, weights.dtype),
     weights,
   )
 
 
-def _mask(indices: Array, size: int, dtype: object) -> Array:
+def one_hot(indices: Array, size: int, dtype: object) -> Array:
+  """Computes one-hot rows (..., m, size) of the indices."""
   positions = structures.cast(np.arange(size), indices.dtype)
   return structures.cast(indices[..., None] == positions, dtype)
 

@@ -203,7 +203,7 @@ def _whole_line(
   else:
     before, after = 0.0, 1.0
   if log:
-    before, after = _log(before), _log(after)
+    before, after = logarithm(before), logarithm(after)
   result = np.where(times < 0, before, result)
   result = np.where(times == math.inf, after, result)
   return np.where(times == times, result, math.nan)
@@ -237,5 +237,6 @@ def rounded(steps: int) -> int:
   return (steps + unit - 1) // unit * unit
 
 
-def _log(x: float) -> float:
+def logarithm(x: float) -> float:
+  """Returns the logarithm of a number >= 0, -inf of zero."""
   return math.log(x) if x > 0 else -math.inf

@@ -8,9 +8,9 @@ import functools
 import numpy as np
 
 from phasic.internal import static
-from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.model import edge_rates
+from phasic.math.portable import elimination
 from phasic.math.portable import portable
 from phasic.math.portable import portable_steps
 
@@ -84,14 +84,8 @@ def densified(
   # Edges whose index is out of range add NaN to entry (0, p).
   sources = np.where(lost, 0, sources)
   targets = np.where(lost, phases, targets)
-  from_phase = _mask(sources, phases, rates.dtype)
-  to_phase = _mask(targets, phases + 1, rates.dtype)
+  from_phase = elimination.one_hot(sources, phases, rates.dtype)
+  to_phase = elimination.one_hot(targets, phases + 1, rates.dtype)
   weighted = np.where(to_phase > 0, rates[..., None], 0.0)
   dense = np.matmul(np.moveaxis(from_phase, -1, -2), weighted)
   return dense[..., :phases], dense[..., phases]
-
-
-def _mask(indices: Array, size: int, dtype: object) -> Array:
-  """Computes one-hot rows (..., m, size) of the indices."""
-  positions = structures.cast(np.arange(size), indices.dtype)
-  return structures.cast(indices[..., None] == positions, dtype)

@@ -192,7 +192,7 @@ def _whole_line(
   """Sets results at zero, non-integer, negative, infinite and NaN counts."""
 
   def put(where: Array, value: float) -> Array:
-    return np.where(where, _logarithm(value) if log else value, result)
+    return np.where(where, portable.logarithm(value) if log else value, result)
 
   if quantity == "density":
     result = put(np.floor(counts) != counts, 0.0)
@@ -206,10 +206,6 @@ def _whole_line(
   result = put(counts < 0, before)
   result = put(counts == math.inf, after)
   return np.where(counts == counts, result, math.nan)
-
-
-def _logarithm(x: float) -> float:
-  return math.log(x) if x > 0 else -math.inf
 
 
 def _forward(result: Array, counts: Array) -> tuple[Array, Array]:
