@@ -134,7 +134,6 @@ class Derivative(multilinear.Map):
   def batch(
     self, size: Any, primals: list[Any], axes: list[int | None]
   ) -> tuple[multilinear.Map, list[Any]]:
-    del size
     op = dataclasses.replace(self, mapped_dims=self.mapped_dims + 1)
     return op, multilinear.with_leading(primals, axes)
 

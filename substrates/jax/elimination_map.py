@@ -95,9 +95,3 @@ class Eliminate(multilinear.Map):
       gives_edges=self.takes_edges,
     )
     return op, [at.cotangents]
-
-  def batch(
-    self, size: Any, primals: list[Any], axes: list[int | None]
-  ) -> tuple[multilinear.Map, list[Any]]:
-    del size
-    return self, multilinear.with_leading(primals, axes)

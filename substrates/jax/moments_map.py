@@ -125,12 +125,6 @@ class Moments(multilinear.Map):
       moved.append(total)
     return results[:count], moved
 
-  def batch(
-    self, size: Any, primals: list[Any], axes: list[int | None]
-  ) -> tuple[multilinear.Map, list[Any]]:
-    del size
-    return self, multilinear.with_leading(primals, axes)
-
 
 def _batch_shape(operands: Any) -> tuple[Any, ...]:
   """Returns the common batch shape of the operands."""

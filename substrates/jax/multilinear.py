@@ -99,8 +99,11 @@ class Map:
   def batch(
     self, size: Any, primals: list[Any], axes: list[int | None]
   ) -> tuple[Map, list[Any]]:
-    """Returns the map with a new leading batch axis, and its primals."""
-    raise NotImplementedError
+    """Returns the map with a new leading batch axis of a size, and its primals.
+
+    This is for maps whose operands have batch axes that broadcast.
+    """
+    return self, with_leading(primals, axes)
 
 
 def bind(

@@ -320,53 +320,64 @@ def _unknown(
   return tf.math.multiply_no_nan(nan, tf.broadcast_to(total, tf.shape(like)))
 
 
-@xla_calls.register_gradient("PhasicPhaseTypeForward")
-def _forward_gradient(op: Any, upstream: Any) -> list[tf.Tensor | None]:
+def _operand_gradients(
+  op: Any,
+  groups: Sequence[Group],
+  directions: Sequence[Group],
+  cotangent: tf.Tensor,
+  wanted: Sequence[Sequence[bool]],
+) -> list[tf.Tensor | None]:
+  """Returns the gradients for operands and tangents.
+
+  Args:
+    op: the op.
+    groups: its operands and tangents.
+    directions: further directions of the derivative.
+    cotangent: the cotangent of the derivative in all directions.
+    wanted: which gradients are used, for each operand of each group.
+  """
   kind, order = op.get_attr("kind"), op.get_attr("order")
-  groups, fixed = _groups(op), _fixed(op)
-  discrete = op.get_attr("discrete")
-  cotangent = _tensor(upstream, op.outputs[0])
+  fixed, discrete = _fixed(op), op.get_attr("discrete")
   gradients: list[tf.Tensor | None] = []
-  for i, wanted in enumerate(_wanted(op, groups)):
-    if not any(wanted):
+  for i, used in enumerate(wanted):
+    if not any(used):
       gradients += [None] * NUM_OPERANDS
     elif i == 0:
       _check_order(op, order + 1)
+      primals = [*groups, *directions]
       gradients += adjoint(
-        kind, order + 1, groups, cotangent, fixed, wanted, discrete
+        kind, order + 1, primals, cotangent, fixed, used, discrete
       )
     else:
-      others = groups[:i] + groups[i + 1 :]
+      others = [*groups[:i], *groups[i + 1 :], *directions]
       gradients += adjoint(
-        kind, order, others, cotangent, fixed, wanted, discrete
+        kind, order, others, cotangent, fixed, used, discrete
       )
+  return gradients
+
+
+@xla_calls.register_gradient("PhasicPhaseTypeForward")
+def _forward_gradient(op: Any, upstream: Any) -> list[tf.Tensor | None]:
+  groups, cotangent = _groups(op), _tensor(upstream, op.outputs[0])
+  wanted = _wanted(op, groups)
+  gradients = _operand_gradients(op, groups, [], cotangent, wanted)
   return gradients + _fixed_gradients(op, [cotangent])
 
 
 @xla_calls.register_gradient("PhasicPhaseTypeAdjoint")
 def _adjoint_gradient(op: Any, *upstream: Any) -> list[tf.Tensor | None]:
-  kind, order = op.get_attr("kind"), op.get_attr("order")
-  (*groups, [cotangent]), fixed = _groups(op), _fixed(op)
-  discrete = op.get_attr("discrete")
+  *groups, [cotangent] = _groups(op)
   direction = [_tensor(u, x) for u, x in zip(upstream, op.outputs)]
   *wanted, [cotangent_wanted] = _wanted(op, [*groups, [cotangent]])
-  gradients: list[tf.Tensor | None] = []
-  for i, group_wanted in enumerate(wanted):
-    if not any(group_wanted):
-      gradients += [None] * NUM_OPERANDS
-    elif i == 0:
-      _check_order(op, order + 1)
-      primals = [*groups, direction]
-      gradients += adjoint(
-        kind, order + 1, primals, cotangent, fixed, group_wanted, discrete
-      )
-    else:
-      others = [*groups[:i], *groups[i + 1 :], direction]
-      gradients += adjoint(
-        kind, order, others, cotangent, fixed, group_wanted, discrete
-      )
+  gradients = _operand_gradients(op, groups, [direction], cotangent, wanted)
   gradients.append(
-    forward(kind, order, [*groups, direction], fixed, discrete)
+    forward(
+      op.get_attr("kind"),
+      op.get_attr("order"),
+      [*groups, direction],
+      _fixed(op),
+      op.get_attr("discrete"),
+    )
     if cotangent_wanted
     else None
   )

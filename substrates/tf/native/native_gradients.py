@@ -69,17 +69,6 @@ def _register(function: native_declarations.NativeFunction) -> str:
   return key
 
 
-def call(
-  function: native_declarations.NativeFunction,
-  key: str,
-  declaration: native_declarations.Declaration,
-  operands: Sequence[tf.Tensor],
-  options: str,
-) -> list[tf.Tensor]:
-  """Calls a native function of a bound op, with its gradient."""
-  return native_calls.call(function, key, declaration, operands, options)
-
-
 def _gradient(op: Any, *upstream: Any) -> list[Any]:
   key = _text(op.get_attr("bound"))
   role = _roles.get(key)
@@ -260,7 +249,9 @@ def _member(
   if order <= len(family):
     operands = [*primals, *(x for group in groups for x in group)]
     own = f"{key}/{'V' if is_adjoint else 'J'}{order}"
-    return call(function, own, family[order - 1], operands, options)
+    return native_calls.call(
+      function, own, family[order - 1], operands, options
+    )
   if not function.forward and not function.adjoint:
     advice = "it was bound without rules: give bind_native jvp or vjp"
   else:
@@ -281,7 +272,7 @@ def _member(
   if is_adjoint:
     likes = native_declarations.inexact(declared.inputs, primals)
   else:
-    results = call(function, key, declared, primals, options)
+    results = native_calls.call(function, key, declared, primals, options)
     likes = native_declarations.inexact(declared.outputs, results)
   found = []
   for _, x in likes:

@@ -39,9 +39,7 @@ def make(
     arrays = [tf.convert_to_tensor(x) for x in operands]
     if function.forward or function.adjoint:
       arrays = _broadcast(declaration, arrays)
-    return tuple(
-      native_gradients.call(function, key, declaration, arrays, text)
-    )
+    return tuple(native_calls.call(function, key, declaration, arrays, text))
 
   call.__name__ = declaration.name
   return call
