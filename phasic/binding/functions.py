@@ -202,7 +202,6 @@ class BoundFunction:
   def _tangent_like(
     self, args: Sequence[Structure], tangents: Structure, /, **options: Hashable
   ) -> Any:
-    del tangents
     function, abstract = self._function, self._abstract
     return _floating(host_calls.result_like(function, abstract, args, options))
 
@@ -213,7 +212,6 @@ class BoundFunction:
     /,
     **options: Hashable,
   ) -> tuple[Any, ...]:
-    del cotangent, options
     return self._floating(args)
 
   def _linear(

@@ -42,7 +42,6 @@ class _Ascending(type(constraints.positive_ordered_vector)):  # type: ignore[mis
 
 @numpyro_distributions.biject_to.register(_Ascending)
 def _biject_to_ascending(constraint: Any) -> Any:
-  del constraint
   return numpyro_distributions.biject_to(constraints.positive_ordered_vector)
 
 
@@ -171,7 +170,6 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
   @util.validate_sample
   def log_prob(self, value: ArrayLike, intermediates: object = None) -> Result:
     """Returns the log density."""
-    del intermediates
     return self.distribution.log_prob(value)
 
   def cdf(self, value: ArrayLike) -> Result:

@@ -162,7 +162,6 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
 
   def _experimental_tangent_space(self, x: Any) -> Any:
     # Discrete probabilities have no Jacobian factor under a transformation.
-    del x
     spaces = tfp.experimental.tangent_spaces
     return spaces.ZeroSpace() if self._is_discrete() else spaces.FullSpace()
 
@@ -220,7 +219,6 @@ for _name in _METHODS:
 
 @tfp.distributions.RegisterKL(TFPDistribution, TFPDistribution)
 def _kl_divergence(p: Any, q: Any, name: str | None = None) -> Any:
-  del name
   return p.wrapped.kl_divergence(q.wrapped)
 
 

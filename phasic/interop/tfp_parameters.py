@@ -126,7 +126,6 @@ class ConstraintBijector(tfp.bijectors.AutoCompositeTensorBijector):
 
   @classmethod
   def _parameter_properties(cls, dtype: Any) -> dict[str, Any]:
-    del dtype
     return {}
 
   def _forward(self, x: Any) -> Any:

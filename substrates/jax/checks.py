@@ -13,7 +13,6 @@ from phasic.substrates.jax.internal import static
 
 def check(condition: Any, message: str, x: Any, what: Any = None) -> Any:
   """Returns `x` after checking that a condition is true everywhere."""
-  del what
   if isinstance(condition, jax.core.Tracer):
     # Multiplying by NaN, unlike selecting NaN, makes the derivatives NaN too.
     return x * jnp.where(condition, 1.0, jnp.nan).astype(x.dtype)

@@ -103,7 +103,6 @@ class Moments(multilinear.Map):
   def differentiate(
     self, primals: list[Any], slots: list[list[Any]], tangents: list[Any]
   ) -> tuple[list[Any], list[Any]]:
-    del slots
     if self.gives_gradients:
       indices, *arrays = primals
       along = [ad.instantiate_zeros(t) for t in tangents[1:]]

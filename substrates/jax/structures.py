@@ -39,7 +39,6 @@ def register(cls: _T) -> _T:
 
 def is_variable(x: Any) -> bool:
   """Returns whether `x` is a variable, whose value may change between uses."""
-  del x
   return False
 
 

@@ -20,7 +20,6 @@ def eliminate(
   gives_edges: bool,
 ) -> Any:
   """Solves the linear system of a chain by the native kernel."""
-  del fallback
   indices = tf.convert_to_tensor(indices, tf.int32)
   given = [weights, per_phase, *([] if per_edge is None else [per_edge])]
   ranks = (1, 2, 2)[: len(given)]

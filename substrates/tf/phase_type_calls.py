@@ -59,7 +59,6 @@ def forward(
   discrete: bool,
 ) -> Any:
   """Computes the k-th directional derivative of a phase-type function."""
-  del fallback
   number, order = kernel_common.KINDS.index(kind), len(groups) - 1
   tensors = [_tensors(group) for group in groups]
   return phase_type_op.forward(
@@ -78,7 +77,6 @@ def adjoint(
   discrete: bool,
 ) -> Sequence[Any]:
   """Computes cotangents of the operands with the `wanted` indices."""
-  del fallback
   number, own = kernel_common.KINDS.index(kind), range(len(operands))
   results = phase_type_op.adjoint(
     number,

@@ -26,7 +26,6 @@ class Comparable(distribution.Distribution):
 
   def _nodes(self, batch: static.Shape) -> quadrature_points.QuadraturePoints:
     """Returns quadrature points with this distribution's densities there."""
-    del batch
     raise NotImplementedError(
       f"{type(self).__name__} must define the method _nodes"
     )
@@ -37,7 +36,6 @@ class Comparable(distribution.Distribution):
 
   def _refined(self, other: Comparable, jumps: Array) -> Comparable:
     """Returns this distribution with its quadrature split at given `jumps`."""
-    del jumps
     self._missing(
       f"divergence from {type(other).__name__}",
       "the second density has jumps, at which the quadrature of the first "

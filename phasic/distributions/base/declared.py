@@ -164,7 +164,6 @@ def option(text: str, *, default: object, kw_only: bool) -> Any:
     default: its default.
     kw_only: True, by which type checkers leave it to the end.
   """
-  del kw_only
   return Field(text, default=default, is_option=True)
 
 
@@ -210,7 +209,6 @@ def complete(cls: Any) -> None:
 
 
 def _inherited(cls: Any, declared: dict[str, Field]) -> Callable[..., None]:
-  del declared
   construct = cls.__init__
 
   def __init__(self: object, *args: object, **kwargs: object) -> None:

@@ -80,19 +80,15 @@ class Hooks:
     return log_prob - np.where(neither, math.nan, log_left)
 
   def _sample_n(self, n: int, seed: Seed) -> Array:
-    del n, seed
     self._missing("sample")
 
   def _quantile(self, value: Array) -> Array:
-    del value
     self._missing("quantile")
 
   def _quantile_log_survival(self, value: Array) -> Array:
-    del value
     self._missing("quantile_log_survival")
 
   def _quantile_log_cdf(self, value: Array) -> Array:
-    del value
     self._missing("quantile_log_cdf")
 
   def _mean(self) -> Array:
@@ -122,22 +118,18 @@ class Hooks:
     self._missing("entropy", "there is no quadrature rule for this family")
 
   def _cross_entropy(self, other: Hooks) -> Array:
-    del other
     self._missing(
       "cross_entropy",
       "there is no quadrature rule for this family",
     )
 
   def _laplace_transform(self, u: Array) -> Array:
-    del u
     self._missing("laplace_transform", _NO_FORMULA)
 
   def _moment_generating_function(self, s: Array) -> Array:
-    del s
     self._missing("moment_generating_function", _NO_FORMULA)
 
   def _probability_generating_function(self, z: Array) -> Array:
-    del z
     why = "values are not whole numbers"
     if self._support().constraint == "nonnegative_integer":
       why = _NO_FORMULA
@@ -154,7 +146,6 @@ class Hooks:
 
   def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
     """Returns why a method gives NaN at each value, "ok" where it does not."""
-    del value, method
     self._missing("diagnose", "it is not known where its NaN come from")
 
   def _late(self) -> onp.ndarray:
@@ -165,7 +156,6 @@ class Hooks:
     self, lower: Array, upper: Array | None, entry: Array | None
   ) -> chain_events.ChainEvents | None:
     """Maps observations to events of the chain; None if it has no chain."""
-    del lower, upper, entry
     return None
 
   def _linear_chain(self) -> tuple[Hooks, float]:
@@ -181,7 +171,6 @@ class Hooks:
     rate is a sum of numbers of jumps, divided by the sum of times at risk.
     Rates without time at risk keep their values, and zeros stay zero.
     """
-    del statistics
     raise TypeError(
       f"dist is {type(self).__name__}: EM has no M-step for it; fit_mle fits "
       "any distribution with a log likelihood"

@@ -17,7 +17,6 @@ class ReparameterizationType:
     return self
 
   def __deepcopy__(self, memo: dict) -> ReparameterizationType:
-    del memo
     return self
 
 

@@ -63,7 +63,6 @@ class ParametricFamily(absorption_time.AbsorptionTime):
 
   def _chain_of(self, *args: Any, **arrays: Any) -> Model:
     """Returns the chain for parameter values, see `ChainHooks._chain`."""
-    del args, arrays
     raise NotImplementedError(
       f"{type(self).__name__} must define the method _chain_of"
     )

@@ -165,40 +165,33 @@ class RewardTotals(distribution.Distribution):
     return supports.Support("nonnegative", event_ndims=1)
 
   def _cdf(self, value: Array) -> Array:
-    del value
     self._missing("cdf", _NO_JOINT_LAW)
 
   def _quantile(self, value: Array) -> Array:
-    del value
     self._missing("quantile", _NO_QUANTILE)
 
   def _quantile_log_survival(self, value: Array) -> Array:
-    del value
     self._missing("quantile_log_survival", _NO_QUANTILE)
 
   def _quantile_log_cdf(self, value: Array) -> Array:
-    del value
     self._missing("quantile_log_cdf", _NO_QUANTILE)
 
   def _entropy(self) -> Array:
     self._missing("entropy", _NO_JOINT_LAW)
 
   def _cross_entropy(self, other: object) -> Array:
-    del other
     self._missing("cross_entropy", _NO_JOINT_LAW)
 
   def _moment(self, k: int) -> Array:
     self._missing(f"moment({k})", "mixed_moment(orders) has it for vectors")
 
   def _probability_generating_function(self, z: Array) -> Array:
-    del z
     self._missing(
       "probability_generating_function",
       "rewards are not whole numbers; laplace_transform takes a vector",
     )
 
   def _moment_generating_function(self, s: Array) -> Array:
-    del s
     self._missing(
       "moment_generating_function",
       "laplace_transform(-s) is that for s <= 0, and "

@@ -48,7 +48,6 @@ class Equilibrium(wrapped_distribution.OnSamePhases):
   """
 
   def _is_plausible(self, known: Mapping[str, ParameterValue]) -> bool:
-    del known
     model = plausible.host_model(self.distribution._chain())
     if model is None:
       return True

@@ -47,14 +47,12 @@ class TransformedStatistics(wrapped_distribution.HeldAround):
 
   def _log_ratio(self, x: Array) -> Array:
     """Computes log(g(x) / c) for x > 0, c the scale, also if g(x) overflows."""
-    del x
     raise NotImplementedError(
       f"{type(self).__name__} must define the method _log_ratio"
     )
 
   def _nodes_of_moment(self, k: int) -> heavy_moments.MomentQuadrature:
     """Returns a quadrature rule in X for E g(X)^k."""
-    del k
     raise NotImplementedError(
       f"{type(self).__name__} must define the method _nodes_of_moment"
     )
@@ -112,7 +110,6 @@ class TransformedStatistics(wrapped_distribution.HeldAround):
 
   def _mode_of_stages(self, count: int, rate: Array) -> Array:
     """Computes the mode if X is the sum of `count` stages with one rate."""
-    del count, rate
     self._missing("mode", _NO_MODE)
 
   def _speeds_up(self) -> Array:

@@ -59,9 +59,8 @@ def _exchanged(masses: Array, rates: Array) -> tuple[Array, Array]:
   p = static.shape(rates)[-1]
 
   def exchange(
-    carry: tuple[Array, Array], x: None
+    carry: tuple[Array, Array], _: None
   ) -> tuple[tuple[Array, Array], None]:
-    del x
     return _exchange(_exchange(carry, 0), 1), None
 
   batch = static.broadcast_shapes(static.shape(masses), static.shape(rates))

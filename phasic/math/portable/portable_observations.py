@@ -54,7 +54,6 @@ def phase_type(
     *structure: the arrays of the edges, if any; and kinds, (batch..., n).
     discrete: whether times are counts of steps.
   """
-  del kind
   *edges, kinds = structure
   given = tuple(edges)
   harmless: Array | float

@@ -233,5 +233,4 @@ def _slope(counts: Array, along: Array) -> Array:
 )
 def _with_slope(result: Array, counts: Array) -> Array:
   """Returns the result, whose derivative with respect to counts is `_slope`."""
-  del counts
   return result

@@ -210,7 +210,6 @@ def _portable(
   *structure: Array,
 ) -> Array:
   """Evaluates, in array code, the log function that each kind selects."""
-  del kind
   *edges, kinds = structure
   result = np.zeros_like(counts)
   for name, number in (

@@ -193,7 +193,6 @@ class _Point:
 
 def _search(mode: str, path: str, x: Array, *arrays: Array) -> Array:
   """Runs the search; `path` is only a key of the compiler's cache."""
-  del path
   limits = quantiles_limits.Limits(*arrays[:_NUM_LIMITS])
   model = arrays[_NUM_LIMITS : _NUM_LIMITS + 4]
   edges = arrays[_NUM_LIMITS + 4 :]
@@ -202,7 +201,6 @@ def _search(mode: str, path: str, x: Array, *arrays: Array) -> Array:
 
 
 def _search_counts(mode: str, path: str, x: Array, *arrays: Array) -> Array:
-  del path
   limits = quantiles_limits.Limits(*arrays[:_NUM_LIMITS])
   model = arrays[_NUM_LIMITS : _NUM_LIMITS + 4]
   edges = arrays[_NUM_LIMITS + 4 :]

@@ -204,5 +204,4 @@ def _scale(x: Array) -> Array:
 )
 def _replaced(x: Array, filled: Array) -> Array:
   """Returns `filled` with the derivative of x: one, or NaN where x is NaN."""
-  del x
   return filled

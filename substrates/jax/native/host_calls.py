@@ -23,7 +23,6 @@ from phasic.substrates.jax.internal.native import host_results
 
 def arrays(name: str, tree: Any) -> Any:
   """Converts the leaves of arguments to arrays of the backend."""
-  del name
   return tree
 
 
@@ -102,7 +101,6 @@ def conjugated(tree: Any) -> Any:
 
 def no_cotangent(x: Any) -> Any:
   """Returns the backend's cotangent for an argument without derivative."""
-  del x
   return None
 
 

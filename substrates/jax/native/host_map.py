@@ -82,7 +82,6 @@ class HostCall(rules_lib.Mapped):
     return (self.fixed_tree.num_leaves, *(tree.num_leaves for tree in trees))
 
   def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
-    del operands
     sizes = [level.size for level in reversed(self.levels)]
     specs = [
       host_results.ArraySpec((*sizes, *s.shape), s.dtype)

@@ -91,7 +91,6 @@ def call(
 @xla_calls.register_gradient("PhasicHostCall")
 def _gradient(op: Any, *upstream: Any) -> list[None]:
   """Returns no gradients, as `custom_gradient` applies the rules."""
-  del upstream
   return [None] * len(op.inputs)
 
 
