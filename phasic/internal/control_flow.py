@@ -62,11 +62,6 @@ def scan(
   return carry, _stack(outputs)
 
 
-def vmap(f: Callable[..., Any]) -> Callable[..., Any]:
-  """Returns `f` mapped over the leading axis of all its arguments."""
-  return lambda *args: _stack([f(*row) for row in _rows(args)])
-
-
 def compiled(
   f: Callable[..., Any], static_argnums: tuple[int, ...] = ()
 ) -> Callable[..., Any]:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as onp
 
 from phasic.internal import static
-from phasic.internal.tape import modes
 
 _FOLD = 0x666F6C64  # Keeps fold_in's seeds distinct from split_seed's.
 
@@ -64,36 +63,6 @@ def exponential(seed: Any, shape: static.Shape, dtype: str) -> Any:
   """Draws exponential random numbers of rate one."""
   numbers = _generator(seed).standard_exponential(shape)
   return onp.asarray(numbers, dtype=dtype)
-
-
-def gamma(
-  seed: Any, concentration: Any, shape: static.Shape, dtype: str
-) -> Any:
-  """Draws gamma random numbers of rate one.
-
-  Args:
-    seed: a sanitized seed.
-    concentration: shape parameters, which broadcast to `shape`.
-    shape: the result's shape.
-    dtype: the result's dtype.
-  """
-  numbers = _generator(seed).standard_gamma(concentration, shape)
-  return onp.asarray(numbers, dtype=dtype)
-
-
-def categorical(seed: Any, logits: Any, shape: static.Shape) -> Any:
-  """Draws int32 category indices from unnormalized log probabilities.
-
-  Args:
-    seed: a sanitized seed.
-    logits: logarithms of the weights (..., k), -inf for impossible ones; the
-      leading dimensions broadcast to `shape`.
-    shape: the result's shape.
-  """
-  logits = onp.asarray(modes.constant(logits))
-  full = tuple(shape) + logits.shape[-1:]
-  gumbel = _generator(seed).gumbel(size=full)
-  return onp.argmax(gumbel + logits, axis=-1).astype(onp.int32)
 
 
 def _child(seed: Any, key: int) -> Any:

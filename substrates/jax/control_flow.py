@@ -39,11 +39,6 @@ def scan(
   return jax.lax.scan(f, init, xs, length=length)
 
 
-def vmap(f: Callable[..., Any]) -> Callable[..., Any]:
-  """Returns `f` mapped over the leading axis of all its arguments."""
-  return jax.vmap(f)
-
-
 def compiled(
   f: Callable[..., Any], static_argnums: tuple[int, ...] = ()
 ) -> Callable[..., Any]:

@@ -45,12 +45,9 @@ def split_seed(seed: Any, n: int = 2) -> tuple[Any, ...]:
 
 def fold_in(seed: Any, data: Any) -> Any:
   """Derives a new seed from a seed and an integer, e.g. a counter."""
-  if isinstance(data, int):
-    data = onp.uint32(
-      data % 2**32
-    )  # JAX refuses larger Python integers if 64-bit numbers are switched off.
-  seed = jax.random.fold_in(seed, _FOLD)
-  return jax.random.fold_in(seed, jnp.asarray(data).astype(jnp.uint32))
+  # JAX refuses larger Python integers if 64-bit numbers are switched off.
+  data = onp.uint32(data % 2**32)
+  return jax.random.fold_in(jax.random.fold_in(seed, _FOLD), data)
 
 
 def uniform(seed: Any, shape: static.Shape, dtype: str) -> Any:
@@ -61,17 +58,3 @@ def uniform(seed: Any, shape: static.Shape, dtype: str) -> Any:
 def exponential(seed: Any, shape: static.Shape, dtype: str) -> Any:
   """Draws exponential random numbers of rate one."""
   return jax.random.exponential(seed, shape, dtype)
-
-
-def gamma(
-  seed: Any, concentration: Any, shape: static.Shape, dtype: str
-) -> Any:
-  """Draws gamma random numbers of rate one."""
-  concentration = jnp.asarray(concentration, dtype)
-  return jax.random.gamma(seed, concentration, shape, dtype)
-
-
-def categorical(seed: Any, logits: Any, shape: static.Shape) -> Any:
-  """Draws int32 category indices from unnormalized log probabilities."""
-  numbers = jax.random.categorical(seed, logits, axis=-1, shape=tuple(shape))
-  return numbers.astype(jnp.int32)

@@ -98,7 +98,7 @@ REFUSED_ARRAY_NAMES = {
   "place": "writes in place",
   "putmask": "writes in place",
   "fill_diagonal": "writes in place",
-  "vectorize": "calls Python per element; use control_flow.vmap",
+  "vectorize": "calls Python per element; write it for all of them",
   "random": "keeps hidden state; use phasic.internal.random",
   "errstate": "is NumPy's alone; use onp.errstate",
   "seterr": "changes global state; use onp.errstate",
@@ -222,7 +222,5 @@ RANDOM_FUNCTIONS = frozenset(
     "fold_in",
     "uniform",
     "exponential",
-    "gamma",
-    "categorical",
   ]
 )

@@ -74,15 +74,6 @@ def scan(
   return _graph_scan(f, trees.map_leaves(tf.convert_to_tensor, init), xs, steps)
 
 
-def vmap(f: Callable[..., Any]) -> Callable[..., Any]:
-  """Returns `f` mapped over the leading axis of all its arguments."""
-
-  def mapped(*args: Any) -> Any:
-    return tf.vectorized_map(lambda row: f(*row), args)
-
-  return mapped
-
-
 def _graph_scan(f: Any, init: Any, xs: Any, steps: Any) -> tuple[Any, Any]:
   """Runs `scan` as a TensorFlow while loop, for at least one step.
 

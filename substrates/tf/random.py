@@ -36,10 +36,7 @@ def split_seed(seed: Any, n: int = 2) -> tuple[Any, ...]:
 
 def fold_in(seed: Any, data: Any) -> Any:
   """Derives a new seed from a seed and an integer, e.g. a counter."""
-  if tf.is_tensor(data):
-    data = tf.cast(data, tf.int32)
-  else:
-    data = int(onp.uint32(int(data) % 2**32).view(onp.int32))
+  data = int(onp.uint32(data % 2**32).view(onp.int32))
   return tf.random.fold_in(tf.random.fold_in(seed, _FOLD), data)
 
 
@@ -51,29 +48,6 @@ def uniform(seed: Any, shape: static.Shape, dtype: str) -> Any:
 def exponential(seed: Any, shape: static.Shape, dtype: str) -> Any:
   """Draws exponential random numbers of rate one."""
   return -tf.math.log1p(-uniform(seed, shape, dtype))
-
-
-def gamma(
-  seed: Any, concentration: Any, shape: static.Shape, dtype: str
-) -> Any:
-  """Draws gamma random numbers of rate one."""
-  concentration = tf.cast(concentration, dtype)
-  return tf.random.stateless_gamma(
-    _shape(shape), seed, concentration, dtype=dtype
-  )
-
-
-def categorical(seed: Any, logits: Any, shape: static.Shape) -> Any:
-  """Draws int32 category indices from unnormalized log probabilities."""
-  logits = tf.convert_to_tensor(logits)
-  full = (*shape, static.shape(logits)[-1])
-  # Uniform numbers above zero keep the Gumbel numbers finite.
-  tiny = onp.finfo(static.dtype_name(logits)).tiny
-  numbers = tf.random.stateless_uniform(
-    _shape(full), seed, minval=tiny, dtype=logits.dtype
-  )
-  gumbel = -tf.math.log(-tf.math.log(numbers))
-  return tf.argmax(gumbel + logits, axis=-1, output_type=tf.int32)
 
 
 def _shape(shape: static.Shape) -> tf.Tensor:

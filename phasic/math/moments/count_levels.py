@@ -55,32 +55,9 @@ def lowered(
     level: the level of the result.
     k: the index of the count.
   """
-  return _taken(x, before, [(*n[:k], n[k] - 1, *n[k + 1 :]) for n in level])
-
-
-def raised(
-  x: Array,
-  level: Sequence[tuple[int, ...]],
-  before: Sequence[tuple[int, ...]],
-  k: int,
-) -> Array:
-  """Returns the column of x for n + e_k, or zeros, for each n of a level.
-
-  It is the transpose of `lowered`.
-
-  Args:
-    x: (..., number of tuples of the level).
-    level: the level of x.
-    before: the level before, which is the level of the result.
-    k: the index of the count.
-  """
-  return _taken(x, level, [(*n[:k], n[k] + 1, *n[k + 1 :]) for n in before])
-
-
-def _taken(
-  x: Array, level: Sequence[tuple[int, ...]], tuples: Sequence[tuple[int, ...]]
-) -> Array:
-  places, last = {n: i for i, n in enumerate(level)}, len(level)
-  columns = onp.asarray([places.get(n, last) for n in tuples])
+  places, none = {n: i for i, n in enumerate(before)}, len(before)
+  columns = onp.asarray(
+    [places.get((*n[:k], n[k] - 1, *n[k + 1 :]), none) for n in level]
+  )
   x = np.concatenate([x, np.zeros_like(x[..., :1])], axis=-1)
   return np.take(x, columns, axis=-1)

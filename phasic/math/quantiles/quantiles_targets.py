@@ -19,7 +19,6 @@ from phasic.internal.arrays import Array
 from phasic.math.quantiles import quantiles_limits
 
 LOG_HALF = -0.6931471805599453
-MODES = ("cdf", "log_cdf", "log_survival", "folded")
 
 
 class Targets(NamedTuple):
