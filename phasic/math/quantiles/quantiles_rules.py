@@ -30,6 +30,7 @@ from phasic.math.calls import kernel_derivatives
 from phasic.math.model import not_differentiable
 from phasic.math.model import operands as operands_lib
 from phasic.math.model.model_types import EdgeArrays
+from phasic.math.model.model_types import ModelArrays
 from phasic.math.portable import portable_observations
 from phasic.math.quantiles import quantiles_counts
 from phasic.math.quantiles import quantiles_limits
@@ -148,9 +149,7 @@ class _Point:
   def __init__(
     self, mode: str, q: Array, x: Array, arrays: Sequence[Array]
   ) -> None:
-    limits = quantiles_limits.Limits(*arrays[:_NUM_LIMITS])
-    model = arrays[_NUM_LIMITS : _NUM_LIMITS + 4]
-    self.edges = tuple(arrays[_NUM_LIMITS + 4 :])
+    limits, model, self.edges = _split(arrays)
     fixed = autodiff.stop_gradient
     targets = quantiles_targets.read(mode, fixed(x))
     upper = targets.upper
@@ -191,19 +190,24 @@ class _Point:
     return np.where(unused, np.zeros_like(product), product)
 
 
+def _split(
+  arrays: Sequence[Array],
+) -> tuple[quantiles_limits.Limits, ModelArrays, EdgeArrays]:
+  """Splits the arrays of `quantile` into limits, model and edges."""
+  edges = _NUM_LIMITS + 4
+  limits = quantiles_limits.Limits(*arrays[:_NUM_LIMITS])
+  return limits, arrays[_NUM_LIMITS:edges], tuple(arrays[edges:])
+
+
 def _search(mode: str, path: str, x: Array, *arrays: Array) -> Array:
   """Runs the search; `path` is only a key of the compiler's cache."""
-  limits = quantiles_limits.Limits(*arrays[:_NUM_LIMITS])
-  model = arrays[_NUM_LIMITS : _NUM_LIMITS + 4]
-  edges = arrays[_NUM_LIMITS + 4 :]
+  limits, model, edges = _split(arrays)
   targets = quantiles_targets.read(mode, x)
   return quantiles_search.find(targets, limits, model, edges)
 
 
 def _search_counts(mode: str, path: str, x: Array, *arrays: Array) -> Array:
-  limits = quantiles_limits.Limits(*arrays[:_NUM_LIMITS])
-  model = arrays[_NUM_LIMITS : _NUM_LIMITS + 4]
-  edges = arrays[_NUM_LIMITS + 4 :]
+  limits, model, edges = _split(arrays)
   targets = quantiles_targets.read(mode, x)
   return quantiles_counts.find(mode, x, targets, limits, model, edges)
 
