@@ -55,7 +55,7 @@ def checked(function: object, package: str, name: str) -> object:
     hint = f"{names[0]} comes first: {name}({', '.join(names[:3])})"
   places = range(first, first + 4)
   wanted = names[first : first + 4]
-  discrete = wanted == operands.model_names(True)
+  discrete = wanted == operands.names(True)
   rules = _rules(name, names[:first], discrete)
 
   @functools.wraps(function)
@@ -114,7 +114,7 @@ def _has_model_first(args: Sequence[Given], discrete: bool) -> bool:
   exits, atom = (*args[3:5], None, None)[:2]
   model = [args[0], args[1], exits, atom]
   try:
-    operands.convert(*model, names=operands.model_names(discrete))
+    operands.convert(*model, names=operands.names(discrete))
   except (TypeError, ValueError):
     return False
   _, messages = model_values.examined(model, discrete)

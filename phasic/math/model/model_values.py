@@ -23,7 +23,7 @@ def examined(
     finding. There are no messages if types or shapes do not fit, as the
     functions of `math` raise for these.
   """
-  names = operands.model_names(discrete)
+  names = operands.names(discrete)
   try:
     arrays = list(operands.convert(*model, names=names))
   except (TypeError, ValueError):

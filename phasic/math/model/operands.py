@@ -27,59 +27,27 @@ from phasic.math.model.model_types import Matrix
 from phasic.math.model.model_types import Model
 from phasic.math.model.model_types import TimedModel
 
-# The argument names of functions of one time, in their order.
-ARGUMENTS = (
-  "initial_probs",
-  "subgenerator",
-  "value",
-  "exit_rates",
-  "prob_zero",
-)
-DISCRETE_ARGUMENTS = (
-  "initial_probs",
-  "subtransition",
-  "value",
-  "exit_probs",
-  "prob_zero",
-)
-# The argument names of functions of two times. Times always come after the
-# matrix, and exits and atom come last.
-INTERVAL_ARGUMENTS = (
-  "initial_probs",
-  "subgenerator",
-  "lower",
-  "upper",
-  "exit_rates",
-  "prob_zero",
-)
-DISCRETE_INTERVAL_ARGUMENTS = (
-  "initial_probs",
-  "subtransition",
-  "lower",
-  "upper",
-  "exit_probs",
-  "prob_zero",
-)
-# The argument names of functions that take rewards instead of a value.
-REWARD_ARGUMENTS = (
-  "initial_probs",
-  "subgenerator",
-  "rewards",
-  "exit_rates",
-  "prob_zero",
-)
-DISCRETE_REWARD_ARGUMENTS = (
-  "initial_probs",
-  "subtransition",
-  "rewards",
-  "exit_probs",
-  "prob_zero",
-)
 # The class of edges that may be passed instead of each matrix, by name.
 EDGES: dict[str, type[Edges]] = {
   "subgenerator": edge_rates.EdgeRates,
   "subtransition": edge_probs.EdgeProbs,
 }
+
+
+def names(discrete: bool, *others: str) -> tuple[str, ...]:
+  """Returns the argument names of functions of a model.
+
+  Args:
+    discrete: whether time is discrete.
+    *others: the names of other arguments, which come after the matrix.
+  """
+  if discrete:
+    return "initial_probs", "subtransition", *others, "exit_probs", "prob_zero"
+  return "initial_probs", "subgenerator", *others, "exit_rates", "prob_zero"
+
+
+# The argument names of functions of one time.
+ARGUMENTS = names(False, "value")
 
 
 class Layout(NamedTuple):
@@ -100,22 +68,6 @@ class Layout(NamedTuple):
   axes: tuple[tuple[int, ...], tuple[int, ...]]
 
 
-def names(discrete: bool) -> tuple[str, ...]:
-  """Returns the argument names of functions of a model and one time."""
-  return DISCRETE_ARGUMENTS if discrete else ARGUMENTS
-
-
-def model_names(discrete: bool) -> tuple[str, ...]:
-  """Returns the names of a model's four arguments, without the times."""
-  names_of_all = names(discrete)
-  return (*names_of_all[:2], *names_of_all[3:])
-
-
-def interval_names(discrete: bool) -> tuple[str, ...]:
-  """Returns the names of the six arguments of functions of two times."""
-  return DISCRETE_INTERVAL_ARGUMENTS if discrete else INTERVAL_ARGUMENTS
-
-
 def convert(
   *values: Given, names: Sequence[str] = ARGUMENTS
 ) -> tuple[Any, ...]:
@@ -124,8 +76,7 @@ def convert(
   Args:
     *values: the arguments; `subgenerator` may be EdgeRates, in discrete time
       EdgeProbs, or a sparse matrix, which becomes these.
-    names: their names: those of `ARGUMENTS` or `DISCRETE_ARGUMENTS`, with any
-      names in the place of the times.
+    names: their names, see the function `names`.
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision, edges

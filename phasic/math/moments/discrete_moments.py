@@ -26,7 +26,7 @@ from phasic.math.model import operands
 from phasic.math.model.model_types import SubtransitionLike
 from phasic.math.moments import moments
 
-_NAMES = ("initial_probs", "subtransition", "exit_probs", "prob_zero")
+_NAMES = operands.names(True)
 
 
 def mean(
@@ -118,7 +118,7 @@ def reward_moments(
     An array (..., order), where (...) is the common batch shape.
   """
   values = (initial_probs, subtransition, rewards, exit_probs, prob_zero)
-  return moments.power(values, order, operands.DISCRETE_REWARD_ARGUMENTS)
+  return moments.power(values, order, operands.names(True, "rewards"))
 
 
 def variance(
@@ -173,7 +173,7 @@ def reward_covariance(
   return chain_calls.value(
     moment_chains.covariance,
     values,
-    operands.DISCRETE_REWARD_ARGUMENTS,
+    operands.names(True, "rewards"),
     (2,),
   )
 
@@ -193,6 +193,6 @@ def reward_cross_moments(
   return chain_calls.value(
     moment_chains.cross_moments,
     values,
-    operands.DISCRETE_REWARD_ARGUMENTS,
+    operands.names(True, "rewards"),
     (2,),
   )

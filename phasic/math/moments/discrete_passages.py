@@ -14,11 +14,12 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_passages
+from phasic.math.model import operands
 from phasic.math.model import phase_arguments
 from phasic.math.model.edge_probs import EdgeProbs
 from phasic.math.model.model_types import SubtransitionLike
 
-_NAMES = ("initial_probs", "subtransition", "exit_probs", "prob_zero")
+_NAMES = operands.names(True)
 
 
 def expected_visits(
@@ -95,7 +96,7 @@ def hitting_probs(
   """
   targets = phase_arguments.indicator(phases, initial_probs)
   values = (initial_probs, subtransition, targets, exit_probs, prob_zero)
-  names = (*_NAMES[:2], "phases", *_NAMES[2:])
+  names = operands.names(True, "phases")
   return chain_calls.value(chain_passages.hitting, values, names, (1,))
 
 
@@ -133,5 +134,5 @@ def probability_generating_function(
     0.142857
   """
   values = (initial_probs, subtransition, z, exit_probs, prob_zero)
-  names = (*_NAMES[:2], "z", *_NAMES[2:])
+  names = operands.names(True, "z")
   return chain_calls.value(chain_passages.generating, values, names, (0,))

@@ -21,11 +21,11 @@ from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import exponential_tilting
+from phasic.math.model import operands
 from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.model.model_types import SubtransitionLike
 
-_NAMES = ("initial_probs", "subgenerator", "s", "exit_rates", "prob_zero")
-_STEP_NAMES = ("initial_probs", "subtransition", "s", "exit_probs", "prob_zero")
+_NAMES = operands.names(False, "s")
 
 
 def moment_generating_function(
@@ -92,7 +92,7 @@ def discrete_moment_generating_function(
     ['1.000', '1.793', 'inf']
   """
   values = (initial_probs, subtransition, s, exit_probs, prob_zero)
-  return _value(values, _STEP_NAMES)
+  return _value(values, operands.names(True, "s"))
 
 
 def discrete_laplace_transform(
@@ -107,7 +107,7 @@ def discrete_laplace_transform(
   Other arguments are as in `probability_generating_function`.
   """
   values = (initial_probs, subtransition, u, exit_probs, prob_zero)
-  names = (*_STEP_NAMES[:2], "u", *_STEP_NAMES[3:])
+  names = operands.names(True, "u")
   return chain_calls.value(_killed_steps, values, names, (0,))
 
 

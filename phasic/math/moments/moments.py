@@ -30,7 +30,7 @@ from phasic.math.elimination import moment_chains
 from phasic.math.model import operands
 from phasic.math.model.model_types import SubgeneratorLike
 
-_NAMES = ("initial_probs", "subgenerator", "exit_rates", "prob_zero")
+_NAMES = operands.names(False)
 
 
 def mean(
@@ -122,7 +122,7 @@ def reward_moments(
     An array (..., order), where (...) is the common batch shape.
   """
   values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
-  return power(values, order, operands.REWARD_ARGUMENTS)
+  return power(values, order, operands.names(False, "rewards"))
 
 
 def variance(
@@ -167,7 +167,7 @@ def reward_means(
   """
   values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
   return chain_calls.value(
-    moment_chains.means, values, operands.REWARD_ARGUMENTS, (2,)
+    moment_chains.means, values, operands.names(False, "rewards"), (2,)
   )
 
 
@@ -195,7 +195,7 @@ def reward_covariance(
   """
   values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
   return chain_calls.value(
-    moment_chains.covariance, values, operands.REWARD_ARGUMENTS, (2,)
+    moment_chains.covariance, values, operands.names(False, "rewards"), (2,)
   )
 
 
@@ -212,7 +212,7 @@ def reward_cross_moments(
   """
   values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
   return chain_calls.value(
-    moment_chains.cross_moments, values, operands.REWARD_ARGUMENTS, (2,)
+    moment_chains.cross_moments, values, operands.names(False, "rewards"), (2,)
   )
 
 

@@ -14,11 +14,12 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_passages
+from phasic.math.model import operands
 from phasic.math.model import phase_arguments
 from phasic.math.model.edge_rates import EdgeRates
 from phasic.math.model.model_types import SubgeneratorLike
 
-_NAMES = ("initial_probs", "subgenerator", "exit_rates", "prob_zero")
+_NAMES = operands.names(False)
 
 
 def expected_sojourn_times(
@@ -126,7 +127,7 @@ def hitting_probs(
   """
   targets = phase_arguments.indicator(phases, initial_probs)
   values = (initial_probs, subgenerator, targets, exit_rates, prob_zero)
-  names = (*_NAMES[:2], "phases", *_NAMES[2:])
+  names = operands.names(False, "phases")
   return chain_calls.value(chain_passages.hitting, values, names, (1,))
 
 
@@ -161,5 +162,5 @@ def laplace_transform(
     0.800000
   """
   values = (initial_probs, subgenerator, u, exit_rates, prob_zero)
-  names = (*_NAMES[:2], "u", *_NAMES[2:])
+  names = operands.names(False, "u")
   return chain_calls.value(chain_passages.laplace, values, names, (0,))

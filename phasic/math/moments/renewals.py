@@ -98,7 +98,7 @@ def equilibrium_probs(model: Model, discrete: bool) -> Array:
 
   They are NaN if absorption is not certain.
   """
-  names = operands.model_names(discrete)
+  names = operands.names(discrete)
   return chain_calls.value(_equilibrium, model, names)
 
 

@@ -97,7 +97,7 @@ def discrete_reward_transform(
     rewards,
     exit_probs,
     prob_zero,
-    names=operands.DISCRETE_REWARD_ARGUMENTS,
+    names=operands.names(True, "rewards"),
     event_ranks=(1,),
   )
   p = static.shape(model.initial)[-1]

@@ -86,7 +86,9 @@ def joint_laplace_transform(
     exit_rates,
     prob_zero,
   )
-  return chain_calls.value(_survival, values, operands.REWARD_ARGUMENTS, (1,))
+  return chain_calls.value(
+    _survival, values, operands.names(False, "rewards"), (1,)
+  )
 
 
 def _survival(system: chain_solves.System, rates: Array) -> Array:
@@ -175,7 +177,7 @@ def joint_log_prob(
     rewards,
     exit_rates,
     prob_zero,
-    names=operands.REWARD_ARGUMENTS,
+    names=operands.names(False, "rewards"),
     event_ranks=(2,),
   )
   size, shape = static.shape(reward_array)[-1], static.shape(given)
