@@ -2,17 +2,23 @@
 
 A function is defined by a rule: `rule(*options, system, *arrays)` returns an
 array (..., event) for a `chain_solves.System` and further arrays. Options are
-hashable host values. Mean and variance have a separate call.
+hashable host values.
+
+Mean, variance, standard deviation and second moment have a separate call:
+`elimination_ops.moments` checks values, eliminates and sums up. Its portable
+path is here, and second-order derivatives use it too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+import math
 
 import numpy as np
 import numpy as onp
 
 from phasic.internal import control_flow
+from phasic.internal import elimination_ops
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
@@ -20,10 +26,18 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import Integer
 from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_solves
-from phasic.math.elimination import mean_variance
+from phasic.math.elimination import moment_chains
 
 # The largest order of a moment: 171! is out of the range of float64.
 MAX_ORDER = 170
+
+MEAN, VARIANCE, STDDEV = "mean", "variance", "stddev"
+SECOND_MOMENT = "second moment"
+
+# With at most this many edges, a call for the mean computes the variance too.
+# Compilers then merge the calls of a user who needs both. With few edges the
+# mean alone is fast anyway.
+_MOST_SHARED = 4096
 
 
 def checked_order(order: Integer, name: str = "order") -> int:
@@ -85,7 +99,7 @@ def spread(
   """Computes the mean, variance, standard deviation or second moment.
 
   Args:
-    option: as in `mean_variance.evaluate`.
+    option: MEAN, VARIANCE, STDDEV or SECOND_MOMENT.
     values: as in `value`.
     names: as in `value`.
   """
@@ -99,8 +113,61 @@ def _spread(
 ) -> Array:
   found = chain_solves.given(model, discrete, dtype)
   eps = static.finfo_eps(dtype)
-  x = mean_variance.evaluate(option, found, discrete, eps)
+  x = _moments(option, found, discrete, eps)
   return structures.cast(x, dtype)
+
+
+def _moments(
+  option: str, found: chain_solves.Given, discrete: bool, eps: float
+) -> Array:
+  """Computes the mean, variance, standard deviation or second moment, (...).
+
+  The result may be inf.
+
+  Args:
+    option: MEAN, VARIANCE, STDDEV or SECOND_MOMENT.
+    found: `chain_solves.Given`.
+    discrete: whether time is counted in steps.
+    eps: the precision of the model's values.
+  """
+  edges = static.shape(found.indices)[-1]
+  shared = isinstance(edges, int) and edges <= _MOST_SHARED
+  both = elimination_ops.moments(
+    _portable,
+    found.indices,
+    found.weights,
+    found.initial,
+    found.atom,
+    found.stay,
+    discrete=discrete,
+    gives_variance=shared or option != MEAN,
+    gives_root=option == STDDEV,
+    epsilon=eps,
+  )
+  x = both[0 if option == MEAN else -1]
+  if option == SECOND_MOMENT:
+    x = x + np.square(both[0])
+  return x if found.bad is None else np.where(found.bad, math.nan, x)
+
+
+def _portable(
+  indices: chain_solves.Indices,
+  weights: Array,
+  initial: Array,
+  atom: Array,
+  stay: Array,
+  discrete: bool,
+  gives_variance: bool,
+  gives_root: bool,
+  epsilon: float,
+) -> tuple[Array, ...]:
+  """Computes `elimination_ops.moments`, with the same arguments."""
+  found = chain_solves.Given(indices, weights, initial, atom, stay, None)
+  system = chain_solves.complete(found, discrete, epsilon)
+  mean = moment_chains.raw_moments(1, system)[..., 0]
+  if not gives_variance:
+    return (mean,)
+  return mean, moment_chains.variance(gives_root, system)
 
 
 _run_spread = control_flow.compiled(_spread, static_argnums=(0, 1, 2))

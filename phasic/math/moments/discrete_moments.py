@@ -20,7 +20,6 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Integer
 from phasic.math.elimination import chain_calls
-from phasic.math.elimination import mean_variance
 from phasic.math.elimination import moment_chains
 from phasic.math.model import operands
 from phasic.math.model.model_types import SubtransitionLike
@@ -52,7 +51,7 @@ def mean(
     ValueError: shapes do not fit, or an array is empty.
   """
   values = (initial_probs, subtransition, exit_probs, prob_zero)
-  return chain_calls.spread(mean_variance.MEAN, values, _NAMES)
+  return chain_calls.spread(chain_calls.MEAN, values, _NAMES)
 
 
 def second_moment(
@@ -63,7 +62,7 @@ def second_moment(
 ) -> Array:
   """Computes E[N^2]; arguments are as in `mean`."""
   values = (initial_probs, subtransition, exit_probs, prob_zero)
-  return chain_calls.spread(mean_variance.SECOND_MOMENT, values, _NAMES)
+  return chain_calls.spread(chain_calls.SECOND_MOMENT, values, _NAMES)
 
 
 def raw_moments(
@@ -133,7 +132,7 @@ def variance(
   steps. So it is accurate even if it is tiny relative to E[N]^2.
   """
   values = (initial_probs, subtransition, exit_probs, prob_zero)
-  return chain_calls.spread(mean_variance.VARIANCE, values, _NAMES)
+  return chain_calls.spread(chain_calls.VARIANCE, values, _NAMES)
 
 
 def stddev(
@@ -144,7 +143,7 @@ def stddev(
 ) -> Array:
   """Computes the standard deviation; arguments are as in `mean`."""
   values = (initial_probs, subtransition, exit_probs, prob_zero)
-  return chain_calls.spread(mean_variance.STDDEV, values, _NAMES)
+  return chain_calls.spread(chain_calls.STDDEV, values, _NAMES)
 
 
 def reward_covariance(

@@ -25,7 +25,6 @@ from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Integer
 from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_calls
-from phasic.math.elimination import mean_variance
 from phasic.math.elimination import moment_chains
 from phasic.math.model import operands
 from phasic.math.model.model_types import SubgeneratorLike
@@ -56,7 +55,7 @@ def mean(
     ValueError: shapes do not fit, or an array is empty.
   """
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
-  return chain_calls.spread(mean_variance.MEAN, values, _NAMES)
+  return chain_calls.spread(chain_calls.MEAN, values, _NAMES)
 
 
 def second_moment(
@@ -67,7 +66,7 @@ def second_moment(
 ) -> Array:
   """Computes E[X^2] = 2 alpha (-S)^-2 1; arguments are as in `mean`."""
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
-  return chain_calls.spread(mean_variance.SECOND_MOMENT, values, _NAMES)
+  return chain_calls.spread(chain_calls.SECOND_MOMENT, values, _NAMES)
 
 
 def raw_moments(
@@ -137,7 +136,7 @@ def variance(
   absorption. So it is accurate even if it is tiny relative to E[X]^2.
   """
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
-  return chain_calls.spread(mean_variance.VARIANCE, values, _NAMES)
+  return chain_calls.spread(chain_calls.VARIANCE, values, _NAMES)
 
 
 def stddev(
@@ -151,7 +150,7 @@ def stddev(
   It is right wherever it can be represented, even if the variance cannot.
   """
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
-  return chain_calls.spread(mean_variance.STDDEV, values, _NAMES)
+  return chain_calls.spread(chain_calls.STDDEV, values, _NAMES)
 
 
 def reward_means(
