@@ -19,6 +19,7 @@ from phasic.distributions.base import reparameterization
 from phasic.distributions.base import representation
 from phasic.distributions.base import sampling
 from phasic.distributions.base import slicing
+from phasic.distributions.base import structure
 from phasic.distributions.base import supports
 from phasic.internal import dtypes
 from phasic.internal import random
@@ -106,7 +107,7 @@ class Distribution(parameterized.Parameterized):
   @property
   def dtype(self) -> str:
     """The name of the dtype of parameters, values and results."""
-    return dtypes.common_dtype(representation.leaves(self._arrays()))
+    return dtypes.common_dtype(structure.leaves(self._arrays()))
 
   @property
   def reparameterization_type(

@@ -9,7 +9,6 @@ import numpy as onp
 
 from phasic.distributions.base import constraints
 from phasic.distributions.base import parameter_properties
-from phasic.distributions.base import representation
 from phasic.distributions.base import structure
 from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.internal import structures
@@ -94,7 +93,7 @@ def _at_hand(distribution: Checked) -> dict[str, ParameterValue] | None:
   parameters = distribution._parameters
   names = distribution.parameter_properties()
   given = {name: parameters[name] for name in names}
-  leaves = representation.leaves(given)
+  leaves = structure.leaves(given)
   known = plausible.values_at_hand(list(leaves.values()))
   if known is None:
     return None

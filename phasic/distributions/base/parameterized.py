@@ -14,7 +14,6 @@ from phasic.distributions.base import declared
 from phasic.distributions.base import hooks
 from phasic.distributions.base import known_values
 from phasic.distributions.base import parameter_properties as properties_lib
-from phasic.distributions.base import representation
 from phasic.distributions.base import structure
 from phasic.internal import checks
 from phasic.internal import dtypes
@@ -46,7 +45,7 @@ class Parameterized(hooks.Hooks):
     arrays = {name: parameters[name] for name in properties}
     for name, value in arrays.items():
       _check_given(name, value, properties[name])
-    dtype = dtypes.common_dtype(representation.leaves(arrays))
+    dtype = dtypes.common_dtype(structure.leaves(arrays))
 
     def stored(name: str, value: object) -> object:
       if isinstance(value, Mapping):
@@ -165,7 +164,7 @@ class Parameterized(hooks.Hooks):
     if structures.is_like(x, next((x for x in given if x is not None), None)):
       # `x` has the dtype of the distribution and needs no conversion.
       return cast(Array, x)
-    leaves = representation.leaves(self._arrays())
+    leaves = structure.leaves(self._arrays())
     dtype = dtypes.common_dtype({name: x, **leaves})
     return structures.as_array(x, dtype, name)
 

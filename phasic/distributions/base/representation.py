@@ -45,7 +45,7 @@ def text_of(distribution: _Described, parameters: Mapping[str, object]) -> str:
   """Returns the text of `repr`: shapes, dtype, small concrete parameters."""
   kind, name = type(distribution).__name__, distribution.name
   names = distribution.parameter_properties()
-  arrays = leaves({name: parameters[name] for name in names})
+  arrays = structure.leaves({name: parameters[name] for name in names})
   # Shown if parameters are not arrays, e.g. placeholders in a tree of JAX.
   facts = "parameters unknown"
   if all(x is None or hasattr(x, "shape") for x in arrays.values()):
@@ -56,22 +56,6 @@ def text_of(distribution: _Described, parameters: Mapping[str, object]) -> str:
         f"{_shown(parameters)}"
       )
   return f"<{kind} {name!r} {facts}>"
-
-
-def leaves(arrays: Mapping[str, object]) -> dict[str, object]:
-  """Flattens mappings of arrays; the key of an entry becomes params['a'].
-
-  Arrays of edges get names such as subgenerator.parameters.
-  """
-  found: dict[str, object] = {}
-  for name, value in arrays.items():
-    if isinstance(value, Mapping):
-      found |= leaves({f"{name}[{k!r}]": v for k, v in value.items()})
-    elif isinstance(value, structure.EDGES):
-      found |= structure.arrays_of(name, value)
-    else:
-      found[name] = value
-  return found
 
 
 def _shown(parameters: Mapping[str, object]) -> str:

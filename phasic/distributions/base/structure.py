@@ -176,9 +176,20 @@ def with_array(value: object, array: object) -> object:
   return value._replace(parameters=array) if is_edges(value) else array
 
 
-def arrays_of(name: str, edges: Edges) -> dict[str, object]:
-  """Returns the arrays of edges by name; None for absent ones."""
-  return {f"{name}.{own}": getattr(edges, own) for own in _ARRAYS}
+def leaves(arrays: Mapping[str, object]) -> dict[str, object]:
+  """Flattens mappings of arrays; the key of an entry becomes params['a'].
+
+  Arrays of edges get names such as subgenerator.parameters.
+  """
+  found: dict[str, object] = {}
+  for name, value in arrays.items():
+    if isinstance(value, Mapping):
+      found |= leaves({f"{name}[{k!r}]": v for k, v in value.items()})
+    elif isinstance(value, EDGES):
+      found |= {f"{name}.{own}": getattr(value, own) for own in _ARRAYS}
+    else:
+      found[name] = value
+  return found
 
 
 def mapped(
