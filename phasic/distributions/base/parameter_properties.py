@@ -10,6 +10,7 @@ from phasic.distributions.base import bijectors
 from phasic.distributions.base import constraints
 from phasic.distributions.base import structure
 from phasic.internal import static
+from phasic.internal.arrays import Array
 from phasic.math.model import edge_probs
 from phasic.math.model import sparse_matrices
 
@@ -165,3 +166,14 @@ def batch_shape(
     pairs = zip(names, shapes, strict=True)
     listed = ", ".join(f"{name} {tuple(shape)}" for name, shape in pairs)
     raise ValueError(f"batch shapes do not broadcast: {listed}") from None
+
+
+def check_parameters(
+  arrays: Mapping[str, Array | None],
+  properties: Properties,
+) -> dict[str, Array | None]:
+  """Checks parameters, and returns them by name; None stays None."""
+  return {
+    name: x if x is None else properties[name].constraint.check(name, x)
+    for name, x in arrays.items()
+  }

@@ -8,8 +8,8 @@ import types
 from typing import ClassVar, Self, cast
 
 import numpy as np
+import numpy as onp
 
-from phasic.distributions.base import constraint_checks
 from phasic.distributions.base import declared
 from phasic.distributions.base import hooks
 from phasic.distributions.base import known_values
@@ -17,6 +17,7 @@ from phasic.distributions.base import parameter_properties as properties_lib
 from phasic.distributions.base import structure
 from phasic.internal import checks
 from phasic.internal import dtypes
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -39,7 +40,7 @@ class Parameterized(hooks.Hooks):
 
   def _keep(self, parameters: Mapping[str, object]) -> None:
     """Stores and checks the parameters."""
-    constraint_checks.check_options(parameters)
+    _check_options(parameters)
     properties = self._properties()
     parameters = properties_lib.without_sparse_matrices(parameters, properties)
     arrays = {name: parameters[name] for name in properties}
@@ -198,6 +199,23 @@ class Parameterized(hooks.Hooks):
 
   def _event_shape(self) -> static.Shape:
     return ()
+
+
+def _check_options(parameters: Mapping[str, object]) -> None:
+  """Raises TypeError for options, such as `validate_args`, of a wrong type.
+
+  Args:
+    parameters: a constructor's arguments by name, the options among them.
+  """
+  for option in ("validate_args", "allow_nan_stats"):
+    value = parameters[option]
+    if not isinstance(value, (bool, onp.bool_)):
+      raise TypeError(
+        f"{option} is {raw_arguments.shown(value)}: it must be True or False"
+      )
+  name = parameters["name"]
+  if not isinstance(name, str):
+    raise TypeError(f"name is {raw_arguments.shown(name)}: it must be a string")
 
 
 def _check_given(

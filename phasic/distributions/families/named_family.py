@@ -13,8 +13,8 @@ from phasic.distributions.absorption import comparable
 from phasic.distributions.absorption import dense_form
 from phasic.distributions.absorption import discrete_phase_type
 from phasic.distributions.absorption import phase_type
-from phasic.distributions.base import constraint_checks
 from phasic.distributions.base import constraints
+from phasic.distributions.base import parameter_properties
 from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.internal import autodiff
 from phasic.internal import static
@@ -82,7 +82,7 @@ class ParametricFamily(absorption_time.AbsorptionTime):
     self, arrays: Mapping[str, ParameterValue]
   ) -> dict[str, ParameterValue]:
     """Checks parameters against their constraints, and returns them."""
-    return constraint_checks.check_parameters(
+    return parameter_properties.check_parameters(
       arrays, self.parameter_properties()
     )
 

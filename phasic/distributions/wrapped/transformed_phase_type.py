@@ -12,9 +12,9 @@ from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import atoms
 from phasic.distributions.absorption import comparable
 from phasic.distributions.base import chain_events
-from phasic.distributions.base import constraint_checks
 from phasic.distributions.base import declared
 from phasic.distributions.base import divergences
+from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import reparameterization
 from phasic.distributions.base import supports
 from phasic.distributions.base.parameter_properties import ParameterValue
@@ -235,7 +235,7 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
         k: np.where((x > 0.0) & (x < math.inf), x, math.nan)
         for k, x in arrays.items()
       }
-    return constraint_checks.check_parameters(
+    return parameter_properties.check_parameters(
       arrays, self.parameter_properties()
     )
 
