@@ -12,8 +12,8 @@ from phasic.distributions.absorption import atoms
 from phasic.distributions.base import distribution
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.base.parameter_properties import ParameterValue
-from phasic.graphs.core import chain_arrays
 from phasic.graphs.core import graph as graph_lib
+from phasic.graphs.core import linear_weights
 from phasic.graphs.parts.parameters import ParamsLike
 from phasic.internal import dtypes
 from phasic.internal import static
@@ -83,7 +83,7 @@ class OfGraph(distribution.Distribution):
   def _chain(self) -> EdgeModel:
     """Returns initial masses, edges, None for exits, optional mass at zero."""
     arrays = self._arrays()
-    return chain_arrays.chain_arrays(
+    return linear_weights.chain_arrays(
       self.graph,
       arrays["params"],
       arrays["edge_values"],

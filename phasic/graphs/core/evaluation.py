@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from phasic.graphs.core import chain_arrays
 from phasic.graphs.core import graph as graph_lib
+from phasic.graphs.core import linear_weights
 from phasic.graphs.parts.parameters import ParamsLike
 from phasic.internal import control_flow
 from phasic.internal import dtypes
@@ -86,7 +86,7 @@ def _evaluate(
   values: Array,
   rewards: Array | None,
 ) -> tuple[Array, Array]:
-  model = chain_arrays.chain_arrays(graph, params, None, None, dtype)
+  model = linear_weights.chain_arrays(graph, params, None, None, dtype)
   initial_probs, edges, exits, prob_zero = model
   # A batch dimension of size one is inserted to broadcast with the values.
   edges = edges._replace(parameters=edges.parameters[..., None, :])

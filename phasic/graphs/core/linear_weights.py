@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -160,3 +161,38 @@ class LinearWeights(builders.Builders):
     if is_constant:
       coefficients, array = coefficients[:, :0], array[..., :0]
     return parameters.linear(constants, coefficients, array)
+
+
+def chain_arrays(
+  graph: LinearWeights,
+  params: ParamsLike | None,
+  edge_values: ArrayLike | None,
+  initial_probs: ArrayLike | None,
+  dtype: str,
+) -> tuple[Array, Edges, None, Any]:
+  """Returns the four arguments that describe a chain in `phasic.math`.
+
+  They are the initial probabilities, the edges, None for the exits, and the
+  atom at zero or None.
+
+  Args:
+    graph: the graph.
+    params: its parameters (..., d) or None.
+    edge_values: weights of the edges (..., m) in their place, or None.
+    initial_probs: masses (..., p) in the place of the graph's initial weights,
+      or None. Where they are given the mass at zero is None, to be derived.
+    dtype: of the results.
+  """
+  edges = graph.edge_weights(params, edge_values)
+  linear = (edges.parameters, edges.coefficients, edges.constants)
+  values, coefficients, constants = (
+    None if x is None else structures.cast(x, dtype) for x in linear
+  )
+  edges = edges._replace(
+    parameters=values, coefficients=coefficients, constants=constants
+  )
+  prob_zero = None
+  if initial_probs is None:
+    initial_probs = graph.initial_probs(params)
+    prob_zero = structures.cast(graph.prob_zero(params), dtype)
+  return structures.cast(initial_probs, dtype), edges, None, prob_zero
