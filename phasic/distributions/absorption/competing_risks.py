@@ -161,3 +161,25 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     raise NotImplementedError(
       f"{type(self).__name__} must define the method _by_cause"
     )
+
+
+def causes(chain: object) -> tuple[str | None, ...] | None:
+  """Returns the names of the causes of absorption; None if it has none."""
+  if not isinstance(chain, CompetingRisks):
+    return None
+  return chain._causes()
+
+
+def models_by_cause(chain: CompetingRisks) -> list[Model]:
+  """Returns one model per cause, of the time until absorption by that cause.
+
+  The last phase is where the other causes lead.
+  """
+  initial_probs, edges, exits, atom = chain._by_cause()
+  own = chain._cause_of_atom()
+  return [
+    competing_risks.of_cause(
+      number, initial_probs, edges, exits, atom, number == own
+    )
+    for number in range(len(chain._causes()))
+  ]

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from phasic.internal.arrays import Array
+from phasic.math.model.model_types import Model
 
 
 class ChainEvents(NamedTuple):
@@ -38,6 +39,16 @@ class ChainEvents(NamedTuple):
   given: tuple[Array, Array] | None
   offset: Array | None
   is_cut: bool = False
+
+  @property
+  def model(self) -> Model:
+    """The chain's checked initial masses, rates, exits and mass at zero."""
+    return self.chain._model()
+
+  @property
+  def is_discrete(self) -> bool:
+    """Whether the chain is one in discrete time."""
+    return self.chain._DISCRETE
 
 
 def entered(

@@ -20,7 +20,7 @@ import math
 
 import numpy as np
 
-from phasic.distributions.absorption import chain_models
+from phasic.distributions.absorption import competing_risks
 from phasic.distributions.base import chain_events
 from phasic.distributions.base import inferring
 from phasic.inference.data import observations as observations_lib
@@ -72,10 +72,9 @@ def sufficient_statistics(
     _joined(uppers, batch),
     _joined(of_all, batch),
   )
-  chain = events.chain
   found.append(
     chain_statistics.statistics_of_chain(
-      chain_models.model(chain), data, batch, chain_models.is_discrete(chain)
+      events.model, data, batch, events.is_discrete
     )
   )
   return paths_lib.SufficientStatistics(
@@ -109,13 +108,14 @@ def _of_causes(
   """Computes statistics for each cause, and weights of other observations."""
   if cause is None:
     return [], weights
-  chain = events.chain
-  discrete = chain_models.is_discrete(chain)
+  models = competing_risks.models_by_cause(events.chain)
   found = []
-  for number, model in enumerate(chain_models.models_by_cause(chain)):
+  for number, model in enumerate(models):
     of_it = np.where(cause == number, weights, 0.0)
     data = (events.lower, events.upper, of_it)
-    given = chain_statistics.statistics_of_chain(model, data, batch, discrete)
+    given = chain_statistics.statistics_of_chain(
+      model, data, batch, events.is_discrete
+    )
     # The last phase, to which paths to other causes lead, is left out.
     found.append(
       given._replace(
@@ -149,10 +149,9 @@ def _unseen(
   parts = [((least, low_or_one), before)]
   if events.is_cut:
     parts.append(((high_or_one, most), after))
-  chain = events.chain
   terms = [
     chain_statistics.log_likelihood_terms(
-      chain_models.model(chain), *ends, batch, chain_models.is_discrete(chain)
+      events.model, *ends, batch, events.is_discrete
     )
     for ends in [(low, high), *(ends for ends, _ in parts)]
   ]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phasic.distributions.absorption import chain_models
+from phasic.distributions.absorption import competing_risks
 from phasic.distributions.base import chain_events
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import inferring
@@ -54,16 +54,17 @@ def log_likelihood_terms(
     entry: as lower, or None.
     cause: integers, or None.
   """
-  distribution, events = find_events(distribution, lower, upper, entry, cause)
+  distribution, events = _find_events(distribution, lower, upper, entry, cause)
   if events is None:
     upper = lower if upper is None else upper
     return inferring.log_likelihood_terms(distribution, lower, upper, entry)
-  discrete = chain_models.is_discrete(events.chain)
-  values = [evaluate(call, discrete) for call in calls(events, cause)]
-  return combined(events, cause, values)
+  values = [
+    of_model(*call, events.is_discrete) for call in _calls(events, cause)
+  ]
+  return _combined(events, cause, values)
 
 
-def find_events(
+def _find_events(
   distribution: distribution_lib.Distribution,
   lower: Array,
   upper: Array | None,
@@ -84,11 +85,10 @@ def find_events(
   if cause is not None and upper is None:
     upper = lower
   events = inferring.chain_events(distribution, lower, upper, entry)
-  chain = None if events is None else events.chain
-  if chain is not None and chain_models.is_discrete(chain):
+  if events is not None and events.is_discrete:
     observation_rules.check_counts(lower, upper)
   if cause is not None:
-    causes = chain_models.causes(chain)
+    causes = None if events is None else competing_risks.causes(events.chain)
     if causes is None:
       raise TypeError(
         f"distribution is {kind}: only distributions of graphs have causes; "
@@ -98,20 +98,20 @@ def find_events(
   return distribution, events
 
 
-def calls(
+def _calls(
   events: chain_events.ChainEvents, cause: Array | None
 ) -> list[KernelCall]:
   """Returns a kernel call for all observations, and one for each cause."""
-  chain = events.chain
   own = None if cause is None else cause < 0
   lower, upper = _of(events, own)
   if events.given is not None:
-    lower = joined(lower, events.given[0])
-    upper = joined(upper, events.given[1])
-  found = [KernelCall(chain_models.model(chain), lower, upper)]
+    lower = _joined(lower, events.given[0])
+    upper = _joined(upper, events.given[1])
+  found = [KernelCall(events.model, lower, upper)]
   if cause is None:
     return found
-  for number, model in enumerate(chain_models.models_by_cause(chain)):
+  models = competing_risks.models_by_cause(events.chain)
+  for number, model in enumerate(models):
     own = cause == number
     found.append(KernelCall(model, *_of(events, own)))
   return found
@@ -127,7 +127,7 @@ def _of(
   return lower, np.where(own, events.upper, math.inf)
 
 
-def combined(
+def _combined(
   events: chain_events.ChainEvents, cause: Array | None, values: Sequence[Array]
 ) -> Array:
   """Combines the results of the kernel calls to log likelihoods, (..., n)."""
@@ -146,11 +146,6 @@ def combined(
   if events.given is not None:
     found = found - given
   return found if events.offset is None else found + events.offset
-
-
-def evaluate(call: KernelCall, discrete: bool) -> Array:
-  """Computes the log probabilities of the intervals of one kernel call."""
-  return of_model(call.model, call.lower, call.upper, discrete)
 
 
 def of_model(
@@ -177,7 +172,7 @@ def of_model(
   )
 
 
-def joined(x: Array, y: Array) -> Array:
+def _joined(x: Array, y: Array) -> Array:
   """Concatenates two arrays on the last axis, broadcast to one batch."""
   shapes = static.shape(x)[:-1], static.shape(y)[:-1]
   batch = static.broadcast_shapes(*shapes)
