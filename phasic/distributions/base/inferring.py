@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 from phasic.distributions.base import chain_events as events_lib
 from phasic.distributions.base import hooks
-from phasic.distributions.base import observed_values
 from phasic.distributions.base import parameterized
 from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.internal import static
@@ -40,16 +39,6 @@ def chain_events(
     `ChainEvents`, or None if the distribution is not made of a chain.
   """
   return distribution._chain_events(lower, upper, entry)
-
-
-def log_likelihood_terms(
-  distribution: hooks.Hooks,
-  lower: Array,
-  upper: Array,
-  entry: Array | None,
-) -> Array:
-  """Computes log P(observation | X > entry), (..., n), from cdf and density."""
-  return observed_values.log_likelihood_terms(distribution, lower, upper, entry)
 
 
 def linear_chain(chain: hooks.Hooks) -> tuple[hooks.Hooks, float]:

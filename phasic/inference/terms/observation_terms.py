@@ -12,6 +12,7 @@ from phasic.distributions.absorption import competing_risks
 from phasic.distributions.base import chain_events
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import inferring
+from phasic.distributions.base import observed_values
 from phasic.inference.terms import observation_rules
 from phasic.internal import static
 from phasic.internal.arrays import Array
@@ -57,7 +58,7 @@ def log_likelihood_terms(
   distribution, events = _find_events(distribution, lower, upper, entry, cause)
   if events is None:
     upper = lower if upper is None else upper
-    return inferring.log_likelihood_terms(distribution, lower, upper, entry)
+    return observed_values.log_likelihood_terms(distribution, lower, upper, entry)
   values = [
     of_model(*call, events.is_discrete) for call in _calls(events, cause)
   ]
