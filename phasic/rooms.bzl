@@ -257,6 +257,7 @@ ROOMS = {
     ],
     "inference/mle": [
         "internal",
+        "distributions/base",
         "inference/parameters",
         "inference/data",
         "inference/likelihood",

@@ -1,4 +1,4 @@
-"""The interface of distributions to inference: chain events and M-step.
+"""The interface of distributions to inference: chain events, M-step, arrays.
 
 A family implements the methods; other packages call the functions.
 """
@@ -9,8 +9,10 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from phasic.distributions.base import chain_events as events_lib
+from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import hooks
 from phasic.distributions.base import parameterized
+from phasic.distributions.base import structure
 from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.internal import static
 from phasic.internal import user_warnings
@@ -19,6 +21,7 @@ from phasic.math.m_step import sufficient_statistics
 
 _WITHIN = "distribution"
 _T = TypeVar("_T", bound=hooks.Hooks)
+_DistributionT = TypeVar("_DistributionT", bound=distribution_lib.Distribution)
 
 
 def chain_events(
@@ -91,3 +94,52 @@ def arrays(
 def batch_shape(distribution: hooks.Hooks) -> static.Shape:
   """Returns the batch shape; dynamic sizes are scalar arrays."""
   return distribution._batch_shape()
+
+
+def owners(
+  distribution: distribution_lib.Distribution,
+) -> list[tuple[str, distribution_lib.Distribution]]:
+  """Returns a distribution and all that it wraps, each with its path.
+
+  The path is the prefix "distribution." for each level of wrapping.
+  """
+  found, path = [("", distribution)], ""
+  while _WITHIN in distribution.parameters:
+    distribution = distribution.parameters[_WITHIN]
+    path += f"{_WITHIN}."
+    found.append((path, distribution))
+  return found
+
+
+def arrays_of(distribution: distribution_lib.Distribution) -> dict[str, object]:
+  """Returns all array parameters, wrapped ones too, by path and name."""
+  return {
+    f"{path}{name}": structure.array_of(owner.parameters[name])
+    for path, owner in owners(distribution)
+    for name in owner.parameter_properties()
+  }
+
+
+def with_arrays(
+  distribution: _DistributionT, arrays: Mapping[str, object], **options: object
+) -> _DistributionT:
+  """Replaces arrays of a distribution and of distributions that it wraps.
+
+  Args:
+    distribution: the distribution.
+    arrays: by path and name, as in `arrays_of`.
+    **options: arguments of all distributions whose arrays are replaced.
+  """
+  prefix = f"{_WITHIN}."
+  own: dict[str, object] = {}
+  within: dict[str, object] = {}
+  for path, x in arrays.items():
+    if path.startswith(prefix):
+      within[path.removeprefix(prefix)] = x
+    else:
+      own[path] = structure.with_array(distribution.parameters.get(path), x)
+  if within:
+    inner = distribution.parameters[_WITHIN]
+    own[_WITHIN] = with_arrays(inner, within, **options)
+  with user_warnings.derived():
+    return distribution.copy(**own, **options)

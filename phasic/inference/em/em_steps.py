@@ -20,8 +20,6 @@ from phasic.internal.arrays import Integer
 MODE = "numpy"
 if MODE == "tf":
   import tensorflow
-
-  from phasic.inference.parameters import nested_arrays
 else:
   from phasic.internal import control_flow
 
@@ -61,12 +59,12 @@ def step_of(
 
     @tensorflow.function(autograph=False)
     def step(arrays: dict[str, object]) -> tuple[dict[str, object], object]:
-      found = em.em_step(nested_arrays.with_arrays(dist, arrays), observations)
-      return nested_arrays.arrays_of(found.distribution), found.log_likelihood
+      found = em.em_step(inferring.with_arrays(dist, arrays), observations)
+      return inferring.arrays_of(found.distribution), found.log_likelihood
 
     def of_distribution(at: DistributionT) -> em.EmStep[DistributionT]:
-      arrays, log_likelihood = step(nested_arrays.arrays_of(at))
-      return em.EmStep(nested_arrays.with_arrays(at, arrays), log_likelihood)
+      arrays, log_likelihood = step(inferring.arrays_of(at))
+      return em.EmStep(inferring.with_arrays(at, arrays), log_likelihood)
 
     return of_distribution
   else:

@@ -7,11 +7,11 @@ from typing import TypedDict
 
 import numpy as onp
 
+from phasic.distributions.base import inferring
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.mle import optimizer as optimizer_lib
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import limits as limits_lib
-from phasic.inference.parameters import nested_arrays
 from phasic.inference.parameters import time_units
 from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.distribution_types import DistributionT
@@ -253,7 +253,7 @@ def _ends(where: Coordinates, entries: onp.ndarray) -> bool:
     found.copy(validate_args=True)
   except ValueError:
     return False
-  _, chain = nested_arrays.owners(found)[-1]
+  _, chain = inferring.owners(found)[-1]
   return float(host_values("mean", chain.mean())) != onp.inf
 
 

@@ -16,7 +16,6 @@ from phasic.distributions.base import entries as entries_lib
 from phasic.distributions.base import inferring
 from phasic.distributions.base import parameter_properties as properties_lib
 from phasic.distributions.base import structure
-from phasic.inference.parameters import nested_arrays
 from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.inference.parameters.host_values import host_values
@@ -55,7 +54,7 @@ def of(distribution: DistributionT) -> tuple[DistributionT, dict[str, Block]]:
   """
   distribution = _explicit(distribution)
   blocks: dict[str, Block] = {}
-  for path, owner in nested_arrays.owners(distribution):
+  for path, owner in inferring.owners(distribution):
     properties = owner.parameter_properties()
     arrays = inferring.arrays(owner)
     for name, prop in properties.items():
@@ -77,7 +76,7 @@ def rebuilt(
   """Returns a distribution with the parameters given as arrays of entries."""
   changed: dict[str, Array | Mapping[str, Array]] = dict(arrays)
   mappings = names_of_mappings(distribution)
-  for path, owner in nested_arrays.owners(distribution):
+  for path, owner in inferring.owners(distribution):
     for name, prop in owner.parameter_properties().items():
       key = f"{path}{name}"
       if key not in arrays or structure.is_edges(owner.parameters[name]):
@@ -91,14 +90,14 @@ def rebuilt(
       changed[key] = prop.constraint.of_entries(x, others)
       if key in mappings:
         changed[key] = {own: x[..., i] for i, own in enumerate(mappings[key])}
-  return nested_arrays.with_arrays(distribution, changed, validate_args=False)
+  return inferring.with_arrays(distribution, changed, validate_args=False)
 
 
 def names_of_mappings(distribution: Distribution) -> dict[str, tuple[str, ...]]:
   """Returns the keys of parameters that are mappings, by parameter path."""
   return {
     f"{path}{name}": owner.parameters["graph"].parameter_names
-    for path, owner in nested_arrays.owners(distribution)
+    for path, owner in inferring.owners(distribution)
     for name in owner.parameter_properties()
     if isinstance(owner.parameters[name], Mapping)
   }
@@ -108,7 +107,7 @@ def increasing(distribution: Distribution) -> tuple[str, ...]:
   """Returns the paths of parameters whose entries are differences."""
   return tuple(
     f"{path}{name}"
-    for path, owner in nested_arrays.owners(distribution)
+    for path, owner in inferring.owners(distribution)
     for name, prop in owner.parameter_properties().items()
     if prop.constraint.by_differences
   )

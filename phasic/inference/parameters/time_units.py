@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as onp
 
+from phasic.distributions.base import inferring
 from phasic.inference.parameters import coordinates as coordinates_lib
-from phasic.inference.parameters import nested_arrays
 from phasic.inference.parameters.host_values import Intervals
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.parameters.host_values import observation_values
@@ -44,7 +44,7 @@ def in_units_of(
 
 def _mean(where: coordinates_lib.Coordinates, entries: onp.ndarray) -> float:
   """Computes the mean of a continuous-time distribution; NaN for others."""
-  owners = nested_arrays.owners(where.distribution)
+  owners = inferring.owners(where.distribution)
   if any(getattr(owner, "_DISCRETE", False) for _, owner in owners):
     return onp.nan
   try:

@@ -58,7 +58,9 @@ def log_likelihood_terms(
   distribution, events = _find_events(distribution, lower, upper, entry, cause)
   if events is None:
     upper = lower if upper is None else upper
-    return observed_values.log_likelihood_terms(distribution, lower, upper, entry)
+    return observed_values.log_likelihood_terms(
+      distribution, lower, upper, entry
+    )
   values = [
     of_model(*call, events.is_discrete) for call in _calls(events, cause)
   ]
