@@ -16,7 +16,6 @@ import numpy as onp
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import hooks
 from phasic.inference.parameters import entry_blocks
-from phasic.inference.parameters import parameter_names
 from phasic.inference.parameters import unconstrained_map
 from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.distribution_types import DistributionT
@@ -75,10 +74,10 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
     check_single("distribution", distribution)
     self.distribution, blocks = entry_blocks.of(distribution)
     self.increasing = entry_blocks.increasing(self.distribution)
-    parameter_names.check_groups("tied", tied)
+    entry_blocks.check_groups("tied", tied)
     for names in tied:
       self.check_not_increasing("tied", names)
-    known = parameter_names.Names(blocks)
+    known = entry_blocks.Names(blocks)
     kept = known.positions(fixed, "fixed")
     together = [known.positions(names, "tied") for names in tied]
     self._collect(blocks, known, kept, together)
@@ -95,7 +94,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
   def _collect(
     self,
     blocks: Mapping[str, entry_blocks.Block],
-    known: parameter_names.Names,
+    known: entry_blocks.Names,
     kept: Sequence[int],
     together: Sequence[Sequence[int]],
   ) -> None:
@@ -174,7 +173,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
     self.all_entries = self.entries
 
   def _without_certain(
-    self, chosen: Sequence[int], known: parameter_names.Names
+    self, chosen: Sequence[int], known: entry_blocks.Names
   ) -> list[int]:
     """Removes each probability that is the only entry of a sum, and so one."""
     members: dict[str | None, list[int]] = {}
@@ -189,7 +188,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
     }
     return [i for i in chosen if i not in alone]
 
-  def _group(self, chosen: Sequence[int], known: parameter_names.Names) -> None:
+  def _group(self, chosen: Sequence[int], known: entry_blocks.Names) -> None:
     """Numbers groups of entries that share a sum; picks reference entries."""
     found: dict[str, int] = {}
     groups = onp.full(len(chosen), -1)
