@@ -249,6 +249,7 @@ ROOMS = {
     ],
     "inference/starts": [
         "internal",
+        "distributions/base",
         "distributions/absorption",
         "distributions/families",
         "inference/parameters",

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+import numpy as onp
 
 from phasic.distributions.base import distribution as distributions
 from phasic.distributions.base import hooks
 from phasic.distributions.base import inferring
 from phasic.inference.data import observation_makers
+from phasic.inference.parameters.host_values import host_values
 from phasic.inference.terms import observation_rules
 from phasic.inference.terms import observation_terms
 from phasic.internal import dtypes
@@ -255,3 +257,20 @@ def check_type(observations: object) -> None:
       f"observations is {type(observations).__name__}: it must be "
       "inference.Observations"
     )
+
+
+def host_arrays(
+  observations: Observations,
+) -> tuple[onp.ndarray, onp.ndarray, onp.ndarray]:
+  """Returns lower ends, upper ends and weights as host arrays."""
+  lower = host_values("lower", observations.lower)
+  upper = host_values("upper", observations.upper)
+  if observations.weights is None:
+    return lower, upper, onp.ones(onp.shape(lower))
+  return lower, upper, host_values("weights", observations.weights)
+
+
+def total_weight(observations: Observations) -> float:
+  """Returns the sum of the weights."""
+  _, _, weights = host_arrays(observations)
+  return float(onp.sum(weights))

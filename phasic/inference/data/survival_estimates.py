@@ -8,7 +8,6 @@ import numpy as onp
 
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters.host_values import host_values
-from phasic.inference.parameters.host_values import observation_values
 
 
 class SurvivalEstimate(NamedTuple):
@@ -115,7 +114,7 @@ def host_times(
   Entries of those that have none are -1.
   """
   observations_lib.check_type(observations)
-  lower, upper, weights = observation_values(observations)
+  lower, upper, weights = observations_lib.host_arrays(observations)
   if onp.ndim(lower) != 1:
     raise ValueError(
       f"observations has shape {onp.shape(lower)}: it must be (n,), one data set"

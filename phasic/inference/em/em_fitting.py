@@ -14,7 +14,6 @@ from phasic.inference.em import em_steps
 from phasic.inference.mle import mle
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import entry_blocks
-from phasic.inference.parameters import time_units
 from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.inference.results import fits
 from phasic.inference.starts import starts
@@ -92,7 +91,7 @@ def fit_em(
   starts.check_options(num_starts, seed, max_steps, tolerance)
   where = coordinates_lib.Coordinates(dist)
   starts.check_data(dist, observations, where.num_free)
-  where.entries = time_units.in_units_of(where, observations)
+  where.entries = starts.in_units_of(where, observations)
   starts.check_start(where, where.entries, observations)
   step = em_steps.step_of(where.distribution, observations)
   runs: list[em_steps.EmRun[DistributionT]] = []

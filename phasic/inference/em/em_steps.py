@@ -13,7 +13,6 @@ from phasic.inference.data import observations as observations_lib
 from phasic.inference.em import em
 from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.distribution_types import DistributionT
-from phasic.inference.parameters.host_values import total_weight
 from phasic.internal import static
 from phasic.internal.arrays import Integer
 
@@ -89,7 +88,7 @@ def run(
     max_steps: the largest number of steps.
     report: called with the number of steps and the log likelihood, or None.
   """
-  least = tolerance * total_weight(observations)
+  least = tolerance * observations_lib.total_weight(observations)
   at, before = start, start
   log_likelihoods: list[float] = []
   for count in range(max_steps + 1):
@@ -139,4 +138,5 @@ def _rounding(
 ) -> float:
   """Returns a bound on the rounding error of a total log likelihood."""
   eps = static.finfo_eps(dist.dtype)
-  return 64.0 * eps * (abs(log_likelihood) + total_weight(observations))
+  total = observations_lib.total_weight(observations)
+  return 64.0 * eps * (abs(log_likelihood) + total)

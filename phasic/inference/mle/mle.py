@@ -12,7 +12,6 @@ from phasic.inference.data import observations as observations_lib
 from phasic.inference.mle import optimizer as optimizer_lib
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import limits as limits_lib
-from phasic.inference.parameters import time_units
 from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.inference.parameters.host_values import host_values
@@ -133,7 +132,7 @@ def fit_mle(
   where = coordinates_lib.Coordinates(dist, fixed, tied)
   low, high = limits_lib.limits(where, bounds or {})
   starts_lib.check_data(dist, observations, where.num_free)
-  start = time_units.in_units_of(where, observations)
+  start = starts_lib.in_units_of(where, observations)
   if onp.any((start < low) | (start > high)):
     start = onp.clip(where.entries, low, high)
   starts_lib.check_start(where, start, observations)

@@ -11,7 +11,6 @@ from phasic.inference.data import observations as observations_lib
 from phasic.inference.likelihood import derivatives
 from phasic.inference.mle import objective as objective_lib
 from phasic.inference.parameters import coordinates as coordinates_lib
-from phasic.inference.parameters.host_values import total_weight
 from phasic.internal import frameworks
 from phasic.internal import static
 from phasic.internal.arrays import Integer
@@ -78,7 +77,7 @@ class Optimizer:
     self.max_steps = max_steps
     self.tolerance = tolerance
     self.num_evaluations = 0
-    self.total = total_weight(observations)
+    self.total = observations_lib.total_weight(observations)
 
   def value(self, entries: onp.ndarray) -> float:
     """Computes the log likelihood for entries, some of which may be zero."""

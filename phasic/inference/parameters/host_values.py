@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Protocol, SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as onp
 
 from phasic.internal import raw_arguments
 from phasic.internal import static
-from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 
 
@@ -35,39 +34,6 @@ def host_values(
 ) -> onp.ndarray:
   """Converts an array to float64 on the host; raises if it is traced."""
   return onp.asarray(known(name, x, rule), onp.float64)
-
-
-class Intervals(Protocol):
-  """The attributes of `Observations` that are read here."""
-
-  @property
-  def lower(self) -> Array:
-    """The lower ends of the intervals."""
-
-  @property
-  def upper(self) -> Array:
-    """The upper ends of the intervals."""
-
-  @property
-  def weights(self) -> Array | None:
-    """The weights of the intervals, or None."""
-
-
-def observation_values(
-  observations: Intervals,
-) -> tuple[onp.ndarray, onp.ndarray, onp.ndarray]:
-  """Returns lower ends, upper ends and weights as host arrays."""
-  lower = host_values("lower", observations.lower)
-  upper = host_values("upper", observations.upper)
-  if observations.weights is None:
-    return lower, upper, onp.ones(onp.shape(lower))
-  return lower, upper, host_values("weights", observations.weights)
-
-
-def total_weight(observations: Intervals) -> float:
-  """Returns the sum of the weights."""
-  _, _, weights = observation_values(observations)
-  return float(onp.sum(weights))
 
 
 def number(name: str, x: Any) -> float:

@@ -13,7 +13,6 @@ import numpy as onp
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters.distribution_types import DistributionT
-from phasic.inference.parameters.host_values import total_weight
 from phasic.inference.results import uncertainty as uncertainty_lib
 from phasic.internal import static
 from phasic.internal.arrays import ArrayLike
@@ -130,7 +129,7 @@ class Fit(Generic[DistributionT]):
   @property
   def num_observations(self) -> float:
     """The number of observations, the sum of the weights."""
-    return total_weight(self.observations)
+    return observations_lib.total_weight(self.observations)
 
   @property
   def aic(self) -> float:

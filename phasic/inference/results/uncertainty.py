@@ -22,8 +22,6 @@ from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import entry_blocks
 from phasic.inference.parameters import limits
 from phasic.inference.parameters.distribution_types import Distribution
-from phasic.inference.parameters.host_values import observation_values
-from phasic.inference.parameters.host_values import total_weight
 from phasic.inference.results import directions
 from phasic.internal import static
 from phasic.internal.arrays import ArrayLike
@@ -142,7 +140,7 @@ def assess(
     slopes = where.projected_gradient(entries, slopes) * limits.scales(
       where, entries
     )
-    falls = slopes < -_FALLS * total_weight(observations)
+    falls = slopes < -_FALLS * observations_lib.total_weight(observations)
     statuses[zero] = onp.where(falls[zero], ZERO, FLAT)
   statuses[bound] = BOUND
   inner = where.restricted(entries, onp.logical_not(zero | bound))
@@ -152,7 +150,7 @@ def assess(
   outer = outer_products(inner, observations)
   slopes = onp.abs(slopes)
   is_top = slopes <= _LONG_STEP * onp.abs(onp.diag(matrix))
-  ended = slopes <= _NO_SLOPE * total_weight(observations)
+  ended = slopes <= _NO_SLOPE * observations_lib.total_weight(observations)
   runs = ended & onp.logical_not(is_top)
   known = directions.find(matrix, outer, precision(inner), runs)
   jacobian = inner.jacobian(inner.entries)
@@ -199,7 +197,7 @@ def outer_products(
   observations: observations_lib.Observations,
 ) -> onp.ndarray:
   """Computes the sum of the scores' outer products, (d, d)."""
-  _, _, known = observation_values(observations)
+  _, _, known = observations_lib.host_arrays(observations)
   slopes = derivatives.scores(inner, inner.entries, observations)
   slopes = onp.matmul(slopes, inner.jacobian(inner.entries))
   weights = known[:, None]

@@ -12,7 +12,6 @@ from phasic.inference.data import observations as observations_lib
 from phasic.inference.mle import mle
 from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.inference.parameters.host_values import host_values
-from phasic.inference.parameters.host_values import observation_values
 from phasic.inference.parameters.host_values import whole_number
 from phasic.inference.results import fits
 from phasic.inference.selection import nested_models
@@ -114,7 +113,12 @@ def _of_same_data(
 ) -> bool:
   if first is second:
     return True
-  pairs = [*zip(observation_values(first), observation_values(second))]
+  pairs = [
+    *zip(
+      observations_lib.host_arrays(first),
+      observations_lib.host_arrays(second),
+    )
+  ]
   for name in ("entry", "cause"):
     x, y = getattr(first, name), getattr(second, name)
     if x is None or y is None:

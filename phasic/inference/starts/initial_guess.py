@@ -15,7 +15,6 @@ from phasic.distributions.families import hyperexponential
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.inference.parameters.host_values import host_values
-from phasic.inference.parameters.host_values import observation_values
 from phasic.inference.parameters.host_values import whole_number
 from phasic.internal import raw_arguments
 from phasic.internal import static
@@ -176,7 +175,7 @@ def _scaled(dist: DistributionT, factor: float) -> DistributionT:
 
 def mean_of(observations: observations_lib.Observations) -> float:
   """Estimates the mean of an exponential distribution from the observations."""
-  lower, upper, weights = observation_values(observations)
+  lower, upper, weights = observations_lib.host_arrays(observations)
   # The weights are normalized so that no sum overflows.
   weights = weights / max(float(onp.max(weights)), 1e-300) / len(weights)
   ended = upper < onp.inf

@@ -1,4 +1,4 @@
-"""Checks of the data, the options and the start of a fit."""
+"""Checks the data, options and start of a fit; converts its time unit."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import math
 
 import numpy as onp
 
+from phasic.distributions.base import inferring
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.likelihood import derivatives
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.parameters.host_values import number
-from phasic.inference.parameters.host_values import observation_values
 from phasic.inference.parameters.host_values import whole_number
 from phasic.internal.arrays import Integer
+
+# A larger ratio of the means indicates that the time units differ.
+_FAR = 10.0
 
 
 def check_data(
@@ -28,7 +31,7 @@ def check_data(
     num_free: how many free parameters are fitted.
   """
   observations_lib.check_type(observations)
-  lower, upper, weights = observation_values(observations)
+  lower, upper, weights = observations_lib.host_arrays(observations)
   if onp.ndim(lower) != 1:
     raise ValueError(
       f"observations have shape {onp.shape(lower)}: one data set, (n,), is "
@@ -108,7 +111,7 @@ def check_start(
     return
   found = observations.log_likelihood_terms(dist)
   terms = host_values("terms", found)
-  lower, upper, weights = observation_values(observations)
+  lower, upper, weights = observations_lib.host_arrays(observations)
   i = int(onp.argmax(onp.logical_not(onp.isfinite(terms)) & (weights > 0)))
   said = (
     "cannot be computed under the distribution that the fit starts from: start "
@@ -142,3 +145,54 @@ def check_slopes(
     "the gradient of the log likelihood cannot be computed at the start, "
     f"at {at}: start from a distribution whose mean is near the mean of the data"
   )
+
+
+def in_units_of(
+  where: coordinates_lib.Coordinates,
+  observations: observations_lib.Observations,
+) -> onp.ndarray:
+  """Scales a start so that its mean roughly equals the mean of the data.
+
+  From a start with a very different mean, an optimizer may end at rates of very
+  different sizes. All rates are multiplied by one number. The entries stay
+  unchanged in discrete time, and if the mean does not scale with them, because
+  some rates are fixed or are constants of a graph.
+
+  Args:
+    where: the entries of a start.
+    observations: the data.
+  """
+  entries, data = where.entries, _about_mean(observations)
+  mean = _mean(where, entries)
+  if not (0.0 < mean < onp.inf and 0.0 < data < onp.inf):
+    return entries
+  if mean / _FAR <= data <= mean * _FAR:
+    return entries
+  with onp.errstate(over="ignore", under="ignore"):
+    scaled = onp.where(where.groups < 0, entries * (mean / data), entries)
+  if not onp.all(onp.isfinite(scaled) & ((scaled > 0) == (entries > 0))):
+    return entries
+  is_scaled = abs(_mean(where, scaled) / data - 1.0) < 1e-3
+  return scaled if is_scaled else entries
+
+
+def _mean(where: coordinates_lib.Coordinates, entries: onp.ndarray) -> float:
+  """Computes the mean of a continuous-time distribution; NaN for others."""
+  owners = inferring.owners(where.distribution)
+  if any(getattr(owner, "_DISCRETE", False) for _, owner in owners):
+    return onp.nan
+  try:
+    found = where.of(entries).mean()
+  except NotImplementedError:
+    return onp.nan
+  return float(host_values("mean", found)) if onp.ndim(found) == 0 else onp.nan
+
+
+def _about_mean(observations: observations_lib.Observations) -> float:
+  """Computes the weighted mean of the intervals' midpoints."""
+  lower, upper, weights = observations_lib.host_arrays(observations)
+  known = weights > 0
+  lower = onp.maximum(lower[known], 0.0)
+  upper = onp.where(upper[known] < onp.inf, upper[known], lower)
+  shares = weights[known] / onp.sum(weights[known])
+  return float(onp.sum(shares * (lower / 2 + upper / 2)))
