@@ -60,7 +60,7 @@ class ChainHooks(comparable.Comparable):
   @property
   def _functions(self) -> time_kinds.Functions:
     """The functions of `math` for continuous or for discrete time."""
-    return time_kinds.functions(self._DISCRETE)
+    return time_kinds.DISCRETE if self._DISCRETE else time_kinds.CONTINUOUS
 
   def _chain(self) -> Model:
     """Returns initial masses, rates or edges, optional exits, optional atom.

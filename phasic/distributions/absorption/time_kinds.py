@@ -49,7 +49,7 @@ class Functions(NamedTuple):
   moment_generating_function: _Function
 
 
-_CONTINUOUS = Functions(
+CONTINUOUS = Functions(
   rule=value_rules.TIME,
   check_value=value_checks.check_times,
   support="nonnegative",
@@ -67,7 +67,7 @@ _CONTINUOUS = Functions(
   laplace_transform=passages.laplace_transform,
   moment_generating_function=generating_functions.moment_generating_function,
 )
-_DISCRETE = Functions(
+DISCRETE = Functions(
   rule=value_rules.COUNT,
   check_value=value_checks.check_counts,
   support="nonnegative_integer",
@@ -87,8 +87,3 @@ _DISCRETE = Functions(
     generating_functions.discrete_moment_generating_function
   ),
 )
-
-
-def functions(discrete: bool) -> Functions:
-  """Returns the functions for discrete or for continuous time."""
-  return _DISCRETE if discrete else _CONTINUOUS
