@@ -8,9 +8,10 @@ import inspect
 from typing import Any
 
 from phasic.internal import user_warnings
-from phasic.math.model import model_values
 from phasic.math.model import operands
 from phasic.math.model import plausible
+from phasic.math.model import single_rounding
+from phasic.math.model import value_checks
 from phasic.math.model import value_rules
 from phasic.math.model.model_types import Given
 
@@ -70,7 +71,7 @@ def checked(function: object, package: str, name: str) -> object:
         value_rules.warn(names[k], value, rule)
     if plausible.is_given_model(model, discrete):
       return hinted(*args, **kwargs)
-    mended, messages = model_values.examined(model, discrete)
+    mended, messages = _examined(model, discrete)
     if messages:
       if hint and _has_model_first(args, discrete):
         messages = [*messages, hint]
@@ -117,8 +118,56 @@ def _has_model_first(args: Sequence[Given], discrete: bool) -> bool:
     operands.convert(*model, names=operands.names(discrete))
   except (TypeError, ValueError):
     return False
-  _, messages = model_values.examined(model, discrete)
+  _, messages = _examined(model, discrete)
   return not messages
+
+
+def _examined(
+  model: list[Given], discrete: bool
+) -> tuple[list[Given], list[str]]:
+  """Corrects rounding errors in a model's sums, and lists its invalid values.
+
+  Args:
+    model: the four arrays of a model as given; any may be None.
+    discrete: whether time is discrete.
+
+  Returns:
+    The four arrays, as given unless corrected; and one message for each
+    finding. There are no messages if types or shapes do not fit, as the
+    functions of `math` raise for these.
+  """
+  names = operands.names(discrete)
+  try:
+    arrays = list(operands.convert(*model, names=names))
+  except (TypeError, ValueError):
+    return model, []
+  known = plausible.host_model(arrays)
+  if known is None:
+    return model, []
+  mended, messages = list(model), []
+  constraints = (
+    "subprobabilities",
+    "subtransition" if discrete else "subgenerator",
+  )
+  for k, constraint in enumerate(constraints):
+    if operands.is_edges(arrays[k]):
+      continue
+    x, divisors, text = single_rounding.mended(
+      names[k], arrays[k], known[k], constraint, known[2], known[3]
+    )
+    if text:
+      messages.append(text)
+      arrays[k] = mended[k] = x
+    if divisors is not None and k == 1 and arrays[2] is not None:
+      arrays[2] = mended[2] = arrays[2] / divisors
+  try:
+    initial_probs, matrix, exits, prob_zero = arrays
+    value_checks.check_model(
+      initial_probs, matrix, exits, prob_zero, discrete, free=True
+    )
+  except ValueError as error:
+    messages.append(str(error))
+  return mended, messages
 
 
 def _rules(
