@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from phasic.distributions.absorption import chain_hooks
-from phasic.distributions.absorption import path_sampling
 from phasic.distributions.base import reparameterization
+from phasic.distributions.base import sampling
 from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
@@ -137,7 +137,7 @@ class AbsorptionTime(chain_hooks.ChainHooks):
         reactions, J. Phys. Chem. 81, 1977.
     """
     batch = self._batch_shape()
-    shape, jumps = path_sampling.checked_sizes(sample_shape, num_jumps, batch)
+    shape, jumps = sampling.checked_path_sizes(sample_shape, num_jumps, batch)
     own = random.sanitize_seed(seed, salt=f"{type(self).__name__} paths")
     found = sample_paths.sample_paths(
       math.prod(shape), jumps, own, *self._model(), discrete=self._DISCRETE
