@@ -222,6 +222,7 @@ ROOMS = {
     ],
     "inference/terms": [
         "internal",
+        "math/numeric",
         "math/model",
         "math/likelihood",
         "distributions/base",

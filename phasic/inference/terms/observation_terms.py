@@ -19,6 +19,7 @@ from phasic.internal.arrays import Array
 from phasic.math.likelihood import discrete_observations
 from phasic.math.likelihood import observations
 from phasic.math.model.model_types import Model
+from phasic.math.numeric import array_utils
 
 
 class KernelCall(NamedTuple):
@@ -108,8 +109,8 @@ def _calls(
   own = None if cause is None else cause < 0
   lower, upper = _of(events, own)
   if events.given is not None:
-    lower = _joined(lower, events.given[0])
-    upper = _joined(upper, events.given[1])
+    lower = array_utils.joined(lower, events.given[0])
+    upper = array_utils.joined(upper, events.given[1])
   found = [KernelCall(events.model, lower, upper)]
   if cause is None:
     return found
@@ -173,11 +174,3 @@ def of_model(
     exit_rates=exits,
     prob_zero=prob_zero,
   )
-
-
-def _joined(x: Array, y: Array) -> Array:
-  """Concatenates two arrays on the last axis, broadcast to one batch."""
-  shapes = static.shape(x)[:-1], static.shape(y)[:-1]
-  batch = static.broadcast_shapes(*shapes)
-  parts = [np.broadcast_to(z, (*batch, static.shape(z)[-1])) for z in (x, y)]
-  return np.concatenate(parts, axis=-1)
