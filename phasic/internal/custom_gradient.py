@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 import functools
-from typing import Any, NamedTuple
+from typing import Any
 
 from phasic.internal.tape import modes
 from phasic.internal.tape import rules as tape_rules
-
-
-class Rules(NamedTuple):
-  """The derivative rules of a function; None for a rule that is missing."""
-
-  vjp_fwd: Callable[..., Any] | None
-  vjp_bwd: Callable[..., Any] | None
-  jvp_fn: Callable[..., Any] | None
-  nondiff_argnums: tuple[int, ...]
 
 
 def custom_gradient(
@@ -56,7 +47,7 @@ def custom_gradient(
   if (vjp_fwd is None) != (vjp_bwd is None):
     raise ValueError("vjp_fwd and vjp_bwd must be given together")
   del eager  # NumPy never compiles, so the argument has no effect.
-  rules = Rules(vjp_fwd, vjp_bwd, jvp_fn, tuple(nondiff_argnums))
+  rules = tape_rules.Rules(vjp_fwd, vjp_bwd, jvp_fn, tuple(nondiff_argnums))
 
   def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(f)

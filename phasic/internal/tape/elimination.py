@@ -9,22 +9,24 @@ transpose of E is the other one of the two maps.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as onp
 
 from phasic.internal.tape import traced
 from phasic.internal.tape import ufuncs
 
+Array = traced.Array
+Results = traced.Results
+
 
 def eliminate(
-  call: Callable[..., Any],
-  weights: Any,
-  per_phase: Any,
-  per_edge: Any,
+  call: Callable[..., Results],
+  weights: Array,
+  per_phase: Array,
+  per_edge: Array | None,
   transposed: bool,
   gives_edges: bool,
-) -> Any:
+) -> Results:
   """Solves the linear system of a chain if some array is traced.
 
   Args:
@@ -44,26 +46,29 @@ class _Eliminate(traced.Primitive):
   """The solution as a function of weights, per_phase and perhaps per_edge."""
 
   def __init__(
-    self, call: Callable[..., Any], transposed: bool, gives_edges: bool
+    self, call: Callable[..., Results], transposed: bool, gives_edges: bool
   ):
     self.call = call
     self.transposed = transposed
     self.gives_edges = gives_edges
 
-  def evaluate(self, arrays: Sequence[Any]) -> Any:
+  def evaluate(self, arrays: Sequence[Array]) -> Results:
     return self._of(arrays[0], arrays[1:], self.gives_edges)
 
-  def _of(self, weights: Any, slot: Sequence[Any], gives_edges: bool) -> Any:
+  def _of(
+    self, weights: Array, slot: Sequence[Array], gives_edges: bool
+  ) -> Results:
     per_phase, *rest = slot
     per_edge = rest[0] if rest else None
     return self.call(weights, per_phase, per_edge, self.transposed, gives_edges)
 
   def forward(
-    self, arrays: Sequence[Any], tangents: Sequence[Any]
-  ) -> tuple[Any, Any]:
+    self, arrays: Sequence[Array], tangents: Sequence[Array | None]
+  ) -> tuple[Results, Results]:
     weights, *slot = arrays
     x, edges = self._of(weights, slot, True)
     terms = []
+    along: tuple[Array, ...]
     if tangents[0] is not None:
       change = tangents[0][..., None] * edges
       along = (onp.zeros_like(x), -change)
@@ -77,9 +82,10 @@ class _Eliminate(traced.Primitive):
     return (x, edges) if self.gives_edges else x, traced.added(terms)
 
   def reverse(
-    self, arrays: Sequence[Any], wanted: Sequence[int]
-  ) -> tuple[Any, Callable[[list[Any]], Sequence[Any]]]:
+    self, arrays: Sequence[Array], wanted: Sequence[int]
+  ) -> tuple[Results, traced.Pullback]:
     weights, *slot = arrays
+    result: Results
     if 0 in wanted:
       x, edges = self._of(weights, slot, True)
       result = (x, edges) if self.gives_edges else x
@@ -87,7 +93,7 @@ class _Eliminate(traced.Primitive):
       result, edges = self.evaluate(arrays), None
     other = _Eliminate(self.call, not self.transposed, True)
 
-    def pullback(cotangents: list[Any]) -> Sequence[Any]:
+    def pullback(cotangents: list[Array]) -> Sequence[Array]:
       phases, at_edges = other._of(weights, cotangents, True)
       found = {1: phases, 2: at_edges}
       if edges is not None:

@@ -2,49 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as onp
 
 from phasic.internal.tape import linear_maps
 from phasic.internal.tape import traced
 
+Array = traced.Array
 Traced = traced.Traced
+_Axis: TypeAlias = int | tuple[int, ...] | None
 
 
 # Functions that only read shapes and dtypes.
 
 
 @linear_maps.registered(onp.shape)
-def _shape(a: Any) -> tuple[int, ...]:
+def _shape(a: Traced) -> tuple[int, ...]:
   return a.shape
 
 
 @linear_maps.registered(onp.ndim)
-def _ndim(a: Any) -> int:
+def _ndim(a: Traced) -> int:
   return a.ndim
 
 
 @linear_maps.registered(onp.size)
-def _size(a: Any, axis: int | None = None) -> int:
+def _size(a: Traced, axis: int | None = None) -> int:
   return a.size if axis is None else a.shape[axis]
 
 
 @linear_maps.registered(onp.zeros_like, onp.empty_like)
-def _zeros_like(a: Any, dtype: Any = None, shape: Any = None) -> onp.ndarray:
+def _zeros_like(
+  a: Traced,
+  dtype: onp.typing.DTypeLike | None = None,
+  shape: int | Sequence[int] | None = None,
+) -> onp.ndarray:
   return onp.zeros(a.shape if shape is None else shape, dtype or a.dtype)
 
 
 @linear_maps.registered(onp.ones_like)
-def _ones_like(a: Any, dtype: Any = None, shape: Any = None) -> onp.ndarray:
+def _ones_like(
+  a: Traced,
+  dtype: onp.typing.DTypeLike | None = None,
+  shape: int | Sequence[int] | None = None,
+) -> onp.ndarray:
   return onp.ones(a.shape if shape is None else shape, dtype or a.dtype)
 
 
 @linear_maps.registered(onp.full_like)
 def _full_like(
-  a: Any, fill_value: Any, dtype: Any = None, shape: Any = None
-) -> Any:
+  a: Array,
+  fill_value: Array | float,
+  dtype: onp.typing.DTypeLike | None = None,
+  shape: int | Sequence[int] | None = None,
+) -> Array:
   full = onp.broadcast_to(fill_value, onp.shape(a) if shape is None else shape)
   dtype = onp.dtype(dtype or traced.dtype_of(a))
   return (
@@ -53,7 +66,7 @@ def _full_like(
 
 
 @linear_maps.registered(onp.result_type)
-def _result_type(*arrays: Any) -> onp.dtype:
+def _result_type(*arrays: Array | onp.typing.DTypeLike) -> onp.dtype:
   return onp.result_type(
     *(x.dtype if isinstance(x, Traced) else x for x in arrays)
   )
@@ -64,12 +77,12 @@ def _result_type(*arrays: Any) -> onp.dtype:
 
 @linear_maps.registered(onp.sum)
 def _sum(
-  a: Any,
-  axis: Any = None,
+  a: Traced,
+  axis: _Axis = None,
   dtype: None = None,
   out: None = None,
   keepdims: bool = False,
-) -> Any:
+) -> Array:
   _refuse("sum", dtype=dtype, out=out)
   shape = a.shape
   return linear_maps.linear(
@@ -81,26 +94,26 @@ def _sum(
 
 @linear_maps.registered(onp.mean)
 def _mean(
-  a: Any,
-  axis: Any = None,
+  a: Traced,
+  axis: _Axis = None,
   dtype: None = None,
   out: None = None,
   keepdims: bool = False,
-) -> Any:
+) -> Array:
   _refuse("mean", dtype=dtype, out=out)
   total = onp.sum(a, axis=axis, keepdims=keepdims)
   count = a.size // total.size if a.size else 0
   return total / count if count else total * onp.nan
 
 
-def _refuse(name: str, **options: Any) -> None:
+def _refuse(name: str, **options: object) -> None:
   """Raises an error if an option is given that has no derivative rule."""
   given = [option for option, value in options.items() if value is not None]
   if given:
     raise traced.no_rule(f"numpy.{name} with {' and '.join(given)}")
 
 
-def _kept(x: Any, shape: tuple[int, ...], axis: Any) -> Any:
+def _kept(x: Array, shape: tuple[int, ...], axis: _Axis) -> Array:
   """Reshapes a reduction's result to keep reduced axes, with size one."""
   if axis is None or not shape:
     return onp.reshape(x, (1,) * len(shape))
@@ -111,16 +124,16 @@ def _kept(x: Any, shape: tuple[int, ...], axis: Any) -> Any:
   )
 
 
-def _extreme(function: Any) -> Callable[..., Any]:
+def _extreme(function: Callable[..., Any]) -> Callable[..., Array]:
   """Returns the derivative rule of max or min; ties share the derivative."""
 
   def rule(
-    a: Any, axis: Any = None, out: None = None, keepdims: bool = False
-  ) -> Any:
+    a: Traced, axis: _Axis = None, out: None = None, keepdims: bool = False
+  ) -> Array:
     _refuse(function.__name__, out=out)
     shape = a.shape
 
-    def pair(i: int, result: Any, x: Any) -> Any:
+    def pair(i: int, result: Array, x: Array) -> traced.Pair:
       del i
       top = _kept(traced.constant(result), shape, axis)
       hits = traced.constant(x) == top
@@ -143,8 +156,8 @@ for _extreme_of in (onp.max, onp.min):
 
 @linear_maps.registered(onp.cumsum)
 def _cumsum(
-  a: Any, axis: int | None = None, dtype: None = None, out: None = None
-) -> Any:
+  a: Traced, axis: int | None = None, dtype: None = None, out: None = None
+) -> Array:
   _refuse("cumsum", dtype=dtype, out=out)
   if axis is None:
     return onp.cumsum(onp.ravel(a), axis=0)
@@ -156,20 +169,24 @@ def _cumsum(
 
 
 @linear_maps.registered(onp.sort)
-def _sort(a: Any, axis: int | None = -1) -> Any:
+def _sort(a: Traced, axis: int | None = -1) -> Array:
   if axis is None:
     return onp.sort(onp.ravel(a))
   return onp.take_along_axis(a, onp.argsort(traced.constant(a), axis), axis)
 
 
 @linear_maps.registered(onp.clip)
-def _clip(a: Any, a_min: Any = None, a_max: Any = None) -> Any:
+def _clip(
+  a: Array,
+  a_min: Array | float | None = None,
+  a_max: Array | float | None = None,
+) -> Array:
   low = a if a_min is None else onp.maximum(a, a_min)
   return low if a_max is None else onp.minimum(low, a_max)
 
 
 @linear_maps.registered(onp.dot)
-def _dot(a: Any, b: Any) -> Any:
+def _dot(a: Array, b: Array) -> Array:
   if onp.ndim(a) == 0 or onp.ndim(b) == 0:
     return onp.multiply(a, b)
   if onp.ndim(b) > 2:
@@ -178,26 +195,26 @@ def _dot(a: Any, b: Any) -> Any:
 
 
 @linear_maps.registered(onp.outer)
-def _outer(a: Any, b: Any) -> Any:
+def _outer(a: Array, b: Array) -> Array:
   return onp.reshape(a, (-1, 1)) * onp.reshape(b, (1, -1))
 
 
 @linear_maps.registered(onp.copy)
-def _copy(a: Any) -> Any:
+def _copy(a: Traced) -> Traced:
   return a
 
 
 # Functions whose derivative is zero.
 
 
-def _fixed(function: Any) -> Callable[..., Any]:
-  def rule(*args: Any, **options: Any) -> Any:
+def _fixed(function: Callable[..., Any]) -> Callable[..., Array]:
+  def rule(*args: object, **options: object) -> Array:
     return traced.fixed(lambda *arrays: function(*arrays, **options), *args)
 
   return rule
 
 
-_function: Any
+_function: Callable[..., Any]
 for _function in (
   onp.all,
   onp.allclose,
@@ -212,7 +229,7 @@ for _function in (
   traced.FUNCTIONS[_function] = _fixed(_function)
 
 
-def cast(x: Any, dtype: Any) -> Any:
+def cast(x: Traced, dtype: onp.typing.DTypeLike) -> Array:
   """Converts a traced array to a dtype; only floats keep a derivative."""
   dtype = onp.dtype(dtype)
   own = x.dtype
@@ -230,6 +247,6 @@ def cast(x: Any, dtype: Any) -> Any:
 traced.FUNCTIONS[traced.astype] = lambda x, dtype: as_dtype(x, dtype)
 
 
-def as_dtype(x: Any, dtype: Any) -> Any:
+def as_dtype(x: Array, dtype: onp.typing.DTypeLike) -> Array:
   """Converts a traced or plain array to another dtype."""
   return cast(x, dtype) if isinstance(x, Traced) else onp.asarray(x, dtype)

@@ -9,8 +9,10 @@ import numpy as onp
 
 from phasic.internal.tape import traced
 
+Array = traced.Array
 
-def getitem(x: Any, index: Any) -> Any:
+
+def getitem(x: Array, index: Any) -> Array:
   """Returns `x[index]`, differentiable in `x`."""
   index = _plain_index(index)
   shape, dtype = onp.shape(x), traced.dtype_of(x)
@@ -26,7 +28,9 @@ def getitem(x: Any, index: Any) -> Any:
   )
 
 
-def scatter(x: Any, index: Any, shape: Any, dtype: Any) -> Any:
+def scatter(
+  x: Array, index: Any, shape: tuple[int, ...], dtype: onp.dtype
+) -> Array:
   """Adds `x` to zeros at an index: the transpose of indexing."""
   if not isinstance(x, traced.Traced):
     result = onp.zeros(shape, dtype)
@@ -47,14 +51,14 @@ def scatter(x: Any, index: Any, shape: Any, dtype: Any) -> Any:
   )
 
 
-def _plain_index(index: Any) -> Any:
+def _plain_index(index: object) -> Any:
   """Copies an index and replaces traced parts by their values."""
   if isinstance(index, tuple):
     return tuple(_kept(part) for part in index)
   return _kept(index)
 
 
-def _kept(part: Any) -> Any:
+def _kept(part: object) -> object:
   """Copies a part of an index, as the caller may write to it later."""
   part = traced.constant(part)
   if isinstance(part, (list, onp.ndarray)):
@@ -62,7 +66,7 @@ def _kept(part: Any) -> Any:
   return part
 
 
-def _is_basic(index: Any) -> bool:
+def _is_basic(index: object) -> bool:
   """Returns whether an index is basic, and so selects no entry twice."""
   parts = index if isinstance(index, tuple) else (index,)
   return all(

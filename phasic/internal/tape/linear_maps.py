@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
 
 from phasic.internal.tape import traced
 
+Array = traced.Array
+_Rule = TypeVar("_Rule", bound=Callable[..., object])
 
-def registered(*functions: Any) -> Callable[[Any], Any]:
-  def register(rule: Any) -> Any:
+
+def registered(*functions: object) -> Callable[[_Rule], _Rule]:
+  def register(rule: _Rule) -> _Rule:
     for function in functions:
       traced.FUNCTIONS[function] = rule
     return rule
@@ -18,8 +21,10 @@ def registered(*functions: Any) -> Callable[[Any], Any]:
 
 
 def linear(
-  call: Callable[[Any], Any], transpose: Callable[[Any], Any], x: Any
-) -> Any:
+  call: Callable[[Array], Array],
+  transpose: Callable[[Array], Array],
+  x: Array,
+) -> Array:
   """Applies a linear map whose derivative rule uses its transpose."""
   return traced.apply(
     traced.Pairs(call, lambda i, result, x: (call, transpose)), x

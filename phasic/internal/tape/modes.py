@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 import heapq
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as onp
 
@@ -13,7 +13,9 @@ from phasic.internal.tape import linear_maps
 from phasic.internal.tape import placing
 from phasic.internal.tape import traced
 
+Array = traced.Array
 Traced = traced.Traced
+_T = TypeVar("_T")
 MAY_HOLD_TRACED = (Traced, list, tuple)
 _PLAIN = {onp.ndarray, float, int, str, bool, type(None)}
 cast = functions.cast
@@ -24,17 +26,17 @@ linear = linear_maps.linear
 RULES = (functions, placing)  # Importing these modules registers their rules.
 
 
-def is_traced(x: Any) -> bool:
+def is_traced(x: object) -> bool:
   """Returns whether `x` is an array that is differentiated."""
   return isinstance(x, Traced)
 
 
-def any_traced(values: Sequence[Any]) -> bool:
+def any_traced(values: Sequence[object]) -> bool:
   """Returns whether some of the arrays are differentiated."""
   return Traced in map(type, values)
 
 
-def without_derivative(x: Any, advice: str) -> Any:
+def without_derivative(x: object, advice: str) -> Any:
   """Returns the values of an array; raises if it is differentiated.
 
   Args:
@@ -51,14 +53,14 @@ def without_derivative(x: Any, advice: str) -> Any:
   return x
 
 
-def holds_traced(x: Any) -> bool:
+def holds_traced(x: object) -> bool:
   """Returns whether nested lists contain a differentiated array."""
   if not isinstance(x, (list, tuple)):
     return isinstance(x, Traced)
   return not _PLAIN.issuperset(map(type, x)) and any(map(holds_traced, x))
 
 
-def joined(x: Any) -> Any:
+def joined(x: object) -> Any:
   """Stacks nested lists of arrays and numbers into one array."""
   if isinstance(x, (list, tuple)):
     return onp.stack([joined(item) for item in x])
@@ -66,8 +68,10 @@ def joined(x: Any) -> Any:
 
 
 def forward(
-  f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
-) -> tuple[Any, Any]:
+  f: Callable[..., Sequence[Any]],
+  primals: Sequence[Array],
+  tangents: Sequence[Array],
+) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
   """Returns the results of `f`, a tuple, and their tangents (jvp)."""
   trace = traced.Trace(is_forward=True)
   try:
@@ -87,8 +91,8 @@ def forward(
 
 
 def reverse(
-  f: Callable[..., Any], primals: Sequence[Any]
-) -> tuple[tuple[Any, ...], Callable[[Sequence[Any]], tuple[Any, ...]]]:
+  f: Callable[..., Sequence[Any]], primals: Sequence[Array]
+) -> tuple[tuple[Any, ...], Callable[[Sequence[Array]], tuple[Any, ...]]]:
   """Returns the results of `f`, a tuple, and the pullback of `f` (vjp)."""
   trace = traced.Trace(is_forward=False)
   leaf = traced.Node(list(primals), (), lambda cotangents: ())
@@ -100,7 +104,7 @@ def reverse(
     trace.is_over = True
   values, records = _ended(trace, results)
 
-  def pullback(cotangents: Sequence[Any]) -> tuple[Any, ...]:
+  def pullback(cotangents: Sequence[Array]) -> tuple[Array, ...]:
     found = _propagated(leaf, records, cotangents)
     return tuple(
       onp.zeros(*output) if cotangent is None else _own(cotangent)
@@ -111,14 +115,16 @@ def reverse(
 
 
 def _propagated(
-  leaf: traced.Node, records: Sequence[Any], cotangents: Sequence[Any]
-) -> list[Any]:
+  leaf: traced.Node,
+  records: Sequence[tuple[traced.Node, int] | None],
+  cotangents: Sequence[Array],
+) -> list[Array | None]:
   """Propagates output cotangents back to the inputs; None for unused inputs."""
-  accumulated: dict[traced.Node, list[Any]] = {}
+  accumulated: dict[traced.Node, list[Array | None]] = {}
   heap: list[tuple[int, traced.Node]] = []
 
   def add(
-    record: tuple[traced.Node, int], cotangent: Any, is_checked: bool = True
+    record: tuple[traced.Node, int], cotangent: Array, is_checked: bool = True
   ) -> None:
     node, i = record
     if is_checked:
@@ -150,11 +156,9 @@ def _propagated(
         accumulated.pop(node), node.outputs, strict=True
       )
     ]
-    for parent, cotangent in zip(
-      node.parents, node.pullback(full), strict=True
-    ):
-      if cotangent is not None:
-        add(parent, cotangent)
+    for parent, returned in zip(node.parents, node.pullback(full), strict=True):
+      if returned is not None:
+        add(parent, returned)
   return accumulated.get(leaf, [None] * len(leaf.outputs))
 
 
@@ -181,6 +185,6 @@ def _ended(
   return tuple(values), records
 
 
-def _own(x: Any) -> Any:
+def _own(x: _T) -> _T | onp.ndarray:
   """Copies an array, as other code may write to it."""
   return onp.array(x) if isinstance(x, onp.ndarray) else x

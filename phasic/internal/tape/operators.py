@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as onp
@@ -35,19 +36,19 @@ _METHODS = (
 _OF_SEVERAL = ("reshape", "transpose")
 
 
-def _method(name: str) -> Any:
+def _method(name: str) -> Callable[..., Any]:
   function = getattr(_numpy, name)
 
-  def call(self: Any, *args: Any, **options: Any) -> Any:
+  def call(self: Operators, *args: object, **options: object) -> Any:
     return function(self, *args, **options)
 
   return call
 
 
-def _method_of_several(name: str) -> Any:
+def _method_of_several(name: str) -> Callable[..., Any]:
   function = getattr(_numpy, name)
 
-  def call(self: Any, *args: Any) -> Any:
+  def call(self: Operators, *args: object) -> Any:
     return function(self, *(args if len(args) < 2 else (args,)))
 
   return call

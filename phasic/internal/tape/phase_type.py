@@ -12,13 +12,18 @@ tangent. So the two families contain all derivatives.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+import types
+from typing import NamedTuple, TypeVar
 
 import numpy as onp
 
 from phasic.internal.tape import modes
 from phasic.internal.tape import traced
+
+Array = traced.Array
+Results = traced.Results
+_T = TypeVar("_T")
 
 _OPERANDS = 5
 _LARGEST_ORDER = 3
@@ -33,17 +38,17 @@ class Call(NamedTuple):
     options: further arguments of a call, by name.
   """
 
-  kernel: Any
+  kernel: types.ModuleType
   kind: int
-  options: Mapping[str, Any]
+  options: Mapping[str, object]
 
-  def forward(self, order: int, arrays: Sequence[Any]) -> Any:
+  def forward(self, order: int, arrays: Sequence[Array]) -> Array:
     """Computes the k-th directional derivative J_k, with k = `order`."""
     return self.kernel.forward(self.kind, order, [*arrays], **self.options)
 
   def adjoint(
-    self, order: int, arrays: Sequence[Any], wanted: Sequence[int]
-  ) -> Sequence[Any]:
+    self, order: int, arrays: Sequence[Array], wanted: Sequence[int]
+  ) -> tuple[Array, ...]:
     """Computes the `wanted` results of the pullback V_k, with k = `order`."""
     bits = sum(1 << i for i in wanted)
     results = self.kernel.adjoint(
@@ -52,7 +57,7 @@ class Call(NamedTuple):
     return tuple(results[i] for i in wanted)
 
 
-def forward(call: Call, order: int, arrays: Sequence[Any]) -> Any:
+def forward(call: Call, order: int, arrays: Sequence[Array]) -> Array:
   """Computes the k-th directional derivative J_k; arrays may be traced."""
   if not modes.any_traced(arrays):
     return call.forward(order, arrays)
@@ -60,8 +65,8 @@ def forward(call: Call, order: int, arrays: Sequence[Any]) -> Any:
 
 
 def adjoint(
-  call: Call, order: int, arrays: Sequence[Any], wanted: Sequence[int]
-) -> Sequence[Any]:
+  call: Call, order: int, arrays: Sequence[Array], wanted: Sequence[int]
+) -> tuple[Array, ...]:
   """Computes the `wanted` results of the pullback V_k; allows traced arrays."""
   return _Adjoint(call, order, wanted).evaluate(arrays)
 
@@ -73,14 +78,14 @@ class _Forward(traced.Primitive):
     self.call = call
     self.order = _checked(order)
 
-  def evaluate(self, arrays: Sequence[Any]) -> Any:
+  def evaluate(self, arrays: Sequence[Array]) -> Array:
     if modes.any_traced(arrays):
       return traced.apply(self, *arrays)
     return self.call.forward(self.order, arrays)
 
   def forward(
-    self, arrays: Sequence[Any], tangents: Sequence[Any]
-  ) -> tuple[Any, Any]:
+    self, arrays: Sequence[Array], tangents: Sequence[Array | None]
+  ) -> tuple[Results, Results]:
     result = self.evaluate(arrays)
     terms = []
     for i in _moving(tangents):
@@ -93,10 +98,10 @@ class _Forward(traced.Primitive):
     return result, traced.added(terms)
 
   def reverse(
-    self, arrays: Sequence[Any], wanted: Sequence[int]
-  ) -> tuple[Any, Callable[[list[Any]], Sequence[Any]]]:
-    def pullback(cotangents: list[Any]) -> Sequence[Any]:
-      found: dict[int, Any] = {}
+    self, arrays: Sequence[Array], wanted: Sequence[int]
+  ) -> tuple[Results, traced.Pullback]:
+    def pullback(cotangents: list[Array]) -> Sequence[Array]:
+      found: dict[int, Array] = {}
       for i in range(self.order + 1):
         own = [n - _OPERANDS * i for n in wanted if n // _OPERANDS == i]
         if not own:
@@ -123,14 +128,14 @@ class _Adjoint(traced.Primitive):
     self.order = _checked(order)
     self.wanted = tuple(wanted)
 
-  def evaluate(self, arrays: Sequence[Any]) -> Any:
+  def evaluate(self, arrays: Sequence[Array]) -> tuple[Array, ...]:
     if modes.any_traced(arrays):
       return traced.apply(self, *arrays)
     return self.call.adjoint(self.order, arrays, self.wanted)
 
   def forward(
-    self, arrays: Sequence[Any], tangents: Sequence[Any]
-  ) -> tuple[Any, Any]:
+    self, arrays: Sequence[Array], tangents: Sequence[Array | None]
+  ) -> tuple[Results, Results]:
     result = self.evaluate(arrays)
     terms = []
     for i in _moving(tangents[:-1]):
@@ -145,16 +150,16 @@ class _Adjoint(traced.Primitive):
     return result, traced.added(terms)
 
   def reverse(
-    self, arrays: Sequence[Any], wanted: Sequence[int]
-  ) -> tuple[Any, Callable[[list[Any]], Sequence[Any]]]:
+    self, arrays: Sequence[Array], wanted: Sequence[int]
+  ) -> tuple[Results, traced.Pullback]:
     last = len(arrays) - 1
 
-    def pullback(cotangents: list[Any]) -> Sequence[Any]:
-      given: list[Any] = [None] * _OPERANDS
+    def pullback(cotangents: list[Array]) -> Sequence[Array]:
+      given: list[Array | None] = [None] * _OPERANDS
       for i, cotangent in zip(self.wanted, cotangents, strict=True):
         given[i] = cotangent
       along = _filled(_group(arrays, 0), given)
-      found: dict[int, Any] = {}
+      found: dict[int, Array] = {}
       for i in range(self.order):
         own = [
           n - _OPERANDS * i for n in wanted if n != last and n // _OPERANDS == i
@@ -187,11 +192,11 @@ def _checked(order: int) -> int:
   return order
 
 
-def _group(values: Sequence[Any], i: int) -> list[Any]:
+def _group(values: Sequence[_T], i: int) -> list[_T]:
   return list(values[_OPERANDS * i : _OPERANDS * (i + 1)])
 
 
-def _moving(tangents: Sequence[Any]) -> list[int]:
+def _moving(tangents: Sequence[Array | None]) -> list[int]:
   """Returns the indices of the groups of five that have any tangent."""
   return [
     i
@@ -200,7 +205,9 @@ def _moving(tangents: Sequence[Any]) -> list[int]:
   ]
 
 
-def _filled(operands: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+def _filled(
+  operands: Sequence[Array], tangents: Sequence[Array | None]
+) -> list[Array]:
   """Returns the tangents of operands, with zeros in place of None."""
   return [
     onp.zeros_like(x) if t is None else t
@@ -208,7 +215,9 @@ def _filled(operands: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
   ]
 
 
-def _replaced(arrays: Sequence[Any], i: int, group: Sequence[Any]) -> list[Any]:
+def _replaced(
+  arrays: Sequence[Array], i: int, group: Sequence[Array]
+) -> list[Array]:
   return [
     *arrays[: _OPERANDS * i],
     *group,

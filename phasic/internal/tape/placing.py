@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as onp
 
@@ -12,11 +11,14 @@ from phasic.internal.tape import linear_maps
 from phasic.internal.tape import traced
 from phasic.internal.tape import ufuncs
 
+Array = traced.Array
 Traced = traced.Traced
 
 
 @linear_maps.registered(onp.reshape)
-def _reshape(a: Any, /, shape: Any = None, order: str = "C") -> Any:
+def _reshape(
+  a: Traced, /, shape: int | Sequence[int], order: str = "C"
+) -> Array:
   if order != "C":
     raise traced.no_rule(f"numpy.reshape with order={order!r}")
   old = a.shape
@@ -26,24 +28,24 @@ def _reshape(a: Any, /, shape: Any = None, order: str = "C") -> Any:
 
 
 @linear_maps.registered(onp.ravel)
-def _ravel(a: Any) -> Any:
+def _ravel(a: Traced) -> Array:
   return onp.reshape(a, (-1,))
 
 
 @linear_maps.registered(onp.expand_dims)
-def _expand_dims(a: Any, axis: Any) -> Any:
+def _expand_dims(a: Traced, axis: int | tuple[int, ...]) -> Array:
   like = onp.expand_dims(onp.empty(a.shape, bool), axis)
   return onp.reshape(a, like.shape)
 
 
 @linear_maps.registered(onp.squeeze)
-def _squeeze(a: Any, axis: Any = None) -> Any:
+def _squeeze(a: Traced, axis: int | tuple[int, ...] | None = None) -> Array:
   like = onp.squeeze(onp.empty(a.shape, bool), axis)
   return onp.reshape(a, like.shape)
 
 
 @linear_maps.registered(onp.transpose)
-def _transpose(a: Any, axes: Any = None) -> Any:
+def _transpose(a: Traced, axes: Sequence[int] | None = None) -> Array:
   order = tuple(range(a.ndim))[::-1] if axes is None else tuple(axes)
   back = tuple(int(i) for i in onp.argsort([i % a.ndim for i in order]))
   return linear_maps.linear(
@@ -52,32 +54,36 @@ def _transpose(a: Any, axes: Any = None) -> Any:
 
 
 @linear_maps.registered(onp.moveaxis)
-def _moveaxis(a: Any, source: Any, destination: Any) -> Any:
+def _moveaxis(
+  a: Traced,
+  source: int | Sequence[int],
+  destination: int | Sequence[int],
+) -> Array:
   return linear_maps.linear(
-    lambda x: onp.moveaxis(x, source, destination),
-    lambda c: onp.moveaxis(c, destination, source),
+    lambda x: onp.moveaxis(x, source, destination),  # type: ignore[type-var]
+    lambda c: onp.moveaxis(c, destination, source),  # type: ignore[type-var]
     a,
   )
 
 
 @linear_maps.registered(onp.swapaxes)
-def _swapaxes(a: Any, axis1: int, axis2: int) -> Any:
-  def call(x: Any) -> Any:
+def _swapaxes(a: Traced, axis1: int, axis2: int) -> Array:
+  def call(x: Array) -> Array:
     return onp.swapaxes(x, axis1, axis2)
 
   return linear_maps.linear(call, call, a)
 
 
 @linear_maps.registered(onp.flip)
-def _flip(m: Any, axis: Any = None) -> Any:
-  def call(x: Any) -> Any:
+def _flip(m: Traced, axis: int | tuple[int, ...] | None = None) -> Array:
+  def call(x: Array) -> Array:
     return onp.flip(x, axis)
 
   return linear_maps.linear(call, call, m)
 
 
 @linear_maps.registered(onp.broadcast_to)
-def _broadcast_to(array: Any, shape: Any) -> Any:
+def _broadcast_to(array: Traced, shape: int | Sequence[int]) -> Array:
   old = array.shape
   return linear_maps.linear(
     lambda x: onp.broadcast_to(x, shape),
@@ -87,13 +93,13 @@ def _broadcast_to(array: Any, shape: Any) -> Any:
 
 
 @linear_maps.registered(onp.broadcast_arrays)
-def _broadcast_arrays(*args: Any) -> tuple[Any, ...]:
+def _broadcast_arrays(*args: Array) -> tuple[Array, ...]:
   shape = onp.broadcast_shapes(*(onp.shape(x) for x in args))
   return tuple(onp.broadcast_to(x, shape) for x in args)
 
 
 @linear_maps.registered(onp.take)
-def _take(a: Any, indices: Any, axis: int | None = None) -> Any:
+def _take(a: Array, indices: Array, axis: int | None = None) -> Array:
   if not isinstance(a, Traced):
     return traced.fixed(lambda i: onp.take(a, i, axis), indices)
   if axis is None:
@@ -103,7 +109,9 @@ def _take(a: Any, indices: Any, axis: int | None = None) -> Any:
 
 
 @linear_maps.registered(onp.take_along_axis)
-def _take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
+def _take_along_axis(
+  arr: Array, indices: Array, axis: int | None = -1
+) -> Array:
   if axis is None:
     return onp.take_along_axis(onp.ravel(arr), onp.ravel(indices), 0)
   places = onp.asarray(traced.constant(indices))
@@ -115,7 +123,7 @@ def _take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
 
 
 @linear_maps.registered(onp.concatenate)
-def _concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Any:
+def _concatenate(arrays: Sequence[Array], axis: int | None = 0) -> Array:
   if axis is None:
     return onp.concatenate([onp.ravel(x) for x in arrays])
   rank = onp.ndim(arrays[0])
@@ -123,7 +131,7 @@ def _concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Any:
   ends = onp.cumsum(sizes)
   lead = (slice(None),) * (axis % rank)
 
-  def pair(i: int, result: Any, *values: Any) -> Any:
+  def pair(i: int, result: Array, *values: Array) -> traced.Pair:
     index = (*lead, slice(int(ends[i] - sizes[i]), int(ends[i])))
     shape, dtype = onp.shape(result), traced.dtype_of(result)
     return (
@@ -137,17 +145,20 @@ def _concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Any:
 
 
 @linear_maps.registered(onp.stack)
-def _stack(arrays: Sequence[Any], axis: int = 0) -> Any:
+def _stack(arrays: Sequence[Array], axis: int = 0) -> Array:
   return onp.concatenate([onp.expand_dims(x, axis) for x in arrays], axis)
 
 
 @linear_maps.registered(onp.where)
-def _where(condition: Any, x: Any, y: Any) -> Any:
+def _where(condition: Array, x: Array, y: Array) -> Array:
   chosen = onp.array(traced.constant(condition))
   if not isinstance(x, Traced) and not isinstance(y, Traced):
     return traced.fixed(lambda c: onp.where(c, x, y), condition)
 
-  def pair(i: int, result: Any, *values: Any) -> Any:
+  def select(x: Array, y: Array) -> Array:
+    return onp.where(chosen, x, y)
+
+  def pair(i: int, result: Array, *values: Array) -> traced.Pair:
     del result
     shape = onp.shape(values[i])
     if i == 0:
@@ -160,19 +171,17 @@ def _where(condition: Any, x: Any, y: Any) -> Any:
       lambda c: ufuncs.unbroadcast(onp.where(chosen, 0.0, c), shape),
     )
 
-  return traced.apply(
-    traced.Pairs(lambda x, y: onp.where(chosen, x, y), pair), x, y
-  )
+  return traced.apply(traced.Pairs(select, pair), x, y)
 
 
-def _masked(function: Any) -> Callable[..., Any]:
+def _masked(function: Callable[..., Array]) -> Callable[..., Array]:
   """Returns the derivative rule of tril or triu, each its own transpose."""
 
-  def rule(m: Any, k: int = 0) -> Any:
+  def rule(m: Traced, k: int = 0) -> Array:
     if onp.ndim(m) < 2:
       raise traced.no_rule(f"numpy.{function.__name__} of a vector")
 
-    def call(x: Any) -> Any:
+    def call(x: Array) -> Array:
       return function(x, k)
 
     return linear_maps.linear(call, call, m)

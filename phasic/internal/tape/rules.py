@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as onp
 
 from phasic.internal.tape import traced
 from phasic.internal.tape import trees
 
+Array = traced.Array
+Results = traced.Results
+_T = TypeVar("_T")
 
-def call(f: Callable[..., Any], rules: Any, args: Sequence[Any]) -> Any:
+
+class Rules(NamedTuple):
+  """The derivative rules of a function; None for a rule that is missing."""
+
+  vjp_fwd: Callable[..., Any] | None
+  vjp_bwd: Callable[..., Any] | None
+  jvp_fn: Callable[..., Any] | None
+  nondiff_argnums: tuple[int, ...]
+
+
+def call(f: Callable[..., Any], rules: Rules, args: Sequence[object]) -> Any:
   """Evaluates `f(*args)` as a primitive with custom derivative rules."""
   parts = [trees.flatten(arg)[0] for arg in args]
   for i in rules.nondiff_argnums:
@@ -36,37 +49,37 @@ class _Ruled(traced.Primitive):
   def __init__(
     self,
     f: Callable[..., Any],
-    rules: Any,
-    make: Callable[[Sequence[Any]], Any],
+    rules: Rules,
+    make: Callable[[Sequence[Array]], Any],
     sizes: Sequence[int],
   ):
     self.f = f
     self.rules = rules
     self.make = make
     self.owners = [i for i, size in enumerate(sizes) for _ in range(size)]
-    self.put_together: Callable[[Sequence[Any]], Any] | None = None
+    self.put_together: Callable[[Sequence[Array]], Any] | None = None
 
-  def evaluate(self, arrays: Sequence[Any]) -> Any:
+  def evaluate(self, arrays: Sequence[Array]) -> Any:
     if not any(isinstance(x, traced.Traced) for x in arrays):
       return self.f(*self.make(arrays))
     results = traced.apply(self, *arrays)
     assert self.put_together is not None
     return self.put_together(results)
 
-  def _arrays(self, result: Any) -> tuple[Any, ...]:
+  def _arrays(self, result: object) -> tuple[Array, ...]:
     leaves, self.put_together = trees.flatten(result)
     return tuple(leaves)
 
-  def _fixed(self, args: Sequence[Any]) -> list[Any]:
+  def _fixed(self, args: Sequence[_T]) -> list[_T]:
     return [args[i] for i in self.rules.nondiff_argnums]
 
-  def _free(self, args: Sequence[Any]) -> tuple[Any, ...]:
+  def _free(self, args: Sequence[_T]) -> tuple[_T, ...]:
     fixed = self.rules.nondiff_argnums
     return tuple(x for i, x in enumerate(args) if i not in fixed)
 
   def forward(
-    self, arrays: Sequence[Any], tangents: Sequence[Any]
-  ) -> tuple[Any, Any]:
+    self, arrays: Sequence[Array], tangents: Sequence[Array | None]
+  ) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
     if self.rules.jvp_fn is None:
       raise NotImplementedError(_missing(self.f, "jvp_fn"))
     args = self.make(arrays)
@@ -82,18 +95,19 @@ class _Ruled(traced.Primitive):
     return self._arrays(result), tuple(trees.flatten(moved)[0])
 
   def reverse(
-    self, arrays: Sequence[Any], wanted: Sequence[int]
-  ) -> tuple[Any, Callable[[list[Any]], Sequence[Any]]]:
-    if self.rules.vjp_fwd is None:
+    self, arrays: Sequence[Array], wanted: Sequence[int]
+  ) -> tuple[Results, traced.Pullback]:
+    vjp_fwd, vjp_bwd = self.rules.vjp_fwd, self.rules.vjp_bwd
+    if vjp_fwd is None or vjp_bwd is None:
       raise NotImplementedError(_missing(self.f, "vjp_fwd and vjp_bwd"))
     args = self.make(arrays)
-    result, residuals = self.rules.vjp_fwd(*args)
+    result, residuals = vjp_fwd(*args)
     leaves = self._arrays(result)
     put_together = self.put_together
     assert put_together is not None
 
-    def pullback(cotangents: list[Any]) -> Sequence[Any]:
-      returned = self.rules.vjp_bwd(
+    def pullback(cotangents: list[Array]) -> Sequence[Array | None]:
+      returned = vjp_bwd(
         *self._fixed(args), residuals, put_together(cotangents)
       )
       free = self._free(range(len(args)))
@@ -102,7 +116,7 @@ class _Ruled(traced.Primitive):
           f"the reverse rule of {_name(self.f)} must return a tuple with an "
           f"entry for each of {len(free)} arguments"
         )
-      found: list[Any] = [None] * len(arrays)
+      found: list[Array | None] = [None] * len(arrays)
       for i, cotangent in zip(free, returned, strict=True):
         places = [n for n, owner in enumerate(self.owners) if owner == i]
         # A cotangent of None means zeros.
@@ -120,7 +134,7 @@ class _Ruled(traced.Primitive):
     return leaves, pullback
 
 
-def _missing(f: Callable[..., Any], rule: str) -> str:
+def _missing(f: Callable[..., object], rule: str) -> str:
   """Returns the error message about a rule that was not given."""
   return (
     f"{_name(f)} has no {rule}: it was bound without it, so it has no derivative "
@@ -128,5 +142,5 @@ def _missing(f: Callable[..., Any], rule: str) -> str:
   )
 
 
-def _name(f: Callable[..., Any]) -> str:
+def _name(f: Callable[..., object]) -> str:
   return getattr(f, "__name__", repr(f))

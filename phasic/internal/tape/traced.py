@@ -12,16 +12,18 @@ derivative of zero. So all such conversions raise, see `leaving`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import itertools
 import linecache
 import operator
 import sys
-from typing import Any
+from typing import Any, NoReturn, TypeAlias, TypeVar, overload
 
 import numpy as onp
 
 from phasic.internal.tape import operators
+
+_T = TypeVar("_T")
 
 _levels = itertools.count()
 _orders = itertools.count()
@@ -51,9 +53,9 @@ class Node:
 
   def __init__(
     self,
-    outputs: Sequence[Any],
+    outputs: Sequence[Array],
     parents: Sequence[tuple[Node, int]],
-    pullback: Callable[[list[Any]], Sequence[Any]],
+    pullback: Pullback,
   ):
     self.order = next(_orders)
     self.outputs = [(onp.shape(x), dtype_of(x)) for x in outputs]
@@ -73,7 +75,7 @@ class Traced(operators.Operators):
 
   __slots__ = ("record", "trace", "value")
 
-  def __init__(self, value: Any, trace: Trace, record: Any):
+  def __init__(self, value: Array, trace: Trace, record: Any):
     self.value = value
     self.trace = trace
     self.record = record
@@ -95,23 +97,23 @@ class Traced(operators.Operators):
     return dtype_of(self.value)
 
   @property
-  def T(self) -> Any:
-    return onp.transpose(self)  # type: ignore[call-overload]
+  def T(self) -> Array:
+    return onp.transpose(self)
 
   def __len__(self) -> int:
     if not self.shape:
       raise TypeError("len() of an array without dimensions")
     return self.shape[0]
 
-  def __iter__(self) -> Any:
+  def __iter__(self) -> Iterator[Traced]:
     return (self[i] for i in range(len(self)))
 
-  def __getitem__(self, index: Any) -> Any:
+  def __getitem__(self, index: object) -> Traced:
     return FUNCTIONS[operator.getitem](self, index)
 
   def __array_ufunc__(
-    self, ufunc: Any, method: str, *inputs: Any, **options: Any
-  ) -> Any:
+    self, ufunc: onp.ufunc, method: str, *inputs: object, **options: Any
+  ) -> Array:
     if method != "__call__" or options:
       what = f"numpy.{ufunc.__name__}"
       if any(x is self for x in options.get("out", ())):
@@ -127,8 +129,12 @@ class Traced(operators.Operators):
     return rule(*inputs)
 
   def __array_function__(
-    self, function: Any, types: Any, args: Any, options: Any
-  ) -> Any:
+    self,
+    function: Callable[..., object],
+    types: object,
+    args: Iterable[object],
+    options: Mapping[str, object],
+  ) -> object:
     del types
     name = f"{function.__module__}.{function.__name__}"
     rule = FUNCTIONS.get(function)
@@ -141,7 +147,7 @@ class Traced(operators.Operators):
         raise
       raise no_rule(f"{name} (with these arguments)") from error
 
-  def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+  def __array__(self, dtype: object = None, copy: object = None) -> onp.ndarray:
     raise leaving("numpy.asarray, or a function that makes an array of it")
 
   def __float__(self) -> float:
@@ -156,28 +162,28 @@ class Traced(operators.Operators):
   def __complex__(self) -> complex:
     raise leaving("complex")
 
-  def __round__(self, digits: Any = None) -> Any:
+  def __round__(self, digits: object = None) -> NoReturn:
     raise leaving("round")
 
   def __bool__(self) -> bool:
     raise leaving("a branch, e.g. `if`, `while`, `and` or `or`")
 
-  def __setitem__(self, index: Any, value: Any) -> None:
+  def __setitem__(self, index: object, value: object) -> None:
     raise leaving("an assignment to its entries")
 
-  def __reduce_ex__(self, protocol: Any) -> Any:
+  def __reduce_ex__(self, protocol: object) -> NoReturn:
     raise leaving("a pickle")
 
-  def __copy__(self) -> Any:
+  def __copy__(self) -> Traced:
     return self  # Traced arrays are immutable.
 
-  def __deepcopy__(self, memo: Any) -> Any:
+  def __deepcopy__(self, memo: object) -> Traced:
     return self
 
-  def astype(self, dtype: Any) -> Any:
+  def astype(self, dtype: onp.typing.DTypeLike) -> Array:
     return FUNCTIONS[astype](self, onp.dtype(dtype))
 
-  def __getattr__(self, name: str) -> Any:
+  def __getattr__(self, name: str) -> object:
     function = getattr(onp, name, None)
     has_rule = function in FUNCTIONS if callable(function) else False
     instead = f": use numpy.{name}" if has_rule else ""
@@ -189,11 +195,21 @@ class Traced(operators.Operators):
     return f"Traced({self.value!r})"
 
 
+# A plain or traced array; it may have no dimensions.
+Array: TypeAlias = Traced | onp.ndarray
+# The results of a primitive: one array or several.
+Results: TypeAlias = Array | tuple[Array, ...]
+# A function from cotangents of results to cotangents of arguments. None
+# stands for zeros.
+Pullback: TypeAlias = Callable[[list[Array]], Sequence[Array | None]]
+# The map of tangents of one argument, and its transpose.
+Pair: TypeAlias = tuple[Callable[[Array], Array], Callable[[Array], Array]]
+
 astype = object()  # The key of astype's rule in FUNCTIONS.
 
 # Derivative rules of NumPy functions; `indexing`, `ufuncs` and others add them.
-UFUNCS: dict[Any, Callable[..., Any]] = {}
-FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+UFUNCS: dict[onp.ufunc, Callable[..., Array]] = {}
+FUNCTIONS: dict[object, Callable[..., Any]] = {}
 
 
 _WITH_DTYPE = (Traced, onp.ndarray, onp.generic)
@@ -206,23 +222,23 @@ class Primitive:
   are an array or a tuple of arrays.
   """
 
-  def evaluate(self, arrays: Sequence[Any]) -> Any:
+  def evaluate(self, arrays: Sequence[Array]) -> Results:
     """Computes the results without derivatives."""
     raise NotImplementedError
 
   def forward(
-    self, arrays: Sequence[Any], tangents: Sequence[Any]
-  ) -> tuple[Any, Any]:
+    self, arrays: Sequence[Array], tangents: Sequence[Array | None]
+  ) -> tuple[Results, Results]:
     """Computes the results and their tangents; None stands for zeros."""
     raise NotImplementedError
 
   def reverse(
-    self, arrays: Sequence[Any], wanted: Sequence[int]
-  ) -> tuple[Any, Callable[[list[Any]], Sequence[Any]]]:
+    self, arrays: Sequence[Array], wanted: Sequence[int]
+  ) -> tuple[Results, Pullback]:
     """Computes the results and the pullback for the `wanted` arrays."""
     raise NotImplementedError
 
-  def check(self, x: Any) -> Any:
+  def check(self, x: _T) -> _T:
     """Checks arguments or results, each an array or a tuple of arrays."""
     return checked(x)
 
@@ -236,16 +252,16 @@ class Pairs(Primitive):
       and its transpose.
   """
 
-  def __init__(self, call: Callable[..., Any], pair: Callable[..., Any]):
+  def __init__(self, call: Callable[..., Array], pair: Callable[..., Pair]):
     self.call = call
     self.pair = pair
 
-  def evaluate(self, arrays: Sequence[Any]) -> Any:
+  def evaluate(self, arrays: Sequence[Array]) -> Array:
     return self.call(*arrays)
 
   def forward(
-    self, arrays: Sequence[Any], tangents: Sequence[Any]
-  ) -> tuple[Any, Any]:
+    self, arrays: Sequence[Array], tangents: Sequence[Array | None]
+  ) -> tuple[Array, Array]:
     result = self.call(*arrays)
     total = added(
       [
@@ -259,8 +275,8 @@ class Pairs(Primitive):
     return result, FUNCTIONS[astype](total, dtype_of(result))
 
   def reverse(
-    self, arrays: Sequence[Any], wanted: Sequence[int]
-  ) -> tuple[Any, Callable[[list[Any]], Sequence[Any]]]:
+    self, arrays: Sequence[Array], wanted: Sequence[int]
+  ) -> tuple[Array, Pullback]:
     result = self.call(*arrays)
     pullbacks = [self.pair(i, result, *arrays)[1] for i in wanted]
     return result, lambda cotangents: [
@@ -292,7 +308,7 @@ def apply(primitive: Primitive, *arrays: Any) -> Any:
   return _wrapped(result, lambda x, i: Traced(x, trace, (node, i)))
 
 
-def latest(arrays: Sequence[Any]) -> Trace:
+def latest(arrays: Sequence[object]) -> Trace:
   """Returns the innermost trace among the arrays."""
   traces = [x.trace for x in arrays if isinstance(x, Traced)]
   if any(trace.is_over for trace in traces):
@@ -303,14 +319,14 @@ def latest(arrays: Sequence[Any]) -> Trace:
   return max(traces, key=lambda trace: trace.level)
 
 
-def _operand(x: Any) -> Any:
+def _operand(x: object) -> Any:
   """Copies a constant operand, as the caller may write to it later."""
   if isinstance(x, (Traced, int, float)):
     return x
   return onp.array(x) if isinstance(x, onp.ndarray) else onp.asarray(x)
 
 
-def checked(x: Any) -> Any:
+def checked(x: _T) -> _T:
   """Returns an array or tuple of arrays; raises TypeError unless real."""
   for part in x if isinstance(x, tuple) else (x,):
     if dtype_of(part).kind in "cO":
@@ -318,7 +334,9 @@ def checked(x: Any) -> Any:
   return x
 
 
-def _wrapped(result: Any, wrap: Callable[[Any, int], Traced]) -> Any:
+def _wrapped(
+  result: Results, wrap: Callable[[Array, int], Traced]
+) -> Traced | tuple[Traced, ...]:
   if isinstance(result, tuple):
     return tuple(wrap(x, i) for i, x in enumerate(result))
   return wrap(result, 0)
@@ -331,14 +349,18 @@ def added(terms: Sequence[Any]) -> Any:
   return sum(terms[1:], terms[0])
 
 
-def constant(x: Any) -> Any:
+@overload
+def constant(x: Array) -> onp.ndarray: ...
+@overload
+def constant(x: _T) -> _T: ...
+def constant(x: object) -> object:
   """Returns the plain values of an array, without traces."""
   while isinstance(x, Traced):
     x = x.value
   return x
 
 
-def fixed(call: Callable[..., Any], *arrays: Any) -> Any:
+def fixed(call: Callable[..., Array], *arrays: object) -> Array:
   """Applies a function whose derivative is zero, e.g. a comparison.
 
   The result is still traced, so that it cannot decide a branch.
@@ -349,7 +371,7 @@ def fixed(call: Callable[..., Any], *arrays: Any) -> Any:
   return Traced(checked(result), latest(arrays), None)
 
 
-def dtype_of(x: Any) -> onp.dtype:
+def dtype_of(x: object) -> onp.dtype:
   """Returns the dtype of an array or a number."""
   return x.dtype if isinstance(x, _WITH_DTYPE) else onp.asarray(x).dtype
 

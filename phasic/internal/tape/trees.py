@@ -32,7 +32,7 @@ def flatten(
   return [x for own, _ in pairs for x in own], put_together
 
 
-def leaves_like(tree: Any, like: Any) -> list[Any]:
+def leaves_like(tree: object, like: object) -> list[Any]:
   """Returns the subtree of `tree` at each array of the pytree `like`.
 
   Raises:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as onp
 
 from phasic.internal.tape import traced
 
+Array = traced.Array
 Traced = traced.Traced
 
 
-def unbroadcast(x: Any, shape: tuple[int, ...]) -> Any:
+def unbroadcast(x: Array, shape: tuple[int, ...]) -> Array:
   """Sums an array over broadcast dimensions, to a given shape."""
   found = onp.shape(x)
   if found == shape:
@@ -26,10 +26,12 @@ def unbroadcast(x: Any, shape: tuple[int, ...]) -> Any:
   return onp.reshape(onp.sum(x, axis=axes), shape) if axes else x
 
 
-def _elementwise(ufunc: Any, *slopes: Callable[..., Any]) -> None:
+def _elementwise(
+  ufunc: onp.ufunc, *slopes: Callable[..., Array | float]
+) -> None:
   """Registers a ufunc's rule, given its partial derivatives."""
 
-  def pair(i: int, result: Any, *arrays: Any) -> Any:
+  def pair(i: int, result: Array, *arrays: Array) -> traced.Pair:
     slope = slopes[i](result, *arrays)
     shape = onp.shape(arrays[i])
     return (
@@ -41,10 +43,10 @@ def _elementwise(ufunc: Any, *slopes: Callable[..., Any]) -> None:
   traced.UFUNCS[ufunc] = lambda *arrays: traced.apply(primitive, *arrays)
 
 
-def _linear(ufunc: Any, *signs: float) -> None:
+def _linear(ufunc: onp.ufunc, *signs: float) -> None:
   """Registers the derivative rule of a sum of arguments with signs."""
 
-  def pair(i: int, result: Any, *arrays: Any) -> Any:
+  def pair(i: int, result: Array, *arrays: Array) -> traced.Pair:
     del result
     shape = onp.shape(arrays[i])
     if signs[i] > 0:
@@ -55,22 +57,22 @@ def _linear(ufunc: Any, *signs: float) -> None:
   traced.UFUNCS[ufunc] = lambda *arrays: traced.apply(primitive, *arrays)
 
 
-def _fixed(ufunc: Any) -> None:
+def _fixed(ufunc: onp.ufunc) -> None:
   traced.UFUNCS[ufunc] = lambda *arrays: traced.fixed(ufunc, *arrays)
 
 
-def _larger(result: Any, x: Any, y: Any) -> Any:
+def _larger(result: Array, x: Array, y: Array) -> Array:
   """Computes the derivative of max(x, y) with respect to x; 1/2 for ties."""
   del result
   x, y = traced.constant(x), traced.constant(y)
   return onp.where(x == y, 0.5, onp.where(x > y, 1.0, 0.0))
 
 
-def _smaller(result: Any, x: Any, y: Any) -> Any:
+def _smaller(result: Array, x: Array, y: Array) -> Array:
   return _larger(result, -traced.constant(x), -traced.constant(y))
 
 
-def _power_slope(result: Any, x: Any, y: Any) -> Any:
+def _power_slope(result: Array, x: Array, y: Array) -> Array:
   del result
   if not isinstance(y, Traced):
     # The derivative of x^0 is zero, also at x = 0.
@@ -78,7 +80,7 @@ def _power_slope(result: Any, x: Any, y: Any) -> Any:
   return y * x ** (y - 1.0)
 
 
-def _exponent_slope(result: Any, x: Any, y: Any) -> Any:
+def _exponent_slope(result: Array, x: Array, y: Array) -> Array:
   del y
   zero = traced.constant(x) == 0.0
   return result * onp.where(zero, 0.0, onp.log(onp.where(zero, 1.0, x)))
@@ -156,7 +158,7 @@ for _ufunc in (
   _fixed(_ufunc)
 
 
-def _matmul(x: Any, y: Any) -> Any:
+def _matmul(x: Array, y: Array) -> Array:
   """Computes a matrix product; vectors are matrices of one row or column."""
   if onp.shape(x)[-1] != onp.shape(y)[-2 if onp.ndim(y) > 1 else -1]:
     raise ValueError(
@@ -174,7 +176,7 @@ def _matmul(x: Any, y: Any) -> Any:
   return traced.apply(_PRODUCT, x, y)
 
 
-def _product_pair(i: int, result: Any, x: Any, y: Any) -> Any:
+def _product_pair(i: int, result: Array, x: Array, y: Array) -> traced.Pair:
   del result
   if i == 0:
     shape = onp.shape(x)
@@ -189,7 +191,7 @@ def _product_pair(i: int, result: Any, x: Any, y: Any) -> Any:
   )
 
 
-def _transposed(x: Any) -> Any:
+def _transposed(x: Array) -> Array:
   return onp.swapaxes(x, -1, -2)
 
 
