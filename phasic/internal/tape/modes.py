@@ -18,11 +18,12 @@ Traced = traced.Traced
 _T = TypeVar("_T")
 MAY_HOLD_TRACED = (Traced, list, tuple)
 _PLAIN = {onp.ndarray, float, int, str, bool, type(None)}
-cast = functions.cast
 constant = traced.constant
 dtype_of = traced.dtype_of
-fixed = traced.fixed
-linear = linear_maps.linear
+# Outside of this folder a traced array counts as a NumPy array.
+cast: Callable[..., Any] = functions.cast
+fixed: Callable[..., Any] = traced.fixed
+linear: Callable[..., Any] = linear_maps.linear
 RULES = (functions, placing)  # Importing these modules registers their rules.
 
 
