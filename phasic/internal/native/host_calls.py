@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as onp
 
@@ -11,8 +11,10 @@ from phasic.internal.native import host_functions
 from phasic.internal.native import host_results
 from phasic.internal.tape import trees
 
+_T = TypeVar("_T")
 
-def arrays(name: str, tree: Any) -> Any:
+
+def arrays(name: str, tree: _T) -> _T:
   """Converts the leaves of arguments to arrays of the backend.
 
   Args:
@@ -29,8 +31,8 @@ def arrays(name: str, tree: Any) -> Any:
 def call(
   function: host_functions.HostFunction,
   abstract: Callable[..., Any] | None,
-  args: Sequence[Any],
-  options: Mapping[str, Any],
+  args: Sequence[object],
+  options: Mapping[str, object],
 ) -> Any:
   """Calls a Python function that has no derivatives.
 
@@ -53,9 +55,9 @@ def call(
 def call_multilinear(
   functions: host_functions.Functions,
   abstract: Callable[..., Any] | None,
-  fixed: Sequence[Any],
-  args: Sequence[Any],
-  options: Mapping[str, Any],
+  fixed: Sequence[object],
+  args: Sequence[object],
+  options: Mapping[str, object],
 ) -> Any:
   """Calls a Python function that is linear in each of its arguments.
 
@@ -87,8 +89,8 @@ def call_multilinear(
 def result_like(
   function: host_functions.HostFunction,
   abstract: Callable[..., Any] | None,
-  args: Sequence[Any],
-  options: Mapping[str, Any],
+  args: Sequence[object],
+  options: Mapping[str, object],
 ) -> Any:
   """Returns the specs of a function's result; None without `abstract`.
 
@@ -98,35 +100,39 @@ def result_like(
   return None if abstract is None else abstract(*args, **options)
 
 
-def is_differentiable(x: Any) -> bool:
+def is_differentiable(x: object) -> bool:
   """Returns whether an array or its spec is floating or complex."""
   return _dtype(x).kind not in "biu"
 
 
-def _dtype(x: Any) -> onp.dtype:
+def _dtype(x: object) -> onp.dtype:
   return x.dtype if hasattr(x, "dtype") else onp.asarray(x).dtype
 
 
-def forward_rule(f: Callable[..., Any]) -> Callable[..., Any]:
+def forward_rule(
+  f: Callable[..., _T],
+) -> Callable[..., tuple[_T, tuple[Any, ...]]]:
   """Returns a forward rule `vjp_fwd` whose residuals are the arguments."""
   return lambda *args: (f(*args), args)
 
 
-def _check_unmasked(function: host_functions.HostFunction, found: Any) -> None:
+def _check_unmasked(
+  function: host_functions.HostFunction, found: object
+) -> None:
   for x in _leaves(found):
     host_results.check_unmasked(function.name, "a result", x)
 
 
-def _leaves(tree: Any) -> list[Any]:
+def _leaves(tree: object) -> list[Any]:
   return trees.flatten(tree)[0]
 
 
-def conjugated(tree: Any) -> Any:
+def conjugated(tree: _T) -> _T:
   """Converts cotangents to the backend's convention; unchanged for NumPy."""
   return tree
 
 
-def no_cotangent(x: Any) -> Any:
+def no_cotangent(x: object) -> object:
   """Returns the backend's cotangent for an argument without derivative."""
   del x
   return None

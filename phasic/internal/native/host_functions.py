@@ -11,11 +11,13 @@ import dataclasses
 import functools
 import threading
 import traceback
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as onp
 
 from phasic.internal.native import host_results
+
+_T = TypeVar("_T")
 
 
 class BatchLevel(NamedTuple):
@@ -29,7 +31,11 @@ class BatchLevel(NamedTuple):
 # dimensions are the levels of vmap, outermost first; and the levels, innermost
 # first. Each result has all levels as leading dimensions.
 Batching = Callable[
-  [Callable[..., Sequence[Any]], Sequence[Any], Sequence[BatchLevel]],
+  [
+    Callable[..., Sequence[Any]],
+    Sequence[onp.ndarray],
+    Sequence[BatchLevel],
+  ],
   Sequence[Any],
 ]
 
@@ -49,11 +55,11 @@ class HostFunction:
   name: str
   f: Callable[..., Any]
   batching: Batching | None = None
-  kept: dict[Any, Any] = dataclasses.field(
+  kept: dict[object, Callable[..., Any]] = dataclasses.field(
     default_factory=dict, init=False, repr=False
   )
 
-  def keeping(self, make: Callable[..., Any]) -> Callable[..., Any]:
+  def keeping(self, make: Callable[..., _T]) -> Callable[..., _T]:
     """Returns `make` with a cache that is deleted with this HostFunction.
 
     A cache at module level would keep the HostFunction alive.
@@ -98,7 +104,7 @@ def run(
   arrays: Sequence[onp.ndarray],
   specs: Sequence[host_results.ArraySpec],
   levels: Sequence[BatchLevel] = (),
-  canonical: Callable[[Any], Any] = onp.dtype,
+  canonical: Callable[[onp.dtype], object] = onp.dtype,
 ) -> list[onp.ndarray]:
   """Calls a function for a batch; returns checked, contiguous results.
 
@@ -155,7 +161,7 @@ def run(
 
 
 def _are_plain(
-  results: Sequence[Any], specs: Sequence[host_results.ArraySpec]
+  results: Sequence[object], specs: Sequence[host_results.ArraySpec]
 ) -> bool:
   """Returns whether results match their specs exactly; a fast check."""
   if len(results) != len(specs):

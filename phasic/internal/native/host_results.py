@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 import dataclasses
 import math
 import operator
-from typing import Any, SupportsIndex
+from typing import Any, SupportsIndex, TypeVar
 
 import numpy as onp
+
+_T = TypeVar("_T")
 
 
 @dataclasses.dataclass(frozen=True, init=False)
@@ -67,9 +69,9 @@ def _size(size: Any) -> int:
 
 def checked(
   name: str,
-  results: Sequence[Any],
+  results: Sequence[object],
   specs: Sequence[ArraySpec],
-  canonical: Callable[[Any], Any] = onp.dtype,
+  canonical: Callable[[onp.dtype], object] = onp.dtype,
 ) -> list[onp.ndarray]:
   """Checks results against their specs; returns contiguous arrays."""
   if len(results) != len(specs):
@@ -99,8 +101,11 @@ def checked(
 
 
 def result_of_zeros(
-  name: str, f: Callable[..., Any], zeros: Sequence[Any], options: Any
-) -> Any:
+  name: str,
+  f: Callable[..., _T],
+  zeros: Sequence[object],
+  options: Mapping[str, object],
+) -> _T:
   """Calls a function with zeros, to learn the structure of its result.
 
   Raises:
@@ -116,7 +121,7 @@ def result_of_zeros(
     ) from error
 
 
-def spec_of(name: str, x: Any) -> ArraySpec:
+def spec_of(name: str, x: object) -> ArraySpec:
   """Converts an object that a rule `abstract` returned to an ArraySpec.
 
   Raises:
@@ -148,7 +153,7 @@ def check_bytes(name: str, spec: ArraySpec) -> None:
     )
 
 
-def array_of(name: str, result: Any) -> onp.ndarray:
+def array_of(name: str, result: object) -> onp.ndarray:
   """Converts a function's result to a NumPy array.
 
   Raises:
@@ -164,7 +169,7 @@ def array_of(name: str, result: Any) -> onp.ndarray:
   return array
 
 
-def check_unmasked(name: str, what: str, x: Any) -> None:
+def check_unmasked(name: str, what: str, x: object) -> None:
   """Raises TypeError for a masked array, whose mask would be lost."""
   if isinstance(x, onp.ma.MaskedArray):
     raise TypeError(

@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import functools
 import operator
 import re
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as onp
+
+_T = TypeVar("_T")
 
 _INT64 = onp.iinfo(onp.int64)
 
@@ -134,7 +136,7 @@ class NativeFunction(NamedTuple):
     """Returns whether the op has derivative rules in array code."""
     return self.jvp is not None or self.vjp is not None
 
-  def output_dims(self, known: Mapping[str, Any]) -> dict[str, Any]:
+  def output_dims(self, known: Mapping[str, object]) -> dict[str, Any]:
     """Computes the sizes of all dimensions from the sizes of the inputs.
 
     Raises:
@@ -146,7 +148,7 @@ class NativeFunction(NamedTuple):
       dims[name] = self._own_dim(name, known)
     return dims
 
-  def _own_dim(self, name: str, known: Mapping[str, Any]) -> Any:
+  def _own_dim(self, name: str, known: Mapping[str, object]) -> Any:
     error = self.declaration.error
     try:
       size = self.sizes[name](**known)
@@ -236,16 +238,16 @@ def _operands(name: str, text: str, side: str) -> tuple[Operand, ...]:
 
 
 def inexact(
-  operands: Sequence[Operand], values: Sequence[Any]
-) -> list[tuple[Operand, Any]]:
+  operands: Sequence[Operand], values: Sequence[_T]
+) -> list[tuple[Operand, _T]]:
   """Returns (operand, value) pairs for the differentiable operands."""
   pairs = zip(operands, values, strict=True)
   return [(own, x) for own, x in pairs if own.is_inexact]
 
 
 def spread(
-  operands: Sequence[Operand], values: Sequence[Any]
-) -> tuple[Any, ...]:
+  operands: Sequence[Operand], values: Sequence[_T]
+) -> tuple[_T | None, ...]:
   """Inserts None for operands that are not differentiable.
 
   `values` has an entry for each differentiable operand.
@@ -254,7 +256,9 @@ def spread(
   return tuple(next(rest) if own.is_inexact else None for own in operands)
 
 
-def check_options(declaration: Declaration, options: Mapping[str, Any]) -> None:
+def check_options(
+  declaration: Declaration, options: Mapping[str, object]
+) -> None:
   """Raises TypeError for an option that the op does not declare."""
   for name in options:
     if name not in declaration.options:
@@ -267,7 +271,9 @@ def check_options(declaration: Declaration, options: Mapping[str, Any]) -> None:
       )
 
 
-def options_text(declaration: Declaration, options: Mapping[str, Any]) -> str:
+def options_text(
+  declaration: Declaration, options: Mapping[str, object]
+) -> str:
   """Formats options as text in the syntax that the C++ headers parse.
 
   Raises:

@@ -10,7 +10,6 @@ import os
 import platform
 import re
 import struct
-from typing import Any
 
 _ELF_64 = b"\x7fELF\x02\x01"  # A 64-bit, little-endian ELF file.
 # Codes of processors in ELF headers.
@@ -18,7 +17,7 @@ _PROCESSORS = {62: "x86_64", 183: "aarch64"}
 _SYMBOL = re.compile(rb"\0phasic_op_(\w+)_(declaration|register)(?=\0)")
 
 
-def whole_path(op: str, argument: str, path: Any) -> str:
+def whole_path(op: str, argument: str, path: str | os.PathLike[str]) -> str:
   """Returns a library's full path; loaders would search for a bare name.
 
   Args:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 import ctypes
 import functools
+import os
 from typing import Any
 
 import numpy as onp
@@ -26,7 +27,7 @@ class Buffer(ctypes.Structure):
   )
 
 
-def load(op: str, library: Any) -> str:
+def load(op: str, library: str | os.PathLike[str]) -> str:
   """Loads an op's library for JAX and NumPy; returns its resolved path.
 
   Args:
@@ -98,7 +99,7 @@ def entry(path: str, declaration: native_declarations.Declaration) -> Any:
   return function
 
 
-def plain(x: Any) -> onp.ndarray:
+def plain(x: object) -> onp.ndarray:
   """Converts an array to row-major, aligned memory in native byte order."""
   array = onp.asarray(x)
   flags = array.flags
@@ -133,7 +134,7 @@ def _type_number(dtype: onp.dtype) -> int:
   return native_declarations.TYPES.index(dtype.name)
 
 
-def _buffers(arrays: Sequence[onp.ndarray]) -> Any:
+def _buffers(arrays: Sequence[onp.ndarray]) -> ctypes.Array[Buffer]:
   buffers = (Buffer * len(arrays))()
   for buffer, array in zip(buffers, arrays, strict=True):
     buffer.data = array.__array_interface__["data"][0]

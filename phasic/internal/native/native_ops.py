@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as onp
 
@@ -32,7 +32,7 @@ def load(function: native_declarations.NativeFunction) -> None:
 
 
 def make(
-  function: native_declarations.NativeFunction, options: Mapping[str, Any]
+  function: native_declarations.NativeFunction, options: Mapping[str, object]
 ) -> Callable[..., Any]:
   """Returns a native op as a differentiable function of its operands.
 
@@ -47,7 +47,7 @@ def make(
   text = native_declarations.options_text(declaration, options)
   rules = _Rules(function, text)
 
-  def call(*operands: Any) -> tuple[Any, ...]:
+  def call(*operands: onp.ndarray) -> tuple[onp.ndarray, ...]:
     return rules.call(declaration, operands)
 
   call.__name__ = declaration.name
@@ -59,7 +59,7 @@ def make(
   return custom_gradient.custom_gradient(reverse, rules.vjp, forward)(call)
 
 
-def shape(x: Any) -> tuple[Any, ...]:
+def shape(x: onp.typing.ArrayLike) -> tuple[Any, ...]:
   """Returns an array's shape, with None for unknown sizes."""
   return tuple(onp.shape(x))
 
@@ -76,10 +76,10 @@ def _has_reverse(function: native_declarations.NativeFunction) -> bool:
 
 def _missing(
   declaration: native_declarations.Declaration, mode: str, rule: str, own: str
-) -> Callable[..., Any]:
+) -> Callable[..., NoReturn]:
   """Returns a rule that raises, in place of a missing derivative rule."""
 
-  def refuse(*args: Any) -> Any:
+  def refuse(*args: object) -> NoReturn:
     raise NotImplementedError(
       declaration.error(
         f"it was bound without a {mode} rule, which NumPy needs for {rule}: give "
@@ -100,8 +100,10 @@ class _Rules:
     self._options = options
 
   def call(
-    self, declaration: native_declarations.Declaration, operands: Sequence[Any]
-  ) -> tuple[Any, ...]:
+    self,
+    declaration: native_declarations.Declaration,
+    operands: Sequence[object],
+  ) -> tuple[onp.ndarray, ...]:
     """Calls one of the op's native functions on host arrays."""
     arrays = [native_libraries.plain(x) for x in operands]
     results = [
@@ -117,7 +119,11 @@ class _Rules:
       raise RuntimeError(problem)
     return tuple(results)
 
-  def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+  def jvp(
+    self,
+    primals: Sequence[onp.ndarray],
+    tangents: Sequence[Any],
+  ) -> tuple[tuple[onp.ndarray, ...], tuple[onp.ndarray | None, ...]]:
     """Computes the results and their tangents; integers have tangent None."""
     function = self._function
     out = self.call(function.declaration, primals)
@@ -125,7 +131,7 @@ class _Rules:
       first = function.forward[0]
       inputs = function.declaration.inputs
       along = [t for _, t in native_declarations.inexact(inputs, tangents)]
-      derivatives: Sequence[Any] = self.call(
+      derivatives: Sequence[onp.ndarray] = self.call(
         first, _broadcast(function, [*primals, *along])
       )
     else:
@@ -135,7 +141,10 @@ class _Rules:
     )
 
   def _derivatives(
-    self, primals: Sequence[Any], out: Sequence[Any], tangents: Sequence[Any]
+    self,
+    primals: Sequence[onp.ndarray],
+    out: Sequence[onp.ndarray],
+    tangents: Sequence[onp.ndarray | None],
   ) -> list[onp.ndarray]:
     """Computes tangents of the floating results by the user's rule.
 
@@ -154,12 +163,20 @@ class _Rules:
     ]
 
   def _checked(
-    self, rule: str, operand: native_declarations.Operand, found: Any, like: Any
+    self,
+    rule: str,
+    operand: native_declarations.Operand,
+    found: object,
+    like: tuple[Sequence[int] | None, onp.dtype],
   ) -> onp.ndarray:
     declaration = self._function.declaration
     return native_rules.checked(onp, declaration, rule, operand, found, like)
 
-  def vjp(self, residuals: Any, cotangents: Sequence[Any]) -> Any:
+  def vjp(
+    self,
+    residuals: tuple[Sequence[onp.ndarray], Sequence[onp.ndarray]],
+    cotangents: Sequence[onp.ndarray | None],
+  ) -> tuple[onp.ndarray | None, ...]:
     """Computes cotangents of the operands, None for integer operands."""
     function = self._function
     primals, out = residuals
@@ -174,7 +191,7 @@ class _Rules:
     if function.adjoint:
       wanted = [ct for ct in cotangents if ct is not None]
       arrays = _broadcast(function, [*primals, *wanted])
-      found: Any = self.call(function.adjoint[0], arrays)
+      found: Sequence[Any] = self.call(function.adjoint[0], arrays)
     elif function.vjp is not None:
       found = function.vjp(primals, out, tuple(cotangents))
       found = native_rules.check_rule(declaration, "vjp", found)
@@ -194,8 +211,11 @@ class _Rules:
     return native_declarations.spread(declaration.inputs, summed)
 
   def _of_elements(
-    self, primals: Sequence[Any], out: Sequence[Any], cotangents: Sequence[Any]
-  ) -> list[Any]:
+    self,
+    primals: Sequence[onp.ndarray],
+    out: Sequence[onp.ndarray],
+    cotangents: Sequence[onp.ndarray | None],
+  ) -> list[onp.ndarray | int]:
     """Computes cotangents of an elementwise op from its forward rule."""
     function = self._function
     inputs = function.declaration.inputs
@@ -218,8 +238,8 @@ class _Rules:
 
 
 def _broadcast(
-  function: native_declarations.NativeFunction, arrays: Sequence[Any]
-) -> list[Any]:
+  function: native_declarations.NativeFunction, arrays: Sequence[onp.ndarray]
+) -> list[onp.ndarray]:
   """Broadcasts all arrays to the full batch shape, which native rules need."""
   inputs = function.declaration.inputs
   batch = native_shapes.batch_shape(

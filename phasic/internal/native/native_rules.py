@@ -12,7 +12,7 @@ from phasic.internal.native import native_shapes
 
 
 def check_rule(
-  declaration: native_declarations.Declaration, rule: str, found: Any
+  declaration: native_declarations.Declaration, rule: str, found: object
 ) -> list[Any]:
   """Checks the result of a jvp or vjp rule; returns its floating entries.
 
@@ -31,8 +31,8 @@ def check_dtype(
   declaration: native_declarations.Declaration,
   rule: str,
   operand: native_declarations.Operand,
-  found: Any,
-  like: Any,
+  found: onp.typing.DTypeLike,
+  like: onp.typing.DTypeLike,
   is_number: bool,
 ) -> None:
   """Raises TypeError unless a rule's result has the dtype of its operand.
@@ -56,7 +56,7 @@ def check_dtype(
     )
 
 
-def is_number(x: Any) -> bool:
+def is_number(x: object) -> bool:
   """Returns whether `x` is a number without a fixed precision."""
   if hasattr(x, "dtype"):
     return getattr(
@@ -69,7 +69,7 @@ def check_entries(
   declaration: native_declarations.Declaration,
   what: str,
   operands: Sequence[native_declarations.Operand],
-  found: Any,
+  found: object,
 ) -> tuple[Any, ...]:
   """Checks that tangents or cotangents have an entry for each operand.
 
@@ -98,8 +98,8 @@ def check_result(
   declaration: native_declarations.Declaration,
   rule: str,
   operand: native_declarations.Operand,
-  found: Sequence[Any] | None,
-  full: Sequence[Any] | None,
+  found: Sequence[object] | None,
+  full: Sequence[object] | None,
 ) -> None:
   """Checks the shape of a rule's result, as far as shapes are known.
 
@@ -130,8 +130,8 @@ def checked(
   declaration: native_declarations.Declaration,
   rule: str,
   operand: native_declarations.Operand,
-  found: Any,
-  like: tuple[Sequence[Any] | None, Any],
+  found: object,
+  like: tuple[Sequence[object] | None, onp.typing.DTypeLike],
 ) -> Any:
   """Converts a rule's result to an array with the dtype of its operand.
 

@@ -13,7 +13,7 @@ from phasic.internal.native import native_declarations
 
 def input_dims(
   declaration: native_declarations.Declaration,
-  shapes: Sequence[Sequence[Any] | None],
+  shapes: Sequence[Sequence[object] | None],
 ) -> dict[str, Any]:
   """Returns the sizes of the inputs' named dimensions, None if unknown.
 
@@ -52,7 +52,8 @@ def input_dims(
 
 
 def batch_shape(
-  declaration: native_declarations.Declaration, shapes: Sequence[Sequence[Any]]
+  declaration: native_declarations.Declaration,
+  shapes: Sequence[Sequence[object]],
 ) -> tuple[Any, ...]:
   """Returns the common batch shape of the inputs, None for unknown sizes.
 
@@ -128,7 +129,7 @@ def check_bytes(
   declaration: native_declarations.Declaration,
   operand: native_declarations.Operand,
   shape: Sequence[Any],
-  dtype: Any,
+  dtype: onp.typing.DTypeLike,
 ) -> None:
   """Raises ValueError if an output exceeds the address space."""
   if not all(isinstance(size, int) for size in shape):
@@ -144,7 +145,7 @@ def check_bytes(
 
 def cotangent_shapes(
   declaration: native_declarations.Declaration,
-  shapes: Sequence[Sequence[Any] | None],
+  shapes: Sequence[Sequence[object] | None],
 ) -> list[tuple[Any, ...] | None]:
   """Returns the shapes that a reverse rule's cotangents must have.
 
@@ -170,8 +171,8 @@ def cotangent_shapes(
 def check_direction(
   declaration: native_declarations.Declaration,
   what: str,
-  found: tuple[Sequence[Any] | None, Any],
-  like: tuple[Sequence[Any] | None, Any],
+  found: tuple[Sequence[object] | None, onp.typing.DTypeLike],
+  like: tuple[Sequence[object] | None, onp.typing.DTypeLike],
 ) -> None:
   """Checks the shape and dtype of a tangent or cotangent from a caller.
 
@@ -222,7 +223,7 @@ def summed(numpy: Any, x: Any, shape: Sequence[int]) -> Any:
   return numpy.broadcast_to(x, tuple(shape))
 
 
-def may_fit(found: Sequence[Any], full: Sequence[Any], rank: int) -> bool:
+def may_fit(found: Sequence[object], full: Sequence[object], rank: int) -> bool:
   """Returns whether a result's shape can be broadcast to a full shape.
 
   Args:
@@ -239,7 +240,7 @@ def may_fit(found: Sequence[Any], full: Sequence[Any], rank: int) -> bool:
 
 
 def may_broadcast(
-  shape: Sequence[Any] | None, other: Sequence[Any] | None
+  shape: Sequence[object] | None, other: Sequence[object] | None
 ) -> bool:
   """Returns False only if `shape` cannot broadcast to `other`."""
   if shape is None or other is None:
@@ -251,10 +252,10 @@ def may_broadcast(
   )
 
 
-def may_be_equal(a: Any, b: Any) -> bool:
+def may_be_equal(a: object, b: object) -> bool:
   """Returns False only if two sizes are known and differ."""
   return a == b or not (isinstance(a, int) and isinstance(b, int))
 
 
-def _is_one(size: Any) -> bool:
+def _is_one(size: object) -> bool:
   return isinstance(size, int) and size == 1
