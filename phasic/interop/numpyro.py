@@ -41,7 +41,7 @@ class _Ascending(type(constraints.positive_ordered_vector)):  # type: ignore[mis
 
 
 @numpyro_distributions.biject_to.register(_Ascending)
-def _biject_to_ascending(constraint: Any) -> Any:
+def _biject_to_ascending(constraint: object) -> Any:
   return numpyro_distributions.biject_to(constraints.positive_ordered_vector)
 
 
@@ -196,7 +196,7 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
 
 
 @kl.kl_divergence.register(NumPyroDistribution, NumPyroDistribution)
-def _kl_divergence(p: Any, q: Any) -> Any:
+def _kl_divergence(p: NumPyroDistribution, q: NumPyroDistribution) -> Result:
   return p.distribution.kl_divergence(q.distribution)
 
 

@@ -120,7 +120,9 @@ def _integral(
   return found[0], found[1]
 
 
-def _cuts(frozen: Any, low: float, high: float, log_total: float) -> Any:
+def _cuts(
+  frozen: Any, low: float, high: float, log_total: float
+) -> onp.ndarray:
   """Returns quantiles of X given low < X <= high, where integrals are split."""
   dtype = frozen.distribution.dtype
   tails = onp.asarray(_LOG_TAILS)

@@ -5,6 +5,7 @@ In JAX these are pytrees, in TensorFlow composite tensors.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import functools
 import inspect
 from typing import Any
@@ -84,7 +85,7 @@ def class_of(cls: Any) -> Any:
   """
   signature = inspect.signature(cls.__init__)
 
-  def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+  def __init__(self: Any, *args: object, **kwargs: object) -> None:
     bound = signature.bind(self, *args, **kwargs)
     bound.apply_defaults()
     _, *values = bound.arguments.values()
@@ -95,7 +96,7 @@ def class_of(cls: Any) -> Any:
 
   # TensorFlow Probability reads the signature to flatten instances.
   __init__.__signature__ = signature  # type: ignore[attr-defined]
-  own: dict[str, Any] = {
+  own: dict[str, object] = {
     name: property(functools.partial(_parameter, name))
     for name in list(signature.parameters)[1:]
     if name not in ("validate_args", "allow_nan_stats", "name")
@@ -150,7 +151,7 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
   def __getitem__(self, slices: slicing.Index) -> TFPDistribution:
     return wrap(self._wrapped[slices])
 
-  def _batch_shape(self) -> Any:
+  def _batch_shape(self) -> static.Shape:
     return self._wrapped.batch_shape
 
   def _event_shape(self) -> Any:
@@ -160,7 +161,7 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
     seed = tfp.random.sanitize_seed(seed, salt=type(self).__name__)
     return self._wrapped.sample(n, seed=seed)
 
-  def _experimental_tangent_space(self, x: Any) -> Any:
+  def _experimental_tangent_space(self, x: object) -> Any:
     # Discrete probabilities have no Jacobian factor under a transformation.
     spaces = tfp.experimental.tangent_spaces
     return spaces.ZeroSpace() if self._is_discrete() else spaces.FullSpace()
@@ -206,8 +207,8 @@ _METHODS = (
 )
 
 
-def _method(name: str) -> Any:
-  def call(self: Any, *args: Any) -> Any:
+def _method(name: str) -> Callable[..., Any]:
+  def call(self: TFPDistribution, *args: object) -> Any:
     return getattr(self._wrapped, name)(*args)
 
   return call
@@ -218,11 +219,13 @@ for _name in _METHODS:
 
 
 @tfp.distributions.RegisterKL(TFPDistribution, TFPDistribution)
-def _kl_divergence(p: Any, q: Any, name: str | None = None) -> Any:
+def _kl_divergence(
+  p: TFPDistribution, q: TFPDistribution, name: str | None = None
+) -> Any:
   return p.wrapped.kl_divergence(q.wrapped)
 
 
-def _parameter(name: str, dist: Any) -> Any:
+def _parameter(name: str, dist: TFPDistribution) -> object:
   """Returns a parameter in a form that TensorFlow Probability can flatten."""
   value = dist.wrapped.parameters[name]
   if isinstance(value, distribution_lib.Distribution):
@@ -232,7 +235,7 @@ def _parameter(name: str, dist: Any) -> Any:
   return tfp_parameters.held(value)
 
 
-def _unwrapped(value: Any) -> Any:
+def _unwrapped(value: object) -> object:
   value = tfp_parameters.value_of(tfp_constants.value_of(value))
   return value.wrapped if isinstance(value, TFPDistribution) else value
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 import weakref
 
 from phasic.graphs.core import graph as graph_lib
@@ -16,10 +15,10 @@ class Constant:
   are traced once for each graph.
   """
 
-  def __init__(self, value: Any):
+  def __init__(self, value: object):
     self._value = value
 
-  def __call__(self) -> Any:
+  def __call__(self) -> object:
     return self._value
 
   def __repr__(self) -> str:
@@ -32,7 +31,7 @@ _KNOWN: weakref.WeakValueDictionary[tuple[int, ...], Constant] = (
 )
 
 
-def held(value: Any) -> Any:
+def held(value: object) -> object:
   """Wraps a graph or a tuple of graphs as a `Constant`; keeps other values."""
   parts = value if isinstance(value, tuple) else (value,)
   if not parts or not all(isinstance(x, graph_lib.Graph) for x in parts):
@@ -41,6 +40,6 @@ def held(value: Any) -> Any:
   return _KNOWN.setdefault(key, Constant(value))
 
 
-def value_of(value: Any) -> Any:
+def value_of(value: object) -> object:
   """Returns the value of a `Constant`; other values are returned unchanged."""
   return value() if isinstance(value, Constant) else value

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 import functools
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
 from phasic.distributions.base import constraints
 from phasic.distributions.base import structure
+
+_T = TypeVar("_T")
 
 MODE = "numpy"
 if MODE == "jax":
@@ -70,7 +73,7 @@ if MODE == "tf":
       return kind(self.sources, self.targets, *arrays)
 
 
-def held(value: Any) -> Any:
+def held(value: object) -> object:
   """Wraps edges as `HeldEdges`; other values are returned unchanged."""
   if not structure.is_edges(value):
     return value
@@ -87,7 +90,7 @@ def held(value: Any) -> Any:
     )
 
 
-def value_of(value: Any) -> Any:
+def value_of(value: object) -> object:
   """Returns the edges of `HeldEdges`; other values are returned unchanged."""
   return value.edges if isinstance(value, HeldEdges) else value
 
@@ -125,7 +128,7 @@ class ConstraintBijector(tfp.bijectors.AutoCompositeTensorBijector):
     )
 
   @classmethod
-  def _parameter_properties(cls, dtype: Any) -> dict[str, Any]:
+  def _parameter_properties(cls, dtype: object) -> dict[str, Any]:
     return {}
 
   def _forward(self, x: Any) -> Any:
@@ -138,7 +141,7 @@ class ConstraintBijector(tfp.bijectors.AutoCompositeTensorBijector):
     return self._map.forward_log_det_jacobian(x)
 
 
-def properties(cls: Any, own: Any) -> dict[str, Any]:
+def properties(cls: Any, own: Container[str]) -> dict[str, Any]:
   """Returns the properties of a class's array parameters, by name."""
   found = {
     name: tfp.util.ParameterProperties(
@@ -155,17 +158,17 @@ def properties(cls: Any, own: Any) -> dict[str, Any]:
   return found
 
 
-def _bijector(constraint: Any, event_ndims: int) -> Any:
+def _bijector(constraint: constraints.Constraint, event_ndims: int) -> Any:
   if constraint.tfp is not None:
     return getattr(tfp.bijectors, constraint.tfp)()
   return ConstraintBijector(constraint.name, event_ndims)
 
 
-def _same_shape(shape: Any) -> Any:
+def _same_shape(shape: _T) -> _T:
   return shape
 
 
-def _unknown_shape(shape: Any) -> Any:
+def _unknown_shape(shape: object) -> NoReturn:
   raise NotImplementedError(
     f"shape is {shape}: the shape of a sample does not determine the number of "
     "phases, and so not the shape of this parameter"
