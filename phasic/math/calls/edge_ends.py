@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import copy
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as onp
 
 from phasic.internal import autodiff
 from phasic.math.model import edge_rates
 
+_T = TypeVar("_T")
 
-def as_arrays(tree: Any) -> Any:
+
+def as_arrays(tree: _T) -> _T:
   """Converts sources and targets that are not arrays, e.g. lists, to arrays.
 
   Otherwise their integers would count as real numbers to differentiate. What
@@ -25,7 +27,7 @@ def as_arrays(tree: Any) -> Any:
   return _map_edges(_with_arrays, tree, tree)
 
 
-def as_given(tree: Any, given: Any) -> Any:
+def as_given(tree: _T, given: object) -> _T:
   """Puts sources and targets back into a gradient if they have no leaves.
 
   The indices that distributions keep belong to the structure in JAX, so that
@@ -38,7 +40,7 @@ def as_given(tree: Any, given: Any) -> Any:
   return _map_edges(_with_static_ends, tree, given)
 
 
-def _map_edges(f: Callable[[Any, Any], Any], tree: Any, like: Any) -> Any:
+def _map_edges(f: Callable[[Any, Any], Any], tree: Any, like: object) -> Any:
   """Applies f to the edges in two trees with the structure of `like`."""
   if isinstance(like, edge_rates.EDGES):
     return f(tree, like)
@@ -58,7 +60,7 @@ def _map_edges(f: Callable[[Any, Any], Any], tree: Any, like: Any) -> Any:
   return type(tree)(items(mapped.values()))
 
 
-def _with_arrays(edges: Any, _: Any) -> Any:
+def _with_arrays(edges: Any, _: object) -> Any:
   return edges._replace(
     sources=_as_array(edges.sources), targets=_as_array(edges.targets)
   )
@@ -70,7 +72,7 @@ def _with_static_ends(gradient: Any, edges: Any) -> Any:
   return gradient._replace(**static)
 
 
-def _as_array(ends: Any) -> Any:
+def _as_array(ends: object) -> object:
   """Converts integers that are not in an array to an array."""
   if ends is None or hasattr(ends, "dtype"):
     return ends
