@@ -297,7 +297,9 @@ class BoundFunction:
       rules.update(vjp_fwd=forward, vjp_bwd=backward)
     if not isinstance(self._jvp, host_functions.Missing):
       rules.update(jvp_fn=call_jvp)
-    made = custom_gradient.custom_gradient(**rules, eager=True)(call)
+    made: Callable[..., Any] = custom_gradient.custom_gradient(
+      **rules, eager=True
+    )(call)
     return made
 
 

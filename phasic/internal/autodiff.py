@@ -7,10 +7,12 @@ Other code that takes an array raises, as the derivative would be lost.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from phasic.internal.tape import modes
 from phasic.internal.tape import trees
+
+_T = TypeVar("_T")
 
 
 def flatten(tree: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
@@ -18,7 +20,7 @@ def flatten(tree: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
   return trees.flatten(tree)
 
 
-def leaves_like(tree: Any, like: Any) -> list[Any]:
+def leaves_like(tree: object, like: object) -> list[Any]:
   """Returns the subtree of `tree` at each leaf of the pytree `like`.
 
   Raises:
@@ -29,19 +31,21 @@ def leaves_like(tree: Any, like: Any) -> list[Any]:
 
 
 def reverse(
-  f: Callable[..., Any], arrays: Sequence[Any]
-) -> tuple[tuple[Any, ...], Callable[[Sequence[Any]], Sequence[Any]]]:
+  f: Callable[..., Sequence[Any]], arrays: Sequence[modes.Array]
+) -> tuple[tuple[Any, ...], Callable[[Sequence[modes.Array]], Sequence[Any]]]:
   """Returns the results of `f`, a tuple, and the pullback of `f` (vjp)."""
   return modes.reverse(f, arrays)
 
 
 def forward(
-  f: Callable[..., Any], arrays: Sequence[Any], tangents: Sequence[Any]
+  f: Callable[..., Sequence[Any]],
+  arrays: Sequence[modes.Array],
+  tangents: Sequence[modes.Array],
 ) -> tuple[Sequence[Any], Sequence[Any]]:
   """Returns the results of `f`, a tuple, and their tangents (jvp)."""
   return modes.forward(f, arrays, tangents)
 
 
-def stop_gradient(x: Any) -> Any:
+def stop_gradient(x: _T) -> _T:
   """Returns `x` as a constant for differentiation."""
   return modes.constant(x)

@@ -5,14 +5,12 @@ Results are constants for derivatives.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as onp
 
 from phasic.internal.tape import modes
 
 
-def exponent(x: Any) -> Any:
+def exponent(x: onp.ndarray) -> onp.ndarray:
   """Returns floor(log2(|x|)) as a float, possibly off by one.
 
   It is undefined if x is not finite, and at most the least exponent of normal
@@ -29,7 +27,7 @@ def exponent(x: Any) -> Any:
   return held.astype(x.dtype) - (1.0 - info.minexp)
 
 
-def power_of_two(n: Any) -> Any:
+def power_of_two(n: onp.ndarray) -> onp.ndarray:
   """Computes 2^n, with 0 for subnormal powers and inf for overflow.
 
   Args:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeVar
 
 import numpy as onp
 
 from phasic.internal import static
 from phasic.internal.tape import modes
 
+_T = TypeVar("_T")
 
-def check(condition: Any, message: str, x: Any, what: Any = None) -> Any:
+
+def check(
+  condition: onp.typing.ArrayLike, message: str, x: _T, what: object = None
+) -> _T:
   """Returns `x` after checking that a condition is true everywhere.
 
   Args:
@@ -32,7 +36,7 @@ def check(condition: Any, message: str, x: Any, what: Any = None) -> Any:
   return x
 
 
-def check_not_empty(x: Any, name: str) -> Any:
+def check_not_empty(x: _T, name: str) -> _T:
   """Returns the array `x` after checking that it has entries.
 
   Raises:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import functools
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as onp
 
@@ -12,20 +12,23 @@ from phasic.internal import static
 from phasic.internal.tape import modes
 from phasic.internal.tape import trees
 
+_T = TypeVar("_T")
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
 
 def cond(
-  pred: Any,
-  true_fn: Callable[..., Any],
-  false_fn: Callable[..., Any],
-  *operands: Any,
-) -> Any:
+  pred: object,
+  true_fn: Callable[..., _T],
+  false_fn: Callable[..., _T],
+  *operands: object,
+) -> _T:
   """Evaluates `true_fn` or `false_fn` on the operands, as `pred` decides."""
   return true_fn(*operands) if modes.constant(pred) else false_fn(*operands)
 
 
 def while_loop(
-  cond_fn: Callable[[Any], Any], body_fn: Callable[[Any], Any], init: Any
-) -> Any:
+  cond_fn: Callable[[_T], object], body_fn: Callable[[_T], _T], init: _T
+) -> _T:
   """Applies `body_fn` repeatedly, from `init`, while `cond_fn(carry)` holds.
 
   The carry is an array or a tuple of arrays (a seed of `random` counts as
@@ -38,11 +41,11 @@ def while_loop(
 
 
 def scan(
-  f: Callable[[Any, Any], tuple[Any, Any]],
-  init: Any,
+  f: Callable[[_T, Any], tuple[_T, Any]],
+  init: _T,
   xs: Any,
   length: int | None = None,
-) -> tuple[Any, Any]:
+) -> tuple[_T, Any]:
   """Loops over the leading axis of `xs`: `carry, y = f(carry, x)`.
 
   Args:
@@ -62,9 +65,7 @@ def scan(
   return carry, _stack(outputs)
 
 
-def compiled(
-  f: Callable[..., Any], static_argnums: tuple[int, ...] = ()
-) -> Callable[..., Any]:
+def compiled(f: _Function, static_argnums: tuple[int, ...] = ()) -> _Function:
   """Compiles `f` in JAX; NumPy and TensorFlow run it eagerly.
 
   JAX compiles `f` once for each shape and each value of the static arguments,
@@ -78,21 +79,21 @@ def compiled(
   del static_argnums
 
   @functools.wraps(f)
-  def quiet(*args: Any) -> Any:
+  def quiet(*args: object) -> Any:
     with onp.errstate(all="ignore"):
       return f(*args)
 
-  return quiet
+  return quiet  # type: ignore[return-value]
 
 
-def _rows(tree: Any) -> list[Any]:
+def _rows(tree: object) -> list[Any]:
   """Splits a tree of arrays along the leading axis into a list of trees."""
   leaves, make = trees.flatten(tree)
   size = static.shape(leaves[0])[0]
   return [make([x[i] for x in leaves]) for i in range(size)]
 
 
-def _stack(items: list[Any]) -> Any:
+def _stack(items: list[object]) -> Any:
   if not items:
     return None
   _, make = trees.flatten(items[0])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 import functools
-from typing import Any
+from typing import Any, TypeVar
 
 from phasic.internal.tape import modes
 from phasic.internal.tape import rules as tape_rules
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def custom_gradient(
@@ -16,7 +18,7 @@ def custom_gradient(
   jvp_fn: Callable[..., Any] | None = None,
   nondiff_argnums: Sequence[int] = (),
   eager: bool = False,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Callable[[_Function], _Function]:
   """Returns a decorator that gives a function custom derivative rules.
 
   Args:
@@ -49,14 +51,14 @@ def custom_gradient(
   del eager  # NumPy never compiles, so the argument has no effect.
   rules = tape_rules.Rules(vjp_fwd, vjp_bwd, jvp_fn, tuple(nondiff_argnums))
 
-  def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
+  def decorate(f: _Function) -> _Function:
     @functools.wraps(f)
-    def wrapped(*args: Any) -> Any:
+    def wrapped(*args: object) -> Any:
       if modes.holds_traced(args):
         return tape_rules.call(f, rules, args)
       return f(*args)
 
     wrapped.rules = rules  # type: ignore[attr-defined]
-    return wrapped
+    return wrapped  # type: ignore[return-value]
 
   return decorate

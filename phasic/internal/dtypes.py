@@ -18,7 +18,9 @@ from phasic.internal import static
 FLOATS = ("float32", "float64")
 
 
-def common_dtype(values: Mapping[str, Any], default: str | None = None) -> str:
+def common_dtype(
+  values: Mapping[str, object], default: str | None = None
+) -> str:
   """Returns the name of the common floating dtype of the values.
 
   Python numbers, lists of them and integer arrays adopt the dtype of the
@@ -81,12 +83,12 @@ def numeric(x: Any, name: str) -> str:
 
 
 @functools.cache
-def _name(dtype: Any) -> str:
+def _name(dtype: object) -> str:
   """Returns the dtype's name; cached, since NumPy formats it at each use."""
   return dtype.name if isinstance(dtype, onp.dtype) else str(dtype)
 
 
-def kept(x: Any, name: str) -> str:
+def kept(x: object, name: str) -> str:
   """Returns the dtype name of a floating array, else the widest floating dtype.
 
   Errors are as in `numeric`.

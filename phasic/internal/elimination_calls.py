@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 import functools
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as onp
 
@@ -12,13 +12,15 @@ from phasic.internal import kernel_common
 from phasic.internal.tape import elimination
 from phasic.internal.tape import modes
 
+_T = TypeVar("_T")
+
 
 def eliminate(
-  fallback: Callable[..., Any],
-  indices: Any,
-  weights: Any,
-  per_phase: Any,
-  per_edge: Any,
+  fallback: Callable[..., object],
+  indices: object,
+  weights: modes.Array,
+  per_phase: modes.Array,
+  per_edge: modes.Array | None,
   transposed: bool,
   gives_edges: bool,
 ) -> Any:
@@ -47,10 +49,10 @@ def eliminate(
 
 
 def moments(
-  fallback: Callable[..., Any],
-  operands: Sequence[Any],
-  options: Mapping[str, Any],
-) -> tuple[Any, ...]:
+  fallback: Callable[..., _T],
+  operands: Sequence[modes.Array],
+  options: Mapping[str, object],
+) -> _T:
   """Computes moments of the absorption time by the native kernel.
 
   Arguments are as in `elimination_ops.moments`.

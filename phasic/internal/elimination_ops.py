@@ -21,16 +21,19 @@ from collections.abc import Callable
 import functools
 from typing import Any
 
+import numpy as onp
+
 from phasic.internal import elimination_calls
 from phasic.internal import kernel_ops
+from phasic.internal.arrays import Array
 
 
 def eliminate(
-  fallback: Callable[..., Any],
-  indices: Any,
-  weights: Any,
-  per_phase: Any,
-  per_edge: Any = None,
+  fallback: Callable[..., Array | tuple[Array, Array]],
+  indices: Array | onp.ndarray,
+  weights: Array,
+  per_phase: Array,
+  per_edge: Array | None = None,
   transposed: bool = False,
   gives_edges: bool = False,
 ) -> Any:
@@ -61,21 +64,21 @@ def eliminate(
       TensorFlow InvalidArgumentError of the running op.
     MemoryError: memory does not suffice, in NumPy.
   """
-  call = fallback
+  call: Callable[..., Any] = fallback
   if kernel_ops.path_of_call() != "portable":
     call = functools.partial(elimination_calls.eliminate, fallback)
   return call(indices, weights, per_phase, per_edge, transposed, gives_edges)
 
 
 def moments(
-  fallback: Callable[..., Any],
-  indices: Any,
-  weights: Any,
-  initial: Any,
-  atom: Any,
-  stay: Any,
-  **options: Any,
-) -> tuple[Any, ...]:
+  fallback: Callable[..., tuple[Array, ...]],
+  indices: Array | onp.ndarray,
+  weights: Array,
+  initial: Array,
+  atom: Array,
+  stay: Array,
+  **options: object,
+) -> tuple[Array, ...]:
   """Computes the mean and optionally the variance of the absorption time.
 
   Derivatives exist with respect to the weights and the initial masses. In

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as onp
 
 from phasic.internal.tape import modes
 
 
-def of(x: Any, name: str) -> Any:
+def of(x: object, name: str) -> onp.dtype:
   """Returns the dtype that `x` has, or would have as an array.
 
   It is None for a list with arrays, if the backend does not check that they
@@ -31,6 +29,6 @@ def of(x: Any, name: str) -> Any:
   return onp.asarray(x).dtype
 
 
-def is_weak(x: Any) -> bool:
+def is_weak(x: object) -> bool:
   """Returns whether `x`, e.g. a number, takes the dtype of other arguments."""
   return not hasattr(x, "dtype")

@@ -11,7 +11,8 @@ import functools
 import operator
 import os
 import threading
-from typing import Any
+import types
+from typing import TypeVar
 
 import numpy as onp
 
@@ -40,6 +41,7 @@ EDGES_ARE_FIXED = (
   "them as parameters without coefficients"
 )
 load = native_module.load
+_T = TypeVar("_T")
 
 
 @functools.cache
@@ -62,7 +64,9 @@ def required() -> bool | None:
   return text == "1" if text else None
 
 
-def edges_and_kinds(fixed: Sequence[Any]) -> tuple[list[Any] | None, Any]:
+def edges_and_kinds(
+  fixed: Sequence[_T],
+) -> tuple[list[_T] | None, _T | None]:
   """Splits `fixed` into the edge arrays and `kinds`, each None if absent.
 
   The docstring of `kernel_ops` describes these arrays.
@@ -190,7 +194,7 @@ class Kernel:
     if self.unavailable_reason():
       raise RuntimeError(self.unavailable_reason())
 
-  def on_host(self) -> Any:
+  def on_host(self) -> types.ModuleType:
     """Returns the kernel's Python module, for calls on host arrays.
 
     Raises:
@@ -202,9 +206,9 @@ class Kernel:
   def status(
     self,
     kind: str,
-    operands: Sequence[Any],
-    edges: Sequence[Any] = (),
-    kinds: Any = None,
+    operands: Sequence[object],
+    edges: Sequence[object] = (),
+    kinds: object = None,
     discrete: bool = False,
   ) -> onp.ndarray:
     """Computes int32 status codes (batch..., n) that explain NaN results.
@@ -249,10 +253,10 @@ class Kernel:
 
   def model_meets_constraints(
     self,
-    initial_probs: Any,
-    matrix: Any,
-    exits: Any,
-    prob_zero: Any,
+    initial_probs: object,
+    matrix: object,
+    exits: object,
+    prob_zero: object,
     discrete: bool,
   ) -> bool:
     """Returns True only if a model of host arrays is known to be valid."""
@@ -262,8 +266,8 @@ class Kernel:
     )
 
   def measure_elimination(
-    self, num_phases: int, indices: Any
-  ) -> dict[str, Any]:
+    self, num_phases: int, indices: onp.typing.ArrayLike
+  ) -> dict[str, int]:
     """Computes fill and operation count of eliminating a chain's states.
 
     Args:

@@ -27,10 +27,10 @@ The path is chosen when a call is traced: programs that `jax.jit` or
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from phasic.internal import kernel_common
 from phasic.internal import phase_type_calls
+from phasic.internal.arrays import Array
 
 KINDS = kernel_common.KINDS
 EDGES_ARE_FIXED = kernel_common.EDGES_ARE_FIXED
@@ -129,12 +129,12 @@ def set_num_threads(count: int) -> None:
 
 def phase_type(
   kind: str,
-  operands: Sequence[Any],
-  fallback: Callable[..., Any],
-  edges: Sequence[Any] = (),
-  kinds: Any = None,
+  operands: Sequence[Array],
+  fallback: Callable[..., Array],
+  edges: Sequence[Array] = (),
+  kinds: Array | None = None,
   discrete: bool = False,
-) -> Any:
+) -> Array:
   """Computes a phase-type function, one of `KINDS`, at the given times.
 
   Args:
@@ -165,11 +165,11 @@ def phase_type(
 
 def statistics(
   kind: str,
-  operands: Sequence[Any],
-  weights: Any,
-  edges: Sequence[Any] = (),
-  kinds: Any = None,
-) -> tuple[Any, ...]:
+  operands: Sequence[Array],
+  weights: Array,
+  edges: Sequence[Array] = (),
+  kinds: Array | None = None,
+) -> tuple[Array, ...]:
   """Computes expected path statistics given observed times.
 
   Args:
@@ -195,6 +195,6 @@ def statistics(
   return tuple(phase_type_calls.statistics(kind, operands, weights, more))
 
 
-def fixed(edges: Sequence[Any], kinds: Any) -> tuple[Any, ...]:
+def fixed(edges: Sequence[Array], kinds: Array | None) -> tuple[Array, ...]:
   """Collects the non-differentiable arrays of a call: edges, then kinds."""
   return tuple(edges) if kinds is None else (*edges, kinds)

@@ -37,7 +37,7 @@ def load() -> tuple[Any, str]:
     return None, cannot_load("Python", spec.origin, error)
 
 
-def cannot_load(loader: str, path: str, error: Any) -> str:
+def cannot_load(loader: str, path: str, error: object) -> str:
   """Formats the reason why a library cannot be loaded.
 
   Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as onp
 
@@ -11,24 +11,26 @@ from phasic.internal import kernel_common
 from phasic.internal.tape import modes
 from phasic.internal.tape import phase_type as primitives
 
+_T = TypeVar("_T")
+
 KERNEL = kernel_common.Kernel(lambda: kernel_common.load()[1])
 
 
 def portable(
   kind: str,
-  operands: Sequence[Any],
-  fallback: Callable[..., Any],
-  fixed: Sequence[Any],
-) -> Any:
+  operands: Sequence[object],
+  fallback: Callable[..., _T],
+  fixed: Sequence[object],
+) -> _T:
   """Computes a phase-type function by the portable code `fallback`."""
   return fallback(kind, *operands, *fixed)
 
 
 def forward(
   kind: str,
-  groups: Sequence[Sequence[Any]],
-  fallback: Callable[..., Any],
-  fixed: Sequence[Any],
+  groups: Sequence[Sequence[modes.Array]],
+  fallback: Callable[..., object],
+  fixed: Sequence[modes.Array],
   discrete: bool,
 ) -> Any:
   """Computes the k-th directional derivative of a phase-type function.
@@ -51,11 +53,11 @@ def forward(
 
 def adjoint(
   kind: str,
-  operands: Sequence[Any],
-  cotangent: Any,
+  operands: Sequence[modes.Array],
+  cotangent: modes.Array,
   wanted: Sequence[int],
-  fallback: Callable[..., Any],
-  fixed: Sequence[Any],
+  fallback: Callable[..., object],
+  fixed: Sequence[modes.Array],
   discrete: bool,
 ) -> Sequence[Any]:
   """Computes cotangents of the operands with the `wanted` indices."""
@@ -66,8 +68,11 @@ def adjoint(
 
 
 def statistics(
-  kind: str, operands: Sequence[Any], weights: Any, fixed: Sequence[Any]
-) -> Sequence[Any]:
+  kind: str,
+  operands: Sequence[object],
+  weights: object,
+  fixed: Sequence[object],
+) -> Sequence[onp.ndarray]:
   """Computes expected path statistics by the kernel, without derivatives."""
   inputs = [*operands, weights]
   if modes.any_traced(inputs):
@@ -83,7 +88,10 @@ def statistics(
 
 
 def _call(
-  kind: str, arrays: Sequence[Any], fixed: Sequence[Any], discrete: bool
+  kind: str,
+  arrays: Sequence[modes.Array],
+  fixed: Sequence[modes.Array],
+  discrete: bool,
 ) -> primitives.Call:
   """Returns the kernel's function `kind` with its derivatives."""
   if modes.any_traced([*arrays, *fixed]):

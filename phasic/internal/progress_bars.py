@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 import contextlib
-from typing import Any
 
 from phasic.internal import frameworks
 from phasic.internal import raw_arguments
@@ -12,11 +11,11 @@ from phasic.internal import raw_arguments
 
 @contextlib.contextmanager
 def reporting(
-  progress: bool | Callable[..., Any],
+  progress: bool | Callable[..., object],
   arguments: str,
   show: Callable[..., str] | None = None,
-  **bar_options: Any,
-) -> Iterator[Callable[..., Any] | None]:
+  **bar_options: object,
+) -> Iterator[Callable[..., object] | None]:
   """Yields a function that reports progress, or None if none is wanted.
 
   Args:
@@ -40,7 +39,7 @@ def reporting(
 
     with tqdm.tqdm(unit="", **bar_options) as bar:
 
-      def report(count: int, *values: Any) -> None:
+      def report(count: int, *values: object) -> None:
         if show is not None:
           bar.set_postfix_str(show(*values))
         bar.update(count - bar.n)
@@ -53,14 +52,16 @@ def reporting(
     )
 
 
-def counting_states(progress: bool | Callable[[int], Any]) -> Any:
+def counting_states(
+  progress: bool | Callable[[int], object],
+) -> contextlib.AbstractContextManager[Callable[..., object] | None]:
   """Yields a progress function that takes the number of states found."""
   return reporting(progress, "the number of states", desc="states")
 
 
 def fitting(
-  progress: bool | Callable[[int, float], Any], total: int | None = None
-) -> Any:
+  progress: bool | Callable[[int, float], object], total: int | None = None
+) -> contextlib.AbstractContextManager[Callable[..., object] | None]:
   """Yields a progress function of an iteration count and a log likelihood.
 
   Args:

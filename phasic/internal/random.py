@@ -6,16 +6,18 @@ generator gives one integer at each use, and so a new seed.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, SupportsInt
 
 import numpy as onp
 
 from phasic.internal import static
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import Seed
 
 _FOLD = 0x666F6C64  # Keeps fold_in's seeds distinct from split_seed's.
 
 
-def sanitize_seed(seed: Any, salt: str | None = None) -> Any:
+def sanitize_seed(seed: object, salt: str | None = None) -> Seed:
   """Converts the user's seed to the form that this module's functions take.
 
   Args:
@@ -44,28 +46,28 @@ def sanitize_seed(seed: Any, salt: str | None = None) -> Any:
   return seed
 
 
-def split_seed(seed: Any, n: int = 2) -> tuple[Any, ...]:
+def split_seed(seed: Seed, n: int = 2) -> tuple[Seed, ...]:
   """Splits a seed into `n` independent seeds."""
   return tuple(_child(seed, i) for i in range(n))
 
 
-def fold_in(seed: Any, data: Any) -> Any:
+def fold_in(seed: Seed, data: SupportsInt) -> Seed:
   """Derives a new seed from a seed and an integer, e.g. a counter."""
   return _child(_child(seed, _FOLD), int(data) % 2**32)
 
 
-def uniform(seed: Any, shape: static.Shape, dtype: str) -> Any:
+def uniform(seed: Seed, shape: static.Shape, dtype: str) -> Array:
   """Draws uniform random numbers from [0, 1)."""
   return _generator(seed).random(shape, dtype=onp.dtype(dtype))
 
 
-def exponential(seed: Any, shape: static.Shape, dtype: str) -> Any:
+def exponential(seed: Seed, shape: static.Shape, dtype: str) -> Array:
   """Draws exponential random numbers of rate one."""
   numbers = _generator(seed).standard_exponential(shape)
   return onp.asarray(numbers, dtype=dtype)
 
 
-def _child(seed: Any, key: int) -> Any:
+def _child(seed: Any, key: int) -> Seed:
   """Returns a child of `seed` without changing `seed`, unlike `spawn`."""
   return onp.random.SeedSequence(
     entropy=seed.entropy, spawn_key=(*seed.spawn_key, key)

@@ -25,7 +25,7 @@ _SHORT.maxtuple = _SHORT.maxlist = _SHORT.maxdict = 8
 _SHORT.maxstring = _SHORT.maxother = 80
 
 
-def shown(x: Any) -> str:
+def shown(x: object) -> str:
   """Returns a shortened repr of an argument, for messages."""
   try:
     return _SHORT.repr(x).replace("\n", " ")
@@ -35,7 +35,7 @@ def shown(x: Any) -> str:
     return "an integer of thousands of digits"
 
 
-def host_array(x: Any, name: str) -> onp.ndarray:
+def host_array(x: object, name: str) -> onp.ndarray:
   """Converts an array, number or nested list to a NumPy array.
 
   Raises:
@@ -91,7 +91,9 @@ def check_nesting(x: Any, name: str, depth: int = 0) -> None:
       check_nesting(item, name, depth + 1)
 
 
-def entries_of_scipy(x: Any) -> tuple[Any, Any, Any, Any] | None:
+def entries_of_scipy(
+  x: Any,
+) -> tuple[onp.ndarray, onp.ndarray, onp.ndarray, tuple[int, int]] | None:
   """Returns rows, columns, values and shape of a SciPy sparse matrix.
 
   The result is None if `x` is not such a matrix.

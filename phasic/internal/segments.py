@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as onp
 
 from phasic.internal.tape import modes
 
 
-def segment_sum(x: Any, indices: Any, size: int) -> Any:
+def segment_sum(x: onp.ndarray, indices: onp.ndarray, size: int) -> onp.ndarray:
   """Computes, for each i < size, the sum of the entries with index i.
 
   Args:

@@ -42,14 +42,14 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
     raise ValueError(f"shapes {listed} do not broadcast") from None
 
 
-def concrete(x: Any) -> onp.ndarray | None:
+def concrete(x: object) -> onp.ndarray | None:
   """Returns the values of `x` on the host, or None while it is traced."""
   if type(x) is onp.ndarray:
     return x
   return None if isinstance(x, _Traced) else onp.asarray(x)
 
 
-def at_hand(x: Any) -> onp.ndarray | None:
+def at_hand(x: object) -> onp.ndarray | None:
   """Returns the values of `x` if they are known and on this host, else None.
 
   The result is None if `x` is on an accelerator, in another process, or traced;
@@ -60,7 +60,7 @@ def at_hand(x: Any) -> onp.ndarray | None:
   return x if type(x) is onp.ndarray else onp.asarray(x)
 
 
-def dtype_name(x: Any) -> str:
+def dtype_name(x: object) -> str:
   """Returns the name of a dtype, or of an array's dtype."""
   if isinstance(x, (str, type, onp.dtype)):
     return _name(onp.dtype(x))
@@ -75,7 +75,7 @@ def _name(dtype: onp.dtype) -> str:
   return dtype.name
 
 
-def finfo_eps(dtype: Any) -> float:
+def finfo_eps(dtype: object) -> float:
   """Returns the machine epsilon of a floating dtype."""
   return float(onp.finfo(dtype_name(dtype)).eps)
 

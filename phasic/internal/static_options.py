@@ -26,14 +26,14 @@ class Keyword:
   """
 
   name: str
-  identity: Any
+  identity: object
   value: Any = dataclasses.field(compare=False)
 
 
 Options = tuple[Keyword, ...]
 
 
-def freeze(options: Mapping[str, Any]) -> Options:
+def freeze(options: Mapping[str, object]) -> Options:
   """Converts keyword arguments to a key, sorted by their names.
 
   Raises:
@@ -50,7 +50,7 @@ def thaw(options: Sequence[Keyword]) -> dict[str, Any]:
   return {option.name: option.value for option in options}
 
 
-def _identity(value: Any) -> Any:
+def _identity(value: object) -> object:
   kind = type(value)
   hash(value)
   if isinstance(value, onp.generic):

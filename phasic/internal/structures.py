@@ -8,6 +8,7 @@ import numpy as onp
 
 from phasic.internal import dtypes
 from phasic.internal import raw_arguments
+from phasic.internal.arrays import Array
 from phasic.internal.arrays import Result
 from phasic.internal.tape import modes
 
@@ -36,7 +37,7 @@ def is_variable(x: object) -> bool:
   return False
 
 
-def is_like(x: Any, array: Any) -> bool:
+def is_like(x: object, array: object) -> bool:
   """Returns whether `x` is a backend array with the dtype of `array`."""
   return (
     type(x) is onp.ndarray
@@ -46,8 +47,8 @@ def is_like(x: Any, array: Any) -> bool:
 
 
 def as_array(
-  x: Any, dtype: str | None = None, name: str = "value", copy: bool = False
-) -> Any:
+  x: object, dtype: str | None = None, name: str = "value", copy: bool = False
+) -> Array:
   """Converts `x` to an array of the backend.
 
   Args:
@@ -72,7 +73,9 @@ def as_array(
   return onp.array(x, dtype=dtype, copy=copy or None)
 
 
-def sparse_entries(x: Any, name: str) -> tuple[Any, Any, Any, Any] | None:
+def sparse_entries(
+  x: object, name: str
+) -> tuple[Array, Array, Array, tuple[int, int]] | None:
   """Returns row and column indices, values and shape of a sparse matrix.
 
   The result is None if `x` is not sparse. Entries with equal indices add up.
@@ -84,7 +87,7 @@ def sparse_entries(x: Any, name: str) -> tuple[Any, Any, Any, Any] | None:
   return raw_arguments.entries_of_scipy(x)
 
 
-def cast(x: Any, dtype: Any = None) -> Any:
+def cast(x: object, dtype: Any = None) -> Array:
   """Converts `x` to an array; a dtype of None keeps the dtype of `x`.
 
   It is differentiable, unlike `np.asarray`, which returns constants.
@@ -93,12 +96,12 @@ def cast(x: Any, dtype: Any = None) -> Any:
   if type(x) is onp.ndarray:
     return x if x.dtype is dtype else onp.asarray(x, dtype)
   if isinstance(x, modes.MAY_HOLD_TRACED) and modes.holds_traced(x):
-    x = modes.joined(x)
-    return x if dtype is None else modes.cast(x, dtype)
+    joined = modes.joined(x)
+    return joined if dtype is None else modes.cast(joined, dtype)
   return onp.asarray(x, dtype)
 
 
-def constant(x: Any, dtype: str) -> Any:
+def constant(x: object, dtype: str) -> Array:
   """Converts host numbers to an array whose values are known while tracing."""
   return onp.asarray(x, dtype)
 
@@ -111,7 +114,7 @@ def as_result(x: Any) -> Result:
   return x[()] if isinstance(x, onp.ndarray) and x.ndim == 0 else x
 
 
-def as_index_array(x: Any, name: str) -> Any:
+def as_index_array(x: object, name: str) -> Array:
   """Converts `x` to an int32 array.
 
   Raises:

@@ -196,7 +196,9 @@ class EpochMethods(comparable.Comparable):
     result: Array | None = None
     for one, stage in list(zip(seeds, stages))[::-1]:
       p = static.shape(stage.initial)[-1]
-      atom = structures.cast(stage.prob_zero, static.dtype_name(stage.initial))
+      atom: Array | None = structures.cast(
+        stage.prob_zero, static.dtype_name(stage.initial)
+      )
       initial, edges, _, atom = operands.constants(
         (stage.initial, stage.edges, None, atom)
       )

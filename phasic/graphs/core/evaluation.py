@@ -79,7 +79,7 @@ def log_prob_and_moments(
 
 
 def _evaluate(
-  order: int,
+  order: Integer,
   dtype: str,
   graph: graph_lib.Graph,
   params: Array,

@@ -33,7 +33,7 @@ def jvp(
     chosen = [i for i, x in enumerate(tangents) if x is not None]
     value, points = _portable(kind, operands, chosen, fallback, fixed)
     _, (derivative,) = autodiff.forward(
-      value, points, [tangents[i] for i in chosen]
+      value, points, [t for t in tangents if t is not None]
     )
     return derivative
   along = [

@@ -170,7 +170,7 @@ def _result(
   atom: Array,
   bad: Array,
   times: Array,
-  mixed: tuple[Array, Array, Array],
+  mixed: tuple[Array, ...],
 ) -> tuple[Array, Array]:
   """Returns results at all times, including 0 and inf, and the status codes."""
   log_value, value, code = mixed

@@ -51,7 +51,8 @@ def mean_and_variance(
   variance = np.where(
     seen, distribution.checked(rule, logs, variance), math.nan
   )
-  return tuple(structures.cast(x, distribution.dtype) for x in (mean, variance))
+  dtype = distribution.dtype
+  return structures.cast(mean, dtype), structures.cast(variance, dtype)
 
 
 def raw_moment(

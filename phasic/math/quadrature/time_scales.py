@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -42,8 +43,8 @@ def latest(model: Model) -> Array:
     p = static.shape(initial_probs)[-1]
     rates = segments.segment_sum(weights, edges.sources, p)
   else:
-    matrix = autodiff.stop_gradient(matrix)
-    rates = np.sum(np.abs(matrix), axis=-1)
+    dense: Any = autodiff.stop_gradient(matrix)
+    rates = np.sum(np.abs(dense), axis=-1)
     if exits is not None:
       rates = rates + autodiff.stop_gradient(exits)
   fastest = np.max(rates, axis=-1)

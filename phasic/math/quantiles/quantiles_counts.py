@@ -118,21 +118,18 @@ def find(
 
   usable = (limits.time >= 1) & (limits.time < most)
   start = np.floor(np.where(usable, limits.time, 1.0))
-  _, k, *_, done = control_flow.while_loop(
-    unfinished,
-    improve,
-    (
-      np.asarray(0),
-      zero + start,
-      zero,
-      zero + math.inf,
-      none,
-      none,
-      zero + math.inf,
-      none,
-      special | (zero != 0),
-    ),
+  init: tuple[Array, ...] = (
+    np.asarray(0),
+    zero + start,
+    zero,
+    zero + math.inf,
+    none,
+    none,
+    zero + math.inf,
+    none,
+    special | (zero != 0),
   )
+  _, k, *_, done = control_flow.while_loop(unfinished, improve, init)
   k = np.where(done & np.logical_not(special), k, math.nan)
   k = _settled(mode, x, k, targets, model, edges)
   k = np.where(ends.first, 0.0, np.where(ends.never, math.inf, k))

@@ -198,9 +198,16 @@ def _search(
   # above the quantile.
   bound = np.where(ends.rising & (ends.bound > 0), ends.bound, math.inf)
   init = (np.asarray(0), start, zero, zero + bound, zero + 1.0, zero + math.inf)
-  carry = control_flow.while_loop(
-    unfinished, improve, (*init, none, none, zero + math.inf, none, none, done)
+  carry: tuple[Array, ...] = (
+    *init,
+    none,
+    none,
+    zero + math.inf,
+    none,
+    none,
+    done,
   )
+  carry = control_flow.while_loop(unfinished, improve, carry)
   return np.where(carry[-1], carry[1], math.nan), carry[4]
 
 

@@ -244,14 +244,11 @@ def _result(
   seen = stochastic_complement.complement(initial, off, exits, atom, idle)
   lost = np.where(bad, math.nan, 0.0)
   exits = seen.exits + np.where(idle, 1.0, 0.0)
-  return tuple(
-    structures.cast(x, dtype)
-    for x in (
-      seen.initial + lost[..., None],
-      seen.off + lost[..., None, None],
-      exits + lost[..., None],
-      seen.atom + lost,
-    )
+  return (
+    structures.cast(seen.initial + lost[..., None], dtype),
+    structures.cast(seen.off + lost[..., None, None], dtype),
+    structures.cast(exits + lost[..., None], dtype),
+    structures.cast(seen.atom + lost, dtype),
   )
 
 

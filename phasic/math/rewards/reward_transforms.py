@@ -136,14 +136,11 @@ def _evaluate(
   lost = lost + stochastic_complement.no_derivative_at_zero(rewards)
   totals = (np.sum(off, axis=-1) + exits)[..., None]
   matrix = off - np.eye(p, dtype=rewards.dtype) * totals
-  return tuple(
-    structures.cast(x, dtype)
-    for x in (
-      seen.initial + lost[..., None],
-      matrix + lost[..., None, None],
-      exits + lost[..., None],
-      seen.atom + lost,
-    )
+  return (
+    structures.cast(seen.initial + lost[..., None], dtype),
+    structures.cast(matrix + lost[..., None, None], dtype),
+    structures.cast(exits + lost[..., None], dtype),
+    structures.cast(seen.atom + lost, dtype),
   )
 
 

@@ -120,6 +120,12 @@ def _nan_jvp(
   return lost, lost + 0.0 * tangents[1][..., None]
 
 
+def _nan_forward(
+  rewards: Array, like: Array
+) -> tuple[Array, tuple[Array, Array]]:
+  return _nan_at_zero(rewards, like), (rewards, like)
+
+
 def _nan_vjp(
   residuals: tuple[Array, Array], cotangent: Array
 ) -> tuple[Array, Array]:
@@ -129,9 +135,7 @@ def _nan_vjp(
 
 
 @custom_gradient.custom_gradient(
-  vjp_fwd=lambda rewards, like: (_nan_at_zero(rewards, like), (rewards, like)),
-  vjp_bwd=_nan_vjp,
-  jvp_fn=_nan_jvp,
+  vjp_fwd=_nan_forward, vjp_bwd=_nan_vjp, jvp_fn=_nan_jvp
 )
 def _nan_at_zero(rewards: Array, like: Array) -> Array:
   """Returns NaN for rewards (..., p) of zero, and zeros otherwise.
