@@ -12,7 +12,7 @@ import operator
 import os
 import threading
 import types
-from typing import TypeVar
+from typing import TypedDict, TypeVar
 
 import numpy as onp
 
@@ -73,6 +73,24 @@ def edges_and_kinds(
   """
   edges = list(fixed[:3]) if len(fixed) >= 3 else None
   return edges, fixed[-1] if len(fixed) % 3 else None
+
+
+class EliminationSize(TypedDict):
+  """What eliminating a chain's states takes.
+
+  Attributes:
+    num_components: the number of components.
+    largest_component: the number of phases of the largest component.
+    fill: the number of stored numbers.
+    working: the number of numbers in the working memory.
+    operations: the number of multiply-adds.
+  """
+
+  num_components: int
+  largest_component: int
+  fill: int
+  working: int
+  operations: float
 
 
 class PathChoice:
@@ -267,17 +285,12 @@ class Kernel:
 
   def measure_elimination(
     self, num_phases: int, indices: onp.typing.ArrayLike
-  ) -> dict[str, int]:
-    """Computes fill and operation count of eliminating a chain's states.
+  ) -> EliminationSize:
+    """Computes memory and operation count of eliminating a chain's states.
 
     Args:
       num_phases: p.
       indices: sources and targets of the edges, (2, m), on the host.
-
-    Returns:
-      The number of components `num_components`, the number of phases of the
-      `largest_component`, the `fill`, which is the number of stored weights,
-      and the number of multiply-adds, `operations`.
 
     Raises:
       RuntimeError: the kernel cannot run.
