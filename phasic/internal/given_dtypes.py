@@ -7,7 +7,7 @@ import numpy as onp
 from phasic.internal.tape import modes
 
 
-def of(x: object, name: str) -> onp.dtype:
+def of(x: object, name: str) -> onp.dtype | None:
   """Returns the dtype that `x` has, or would have as an array.
 
   It is None for a list with arrays, if the backend does not check that they

@@ -6,7 +6,7 @@ import numpy as onp
 import tensorflow as tf
 
 
-def of(x: Any, name: str) -> Any:
+def of(x: Any, name: str) -> onp.dtype | None:
   """Returns the dtype that `x` has, or would have as an array."""
   if isinstance(x, (tf.RaggedTensor, tf.SparseTensor)):
     raise TypeError(f"{name} is {type(x).__name__}: it must be a dense tensor")
