@@ -6,7 +6,7 @@ generator gives one integer at each use, and so a new seed.
 
 from __future__ import annotations
 
-from typing import Any, SupportsInt
+from typing import Any
 
 import numpy as onp
 
@@ -51,9 +51,9 @@ def split_seed(seed: Seed, n: int = 2) -> tuple[Seed, ...]:
   return tuple(_child(seed, i) for i in range(n))
 
 
-def fold_in(seed: Seed, data: SupportsInt) -> Seed:
-  """Derives a new seed from a seed and an integer, e.g. a counter."""
-  return _child(_child(seed, _FOLD), int(data) % 2**32)
+def fold_in(seed: Seed, data: int) -> Seed:
+  """Derives a new seed from a seed and an integer, which is not traced."""
+  return _child(_child(seed, _FOLD), data % 2**32)
 
 
 def uniform(seed: Seed, shape: static.Shape, dtype: str) -> Array:

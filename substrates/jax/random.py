@@ -43,11 +43,11 @@ def split_seed(seed: Any, n: int = 2) -> tuple[Any, ...]:
   return tuple(jax.random.split(seed, n))
 
 
-def fold_in(seed: Any, data: Any) -> Any:
-  """Derives a new seed from a seed and an integer, e.g. a counter."""
+def fold_in(seed: Any, data: int) -> Any:
+  """Derives a new seed from a seed and an integer, which is not traced."""
   # JAX refuses larger Python integers if 64-bit numbers are switched off.
-  data = onp.uint32(data % 2**32)
-  return jax.random.fold_in(jax.random.fold_in(seed, _FOLD), data)
+  bits = onp.uint32(data % 2**32)
+  return jax.random.fold_in(jax.random.fold_in(seed, _FOLD), bits)
 
 
 def uniform(seed: Any, shape: static.Shape, dtype: str) -> Any:

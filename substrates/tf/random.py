@@ -34,8 +34,8 @@ def split_seed(seed: Any, n: int = 2) -> tuple[Any, ...]:
   return tuple(tf.unstack(tf.random.split(seed, n)))
 
 
-def fold_in(seed: Any, data: Any) -> Any:
-  """Derives a new seed from a seed and an integer, e.g. a counter."""
+def fold_in(seed: Any, data: int) -> Any:
+  """Derives a new seed from a seed and an integer, which is not traced."""
   data = int(onp.uint32(data % 2**32).view(onp.int32))
   return tf.random.fold_in(tf.random.fold_in(seed, _FOLD), data)
 
