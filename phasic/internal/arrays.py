@@ -40,10 +40,12 @@ class SparseMatrix(Protocol):
 Integer: TypeAlias = int | onp.integer
 # A batch shape, with None for an unknown size.
 ShapeLike: TypeAlias = SupportsIndex | Sequence[SupportsIndex | None]
+# Users pass a `Seed`; `random.sanitize_seed` returns a `SanitizedSeed`.
 if TYPE_CHECKING:
   Seed: TypeAlias = (
     int | onp.integer | onp.random.SeedSequence | onp.random.Generator
   )
+  SanitizedSeed: TypeAlias = onp.random.SeedSequence
 else:
   # Forward references defer the slow import of numpy.random.
   Seed = (
@@ -52,3 +54,4 @@ else:
     | ForwardRef("onp.random.SeedSequence", module=__name__)
     | ForwardRef("onp.random.Generator", module=__name__)
   )
+  SanitizedSeed = ForwardRef("onp.random.SeedSequence", module=__name__)

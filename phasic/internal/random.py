@@ -6,18 +6,16 @@ generator gives one integer at each use, and so a new seed.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as onp
 
 from phasic.internal import static
 from phasic.internal.arrays import Array
-from phasic.internal.arrays import Seed
+from phasic.internal.arrays import SanitizedSeed
 
 _FOLD = 0x666F6C64  # Keeps fold_in's seeds distinct from split_seed's.
 
 
-def sanitize_seed(seed: object, salt: str | None = None) -> Seed:
+def sanitize_seed(seed: object, salt: str | None = None) -> SanitizedSeed:
   """Converts the user's seed to the form that this module's functions take.
 
   Args:
@@ -46,33 +44,33 @@ def sanitize_seed(seed: object, salt: str | None = None) -> Seed:
   return seed
 
 
-def split_seed(seed: Seed, n: int = 2) -> tuple[Seed, ...]:
+def split_seed(seed: SanitizedSeed, n: int = 2) -> tuple[SanitizedSeed, ...]:
   """Splits a seed into `n` independent seeds."""
   return tuple(_child(seed, i) for i in range(n))
 
 
-def fold_in(seed: Seed, data: int) -> Seed:
+def fold_in(seed: SanitizedSeed, data: int) -> SanitizedSeed:
   """Derives a new seed from a seed and an integer, which is not traced."""
   return _child(_child(seed, _FOLD), data % 2**32)
 
 
-def uniform(seed: Seed, shape: static.Shape, dtype: str) -> Array:
+def uniform(seed: SanitizedSeed, shape: static.Shape, dtype: str) -> Array:
   """Draws uniform random numbers from [0, 1)."""
   return _generator(seed).random(shape, dtype=onp.dtype(dtype))
 
 
-def exponential(seed: Seed, shape: static.Shape, dtype: str) -> Array:
+def exponential(seed: SanitizedSeed, shape: static.Shape, dtype: str) -> Array:
   """Draws exponential random numbers of rate one."""
   numbers = _generator(seed).standard_exponential(shape)
   return onp.asarray(numbers, dtype=dtype)
 
 
-def _child(seed: Any, key: int) -> Seed:
+def _child(seed: SanitizedSeed, key: int) -> SanitizedSeed:
   """Returns a child of `seed` without changing `seed`, unlike `spawn`."""
   return onp.random.SeedSequence(
     entropy=seed.entropy, spawn_key=(*seed.spawn_key, key)
   )
 
 
-def _generator(seed: Any) -> onp.random.Generator:
+def _generator(seed: SanitizedSeed) -> onp.random.Generator:
   return onp.random.Generator(onp.random.PCG64(seed))

@@ -38,4 +38,6 @@ SparseMatrix: TypeAlias = SciPyMatrix | BCOO
 Integer: TypeAlias = int | onp.integer
 # A batch shape, with None for an unknown size.
 ShapeLike: TypeAlias = SupportsIndex | Sequence[SupportsIndex | None]
+# Users pass a `Seed`; `random.sanitize_seed` returns a `SanitizedSeed`.
 Seed: TypeAlias = jax.Array | onp.ndarray
+SanitizedSeed: TypeAlias = jax.Array

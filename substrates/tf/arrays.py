@@ -33,4 +33,6 @@ Integer: TypeAlias = int | onp.integer
 ShapeLike: TypeAlias = (
   SupportsIndex | Sequence[SupportsIndex | None] | tf.TensorShape | tf.Tensor
 )
+# Users pass a `Seed`; `random.sanitize_seed` returns a `SanitizedSeed`.
 Seed: TypeAlias = int | onp.integer | ArrayLike
+SanitizedSeed: TypeAlias = tf.Tensor

@@ -16,7 +16,7 @@ from phasic.distributions.base import supports
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Seed
+from phasic.internal.arrays import SanitizedSeed
 from phasic.math.calls import evaluation
 from phasic.math.likelihood import diagnosis
 from phasic.math.m_step import rate_updates
@@ -114,7 +114,7 @@ class ChainHooks(comparable.Comparable):
     known = None if atom is None else static.concrete(atom)
     return atom is None or (known is not None and not onp.any(known))
 
-  def _sample_n(self, n: int, seed: Seed) -> Array:
+  def _sample_n(self, n: int, seed: SanitizedSeed) -> Array:
     return sampling.sample(
       n,
       seed,

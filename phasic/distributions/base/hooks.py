@@ -15,7 +15,7 @@ from phasic.distributions.base import supports
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Seed
+from phasic.internal.arrays import SanitizedSeed
 from phasic.math.m_step import sufficient_statistics
 from phasic.math.numeric import special
 
@@ -79,7 +79,7 @@ class Hooks:
     neither = (log_prob == -math.inf) & (log_left == -math.inf)
     return log_prob - np.where(neither, math.nan, log_left)
 
-  def _sample_n(self, n: int, seed: Seed) -> Array:
+  def _sample_n(self, n: int, seed: SanitizedSeed) -> Array:
     self._missing("sample")
 
   def _quantile(self, value: Array) -> Array:

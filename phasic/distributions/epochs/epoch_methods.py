@@ -20,7 +20,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Seed
+from phasic.internal.arrays import SanitizedSeed
 from phasic.math.elimination import chain_calls
 from phasic.math.likelihood import diagnosis
 from phasic.math.likelihood import hazards
@@ -184,7 +184,7 @@ class EpochMethods(comparable.Comparable):
     found = onp.where(found == "ok", lost, found)
     return comparable.where_unknown(getattr(self, f"_{method}")(value), found)
 
-  def _sample_n(self, n: int, seed: Seed) -> Array:
+  def _sample_n(self, n: int, seed: SanitizedSeed) -> Array:
     """Returns samples, of the shape (n, batch).
 
     Each stage has its own absorption time, independent of the others given the

@@ -18,7 +18,7 @@ from phasic.internal import structures
 from phasic.internal import user_warnings
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Seed
+from phasic.internal.arrays import SanitizedSeed
 from phasic.math.m_step import rate_updates
 from phasic.math.m_step import sufficient_statistics
 from phasic.math.model import edge_probs
@@ -188,7 +188,7 @@ class NegativeBinomialFailures(_Trials):
   def _quantile_log_survival(self, value: Array) -> Array:
     return self._failures(self._trials()._quantile_log_survival(value))
 
-  def _sample_n(self, n: int, seed: Seed) -> Array:
+  def _sample_n(self, n: int, seed: SanitizedSeed) -> Array:
     return self._trials()._sample_n(n, seed) - self.num_successes
 
   def _mode(self) -> Array:

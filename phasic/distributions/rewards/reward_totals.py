@@ -17,7 +17,7 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Integer
 from phasic.internal.arrays import Result
-from phasic.internal.arrays import Seed
+from phasic.internal.arrays import SanitizedSeed
 from phasic.math.elimination import chain_arguments
 from phasic.math.model import operands
 from phasic.math.model import reward_operands
@@ -215,7 +215,7 @@ class RewardTotals(distribution.Distribution):
       value, rewards, alpha, matrix, exits, prob_zero
     )
 
-  def _sample_n(self, n: int, seed: Seed) -> Array:
+  def _sample_n(self, n: int, seed: SanitizedSeed) -> Array:
     rewards, alpha, matrix, exits, prob_zero = self._model()
     return jump_chain.sample_rewards(
       n, seed, alpha, matrix, rewards, exits, prob_zero

@@ -24,7 +24,7 @@ from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Seed
+from phasic.internal.arrays import SanitizedSeed
 from phasic.math.model import value_checks
 from phasic.math.quadrature import quadrature_points
 from phasic.math.quadrature import time_scales
@@ -201,7 +201,7 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
   def _quantile_log_survival(self, value: Array) -> Array:
     return self._forwarded(self.distribution._quantile_log_survival(value))
 
-  def _sample_n(self, n: int, seed: Seed) -> Array:
+  def _sample_n(self, n: int, seed: SanitizedSeed) -> Array:
     # X is sampled for the whole batch of Y, so that samples are independent.
     whole = self.distribution._sliced(..., self._batch_shape())
     y = self._forwarded(whole._sample_n(n, seed))

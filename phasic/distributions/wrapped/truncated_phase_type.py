@@ -22,7 +22,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Seed
+from phasic.internal.arrays import SanitizedSeed
 from phasic.math.likelihood import interval_probs
 from phasic.math.model import value_checks
 from phasic.math.model.value_rules import check
@@ -253,7 +253,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     unknown = np.isnan(log_cdf) | np.isnan(log_survival)
     return np.where(unknown, math.nan, x)
 
-  def _sample_n(self, n: int, seed: Seed) -> Array:
+  def _sample_n(self, n: int, seed: SanitizedSeed) -> Array:
     shape = (n, *self._batch_shape())
     if n == 0:
       return np.zeros(shape, dtype=self.dtype)

@@ -9,6 +9,7 @@ from phasic.inference.data import survival_estimates
 from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.host_values import host_values
 from phasic.internal import random
+from phasic.internal.arrays import SanitizedSeed
 from phasic.internal.arrays import Seed
 
 # The limit on values that are drawn at once; one data set is always drawn.
@@ -69,7 +70,9 @@ def predicted_survival(
   return onp.stack(found)
 
 
-def _values(draws: Distribution, entry: onp.ndarray, seed: Seed) -> onp.ndarray:
+def _values(
+  draws: Distribution, entry: onp.ndarray, seed: SanitizedSeed
+) -> onp.ndarray:
   """Samples X given X > entry from each draw, (draws, n)."""
   n = len(entry)
   if onp.all(entry < 0):

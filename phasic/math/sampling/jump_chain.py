@@ -14,7 +14,7 @@ from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
-from phasic.internal.arrays import Seed
+from phasic.internal.arrays import SanitizedSeed
 from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_solves
 from phasic.math.model import chain as chain_lib
@@ -29,7 +29,7 @@ from phasic.math.sampling import jumps
 
 MAX_JUMPS = 100_000
 
-_Carry = tuple[Array, Seed, Array, Array]
+_Carry = tuple[Array, SanitizedSeed, Array, Array]
 
 ADVICE = (
   "samples of a phase-type distribution have no derivative with respect to "
@@ -40,7 +40,7 @@ ADVICE = (
 
 def sample(
   n: int,
-  seed: Seed,
+  seed: SanitizedSeed,
   initial_probs: Array,
   subgenerator: Matrix,
   exit_rates: Array | None = None,
@@ -79,7 +79,7 @@ def sample(
 
 def sample_rewards(
   n: int,
-  seed: Seed,
+  seed: SanitizedSeed,
   initial_probs: Array,
   subgenerator: Matrix,
   rewards: Array,
@@ -144,7 +144,7 @@ def without_derivatives(
 
 def _sample(
   n: int,
-  seed: Seed,
+  seed: SanitizedSeed,
   arguments: TimedModel,
   rewards: Array | None,
   discrete: bool,
@@ -199,7 +199,7 @@ def _paths(
   n: int,
   discrete: bool,
   depth: int,
-  seed: Seed,
+  seed: SanitizedSeed,
   rewards: Array | None,
   *operands: Array,
 ) -> Array:

@@ -13,14 +13,14 @@ from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
-from phasic.internal.arrays import Seed
+from phasic.internal.arrays import SanitizedSeed
 from phasic.math.model import not_differentiable
 from phasic.math.model import operands as operands_lib
 from phasic.math.model.model_types import Matrix
 from phasic.math.sampling import jump_chain
 from phasic.math.sampling import jumps
 
-_Carry = tuple[Seed, Array, Array]
+_Carry = tuple[SanitizedSeed, Array, Array]
 
 
 class PhasePaths(NamedTuple):
@@ -40,7 +40,7 @@ class PhasePaths(NamedTuple):
 def sample_paths(
   n: int,
   num_jumps: int,
-  seed: Seed,
+  seed: SanitizedSeed,
   initial_probs: Array,
   subgenerator: Matrix,
   exit_rates: Array | None = None,
@@ -89,7 +89,7 @@ def _paths(
   num_jumps: int,
   discrete: bool,
   depth: int,
-  seed: Seed,
+  seed: SanitizedSeed,
   *operands: Array,
 ) -> tuple[Array, Array]:
   """Simulates phases and times (n, number of models, k + 1)."""

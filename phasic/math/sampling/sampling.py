@@ -31,7 +31,7 @@ from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
-from phasic.internal.arrays import Seed
+from phasic.internal.arrays import SanitizedSeed
 from phasic.math.model import operands as operands_lib
 from phasic.math.model.model_types import Matrix
 from phasic.math.quantiles import quantiles
@@ -42,7 +42,7 @@ from phasic.math.sampling import simulated_draws
 
 def sample(
   n: int,
-  seed: Seed,
+  seed: SanitizedSeed,
   initial_probs: Array,
   subgenerator: Matrix,
   exit_rates: Array | None = None,

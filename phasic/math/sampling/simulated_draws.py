@@ -21,7 +21,7 @@ from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
-from phasic.internal.arrays import Seed
+from phasic.internal.arrays import SanitizedSeed
 from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
@@ -43,7 +43,7 @@ MOST_EXPECTED_JUMPS = 2000
 _MOST_JUMPS = 10_000
 
 
-def fill(x: Array, seed: Seed, model: Model, discrete: bool) -> Array:
+def fill(x: Array, seed: SanitizedSeed, model: Model, discrete: bool) -> Array:
   """Replaces NaN in draws, where inversion failed, by simulated draws.
 
   Traced draws are returned unchanged: the simulation would be compiled into
@@ -131,7 +131,7 @@ def _absorbed_at_once(model: Model, where: onp.ndarray) -> Model:
 
 
 def _paths(
-  n: int, seed: Seed, model: Model, discrete: bool
+  n: int, seed: SanitizedSeed, model: Model, discrete: bool
 ) -> tuple[onp.ndarray, onp.ndarray] | None:
   """Simulates times (n, models), and returns at which of them inversion works.
 
