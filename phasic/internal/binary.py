@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import numpy as onp
 
+from phasic.internal.arrays import Array
 from phasic.internal.tape import modes
 
 
-def exponent(x: onp.ndarray) -> onp.ndarray:
+def exponent(x: Array) -> Array:
   """Returns floor(log2(|x|)) as a float, possibly off by one.
 
   It is undefined if x is not finite, and at most the least exponent of normal
@@ -27,7 +28,7 @@ def exponent(x: onp.ndarray) -> onp.ndarray:
   return held.astype(x.dtype) - (1.0 - info.minexp)
 
 
-def power_of_two(n: onp.ndarray) -> onp.ndarray:
+def power_of_two(n: Array) -> Array:
   """Computes 2^n, with 0 for subnormal powers and inf for overflow.
 
   Args:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as onp
 
+from phasic.internal.arrays import Array
 from phasic.internal.tape import modes
 
 
-def segment_sum(x: onp.ndarray, indices: onp.ndarray, size: int) -> onp.ndarray:
+def segment_sum(x: Array, indices: onp.ndarray, size: int) -> Array:
   """Computes, for each i < size, the sum of the entries with index i.
 
   Args:
