@@ -183,6 +183,7 @@ class Traced(operators.Operators):
   def astype(self, dtype: onp.typing.DTypeLike) -> Array:
     return FUNCTIONS[astype](self, onp.dtype(dtype))
 
+  # With NoReturn, type checkers would take the class for any protocol.
   def __getattr__(self, name: str) -> object:
     function = getattr(onp, name, None)
     has_rule = function in FUNCTIONS if callable(function) else False
@@ -195,7 +196,9 @@ class Traced(operators.Operators):
     return f"Traced({self.value!r})"
 
 
-# A plain or traced array; it may have no dimensions.
+# A plain or traced array. Without dimensions it may also be a NumPy scalar or a
+# float: the alias leaves these out, as NumPy's types give `onp.generic` no
+# operators.
 Array: TypeAlias = Traced | onp.ndarray
 # The results of a primitive: one array or several.
 Results: TypeAlias = Array | tuple[Array, ...]
