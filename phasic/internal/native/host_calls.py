@@ -14,7 +14,7 @@ from phasic.internal.tape import trees
 _T = TypeVar("_T")
 
 
-def arrays(name: str, tree: _T) -> _T:
+def arrays(name: str, tree: object) -> Any:
   """Converts the leaves of arguments to arrays of the backend.
 
   Args:
