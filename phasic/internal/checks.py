@@ -30,7 +30,6 @@ def check(
       the entries of `x` to NaN; TensorFlow raises InvalidArgumentError when the
       function runs.
   """
-  del what
   if not onp.all(modes.constant(condition)):
     raise ValueError(message)
   return x

@@ -76,7 +76,6 @@ def compiled(f: _Function, static_argnums: tuple[int, ...] = ()) -> _Function:
     f: a function of arrays, defined at the top of a module.
     static_argnums: positions of arguments that are hashable host values.
   """
-  del static_argnums
 
   @functools.wraps(f)
   def quiet(*args: object) -> Any:

@@ -21,7 +21,6 @@ def of(x: object, name: str) -> onp.dtype | None:
     TypeError: `x` is not an array.
     ValueError: `x` is ragged.
   """
-  del name
   if type(x) is onp.ndarray:
     return x.dtype
   if isinstance(x, modes.MAY_HOLD_TRACED) and modes.holds_traced(x):

@@ -45,7 +45,6 @@ def forward(
     fixed: edges and kinds.
     discrete: as in `phase_type`.
   """
-  del fallback
   arrays = [x for group in groups for x in group]
   call = _call(kind, arrays, fixed, discrete)
   return primitives.forward(call, len(groups) - 1, arrays)
@@ -61,7 +60,6 @@ def adjoint(
   discrete: bool,
 ) -> Sequence[Any]:
   """Computes cotangents of the operands with the `wanted` indices."""
-  del fallback
   arrays = [*operands, cotangent]
   call = _call(kind, arrays, fixed, discrete)
   return primitives.adjoint(call, 1, arrays, wanted)

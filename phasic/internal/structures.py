@@ -33,7 +33,6 @@ def register(cls: _T) -> _T:
 
 def is_variable(x: object) -> bool:
   """Returns whether `x` is a variable, whose value may change between uses."""
-  del x
   return False
 
 
@@ -83,7 +82,6 @@ def sparse_entries(
   Raises:
     TypeError: the indices are traced.
   """
-  del name
   return raw_arguments.entries_of_scipy(x)
 
 

@@ -24,7 +24,6 @@ def arrays(name: str, tree: object) -> Any:
   Raises:
     TypeError: an array is not numeric, if the backend has its own arrays.
   """
-  del name
   return tree
 
 
@@ -46,7 +45,6 @@ def call(
   Raises:
     TypeError: results differ from the specs of `abstract`, in eager calls.
   """
-  del abstract
   found = function.f(*args, **options)
   _check_unmasked(function, found)
   return found
@@ -96,7 +94,6 @@ def result_like(
 
   Arguments are as in `call`.
   """
-  del function
   return None if abstract is None else abstract(*args, **options)
 
 
@@ -134,5 +131,4 @@ def conjugated(tree: _T) -> _T:
 
 def no_cotangent(x: object) -> object:
   """Returns the backend's cotangent for an argument without derivative."""
-  del x
   return None

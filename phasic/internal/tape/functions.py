@@ -134,7 +134,6 @@ def _extreme(function: Callable[..., Any]) -> Callable[..., Array]:
     shape = a.shape
 
     def pair(i: int, result: Array, x: Array) -> traced.Pair:
-      del i
       top = _kept(traced.constant(result), shape, axis)
       hits = traced.constant(x) == top
       share = hits / onp.sum(hits, axis=axis, keepdims=True)

@@ -159,7 +159,6 @@ def _where(condition: Array, x: Array, y: Array) -> Array:
     return onp.where(chosen, x, y)
 
   def pair(i: int, result: Array, *values: Array) -> traced.Pair:
-    del result
     shape = onp.shape(values[i])
     if i == 0:
       return (

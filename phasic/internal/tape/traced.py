@@ -135,7 +135,6 @@ class Traced(operators.Operators):
     args: Iterable[object],
     options: Mapping[str, object],
   ) -> object:
-    del types
     name = f"{function.__module__}.{function.__name__}"
     rule = FUNCTIONS.get(function)
     if rule is None:

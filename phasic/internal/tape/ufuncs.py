@@ -47,7 +47,6 @@ def _linear(ufunc: onp.ufunc, *signs: float) -> None:
   """Registers the derivative rule of a sum of arguments with signs."""
 
   def pair(i: int, result: Array, *arrays: Array) -> traced.Pair:
-    del result
     shape = onp.shape(arrays[i])
     if signs[i] > 0:
       return lambda t: t, lambda c: unbroadcast(c, shape)
@@ -63,7 +62,6 @@ def _fixed(ufunc: onp.ufunc) -> None:
 
 def _larger(result: Array, x: Array, y: Array) -> Array:
   """Computes the derivative of max(x, y) with respect to x; 1/2 for ties."""
-  del result
   x, y = traced.constant(x), traced.constant(y)
   return onp.where(x == y, 0.5, onp.where(x > y, 1.0, 0.0))
 
@@ -73,7 +71,6 @@ def _smaller(result: Array, x: Array, y: Array) -> Array:
 
 
 def _power_slope(result: Array, x: Array, y: Array) -> Array:
-  del result
   if not isinstance(y, Traced):
     # The derivative of x^0 is zero, also at x = 0.
     return onp.where(y == 0, 0.0, y * x ** onp.where(y == 0, 1.0, y - 1.0))
@@ -81,7 +78,6 @@ def _power_slope(result: Array, x: Array, y: Array) -> Array:
 
 
 def _exponent_slope(result: Array, x: Array, y: Array) -> Array:
-  del y
   zero = traced.constant(x) == 0.0
   return result * onp.where(zero, 0.0, onp.log(onp.where(zero, 1.0, x)))
 
@@ -177,7 +173,6 @@ def _matmul(x: Array, y: Array) -> Array:
 
 
 def _product_pair(i: int, result: Array, x: Array, y: Array) -> traced.Pair:
-  del result
   if i == 0:
     shape = onp.shape(x)
     return (
