@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -34,7 +33,7 @@ def latest(model: Model) -> Array:
     model: initial_probs, subgenerator or `EdgeRates`, exit_rates, prob_zero.
   """
   initial_probs, matrix, exits, _ = model
-  if operands.is_edges(matrix):
+  if isinstance(matrix, edge_rates.EDGES):
     edges = edge_rates.convert(matrix, static.dtype_name(initial_probs))
     weights = edge_rates.values(
       edges.parameters, edges.constants, edges.coefficients
@@ -43,8 +42,7 @@ def latest(model: Model) -> Array:
     p = static.shape(initial_probs)[-1]
     rates = segments.segment_sum(weights, edges.sources, p)
   else:
-    dense: Any = autodiff.stop_gradient(matrix)
-    rates = np.sum(np.abs(dense), axis=-1)
+    rates = np.sum(np.abs(autodiff.stop_gradient(matrix)), axis=-1)
     if exits is not None:
       rates = rates + autodiff.stop_gradient(exits)
   fastest = np.max(rates, axis=-1)
