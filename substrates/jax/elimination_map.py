@@ -20,7 +20,7 @@ from phasic.substrates.jax.internal import multilinear
 
 
 @dataclasses.dataclass(frozen=True)
-class Eliminate(multilinear.Map):
+class Eliminate(multilinear.Broadcasting):
   """The solution of a chain's linear system, linear in its right-hand sides.
 
   The primals are indices and weights; the one slot has the right-hand sides.

@@ -24,7 +24,7 @@ _FREE = (1, 2)
 
 
 @dataclasses.dataclass(frozen=True)
-class Moments(multilinear.Map):
+class Moments(multilinear.Broadcasting):
   """The moments of the absorption time, a map of primals without slots.
 
   Results are the mean (...), with `gives_variance` the variance, and with

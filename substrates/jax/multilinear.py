@@ -99,10 +99,16 @@ class Map:
   def batch(
     self, size: Any, primals: list[Any], axes: list[int | None]
   ) -> tuple[Map, list[Any]]:
-    """Returns the map with a new leading batch axis of a size, and its primals.
+    """Returns the map with a new leading batch axis of a size, and its primals."""
+    raise NotImplementedError
 
-    This is for maps whose operands have batch axes that broadcast.
-    """
+
+class Broadcasting(Map):
+  """A map whose operands have batch axes that broadcast."""
+
+  def batch(
+    self, size: Any, primals: list[Any], axes: list[int | None]
+  ) -> tuple[Map, list[Any]]:
     return self, with_leading(primals, axes)
 
 
