@@ -29,11 +29,11 @@ from phasic.math.model import edge_rates
 from phasic.math.numeric import scaled_sums
 
 
-def generating(option: bool, system: chain_solves.System, s: Array) -> Array:
+def generating(below: bool, system: chain_solves.System, s: Array) -> Array:
   """Computes the moment generating function E exp(s X), (...).
 
   Args:
-    option: whether all s are known to be <= 0.
+    below: whether all s are known to be <= 0.
     system: the system.
     s: (...).
   """
@@ -42,10 +42,10 @@ def generating(option: bool, system: chain_solves.System, s: Array) -> Array:
       # In discrete time, 1 - exp(-s) takes the place of s.
       s = 0.0 - np.expm1(0.0 - s)
   above = s > 0
-  below = chain_passages.laplace(system, np.where(above, 0.0, 0.0 - s))
-  if option:
-    return below
-  return np.where(above, _grown(system, np.where(above, s, 0.0)), below)
+  value = chain_passages.laplace(system, np.where(above, 0.0, 0.0 - s))
+  if below:
+    return value
+  return np.where(above, _grown(system, np.where(above, s, 0.0)), value)
 
 
 def excess(system: chain_solves.System, s: Array) -> Array:
