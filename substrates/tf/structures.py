@@ -68,10 +68,12 @@ def _keep_from_autograph(cls: type) -> None:
   would obscure tracebacks.
   """
   for name in dir(cls):
-    method = inspect.getattr_static(cls, name)
-    owner = next(base for base in cls.__mro__ if name in vars(base))
-    if name.startswith("_") or issubclass(tf.Module, owner):
+    if name.startswith("_"):
       continue
+    owner = next(base for base in cls.__mro__ if name in vars(base))
+    if issubclass(tf.Module, owner):
+      continue
+    method = inspect.getattr_static(cls, name)
     if inspect.isfunction(method):
       setattr(cls, name, tf.autograph.experimental.do_not_convert(method))
     elif isinstance(method, classmethod):
