@@ -179,7 +179,7 @@ def integral(
 
   Args:
     option: the option of the rule.
-    own: the integral.
+    own: the integral's power, kind and time unit.
     killed: the killed chain.
     initial: masses of the phases of the larger chain, (..., q).
     parts: its edges, as in `density`. Paths in it end after one killing more

@@ -155,7 +155,8 @@ def reasons(
 
   Args:
     kind: the kernel's name of the function.
-    arguments: the five of `operands.names`.
+    arguments: initial masses, the matrix or edges, times, exits or None, the
+      mass at zero or None. With `upper`, the times are lower bounds.
     upper: as in `diagnose`.
     discrete: whether time is discrete.
   """

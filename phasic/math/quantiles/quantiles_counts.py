@@ -206,7 +206,18 @@ def _portable(
   counts: Array,
   *structure: Array,
 ) -> Array:
-  """Evaluates, in array code, the log function that each kind selects."""
+  """Evaluates, in array code, the log function that each of `kinds` selects.
+
+  Args:
+    kind: not used, as `kinds` replaces it; `kernel_ops.phase_type` passes it.
+    initial: masses of the phases.
+    matrix: the matrix, or the parameters of edges.
+    exits: exit probabilities.
+    atom: the mass at zero.
+    counts: (batch..., n).
+    *structure: the arrays of edges, if there are any; last `kinds`, for each
+      count DENSITY, SURVIVAL, CDF or NOTHING of `quantiles_search`.
+  """
   *edges, kinds = structure
   result = np.zeros_like(counts)
   for name, number in (

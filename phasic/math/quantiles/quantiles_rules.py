@@ -207,6 +207,7 @@ def _search(mode: str, path: str, x: Array, *arrays: Array) -> Array:
 
 
 def _search_counts(mode: str, path: str, x: Array, *arrays: Array) -> Array:
+  """Runs the search for counts; `path` is only a key of the compiler's cache."""
   limits, model, edges = _split(arrays)
   targets = quantiles_targets.read(mode, x)
   return quantiles_counts.find(mode, x, targets, limits, model, edges)

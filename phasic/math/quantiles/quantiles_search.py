@@ -221,7 +221,17 @@ def values(
 ) -> tuple[Array, Array]:
   """Computes log functions of the given kinds, and log densities.
 
-  Both arrays are (batch..., n).
+  Args:
+    model: the kernel's four operands of a model.
+    edges: its arrays of edges.
+    times: (batch..., n); counts if `discrete`.
+    kind: which function is computed at each time: SURVIVAL, CDF or NOTHING.
+    fallback: the portable function, see `kernel_ops.phase_type`.
+    discrete: whether time is discrete.
+
+  Returns:
+    The log functions and the log densities, or log probabilities if `discrete`.
+    Both are (batch..., n), and zero where `kind` is NOTHING.
   """
   density = np.where(kind == NOTHING, NOTHING, DENSITY)
   kinds = np.concatenate([kind, density], axis=-1)
