@@ -6,6 +6,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.absorption import absorption_time
+from phasic.distributions.base import chain_events
 from phasic.graphs.parts import absorbed
 from phasic.internal import static
 from phasic.internal import structures
@@ -170,11 +171,15 @@ def causes(chain: object) -> tuple[str | None, ...] | None:
   return chain._causes()
 
 
-def models_by_cause(chain: CompetingRisks) -> list[Model]:
+def models_by_cause(chain: chain_events.HasModel) -> list[Model]:
   """Returns one model per cause, of the time until absorption by that cause.
 
   The last phase is where the other causes lead.
+
+  Args:
+    chain: one that has causes, see `causes`.
   """
+  assert isinstance(chain, CompetingRisks)
   initial_probs, edges, exits, atom = chain._by_cause()
   own = chain._cause_of_atom()
   return [

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from phasic.internal.arrays import Array
 from phasic.math.model.model_types import Model
+
+
+class HasModel(Protocol):
+  """A distribution of the time until a chain's absorption."""
+
+  # Whether time is discrete.
+  _DISCRETE: bool
+
+  def _model(self) -> Model:
+    """Returns the chain's checked initial masses, rates, exits, mass at zero."""
+
+  def _linear_chain(self) -> tuple[Any, float]:
+    """Returns the chain for the E-step, and its absorption time minus X."""
 
 
 class ChainEvents(NamedTuple):
@@ -33,7 +46,7 @@ class ChainEvents(NamedTuple):
       only not seen yet.
   """
 
-  chain: Any
+  chain: HasModel
   lower: Array
   upper: Any
   given: tuple[Array, Array] | None
@@ -52,7 +65,7 @@ class ChainEvents(NamedTuple):
 
 
 def entered(
-  chain: object, lower: Array, upper: Array | None, entry: Array | None
+  chain: HasModel, lower: Array, upper: Array | None, entry: Array | None
 ) -> ChainEvents:
   """Returns a chain's events for observations with delayed entry."""
   if entry is None:

@@ -44,7 +44,9 @@ def chain_events(
   return distribution._chain_events(lower, upper, entry)
 
 
-def linear_chain(chain: hooks.Hooks) -> tuple[hooks.Hooks, float]:
+def linear_chain(
+  chain: events_lib.HasModel,
+) -> tuple[events_lib.HasModel, float]:
   """Returns the chain for the E-step, and its absorption time minus X."""
   return chain._linear_chain()
 

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import atoms
 from phasic.distributions.base import chain_events
 from phasic.distributions.wrapped import truncated_statistics
@@ -40,7 +41,7 @@ class _Transformed(Protocol):
   """The distribution of Y = g(X), with the inverse h of g."""
 
   @property
-  def distribution(self) -> atoms.HasChain:
+  def distribution(self) -> absorption_time.AbsorptionTime:
     """The distribution of X."""
 
   def _time(self, value: Array) -> Array:
