@@ -54,7 +54,7 @@ class ChainHooks(comparable.Comparable):
 
   def _check_shapes(self) -> None:
     """Raises ValueError unless the shapes of the parameters fit."""
-    names = operands.names(self._DISCRETE)
+    names = operands.argument_names(self._DISCRETE)
     operands.check_shapes(*self._chain(), names=names)
 
   @property
@@ -77,7 +77,7 @@ class ChainHooks(comparable.Comparable):
     """Returns the chain; with `validate_args` its values are checked."""
     chain = self._chain()
     if self._parameters["validate_args"]:
-      names = ("initial_probs", operands.names(self._DISCRETE)[1])
+      names = ("initial_probs", operands.argument_names(self._DISCRETE)[1])
       return value_checks.check_model(*chain, self._DISCRETE, names)
     return chain
 

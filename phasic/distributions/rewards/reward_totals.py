@@ -267,7 +267,7 @@ class RewardTotals(distribution.Distribution):
       self._arrays()["rewards"],
       exits,
       prob_zero,
-      names=operands.names(False, "rewards"),
+      names=operands.argument_names(False, "rewards"),
       event_ranks=(2,),
     )[2]
 

@@ -56,7 +56,7 @@ def checked(function: object, package: str, name: str) -> object:
     hint = f"{names[0]} comes first: {name}({', '.join(names[:3])})"
   places = range(first, first + 4)
   wanted = names[first : first + 4]
-  discrete = wanted == operands.names(True)
+  discrete = wanted == operands.argument_names(True)
   rules = _rules(name, names[:first], discrete)
 
   @functools.wraps(function)
@@ -115,7 +115,7 @@ def _has_model_first(args: Sequence[Given], discrete: bool) -> bool:
   exits, atom = (*args[3:5], None, None)[:2]
   model = [args[0], args[1], exits, atom]
   try:
-    operands.convert(*model, names=operands.names(discrete))
+    operands.convert(*model, names=operands.argument_names(discrete))
   except (TypeError, ValueError):
     return False
   _, messages = _examined(model, discrete)
@@ -136,7 +136,7 @@ def _examined(
     finding. There are no messages if types or shapes do not fit, as the
     functions of `math` raise for these.
   """
-  names = operands.names(discrete)
+  names = operands.argument_names(discrete)
   try:
     arrays = list(operands.convert(*model, names=names))
   except (TypeError, ValueError):

@@ -24,7 +24,7 @@ def value(
 ) -> Array:
   """Checks the arguments and computes the function `kind` of a distribution."""
   arguments = operands_lib.convert(
-    *arguments, names=operands_lib.names(discrete, "value")
+    *arguments, names=operands_lib.argument_names(discrete, "value")
   )
   return value_of_arrays(kind, arguments, discrete)
 
@@ -84,7 +84,7 @@ def _prepare(
   arguments: Sequence[Given], discrete: bool
 ) -> tuple[tuple[Array, ...], operands_lib.Layout, tuple[Array, ...]]:
   """Checks the arguments and converts them to the kernel's operands."""
-  names = operands_lib.names(discrete, "value")
+  names = operands_lib.argument_names(discrete, "value")
   return _laid_out(operands_lib.convert(*arguments, names=names), discrete)
 
 
@@ -92,6 +92,6 @@ def _laid_out(
   arguments: TimedModel, discrete: bool
 ) -> tuple[tuple[Array, ...], operands_lib.Layout, tuple[Array, ...]]:
   """Returns the kernel's operands, their `Layout`, and the arrays of edges."""
-  names = operands_lib.names(discrete, "value")
+  names = operands_lib.argument_names(discrete, "value")
   operands, layout = operands_lib.canonical(arguments, names)
   return operands, layout, operands_lib.edges(layout, arguments)

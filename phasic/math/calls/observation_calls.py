@@ -38,7 +38,7 @@ class ObservationsCall:
     validate_args: bool = False,
     discrete: bool = False,
   ) -> None:
-    names = operands_lib.names(discrete, "lower", "upper")
+    names = operands_lib.argument_names(discrete, "lower", "upper")
     self.names, self._discrete = names, discrete
     self.arguments = operands_lib.convert(*arguments, names=names)
     _, _, lower, upper, _, _ = self.arguments

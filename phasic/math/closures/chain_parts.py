@@ -78,7 +78,7 @@ def of_model(model: Model, discrete: bool, no_atom: bool) -> ChainParts:
   Raises:
     ValueError: shapes do not fit, or the edges are traced.
   """
-  names = operands.names(discrete)
+  names = operands.argument_names(discrete)
   arguments, _, _, dtype = chain_arguments.convert(*model, names=names)
   sources, targets = _indices(model[1], static.shape(arguments.initial)[-1])
   has_edges = operands.is_edges(model[1])

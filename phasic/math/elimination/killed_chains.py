@@ -107,7 +107,7 @@ def value(
   has_stays = discrete and not operands.is_edges(matrix)
   options = (Option(discrete, has_stays), *more)
   return chain_calls.value(
-    rule, values, operands.names(discrete, "value"), (0,), options
+    rule, values, operands.argument_names(discrete, "value"), (0,), options
   )
 
 

@@ -35,7 +35,7 @@ def widened(model: Model, discrete: bool) -> Model:
   wide = static.wide_float()
   if static.dtype_name(initial) == wide:
     return model
-  names = operands.names(discrete)
+  names = operands.argument_names(discrete)
   given, _, _, dtype = chain_arguments.convert(
     initial, matrix, exits, atom, names=names
   )

@@ -160,7 +160,7 @@ def reasons(
     upper: as in `diagnose`.
     discrete: whether time is discrete.
   """
-  names = operands_lib.names(discrete, "value")
+  names = operands_lib.argument_names(discrete, "value")
   if upper is None:
     converted = operands_lib.convert(*arguments, names=names)
     _require_known(converted, names)

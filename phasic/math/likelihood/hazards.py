@@ -146,7 +146,7 @@ def discrete_log_hazard_function(
     value,
     exit_probs,
     prob_zero,
-    names=operands.names(True, "value"),
+    names=operands.argument_names(True, "value"),
   )
   dtype = static.dtype_name(arguments[0])
   arguments = _widened(arguments, True)
@@ -176,7 +176,7 @@ def log_hazard_below(
   """
   initial_probs, matrix, exits, prob_zero = model
   dtype = static.dtype_name(times)
-  names = operands.names(discrete, "value")
+  names = operands.argument_names(discrete, "value")
   arguments = operands.convert(
     initial_probs, matrix, times, exits, prob_zero, names=names
   )

@@ -34,7 +34,7 @@ EDGES: dict[str, type[Edges]] = {
 }
 
 
-def names(discrete: bool, *others: str) -> tuple[str, ...]:
+def argument_names(discrete: bool, *others: str) -> tuple[str, ...]:
   """Returns the argument names of functions of a model.
 
   Args:
@@ -47,7 +47,7 @@ def names(discrete: bool, *others: str) -> tuple[str, ...]:
 
 
 # The argument names of functions of one time.
-ARGUMENTS = names(False, "value")
+ARGUMENTS = argument_names(False, "value")
 
 
 class Layout(NamedTuple):
@@ -76,7 +76,7 @@ def convert(
   Args:
     *values: the arguments; `subgenerator` may be EdgeRates, in discrete time
       EdgeProbs, or a sparse matrix, which becomes these.
-    names: their names, see the function `names`.
+    names: their names, see `argument_names`.
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision, edges

@@ -25,7 +25,7 @@ from phasic.math.model import operands
 from phasic.math.model.model_types import SubtransitionLike
 from phasic.math.moments import moments
 
-_NAMES = operands.names(True)
+_NAMES = operands.argument_names(True)
 
 
 def mean(
@@ -117,7 +117,7 @@ def reward_moments(
     An array (..., order), where (...) is the common batch shape.
   """
   values = (initial_probs, subtransition, rewards, exit_probs, prob_zero)
-  return moments.power(values, order, operands.names(True, "rewards"))
+  return moments.power(values, order, operands.argument_names(True, "rewards"))
 
 
 def variance(
@@ -172,7 +172,7 @@ def reward_covariance(
   return chain_calls.value(
     moment_chains.covariance,
     values,
-    operands.names(True, "rewards"),
+    operands.argument_names(True, "rewards"),
     (2,),
   )
 
@@ -192,6 +192,6 @@ def reward_cross_moments(
   return chain_calls.value(
     moment_chains.cross_moments,
     values,
-    operands.names(True, "rewards"),
+    operands.argument_names(True, "rewards"),
     (2,),
   )

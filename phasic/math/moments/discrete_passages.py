@@ -19,7 +19,7 @@ from phasic.math.model import phase_arguments
 from phasic.math.model.edge_probs import EdgeProbs
 from phasic.math.model.model_types import SubtransitionLike
 
-_NAMES = operands.names(True)
+_NAMES = operands.argument_names(True)
 
 
 def expected_visits(
@@ -96,7 +96,7 @@ def hitting_probs(
   """
   targets = phase_arguments.indicator(phases, initial_probs)
   values = (initial_probs, subtransition, targets, exit_probs, prob_zero)
-  names = operands.names(True, "phases")
+  names = operands.argument_names(True, "phases")
   return chain_calls.value(chain_passages.hitting, values, names, (1,))
 
 
@@ -134,5 +134,5 @@ def probability_generating_function(
     0.142857
   """
   values = (initial_probs, subtransition, z, exit_probs, prob_zero)
-  names = operands.names(True, "z")
+  names = operands.argument_names(True, "z")
   return chain_calls.value(chain_passages.generating, values, names, (0,))

@@ -25,7 +25,7 @@ from phasic.math.model import operands
 from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.model.model_types import SubtransitionLike
 
-_NAMES = operands.names(False, "s")
+_NAMES = operands.argument_names(False, "s")
 
 
 def moment_generating_function(
@@ -92,7 +92,7 @@ def discrete_moment_generating_function(
     ['1.000', '1.793', 'inf']
   """
   values = (initial_probs, subtransition, s, exit_probs, prob_zero)
-  return _value(values, operands.names(True, "s"))
+  return _value(values, operands.argument_names(True, "s"))
 
 
 def discrete_laplace_transform(
@@ -107,7 +107,7 @@ def discrete_laplace_transform(
   Other arguments are as in `probability_generating_function`.
   """
   values = (initial_probs, subtransition, u, exit_probs, prob_zero)
-  names = operands.names(True, "u")
+  names = operands.argument_names(True, "u")
   return chain_calls.value(_killed_steps, values, names, (0,))
 
 

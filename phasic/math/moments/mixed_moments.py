@@ -83,7 +83,7 @@ def mixed_moment(
   return chain_calls.value(
     moment,
     values,
-    operands.names(False, "rewards"),
+    operands.argument_names(False, "rewards"),
     (2,),
     (checked_orders(orders, size),),
   )

@@ -29,7 +29,7 @@ from phasic.math.elimination import moment_chains
 from phasic.math.model import operands
 from phasic.math.model.model_types import SubgeneratorLike
 
-_NAMES = operands.names(False)
+_NAMES = operands.argument_names(False)
 
 
 def mean(
@@ -121,7 +121,7 @@ def reward_moments(
     An array (..., order), where (...) is the common batch shape.
   """
   values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
-  return power(values, order, operands.names(False, "rewards"))
+  return power(values, order, operands.argument_names(False, "rewards"))
 
 
 def variance(
@@ -166,7 +166,7 @@ def reward_means(
   """
   values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
   return chain_calls.value(
-    moment_chains.means, values, operands.names(False, "rewards"), (2,)
+    moment_chains.means, values, operands.argument_names(False, "rewards"), (2,)
   )
 
 
@@ -194,7 +194,10 @@ def reward_covariance(
   """
   values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
   return chain_calls.value(
-    moment_chains.covariance, values, operands.names(False, "rewards"), (2,)
+    moment_chains.covariance,
+    values,
+    operands.argument_names(False, "rewards"),
+    (2,),
   )
 
 
@@ -211,7 +214,10 @@ def reward_cross_moments(
   """
   values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
   return chain_calls.value(
-    moment_chains.cross_moments, values, operands.names(False, "rewards"), (2,)
+    moment_chains.cross_moments,
+    values,
+    operands.argument_names(False, "rewards"),
+    (2,),
   )
 
 

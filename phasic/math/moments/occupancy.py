@@ -121,13 +121,13 @@ def transient(model: Model, times: Array, discrete: bool) -> Transient:
   """
   initial_probs, matrix, exits, prob_zero = model
   values = (initial_probs, matrix, times, exits, prob_zero)
-  names = operands.names(discrete, "value")
+  names = operands.argument_names(discrete, "value")
   found = chain_calls.value(_transient, values, names, (0,), (discrete,))
   return Transient(found[..., :-2], found[..., -2], found[..., -1])
 
 
 def _occupancy(values: chain_arguments.Values, discrete: bool) -> Array:
-  names = operands.names(discrete, "value")
+  names = operands.argument_names(discrete, "value")
   return chain_calls.value(probs, values, names, (0,), (discrete,))
 
 

@@ -19,7 +19,7 @@ from phasic.math.model import phase_arguments
 from phasic.math.model.edge_rates import EdgeRates
 from phasic.math.model.model_types import SubgeneratorLike
 
-_NAMES = operands.names(False)
+_NAMES = operands.argument_names(False)
 
 
 def expected_sojourn_times(
@@ -127,7 +127,7 @@ def hitting_probs(
   """
   targets = phase_arguments.indicator(phases, initial_probs)
   values = (initial_probs, subgenerator, targets, exit_rates, prob_zero)
-  names = operands.names(False, "phases")
+  names = operands.argument_names(False, "phases")
   return chain_calls.value(chain_passages.hitting, values, names, (1,))
 
 
@@ -162,5 +162,5 @@ def laplace_transform(
     0.800000
   """
   values = (initial_probs, subgenerator, u, exit_rates, prob_zero)
-  names = operands.names(False, "u")
+  names = operands.argument_names(False, "u")
   return chain_calls.value(chain_passages.laplace, values, names, (0,))

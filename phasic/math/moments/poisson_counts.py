@@ -97,7 +97,7 @@ def joint_mark_probs(
   counts = checked_counts(max_counts, static.shape(rates)[-1])
   values = (initial_probs, subgenerator, rates, exit_rates, prob_zero)
   return chain_calls.value(
-    probs, values, operands.names(False, "rewards"), (2,), (counts,)
+    probs, values, operands.argument_names(False, "rewards"), (2,), (counts,)
   )
 
 

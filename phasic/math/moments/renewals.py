@@ -98,7 +98,7 @@ def equilibrium_probs(model: Model, discrete: bool) -> Array:
 
   They are NaN if absorption is not certain.
   """
-  names = operands.names(discrete)
+  names = operands.argument_names(discrete)
   return chain_calls.value(_equilibrium, model, names)
 
 

@@ -102,7 +102,7 @@ def tilted(model: Model, growth: Array) -> MomentQuadrature:
   )
   alpha, matrix, exits, atom = model
   values = (alpha, matrix, growth, exits, atom)
-  names = operands.names(False, "s")
+  names = operands.argument_names(False, "s")
   longest = chain_calls.value(
     exponential_tilting.longest_time, values, names, (0,)
   )

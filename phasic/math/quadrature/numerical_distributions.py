@@ -53,7 +53,7 @@ def convert(model: ModelLike, discrete: bool, name: str = "model") -> Model:
       half precision.
     ValueError: shapes do not fit, or an array is empty.
   """
-  names = operands.names(discrete)
+  names = operands.argument_names(discrete)
   is_tuple = isinstance(model, (tuple, list))
   if not is_tuple or len(model) != 4:
     kind = type(model).__name__
@@ -86,7 +86,7 @@ class NumericalDistribution:
     self._model = model
     self.dtype = static.dtype_name(model[0])
     self.phases = static.shape(model[0])[-1]
-    names = operands.names(discrete)
+    names = operands.argument_names(discrete)
     scales = chain_calls.value(time_scales.log_scales, model, names)
     scales = structures.cast(scales, static.wide_float())
     self.log_rate = scales[..., 0]

@@ -69,7 +69,7 @@ def settled(model: Model, low: Array, high: Array, discrete: bool) -> Array:
   known = static.concrete(late)
   if known is not None and not onp.any(known):
     return high
-  names = operands.names(discrete)
+  names = operands.argument_names(discrete)
   found = chain_calls.value(log_scales, model, names)
   log_longest = autodiff.stop_gradient(found[..., 1])
   # Divide before multiplying, so that no intermediate result overflows.

@@ -157,7 +157,7 @@ class QuantileCall:
     arguments: Sequence[Given],
     discrete: bool = False,
   ) -> None:
-    self.names = operands_lib.names(discrete, "value")
+    self.names = operands_lib.argument_names(discrete, "value")
     self.arguments = operands_lib.convert(*arguments, names=self.names)
     operands, self.layout = operands_lib.canonical(self.arguments, self.names)
     *model, self.asked = operands

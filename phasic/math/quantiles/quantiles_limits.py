@@ -70,7 +70,7 @@ def find(
   found = chain_calls.value(
     _passage,
     operands_lib.constants(arguments),
-    operands_lib.names(discrete),
+    operands_lib.argument_names(discrete),
   )
   kept = tuple(layout.batch[i] for i in layout.kept)
   found = np.reshape(found, (*kept, 3))

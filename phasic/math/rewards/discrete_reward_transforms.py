@@ -97,7 +97,7 @@ def discrete_reward_transform(
     rewards,
     exit_probs,
     prob_zero,
-    names=operands.names(True, "rewards"),
+    names=operands.argument_names(True, "rewards"),
     event_ranks=(1,),
   )
   p = static.shape(model.initial)[-1]

@@ -87,7 +87,7 @@ def joint_laplace_transform(
     prob_zero,
   )
   return chain_calls.value(
-    _survival, values, operands.names(False, "rewards"), (1,)
+    _survival, values, operands.argument_names(False, "rewards"), (1,)
   )
 
 
@@ -177,7 +177,7 @@ def joint_log_prob(
     rewards,
     exit_rates,
     prob_zero,
-    names=operands.names(False, "rewards"),
+    names=operands.argument_names(False, "rewards"),
     event_ranks=(2,),
   )
   size, shape = static.shape(reward_array)[-1], static.shape(given)

@@ -89,7 +89,7 @@ def reward_transform(
     rewards,
     exit_rates,
     prob_zero,
-    names=operands.names(False, "rewards"),
+    names=operands.argument_names(False, "rewards"),
     event_ranks=(1,),
   )
   known = static.concrete(reward_array)

@@ -69,7 +69,7 @@ def sample(
   Raises:
     NotImplementedError: samples are differentiated in the model.
   """
-  names = operands_lib.names(discrete, "value")
+  names = operands_lib.argument_names(discrete, "value")
   arguments = operands_lib.convert(
     initial_probs, subgenerator, 0.0, exit_rates, prob_zero, names=names
   )
@@ -104,7 +104,7 @@ def sample_rewards(
   Raises:
     NotImplementedError: samples are differentiated in the model.
   """
-  names = operands_lib.names(False, "rewards")
+  names = operands_lib.argument_names(False, "rewards")
   initial_probs, subgenerator, rewards, exit_rates, prob_zero = (
     operands_lib.convert(
       initial_probs, subgenerator, rewards, exit_rates, prob_zero, names=names
@@ -179,7 +179,7 @@ def prepare(
     arguments: the result of `operands.convert`.
     discrete: whether time is counted in steps.
   """
-  names = operands_lib.names(discrete, "value")
+  names = operands_lib.argument_names(discrete, "value")
   operands, layout = operands_lib.canonical(arguments, names)
   edges = operands_lib.edges(layout, arguments)
   rates = arguments[1]

@@ -70,7 +70,7 @@ def sample_paths(
   Raises:
     NotImplementedError: samples are differentiated in the model.
   """
-  names = operands_lib.names(discrete, "value")
+  names = operands_lib.argument_names(discrete, "value")
   arguments = operands_lib.convert(
     initial_probs, subgenerator, 0.0, exit_rates, prob_zero, names=names
   )

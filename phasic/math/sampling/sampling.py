@@ -72,7 +72,7 @@ def sample(
   Raises:
     NotImplementedError: samples are differentiated that have no derivatives.
   """
-  names = operands_lib.names(discrete)
+  names = operands_lib.argument_names(discrete)
   initial, rates, exits, atom = operands_lib.convert(
     initial_probs, subgenerator, exit_rates, prob_zero, names=names
   )

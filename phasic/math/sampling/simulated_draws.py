@@ -94,7 +94,7 @@ def _expected_jumps(model: Model, discrete: bool) -> onp.ndarray | None:
 
   They are inf for invalid models. The result is None if they are traced.
   """
-  names = operands_lib.names(discrete)
+  names = operands_lib.argument_names(discrete)
   found = chain_calls.value(_jumps_and_rules, model, names)
   known = static.concrete(found)
   if known is None:

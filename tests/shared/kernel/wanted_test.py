@@ -13,7 +13,7 @@ from tests.helpers import models
 from tests.helpers import test_case
 
 # The order is that of the functions.
-_ARGUMENTS = ("value", *operands.names(False))
+_ARGUMENTS = ("value", *operands.argument_names(False))
 _TIMES = onp.asarray([0.1, 1.0, 5.0])
 
 
