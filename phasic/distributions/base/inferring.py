@@ -1,7 +1,4 @@
-"""The interface of distributions to inference: chain events, M-step, arrays.
-
-A family implements the methods; other packages call the functions.
-"""
+"""Functions that give other rooms the hooks and arrays of a distribution."""
 
 from __future__ import annotations
 
