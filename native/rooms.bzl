@@ -151,6 +151,7 @@ ROOMS = {
     ],
     "elimination/moments": [
         "kernel/simd",
+        "kernel/numbers",
         "elimination/api",
         "elimination/symbolic",
         "elimination/solver",

@@ -19,21 +19,22 @@ namespace phasic {
 namespace {
 
 py::tuple MomentsOfArrays(const py::array& indices, const py::array& weights,
-                          const py::array& initial, const py::array& atom,
-                          const py::array& stay, bool discrete,
-                          bool gives_variance, bool gives_root,
+                          const py::array& exits, const py::array& initial,
+                          const py::array& atom, const py::array& stay,
+                          bool discrete, bool gives_variance, bool gives_root,
                           double epsilon) {
   MomentsCall call = {};
   call.precision = PrecisionOf(weights, "weights");
   const auto hold = [&](const py::array& array, const char* name) {
     return HeldArray::OfFloats(array, call.precision, name);
   };
-  const HeldArray held[] = {hold(weights, "weights"), hold(initial, "initial"),
-                            hold(atom, "atom"), hold(stay, "stay")};
+  const HeldArray held[] = {hold(weights, "weights"), hold(exits, "exits"),
+                            hold(initial, "initial"), hold(atom, "atom"),
+                            hold(stay, "stay")};
   const HeldArray index = HeldArray::Of<int32_t>(indices, "indices");
   call.indices = index.input();
-  Input* const places[] = {&call.weights, &call.initial, &call.atom,
-                           &call.stay};
+  Input* const places[] = {&call.weights, &call.exits, &call.initial,
+                           &call.atom, &call.stay};
   for (size_t i = 0; i < std::size(places); ++i) *places[i] = held[i].input();
   call.is_discrete = discrete;
   call.wants_variance = gives_variance;
@@ -41,8 +42,8 @@ py::tuple MomentsOfArrays(const py::array& indices, const py::array& weights,
   call.epsilon = epsilon;
   // Computes the broadcast batch dimensions. The kernel checks whether the
   // shapes broadcast.
-  const int32_t rank = call.weights.shape.rank;
-  if (rank < 1) throw py::value_error("weights: too few dimensions");
+  const int32_t rank = call.initial.shape.rank;
+  if (rank < 1) throw py::value_error("initial: too few dimensions");
   int64_t dims[kMaxRank] = {};
   std::fill_n(dims, rank - 1, 1);
   const auto merge = [&](const Shape& shape) {
@@ -69,9 +70,10 @@ py::tuple MomentsOfArrays(const py::array& indices, const py::array& weights,
 
 void DefineMoments(py::module_* module) {
   module->def("moments", &MomentsOfArrays, py::arg("indices"),
-              py::arg("weights"), py::arg("initial"), py::arg("atom"),
-              py::arg("stay"), py::arg("discrete"), py::arg("gives_variance"),
-              py::arg("gives_root"), py::arg("epsilon"),
+              py::arg("weights"), py::arg("exits"), py::arg("initial"),
+              py::arg("atom"), py::arg("stay"), py::arg("discrete"),
+              py::arg("gives_variance"), py::arg("gives_root"),
+              py::arg("epsilon"),
               "Computes the mean of the time until absorption and, if "
               "gives_variance is True, its variance, or its standard deviation "
               "if gives_root is True, too.");

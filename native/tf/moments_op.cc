@@ -1,8 +1,8 @@
 // PhasicMoments: a TensorFlow op that computes moments by elimination, written
-// with TensorFlow's C API. Inputs are indices, weights, initial, atom and stay.
-// Outputs are the mean, a list with the variance, and a list with the gradients
-// of the mean and the variance with respect to weights and initial. A list is
-// empty if its contents are not requested. See
+// with TensorFlow's C API. Inputs are indices, weights, exits, initial, atom
+// and stay. Outputs are the mean, a list with the variance, and a list with the
+// gradients of the mean and the variance with respect to weights, exits and
+// initial. A list is empty if its contents are not requested. See
 // native/elimination/api/moments.h. Python sets the shapes, because the C API
 // does not give the lengths of lists.
 
@@ -61,9 +61,13 @@ void* Create(TF_OpKernelConstruction* construction) {
 
 void Delete(void* kernel) { delete static_cast<Attributes*>(kernel); }
 
+// The positions of inputs.
+enum InputPosition : size_t { kWeights = 1, kExits, kInitial };
+
 // Returns the broadcast batch dimensions of the inputs.
 std::vector<int64_t> BatchDims(const std::vector<Array>& inputs) {
-  std::vector<int64_t> dims(inputs[1].dims.begin(), inputs[1].dims.end() - 1);
+  std::vector<int64_t> dims(inputs[kInitial].dims.begin(),
+                            inputs[kInitial].dims.end() - 1);
   for (const Array& input : inputs) {
     for (size_t axis = 0; axis < dims.size() && axis < input.dims.size();
          ++axis) {
@@ -77,15 +81,17 @@ void Compute(void* kernel, TF_OpKernelContext* context) {
   Owned<TF_Status> status(TF_NewStatus());
   std::vector<Array> inputs;
   if (!ReadInputs(context, status.get(), &inputs)) return;
-  if (inputs[1].dims.empty() || inputs[2].dims.empty()) {
+  const size_t rank = inputs[kInitial].dims.size();
+  if (rank == 0 || inputs[kWeights].dims.size() < rank ||
+      inputs[kExits].dims.size() < rank) {
     return Fail(context, status.get(),
-                "moments: weights must be [batch..., m] and initial "
-                "[batch..., p]");
+                "moments: weights must be [batch..., m] or [batch..., p, p], "
+                "exits and initial [batch..., p]");
   }
   const auto* attributes = static_cast<const Attributes*>(kernel);
   phasic::MomentsCall call = {};
-  phasic::Input* const places[] = {&call.indices, &call.weights, &call.initial,
-                                   &call.atom, &call.stay};
+  phasic::Input* const places[] = {&call.indices, &call.weights, &call.exits,
+                                   &call.initial, &call.atom,    &call.stay};
   for (size_t i = 0; i < std::size(places); ++i) {
     *places[i] = inputs[i].input();
   }
@@ -95,18 +101,18 @@ void Compute(void* kernel, TF_OpKernelContext* context) {
   call.is_discrete = attributes->discrete != 0;
   const int num_outputs = TF_NumOutputs(context);
   call.wants_gradients = num_outputs > 2;
-  call.wants_variance = num_outputs == 2 || num_outputs == 6;
+  call.wants_variance = num_outputs == 2 || num_outputs == 8;
   call.wants_root = attributes->gives_root != 0;
   call.epsilon = static_cast<double>(attributes->epsilon);
   phasic::MomentResults results[2] = {};
   std::vector<Array> held(static_cast<size_t>(num_outputs));
   int next = 0;
   // Allocates the next output, whose shape is the batch dimensions followed by
-  // `event`. Returns false after reporting a failure.
+  // `last`. Returns false after reporting a failure.
   const auto add = [&](phasic::Output* output,
-                       const std::vector<int64_t>& event) {
+                       const std::vector<int64_t>& last) {
     std::vector<int64_t> dims = BatchDims(inputs);
-    dims.insert(dims.end(), event.begin(), event.end());
+    dims.insert(dims.end(), last.begin(), last.end());
     Array& array = held[static_cast<size_t>(next)];
     array = Allocate(context, status.get(), next++,
                      {dims.data(), static_cast<int32_t>(dims.size())});
@@ -117,9 +123,16 @@ void Compute(void* kernel, TF_OpKernelContext* context) {
   for (int i = 0; i < count; ++i) {
     if (!add(&results[i].value, {})) return;
   }
+  // Returns the dimensions of an input that follow the batch dimensions.
+  const auto event = [&](InputPosition position) {
+    const std::vector<int64_t>& dims = inputs[position].dims;
+    return std::vector<int64_t>(dims.begin() + static_cast<ptrdiff_t>(rank - 1),
+                                dims.end());
+  };
   for (int i = 0; i < count && call.wants_gradients; ++i) {
-    if (!add(&results[i].of_weights, {inputs[1].dims.back()}) ||
-        !add(&results[i].of_initial, {inputs[2].dims.back()})) {
+    if (!add(&results[i].of_weights, event(kWeights)) ||
+        !add(&results[i].of_exits, event(kExits)) ||
+        !add(&results[i].of_initial, event(kInitial))) {
       return;
     }
   }
@@ -137,6 +150,7 @@ bool RegisterMoments() {
   TF_OpDefinitionBuilderAddAttr(op, "epsilon: float");
   TF_OpDefinitionBuilderAddInput(op, "indices: int32");
   TF_OpDefinitionBuilderAddInput(op, "weights: T");
+  TF_OpDefinitionBuilderAddInput(op, "exits: T");
   TF_OpDefinitionBuilderAddInput(op, "initial: T");
   TF_OpDefinitionBuilderAddInput(op, "atom: T");
   TF_OpDefinitionBuilderAddInput(op, "stay: T");

@@ -14,19 +14,20 @@ namespace ffi = xla::ffi;
 using phasic::ShapeOf;
 using phasic::ToError;
 
-constexpr size_t kNumOperands = 5;
-constexpr size_t kMaxResults = 6;
+constexpr size_t kNumOperands = 6;
+constexpr size_t kMaxResults = 8;
 
 ffi::Error Moments(ffi::ThreadPool pool, bool discrete, bool gives_variance,
                    bool gives_root, bool gives_gradients, double epsilon,
                    ffi::RemainingArgs args, ffi::RemainingRets rets) {
   if (args.size() != kNumOperands ||
-      rets.size() != (gives_variance ? 2 : 1) * (gives_gradients ? 3 : 1)) {
+      rets.size() != (gives_variance ? 2 : 1) * (gives_gradients ? 4 : 1)) {
     return ToError("moments: wrong number of operands or results");
   }
   phasic::MomentsCall call = {};
-  phasic::Input* const places[kNumOperands] = {
-      &call.indices, &call.weights, &call.initial, &call.atom, &call.stay};
+  phasic::Input* const places[kNumOperands] = {&call.indices, &call.weights,
+                                               &call.exits,   &call.initial,
+                                               &call.atom,    &call.stay};
   ffi::DataType type = ffi::DataType::INVALID;
   for (size_t i = 0; i < kNumOperands; ++i) {
     const auto buffer = args.get<ffi::AnyBuffer>(i);
@@ -52,8 +53,9 @@ ffi::Error Moments(ffi::ThreadPool pool, bool discrete, bool gives_variance,
   call.epsilon = epsilon;
   phasic::MomentResults results[2] = {};
   phasic::Output* const outputs[kMaxResults] = {
-      &results[0].value,      &results[1].value,      &results[0].of_weights,
-      &results[0].of_initial, &results[1].of_weights, &results[1].of_initial};
+      &results[0].value,    &results[1].value,      &results[0].of_weights,
+      &results[0].of_exits, &results[0].of_initial, &results[1].of_weights,
+      &results[1].of_exits, &results[1].of_initial};
   size_t next = 0;
   for (size_t i = 0; i < rets.size(); ++i) {
     auto buffer = rets.get<ffi::AnyBuffer>(i);

@@ -14,6 +14,9 @@ from phasic.internal.tape import modes
 
 _T = TypeVar("_T")
 
+# The position of the initial masses among the operands of moments.
+_INITIAL = 3
+
 
 def eliminate(
   fallback: Callable[..., object],
@@ -60,11 +63,8 @@ def moments(
   # The portable code computes moments by `eliminate`, which is differentiable.
   if modes.any_traced(operands[1:]):
     return fallback(*operands, **options)
-  indices, *arrays = operands
-  indices = onp.asarray(indices, dtype=onp.int32)
-  ones = (1,) * (onp.ndim(arrays[0]) - 1)
-  return kernel_common.load()[0].moments(
-    onp.reshape(indices, (*ones, *indices.shape)),
-    *map(onp.asarray, arrays),
-    **options,
-  )
+  arrays = [onp.asarray(x) for x in operands]
+  indices = arrays[0].astype(onp.int32, copy=False)
+  ones = (1,) * (arrays[_INITIAL].ndim - 1)
+  arrays[0] = indices.reshape(*ones, *indices.shape)
+  return kernel_common.load()[0].moments(*arrays, **options)

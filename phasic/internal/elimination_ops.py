@@ -27,6 +27,9 @@ from phasic.internal import elimination_calls
 from phasic.internal import kernel_ops
 from phasic.internal.arrays import Array
 
+# The indices of a model that is given by a matrix.
+NO_EDGES = onp.zeros((2, 0), onp.int32)
+
 
 def eliminate(
   fallback: Callable[..., Array | tuple[Array, Array]],
@@ -74,6 +77,7 @@ def moments(
   fallback: Callable[..., tuple[Array, ...]],
   indices: Array | onp.ndarray,
   weights: Array,
+  exits: Array,
   initial: Array,
   atom: Array,
   stay: Array,
@@ -81,18 +85,20 @@ def moments(
 ) -> tuple[Array, ...]:
   """Computes the mean and optionally the variance of the absorption time.
 
-  Derivatives exist with respect to the weights and the initial masses. In
-  discrete time the weights that leave a phase change its probability of
-  staying.
+  Derivatives exist with respect to the weights, the exits and the initial
+  masses. In discrete time the weights that leave a phase change its probability
+  of staying.
 
   Args:
     fallback: the portable function of the other arguments.
-    indices: sources, then targets, int32 (2, m).
-    weights: (..., m).
+    indices: sources, then targets, int32 (2, m); `NO_EDGES` for a matrix.
+    weights: of edges, (..., m), or a matrix S or T, (..., p, p).
+    exits: beside a matrix (..., p), or (..., 0) to derive them from the row
+      sums; beside edges (..., 0).
     initial: alpha, (..., p).
     atom: (..., 1), or (..., 0) for one minus the sum of initial masses.
     stay: probabilities of staying for a step, (..., p), or (..., 0) for one
-      minus the weights; in continuous time always (..., 0).
+      minus the weights; in continuous time and beside a matrix always (..., 0).
     **options: `discrete`, whether time is counted in steps; `gives_variance`,
       whether to return the variance; `gives_root`, whether to return the
       standard deviation instead; and `epsilon`: sums within 4 p epsilon of zero
@@ -107,6 +113,6 @@ def moments(
     ValueError: as in `eliminate`.
   """
   if kernel_ops.path_of_call() == "portable":
-    return fallback(indices, weights, initial, atom, stay, **options)
-  operands = (indices, weights, initial, atom, stay)
+    return fallback(indices, weights, exits, initial, atom, stay, **options)
+  operands = (indices, weights, exits, initial, atom, stay)
   return elimination_calls.moments(fallback, operands, options)

@@ -45,6 +45,6 @@ def moments(
   """Computes moments of the absorption time by the native kernel."""
   op = moments_map.Moments(fallback, **options)
   indices, *arrays = map(jnp.asarray, operands)
-  ones = (1,) * (arrays[0].ndim - 1)
+  ones = (1,) * (arrays[-1].ndim - 1)
   indices = jnp.reshape(indices.astype("int32"), (*ones, *indices.shape))
   return tuple(multilinear.bind(op, [indices, *arrays]))

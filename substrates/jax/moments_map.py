@@ -19,8 +19,8 @@ import numpy as onp
 from phasic.substrates.jax.internal import ffi_targets
 from phasic.substrates.jax.internal import multilinear
 
-# Positions of the differentiable operands: weights and initial.
-_FREE = (1, 2)
+# Positions of the differentiable operands: weights, exits and initial.
+_FREE = (1, 2, 3)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,7 +28,8 @@ class Moments(multilinear.Broadcasting):
   """The moments of the absorption time, a map of primals without slots.
 
   Results are the mean (...), with `gives_variance` the variance, and with
-  `gives_gradients` the gradient of each with respect to weights and initial.
+  `gives_gradients` the gradient of each with respect to weights, exits and
+  initial.
   """
 
   fallback: Callable[..., Any]
@@ -38,7 +39,7 @@ class Moments(multilinear.Broadcasting):
   epsilon: float
   gives_gradients: bool = False
 
-  groups = (5,)
+  groups = (6,)
 
   def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
     free = [operands[i] for i in _FREE]
@@ -46,7 +47,7 @@ class Moments(multilinear.Broadcasting):
     count = 2 if self.gives_variance else 1
     shapes = [batch] * count
     if self.gives_gradients:
-      shapes += [(*batch, x.shape[-1]) for x in free] * count
+      shapes += [(*batch, *x.shape[len(batch) :]) for x in free] * count
     return [(shape, free[0].dtype) for shape in shapes]
 
   def evaluate(self, *operands: Any) -> list[Any]:
@@ -112,23 +113,22 @@ class Moments(multilinear.Broadcasting):
       return list(out), list(moved)
     full = dataclasses.replace(self, gives_gradients=True)
     results = multilinear.bind(full, primals)
-    count = len(results) // 3
+    count = len(results) // (1 + len(_FREE))
     moved = []
     for i in range(count):
       total: Any = jnp.zeros_like(results[i])
       for j, position in enumerate(_FREE):
         tangent = tangents[position]
         if not isinstance(tangent, ad.Zero):
-          gradient = results[count + 2 * i + j]
-          total = total + jnp.sum(gradient * tangent, axis=-1)
+          gradient = results[count + len(_FREE) * i + j]
+          events = tuple(range(results[i].ndim, gradient.ndim))
+          total = total + jnp.sum(gradient * tangent, axis=events)
       moved.append(total)
     return results[:count], moved
 
 
 def _batch_shape(operands: Any) -> tuple[Any, ...]:
   """Returns the common batch shape of the operands."""
-  shapes = [
-    tuple(x.shape[: len(x.shape) - rank])
-    for x, rank in zip(operands, (2, 1, 1, 1, 1), strict=True)
-  ]
+  rank = len(operands[_FREE[-1]].shape) - 1
+  shapes = [tuple(x.shape[:rank]) for x in operands]
   return multilinear.broadcast_shapes("moments", shapes)

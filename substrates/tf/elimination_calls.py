@@ -41,10 +41,15 @@ def moments(
   options: Mapping[str, Any],
 ) -> tuple[Any, ...]:
   """Computes moments of the absorption time by the native kernel."""
-  arrays = _with_one_batch(operands[1:], (1, 1, 1, 1))
+  initial = operands[moments_op.INITIAL]
+  rank = len(static.shape(initial)) - 1
+  events = [len(static.shape(x)) - rank for x in operands[1:]]
+  arrays = _with_one_batch(operands[1:], events)
   indices = tf.convert_to_tensor(operands[0], tf.int32)
-  ones = [1] * (arrays[0].shape.rank - 1)
-  indices = tf.reshape(indices, tf.stack([*ones, *static.shape(indices)]))
+  if rank:
+    indices = tf.reshape(
+      indices, tf.stack([*[1] * rank, *static.shape(indices)])
+    )
   return moments_op.moments(fallback, [indices, *arrays], **options)
 
 
@@ -57,7 +62,10 @@ def _with_one_batch(
   shapes = [static.shape(x) for x in tensors]
   ends = [len(s) - rank for s, rank in zip(shapes, event_ranks, strict=True)]
   pairs = list(zip(shapes, ends, strict=True))
-  batch = static.broadcast_shapes(*(s[:end] for s, end in pairs), *batches)
+  whole = [s[:end] for s, end in pairs]
+  if not any((*whole, *batches)):
+    return tensors
+  batch = static.broadcast_shapes(*whole, *batches)
   return [
     tf.broadcast_to(x, tf.stack([*batch, *s[end:]]))
     for x, (s, end) in zip(tensors, pairs, strict=True)

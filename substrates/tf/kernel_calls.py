@@ -105,14 +105,17 @@ def moments(
 ) -> list[tf.Tensor]:
   """Computes moments of the absorption time and optionally gradients."""
   count = 2 if gives_variance else 1
-  batch = _batch(inputs, (2, 1, 1, 1, 1))
-  shapes = [batch] * count
+  rank = inputs[3].shape.rank - 1
+  batch = _batch(inputs, [x.shape.rank - rank for x in inputs])
+  shapes, of_free = [batch] * count, []
   if gives_gradients:
-    of_free = [(*batch, _axis(inputs, i, -1)) for i in (1, 2)]
+    for i in (1, 2, 3):
+      events = range(rank - inputs[i].shape.rank, 0)
+      of_free.append((*batch, *(_axis(inputs, i, k) for k in events)))
     shapes += of_free * count
   attributes = {
     "V": count - 1,
-    "G": 2 * count if gives_gradients else 0,
+    "G": 3 * count if gives_gradients else 0,
     **options,
   }
   return xla_calls.call(

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from phasic.substrates.tf.internal import kernel_calls
 from phasic.substrates.tf.internal import phase_type_op
+from phasic.substrates.tf.internal import static
 from phasic.substrates.tf.internal import xla_calls
 
 # The portable function. The first call stores it here, as a registered gradient
@@ -18,8 +19,10 @@ from phasic.substrates.tf.internal import xla_calls
 _fallbacks: list[Callable[..., Any]] = []
 
 
-# Positions of the differentiable operands: weights and initial.
-_FREE = (1, 2)
+# Positions of operands: initial, and all that are differentiable: weights,
+# exits and initial.
+INITIAL = 3
+_FREE = (1, 2, INITIAL)
 
 
 def moments(
@@ -48,22 +51,22 @@ def _call(
   gives_gradients: bool,
   options: dict[str, Any],
 ) -> list[tf.Tensor]:
-  """Computes moments, optionally with gradients for weights and initial."""
+  """Computes moments, optionally with gradients for the free operands."""
   if phase_type_op.in_xla():
     return kernel_calls.moments(
       operands, gives_variance, gives_gradients, options
     )
-  names = ("indices", "weights", "initial", "atom", "stay")
+  names = ("indices", "weights", "exits", "initial", "atom", "stay")
   count = 2 if gives_variance else 1
   mean, variance, gradients = phase_type_op.native_ops().phasic_moments(
     **dict(zip(names, operands, strict=True)),
     V=count - 1,
-    G=2 * count if gives_gradients else 0,
+    G=len(_FREE) * count if gives_gradients else 0,
     **options,
   )
   free = [operands[i] for i in _FREE]
   for x in (mean, *variance):
-    x.set_shape(free[0].shape[:-1])
+    x.set_shape(operands[INITIAL].shape[:-1])
   for x, operand in zip(gradients, free * count, strict=False):
     x.set_shape(operand.shape)
   return [mean, *variance, *gradients]
@@ -85,12 +88,15 @@ def _gradient(op: Any, *upstream: Any) -> list[tf.Tensor | None]:
     free = _of_gradients(operands, count, cotangents, options)
   else:
     results = _call(operands, count == 2, True, options)
-    free = [0.0, 0.0]
+    free = [0.0] * len(_FREE)
     for i, ct in enumerate(cotangents):
       if upstream[i] is None:
         continue
       for j in range(len(_FREE)):
-        free[j] += ct[..., None] * results[count + 2 * i + j]
+        gradient = results[count + len(_FREE) * i + j]
+        event = [1] * (gradient.shape.rank - ct.shape.rank)
+        unit = tf.reshape(ct, tf.stack([*static.shape(ct), *event]))
+        free[j] += unit * gradient
   for i, x in zip(_FREE, free, strict=True):
     found[i] = x
   return found
@@ -102,7 +108,7 @@ def _of_gradients(
   cotangents: Sequence[tf.Tensor],
   options: dict[str, Any],
 ) -> list[tf.Tensor]:
-  """Computes cotangents of weights and initial for an op with gradients."""
+  """Computes the free operands' cotangents for an op with gradients."""
   if not _fallbacks:
     raise NotImplementedError(
       "second derivatives of moments are not stored in a SavedModel: call any "

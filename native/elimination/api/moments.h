@@ -27,9 +27,18 @@ namespace phasic {
 // The operands of a batch of models, as row-major arrays. All arrays have the
 // same number of batch dimensions, each of size 1 (broadcast) or of the full
 // batch size. All arrays except `indices` have the same floating-point type.
+//
+// A model is given by its edges or by a matrix. With edges, `exits` has no
+// entries; with a matrix, `indices` and `stay` have none, and `weights` has one
+// more dimension than `initial`.
 struct MomentsCall {
   Input indices;  // [batch..., 2, m], int32: sources, then targets
-  Input weights;  // [batch..., m], finite and >= 0
+  // The edges' weights, [batch..., m], finite and >= 0. Or the matrix
+  // [batch..., p, p]: a subgenerator, or the probabilities of a step.
+  Input weights;
+  // Exit rates or probabilities, [batch..., p], beside a matrix. With
+  // [batch..., 0] they are derived from the row sums.
+  Input exits;
   Input initial;  // alpha, [batch..., p], finite and >= 0
   Input atom;     // P(X = 0), [batch..., 1]; or [batch..., 0]: derived
   // In discrete time: the probabilities of staying in a phase for a step,
@@ -46,12 +55,16 @@ struct MomentsCall {
   double epsilon = 0.0;
 };
 
-// A moment and its gradients with respect to the weights and the initial
-// masses. In discrete time a weight also changes the probability of staying.
+// A moment and, with wants_gradients, its gradients with respect to the
+// weights, the exits and the initial masses. In discrete time an edge's weight
+// also changes the probability of staying. Gradients with respect to a matrix
+// include the change of derived exits; beside given exits its diagonal has the
+// gradient zero.
 struct MomentResults {
   Output value;       // [full batch...]
-  Output of_weights;  // [full batch..., m], only with wants_gradients
-  Output of_initial;  // [full batch..., p], only with wants_gradients
+  Output of_weights;  // [full batch..., m] or [full batch..., p, p]
+  Output of_exits;    // [full batch..., p] or [full batch..., 0]
+  Output of_initial;  // [full batch..., p]
 };
 
 // Computes the mean and, if wants_variance is true, the variance or the

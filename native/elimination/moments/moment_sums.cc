@@ -6,8 +6,12 @@
 #include <limits>
 #include <type_traits>
 
+#include "native/kernel/numbers/compensated_sum.h"
+
 namespace phasic {
 namespace {
+
+using PHASIC_ISA::CompensatedSum;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kLeastExponent = -1022;  // of normal numbers
@@ -44,16 +48,10 @@ int MakeNearOne(int64_t count, double* w) {
 // Returns 1 - sum(x), with the accuracy of a sum in twice the precision.
 template <class T>
 double Left(const T* x, int64_t count) {
-  double sum = 1.0;
-  double low = 0.0;
-  for (int64_t i = 0; i < count; ++i) {
-    const double b = 0.0 - ToDouble(x[i]);
-    const double total = sum + b;
-    const double back = total - sum;
-    low += (sum - (total - back)) + (b - back);
-    sum = total;
-  }
-  return sum + low;
+  CompensatedSum<double> rest;
+  rest.Add(1.0);
+  for (int64_t i = 0; i < count; ++i) rest.Add(-ToDouble(x[i]));
+  return rest.Result();
 }
 
 template <class T>
@@ -225,6 +223,25 @@ T MomentSums<T>::VarianceSlope(int64_t edge) const {
   T ahead = arrays.spread_differences[edge];
   if (IsZero(arrays.sojourns[i]) && !IsFinite(ahead)) ahead = 0.0;
   return arrays.sojourns[i] * (own - ahead) - arrays.weighted[i] * d;
+}
+
+// With exits e_i derived from the rows, an entry (i, j) adds to the edge from i
+// to j what it takes from e_i. The differences of x in both slopes cancel.
+template <class T>
+T MomentSums<T>::MeanSlopeOfEntry(int64_t i, int64_t j) const {
+  if (IsZero(arrays.sojourns[i])) return 0.0;
+  return arrays.sojourns[i] * arrays.expected[j];
+}
+
+template <class T>
+T MomentSums<T>::VarianceSlopeOfEntry(int64_t i, int64_t j) const {
+  const T x = arrays.expected[j];
+  const T twice =
+      is_discrete ? arrays.expected[i] - arrays.rewards[i] : arrays.expected[i];
+  T ahead = arrays.spread_ahead[j];
+  if (IsZero(arrays.sojourns[i]) && !IsFinite(ahead)) ahead = 0.0;
+  return arrays.sojourns[i] * (x * (x - 2.0 * twice) + ahead) +
+         arrays.weighted[i] * x;
 }
 
 template <class T>

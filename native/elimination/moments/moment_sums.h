@@ -71,6 +71,10 @@ struct MomentSums {
   // edge or to the initial mass of a phase, for scaled weights.
   T MeanSlope(int64_t edge) const;
   T VarianceSlope(int64_t edge) const;
+  // The same with respect to entry (i, j) of a matrix with derived exits, which
+  // also changes the exit of i.
+  T MeanSlopeOfEntry(int64_t i, int64_t j) const;
+  T VarianceSlopeOfEntry(int64_t i, int64_t j) const;
   T VarianceSlopeOfMass(int64_t phase) const;
 
  private:

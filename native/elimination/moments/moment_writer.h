@@ -29,10 +29,12 @@ class MomentWriter {
       *Part(results.value, model, 1) = value;
       if (!call_.wants_gradients) return;
       const F nan = std::numeric_limits<F>::quiet_NaN();
-      const int64_t m = layout_.num_edges();
-      const int64_t p = layout_.num_phases();
-      std::fill_n(Part(results.of_weights, model, m), m, nan);
-      std::fill_n(Part(results.of_initial, model, p), p, nan);
+      const auto fill_part = [&](const Output& output, int64_t count) {
+        std::fill_n(Part(output, model, count), count, nan);
+      };
+      fill_part(results.of_weights, num_weights());
+      fill_part(results.of_exits, num_exits());
+      fill_part(results.of_initial, layout_.num_phases());
     };
     fill(mean_);
     if (call_.wants_variance) fill(variance_);
@@ -47,6 +49,7 @@ class MomentWriter {
       WriteSlopes(
           model, sums, mean_, ScaledNumber<T>{1.0, n},
           [&](int64_t e) { return sums.MeanSlope(e); },
+          [&](int64_t i, int64_t j) { return sums.MeanSlopeOfEntry(i, j); },
           [&](int64_t i) { return sums.arrays.expected[i]; });
     }
     if (!call_.wants_variance) return;
@@ -62,6 +65,7 @@ class MomentWriter {
     WriteSlopes(
         model, sums, variance_, unit,
         [&](int64_t e) { return sums.VarianceSlope(e); },
+        [&](int64_t i, int64_t j) { return sums.VarianceSlopeOfEntry(i, j); },
         [&](int64_t i) { return sums.VarianceSlopeOfMass(i); });
   }
 
@@ -72,17 +76,35 @@ class MomentWriter {
     return static_cast<F*>(output.data) + model * size;
   }
 
+  int64_t num_weights() const {
+    const int64_t p = layout_.num_phases();
+    return layout_.has_matrix() ? p * p : layout_.num_edges();
+  }
+  int64_t num_exits() const {
+    return layout_.has_exits() ? layout_.num_phases() : 0;
+  }
+
   // Writes the gradient of a moment: derivatives times `unit`, where
-  // derivatives with respect to the weights are also multiplied by 2^-exponent.
-  template <class T, class OfEdge, class OfPhase>
+  // derivatives with respect to weights and exits are also multiplied by
+  // 2^-exponent. `of_entry` gives those of a matrix with derived exits.
+  template <class T, class OfEdge, class OfEntry, class OfPhase>
   void WriteSlopes(int64_t model, const MomentSums<T>& sums,
                    const MomentResults& results, ScaledNumber<T> unit,
-                   const OfEdge& of_edge, const OfPhase& of_phase) const {
+                   const OfEdge& of_edge, const OfEntry& of_entry,
+                   const OfPhase& of_phase) const {
     const int64_t p = layout_.num_phases();
-    const int64_t m = layout_.num_edges();
+    const auto of_weight = [&](int64_t k) -> T {
+      if (!layout_.has_matrix()) return of_edge(k);
+      if (!layout_.has_exits()) return of_entry(k / p, k % p);
+      return k / p == k % p ? T(0.0) : of_edge(k);
+    };
+    const auto of_exit = [&](int64_t i) { return of_edge(p * p + i); };
     WriteScaled(p, unit, Part(results.of_initial, model, p), of_phase);
     unit.exponent -= sums.exponent;
-    WriteScaled(m, unit, Part(results.of_weights, model, m), of_edge);
+    WriteScaled(num_weights(), unit,
+                Part(results.of_weights, model, num_weights()), of_weight);
+    WriteScaled(num_exits(), unit, Part(results.of_exits, model, num_exits()),
+                of_exit);
   }
 
   template <class T, class Slope>

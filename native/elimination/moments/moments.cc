@@ -4,9 +4,12 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
+#include <new>
+#include <vector>
 
 #include "native/elimination/batch/model_runs.h"
 #include "native/elimination/factors/factors.h"
+#include "native/elimination/moments/matrix_weights.h"
 #include "native/elimination/moments/moment_sums.h"
 #include "native/elimination/moments/moment_systems.h"
 #include "native/elimination/moments/moment_writer.h"
@@ -123,21 +126,31 @@ class MomentsWork {
     const MomentArrays<T>& arrays = sums->arrays;
     const int64_t p = layout_.num_phases();
     const double tolerance = 4.0 * static_cast<double>(p) * call_.epsilon;
-    std::copy_n(At(call_.weights, MomentsLayout::kWeights, model),
-                layout_.num_edges(), arrays.weights);
+    const F* weights = At(call_.weights, MomentsLayout::kWeights, model);
+    bool is_good = true;
+    if (layout_.has_matrix()) {
+      const F* exits = layout_.has_exits()
+                           ? At(call_.exits, MomentsLayout::kExits, model)
+                           : nullptr;
+      const MatrixRows<F> rows = {weights, exits, p, call_.is_discrete,
+                                  tolerance};
+      is_good = ReadMatrix(rows, arrays.weights, arrays.stay);
+    } else {
+      std::copy_n(weights, layout_.num_edges(), arrays.weights);
+    }
     std::copy_n(At(call_.initial, MomentsLayout::kInitial, model), p,
                 arrays.initial);
     double atom = 0.0;
     if (layout_.has_atom()) {
       atom = *At(call_.atom, MomentsLayout::kAtom, model);
     }
-    bool is_good =
+    is_good &=
         sums->CheckMasses(layout_.has_atom() ? &atom : nullptr, tolerance);
     if (!call_.is_discrete) {
       if (is_good) sums->ScaleWeights();
     } else if (layout_.has_stay()) {
       std::copy_n(At(call_.stay, MomentsLayout::kStay, model), p, arrays.stay);
-    } else {
+    } else if (!layout_.has_matrix()) {
       is_good &= sums->FindStay(tolerance);
     }
     return is_good;
@@ -190,8 +203,18 @@ const char* ComputeMoments(const MomentsCall& call, const MomentResults& mean,
   MomentsLayout layout;
   const char* error = layout.Check(call, mean, variance);
   if (error != nullptr) return error;
+  std::vector<int32_t> edges;
+  Input indices = call.indices;
+  if (layout.has_matrix()) {
+    try {
+      edges = MatrixEdges(layout.num_phases());
+    } catch (const std::bad_alloc&) {
+      return kOutOfMemory;
+    }
+    indices.data = edges.data();
+  }
   const auto run = [&](const auto& work) {
-    return RunModels(layout, call.indices, work, executor);
+    return RunModels(layout, indices, work, executor);
   };
   if (call.precision == Precision::kFloat32) {
     return run(MomentsWork<float>(call, layout, mean, variance));

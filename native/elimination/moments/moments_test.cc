@@ -283,20 +283,22 @@ TEST(MomentsTest, RefusesResultsThatDoNotFit) {
   MomentsCall call;
   call.indices = {indices, {index_dims, 2}};
   call.weights = call.initial = {&one, {dims, 1}};
-  call.atom = call.stay = {nullptr, {none, 1}};
+  call.exits = call.atom = call.stay = {nullptr, {none, 1}};
   double value = 0.0;
   const Output scalar = {&value, {dims, 0}};
   const Output wrong = {&value, {dims, 1}};
-  EXPECT_EQ(ComputeMoments(call, {scalar, {}, {}}, {}), nullptr);
+  const Output empty = {nullptr, {none, 1}};
+  EXPECT_EQ(ComputeMoments(call, {scalar, {}, {}, {}}, {}), nullptr);
   EXPECT_EQ(value, 1.0);
-  EXPECT_NE(ComputeMoments(call, {wrong, {}, {}}, {}), nullptr);
+  EXPECT_NE(ComputeMoments(call, {wrong, {}, {}, {}}, {}), nullptr);
   call.wants_gradients = true;
-  EXPECT_NE(ComputeMoments(call, {scalar, scalar, wrong}, {}), nullptr);
-  EXPECT_EQ(ComputeMoments(call, {scalar, wrong, wrong}, {}), nullptr);
+  EXPECT_NE(ComputeMoments(call, {scalar, scalar, empty, wrong}, {}), nullptr);
+  EXPECT_NE(ComputeMoments(call, {scalar, wrong, wrong, wrong}, {}), nullptr);
+  EXPECT_EQ(ComputeMoments(call, {scalar, wrong, empty, wrong}, {}), nullptr);
   const double weights[] = {0.5, 1.0};
   const int64_t two[] = {2};
   call.weights = {weights, {two, 1}};
-  EXPECT_NE(ComputeMoments(call, {scalar, wrong, wrong}, {}), nullptr);
+  EXPECT_NE(ComputeMoments(call, {scalar, wrong, empty, wrong}, {}), nullptr);
 }
 
 }  // namespace

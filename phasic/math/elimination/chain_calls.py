@@ -111,48 +111,47 @@ def spread(
 def _spread(
   option: str, discrete: bool, dtype: str, model: chain_arguments.ChainArguments
 ) -> Array:
-  found = chain_solves.given(model, discrete, dtype)
-  eps = static.finfo_eps(dtype)
-  x = _moments(option, found, discrete, eps)
-  return structures.cast(x, dtype)
-
-
-def _moments(
-  option: str, found: chain_solves.Given, discrete: bool, eps: float
-) -> Array:
   """Computes the mean, variance, standard deviation or second moment, (...).
 
   The result may be inf.
 
   Args:
     option: MEAN, VARIANCE, STDDEV or SECOND_MOMENT.
-    found: `chain_solves.Given`.
     discrete: whether time is counted in steps.
-    eps: the precision of the model's values.
+    dtype: the dtype of the model.
+    model: the result of `chain_arguments.convert`.
   """
-  edges = static.shape(found.indices)[-1]
+  none, bad = model.initial[..., :0], None
+  if model.edges is None:
+    p = static.shape(model.initial)[-1]
+    operands = (elimination_ops.NO_EDGES, model.rates, model.exits)
+    operands += (model.initial, model.atom, none)
+    edges = p * (p + 1) if isinstance(p, int) else None
+  else:
+    found = chain_solves.given(model, discrete, dtype)
+    edges, bad = static.shape(found.indices)[-1], found.bad
+    operands = (found.indices, found.weights, found.initial[..., :0])
+    operands += (found.initial, found.atom, found.stay)
   shared = isinstance(edges, int) and edges <= _MOST_SHARED
   both = elimination_ops.moments(
     _portable,
-    found.indices,
-    found.weights,
-    found.initial,
-    found.atom,
-    found.stay,
+    *operands,
     discrete=discrete,
     gives_variance=shared or option != MEAN,
     gives_root=option == STDDEV,
-    epsilon=eps,
+    epsilon=static.finfo_eps(dtype),
   )
   x = both[0 if option == MEAN else -1]
   if option == SECOND_MOMENT:
     x = x + np.square(both[0])
-  return x if found.bad is None else np.where(found.bad, math.nan, x)
+  x = x if bad is None else np.where(bad, math.nan, x)
+  return structures.cast(x, dtype)
 
 
 def _portable(
   indices: chain_solves.Indices,
   weights: Array,
+  exits: Array,
   initial: Array,
   atom: Array,
   stay: Array,
@@ -162,12 +161,16 @@ def _portable(
   epsilon: float,
 ) -> tuple[Array, ...]:
   """Computes `elimination_ops.moments`, with the same arguments."""
-  found = chain_solves.Given(indices, weights, initial, atom, stay, None)
+  if static.rank(weights) == static.rank(initial):
+    found = chain_solves.Given(indices, weights, initial, atom, stay, None)
+  else:
+    model = chain_arguments.ChainArguments(initial, weights, exits, atom, None)
+    found = chain_solves.of_matrix(model, discrete, epsilon)
   system = chain_solves.complete(found, discrete, epsilon)
-  mean = moment_chains.raw_moments(1, system)[..., 0]
-  if not gives_variance:
-    return (mean,)
-  return mean, moment_chains.variance(gives_root, system)
+  moments = [moment_chains.raw_moments(1, system)[..., 0]]
+  if gives_variance:
+    moments.append(moment_chains.variance(gives_root, system))
+  return tuple(structures.cast(x, initial.dtype) for x in moments)
 
 
 _run_spread = control_flow.compiled(_spread, static_argnums=(0, 1, 2))

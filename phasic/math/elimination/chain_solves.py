@@ -103,24 +103,39 @@ def given(
   model: chain_arguments.ChainArguments, discrete: bool, dtype: str
 ) -> Given:
   """Converts a model to a list of edges; arguments are as in `derive`."""
-  wide = static.wide_float()
   *arrays, edges = model
-  arrays = [structures.cast(x, wide) for x in arrays]
   eps = static.finfo_eps(dtype)
+  if edges is None:
+    return of_matrix(model, discrete, eps)
+  wide = static.wide_float()
+  initial, parameters, _, atom = (structures.cast(x, wide) for x in arrays)
+  p = static.shape(initial)[-1]
+  sources, targets, constants, coefficients = edges
+  indices = np.stack([sources, targets])
+  constants, coefficients = (
+    x if x is None else structures.cast(x, wide)
+    for x in (constants, coefficients)
+  )
+  weights = edge_rates.values(parameters, constants, coefficients)
+  stay, bad = initial[..., :0], None
+  if discrete and not _has_no_loops(sources, targets):
+    stay, bad = _kept(indices, weights, p, 4 * p * eps)
+  return Given(indices, weights, initial, atom, stay, bad)
+
+
+def of_matrix(
+  model: chain_arguments.ChainArguments, discrete: bool, eps: float
+) -> Given:
+  """Converts a model without edges to a list of edges.
+
+  Args:
+    model: the result of `chain_arguments.convert`.
+    discrete: whether weights are probabilities of a step.
+    eps: the precision of the model's values.
+  """
+  wide = static.wide_float()
+  arrays = [structures.cast(x, wide) for x in model[:4]]
   p = static.shape(arrays[0])[-1]
-  if edges is not None:
-    initial, parameters, _, atom = arrays
-    sources, targets, constants, coefficients = edges
-    indices = np.stack([sources, targets])
-    constants, coefficients = (
-      x if x is None else structures.cast(x, wide)
-      for x in (constants, coefficients)
-    )
-    weights = edge_rates.values(parameters, constants, coefficients)
-    stay, bad = initial[..., :0], None
-    if discrete and not _has_no_loops(sources, targets):
-      stay, bad = _kept(indices, weights, p, 4 * p * eps)
-    return Given(indices, weights, initial, atom, stay, bad)
   if discrete:
     steps = step_chain.derive(arrays, eps, False)
     off, exits = steps.off, steps.exits
