@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as onp
 
@@ -36,7 +36,7 @@ def is_variable(x: object) -> bool:
   return False
 
 
-def is_like(x: object, array: object) -> bool:
+def is_like(x: object, array: object) -> TypeGuard[Array]:
   """Returns whether `x` is a backend array with the dtype of `array`."""
   return (
     type(x) is onp.ndarray

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -42,7 +42,7 @@ def is_variable(x: Any) -> bool:
   return False
 
 
-def is_like(x: Any, array: Any) -> bool:
+def is_like(x: Any, array: Any) -> TypeGuard[Any]:
   """Returns whether `x` is a backend array with the dtype of `array`."""
   return (
     isinstance(x, jax.Array)

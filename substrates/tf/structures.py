@@ -3,7 +3,7 @@
 import functools
 import inspect
 import re
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as onp
 import tensorflow as tf
@@ -86,7 +86,7 @@ def is_variable(x: Any) -> bool:
   return isinstance(x, tf.Variable)
 
 
-def is_like(x: Any, array: Any) -> bool:
+def is_like(x: Any, array: Any) -> TypeGuard[Any]:
   """Returns whether `x` is a backend array with the dtype of `array`."""
   return (
     isinstance(x, tf.Tensor)

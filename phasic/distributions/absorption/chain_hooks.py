@@ -18,9 +18,11 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import SanitizedSeed
 from phasic.math.calls import evaluation
+from phasic.math.elimination import chain_calls
 from phasic.math.likelihood import diagnosis
 from phasic.math.m_step import rate_updates
 from phasic.math.m_step import sufficient_statistics
+from phasic.math.model import edge_rates
 from phasic.math.model import function_kinds
 from phasic.math.model import operands
 from phasic.math.model import value_checks
@@ -67,10 +69,7 @@ class ChainHooks(comparable.Comparable):
 
     Variables are read, so that the current values are returned.
     """
-    arrays = self._arrays()
-    initial_probs, matrix, exits, prob_zero = (
-      arrays[name] for name in self.parameter_properties()
-    )
+    initial_probs, matrix, exits, prob_zero = self._arrays().values()
     return initial_probs, matrix, exits, prob_zero
 
   def _model(self) -> Model:
@@ -156,13 +155,22 @@ class ChainHooks(comparable.Comparable):
     return self._with(self._functions.log_hazard_function, value)
 
   def _mean(self) -> Array:
-    return self._functions.mean(*self._model())
+    return self._spread(chain_calls.MEAN)
 
   def _variance(self) -> Array:
-    return self._functions.variance(*self._model())
+    return self._spread(chain_calls.VARIANCE)
 
   def _stddev(self) -> Array:
-    return self._functions.stddev(*self._model())
+    return self._spread(chain_calls.STDDEV)
+
+  def _spread(self, option: str) -> Array:
+    initial_probs, matrix, exits, prob_zero = self._model()
+    if isinstance(matrix, edge_rates.EDGES):
+      names = operands.argument_names(self._DISCRETE)
+      model = (initial_probs, matrix, exits, prob_zero)
+      return chain_calls.spread(option, model, names)
+    arrays = (initial_probs, matrix, exits, prob_zero)
+    return chain_calls.spread_of_arrays(option, arrays, self._DISCRETE)
 
   def _moment(self, k: int) -> Array:
     return self._raw_moments(k)[..., k - 1]

@@ -34,9 +34,6 @@ class Functions(NamedTuple):
   rule: value_rules.ValueRule
   check_value: Callable[[Array], Array]
   support: str
-  mean: _Function
-  variance: _Function
-  stddev: _Function
   raw_moments: _Function
   expected_visits: _Function
   occupancy: _Function
@@ -53,9 +50,6 @@ CONTINUOUS = Functions(
   rule=value_rules.TIME,
   check_value=value_checks.check_times,
   support="nonnegative",
-  mean=moments.mean,
-  variance=moments.variance,
-  stddev=moments.stddev,
   raw_moments=moments.raw_moments,
   expected_visits=passages.expected_visits,
   occupancy=occupancy,
@@ -71,9 +65,6 @@ DISCRETE = Functions(
   rule=value_rules.COUNT,
   check_value=value_checks.check_counts,
   support="nonnegative_integer",
-  mean=discrete_moments.mean,
-  variance=discrete_moments.variance,
-  stddev=discrete_moments.stddev,
   raw_moments=discrete_moments.raw_moments,
   expected_visits=discrete_passages.expected_visits,
   occupancy=discrete_occupancy,

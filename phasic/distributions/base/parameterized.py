@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 import functools
 import types
-from typing import ClassVar, Self, cast
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy as onp
@@ -37,6 +37,9 @@ class Parameterized(hooks.Hooks):
   validate_args: bool
   allow_nan_stats: bool
   _known_batch: ClassVar[static.Shape | None] = None
+  # Whether the array parameters are known to be arrays or None, which need no
+  # conversion when they are read: neither variables nor edges nor mappings.
+  _has_plain_arrays: ClassVar[bool] = False
 
   def _keep(self, parameters: Mapping[str, object]) -> None:
     """Stores and checks the parameters."""
@@ -63,6 +66,12 @@ class Parameterized(hooks.Hooks):
       **parameters,
       **kept,
     }
+    is_plain = not any(
+      structures.is_variable(x) or isinstance(x, (Mapping, *structure.EDGES))
+      for x in kept.values()
+    )
+    # In TensorFlow distributions are modules, which look into what is assigned.
+    object.__setattr__(self, "_has_plain_arrays", is_plain)
 
   @classmethod
   def _children(cls) -> tuple[str, ...]:
@@ -101,8 +110,11 @@ class Parameterized(hooks.Hooks):
 
     Variables are read; with validate_args values are checked.
     """
+    given = self._parameters
+    if self._has_plain_arrays:
+      return {name: given[name] for name in self._properties()}
     return {
-      name: structure.mapped(_current, name, self._parameters[name])
+      name: structure.mapped(_current, name, given[name])
       for name in self._properties()
     }
 
@@ -161,10 +173,13 @@ class Parameterized(hooks.Hooks):
 
   def _as_array(self, x: ArrayLike, name: str) -> Array:
     """Converts a number or array to the distribution's dtype."""
-    given = (self._parameters[own] for own in self._properties())
-    if structures.is_like(x, next((x for x in given if x is not None), None)):
-      # `x` has the dtype of the distribution and needs no conversion.
-      return cast(Array, x)
+    for own in self._properties():
+      given = self._parameters[own]
+      if given is not None:
+        if structures.is_like(x, given):
+          # `x` has the dtype of the distribution and needs no conversion.
+          return x
+        break
     leaves = structure.leaves(self._arrays())
     dtype = dtypes.common_dtype({name: x, **leaves})
     return structures.as_array(x, dtype, name)

@@ -68,18 +68,35 @@ def convert(
     rates = rates.parameters
   size = len(batch)
   dtype = static.dtype_name(initial)
-  none = np.zeros((*(1 for _ in batch), 0), dtype=dtype)
-  model = ChainArguments(
-    _padded(initial, 1, size),
-    _padded(rates, 2 if edges is None else 1, size),
-    none if exits is None else _padded(exits, 1, size),
-    none if atom is None else _padded(atom, 0, size)[..., None],
-    edges,
-  )
+  model = _with_rank(size, initial, rates, exits, atom, edges)
   padded = [
     _padded(x, rank, size) for x, rank in zip(arrays, event_ranks, strict=True)
   ]
   return model, tuple(padded), batch, dtype
+
+
+def of_matrix(
+  initial: Array, matrix: Array, exits: Array | None, atom: Array | None
+) -> tuple[ChainArguments, static.Shape, str]:
+  """Gives the arrays of a model with a matrix one batch rank.
+
+  Args:
+    initial: initial_probs.
+    matrix: the subgenerator or subtransition.
+    exits: exit rates or probabilities, or None.
+    atom: prob_zero, or None.
+
+  Returns:
+    `ChainArguments`; the batch shape; the dtype's name.
+  """
+  shapes = [static.shape(initial)[:-1], static.shape(matrix)[:-2]]
+  if exits is not None:
+    shapes.append(static.shape(exits)[:-1])
+  if atom is not None:
+    shapes.append(static.shape(atom))
+  batch = static.broadcast_shapes(*shapes)
+  model = _with_rank(len(batch), initial, matrix, exits, atom, None)
+  return model, batch, static.dtype_name(initial)
 
 
 def dense(model: ChainArguments) -> tuple[Array, Array]:
@@ -124,8 +141,27 @@ def _check_argument(
     ) from None
 
 
+def _with_rank(
+  size: int,
+  initial: Array,
+  rates: Array,
+  exits: Array | None,
+  atom: Array | None,
+  edges: tuple[Array, Array, Array | None, Array | None] | None,
+) -> ChainArguments:
+  """Returns `ChainArguments` with `size` batch dimensions."""
+  none = np.zeros((*[1] * size, 0), dtype=initial.dtype)
+  return ChainArguments(
+    _padded(initial, 1, size),
+    _padded(rates, 2 if edges is None else 1, size),
+    none if exits is None else _padded(exits, 1, size),
+    none if atom is None else _padded(atom, 0, size)[..., None],
+    edges,
+  )
+
+
 def _padded(x: Array, event_rank: int, size: int) -> Array:
   """Prepends axes of size one, so that x has `size` batch dimensions."""
   shape = static.shape(x)
   missing = size - (len(shape) - event_rank)
-  return np.reshape(x, (*(1 for _ in range(missing)), *shape))
+  return np.reshape(x, (*[1] * missing, *shape)) if missing else x

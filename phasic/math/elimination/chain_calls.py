@@ -27,6 +27,7 @@ from phasic.internal.arrays import Integer
 from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import moment_chains
+from phasic.math.model.model_types import MatrixModel
 
 # The largest order of a moment: 171! is out of the range of float64.
 MAX_ORDER = 170
@@ -106,6 +107,20 @@ def spread(
   model, _, batch, dtype = chain_arguments.convert(*values, names=names)
   x = _run_spread(option, names[1] == "subtransition", dtype, model)
   return np.broadcast_to(x, batch)
+
+
+def spread_of_arrays(option: str, model: MatrixModel, discrete: bool) -> Array:
+  """Computes `spread` for arrays that fit together, with a matrix.
+
+  Args:
+    option: MEAN, VARIANCE, STDDEV or SECOND_MOMENT.
+    model: initial_probs, subgenerator or subtransition, exits, prob_zero, as
+      `operands.convert` returns them.
+    discrete: whether time is counted in steps.
+  """
+  arguments, batch, dtype = chain_arguments.of_matrix(*model)
+  x = _run_spread(option, discrete, dtype, arguments)
+  return np.broadcast_to(x, batch) if batch else x
 
 
 def _spread(

@@ -21,6 +21,8 @@ Given: TypeAlias = ArrayLike | SparseMatrix | Edges | None
 Matrix: TypeAlias = Array | Edges
 # Initial masses, matrix, exits and the mass at zero; None for absent ones.
 Model: TypeAlias = tuple[Array, Matrix, Array | None, Array | None]
+# A model with a matrix.
+MatrixModel: TypeAlias = tuple[Array, Array, Array | None, Array | None]
 # A sparse model whose exits are edges.
 EdgeModel: TypeAlias = tuple[Array, Edges, None, Array | None]
 # A model with times, or other values such as rewards, after the matrix.

@@ -8,6 +8,7 @@ the last axis. The remaining ones are batch dimensions of the model.
 from __future__ import annotations
 
 from collections.abc import Sequence
+import functools
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
@@ -59,6 +60,8 @@ class Layout(NamedTuple):
     times_shape: the shape of the times, padded to the model's rank.
     full: the shape of the result.
     axes: the result's axes that are kept, and those of the times alone.
+    is_flat: whether results and times, if these have the model's rank, are laid
+      out as they are: batch dimensions, then one of the times.
   """
 
   batch: static.Shape
@@ -66,6 +69,7 @@ class Layout(NamedTuple):
   times_shape: static.Shape
   full: static.Shape
   axes: tuple[tuple[int, ...], tuple[int, ...]]
+  is_flat: bool
 
 
 def convert(
@@ -233,19 +237,40 @@ def canonical(
   else:
     rates = (subgenerator, 2)
   model = ((initial_probs, 1), rates, (exit_rates, 1), (prob_zero, 0))
-  batch = static.broadcast_shapes(
-    *(
-      static.shape(x)[: static.rank(x) - rank]
-      for x, rank in model
-      if x is not None
-    )
-  )
+  batches = [_batch_of(x, rank) for x, rank in model]
   times_shape = static.shape(times)
+  sizes = (*batches[0], *batches[1], *batches[2], *batches[3], *times_shape)
+  # Sizes that are not known may have no hash.
+  find = _kept_layout if {*map(type, sizes)} <= {int} else _find_layout
+  layout = find(tuple(batches), times_shape, names[2])
+  none = (*[1] * len(layout.kept), 0)
+  operands = [
+    np.zeros(none, dtype=initial_probs.dtype)
+    if x is None
+    else _model_operand(layout, x, rank)
+    for x, rank in model
+  ]
+  return (*operands, times_operand(layout, times)), layout
+
+
+def _batch_of(x: Array | None, event_rank: int) -> static.Shape:
+  """Returns the batch dimensions of an array; () for None."""
+  if x is None:
+    return ()
+  shape = static.shape(x)
+  return shape[: len(shape) - event_rank]
+
+
+def _find_layout(
+  batches: tuple[static.Shape, ...], times_shape: static.Shape, name: str
+) -> Layout:
+  """Returns the layout for batch shapes of a model, and times of a name."""
+  batch = static.broadcast_shapes(*batches)
   try:
     full = static.broadcast_shapes(times_shape, batch)
   except ValueError:
     raise ValueError(
-      f"{names[2]} has shape {times_shape} and the model has batch shape "
+      f"{name} has shape {times_shape} and the model has batch shape "
       f"{batch}: they do not broadcast"
     ) from None
   missing = max(0, len(batch) - len(times_shape))
@@ -253,14 +278,11 @@ def canonical(
   kept = tuple(i for i, d in enumerate(batch) if not _is_one(d))
   own = tuple(len(padded) - len(batch) + i for i in kept)
   time_axes = tuple(i for i in range(len(padded)) if i not in own)
-  layout = Layout(batch, kept, padded, full, (own, time_axes))
-  operands = [
-    np.zeros((*(1 for _ in kept), 0), dtype=initial_probs.dtype)
-    if x is None
-    else _model_operand(layout, x, rank)
-    for x, rank in model
-  ]
-  return (*operands, times_operand(layout, times)), layout
+  is_flat = len(time_axes) == 1 and own + time_axes == tuple(range(len(padded)))
+  return Layout(batch, kept, padded, full, (own, time_axes), is_flat)
+
+
+_kept_layout = functools.lru_cache(maxsize=256)(_find_layout)
 
 
 def constants(model: Model) -> Model:
@@ -303,6 +325,8 @@ def times_operand(layout: Layout, times: Array) -> Array:
 
 def result(layout: Layout, x: Array) -> Array:
   """Reshapes the kernel's result to the shape of times and model."""
+  if layout.is_flat:
+    return x
   kept, time_axes = layout.axes
   order = kept + time_axes
   x = np.reshape(x, tuple(layout.full[i] for i in order))
@@ -347,6 +371,8 @@ def summed(x: Array, shape: static.Shape) -> Array:
 
 def _to_last_axis(layout: Layout, x: Array, shape: static.Shape) -> Array:
   """Moves the axes of the times to the end and flattens them."""
+  if layout.is_flat and static.rank(x) == len(shape):
+    return x
   kept, time_axes = layout.axes
   x = _transposed(np.reshape(x, shape), kept + time_axes)
   return np.reshape(x, (*(shape[i] for i in kept), -1))
