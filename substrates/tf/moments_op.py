@@ -96,7 +96,9 @@ def _gradient(op: Any, *upstream: Any) -> list[tf.Tensor | None]:
         gradient = results[count + len(_FREE) * i + j]
         event = [1] * (gradient.shape.rank - ct.shape.rank)
         unit = tf.reshape(ct, tf.stack([*static.shape(ct), *event]))
-        free[j] += unit * gradient
+        # Moments that are not used have zeros as cotangents, and gradients that
+        # may be out of range.
+        free[j] += tf.math.multiply_no_nan(gradient, unit)
   for i, x in zip(_FREE, free, strict=True):
     found[i] = x
   return found

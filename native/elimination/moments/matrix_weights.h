@@ -76,8 +76,13 @@ bool ReadMatrix(const MatrixRows<F>& rows, T* weights, T* stay) {
       sum.Add(rows.is_discrete ? -exit : exit);
     } else {
       exit = rows.is_discrete ? sum.Result() : -sum.Result();
-      const double least = rows.is_discrete ? 1.0 : largest;
-      if (std::fabs(exit) <= rows.tolerance * least) exit = 0.0;
+      // Small rates are scaled, since a product that underflows would count as
+      // a number that left the range of doubles.
+      const double unit = largest < 0x1p-900 ? 0x1p100 : 1.0;
+      const double least = rows.is_discrete ? 1.0 : largest * unit;
+      const double size =
+          rows.is_discrete ? std::fabs(exit) : std::fabs(exit) * unit;
+      if (size <= rows.tolerance * least) exit = 0.0;
     }
     weights[p * p + i] = exit;
     is_good &= exit >= 0.0;

@@ -16,6 +16,8 @@
 
 #include "native/elimination/api/moments.h"
 #include "native/elimination/moments/moment_models.h"
+#include "native/elimination/moments/moment_numbers.h"
+#include "native/kernel/simd/float_environment.h"
 
 namespace phasic {
 namespace {
@@ -164,6 +166,36 @@ TEST(MatrixWeightsTest, SumsOfTheLargestRatesStayInRange) {
                    0.0,         0.0,      0.0,      -1.0};
   const Found found = Compute(model);
   EXPECT_DOUBLE_EQ(found.mean[0], 1.0);
+}
+
+// Results are rounded to floats outside of the range of floats, too, where a
+// conversion would raise flags.
+TEST(MatrixWeightsTest, RoundsToFloatsWithoutFlags) {
+  const PHASIC_ISA::FloatEnvironment environment(PHASIC_ISA::Denormals::kKeep);
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 100000; ++i) {
+    const int exponent = static_cast<int>(random() % 400) - 200;
+    const double x = std::ldexp(static_cast<double>(random()), exponent - 64) *
+                     ((random() & 1) != 0 ? 1.0 : -1.0);
+    const float found = Rounded<float>(x);
+    ASSERT_FALSE(PHASIC_ISA::FloatEnvironment::LeftRange()) << x;
+    ASSERT_EQ(found, static_cast<float>(x)) << x;
+    PHASIC_ISA::FloatEnvironment::ClearRange();
+  }
+  EXPECT_TRUE(std::isnan(Rounded<float>(std::nan(""))));
+}
+
+TEST(MatrixWeightsTest, InfiniteMomentsDoNotDependOnTheUnreadDiagonal) {
+  Model model;
+  model.num_phases = 1;
+  model.has_matrix = true;
+  model.initial = {1.0};
+  model.weights = {0.0};
+  model.exits = {0.0};
+  const Found found = Compute(model);
+  EXPECT_EQ(found.mean[0], std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(found.mean_of_exits[0]));
+  EXPECT_EQ(found.mean_of_weights[0], 0.0);
 }
 
 TEST(MatrixWeightsTest, RowsThatBreakARuleAreNan) {

@@ -33,6 +33,11 @@ class MomentWriter {
         std::fill_n(Part(output, model, count), count, nan);
       };
       fill_part(results.of_weights, num_weights());
+      if (layout_.has_exits()) {
+        const int64_t p = layout_.num_phases();
+        F* entries = Part(results.of_weights, model, num_weights());
+        for (int64_t i = 0; i < p; ++i) entries[i * p + i] = 0.0;
+      }
       fill_part(results.of_exits, num_exits());
       fill_part(results.of_initial, layout_.num_phases());
     };
@@ -43,8 +48,7 @@ class MomentWriter {
   template <class T>
   void Write(int64_t model, const MomentSums<T>& sums) const {
     const int n = -sums.exponent;
-    *Part(mean_.value, model, 1) =
-        static_cast<F>(ToDouble(ValueOf(sums.Mean())));
+    *Part(mean_.value, model, 1) = Rounded<F>(ToDouble(ValueOf(sums.Mean())));
     if (call_.wants_gradients) {
       WriteSlopes(
           model, sums, mean_, ScaledNumber<T>{1.0, n},
@@ -59,8 +63,7 @@ class MomentWriter {
       variance = SquareRoot(variance);
       unit = {T(0.5) / TimesPower(variance.value, variance.exponent - n), n};
     }
-    *Part(variance_.value, model, 1) =
-        static_cast<F>(ToDouble(ValueOf(variance)));
+    *Part(variance_.value, model, 1) = Rounded<F>(ToDouble(ValueOf(variance)));
     if (!call_.wants_gradients) return;
     WriteSlopes(
         model, sums, variance_, unit,
@@ -115,7 +118,7 @@ class MomentWriter {
     const T first = TimesPower(unit.value, exponent / 2);
     const T last = TimesPower(T(1.0), exponent - exponent / 2);
     for (int64_t i = 0; i < count; ++i) {
-      to[i] = static_cast<F>(ToDouble(slope(i) * first * last));
+      to[i] = Rounded<F>(ToDouble(slope(i) * first * last));
     }
   }
 

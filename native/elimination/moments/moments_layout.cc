@@ -3,7 +3,8 @@
 namespace phasic {
 namespace {
 
-constexpr int64_t kMaxPhases = int64_t{1} << 20;
+// With more phases a matrix has more edges than an elimination may have, 2^29.
+constexpr int64_t kMaxPhases = 23169;
 
 }  // namespace
 
@@ -62,8 +63,9 @@ const char* MomentsLayout::CheckExits(const Shape& weights,
   if (weights.dims[rank_] != p || weights.dims[rank_ + 1] != p) {
     return "weights: a matrix must be [p, p]";
   }
-  // More phases than this are too many to eliminate, and p^2 is in range.
-  if (p > kMaxPhases) return "weights: the matrix is too large";
+  if (p > kMaxPhases) {
+    return "weights: the matrix has too many phases for an elimination";
+  }
   num_edges_ = p * (p + 1);
   return count == 0 || count == p ? nullptr : "exits: must be [p] or [0]";
 }

@@ -165,7 +165,10 @@ class ChainHooks(comparable.Comparable):
 
   def _spread(self, option: str) -> Array:
     initial_probs, matrix, exits, prob_zero = self._model()
-    if isinstance(matrix, edge_rates.EDGES):
+    # Variables, and arrays put in place of the constructor's, may have other
+    # shapes and dtypes.
+    checked = self._has_plain_arrays
+    if not checked or isinstance(matrix, edge_rates.EDGES):
       names = operands.argument_names(self._DISCRETE)
       model = (initial_probs, matrix, exits, prob_zero)
       return chain_calls.spread(option, model, names)

@@ -108,7 +108,7 @@ class Parameterized(hooks.Hooks):
   def _arrays(self) -> dict[str, properties_lib.ParameterValue]:
     """Returns the current array parameters by name; None for absent ones.
 
-    Variables are read; with validate_args values are checked.
+    Variables are read.
     """
     given = self._parameters
     if self._has_plain_arrays:

@@ -28,10 +28,10 @@ def compensated_sum(x: Array) -> Array:
     back = total - a
     error = (a - (total - back)) + (b - back)
     error = error + low[..., :half] + low[..., half : 2 * half]
-    rest, low_rest = x[..., 2 * half :], low[..., 2 * half :]
-    x = np.concatenate([total, rest], axis=-1)
-    low = np.concatenate([error, low_rest], axis=-1)
-    size = size - half
+    if size % 2:
+      total = np.concatenate([total, x[..., -1:]], axis=-1)
+      error = np.concatenate([error, low[..., -1:]], axis=-1)
+    x, low, size = total, error, size - half
   return x[..., 0] + low[..., 0]
 
 

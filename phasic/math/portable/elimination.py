@@ -159,7 +159,7 @@ def _quotient(x: Array, pivot: Array) -> Array:
 
 def _times(weight: Array, x: Array) -> Array:
   """Multiplies by a weight; a weight of zero times inf is zero."""
-  return np.where(weight == 0.0, 0.0, weight * x)
+  return weight * np.where((weight == 0.0) & (x == math.inf), 0.0, x)
 
 
 def _solve(
@@ -182,7 +182,7 @@ def _solve(
     unit, row, out, mine = step
     pivot = np.sum(row, axis=-1) + out
     value = _quotient(mine + np.sum(_times(row, x), axis=-1), pivot)
-    found = x + unit * value[..., None]
+    found = x + _times(unit, value[..., None])
     if not gives_differences:
       return (found, differences), None
     between = np.sum(row[..., :, None] * differences, axis=-2)
@@ -218,19 +218,23 @@ def _solve_transposed(recorded: Elimination, rest: Array) -> Array:
   ) -> tuple[Array, Array]:
     unit, row, out = step
     pivot = np.sum(row, axis=-1) + out
-    mine = _quotient_signed(np.sum(rest * unit, axis=-1), pivot)
-    return rest + row * mine[..., None], mine
+    mine = _quotient(np.sum(rest * unit, axis=-1), pivot)
+    return rest + _times(row, mine[..., None]), mine
 
   def backward(
-    y: Array, step: tuple[Array, Array, Array]
+    y: Array, step: tuple[Array, Array, Array, Array, Array]
   ) -> tuple[Array, None]:
-    unit, column, mine = step
-    value = mine + np.sum(y * column, axis=-1)
-    return y + unit * value[..., None], None
+    unit, column, row, out, mine = step
+    # What enters a trap stays there forever.
+    leaves = np.where(np.sum(row, axis=-1) + out > 0.0, 1.0, 0.0)
+    value = mine + _quotient(np.sum(_times(column, y), axis=-1), leaves)
+    return y + _times(unit, value[..., None]), None
 
   units, columns, rows, outs = recorded
   rest = rest + np.zeros_like(columns[0])
   _, mine = control_flow.scan(forward, rest, (units, rows, outs))
-  flipped = tuple(np.flip(a, axis=0) for a in (units, columns, mine))
+  flipped = tuple(
+    np.flip(a, axis=0) for a in (units, columns, rows, outs, mine)
+  )
   y, _ = control_flow.scan(backward, np.zeros_like(rest), flipped)
   return y

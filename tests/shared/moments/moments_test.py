@@ -7,6 +7,7 @@ from absl.testing import parameterized
 import numpy as np
 import numpy as onp
 
+from phasic import config
 from phasic import distributions as pd
 from phasic import math as pm
 from phasic.internal import static
@@ -73,6 +74,23 @@ class StandardDeviationTest(test_case.TestCase):
     self.assert_close(never.stddev(), math.inf)
     self.assert_close(pd.PhaseType([0.0], [[-1.0]]).stddev(), 0.0)
     self.assert_close(pd.PhaseType([1.5], [[-1.0]]).stddev(), math.nan)
+
+  @test_case.of_bad_values
+  def test_traps_that_are_reached(self):
+    one = ([1.0], [[0.0]])
+    last = ([1.0, 0.0], [[-1.0, 1.0], [0.0, 0.0]])
+    pair = (
+      [0.5, 0.0, 0.0],
+      [[-2.0, 1.0, 0.0], [0.0, -3.0, 3.0], [0.0, 2.0, -2.0]],
+    )
+    for path in self.paths():
+      with config.use_path(path):
+        for model in (one, last, pair):
+          self.assert_close(pm.phase_type.mean(*model), math.inf)
+          self.assert_close(pm.phase_type.stddev(*model), math.inf)
+        # Without initial mass nothing enters the trap.
+        self.assert_close(pm.phase_type.mean([0.0, 0.0], last[1]), 0.0)
+        self.assert_close(pm.phase_type.variance([0.0], [[0.0]]), 0.0)
 
   @parameterized.parameters(
     ([0.0, 1.0, 0.0],), ([0.0, 1.0, 2.0, 3.0],), ([0.0, 1.0, 2.0, 0.0],)

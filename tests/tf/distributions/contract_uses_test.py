@@ -59,6 +59,13 @@ class ContractUsesTest(absltest.TestCase):
     onp.testing.assert_allclose(divergence, expected, rtol=1e-12, atol=1e-14)
     onp.testing.assert_allclose(hazards, probs, rtol=1e-12)
 
+  def test_gradients_of_means_whose_variance_is_out_of_range(self):
+    rate = tf.constant(1e-13, tf.float32)
+    with tf.GradientTape() as tape:
+      tape.watch(rate)
+      mean = pd.PhaseType([1.0], tf.reshape(-rate, [1, 1])).mean()
+    onp.testing.assert_allclose(tape.gradient(mean, rate), -1e26, rtol=1e-6)
+
   def test_checks_of_distributions_tell_the_value(self):
     @tf.function
     def log_prob(rate, probs):

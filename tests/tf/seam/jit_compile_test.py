@@ -54,6 +54,13 @@ def moments(rate, times):
   return value, tape.gradient(value, rate)
 
 
+def curvature(rate, times):
+  with tf.GradientTape() as outer:
+    outer.watch(rate)
+    value, slope = moments(rate, times)
+  return value, outer.gradient(slope, rate)
+
+
 def quantile(rate, times):
   with tf.GradientTape() as tape:
     tape.watch(rate)
@@ -93,6 +100,7 @@ _FUNCTIONS = {
     second_derivatives,
     forward_mode,
     moments,
+    curvature,
     quantile,
     graph,
     discrete,
