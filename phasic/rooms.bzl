@@ -150,6 +150,7 @@ ROOMS = {
         "math/model",
         "math/m_step",
         "math/calls",
+        "math/elimination",
         "math/moments",
         "math/quantiles",
         "math/sampling",

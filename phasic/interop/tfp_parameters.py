@@ -9,8 +9,6 @@ from typing import Any, NoReturn, TypeVar
 from phasic.distributions.base import constraints
 from phasic.distributions.base import structure
 
-_T = TypeVar("_T")
-
 MODE = "numpy"
 if MODE == "jax":
   from tensorflow_probability.substrates import jax as tfp
@@ -71,6 +69,9 @@ if MODE == "tf":
       kind = structure.EDGES[self.is_discrete]
       arrays = self.parameters, self.coefficients, self.constants
       return kind(self.sources, self.targets, *arrays)
+
+
+_T = TypeVar("_T")
 
 
 def held(value: object) -> object:
