@@ -136,21 +136,31 @@ def _spread(
     dtype: the dtype of the model.
     model: the result of `chain_arguments.convert`.
   """
-  none, bad = model.initial[..., :0], None
   if model.edges is None:
     p = static.shape(model.initial)[-1]
-    operands = (elimination_ops.NO_EDGES, model.rates, model.exits)
-    operands += (model.initial, model.atom, none)
     edges = p * (p + 1) if isinstance(p, int) else None
+    none = model.initial[..., :0]
+    # The call takes a matrix in place of the weights of edges.
+    found = chain_solves.Given(
+      elimination_ops.NO_EDGES,
+      model.rates,
+      model.initial,
+      model.atom,
+      none,
+      None,
+    )
   else:
     found = chain_solves.given(model, discrete, dtype)
-    edges, bad = static.shape(found.indices)[-1], found.bad
-    operands = (found.indices, found.weights, found.initial[..., :0])
-    operands += (found.initial, found.atom, found.stay)
+    edges = static.shape(found.indices)[-1]
   shared = isinstance(edges, int) and edges <= _MOST_SHARED
   both = elimination_ops.moments(
     _portable,
-    *operands,
+    found.indices,
+    found.weights,
+    structures.cast(model.exits, found.initial.dtype),
+    found.initial,
+    found.atom,
+    found.stay,
     discrete=discrete,
     gives_variance=shared or option != MEAN,
     gives_root=option == STDDEV,
@@ -159,7 +169,7 @@ def _spread(
   x = both[0 if option == MEAN else -1]
   if option == SECOND_MOMENT:
     x = x + np.square(both[0])
-  x = x if bad is None else np.where(bad, math.nan, x)
+  x = x if found.bad is None else np.where(found.bad, math.nan, x)
   return structures.cast(x, dtype)
 
 
