@@ -76,7 +76,7 @@ def edges_and_kinds(
 
 
 class EliminationSize(TypedDict):
-  """What eliminating a chain's states takes.
+  """The memory and the work that the elimination of a chain takes.
 
   Attributes:
     num_components: the number of components.

@@ -99,23 +99,28 @@ def eliminate(
 
 def moments(
   inputs: Sequence[tf.Tensor],
+  free: Sequence[int],
   gives_variance: bool,
   gives_gradients: bool,
   options: Mapping[str, Any],
 ) -> list[tf.Tensor]:
-  """Computes moments of the absorption time and optionally gradients."""
+  """Computes moments of the absorption time and optionally gradients.
+
+  Gradients are for the inputs with the positions `free`, the initial masses
+  last.
+  """
   count = 2 if gives_variance else 1
-  rank = inputs[3].shape.rank - 1
+  rank = inputs[free[-1]].shape.rank - 1
   batch = _batch(inputs, [x.shape.rank - rank for x in inputs])
   shapes, of_free = [batch] * count, []
   if gives_gradients:
-    for i in (1, 2, 3):
+    for i in free:
       events = range(rank - inputs[i].shape.rank, 0)
       of_free.append((*batch, *(_axis(inputs, i, k) for k in events)))
     shapes += of_free * count
   attributes = {
     "V": count - 1,
-    "G": 3 * count if gives_gradients else 0,
+    "G": len(free) * count if gives_gradients else 0,
     **options,
   }
   return xla_calls.call(

@@ -54,7 +54,7 @@ def _call(
   """Computes moments, optionally with gradients for the free operands."""
   if phase_type_op.in_xla():
     return kernel_calls.moments(
-      operands, gives_variance, gives_gradients, options
+      operands, _FREE, gives_variance, gives_gradients, options
     )
   names = ("indices", "weights", "exits", "initial", "atom", "stay")
   count = 2 if gives_variance else 1

@@ -165,15 +165,14 @@ class ChainHooks(comparable.Comparable):
 
   def _spread(self, option: str) -> Array:
     initial_probs, matrix, exits, prob_zero = self._model()
+    if self._has_plain_arrays and not isinstance(matrix, edge_rates.EDGES):
+      arrays = (initial_probs, matrix, exits, prob_zero)
+      return chain_calls.spread_of_arrays(option, arrays, self._DISCRETE)
     # Variables, and arrays put in place of the constructor's, may have other
-    # shapes and dtypes.
-    checked = self._has_plain_arrays
-    if not checked or isinstance(matrix, edge_rates.EDGES):
-      names = operands.argument_names(self._DISCRETE)
-      model = (initial_probs, matrix, exits, prob_zero)
-      return chain_calls.spread(option, model, names)
-    arrays = (initial_probs, matrix, exits, prob_zero)
-    return chain_calls.spread_of_arrays(option, arrays, self._DISCRETE)
+    # shapes and dtypes: they are checked.
+    model = (initial_probs, matrix, exits, prob_zero)
+    names = operands.argument_names(self._DISCRETE)
+    return chain_calls.spread(option, model, names)
 
   def _moment(self, k: int) -> Array:
     return self._raw_moments(k)[..., k - 1]

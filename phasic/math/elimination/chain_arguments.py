@@ -89,12 +89,13 @@ def of_matrix(
   Returns:
     `ChainArguments`; the batch shape; the dtype's name.
   """
-  shapes = [static.shape(initial)[:-1], static.shape(matrix)[:-2]]
-  if exits is not None:
-    shapes.append(static.shape(exits)[:-1])
-  if atom is not None:
-    shapes.append(static.shape(atom))
-  batch = static.broadcast_shapes(*shapes)
+  batch_of = operands_lib.batch_of
+  batch = static.broadcast_shapes(
+    batch_of(initial, 1),
+    batch_of(matrix, 2),
+    batch_of(exits, 1),
+    batch_of(atom, 0),
+  )
   model = _with_rank(len(batch), initial, matrix, exits, atom, None)
   return model, batch, static.dtype_name(initial)
 

@@ -237,7 +237,7 @@ def canonical(
   else:
     rates = (subgenerator, 2)
   model = ((initial_probs, 1), rates, (exit_rates, 1), (prob_zero, 0))
-  batches = [_batch_of(x, rank) for x, rank in model]
+  batches = [batch_of(x, rank) for x, rank in model]
   times_shape = static.shape(times)
   sizes = (*batches[0], *batches[1], *batches[2], *batches[3], *times_shape)
   # Sizes that are not known may have no hash.
@@ -253,7 +253,7 @@ def canonical(
   return (*operands, times_operand(layout, times)), layout
 
 
-def _batch_of(x: Array | None, event_rank: int) -> static.Shape:
+def batch_of(x: Array | None, event_rank: int) -> static.Shape:
   """Returns the batch dimensions of an array; () for None."""
   if x is None:
     return ()
