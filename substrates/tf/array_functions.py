@@ -6,21 +6,28 @@ the arrays; if there are no arrays, they become int64 or float64. Shapes may
 contain scalar tensors for unknown dimensions.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeAlias
 
 import numpy as onp
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import given_dtypes
+from phasic.substrates.tf.internal import static
+from phasic.substrates.tf.internal.arrays import ArrayLike
+from phasic.substrates.tf.internal.arrays import DTypeLike
 
 Axis = int | Sequence[int] | None
+# A shape, or the only size of one.
+_Shape: TypeAlias = static.Size | Sequence[static.Size]
 
 
 # ---- Creation of arrays ---------------------------------------------------
 
 
-def asarray(x: Any, dtype: Any = None) -> tf.Tensor:
+def asarray(x: ArrayLike, dtype: DTypeLike | None = None) -> tf.Tensor:
   """Converts to a tensor, optionally of another dtype."""
   if tf.is_tensor(x) or isinstance(x, tf.Variable):
     x = tf.convert_to_tensor(x)
@@ -32,27 +39,27 @@ def asarray(x: Any, dtype: Any = None) -> tf.Tensor:
   return tf.constant(onp.asarray(x, dtype=name))
 
 
-def arange(stop: Any) -> tf.Tensor:
+def arange(stop: static.Size) -> tf.Tensor:
   """Returns the integers 0, ..., stop - 1, as int64."""
   return tf.range(tf.cast(stop, tf.int64))
 
 
-def eye(n: Any, dtype: Any = "float64") -> tf.Tensor:
+def eye(n: static.Size, dtype: DTypeLike = "float64") -> tf.Tensor:
   """Returns the identity matrix."""
   return tf.eye(n, dtype=dtype)
 
 
-def zeros(shape: Any, dtype: Any = "float64") -> tf.Tensor:
+def zeros(shape: _Shape, dtype: DTypeLike = "float64") -> tf.Tensor:
   """Returns an array of zeros."""
   return tf.zeros(_shape(shape), dtype)
 
 
-def zeros_like(x: Any) -> tf.Tensor:
+def zeros_like(x: ArrayLike) -> tf.Tensor:
   """Returns zeros with the shape and dtype of `x`."""
   return tf.zeros_like(asarray(x))
 
 
-def ones_like(x: Any) -> tf.Tensor:
+def ones_like(x: ArrayLike) -> tf.Tensor:
   """Returns ones with the shape and dtype of `x`."""
   return tf.ones_like(asarray(x))
 
@@ -60,48 +67,48 @@ def ones_like(x: Any) -> tf.Tensor:
 # ---- Elementwise functions ------------------------------------------------
 
 
-def abs(x: Any) -> tf.Tensor:
+def abs(x: ArrayLike) -> tf.Tensor:
   """Computes the absolute value."""
   return tf.abs(asarray(x))
 
 
-def exp(x: Any) -> tf.Tensor:
+def exp(x: ArrayLike) -> tf.Tensor:
   """Computes the exponential."""
   return tf.exp(_floating(x))
 
 
-def expm1(x: Any) -> tf.Tensor:
+def expm1(x: ArrayLike) -> tf.Tensor:
   """Computes exp(x) - 1."""
   return tf.math.expm1(_floating(x))
 
 
-def floor(x: Any) -> tf.Tensor:
+def floor(x: ArrayLike) -> tf.Tensor:
   """Computes the largest integer that is not above `x`."""
   x = asarray(x)
   return x if x.dtype.is_integer else tf.floor(x)
 
 
-def isfinite(x: Any) -> tf.Tensor:
+def isfinite(x: ArrayLike) -> tf.Tensor:
   """Returns whether entries are neither infinite nor NaN."""
   return tf.math.is_finite(_floating(x))
 
 
-def isnan(x: Any) -> tf.Tensor:
+def isnan(x: ArrayLike) -> tf.Tensor:
   """Returns whether entries are NaN."""
   return tf.math.is_nan(_floating(x))
 
 
-def log(x: Any) -> tf.Tensor:
+def log(x: ArrayLike) -> tf.Tensor:
   """Computes the natural logarithm."""
   return tf.math.log(_floating(x))
 
 
-def log1p(x: Any) -> tf.Tensor:
+def log1p(x: ArrayLike) -> tf.Tensor:
   """Computes log(1 + x)."""
   return tf.math.log1p(_floating(x))
 
 
-def logical_not(x: Any) -> tf.Tensor:
+def logical_not(x: ArrayLike) -> tf.Tensor:
   """Returns whether entries are false.
 
   TensorFlow's logical_not is not used: its graph optimizer replaces not (x >=
@@ -110,27 +117,27 @@ def logical_not(x: Any) -> tf.Tensor:
   return tf.where(asarray(x), False, True)
 
 
-def maximum(x: Any, y: Any) -> tf.Tensor:
+def maximum(x: ArrayLike, y: ArrayLike) -> tf.Tensor:
   """Computes the larger of two; NaN if one is NaN."""
   return tf.maximum(*_promote(x, y))
 
 
-def minimum(x: Any, y: Any) -> tf.Tensor:
+def minimum(x: ArrayLike, y: ArrayLike) -> tf.Tensor:
   """Computes the smaller of two; NaN if one is NaN."""
   return tf.minimum(*_promote(x, y))
 
 
-def sqrt(x: Any) -> tf.Tensor:
+def sqrt(x: ArrayLike) -> tf.Tensor:
   """Computes the square root."""
   return tf.sqrt(_floating(x))
 
 
-def square(x: Any) -> tf.Tensor:
+def square(x: ArrayLike) -> tf.Tensor:
   """Computes x times x."""
   return tf.square(asarray(x))
 
 
-def where(condition: Any, x: Any, y: Any) -> tf.Tensor:
+def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike) -> tf.Tensor:
   """Selects `x` where the condition holds, else `y`; all three broadcast."""
   return tf.where(tf.cast(asarray(condition), tf.bool), *_promote(x, y))
 
@@ -138,37 +145,37 @@ def where(condition: Any, x: Any, y: Any) -> tf.Tensor:
 # ---- Reductions and products ----------------------------------------------
 
 
-def all(x: Any, axis: Axis = None) -> tf.Tensor:
+def all(x: ArrayLike, axis: Axis = None) -> tf.Tensor:
   """Returns whether all entries are true."""
   return tf.reduce_all(tf.cast(asarray(x), tf.bool), axis)
 
 
-def any(x: Any, axis: Axis = None) -> tf.Tensor:
+def any(x: ArrayLike, axis: Axis = None) -> tf.Tensor:
   """Returns whether any entry is true."""
   return tf.reduce_any(tf.cast(asarray(x), tf.bool), axis)
 
 
-def argsort(x: Any) -> tf.Tensor:
+def argsort(x: ArrayLike) -> tf.Tensor:
   """Returns int64 indices that sort the last axis."""
   return tf.cast(tf.argsort(asarray(x), stable=True), tf.int64)
 
 
-def cumsum(x: Any, axis: int) -> tf.Tensor:
+def cumsum(x: ArrayLike, axis: int) -> tf.Tensor:
   """Computes cumulative sums."""
   return tf.cumsum(_summable(x), axis)
 
 
-def matmul(x: Any, y: Any) -> tf.Tensor:
+def matmul(x: ArrayLike, y: ArrayLike) -> tf.Tensor:
   """Multiplies matrices (..., m, k) and (..., k, n)."""
   return tf.linalg.matmul(*_promote(x, y))
 
 
-def max(x: Any, axis: Axis = None) -> tf.Tensor:
+def max(x: ArrayLike, axis: Axis = None) -> tf.Tensor:
   """Computes the largest entry; NaN if one is NaN."""
   return tf.reduce_max(asarray(x), axis)
 
 
-def sum(x: Any, axis: Axis = None) -> tf.Tensor:
+def sum(x: ArrayLike, axis: Axis = None) -> tf.Tensor:
   """Sums the entries; int64 for bools and int32."""
   return tf.reduce_sum(_summable(x), axis)
 
@@ -176,17 +183,17 @@ def sum(x: Any, axis: Axis = None) -> tf.Tensor:
 # ---- Shapes ---------------------------------------------------------------
 
 
-def broadcast_to(x: Any, shape: Any) -> tf.Tensor:
+def broadcast_to(x: ArrayLike, shape: _Shape) -> tf.Tensor:
   """Broadcasts `x` to a shape."""
   return tf.broadcast_to(asarray(x), _shape(shape))
 
 
-def concatenate(arrays: Sequence[Any], axis: int = 0) -> tf.Tensor:
+def concatenate(arrays: Sequence[ArrayLike], axis: int = 0) -> tf.Tensor:
   """Joins arrays along an axis."""
   return tf.concat(_promote(*arrays), axis)
 
 
-def flip(x: Any, axis: Axis = None) -> tf.Tensor:
+def flip(x: ArrayLike, axis: Axis = None) -> tf.Tensor:
   """Reverses the entries."""
   x = asarray(x)
   if axis is None:
@@ -195,7 +202,7 @@ def flip(x: Any, axis: Axis = None) -> tf.Tensor:
   return tf.reverse(x, axes) if axes else x
 
 
-def moveaxis(x: Any, source: int, destination: int) -> tf.Tensor:
+def moveaxis(x: ArrayLike, source: int, destination: int) -> tf.Tensor:
   """Moves one axis to another position; the other axes keep their order."""
   x = asarray(x)
   rank = len(x.shape)
@@ -204,29 +211,29 @@ def moveaxis(x: Any, source: int, destination: int) -> tf.Tensor:
   return tf.transpose(x, order)
 
 
-def reshape(x: Any, shape: Any) -> tf.Tensor:
+def reshape(x: ArrayLike, shape: _Shape) -> tf.Tensor:
   """Reshapes the entries; one size may be -1."""
   return tf.reshape(asarray(x), _shape(shape))
 
 
-def shape(x: Any) -> tuple[Any, ...]:
+def shape(x: ArrayLike) -> static.Shape:
   """Returns the shape, with scalar tensors for unknown dimensions."""
   x = asarray(x)
   dynamic = tf.shape(x)
   return tuple(dynamic[i] if d is None else d for i, d in enumerate(x.shape))
 
 
-def stack(arrays: Sequence[Any], axis: int = 0) -> tf.Tensor:
+def stack(arrays: Sequence[ArrayLike], axis: int = 0) -> tf.Tensor:
   """Stacks arrays of one shape along a new axis."""
   return tf.stack(_promote(*arrays), axis)
 
 
-def take(x: Any, indices: Any, axis: int) -> tf.Tensor:
+def take(x: ArrayLike, indices: ArrayLike, axis: int) -> tf.Tensor:
   """Takes slices of `x` along an axis; indices must be in range."""
   return tf.gather(asarray(x), asarray(indices), axis=axis)
 
 
-def transpose(x: Any, axes: Sequence[int] | None = None) -> tf.Tensor:
+def transpose(x: ArrayLike, axes: Sequence[int] | None = None) -> tf.Tensor:
   """Permutes the axes; reverses them by default."""
   return tf.transpose(asarray(x), None if axes is None else list(axes))
 
@@ -234,14 +241,14 @@ def transpose(x: Any, axes: Sequence[int] | None = None) -> tf.Tensor:
 # ---- Dtypes ---------------------------------------------------------------
 
 
-def _promote(*values: Any) -> list[tf.Tensor]:
+def _promote(*values: ArrayLike) -> list[tf.Tensor]:
   """Converts values to tensors of the dtype that NumPy promotes them to."""
   kinds = [_kind(x) for x in values]
   dtype = onp.result_type(*kinds)
   return [asarray(x, dtype) for x in values]
 
 
-def _kind(x: Any) -> Any:
+def _kind(x: ArrayLike) -> float | type[onp.generic]:
   """Converts `x` to an argument of `numpy.result_type`: a dtype or number."""
   if isinstance(x, (bool, int, float)):
     return x
@@ -250,16 +257,16 @@ def _kind(x: Any) -> Any:
   return asarray(x).dtype.as_numpy_dtype
 
 
-def _floating(x: Any) -> tf.Tensor:
+def _floating(x: ArrayLike) -> tf.Tensor:
   x = asarray(x)
   return x if x.dtype.is_floating else tf.cast(x, tf.float64)
 
 
-def _summable(x: Any) -> tf.Tensor:
+def _summable(x: ArrayLike) -> tf.Tensor:
   x = asarray(x)
   return tf.cast(x, tf.int64) if x.dtype in (tf.bool, tf.int32) else x
 
 
-def _shape(shape: Any) -> tf.Tensor:
+def _shape(shape: _Shape) -> tf.Tensor:
   sizes = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
   return tf.convert_to_tensor(sizes, tf.int32)

@@ -29,6 +29,8 @@ class SciPyMatrix(Protocol):
 SparseMatrix: TypeAlias = SciPyMatrix | tf.SparseTensor
 # A size or a count.
 Integer: TypeAlias = int | onp.integer
+# A dtype as `tf.as_dtype` takes it.
+DTypeLike: TypeAlias = str | type | onp.dtype | tf.DType
 # A batch shape, with None for an unknown size.
 ShapeLike: TypeAlias = (
   SupportsIndex | Sequence[SupportsIndex | None] | tf.TensorShape | tf.Tensor

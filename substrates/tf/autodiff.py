@@ -1,26 +1,32 @@
 """Forward-mode and reverse-mode differentiation by TensorFlow."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import trees
+from phasic.substrates.tf.internal.arrays import Array
+from phasic.substrates.tf.internal.arrays import ArrayLike
 
 
-def flatten(tree: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
+def flatten(
+  tree: object,
+) -> tuple[list[Any], Callable[[Sequence[object]], Any]]:
   """Returns the leaves of a pytree, and a function that rebuilds it."""
   return trees.flatten(tree), lambda leaves: trees.pack(tree, leaves)
 
 
-def leaves_like(tree: Any, like: Any) -> list[Any]:
+def leaves_like(tree: object, like: object) -> list[Any]:
   """Returns the subtree of `tree` at each leaf of the pytree `like`."""
   return trees.flatten_up_to(like, tree)
 
 
 def reverse(
-  f: Callable[..., Any], arrays: Sequence[Any]
-) -> tuple[tuple[Any, ...], Callable[[Sequence[Any]], Sequence[Any]]]:
+  f: Callable[..., Sequence[ArrayLike]], arrays: Sequence[ArrayLike]
+) -> tuple[tuple[Array, ...], Callable[[Sequence[ArrayLike]], Sequence[Array]]]:
   """Returns the results of `f`, a tuple, and the pullback of `f` (vjp)."""
   # Copy each array, so that the same array in two arguments has two gradients.
   inputs = [tf.identity(x) for x in arrays]
@@ -29,7 +35,7 @@ def reverse(
     tape.watch(inputs)
     values = tuple(tf.convert_to_tensor(x) for x in f(*inputs))
 
-  def pullback(cotangents: Sequence[Any]) -> Sequence[Any]:
+  def pullback(cotangents: Sequence[ArrayLike]) -> Sequence[Array]:
     dtypes = [x.dtype for x in values]
     places = [i for i, t in enumerate(dtypes) if t.is_floating or t.is_complex]
     # For complex numbers, TensorFlow's cotangents are the complex conjugates of
@@ -48,8 +54,10 @@ def reverse(
 
 
 def forward(
-  f: Callable[..., Any], arrays: Sequence[Any], tangents: Sequence[Any]
-) -> tuple[Sequence[Any], Sequence[Any]]:
+  f: Callable[..., Sequence[ArrayLike]],
+  arrays: Sequence[ArrayLike],
+  tangents: Sequence[Array],
+) -> tuple[Sequence[Array], Sequence[Array]]:
   """Returns the results of `f`, a tuple, and their tangents (jvp)."""
   inputs = [tf.identity(x) for x in arrays]
   with tf.autodiff.ForwardAccumulator(inputs, list(tangents)) as accumulator:
@@ -61,6 +69,6 @@ def forward(
   return values, moved
 
 
-def stop_gradient(x: Any) -> Any:
+def stop_gradient(x: ArrayLike) -> Array:
   """Returns `x` as a constant for differentiation."""
   return tf.stop_gradient(x)

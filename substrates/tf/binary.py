@@ -4,21 +4,25 @@ Results are constants for derivatives. tf.bitcast is not used, as
 tf.vectorized_map does not support it.
 """
 
+from __future__ import annotations
+
 import math
-from typing import Any
 
 import numpy as onp
 import tensorflow as tf
 
+from phasic.substrates.tf.internal.arrays import Array
+from phasic.substrates.tf.internal.arrays import ArrayLike
 
-def exponent(x: Any) -> Any:
+
+def exponent(x: ArrayLike) -> Array:
   """Returns floor(log2(|x|)) as a float, possibly off by one."""
   x = tf.abs(tf.stop_gradient(tf.convert_to_tensor(x)))
   least = float(onp.finfo(x.dtype.as_numpy_dtype).minexp)
   return tf.maximum(tf.floor(tf.math.log(x) / math.log(2.0)), least)
 
 
-def power_of_two(n: Any) -> Any:
+def power_of_two(n: ArrayLike) -> Array:
   """Computes 2^n, with 0 for subnormal powers and inf for overflow."""
   n = tf.stop_gradient(tf.convert_to_tensor(n))
   info = onp.finfo(n.dtype.as_numpy_dtype)

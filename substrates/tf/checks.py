@@ -1,14 +1,18 @@
 """Checks of values."""
 
-from typing import Any
+from __future__ import annotations
 
 import numpy as onp
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import static
+from phasic.substrates.tf.internal.arrays import Array
+from phasic.substrates.tf.internal.arrays import ArrayLike
 
 
-def check(condition: Any, message: str, x: Any, what: Any = None) -> Any:
+def check(
+  condition: ArrayLike, message: str, x: Array, what: ArrayLike | None = None
+) -> Array:
   """Returns `x` after checking that a condition is true everywhere."""
   known = static.concrete(condition)
   if known is not None:
@@ -24,7 +28,7 @@ def check(condition: Any, message: str, x: Any, what: Any = None) -> Any:
     return tf.identity(x)
 
 
-def _first_bad(condition: Any, what: Any) -> Any:
+def _first_bad(condition: Array, what: ArrayLike) -> Array:
   """Returns the first value that violates the condition; zero if none."""
   what = tf.convert_to_tensor(what)
   shape = tf.broadcast_dynamic_shape(tf.shape(condition), tf.shape(what))
@@ -36,7 +40,7 @@ def _first_bad(condition: Any, what: Any) -> Any:
   return values[tf.argmax(tf.cast(bad, tf.int32))]
 
 
-def check_not_empty(x: Any, name: str) -> Any:
+def check_not_empty(x: Array, name: str) -> Array:
   """Returns the array `x` after checking that it has entries."""
   shape = tuple(x.shape)
   message = f"{name} has shape {shape}: it must not be empty"

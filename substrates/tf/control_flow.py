@@ -4,27 +4,35 @@ Eagerly these are Python loops. In a `tf.function` they are TensorFlow's, so
 that the graph does not grow with the number of steps.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 import operator
-from typing import Any
+from typing import Any, TypeVar
 
 import tensorflow as tf
 
+from phasic.substrates.tf.internal import static
 from phasic.substrates.tf.internal import trees
+from phasic.substrates.tf.internal.arrays import Array
+from phasic.substrates.tf.internal.arrays import ArrayLike
 
 # Scans of at most this many steps are unrolled in graphs, so that all
 # derivatives exist. TensorFlow's while loops have reverse mode of every order,
 # but forward mode of first order only: higher orders raise.
 _UNROLLED = 64
 
+_T = TypeVar("_T")
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
 
 @tf.autograph.experimental.do_not_convert
 def cond(
-  pred: Any,
-  true_fn: Callable[..., Any],
-  false_fn: Callable[..., Any],
-  *operands: Any,
-) -> Any:
+  pred: ArrayLike,
+  true_fn: Callable[..., _T],
+  false_fn: Callable[..., _T],
+  *operands: object,
+) -> _T:
   """Evaluates `true_fn` or `false_fn` on the operands, as `pred` decides."""
   if tf.get_static_value(pred) is not None:
     return true_fn(*operands) if pred else false_fn(*operands)
@@ -33,8 +41,8 @@ def cond(
 
 @tf.autograph.experimental.do_not_convert
 def while_loop(
-  cond_fn: Callable[[Any], Any], body_fn: Callable[[Any], Any], init: Any
-) -> Any:
+  cond_fn: Callable[[_T], ArrayLike], body_fn: Callable[[_T], _T], init: _T
+) -> _T:
   """Applies `body_fn` repeatedly, from `init`, while `cond_fn(carry)` holds."""
   if tf.executing_eagerly():
     carry = init
@@ -52,11 +60,11 @@ def while_loop(
 
 @tf.autograph.experimental.do_not_convert
 def scan(
-  f: Callable[[Any, Any], tuple[Any, Any]],
-  init: Any,
-  xs: Any,
+  f: Callable[[_T, Any], tuple[_T, Any]],
+  init: _T,
+  xs: object,
   length: int | None = None,
-) -> tuple[Any, Any]:
+) -> tuple[_T, Any]:
   """Loops over the leading axis of `xs`: `carry, y = f(carry, x)`."""
   xs = trees.map_leaves(tf.convert_to_tensor, xs)
   steps = length if xs is None else trees.flatten(xs)[0].shape[0]
@@ -74,7 +82,12 @@ def scan(
   return _graph_scan(f, trees.map_leaves(tf.convert_to_tensor, init), xs, steps)
 
 
-def _graph_scan(f: Any, init: Any, xs: Any, steps: Any) -> tuple[Any, Any]:
+def _graph_scan(
+  f: Callable[[_T, Any], tuple[_T, Any]],
+  init: _T,
+  xs: object,
+  steps: static.Size,
+) -> tuple[_T, Any]:
   """Runs `scan` as a TensorFlow while loop, for at least one step.
 
   The outputs are written into plain tensors, as TensorArrays have no forward
@@ -88,7 +101,7 @@ def _graph_scan(f: Any, init: Any, xs: Any, steps: Any) -> tuple[Any, Any]:
   ]
   size = len(trees.flatten(init))
 
-  def step(i: Any, *state: Any) -> tuple[Any, ...]:
+  def step(i: Array, *state: Array) -> tuple[Array, ...]:
     carry, y = f(
       trees.pack(init, state[:size]), trees.map_leaves(lambda x: x[i], xs)
     )
@@ -107,14 +120,12 @@ def _graph_scan(f: Any, init: Any, xs: Any, steps: Any) -> tuple[Any, Any]:
   return trees.pack(init, state[:size]), trees.pack(output, state[size:])
 
 
-def _blank(y: Any, steps: Any) -> Any:
+def _blank(y: Array, steps: static.Size) -> Array:
   """Returns zeros for the outputs of `steps` steps, each like `y`."""
   return tf.zeros(tf.concat([[steps], tf.shape(y)], 0), y.dtype)
 
 
-def compiled(
-  f: Callable[..., Any], static_argnums: tuple[int, ...] = ()
-) -> Callable[..., Any]:
+def compiled(f: _Function, static_argnums: tuple[int, ...] = ()) -> _Function:
   """Compiles `f` in JAX; NumPy and TensorFlow run it eagerly.
 
   JAX compiles `f` once for each shape and each value of the static arguments,
@@ -127,7 +138,7 @@ def compiled(
   return f
 
 
-def _leaves_like(like: Any, tree: Any) -> list[Any]:
+def _leaves_like(like: object, tree: object) -> list[Array]:
   """Gives the leaves of a tree the static shapes of another tree's leaves."""
   found = []
   for x, y in zip(trees.flatten(tree), trees.flatten(like), strict=True):

@@ -1,9 +1,14 @@
 """Dtypes of arguments before conversion to arrays of the backend."""
 
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeGuard
 
 import numpy as onp
 import tensorflow as tf
+
+from phasic.substrates.tf.internal.arrays import ArrayLike
 
 
 def of(x: Any, name: str) -> onp.dtype | None:
@@ -15,12 +20,12 @@ def of(x: Any, name: str) -> onp.dtype | None:
   return None if holds_arrays(x) else onp.asarray(x).dtype
 
 
-def is_weak(x: Any) -> bool:
+def is_weak(x: object) -> bool:
   """Returns whether `x`, e.g. a number, takes the dtype of other arguments."""
   return not hasattr(x, "dtype") and not holds_arrays(x)
 
 
-def holds_arrays(x: Any) -> bool:
+def holds_arrays(x: object) -> TypeGuard[Sequence[ArrayLike]]:
   """Returns whether `x` is a list that contains tensors."""
   return isinstance(x, (list, tuple)) and any(
     tf.is_tensor(y) or isinstance(y, tf.Variable) or holds_arrays(y) for y in x

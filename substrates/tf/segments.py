@@ -1,11 +1,14 @@
 """Segment sums: sums of entries with equal indices."""
 
-from typing import Any
+from __future__ import annotations
 
 import tensorflow as tf
 
+from phasic.substrates.tf.internal.arrays import Array
+from phasic.substrates.tf.internal.arrays import ArrayLike
 
-def segment_sum(x: Any, indices: Any, size: int) -> Any:
+
+def segment_sum(x: ArrayLike, indices: ArrayLike, size: int) -> Array:
   """Computes, for each i < size, the sum of the entries with index i."""
   x = tf.convert_to_tensor(x)
   rank = len(x.shape)

@@ -4,15 +4,21 @@ In a `tf.function` a dimension may be unknown while tracing; it is then a
 scalar int32 tensor. Functions here accept both such tensors and Python ints.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from typing import Any, TypeAlias
 
 import numpy as onp
 import tensorflow as tf
 
-Shape = tuple[Any, ...]
+from phasic.substrates.tf.internal.arrays import ArrayLike
+
+# The size of a dimension.
+Size: TypeAlias = int | tf.Tensor
+Shape: TypeAlias = tuple[Size, ...]
 
 
-def shape(x: Any) -> Shape:
+def shape(x: ArrayLike) -> Shape:
   """Returns the shape of `x`, a tuple with one entry per dimension.
 
   Entries are ints, or scalar int32 tensors where they are unknown.
@@ -31,7 +37,7 @@ def shape(x: Any) -> Shape:
   return tuple(dynamic[i] if d is None else d for i, d in enumerate(known))
 
 
-def rank(x: Any) -> int:
+def rank(x: ArrayLike) -> int:
   """Returns the number of dimensions of `x`."""
   return len(x.shape) if hasattr(x, "shape") else onp.ndim(x)
 
@@ -47,13 +53,13 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
     raise ValueError(f"shapes {listed} do not broadcast") from None
 
 
-def _broadcast(sizes: tuple[Any, ...]) -> Any:
+def _broadcast(sizes: Shape) -> Size:
   known = {s for s in sizes if isinstance(s, (int, onp.integer)) and s != 1}
   if len(known) > 1:
     raise ValueError
   if known:
     return int(known.pop())
-  result: Any = 1
+  result: Size = 1
   for size in sizes:
     if not isinstance(size, (int, onp.integer)):
       first = isinstance(result, int)
@@ -61,7 +67,7 @@ def _broadcast(sizes: tuple[Any, ...]) -> Any:
   return result
 
 
-def concrete(x: Any) -> onp.ndarray | None:
+def concrete(x: object) -> onp.ndarray | None:
   """Returns the values of `x` on the host, or None while it is traced."""
   if isinstance(x, tf.Variable):
     x = tf.convert_to_tensor(x)
@@ -88,7 +94,7 @@ def at_hand(x: Any) -> onp.ndarray | None:
   return onp.asarray(x.numpy())
 
 
-def dtype_name(x: Any) -> str:
+def dtype_name(x: object) -> str:
   """Returns the name of a dtype, or of an array's dtype."""
   if isinstance(x, (str, type, onp.dtype, tf.DType)):
     return tf.as_dtype(x).name
@@ -97,7 +103,7 @@ def dtype_name(x: Any) -> str:
   return onp.asarray(x).dtype.name
 
 
-def finfo_eps(dtype: Any) -> float:
+def finfo_eps(dtype: object) -> float:
   """Returns the machine epsilon of a floating dtype."""
   return float(onp.finfo(dtype_name(dtype)).eps)
 

@@ -1,9 +1,11 @@
 """Conversion to arrays, the dtype rule, and registration of pytree classes."""
 
+from __future__ import annotations
+
 import functools
 import inspect
 import re
-from typing import Any, TypeGuard, TypeVar
+from typing import TypeGuard, TypeVar
 
 import numpy as onp
 import tensorflow as tf
@@ -12,6 +14,8 @@ from phasic.substrates.tf.internal import array_functions
 from phasic.substrates.tf.internal import dtypes
 from phasic.substrates.tf.internal import raw_arguments
 from phasic.substrates.tf.internal import static
+from phasic.substrates.tf.internal.arrays import Array
+from phasic.substrates.tf.internal.arrays import DTypeLike
 from phasic.substrates.tf.internal.arrays import Result
 
 _T = TypeVar("_T", bound=type)
@@ -43,7 +47,7 @@ def register(cls: _T) -> _T:
   return cls
 
 
-def _make_name_scopes(cls: Any) -> None:
+def _make_name_scopes(cls: type[tf.Module]) -> None:
   """Wraps the class's constructor to call the constructor of `tf.Module`.
 
   The name scope is created with the instance, inside the open scopes.
@@ -51,7 +55,7 @@ def _make_name_scopes(cls: Any) -> None:
   construct = cls.__init__
 
   @functools.wraps(construct)
-  def initialize(self: Any, *args: Any, **kwargs: Any) -> None:
+  def initialize(self: tf.Module, *args: object, **kwargs: object) -> None:
     construct(self, *args, **kwargs)
     name = re.sub(r"\W", "_", str(self.name), flags=re.ASCII)
     # If no valid character is left, use the name of the class.
@@ -81,12 +85,12 @@ def _keep_from_autograph(cls: type) -> None:
       setattr(cls, name, classmethod(kept))
 
 
-def is_variable(x: Any) -> bool:
+def is_variable(x: object) -> bool:
   """Returns whether `x` is a variable, whose value may change between uses."""
   return isinstance(x, tf.Variable)
 
 
-def is_like(x: Any, array: Any) -> TypeGuard[Any]:
+def is_like(x: object, array: object) -> TypeGuard[Array]:
   """Returns whether `x` is a backend array with the dtype of `array`."""
   return (
     isinstance(x, tf.Tensor)
@@ -96,8 +100,8 @@ def is_like(x: Any, array: Any) -> TypeGuard[Any]:
 
 
 def as_array(
-  x: Any, dtype: str | None = None, name: str = "value", copy: bool = False
-) -> Any:
+  x: object, dtype: str | None = None, name: str = "value", copy: bool = False
+) -> Array:
   """Converts `x` to an array of the backend."""
   # `numeric` and `kept` also check that `x` is numeric.
   own = (dtypes.numeric if dtype else dtypes.kept)(x, name)
@@ -107,7 +111,11 @@ def as_array(
   return array_functions.asarray(x, dtype)
 
 
-def sparse_entries(x: Any, name: str) -> tuple[Any, Any, Any, Any] | None:
+def sparse_entries(
+  x: object, name: str
+) -> (
+  tuple[onp.ndarray, onp.ndarray, onp.ndarray | Array, tuple[int, ...]] | None
+):
   """Returns row and column indices, values and shape of a sparse matrix."""
   if not isinstance(x, tf.SparseTensor):
     return raw_arguments.entries_of_scipy(x)
@@ -118,7 +126,7 @@ def sparse_entries(x: Any, name: str) -> tuple[Any, Any, Any, Any] | None:
   return rows, columns, x.values, tuple(int(d) for d in shape)
 
 
-def cast(x: Any, dtype: Any = None) -> Any:
+def cast(x: object, dtype: DTypeLike | None = None) -> Array:
   """Converts `x` to an array; a dtype of None keeps the dtype of `x`.
 
   It is differentiable.
@@ -126,17 +134,17 @@ def cast(x: Any, dtype: Any = None) -> Any:
   return array_functions.asarray(x, dtype)
 
 
-def constant(x: Any, dtype: str) -> Any:
+def constant(x: object, dtype: str) -> Array:
   """Converts host numbers to an array whose values are known while tracing."""
   return tf.constant(x, dtype)
 
 
-def as_result(x: Any) -> Result:
+def as_result(x: Array) -> Result:
   """Converts a public method's result; in NumPy 0-d arrays become scalars."""
   return x
 
 
-def as_index_array(x: Any, name: str) -> Any:
+def as_index_array(x: object, name: str) -> Array:
   """Converts `x` to an int32 array.
 
   Traced entries are not checked: integers that do not fit wrap around.

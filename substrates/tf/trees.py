@@ -1,35 +1,37 @@
 """Nested structures of tensors, in which None is not a leaf."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
 
 
-def flatten(tree: Any) -> list[Any]:
+def flatten(tree: object) -> list[Any]:
   """Returns the leaves of a tree in order."""
   return [x for x in tf.nest.flatten(tree) if x is not None]
 
 
-def map_leaves(f: Any, *trees: Any) -> Any:
+def map_leaves(f: Callable[..., object], *trees: object) -> Any:
   """Applies `f` to the corresponding leaves of trees."""
   return tf.nest.map_structure(
     lambda *xs: None if xs[0] is None else f(*xs), *trees
   )
 
 
-def pack(tree: Any, leaves: Sequence[Any]) -> Any:
+def pack(tree: object, leaves: Sequence[object]) -> Any:
   """Builds a tree of the same structure from other leaves."""
   left = iter(leaves)
   return map_leaves(lambda _: next(left), tree)
 
 
-def skeleton(tree: Any) -> Any:
+def skeleton(tree: object) -> object:
   """Returns the structure of a tree without its values, for comparisons."""
   return map_leaves(lambda _: 0, tree)
 
 
-def same(tree: Any, other: Any) -> bool:
+def same(tree: object, other: object) -> bool:
   """Returns whether two structures are equal; the order of keys is ignored."""
   try:
     tf.nest.assert_same_structure(tree, other)
