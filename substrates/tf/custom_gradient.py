@@ -10,10 +10,12 @@ ignores it and silently differentiates the function's operations. It is used
 only if the native library is missing; then only tapes are right.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 import functools
 import itertools
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 import weakref
 
 import numpy as onp
@@ -23,6 +25,15 @@ from phasic.substrates.tf.internal import kernel_calls
 from phasic.substrates.tf.internal import phase_type_op
 from phasic.substrates.tf.internal import trees
 from phasic.substrates.tf.internal import xla_calls
+from phasic.substrates.tf.internal.arrays import ArrayLike
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+# A map from arguments and cotangents to gradients; None for no gradient.
+_Pullback: TypeAlias = Callable[
+  [Sequence[tf.Tensor], Sequence[tf.Tensor]], list[tf.Tensor | None]
+]
+# Static shapes of arrays, with None for unknown ranks and sizes.
+_Shapes: TypeAlias = tuple[tuple[int | None, ...] | None, ...]
 
 
 class Rules(NamedTuple):
@@ -44,13 +55,13 @@ class _RuleName(str):
   deleted.
   """
 
-  pullback: Callable[..., Any]
+  pullback: _Pullback
 
 
-_pullbacks: weakref.WeakValueDictionary[str, Callable[..., Any]] = (
+_pullbacks: weakref.WeakValueDictionary[str, _Pullback] = (
   weakref.WeakValueDictionary()
 )
-_of_graphs: dict[str, Callable[..., Any]] = {}
+_of_graphs: dict[str, _Pullback] = {}
 _counter = itertools.count()
 
 
@@ -60,7 +71,7 @@ def custom_gradient(
   jvp_fn: Callable[..., Any] | None = None,
   nondiff_argnums: Sequence[int] = (),
   eager: bool = False,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Callable[[_Function], _Function]:
   """Returns a decorator that gives a function custom derivative rules.
 
   Args:
@@ -100,11 +111,11 @@ def custom_gradient(
   del eager  # Eager calls of TensorFlow are never compiled.
   rules = Rules(vjp_fwd, vjp_bwd, jvp_fn, tuple(nondiff_argnums))
 
-  def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
-    names: dict[Any, _RuleName] = {}
+  def decorate(f: _Function) -> _Function:
+    names: dict[tuple[object, ...], _RuleName] = {}
 
     def rule_name(
-      call: _Call, out: Any, shapes: tuple[tuple[Any, ...], tuple[Any, ...]]
+      call: _Call, out: object, shapes: tuple[_Shapes, _Shapes]
     ) -> _RuleName:
       """Returns the name of the rule for given static arguments and shapes."""
       key = (call.statics, repr((call.skeletons, out)), shapes)
@@ -123,7 +134,7 @@ def custom_gradient(
 
     @functools.wraps(f)
     @tf.autograph.experimental.do_not_convert
-    def wrapped(*args: Any) -> Any:
+    def wrapped(*args: object) -> Any:
       statics = tuple(
         (i, args[i]) for i in rules.nondiff_argnums if not _is_array(args[i])
       )
@@ -155,7 +166,8 @@ def custom_gradient(
       return trees.pack(out, results)
 
     wrapped.rules = rules  # type: ignore[attr-defined]
-    return wrapped
+    # `functools.wraps` hides that `wrapped` has the type of `f`.
+    return wrapped  # type: ignore[return-value]
 
   return decorate
 
@@ -168,10 +180,10 @@ class _Call(NamedTuple):
     skeletons: the structures of the arguments that are arrays.
   """
 
-  statics: tuple[tuple[int, Any], ...]
-  skeletons: list[Any]
+  statics: tuple[tuple[int, object], ...]
+  skeletons: list[object]
 
-  def arguments(self, arrays: Sequence[Any]) -> list[Any]:
+  def arguments(self, arrays: Sequence[tf.Tensor]) -> list[object]:
     """Returns all arguments of the call in order, given its arrays."""
     args = trees.pack(self.skeletons, arrays)
     for position, value in sorted(self.statics, key=lambda item: item[0]):
@@ -180,7 +192,9 @@ class _Call(NamedTuple):
 
 
 @xla_calls.register_gradient("PhasicRule")
-def _rule_gradient(op: Any, *cotangents: Any) -> list[Any]:
+def _rule_gradient(
+  op: xla_calls.Operation, *cotangents: xla_calls.Upstream
+) -> list[tf.Tensor | None]:
   name = op.get_attr("rule")
   name = name.decode() if isinstance(name, bytes) else name
   pullback = _pullbacks.get(str(name))
@@ -198,7 +212,7 @@ def _rule_gradient(op: Any, *cotangents: Any) -> list[Any]:
   return [None] * count + list(gradients)
 
 
-def _static_shapes(arrays: Sequence[tf.Tensor]) -> tuple[Any, ...]:
+def _static_shapes(arrays: Sequence[tf.Tensor]) -> _Shapes:
   """Returns static shapes as tuples; None for an unknown rank."""
   return tuple(
     None if x.shape.rank is None else tuple(x.shape.as_list()) for x in arrays
@@ -206,12 +220,12 @@ def _static_shapes(arrays: Sequence[tf.Tensor]) -> tuple[Any, ...]:
 
 
 def _of_shapes(
-  pullback: Callable[..., Any],
-  shapes: Sequence[Any],
-  cotangent_shapes: Sequence[Any],
+  pullback: _Pullback,
+  shapes: _Shapes,
+  cotangent_shapes: _Shapes,
   arrays: Sequence[tf.Tensor],
   cotangents: Sequence[tf.Tensor],
-) -> list[Any]:
+) -> list[tf.Tensor | None]:
   """Evaluates a pullback after restoring the static shapes of the call.
 
   After calls with many shapes, TensorFlow's forward mode traces gradients of
@@ -226,13 +240,13 @@ def _of_shapes(
 
 
 def _pullback(
-  f: Callable[..., Any],
+  f: Callable[..., object],
   rules: Rules,
   call: _Call,
-  out: Any,
+  out: object,
   arrays: Sequence[tf.Tensor],
-  cotangents: Sequence[Any],
-) -> list[Any]:
+  cotangents: Sequence[tf.Tensor],
+) -> list[tf.Tensor | None]:
   """Computes gradients of all arrays; None if an array has no derivative."""
   args = call.arguments(arrays)
   fixed = [args[i] for i in rules.nondiff_argnums]
@@ -260,17 +274,22 @@ def _pullback(
 
 
 def _without_library(
-  f: Callable[..., Any], rules: Rules, call: _Call, arrays: Sequence[tf.Tensor]
+  f: Callable[..., object],
+  rules: Rules,
+  call: _Call,
+  arrays: Sequence[tf.Tensor],
 ) -> Any:
   """Applies the rules by `tf.custom_gradient`, without the native library."""
   structure = []
 
   @tf.custom_gradient
-  def ruled(*values: Any) -> tuple[Any, Callable[..., Any]]:
+  def ruled(
+    *values: tf.Tensor,
+  ) -> tuple[list[tf.Tensor], Callable[..., list[tf.Tensor | None]]]:
     out = f(*call.arguments(values))
     structure.append(trees.skeleton(out))
 
-    def pullback(*cotangents: Any) -> list[Any]:
+    def pullback(*cotangents: tf.Tensor) -> list[tf.Tensor | None]:
       return _pullback(f, rules, call, structure[-1], values, cotangents)
 
     return trees.flatten(out), pullback
@@ -280,12 +299,12 @@ def _without_library(
 
 
 def _transpose(
-  jvp_fn: Callable[..., Any],
-  fixed: Sequence[Any],
-  primals: tuple[Any, ...],
-  out: Any,
-  cotangents: Sequence[Any],
-) -> tuple[Any, ...]:
+  jvp_fn: Callable[..., tuple[object, object]],
+  fixed: Sequence[object],
+  primals: tuple[object, ...],
+  out: object,
+  cotangents: Sequence[tf.Tensor],
+) -> tuple[object, ...]:
   """Computes cotangents by transposing a forward rule."""
   tangents = trees.map_leaves(tf.zeros_like, primals)
   watched = [x for x in trees.flatten(tangents) if _is_floating(x)]
@@ -315,12 +334,12 @@ def _is_floating(x: tf.Tensor) -> bool:
   return x.dtype.is_floating or x.dtype.is_complex
 
 
-def _tensor(x: Any) -> tf.Tensor:
+def _tensor(x: ArrayLike) -> tf.Tensor:
   """Converts to a tensor; Python numbers become float64, as in NumPy."""
   if hasattr(x, "dtype"):
     return tf.convert_to_tensor(x)
   return tf.convert_to_tensor(x, tf.float64)
 
 
-def _is_array(x: Any) -> bool:
+def _is_array(x: object) -> bool:
   return tf.is_tensor(x) or isinstance(x, (tf.Variable, onp.ndarray))

@@ -1,5 +1,7 @@
 """Native linear solves and moments of Markov chains, for tensors."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -8,17 +10,19 @@ import tensorflow as tf
 from phasic.substrates.tf.internal import elimination_op
 from phasic.substrates.tf.internal import moments_op
 from phasic.substrates.tf.internal import static
+from phasic.substrates.tf.internal.arrays import Array
+from phasic.substrates.tf.internal.arrays import ArrayLike
 
 
 def eliminate(
-  fallback: Callable[..., Any],
-  indices: Any,
-  weights: Any,
-  per_phase: Any,
-  per_edge: Any,
+  fallback: Callable[..., object],
+  indices: ArrayLike,
+  weights: ArrayLike,
+  per_phase: ArrayLike,
+  per_edge: ArrayLike | None,
   transposed: bool,
   gives_edges: bool,
-) -> Any:
+) -> Array | tuple[Array, ...]:
   """Solves the linear system of a chain by the native kernel."""
   indices = tf.convert_to_tensor(indices, tf.int32)
   given = [weights, per_phase, *([] if per_edge is None else [per_edge])]
@@ -36,10 +40,10 @@ def eliminate(
 
 
 def moments(
-  fallback: Callable[..., Any],
-  operands: Sequence[Any],
+  fallback: Callable[..., tuple[Array, ...]],
+  operands: Sequence[ArrayLike],
   options: Mapping[str, Any],
-) -> tuple[Any, ...]:
+) -> tuple[Array, ...]:
   """Computes moments of the absorption time by the native kernel."""
   initial = operands[moments_op.INITIAL]
   rank = len(static.shape(initial)) - 1
@@ -54,7 +58,9 @@ def moments(
 
 
 def _with_one_batch(
-  values: Sequence[Any], event_ranks: Sequence[int], *batches: Any
+  values: Sequence[ArrayLike],
+  event_ranks: Sequence[int],
+  *batches: static.Shape,
 ) -> list[tf.Tensor]:
   """Broadcasts tensors of one dtype to their common batch shape."""
   first = tf.convert_to_tensor(values[0])

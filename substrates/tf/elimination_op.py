@@ -5,7 +5,7 @@ other value of `transposed`, and the derivative with respect to the weights uses
 the op too. So derivatives of every order exist.
 """
 
-from typing import Any
+from __future__ import annotations
 
 import tensorflow as tf
 
@@ -47,7 +47,9 @@ def eliminate(
 
 
 @xla_calls.register_gradient("PhasicEliminate")
-def _gradient(op: Any, *upstream: Any) -> list[tf.Tensor | None]:
+def _gradient(
+  op: xla_calls.Operation, *upstream: xla_calls.Upstream
+) -> list[tf.Tensor | None]:
   indices, weights, per_phase, *per_edge = op.inputs
   transposed = op.get_attr("transposed")
   cotangents = [

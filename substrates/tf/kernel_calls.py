@@ -4,9 +4,10 @@ Each function replaces the op of its name: it has the op's arguments and its
 registered gradient. See `xla_calls`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 import ctypes
-from typing import Any
 
 import tensorflow as tf
 
@@ -33,7 +34,7 @@ def load(path: str) -> None:
 def phase_type_forward(
   operands: Sequence[tf.Tensor],
   fixed: Sequence[tf.Tensor],
-  attributes: Mapping[str, Any],
+  attributes: Mapping[str, int],
 ) -> tf.Tensor:
   """Computes J_k, the k-th directional derivative, by the kernel."""
   times = _axis(operands, 4, -1)
@@ -47,7 +48,7 @@ def phase_type_forward(
 def phase_type_adjoint(
   operands: Sequence[tf.Tensor],
   fixed: Sequence[tf.Tensor],
-  attributes: Mapping[str, Any],
+  attributes: Mapping[str, int],
 ) -> list[tf.Tensor]:
   """Computes V_k, the pullback of J_k in its last direction, by the kernel.
 
@@ -65,7 +66,7 @@ def phase_type_adjoint(
 def phase_type_statistics(
   operands: Sequence[tf.Tensor],
   fixed: Sequence[tf.Tensor],
-  attributes: Mapping[str, Any],
+  attributes: Mapping[str, int],
 ) -> list[tf.Tensor]:
   """Computes expected path statistics by the kernel."""
   batch = _batch([*operands[:5], *fixed], _event_ranks(fixed))
@@ -102,7 +103,7 @@ def moments(
   free: Sequence[int],
   gives_variance: bool,
   gives_gradients: bool,
-  options: Mapping[str, Any],
+  options: Mapping[str, float],
 ) -> list[tf.Tensor]:
   """Computes moments of the absorption time and optionally gradients.
 
@@ -149,7 +150,7 @@ def _phase_type(
   function: str,
   operands: Sequence[tf.Tensor],
   fixed: Sequence[tf.Tensor],
-  attributes: Mapping[str, Any],
+  attributes: Mapping[str, int],
   shapes: Sequence[tuple[xla_programs.Dim, ...]],
   unwanted: Mapping[int, tuple[xla_programs.Dim, ...]] | None = None,
 ) -> list[tf.Tensor]:
@@ -225,5 +226,5 @@ def _axis(
   return ((position, shape.rank + axis),)
 
 
-def _bool(value: Any) -> str:
+def _bool(value: object) -> str:
   return "true" if value else "false"

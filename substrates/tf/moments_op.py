@@ -4,8 +4,9 @@ The op returns gradients along with moments. The gradients are differentiated by
 the portable function, which uses the op of `elimination_op`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import tensorflow as tf
 
@@ -16,7 +17,7 @@ from phasic.substrates.tf.internal import xla_calls
 
 # The portable function. The first call stores it here, as a registered gradient
 # receives only the op.
-_fallbacks: list[Callable[..., Any]] = []
+_fallbacks: list[Callable[..., Sequence[tf.Tensor]]] = []
 
 
 # Positions of operands: initial, and all that are differentiable: weights,
@@ -26,10 +27,10 @@ _FREE = (1, 2, INITIAL)
 
 
 def moments(
-  fallback: Callable[..., Any],
+  fallback: Callable[..., Sequence[tf.Tensor]],
   operands: Sequence[tf.Tensor],
   gives_variance: bool,
-  **options: Any,
+  **options: float,
 ) -> tuple[tf.Tensor, ...]:
   """Computes the mean and optionally the variance of the absorption time.
 
@@ -49,7 +50,7 @@ def _call(
   operands: Sequence[tf.Tensor],
   gives_variance: bool,
   gives_gradients: bool,
-  options: dict[str, Any],
+  options: dict[str, float],
 ) -> list[tf.Tensor]:
   """Computes moments, optionally with gradients for the free operands."""
   if phase_type_op.in_xla():
@@ -73,7 +74,9 @@ def _call(
 
 
 @xla_calls.register_gradient("PhasicMoments")
-def _gradient(op: Any, *upstream: Any) -> list[tf.Tensor | None]:
+def _gradient(
+  op: xla_calls.Operation, *upstream: xla_calls.Upstream
+) -> list[tf.Tensor | None]:
   operands = list(op.inputs)
   count = 1 + op.get_attr("V")
   options = {
@@ -83,7 +86,7 @@ def _gradient(op: Any, *upstream: Any) -> list[tf.Tensor | None]:
     tf.zeros_like(x) if ct is None else tf.convert_to_tensor(ct)
     for x, ct in zip(op.outputs, upstream, strict=True)
   ]
-  found: list[Any] = [None] * len(operands)
+  found: list[tf.Tensor | None] = [None] * len(operands)
   if len(cotangents) > count:
     free = _of_gradients(operands, count, cotangents, options)
   else:
@@ -108,7 +111,7 @@ def _of_gradients(
   operands: Sequence[tf.Tensor],
   count: int,
   cotangents: Sequence[tf.Tensor],
-  options: dict[str, Any],
+  options: dict[str, float],
 ) -> list[tf.Tensor]:
   """Computes the free operands' cotangents for an op with gradients."""
   if not _fallbacks:

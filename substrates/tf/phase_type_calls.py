@@ -5,20 +5,27 @@ The kernel runs on the CPU; TensorFlow copies tensors on other devices. Under
 and coefficients of edges do not exist, see `phase_type_op`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 import operator
-from typing import Any
+import types
+from typing import TypeVar
 
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import kernel_common
 from phasic.substrates.tf.internal import phase_type_op
+from phasic.substrates.tf.internal.arrays import Array
+from phasic.substrates.tf.internal.arrays import ArrayLike
+
+_T = TypeVar("_T")
 
 
 class _Kernel(kernel_common.Kernel):
   """The kernel choice for TensorFlow, whose ops are in a separate library."""
 
-  def on_host(self) -> Any:
+  def on_host(self) -> types.ModuleType:
     kernel, reason = kernel_common.load()
     if reason:
       raise RuntimeError(reason)
@@ -42,10 +49,10 @@ KERNEL = _Kernel(phase_type_op.load_error)
 @tf.autograph.experimental.do_not_convert
 def portable(
   kind: str,
-  operands: Sequence[Any],
-  fallback: Callable[..., Any],
-  fixed: Sequence[Any],
-) -> Any:
+  operands: Sequence[ArrayLike],
+  fallback: Callable[..., _T],
+  fixed: Sequence[ArrayLike],
+) -> _T:
   """Computes a phase-type function by the portable code `fallback`."""
   return fallback(kind, *operands, *_tensors(fixed))
 
@@ -53,11 +60,11 @@ def portable(
 @tf.autograph.experimental.do_not_convert
 def forward(
   kind: str,
-  groups: Sequence[Sequence[Any]],
-  fallback: Callable[..., Any],
-  fixed: Sequence[Any],
+  groups: Sequence[Sequence[ArrayLike]],
+  fallback: Callable[..., object],
+  fixed: Sequence[ArrayLike],
   discrete: bool,
-) -> Any:
+) -> Array:
   """Computes the k-th directional derivative of a phase-type function."""
   number, order = kernel_common.KINDS.index(kind), len(groups) - 1
   tensors = [_tensors(group) for group in groups]
@@ -69,13 +76,13 @@ def forward(
 @tf.autograph.experimental.do_not_convert
 def adjoint(
   kind: str,
-  operands: Sequence[Any],
-  cotangent: Any,
+  operands: Sequence[ArrayLike],
+  cotangent: ArrayLike,
   wanted: Sequence[int],
-  fallback: Callable[..., Any],
-  fixed: Sequence[Any],
+  fallback: Callable[..., object],
+  fixed: Sequence[ArrayLike],
   discrete: bool,
-) -> Sequence[Any]:
+) -> Sequence[Array]:
   """Computes cotangents of the operands with the `wanted` indices."""
   number, own = kernel_common.KINDS.index(kind), range(len(operands))
   results = phase_type_op.adjoint(
@@ -92,13 +99,16 @@ def adjoint(
 
 @tf.autograph.experimental.do_not_convert
 def statistics(
-  kind: str, operands: Sequence[Any], weights: Any, fixed: Sequence[Any]
-) -> Sequence[Any]:
+  kind: str,
+  operands: Sequence[ArrayLike],
+  weights: ArrayLike,
+  fixed: Sequence[ArrayLike],
+) -> Sequence[Array]:
   """Computes expected path statistics by the kernel, without derivatives."""
   number = kernel_common.KINDS.index(kind)
   *operands, weights = _tensors([*operands, weights])
   return phase_type_op.statistics(number, operands, weights, _tensors(fixed))
 
 
-def _tensors(values: Sequence[Any]) -> list[tf.Tensor]:
+def _tensors(values: Sequence[ArrayLike]) -> list[tf.Tensor]:
   return [tf.convert_to_tensor(v) for v in values]

@@ -25,6 +25,8 @@ eagerly, and gives wrong numbers in a `tf.function`. Put the tape inside. In a
 `tf.function`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 import ctypes
 import os
@@ -215,12 +217,12 @@ def _lists(fixed: Group) -> dict[str, list[tf.Tensor]]:
   }
 
 
-def _fixed(op: Any) -> list[tf.Tensor]:
+def _fixed(op: xla_calls.Operation) -> list[tf.Tensor]:
   """Returns an op's inputs for edges and kinds."""
   return list(op.inputs)[op.get_attr("N") :]
 
 
-def _groups(op: Any) -> list[list[tf.Tensor]]:
+def _groups(op: xla_calls.Operation) -> list[list[tf.Tensor]]:
   """Splits an op's inputs into the operands and their tangents.
 
   Each group has one array for each of the five operands. The last group of the
@@ -232,7 +234,9 @@ def _groups(op: Any) -> list[list[tf.Tensor]]:
   ]
 
 
-def _wanted(op: Any, groups: Sequence[Group]) -> list[list[bool]]:
+def _wanted(
+  op: xla_calls.Operation, groups: Sequence[Group]
+) -> list[list[bool]]:
   """Returns which gradients are used, for each operand of each group.
 
   A tape has `skip_input_indices`. A graph operation does not: there all
@@ -247,7 +251,7 @@ def _wanted(op: Any, groups: Sequence[Group]) -> list[list[bool]]:
   return wanted
 
 
-def _check_order(op: Any, order: int) -> None:
+def _check_order(op: xla_calls.Operation, order: int) -> None:
   # A graph may contain gradients that never run. If one does run, the op itself
   # raises an error about the order.
   if order > MAX_ORDER and not isinstance(op, tf.Operation):
@@ -258,14 +262,14 @@ def _check_order(op: Any, order: int) -> None:
     )
 
 
-def _tensor(upstream: Any, like: tf.Tensor) -> tf.Tensor:
+def _tensor(upstream: xla_calls.Upstream, like: tf.Tensor) -> tf.Tensor:
   return (
     tf.zeros_like(like) if upstream is None else tf.convert_to_tensor(upstream)
   )
 
 
 def _fixed_gradients(
-  op: Any, upstream: Sequence[tf.Tensor]
+  op: xla_calls.Operation, upstream: Sequence[tf.Tensor]
 ) -> list[tf.Tensor | None]:
   """Returns NaN gradients for edges and kinds, which have no derivatives.
 
@@ -282,7 +286,10 @@ def _fixed_gradients(
 
 
 def _missing_gradients(
-  op: Any, first: int, upstream: Sequence[tf.Tensor], message: str
+  op: xla_calls.Operation,
+  first: int,
+  upstream: Sequence[tf.Tensor],
+  message: str,
 ) -> list[tf.Tensor | None]:
   """Returns NaN gradients for the inputs from number `first` on."""
   skipped = set(getattr(op, "skip_input_indices", None) or ())
@@ -321,7 +328,7 @@ def _unknown(
 
 
 def _operand_gradients(
-  op: Any,
+  op: xla_calls.Operation,
   groups: Sequence[Group],
   directions: Sequence[Group],
   cotangent: tf.Tensor,
@@ -357,7 +364,9 @@ def _operand_gradients(
 
 
 @xla_calls.register_gradient("PhasicPhaseTypeForward")
-def _forward_gradient(op: Any, upstream: Any) -> list[tf.Tensor | None]:
+def _forward_gradient(
+  op: xla_calls.Operation, upstream: xla_calls.Upstream
+) -> list[tf.Tensor | None]:
   groups, cotangent = _groups(op), _tensor(upstream, op.outputs[0])
   wanted = _wanted(op, groups)
   gradients = _operand_gradients(op, groups, [], cotangent, wanted)
@@ -365,7 +374,9 @@ def _forward_gradient(op: Any, upstream: Any) -> list[tf.Tensor | None]:
 
 
 @xla_calls.register_gradient("PhasicPhaseTypeAdjoint")
-def _adjoint_gradient(op: Any, *upstream: Any) -> list[tf.Tensor | None]:
+def _adjoint_gradient(
+  op: xla_calls.Operation, *upstream: xla_calls.Upstream
+) -> list[tf.Tensor | None]:
   *groups, [cotangent] = _groups(op)
   direction = [_tensor(u, x) for u, x in zip(upstream, op.outputs)]
   *wanted, [cotangent_wanted] = _wanted(op, [*groups, [cotangent]])
@@ -385,7 +396,9 @@ def _adjoint_gradient(op: Any, *upstream: Any) -> list[tf.Tensor | None]:
 
 
 @xla_calls.register_gradient("PhasicPhaseTypeStatistics")
-def _statistics_gradient(op: Any, *upstream: Any) -> list[tf.Tensor | None]:
+def _statistics_gradient(
+  op: xla_calls.Operation, *upstream: xla_calls.Upstream
+) -> list[tf.Tensor | None]:
   direction = [_tensor(u, x) for u, x in zip(upstream, op.outputs)]
   return _missing_gradients(
     op,

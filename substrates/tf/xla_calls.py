@@ -10,6 +10,8 @@ a graph reads the name.
 All uses of TensorFlow's private names are in this module.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 import contextlib
 import ctypes
@@ -18,7 +20,7 @@ import json
 import os
 import re
 import threading
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import tensorflow as tf
 
@@ -35,15 +37,49 @@ _NAME = re.compile(r'module @"phasic (.*?) end"', re.DOTALL)
 _REFINED = "{jax.uses_shape_polymorphism = true}"
 
 
+# Attributes of an op: numbers, booleans and strings.
+Attributes: TypeAlias = Mapping[str, float | str]
+# The gradient of an op's result that TensorFlow passes; None stands for zeros.
+Upstream: TypeAlias = tf.Tensor | tf.IndexedSlices | None
+
+
+class Operation(Protocol):
+  """An op, as an argument of registered gradients.
+
+  It is a `tf.Operation` in a graph, and a stand-in for one in eager mode and
+  for calls in programs of XLA.
+  """
+
+  @property
+  def type(self) -> str:
+    """Returns the name of the op's type."""
+
+  @property
+  def inputs(self) -> Sequence[tf.Tensor]:
+    """Returns the op's inputs."""
+
+  @property
+  def outputs(self) -> Sequence[tf.Tensor]:
+    """Returns the op's results."""
+
+  def get_attr(self, name: str) -> Any:
+    """Returns an attribute; strings may be bytes."""
+
+
+_Gradient = TypeVar(
+  "_Gradient", bound=Callable[..., Sequence[tf.Tensor | None]]
+)
+
+
 class _Op(NamedTuple):
   """A stand-in for an op, as an argument of registered gradients."""
 
   type: str
-  attributes: Mapping[str, Any]
+  attributes: Attributes
   inputs: Sequence[tf.Tensor]
   outputs: Sequence[tf.Tensor]
 
-  def get_attr(self, name: str) -> Any:
+  def get_attr(self, name: str) -> float | str:
     return self.attributes[name]
 
 
@@ -124,7 +160,7 @@ def _api() -> int:
 
 def call(
   op_type: str,
-  attributes: Mapping[str, Any],
+  attributes: Attributes,
   inputs: Sequence[tf.Tensor],
   results: Sequence[xla_programs.Result],
   target: str,
@@ -155,7 +191,7 @@ def call(
 
 def identity(
   op_type: str,
-  attributes: Mapping[str, Any],
+  attributes: Attributes,
   inputs: Sequence[tf.Tensor],
   count: int,
 ) -> list[tf.Tensor]:
@@ -171,7 +207,7 @@ def identity(
 
 def _run(
   op_type: str,
-  attributes: Mapping[str, Any],
+  attributes: Attributes,
   text: str,
   inputs: Sequence[tf.Tensor],
   results: Sequence[xla_programs.Result],
@@ -215,7 +251,7 @@ def quoted(text: str) -> str:
   return f'"{_quoted(text)}"'
 
 
-def _gradient(op: Any, *upstream: Any) -> Any:
+def _gradient(op: Operation, *upstream: Upstream) -> Sequence[tf.Tensor | None]:
   """Computes the gradient of one of phasic's XLA call modules."""
   module = op.get_attr("module")
   module = module.decode() if isinstance(module, bytes) else module
@@ -228,13 +264,13 @@ def _gradient(op: Any, *upstream: Any) -> Any:
   return _gradients[op_type](own, *upstream)[leading:]
 
 
-_gradients: dict[str, Callable[..., Any]] = {}
+_gradients: dict[str, Callable[..., Sequence[tf.Tensor | None]]] = {}
 
 
-def register_gradient(op_type: str) -> Callable[..., Any]:
+def register_gradient(op_type: str) -> Callable[[_Gradient], _Gradient]:
   """Returns a decorator like tf.RegisterGradient, also for XLA calls."""
 
-  def decorate(gradient: Callable[..., Any]) -> Callable[..., Any]:
+  def decorate(gradient: _Gradient) -> _Gradient:
     _gradients[op_type] = gradient
     return tf.RegisterGradient(op_type)(gradient)
 
