@@ -3,8 +3,10 @@
 `host_programs` calls functions, and `host_family` has linear ones.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as onp
 import tensorflow as tf
@@ -16,8 +18,10 @@ from phasic.substrates.tf.internal.native import host_functions
 from phasic.substrates.tf.internal.native import host_programs
 from phasic.substrates.tf.internal.native import host_results
 
+_T = TypeVar("_T")
 
-def arrays(name: str, tree: Any) -> Any:
+
+def arrays(name: str, tree: object) -> Any:
   """Converts the leaves of arguments to arrays of the backend."""
   found = trees.map_leaves(host_programs.tensor, tree)
   trees.map_leaves(lambda x: host_programs.spec(name, x), found)
@@ -26,9 +30,9 @@ def arrays(name: str, tree: Any) -> Any:
 
 def call(
   function: host_functions.HostFunction,
-  abstract: Callable[..., Any] | None,
-  args: Sequence[Any],
-  options: Mapping[str, Any],
+  abstract: Callable[..., object] | None,
+  args: Sequence[object],
+  options: Mapping[str, object],
 ) -> Any:
   """Calls a Python function that has no derivatives."""
   tensors = trees.map_leaves(host_programs.tensor, tuple(args))
@@ -40,10 +44,10 @@ def call(
 
 def call_multilinear(
   functions: host_functions.Functions,
-  abstract: Callable[..., Any] | None,
-  fixed: Sequence[Any],
-  args: Sequence[Any],
-  options: Mapping[str, Any],
+  abstract: Callable[..., object] | None,
+  fixed: Sequence[object],
+  args: Sequence[object],
+  options: Mapping[str, object],
 ) -> Any:
   """Calls a Python function that is linear in each of its arguments."""
   function = functions[0]
@@ -60,9 +64,9 @@ def call_multilinear(
 
 def result_like(
   function: host_functions.HostFunction,
-  abstract: Callable[..., Any] | None,
-  args: Sequence[Any],
-  options: Mapping[str, Any],
+  abstract: Callable[..., object] | None,
+  args: Sequence[object],
+  options: Mapping[str, object],
 ) -> Any:
   """Returns the specs of a function's result.
 
@@ -85,23 +89,25 @@ def result_like(
   )
 
 
-def is_differentiable(x: Any) -> bool:
+def is_differentiable(x: object) -> bool:
   """Returns whether an array or its spec is floating or complex."""
   return host_family.is_differentiable(x)
 
 
-def forward_rule(f: Callable[..., Any]) -> Callable[..., Any]:
+def forward_rule(
+  f: Callable[..., object],
+) -> Callable[..., tuple[None, tuple[Any, ...]]]:
   """Returns a forward rule `vjp_fwd` whose residuals are the arguments."""
   del f  # `custom_gradient` has already computed the result of `f`.
   return lambda *args: (None, args)
 
 
-def conjugated(tree: Any) -> Any:
+def conjugated(tree: _T) -> _T:
   """Conjugates cotangents, as rules and TensorFlow differ by conjugation."""
   return host_family.conjugated(tree)
 
 
-def no_cotangent(x: Any) -> Any:
+def no_cotangent(x: object) -> object:
   """Returns the backend's cotangent for an argument without derivative."""
   # Zeros, unlike None, make TensorFlow run the argument's own gradient, which
   # raises an error.

@@ -4,8 +4,10 @@ The gradients of a function and its transposes are again in this family. The
 fixed arguments have no gradient; using it raises.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as onp
 import tensorflow as tf
@@ -16,13 +18,15 @@ from phasic.substrates.tf.internal import trees
 from phasic.substrates.tf.internal.native import host_functions
 from phasic.substrates.tf.internal.native import host_programs
 
+_T = TypeVar("_T")
+
 
 def family(
   functions: host_functions.Functions,
   options: static_options.Options,
-  arg_specs: tuple[Any, ...],
-  out_specs: Any,
-) -> "Family":
+  arg_specs: tuple[object, ...],
+  out_specs: object,
+) -> Family:
   """Returns the `Family` of a function for given specs.
 
   Args:
@@ -38,14 +42,14 @@ def family(
   return make(tuple(functions), options, _Key((arg_specs, out_specs)))
 
 
-def conjugated(tree: Any) -> Any:
+def conjugated(tree: _T) -> _T:
   """Returns the complex conjugates of all leaves."""
   return trees.map_leaves(
     lambda x: tf.math.conj(x) if tf.as_dtype(x.dtype).is_complex else x, tree
   )
 
 
-def is_differentiable(x: Any) -> bool:
+def is_differentiable(x: object) -> bool:
   """Returns whether an array or its spec is floating or complex."""
   dtype = x.dtype if hasattr(x, "dtype") else onp.asarray(x).dtype
   dtype = tf.as_dtype(dtype)
@@ -61,9 +65,9 @@ class Family:
   def __init__(
     self,
     functions: tuple[host_functions.HostFunction | host_functions.Missing, ...],
-    options: dict[str, Any],
-    arg_specs: tuple[Any, ...],
-    out_specs: Any,
+    options: dict[str, object],
+    arg_specs: tuple[object, ...],
+    out_specs: object,
   ):
     self._functions = functions
     self._options = options
@@ -71,7 +75,9 @@ class Family:
     self._out_specs = out_specs
     self._ops = [self._op(target) for target in range(len(functions))]
 
-  def apply(self, target: int, fixed: Any, slots: Sequence[Any]) -> Any:
+  def apply(
+    self, target: int, fixed: Sequence[object], slots: Sequence[object]
+  ) -> Any:
     """Calls f for target 0, or its transpose in slot i for target i + 1.
 
     The slots of a transpose are f's other slots and the cotangent.
@@ -90,7 +96,7 @@ class Family:
     function = self._functions[target]
     specs = self._out_specs if target == 0 else self._arg_specs[target - 1]
 
-    def evaluate(fixed: Any, *slots: Any) -> Any:
+    def evaluate(fixed: Sequence[object], *slots: object) -> Any:
       if isinstance(function, host_functions.Missing):
         return host_programs.failing(
           function.message, trees.flatten(slots), specs
@@ -99,7 +105,9 @@ class Family:
         function, (*fixed, *slots), self._options, specs
       )
 
-    def backward(residuals: Any, cotangent: Any) -> Any:
+    def backward(
+      residuals: tuple[Any, ...], cotangent: object
+    ) -> tuple[object, ...]:
       fixed, *slots = residuals
       plain = conjugated(cotangent)
       return (
@@ -120,10 +128,10 @@ class Family:
     self,
     target: int,
     slot: int,
-    fixed: Any,
-    slots: Sequence[Any],
-    cotangent: Any,
-  ) -> Any:
+    fixed: Sequence[object],
+    slots: Sequence[object],
+    cotangent: object,
+  ) -> object:
     """Computes the transpose, in one slot, of f or of one of its transposes."""
     others = [x for i, x in enumerate(slots) if i != slot]
     count = len(self._arg_specs)
@@ -148,7 +156,7 @@ class Family:
 class _Key:
   """A hashable tree of specs."""
 
-  def __init__(self, tree: Any):
+  def __init__(self, tree: tuple[tuple[object, ...], object]):
     self.tree = tree
     self._text = repr(tree)
 
@@ -160,7 +168,7 @@ class _Key:
 
 
 def _family(
-  functions: tuple[Any, ...],
+  functions: tuple[host_functions.HostFunction | host_functions.Missing, ...],
   options: static_options.Options,
   specs: _Key,
 ) -> Family:
@@ -171,9 +179,9 @@ def _family(
 
 def _fixed_gradients(
   function: host_functions.HostFunction | host_functions.Missing,
-  fixed: Any,
-  cotangent: Any,
-) -> Any:
+  fixed: Sequence[object],
+  cotangent: object,
+) -> object:
   """Returns gradients of the fixed arguments; using the gradients raises.
 
   A tape requests all gradients of an op, and uses some. Eagerly they are zeros
@@ -202,7 +210,7 @@ def _evaluate_broken(
   if tf.executing_eagerly():
     raise NotImplementedError(message)
 
-  def on_host(x: Any, *cotangents: Any) -> Any:
+  def on_host(x: onp.ndarray, *cotangents: onp.ndarray) -> list[onp.ndarray]:
     if any(onp.any(c) for c in cotangents):
       raise NotImplementedError(message)
     return [onp.zeros_like(x)]
@@ -212,7 +220,11 @@ def _evaluate_broken(
   )
 
 
-def _transpose_broken(message: str, args: Any, cotangent: tf.Tensor) -> Any:
+def _transpose_broken(
+  message: str,
+  args: tuple[tf.Tensor, tuple[tf.Tensor, ...]],
+  cotangent: tf.Tensor,
+) -> tuple[None, tuple[tf.Tensor, ...]]:
   others = args[1]
   return None, tuple(_broken(message, c, (cotangent,)) for c in others)
 

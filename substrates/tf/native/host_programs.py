@@ -5,24 +5,40 @@ computed. TensorFlow numbers such functions in each process. The first argument
 identifies the process, so that a saved graph raises in another process.
 """
 
+from __future__ import annotations
+
 import atexit
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 import os
 import secrets
 import threading
 import time
-from typing import Any
+from typing import Any, NoReturn, Protocol, SupportsIndex
 
 import numpy as onp
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import trees
 from phasic.substrates.tf.internal import xla_calls
+from phasic.substrates.tf.internal.arrays import ArrayLike
+from phasic.substrates.tf.internal.arrays import DTypeLike
 from phasic.substrates.tf.internal.native import host_functions
 from phasic.substrates.tf.internal.native import host_results
 from phasic.substrates.tf.internal.native import host_xla
 
 _PROCESS = secrets.randbits(62)
+
+
+class Specified(Protocol):
+  """An array, or the spec of one."""
+
+  @property
+  def shape(self) -> Iterable[SupportsIndex]:
+    """Returns the sizes; unknown sizes are None, as in `ArraySpec`."""
+
+  @property
+  def dtype(self) -> DTypeLike:
+    """Returns the dtype."""
 
 
 class Running:
@@ -65,9 +81,9 @@ atexit.register(_running.stop)
 
 def evaluate(
   function: host_functions.HostFunction,
-  args: tuple[Any, ...],
-  options: Mapping[str, Any],
-  like: Any,
+  args: tuple[object, ...],
+  options: Mapping[str, object],
+  like: object,
 ) -> Any:
   """Calls a function; `like` has the specs of its result, or is None."""
   if tf.executing_eagerly():
@@ -83,7 +99,7 @@ def evaluate(
 
   structure = trees.skeleton(args)
 
-  def on_host(*values: Any) -> list[onp.ndarray]:
+  def on_host(*values: onp.ndarray) -> list[onp.ndarray]:
     arrays = trees.pack(structure, [onp.array(x) for x in values])
     try:
       return _checked(function.name, function.f(*arrays, **options), like)
@@ -95,9 +111,9 @@ def evaluate(
 
 
 def in_graph(
-  on_host: Callable[..., Any],
+  on_host: Callable[..., Sequence[onp.ndarray]],
   values: Sequence[tf.Tensor],
-  like: Any,
+  like: object,
   name: str = "a bound function",
 ) -> Any:
   """Adds an op to the graph that calls a function of flat arrays."""
@@ -108,7 +124,9 @@ def in_graph(
     found = host_xla.call(on_host, _PROCESS, values, specs, name)
     return trees.pack(like, found)
 
-  def in_this_process(process: Any, *values: Any) -> Any:
+  def in_this_process(
+    process: object, *values: onp.ndarray
+  ) -> Sequence[onp.ndarray]:
     if process != _PROCESS:
       raise RuntimeError(
         f"{name}: a Python function cannot be called from another process than "
@@ -130,18 +148,18 @@ def in_graph(
   return trees.pack(like, results)
 
 
-def failing(message: str, values: Sequence[tf.Tensor], like: Any) -> Any:
+def failing(message: str, values: Sequence[tf.Tensor], like: object) -> Any:
   """Raises eagerly; in a graph returns a result that raises when it runs."""
   if tf.executing_eagerly():
     raise NotImplementedError(message)
 
-  def on_host(*values: Any) -> Any:
+  def on_host(*values: object) -> NoReturn:
     raise NotImplementedError(message)
 
   return in_graph(on_host, values, like)
 
 
-def _checked(name: str, result: Any, like: Any) -> list[onp.ndarray]:
+def _checked(name: str, result: object, like: object) -> list[onp.ndarray]:
   """Checks a result against the specs `like`; returns its arrays."""
   if not trees.same(result, like):
     raise TypeError(
@@ -153,16 +171,16 @@ def _checked(name: str, result: Any, like: Any) -> list[onp.ndarray]:
   return host_results.checked(name, leaves, specs)
 
 
-def _shown(tree: Any) -> str:
+def _shown(tree: object) -> str:
   return repr(trees.skeleton(tree)).replace("0", "*")
 
 
-def checked_spec(name: str, x: Any) -> host_results.ArraySpec:
+def checked_spec(name: str, x: Specified) -> host_results.ArraySpec:
   host_results.spec_of(name, x)
   return spec(name, x)
 
 
-def spec(name: str, x: Any) -> host_results.ArraySpec:
+def spec(name: str, x: Specified) -> host_results.ArraySpec:
   shape = x.shape
   if isinstance(shape, tf.TensorShape):
     if shape.rank is None:
@@ -174,7 +192,7 @@ def spec(name: str, x: Any) -> host_results.ArraySpec:
   return host_results.ArraySpec(shape, _numeric(name, x.dtype).as_numpy_dtype)
 
 
-def _numeric(name: str, dtype: Any) -> tf.DType:
+def _numeric(name: str, dtype: DTypeLike) -> tf.DType:
   """Converts a numeric or bool dtype to TensorFlow's; raises TypeError."""
   try:
     found = tf.as_dtype(dtype)
@@ -185,7 +203,7 @@ def _numeric(name: str, dtype: Any) -> tf.DType:
   raise TypeError(f"{name} has an array of {dtype}: it must be numeric")
 
 
-def tensor(x: Any) -> tf.Tensor:
+def tensor(x: ArrayLike) -> tf.Tensor:
   """Converts to a tensor, with NumPy's dtypes for Python numbers."""
   if tf.is_tensor(x) or isinstance(x, tf.Variable):
     return tf.convert_to_tensor(x)

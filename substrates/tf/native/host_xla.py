@@ -5,13 +5,14 @@ call a handler in phasic's library, which calls Python functions by number.
 Called functions are never deleted, as programs may outlive their names.
 """
 
+from __future__ import annotations
+
 import atexit
 from collections.abc import Callable, Sequence
 import ctypes
 import os
 import threading
 import time
-from typing import Any
 
 import numpy as onp
 import tensorflow as tf
@@ -89,7 +90,7 @@ def call(
 
 
 @xla_calls.register_gradient("PhasicHostCall")
-def _gradient(op: Any, *upstream: Any) -> list[None]:
+def _gradient(op: xla_calls.Operation, *upstream: object) -> list[None]:
   """Returns no gradients, as `custom_gradient` applies the rules."""
   return [None] * len(op.inputs)
 
@@ -127,9 +128,9 @@ def _stop() -> None:
 @_Callback
 def _callback(
   number: int,
-  inputs: Any,
+  inputs: ctypes._Pointer[native_libraries.Buffer],
   num_inputs: int,
-  outputs: Any,
+  outputs: ctypes._Pointer[native_libraries.Buffer],
   num_outputs: int,
   message: int,
   message_size: int,

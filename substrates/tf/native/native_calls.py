@@ -1,18 +1,25 @@
 """Calls of users' native ops, without derivatives."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 import functools
 import threading
-from typing import Any
+import types
+from typing import Any, TypeAlias
 
 import tensorflow as tf
 
+from phasic.substrates.tf.internal import static
 from phasic.substrates.tf.internal import xla_calls
 from phasic.substrates.tf.internal import xla_programs
 from phasic.substrates.tf.internal.native import native_declarations
 from phasic.substrates.tf.internal.native import native_files
 from phasic.substrates.tf.internal.native import native_libraries
 from phasic.substrates.tf.internal.native import native_shapes
+
+# A shape as far as it is known while tracing, with None for unknown sizes.
+StaticShape: TypeAlias = tuple[int | None, ...]
 
 
 def op_type(declaration: native_declarations.Declaration) -> str:
@@ -27,7 +34,7 @@ def _op_type(name: str) -> str:
 
 def op_function(
   library: str, declaration: native_declarations.Declaration
-) -> Any:
+) -> Callable[..., list[tf.Tensor]]:
   """Returns the Python function that calls an op of a library.
 
   Raises:
@@ -130,6 +137,7 @@ def _result_types(
   }
   results = []
   for own, shape in zip(declaration.outputs, shapes, strict=True):
+    assert shape is not None  # `native_ops.shape` has checked the ranks.
     axes = [*batch, *[places.get(dim) for dim in own.dims]]
     dims: Any = tuple(
       axis if size is None else size
@@ -141,7 +149,7 @@ def _result_types(
           f"with jit_compile=True the size of {own.name} must be known"
         )
       )
-    dtype: Any = common if own.type == "T" else tf.as_dtype(own.type)
+    dtype: tf.DType = common if own.type == "T" else tf.as_dtype(own.type)
     native_shapes.check_bytes(declaration, own, dims, dtype.as_numpy_dtype)
     results.append(xla_programs.Result(dtype, dims))
   return results
@@ -151,7 +159,7 @@ def result_shapes(
   function: native_declarations.NativeFunction,
   declaration: native_declarations.Declaration,
   operands: Sequence[tf.Tensor],
-) -> list[Any]:
+) -> list[StaticShape | None]:
   """Returns the static shapes of results, given the operands."""
   shapes = [known_shape(x) for x in operands]
   known = [shape for shape in shapes if shape is not None]
@@ -166,26 +174,26 @@ def result_shapes(
   ]
 
 
-def known_shape(x: tf.Tensor) -> tuple[Any, ...] | None:
+def known_shape(x: tf.Tensor) -> StaticShape | None:
   """Returns a tensor's static shape; None if even the rank is unknown."""
   return None if x.shape.rank is None else tuple(x.shape.as_list())
 
 
 # Loaded modules by library path, and library paths by op.
-_modules: dict[str, Any] = {}
+_modules: dict[str, types.ModuleType] = {}
 _owners: dict[str, str] = {}
 _lock = threading.Lock()
 
 
 @functools.cache
-def _load(library: str, op: str) -> Any:
+def _load(library: str, op: str) -> types.ModuleType:
   with _lock:
     if library not in _modules:
       _modules[library] = _load_first(library, op)
     return _modules[library]
 
 
-def _load_first(library: str, op: str) -> Any:
+def _load_first(library: str, op: str) -> types.ModuleType:
   # Read the names from the file first: loading a second kernel for the same op
   # would break the first kernel too.
   names = native_files.ops(op, "tf_library", library, of_tensorflow=True)
@@ -210,12 +218,12 @@ def _sizes(
   function: native_declarations.NativeFunction,
   declaration: native_declarations.Declaration,
   operands: Sequence[tf.Tensor],
-) -> Any:
+) -> tf.Tensor:
   """Computes the sizes of all dimensions if outputs have extra dimensions."""
   names = declaration.dim_names
   if not declaration.own_dims:
     return tf.zeros([len(names)], tf.int64)
-  known: dict[str, Any] = {}
+  known: dict[str, static.Size] = {}
   for own, x in zip(declaration.inputs, operands, strict=True):
     for i, dim in enumerate(own.dims):
       axis = i - len(own.dims)

@@ -1,9 +1,11 @@
 """Registered gradients of users' native ops."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 import functools
 import threading
-from typing import Any, NamedTuple
+from typing import NamedTuple, NoReturn, TypeVar
 
 import tensorflow as tf
 
@@ -11,6 +13,8 @@ from phasic.substrates.tf.internal import xla_calls
 from phasic.substrates.tf.internal.native import native_calls
 from phasic.substrates.tf.internal.native import native_declarations
 from phasic.substrates.tf.internal.native import native_results
+
+_T = TypeVar("_T")
 
 
 class _Role(NamedTuple):
@@ -69,7 +73,9 @@ def _register(function: native_declarations.NativeFunction) -> str:
   return key
 
 
-def _gradient(op: Any, *upstream: Any) -> list[Any]:
+def _gradient(
+  op: xla_calls.Operation, *upstream: xla_calls.Upstream
+) -> list[tf.Tensor | None]:
   key = _text(op.get_attr("bound"))
   role = _roles.get(key)
   if role is None:
@@ -90,9 +96,9 @@ def _cotangents(
   options: str,
   inputs: Sequence[tf.Tensor],
   outputs: Sequence[tf.Tensor],
-  upstream: Sequence[Any],
+  upstream: Sequence[xla_calls.Upstream],
   wanted: Sequence[bool],
-) -> list[Any]:
+) -> list[tf.Tensor | None]:
   """Computes the cotangents of all inputs of a call.
 
   For complex numbers, TensorFlow's cotangents are the conjugates of cotangents
@@ -123,8 +129,8 @@ def _by_rule(
   function: native_declarations.NativeFunction,
   inputs: Sequence[tf.Tensor],
   outputs: Sequence[tf.Tensor],
-  cotangents: Sequence[Any],
-) -> list[Any]:
+  cotangents: Sequence[tf.Tensor | None],
+) -> list[tf.Tensor | None]:
   declaration = function.declaration
   if function.vjp is not None:
     found = native_results.cotangents(
@@ -144,11 +150,11 @@ def _by_rule(
 
 def _transposed(
   declaration: native_declarations.Declaration,
-  forward: Callable[..., Any],
+  forward: Callable[..., object],
   inputs: Sequence[tf.Tensor],
   outputs: Sequence[tf.Tensor],
-  cotangents: Sequence[Any],
-) -> list[Any]:
+  cotangents: Sequence[tf.Tensor | None],
+) -> list[tf.Tensor]:
   """Computes cotangents by transposing the user's forward rule."""
   free = [
     tf.zeros_like(x)
@@ -172,9 +178,9 @@ def _by_native(
   role: _Role,
   options: str,
   inputs: Sequence[tf.Tensor],
-  cotangents: Sequence[Any],
+  cotangents: Sequence[tf.Tensor | None],
   wanted: Sequence[bool],
-) -> list[Any]:
+) -> list[tf.Tensor | None]:
   """Computes cotangents by the op's native derivatives J_k and V_k.
 
   See `derivatives` of the JAX substrate for the family.
@@ -206,7 +212,7 @@ def _by_native(
       _Part(True, k, [*_without(groups, i), given_cotangents], len(free))
       for i in range(len(groups))
     ]
-  results: list[Any] = [None] * count
+  results: list[tf.Tensor | None] = [None] * count
   if any(wanted[i] for i in free):
     for i, x in zip(free, member(of_x), strict=True):
       results[i] = x
@@ -232,7 +238,7 @@ class _Part(NamedTuple):
   size: int
 
 
-def _without(groups: Sequence[Any], i: int) -> list[Any]:
+def _without(groups: Sequence[_T], i: int) -> list[_T]:
   return [*groups[:i], *groups[i + 1 :]]
 
 
@@ -265,7 +271,7 @@ def _member(
   # A graph may contain this derivative without using it, so the error is raised
   # when the derivative runs.
 
-  def fail(*arrays: Any) -> Any:
+  def fail(*arrays: object) -> NoReturn:
     raise NotImplementedError(message)
 
   declared = function.declaration
@@ -292,5 +298,5 @@ def _summed(x: tf.Tensor, like: tf.Tensor) -> tf.Tensor:
   return result
 
 
-def _text(value: Any) -> str:
+def _text(value: str | bytes) -> str:
   return value.decode() if isinstance(value, bytes) else value

@@ -4,11 +4,13 @@ Each op has a registered gradient, which looks up the binding by the attribute
 `bound`. TensorFlow transposes registered gradients for forward mode.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import tensorflow as tf
 
+from phasic.substrates.tf.internal.arrays import ArrayLike
 from phasic.substrates.tf.internal.native import native_calls
 from phasic.substrates.tf.internal.native import native_declarations
 from phasic.substrates.tf.internal.native import native_gradients
@@ -28,14 +30,14 @@ def load(function: native_declarations.NativeFunction) -> None:
 
 
 def make(
-  function: native_declarations.NativeFunction, options: Mapping[str, Any]
-) -> Callable[..., Any]:
+  function: native_declarations.NativeFunction, options: Mapping[str, object]
+) -> Callable[..., tuple[tf.Tensor, ...]]:
   """Returns a native op as a differentiable function of its operands."""
   declaration = function.declaration
   text = native_declarations.options_text(declaration, options)
   key = native_gradients.register(function)
 
-  def call(*operands: Any) -> tuple[Any, ...]:
+  def call(*operands: ArrayLike) -> tuple[tf.Tensor, ...]:
     arrays = [tf.convert_to_tensor(x) for x in operands]
     if function.forward or function.adjoint:
       arrays = _broadcast(declaration, arrays)
@@ -45,7 +47,7 @@ def make(
   return call
 
 
-def shape(x: Any) -> tuple[Any, ...]:
+def shape(x: tf.Tensor) -> native_calls.StaticShape:
   """Returns an array's shape, with None for unknown sizes."""
   if x.shape.rank is None:
     raise ValueError(

@@ -4,9 +4,11 @@ Shapes that are unknown when a graph is built are checked when it runs. Programs
 compiled with `jit_compile=True` have no such checks.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 import functools
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as onp
 import tensorflow as tf
@@ -19,7 +21,7 @@ from phasic.substrates.tf.internal.native import native_shapes
 
 def tangents(
   declaration: native_declarations.Declaration,
-  found: Any,
+  found: object,
   outputs: Sequence[tf.Tensor],
 ) -> list[tf.Tensor]:
   """Checks a forward rule's results and broadcasts them to the outputs.
@@ -42,7 +44,7 @@ def tangents(
 
 def cotangents(
   declaration: native_declarations.Declaration,
-  found: Any,
+  found: object,
   inputs: Sequence[tf.Tensor],
 ) -> list[tf.Tensor]:
   """Checks a reverse rule's results for the floating inputs.
@@ -88,12 +90,12 @@ class _Like(NamedTuple):
   rule: str
   operand: native_declarations.Operand
   dtype: tf.DType
-  known: tuple[Any, ...] | None
+  known: native_calls.StaticShape | None
   full: Callable[[], tf.Tensor]
 
 
 def _checked(
-  declaration: native_declarations.Declaration, like: _Like, found: Any
+  declaration: native_declarations.Declaration, like: _Like, found: object
 ) -> tuple[tf.Tensor, tf.Tensor | None]:
   """Checks and converts one result of a rule.
 
@@ -122,7 +124,7 @@ def _checked(
     return tf.reshape(x, tf.identity(tf.shape(x))), tf.identity(full)
 
 
-def _is_full(shape: tuple[Any, ...] | None) -> bool:
+def _is_full(shape: native_calls.StaticShape | None) -> bool:
   return shape is not None and None not in shape
 
 
@@ -131,7 +133,7 @@ def _assertion(
   like: _Like,
   x: tf.Tensor,
   full: tf.Tensor,
-) -> Any:
+) -> tf.Operation | None:
   """Builds the shape check of `native_rules.check_result` into the graph."""
   own, event = tf.shape(x), len(like.operand.dims)
   rank, missing = tf.size(full), tf.size(full) - tf.size(own)
