@@ -10,7 +10,6 @@ import os
 import sys
 import textwrap
 import types
-from typing import Any
 
 if __package__ in (None, ""):
   # As a script, import relative to the path that was called, without following
@@ -32,7 +31,7 @@ from __future__ import annotations
 def names_of(module: types.ModuleType) -> list[str]:
   """Returns the public names of an array namespace, e.g. `linalg.<name>`."""
   found = []
-  listed: Any = getattr(module, "__all__", dir(module))
+  listed: list[str] = getattr(module, "__all__", dir(module))
   for name in listed:
     value = getattr(module, name)
     if name in tables.ARRAY_SUBMODULES:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pathlib
 import textwrap
-from typing import Any
 
 from substrates.meta import errors
 from substrates.meta import paths
@@ -18,7 +17,10 @@ TEST = "tests/shared/x_test.py"
 
 
 def rewrite(
-  code: str, path: str = SOURCE, substrate: str = "jax", **options: Any
+  code: str,
+  path: str = SOURCE,
+  substrate: str = "jax",
+  **options: frozenset[str],
 ) -> rewriter.Result:
   """Rewrites a block of code, which may be indented."""
   names = TF_NAMES
@@ -38,7 +40,10 @@ def body(code: str, path: str = SOURCE, substrate: str = "jax") -> str:
 
 
 def refusals(
-  code: str, path: str = SOURCE, substrate: str = "jax", **options: Any
+  code: str,
+  path: str = SOURCE,
+  substrate: str = "jax",
+  **options: frozenset[str],
 ) -> list[str]:
   """Returns all refusals as `line:column: message`."""
   try:
