@@ -77,7 +77,7 @@ class Family:
 
   def apply(
     self, target: int, fixed: Sequence[object], slots: Sequence[object]
-  ) -> Any:
+  ) -> object:
     """Calls f for target 0, or its transpose in slot i for target i + 1.
 
     The slots of a transpose are f's other slots and the cotangent.
@@ -92,11 +92,11 @@ class Family:
       )
     return self._ops[target](fixed, *slots)
 
-  def _op(self, target: int) -> Callable[..., Any]:
+  def _op(self, target: int) -> Callable[..., object]:
     function = self._functions[target]
     specs = self._out_specs if target == 0 else self._arg_specs[target - 1]
 
-    def evaluate(fixed: Sequence[object], *slots: object) -> Any:
+    def evaluate(fixed: Sequence[object], *slots: object) -> object:
       if isinstance(function, host_functions.Missing):
         return host_programs.failing(
           function.message, trees.flatten(slots), specs
@@ -210,7 +210,9 @@ def _evaluate_broken(
   if tf.executing_eagerly():
     raise NotImplementedError(message)
 
-  def on_host(x: onp.ndarray, *cotangents: onp.ndarray) -> list[onp.ndarray]:
+  def on_host(
+    x: host_programs.HostArray, *cotangents: host_programs.HostArray
+  ) -> list[onp.ndarray]:
     if any(onp.any(c) for c in cotangents):
       raise NotImplementedError(message)
     return [onp.zeros_like(x)]

@@ -13,7 +13,7 @@ import os
 import secrets
 import threading
 import time
-from typing import Any, NoReturn, Protocol, SupportsIndex
+from typing import NoReturn, Protocol, SupportsIndex, TypeAlias
 
 import numpy as onp
 import tensorflow as tf
@@ -27,6 +27,8 @@ from phasic.substrates.tf.internal.native import host_results
 from phasic.substrates.tf.internal.native import host_xla
 
 _PROCESS = secrets.randbits(62)
+# Graphs pass arrays without dimensions as NumPy scalars.
+HostArray: TypeAlias = onp.ndarray | onp.generic
 
 
 class Specified(Protocol):
@@ -84,7 +86,7 @@ def evaluate(
   args: tuple[object, ...],
   options: Mapping[str, object],
   like: object,
-) -> Any:
+) -> object:
   """Calls a function; `like` has the specs of its result, or is None."""
   if tf.executing_eagerly():
     arrays = trees.map_leaves(lambda x: onp.array(x.numpy()), args)
@@ -99,7 +101,7 @@ def evaluate(
 
   structure = trees.skeleton(args)
 
-  def on_host(*values: onp.ndarray) -> list[onp.ndarray]:
+  def on_host(*values: HostArray) -> list[onp.ndarray]:
     arrays = trees.pack(structure, [onp.array(x) for x in values])
     try:
       return _checked(function.name, function.f(*arrays, **options), like)
@@ -115,7 +117,7 @@ def in_graph(
   values: Sequence[tf.Tensor],
   like: object,
   name: str = "a bound function",
-) -> Any:
+) -> object:
   """Adds an op to the graph that calls a function of flat arrays."""
   specs = trees.flatten(like)
   if not specs:
@@ -125,7 +127,7 @@ def in_graph(
     return trees.pack(like, found)
 
   def in_this_process(
-    process: object, *values: onp.ndarray
+    process: object, *values: HostArray
   ) -> Sequence[onp.ndarray]:
     if process != _PROCESS:
       raise RuntimeError(
@@ -148,7 +150,7 @@ def in_graph(
   return trees.pack(like, results)
 
 
-def failing(message: str, values: Sequence[tf.Tensor], like: object) -> Any:
+def failing(message: str, values: Sequence[tf.Tensor], like: object) -> object:
   """Raises eagerly; in a graph returns a result that raises when it runs."""
   if tf.executing_eagerly():
     raise NotImplementedError(message)
