@@ -18,18 +18,29 @@ as their operands.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import dataclasses
 import functools
-from typing import Any
+from typing import TypeAlias
 
 import jax
 from jax.interpreters import ad
+from jax.interpreters import mlir
 import jax.numpy as jnp
 import numpy as onp
 
 from phasic.substrates.jax.internal import kernel_common
 from phasic.substrates.jax.internal import multilinear
+from phasic.substrates.jax.internal.arrays import Array
+from phasic.substrates.jax.internal.operand_types import Lowered
+from phasic.substrates.jax.internal.operand_types import Shaped
+from phasic.substrates.jax.internal.operand_types import Size
+from phasic.substrates.jax.internal.operand_types import Spec
+from phasic.substrates.jax.internal.operand_types import Tangent
+from phasic.substrates.jax.internal.static import Shape
+
+# An attribute of a call of the FFI.
+Attribute: TypeAlias = bool | onp.integer
 
 
 class NativeDerivatives:
@@ -56,23 +67,19 @@ class NativeDerivatives:
   statistics_target: str
   num_results: int = 1
 
-  def attributes(self) -> dict[str, Any]:
+  def attributes(self) -> dict[str, Attribute]:
     """Returns a call's FFI attributes besides `order` and `mapped_dims`."""
     raise NotImplementedError
 
-  def event_shapes(
-    self, shapes: Sequence[Sequence[Any]]
-  ) -> list[tuple[Any, ...]]:
+  def event_shapes(self, shapes: Sequence[Shape]) -> list[Shape]:
     """Computes the results' event shapes; raises if operands do not fit."""
     raise NotImplementedError
 
-  def statistics_shapes(
-    self, shapes: Sequence[Sequence[Any]]
-  ) -> list[tuple[Any, ...]]:
+  def statistics_shapes(self, shapes: Sequence[Shape]) -> list[Shape]:
     """Computes the event shapes of expected statistics."""
     raise NotImplementedError
 
-  def portable(self, *operands: Any) -> list[Any]:
+  def portable(self, *operands: Array) -> list[Array]:
     """Computes the function by JAX code, for platforms without native code."""
     raise NotImplementedError
 
@@ -110,19 +117,22 @@ class Derivative(multilinear.Map):
   def _arity(self) -> int:
     return len(self.function.event_ndims)
 
-  def _mapped(self, operands: Sequence[Any]) -> tuple[Any, ...]:
+  def _mapped(self, operands: Sequence[Shaped]) -> Shape:
     """Returns the full sizes of the batch dimensions from `jax.vmap`."""
     return self._broadcast([x.shape[: self.mapped_dims] for x in operands])
 
-  def _broadcast(self, shapes: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
+  def _broadcast(self, shapes: Sequence[Shape]) -> Shape:
     return multilinear.broadcast_shapes(self.function.name, shapes)
 
-  def _expand(self, x: Any, mapped: tuple[Any, ...]) -> Any:
+  def _expand(self, x: Array, mapped: Shape) -> Array:
     return jnp.broadcast_to(x, (*mapped, *x.shape[self.mapped_dims :]))
 
   def differentiate(
-    self, primals: list[Any], slots: list[list[Any]], tangents: list[Any]
-  ) -> tuple[None, list[Any]]:
+    self,
+    primals: list[Array],
+    slots: list[list[Array]],
+    tangents: list[Tangent],
+  ) -> tuple[list[Array] | None, Sequence[Tangent]]:
     mapped = self._mapped([*primals, *(x for slot in slots for x in slot)])
     fixed, tangents = tangents[: self._fixed], tangents[self._fixed :]
     if not all(isinstance(t, ad.Zero) for t in fixed):
@@ -132,14 +142,18 @@ class Derivative(multilinear.Map):
     return None, multilinear.bind(op, primals, [along, *slots])
 
   def batch(
-    self, size: Any, primals: list[Any], axes: list[int | None]
-  ) -> tuple[multilinear.Map, list[Any]]:
+    self, size: Size, primals: list[Array], axes: list[int | None]
+  ) -> tuple[multilinear.Map, list[Array]]:
     op = dataclasses.replace(self, mapped_dims=self.mapped_dims + 1)
     return op, multilinear.with_leading(primals, axes)
 
   def _call(
-    self, target: str, ctx: Any, operands: Sequence[Any], **attributes: Any
-  ) -> Any:
+    self,
+    target: str,
+    ctx: mlir.LoweringRuleContext,
+    operands: Sequence[mlir.ir.Value],
+    **attributes: Attribute,
+  ) -> Lowered:
     attributes = dict(
       self.function.attributes(),
       order=onp.int32(self.order),
@@ -149,22 +163,25 @@ class Derivative(multilinear.Map):
     return jax.ffi.ffi_lowering(target)(ctx, *operands, **attributes)
 
   def _directional(
-    self, fixed: Sequence[Any], directions: Sequence[Sequence[Any]]
-  ) -> Any:
+    self, fixed: Sequence[Array], directions: Sequence[Sequence[Array]]
+  ) -> Callable[..., list[Array]]:
     """Returns the directional derivative D^m f(x)[directions] in JAX code.
 
     The result is a function of x.
     """
 
-    def along(f: Any, v: Sequence[Any]) -> Any:
+    def along(
+      f: Callable[..., list[Array]], v: Sequence[Array]
+    ) -> Callable[..., list[Array]]:
       return lambda *x: jax.jvp(f, x, tuple(v))[1]
 
+    f: Callable[..., list[Array]]
     f = functools.partial(self.function.portable, *fixed)
     for v in directions:
       f = along(f, v)
     return f
 
-  def _full_groups(self, operands: Sequence[Any]) -> list[list[Any]]:
+  def _full_groups(self, operands: Sequence[Array]) -> list[list[Array]]:
     """Splits operands into fixed ones, x, and groups of directions.
 
     Fixed operands and x are broadcast to the full vmap dimensions.
@@ -191,7 +208,7 @@ class Forward(Derivative):
     first = self._fixed + self._arity
     return (first,) + (self._arity,) * self.order
 
-  def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
+  def abstract(self, *operands: Shaped) -> list[Spec]:
     n = self._fixed + self._arity
     f = self.function
     x, event_ndims = operands[:n], (*f.fixed_event_ndims, *f.event_ndims)
@@ -212,16 +229,18 @@ class Forward(Derivative):
     common = (*mapped, *batch[self.mapped_dims :])
     return [((*common, *event), x[-1].dtype) for event in events]
 
-  def evaluate(self, *operands: Any) -> list[Any]:
+  def evaluate(self, *operands: Array) -> list[Array]:
     fixed, x, *directions = self._full_groups(operands)
     return self._directional(fixed, directions)(*x)
 
-  def lower_cpu(self, ctx: Any, *operands: Any) -> Any:
+  def lower_cpu(
+    self, ctx: mlir.LoweringRuleContext, *operands: mlir.ir.Value
+  ) -> Lowered:
     return self._call(self.function.forward_target, ctx, operands)
 
   def transpose(
     self, at: multilinear.Slot
-  ) -> tuple[multilinear.Map, list[list[Any]]]:
+  ) -> tuple[multilinear.Map, list[list[Array]]]:
     # J_k is symmetric in its directions, so every slot has the same transpose.
     return self._adjoint(at.wanted), [*at.others, at.cotangents]
 
@@ -247,7 +266,7 @@ class Adjoint(Derivative):
     directions = (self._arity,) * (self.order - 1)
     return (first, *directions, self.function.num_results)
 
-  def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
+  def abstract(self, *operands: Shaped) -> list[Spec]:
     mapped = self._mapped(operands)
     shapes = self._full_shapes(mapped, operands)
     x = operands[self._fixed : self._fixed + self._arity]
@@ -256,18 +275,18 @@ class Adjoint(Derivative):
     ]
 
   def _full_shapes(
-    self, mapped: tuple[Any, ...], operands: Sequence[Any]
-  ) -> list[tuple[Any, ...]]:
+    self, mapped: Shape, operands: Sequence[Shaped]
+  ) -> list[Shape]:
     x = operands[self._fixed : self._fixed + self._arity]
     return [(*mapped, *operand.shape[self.mapped_dims :]) for operand in x]
 
-  def _shrunk(self, index: int, shape: tuple[Any, ...]) -> tuple[Any, ...]:
+  def _shrunk(self, index: int, shape: Shape) -> Shape:
     if self.wanted[index]:
       return shape
     ndim = self.function.event_ndims[index]
     return (*shape[: len(shape) - ndim], *[0] * ndim)
 
-  def evaluate(self, *operands: Any) -> list[Any]:
+  def evaluate(self, *operands: Array) -> list[Array]:
     fixed, x, *directions, c = self._full_groups(operands)
     _, pullback = jax.vjp(self._directional(fixed, directions), *x)
     return [
@@ -279,14 +298,16 @@ class Adjoint(Derivative):
       )
     ]
 
-  def lower_cpu(self, ctx: Any, *operands: Any) -> Any:
+  def lower_cpu(
+    self, ctx: mlir.LoweringRuleContext, *operands: mlir.ir.Value
+  ) -> Lowered:
     mask = sum(1 << i for i, own in enumerate(self.wanted) if own)
     target = self.function.adjoint_target
     return self._call(target, ctx, operands, wanted=onp.int32(mask))
 
   def transpose(
     self, at: multilinear.Slot
-  ) -> tuple[multilinear.Map, list[list[Any]]]:
+  ) -> tuple[multilinear.Map, list[list[Array]]]:
     mapped = self._mapped([*at.primals, *at.cotangents])
     shapes = self._full_shapes(mapped, at.primals)
     along = [

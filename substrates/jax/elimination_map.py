@@ -13,10 +13,16 @@ from typing import Any
 
 import jax
 from jax.interpreters import ad
+from jax.interpreters import mlir
 import jax.numpy as jnp
 
 from phasic.substrates.jax.internal import ffi_targets
 from phasic.substrates.jax.internal import multilinear
+from phasic.substrates.jax.internal.arrays import Array
+from phasic.substrates.jax.internal.operand_types import Lowered
+from phasic.substrates.jax.internal.operand_types import Shaped
+from phasic.substrates.jax.internal.operand_types import Spec
+from phasic.substrates.jax.internal.operand_types import Tangent
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,7 +35,7 @@ class Eliminate(multilinear.Broadcasting):
   The results are per phase and, with `gives_edges`, per edge.
   """
 
-  fallback: Callable[..., Any]
+  fallback: Callable[..., Any]  # One array, or two with `gives_edges`.
   transposed: bool = False
   takes_edges: bool = False
   gives_edges: bool = False
@@ -38,7 +44,7 @@ class Eliminate(multilinear.Broadcasting):
   def groups(self) -> tuple[int, ...]:  # type: ignore[override]
     return (2, 2 if self.takes_edges else 1)
 
-  def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
+  def abstract(self, *operands: Shaped) -> list[Spec]:
     _, weights, per_phase = operands[:3]
     rank = len(weights.shape) - 1
     m = weights.shape[-1]
@@ -58,7 +64,7 @@ class Eliminate(multilinear.Broadcasting):
       results.append(((*batch, m, columns), per_phase.dtype))
     return results
 
-  def evaluate(self, *operands: Any) -> list[Any]:
+  def evaluate(self, *operands: Array) -> list[Array]:
     indices, weights, per_phase, *rest = operands
     per_edge = rest[0] if rest else None
     results = self.fallback(
@@ -66,7 +72,9 @@ class Eliminate(multilinear.Broadcasting):
     )
     return list(results) if self.gives_edges else [results]
 
-  def lower_cpu(self, ctx: Any, *operands: Any) -> Any:
+  def lower_cpu(
+    self, ctx: mlir.LoweringRuleContext, *operands: mlir.ir.Value
+  ) -> Lowered:
     return jax.ffi.ffi_lowering(ffi_targets.ELIMINATE)(
       ctx,
       *operands,
@@ -76,8 +84,11 @@ class Eliminate(multilinear.Broadcasting):
     )
 
   def differentiate(
-    self, primals: list[Any], slots: list[list[Any]], tangents: list[Any]
-  ) -> tuple[list[Any], list[Any]]:
+    self,
+    primals: list[Array],
+    slots: list[list[Array]],
+    tangents: list[Tangent],
+  ) -> tuple[list[Array], list[Array]]:
     full = dataclasses.replace(self, gives_edges=True)
     x, at_edges = multilinear.bind(full, primals, slots)
     change = ad.instantiate_zeros(tangents[1])[..., None] * at_edges
@@ -87,7 +98,7 @@ class Eliminate(multilinear.Broadcasting):
 
   def transpose(
     self, at: multilinear.Slot
-  ) -> tuple[multilinear.Map, list[list[Any]]]:
+  ) -> tuple[multilinear.Map, list[list[Array]]]:
     op = dataclasses.replace(
       self,
       transposed=not self.transposed,

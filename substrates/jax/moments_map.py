@@ -7,17 +7,23 @@ portable function, which uses the maps of `elimination_map` if the kernel runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 import dataclasses
-from typing import Any
 
 import jax
 from jax.interpreters import ad
+from jax.interpreters import mlir
 import jax.numpy as jnp
 import numpy as onp
 
 from phasic.substrates.jax.internal import ffi_targets
 from phasic.substrates.jax.internal import multilinear
+from phasic.substrates.jax.internal.arrays import Array
+from phasic.substrates.jax.internal.operand_types import Lowered
+from phasic.substrates.jax.internal.operand_types import Shaped
+from phasic.substrates.jax.internal.operand_types import Spec
+from phasic.substrates.jax.internal.operand_types import Tangent
+from phasic.substrates.jax.internal.static import Shape
 
 # Positions of the differentiable operands: weights, exits and initial.
 _FREE = (1, 2, 3)
@@ -32,7 +38,7 @@ class Moments(multilinear.Broadcasting):
   initial.
   """
 
-  fallback: Callable[..., Any]
+  fallback: Callable[..., tuple[Array, ...]]
   discrete: bool
   gives_variance: bool
   gives_root: bool
@@ -41,7 +47,7 @@ class Moments(multilinear.Broadcasting):
 
   groups = (6,)
 
-  def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
+  def abstract(self, *operands: Shaped) -> list[Spec]:
     free = [operands[i] for i in _FREE]
     batch = _batch_shape(operands)
     count = 2 if self.gives_variance else 1
@@ -50,7 +56,7 @@ class Moments(multilinear.Broadcasting):
       shapes += [(*batch, *x.shape[len(batch) :]) for x in free] * count
     return [(shape, free[0].dtype) for shape in shapes]
 
-  def evaluate(self, *operands: Any) -> list[Any]:
+  def evaluate(self, *operands: Array) -> list[Array]:
     batch = _batch_shape(operands)
     rank = len(batch)
     full = [jnp.broadcast_to(x, (*batch, *x.shape[rank:])) for x in operands]
@@ -63,10 +69,10 @@ class Moments(multilinear.Broadcasting):
       function = jax.vmap(function)
     return function(*full)
 
-  def _of_edges(self, *operands: Any) -> list[Any]:
+  def _of_edges(self, *operands: Array) -> list[Array]:
     """Computes the results of models that have the same edges."""
 
-    def values(*free: Any) -> Any:
+    def values(*free: Array) -> tuple[Array, ...]:
       arguments = list(operands)
       for i, x in zip(_FREE, free, strict=True):
         arguments[i] = x
@@ -82,7 +88,7 @@ class Moments(multilinear.Broadcasting):
     if not self.gives_gradients:
       return list(values(*free))
     found, pullback = jax.vjp(values, *free)
-    gradients: list[Any] = []
+    gradients: list[Array] = []
     for i in range(len(found)):
       unit = [
         jnp.full_like(x, 1.0 if i == j else 0.0) for j, x in enumerate(found)
@@ -90,7 +96,9 @@ class Moments(multilinear.Broadcasting):
       gradients += pullback(tuple(unit))
     return [*found, *gradients]
 
-  def lower_cpu(self, ctx: Any, *operands: Any) -> Any:
+  def lower_cpu(
+    self, ctx: mlir.LoweringRuleContext, *operands: mlir.ir.Value
+  ) -> Lowered:
     return jax.ffi.ffi_lowering(ffi_targets.MOMENTS)(
       ctx,
       *operands,
@@ -102,8 +110,11 @@ class Moments(multilinear.Broadcasting):
     )
 
   def differentiate(
-    self, primals: list[Any], slots: list[list[Any]], tangents: list[Any]
-  ) -> tuple[list[Any], list[Any]]:
+    self,
+    primals: list[Array],
+    slots: list[list[Array]],
+    tangents: list[Tangent],
+  ) -> tuple[list[Array], list[Array]]:
     if self.gives_gradients:
       indices, *arrays = primals
       along = [ad.instantiate_zeros(t) for t in tangents[1:]]
@@ -116,7 +127,7 @@ class Moments(multilinear.Broadcasting):
     count = len(results) // (1 + len(_FREE))
     moved = []
     for i in range(count):
-      total: Any = jnp.zeros_like(results[i])
+      total = jnp.zeros_like(results[i])
       for j, position in enumerate(_FREE):
         tangent = tangents[position]
         if not isinstance(tangent, ad.Zero):
@@ -127,7 +138,7 @@ class Moments(multilinear.Broadcasting):
     return results[:count], moved
 
 
-def _batch_shape(operands: Any) -> tuple[Any, ...]:
+def _batch_shape(operands: Sequence[Shaped]) -> Shape:
   """Returns the common batch shape of the operands."""
   rank = len(operands[_FREE[-1]].shape) - 1
   shapes = [tuple(x.shape[:rank]) for x in operands]

@@ -14,9 +14,9 @@ their rules inside `lax.scan`; so a primitive is needed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 import functools
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 from jax.extend.core import Primitive
@@ -26,6 +26,16 @@ from jax.interpreters import mlir
 import jax.numpy as jnp
 from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec
+
+from phasic.substrates.jax.internal.arrays import Array
+from phasic.substrates.jax.internal.operand_types import Lowered
+from phasic.substrates.jax.internal.operand_types import Shaped
+from phasic.substrates.jax.internal.operand_types import Size
+from phasic.substrates.jax.internal.operand_types import Spec
+from phasic.substrates.jax.internal.operand_types import Tangent
+from phasic.substrates.jax.internal.static import Shape
+
+_T = TypeVar("_T")
 
 
 class Slot(NamedTuple):
@@ -41,9 +51,9 @@ class Slot(NamedTuple):
 
   number: int
   wanted: tuple[bool, ...]
-  primals: list[Any]
-  others: list[list[Any]]
-  cotangents: list[Any]
+  primals: list[Array]
+  others: list[list[Array]]
+  cotangents: list[Array]
 
 
 class Map:
@@ -57,29 +67,36 @@ class Map:
 
   groups: tuple[int, ...]
 
-  def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
+  def abstract(self, *operands: Shaped) -> list[Spec]:
     """Returns the results' shapes and dtypes, given shaped operands."""
     raise NotImplementedError
 
-  def evaluate(self, *operands: Any) -> Sequence[Any]:
+  def evaluate(self, *operands: Array) -> Sequence[Array]:
     """Computes the results by JAX code that can be traced."""
     raise NotImplementedError
 
-  def eager(self, *operands: Any) -> Sequence[Any] | None:
+  def eager(self, *operands: Array) -> Sequence[Array] | None:
     """Computes results for concrete arrays; returns None to compile instead."""
     return None
 
-  def lower_cpu(self, ctx: Any, *operands: Any) -> Sequence[Any] | None:
+  def lower_cpu(
+    self, ctx: mlir.LoweringRuleContext, *operands: mlir.ir.Value
+  ) -> Lowered | None:
     """Lowers the map for CPUs; returns None to lower `evaluate` instead."""
     return None
 
-  def lower_cuda(self, ctx: Any, *operands: Any) -> Sequence[Any] | None:
+  def lower_cuda(
+    self, ctx: mlir.LoweringRuleContext, *operands: mlir.ir.Value
+  ) -> Lowered | None:
     """Lowers the map for CUDA; returns None to lower `evaluate` instead."""
     return None
 
   def differentiate(
-    self, primals: list[Any], slots: list[list[Any]], tangents: list[Any]
-  ) -> tuple[Sequence[Any] | None, Sequence[Any]]:
+    self,
+    primals: list[Array],
+    slots: list[list[Array]],
+    tangents: list[Tangent],
+  ) -> tuple[Sequence[Array] | None, Sequence[Tangent]]:
     """Computes the derivative along given tangents of the primals.
 
     Tangents may be `ad.Zero`.
@@ -89,7 +106,7 @@ class Map:
     """
     raise NotImplementedError
 
-  def transpose(self, at: Slot) -> tuple[Map, list[list[Any]]]:
+  def transpose(self, at: Slot) -> tuple[Map, list[list[Array]]]:
     """Returns the transpose in one slot: a map, and the operands of its slots.
 
     Its results are for the operands of the slot; unwanted results are ignored.
@@ -97,8 +114,8 @@ class Map:
     raise NotImplementedError
 
   def batch(
-    self, size: Any, primals: list[Any], axes: list[int | None]
-  ) -> tuple[Map, list[Any]]:
+    self, size: Size, primals: list[Array], axes: list[int | None]
+  ) -> tuple[Map, list[Array]]:
     """Returns the map with a new leading batch axis of a size, and its primals."""
     raise NotImplementedError
 
@@ -107,27 +124,29 @@ class Broadcasting(Map):
   """A map whose operands have batch axes that broadcast."""
 
   def batch(
-    self, size: Any, primals: list[Any], axes: list[int | None]
-  ) -> tuple[Map, list[Any]]:
+    self, size: Size, primals: list[Array], axes: list[int | None]
+  ) -> tuple[Map, list[Array]]:
     return self, with_leading(primals, axes)
 
 
 def bind(
-  op: Map, primals: Sequence[Any], slots: Sequence[Sequence[Any]] = ()
-) -> list[Any]:
+  op: Map, primals: Sequence[Array], slots: Sequence[Sequence[Array]] = ()
+) -> list[Array]:
   """Evaluates the map `op`; supports all of JAX's transformations."""
   operands = [*primals, *(x for slot in slots for x in slot)]
   return multilinear_p.bind(*_align(operands), op=op)
 
 
-def broadcast_leading(x: Any, size: Any, axis: int | None) -> Any:
+def broadcast_leading(x: Array, size: Size, axis: int | None) -> Array:
   """Moves `axis` of x to the front; None repeats x along a new first axis."""
   if axis is None:
     return jnp.broadcast_to(x, (size, *jnp.shape(x)))
   return jnp.moveaxis(x, axis, 0)
 
 
-def with_leading(operands: Sequence[Any], axes: Sequence[Any]) -> list[Any]:
+def with_leading(
+  operands: Sequence[Array], axes: Sequence[int | None]
+) -> list[Array]:
   """Moves each given axis to the front; None adds a first axis of size one."""
   return [
     jnp.expand_dims(x, 0) if axis is None else jnp.moveaxis(x, axis, 0)
@@ -135,9 +154,7 @@ def with_leading(operands: Sequence[Any], axes: Sequence[Any]) -> list[Any]:
   ]
 
 
-def broadcast_shapes(
-  name: str, shapes: Sequence[Sequence[Any]]
-) -> tuple[Any, ...]:
+def broadcast_shapes(name: str, shapes: Sequence[Shape]) -> Shape:
   """Broadcasts shapes of equal rank, whose sizes may be symbolic.
 
   Raises:
@@ -154,7 +171,7 @@ def broadcast_shapes(
   return tuple(result)
 
 
-def is_one(d: Any) -> bool:
+def is_one(d: object) -> bool:
   """Returns whether a size is known to be one, so not symbolic."""
   return isinstance(d, int) and d == 1
 
@@ -163,13 +180,13 @@ multilinear_p = Primitive("phasic_multilinear")
 multilinear_p.multiple_results = True
 
 
-def _varying(aval: Any) -> frozenset[Any]:
+def _varying(aval: jax.core.AbstractValue) -> frozenset[Hashable]:
   """Returns the mesh axes of `jax.shard_map` along which an array varies."""
   kind = getattr(aval, "manual_axis_type", None)
   return frozenset() if kind is None else kind.varying
 
 
-def _align(operands: Sequence[Any]) -> list[Any]:
+def _align(operands: Sequence[Array]) -> list[Array]:
   """Converts all operands to one kind of sharding.
 
   Inside `jax.shard_map` all must vary along the union of the mesh axes:
@@ -191,24 +208,24 @@ def _align(operands: Sequence[Any]) -> list[Any]:
   return aligned
 
 
-def _split(op: Map, operands: Sequence[Any]) -> Iterator[list[Any]]:
+def _split(op: Map, operands: Sequence[_T]) -> Iterator[list[_T]]:
   start = 0
   for size in op.groups:
     yield list(operands[start : start + size])
     start += size
 
 
-def _is_zero(tangent: Any) -> bool:
+def _is_zero(tangent: Tangent) -> bool:
   return isinstance(tangent, ad.Zero)
 
 
 @functools.lru_cache(maxsize=1024)
-def _compiled(op: Map) -> Any:
+def _compiled(op: Map) -> Callable[..., list[Array]]:
   return jax.jit(lambda *operands: multilinear_p.bind(*operands, op=op))
 
 
 @multilinear_p.def_impl
-def _impl(*operands: Any, op: Map) -> list[Any]:
+def _impl(*operands: Array, op: Map) -> list[Array]:
   if (results := op.eager(*operands)) is not None:
     return list(results)
   with jax.disable_jit(False):  # Native calls must be compiled.
@@ -216,7 +233,9 @@ def _impl(*operands: Any, op: Map) -> list[Any]:
 
 
 @multilinear_p.def_abstract_eval
-def _abstract_eval(*avals: Any, op: Map) -> list[Any]:
+def _abstract_eval(
+  *avals: jax.core.ShapedArray, op: Map
+) -> list[jax.core.ShapedArray]:
   mesh = avals[0].sharding.mesh
   results = []
   for shape, dtype in op.abstract(*avals):
@@ -233,12 +252,12 @@ def _abstract_eval(*avals: Any, op: Map) -> list[Any]:
 
 
 def _jvp(
-  operands: Sequence[Any], tangents: Sequence[Any], *, op: Map
-) -> tuple[Sequence[Any], Sequence[Any]]:
+  operands: Sequence[Array], tangents: Sequence[Tangent], *, op: Map
+) -> tuple[Sequence[Array], Sequence[Tangent]]:
   primals, *slots = _split(op, operands)
   d_primals, *d_slots = _split(op, tangents)
   out = None
-  terms: list[Sequence[Any]] = []
+  terms: list[Sequence[Tangent]] = []
   if not all(map(_is_zero, d_primals)):
     out, term = op.differentiate(primals, slots, d_primals)
     terms.append(term)
@@ -254,7 +273,10 @@ def _jvp(
   return out, [functools.reduce(ad.add_tangents, column) for column in columns]
 
 
-def _transpose(cotangents: Sequence[Any], *operands: Any, op: Map) -> list[Any]:
+def _transpose(
+  cotangents: Sequence[Tangent], *operands: Any, op: Map
+) -> list[Array | None]:
+  # Operands are arrays or `ad.UndefinedPrimal`, which JAX does not narrow.
   primals, *slots = _split(op, operands)
   linear = [
     i for i, slot in enumerate(slots) if any(map(ad.is_undefined_primal, slot))
@@ -275,7 +297,7 @@ def _transpose(cotangents: Sequence[Any], *operands: Any, op: Map) -> list[Any]:
     [ad.instantiate_zeros(ct) for ct in cotangents],
   )
   transposed, new_slots = op.transpose(slot)
-  results: list[Any] = [None] * len(operands)
+  results: list[Array | None] = [None] * len(operands)
   first = sum(op.groups[: index + 1])
   for i, ct in enumerate(bind(transposed, primals, new_slots)):
     if ad.is_undefined_primal(operands[first + i]):
@@ -284,8 +306,8 @@ def _transpose(cotangents: Sequence[Any], *operands: Any, op: Map) -> list[Any]:
 
 
 def _batch(
-  operands: Sequence[Any], dims: Sequence[Any], *, op: Map
-) -> tuple[list[Any], list[int]]:
+  operands: Sequence[Array], dims: Sequence[int | None], *, op: Map
+) -> tuple[list[Array], list[int]]:
   size = next(
     x.shape[d] for x, d in zip(operands, dims, strict=True) if d is not None
   )
@@ -305,12 +327,16 @@ _lower = mlir.lower_fun(
 )
 
 
-def _lower_cpu(ctx: Any, *operands: Any, op: Map) -> Sequence[Any]:
+def _lower_cpu(
+  ctx: mlir.LoweringRuleContext, *operands: mlir.ir.Value, op: Map
+) -> Lowered:
   lowered = op.lower_cpu(ctx, *operands)
   return _lower(ctx, *operands, op=op) if lowered is None else lowered
 
 
-def _lower_cuda(ctx: Any, *operands: Any, op: Map) -> Sequence[Any]:
+def _lower_cuda(
+  ctx: mlir.LoweringRuleContext, *operands: mlir.ir.Value, op: Map
+) -> Lowered:
   lowered = op.lower_cuda(ctx, *operands)
   return _lower(ctx, *operands, op=op) if lowered is None else lowered
 

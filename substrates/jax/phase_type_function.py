@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 import dataclasses
-from typing import Any
 
 import numpy as onp
 
 from phasic.substrates.jax.internal import derivatives
 from phasic.substrates.jax.internal import ffi_targets
 from phasic.substrates.jax.internal import kernel_common
+from phasic.substrates.jax.internal.arrays import Array
+from phasic.substrates.jax.internal.static import Shape
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,7 +19,7 @@ class PhaseTypeFunction(derivatives.NativeDerivatives):
   """A phase-type function, one of `KINDS`, with its native derivatives."""
 
   kind: str
-  fallback: Callable[..., Any] | None
+  fallback: Callable[..., Array] | None
   has_edges: bool = False
   has_kinds: bool = False
   discrete: bool = False
@@ -41,7 +42,7 @@ class PhaseTypeFunction(derivatives.NativeDerivatives):
   def event_ndims(self) -> tuple[int, ...]:  # type: ignore[override]
     return (1, 1 if self.has_edges else 2, 1, 1, 1)
 
-  def attributes(self) -> dict[str, Any]:
+  def attributes(self) -> dict[str, derivatives.Attribute]:
     kind = onp.int32(kernel_common.KINDS.index(self.kind))
     return {
       "kind": kind,
@@ -50,9 +51,7 @@ class PhaseTypeFunction(derivatives.NativeDerivatives):
       "discrete": self.discrete,
     }
 
-  def event_shapes(
-    self, shapes: Sequence[Sequence[Any]]
-  ) -> list[tuple[Any, ...]]:
+  def event_shapes(self, shapes: Sequence[Shape]) -> list[Shape]:
     *fixed, (p,), rates, (exits,), (atom,), (n,) = shapes
     if self.has_kinds and tuple(fixed[-1]) != (n,):
       raise ValueError(
@@ -76,14 +75,12 @@ class PhaseTypeFunction(derivatives.NativeDerivatives):
       )
     return [(n,)]
 
-  def statistics_shapes(
-    self, shapes: Sequence[Sequence[Any]]
-  ) -> list[tuple[Any, ...]]:
+  def statistics_shapes(self, shapes: Sequence[Shape]) -> list[Shape]:
     p = shapes[len(self.fixed_event_ndims)][0]
     jumps = (shapes[0][1],) if self.has_edges else (p, p)
     return [(p,), (p,), jumps, (p,), (1,)]
 
-  def portable(self, *operands: Any) -> list[Any]:
+  def portable(self, *operands: Array) -> list[Array]:
     assert self.fallback is not None
     count = len(self.fixed_event_ndims)
     return [self.fallback(self.kind, *operands[count:], *operands[:count])]

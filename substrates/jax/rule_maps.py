@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 import dataclasses
 import functools
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 from jax.interpreters import ad
@@ -18,6 +18,13 @@ import jax.numpy as jnp
 
 from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal import rules as rules_lib
+from phasic.substrates.jax.internal.arrays import Array
+from phasic.substrates.jax.internal.operand_types import Shaped
+from phasic.substrates.jax.internal.operand_types import Spec
+from phasic.substrates.jax.internal.operand_types import Tangent
+from phasic.substrates.jax.internal.operand_types import TreeDef
+
+_T = TypeVar("_T")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,45 +32,48 @@ class Call(rules_lib.Mapped):
   """A function with custom derivative rules, as a `Map`."""
 
   rules: rules_lib.Rules
-  fixed: tuple[Any, ...]
-  in_tree: Any
+  fixed: tuple[object, ...]
+  in_tree: TreeDef
   levels: tuple[rules_lib.Level, ...] = ()
 
   @property
   def groups(self) -> tuple[int, ...]:  # type: ignore[override]
     return (self.in_tree.num_leaves,)
 
-  def out_tree(self, leaves: Sequence[Any]) -> Any:
+  def out_tree(self, leaves: Sequence[Array]) -> TreeDef:
     """Returns the pytree structure of the result."""
     return jax.tree.structure(_result(self, leaves))
 
-  def apply(self, f: Callable[..., Any], leaves: Sequence[Any]) -> Any:
+  def apply(self, f: Callable[..., _T], leaves: Sequence[Array]) -> _T:
     """Evaluates `f` on all arguments, mapped over the levels of `jax.vmap`."""
 
-    def one(*leaves: Any) -> Any:
+    def one(*leaves: Array) -> _T:
       free = jax.tree.unflatten(self.in_tree, leaves)
       return f(*self.rules.merge(self.fixed, free))
 
     return self._over_levels(one)(*leaves)
 
-  def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
+  def abstract(self, *operands: Shaped) -> list[Spec]:
     return [
       (x.shape, x.dtype) for x in jax.tree.leaves(_result(self, operands))
     ]
 
-  def eager(self, *operands: Any) -> list[Any] | None:
+  def eager(self, *operands: Array) -> list[Array] | None:
     return self.evaluate(*operands) if self.rules.eager else None
 
-  def evaluate(self, *operands: Any) -> list[Any]:
+  def evaluate(self, *operands: Array) -> list[Array]:
     results = jax.tree.leaves(self.apply(self.rules.f, operands))
     return [jnp.asarray(x) for x in results]
 
   def differentiate(
-    self, primals: list[Any], slots: list[list[Any]], tangents: list[Any]
-  ) -> tuple[list[Any] | None, list[Any]]:
+    self,
+    primals: list[Array],
+    slots: list[list[Array]],
+    tangents: list[Tangent],
+  ) -> tuple[list[Array] | None, list[Tangent]]:
     result = _result(self, primals)
     out, residuals = None, ()
-    out_tree: Any = jax.tree.structure(result)
+    out_tree: TreeDef = jax.tree.structure(result)
     if self.rules.vjp_fwd is not None:
       out, residuals = self.apply(self.rules.vjp_fwd, primals)
       if jax.tree.structure(out) != out_tree:
@@ -113,8 +123,8 @@ class Linear(rules_lib.Mapped):
   """
 
   call: Call
-  out_tree: Any
-  residual_tree: Any
+  out_tree: TreeDef
+  residual_tree: TreeDef
   inexact_in: tuple[bool, ...]
   inexact_out: tuple[bool, ...]
   levels: tuple[rules_lib.Level, ...] = ()
@@ -127,7 +137,7 @@ class Linear(rules_lib.Mapped):
     slot = self.inexact_out if self.transposed else self.inexact_in
     return (primals, sum(slot))
 
-  def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
+  def abstract(self, *operands: Shaped) -> list[Spec]:
     n = len(self.inexact_in)
     if self.transposed:
       return [
@@ -140,23 +150,26 @@ class Linear(rules_lib.Mapped):
     results = zip(call.abstract(*operands[:n]), self.inexact_out, strict=True)
     return [result for result, inexact in results if inexact]
 
-  def eager(self, *operands: Any) -> list[Any] | None:
+  def eager(self, *operands: Array) -> list[Array] | None:
     return self.evaluate(*operands) if self.call.rules.eager else None
 
-  def evaluate(self, *operands: Any) -> list[Any]:
+  def evaluate(self, *operands: Array) -> list[Array]:
     one = self._vjp if self.transposed else self._jvp
     return self._over_levels(one, self.groups[1])(*operands)
 
   def differentiate(
-    self, primals: list[Any], slots: list[list[Any]], tangents: list[Any]
-  ) -> tuple[None, list[Any]]:
+    self,
+    primals: list[Array],
+    slots: list[list[Array]],
+    tangents: list[Tangent],
+  ) -> tuple[None, list[Array]]:
     active = [
       i
       for i, (x, t) in enumerate(zip(primals, tangents, strict=True))
       if _is_inexact(x) and not isinstance(t, ad.Zero)
     ]
 
-    def f(*values: Any) -> list[Any]:
+    def f(*values: Array) -> list[Array]:
       chosen = dict(zip(active, values, strict=True))
       full = [chosen.get(i, x) for i, x in enumerate(primals)]
       return self.evaluate(*full, *slots[0])
@@ -166,13 +179,13 @@ class Linear(rules_lib.Mapped):
 
   def transpose(
     self, at: multilinear.Slot
-  ) -> tuple[multilinear.Map, list[list[Any]]]:
+  ) -> tuple[multilinear.Map, list[list[Array]]]:
     op = dataclasses.replace(
       self, transposed=not self.transposed, from_reverse=self.transposed
     )
     return op, [at.cotangents]
 
-  def _jvp(self, *operands: Any) -> list[Any]:
+  def _jvp(self, *operands: Array) -> list[Array]:
     rules, n = self.call.rules, len(self.inexact_in)
     leaves = operands[:n]
     if rules.jvp_fn is None:
@@ -196,7 +209,7 @@ class Linear(rules_lib.Mapped):
       if inexact
     ]
 
-  def _jvp_from_reverse(self, *operands: Any) -> list[Any]:
+  def _jvp_from_reverse(self, *operands: Array) -> list[Array]:
     split = self.groups[0]
     primals, tangents = operands[:split], list(operands[split:])
     shapes = jax.tree.leaves(
@@ -211,7 +224,7 @@ class Linear(rules_lib.Mapped):
     _, pullback = jax.vjp(lambda *cts: reverse._vjp(*primals, *cts), *zeros)
     return list(pullback(tangents))
 
-  def _vjp(self, *operands: Any) -> list[Any]:
+  def _vjp(self, *operands: Array) -> list[Array]:
     rules, n = self.call.rules, len(self.inexact_in)
     if rules.vjp_bwd is None:
       raise rules.missing("vjp_fwd and vjp_bwd", "reverse-mode")
@@ -246,7 +259,7 @@ class Linear(rules_lib.Mapped):
     ]
 
 
-def _result(call: Call, leaves: Sequence[Any]) -> Any:
+def _result(call: Call, leaves: Sequence[Shaped]) -> Any:
   """Returns the shapes and dtypes of the function's result."""
   avals = tuple(
     x if isinstance(x, jax.core.ShapedArray) else jax.typeof(x) for x in leaves
@@ -256,15 +269,17 @@ def _result(call: Call, leaves: Sequence[Any]) -> Any:
 
 
 @functools.lru_cache(maxsize=1024)
-def _cached_result(call: Call, avals: tuple[Any, ...], wide: str) -> Any:
+def _cached_result(
+  call: Call, avals: tuple[jax.core.AbstractValue, ...], wide: str
+) -> Any:
   del wide  # Only a part of the cache key: it depends on jax_enable_x64.
   return jax.eval_shape(lambda *x: call.apply(call.rules.f, x), *avals)
 
 
-def _is_inexact(x: Any) -> bool:
+def _is_inexact(x: Shaped) -> bool:
   return jnp.issubdtype(x.dtype, jnp.inexact)
 
 
-def _zero_tangent(like: Any) -> ad.Zero:
+def _zero_tangent(like: Shaped) -> ad.Zero:
   aval = jax.core.ShapedArray(like.shape, like.dtype)
   return ad.Zero(aval.to_tangent_aval())

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 import dataclasses
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as onp
 
 from phasic.substrates.jax.internal import multilinear
+from phasic.substrates.jax.internal.arrays import Array
+from phasic.substrates.jax.internal.operand_types import Shaped
+from phasic.substrates.jax.internal.operand_types import Size
+from phasic.substrates.jax.internal.static import Shape
+
+_T = TypeVar("_T")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -29,14 +35,16 @@ class Rules:
     return getattr(self.f, "__name__", repr(self.f))
 
   def split(
-    self, args: Sequence[Any]
-  ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    self, args: Sequence[object]
+  ) -> tuple[tuple[object, ...], tuple[object, ...]]:
     """Splits arguments into fixed and differentiable arguments."""
     fixed = tuple(args[i] for i in self.nondiff_argnums)
     free = [a for i, a in enumerate(args) if i not in self.nondiff_argnums]
     return fixed, tuple(free)
 
-  def merge(self, fixed: Sequence[Any], free: Sequence[Any]) -> list[Any]:
+  def merge(
+    self, fixed: Sequence[object], free: Sequence[object]
+  ) -> list[object]:
     """Merges fixed and differentiable arguments, the inverse of `split`."""
     args = list(free)
     by_position = dict(zip(self.nondiff_argnums, fixed, strict=True))
@@ -58,7 +66,7 @@ class Level:
   An axis is 0, or None for a primal without batch dimension.
   """
 
-  size: Any
+  size: Size
   axes: tuple[int | None, ...]
 
 
@@ -68,8 +76,8 @@ class Mapped(multilinear.Map):
   levels: tuple[Level, ...]
 
   def batch(
-    self, size: Any, primals: list[Any], axes: list[int | None]
-  ) -> tuple[multilinear.Map, list[Any]]:
+    self, size: Size, primals: list[Array], axes: list[int | None]
+  ) -> tuple[multilinear.Map, list[Array]]:
     primals = [
       x if axis is None else jnp.moveaxis(x, axis, 0)
       for x, axis in zip(primals, axes, strict=True)
@@ -78,19 +86,21 @@ class Mapped(multilinear.Map):
     levels = (*self.levels, level)
     return dataclasses.replace(self, levels=levels), primals  # type: ignore
 
-  def _over_levels(self, f: Callable[..., Any], slots: int = 0) -> Any:
+  def _over_levels(
+    self, f: Callable[..., _T], slots: int = 0
+  ) -> Callable[..., _T]:
     for level in self.levels:
       axes = (*level.axes, *[0] * slots)
       f = jax.vmap(f, in_axes=axes, axis_size=level.size)
     return f
 
-  def _full_shape(self, x: Any, index: int) -> tuple[Any, ...]:
+  def _full_shape(self, x: Shaped, index: int) -> Shape:
     """Returns the shape of primal number `index` with all batch dimensions."""
     own = sum(level.axes[index] is not None for level in self.levels)
     sizes = [level.size for level in reversed(self.levels)]
     return (*sizes, *x.shape[own:])
 
-  def _expand(self, x: Any, index: int) -> Any:
+  def _expand(self, x: Array, index: int) -> Array:
     """Broadcasts a primal or its tangent to all levels of `jax.vmap`."""
     missing = [
       position
@@ -102,8 +112,8 @@ class Mapped(multilinear.Map):
 
 
 def weave(
-  values: Sequence[Any], inexact: Sequence[bool], likes: Sequence[Any]
-) -> list[Any]:
+  values: Sequence[Array], inexact: Sequence[bool], likes: Sequence[Shaped]
+) -> list[Array | onp.ndarray]:
   """Inserts float0 zeros for integers into derivatives of floating leaves."""
   remaining = iter(values)
   return [
@@ -112,7 +122,9 @@ def weave(
   ]
 
 
-def checked(rules: Rules, rule: str, value: Any, like: Any) -> Any:
+def checked(
+  rules: Rules, rule: str, value: jax.typing.ArrayLike, like: Shaped
+) -> Array:
   if jnp.shape(value) != tuple(like.shape):
     raise ValueError(
       f"{rule} of {rules.name} returned a derivative of shape"

@@ -5,11 +5,16 @@ It is linear in the weights of the times, and has no derivatives.
 
 from __future__ import annotations
 
-from typing import Any
+from jax.interpreters import mlir
 
 from phasic.substrates.jax.internal import derivatives
 from phasic.substrates.jax.internal import kernel_common
 from phasic.substrates.jax.internal import multilinear
+from phasic.substrates.jax.internal.arrays import Array
+from phasic.substrates.jax.internal.operand_types import Lowered
+from phasic.substrates.jax.internal.operand_types import Shaped
+from phasic.substrates.jax.internal.operand_types import Spec
+from phasic.substrates.jax.internal.operand_types import Tangent
 
 NO_DERIVATIVES = (
   "a derivative of expected statistics was asked for: they have none. If"
@@ -27,7 +32,7 @@ class Statistics(derivatives.Derivative):
   def groups(self) -> tuple[int, ...]:  # type: ignore[override]
     return (self._fixed + self._arity, 1)
 
-  def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
+  def abstract(self, *operands: Shaped) -> list[Spec]:
     *model, weights = operands
     value = derivatives.Forward(self.function, 0, self.mapped_dims)
     [(shape, dtype)] = value.abstract(*model)
@@ -47,18 +52,23 @@ class Statistics(derivatives.Derivative):
     )
     return [((*batch, *event), dtype) for event in events]
 
-  def evaluate(self, *operands: Any) -> list[Any]:
+  def evaluate(self, *operands: Array) -> list[Array]:
     raise NotImplementedError(kernel_common.STATISTICS_NEED_KERNEL)
 
-  def lower_cpu(self, ctx: Any, *operands: Any) -> Any:
+  def lower_cpu(
+    self, ctx: mlir.LoweringRuleContext, *operands: mlir.ir.Value
+  ) -> Lowered:
     return self._call(self.function.statistics_target, ctx, operands)
 
   def differentiate(
-    self, primals: list[Any], slots: list[list[Any]], tangents: list[Any]
-  ) -> tuple[None, list[Any]]:
+    self,
+    primals: list[Array],
+    slots: list[list[Array]],
+    tangents: list[Tangent],
+  ) -> tuple[None, list[Array]]:
     raise NotImplementedError(NO_DERIVATIVES)
 
   def transpose(
     self, at: multilinear.Slot
-  ) -> tuple[multilinear.Map, list[list[Any]]]:
+  ) -> tuple[multilinear.Map, list[list[Array]]]:
     raise NotImplementedError(NO_DERIVATIVES)

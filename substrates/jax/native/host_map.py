@@ -12,9 +12,10 @@ import dataclasses
 import functools
 import secrets
 import threading
-from typing import Any
+from typing import Any, NoReturn
 
 import jax
+from jax.interpreters import mlir
 import numpy as onp
 
 from phasic.substrates.jax.internal import ffi_targets
@@ -22,8 +23,14 @@ from phasic.substrates.jax.internal import kernel_ops
 from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal import rules as rules_lib
 from phasic.substrates.jax.internal import static_options
+from phasic.substrates.jax.internal.arrays import Array
 from phasic.substrates.jax.internal.native import host_functions
 from phasic.substrates.jax.internal.native import host_results
+from phasic.substrates.jax.internal.operand_types import Lowered
+from phasic.substrates.jax.internal.operand_types import Shaped
+from phasic.substrates.jax.internal.operand_types import Spec
+from phasic.substrates.jax.internal.operand_types import Tangent
+from phasic.substrates.jax.internal.operand_types import TreeDef
 
 _PROCESS = secrets.randbits(62)
 # The registered calls by number, each with the kind of its result (`_kind`).
@@ -50,10 +57,10 @@ class HostCall(rules_lib.Mapped):
 
   functions: tuple[host_functions.HostFunction | host_functions.Missing, ...]
   options: static_options.Options
-  fixed_tree: Any
-  arg_trees: tuple[Any, ...]
+  fixed_tree: TreeDef
+  arg_trees: tuple[TreeDef, ...]
   arg_specs: tuple[tuple[host_results.ArraySpec, ...], ...]
-  out_tree: Any
+  out_tree: TreeDef
   out_specs: tuple[host_results.ArraySpec, ...]
   target: int = 0
   levels: tuple[rules_lib.Level, ...] = ()
@@ -68,7 +75,9 @@ class HostCall(rules_lib.Mapped):
   def __repr__(self) -> str:
     return f"bound[{self.function.name}]"
 
-  def _sides(self) -> tuple[list[Any], Any, Any]:
+  def _sides(
+    self,
+  ) -> tuple[list[TreeDef], TreeDef, tuple[host_results.ArraySpec, ...]]:
     """Returns the trees of the inputs, and the tree and specs of the result."""
     trees, specs = list(self.arg_trees), list(self.arg_specs)
     if self.target == 0:
@@ -81,7 +90,7 @@ class HostCall(rules_lib.Mapped):
     trees = self._sides()[0]
     return (self.fixed_tree.num_leaves, *(tree.num_leaves for tree in trees))
 
-  def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
+  def abstract(self, *operands: Shaped) -> list[Spec]:
     sizes = [level.size for level in reversed(self.levels)]
     specs = [
       host_results.ArraySpec((*sizes, *s.shape), s.dtype)
@@ -91,31 +100,31 @@ class HostCall(rules_lib.Mapped):
       host_results.check_bytes(self.function.name, spec)
     return [(spec.shape, spec.dtype) for spec in specs]
 
-  def flat_function(self) -> Callable[..., list[Any]]:
+  def flat_function(self) -> Callable[..., list[object]]:
     """Returns the function with a list of leaves as argument and as result."""
     trees, out_tree, _ = self._sides()
     function = self.function
     options = static_options.thaw(self.options)
-    parts: list[tuple[Any, slice]] = []
+    parts: list[tuple[TreeDef, slice]] = []
     start = 0
     for tree in (*self.fixed_tree.children(), *trees):
       parts.append((tree, slice(start, start + tree.num_leaves)))
       start += tree.num_leaves
 
-    def call(leaves: Sequence[Any], **more: Any) -> list[Any]:
+    def call(leaves: Sequence[object], **more: object) -> list[object]:
       args = [tree.unflatten(leaves[part]) for tree, part in parts]
       result = function.f(*args, **options, **more)
       return flattened(function.name, result, out_tree)
 
     return call
 
-  def _quick_function(self) -> Callable[..., Sequence[Any]]:
+  def _quick_function(self) -> Callable[..., Sequence[object]]:
     """Returns `flat_function` with fewer layers and checks per call."""
     name, (_, out_tree, _) = self.function.name, self._sides()
     quick, returns = _callback(dataclasses.replace(self, levels=()))
     full = self.flat_function()
 
-    def call(leaves: Sequence[Any], **more: Any) -> Sequence[Any]:
+    def call(leaves: Sequence[object], **more: object) -> Sequence[object]:
       if more:
         return full(leaves, **more)
       result = quick(*leaves)
@@ -148,19 +157,19 @@ class HostCall(rules_lib.Mapped):
 
     return run
 
-  def eager(self, *operands: Any) -> list[Any]:
+  def eager(self, *operands: Array) -> list[Array]:
     """Calls the function directly, so that exceptions reach the caller."""
     arrays = [onp.array(x) for x in operands]
     return [jax.device_put(onp.array(x)) for x in self.on_arrays()(arrays)]
 
-  def evaluate(self, *operands: Any) -> Sequence[Any]:
+  def evaluate(self, *operands: Array) -> Sequence[Array]:
     shapes = [
       jax.ShapeDtypeStruct(shape, dtype)
       for shape, dtype in self.abstract(*operands)
     ]
     run = self.on_arrays()
 
-    def on_host(*values: Any) -> list[onp.ndarray]:
+    def on_host(*values: Array) -> list[onp.ndarray]:
       try:
         return run([onp.array(x) for x in values])
       except Exception as error:
@@ -169,7 +178,9 @@ class HostCall(rules_lib.Mapped):
 
     return jax.pure_callback(on_host, shapes, *operands)
 
-  def lower_cpu(self, ctx: Any, *operands: Any) -> Any:
+  def lower_cpu(
+    self, ctx: mlir.LoweringRuleContext, *operands: mlir.ir.Value
+  ) -> Lowered | None:
     if not _has_callbacks():
       kernel_ops.path_of_call()  # This warns that the kernel cannot run.
       return None
@@ -189,13 +200,16 @@ class HostCall(rules_lib.Mapped):
     )
 
   def differentiate(
-    self, primals: list[Any], slots: list[list[Any]], tangents: list[Any]
-  ) -> Any:
+    self,
+    primals: list[Array],
+    slots: list[list[Array]],
+    tangents: list[Tangent],
+  ) -> NoReturn:
     raise NotImplementedError(host_functions.no_derivative(self.function.name))
 
   def transpose(
     self, at: multilinear.Slot
-  ) -> tuple[multilinear.Map, list[list[Any]]]:
+  ) -> tuple[multilinear.Map, list[list[Array]]]:
     count = len(self.arg_trees)
     if self.target == 0:
       return self._transposed(at.number), [*at.others, at.cotangents]
@@ -221,11 +235,11 @@ class HostCall(rules_lib.Mapped):
     return dataclasses.replace(self, target=index + 1)
 
 
-def _are_arrays(values: Sequence[Any]) -> bool:
+def _are_arrays(values: Sequence[object]) -> bool:
   return all(isinstance(x, (onp.ndarray, onp.generic)) for x in values)
 
 
-def flattened(name: str, result: Any, tree: Any) -> list[Any]:
+def flattened(name: str, result: object, tree: TreeDef) -> list[object]:
   """Returns the leaves of a result after checking its tree.
 
   Raises:
@@ -256,7 +270,8 @@ def _callback(op: HostCall) -> tuple[Callable[..., Any], str]:
   """Returns the Python callable of a call, and the kind of its result.
 
   The kind is an "array", a "tuple" or a "list" of arrays. There are few layers
-  between program and function, as each call pays for them.
+  between program and function, as each call pays for them. What the callable
+  returns is not checked yet.
   """
   trees, out_tree, _ = op._sides()
   if op.levels:
@@ -264,7 +279,7 @@ def _callback(op: HostCall) -> tuple[Callable[..., Any], str]:
     return lambda *arrays: run(arrays), "list"
   call = op.flat_function()
   returns = _kind(out_tree)
-  places: list[Any] = []
+  places: list[int | slice] = []
   start = 0
   for tree in (*op.fixed_tree.children(), *trees):
     kind, stop = _kind(tree), start + tree.num_leaves
@@ -281,7 +296,7 @@ def _callback(op: HostCall) -> tuple[Callable[..., Any], str]:
   return lambda *arrays: f(*[arrays[place] for place in places]), returns
 
 
-def _kind(tree: Any) -> str:
+def _kind(tree: TreeDef) -> str:
   """Returns whether a tree is an "array", a "tuple" of arrays or a "list"."""
   if tree == jax.tree.structure(0):
     return "array"

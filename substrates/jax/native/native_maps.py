@@ -8,19 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import dataclasses
-from typing import Any
+from typing import TypeVar
 
 import jax
 from jax.interpreters import ad
+from jax.interpreters import mlir
 import jax.numpy as jnp
 import numpy as onp
 
 from phasic.substrates.jax.internal import derivatives
 from phasic.substrates.jax.internal import multilinear
+from phasic.substrates.jax.internal import static_options
+from phasic.substrates.jax.internal.arrays import Array
 from phasic.substrates.jax.internal.native import native_declarations
 from phasic.substrates.jax.internal.native import native_libraries
 from phasic.substrates.jax.internal.native import native_rules
 from phasic.substrates.jax.internal.native import native_shapes
+from phasic.substrates.jax.internal.operand_types import Lowered
+from phasic.substrates.jax.internal.operand_types import Shaped
+from phasic.substrates.jax.internal.operand_types import Spec
+from phasic.substrates.jax.internal.operand_types import Tangent
+from phasic.substrates.jax.internal.static import Shape
+
+_T = TypeVar("_T")
 
 
 def target(name: str) -> str:
@@ -46,7 +56,7 @@ class Function(derivatives.NativeDerivatives):
   """
 
   bound: ByIdentity
-  options: Any
+  options: str | static_options.Options
 
   @property
   def function(self) -> native_declarations.NativeFunction:
@@ -89,31 +99,28 @@ class Function(derivatives.NativeDerivatives):
       f"{what}: it was bound with native ones up to {self.max_order}"
     )
 
-  def sort(self, inputs: Sequence[Any]) -> list[Any]:
+  def sort(self, inputs: Sequence[_T]) -> list[_T]:
     """Sorts the op's inputs to operands, with integer inputs first."""
     return [inputs[i] for i in self._positions()]
 
-  def unsort(self, operands: Sequence[Any]) -> list[Any]:
+  def unsort(self, operands: Sequence[_T]) -> list[_T]:
     """Restores the declared order of inputs, followed by further operands."""
     positions = self._positions()
-    inputs: list[Any] = [None] * len(positions)
-    for i, x in zip(positions, operands[: len(positions)], strict=True):
-      inputs[i] = x
-    return [*inputs, *operands[len(positions) :]]
+    count = len(positions)
+    inputs = dict(zip(positions, operands[:count], strict=True))
+    return [*(inputs[i] for i in range(count)), *operands[count:]]
 
   def _positions(self) -> list[int]:
     free = [x.is_inexact for x in self.declaration.inputs]
     return sorted(range(len(free)), key=lambda i: (free[i], i))
 
-  def event_shapes(
-    self, shapes: Sequence[Sequence[Any]]
-  ) -> list[tuple[Any, ...]]:
+  def event_shapes(self, shapes: Sequence[Shape]) -> list[Shape]:
     declaration = self.declaration
     known = native_shapes.input_dims(declaration, self.unsort(shapes))
     dims = self.function.output_dims(known) if declaration.own_dims else known
     return [tuple(dims[d] for d in x.dims) for x in declaration.outputs]
 
-  def portable(self, *operands: Any) -> list[Any]:
+  def portable(self, *operands: Array) -> list[Array]:
     function = self.function
     if function.portable is None:
       raise NotImplementedError(
@@ -146,14 +153,15 @@ class Function(derivatives.NativeDerivatives):
 
   def lower(
     self,
-    ctx: Any,
+    ctx: mlir.LoweringRuleContext,
     own: native_declarations.Declaration,
-    operands: Sequence[Any],
-  ) -> Any:
+    operands: Sequence[mlir.ir.Value],
+  ) -> Lowered:
     """Lowers a call of one of the library's functions."""
     ctx = ctx.replace(avals_in=self.unsort(ctx.avals_in))
-    options: Any = {"options": self.options}
-    if self.function.handler:
+    if isinstance(self.options, str):
+      options: dict[str, object] = {"options": self.options}
+    else:
       options = {x.name: _attribute(x.value) for x in self.options}
     lowering = jax.ffi.ffi_lowering(target(own.name))
     return lowering(ctx, *self.unsort(operands), **options)
@@ -167,10 +175,14 @@ class _Lowered:
   def _native(self) -> native_declarations.Declaration:
     raise NotImplementedError
 
-  def lower_cpu(self, ctx: Any, *operands: Any) -> Any:
+  def lower_cpu(
+    self, ctx: mlir.LoweringRuleContext, *operands: mlir.ir.Value
+  ) -> Lowered:
     return self.function.lower(ctx, self._native(), operands)
 
-  def lower_cuda(self, ctx: Any, *operands: Any) -> Any:
+  def lower_cuda(
+    self, ctx: mlir.LoweringRuleContext, *operands: mlir.ir.Value
+  ) -> Lowered | None:
     if not self.function.has_cuda(self._native()):
       return None
     return self.function.lower(ctx, self._native(), operands)
@@ -184,7 +196,7 @@ class Value(_Lowered, derivatives.Forward):
 
   function: Function
 
-  def abstract(self, *operands: Any) -> list[tuple[tuple[Any, ...], Any]]:
+  def abstract(self, *operands: Shaped) -> list[Spec]:
     outputs = self.function.declaration.outputs
     inputs = self.function.unsort(operands)
     common = next(
@@ -208,8 +220,11 @@ class Value(_Lowered, derivatives.Forward):
     return found
 
   def differentiate(
-    self, primals: list[Any], slots: list[list[Any]], tangents: list[Any]
-  ) -> tuple[Any, list[Any]]:
+    self,
+    primals: list[Array],
+    slots: list[list[Array]],
+    tangents: list[Tangent],
+  ) -> tuple[list[Array] | None, Sequence[Tangent]]:
     function = self.function
     if self.order > 0:
       return super().differentiate(primals, slots, tangents)
@@ -218,10 +233,11 @@ class Value(_Lowered, derivatives.Forward):
       return None, self._with_integers(found, primals)
     out = multilinear.bind(self, primals)
     inputs = function.unsort(primals)
-    along = function.unsort(tangents)
-    along = [
-      ad.instantiate_zeros(t) if own.is_inexact else None
-      for t, own in zip(along, function.declaration.inputs, strict=True)
+    pairs = zip(
+      function.unsort(tangents), function.declaration.inputs, strict=True
+    )
+    along: list[Array | None] = [
+      ad.instantiate_zeros(t) if own.is_inexact else None for t, own in pairs
     ]
     if function.function.jvp is not None:
       found = function.function.jvp(tuple(inputs), tuple(out), tuple(along))
@@ -236,15 +252,18 @@ class Value(_Lowered, derivatives.Forward):
     return out, self._with_integers(moved, primals)
 
   def _transposed(
-    self, inputs: Sequence[Any], out: Sequence[Any], along: Sequence[Any]
-  ) -> list[Any]:
+    self,
+    inputs: Sequence[Array],
+    out: Sequence[Array],
+    along: Sequence[Array | None],
+  ) -> list[Array]:
     """Computes tangents by transposing the user's reverse rule."""
     function = self.function
     declaration = function.declaration
     reverse = function.function.vjp
     assert reverse is not None
 
-    def reverse_rule(*of_floats: Any) -> list[Any]:
+    def reverse_rule(*of_floats: Array) -> list[Array]:
       cotangents = native_declarations.spread(declaration.outputs, of_floats)
       found = reverse(tuple(inputs), tuple(out), cotangents)
       found = native_rules.check_rule(declaration, "vjp", found)
@@ -270,10 +289,10 @@ class Value(_Lowered, derivatives.Forward):
     self,
     rule: str,
     operand: native_declarations.Operand,
-    found: Any,
-    full: Any,
-    like: Any,
-  ) -> Any:
+    found: object,
+    full: Shape | None,
+    like: Shaped,
+  ) -> Array:
     """Checks a rule's result and broadcasts it to the full shape."""
     declaration = self.function.declaration
     return native_rules.checked(
@@ -281,8 +300,8 @@ class Value(_Lowered, derivatives.Forward):
     )
 
   def _with_integers(
-    self, found: Sequence[Any], primals: Sequence[Any]
-  ) -> list[Any]:
+    self, found: Sequence[Tangent], primals: Sequence[Shaped]
+  ) -> list[Tangent]:
     """Inserts zero tangents for the integer outputs."""
     rest = iter(found)
     outputs = self.function.declaration.outputs
@@ -311,7 +330,7 @@ class Pullback(_Lowered, derivatives.Adjoint):
 
   function: Function
 
-  def _shrunk(self, index: int, shape: tuple[Any, ...]) -> tuple[Any, ...]:
+  def _shrunk(self, index: int, shape: Shape) -> Shape:
     return shape
 
   def _native(self) -> native_declarations.Declaration:
@@ -340,7 +359,7 @@ def _of_order(
   return given[order - 1]
 
 
-def _attribute(value: Any) -> Any:
+def _attribute(value: object) -> object:
   """Converts a Python number to an attribute of the FFI."""
   if isinstance(value, bool) or not isinstance(value, (int, float)):
     return value
