@@ -378,6 +378,7 @@ def later_steps(system: System, b: Array) -> Array:
   """
   fixed = autodiff.stop_gradient
   stay = fixed(system.stay)
+  assert stay is not None
   constant = system._replace(weights=fixed(system.weights), stay=stay)
   flows = leaving_weights(constant) * at_targets(system, b)
   value = solve(constant, (stay * b)[..., None], flows[..., None])

@@ -65,10 +65,10 @@ def times(
     dtype: the dtype of densities.
   """
   count = (_COUNT - 1) * _refinement(phases, 1024) + 1
-  steps = onp.arange(count) / (count - 1)
-  steps = onp.reshape(steps, (-1, *(1 for _ in static.shape(log_rate))))
+  grid = onp.arange(count) / (count - 1)
+  grid = onp.reshape(grid, (-1, *(1 for _ in static.shape(log_rate))))
   wide = static.wide_float()
-  steps = structures.cast(steps, wide)
+  steps = structures.cast(grid, wide)
   # If the chain has no finite time scales, the points are NaN.
   usable = (last < math.inf) & (log_rate > -math.inf)
   last, log_rate = (np.where(usable, x, math.nan) for x in (last, log_rate))
