@@ -29,8 +29,8 @@ class SciPyMatrix(Protocol):
 class BCOO(Protocol):
   """A BCOO matrix of JAX, whose module is slow to import."""
 
-  indices: Any
-  data: Any
+  indices: jax.Array
+  data: jax.Array
 
 
 SparseMatrix: TypeAlias = SciPyMatrix | BCOO
