@@ -3,40 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as onp
 
+from phasic.substrates.jax.internal.arrays import Array
+from phasic.substrates.jax.internal.operand_types import TreeDef
 
-def flatten(tree: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
+_T = TypeVar("_T")
+_Results = TypeVar("_Results", bound=Sequence[Any])
+
+
+def flatten(
+  tree: object,
+) -> tuple[list[Any], Callable[[Sequence[object]], Any]]:
   """Returns the leaves of a pytree, and a function that rebuilds it."""
   leaves, structure = jax.tree.flatten(tree)
   return leaves, lambda leaves: jax.tree.unflatten(structure, leaves)
 
 
-def leaves_like(tree: Any, like: Any) -> list[Any]:
+def leaves_like(tree: object, like: object) -> list[Any]:
   """Returns the subtree of `tree` at each leaf of the pytree `like`."""
-  structure: Any = jax.tree.structure(like)
+  structure: TreeDef = jax.tree.structure(like)
   return structure.flatten_up_to(tree)
 
 
 def reverse(
-  f: Callable[..., Any], arrays: Sequence[Any]
-) -> tuple[tuple[Any, ...], Callable[[Sequence[Any]], Sequence[Any]]]:
+  f: Callable[..., Sequence[Any]], arrays: Sequence[Array]
+) -> tuple[Sequence[Any], Callable[[Sequence[Array]], Sequence[Any]]]:
   """Returns the results of `f`, a tuple, and the pullback of `f` (vjp)."""
   values, vjp_fn = jax.vjp(f, *arrays)
 
-  def pullback(cotangents: Sequence[Any]) -> Sequence[Any]:
+  def pullback(cotangents: Sequence[Array]) -> Sequence[Any]:
     return vjp_fn(tuple(map(_tangent_of, values, cotangents)))
 
   return values, pullback
 
 
 def forward(
-  f: Callable[..., Any], arrays: Sequence[Any], tangents: Sequence[Any]
-) -> tuple[Sequence[Any], Sequence[Any]]:
+  f: Callable[..., _Results],
+  arrays: Sequence[Array],
+  tangents: Sequence[Array],
+) -> tuple[_Results, Sequence[Array]]:
   """Returns the results of `f`, a tuple, and their tangents (jvp)."""
   values, moved = jax.jvp(f, tuple(arrays), tuple(tangents))
   return values, [
@@ -45,12 +55,12 @@ def forward(
   ]
 
 
-def stop_gradient(x: Any) -> Any:
+def stop_gradient(x: _T) -> _T:
   """Returns `x` as a constant for differentiation."""
   return jax.lax.stop_gradient(x)
 
 
-def _tangent_of(value: Any, x: Any) -> Any:
+def _tangent_of(value: Array, x: Array) -> Array | onp.ndarray:
   """Converts a cotangent for JAX, which requires float0 for integers."""
   if jnp.issubdtype(jnp.result_type(value), jnp.inexact):
     return x

@@ -7,14 +7,13 @@ after the point, as conversions are slow on CPUs.
 
 from __future__ import annotations
 
-from typing import Any
-
-import jax
 from jax import lax
 import jax.numpy as jnp
 
+from phasic.substrates.jax.internal.arrays import Array
 
-def exponent(x: Any) -> Any:
+
+def exponent(x: Array) -> Array:
   """Returns floor(log2(|x|)) as a float, possibly off by one."""
   x = jnp.abs(lax.stop_gradient(jnp.asarray(x)))
   digits, bias, offset = _layout(x.dtype)
@@ -23,7 +22,7 @@ def exponent(x: Any) -> Any:
   return held - (offset + bias)
 
 
-def power_of_two(n: Any) -> Any:
+def power_of_two(n: Array) -> Array:
   """Computes 2^n, with 0 for subnormal powers and inf for overflow."""
   n = lax.stop_gradient(jnp.asarray(n))
   digits, bias, offset = _layout(n.dtype)
@@ -32,15 +31,15 @@ def power_of_two(n: Any) -> Any:
   return lax.bitcast_convert_type(bits, n.dtype)
 
 
-def _layout(dtype: jnp.dtype) -> tuple[int, float, Any]:
+def _layout(dtype: jnp.dtype) -> tuple[int, float, Array]:
   """Returns a dtype's number m of mantissa bits, its exponent bias, and 2^m."""
   info = jnp.finfo(dtype)
   return info.nmant, float(1 - info.minexp), jnp.asarray(2.0**info.nmant, dtype)
 
 
-def _bits(x: jax.Array) -> jax.Array:
+def _bits(x: Array) -> Array:
   return lax.bitcast_convert_type(x, f"int{jnp.finfo(x.dtype).bits}")
 
 
-def _bits_like(count: int, x: jax.Array) -> jax.Array:
+def _bits_like(count: int, x: Array) -> Array:
   return jnp.full_like(_bits(x), count)

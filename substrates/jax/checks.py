@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -10,18 +10,23 @@ import numpy as onp
 
 from phasic.substrates.jax.internal import static
 
+_T = TypeVar("_T")
 
-def check(condition: Any, message: str, x: Any, what: Any = None) -> Any:
+
+def check(
+  condition: jax.typing.ArrayLike, message: str, x: _T, what: object = None
+) -> _T:
   """Returns `x` after checking that a condition is true everywhere."""
   if isinstance(condition, jax.core.Tracer):
     # Multiplying by NaN, unlike selecting NaN, makes the derivatives NaN too.
-    return x * jnp.where(condition, 1.0, jnp.nan).astype(x.dtype)
+    array: Any = x  # Only conditions on arrays are traced.
+    return array * jnp.where(condition, 1.0, jnp.nan).astype(array.dtype)
   if not onp.all(condition):
     raise ValueError(message)
   return x
 
 
-def check_not_empty(x: Any, name: str) -> Any:
+def check_not_empty(x: _T, name: str) -> _T:
   """Returns the array `x` after checking that it has entries."""
   shape = static.shape(x)
   # The symbolic sizes of an export cannot be compared with zero.

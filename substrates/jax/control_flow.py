@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 
+_T = TypeVar("_T")
+
 
 def cond(
-  pred: Any,
-  true_fn: Callable[..., Any],
-  false_fn: Callable[..., Any],
-  *operands: Any,
-) -> Any:
+  pred: object,
+  true_fn: Callable[..., _T],
+  false_fn: Callable[..., _T],
+  *operands: object,
+) -> _T:
   """Evaluates `true_fn` or `false_fn` on the operands, as `pred` decides."""
   return jax.lax.cond(pred, true_fn, false_fn, *operands)
 
 
 def while_loop(
-  cond_fn: Callable[[Any], Any], body_fn: Callable[[Any], Any], init: Any
-) -> Any:
+  cond_fn: Callable[[_T], object], body_fn: Callable[[_T], _T], init: _T
+) -> _T:
   """Applies `body_fn` repeatedly, from `init`, while `cond_fn(carry)` holds.
 
   The carry is an array or a tuple of arrays (a seed of `random` counts as
@@ -30,18 +32,18 @@ def while_loop(
 
 
 def scan(
-  f: Callable[[Any, Any], tuple[Any, Any]],
-  init: Any,
+  f: Callable[[_T, Any], tuple[_T, Any]],
+  init: _T,
   xs: Any,
   length: int | None = None,
-) -> tuple[Any, Any]:
+) -> tuple[_T, Any]:
   """Loops over the leading axis of `xs`: `carry, y = f(carry, x)`."""
   return jax.lax.scan(f, init, xs, length=length)
 
 
 def compiled(
-  f: Callable[..., Any], static_argnums: tuple[int, ...] = ()
-) -> Callable[..., Any]:
+  f: Callable[..., _T], static_argnums: tuple[int, ...] = ()
+) -> Callable[..., _T]:
   """Compiles `f` in JAX; NumPy and TensorFlow run it eagerly.
 
   JAX compiles `f` once for each shape and each value of the static arguments,

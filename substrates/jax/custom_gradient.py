@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 import functools
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +13,8 @@ from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal import rule_maps
 from phasic.substrates.jax.internal import rules as rules_lib
 
+_T = TypeVar("_T")
+
 
 def custom_gradient(
   vjp_fwd: Callable[..., Any] | None = None,
@@ -20,7 +22,7 @@ def custom_gradient(
   jvp_fn: Callable[..., Any] | None = None,
   nondiff_argnums: Sequence[int] = (),
   eager: bool = False,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Callable[[Callable[..., _T]], Callable[..., _T]]:
   """Returns a decorator that gives a function custom derivative rules.
 
   Args:
@@ -55,11 +57,11 @@ def custom_gradient(
     raise ValueError("vjp_fwd and vjp_bwd must be given together")
   nondiff = tuple(nondiff_argnums)
 
-  def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
+  def decorate(f: Callable[..., _T]) -> Callable[..., _T]:
     rules = rules_lib.Rules(f, vjp_fwd, vjp_bwd, jvp_fn, nondiff, eager)
 
     @functools.wraps(f)
-    def wrapped(*args: Any) -> Any:
+    def wrapped(*args: object) -> _T:
       fixed, free = rules.split(args)
       leaves, in_tree = jax.tree.flatten(free)
       is_traced = any(isinstance(x, jax.core.Tracer) for x in leaves)
@@ -76,7 +78,7 @@ def custom_gradient(
   return decorate
 
 
-def _hashable(rules: rules_lib.Rules, fixed: tuple[Any, ...]) -> Any:
+def _hashable(rules: rules_lib.Rules, fixed: tuple[_T, ...]) -> tuple[_T, ...]:
   for position, value in zip(rules.nondiff_argnums, fixed, strict=True):
     try:
       hash(value)

@@ -10,14 +10,16 @@ import jax.numpy as jnp
 from phasic.substrates.jax.internal import elimination_map
 from phasic.substrates.jax.internal import moments_map
 from phasic.substrates.jax.internal import multilinear
+from phasic.substrates.jax.internal.arrays import Array
+from phasic.substrates.jax.internal.arrays import ArrayLike
 
 
 def eliminate(
   fallback: Callable[..., Any],
-  indices: Any,
-  weights: Any,
-  per_phase: Any,
-  per_edge: Any,
+  indices: ArrayLike,
+  weights: ArrayLike,
+  per_phase: ArrayLike,
+  per_edge: ArrayLike | None,
   transposed: bool,
   gives_edges: bool,
 ) -> Any:
@@ -38,10 +40,10 @@ def eliminate(
 
 
 def moments(
-  fallback: Callable[..., Any],
-  operands: Sequence[Any],
+  fallback: Callable[..., tuple[Array, ...]],
+  operands: Sequence[ArrayLike],
   options: Mapping[str, Any],
-) -> tuple[Any, ...]:
+) -> tuple[Array, ...]:
   """Computes moments of the absorption time by the native kernel."""
   op = moments_map.Moments(fallback, **options)
   indices, *arrays = map(jnp.asarray, operands)

@@ -58,7 +58,7 @@ def export(
   jitted: Any = fn if hasattr(fn, "lower") else jax.jit(fn)
 
   @functools.wraps(fn)
-  def exported(*args: Any, **kwargs: Any) -> jax_export.Exported:
+  def exported(*args: object, **kwargs: object) -> jax_export.Exported:
     checks = [*export_disabled_checks(), *disabled_checks]
     exporter = jax_export.export(
       jitted, platforms=platforms, disabled_checks=checks

@@ -8,6 +8,7 @@ registered.
 from __future__ import annotations
 
 from collections.abc import Mapping
+import ctypes
 import functools
 import threading
 from typing import Any
@@ -37,7 +38,7 @@ def names() -> list[str]:
 
 
 def register(
-  name: str, library: str, handler: Any, platform: str = "cpu"
+  name: str, library: str, handler: ctypes._FuncPointer, platform: str = "cpu"
 ) -> None:
   """Registers the FFI handler of a user's library, once.
 
@@ -107,7 +108,7 @@ def _load() -> tuple[Any, str]:
   return kernel, ""
 
 
-def _misfit(targets: Mapping[str, Any]) -> str:
+def _misfit(targets: Mapping[str, object]) -> str:
   """Returns why the kernel's handlers must not be registered; else "".
 
   One handler is checked, as all are compiled with the same headers.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as onp
@@ -11,7 +9,7 @@ import numpy as onp
 from phasic.substrates.jax.internal import raw_arguments
 
 
-def of(x: Any, name: str) -> Any:
+def of(x: object, name: str) -> onp.dtype:
   """Returns the dtype that `x` has, or would have as an array."""
   try:
     dtype = x.dtype if hasattr(x, "dtype") else jnp.asarray(x).dtype
@@ -26,7 +24,7 @@ def of(x: Any, name: str) -> Any:
   return jax.dtypes.canonicalize_dtype(dtype) if is_number else dtype
 
 
-def is_weak(x: Any) -> bool:
+def is_weak(x: object) -> bool:
   """Returns whether `x`, e.g. a number, takes the dtype of other arguments.
 
   A list with JAX arrays has the dtype of these.

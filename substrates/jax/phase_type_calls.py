@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 import functools
-from typing import Any
+from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -16,8 +16,12 @@ from phasic.substrates.jax.internal import kernel_common
 from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal import phase_type_function
 from phasic.substrates.jax.internal import statistics_map
+from phasic.substrates.jax.internal.arrays import Array
+from phasic.substrates.jax.internal.arrays import ArrayLike
 
 _DTYPES = {onp.dtype("float32"), onp.dtype("float64")}
+
+_T = TypeVar("_T")
 
 KERNEL = kernel_common.Kernel(
   lambda: ffi_targets.load()[1], lambda: jax.default_backend() == "cpu"
@@ -26,21 +30,21 @@ KERNEL = kernel_common.Kernel(
 
 def portable(
   kind: str,
-  operands: Sequence[Any],
-  fallback: Callable[..., Any],
-  fixed: Sequence[Any],
-) -> Any:
+  operands: Sequence[object],
+  fallback: Callable[..., _T],
+  fixed: Sequence[object],
+) -> _T:
   """Computes a phase-type function by the portable code `fallback`."""
   return fallback(kind, *operands, *fixed)
 
 
 def forward(
   kind: str,
-  groups: Sequence[Sequence[Any]],
-  fallback: Callable[..., Any],
-  fixed: Sequence[Any],
+  groups: Sequence[Sequence[Array]],
+  fallback: Callable[..., Array],
+  fixed: Sequence[ArrayLike],
   discrete: bool,
-) -> Any:
+) -> Array:
   """Computes the k-th directional derivative of a phase-type function."""
   operands, *tangents = groups
   arrays, flags = _checked(operands, fixed)
@@ -51,13 +55,13 @@ def forward(
 
 def adjoint(
   kind: str,
-  operands: Sequence[Any],
-  cotangent: Any,
+  operands: Sequence[ArrayLike],
+  cotangent: Array,
   wanted: Sequence[int],
-  fallback: Callable[..., Any],
-  fixed: Sequence[Any],
+  fallback: Callable[..., Array],
+  fixed: Sequence[ArrayLike],
   discrete: bool,
-) -> Sequence[Any]:
+) -> Sequence[Array]:
   """Computes cotangents of the operands with the `wanted` indices."""
   arrays, flags = _checked(operands, fixed)
   function = _function(kind, fallback, *flags, discrete)
@@ -68,8 +72,11 @@ def adjoint(
 
 
 def statistics(
-  kind: str, operands: Sequence[Any], weights: Any, fixed: Sequence[Any]
-) -> Sequence[Any]:
+  kind: str,
+  operands: Sequence[ArrayLike],
+  weights: ArrayLike,
+  fixed: Sequence[ArrayLike],
+) -> Sequence[Array]:
   """Computes expected path statistics by the kernel, without derivatives."""
   arrays, flags = _checked(operands, fixed)
   function = phase_type_function.PhaseTypeFunction(kind, None, *flags)
@@ -79,8 +86,8 @@ def statistics(
 
 
 def _checked(
-  operands: Sequence[Any], fixed: Sequence[Any]
-) -> tuple[list[Any], tuple[bool, bool]]:
+  operands: Sequence[ArrayLike], fixed: Sequence[ArrayLike]
+) -> tuple[list[Array], tuple[bool, bool]]:
   """Checks dtypes; returns the arrays and (has edges, has kinds)."""
   given = [*fixed, *operands]
   arrays = [x if isinstance(x, jax.Array) else jnp.asarray(x) for x in given]

@@ -14,13 +14,15 @@ import jax.numpy as jnp
 import numpy as onp
 
 from phasic.substrates.jax.internal import static
+from phasic.substrates.jax.internal.arrays import Array
+from phasic.substrates.jax.internal.arrays import SanitizedSeed
 
 # Folding in this key first keeps the seeds of `fold_in` distinct from those of
 # `split_seed`: JAX splits by folding in 0, 1, ...
 _FOLD = 0x666F6C64
 
 
-def sanitize_seed(seed: Any, salt: str | None = None) -> Any:
+def sanitize_seed(seed: Any, salt: str | None = None) -> SanitizedSeed:
   """Converts the user's seed to the form that this module's functions take."""
   dtype = getattr(seed, "dtype", None)
   typed = dtype is not None and jnp.issubdtype(dtype, jax.dtypes.prng_key)
@@ -38,23 +40,23 @@ def sanitize_seed(seed: Any, salt: str | None = None) -> Any:
   return seed
 
 
-def split_seed(seed: Any, n: int = 2) -> tuple[Any, ...]:
+def split_seed(seed: SanitizedSeed, n: int = 2) -> tuple[SanitizedSeed, ...]:
   """Splits a seed into `n` independent seeds."""
   return tuple(jax.random.split(seed, n))
 
 
-def fold_in(seed: Any, data: int) -> Any:
+def fold_in(seed: SanitizedSeed, data: int) -> SanitizedSeed:
   """Derives a new seed from a seed and an integer, which is not traced."""
   # JAX refuses larger Python integers if 64-bit numbers are switched off.
   bits = onp.uint32(data % 2**32)
   return jax.random.fold_in(jax.random.fold_in(seed, _FOLD), bits)
 
 
-def uniform(seed: Any, shape: static.Shape, dtype: str) -> Any:
+def uniform(seed: SanitizedSeed, shape: static.Shape, dtype: str) -> Array:
   """Draws uniform random numbers from [0, 1)."""
   return jax.random.uniform(seed, shape, dtype)
 
 
-def exponential(seed: Any, shape: static.Shape, dtype: str) -> Any:
+def exponential(seed: SanitizedSeed, shape: static.Shape, dtype: str) -> Array:
   """Draws exponential random numbers of rate one."""
   return jax.random.exponential(seed, shape, dtype)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax.numpy as jnp
+import numpy as onp
+
+from phasic.substrates.jax.internal.arrays import Array
 
 
-def segment_sum(x: Any, indices: Any, size: int) -> Any:
+def segment_sum(x: Array, indices: Array | onp.ndarray, size: int) -> Array:
   """Computes, for each i < size, the sum of the entries with index i."""
   x = jnp.asarray(x)
   zeros = jnp.zeros((*x.shape[:-1], size), x.dtype)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -67,7 +67,7 @@ def shard_batches(
       raise ValueError(f"in_axes has {axis!r}: entries must be 0 or None")
     return PartitionSpec() if axis is None else PartitionSpec(name)
 
-  def part(*args: Any) -> Any:
+  def part(*args: object) -> _R:
     results = f(*args)
     if not all(map(jnp.ndim, jax.tree.leaves(results))):
       raise ValueError(
@@ -76,7 +76,7 @@ def shard_batches(
       )
     return results
 
-  def sharded(*args: Any) -> Any:
+  def sharded(*args: object) -> _R:
     if in_axes is None or isinstance(in_axes, int):
       axes: Sequence[int | None] = [in_axes] * len(args)
     else:
@@ -101,7 +101,9 @@ def shard_batches(
   return sharded
 
 
-def _check_splits(i: int, argument: Any, name: Any, num_devices: int) -> None:
+def _check_splits(
+  i: int, argument: object, name: object, num_devices: int
+) -> None:
   """Raises ValueError if the first axis cannot be split among the devices."""
   for x in jax.tree.leaves(argument):
     shape = jnp.shape(x)

@@ -30,14 +30,14 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
     raise ValueError(f"shapes {listed} do not broadcast") from None
 
 
-def has_tracers(x: Any) -> bool:
+def has_tracers(x: object) -> bool:
   """Returns whether `x` is a list or tuple with traced numbers."""
   return isinstance(x, (list, tuple)) and any(
     isinstance(item, jax.core.Tracer) for item in x
   )
 
 
-def concrete(x: Any) -> onp.ndarray | None:
+def concrete(x: object) -> onp.ndarray | None:
   """Returns the values of `x` on the host, or None while it is traced."""
   if has_tracers(x):
     return None
@@ -46,7 +46,7 @@ def concrete(x: Any) -> onp.ndarray | None:
   return None if isinstance(x, jax.core.Tracer) else onp.asarray(x)
 
 
-def at_hand(x: Any) -> onp.ndarray | None:
+def at_hand(x: object) -> onp.ndarray | None:
   """Returns the values of `x` if they are known and on this host, else None.
 
   The result is None if `x` is traced, or is on an accelerator or in another
@@ -63,14 +63,14 @@ def at_hand(x: Any) -> onp.ndarray | None:
   return onp.asarray(x)
 
 
-def dtype_name(x: Any) -> str:
+def dtype_name(x: object) -> str:
   """Returns the name of a dtype, or of an array's dtype."""
   if isinstance(x, (str, type, onp.dtype)):
     return onp.dtype(x).name
   return jnp.result_type(x).name
 
 
-def finfo_eps(dtype: Any) -> float:
+def finfo_eps(dtype: object) -> float:
   """Returns the machine epsilon of a floating dtype."""
   return float(onp.finfo(dtype_name(dtype)).eps)
 

@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeGuard, TypeVar
+from collections.abc import Iterable
+from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 import jax
 import jax.numpy as jnp
+from jax.tree_util import GetAttrKey
 import numpy as onp
 
 from phasic.substrates.jax.internal import dtypes
 from phasic.substrates.jax.internal import raw_arguments
 from phasic.substrates.jax.internal import static
+from phasic.substrates.jax.internal.arrays import Array
 from phasic.substrates.jax.internal.arrays import Result
+from phasic.substrates.jax.internal.static import Shape
 
 _T = TypeVar("_T", bound=type)
+# The names of the children, and the other parts by name.
+_Aux: TypeAlias = tuple[tuple[str, ...], tuple[tuple[str, Any], ...]]
 
 
 def register(cls: _T) -> _T:
   """Registers the decorated class as a structure of arrays (pytree)."""
   structured: Any = cls
 
-  def flatten_with_keys(obj: Any) -> tuple[Any, Any]:
+  def flatten_with_keys(obj: Any) -> tuple[list[tuple[GetAttrKey, Any]], _Aux]:
     names = tuple(structured._children())
     parts = dict(obj._parts())
-    children = [
-      (jax.tree_util.GetAttrKey(name), parts.pop(name)) for name in names
-    ]
+    children = [(GetAttrKey(name), parts.pop(name)) for name in names]
     return children, (names, tuple(sorted(parts.items())))
 
-  def unflatten(structure: Any, children: Any) -> Any:
+  def unflatten(structure: _Aux, children: Iterable[object]) -> Any:
     names, others = structure
     arrays = zip(names, children, strict=True)
     return structured._unflatten({**dict(others), **dict(arrays)})
@@ -37,12 +41,12 @@ def register(cls: _T) -> _T:
   return cls
 
 
-def is_variable(x: Any) -> bool:
+def is_variable(x: object) -> bool:
   """Returns whether `x` is a variable, whose value may change between uses."""
   return False
 
 
-def is_like(x: Any, array: Any) -> TypeGuard[Any]:
+def is_like(x: object, array: object) -> TypeGuard[Array]:
   """Returns whether `x` is a backend array with the dtype of `array`."""
   return (
     isinstance(x, jax.Array)
@@ -52,8 +56,8 @@ def is_like(x: Any, array: Any) -> TypeGuard[Any]:
 
 
 def as_array(
-  x: Any, dtype: str | None = None, name: str = "value", copy: bool = False
-) -> Any:
+  x: object, dtype: str | None = None, name: str = "value", copy: bool = False
+) -> Array:
   """Converts `x` to an array of the backend."""
   # `numeric` and `kept` also check that `x` is numeric.
   own = (dtypes.numeric if dtype else dtypes.kept)(x, name)
@@ -64,7 +68,9 @@ def as_array(
   return jnp.asarray(x, dtype=jax.dtypes.canonicalize_dtype(dtype))
 
 
-def sparse_entries(x: Any, name: str) -> tuple[Any, Any, Any, Any] | None:
+def sparse_entries(
+  x: Any, name: str
+) -> tuple[onp.ndarray, onp.ndarray, Any, Shape] | None:
   """Returns row and column indices, values and shape of a sparse matrix."""
   if type(x).__name__ != "BCOO":
     return raw_arguments.entries_of_scipy(x)
@@ -82,7 +88,7 @@ def sparse_entries(x: Any, name: str) -> tuple[Any, Any, Any, Any] | None:
   return rows[inside], columns[inside], x.data[inside], x.shape
 
 
-def cast(x: Any, dtype: Any = None) -> Any:
+def cast(x: object, dtype: Any = None) -> Array:
   """Converts `x` to an array; a dtype of None keeps the dtype of `x`.
 
   It is differentiable.
@@ -90,7 +96,7 @@ def cast(x: Any, dtype: Any = None) -> Any:
   return jnp.asarray(x, dtype=dtype)
 
 
-def constant(x: Any, dtype: str) -> Any:
+def constant(x: object, dtype: str) -> Array:
   """Converts host numbers to an array whose values are known while tracing."""
   with jax.ensure_compile_time_eval():
     return jnp.asarray(x, dtype=dtype)
@@ -101,7 +107,7 @@ def as_result(x: Any) -> Result:
   return x
 
 
-def as_index_array(x: Any, name: str) -> Any:
+def as_index_array(x: object, name: str) -> Array:
   """Converts `x` to an int32 array.
 
   Traced entries are not checked: integers that do not fit wrap around.
@@ -112,8 +118,7 @@ def as_index_array(x: Any, name: str) -> Any:
   """
   if static.has_tracers(x):
     x = jnp.asarray(x)  # In a jitted function, lists have traced numbers.
-  is_array = isinstance(x, jax.Array)
-  array = x if is_array else raw_arguments.host_array(x, name)
+  array = x if isinstance(x, jax.Array) else raw_arguments.host_array(x, name)
   if array.dtype.kind not in "iu":
     raise TypeError(f"{name} has dtype {array.dtype.name}: it must be integers")
   known = static.concrete(array)

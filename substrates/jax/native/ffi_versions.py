@@ -9,7 +9,6 @@ import ctypes
 import functools
 import pathlib
 import re
-from typing import Any
 
 import jax
 
@@ -70,7 +69,7 @@ Handler = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(_CallFrame))
 _Function = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
 
 
-def of_handler(handler: Any) -> int:
+def of_handler(handler: ctypes._FuncPointer | int) -> int:
   """Returns the FFI version with which a handler was compiled.
 
   The handler is queried as XLA does it, by an extension of the call frame (see
@@ -99,7 +98,7 @@ def of_handler(handler: Any) -> int:
   return version.major * 1000 + version.minor if version.major >= 0 else -1
 
 
-def of_capsule(capsule: Any) -> int:
+def of_capsule(capsule: object) -> int:
   """Returns the FFI version of a handler in an unnamed capsule."""
   pointer = ctypes.pythonapi.PyCapsule_GetPointer
   pointer.argtypes = (ctypes.py_object, ctypes.c_char_p)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 import functools
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -19,9 +19,15 @@ from phasic.substrates.jax.internal import static_options
 from phasic.substrates.jax.internal.native import host_functions
 from phasic.substrates.jax.internal.native import host_map
 from phasic.substrates.jax.internal.native import host_results
+from phasic.substrates.jax.internal.operand_types import Shaped
+from phasic.substrates.jax.internal.operand_types import TreeDef
+
+_T = TypeVar("_T")
+# The specs and the tree of a result.
+_ResultType: TypeAlias = tuple[tuple[host_results.ArraySpec, ...], TreeDef]
 
 
-def arrays(name: str, tree: Any) -> Any:
+def arrays(name: str, tree: _T) -> _T:
   """Converts the leaves of arguments to arrays of the backend."""
   return tree
 
@@ -29,8 +35,8 @@ def arrays(name: str, tree: Any) -> Any:
 def call(
   function: host_functions.HostFunction,
   abstract: Callable[..., Any] | None,
-  args: Sequence[Any],
-  options: Mapping[str, Any],
+  args: Sequence[object],
+  options: Mapping[str, object],
 ) -> Any:
   """Calls a Python function that has no derivatives."""
   return call_multilinear([function], abstract, args, (), options)
@@ -39,9 +45,9 @@ def call(
 def call_multilinear(
   functions: host_functions.Functions,
   abstract: Callable[..., Any] | None,
-  fixed: Sequence[Any],
-  args: Sequence[Any],
-  options: Mapping[str, Any],
+  fixed: Sequence[object],
+  args: Sequence[object],
+  options: Mapping[str, object],
 ) -> Any:
   """Calls a Python function that is linear in each of its arguments."""
   function = functions[0]
@@ -71,8 +77,8 @@ def call_multilinear(
 def result_like(
   function: host_functions.HostFunction,
   abstract: Callable[..., Any] | None,
-  args: Sequence[Any],
-  options: Mapping[str, Any],
+  args: Sequence[object],
+  options: Mapping[str, object],
 ) -> Any:
   """Returns the specs of a function's result.
 
@@ -83,23 +89,25 @@ def result_like(
   return jax.tree.unflatten(tree, specs)
 
 
-def is_differentiable(x: Any) -> bool:
+def is_differentiable(x: object) -> bool:
   """Returns whether an array or its spec is floating or complex."""
   dtype = x.dtype if hasattr(x, "dtype") else onp.asarray(x).dtype
   return jnp.issubdtype(dtype, jnp.inexact)
 
 
-def forward_rule(f: Callable[..., Any]) -> Callable[..., Any]:
+def forward_rule(
+  f: Callable[..., _T],
+) -> Callable[..., tuple[_T, tuple[Any, ...]]]:
   """Returns a forward rule `vjp_fwd` whose residuals are the arguments."""
   return lambda *args: (f(*args), args)
 
 
-def conjugated(tree: Any) -> Any:
+def conjugated(tree: _T) -> _T:
   """Converts cotangents to JAX's convention: returns them unchanged."""
   return tree
 
 
-def no_cotangent(x: Any) -> Any:
+def no_cotangent(x: object) -> object:
   """Returns the backend's cotangent for an argument without derivative."""
   return None
 
@@ -107,7 +115,7 @@ def no_cotangent(x: Any) -> Any:
 def _directly(
   function: host_functions.HostFunction,
   abstract: Callable[..., Any] | None,
-  args: tuple[Any, ...],
+  args: tuple[object, ...],
   options: static_options.Options,
 ) -> Any:
   """Calls a function on concrete values; exceptions reach the caller."""
@@ -131,9 +139,9 @@ def _directly(
 def _result(
   function: host_functions.HostFunction,
   abstract: Callable[..., Any] | None,
-  args: tuple[Any, ...],
+  args: tuple[object, ...],
   options: static_options.Options,
-) -> tuple[tuple[host_results.ArraySpec, ...], Any]:
+) -> _ResultType:
   """Returns the specs and the tree of a function's result."""
   leaves, tree = jax.tree.flatten(args)
   specs = tuple(map(_spec, leaves))
@@ -145,11 +153,11 @@ def _result(
 def _made_result(
   function: host_functions.HostFunction,
   abstract: Callable[..., Any] | None,
-  tree: Any,
+  tree: TreeDef,
   specs: tuple[host_results.ArraySpec, ...],
   options: static_options.Options,
   wide: str,
-) -> tuple[tuple[host_results.ArraySpec, ...], Any]:
+) -> _ResultType:
   del wide  # Only a part of the cache key.
   name, keywords = function.name, static_options.thaw(options)
   if abstract is not None:
@@ -168,17 +176,17 @@ def _made_result(
   return tuple(map(_spec, found)), out_tree
 
 
-def _spec(x: Any) -> host_results.ArraySpec:
+def _spec(x: Shaped) -> host_results.ArraySpec:
   dtype = jax.dtypes.canonicalize_dtype(x.dtype)
   return host_results.ArraySpec(x.shape, dtype)
 
 
-def _host_array(x: Any) -> onp.ndarray:
+def _host_array(x: onp.typing.ArrayLike) -> onp.ndarray:
   """Copies an array for a user's function, with JAX's dtype."""
   array = onp.asarray(x)
   return onp.array(array, jax.dtypes.canonicalize_dtype(array.dtype))
 
 
-def _without_float0(x: Any) -> Any:
+def _without_float0(x: _T) -> _T | None:
   """Replaces float0 tangents, which integers have, by None."""
   return None if getattr(x, "dtype", None) == jax.dtypes.float0 else x

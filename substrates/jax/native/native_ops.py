@@ -8,17 +8,19 @@ them, through the op again if they use its outputs.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
+import jax
 import jax.numpy as jnp
 
 from phasic.substrates.jax.internal import ffi_targets
 from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal import static_options
+from phasic.substrates.jax.internal.arrays import Array
 from phasic.substrates.jax.internal.native import native_declarations
 from phasic.substrates.jax.internal.native import native_libraries
 from phasic.substrates.jax.internal.native import native_maps
 from phasic.substrates.jax.internal.native import native_shapes
+from phasic.substrates.jax.internal.static import Shape
 
 
 def load(function: native_declarations.NativeFunction) -> None:
@@ -51,18 +53,18 @@ def load(function: native_declarations.NativeFunction) -> None:
 
 
 def make(
-  function: native_declarations.NativeFunction, options: Mapping[str, Any]
-) -> Callable[..., Any]:
+  function: native_declarations.NativeFunction, options: Mapping[str, object]
+) -> Callable[..., tuple[Array, ...]]:
   """Returns a native op as a differentiable function of its operands."""
   declaration = function.declaration
   if function.handler:
     native_declarations.check_options(declaration, options)
-    kept: Any = static_options.freeze(options)
+    kept: str | static_options.Options = static_options.freeze(options)
   else:
     kept = native_declarations.options_text(declaration, options)
   own = native_maps.Function(native_maps.ByIdentity(function), kept)
 
-  def call(*operands: Any) -> tuple[Any, ...]:
+  def call(*operands: Array) -> tuple[Array, ...]:
     arrays = list(operands)
     if function.forward or function.adjoint:
       arrays = _broadcast(declaration, arrays)
@@ -72,14 +74,14 @@ def make(
   return call
 
 
-def shape(x: Any) -> tuple[Any, ...]:
+def shape(x: jax.typing.ArrayLike) -> Shape:
   """Returns an array's shape, with None for unknown sizes."""
   return tuple(jnp.shape(x))
 
 
 def _broadcast(
-  declaration: native_declarations.Declaration, arrays: Sequence[Any]
-) -> list[Any]:
+  declaration: native_declarations.Declaration, arrays: Sequence[Array]
+) -> list[Array]:
   """Broadcasts all arrays to the full batch shape, which native rules need."""
   shapes = [x.shape for x in arrays]
   batch = native_shapes.batch_shape(declaration, shapes)
