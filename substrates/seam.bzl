@@ -57,7 +57,6 @@ SEAM_EXTRAS = {
         "native/ffi_versions",
         "native/host_map",
         "native/native_maps",
-        "operand_types",
         "phase_type_function",
         "rule_maps",
         "rules",

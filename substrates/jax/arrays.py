@@ -4,7 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, SupportsIndex, TypeAlias
 
 import jax
+from jax.interpreters import ad
+from jax.interpreters import mlir
 import numpy as onp
+
+from phasic.substrates.jax.internal import static
 
 Array: TypeAlias = jax.Array
 Scalar: TypeAlias = jax.Array
@@ -41,3 +45,29 @@ ShapeLike: TypeAlias = SupportsIndex | Sequence[SupportsIndex | None]
 # Users pass a `Seed`; `random.sanitize_seed` returns a `SanitizedSeed`.
 Seed: TypeAlias = jax.Array | onp.ndarray
 SanitizedSeed: TypeAlias = jax.Array
+
+# What follows is for the operands and results of a `multilinear.Map`.
+
+# The size of a dimension: an int, or symbolic in an export. JAX has no public
+# type of symbolic sizes.
+Size: TypeAlias = Any
+# The shape and the dtype of a result.
+Spec: TypeAlias = tuple[static.Shape, onp.dtype]
+# A tangent or a cotangent.
+Tangent: TypeAlias = Array | ad.Zero
+# The tree of an argument or a result.
+TreeDef: TypeAlias = jax.tree_util.PyTreeDef
+# The values of a lowered call, as `mlir.LoweringRule` returns them.
+Lowered: TypeAlias = "Sequence[mlir.ir.Value | Sequence[mlir.ir.Value]]"
+
+
+class Shaped(Protocol):
+  """An array, or an abstract value of JAX in place of one."""
+
+  @property
+  def shape(self) -> static.Shape:
+    """Returns the sizes, which may be symbolic."""
+
+  @property
+  def dtype(self) -> onp.dtype:
+    """Returns the dtype."""

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as onp
 
 from phasic.substrates.jax.internal.arrays import Array
-from phasic.substrates.jax.internal.operand_types import TreeDef
+from phasic.substrates.jax.internal.arrays import TreeDef
 
 _T = TypeVar("_T")
 _Results = TypeVar("_Results", bound=Sequence[Any])

@@ -19,10 +19,10 @@ import jax.numpy as jnp
 from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal import rules as rules_lib
 from phasic.substrates.jax.internal.arrays import Array
-from phasic.substrates.jax.internal.operand_types import Shaped
-from phasic.substrates.jax.internal.operand_types import Spec
-from phasic.substrates.jax.internal.operand_types import Tangent
-from phasic.substrates.jax.internal.operand_types import TreeDef
+from phasic.substrates.jax.internal.arrays import Shaped
+from phasic.substrates.jax.internal.arrays import Spec
+from phasic.substrates.jax.internal.arrays import Tangent
+from phasic.substrates.jax.internal.arrays import TreeDef
 
 _T = TypeVar("_T")
 

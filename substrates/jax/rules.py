@@ -12,8 +12,8 @@ import numpy as onp
 
 from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal.arrays import Array
-from phasic.substrates.jax.internal.operand_types import Shaped
-from phasic.substrates.jax.internal.operand_types import Size
+from phasic.substrates.jax.internal.arrays import Shaped
+from phasic.substrates.jax.internal.arrays import Size
 from phasic.substrates.jax.internal.static import Shape
 
 _T = TypeVar("_T")

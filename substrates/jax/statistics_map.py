@@ -11,10 +11,10 @@ from phasic.substrates.jax.internal import derivatives
 from phasic.substrates.jax.internal import kernel_common
 from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal.arrays import Array
-from phasic.substrates.jax.internal.operand_types import Lowered
-from phasic.substrates.jax.internal.operand_types import Shaped
-from phasic.substrates.jax.internal.operand_types import Spec
-from phasic.substrates.jax.internal.operand_types import Tangent
+from phasic.substrates.jax.internal.arrays import Lowered
+from phasic.substrates.jax.internal.arrays import Shaped
+from phasic.substrates.jax.internal.arrays import Spec
+from phasic.substrates.jax.internal.arrays import Tangent
 
 NO_DERIVATIVES = (
   "a derivative of expected statistics was asked for: they have none. If"

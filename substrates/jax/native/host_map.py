@@ -24,13 +24,13 @@ from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal import rules as rules_lib
 from phasic.substrates.jax.internal import static_options
 from phasic.substrates.jax.internal.arrays import Array
+from phasic.substrates.jax.internal.arrays import Lowered
+from phasic.substrates.jax.internal.arrays import Shaped
+from phasic.substrates.jax.internal.arrays import Spec
+from phasic.substrates.jax.internal.arrays import Tangent
+from phasic.substrates.jax.internal.arrays import TreeDef
 from phasic.substrates.jax.internal.native import host_functions
 from phasic.substrates.jax.internal.native import host_results
-from phasic.substrates.jax.internal.operand_types import Lowered
-from phasic.substrates.jax.internal.operand_types import Shaped
-from phasic.substrates.jax.internal.operand_types import Spec
-from phasic.substrates.jax.internal.operand_types import Tangent
-from phasic.substrates.jax.internal.operand_types import TreeDef
 
 _PROCESS = secrets.randbits(62)
 # The registered calls by number, each with the kind of its result (`_kind`).

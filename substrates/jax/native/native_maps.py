@@ -20,14 +20,14 @@ from phasic.substrates.jax.internal import derivatives
 from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal import static_options
 from phasic.substrates.jax.internal.arrays import Array
+from phasic.substrates.jax.internal.arrays import Lowered
+from phasic.substrates.jax.internal.arrays import Shaped
+from phasic.substrates.jax.internal.arrays import Spec
+from phasic.substrates.jax.internal.arrays import Tangent
 from phasic.substrates.jax.internal.native import native_declarations
 from phasic.substrates.jax.internal.native import native_libraries
 from phasic.substrates.jax.internal.native import native_rules
 from phasic.substrates.jax.internal.native import native_shapes
-from phasic.substrates.jax.internal.operand_types import Lowered
-from phasic.substrates.jax.internal.operand_types import Shaped
-from phasic.substrates.jax.internal.operand_types import Spec
-from phasic.substrates.jax.internal.operand_types import Tangent
 from phasic.substrates.jax.internal.static import Shape
 
 _T = TypeVar("_T")
