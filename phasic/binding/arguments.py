@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as onp
 
@@ -17,6 +17,7 @@ from phasic.internal.native import native_shapes
 # The largest number of native functions that a bound function caches, one for
 # each set of keyword arguments of its calls.
 MAX_MADE = 1024
+_P = ParamSpec("_P")
 _BATCHINGS = {"sequential": None, "expand": host_functions.expand}
 
 
@@ -134,7 +135,7 @@ def check_derivative(rule: str, found: Any, like: Any, what: str) -> None:
     return
   if isinstance(like, (tuple, list, dict)):
     keys = list(like) if isinstance(like, dict) else range(len(like))
-    own: Any = found if isinstance(found, type(like)) else ()
+    own = found if isinstance(found, type(like)) else ()
     own_keys = list(own) if isinstance(own, dict) else range(len(own))
     if sorted(map(str, keys)) != sorted(map(str, own_keys)):
       raise TypeError(
@@ -142,7 +143,7 @@ def check_derivative(rule: str, found: Any, like: Any, what: str) -> None:
         f"the primal structure, a {type(like).__name__} of length {len(like)}"
       )
     for k in keys:
-      check_derivative(rule, found[k], like[k], f"{what}[{k!r}]")
+      check_derivative(rule, own[k], like[k], f"{what}[{k!r}]")
   elif hasattr(like, "dtype") and hasattr(found, "dtype"):
     shape, own_shape = native_ops.shape(like), native_ops.shape(found)
     is_like = native_shapes.may_fit(own_shape, shape, len(shape))
@@ -153,10 +154,10 @@ def check_derivative(rule: str, found: Any, like: Any, what: str) -> None:
       )
 
 
-def as_tuple(f: Callable[..., Any]) -> Callable[..., Any]:
+def as_tuple(f: Callable[_P, object]) -> Callable[_P, tuple[object, ...]]:
   """Wraps a function so that a result that is not a tuple becomes one."""
 
-  def wrapped(*args: Any, **options: Any) -> Any:
+  def wrapped(*args: _P.args, **options: _P.kwargs) -> tuple[object, ...]:
     result = f(*args, **options)
     return result if isinstance(result, tuple) else (result,)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 import functools
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 from phasic.binding import arguments
 from phasic.binding import array_rules
@@ -17,6 +17,8 @@ from phasic.internal.arrays import Structure
 from phasic.internal.native import host_calls
 from phasic.internal.native import host_functions
 from phasic.math.model import not_differentiable
+
+_T = TypeVar("_T")
 
 
 def bind(
@@ -94,9 +96,9 @@ def bind(
 
 
 # A derivative rule: a function of NumPy arrays, array code, or a bound
-# function.
+# function. Results have the structure of the user's arguments or results.
 Rule: TypeAlias = (
-  Callable[..., object] | host_functions.HostFunction | host_functions.Missing
+  Callable[..., Any] | host_functions.HostFunction | host_functions.Missing
 )
 
 
@@ -118,7 +120,7 @@ class BoundFunction:
     self._made = functools.lru_cache(arguments.MAX_MADE)(self._make)
     self._jvp = self._rule("jvp", jvp)
     self._vjp = self._rule("vjp", vjp)
-    if _are_bound_once(self._jvp, self._vjp):
+    if _is_bound_once(self._jvp) and _is_bound_once(self._vjp):
       self._vjp = _Reverse(self._vjp, self._jvp)
 
   @property
@@ -161,8 +163,9 @@ class BoundFunction:
     at, along = tuple(args), self._floating(tangents)
     if not isinstance(self._jvp, host_functions.HostFunction):
       return self._jvp(at, along, **options)
-    rules = (self._jvp, self._vjp)
-    return self._linear(rules, self._tangent_like, at, along, options)
+    return self._linear(
+      self._jvp, self._vjp, self._tangent_like, at, along, options
+    )
 
   def vjp(
     self,
@@ -194,14 +197,15 @@ class BoundFunction:
         rule = f"vjp of {self.name}"
         arguments.check_derivative(rule, x, like, f"argument {i}")
       return found
-    rules = (self._vjp, self._jvp)
-    return self._linear(rules, self._cotangent_like, at, along, options)
+    return self._linear(
+      self._vjp, self._jvp, self._cotangent_like, at, along, options
+    )
 
   # These are methods and not closures, because bound methods of one object
   # compare equal, so that backends can use them as keys of caches.
   def _tangent_like(
     self, args: Sequence[Structure], tangents: Structure, /, **options: Hashable
-  ) -> Any:
+  ) -> object:
     function, abstract = self._function, self._abstract
     return _floating(host_calls.result_like(function, abstract, args, options))
 
@@ -211,19 +215,19 @@ class BoundFunction:
     cotangent: Structure,
     /,
     **options: Hashable,
-  ) -> tuple[Any, ...]:
+  ) -> tuple[object, ...]:
     return self._floating(args)
 
   def _linear(
     self,
-    rules: Sequence[Any],
+    function: host_functions.HostFunction,
+    other: Rule,
     abstract: Callable[..., object],
     at: tuple[Structure, ...],
-    along: Structure,
+    along: object,
     options: Mapping[str, Hashable],
   ) -> Any:
-    """Calls the rule `rules[0]` on the host; `rules[1]` is its transpose."""
-    function, other = rules
+    """Calls a rule on the host; the other rule is its transpose."""
     if not isinstance(
       other, (host_functions.HostFunction, host_functions.Missing)
     ):
@@ -235,14 +239,14 @@ class BoundFunction:
       (function, other), abstract, (at,), (along,), options
     )
 
-  def _floating(self, args: Sequence[Structure]) -> tuple[Any, ...]:
+  def _floating(self, args: Sequence[Structure]) -> tuple[object, ...]:
     """Replaces nondifferentiable arguments and integers by None."""
     fixed = self._nondifferentiable
     return tuple(
       None if i in fixed else _floating(x) for i, x in enumerate(args)
     )
 
-  def _rule(self, what: str, rule: Rule | None) -> Any:
+  def _rule(self, what: str, rule: Rule | None) -> Rule:
     """Returns the callable of a rule, or `Missing` if `rule` is None."""
     if rule is None:
       mode = "forward" if what == "jvp" else "reverse"
@@ -259,21 +263,23 @@ class BoundFunction:
     batching = self._function.batching
     return host_functions.HostFunction(f"{what} of {self.name}", rule, batching)
 
-  def _without_derivatives(self, position: int, x: Any) -> Any:
+  def _without_derivatives(self, position: int, x: Structure) -> Structure:
     advice = (
       f"{self.name} was bound with nondifferentiable argument {position}: "
       "apply stop_gradient to it"
     )
     return not_differentiable.attach(advice, autodiff.stop_gradient(x), x)
 
-  def _make(self, key: static_options.Options) -> Callable[..., Any]:
+  def _make(self, key: static_options.Options) -> Callable[..., Result]:
     """Makes the differentiable function for given keyword arguments."""
     options = static_options.thaw(key)
 
-    def call(*args: Any) -> Any:
+    def call(*args: Structure) -> Result:
       return host_calls.call(self._function, self._abstract, args, options)
 
-    def backward(args: Any, cotangent: Any) -> Any:
+    def backward(
+      args: tuple[Structure, ...], cotangent: Structure
+    ) -> tuple[object, ...]:
       plain = host_calls.conjugated(cotangent)
       found = host_calls.conjugated(self.vjp(args, plain, **options))
       fixed = self._nondifferentiable
@@ -282,7 +288,9 @@ class BoundFunction:
         for i, x in enumerate(args)
       )
 
-    def call_jvp(args: Any, tangents: Any) -> Any:
+    def call_jvp(
+      args: tuple[Structure, ...], tangents: tuple[Structure, ...]
+    ) -> tuple[Result, Result]:
       result, moved = made(*args), self.jvp(args, tangents, **options)
       rule = f"jvp of {self.name}"
       # Host functions are checked here too: the specs of their results come
@@ -291,14 +299,14 @@ class BoundFunction:
       return result, moved
 
     call.__name__ = self.name
-    rules: dict[str, Any] = {}
-    if not isinstance(self._vjp, host_functions.Missing):
-      forward = host_calls.forward_rule(lambda *args: made(*args))
-      rules.update(vjp_fwd=forward, vjp_bwd=backward)
-    if not isinstance(self._jvp, host_functions.Missing):
-      rules.update(jvp_fn=call_jvp)
-    made: Callable[..., Any] = custom_gradient.custom_gradient(
-      **rules, eager=True
+    has_vjp = not isinstance(self._vjp, host_functions.Missing)
+    has_jvp = not isinstance(self._jvp, host_functions.Missing)
+    forward = host_calls.forward_rule(lambda *args: made(*args))
+    made: Callable[..., Result] = custom_gradient.custom_gradient(
+      vjp_fwd=forward if has_vjp else None,
+      vjp_bwd=backward if has_vjp else None,
+      jvp_fn=call_jvp if has_jvp else None,
+      eager=True,
     )(call)
     return made
 
@@ -334,13 +342,12 @@ class _Reverse(BoundFunction):
     return found[0], self._forward(args[0], _floating(cotangent), **options)
 
 
-def _are_bound_once(jvp: Rule, vjp: Rule) -> bool:
-  """Returns whether both rules are bound functions with host `vjp` rules."""
-  return all(
+def _is_bound_once(rule: Rule) -> TypeGuard[BoundFunction]:
+  """Returns whether a rule is a bound function with a host `vjp` rule."""
+  return (
     isinstance(rule, BoundFunction)
     and isinstance(rule._vjp, host_functions.HostFunction)
     and not rule._nondifferentiable
-    for rule in (jvp, vjp)
   )
 
 
@@ -353,7 +360,7 @@ _RULES = (
 )
 
 
-def _floating(tree: Structure) -> Any:
+def _floating(tree: _T) -> _T:
   """Replaces the integers in a structure by None."""
   leaves, make = autodiff.flatten(tree)
   return make([x if host_calls.is_differentiable(x) else None for x in leaves])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import functools
 import operator
 import pickle
@@ -15,7 +15,7 @@ from phasic.internal import static_options
 from phasic.internal.native import host_functions
 from phasic.internal.native import host_results
 
-_Kind = tuple[tuple[int, ...], Any]  # The shape and the dtype of an array.
+_Kind = tuple[tuple[int, ...], onp.dtype]
 
 
 class Callback:
@@ -24,7 +24,7 @@ class Callback:
   def __init__(
     self,
     f: Callable[..., None],
-    abstract: Callable[..., Any],
+    abstract: Callable[..., Sequence[Sequence[Any]]],
     can_batch: bool,
     num_fixed: int | None = None,
   ):
@@ -49,7 +49,9 @@ class Callback:
     # dtypes and keyword arguments.
     self._kept = functools.lru_cache(maxsize=256)(self._plan)
 
-  def check_call(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+  def check_call(
+    self, args: Sequence[object], kwargs: Mapping[str, object]
+  ) -> None:
     """Raises TypeError for arguments that a callback cannot take."""
     for i, x in enumerate(args):
       if x is None or isinstance(x, (tuple, list, dict)):
@@ -66,11 +68,11 @@ class Callback:
     arguments.key(self._name, kwargs)
 
   def host_function(
-    self, finish: Callable[[list[Any]], Any]
+    self, finish: Callable[[list[onp.ndarray]], object]
   ) -> host_functions.HostFunction:
     """Returns a function of nested arrays; `finish` converts the results."""
 
-    def call(*trees: Any, **kwargs: Any) -> Any:
+    def call(*trees: object, **kwargs: Any) -> object:
       # If the callback takes no batches, `batch_axes` is an ordinary keyword.
       levels = kwargs.pop("batch_axes", ()) if self._can_batch else ()
       return finish(self._call(_leaves(trees), levels, kwargs))
@@ -79,7 +81,7 @@ class Callback:
     return host_functions.HostFunction(self._name, call, batching)
 
   def result_specs(
-    self, *trees: Any, **kwargs: Any
+    self, *trees: object, **kwargs: object
   ) -> list[host_results.ArraySpec]:
     """Returns the shapes and dtypes of the results of a call without batch."""
     return self._specs([self._spec(x) for x in _leaves(trees)], None, kwargs)[0]
@@ -88,7 +90,7 @@ class Callback:
     self,
     arrays: Sequence[onp.ndarray],
     levels: Sequence[host_functions.BatchLevel],
-    kwargs: dict[str, Any],
+    kwargs: Mapping[str, object],
   ) -> list[onp.ndarray]:
     """Calls the callback, with leading batch axes in arrays and results."""
     if not levels:
@@ -144,13 +146,13 @@ class Callback:
     self,
     like: Sequence[host_results.ArraySpec],
     axes: tuple[tuple[int, ...], ...] | None,
-    kwargs: dict[str, Any],
-  ) -> tuple[list[host_results.ArraySpec], list[Any]]:
+    kwargs: Mapping[str, object],
+  ) -> tuple[list[host_results.ArraySpec], list[Sequence[Any]]]:
     """Returns the specs of `out`, and the unprocessed result of `abstract`."""
     found = list(self._abstract(*like, **self._keywords(axes, kwargs)))
     return [host_results.ArraySpec(*item[:2]) for item in found], found
 
-  def _spec(self, x: Any) -> host_results.ArraySpec:
+  def _spec(self, x: object) -> host_results.ArraySpec:
     return host_results.spec_of(self._name, x)
 
   def _axis(self, position: int, item: Sequence[Any]) -> int | None:
@@ -164,7 +166,9 @@ class Callback:
         "of a batch: it must be (shape, dtype, batch axis)"
       ) from None
 
-  def _keywords(self, axes: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
+  def _keywords(
+    self, axes: object, kwargs: Mapping[str, object]
+  ) -> Mapping[str, object]:
     return {**kwargs, "batch_axes": axes} if self._can_batch else kwargs
 
 
@@ -173,10 +177,10 @@ def _kind(x: onp.ndarray) -> _Kind:
 
 
 def _batched(
-  call: Callable[..., Sequence[Any]],
-  arrays: Sequence[Any],
+  call: Callable[..., Sequence[object]],
+  arrays: Sequence[onp.ndarray],
   levels: Sequence[host_functions.BatchLevel],
-) -> Sequence[Any]:
+) -> Sequence[object]:
   return call(arrays, batch_axes=levels)
 
 
@@ -229,7 +233,7 @@ def _level_at(
   return onp.moveaxis(x, source, position)
 
 
-def _leaves(tree: Any) -> list[Any]:
+def _leaves(tree: object) -> list[Any]:
   """Flattens nested tuples and lists, and removes None."""
   if isinstance(tree, (tuple, list)):
     return [leaf for item in tree for leaf in _leaves(item)]

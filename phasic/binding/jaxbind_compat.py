@@ -19,6 +19,8 @@ from collections.abc import Callable, Hashable, Sequence
 import pickle
 from typing import Any, TypeAlias
 
+import numpy as onp
+
 from phasic.binding import functions
 from phasic.binding import jaxbind_callbacks
 from phasic.internal import late_names
@@ -151,7 +153,7 @@ def get_nonlinear_call(
 def _rule(
   missing: str,
   declared: tuple[Callback | None, Abstract, bool, int | None],
-  finish: Callable[[list[Any]], Any],
+  finish: Callable[[list[onp.ndarray]], object],
 ) -> host_functions.HostFunction | host_functions.Missing:
   """Returns a rule as a host function, or `Missing` if there is no callback."""
   f, abstract, can_batch, num_fixed = declared

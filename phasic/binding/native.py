@@ -254,9 +254,11 @@ class NativeOp:
     """
     declaration = self._function.declaration
     primals = self._operands(args)
-    given = (cotangent,) if len(declaration.outputs) == 1 else cotangent
     given = native_rules.check_entries(
-      declaration, "the cotangents", declaration.outputs, given
+      declaration,
+      "the cotangents",
+      declaration.outputs,
+      (cotangent,) if len(declaration.outputs) == 1 else cotangent,
     )
     call = self._of(options)
     found = native_products.vjp(declaration, call, primals, given)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from phasic.binding import operands
 from phasic.internal import autodiff
+from phasic.internal.arrays import Array
 from phasic.internal.native import native_declarations
 
 
 def jvp(
   declaration: native_declarations.Declaration,
-  call: Callable[..., Any],
-  primals: Sequence[Any],
-  tangents: Sequence[Any],
-) -> tuple[Any, ...]:
+  call: Callable[..., tuple[Array, ...]],
+  primals: Sequence[Array],
+  tangents: Sequence[object],
+) -> tuple[Array | None, ...]:
   """Computes the tangents of the outputs; None for integer outputs.
 
   Args:
@@ -46,10 +46,10 @@ def jvp(
 
 def vjp(
   declaration: native_declarations.Declaration,
-  call: Callable[..., Any],
-  primals: Sequence[Any],
-  cotangents: Sequence[Any],
-) -> tuple[Any, ...]:
+  call: Callable[..., tuple[Array, ...]],
+  primals: Sequence[Array],
+  cotangents: Sequence[object],
+) -> tuple[Array | None, ...]:
   """Computes the cotangents of the operands; None for integer operands.
 
   Arguments and errors are as for `jvp`, with cotangents of the outputs.
@@ -70,16 +70,16 @@ def vjp(
 
 def _of_floats(
   declaration: native_declarations.Declaration,
-  call: Callable[..., Any],
-  primals: Sequence[Any],
-) -> tuple[Callable[..., tuple[Any, ...]], list[int]]:
+  call: Callable[..., tuple[Array, ...]],
+  primals: Sequence[Array],
+) -> tuple[Callable[..., tuple[Array, ...]], list[int]]:
   """Returns an op as a function of its floating inputs, and their positions.
 
   The function returns the op's floating outputs only.
   """
   places = [i for i, own in enumerate(declaration.inputs) if own.is_inexact]
 
-  def of_floats(*arrays: Any) -> tuple[Any, ...]:
+  def of_floats(*arrays: Array) -> tuple[Array, ...]:
     full = list(primals)
     for i, x in zip(places, arrays, strict=True):
       full[i] = x

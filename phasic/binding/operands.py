@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy as onp
 
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.internal.native import native_declarations
 from phasic.internal.native import native_ops
 from phasic.internal.native import native_shapes
@@ -18,7 +17,9 @@ from phasic.internal.native import native_shapes
 _KINDS = {"b": "b", "i": "iu", "u": "iu", "f": "iuf", "c": "iufc"}
 
 
-def convert(operand: native_declarations.Operand, x: Any, common: str) -> Any:
+def convert(
+  operand: native_declarations.Operand, x: object, common: str
+) -> Array:
   """Converts an argument to an array of the operand's declared dtype.
 
   Args:
@@ -50,8 +51,11 @@ def convert(operand: native_declarations.Operand, x: Any, common: str) -> Any:
 
 
 def direction(
-  declaration: native_declarations.Declaration, what: str, given: Any, x: Any
-) -> Any:
+  declaration: native_declarations.Declaration,
+  what: str,
+  given: object,
+  x: Array,
+) -> Array:
   """Converts a tangent or cotangent to the dtype and the shape of `x`.
 
   Args:
@@ -74,7 +78,7 @@ def direction(
   return np.broadcast_to(structures.cast(found, dtype), static.shape(x))
 
 
-def _numbers(operand: native_declarations.Operand, x: Any) -> Any:
+def _numbers(operand: native_declarations.Operand, x: object) -> object:
   """Converts numbers to a host array; returns traced values unchanged."""
   try:
     plain = onp.asarray(x)
