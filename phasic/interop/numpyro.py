@@ -11,6 +11,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.base import distribution as distribution_lib
+from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import reparameterization
 from phasic.internal import late_names
 from phasic.internal import static
@@ -41,7 +42,9 @@ class _Ascending(type(constraints.positive_ordered_vector)):  # type: ignore[mis
 
 
 @numpyro_distributions.biject_to.register(_Ascending)
-def _biject_to_ascending(constraint: object) -> Any:
+def _biject_to_ascending(
+  constraint: object,
+) -> numpyro_distributions.transforms.Transform:
   return numpyro_distributions.biject_to(constraints.positive_ordered_vector)
 
 
@@ -89,6 +92,7 @@ def wrap(
       f"distribution is {type(distribution).__name__}: it must be a distribution "
       "of phasic"
     )
+  # Type checkers take a class for hashable only if its instances are.
   cls: Any = type(distribution)
   return _class_of(cls)(distribution, validate_args=validate_args)
 
@@ -201,7 +205,9 @@ def _kl_divergence(p: NumPyroDistribution, q: NumPyroDistribution) -> Result:
 
 
 @functools.cache
-def _class_of(cls: Any) -> Any:
+def _class_of(
+  cls: type[distribution_lib.Distribution],
+) -> type[NumPyroDistribution]:
   """Makes the NumPyro class for a class of distributions."""
   properties = cls.parameter_properties()
   own = {
@@ -213,7 +219,9 @@ def _class_of(cls: Any) -> Any:
   return type(cls.__name__, (NumPyroDistribution,), own)
 
 
-def _constraint(properties: Any) -> Any:
+def _constraint(
+  properties: parameter_properties.ParameterProperties,
+) -> constraints.Constraint:
   """Returns NumPyro's constraint for an array parameter."""
   constraint, rank = properties.constraint, properties.event_ndims
   if constraint.numpyro == "ascending":

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 import itertools
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 import warnings
 
 import numpy as onp
 
 from phasic.distributions.absorption import comparable
 from phasic.internal import frameworks
+from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Result
 from phasic.math.numeric import special
 from phasic.math.quadrature import quadrature_points
+
+if TYPE_CHECKING:
+  from phasic.interop import scipy as adapter
 
 _CHUNK = 100_000
 _MOST_TERMS = 10_000_000
@@ -41,7 +46,7 @@ _MOST_ERROR = 1e-8
 _ERRORS = {"float64": 1e-7, "float32": 1e-4}
 
 
-def log_mass(frozen: Any, low: float, high: float) -> float:
+def log_mass(frozen: adapter.Frozen, low: float, high: float) -> float:
   """Computes log P(low <= X <= high), from the nearer tail."""
   before = frozen.below(low)
   more, less = frozen.logcdf(high), frozen.logcdf(before)
@@ -53,8 +58,8 @@ def log_mass(frozen: Any, low: float, high: float) -> float:
 
 
 def continuous(
-  frozen: Any,
-  func: Callable[[Any], Any],
+  frozen: adapter.FrozenContinuous,
+  func: Callable[[float], Any],
   low: float,
   high: float,
   log_total: float,
@@ -121,7 +126,7 @@ def _integral(
 
 
 def _cuts(
-  frozen: Any, low: float, high: float, log_total: float
+  frozen: adapter.Frozen, low: float, high: float, log_total: float
 ) -> onp.ndarray:
   """Returns quantiles of X given low < X <= high, where integrals are split."""
   dtype = frozen.distribution.dtype
@@ -137,8 +142,8 @@ def _cuts(
 
 
 def discrete(
-  frozen: Any,
-  func: Callable[[Any], Any],
+  frozen: adapter.FrozenDiscrete,
+  func: Callable[[Result], ArrayLike],
   low: float,
   high: float,
   log_total: float,
@@ -168,7 +173,9 @@ def discrete(
   return total
 
 
-def standardized(frozen: Any, k: int, central: Any, size: Any) -> Any:
+def standardized(
+  frozen: adapter.Frozen, k: int, central: Result, size: Result
+) -> Result:
   """Divides a central moment by a power of the standard deviation.
 
   Args:
@@ -177,7 +184,7 @@ def standardized(frozen: Any, k: int, central: Any, size: Any) -> Any:
     central: what raw moments give for it.
     size: the sum of the sizes of the terms of that.
   """
-  dist = frozen.distribution
+  dist: Any = frozen.distribution
   mean, std, dtype = dist.mean(), dist.stddev(), dist.dtype
   lost = 8.0 * onp.finfo(dtype).eps * size / std**k > _ERRORS[dtype]
   if not onp.any(lost):

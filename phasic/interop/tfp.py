@@ -17,6 +17,9 @@ from phasic.distributions.base import reparameterization
 from phasic.distributions.base import slicing
 from phasic.internal import late_names
 from phasic.internal import static
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import Result
+from phasic.internal.arrays import Seed
 
 MODE = "numpy"
 _MISSING = (
@@ -74,7 +77,7 @@ def wrap(distribution: distribution_lib.Distribution) -> TFPDistribution:
 
 
 @functools.cache
-def class_of(cls: Any) -> Any:
+def class_of(cls: Any) -> type[TFPDistribution]:
   """Makes the subclass of `TFPDistribution` for a class of distributions.
 
   Its constructor has the same arguments; a distribution among them may be
@@ -85,7 +88,7 @@ def class_of(cls: Any) -> Any:
   """
   signature = inspect.signature(cls.__init__)
 
-  def __init__(self: Any, *args: object, **kwargs: object) -> None:
+  def __init__(self: TFPDistribution, *args: object, **kwargs: object) -> None:
     bound = signature.bind(self, *args, **kwargs)
     bound.apply_defaults()
     _, *values = bound.arguments.values()
@@ -154,14 +157,16 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
   def _batch_shape(self) -> static.Shape:
     return self._wrapped.batch_shape
 
-  def _event_shape(self) -> Any:
+  def _event_shape(self) -> static.Shape:
     return self._wrapped.event_shape
 
-  def _sample_n(self, n: Any, seed: Any = None) -> Any:
+  def _sample_n(self, n: int | Array, seed: Seed | None = None) -> Result:
     seed = tfp.random.sanitize_seed(seed, salt=type(self).__name__)
     return self._wrapped.sample(n, seed=seed)
 
-  def _experimental_tangent_space(self, x: object) -> Any:
+  def _experimental_tangent_space(
+    self, x: object
+  ) -> tfp.experimental.tangent_spaces.TangentSpace:
     # Discrete probabilities have no Jacobian factor under a transformation.
     spaces = tfp.experimental.tangent_spaces
     return spaces.ZeroSpace() if self._is_discrete() else spaces.FullSpace()
@@ -169,7 +174,7 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
   def _is_discrete(self) -> bool:
     return self._wrapped.support.constraint == "nonnegative_integer"
 
-  def _default_event_space_bijector(self) -> Any:
+  def _default_event_space_bijector(self) -> tfp.bijectors.Bijector | None:
     if self._is_discrete():
       return None
     grow = tfp.bijectors.Exp(validate_args=self.validate_args)
@@ -207,8 +212,8 @@ _METHODS = (
 )
 
 
-def _method(name: str) -> Callable[..., Any]:
-  def call(self: TFPDistribution, *args: object) -> Any:
+def _method(name: str) -> Callable[..., Result]:
+  def call(self: TFPDistribution, *args: object) -> Result:
     return getattr(self._wrapped, name)(*args)
 
   return call
@@ -221,7 +226,7 @@ for _name in _METHODS:
 @tfp.distributions.RegisterKL(TFPDistribution, TFPDistribution)
 def _kl_divergence(
   p: TFPDistribution, q: TFPDistribution, name: str | None = None
-) -> Any:
+) -> Result:
   return p.wrapped.kl_divergence(q.wrapped)
 
 
@@ -240,9 +245,9 @@ def _unwrapped(value: object) -> object:
   return value.wrapped if isinstance(value, TFPDistribution) else value
 
 
-def _dtype(name: str) -> Any:
+def _dtype(name: str) -> object:
   """Returns the dtype in TensorFlow Probability's form."""
-  dtype: Any = onp.dtype(name)
+  dtype: object = onp.dtype(name)
   if MODE == "tf":
     dtype = tensorflow.as_dtype(dtype)
   return dtype

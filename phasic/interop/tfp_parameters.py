@@ -7,7 +7,10 @@ import functools
 from typing import Any, NoReturn, TypeVar
 
 from phasic.distributions.base import constraints
+from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import structure
+from phasic.internal.arrays import Array
+from phasic.math.model.edge_rates import Edges
 
 MODE = "numpy"
 if MODE == "jax":
@@ -19,18 +22,18 @@ if MODE == "jax":
   class HeldEdges:
     """Wraps edges, since TensorFlow Probability would flatten a named tuple."""
 
-    def __init__(self, edges: Any):
+    def __init__(self, edges: Edges):
       self.edges = edges
 
     @classmethod
     def _children(cls) -> tuple[str, ...]:
       return ("edges",)
 
-    def _parts(self) -> dict[str, Any]:
+    def _parts(self) -> dict[str, Edges]:
       return {"edges": self.edges}
 
     @classmethod
-    def _unflatten(cls, parts: dict[str, Any]) -> Any:
+    def _unflatten(cls, parts: dict[str, Edges]) -> HeldEdges:
       return cls(**parts)
 
 
@@ -51,11 +54,11 @@ if MODE == "tf":
     def __init__(
       self,
       is_discrete: bool,
-      sources: Any,
-      targets: Any,
-      parameters: Any,
-      coefficients: Any,
-      constants: Any,
+      sources: tuple[int, ...],
+      targets: tuple[int, ...],
+      parameters: Array,
+      coefficients: Array | None,
+      constants: Array | None,
     ):
       """Stores the fields of the edges."""
       self.is_discrete = is_discrete
@@ -64,7 +67,7 @@ if MODE == "tf":
       self.coefficients, self.constants = coefficients, constants
 
     @property
-    def edges(self) -> Any:
+    def edges(self) -> Edges:
       """The wrapped edges."""
       kind = structure.EDGES[self.is_discrete]
       arrays = self.parameters, self.coefficients, self.constants
@@ -129,20 +132,22 @@ class ConstraintBijector(tfp.bijectors.AutoCompositeTensorBijector):
     )
 
   @classmethod
-  def _parameter_properties(cls, dtype: object) -> dict[str, Any]:
+  def _parameter_properties(cls, dtype: object) -> dict[str, object]:
     return {}
 
-  def _forward(self, x: Any) -> Any:
+  def _forward(self, x: Array) -> Array:
     return self._map.forward(x)
 
-  def _inverse(self, y: Any) -> Any:
+  def _inverse(self, y: Array) -> Array:
     return self._map.inverse(y)
 
-  def _forward_log_det_jacobian(self, x: Any) -> Any:
+  def _forward_log_det_jacobian(self, x: Array) -> Array:
     return self._map.forward_log_det_jacobian(x)
 
 
-def properties(cls: Any, own: Container[str]) -> dict[str, Any]:
+def properties(
+  cls: type[distribution_lib.Distribution], own: Container[str]
+) -> dict[str, object]:
   """Returns the properties of a class's array parameters, by name."""
   found = {
     name: tfp.util.ParameterProperties(
@@ -159,7 +164,9 @@ def properties(cls: Any, own: Container[str]) -> dict[str, Any]:
   return found
 
 
-def _bijector(constraint: constraints.Constraint, event_ndims: int) -> Any:
+def _bijector(
+  constraint: constraints.Constraint, event_ndims: int
+) -> tfp.bijectors.Bijector:
   if constraint.tfp is not None:
     return getattr(tfp.bijectors, constraint.tfp)()
   return ConstraintBijector(constraint.name, event_ndims)
