@@ -10,7 +10,6 @@ from phasic.distributions.base import constraints
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import structure
 from phasic.internal.arrays import Array
-from phasic.math.model.edge_rates import Edges
 
 MODE = "numpy"
 if MODE == "jax":
@@ -22,18 +21,18 @@ if MODE == "jax":
   class HeldEdges:
     """Wraps edges, since TensorFlow Probability would flatten a named tuple."""
 
-    def __init__(self, edges: Edges):
+    def __init__(self, edges: object):
       self.edges = edges
 
     @classmethod
     def _children(cls) -> tuple[str, ...]:
       return ("edges",)
 
-    def _parts(self) -> dict[str, Edges]:
+    def _parts(self) -> dict[str, object]:
       return {"edges": self.edges}
 
     @classmethod
-    def _unflatten(cls, parts: dict[str, Edges]) -> HeldEdges:
+    def _unflatten(cls, parts: dict[str, object]) -> HeldEdges:
       return cls(**parts)
 
 
@@ -67,7 +66,7 @@ if MODE == "tf":
       self.coefficients, self.constants = coefficients, constants
 
     @property
-    def edges(self) -> Edges:
+    def edges(self) -> object:
       """The wrapped edges."""
       kind = structure.EDGES[self.is_discrete]
       arrays = self.parameters, self.coefficients, self.constants
