@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 import functools
-from typing import Any, TypeAlias, TypeGuard, TypeVar
+from typing import Any, TypeAlias, TypeGuard
 
 from phasic.binding import arguments
 from phasic.binding import array_rules
@@ -17,8 +17,6 @@ from phasic.internal.arrays import Structure
 from phasic.internal.native import host_calls
 from phasic.internal.native import host_functions
 from phasic.math.model import not_differentiable
-
-_T = TypeVar("_T")
 
 
 def bind(
@@ -360,7 +358,7 @@ _RULES = (
 )
 
 
-def _floating(tree: _T) -> _T:
+def _floating(tree: object) -> Any:
   """Replaces the integers in a structure by None."""
   leaves, make = autodiff.flatten(tree)
   return make([x if host_calls.is_differentiable(x) else None for x in leaves])
