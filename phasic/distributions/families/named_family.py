@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -61,7 +60,7 @@ class ParametricFamily(absorption_time.AbsorptionTime):
       found = onp.where(bad & (found != "ok"), f"{name}: {rule}", found)
     return found
 
-  def _chain_of(self, *args: Any, **arrays: Any) -> Model:
+  def _chain_of(self, *args: ParameterValue, **arrays: ParameterValue) -> Model:
     """Returns the chain for parameter values, see `ChainHooks._chain`."""
     raise NotImplementedError(
       f"{type(self).__name__} must define the method _chain_of"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import ctypes
 import functools
 import os
@@ -77,7 +77,9 @@ def declaration(path: str, name: str) -> native_declarations.Declaration:
 
 
 @functools.cache
-def entry(path: str, declaration: native_declarations.Declaration) -> Any:
+def entry(
+  path: str, declaration: native_declarations.Declaration
+) -> Callable[..., int]:
   """Returns an op's C entry point as a Python function.
 
   Raises:

@@ -10,6 +10,7 @@ import numpy as onp
 
 from phasic.internal import autodiff
 from phasic.math.model import edge_rates
+from phasic.math.model.edge_rates import Edges
 
 _T = TypeVar("_T")
 
@@ -40,7 +41,9 @@ def as_given(tree: _T, given: object) -> _T:
   return _map_edges(_with_static_ends, tree, given)
 
 
-def _map_edges(f: Callable[[Any, Any], Any], tree: Any, like: object) -> Any:
+def _map_edges(
+  f: Callable[[Edges, Edges], Edges], tree: Any, like: object
+) -> Any:
   """Applies f to the edges in two trees with the structure of `like`."""
   if isinstance(like, edge_rates.EDGES):
     return f(tree, like)
@@ -60,19 +63,19 @@ def _map_edges(f: Callable[[Any, Any], Any], tree: Any, like: object) -> Any:
   return type(tree)(items(mapped.values()))
 
 
-def _with_arrays(edges: Any, _: object) -> Any:
+def _with_arrays(edges: Edges, _: object) -> Edges:
   return edges._replace(
     sources=_as_array(edges.sources), targets=_as_array(edges.targets)
   )
 
 
-def _with_static_ends(gradient: Any, edges: Any) -> Any:
+def _with_static_ends(gradient: Edges, edges: Edges) -> Edges:
   ends = {"sources": edges.sources, "targets": edges.targets}
   static = {k: x for k, x in ends.items() if not autodiff.flatten(x)[0]}
   return gradient._replace(**static)
 
 
-def _as_array(ends: object) -> object:
+def _as_array(ends: _T) -> _T | onp.ndarray:
   """Converts integers that are not in an array to an array."""
   if ends is None or hasattr(ends, "dtype"):
     return ends
