@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from phasic.internal.arrays import Array
 from phasic.internal.tape import modes
 from phasic.internal.tape import trees
 
 _T = TypeVar("_T")
 
 
-def flatten(tree: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
+def flatten(
+  tree: object,
+) -> tuple[list[Any], Callable[[Sequence[object]], Any]]:
   """Returns the leaves of a pytree, and a function that rebuilds it."""
   return trees.flatten(tree)
 
@@ -31,17 +34,17 @@ def leaves_like(tree: object, like: object) -> list[Any]:
 
 
 def reverse(
-  f: Callable[..., Sequence[Any]], arrays: Sequence[modes.Array]
-) -> tuple[tuple[Any, ...], Callable[[Sequence[modes.Array]], Sequence[Any]]]:
+  f: Callable[..., Sequence[Array]], arrays: Sequence[Array]
+) -> tuple[tuple[Array, ...], Callable[[Sequence[Array]], Sequence[Array]]]:
   """Returns the results of `f`, a tuple, and the pullback of `f` (vjp)."""
   return modes.reverse(f, arrays)
 
 
 def forward(
-  f: Callable[..., Sequence[Any]],
-  arrays: Sequence[modes.Array],
-  tangents: Sequence[modes.Array],
-) -> tuple[Sequence[Any], Sequence[Any]]:
+  f: Callable[..., Sequence[Array]],
+  arrays: Sequence[Array],
+  tangents: Sequence[Array],
+) -> tuple[Sequence[Array], Sequence[Array]]:
   """Returns the results of `f`, a tuple, and their tangents (jvp)."""
   return modes.forward(f, arrays, tangents)
 

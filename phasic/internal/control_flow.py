@@ -13,7 +13,8 @@ from phasic.internal.tape import modes
 from phasic.internal.tape import trees
 
 _T = TypeVar("_T")
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+_X = TypeVar("_X")
+_Function = TypeVar("_Function", bound=Callable[..., object])
 
 
 def cond(
@@ -41,9 +42,9 @@ def while_loop(
 
 
 def scan(
-  f: Callable[[_T, Any], tuple[_T, Any]],
+  f: Callable[[_T, _X], tuple[_T, object]],
   init: _T,
-  xs: Any,
+  xs: _X,
   length: int | None = None,
 ) -> tuple[_T, Any]:
   """Loops over the leading axis of `xs`: `carry, y = f(carry, x)`.
@@ -59,7 +60,7 @@ def scan(
     The last carry, and the outputs stacked along a new leading axis.
   """
   carry, outputs = init, []
-  for x in [None] * (length or 0) if xs is None else _rows(xs):
+  for x in [xs] * (length or 0) if xs is None else _rows(xs):
     carry, y = f(carry, x)
     outputs.append(y)
   return carry, _stack(outputs)
@@ -78,14 +79,14 @@ def compiled(f: _Function, static_argnums: tuple[int, ...] = ()) -> _Function:
   """
 
   @functools.wraps(f)
-  def quiet(*args: object) -> Any:
+  def quiet(*args: object) -> object:
     with onp.errstate(all="ignore"):
       return f(*args)
 
   return quiet  # type: ignore[return-value]
 
 
-def _rows(tree: object) -> list[Any]:
+def _rows(tree: _T) -> list[_T]:
   """Splits a tree of arrays along the leading axis into a list of trees."""
   leaves, make = trees.flatten(tree)
   size = static.shape(leaves[0])[0]

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 import functools
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from phasic.internal.tape import modes
 from phasic.internal.tape import rules as tape_rules
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+_Function = TypeVar("_Function", bound=Callable[..., object])
 
 
 def custom_gradient(
-  vjp_fwd: Callable[..., Any] | None = None,
-  vjp_bwd: Callable[..., Any] | None = None,
-  jvp_fn: Callable[..., Any] | None = None,
+  vjp_fwd: Callable[..., tuple[object, object]] | None = None,
+  vjp_bwd: Callable[..., object] | None = None,
+  jvp_fn: Callable[..., tuple[object, object]] | None = None,
   nondiff_argnums: Sequence[int] = (),
   eager: bool = False,
 ) -> Callable[[_Function], _Function]:
@@ -53,7 +53,7 @@ def custom_gradient(
 
   def decorate(f: _Function) -> _Function:
     @functools.wraps(f)
-    def wrapped(*args: object) -> Any:
+    def wrapped(*args: object) -> object:
       if modes.holds_traced(args):
         return tape_rules.call(f, rules, args)
       return f(*args)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import functools
-from typing import Any
+from typing import Literal, overload
 
 import numpy as onp
 
@@ -31,6 +31,19 @@ from phasic.internal.arrays import Array
 NO_EDGES = onp.zeros((2, 0), onp.int32)
 
 
+@overload
+def eliminate(
+  fallback: Callable[..., Array | tuple[Array, Array]],
+  indices: Array | onp.ndarray,
+  weights: Array,
+  per_phase: Array,
+  per_edge: Array | None = None,
+  transposed: bool = False,
+  gives_edges: Literal[False] = False,
+) -> Array: ...
+
+
+@overload
 def eliminate(
   fallback: Callable[..., Array | tuple[Array, Array]],
   indices: Array | onp.ndarray,
@@ -39,7 +52,18 @@ def eliminate(
   per_edge: Array | None = None,
   transposed: bool = False,
   gives_edges: bool = False,
-) -> Any:
+) -> Array | tuple[Array, Array]: ...
+
+
+def eliminate(
+  fallback: Callable[..., Array | tuple[Array, Array]],
+  indices: Array | onp.ndarray,
+  weights: Array,
+  per_phase: Array,
+  per_edge: Array | None = None,
+  transposed: bool = False,
+  gives_edges: bool = False,
+) -> Array | tuple[Array, Array]:
   """Solves a chain's linear system (-S) x = b, or the transposed system.
 
   Returns x or, transposed, y of the module's docstring; with `gives_edges` also
@@ -67,7 +91,7 @@ def eliminate(
       TensorFlow InvalidArgumentError of the running op.
     MemoryError: memory does not suffice, in NumPy.
   """
-  call: Callable[..., Any] = fallback
+  call: Callable[..., Array | tuple[Array, Array]] = fallback
   if kernel_ops.path_of_call() != "portable":
     call = functools.partial(elimination_calls.eliminate, fallback)
   return call(indices, weights, per_phase, per_edge, transposed, gives_edges)

@@ -24,12 +24,12 @@ def resolvers(
       and the public name, and returns the public object.
   """
 
-  def get(name: str) -> Any:
+  def get(name: str) -> object:
     if name not in names:
       raise AttributeError(f"module {package!r} has no attribute {name!r}")
     module, attribute = names[name]
     if attribute is None:
-      value: Any = _submodule(package, name, module)
+      value: object = _submodule(package, name, module)
     else:
       value = importlib.import_module(module)
       value = getattr(value, attribute)

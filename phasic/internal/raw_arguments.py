@@ -54,7 +54,7 @@ def ragged(name: str) -> ValueError:
   return ValueError(f"{name} is ragged: it must be a rectangular array")
 
 
-def check_nesting(x: Any, name: str, depth: int = 0) -> None:
+def check_nesting(x: object, name: str, depth: int = 0) -> None:
   """Raises an error unless `x` is an array or can be converted to one.
 
   Args:
@@ -75,19 +75,19 @@ def check_nesting(x: Any, name: str, depth: int = 0) -> None:
       "unmasked entries, or x.filled(value)"
     )
   # Lists of plain numbers need no slow check of each item.
-  is_list = isinstance(x, (list, tuple))
-  if not is_list and _is_sparse(x):
+  items = x if isinstance(x, (list, tuple)) else None
+  if items is None and _is_sparse(x):
     raise TypeError(
       f"{name} is a sparse matrix: it must be a dense array, e.g. x.toarray()"
     )
-  rank = 1 if is_list else getattr(x, "ndim", 0)
+  rank = getattr(x, "ndim", 0) if items is None else 1
   if depth + (rank if isinstance(rank, int) else 0) > MAX_DIMENSIONS:
     raise ValueError(
       f"{name} has more than {MAX_DIMENSIONS} dimensions: it must have at most "
       f"{MAX_DIMENSIONS}"
     )
-  if is_list and not _NUMBERS.issuperset(map(type, x)):
-    for item in x:
+  if items is not None and not _NUMBERS.issuperset(map(type, items)):
+    for item in items:
       check_nesting(item, name, depth + 1)
 
 

@@ -6,11 +6,10 @@ as functions can. Python's `==` does not distinguish them, and fails for NaN.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 import dataclasses
 import decimal
 import struct
-from typing import Any
 
 import numpy as onp
 
@@ -27,7 +26,7 @@ class Keyword:
 
   name: str
   identity: object
-  value: Any = dataclasses.field(compare=False)
+  value: Hashable = dataclasses.field(compare=False)
 
 
 Options = tuple[Keyword, ...]
@@ -45,7 +44,7 @@ def freeze(options: Mapping[str, object]) -> Options:
   )
 
 
-def thaw(options: Sequence[Keyword]) -> dict[str, Any]:
+def thaw(options: Sequence[Keyword]) -> dict[str, Hashable]:
   """Converts a key from `freeze` back to keyword arguments."""
   return {option.name: option.value for option in options}
 

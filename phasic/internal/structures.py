@@ -104,7 +104,7 @@ def constant(x: object, dtype: str) -> Array:
   return onp.asarray(x, dtype)
 
 
-def as_result(x: Any) -> Result:
+def as_result(x: object) -> Result:
   """Converts a public method's result; in NumPy 0-d arrays become scalars.
 
   NumPy's own functions do the same. Arrays of other backends are unchanged.

@@ -14,7 +14,7 @@ from phasic.internal.tape import trees
 _T = TypeVar("_T")
 
 
-def arrays(name: str, tree: object) -> Any:
+def arrays(name: str, tree: _T) -> _T:
   """Converts the leaves of arguments to arrays of the backend.
 
   Args:
@@ -29,7 +29,7 @@ def arrays(name: str, tree: object) -> Any:
 
 def call(
   function: host_functions.HostFunction,
-  abstract: Callable[..., Any] | None,
+  abstract: Callable[..., object] | None,
   args: Sequence[object],
   options: Mapping[str, object],
 ) -> Any:
@@ -52,7 +52,7 @@ def call(
 
 def call_multilinear(
   functions: host_functions.Functions,
-  abstract: Callable[..., Any] | None,
+  abstract: Callable[..., object] | None,
   fixed: Sequence[object],
   args: Sequence[object],
   options: Mapping[str, object],
@@ -86,10 +86,10 @@ def call_multilinear(
 
 def result_like(
   function: host_functions.HostFunction,
-  abstract: Callable[..., Any] | None,
+  abstract: Callable[..., object] | None,
   args: Sequence[object],
   options: Mapping[str, object],
-) -> Any:
+) -> object:
   """Returns the specs of a function's result; None without `abstract`.
 
   Arguments are as in `call`.
@@ -108,7 +108,7 @@ def _dtype(x: object) -> onp.dtype:
 
 def forward_rule(
   f: Callable[..., _T],
-) -> Callable[..., tuple[_T, tuple[Any, ...]]]:
+) -> Callable[..., tuple[_T, tuple[object, ...]]]:
   """Returns a forward rule `vjp_fwd` whose residuals are the arguments."""
   return lambda *args: (f(*args), args)
 
@@ -120,7 +120,7 @@ def _check_unmasked(
     host_results.check_unmasked(function.name, "a result", x)
 
 
-def _leaves(tree: object) -> list[Any]:
+def _leaves(tree: object) -> list[object]:
   return trees.flatten(tree)[0]
 
 

@@ -11,7 +11,7 @@ import dataclasses
 import functools
 import threading
 import traceback
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeGuard, TypeVar
 
 import numpy as onp
 
@@ -32,11 +32,11 @@ class BatchLevel(NamedTuple):
 # first. Each result has all levels as leading dimensions.
 Batching = Callable[
   [
-    Callable[..., Sequence[Any]],
+    Callable[..., Sequence[object]],
     Sequence[onp.ndarray],
     Sequence[BatchLevel],
   ],
-  Sequence[Any],
+  Sequence[object],
 ]
 
 
@@ -53,7 +53,7 @@ class HostFunction:
   """
 
   name: str
-  f: Callable[..., Any]
+  f: Callable[..., object]
   batching: Batching | None = None
   kept: dict[object, Callable[..., Any]] = dataclasses.field(
     default_factory=dict, init=False, repr=False
@@ -81,10 +81,10 @@ Functions = Sequence[HostFunction | Missing]
 
 
 def expand(
-  call: Callable[..., Sequence[Any]],
+  call: Callable[..., Sequence[object]],
   arrays: Sequence[onp.ndarray],
   levels: Sequence[BatchLevel],
-) -> Sequence[Any]:
+) -> Sequence[object]:
   """Calls a function once for a batch, whose arrays broadcast.
 
   An array over which a level of vmap does not map gets a dimension of size one.
@@ -100,7 +100,7 @@ def expand(
 
 def run(
   function: HostFunction,
-  call: Callable[..., Sequence[Any]],
+  call: Callable[..., Sequence[object]],
   arrays: Sequence[onp.ndarray],
   specs: Sequence[host_results.ArraySpec],
   levels: Sequence[BatchLevel] = (),
@@ -141,20 +141,18 @@ def run(
     if inner:
       results = run(function, call, row, specs, inner, canonical)
     else:
-      results = call(row)
-    if not found:
+      returned = call(row)
       results = (
-        results
-        if inner
-        else host_results.checked(name, results, specs, canonical)
+        returned
+        if found and _are_plain(returned, specs)
+        else host_results.checked(name, returned, specs, canonical)
       )
+    if not found:
       found = [onp.empty((size, *x.shape), x.dtype) for x in results]
       # Sizes that are unknown in the specs must be the same for all rows.
       specs = [
         host_results.ArraySpec(x.shape[len(inner) :], x.dtype) for x in results
       ]
-    elif not inner and not _are_plain(results, specs):
-      results = host_results.checked(name, results, specs, canonical)
     for column, x in zip(found, results, strict=True):
       column[k] = x
   return found
@@ -162,7 +160,7 @@ def run(
 
 def _are_plain(
   results: Sequence[object], specs: Sequence[host_results.ArraySpec]
-) -> bool:
+) -> TypeGuard[Sequence[onp.ndarray]]:
   """Returns whether results match their specs exactly; a fast check."""
   if len(results) != len(specs):
     return False

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import functools
 import operator
 import re
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, SupportsIndex, TypeVar
 
 import numpy as onp
 
@@ -124,12 +124,12 @@ class NativeFunction(NamedTuple):
   library: str
   tf_library: str
   handler: str
-  sizes: Mapping[str, Callable[..., Any]]
-  jvp: Callable[..., Any] | None
-  vjp: Callable[..., Any] | None
+  sizes: Mapping[str, Callable[..., SupportsIndex]]
+  jvp: Callable[..., object] | None
+  vjp: Callable[..., object] | None
   forward: tuple[Declaration, ...]
   adjoint: tuple[Declaration, ...]
-  portable: Callable[..., Any] | None
+  portable: Callable[..., object] | None
 
   @property
   def has_rule(self) -> bool:
@@ -148,7 +148,7 @@ class NativeFunction(NamedTuple):
       dims[name] = self._own_dim(name, known)
     return dims
 
-  def _own_dim(self, name: str, known: Mapping[str, object]) -> Any:
+  def _own_dim(self, name: str, known: Mapping[str, object]) -> object:
     error = self.declaration.error
     try:
       size = self.sizes[name](**known)
@@ -160,12 +160,12 @@ class NativeFunction(NamedTuple):
       return size  # A symbolic size is known only when the program runs.
     rule = f"`sizes` of {name} returned {size} for {dict(known)}: it must be"
     try:
-      size = operator.index(size)
+      found = operator.index(size)
     except TypeError:
       raise TypeError(error(f"{rule} an integer")) from None
-    if not 0 <= size < 2**63:
+    if not 0 <= found < 2**63:
       raise ValueError(error(f"{rule} at least 0 and below 2^63"))
-    return size
+    return found
 
 
 def parse(name: str, text: str) -> Declaration:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as onp
 
 from phasic.internal import custom_gradient
+from phasic.internal import static
 from phasic.internal.native import native_declarations
 from phasic.internal.native import native_libraries
 from phasic.internal.native import native_rules
@@ -33,7 +34,7 @@ def load(function: native_declarations.NativeFunction) -> None:
 
 def make(
   function: native_declarations.NativeFunction, options: Mapping[str, object]
-) -> Callable[..., Any]:
+) -> Callable[..., tuple[onp.ndarray, ...]]:
   """Returns a native op as a differentiable function of its operands.
 
   Operands are arrays of the declared dtypes, with equal numbers of batch
@@ -59,7 +60,7 @@ def make(
   return custom_gradient.custom_gradient(reverse, rules.vjp, forward)(call)
 
 
-def shape(x: onp.typing.ArrayLike) -> tuple[Any, ...]:
+def shape(x: onp.typing.ArrayLike) -> static.Shape:
   """Returns an array's shape, with None for unknown sizes."""
   return tuple(onp.shape(x))
 
@@ -122,7 +123,7 @@ class _Rules:
   def jvp(
     self,
     primals: Sequence[onp.ndarray],
-    tangents: Sequence[Any],
+    tangents: Sequence[onp.ndarray | None],
   ) -> tuple[tuple[onp.ndarray, ...], tuple[onp.ndarray | None, ...]]:
     """Computes the results and their tangents; integers have tangent None."""
     function = self._function
@@ -130,7 +131,8 @@ class _Rules:
     if function.forward:
       first = function.forward[0]
       inputs = function.declaration.inputs
-      along = [t for _, t in native_declarations.inexact(inputs, tangents)]
+      floats = native_declarations.inexact(inputs, tangents)
+      along = [t for _, t in floats if t is not None]
       derivatives: Sequence[onp.ndarray] = self.call(
         first, _broadcast(function, [*primals, *along])
       )
@@ -152,8 +154,8 @@ class _Rules:
     """
     declaration, rule = self._function.declaration, self._function.jvp
     assert rule is not None
-    found = rule(primals, out, tuple(tangents))
-    found = native_rules.check_rule(declaration, "jvp", found)
+    returned = rule(primals, out, tuple(tangents))
+    found = native_rules.check_rule(declaration, "jvp", returned)
     floats = native_declarations.inexact(declaration.outputs, out)
     return [
       onp.broadcast_to(
@@ -191,16 +193,17 @@ class _Rules:
     if function.adjoint:
       wanted = [ct for ct in cotangents if ct is not None]
       arrays = _broadcast(function, [*primals, *wanted])
-      found: Sequence[Any] = self.call(function.adjoint[0], arrays)
+      found: Sequence[onp.ndarray | int]
+      found = self.call(function.adjoint[0], arrays)
     elif function.vjp is not None:
-      found = function.vjp(primals, out, tuple(cotangents))
-      found = native_rules.check_rule(declaration, "vjp", found)
+      returned = function.vjp(primals, out, tuple(cotangents))
+      entries = native_rules.check_rule(declaration, "vjp", returned)
       shapes = native_shapes.cotangent_shapes(
         declaration, [*map(onp.shape, primals)]
       )
       found = [
         self._checked("vjp", own, ct, (full, x.dtype))
-        for (own, x), ct, full in zip(floats, found, shapes, strict=True)
+        for (own, x), ct, full in zip(floats, entries, shapes, strict=True)
       ]
     else:
       found = self._of_elements(primals, out, cotangents)

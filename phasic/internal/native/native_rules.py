@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+import types
 
 import numpy as onp
 
+from phasic.internal.arrays import Array
 from phasic.internal.native import native_declarations
 from phasic.internal.native import native_shapes
 
 
 def check_rule(
   declaration: native_declarations.Declaration, rule: str, found: object
-) -> list[Any]:
+) -> list[object]:
   """Checks the result of a jvp or vjp rule; returns its floating entries.
 
   Raises:
@@ -70,7 +71,7 @@ def check_entries(
   what: str,
   operands: Sequence[native_declarations.Operand],
   found: object,
-) -> tuple[Any, ...]:
+) -> tuple[object, ...]:
   """Checks that tangents or cotangents have an entry for each operand.
 
   Raises:
@@ -126,13 +127,13 @@ def check_result(
 
 
 def checked(
-  numpy: Any,
+  numpy: types.ModuleType,
   declaration: native_declarations.Declaration,
   rule: str,
   operand: native_declarations.Operand,
   found: object,
   like: tuple[Sequence[object] | None, onp.typing.DTypeLike],
-) -> Any:
+) -> Array:
   """Converts a rule's result to an array with the dtype of its operand.
 
   Args:

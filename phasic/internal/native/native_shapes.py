@@ -4,11 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import math
-from typing import Any
+import types
+from typing import Any, Protocol
 
 import numpy as onp
 
+from phasic.internal import static
+from phasic.internal.arrays import Array
 from phasic.internal.native import native_declarations
+
+
+class Shaped(Protocol):
+  """An array, or its spec."""
+
+  @property
+  def shape(self) -> static.Shape:
+    """The sizes of the dimensions."""
+
+  @property
+  def dtype(self) -> onp.dtype:
+    """The dtype."""
 
 
 def input_dims(
@@ -54,7 +69,7 @@ def input_dims(
 def batch_shape(
   declaration: native_declarations.Declaration,
   shapes: Sequence[Sequence[object]],
-) -> tuple[Any, ...]:
+) -> static.Shape:
   """Returns the common batch shape of the inputs, None for unknown sizes.
 
   Raises:
@@ -73,7 +88,7 @@ def batch_shape(
         f"{native_declarations.MAX_BATCH_RANK}"
       )
     )
-  result: list[Any] = [1] * rank
+  result: list[object] = [1] * rank
   for batch in batches:
     for i, size in enumerate(batch, start=rank - len(batch)):
       if _is_one(size) or (size is None and not _is_one(result[i])):
@@ -92,9 +107,9 @@ def batch_shape(
 
 def output_types(
   function: native_declarations.NativeFunction,
-  inputs: Sequence[Any],
+  inputs: Sequence[Shaped],
   declaration: native_declarations.Declaration | None = None,
-) -> list[tuple[tuple[int, ...], Any]]:
+) -> list[tuple[static.Shape, onp.dtype | str]]:
   """Computes shapes and dtypes of the outputs, given the input arrays.
 
   Args:
@@ -128,13 +143,14 @@ def output_types(
 def check_bytes(
   declaration: native_declarations.Declaration,
   operand: native_declarations.Operand,
-  shape: Sequence[Any],
+  shape: Sequence[object],
   dtype: onp.typing.DTypeLike,
 ) -> None:
   """Raises ValueError if an output exceeds the address space."""
-  if not all(isinstance(size, int) for size in shape):
+  sizes = [size for size in shape if isinstance(size, int)]
+  if len(sizes) < len(shape):
     return  # An unknown size is checked when the program runs.
-  if math.prod(shape) * onp.dtype(dtype).itemsize >= 2**63:
+  if math.prod(sizes) * onp.dtype(dtype).itemsize >= 2**63:
     raise ValueError(
       declaration.error(
         f"{operand.name} cannot have shape {tuple(shape)}, which follows from "
@@ -146,7 +162,7 @@ def check_bytes(
 def cotangent_shapes(
   declaration: native_declarations.Declaration,
   shapes: Sequence[Sequence[object] | None],
-) -> list[tuple[Any, ...] | None]:
+) -> list[static.Shape | None]:
   """Returns the shapes that a reverse rule's cotangents must have.
 
   These are the full batch shapes, before sums over broadcast dimensions.
@@ -199,12 +215,14 @@ def check_direction(
     )
 
 
-def summed(numpy: Any, x: Any, shape: Sequence[int]) -> Any:
+def summed(
+  numpy: types.ModuleType, x: Array | int, shape: Sequence[int]
+) -> Array:
   """Sums x over broadcast dimensions, the transpose of broadcasting.
 
   Args:
     numpy: the array namespace.
-    x: an array.
+    x: an array or a number.
     shape: a shape that broadcasts to that of x, or to which x broadcasts.
   """
   extra = len(numpy.shape(x)) - len(shape)

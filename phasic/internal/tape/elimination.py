@@ -42,7 +42,7 @@ def eliminate(
   return traced.apply(primitive, weights, *slot)
 
 
-class _Eliminate(traced.Primitive):
+class _Eliminate(traced.Primitive[Results]):
   """The solution as a function of weights, per_phase and perhaps per_edge."""
 
   def __init__(

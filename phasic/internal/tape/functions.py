@@ -124,7 +124,7 @@ def _kept(x: Array, shape: tuple[int, ...], axis: _Axis) -> Array:
   )
 
 
-def _extreme(function: Callable[..., Any]) -> Callable[..., Array]:
+def _extreme(function: Callable[..., Array]) -> Callable[..., Array]:
   """Returns the derivative rule of max or min; ties share the derivative."""
 
   def rule(

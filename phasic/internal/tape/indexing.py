@@ -12,16 +12,16 @@ from phasic.internal.tape import traced
 Array = traced.Array
 
 
-def getitem(x: Array, index: Any) -> Array:
+def getitem(x: Array, index: object) -> Array:
   """Returns `x[index]`, differentiable in `x`."""
-  index = _plain_index(index)
+  places = _plain_index(index)
   shape, dtype = onp.shape(x), traced.dtype_of(x)
   return traced.apply(
     traced.Pairs(
-      lambda x: x[index],
+      lambda x: x[places],
       lambda i, result, x: (
-        lambda tangent: tangent[index],
-        lambda cotangent: scatter(cotangent, index, shape, dtype),
+        lambda tangent: tangent[places],
+        lambda cotangent: scatter(cotangent, places, shape, dtype),
       ),
     ),
     x,

@@ -37,7 +37,7 @@ def any_traced(values: Sequence[object]) -> bool:
   return Traced in map(type, values)
 
 
-def without_derivative(x: object, advice: str) -> Any:
+def without_derivative(x: object, advice: str) -> object:
   """Returns the values of an array; raises if it is differentiated.
 
   Args:
@@ -69,7 +69,7 @@ def joined(x: object) -> Any:
 
 
 def forward(
-  f: Callable[..., Sequence[Any]],
+  f: Callable[..., Sequence[Array]],
   primals: Sequence[Array],
   tangents: Sequence[Array],
 ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -92,7 +92,7 @@ def forward(
 
 
 def reverse(
-  f: Callable[..., Sequence[Any]], primals: Sequence[Array]
+  f: Callable[..., Sequence[Array]], primals: Sequence[Array]
 ) -> tuple[tuple[Any, ...], Callable[[Sequence[Array]], tuple[Any, ...]]]:
   """Returns the results of `f`, a tuple, and the pullback of `f` (vjp)."""
   trace = traced.Trace(is_forward=False)
@@ -164,13 +164,13 @@ def _propagated(
 
 
 def _ended(
-  trace: traced.Trace, results: Sequence[Any]
-) -> tuple[tuple[Any, ...], list[Any]]:
+  trace: traced.Trace, results: Sequence[Array]
+) -> tuple[tuple[Array, ...], list[Any]]:
   """Ends a trace; returns the results' values and their tangents or nodes."""
   values, records = [], []
   for x in results:
-    own = isinstance(x, Traced) and x.trace is trace
-    value = _own(x.value) if own else x
+    own = x if isinstance(x, Traced) and x.trace is trace else None
+    value = x if own is None else _own(own.value)
     if traced.dtype_of(value).kind not in "fiubc":
       raise TypeError(
         f"a function that is differentiated returned {type(value).__name__}: its "
@@ -182,7 +182,7 @@ def _ended(
       if value.trace.level > trace.level:
         raise traced.leaving("the result of another differentiation")
     values.append(value)
-    records.append(x.record if own else None)
+    records.append(None if own is None else own.record)
   return tuple(values), records
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as onp
 
-_numpy: Any = onp  # NumPy's stubs reject classes with its protocols.
 FILES = (__file__, onp.lib.mixins.__file__)
 
 
@@ -36,19 +34,19 @@ _METHODS = (
 _OF_SEVERAL = ("reshape", "transpose")
 
 
-def _method(name: str) -> Callable[..., Any]:
-  function = getattr(_numpy, name)
+def _method(name: str) -> Callable[..., object]:
+  function = getattr(onp, name)
 
-  def call(self: Operators, *args: object, **options: object) -> Any:
+  def call(self: Operators, *args: object, **options: object) -> object:
     return function(self, *args, **options)
 
   return call
 
 
-def _method_of_several(name: str) -> Callable[..., Any]:
-  function = getattr(_numpy, name)
+def _method_of_several(name: str) -> Callable[..., object]:
+  function = getattr(onp, name)
 
-  def call(self: Operators, *args: object) -> Any:
+  def call(self: Operators, *args: object) -> object:
     return function(self, *(args if len(args) < 2 else (args,)))
 
   return call

@@ -22,7 +22,6 @@ from phasic.internal.tape import modes
 from phasic.internal.tape import traced
 
 Array = traced.Array
-Results = traced.Results
 _T = TypeVar("_T")
 
 _OPERANDS = 5
@@ -71,7 +70,7 @@ def adjoint(
   return _Adjoint(call, order, wanted).evaluate(arrays)
 
 
-class _Forward(traced.Primitive):
+class _Forward(traced.Primitive[Array]):
   """The primitive J_k, whose arguments are one list: operands, tangents."""
 
   def __init__(self, call: Call, order: int):
@@ -85,7 +84,7 @@ class _Forward(traced.Primitive):
 
   def forward(
     self, arrays: Sequence[Array], tangents: Sequence[Array | None]
-  ) -> tuple[Results, Results]:
+  ) -> tuple[Array, Array]:
     result = self.evaluate(arrays)
     terms = []
     for i in _moving(tangents):
@@ -99,7 +98,7 @@ class _Forward(traced.Primitive):
 
   def reverse(
     self, arrays: Sequence[Array], wanted: Sequence[int]
-  ) -> tuple[Results, traced.Pullback]:
+  ) -> tuple[Array, traced.Pullback]:
     def pullback(cotangents: list[Array]) -> Sequence[Array]:
       found: dict[int, Array] = {}
       for i in range(self.order + 1):
@@ -120,7 +119,7 @@ class _Forward(traced.Primitive):
     return self.evaluate(arrays), pullback
 
 
-class _Adjoint(traced.Primitive):
+class _Adjoint(traced.Primitive[tuple[Array, ...]]):
   """The primitive V_k, a function of operands, tangents and a cotangent."""
 
   def __init__(self, call: Call, order: int, wanted: Sequence[int]):
@@ -135,7 +134,7 @@ class _Adjoint(traced.Primitive):
 
   def forward(
     self, arrays: Sequence[Array], tangents: Sequence[Array | None]
-  ) -> tuple[Results, Results]:
+  ) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
     result = self.evaluate(arrays)
     terms = []
     for i in _moving(tangents[:-1]):
@@ -151,7 +150,7 @@ class _Adjoint(traced.Primitive):
 
   def reverse(
     self, arrays: Sequence[Array], wanted: Sequence[int]
-  ) -> tuple[Results, traced.Pullback]:
+  ) -> tuple[tuple[Array, ...], traced.Pullback]:
     last = len(arrays) - 1
 
     def pullback(cotangents: list[Array]) -> Sequence[Array]:

@@ -11,20 +11,21 @@ from phasic.internal.tape import traced
 from phasic.internal.tape import trees
 
 Array = traced.Array
-Results = traced.Results
 _T = TypeVar("_T")
 
 
 class Rules(NamedTuple):
   """The derivative rules of a function; None for a rule that is missing."""
 
-  vjp_fwd: Callable[..., Any] | None
-  vjp_bwd: Callable[..., Any] | None
-  jvp_fn: Callable[..., Any] | None
+  vjp_fwd: Callable[..., tuple[object, object]] | None
+  vjp_bwd: Callable[..., object] | None
+  jvp_fn: Callable[..., tuple[object, object]] | None
   nondiff_argnums: tuple[int, ...]
 
 
-def call(f: Callable[..., Any], rules: Rules, args: Sequence[object]) -> Any:
+def call(
+  f: Callable[..., object], rules: Rules, args: Sequence[object]
+) -> object:
   """Evaluates `f(*args)` as a primitive with custom derivative rules."""
   parts = [trees.flatten(arg)[0] for arg in args]
   for i in rules.nondiff_argnums:
@@ -40,7 +41,7 @@ def call(f: Callable[..., Any], rules: Rules, args: Sequence[object]) -> Any:
   return primitive.evaluate(leaves)
 
 
-class _Ruled(traced.Primitive):
+class _Ruled(traced.Primitive[tuple[Array, ...]]):
   """A function with custom rules as a primitive of its arguments' leaves."""
 
   # Custom rules may support complex numbers, so dtypes are not checked.
@@ -48,16 +49,16 @@ class _Ruled(traced.Primitive):
 
   def __init__(
     self,
-    f: Callable[..., Any],
+    f: Callable[..., object],
     rules: Rules,
-    make: Callable[[Sequence[Array]], Any],
+    make: Callable[[Sequence[Array]], tuple[object, ...]],
     sizes: Sequence[int],
   ):
     self.f = f
     self.rules = rules
     self.make = make
     self.owners = [i for i, size in enumerate(sizes) for _ in range(size)]
-    self.put_together: Callable[[Sequence[Array]], Any] | None = None
+    self.put_together: Callable[[Sequence[Array]], object] | None = None
 
   def evaluate(self, arrays: Sequence[Array]) -> Any:
     if not any(isinstance(x, traced.Traced) for x in arrays):
@@ -96,7 +97,7 @@ class _Ruled(traced.Primitive):
 
   def reverse(
     self, arrays: Sequence[Array], wanted: Sequence[int]
-  ) -> tuple[Results, traced.Pullback]:
+  ) -> tuple[tuple[Array, ...], traced.Pullback]:
     vjp_fwd, vjp_bwd = self.rules.vjp_fwd, self.rules.vjp_bwd
     if vjp_fwd is None or vjp_bwd is None:
       raise NotImplementedError(_missing(self.f, "vjp_fwd and vjp_bwd"))

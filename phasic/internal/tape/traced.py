@@ -17,13 +17,17 @@ import itertools
 import linecache
 import operator
 import sys
-from typing import Any, NoReturn, TypeAlias, TypeVar, overload
+from typing import Any, Generic, NoReturn, TypeAlias, TypeVar, overload
 
 import numpy as onp
 
 from phasic.internal.tape import operators
 
 _T = TypeVar("_T")
+# One array or several: the results of a primitive.
+_R = TypeVar(
+  "_R", bound="Traced | onp.ndarray | tuple[Traced | onp.ndarray, ...]"
+)
 
 _levels = itertools.count()
 _orders = itertools.count()
@@ -217,26 +221,26 @@ FUNCTIONS: dict[object, Callable[..., Any]] = {}
 _WITH_DTYPE = (Traced, onp.ndarray, onp.generic)
 
 
-class Primitive:
+class Primitive(Generic[_R]):
   """A differentiable function of arrays.
 
   The derivatives use functions of NumPy, so they have derivatives too. Results
   are an array or a tuple of arrays.
   """
 
-  def evaluate(self, arrays: Sequence[Array]) -> Results:
+  def evaluate(self, arrays: Sequence[Array]) -> _R:
     """Computes the results without derivatives."""
     raise NotImplementedError
 
   def forward(
     self, arrays: Sequence[Array], tangents: Sequence[Array | None]
-  ) -> tuple[Results, Results]:
+  ) -> tuple[_R, _R]:
     """Computes the results and their tangents; None stands for zeros."""
     raise NotImplementedError
 
   def reverse(
     self, arrays: Sequence[Array], wanted: Sequence[int]
-  ) -> tuple[Results, Pullback]:
+  ) -> tuple[_R, Pullback]:
     """Computes the results and the pullback for the `wanted` arrays."""
     raise NotImplementedError
 
@@ -245,7 +249,7 @@ class Primitive:
     return checked(x)
 
 
-class Pairs(Primitive):
+class Pairs(Primitive[Array]):
   """A primitive with one result, with a jvp and a vjp for each argument.
 
   Attributes:
@@ -286,16 +290,16 @@ class Pairs(Primitive):
     ]
 
 
-def apply(primitive: Primitive, *arrays: Any) -> Any:
+def apply(primitive: Primitive[_R], *arrays: Array) -> _R:
   """Applies a primitive if at least one array is traced."""
   trace = latest(arrays)
   check = primitive.check
   records: list[Any] = []
-  values: list[Any] = []
+  values: list[Array] = []
   for x in arrays:
-    own = isinstance(x, Traced) and x.trace is trace
-    records.append(x.record if own else None)
-    values.append(check(x.value if own else _operand(x)))
+    own = x if isinstance(x, Traced) and x.trace is trace else None
+    records.append(None if own is None else own.record)
+    values.append(check(_operand(x) if own is None else own.value))
   wanted = [i for i, record in enumerate(records) if record is not None]
   if not wanted:
     result = check(primitive.evaluate(values))
@@ -321,7 +325,7 @@ def latest(arrays: Sequence[object]) -> Trace:
   return max(traces, key=lambda trace: trace.level)
 
 
-def _operand(x: object) -> Any:
+def _operand(x: Array) -> Array:
   """Copies a constant operand, as the caller may write to it later."""
   if isinstance(x, (Traced, int, float)):
     return x
@@ -336,9 +340,7 @@ def checked(x: _T) -> _T:
   return x
 
 
-def _wrapped(
-  result: Results, wrap: Callable[[Array, int], Traced]
-) -> Traced | tuple[Traced, ...]:
+def _wrapped(result: Results, wrap: Callable[[Array, int], Traced]) -> Any:
   if isinstance(result, tuple):
     return tuple(wrap(x, i) for i, x in enumerate(result))
   return wrap(result, 0)

@@ -7,8 +7,8 @@ from typing import Any
 
 
 def flatten(
-  tree: Any,
-) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
+  tree: object,
+) -> tuple[list[Any], Callable[[Sequence[object]], Any]]:
   """Returns the arrays of a pytree, and a function that rebuilds it."""
   if tree is None:
     return [], lambda leaves: None
@@ -20,7 +20,7 @@ def flatten(
     return [tree], lambda leaves: leaves[0]
   pairs = [flatten(item) for item in tree]
 
-  def put_together(leaves: Sequence[Any]) -> Any:
+  def put_together(leaves: Sequence[object]) -> object:
     items, start = [], 0
     for own, make in pairs:
       items.append(make(leaves[start : start + len(own)]))

@@ -311,7 +311,7 @@ class _OfArrays(Generic[_R]):
     ]
     self._result: Callable[[Sequence[object]], _R] | None = None
 
-  def __call__(self, *arrays: Array) -> tuple[object, ...]:
+  def __call__(self, *arrays: Array) -> tuple[Array, ...]:
     args, leaves = list(self._args), list(self._leaves)
     for i, x in zip(self._places, arrays, strict=True):
       leaves[i] = x

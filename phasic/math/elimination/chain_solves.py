@@ -311,13 +311,33 @@ def solve_transposed(
   return _eliminate(system, per_phase, per_edge, True, False)
 
 
+@overload
+def _eliminate(
+  system: System,
+  per_phase: Array,
+  per_edge: Array | None,
+  transposed: bool,
+  gives_edges: Literal[False],
+) -> Array: ...
+
+
+@overload
 def _eliminate(
   system: System,
   per_phase: Array,
   per_edge: Array | None,
   transposed: bool,
   gives_edges: bool,
-) -> Any:
+) -> Array | tuple[Array, Array]: ...
+
+
+def _eliminate(
+  system: System,
+  per_phase: Array,
+  per_edge: Array | None,
+  transposed: bool,
+  gives_edges: bool,
+) -> Array | tuple[Array, Array]:
   weights = system.weights
   ones = (1,) * (static.rank(weights) - 1)
   indices = structures.cast(system.indices, "int32")

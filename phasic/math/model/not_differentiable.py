@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from phasic.internal import custom_gradient
 from phasic.internal.arrays import Array
+
+_T = TypeVar("_T")
 
 
 def _forward(
@@ -32,7 +34,7 @@ def _no_jvp(
   nondiff_argnums=(0,),
   eager=True,
 )
-def attach(advice: str, value: Array, *arrays: Array) -> Array:
+def attach(advice: str, value: _T, *arrays: object) -> _T:
   """Returns `value`; differentiating it with respect to the arrays raises.
 
   Args:

@@ -198,7 +198,12 @@ def _solve(
   p = static.shape(units)[0]
   batch = np.zeros_like(columns[0])
   _, mine = control_flow.scan(forward, rest + batch, (units, columns))
-  flipped = tuple(np.flip(a, axis=0) for a in (units, rows, outs, mine))
+  flipped = (
+    np.flip(units, axis=0),
+    np.flip(rows, axis=0),
+    np.flip(outs, axis=0),
+    np.flip(mine, axis=0),
+  )
   x = np.zeros_like(rest + batch)
   square = x[..., None] * np.zeros_like(units) if gives_differences else x
   (x, differences), _ = control_flow.scan(backward, (x, square), flipped)
@@ -233,8 +238,12 @@ def _solve_transposed(recorded: Elimination, rest: Array) -> Array:
   units, columns, rows, outs = recorded
   rest = rest + np.zeros_like(columns[0])
   _, mine = control_flow.scan(forward, rest, (units, rows, outs))
-  flipped = tuple(
-    np.flip(a, axis=0) for a in (units, columns, rows, outs, mine)
+  flipped = (
+    np.flip(units, axis=0),
+    np.flip(columns, axis=0),
+    np.flip(rows, axis=0),
+    np.flip(outs, axis=0),
+    np.flip(mine, axis=0),
   )
   y, _ = control_flow.scan(backward, np.zeros_like(rest), flipped)
   return y

@@ -240,8 +240,8 @@ class Value(_Lowered, derivatives.Forward):
       ad.instantiate_zeros(t) if own.is_inexact else None for t, own in pairs
     ]
     if function.function.jvp is not None:
-      found = function.function.jvp(tuple(inputs), tuple(out), tuple(along))
-      found = native_rules.check_rule(function.declaration, "jvp", found)
+      returned = function.function.jvp(tuple(inputs), tuple(out), tuple(along))
+      found = native_rules.check_rule(function.declaration, "jvp", returned)
     else:
       found = self._transposed(inputs, out, along)
     floats = native_declarations.inexact(function.declaration.outputs, out)
