@@ -19,20 +19,22 @@ Array: TypeAlias = onp.ndarray
 # An array without dimensions, or a NumPy scalar.
 Scalar: TypeAlias = Any
 # Public methods return an array, or a scalar if there are no dimensions. No
-# static type distinguishes the two, so the alias includes Any.
-Result: TypeAlias = onp.ndarray | Any
+# static type distinguishes the two.
+Result: TypeAlias = onp.ndarray | Scalar
 # Lists may mix numbers and arrays, which type checkers cannot express.
 ArrayLike: TypeAlias = onp.typing.ArrayLike | Sequence[Any]
 # An attribute of a class, given as an ArrayLike and stored as an array.
 ArrayField: TypeAlias = Array | Any
 # Arguments that are arrays, or nested sequences and mappings of them.
 Structure: TypeAlias = ArrayLike | Mapping[str, object] | None
+# A nested structure of arrays, whose form only the caller knows.
+Tree: TypeAlias = Any
 
 
 class SparseMatrix(Protocol):
   """A matrix of `scipy.sparse`."""
 
-  def tocoo(self) -> Any:
+  def tocoo(self) -> object:
     """Returns the nonzero entries with their row and column indices."""
 
 

@@ -7,9 +7,10 @@ Other code that takes an array raises, as the derivative would be lost.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from phasic.internal.arrays import Array
+from phasic.internal.arrays import Tree
 from phasic.internal.tape import modes
 from phasic.internal.tape import trees
 
@@ -18,12 +19,12 @@ _T = TypeVar("_T")
 
 def flatten(
   tree: object,
-) -> tuple[list[Any], Callable[[Sequence[object]], Any]]:
+) -> tuple[list[Tree], Callable[[Sequence[object]], Tree]]:
   """Returns the leaves of a pytree, and a function that rebuilds it."""
   return trees.flatten(tree)
 
 
-def leaves_like(tree: object, like: object) -> list[Any]:
+def leaves_like(tree: object, like: object) -> list[Tree]:
   """Returns the subtree of `tree` at each leaf of the pytree `like`.
 
   Raises:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import functools
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as onp
 
@@ -14,6 +14,7 @@ from phasic.internal.tape import trees
 
 _T = TypeVar("_T")
 _X = TypeVar("_X")
+_Y = TypeVar("_Y")
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
 
@@ -42,11 +43,11 @@ def while_loop(
 
 
 def scan(
-  f: Callable[[_T, _X], tuple[_T, object]],
+  f: Callable[[_T, _X], tuple[_T, _Y]],
   init: _T,
   xs: _X,
   length: int | None = None,
-) -> tuple[_T, Any]:
+) -> tuple[_T, _Y]:
   """Loops over the leading axis of `xs`: `carry, y = f(carry, x)`.
 
   Args:
@@ -93,9 +94,8 @@ def _rows(tree: _T) -> list[_T]:
   return [make([x[i] for x in leaves]) for i in range(size)]
 
 
-def _stack(items: list[object]) -> Any:
-  if not items:
-    return None
-  _, make = trees.flatten(items[0])
+def _stack(items: list[_T]) -> _T:
+  """Stacks trees of arrays along a new axis; returns None for no trees."""
+  _, make = trees.flatten(items[0] if items else None)
   columns = zip(*(trees.flatten(item)[0] for item in items), strict=True)
   return make([onp.stack(column) for column in columns])

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import functools
-from typing import Any
 
 import numpy as onp
 
 from phasic.internal import given_dtypes
 from phasic.internal import raw_arguments
 from phasic.internal import static
+from phasic.internal.arrays import Tree
 
 FLOATS = ("float32", "float64")
 
@@ -53,7 +53,7 @@ def common_dtype(
   return default or static.wide_float()
 
 
-def numeric(x: Any, name: str) -> str:
+def numeric(x: Tree, name: str) -> str:
   """Returns the name of the dtype of `x`; raises TypeError if unsupported.
 
   It is float32, float64, or an integer dtype. With 64-bit numbers switched off,

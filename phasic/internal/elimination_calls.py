@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 import functools
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as onp
 
 from phasic.internal import kernel_common
+from phasic.internal.arrays import Tree
 from phasic.internal.tape import elimination
 from phasic.internal.tape import modes
 
@@ -26,7 +27,7 @@ def eliminate(
   per_edge: modes.Array | None,
   transposed: bool,
   gives_edges: bool,
-) -> Any:
+) -> Tree:
   """Solves the linear system of a chain by the native kernel.
 
   Arguments are as in `elimination_ops.eliminate`.

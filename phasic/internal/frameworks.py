@@ -6,11 +6,14 @@ from collections.abc import Iterator
 import contextlib
 import importlib
 import re
+from typing import Any, TypeAlias
 
 # The oldest supported version of each module, as in pyproject.toml's extras.
 OLDEST = {"jax": "0.9", "tensorflow": "2.18"}
 _NAMES = {"jax": "JAX", "tensorflow": "TensorFlow"}
 _SUBSTRATES = {"jax": "jax", "tensorflow": "tf"}
+# An object of a user or of an optional package, whose type is unknown here.
+Foreign: TypeAlias = Any
 
 
 def require(module: str) -> None:

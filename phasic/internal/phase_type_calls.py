@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as onp
 
@@ -32,7 +32,7 @@ def forward(
   fallback: Callable[..., object],
   fixed: Sequence[modes.Array],
   discrete: bool,
-) -> Any:
+) -> modes.DuckArray:
   """Computes the k-th directional derivative of a phase-type function.
 
   It is D^k F(x)[v_1, ..., v_k] with F = `kernel_ops.phase_type`, computed by
@@ -58,7 +58,7 @@ def adjoint(
   fallback: Callable[..., object],
   fixed: Sequence[modes.Array],
   discrete: bool,
-) -> Sequence[Any]:
+) -> Sequence[modes.DuckArray]:
   """Computes cotangents of the operands with the `wanted` indices."""
   arrays = [*operands, cotangent]
   call = _call(kind, arrays, fixed, discrete)

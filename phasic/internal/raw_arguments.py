@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from typing import Any
+from typing import Protocol, TypeGuard
 
 import numpy as onp
 
@@ -23,6 +23,22 @@ _NUMBERS = frozenset((bool, complex, float, int))
 _SHORT = reprlib.Repr()
 _SHORT.maxtuple = _SHORT.maxlist = _SHORT.maxdict = 8
 _SHORT.maxstring = _SHORT.maxother = 80
+
+
+class _Entries(Protocol):
+  """The nonzero entries of a sparse matrix of SciPy."""
+
+  row: onp.ndarray
+  col: onp.ndarray
+  data: onp.ndarray
+  shape: tuple[int, int]
+
+
+class _SparseMatrix(Protocol):
+  """A sparse matrix of SciPy."""
+
+  def tocoo(self) -> _Entries:
+    """Returns the nonzero entries with their row and column indices."""
 
 
 def shown(x: object) -> str:
@@ -92,7 +108,7 @@ def check_nesting(x: object, name: str, depth: int = 0) -> None:
 
 
 def entries_of_scipy(
-  x: Any,
+  x: object,
 ) -> tuple[onp.ndarray, onp.ndarray, onp.ndarray, tuple[int, int]] | None:
   """Returns rows, columns, values and shape of a SciPy sparse matrix.
 
@@ -104,7 +120,7 @@ def entries_of_scipy(
   return found.row, found.col, found.data, found.shape
 
 
-def _is_sparse(x: object) -> bool:
+def _is_sparse(x: object) -> TypeGuard[_SparseMatrix]:
   """Returns whether an argument is a sparse matrix of SciPy."""
   return type(x).__module__.startswith("scipy.sparse")
 

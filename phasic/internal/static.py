@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 import numpy as onp
 
+from phasic.internal.arrays import Tree
 from phasic.internal.tape import modes
 
-Shape = tuple[Any, ...]
+Shape = tuple[int, ...]
 _Traced = modes.Traced
 
 
-def shape(x: Any) -> Shape:
+def shape(x: Tree) -> Shape:
   """Returns the shape of `x`, a tuple with one entry per dimension."""
   return x.shape if type(x) is onp.ndarray else tuple(onp.shape(x))
 
 
-def rank(x: Any) -> int:
+def rank(x: Tree) -> int:
   """Returns the number of dimensions of `x`."""
   return onp.ndim(x)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeGuard, TypeVar
+from typing import TypeGuard, TypeVar
 
 import numpy as onp
 
@@ -13,7 +13,9 @@ from phasic.internal.arrays import Result
 from phasic.internal.tape import modes
 
 # Dtypes by name, as NumPy parses names slowly.
-_DTYPES = {name: onp.dtype(name) for name in (*dtypes.FLOATS, "int32")}
+_DTYPES: dict[object, onp.dtype] = {
+  name: onp.dtype(name) for name in (*dtypes.FLOATS, "int32")
+}
 _T = TypeVar("_T", bound=type)
 
 
@@ -85,7 +87,7 @@ def sparse_entries(
   return raw_arguments.entries_of_scipy(x)
 
 
-def cast(x: object, dtype: Any = None) -> Array:
+def cast(x: object, dtype: onp.typing.DTypeLike | None = None) -> Array:
   """Converts `x` to an array; a dtype of None keeps the dtype of `x`.
 
   It is differentiable, unlike `np.asarray`, which returns constants.

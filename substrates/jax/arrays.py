@@ -21,6 +21,8 @@ ArrayLike: TypeAlias = (
 ArrayField: TypeAlias = Array | Any
 # Arguments that are arrays, or nested sequences and mappings of them.
 Structure: TypeAlias = ArrayLike | Mapping[str, object] | None
+# A nested structure of arrays, whose form only the caller knows.
+Tree: TypeAlias = Any
 
 
 class SciPyMatrix(Protocol):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as onp
 
+from phasic.internal.arrays import Tree
 from phasic.internal.native import host_functions
 from phasic.internal.native import host_results
 from phasic.internal.tape import trees
@@ -32,7 +33,7 @@ def call(
   abstract: Callable[..., object] | None,
   args: Sequence[object],
   options: Mapping[str, object],
-) -> Any:
+) -> Tree:
   """Calls a Python function that has no derivatives.
 
   Args:
@@ -56,7 +57,7 @@ def call_multilinear(
   fixed: Sequence[object],
   args: Sequence[object],
   options: Mapping[str, object],
-) -> Any:
+) -> Tree:
   """Calls a Python function that is linear in each of its arguments.
 
   Args:

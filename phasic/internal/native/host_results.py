@@ -6,11 +6,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import dataclasses
 import math
 import operator
-from typing import Any, SupportsIndex, TypeVar
+from typing import Any, SupportsIndex, TypeAlias, TypeVar
 
 import numpy as onp
 
 _T = TypeVar("_T")
+
+# The size of a dimension: an int. In a program for several sizes it may also be
+# None (TensorFlow) or a symbol (JAX's export, which has no public type of them).
+Size: TypeAlias = Any
 
 
 @dataclasses.dataclass(frozen=True, init=False)
@@ -56,7 +60,7 @@ class ArraySpec:
     )
 
 
-def _size(size: Any) -> int:
+def _size(size: Size) -> int:
   """Converts a size to a Python integer; returns unknown sizes unchanged."""
   try:
     return operator.index(size)

@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import functools
 import operator
 import re
-from typing import Any, NamedTuple, SupportsIndex, TypeVar
+from typing import NamedTuple, SupportsIndex, TypeVar
 
 import numpy as onp
+
+from phasic.internal.native.host_results import Size
 
 _T = TypeVar("_T")
 
@@ -136,7 +138,7 @@ class NativeFunction(NamedTuple):
     """Returns whether the op has derivative rules in array code."""
     return self.jvp is not None or self.vjp is not None
 
-  def output_dims(self, known: Mapping[str, object]) -> dict[str, Any]:
+  def output_dims(self, known: Mapping[str, object]) -> dict[str, Size]:
     """Computes the sizes of all dimensions from the sizes of the inputs.
 
     Raises:

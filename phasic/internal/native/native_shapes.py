@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 import math
 import types
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as onp
 
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.internal.native import native_declarations
+from phasic.internal.native.host_results import Size
 
 
 class Shaped(Protocol):
@@ -29,7 +30,7 @@ class Shaped(Protocol):
 def input_dims(
   declaration: native_declarations.Declaration,
   shapes: Sequence[Sequence[object] | None],
-) -> dict[str, Any]:
+) -> dict[str, Size]:
   """Returns the sizes of the inputs' named dimensions, None if unknown.
 
   Args:
@@ -39,7 +40,7 @@ def input_dims(
   Raises:
     ValueError: an input has too few dimensions, or sizes differ.
   """
-  found: dict[str, Any] = {}
+  found: dict[str, Size] = {}
   for operand, shape in zip(declaration.inputs, shapes, strict=True):
     if shape is None:
       found.update((d, None) for d in operand.dims if d not in found)
@@ -68,7 +69,7 @@ def input_dims(
 
 def batch_shape(
   declaration: native_declarations.Declaration,
-  shapes: Sequence[Sequence[object]],
+  shapes: Sequence[Sequence[Size]],
 ) -> static.Shape:
   """Returns the common batch shape of the inputs, None for unknown sizes.
 
@@ -88,7 +89,7 @@ def batch_shape(
         f"{native_declarations.MAX_BATCH_RANK}"
       )
     )
-  result: list[object] = [1] * rank
+  result: list[Size] = [1] * rank
   for batch in batches:
     for i, size in enumerate(batch, start=rank - len(batch)):
       if _is_one(size) or (size is None and not _is_one(result[i])):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as onp
 
+from phasic.internal.arrays import Tree
 from phasic.internal.tape import linear_maps
 from phasic.internal.tape import traced
 
@@ -206,14 +207,14 @@ def _copy(a: Traced) -> Traced:
 # Functions whose derivative is zero.
 
 
-def _fixed(function: Callable[..., Any]) -> Callable[..., Array]:
+def _fixed(function: Callable[..., Tree]) -> Callable[..., Array]:
   def rule(*args: object, **options: object) -> Array:
     return traced.fixed(lambda *arrays: function(*arrays, **options), *args)
 
   return rule
 
 
-_function: Callable[..., Any]
+_function: Callable[..., Tree]
 for _function in (
   onp.all,
   onp.allclose,

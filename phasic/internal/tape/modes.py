@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 import heapq
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as onp
 
@@ -20,10 +20,12 @@ MAY_HOLD_TRACED = (Traced, list, tuple)
 _PLAIN = {onp.ndarray, float, int, str, bool, type(None)}
 constant = traced.constant
 dtype_of = traced.dtype_of
-# Outside of this folder a traced array counts as a NumPy array.
-cast: Callable[..., Any] = functions.cast
-fixed: Callable[..., Any] = traced.fixed
-linear: Callable[..., Any] = linear_maps.linear
+# An array or a traced array, which counts as a NumPy array outside of this
+# folder.
+DuckArray: TypeAlias = Any
+cast: Callable[..., DuckArray] = functions.cast
+fixed: Callable[..., DuckArray] = traced.fixed
+linear: Callable[..., DuckArray] = linear_maps.linear
 RULES = (functions, placing)  # Importing these modules registers their rules.
 
 
@@ -61,7 +63,7 @@ def holds_traced(x: object) -> bool:
   return not _PLAIN.issuperset(map(type, x)) and any(map(holds_traced, x))
 
 
-def joined(x: object) -> Any:
+def joined(x: object) -> DuckArray:
   """Stacks nested lists of arrays and numbers into one array."""
   if isinstance(x, (list, tuple)):
     return onp.stack([joined(item) for item in x])
@@ -72,7 +74,7 @@ def forward(
   f: Callable[..., Sequence[Array]],
   primals: Sequence[Array],
   tangents: Sequence[Array],
-) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+) -> tuple[tuple[DuckArray, ...], tuple[DuckArray, ...]]:
   """Returns the results of `f`, a tuple, and their tangents (jvp)."""
   trace = traced.Trace(is_forward=True)
   try:
@@ -93,7 +95,10 @@ def forward(
 
 def reverse(
   f: Callable[..., Sequence[Array]], primals: Sequence[Array]
-) -> tuple[tuple[Any, ...], Callable[[Sequence[Array]], tuple[Any, ...]]]:
+) -> tuple[
+  tuple[DuckArray, ...],
+  Callable[[Sequence[DuckArray]], tuple[DuckArray, ...]],
+]:
   """Returns the results of `f`, a tuple, and the pullback of `f` (vjp)."""
   trace = traced.Trace(is_forward=False)
   leaf = traced.Node(list(primals), (), lambda cotangents: ())
@@ -165,7 +170,7 @@ def _propagated(
 
 def _ended(
   trace: traced.Trace, results: Sequence[Array]
-) -> tuple[tuple[Array, ...], list[Any]]:
+) -> tuple[tuple[Array, ...], list[traced.Record]]:
   """Ends a trace; returns the results' values and their tangents or nodes."""
   values, records = [], []
   for x in results:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as onp
 
+from phasic.internal.arrays import Tree
 from phasic.internal.tape import traced
 from phasic.internal.tape import trees
 
@@ -60,7 +61,7 @@ class _Ruled(traced.Primitive[tuple[Array, ...]]):
     self.owners = [i for i, size in enumerate(sizes) for _ in range(size)]
     self.put_together: Callable[[Sequence[Array]], object] | None = None
 
-  def evaluate(self, arrays: Sequence[Array]) -> Any:
+  def evaluate(self, arrays: Sequence[Array]) -> Tree:
     if not any(isinstance(x, traced.Traced) for x in arrays):
       return self.f(*self.make(arrays))
     results = traced.apply(self, *arrays)

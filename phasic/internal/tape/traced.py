@@ -21,6 +21,7 @@ from typing import Any, Generic, NoReturn, TypeAlias, TypeVar, overload
 
 import numpy as onp
 
+from phasic.internal.arrays import Tree
 from phasic.internal.tape import operators
 
 _T = TypeVar("_T")
@@ -79,7 +80,7 @@ class Traced(operators.Operators):
 
   __slots__ = ("record", "trace", "value")
 
-  def __init__(self, value: Array, trace: Trace, record: Any):
+  def __init__(self, value: Array, trace: Trace, record: Record):
     self.value = value
     self.trace = trace
     self.record = record
@@ -116,11 +117,12 @@ class Traced(operators.Operators):
     return FUNCTIONS[operator.getitem](self, index)
 
   def __array_ufunc__(
-    self, ufunc: onp.ufunc, method: str, *inputs: object, **options: Any
+    self, ufunc: onp.ufunc, method: str, *inputs: object, **options: object
   ) -> Array:
     if method != "__call__" or options:
       what = f"numpy.{ufunc.__name__}"
-      if any(x is self for x in options.get("out", ())):
+      out = options.get("out")
+      if isinstance(out, tuple) and any(x is self for x in out):
         # Writing to `out` would also change the array for other code.
         raise leaving(f"an assignment to its entries, {what}")
       if method != "__call__":
@@ -211,6 +213,10 @@ Pullback: TypeAlias = Callable[[list[Array]], Sequence[Array | None]]
 # The map of tangents of one argument, and its transpose.
 Pair: TypeAlias = tuple[Callable[[Array], Array], Callable[[Array], Array]]
 
+# The record of a traced array: a tangent or, in reverse mode, a node and the
+# array's index in the node's results; None for a constant. The trace decides.
+Record: TypeAlias = Any
+
 astype = object()  # The key of astype's rule in FUNCTIONS.
 
 # Derivative rules of NumPy functions; `indexing`, `ufuncs` and others add them.
@@ -294,7 +300,7 @@ def apply(primitive: Primitive[_R], *arrays: Array) -> _R:
   """Applies a primitive if at least one array is traced."""
   trace = latest(arrays)
   check = primitive.check
-  records: list[Any] = []
+  records: list[Record] = []
   values: list[Array] = []
   for x in arrays:
     own = x if isinstance(x, Traced) and x.trace is trace else None
@@ -340,13 +346,13 @@ def checked(x: _T) -> _T:
   return x
 
 
-def _wrapped(result: Results, wrap: Callable[[Array, int], Traced]) -> Any:
+def _wrapped(result: Results, wrap: Callable[[Array, int], Traced]) -> Tree:
   if isinstance(result, tuple):
     return tuple(wrap(x, i) for i, x in enumerate(result))
   return wrap(result, 0)
 
 
-def added(terms: Sequence[Any]) -> Any:
+def added(terms: Sequence[Tree]) -> Tree:
   """Adds arrays, or tuples of arrays entry by entry."""
   if isinstance(terms[0], tuple):
     return tuple(map(added, zip(*terms, strict=True)))

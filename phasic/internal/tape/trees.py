@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+
+from phasic.internal.arrays import Tree
 
 
 def flatten(
   tree: object,
-) -> tuple[list[Any], Callable[[Sequence[object]], Any]]:
+) -> tuple[list[Tree], Callable[[Sequence[object]], Tree]]:
   """Returns the arrays of a pytree, and a function that rebuilds it."""
   if tree is None:
     return [], lambda leaves: None
@@ -32,7 +33,7 @@ def flatten(
   return [x for own, _ in pairs for x in own], put_together
 
 
-def leaves_like(tree: object, like: object) -> list[Any]:
+def leaves_like(tree: object, like: object) -> list[Tree]:
   """Returns the subtree of `tree` at each array of the pytree `like`.
 
   Raises:
