@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 import functools
 import inspect
-from typing import Any
 
 from phasic.internal import user_warnings
+from phasic.internal.arrays import Tree
 from phasic.math.model import operands
 from phasic.math.model import plausible
 from phasic.math.model import single_rounding
@@ -60,7 +60,7 @@ def checked(function: object, package: str, name: str) -> object:
   rules = _rules(name, names[:first], discrete)
 
   @functools.wraps(function)
-  def call(*args: Any, **kwargs: Any) -> object:
+  def call(*args: Tree, **kwargs: Tree) -> object:
     model = [
       args[place] if place < len(args) else kwargs.get(own)
       for own, place in zip(wanted, places, strict=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import copy
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as onp
 
 from phasic.internal import autodiff
+from phasic.internal.arrays import Tree
 from phasic.math.model import edge_rates
 from phasic.math.model.edge_rates import Edges
 
@@ -42,8 +43,8 @@ def as_given(tree: _T, given: object) -> _T:
 
 
 def _map_edges(
-  f: Callable[[Edges, Edges], Edges], tree: Any, like: object
-) -> Any:
+  f: Callable[[Edges, Edges], Edges], tree: Tree, like: object
+) -> Tree:
   """Applies f to the edges in two trees with the structure of `like`."""
   if isinstance(like, edge_rates.EDGES):
     return f(tree, like)

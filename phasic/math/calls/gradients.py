@@ -11,7 +11,7 @@ an error, as it would lose the derivative.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import Result
+from phasic.internal.arrays import Tree
 from phasic.math.calls import edge_ends
 
 _R = TypeVar("_R")
@@ -68,7 +69,7 @@ def value_and_gradient(
     -0.0309
   """
   value, pullback = vjp(f, *args)
-  gradient: Any = pullback(np.ones_like(_one_array(f, value)))
+  gradient: Tree = pullback(np.ones_like(_one_array(f, value)))
   return value, gradient[0] if len(args) == 1 else gradient
 
 
@@ -191,7 +192,7 @@ def hessian_vector_product(
     return pullback(np.ones_like(_one_array(f, value)))
 
   _check_callable(f)
-  derivatives: Any = jvp(gradient, primals, tangents)[1]
+  derivatives: Tree = jvp(gradient, primals, tangents)[1]
   return derivatives[0] if len(primals) == 1 else derivatives
 
 
@@ -360,7 +361,7 @@ class _OfArrays(Generic[_R]):
     assert self._result is not None
     return self._result(values)
 
-  def spread(self, values: Sequence[object]) -> tuple[Any, ...]:
+  def spread(self, values: Sequence[object]) -> tuple[Tree, ...]:
     """Packs arrays into the arguments' structures; constants become None."""
     leaves: list[object] = [None] * len(self._leaves)
     for i, x in zip(self._places, values, strict=True):

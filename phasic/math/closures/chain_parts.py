@@ -7,7 +7,7 @@ Parts are computed without subtraction.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy as onp
@@ -56,7 +56,7 @@ class ChainParts(NamedTuple):
   weights: Array
   ends: onp.ndarray
   exits: Array
-  stay: Any
+  stay: Array | None
 
 
 # Edges and exits of a new chain: sources, targets, weights, ends, exits and

@@ -61,7 +61,7 @@ def convolution(a: ChainParts, b: ChainParts) -> ChainParts:
     ),
     ends,
     exits,
-    None if a.stay is None else joined(a.stay, b.stay),
+    None if a.stay is None or b.stay is None else joined(a.stay, b.stay),
   )
 
 
@@ -82,7 +82,7 @@ def mixture(probs: Array, parts: Sequence[ChainParts]) -> ChainParts:
       [x + n for x, n in zip(arrays, before[:-1], strict=True)]
     )
 
-  stays = [x.stay for x in parts]
+  stays = [x.stay for x in parts if x.stay is not None]
   return ChainParts(
     phases,
     joined(*initial),
@@ -92,7 +92,7 @@ def mixture(probs: Array, parts: Sequence[ChainParts]) -> ChainParts:
     joined(*(x.weights for x in parts)),
     shifted("ends"),
     joined(*(x.exits for x in parts)),
-    None if stays[0] is None else joined(*stays),
+    joined(*stays) if stays else None,
   )
 
 
@@ -144,7 +144,7 @@ def maximum(a: ChainParts, b: ChainParts) -> ChainParts:
   if stay is not None:
     ends.append(a.ends[both] * q + b.ends[other_edge])
     exits.append(picked(a.exits, both) * picked(b.exits, other_edge))
-    stay = joined(stay, a.stay, b.stay)
+    stay = joined(*(x for x in (stay, a.stay, b.stay) if x is not None))
   return ChainParts(
     phases,
     joined(

@@ -142,6 +142,7 @@ def _transitions(
   Steps from phase i are transitions[offsets[i]:offsets[i + 1]], which are
   indices of targets and probabilities.
   """
+  assert parts.stay is not None  # The chain is in discrete time.
   p = parts.num_phases
   phases = onp.arange(p)
   sources = onp.concatenate([parts.sources, phases, parts.ends])

@@ -98,6 +98,7 @@ def random_sum(count: ChainParts, time: ChainParts) -> ChainParts:
 
 def _steps(count: ChainParts) -> _Count:
   """Returns the chain of N itself, for terms X_i that are never zero."""
+  assert count.stay is not None  # Numbers of terms are counted in steps.
   phases = onp.arange(count.num_phases)
   return _Count(
     count.initial,
@@ -125,9 +126,7 @@ def _positive(count: ChainParts, time: ChainParts, atom: Array) -> _Count:
       onp.concatenate([count.targets, onp.full(q, q)]),
     ]
   )
-  system = chain_solves.System(
-    indices, weights, weights, None, None, count.initial, None, None
-  )
+  system = chain_solves.Weighted(indices, weights)
   steps = _steps(count)
   places = steps.sources * q + steps.targets
   matrix = segments.segment_sum(steps.steps, places, q * q)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, Literal, NamedTuple, TypeAlias, overload
+from typing import Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
 import numpy as onp
@@ -37,6 +37,18 @@ from phasic.math.portable import elimination
 Indices: TypeAlias = Array | onp.ndarray
 
 
+class Weighted(NamedTuple):
+  """The part of a linear system that its solution needs.
+
+  Attributes:
+    indices: sources, then targets, int32 (2, m).
+    weights: (..., m).
+  """
+
+  indices: Indices
+  weights: Array
+
+
 class System(NamedTuple):
   """The linear system of a model, scaled so that its weights are near one.
 
@@ -52,15 +64,14 @@ class System(NamedTuple):
     bad: whether a value is invalid, so that results are NaN, (...).
   """
 
-  # In a system that only `solve` uses, fields of type Any are None.
   indices: Indices
   weights: Array
   unscaled: Array
-  exponent: Any
+  exponent: Array
   stay: Array | None
   initial: Array
-  atom: Any
-  bad: Any
+  atom: Array
+  bad: Array
 
 
 class Given(NamedTuple):
@@ -190,8 +201,8 @@ def complete(found: Given, discrete: bool, eps: float) -> System:
       stay = fixed(stay) - (leaving - fixed(leaving))
     exponent = np.zeros_like(weights[..., 0])
     return System(indices, weights, weights, exponent, stay, initial, atom, bad)
-  system = System(indices, weights, weights, None, None, initial, atom, bad)
-  return _scaled(system)
+  scaled, exponent = _scaled(weights)
+  return System(indices, scaled, weights, exponent, None, initial, atom, bad)
 
 
 def natural(system: System) -> System:
@@ -244,11 +255,14 @@ def all_indices(p: int) -> onp.ndarray:
   )
 
 
-def _scaled(system: System) -> System:
-  """Divides weights by a power of two, so that the largest is near one."""
+def _scaled(weights: Array) -> tuple[Array, Array]:
+  """Divides weights by a power of two 2^n, so that the largest is near one.
+
+  Returns the weights, and n.
+  """
   info = onp.finfo(static.wide_float())
   lowest = float(info.minexp + 24)
-  size = autodiff.stop_gradient(system.weights)
+  size = autodiff.stop_gradient(weights)
   positive = (size > 0) & np.isfinite(size)
   largest = np.max(np.where(positive, size, 0.0), axis=-1)
   least = -np.max(np.where(positive, -size, -math.inf), axis=-1)
@@ -260,13 +274,12 @@ def _scaled(system: System) -> System:
   )
   exponent = np.minimum(high, low - lowest)
   exponent = np.minimum(exponent, float(-info.minexp))
-  weights = system.weights * binary.power_of_two(-exponent)[..., None]
-  return system._replace(weights=weights, exponent=exponent)
+  return weights * binary.power_of_two(-exponent)[..., None], exponent
 
 
 @overload
 def solve(
-  system: System,
+  system: System | Weighted,
   per_phase: Array,
   per_edge: Array | None = None,
   gives_edges: Literal[False] = False,
@@ -275,7 +288,7 @@ def solve(
 
 @overload
 def solve(
-  system: System,
+  system: System | Weighted,
   per_phase: Array,
   per_edge: Array | None = None,
   *,
@@ -284,7 +297,7 @@ def solve(
 
 
 def solve(
-  system: System,
+  system: System | Weighted,
   per_phase: Array,
   per_edge: Array | None = None,
   gives_edges: bool = False,
@@ -313,7 +326,7 @@ def solve_transposed(
 
 @overload
 def _eliminate(
-  system: System,
+  system: System | Weighted,
   per_phase: Array,
   per_edge: Array | None,
   transposed: bool,
@@ -323,7 +336,7 @@ def _eliminate(
 
 @overload
 def _eliminate(
-  system: System,
+  system: System | Weighted,
   per_phase: Array,
   per_edge: Array | None,
   transposed: bool,
@@ -332,7 +345,7 @@ def _eliminate(
 
 
 def _eliminate(
-  system: System,
+  system: System | Weighted,
   per_phase: Array,
   per_edge: Array | None,
   transposed: bool,

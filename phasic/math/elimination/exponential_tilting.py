@@ -300,7 +300,7 @@ def _eliminate(off: Array, exits: Array, growth: Array) -> tuple[Array, Array]:
   _, recorded = control_flow.scan(remove, (off, exits, net), (units, remain))
 
   def restore(
-    carry: tuple[Array, Array], step: tuple[Array, Array, Array, Array]
+    carry: tuple[Array, Array], step: tuple[Array, ...]
   ) -> tuple[tuple[Array, Array], None]:
     x, positive = carry
     unit, row, out, pivot = step

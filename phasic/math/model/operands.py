@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import functools
-from typing import Any, NamedTuple, TypeGuard
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
+from phasic.internal.arrays import Tree
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
 from phasic.math.model import sparse_matrices
@@ -74,7 +75,7 @@ class Layout(NamedTuple):
 
 def convert(
   *values: Given, names: Sequence[str] = ARGUMENTS
-) -> tuple[Any, ...]:
+) -> tuple[Tree, ...]:
   """Converts the arguments to arrays of their common dtype, except None.
 
   Args:
@@ -115,7 +116,7 @@ def convert(
     dtype = dtypes.common_dtype({**by_name, **edges})
   else:
     dtype = dtypes.common_dtype(by_name)
-  found: dict[str, Any] = {
+  found: dict[str, Tree] = {
     name: None if x is None else structures.as_array(x, dtype, name)
     for name, x in by_name.items()
   }

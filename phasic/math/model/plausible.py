@@ -6,12 +6,12 @@ The rules are those of `value_checks`, which runs if a fast check is not sure.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as onp
 
 from phasic.internal import kernel_ops
 from phasic.internal import static
+from phasic.internal.arrays import Tree
 from phasic.math.model import edge_rates
 from phasic.math.model.model_types import Edges
 from phasic.math.model.model_types import Given
@@ -20,7 +20,7 @@ from phasic.math.model.model_types import Given
 MOST_NUMBERS = 100_000
 
 
-def values_at_hand(arrays: Sequence[object]) -> list[Any] | None:
+def values_at_hand(arrays: Sequence[object]) -> list[Tree] | None:
   """Returns the values of arrays on the host, or None if unavailable.
 
   Args:
@@ -71,7 +71,7 @@ def is_given_model(model: Sequence[Given], discrete: bool) -> bool:
     return True
 
 
-def host_model(model: Sequence[Any]) -> list[Any] | None:
+def host_model(model: Sequence[Tree]) -> list[Tree] | None:
   """Returns the values of a model's arrays on the host; None if unavailable."""
   initial_probs, matrix, exits, prob_zero = model
   if not hasattr(matrix, "sources"):
@@ -197,8 +197,7 @@ def are_edges(edges: Edges, discrete: bool) -> bool:
     return True
   p = int(onp.max(edges.sources)) + 1
   sums: onp.ndarray = onp.zeros((*values.shape[:-1], p))
-  place: Any = (..., edges.sources)
-  onp.add.at(sums, place, values)
+  onp.add.at(onp.transpose(sums), edges.sources, onp.transpose(values))
   return bool(onp.all(sums <= 1.0 + _tolerance(sums)))
 
 

@@ -108,7 +108,7 @@ def _masks(
   )
 
 
-def one_hot(indices: Array, size: int, dtype: object) -> Array:
+def one_hot(indices: Array, size: int, dtype: onp.typing.DTypeLike) -> Array:
   """Computes one-hot rows (..., m, size) of the indices."""
   positions = structures.cast(np.arange(size), indices.dtype)
   return structures.cast(indices[..., None] == positions, dtype)
