@@ -88,6 +88,7 @@ def _evaluate(
 ) -> tuple[Array, Array]:
   model = linear_weights.chain_arrays(graph, params, None, None, dtype)
   initial_probs, edges, exits, prob_zero = model
+  assert prob_zero is not None  # It is None only with given `initial_probs`.
   # A batch dimension of size one is inserted to broadcast with the values.
   edges = edges._replace(parameters=edges.parameters[..., None, :])
   log_probs = evaluation.value(

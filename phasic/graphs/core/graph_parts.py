@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy as onp
@@ -19,12 +19,13 @@ from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
+from phasic.internal.arrays import Tree
 
 
 class GraphParts:
   """The arrays, static attributes and states of a `Graph`, as properties."""
 
-  _values: dict[str, Any]
+  _values: dict[str, Tree]
 
   def __init__(
     self,
@@ -262,5 +263,5 @@ class GraphParts:
       name: self._values[name]
       for name in ("parameter_names", "causes", "discrete")
     }
-    values: dict[str, Any] = {**host, **facts}
+    values: dict[str, Tree] = {**host, **facts}
     return contents.Contents(**values, states=self._states, notes=self._notes)

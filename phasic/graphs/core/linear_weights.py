@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -20,6 +19,7 @@ from phasic.internal.arrays import ArrayLike
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
 from phasic.math.model.edge_rates import Edges
+from phasic.math.model.model_types import EdgeModel
 
 
 class LinearWeights(builders.Builders):
@@ -169,7 +169,7 @@ def chain_arrays(
   edge_values: ArrayLike | None,
   initial_probs: ArrayLike | None,
   dtype: str,
-) -> tuple[Array, Edges, None, Any]:
+) -> EdgeModel:
   """Returns the four arguments that describe a chain in `phasic.math`.
 
   They are the initial probabilities, the edges, None for the exits, and the

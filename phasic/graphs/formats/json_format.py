@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 import json
 import math
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as onp
 
@@ -124,7 +124,7 @@ def _contents(found: dict[str, object]) -> contents.Contents:
       found["initial_coefficients"], "initial_coefficients", p + 1, d
     ),
     parameter_names=names,
-    causes=tuple(causes),
+    causes=tuple(c if isinstance(c, str) else None for c in causes),
     discrete=found["discrete"],
     states=states,
   )
@@ -155,7 +155,7 @@ def _kind(x: object) -> str:
   return names.get(type(x), "a number")
 
 
-def _list(x: object, name: str, size: int | None = None) -> list[Any]:
+def _list(x: object, name: str, size: int | None = None) -> list[object]:
   if not isinstance(x, list):
     raise ValueError(f"{name} is {_kind(x)}: it must be an array")
   if size is not None and len(x) != size:
@@ -174,7 +174,7 @@ def _strings(x: object, name: str, size: int | None = None) -> list[str]:
   for i, item in enumerate(items):
     if not isinstance(item, str):
       raise ValueError(f"{name}[{i}] is {_kind(item)}: it must be a string")
-  return items
+  return [item for item in items if isinstance(item, str)]
 
 
 def _integers(x: object, name: str, size: int) -> onp.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any
 
 import numpy as onp
 
@@ -14,6 +13,7 @@ from phasic.graphs.parts import weights
 from phasic.graphs.parts.user_types import Network
 from phasic.graphs.parts.user_types import State
 from phasic.internal import frameworks
+from phasic.internal.frameworks import Foreign
 from phasic.internal.raw_arguments import shown
 
 
@@ -67,7 +67,7 @@ def edges_of(
   return found
 
 
-def defaults(network: Network) -> dict[str, Any]:
+def defaults(network: Network) -> dict[str, Foreign]:
   """Returns the arguments that `to_network` stored: initial, params, discrete.
 
   Raises:

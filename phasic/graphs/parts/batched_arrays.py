@@ -6,17 +6,16 @@ its arrays, although the graph is the same for all entries.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as onp
 
 from phasic.internal import static
 from phasic.internal.arrays import Array
+from phasic.internal.arrays import Tree
 
 
 def unbatched(
   name: str, x: Array | onp.ndarray, event: tuple[int | None, ...]
-) -> Any:
+) -> Tree:
   """Removes batch dimensions that vmap has prepended to a graph's array.
 
   Args:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as onp
+
+from phasic.internal.arrays import Tree
 
 
 class Contents(NamedTuple):
@@ -35,6 +37,6 @@ def counted(n: int, noun: str) -> str:
   return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
-def plain(array: onp.ndarray) -> list[Any]:
+def plain(array: onp.ndarray) -> list[Tree]:
   """Converts an array to nested lists of Python numbers."""
   return array.tolist()

@@ -6,11 +6,13 @@ packages are imported only where they are needed.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TypeAlias
+
+from phasic.internal.frameworks import Foreign
 
 # A state of a graph, any hashable object.
-State: TypeAlias = Any
+State: TypeAlias = Foreign
 # A networkx.DiGraph or MultiDiGraph.
-Network: TypeAlias = Any
+Network: TypeAlias = Foreign
 # A matplotlib.axes.Axes.
-Axes: TypeAlias = Any
+Axes: TypeAlias = Foreign

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import math
-from typing import Any
 
 import numpy as onp
 
@@ -28,13 +27,13 @@ def checked(given: contents.Contents) -> contents.Contents:
     TypeError: something is of a wrong type.
     ValueError: a rule is broken; the edge or the state is named.
   """
-  arrays: dict[str, Any] = {
+  arrays: dict[str, onp.ndarray] = {
     **{name: _indices(getattr(given, name), name) for name in _INDICES},
     **{name: host_numbers(getattr(given, name), name) for name in _NUMBERS},
   }
   for array in arrays.values():
     _freeze(array)
-  graph = given._replace(**arrays)
+  graph = given._replace(**arrays)  # type: ignore[arg-type]
   _check_shapes(graph)
   _check_facts(graph)
   p = len(graph.initial_constants) - 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 import math
-from typing import Any, NamedTuple, TypeGuard
+from typing import NamedTuple, TypeGuard
 
 import numpy as onp
 
@@ -164,13 +164,13 @@ def _is_vector(weight: object) -> TypeGuard[Sequence[object]]:
   return hasattr(weight, "dtype") and static.rank(weight) == 1
 
 
-def _number(value: Any) -> float:
+def _number(value: object) -> float:
   """Converts a value to a float; raises unless it is a finite number."""
   if type(value) is not float:
     if isinstance(value, (bool, onp.bool_, str, bytes)):
       raise TypeError(f"{raw_arguments.shown(value)} is not a number")
     try:
-      value = float(value)
+      value = float(value)  # type: ignore[arg-type]
     except OverflowError:
       value = math.inf
     # All exceptions are caught: arrays and tracers raise their own types.

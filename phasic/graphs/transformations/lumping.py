@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as onp
 
@@ -13,6 +13,7 @@ from phasic.graphs.transformations import class_rates
 from phasic.graphs.transformations import host_graphs
 from phasic.graphs.transformations import refinement
 from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Tree
 
 
 class Lumped(NamedTuple):
@@ -141,7 +142,7 @@ def _check_rewards(
   host: host_graphs.HostGraph,
   classes: onp.ndarray,
   alike: onp.ndarray,
-  rewards: Any,
+  rewards: Tree,
 ) -> None:
   """Raises ValueError if phases of one class have different rewards."""
   _, first = onp.unique(classes, return_index=True)
