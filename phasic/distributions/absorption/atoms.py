@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class HasChain(Protocol):
     """Returns initial masses, rates, optional exits, optional atom."""
 
 
-def prob_zero(text: str = _DERIVED) -> Any:
+def prob_zero(text: str = _DERIVED) -> declared.Derived:
   """Declares the parameter `prob_zero`, 1 - sum(initial_probs) by default."""
   return declared.array(0, "probability", text, default=None, shown=shown_mass)
 

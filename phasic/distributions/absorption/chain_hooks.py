@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as onp
 
@@ -252,7 +251,8 @@ class ChainHooks(comparable.Comparable):
     self, statistics: sufficient_statistics.SufficientStatistics
   ) -> Array:
     """Computes the M-step for the parameters of the edges, (..., d)."""
-    edges: Any = self._model()[1]
+    edges = self._model()[1]
+    assert operands.is_edges(edges)  # The families that use it have edges.
     return rate_updates.edge_parameters(edges, statistics)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy as onp
@@ -18,9 +18,13 @@ from phasic.math.m_step import linear_maximum
 from phasic.math.m_step import rate_updates
 from phasic.math.m_step import sufficient_statistics
 
+if TYPE_CHECKING:
+  from phasic.distributions.absorption import graph_chain
+
 
 def m_step(
-  distribution: Any, statistics: sufficient_statistics.SufficientStatistics
+  distribution: graph_chain.GraphChain,
+  statistics: sufficient_statistics.SufficientStatistics,
 ) -> Array | dict[str, Array]:
   """Computes the M-step of a graph's parameters, as an array or a mapping.
 
@@ -48,7 +52,9 @@ def m_step(
     found = np.where(_has_no_ratios(distribution), math.nan, found)
   if not isinstance(distribution.params, Mapping):
     return found
-  return {name: found[..., c] for c, name in enumerate(graph.parameter_names)}
+  return {
+    name: found[..., c] for c, name in enumerate(graph.parameter_names or ())
+  }
 
 
 def needs_host(distribution: of_graph.OfGraph) -> bool:

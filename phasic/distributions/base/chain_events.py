@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from phasic.internal.arrays import Array
+from phasic.internal.arrays import Tree
 from phasic.math.model.model_types import Model
 
 
@@ -20,7 +21,7 @@ class HasModel(Protocol):
   def _model(self) -> Model:
     """Returns the chain's checked initial masses, rates, exits, mass at zero."""
 
-  def _linear_chain(self) -> tuple[Any, float]:
+  def _linear_chain(self) -> tuple[Tree, float]:
     """Returns the chain for the E-step, and its absorption time minus X."""
 
 
@@ -48,7 +49,7 @@ class ChainEvents(NamedTuple):
 
   chain: HasModel
   lower: Array
-  upper: Any
+  upper: Tree
   given: tuple[Array, Array] | None
   offset: Array | None
   is_cut: bool = False

@@ -16,7 +16,7 @@ import dataclasses
 import functools
 import inspect
 import textwrap
-from typing import Any, Protocol, TypeAlias, TypedDict, TypeVar
+from typing import Protocol, TypeAlias, TypedDict, TypeVar
 
 from phasic.distributions.base import constraints
 from phasic.distributions.base import parameter_properties
@@ -36,6 +36,9 @@ _WIDTH = 74
 
 _Read = TypeVar("_Read", covariant=True)
 _Given = TypeVar("_Given", contravariant=True)
+_T = TypeVar("_T")
+# The key of a class's own declarations among its attributes.
+_DECLARED = "_DECLARED"
 
 
 class Options(TypedDict, total=False):
@@ -78,9 +81,9 @@ _GIVEN = {
 
 # Computes what a property returns, given a distribution of the class that
 # declares it.
-_Shown: TypeAlias = Callable[[Any], object]
+_Shown: TypeAlias = Callable[..., object]
 # Maps a parameter's name and given value to the stored value.
-_Convert: TypeAlias = Callable[[str, Any], object]
+_Convert: TypeAlias = Callable[..., object]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,6 +113,10 @@ class Field:
     return property(shown, doc=self.text)
 
 
+# As with `dataclasses.field`, type checkers see the declarations below as the
+# parameters that they declare.
+
+
 def array(
   event_ndims: int,
   constraint: str | constraints.Constraint,
@@ -118,7 +125,7 @@ def array(
   default: object = _NONE,
   fitted: bool = True,
   shown: _Shown | None = None,
-) -> Any:
+) -> Parameter[_Read, _Given]:
   """Declares a parameter that is an array.
 
   Args:
@@ -132,15 +139,15 @@ def array(
   properties = parameter_properties.ParameterProperties(
     event_ndims, constraint, default is None, fitted
   )
-  return Field(text, properties, default, shown=shown)
+  return Field(text, properties, default, shown=shown)  # type: ignore[return-value]
 
 
 def static(
   text: str,
   *,
-  convert: _Convert | None = None,
-  shown: _Shown | None = None,
-) -> Any:
+  convert: Callable[..., _T] | None = None,
+  shown: Callable[..., _T] | None = None,
+) -> _T:
   """Declares a parameter that is not an array, e.g. a distribution.
 
   Args:
@@ -148,15 +155,15 @@ def static(
     convert: maps the name and the given value to the stored value.
     shown: makes what the property returns, of the distribution.
   """
-  return Field(text, convert=convert, shown=shown)
+  return Field(text, convert=convert, shown=shown)  # type: ignore[return-value]
 
 
-def count(text: str) -> Any:
+def count(text: str) -> Count:
   """Declares a Python int > 0."""
-  return static(text, convert=structure.static_count)
+  return Field(text, convert=structure.static_count)  # type: ignore[return-value]
 
 
-def option(text: str, *, default: object, kw_only: bool) -> Any:
+def option(text: str, *, default: _T, kw_only: bool) -> _T:
   """Declares an option, which comes after all other parameters.
 
   Args:
@@ -164,17 +171,17 @@ def option(text: str, *, default: object, kw_only: bool) -> Any:
     default: its default.
     kw_only: True, by which type checkers leave it to the end.
   """
-  return Field(text, default=default, is_option=True)
+  return Field(text, default=default, is_option=True)  # type: ignore[return-value]
 
 
 def fields(cls: type) -> dict[str, Field]:
   """Returns the declarations of a class by name, the options last."""
   # The constructor is inherited from the first class with declarations: only
   # this class and its bases count.
-  cls = next(base for base in cls.__mro__ if "_DECLARED" in vars(base))
+  cls = next(base for base in cls.__mro__ if _DECLARED in vars(base))
   found: dict[str, Field] = {}
   for base in reversed(cls.__mro__):
-    found |= vars(base).get("_DECLARED", {})
+    found |= vars(base).get(_DECLARED, {})
   return dict(sorted(found.items(), key=lambda item: item[1].is_option))
 
 
@@ -191,11 +198,11 @@ def properties(
   return {k: x.properties for k, x in found.items() if x.properties}
 
 
-def complete(cls: Any) -> None:
+def complete(cls: type[object]) -> None:
   """Adds properties and a constructor to a class, from its declarations."""
   own = {k: x for k, x in vars(cls).items() if isinstance(x, Field)}
   if own:
-    cls._DECLARED = own
+    setattr(cls, _DECLARED, own)
   for name, field in own.items():
     setattr(cls, name, field.of(name))
   if "__init__" in vars(cls):
@@ -208,8 +215,10 @@ def complete(cls: Any) -> None:
     _describe(cls, _inherited)
 
 
-def _inherited(cls: Any, declared: dict[str, Field]) -> Callable[..., None]:
-  construct = cls.__init__
+def _inherited(
+  cls: type[object], declared: dict[str, Field]
+) -> Callable[..., None]:
+  construct: Callable[..., None] = cls.__init__
 
   def __init__(self: object, *args: object, **kwargs: object) -> None:
     construct(self, *args, **kwargs)
@@ -217,16 +226,23 @@ def _inherited(cls: Any, declared: dict[str, Field]) -> Callable[..., None]:
   return __init__
 
 
-def _describe(cls: Any, make: Callable[..., Any]) -> None:
+def _describe(
+  cls: type[object],
+  make: Callable[[type[object], dict[str, Field]], Callable[..., None]],
+) -> None:
   """Sets a class's constructor, with a signature and a docstring."""
   declared = fields(cls)
   construct = make(cls, declared)
-  construct.__signature__ = _signature(cls, declared)
-  construct.is_declared = True
-  construct.__qualname__ = f"{cls.__qualname__}.__init__"
-  construct.__module__ = cls.__module__
-  construct.__doc__ = _text(declared)
-  cls.__init__ = construct
+  described = {
+    "__signature__": _signature(cls, declared),
+    "is_declared": True,
+    "__qualname__": f"{cls.__qualname__}.__init__",
+    "__module__": cls.__module__,
+    "__doc__": _text(declared),
+  }
+  for name, value in described.items():
+    setattr(construct, name, value)
+  cls.__init__ = construct  # type: ignore[method-assign]
 
 
 def _constructor(cls: type, declared: dict[str, Field]) -> Callable[..., None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from phasic.distributions.base import hooks
 from phasic.internal import static
@@ -11,8 +11,8 @@ from phasic.internal import structures
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
 
-_Rule = TypeVar("_Rule", bound=Callable[[Any, Any], ArrayLike])
-_RULES: dict[tuple[type, type], Callable[[Any, Any], ArrayLike]] = {}
+_Rule = TypeVar("_Rule", bound=Callable[..., ArrayLike])
+_RULES: dict[tuple[type, type], Callable[..., ArrayLike]] = {}
 
 
 def register_kl(first: type, second: type) -> Callable[[_Rule], _Rule]:

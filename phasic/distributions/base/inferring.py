@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from phasic.distributions.base import chain_events as events_lib
 from phasic.distributions.base import distribution as distribution_lib
@@ -64,10 +64,10 @@ def m_step(
     return distribution._m_step(statistics)
 
 
-def check_has_m_step(distribution: Any) -> None:
+def check_has_m_step(distribution: distribution_lib.Distribution) -> None:
   """Raises TypeError if the family of a distribution has no M-step."""
   if type(distribution)._m_step is hooks.Hooks._m_step:
-    distribution._m_step(None)
+    distribution._m_step(None)  # type: ignore[arg-type]
   within = distribution.parameters.get(_WITHIN)
   if within is not None:
     check_has_m_step(within)

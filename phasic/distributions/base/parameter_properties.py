@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import dataclasses
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from phasic.distributions.base import bijectors
 from phasic.distributions.base import constraints
 from phasic.distributions.base import structure
 from phasic.internal import static
 from phasic.internal.arrays import Array
+from phasic.internal.arrays import Tree
 from phasic.math.model import edge_probs
 from phasic.math.model import sparse_matrices
 
 # A constructor's argument: an array, edges, a distribution, a number or an
 # option, depending on its name.
-ParameterValue: TypeAlias = Any
+ParameterValue: TypeAlias = Tree
 
 
 @dataclasses.dataclass(frozen=True, init=False)

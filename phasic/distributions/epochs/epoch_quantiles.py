@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -38,11 +37,11 @@ def quantile(
   """
   left = log_cdf < math.log(0.5)
   before = np.zeros_like(stages[0].log_mass) - float("inf")
-  result: Any = None
-  for stage in stages:
+  result = before
+  for k, stage in enumerate(stages):
     below, above = log_cdf > before, log_survival < stage.log_mass
     later = (below & left) | (above & np.logical_not(left))
-    if result is None:
+    if k == 0:
       later = later | True
     some = later & left & (before > -float("inf"))
     gone = np.where(some, before, -1.0) - np.where(some, log_cdf, 0.0)
@@ -57,7 +56,7 @@ def quantile(
       epoch_values.of_stage(quantiles.quantile_log_cdf, stage, own),
       epoch_values.of_stage(quantiles.quantile_log_survival, stage, rest),
     )
-    if result is not None:
+    if k > 0:
       # Rounding must not move an earlier stage's quantile beyond the start of
       # this one. A quantile at this start is NaN if the stage's mass is NaN.
       unknown = np.isnan(stage.log_mass) & (result >= stage.start)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -47,7 +47,7 @@ class StageChain(NamedTuple):
 
   initial: Array
   edges: Edges
-  prob_zero: Any
+  prob_zero: Array | float | None
 
 
 def stages(
@@ -66,6 +66,7 @@ def stages(
     state_maps: K - 1 maps of phases.
   """
   initial, _, atom = chains[0]
+  assert atom is not None  # The first chain has an atom.
   if len(chains) > 1:
     # Traced boundaries cannot raise: all results are NaN if they do not ascend.
     before = np.concatenate(

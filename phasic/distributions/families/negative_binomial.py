@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self, TypeGuard
+from typing import Self, TypeGuard
 
 import numpy as np
 import numpy as onp
@@ -142,8 +142,8 @@ class NegativeBinomialFailures(_Trials):
     return powers[..., :r] * failure, matrix, exits, powers[..., r]
 
   def _whole_model(self) -> Model:
-    prob_zero: Any
     initial_probs, matrix, exits, prob_zero = self._model()
+    assert prob_zero is not None  # `_chain_of` has it.
     least = float(onp.finfo(static.dtype_name(prob_zero)).tiny)
     prob_zero = np.where(prob_zero < least, math.nan, prob_zero)
     return initial_probs, matrix, exits, prob_zero
