@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy as onp
@@ -85,7 +85,7 @@ def jacobian(
     args: the further arguments of `f`.
   """
 
-  def of_entries(x: Array) -> Any:
+  def of_entries(x: Array) -> ArrayLike:
     distribution = where.root.of(x)
     if isinstance(f, str):
       return getattr(distribution, f)(*args)

@@ -8,7 +8,7 @@ real parameters.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, NamedTuple
+from typing import Generic, NamedTuple
 
 import numpy as np
 import numpy as onp
@@ -32,7 +32,7 @@ class Table(NamedTuple):
     base: the values of the entries that are not fitted, else zero.
   """
 
-  index: Any
+  index: onp.ndarray  # type: ignore[assignment]
   base: onp.ndarray
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, SupportsIndex
+from typing import SupportsIndex
 
 import numpy as onp
 
@@ -36,7 +36,7 @@ def host_values(
   return onp.asarray(known(name, x, rule), onp.float64)
 
 
-def number(name: str, x: Any) -> float:
+def number(name: str, x: object) -> float:
   """Converts an argument to a float.
 
   Raises:
@@ -45,7 +45,7 @@ def number(name: str, x: Any) -> float:
   """
   try:
     if not isinstance(x, str):
-      return float(x)
+      return float(x)  # type: ignore[arg-type]
   except OverflowError:
     raise ValueError(
       f"{name} is {raw_arguments.shown(x)}: it must be below 1.8e308"

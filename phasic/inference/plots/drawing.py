@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as onp
 
@@ -12,9 +12,10 @@ from phasic.inference.data import observations as observations_lib
 from phasic.inference.data import survival_estimates
 from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.host_values import known
+from phasic.internal.frameworks import Foreign
 
 # A matplotlib.axes.Axes; matplotlib is imported only when a plot is drawn.
-Axes: TypeAlias = Any
+Axes: TypeAlias = Foreign
 
 NORMAL_95 = 1.959963984540054
 # The maximal number of points at which a plot evaluates a function.

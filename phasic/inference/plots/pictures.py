@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as onp
 
 from phasic.inference.data import observations as observations_lib
@@ -173,8 +171,8 @@ def plot_posterior_predictive(
     Bayesian data analysis, 2013, ch. 6.
   """
   drawing.check_type("draws", draws)
-  shape: tuple[Any, ...] = tuple(draws.batch_shape)
-  if len(shape) != 1:
+  shape = draws.batch_shape
+  if len(shape) != 1 or shape[0] is None:
     raise ValueError(f"draws has batch shape {shape}: it must be (draws,)")
   drawing.checked_axes(axes)
   estimate = survival_estimates.kaplan_meier(observations)

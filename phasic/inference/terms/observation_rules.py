@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import math
-from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -12,13 +11,14 @@ import numpy as onp
 from phasic.internal import checks
 from phasic.internal import static
 from phasic.internal.arrays import Array
+from phasic.internal.arrays import Tree
 from phasic.math.model import value_rules
 
 # The arrays of observations, in this order.
 NAMES = ("lower", "upper", "weights", "entry", "cause")
 
 
-def aligned(arrays: Mapping[str, Array | None]) -> dict[str, Any]:
+def aligned(arrays: Mapping[str, Array | None]) -> dict[str, Tree]:
   """Broadcasts the arrays to their common shape (..., n)."""
   shapes = {
     name: static.shape(x) for name, x in arrays.items() if x is not None
@@ -42,7 +42,7 @@ def aligned(arrays: Mapping[str, Array | None]) -> dict[str, Any]:
   return found
 
 
-def checked(arrays: dict[str, Any]) -> dict[str, Any]:
+def checked(arrays: dict[str, Tree]) -> dict[str, Tree]:
   """Returns the arrays after checks of their values.
 
   Raises:
@@ -64,7 +64,7 @@ def checked(arrays: dict[str, Any]) -> dict[str, Any]:
   return {**arrays, "lower": lower}
 
 
-def check_known(arrays: Mapping[str, Any], told: Mapping[str, str]) -> None:
+def check_known(arrays: Mapping[str, Tree], told: Mapping[str, str]) -> None:
   """Raises ValueError for invalid values in host arrays.
 
   Args:
