@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ParamSpec
+from typing import ParamSpec
 
 import numpy as onp
 
 from phasic.internal import autodiff
 from phasic.internal import static_options
+from phasic.internal.arrays import Tree
 from phasic.internal.native import host_functions
 from phasic.internal.native import host_results
 from phasic.internal.native import native_ops
@@ -122,7 +123,7 @@ def check_unmasked(
       host_results.check_unmasked(function, f"{what} {i}", x)
 
 
-def check_derivative(rule: str, found: Any, like: Any, what: str) -> None:
+def check_derivative(rule: str, found: Tree, like: Tree, what: str) -> None:
   """Raises TypeError unless a derivative has the structure of `like`.
 
   Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 import functools
-from typing import Any, TypeAlias, TypeGuard
+from typing import TypeAlias, TypeGuard
 
 from phasic.binding import arguments
 from phasic.binding import array_rules
@@ -14,6 +14,7 @@ from phasic.internal import custom_gradient
 from phasic.internal import static_options
 from phasic.internal.arrays import Result
 from phasic.internal.arrays import Structure
+from phasic.internal.arrays import Tree
 from phasic.internal.native import host_calls
 from phasic.internal.native import host_functions
 from phasic.math.model import not_differentiable
@@ -96,7 +97,7 @@ def bind(
 # A derivative rule: a function of NumPy arrays, array code, or a bound
 # function. Results have the structure of the user's arguments or results.
 Rule: TypeAlias = (
-  Callable[..., Any] | host_functions.HostFunction | host_functions.Missing
+  Callable[..., Tree] | host_functions.HostFunction | host_functions.Missing
 )
 
 
@@ -224,7 +225,7 @@ class BoundFunction:
     at: tuple[Structure, ...],
     along: object,
     options: Mapping[str, Hashable],
-  ) -> Any:
+  ) -> Tree:
     """Calls a rule on the host; the other rule is its transpose."""
     if not isinstance(
       other, (host_functions.HostFunction, host_functions.Missing)
@@ -358,7 +359,7 @@ _RULES = (
 )
 
 
-def _floating(tree: object) -> Any:
+def _floating(tree: object) -> Tree:
   """Replaces the integers in a structure by None."""
   leaves, make = autodiff.flatten(tree)
   return make([x if host_calls.is_differentiable(x) else None for x in leaves])

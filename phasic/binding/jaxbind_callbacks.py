@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 import functools
 import operator
 import pickle
-from typing import Any
 
 import numpy as onp
 
 from phasic.binding import arguments
 from phasic.internal import static_options
+from phasic.internal.arrays import Tree
+from phasic.internal.frameworks import Foreign
 from phasic.internal.native import host_functions
 from phasic.internal.native import host_results
 
@@ -24,7 +25,7 @@ class Callback:
   def __init__(
     self,
     f: Callable[..., None],
-    abstract: Callable[..., Sequence[Sequence[Any]]],
+    abstract: Callable[..., Sequence[Sequence[Foreign]]],
     can_batch: bool,
     num_fixed: int | None = None,
   ):
@@ -72,13 +73,20 @@ class Callback:
   ) -> host_functions.HostFunction:
     """Returns a function of nested arrays; `finish` converts the results."""
 
-    def call(*trees: object, **kwargs: Any) -> object:
-      # If the callback takes no batches, `batch_axes` is an ordinary keyword.
-      levels = kwargs.pop("batch_axes", ()) if self._can_batch else ()
-      return finish(self._call(_leaves(trees), levels, kwargs))
+    def call(*trees: Tree, **kwargs: object) -> object:
+      return finish(self._call(_leaves(trees), (), kwargs))
 
-    batching = _batched if self._can_batch else None
-    return host_functions.HostFunction(self._name, call, batching)
+    def call_for_batch(
+      *trees: Tree,
+      batch_axes: Sequence[host_functions.BatchLevel] = (),
+      **kwargs: object,
+    ) -> object:
+      return finish(self._call(_leaves(trees), batch_axes, kwargs))
+
+    if self._can_batch:
+      return host_functions.HostFunction(self._name, call_for_batch, _batched)
+    # Without batches, `batch_axes` is an ordinary keyword.
+    return host_functions.HostFunction(self._name, call)
 
   def result_specs(
     self, *trees: object, **kwargs: object
@@ -147,7 +155,7 @@ class Callback:
     like: Sequence[host_results.ArraySpec],
     axes: tuple[tuple[int, ...], ...] | None,
     kwargs: Mapping[str, object],
-  ) -> tuple[list[host_results.ArraySpec], list[Sequence[Any]]]:
+  ) -> tuple[list[host_results.ArraySpec], list[Sequence[Foreign]]]:
     """Returns the specs of `out`, and the unprocessed result of `abstract`."""
     found = list(self._abstract(*like, **self._keywords(axes, kwargs)))
     return [host_results.ArraySpec(*item[:2]) for item in found], found
@@ -155,7 +163,7 @@ class Callback:
   def _spec(self, x: object) -> host_results.ArraySpec:
     return host_results.spec_of(self._name, x)
 
-  def _axis(self, position: int, item: Sequence[Any]) -> int | None:
+  def _axis(self, position: int, item: Sequence[Foreign]) -> int | None:
     """Returns the batch axis that `abstract` gave for a result, or None."""
     try:
       _, _, axis = item
@@ -233,7 +241,7 @@ def _level_at(
   return onp.moveaxis(x, source, position)
 
 
-def _leaves(tree: object) -> list[Any]:
+def _leaves(tree: Tree) -> list[onp.ndarray]:
   """Flattens nested tuples and lists, and removes None."""
   if isinstance(tree, (tuple, list)):
     return [leaf for item in tree for leaf in _leaves(item)]

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 import pickle
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as onp
 
@@ -26,6 +26,7 @@ from phasic.binding import jaxbind_callbacks
 from phasic.internal import late_names
 from phasic.internal.arrays import Result
 from phasic.internal.arrays import Structure
+from phasic.internal.frameworks import Foreign
 from phasic.internal.native import host_calls
 from phasic.internal.native import host_functions
 
@@ -71,8 +72,8 @@ def get_linear_call(
   callback = jaxbind_callbacks.Callback(f, abstract, func_can_batch)
   call = callback.host_function(list)
   is_multilinear = isinstance(f_T, (tuple, list))
-  transposes: Any = f_T
-  abstracts: Any = abstract_T
+  transposes: Foreign = f_T
+  abstracts: Foreign = abstract_T
   if is_multilinear:
     rules = [
       _rule(

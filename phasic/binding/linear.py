@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 import dataclasses
-from typing import Any
 
 from phasic.binding import arguments
 from phasic.internal.arrays import Result
 from phasic.internal.arrays import Structure
+from phasic.internal.arrays import Tree
 from phasic.internal.native import host_calls
 from phasic.internal.native import host_functions
 
@@ -184,7 +184,7 @@ def _transpose(
 def _joint(f: Callable[..., object]) -> Callable[..., object]:
   """Wraps a function to take all its linear arguments as one tuple."""
 
-  def wrapped(*args: Any, **options: Hashable) -> object:
+  def wrapped(*args: Tree, **options: Hashable) -> object:
     return f(*args[:-1], *args[-1], **options)
 
   return wrapped

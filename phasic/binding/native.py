@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 import functools
 import os
-from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -20,6 +19,7 @@ from phasic.internal import static_options
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
+from phasic.internal.arrays import Tree
 from phasic.internal.native import native_checks
 from phasic.internal.native import native_declarations
 from phasic.internal.native import native_files
@@ -218,7 +218,7 @@ class NativeOp:
         declared.
       ValueError: a shape is not.
     """
-    results: Any = self._of(options)(*self._operands(args))
+    results: Tree = self._of(options)(*self._operands(args))
     return results[0] if len(results) == 1 else results
 
   def jvp(
@@ -235,7 +235,7 @@ class NativeOp:
       declaration, "the tangents", declaration.inputs, tangents
     )
     call = self._of(options)
-    results: Any = native_products.jvp(declaration, call, primals, given)
+    results: Tree = native_products.jvp(declaration, call, primals, given)
     return results[0] if len(results) == 1 else results
 
   def vjp(
@@ -262,7 +262,7 @@ class NativeOp:
     )
     call = self._of(options)
     found = native_products.vjp(declaration, call, primals, given)
-    cotangents: tuple[Any, ...] = tuple(
+    cotangents: tuple[Tree, ...] = tuple(
       None if x is None else np.reshape(x, static.shape(np.asarray(a)))
       for x, a in zip(found, args, strict=True)
     )
