@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 import functools
 import math
-from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -93,8 +92,8 @@ def wrap(
       "of phasic"
     )
   # Type checkers take a class for hashable only if its instances are.
-  cls: Any = type(distribution)
-  return _class_of(cls)(distribution, validate_args=validate_args)
+  cls = _class_of(type(distribution))  # type: ignore[arg-type]
+  return cls(distribution, validate_args=validate_args)
 
 
 class NumPyroDistribution(numpyro_distributions.Distribution):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 import itertools
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 import warnings
 
 import numpy as onp
@@ -59,7 +59,7 @@ def log_mass(frozen: adapter.Frozen, low: float, high: float) -> float:
 
 def continuous(
   frozen: adapter.FrozenContinuous,
-  func: Callable[[float], Any],
+  func: Callable[[float], ArrayLike],
   low: float,
   high: float,
   log_total: float,
@@ -80,7 +80,7 @@ def continuous(
       # At so late a time the density is NaN, and negligible as P(X > x) is 0.
       weight = 0.0
     # The function may overflow where the density is zero.
-    return float(func(x)) * weight if weight != 0.0 else 0.0
+    return float(func(x)) * weight if weight != 0.0 else 0.0  # type: ignore[arg-type]
 
   inner = {float(x) for x in _cuts(frozen, low, high, log_total)}
   bounds = [low, *sorted(x for x in inner if low < x < high), high]
@@ -184,12 +184,12 @@ def standardized(
     central: what raw moments give for it.
     size: the sum of the sizes of the terms of that.
   """
-  dist: Any = frozen.distribution
+  dist = frozen.distribution
   mean, std, dtype = dist.mean(), dist.stddev(), dist.dtype
   lost = 8.0 * onp.finfo(dtype).eps * size / std**k > _ERRORS[dtype]
   if not onp.any(lost):
     return central / std**k
-  nodes = comparable.nodes_of(dist)
+  nodes = comparable.nodes_of(dist)  # type: ignore[arg-type]
   powers = ((nodes.values - mean) / std) ** k
   found = 0.0 - quadrature_points.expected(
     nodes, powers, (0.0 - mean / std) ** k

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 import functools
 import inspect
-from typing import Any
 
 import numpy as onp
 
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import reparameterization
 from phasic.distributions.base import slicing
+from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.internal import late_names
 from phasic.internal import static
 from phasic.internal.arrays import Array
@@ -71,13 +71,14 @@ def wrap(distribution: distribution_lib.Distribution) -> TFPDistribution:
       f"distribution is {type(distribution).__name__}: it must be a distribution "
       "of phasic"
     )
-  cls: Any = type(distribution)
+  # Type checkers take a class for hashable only if its instances are.
+  cls = class_of(type(distribution))  # type: ignore[arg-type]
   # The stored values are passed, so that they are not converted again.
-  return class_of(cls)(**distribution.parameters)
+  return cls(**distribution.parameters)
 
 
 @functools.cache
-def class_of(cls: Any) -> type[TFPDistribution]:
+def class_of(cls: type[distribution_lib.Distribution]) -> type[TFPDistribution]:
   """Makes the subclass of `TFPDistribution` for a class of distributions.
 
   Its constructor has the same arguments; a distribution among them may be
@@ -112,8 +113,7 @@ def class_of(cls: Any) -> type[TFPDistribution]:
       lambda _, dtype, num_classes=None: tfp_parameters.properties(cls, own)
     ),
   }
-  metaclass: Any = type(TFPDistribution)
-  return metaclass(cls.__name__, (TFPDistribution,), own)
+  return type(TFPDistribution)(cls.__name__, (TFPDistribution,), own)  # type: ignore[misc]
 
 
 class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
@@ -240,7 +240,7 @@ def _parameter(name: str, dist: TFPDistribution) -> object:
   return tfp_parameters.held(value)
 
 
-def _unwrapped(value: object) -> object:
+def _unwrapped(value: object) -> ParameterValue:
   value = tfp_parameters.value_of(tfp_constants.value_of(value))
   return value.wrapped if isinstance(value, TFPDistribution) else value
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Callable, Container
 import functools
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 from phasic.distributions.base import constraints
 from phasic.distributions.base import distribution as distribution_lib
@@ -80,7 +80,7 @@ def held(value: object) -> object:
   """Wraps edges as `HeldEdges`; other values are returned unchanged."""
   if not structure.is_edges(value):
     return value
-  kind: Any = HeldEdges
+  kind: Callable[..., object] = HeldEdges
   if MODE == "jax":
     return kind(value)
   else:
