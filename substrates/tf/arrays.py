@@ -24,7 +24,7 @@ Tree: TypeAlias = Any
 class SciPyMatrix(Protocol):
   """A matrix of `scipy.sparse`."""
 
-  def tocoo(self) -> Any:
+  def tocoo(self) -> object:
     """Returns the nonzero entries with their row and column indices."""
 
 
