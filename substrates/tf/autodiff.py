@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import trees
 from phasic.substrates.tf.internal.arrays import Array
 from phasic.substrates.tf.internal.arrays import ArrayLike
+from phasic.substrates.tf.internal.arrays import Tree
 
 
 def flatten(
   tree: object,
-) -> tuple[list[Any], Callable[[Sequence[object]], Any]]:
+) -> tuple[list[Tree], Callable[[Sequence[object]], Tree]]:
   """Returns the leaves of a pytree, and a function that rebuilds it."""
   return trees.flatten(tree), lambda leaves: trees.pack(tree, leaves)
 
 
-def leaves_like(tree: object, like: object) -> list[Any]:
+def leaves_like(tree: object, like: object) -> list[Tree]:
   """Returns the subtree of `tree` at each leaf of the pytree `like`."""
   return trees.flatten_up_to(like, tree)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import operator
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import tensorflow as tf
 
@@ -16,6 +16,7 @@ from phasic.substrates.tf.internal import static
 from phasic.substrates.tf.internal import trees
 from phasic.substrates.tf.internal.arrays import Array
 from phasic.substrates.tf.internal.arrays import ArrayLike
+from phasic.substrates.tf.internal.arrays import Tree
 
 # Scans of at most this many steps are unrolled in graphs, so that all
 # derivatives exist. TensorFlow's while loops have reverse mode of every order,
@@ -23,7 +24,8 @@ from phasic.substrates.tf.internal.arrays import ArrayLike
 _UNROLLED = 64
 
 _T = TypeVar("_T")
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+_X = TypeVar("_X")
+_Function = TypeVar("_Function", bound=Callable[..., object])
 
 
 @tf.autograph.experimental.do_not_convert
@@ -60,11 +62,11 @@ def while_loop(
 
 @tf.autograph.experimental.do_not_convert
 def scan(
-  f: Callable[[_T, Any], tuple[_T, Any]],
+  f: Callable[[_T, _X], tuple[_T, object]],
   init: _T,
-  xs: object,
+  xs: _X,
   length: int | None = None,
-) -> tuple[_T, Any]:
+) -> tuple[_T, Tree]:
   """Loops over the leading axis of `xs`: `carry, y = f(carry, x)`."""
   xs = trees.map_leaves(tf.convert_to_tensor, xs)
   steps = length if xs is None else trees.flatten(xs)[0].shape[0]
@@ -83,11 +85,11 @@ def scan(
 
 
 def _graph_scan(
-  f: Callable[[_T, Any], tuple[_T, Any]],
+  f: Callable[[_T, _X], tuple[_T, object]],
   init: _T,
-  xs: object,
+  xs: _X,
   steps: static.Size,
-) -> tuple[_T, Any]:
+) -> tuple[_T, Tree]:
   """Runs `scan` as a TensorFlow while loop, for at least one step.
 
   The outputs are written into plain tensors, as TensorArrays have no forward

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import tensorflow as tf
 
+from phasic.substrates.tf.internal.arrays import Tree
 
-def flatten(tree: object) -> list[Any]:
+
+def flatten(tree: object) -> list[Tree]:
   """Returns the leaves of a tree in order."""
   return [x for x in tf.nest.flatten(tree) if x is not None]
 
 
-def map_leaves(f: Callable[..., object], *trees: object) -> Any:
+def map_leaves(f: Callable[..., object], *trees: object) -> Tree:
   """Applies `f` to the corresponding leaves of trees."""
   return tf.nest.map_structure(
     lambda *xs: None if xs[0] is None else f(*xs), *trees
   )
 
 
-def pack(tree: object, leaves: Sequence[object]) -> Any:
+def pack(tree: object, leaves: Sequence[object]) -> Tree:
   """Builds a tree of the same structure from other leaves."""
   left = iter(leaves)
   return map_leaves(lambda _: next(left), tree)
@@ -41,7 +42,7 @@ def same(tree: object, other: object) -> bool:
   return all((a is None) == (b is None) for a, b in pairs)
 
 
-def flatten_up_to(tree: Any, value: Any) -> list[Any]:
+def flatten_up_to(tree: Tree, value: Tree) -> list[Tree]:
   """Returns the subtree of `value` at each leaf of `tree`.
 
   If `value` is None, all subtrees are None.

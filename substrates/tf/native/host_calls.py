@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as onp
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import static_options
 from phasic.substrates.tf.internal import trees
+from phasic.substrates.tf.internal.arrays import Tree
 from phasic.substrates.tf.internal.native import host_family
 from phasic.substrates.tf.internal.native import host_functions
 from phasic.substrates.tf.internal.native import host_programs
@@ -21,7 +22,7 @@ from phasic.substrates.tf.internal.native import host_results
 _T = TypeVar("_T")
 
 
-def arrays(name: str, tree: object) -> Any:
+def arrays(name: str, tree: object) -> Tree:
   """Converts the leaves of arguments to arrays of the backend."""
   found = trees.map_leaves(host_programs.tensor, tree)
   trees.map_leaves(lambda x: host_programs.spec(name, x), found)
@@ -33,7 +34,7 @@ def call(
   abstract: Callable[..., object] | None,
   args: Sequence[object],
   options: Mapping[str, object],
-) -> Any:
+) -> Tree:
   """Calls a Python function that has no derivatives."""
   tensors = trees.map_leaves(host_programs.tensor, tuple(args))
   like = None
@@ -48,7 +49,7 @@ def call_multilinear(
   fixed: Sequence[object],
   args: Sequence[object],
   options: Mapping[str, object],
-) -> Any:
+) -> Tree:
   """Calls a Python function that is linear in each of its arguments."""
   function = functions[0]
   assert isinstance(function, host_functions.HostFunction)
@@ -67,7 +68,7 @@ def result_like(
   abstract: Callable[..., object] | None,
   args: Sequence[object],
   options: Mapping[str, object],
-) -> Any:
+) -> Tree:
   """Returns the specs of a function's result.
 
   Arguments are as in `call`.
@@ -96,7 +97,7 @@ def is_differentiable(x: object) -> bool:
 
 def forward_rule(
   f: Callable[..., object],
-) -> Callable[..., tuple[None, tuple[Any, ...]]]:
+) -> Callable[..., tuple[None, tuple[object, ...]]]:
   """Returns a forward rule `vjp_fwd` whose residuals are the arguments."""
   del f  # `custom_gradient` has already computed the result of `f`.
   return lambda *args: (None, args)

@@ -7,7 +7,7 @@ fixed arguments have no gradient; using it raises.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as onp
 import tensorflow as tf
@@ -15,6 +15,7 @@ import tensorflow as tf
 from phasic.substrates.tf.internal import custom_gradient
 from phasic.substrates.tf.internal import static_options
 from phasic.substrates.tf.internal import trees
+from phasic.substrates.tf.internal.arrays import Tree
 from phasic.substrates.tf.internal.native import host_functions
 from phasic.substrates.tf.internal.native import host_programs
 
@@ -106,7 +107,7 @@ class Family:
       )
 
     def backward(
-      residuals: tuple[Any, ...], cotangent: object
+      residuals: tuple[Tree, ...], cotangent: object
     ) -> tuple[object, ...]:
       fixed, *slots = residuals
       plain = conjugated(cotangent)
