@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 import functools
 import itertools
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 import weakref
 
 import numpy as onp
@@ -26,8 +26,9 @@ from phasic.substrates.tf.internal import phase_type_op
 from phasic.substrates.tf.internal import trees
 from phasic.substrates.tf.internal import xla_calls
 from phasic.substrates.tf.internal.arrays import ArrayLike
+from phasic.substrates.tf.internal.arrays import Tree
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+_Function = TypeVar("_Function", bound=Callable[..., object])
 # A map from arguments and cotangents to gradients; None for no gradient.
 _Pullback: TypeAlias = Callable[
   [Sequence[tf.Tensor], Sequence[tf.Tensor]], list[tf.Tensor | None]
@@ -39,9 +40,9 @@ _Shapes: TypeAlias = tuple[tuple[int | None, ...] | None, ...]
 class Rules(NamedTuple):
   """The derivative rules of a function; None for a rule that is missing."""
 
-  vjp_fwd: Callable[..., Any] | None
-  vjp_bwd: Callable[..., Any] | None
-  jvp_fn: Callable[..., Any] | None
+  vjp_fwd: Callable[..., tuple[object, object]] | None
+  vjp_bwd: Callable[..., Tree] | None
+  jvp_fn: Callable[..., tuple[object, object]] | None
   nondiff_argnums: tuple[int, ...]
 
 
@@ -66,9 +67,9 @@ _counter = itertools.count()
 
 
 def custom_gradient(
-  vjp_fwd: Callable[..., Any] | None = None,
-  vjp_bwd: Callable[..., Any] | None = None,
-  jvp_fn: Callable[..., Any] | None = None,
+  vjp_fwd: Callable[..., tuple[object, object]] | None = None,
+  vjp_bwd: Callable[..., object] | None = None,
+  jvp_fn: Callable[..., tuple[object, object]] | None = None,
   nondiff_argnums: Sequence[int] = (),
   eager: bool = False,
 ) -> Callable[[_Function], _Function]:
@@ -134,7 +135,7 @@ def custom_gradient(
 
     @functools.wraps(f)
     @tf.autograph.experimental.do_not_convert
-    def wrapped(*args: object) -> Any:
+    def wrapped(*args: object) -> object:
       statics = tuple(
         (i, args[i]) for i in rules.nondiff_argnums if not _is_array(args[i])
       )
@@ -146,7 +147,7 @@ def custom_gradient(
       ]
       arrays = trees.flatten(structures)
       call = _Call(statics, [trees.skeleton(x) for x in structures])
-      if phase_type_op.native_ops() is None:
+      if phase_type_op.load_error():
         return _without_library(f, rules, call, arrays)
       # Stop gradients inside: only the rule may define the derivative.
       out = f(*call.arguments([tf.stop_gradient(x) for x in arrays]))
@@ -278,7 +279,7 @@ def _without_library(
   rules: Rules,
   call: _Call,
   arrays: Sequence[tf.Tensor],
-) -> Any:
+) -> Tree:
   """Applies the rules by `tf.custom_gradient`, without the native library."""
   structure = []
 

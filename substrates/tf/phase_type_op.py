@@ -31,7 +31,7 @@ from collections.abc import Sequence
 import ctypes
 import os
 import sysconfig
-from typing import Any
+import types
 
 import tensorflow as tf
 
@@ -56,7 +56,7 @@ def _path() -> str:
   return os.path.join(next(iter(_native.__path__)), "libphasic_tf.so")
 
 
-def _load() -> tuple[Any, str]:
+def _load() -> tuple[types.ModuleType | None, str]:
   """Loads the module of native ops; returns (module, "") or (None, reason)."""
   path = _path()
   if not os.path.exists(path):
@@ -96,8 +96,9 @@ def load_error() -> str:
   return _LOAD_ERROR
 
 
-def native_ops() -> Any:
-  """Returns the module of native ops; None if they cannot be used."""
+def native_ops() -> types.ModuleType:
+  """Returns the module of native ops, if `load_error` gives no reason."""
+  assert _OPS is not None, _LOAD_ERROR
   return _OPS
 
 
@@ -150,7 +151,7 @@ def forward(
     inputs = [x for group in groups for x in group]
     attributes = {"kind": kind, "order": order, "discrete": discrete}
     return kernel_calls.phase_type_forward(inputs, fixed, attributes)
-  return _OPS.phasic_phase_type_forward(
+  return native_ops().phasic_phase_type_forward(
     inputs=[x for group in groups for x in group],
     **_lists(fixed),
     kind=kind,
@@ -184,7 +185,7 @@ def adjoint(
   if in_xla():
     results = kernel_calls.phase_type_adjoint(inputs, fixed, attributes)
   else:
-    results = _OPS.phasic_phase_type_adjoint(
+    results = native_ops().phasic_phase_type_adjoint(
       inputs=inputs, **_lists(fixed), **attributes
     )
   return [x if own else None for x, own in zip(results, wanted, strict=True)]
@@ -198,7 +199,7 @@ def statistics(
     attributes = {"kind": kind, "order": 1, "discrete": False}
     inputs = [*operands, weights]
     return kernel_calls.phase_type_statistics(inputs, fixed, attributes)
-  results = _OPS.phasic_phase_type_statistics(
+  results = native_ops().phasic_phase_type_statistics(
     inputs=[*operands, weights],
     **_lists(fixed),
     kind=kind,
