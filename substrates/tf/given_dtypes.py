@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 import numpy as onp
 import tensorflow as tf
@@ -11,12 +11,13 @@ import tensorflow as tf
 from phasic.substrates.tf.internal.arrays import ArrayLike
 
 
-def of(x: Any, name: str) -> onp.dtype | None:
+def of(x: object, name: str) -> onp.dtype | None:
   """Returns the dtype that `x` has, or would have as an array."""
   if isinstance(x, (tf.RaggedTensor, tf.SparseTensor)):
     raise TypeError(f"{name} is {type(x).__name__}: it must be a dense tensor")
   if tf.is_tensor(x) or isinstance(x, tf.Variable):
-    return onp.dtype(x.dtype.as_numpy_dtype)
+    tensor: tf.Tensor = x
+    return onp.dtype(tensor.dtype.as_numpy_dtype)
   return None if holds_arrays(x) else onp.asarray(x).dtype
 
 

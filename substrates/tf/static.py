@@ -6,7 +6,7 @@ scalar int32 tensor. Functions here accept both such tensors and Python ints.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as onp
 import tensorflow as tf
@@ -77,7 +77,7 @@ def concrete(x: object) -> onp.ndarray | None:
   return None if value is None else onp.asarray(value)
 
 
-def at_hand(x: Any) -> onp.ndarray | None:
+def at_hand(x: object) -> onp.ndarray | None:
   """Returns the values of `x` if they are known and on this host, else None.
 
   The result is None if `x` is traced, or is on an accelerator or in another
@@ -89,9 +89,10 @@ def at_hand(x: Any) -> onp.ndarray | None:
     x = tf.convert_to_tensor(x)
   if not tf.is_tensor(x):
     return onp.asarray(x)
-  if not hasattr(x, "numpy") or "CPU" not in x.device:
+  tensor: tf.Tensor = x
+  if not hasattr(tensor, "numpy") or "CPU" not in tensor.device:
     return None
-  return onp.asarray(x.numpy())
+  return onp.asarray(tensor.numpy())
 
 
 def dtype_name(x: object) -> str:

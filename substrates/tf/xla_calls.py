@@ -99,7 +99,7 @@ def is_compiling() -> bool:
   return False
 
 
-def register(symbol: Any, name: str) -> None:
+def register(symbol: ctypes._FuncPointer, name: str) -> None:
   """Registers an FFI handler with TensorFlow's XLA, once.
 
   Args:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import functools
 import threading
 import types
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import tensorflow as tf
 
@@ -139,19 +139,20 @@ def _result_types(
   for own, shape in zip(declaration.outputs, shapes, strict=True):
     assert shape is not None  # `native_ops.shape` has checked the ranks.
     axes = [*batch, *[places.get(dim) for dim in own.dims]]
-    dims: Any = tuple(
+    dims = tuple(
       axis if size is None else size
       for axis, size in zip(axes, shape, strict=True)
     )
-    if None in dims:
+    known = tuple(dim for dim in dims if dim is not None)
+    if len(known) < len(dims):
       raise ValueError(
         declaration.error(
           f"with jit_compile=True the size of {own.name} must be known"
         )
       )
     dtype: tf.DType = common if own.type == "T" else tf.as_dtype(own.type)
-    native_shapes.check_bytes(declaration, own, dims, dtype.as_numpy_dtype)
-    results.append(xla_programs.Result(dtype, dims))
+    native_shapes.check_bytes(declaration, own, known, dtype.as_numpy_dtype)
+    results.append(xla_programs.Result(dtype, known))
   return results
 
 
