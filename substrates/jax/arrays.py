@@ -28,7 +28,7 @@ Tree: TypeAlias = Any
 class SciPyMatrix(Protocol):
   """A matrix of `scipy.sparse`."""
 
-  def tocoo(self) -> Any:
+  def tocoo(self) -> object:
     """Returns the nonzero entries with their row and column indices."""
 
 
@@ -37,6 +37,15 @@ class BCOO(Protocol):
 
   indices: jax.Array
   data: jax.Array
+  shape: tuple[int, ...]
+
+  @property
+  def n_batch(self) -> int:
+    """Returns the number of batch dimensions."""
+
+  @property
+  def n_dense(self) -> int:
+    """Returns the number of dense dimensions."""
 
 
 SparseMatrix: TypeAlias = SciPyMatrix | BCOO

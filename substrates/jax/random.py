@@ -7,7 +7,7 @@ A seed is a JAX key: a typed one (`jax.random.key`) or a raw one
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import TypeGuard
 
 import jax
 import jax.numpy as jnp
@@ -22,14 +22,13 @@ from phasic.substrates.jax.internal.arrays import SanitizedSeed
 _FOLD = 0x666F6C64
 
 
-def sanitize_seed(seed: Any, salt: str | None = None) -> SanitizedSeed:
+def sanitize_seed(seed: object, salt: str | None = None) -> SanitizedSeed:
   """Converts the user's seed to the form that this module's functions take."""
-  dtype = getattr(seed, "dtype", None)
-  typed = dtype is not None and jnp.issubdtype(dtype, jax.dtypes.prng_key)
-  if not typed and dtype == jnp.uint32 and seed.ndim == 1:
-    seed, typed = jax.random.wrap_key_data(seed), True
-  if not typed or seed.ndim:
-    what = type(seed).__name__ if dtype is None else f"{dtype}{seed.shape}"
+  if _is_raw(seed):
+    seed = jax.random.wrap_key_data(seed)
+  if not _is_typed(seed) or seed.ndim:
+    dtype, shape = getattr(seed, "dtype", None), getattr(seed, "shape", ())
+    what = type(seed).__name__ if dtype is None else f"{dtype}{shape}"
     raise TypeError(
       f"seed is {what}: it must be a key, e.g. jax.random.key(0), as sampling"
       " is stateless"
@@ -38,6 +37,16 @@ def sanitize_seed(seed: Any, salt: str | None = None) -> SanitizedSeed:
     digest = hashlib.sha256(salt.encode()).digest()
     seed = fold_in(seed, int.from_bytes(digest[:4], "little"))
   return seed
+
+
+def _is_raw(seed: object) -> TypeGuard[jax.Array]:
+  dtype = getattr(seed, "dtype", None)
+  return dtype == jnp.uint32 and getattr(seed, "ndim", None) == 1
+
+
+def _is_typed(seed: object) -> TypeGuard[jax.Array]:
+  dtype = getattr(seed, "dtype", None)
+  return dtype is not None and jnp.issubdtype(dtype, jax.dtypes.prng_key)
 
 
 def split_seed(seed: SanitizedSeed, n: int = 2) -> tuple[SanitizedSeed, ...]:

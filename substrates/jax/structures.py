@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, TypeAlias, TypeGuard, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol, Self, TypeAlias, TypeGuard, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -13,31 +13,49 @@ import numpy as onp
 from phasic.substrates.jax.internal import dtypes
 from phasic.substrates.jax.internal import raw_arguments
 from phasic.substrates.jax.internal import static
+from phasic.substrates.jax.internal.arrays import BCOO
 from phasic.substrates.jax.internal.arrays import Array
 from phasic.substrates.jax.internal.arrays import Result
 from phasic.substrates.jax.internal.static import Shape
 
+
+class _Structured(Protocol):
+  """A structure of arrays, as `register` of NumPy's module requires it."""
+
+  @classmethod
+  def _children(cls) -> Iterable[str]: ...
+
+  def _parts(self) -> Mapping[str, object]: ...
+
+  @classmethod
+  def _unflatten(cls, parts: dict[str, object]) -> Self: ...
+
+
 _T = TypeVar("_T", bound=type)
 # The names of the children, and the other parts by name.
-_Aux: TypeAlias = tuple[tuple[str, ...], tuple[tuple[str, Any], ...]]
+_Aux: TypeAlias = tuple[tuple[str, ...], tuple[tuple[str, object], ...]]
 
 
 def register(cls: _T) -> _T:
   """Registers the decorated class as a structure of arrays (pytree)."""
-  structured: Any = cls
+  structured: type[_Structured] = cls
 
-  def flatten_with_keys(obj: Any) -> tuple[list[tuple[GetAttrKey, Any]], _Aux]:
+  def flatten_with_keys(
+    obj: _Structured,
+  ) -> tuple[list[tuple[GetAttrKey, object]], _Aux]:
     names = tuple(structured._children())
     parts = dict(obj._parts())
     children = [(GetAttrKey(name), parts.pop(name)) for name in names]
     return children, (names, tuple(sorted(parts.items())))
 
-  def unflatten(structure: _Aux, children: Iterable[object]) -> Any:
+  def unflatten(structure: _Aux, children: Iterable[object]) -> _Structured:
     names, others = structure
     arrays = zip(names, children, strict=True)
     return structured._unflatten({**dict(others), **dict(arrays)})
 
-  jax.tree_util.register_pytree_with_keys(cls, flatten_with_keys, unflatten)
+  jax.tree_util.register_pytree_with_keys(
+    structured, flatten_with_keys, unflatten
+  )
   return cls
 
 
@@ -68,11 +86,15 @@ def as_array(
   return jnp.asarray(x, dtype=jax.dtypes.canonicalize_dtype(dtype))
 
 
+def _is_bcoo(x: object) -> TypeGuard[BCOO]:
+  return type(x).__name__ == "BCOO"
+
+
 def sparse_entries(
-  x: Any, name: str
+  x: object, name: str
 ) -> tuple[onp.ndarray, onp.ndarray, Any, Shape] | None:
   """Returns row and column indices, values and shape of a sparse matrix."""
-  if type(x).__name__ != "BCOO":
+  if not _is_bcoo(x):
     return raw_arguments.entries_of_scipy(x)
   if x.n_batch or x.n_dense:
     raise ValueError(
