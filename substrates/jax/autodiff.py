@@ -3,40 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as onp
 
 from phasic.substrates.jax.internal.arrays import Array
+from phasic.substrates.jax.internal.arrays import Tree
 from phasic.substrates.jax.internal.arrays import TreeDef
 
 _T = TypeVar("_T")
-_Results = TypeVar("_Results", bound=Sequence[Any])
+_Results = TypeVar("_Results", bound=Sequence[Array])
 
 
 def flatten(
   tree: object,
-) -> tuple[list[Any], Callable[[Sequence[object]], Any]]:
+) -> tuple[list[Tree], Callable[[Sequence[object]], Tree]]:
   """Returns the leaves of a pytree, and a function that rebuilds it."""
   leaves, structure = jax.tree.flatten(tree)
   return leaves, lambda leaves: jax.tree.unflatten(structure, leaves)
 
 
-def leaves_like(tree: object, like: object) -> list[Any]:
+def leaves_like(tree: object, like: object) -> list[Tree]:
   """Returns the subtree of `tree` at each leaf of the pytree `like`."""
   structure: TreeDef = jax.tree.structure(like)
   return structure.flatten_up_to(tree)
 
 
 def reverse(
-  f: Callable[..., Sequence[Any]], arrays: Sequence[Array]
-) -> tuple[Sequence[Any], Callable[[Sequence[Array]], Sequence[Any]]]:
+  f: Callable[..., Sequence[Array]], arrays: Sequence[Array]
+) -> tuple[Sequence[Array], Callable[[Sequence[Array]], Sequence[Array]]]:
   """Returns the results of `f`, a tuple, and the pullback of `f` (vjp)."""
   values, vjp_fn = jax.vjp(f, *arrays)
 
-  def pullback(cotangents: Sequence[Array]) -> Sequence[Any]:
+  def pullback(cotangents: Sequence[Array]) -> Sequence[Array]:
     return vjp_fn(tuple(map(_tangent_of, values, cotangents)))
 
   return values, pullback

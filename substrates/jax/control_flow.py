@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import jax
 
+from phasic.substrates.jax.internal.arrays import Tree
+
 _T = TypeVar("_T")
+_Y = TypeVar("_Y")
 
 
 def cond(
@@ -32,11 +35,11 @@ def while_loop(
 
 
 def scan(
-  f: Callable[[_T, Any], tuple[_T, Any]],
+  f: Callable[[_T, Tree], tuple[_T, _Y]],
   init: _T,
-  xs: Any,
+  xs: Tree,
   length: int | None = None,
-) -> tuple[_T, Any]:
+) -> tuple[_T, _Y]:
   """Loops over the leading axis of `xs`: `carry, y = f(carry, x)`."""
   return jax.lax.scan(f, init, xs, length=length)
 

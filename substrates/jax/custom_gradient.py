@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 import functools
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -17,9 +17,9 @@ _T = TypeVar("_T")
 
 
 def custom_gradient(
-  vjp_fwd: Callable[..., Any] | None = None,
-  vjp_bwd: Callable[..., Any] | None = None,
-  jvp_fn: Callable[..., Any] | None = None,
+  vjp_fwd: Callable[..., tuple[object, object]] | None = None,
+  vjp_bwd: Callable[..., object] | None = None,
+  jvp_fn: Callable[..., tuple[object, object]] | None = None,
   nondiff_argnums: Sequence[int] = (),
   eager: bool = False,
 ) -> Callable[[Callable[..., _T]], Callable[..., _T]]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 import functools
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import jax
 from jax.extend.core import Primitive
@@ -273,33 +273,37 @@ def _jvp(
   return out, [functools.reduce(ad.add_tangents, column) for column in columns]
 
 
+def _defined(operands: Sequence[Array | ad.UndefinedPrimal]) -> list[Array]:
+  """Returns the operands that are arrays."""
+  return [x for x in operands if not isinstance(x, ad.UndefinedPrimal)]
+
+
 def _transpose(
-  cotangents: Sequence[Tangent], *operands: Any, op: Map
+  cotangents: Sequence[Tangent], *operands: Array | ad.UndefinedPrimal, op: Map
 ) -> list[Array | None]:
-  # Operands are arrays or `ad.UndefinedPrimal`, which JAX does not narrow.
   primals, *slots = _split(op, operands)
   linear = [
-    i for i, slot in enumerate(slots) if any(map(ad.is_undefined_primal, slot))
+    i for i, slot in enumerate(slots) if len(_defined(slot)) < len(slot)
   ]
-  if len(linear) != 1 or any(map(ad.is_undefined_primal, primals)):
+  if len(linear) != 1 or len(_defined(primals)) < len(primals):
     raise ValueError(
       f"{op} cannot be transposed: it is not linear in these arguments"
     )
   index = linear[0]
-  others = slots[:index] + slots[index + 1 :]
+  others = [_defined(slot) for slot in slots[:index] + slots[index + 1 :]]
   # JAX may mark only some of the slot's operands as undefined primals. The
   # other operands are zeros, and their cotangents are not used.
   slot = Slot(
     index,
     tuple(map(ad.is_undefined_primal, slots[index])),
-    primals,
+    _defined(primals),
     others,
     [ad.instantiate_zeros(ct) for ct in cotangents],
   )
   transposed, new_slots = op.transpose(slot)
   results: list[Array | None] = [None] * len(operands)
   first = sum(op.groups[: index + 1])
-  for i, ct in enumerate(bind(transposed, primals, new_slots)):
+  for i, ct in enumerate(bind(transposed, _defined(primals), new_slots)):
     if ad.is_undefined_primal(operands[first + i]):
       results[first + i] = ct
   return results

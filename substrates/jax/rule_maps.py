@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 import dataclasses
 import functools
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import jax
 from jax.interpreters import ad
@@ -22,6 +22,7 @@ from phasic.substrates.jax.internal.arrays import Array
 from phasic.substrates.jax.internal.arrays import Shaped
 from phasic.substrates.jax.internal.arrays import Spec
 from phasic.substrates.jax.internal.arrays import Tangent
+from phasic.substrates.jax.internal.arrays import Tree
 from phasic.substrates.jax.internal.arrays import TreeDef
 
 _T = TypeVar("_T")
@@ -72,17 +73,18 @@ class Call(rules_lib.Mapped):
     tangents: list[Tangent],
   ) -> tuple[list[Array] | None, list[Tangent]]:
     result = _result(self, primals)
-    out, residuals = None, ()
+    out: list[Array] | None = None
+    residuals: object = ()
     out_tree: TreeDef = jax.tree.structure(result)
     if self.rules.vjp_fwd is not None:
-      out, residuals = self.apply(self.rules.vjp_fwd, primals)
-      if jax.tree.structure(out) != out_tree:
+      found, residuals = self.apply(self.rules.vjp_fwd, primals)
+      if jax.tree.structure(found) != out_tree:
         raise TypeError(
           f"vjp_fwd of {self.rules.name} must return (out, residuals) with the"
           f" function's out {out_tree}, not"
-          f" {jax.tree.structure(out)}"
+          f" {jax.tree.structure(found)}"
         )
-      out = [jnp.asarray(x) for x in jax.tree.leaves(out)]
+      out = [jnp.asarray(x) for x in jax.tree.leaves(found)]
     kept, residual_tree = jax.tree.flatten(residuals)
     levels = tuple(
       rules_lib.Level(level.size, (*level.axes, *[0] * len(kept)))
@@ -244,7 +246,7 @@ class Linear(rules_lib.Mapped):
         f"vjp_bwd of {rules.name} must return a tuple with an entry for each"
         f" of the {len(trees)} differentiable arguments"
       )
-    results: list[Any] = []
+    results: list[jax.typing.ArrayLike | None] = []
     for grad, tree in zip(grads, trees, strict=True):
       none = [None] * tree.num_leaves
       results += none if grad is None else tree.flatten_up_to(grad)
@@ -259,7 +261,7 @@ class Linear(rules_lib.Mapped):
     ]
 
 
-def _result(call: Call, leaves: Sequence[Shaped]) -> Any:
+def _result(call: Call, leaves: Sequence[Shaped]) -> Tree:
   """Returns the shapes and dtypes of the function's result."""
   avals = tuple(
     x if isinstance(x, jax.core.ShapedArray) else jax.typeof(x) for x in leaves
@@ -271,7 +273,7 @@ def _result(call: Call, leaves: Sequence[Shaped]) -> Any:
 @functools.lru_cache(maxsize=1024)
 def _cached_result(
   call: Call, avals: tuple[jax.core.AbstractValue, ...], wide: str
-) -> Any:
+) -> Tree:
   del wide  # Only a part of the cache key: it depends on jax_enable_x64.
   return jax.eval_shape(lambda *x: call.apply(call.rules.f, x), *avals)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 import dataclasses
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -23,10 +23,10 @@ _T = TypeVar("_T")
 class Rules:
   """A function and its derivative rules; None for a rule that is missing."""
 
-  f: Callable[..., Any]
-  vjp_fwd: Callable[..., Any] | None
-  vjp_bwd: Callable[..., Any] | None
-  jvp_fn: Callable[..., Any] | None
+  f: Callable[..., object]
+  vjp_fwd: Callable[..., tuple[object, object]] | None
+  vjp_bwd: Callable[..., object] | None
+  jvp_fn: Callable[..., tuple[object, object]] | None
   nondiff_argnums: tuple[int, ...]
   eager: bool = False
 
