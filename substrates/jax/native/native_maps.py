@@ -229,8 +229,8 @@ class Value(_Lowered, derivatives.Forward):
     if self.order > 0:
       return super().differentiate(primals, slots, tangents)
     if not function.function.has_rule:
-      _, found = super().differentiate(primals, slots, tangents)
-      return None, self._with_integers(found, primals)
+      _, moved = super().differentiate(primals, slots, tangents)
+      return None, self._with_integers(moved, primals)
     out = multilinear.bind(self, primals)
     inputs = function.unsort(primals)
     pairs = zip(
@@ -241,7 +241,9 @@ class Value(_Lowered, derivatives.Forward):
     ]
     if function.function.jvp is not None:
       returned = function.function.jvp(tuple(inputs), tuple(out), tuple(along))
-      found = native_rules.check_rule(function.declaration, "jvp", returned)
+      found: Sequence[object] = native_rules.check_rule(
+        function.declaration, "jvp", returned
+      )
     else:
       found = self._transposed(inputs, out, along)
     floats = native_declarations.inexact(function.declaration.outputs, out)
