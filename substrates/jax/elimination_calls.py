@@ -15,14 +15,14 @@ from phasic.substrates.jax.internal.arrays import ArrayLike
 
 
 def eliminate(
-  fallback: Callable[..., Any],
+  fallback: Callable[..., Array | tuple[Array, Array]],
   indices: ArrayLike,
   weights: ArrayLike,
   per_phase: ArrayLike,
   per_edge: ArrayLike | None,
   transposed: bool,
   gives_edges: bool,
-) -> Any:
+) -> Array | tuple[Array, Array]:
   """Solves the linear system of a chain by the native kernel."""
   op = elimination_map.Eliminate(
     fallback, transposed, per_edge is not None, gives_edges
@@ -35,8 +35,8 @@ def eliminate(
     indices.shape[:-2], weights.shape[:-1], *(x.shape[:-2] for x in slot)
   )
   slot = [jnp.broadcast_to(x, (*batch, *x.shape[-2:])) for x in slot]
-  results = multilinear.bind(op, [indices, weights], [slot])
-  return tuple(results) if gives_edges else results[0]
+  first, *rest = multilinear.bind(op, [indices, weights], [slot])
+  return (first, rest[0]) if gives_edges else first
 
 
 def moments(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import dataclasses
-from typing import Any
 
 import jax
 from jax.interpreters import ad
@@ -35,7 +34,7 @@ class Eliminate(multilinear.Broadcasting):
   The results are per phase and, with `gives_edges`, per edge.
   """
 
-  fallback: Callable[..., Any]  # One array, or two with `gives_edges`.
+  fallback: Callable[..., Array | tuple[Array, Array]]
   transposed: bool = False
   takes_edges: bool = False
   gives_edges: bool = False
@@ -70,7 +69,7 @@ class Eliminate(multilinear.Broadcasting):
     results = self.fallback(
       indices, weights, per_phase, per_edge, self.transposed, self.gives_edges
     )
-    return list(results) if self.gives_edges else [results]
+    return list(results) if isinstance(results, tuple) else [results]
 
   def lower_cpu(
     self, ctx: mlir.LoweringRuleContext, *operands: mlir.ir.Value

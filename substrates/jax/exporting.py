@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 import functools
-from typing import Any
+from typing import TypeGuard
 
 import jax
 from jax import export as jax_export
@@ -55,7 +55,7 @@ def export(
     >>> print(f"{float(jax.export.deserialize(data).call(1.0, 1.0)):.3f}")
     1.000
   """
-  jitted: Any = fn if hasattr(fn, "lower") else jax.jit(fn)
+  jitted: jax.stages.Wrapped = fn if _is_jitted(fn) else jax.jit(fn)
 
   @functools.wraps(fn)
   def exported(*args: object, **kwargs: object) -> jax_export.Exported:
@@ -66,6 +66,10 @@ def export(
     return exporter(*args, **kwargs)
 
   return exported
+
+
+def _is_jitted(fn: object) -> TypeGuard[jax.stages.Wrapped]:
+  return hasattr(fn, "lower")
 
 
 def export_disabled_checks() -> list[jax_export.DisabledSafetyCheck]:

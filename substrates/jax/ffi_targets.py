@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import ctypes
 import functools
 import threading
-from typing import Any
+import types
 
 import jax
 import jaxlib
@@ -81,16 +81,16 @@ def register(
     _registered[name, platform] = library
 
 
-def load() -> tuple[Any, str]:
+def load() -> tuple[types.ModuleType | None, str]:
   """Loads the native module; returns it and "", or None and a reason."""
   with _lock:
     return _load()
 
 
 @functools.cache
-def _load() -> tuple[Any, str]:
+def _load() -> tuple[types.ModuleType | None, str]:
   kernel, reason = native_module.load()
-  if reason:
+  if kernel is None:
     return None, reason
   try:
     targets = kernel.ffi_targets()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 import functools
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -17,6 +17,7 @@ import numpy as onp
 from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal import static_options
 from phasic.substrates.jax.internal.arrays import Shaped
+from phasic.substrates.jax.internal.arrays import Tree
 from phasic.substrates.jax.internal.arrays import TreeDef
 from phasic.substrates.jax.internal.native import host_functions
 from phasic.substrates.jax.internal.native import host_map
@@ -34,21 +35,21 @@ def arrays(name: str, tree: _T) -> _T:
 
 def call(
   function: host_functions.HostFunction,
-  abstract: Callable[..., Any] | None,
+  abstract: Callable[..., object] | None,
   args: Sequence[object],
   options: Mapping[str, object],
-) -> Any:
+) -> Tree:
   """Calls a Python function that has no derivatives."""
   return call_multilinear([function], abstract, args, (), options)
 
 
 def call_multilinear(
   functions: host_functions.Functions,
-  abstract: Callable[..., Any] | None,
+  abstract: Callable[..., object] | None,
   fixed: Sequence[object],
   args: Sequence[object],
   options: Mapping[str, object],
-) -> Any:
+) -> Tree:
   """Calls a Python function that is linear in each of its arguments."""
   function = functions[0]
   assert isinstance(function, host_functions.HostFunction)
@@ -76,10 +77,10 @@ def call_multilinear(
 
 def result_like(
   function: host_functions.HostFunction,
-  abstract: Callable[..., Any] | None,
+  abstract: Callable[..., object] | None,
   args: Sequence[object],
   options: Mapping[str, object],
-) -> Any:
+) -> Tree:
   """Returns the specs of a function's result.
 
   Arguments are as in `call`.
@@ -97,7 +98,7 @@ def is_differentiable(x: object) -> bool:
 
 def forward_rule(
   f: Callable[..., _T],
-) -> Callable[..., tuple[_T, tuple[Any, ...]]]:
+) -> Callable[..., tuple[_T, tuple[object, ...]]]:
   """Returns a forward rule `vjp_fwd` whose residuals are the arguments."""
   return lambda *args: (f(*args), args)
 
@@ -114,10 +115,10 @@ def no_cotangent(x: object) -> object:
 
 def _directly(
   function: host_functions.HostFunction,
-  abstract: Callable[..., Any] | None,
+  abstract: Callable[..., object] | None,
   args: tuple[object, ...],
   options: static_options.Options,
-) -> Any:
+) -> Tree:
   """Calls a function on concrete values; exceptions reach the caller."""
   arrays = jax.tree.map(_host_array, args)
   keywords = static_options.thaw(options)
@@ -138,7 +139,7 @@ def _directly(
 
 def _result(
   function: host_functions.HostFunction,
-  abstract: Callable[..., Any] | None,
+  abstract: Callable[..., object] | None,
   args: tuple[object, ...],
   options: static_options.Options,
 ) -> _ResultType:
@@ -152,7 +153,7 @@ def _result(
 
 def _made_result(
   function: host_functions.HostFunction,
-  abstract: Callable[..., Any] | None,
+  abstract: Callable[..., object] | None,
   tree: TreeDef,
   specs: tuple[host_results.ArraySpec, ...],
   options: static_options.Options,

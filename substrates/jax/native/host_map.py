@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import secrets
 import threading
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import jax
 from jax.interpreters import mlir
@@ -28,6 +28,7 @@ from phasic.substrates.jax.internal.arrays import Lowered
 from phasic.substrates.jax.internal.arrays import Shaped
 from phasic.substrates.jax.internal.arrays import Spec
 from phasic.substrates.jax.internal.arrays import Tangent
+from phasic.substrates.jax.internal.arrays import Tree
 from phasic.substrates.jax.internal.arrays import TreeDef
 from phasic.substrates.jax.internal.native import host_functions
 from phasic.substrates.jax.internal.native import host_results
@@ -258,6 +259,7 @@ def flattened(name: str, result: object, tree: TreeDef) -> list[object]:
 def _number(op: HostCall) -> int:
   """Registers a call and returns the number by which programs call it."""
   kernel, _ = ffi_targets.load()
+  assert kernel is not None  # `lower_cpu` has checked this.
   function, returns = _callback(op)
   with _lock:
     number = kernel.add_callback(function, returns)
@@ -266,7 +268,7 @@ def _number(op: HostCall) -> int:
   return number
 
 
-def _callback(op: HostCall) -> tuple[Callable[..., Any], str]:
+def _callback(op: HostCall) -> tuple[Callable[..., Tree], str]:
   """Returns the Python callable of a call, and the kind of its result.
 
   The kind is an "array", a "tuple" or a "list" of arrays. There are few layers
@@ -304,7 +306,7 @@ def _kind(tree: TreeDef) -> str:
   return "tuple" if tree == jax.tree.structure(leaves) else "list"
 
 
-def _finish(number: int, result: Any) -> list[onp.ndarray]:
+def _finish(number: int, result: Tree) -> list[onp.ndarray]:
   """Checks the result of a callback and returns its arrays."""
   op, returns = _called[number]
   if op.levels:
