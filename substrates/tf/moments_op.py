@@ -86,6 +86,9 @@ def _gradient(
     tf.zeros_like(x) if ct is None else tf.convert_to_tensor(ct)
     for x, ct in zip(op.outputs, upstream, strict=True)
   ]
+  for ct in cotangents[:count]:
+    # Forward mode in a graph gives cotangents of unknown shape.
+    ct.set_shape(operands[INITIAL].shape[:-1])
   found: list[tf.Tensor | None] = [None] * len(operands)
   if len(cotangents) > count:
     free = _of_gradients(operands, count, cotangents, options)

@@ -132,6 +132,23 @@ class FunctionTest(absltest.TestCase):
       gradient = tape.gradient(value, params)
     onp.testing.assert_allclose(accumulator.jvp(gradient), found[0], rtol=1e-10)
 
+  def test_moments_in_forward_mode_in_a_function(self):
+    """Tests the mean 1 / r and the variance 1 / r^2 of an exponential time."""
+    rate = tf.constant([2.0, 5.0], tf.float64)
+
+    @tf.function
+    def along(rate, tangent):
+      with tf.autodiff.ForwardAccumulator(rate, tangent) as accumulator:
+        dist = distributions.PhaseType(
+          tf.ones_like(rate)[:, None], -rate[:, None, None]
+        )
+        found = [dist.mean(), dist.variance()]
+      return accumulator.jvp(found)
+
+    mean, variance = along(rate, tf.ones_like(rate))
+    onp.testing.assert_allclose(mean, -(rate**-2.0), rtol=1e-14)
+    onp.testing.assert_allclose(variance, -2.0 * rate**-3.0, rtol=1e-14)
+
 
 if __name__ == "__main__":
   absltest.main()
