@@ -158,15 +158,24 @@ ROOMS = {
         "elimination/factors",
         "elimination/batch",
     ],
+    "quantiles": [
+        "kernel/api",
+        "kernel/simd",
+        "kernel/batch",
+        "elimination/api",
+        "elimination/moments",
+    ],
     "xla": [
         "kernel/runtime",
         "kernel/api",
         "elimination/api",
+        "quantiles",
     ],
     "tf": [
         "kernel/runtime",
         "kernel/api",
         "elimination/api",
+        "quantiles",
         "xla",
     ],
     "python": [
@@ -174,6 +183,7 @@ ROOMS = {
         "kernel/api",
         "kernel/builds",
         "elimination/api",
+        "quantiles",
         "xla",
     ],
     "kernel/fuzz": ["kernel/api"],

@@ -22,6 +22,7 @@
 #include "native/python/moments_module.h"
 #include "native/python/parameters_module.h"
 #include "native/python/without_gil.h"
+#include "native/quantiles/quantiles.h"
 #if defined(PHASIC_HAVE_XLA)
 #include "native/xla/targets.h"
 #endif
@@ -157,8 +158,8 @@ auto OneResult(const BoundCall& bound, const Function& function,
   return result;
 }
 
-// Calls Adjoint or Statistics, and returns a list of `count` new arrays; the
-// function `shape` computes the shape of each.
+// Calls Adjoint, Statistics or Quantiles, and returns a list of `count` new
+// arrays; the function `shape` computes the shape of each.
 template <class Function, class ShapeFunction>
 py::list Results(const BoundCall& bound, const Function& function,
                  const ShapeFunction& shape, int32_t count) {
@@ -201,6 +202,12 @@ py::list StatisticsArrays(int32_t kind, const py::list& arrays,
                           const py::object& edges, const py::object& kinds) {
   const BoundCall bound(kind, 1, arrays, edges, kinds, false);
   return Results(bound, Statistics, StatisticsShape, kNumStatistics);
+}
+
+py::list QuantileArrays(int32_t form, const py::list& arrays,
+                        const py::object& edges, bool discrete) {
+  const BoundCall bound(form, 0, arrays, edges, py::none(), discrete);
+  return Results(bound, Quantiles, QuantilesShape, kNumQuantileOutputs);
 }
 
 py::array StatusArray(int32_t kind, const py::list& arrays,
@@ -259,6 +266,11 @@ PYBIND11_MODULE(_kernel, module) {
              py::arg("kinds") = py::none(),
              "Computes the expected starts, sojourns, jumps, exits and zeros "
              "from five operands and a weight for each time.");
+  module.def("quantiles", &QuantileArrays, py::arg("form"), py::arg("inputs"),
+             py::arg("edges") = py::none(), py::arg("discrete") = false,
+             "Computes quantiles of probabilities in the given form, which are "
+             "the last of five operands; and the places where derivatives of "
+             "the quantiles are evaluated.");
   module.def("status", &StatusArray, py::arg("kind"), py::arg("inputs"),
              py::arg("edges") = py::none(), py::arg("kinds") = py::none(),
              py::arg("discrete") = false,

@@ -3,9 +3,10 @@
 // registered when the library is loaded (tf.load_op_library).
 //
 // PhasicPhaseTypeForward computes the directional derivatives J_k,
-// PhasicPhaseTypeAdjoint the cotangents V_k, and PhasicPhaseTypeStatistics the
-// expected statistics of paths. native/kernel/api/phase_type.h defines all of
-// these, and the inputs and their order. The first group of operands is the
+// PhasicPhaseTypeAdjoint the cotangents V_k, PhasicPhaseTypeStatistics the
+// expected statistics of paths, and PhasicPhaseTypeQuantiles quantiles.
+// native/kernel/api/phase_type.h and native/quantiles/quantiles.h define these,
+// and the inputs and their order. The first group of operands is the
 // model and the times, the next groups are tangents; the last input of the
 // adjoint is the cotangent. The arrays of a sparse model's edges are in two
 // separate lists, `edge_indices` of one tensor and `edge_values` of two; both
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include "native/kernel/api/phase_type.h"
+#include "native/quantiles/quantiles.h"
 #include "native/tf/op_calls.h"
 #include "native/tf/owned.h"
 #include "native/tf/shape_inference.h"
@@ -223,29 +225,42 @@ void ComputeAdjoint(void* kernel, TF_OpKernelContext* context) {
   }
 }
 
-void ComputeStatistics(void* kernel, TF_OpKernelContext* context) {
+// Computes the outputs of Statistics or Quantiles.
+template <class ShapeFunction, class Function>
+void ComputeOutputs(void* kernel, TF_OpKernelContext* context, int count,
+                    const ShapeFunction& shape, const Function& function) {
   Owned<TF_Status> status(TF_NewStatus());
   Inputs inputs;
   if (!ReadOperands(kernel, context, status.get(), &inputs)) return;
   const phasic::Call call = MakeCall(kernel, context, inputs);
-  int64_t dims[phasic::kNumStatistics][phasic::kMaxRank];
-  std::vector<Array> statistics;
+  int64_t dims[kOperands][phasic::kMaxRank];
+  std::vector<Array> arrays;
   std::vector<phasic::Output> outputs;
-  for (int i = 0; i < phasic::kNumStatistics; ++i) {
+  for (int i = 0; i < count; ++i) {
     int32_t rank = 0;
-    if (const char* message = phasic::StatisticsShape(
-            call, inputs.shapes.data(), inputs.size(), i, dims[i], &rank)) {
+    if (const char* message = shape(call, inputs.shapes.data(), inputs.size(),
+                                    i, dims[i], &rank)) {
       return Fail(context, status.get(), message);
     }
-    statistics.push_back(Allocate(context, status.get(), i, {dims[i], rank}));
-    if (statistics.back().tensor == nullptr) return;
-    outputs.push_back({statistics.back().data(), {dims[i], rank}});
+    arrays.push_back(Allocate(context, status.get(), i, {dims[i], rank}));
+    if (arrays.back().tensor == nullptr) return;
+    outputs.push_back({arrays.back().data(), {dims[i], rank}});
   }
   if (const char* message =
-          phasic::Statistics(call, inputs.views.data(), inputs.size(),
-                             outputs.data(), phasic::kNumStatistics)) {
+          function(call, inputs.views.data(), inputs.size(), outputs.data(),
+                   count, phasic::OwnThreads())) {
     Fail(context, status.get(), message);
   }
+}
+
+void ComputeStatistics(void* kernel, TF_OpKernelContext* context) {
+  ComputeOutputs(kernel, context, phasic::kNumStatistics,
+                 phasic::StatisticsShape, phasic::Statistics);
+}
+
+void ComputeQuantiles(void* kernel, TF_OpKernelContext* context) {
+  ComputeOutputs(kernel, context, phasic::kNumQuantileOutputs,
+                 phasic::QuantilesShape, phasic::Quantiles);
 }
 
 // ---- Registration ---------------------------------------------------------
@@ -290,6 +305,10 @@ bool RegisterAll() {
                                          "exits: T", "atom: T"};
   RegisterOp("PhasicPhaseTypeStatistics", kStatistics, phasic::kNumStatistics,
              phasic_tf::InferStatistics, ComputeStatistics);
+  constexpr const char* kQuantiles[] = {"quantiles: T", "places: T"};
+  RegisterOp("PhasicPhaseTypeQuantiles", kQuantiles,
+             phasic::kNumQuantileOutputs, phasic_tf::InferQuantiles,
+             ComputeQuantiles);
   return true;
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "native/kernel/api/phase_type.h"
+#include "native/quantiles/quantiles.h"
 #include "native/tf/owned.h"
 #include "tensorflow/c/ops.h"
 #include "tensorflow/c/tf_status.h"
@@ -147,9 +148,10 @@ Owned<TF_ShapeHandle> FullBatch(TF_ShapeInferenceContext* context,
   return result;
 }
 
-}  // namespace
-
-void InferForward(TF_ShapeInferenceContext* context, TF_Status* status) {
+// Sets the shapes of all `count` outputs: the broadcast batch dimensions, then
+// the number of times.
+void InferValues(TF_ShapeInferenceContext* context, TF_Status* status,
+                 int count) {
   Shapes shapes;
   if (!ReadShapes(context, status, 0, &shapes)) {
     if (TF_GetCode(status) == TF_OK) {
@@ -162,7 +164,19 @@ void InferForward(TF_ShapeInferenceContext* context, TF_Status* status) {
   const size_t times =
       DimOf(context, shapes.handles[kTimes].get(), shapes.batch_rank);
   if (!Append(context, status, times, &result)) return;
-  TF_ShapeInferenceContextSetOutput(context, 0, result.get(), status);
+  for (int i = 0; i < count && TF_GetCode(status) == TF_OK; ++i) {
+    TF_ShapeInferenceContextSetOutput(context, i, result.get(), status);
+  }
+}
+
+}  // namespace
+
+void InferForward(TF_ShapeInferenceContext* context, TF_Status* status) {
+  InferValues(context, status, 1);
+}
+
+void InferQuantiles(TF_ShapeInferenceContext* context, TF_Status* status) {
+  InferValues(context, status, phasic::kNumQuantileOutputs);
 }
 
 void InferAdjoint(TF_ShapeInferenceContext* context, TF_Status* status) {

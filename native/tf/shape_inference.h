@@ -21,6 +21,9 @@ void InferAdjoint(TF_ShapeInferenceContext* context, TF_Status* status);
 // dimensions, then the event dimensions of each statistic.
 void InferStatistics(TF_ShapeInferenceContext* context, TF_Status* status);
 
+// Sets the shapes of the two outputs of Quantiles, which are that of Forward's.
+void InferQuantiles(TF_ShapeInferenceContext* context, TF_Status* status);
+
 }  // namespace phasic_tf
 
 #endif  // PHASIC_NATIVE_TF_SHAPE_INFERENCE_H_

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "native/kernel/api/phase_type.h"
+#include "native/quantiles/quantiles.h"
 #include "native/xla/buffers.h"
 #include "native/xla/xla_threads.h"
 #include "xla/ffi/api/ffi.h"
@@ -113,7 +114,7 @@ ffi::Error Forward(ffi::ThreadPool pool, int32_t kind, int32_t order,
       buffers.outputs[0], &threads));
 }
 
-// The type of the functions Adjoint and Statistics.
+// The type of the functions Adjoint, Statistics and Quantiles.
 using Function = const char* (*)(const phasic::Call& call,
                                  const phasic::Input* inputs,
                                  int32_t num_inputs,
@@ -154,6 +155,14 @@ ffi::Error Statistics(ffi::ThreadPool pool, int32_t kind, int32_t order,
                has_kinds, discrete, phasic::kAllOperands, args, rets);
 }
 
+ffi::Error Quantiles(ffi::ThreadPool pool, int32_t form, int32_t order,
+                     int32_t mapped_dims, bool has_edges, bool has_kinds,
+                     bool discrete, ffi::RemainingArgs args,
+                     ffi::RemainingRets rets) {
+  return Apply(phasic::Quantiles, pool, form, order, mapped_dims, has_edges,
+               has_kinds, discrete, phasic::kAllOperands, args, rets);
+}
+
 auto Attributes() {
   return ffi::Ffi::Bind()
       .Ctx<ffi::ThreadPool>()
@@ -173,4 +182,6 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(
     PhasicPhaseTypeAdjoint, Adjoint,
     Attributes().Attr<int32_t>("wanted").RemainingArgs().RemainingRets());
 XLA_FFI_DEFINE_HANDLER_SYMBOL(PhasicPhaseTypeStatistics, Statistics,
+                              Attributes().RemainingArgs().RemainingRets());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(PhasicPhaseTypeQuantiles, Quantiles,
                               Attributes().RemainingArgs().RemainingRets());

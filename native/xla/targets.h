@@ -6,6 +6,7 @@
 #include "native/xla/elimination_ffi.h"
 #include "native/xla/moments_ffi.h"
 #include "native/xla/phase_type_ffi.h"
+#include "native/xla/random_ffi.h"
 
 namespace phasic {
 
@@ -18,8 +19,10 @@ inline constexpr FfiTarget kFfiTargets[] = {
     {"phasic_phase_type_forward", PhasicPhaseTypeForward},
     {"phasic_phase_type_adjoint", PhasicPhaseTypeAdjoint},
     {"phasic_phase_type_statistics", PhasicPhaseTypeStatistics},
+    {"phasic_phase_type_quantiles", PhasicPhaseTypeQuantiles},
     {"phasic_eliminate", PhasicEliminate},
     {"phasic_moments", PhasicMoments},
+    {"phasic_exponential", PhasicExponential},
 };
 
 }  // namespace phasic

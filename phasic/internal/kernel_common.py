@@ -30,6 +30,9 @@ KINDS = (
   "log_cdf",
   "cdf",
 )
+# Forms of probabilities; the order must be that of the enum in
+# native/quantiles/quantiles.h.
+FORMS = ("cdf", "log_cdf", "log_survival", "folded")
 PATHS = ("auto", "kernel", "portable")
 STATISTICS_NEED_KERNEL = (
   "expected statistics need the native kernel: the portable path cannot "

@@ -163,6 +163,39 @@ def phase_type(
   return forward(kind, [operands], fallback, more, discrete)
 
 
+def quantiles(
+  form: str,
+  operands: Sequence[Array],
+  fallback: Callable[..., tuple[Array, Array]],
+  edges: Sequence[Array] = (),
+  discrete: bool = False,
+) -> tuple[Array, Array]:
+  """Computes quantiles inf{t: F(t) >= u}; they have no derivatives.
+
+  Args:
+    form: the form of the numbers x in place of times: "cdf" for u in [0, 1],
+      "log_cdf" for log u, "log_survival" for log(1 - u), or "folded" for
+      -log(1 - u) where it is positive, else log u.
+    operands: the five operands, with x as the times.
+    fallback: the portable function, called as
+      `fallback(form, discrete, *operands, *edges)`.
+    edges: the three arrays of a sparse model.
+    discrete: whether time is discrete.
+
+  Returns:
+    The quantiles, (batch..., n), and where their derivatives are evaluated: at
+    a time t with log(1 - F) it is t, with log F it is -t. Where no derivative
+    exists, at inf and at the end of an atom, t is a typical time. It is zero
+    where derivatives are zero, inside an atom.
+
+  Raises:
+    ValueError: shapes of the operands do not fit.
+  """
+  if path_of_call() == "portable":
+    return fallback(form, discrete, *operands, *fixed(edges, None))
+  return phase_type_calls.quantiles(form, operands, fallback, edges, discrete)
+
+
 def statistics(
   kind: str,
   operands: Sequence[Array],

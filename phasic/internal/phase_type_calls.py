@@ -65,6 +65,23 @@ def adjoint(
   return primitives.adjoint(call, 1, arrays, wanted)
 
 
+def quantiles(
+  form: str,
+  operands: Sequence[onp.ndarray],
+  fallback: Callable[..., object],
+  edges: Sequence[onp.ndarray],
+  discrete: bool,
+) -> tuple[onp.ndarray, onp.ndarray]:
+  """Computes quantiles and places by the kernel, without derivatives."""
+  found = kernel_common.load()[0].quantiles(
+    kernel_common.FORMS.index(form),
+    [*operands],
+    list(edges) if edges else None,
+    discrete,
+  )
+  return found[0], found[1]
+
+
 def statistics(
   kind: str,
   operands: Sequence[object],

@@ -51,7 +51,7 @@ def split_seed(seed: SanitizedSeed, n: int = 2) -> tuple[SanitizedSeed, ...]:
 
 def fold_in(seed: SanitizedSeed, data: int) -> SanitizedSeed:
   """Derives a new seed from a seed and an integer, which is not traced."""
-  return _child(_child(seed, _FOLD), data % 2**32)
+  return _child(seed, (data % 2**32) ^ _FOLD)
 
 
 def uniform(seed: SanitizedSeed, shape: static.Shape, dtype: str) -> Array:

@@ -8,6 +8,7 @@ from jax.interpreters import ad
 from jax.interpreters import mlir
 import numpy as onp
 
+from phasic.substrates.jax.internal import seeds
 from phasic.substrates.jax.internal import static
 
 Array: TypeAlias = jax.Array
@@ -55,7 +56,7 @@ Integer: TypeAlias = int | onp.integer
 ShapeLike: TypeAlias = SupportsIndex | Sequence[SupportsIndex | None]
 # Users pass a `Seed`; `random.sanitize_seed` returns a `SanitizedSeed`.
 Seed: TypeAlias = jax.Array | onp.ndarray
-SanitizedSeed: TypeAlias = jax.Array
+SanitizedSeed: TypeAlias = jax.Array | seeds.FoldedKey
 
 # What follows is for the operands and results of a `multilinear.Map`.
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from phasic.substrates.jax.internal import elimination_map
-from phasic.substrates.jax.internal import moments_map
 from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal.arrays import Array
 from phasic.substrates.jax.internal.arrays import ArrayLike
+from phasic.substrates.jax.internal.maps import elimination_map
+from phasic.substrates.jax.internal.maps import moments_map
 
 
 def eliminate(

@@ -22,10 +22,21 @@ from phasic.substrates.jax.internal.native import ffi_versions
 FORWARD = "phasic_phase_type_forward"
 ADJOINT = "phasic_phase_type_adjoint"
 STATISTICS = "phasic_phase_type_statistics"
+QUANTILES = "phasic_phase_type_quantiles"
 ELIMINATE = "phasic_eliminate"
 MOMENTS = "phasic_moments"
+EXPONENTIAL = "phasic_exponential"
 CALL_PYTHON = "phasic_call_python"
-TARGETS = (FORWARD, ADJOINT, STATISTICS, ELIMINATE, MOMENTS, CALL_PYTHON)
+TARGETS = (
+  FORWARD,
+  ADJOINT,
+  STATISTICS,
+  QUANTILES,
+  ELIMINATE,
+  MOMENTS,
+  EXPONENTIAL,
+  CALL_PYTHON,
+)
 
 _lock = threading.Lock()
 # The library of each registered user op, by target name and platform.

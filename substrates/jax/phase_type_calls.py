@@ -10,14 +10,15 @@ import jax
 import jax.numpy as jnp
 import numpy as onp
 
-from phasic.substrates.jax.internal import derivatives
 from phasic.substrates.jax.internal import ffi_targets
 from phasic.substrates.jax.internal import kernel_common
 from phasic.substrates.jax.internal import multilinear
-from phasic.substrates.jax.internal import phase_type_function
-from phasic.substrates.jax.internal import statistics_map
 from phasic.substrates.jax.internal.arrays import Array
 from phasic.substrates.jax.internal.arrays import ArrayLike
+from phasic.substrates.jax.internal.maps import derivatives
+from phasic.substrates.jax.internal.maps import phase_type_function
+from phasic.substrates.jax.internal.maps import quantiles_map
+from phasic.substrates.jax.internal.maps import statistics_map
 
 _DTYPES = {onp.dtype("float32"), onp.dtype("float64")}
 
@@ -69,6 +70,20 @@ def adjoint(
   op = derivatives.Adjoint(function, 1, 0, own)
   results = multilinear.bind(op, arrays, [[cotangent]])
   return [results[i] for i in wanted]
+
+
+def quantiles(
+  form: str,
+  operands: Sequence[ArrayLike],
+  fallback: Callable[..., tuple[Array, Array]],
+  edges: Sequence[ArrayLike],
+  discrete: bool,
+) -> tuple[Array, Array]:
+  """Computes quantiles and places by the kernel, without derivatives."""
+  arrays, (has_edges, _) = _checked(operands, edges)
+  op = quantiles_map.Quantiles(form, fallback, has_edges, discrete)
+  found = multilinear.bind(op, arrays)
+  return found[0], found[1]
 
 
 def statistics(

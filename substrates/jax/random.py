@@ -11,14 +11,15 @@ from typing import TypeGuard
 
 import jax
 import jax.numpy as jnp
-import numpy as onp
 
+from phasic.substrates.jax.internal import seeds
 from phasic.substrates.jax.internal import static
 from phasic.substrates.jax.internal.arrays import Array
 from phasic.substrates.jax.internal.arrays import SanitizedSeed
+from phasic.substrates.jax.internal.maps import exponential_map
 
-# Folding in this key first keeps the seeds of `fold_in` distinct from those of
-# `split_seed`: JAX splits by folding in 0, 1, ...
+# Keeps the seeds of `fold_in` distinct from those of `split_seed`: JAX splits by
+# folding in 0, 1, ...
 _FOLD = 0x666F6C64
 
 
@@ -51,21 +52,19 @@ def _is_typed(seed: object) -> TypeGuard[jax.Array]:
 
 def split_seed(seed: SanitizedSeed, n: int = 2) -> tuple[SanitizedSeed, ...]:
   """Splits a seed into `n` independent seeds."""
-  return tuple(jax.random.split(seed, n))
+  return tuple(jax.random.split(seeds.key(seed), n))
 
 
 def fold_in(seed: SanitizedSeed, data: int) -> SanitizedSeed:
   """Derives a new seed from a seed and an integer, which is not traced."""
-  # JAX refuses larger Python integers if 64-bit numbers are switched off.
-  bits = onp.uint32(data % 2**32)
-  return jax.random.fold_in(jax.random.fold_in(seed, _FOLD), bits)
+  return seeds.folded(seed, (data % 2**32) ^ _FOLD)
 
 
 def uniform(seed: SanitizedSeed, shape: static.Shape, dtype: str) -> Array:
   """Draws uniform random numbers from [0, 1)."""
-  return jax.random.uniform(seed, shape, dtype)
+  return jax.random.uniform(seeds.key(seed), shape, dtype)
 
 
 def exponential(seed: SanitizedSeed, shape: static.Shape, dtype: str) -> Array:
   """Draws exponential random numbers of rate one."""
-  return jax.random.exponential(seed, shape, dtype)
+  return exponential_map.draw(seed, shape, dtype)

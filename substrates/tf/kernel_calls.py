@@ -79,6 +79,17 @@ def phase_type_statistics(
   return _phase_type("statistics", operands, fixed, attributes, shapes)
 
 
+def phase_type_quantiles(
+  operands: Sequence[tf.Tensor],
+  edges: Sequence[tf.Tensor],
+  attributes: Mapping[str, int],
+) -> list[tf.Tensor]:
+  """Computes quantiles and places by the kernel."""
+  batch = _batch([*operands, *edges], _event_ranks(edges))
+  shapes = [(*batch, _axis(operands, 4, -1))] * 2
+  return _phase_type("quantiles", operands, edges, attributes, shapes)
+
+
 def eliminate(
   inputs: Sequence[tf.Tensor], transposed: bool, gives_edges: bool
 ) -> list[tf.Tensor]:

@@ -98,6 +98,21 @@ def adjoint(
 
 
 @tf.autograph.experimental.do_not_convert
+def quantiles(
+  form: str,
+  operands: Sequence[ArrayLike],
+  fallback: Callable[..., object],
+  edges: Sequence[ArrayLike],
+  discrete: bool,
+) -> tuple[Array, Array]:
+  """Computes quantiles and places by the kernel, without derivatives."""
+  number = kernel_common.FORMS.index(form)
+  return phase_type_op.quantiles(
+    number, _tensors(operands), _tensors(edges), discrete
+  )
+
+
+@tf.autograph.experimental.do_not_convert
 def statistics(
   kind: str,
   operands: Sequence[ArrayLike],

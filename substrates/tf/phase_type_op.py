@@ -77,6 +77,7 @@ def _load() -> tuple[types.ModuleType | None, str]:
     "phasic_phase_type_forward",
     "phasic_phase_type_adjoint",
     "phasic_phase_type_statistics",
+    "phasic_phase_type_quantiles",
     "phasic_rule",
     "phasic_eliminate",
     "phasic_moments",
@@ -206,6 +207,20 @@ def statistics(
     order=1,
   )
   return list(results)
+
+
+def quantiles(
+  form: int, operands: Group, edges: Group, discrete: bool
+) -> tuple[tf.Tensor, tf.Tensor]:
+  """Computes quantiles, and the places of their derivatives."""
+  attributes = {"kind": form, "order": 0, "discrete": discrete}
+  if in_xla():
+    found = kernel_calls.phase_type_quantiles(operands, edges, attributes)
+    return found[0], found[1]
+  found = _OPS.phasic_phase_type_quantiles(
+    inputs=list(operands), **_lists(edges), **attributes
+  )
+  return found.quantiles, found.places
 
 
 def _lists(fixed: Group) -> dict[str, list[tf.Tensor]]:
@@ -408,4 +423,18 @@ def _statistics_gradient(
     "a derivative of expected statistics was asked for: they have none. If"
     " they are constants, as in an E-step, pass tf.stop_gradient of their"
     " arguments.",
+  )
+
+
+@xla_calls.register_gradient("PhasicPhaseTypeQuantiles")
+def _quantiles_gradient(
+  op: xla_calls.Operation, *upstream: xla_calls.Upstream
+) -> list[tf.Tensor | None]:
+  direction = [_tensor(u, x) for u, x in zip(upstream, op.outputs)]
+  return _missing_gradients(
+    op,
+    0,
+    direction,
+    "a derivative of the op PhasicPhaseTypeQuantiles was asked for: only the"
+    " functions that call it have one.",
   )

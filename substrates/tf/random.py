@@ -40,8 +40,8 @@ def split_seed(seed: SanitizedSeed, n: int = 2) -> tuple[SanitizedSeed, ...]:
 
 def fold_in(seed: SanitizedSeed, data: int) -> SanitizedSeed:
   """Derives a new seed from a seed and an integer, which is not traced."""
-  data = int(onp.uint32(data % 2**32).view(onp.int32))
-  return tf.random.fold_in(tf.random.fold_in(seed, _FOLD), data)
+  bits = onp.uint32((data % 2**32) ^ _FOLD)
+  return tf.random.fold_in(seed, int(bits.view(onp.int32)))
 
 
 def uniform(seed: SanitizedSeed, shape: static.Shape, dtype: str) -> Array:

@@ -30,6 +30,7 @@ from phasic.math.model.model_types import Model
 from phasic.math.moments import discrete_passages
 from phasic.math.quadrature import information
 from phasic.math.quadrature import quadrature_points
+from phasic.math.quantiles import quantiles
 from phasic.math.sampling import sampling
 
 
@@ -113,13 +114,10 @@ class ChainHooks(comparable.Comparable):
     return atom is None or (known is not None and not onp.any(known))
 
   def _sample_n(self, n: int, seed: SanitizedSeed) -> Array:
-    return sampling.sample(
-      n,
-      seed,
-      *self._model(),
-      discrete=self._DISCRETE,
-      differentiable=self._is_reparameterized(),
-    )
+    model, moves = self._model(), self._is_reparameterized()
+    if self._has_plain_arrays and not isinstance(model[1], edge_rates.EDGES):
+      return sampling.of_arrays(n, seed, model, self._DISCRETE, moves)
+    return sampling.sample(n, seed, *model, self._DISCRETE, moves)
 
   def _evaluate(self, kind: str, value: Array) -> Array:
     initial_probs, matrix, exits, prob_zero = self._model()
@@ -210,13 +208,21 @@ class ChainHooks(comparable.Comparable):
     )
 
   def _quantile(self, value: Array) -> Array:
-    return self._with(self._functions.quantile, value)
+    return self._inverse("cdf", value)
 
   def _quantile_log_survival(self, value: Array) -> Array:
-    return self._with(self._functions.quantile_log_survival, value)
+    return self._inverse("log_survival", value)
 
   def _quantile_log_cdf(self, value: Array) -> Array:
-    return self._with(self._functions.quantile_log_cdf, value)
+    return self._inverse("log_cdf", value)
+
+  def _inverse(self, form: str, value: Array) -> Array:
+    """Computes quantiles of probabilities in a form of `kernel_ops`."""
+    initial_probs, matrix, exits, prob_zero = self._model()
+    arguments = (initial_probs, matrix, value, exits, prob_zero)
+    if self._has_plain_arrays and not isinstance(matrix, edge_rates.EDGES):
+      return quantiles.of_arrays(form, arguments, self._DISCRETE)
+    return quantiles.evaluate(form, arguments, self._DISCRETE)
 
   def _laplace_transform(self, u: Array) -> Array:
     return self._with(self._functions.laplace_transform, u)

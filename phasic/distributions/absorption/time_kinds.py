@@ -16,8 +16,6 @@ from phasic.math.moments import moments
 from phasic.math.moments import passages
 from phasic.math.moments.occupancy import discrete_occupancy
 from phasic.math.moments.occupancy import occupancy
-from phasic.math.quantiles import quantiles
-from phasic.math.quantiles import quantiles_discrete
 
 _Function = Callable[..., Array]
 
@@ -39,9 +37,6 @@ class Functions(NamedTuple):
   occupancy: _Function
   hazard_function: _Function
   log_hazard_function: _Function
-  quantile: _Function
-  quantile_log_survival: _Function
-  quantile_log_cdf: _Function
   laplace_transform: _Function
   moment_generating_function: _Function
 
@@ -55,9 +50,6 @@ CONTINUOUS = Functions(
   occupancy=occupancy,
   hazard_function=hazards.hazard_function,
   log_hazard_function=hazards.log_hazard_function,
-  quantile=quantiles.quantile,
-  quantile_log_survival=quantiles.quantile_log_survival,
-  quantile_log_cdf=quantiles.quantile_log_cdf,
   laplace_transform=passages.laplace_transform,
   moment_generating_function=generating_functions.moment_generating_function,
 )
@@ -70,9 +62,6 @@ DISCRETE = Functions(
   occupancy=discrete_occupancy,
   hazard_function=hazards.discrete_hazard_function,
   log_hazard_function=hazards.discrete_log_hazard_function,
-  quantile=quantiles_discrete.quantile,
-  quantile_log_survival=quantiles_discrete.quantile_log_survival,
-  quantile_log_cdf=quantiles_discrete.quantile_log_cdf,
   laplace_transform=generating_functions.discrete_laplace_transform,
   moment_generating_function=(
     generating_functions.discrete_moment_generating_function

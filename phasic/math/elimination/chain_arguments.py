@@ -11,7 +11,9 @@ from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.model import edge_rates
 from phasic.math.model import operands as operands_lib
+from phasic.math.model.model_types import EdgeArrays
 from phasic.math.model.model_types import Given
+from phasic.math.model.model_types import ModelArrays
 
 # Arguments as users give them, before conversion.
 Values: TypeAlias = Sequence[Given]
@@ -89,15 +91,28 @@ def of_matrix(
   Returns:
     `ChainArguments`; the batch shape; the dtype's name.
   """
-  batch_of = operands_lib.batch_of
-  batch = static.broadcast_shapes(
-    batch_of(initial, 1),
-    batch_of(matrix, 2),
-    batch_of(exits, 1),
-    batch_of(atom, 0),
-  )
+  batch = operands_lib.batch_shape((initial, matrix, exits, atom))
   model = _with_rank(len(batch), initial, matrix, exits, atom, None)
   return model, batch, static.dtype_name(initial)
+
+
+def of_operands(operands: ModelArrays, edges: EdgeArrays) -> ChainArguments:
+  """Converts the kernel's operands of models that have the same edges.
+
+  Args:
+    operands: the kernel's four operands of a model.
+    edges: its arrays of edges.
+  """
+  initial, rates, exits, atom = operands
+  if not edges:
+    return ChainArguments(initial, rates, exits, atom, None)
+  shapes = [static.shape(x) for x in edges]
+  indices, constants, coefficients = (
+    None if shape[-1] == 0 else np.reshape(x, shape[-rank:])
+    for x, shape, rank in zip(edges, shapes, (2, 1, 2), strict=True)
+  )
+  own = (indices[0], indices[1], constants, coefficients)
+  return ChainArguments(initial, rates, exits, atom, own)
 
 
 def dense(model: ChainArguments) -> tuple[Array, Array]:

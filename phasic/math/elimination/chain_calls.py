@@ -27,7 +27,9 @@ from phasic.internal.arrays import Integer
 from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import moment_chains
+from phasic.math.model.model_types import EdgeArrays
 from phasic.math.model.model_types import MatrixModel
+from phasic.math.model.model_types import ModelArrays
 
 # The largest order of a moment: 171! is out of the range of float64.
 MAX_ORDER = 170
@@ -79,6 +81,24 @@ def value(
   discrete = names[1] == "subtransition"
   x = _run(rule, options, discrete, dtype, model, *arrays)
   return np.broadcast_to(x, (*batch, *static.shape(x)[len(batch) :]))
+
+
+def of_operands(
+  rule: Callable[..., Array],
+  operands: ModelArrays,
+  edges: EdgeArrays,
+  discrete: bool,
+) -> Array:
+  """Evaluates a rule for the kernel's operands of a model, (batch..., event).
+
+  Args:
+    rule: as in `value`, without options and further arrays.
+    operands: the kernel's four operands of a model.
+    edges: its arrays of edges; all models must have the same edges.
+    discrete: whether time is counted in steps.
+  """
+  model = chain_arguments.of_operands(operands, edges)
+  return _run(rule, (), discrete, static.dtype_name(operands[0]), model)
 
 
 def _evaluate(

@@ -28,7 +28,7 @@ from phasic.internal.arrays import ArrayLike
 from phasic.math.model import operands as operands_lib
 from phasic.math.model.model_types import Given
 from phasic.math.model.model_types import SubgeneratorLike
-from phasic.math.quantiles import quantiles_limits
+from phasic.math.model.model_types import TimedModel
 from phasic.math.quantiles import quantiles_rules
 
 
@@ -122,52 +122,28 @@ def quantile_log_survival(
 
 
 def evaluate(
-  mode: str,
-  arguments: Sequence[Given],
-  discrete: bool = False,
+  form: str, arguments: Sequence[Given], discrete: bool = False
 ) -> Array:
   """Computes quantiles of probabilities, given in one of several forms.
 
   Args:
-    mode: the kind of probabilities, see `quantiles_targets.read`.
+    form: the form of probabilities, see `kernel_ops.quantiles`.
     arguments: initial masses, rates, probabilities, exits, atom.
     discrete: whether time is counted in steps.
   """
-  call = QuantileCall(mode, arguments, discrete)
-  function = quantiles_rules.quantile
+  names = operands_lib.argument_names(discrete, "value")
+  converted = operands_lib.convert(*arguments, names=names)
+  return of_arrays(form, converted, discrete)
+
+
+def of_arrays(form: str, arguments: TimedModel, discrete: bool) -> Array:
+  """Computes `evaluate` for arguments as `operands.convert` returns them."""
+  names = operands_lib.argument_names(discrete, "value")
+  operands, layout = operands_lib.canonical(arguments, names)
+  *model, x = operands
+  edges = quantiles_rules.refusing(operands_lib.edges(layout, arguments))
   if discrete:
-    function = quantiles_rules.count_quantile
-  return call.result(function(mode, call.asked, *call.arrays))
-
-
-class QuantileCall:
-  """A call that computes quantiles: its arguments and the kernel's operands.
-
-  Attributes:
-    names: the names of the five arguments.
-    arguments: the arguments as arrays.
-    layout: the layout of the arguments.
-    asked: the probabilities, (batch..., n).
-    arrays: the further arrays that `quantiles_rules` takes.
-  """
-
-  def __init__(
-    self,
-    mode: str,
-    arguments: Sequence[Given],
-    discrete: bool = False,
-  ) -> None:
-    self.names = operands_lib.argument_names(discrete, "value")
-    self.arguments = operands_lib.convert(*arguments, names=self.names)
-    operands, self.layout = operands_lib.canonical(self.arguments, self.names)
-    *model, self.asked = operands
-    edges = operands_lib.edges(self.layout, self.arguments)
-    initial, rates, _, exits, atom = self.arguments
-    limits = quantiles_limits.find(
-      (initial, rates, exits, atom), model, edges, self.layout, discrete
-    )
-    self.arrays = (*limits, *model, *quantiles_rules.refusing(edges))
-
-  def result(self, x: Array) -> Array:
-    """Reshapes quantiles to the broadcast shape of probabilities and batch."""
-    return operands_lib.result(self.layout, x)
+    found = quantiles_rules.count_quantile(form, x, *model, *edges)
+  else:
+    found, _ = quantiles_rules.quantile(form, x, *model, *edges)
+  return operands_lib.result(layout, found)

@@ -30,7 +30,7 @@ MAX_COUNT = {"float32": 2.0**24, "float64": 2.0**52}
 
 
 def find(
-  mode: str,
+  form: str,
   x: Array,
   targets: targets_lib.Targets,
   limits: quantiles_limits.Limits,
@@ -40,7 +40,7 @@ def find(
   """Computes quantiles (batch..., n), NaN where the search fails.
 
   Args:
-    mode: the kind of probabilities, see `quantiles_targets.read`.
+    form: the form of probabilities, see `quantiles_targets.read`.
     x: the probabilities.
     targets: the targets of x.
     limits: `Limits`.
@@ -131,7 +131,7 @@ def find(
   )
   _, k, *_, done = control_flow.while_loop(unfinished, improve, init)
   k = np.where(done & np.logical_not(special), k, math.nan)
-  k = _settled(mode, x, k, targets, model, edges)
+  k = _settled(form, x, k, targets, model, edges)
   k = np.where(ends.first, 0.0, np.where(ends.never, math.inf, k))
   return np.where(targets.bad | (limits.time != limits.time), math.nan, k)
 
@@ -164,7 +164,7 @@ def _middle(low: Array, high: Array, k: Array) -> Array:
 
 
 def _settled(
-  mode: str,
+  form: str,
   x: Array,
   k: Array,
   targets: targets_lib.Targets,
@@ -176,19 +176,19 @@ def _settled(
   The search works with a logarithm or with 1 - F, and rounding may put it on
   the wrong side of a target that F meets exactly.
   """
-  if mode == "folded":
+  if form == "folded":
     return k
   regular = k >= 1
   counts = np.where(regular, k, 1.0)
   own = kernel_ops.phase_type(
-    mode,
+    form,
     (*model, np.concatenate([counts - 1.0, counts], axis=-1)),
     evaluation.fallback(True),
     edges,
     discrete=True,
   )
   n = static.shape(k)[-1]
-  if mode == "log_survival":
+  if form == "log_survival":
     before, here, own_side = own[..., :n] <= x, own[..., n:] <= x, True
   else:
     before, here, own_side = own[..., :n] >= x, own[..., n:] >= x, False

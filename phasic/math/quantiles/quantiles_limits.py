@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phasic.internal import autodiff
 from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal.arrays import Array
@@ -18,9 +17,7 @@ from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import killing
-from phasic.math.model import operands as operands_lib
 from phasic.math.model.model_types import EdgeArrays
-from phasic.math.model.model_types import Model
 from phasic.math.model.model_types import ModelArrays
 from phasic.math.numeric import scaled_sums
 
@@ -43,37 +40,22 @@ class Limits(NamedTuple):
   time: Array
 
 
-def find(
-  arguments: Model,
-  operands: ModelArrays,
-  edges: EdgeArrays,
-  layout: operands_lib.Layout,
-  discrete: bool,
-) -> Limits:
-  """Computes the `Limits` of models, without derivatives.
+def find(operands: ModelArrays, edges: EdgeArrays, discrete: bool) -> Limits:
+  """Computes the `Limits` of models.
 
   Args:
-    arguments: the model's four: initial masses, rates, exits, atom.
-    operands: the kernel's four.
+    operands: the kernel's four operands of a model.
     edges: its arrays of edges.
-    layout: the layout of the arguments.
     discrete: whether time is counted in steps.
   """
-  fixed = autodiff.stop_gradient
-  zero = np.zeros_like(operands[0][..., :1])
-  operands = (*(fixed(x) for x in operands), zero)
-  fallback = evaluation.fallback(discrete)
+  timed = (*operands, np.zeros_like(operands[0][..., :1]))
   atom, positive = (
-    kernel_ops.phase_type(kind, operands, fallback, edges, discrete=discrete)
+    kernel_ops.phase_type(
+      kind, timed, evaluation.fallback(discrete), edges, discrete=discrete
+    )
     for kind in ("cdf", "survival")
   )
-  found = chain_calls.value(
-    _passage,
-    operands_lib.constants(arguments),
-    operands_lib.argument_names(discrete),
-  )
-  kept = tuple(layout.batch[i] for i in layout.kept)
-  found = np.reshape(found, (*kept, 3))
+  found = chain_calls.of_operands(_passage, operands, edges, discrete)
   absorbed, caught = found[..., :1], found[..., 1:2]
   one = np.ones_like(absorbed)
   # Without a trap F(inf) is exactly one, whatever the rounding error.
@@ -92,7 +74,8 @@ def _passage(system: chain_solves.System) -> Array:
   ends = np.concatenate([none[..., :m], passage.weights[..., m:]], axis=-1)
   per_edge = np.stack([positive, ends, none], axis=-1)
   start = np.zeros_like(passage.weights[..., :1] + system.initial)
-  per_phase = np.stack([start, start, start + 1.0], axis=-1)
+  counted = start + (1.0 - passage.weights[..., m:])  # Zero in traps.
+  per_phase = np.stack([start, start, counted], axis=-1)
   x = chain_solves.solve(passage, per_phase, per_edge)
   total = np.sum(system.initial[..., None] * x, axis=-2)
   time = scaled_sums.times_power(total[..., 2], -system.exponent)

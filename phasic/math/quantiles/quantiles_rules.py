@@ -20,7 +20,6 @@ import math
 import numpy as np
 
 from phasic.internal import autodiff
-from phasic.internal import control_flow
 from phasic.internal import custom_gradient
 from phasic.internal import kernel_ops
 from phasic.internal import static
@@ -30,14 +29,10 @@ from phasic.math.calls import kernel_derivatives
 from phasic.math.model import not_differentiable
 from phasic.math.model import operands as operands_lib
 from phasic.math.model.model_types import EdgeArrays
-from phasic.math.model.model_types import ModelArrays
 from phasic.math.portable import portable_observations
-from phasic.math.quantiles import quantiles_counts
-from phasic.math.quantiles import quantiles_limits
+from phasic.math.quantiles import quantiles_portable
 from phasic.math.quantiles import quantiles_search
-from phasic.math.quantiles import quantiles_targets
 
-_NUM_LIMITS = len(quantiles_limits.Limits._fields)
 _ADVICE = (
   "quantiles of a discrete distribution are step functions without derivative: "
   "apply stop_gradient to the quantile or to the parameters"
@@ -45,26 +40,27 @@ _ADVICE = (
 
 
 def forward(
-  mode: str, x: Array, *arrays: Array
-) -> tuple[Array, tuple[Array, ...]]:
+  form: str, x: Array, *arrays: Array
+) -> tuple[tuple[Array, Array], tuple[Array, ...]]:
   """Computes `quantile`, and the residuals that `backward` needs."""
-  q = quantile(mode, x, *arrays)
-  return q, (q, x, *arrays)
+  q, places = quantile(form, x, *arrays)
+  return (q, places), (q, places, x, *arrays)
 
 
 def backward(
-  mode: str, residuals: Sequence[Array], cotangent: Array
+  form: str, residuals: Sequence[Array], cotangents: Sequence[Array]
 ) -> tuple[Array | None, ...]:
   """Computes the vector-Jacobian product: cotangents of x and of the arrays.
 
   Args:
-    mode: the kind of x, see `quantiles_targets.read`.
+    form: the form of x, see `kernel_ops.quantiles`.
     residuals: the residuals of `forward`.
-    cotangent: the cotangent of the quantiles.
+    cotangents: the cotangents of the quantiles and of the places.
   """
-  q, x, *arrays = residuals
-  at = _Point(mode, q, x, arrays)
-  _, cotangents = kernel_derivatives.vjp(
+  q, places, x, *arrays = residuals
+  at = _Point(form, q, places, x, arrays)
+  cotangent = cotangents[0]
+  _, of_model = kernel_derivatives.vjp(
     "log_density",
     at.operands,
     at.weighted(-1.0 / at.slope, cotangent),
@@ -75,43 +71,46 @@ def backward(
   of_x = at.weighted(at.per_target, cotangent)
   of_x = operands_lib.summed(of_x, static.shape(x))
   # Constants and coefficients of edges are not differentiable.
-  none = [np.zeros_like(x) if i else None for i, x in enumerate(at.edges)]
-  return (of_x, *[None] * _NUM_LIMITS, *cotangents, *none)
+  none = [np.zeros_like(y) if i else None for i, y in enumerate(at.edges)]
+  return (of_x, *of_model, *none)
 
 
 def along(
-  mode: str, primals: Sequence[Array], tangents: Sequence[Array]
-) -> tuple[Array, Array]:
+  form: str, primals: Sequence[Array], tangents: Sequence[Array]
+) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
   """Computes `quantile` and its jvp: the derivative along given tangents."""
   x, *arrays = primals
   x_tangent, *tangents_of_arrays = tangents
-  q = quantile(mode, x, *arrays)
-  at = _Point(mode, q, x, arrays)
-  model = tangents_of_arrays[_NUM_LIMITS : _NUM_LIMITS + 4]
+  q, places = quantile(form, x, *arrays)
+  at = _Point(form, q, places, x, arrays)
   change = kernel_derivatives.jvp(
     "log_density",
     at.operands,
-    (*model, None),
+    (*tangents_of_arrays[:4], None),
     portable_observations.phase_type,
     (*at.edges, at.kinds),
   )
   of_x = at.completed(at.per_target) * x_tangent
-  return q, of_x - at.completed(1.0 / at.slope) * change
+  moved = of_x - at.completed(1.0 / at.slope) * change
+  return (q, places), (moved, np.zeros_like(places))
 
 
 @custom_gradient.custom_gradient(
   vjp_fwd=forward, vjp_bwd=backward, jvp_fn=along, nondiff_argnums=(0,)
 )
-def quantile(mode: str, x: Array, *arrays: Array) -> Array:
-  """Computes quantiles, (batch..., n), of a continuous distribution.
+def quantile(form: str, x: Array, *arrays: Array) -> tuple[Array, Array]:
+  """Computes quantiles of a continuous distribution, and their places.
+
+  Places are as in `kernel_ops.quantiles`, and constants to derivatives.
 
   Args:
-    mode: the kind of x, see `quantiles_targets.read`.
+    form: the form of x, see `kernel_ops.quantiles`.
     x: probabilities, (batch..., n).
-    *arrays: the fields of `Limits`, the kernel's four operands of a model, and
-      its arrays of edges.
+    *arrays: the kernel's four operands of a model, and its arrays of edges.
   """
-  return _run(mode, kernel_ops.path(), x, *arrays)
+  return kernel_ops.quantiles(
+    form, (*arrays[:4], x), quantiles_portable.quantiles, arrays[4:]
+  )
 
 
 def refusing(edges: EdgeArrays) -> list[Array]:
@@ -124,12 +123,17 @@ def refusing(edges: EdgeArrays) -> list[Array]:
   return found
 
 
-def count_quantile(mode: str, x: Array, *arrays: Array) -> Array:
+def count_quantile(form: str, x: Array, *arrays: Array) -> Array:
   """Computes quantiles of a discrete distribution; differentiation raises."""
-  fixed = [autodiff.stop_gradient(y) for y in (x, *arrays)]
-  k = _run_counts(mode, kernel_ops.path(), *fixed)
-  model = arrays[_NUM_LIMITS : _NUM_LIMITS + 4]
-  return not_differentiable.attach(_ADVICE, k, x, *model)
+  x_fixed, *fixed = (autodiff.stop_gradient(y) for y in (x, *arrays))
+  k, _ = kernel_ops.quantiles(
+    form,
+    (*fixed[:4], x_fixed),
+    quantiles_portable.quantiles,
+    fixed[4:],
+    discrete=True,
+  )
+  return not_differentiable.attach(_ADVICE, k, x, *arrays[:4])
 
 
 class _Point:
@@ -147,19 +151,13 @@ class _Point:
   """
 
   def __init__(
-    self, mode: str, q: Array, x: Array, arrays: Sequence[Array]
+    self, form: str, q: Array, places: Array, x: Array, arrays: Sequence[Array]
   ) -> None:
-    limits, model, self.edges = _split(arrays)
-    fixed = autodiff.stop_gradient
-    targets = quantiles_targets.read(mode, fixed(x))
-    upper = targets.upper
+    model, self.edges = arrays[:4], arrays[4:]
+    upper = places > 0
     self.regular = (q > 0) & (q < math.inf)
-    strictly = np.where(
-      upper, targets.value > limits.positive, targets.value < limits.atom
-    )
-    self.inside = (q == 0) & strictly & np.logical_not(targets.bad)
-    usable = (limits.time > 0) & (limits.time < math.inf)
-    harmless = np.where(usable, limits.time, 1.0)
+    self.inside = places == 0
+    harmless = np.where(self.inside, 1.0, np.abs(places))
     at = np.where(self.regular, q, harmless)
     side = np.where(upper, quantiles_search.SURVIVAL, quantiles_search.CDF)
     nothing = quantiles_search.NOTHING
@@ -170,13 +168,13 @@ class _Point:
     )
     rate = np.exp(log_density - log_value)
     self.slope = np.where(upper, -rate, rate)
-    if mode == "cdf":
+    if form == "cdf":
       self.per_target = np.exp(-log_density)
-    elif mode == "folded":
+    elif form == "folded":
       self.per_target = np.exp(-np.abs(x) - log_density)
     else:
       per_target = np.exp(x - log_density)
-      self.per_target = per_target if mode == "log_cdf" else -per_target
+      self.per_target = per_target if form == "log_cdf" else -per_target
 
   def completed(self, factor: Array) -> Array:
     """Sets derivatives at q = 0 and q = inf: zero inside an atom, else NaN."""
@@ -188,30 +186,3 @@ class _Point:
     unused = np.logical_not(self.regular) & (cotangent == 0)
     product = self.completed(factor) * cotangent
     return np.where(unused, np.zeros_like(product), product)
-
-
-def _split(
-  arrays: Sequence[Array],
-) -> tuple[quantiles_limits.Limits, ModelArrays, EdgeArrays]:
-  """Splits the arrays of `quantile` into limits, model and edges."""
-  edges = _NUM_LIMITS + 4
-  limits = quantiles_limits.Limits(*arrays[:_NUM_LIMITS])
-  return limits, arrays[_NUM_LIMITS:edges], tuple(arrays[edges:])
-
-
-def _search(mode: str, path: str, x: Array, *arrays: Array) -> Array:
-  """Runs the search; `path` is only a key of the compiler's cache."""
-  limits, model, edges = _split(arrays)
-  targets = quantiles_targets.read(mode, x)
-  return quantiles_search.find(targets, limits, model, edges)
-
-
-def _search_counts(mode: str, path: str, x: Array, *arrays: Array) -> Array:
-  """Runs the search for counts; `path` is only a key of the compiler's cache."""
-  limits, model, edges = _split(arrays)
-  targets = quantiles_targets.read(mode, x)
-  return quantiles_counts.find(mode, x, targets, limits, model, edges)
-
-
-_run = control_flow.compiled(_search, static_argnums=(0, 1))
-_run_counts = control_flow.compiled(_search_counts, static_argnums=(0, 1))

@@ -32,7 +32,6 @@ from phasic.math.model.model_types import EdgeArrays
 from phasic.math.model.model_types import ModelArrays
 from phasic.math.portable import portable_observations
 from phasic.math.quantiles import quantiles_limits
-from phasic.math.quantiles import quantiles_table as table
 from phasic.math.quantiles import quantiles_targets as targets_lib
 
 MAX_ITERATIONS = 200
@@ -70,24 +69,10 @@ def find(
   usable = (limits.time > 0) & (limits.time < math.inf)
   typical = np.where(usable, limits.time, 1.0)
 
-  def solve(
-    targets: targets_lib.Targets, start: Array
-  ) -> tuple[Array, Array, targets_lib.Ends]:
-    ends = targets_lib.ends(targets, limits)
-    special = targets.bad | ends.first | ends.never | failed
-    t, slope = _search(targets, ends, special, model, edges, start)
-    return t, slope, ends
-
-  def at_odds(targets: targets_lib.Targets) -> tuple[Array, Array]:
-    t, slope, ends = solve(targets, np.zeros_like(targets.value) + typical)
-    rest = 1.0 - targets.value
-    return t, np.abs(ends.ratio) * rest / slope
-
+  ends = targets_lib.ends(targets, limits)
+  special = targets.bad | ends.first | ends.never | failed
   start = np.zeros_like(targets.value) + typical
-  if table.pays(targets):
-    near = table.starts(targets, targets.bad | failed, at_odds)
-    start = np.where((near > 0) & (near < math.inf), near, start)
-  t, slope, ends = solve(targets, start)
+  t, slope = _search(targets, ends, special, model, edges, start)
   t = _refined(t, slope, targets, ends, model, edges)
   t = np.where(ends.first, 0.0, np.where(ends.never, math.inf, t))
   return np.where(targets.bad | failed, math.nan, t)
@@ -155,7 +140,10 @@ def _search(
       # succeeded, the time was too early instead.
       too_small = is_above > 0
       is_above = np.where(known & np.logical_not(below), none + 1, is_above)
-      shorter = np.where(low > 0, np.sqrt(low) * np.sqrt(t), 1e-6 * t)
+      # The first time may be hundreds of decades too late.
+      decades = 6.0 * 2.0 ** np.minimum(structures.cast(failed, dtype), 6.0)
+      retreat = np.maximum(t * 10.0 ** (-decades), tiny)
+      shorter = np.where(low > 0, np.sqrt(low) * np.sqrt(t), retreat)
       back = np.where(too_small, np.sqrt(t) * np.sqrt(high), shorter)
       failed_at = np.where(
         known | done | too_small, failed_at, np.minimum(t, failed_at)

@@ -59,23 +59,23 @@ class Ends(NamedTuple):
   bound: Array
 
 
-def read(mode: str, x: Array) -> Targets:
+def read(form: str, x: Array) -> Targets:
   """Converts probabilities in one of several forms to `Targets`.
 
   Args:
-    mode: the kind of entries, one of `MODES`: u in [0, 1]; log u; log(1 - u);
+    form: the form of entries: u in [0, 1]; log u; log(1 - u);
       or -log(1 - u) for positive entries, else log u.
     x: the array.
   """
   bad = x != x
-  if mode == "cdf":
+  if form == "cdf":
     bad = bad | (x < 0) | (x > 1)
     x = np.where(bad, 0.5, x)
     upper = x > 0.5
     value = np.where(upper, 1.0 - x, x)
     with onp.errstate(divide="ignore"):
       return Targets(upper, value, np.log(value), bad)
-  if mode == "folded":
+  if form == "folded":
     size = -np.abs(np.where(bad, LOG_HALF, x))
     return Targets(x > 0, np.exp(size), size, bad)
   bad = bad | (x > 0)
@@ -84,7 +84,7 @@ def read(mode: str, x: Array) -> Targets:
   value = np.where(near, -np.expm1(np.where(near, x, LOG_HALF)), np.exp(x))
   with onp.errstate(divide="ignore"):
     log_value = np.where(near, np.log(np.where(near, value, 1.0)), x)
-  upper = near if mode == "log_cdf" else np.logical_not(near)
+  upper = near if form == "log_cdf" else np.logical_not(near)
   return Targets(upper, value, log_value, bad)
 
 

@@ -34,6 +34,7 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import SanitizedSeed
 from phasic.math.model import operands as operands_lib
 from phasic.math.model.model_types import Matrix
+from phasic.math.model.model_types import Model
 from phasic.math.quantiles import quantiles
 from phasic.math.quantiles import quantiles_targets
 from phasic.math.sampling import jump_chain
@@ -73,25 +74,36 @@ def sample(
     NotImplementedError: samples are differentiated that have no derivatives.
   """
   names = operands_lib.argument_names(discrete)
-  initial, rates, exits, atom = operands_lib.convert(
+  model = operands_lib.convert(
     initial_probs, subgenerator, exit_rates, prob_zero, names=names
   )
-  batch = operands_lib.check_shapes(initial, rates, exits, atom, names)
-  dtype = static.dtype_name(initial)
+  return of_arrays(n, seed, model, discrete, differentiable)
+
+
+def of_arrays(
+  n: int,
+  seed: SanitizedSeed,
+  model: Model,
+  discrete: bool,
+  differentiable: bool,
+) -> Array:
+  """Computes `sample` for a model as `operands.convert` returns it."""
+  batch = operands_lib.batch_shape(model)
+  dtype = static.dtype_name(model[0])
   if n == 0:
     return np.zeros((0, *batch), dtype=dtype)
-  model = (initial, rates, exits, atom)
+  initial, rates, exits, atom = model
+  given = model
   if discrete or not differentiable:
-    model = operands_lib.constants(model)
-  wide = static.wide_float()
-  coin, depth, paths = random.split_seed(seed, 3)
-  size = random.exponential(depth, (n, *batch), wide)
-  size = size - quantiles_targets.LOG_HALF
-  below = random.uniform(coin, (n, *batch), wide) < 0.5
+    given = operands_lib.constants(model)
+  # The first half are the sizes, the second half decides the signs.
+  drawn = random.exponential(seed, (2, n, *batch), static.wide_float())
+  size = drawn[0] - quantiles_targets.LOG_HALF
+  below = drawn[1] < -quantiles_targets.LOG_HALF
   asked = structures.cast(np.where(below, -size, size), dtype)
-  arguments = (*model[:2], asked, *model[2:])
-  x = quantiles.evaluate("folded", arguments, discrete)
-  x = simulated_draws.fill(x, paths, model, discrete)
+  arguments = (given[0], given[1], asked, given[2], given[3])
+  x = quantiles.of_arrays("folded", arguments, discrete)
+  x = simulated_draws.fill(x, seed, given, discrete)
   if differentiable and not discrete:
     return x
   parameters = rates.parameters if operands_lib.is_edges(rates) else rates

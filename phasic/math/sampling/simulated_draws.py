@@ -51,7 +51,7 @@ def fill(x: Array, seed: SanitizedSeed, model: Model, discrete: bool) -> Array:
 
   Args:
     x: draws (n, ...).
-    seed: a seed as `random.sanitize_seed` returns it.
+    seed: the seed of the draws.
     model: initial masses, rates, exits, atom.
     discrete: whether time is counted in steps.
 
@@ -74,6 +74,7 @@ def fill(x: Array, seed: SanitizedSeed, model: Model, discrete: bool) -> Array:
   if not onp.any(lost & ~hopeless):
     return x
   model = _absorbed_at_once(model, many)
+  seed = random.fold_in(seed, 1)  # The draws by inversion have the seed itself.
   longest = max(float(onp.max(onp.where(hopeless, 0.0, jumps))), 1.0)
   for _ in range(min(_ROUNDS, int(_MOST_JUMPS / longest) + 1)):
     path_seed, seed = random.split_seed(seed)

@@ -16,7 +16,6 @@ from jax.interpreters import mlir
 import jax.numpy as jnp
 import numpy as onp
 
-from phasic.substrates.jax.internal import derivatives
 from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal import static_options
 from phasic.substrates.jax.internal.arrays import Array
@@ -24,6 +23,7 @@ from phasic.substrates.jax.internal.arrays import Lowered
 from phasic.substrates.jax.internal.arrays import Shaped
 from phasic.substrates.jax.internal.arrays import Spec
 from phasic.substrates.jax.internal.arrays import Tangent
+from phasic.substrates.jax.internal.maps import derivatives
 from phasic.substrates.jax.internal.native import native_declarations
 from phasic.substrates.jax.internal.native import native_libraries
 from phasic.substrates.jax.internal.native import native_rules

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from jax.interpreters import mlir
 
-from phasic.substrates.jax.internal import derivatives
 from phasic.substrates.jax.internal import kernel_common
 from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal.arrays import Array
@@ -15,6 +14,7 @@ from phasic.substrates.jax.internal.arrays import Lowered
 from phasic.substrates.jax.internal.arrays import Shaped
 from phasic.substrates.jax.internal.arrays import Spec
 from phasic.substrates.jax.internal.arrays import Tangent
+from phasic.substrates.jax.internal.maps import derivatives
 
 NO_DERIVATIVES = (
   "a derivative of expected statistics was asked for: they have none. If"

@@ -7,10 +7,10 @@ import dataclasses
 
 import numpy as onp
 
-from phasic.substrates.jax.internal import derivatives
 from phasic.substrates.jax.internal import ffi_targets
 from phasic.substrates.jax.internal import kernel_common
 from phasic.substrates.jax.internal.arrays import Array
+from phasic.substrates.jax.internal.maps import derivatives
 from phasic.substrates.jax.internal.static import Shape
 
 

@@ -1,0 +1,1 @@
+"""phasic's own functions as maps that `multilinear` binds."""

@@ -1,0 +1,43 @@
+"""Keys that are derived when they are used."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+import jax
+import numpy as onp
+
+
+@functools.partial(
+  jax.tree_util.register_dataclass,
+  data_fields=["key"],
+  meta_fields=["path"],
+)
+@dataclasses.dataclass(frozen=True)
+class FoldedKey:
+  """A key into which integers are folded before its use, in their order.
+
+  Native code folds them in without a compilation.
+  """
+
+  key: jax.Array
+  path: tuple[int, ...]
+
+
+def folded(seed: jax.Array | FoldedKey, data: int) -> FoldedKey:
+  """Returns a seed into which one more integer is folded."""
+  if isinstance(seed, FoldedKey):
+    return FoldedKey(seed.key, (*seed.path, data))
+  return FoldedKey(seed, (data,))
+
+
+def key(seed: jax.Array | FoldedKey) -> jax.Array:
+  """Returns the key of a seed."""
+  if not isinstance(seed, FoldedKey):
+    return seed
+  found = seed.key
+  for data in seed.path:
+    # JAX refuses larger Python integers if 64-bit numbers are switched off.
+    found = jax.random.fold_in(found, onp.uint32(data))
+  return found
