@@ -86,7 +86,7 @@ def continuous(
   bounds = [low, *sorted(x for x in inner if low < x < high), high]
   total = 0.0
   if low == 0.0 and frozen.cdf(0.0) > 0.0:
-    total = float(func(0.0)) * float(onp.exp(frozen.logcdf(0.0) - log_total))
+    total = float(func(0.0)) * float(onp.exp(frozen.logcdf(0.0) - log_total))  # type: ignore[arg-type]
   size, error = abs(total), 0.0
   for start, end in itertools.pairwise(bounds):
     found, lost = _integral(term, start, end, _ABSOLUTE * size)
