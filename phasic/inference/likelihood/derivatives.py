@@ -15,6 +15,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Tree
 from phasic.math.calls import gradients
 
 MODE = "numpy"
@@ -85,7 +86,7 @@ def jacobian(
     args: the further arguments of `f`.
   """
 
-  def of_entries(x: Array) -> ArrayLike:
+  def of_entries(x: Array) -> Tree:
     distribution = where.root.of(x)
     if isinstance(f, str):
       return getattr(distribution, f)(*args)

@@ -9,7 +9,6 @@ from phasic.inference.data import survival_estimates
 from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.host_values import host_values
 from phasic.internal import random
-from phasic.internal.arrays import SanitizedSeed
 from phasic.internal.arrays import Seed
 
 # The limit on values that are drawn at once; one data set is always drawn.
@@ -70,16 +69,15 @@ def predicted_survival(
   return onp.stack(found)
 
 
-def _values(
-  draws: Distribution, entry: onp.ndarray, seed: SanitizedSeed
-) -> onp.ndarray:
+def _values(draws: Distribution, entry: onp.ndarray, seed: Seed) -> onp.ndarray:
   """Samples X given X > entry from each draw, (draws, n)."""
   n = len(entry)
   if onp.all(entry < 0):
     return onp.transpose(host_values("draws", draws.sample(n, seed=seed)))
   start = onp.asarray(onp.maximum(entry, 0.0)[:, None], draws.dtype)
   at_entry = host_values("draws", draws.log_survival_function(start))
-  spent = random.exponential(seed, onp.shape(at_entry), draws.dtype)
+  own = random.sanitize_seed(seed)
+  spent = random.exponential(own, onp.shape(at_entry), draws.dtype)
   left = onp.where(entry[:, None] < 0, 0.0, at_entry)
   left = onp.asarray(left - host_values("draws", spent), draws.dtype)
   found = host_values("draws", draws.quantile_log_survival(left))

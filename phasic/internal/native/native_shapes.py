@@ -15,7 +15,7 @@ from phasic.internal.native import native_declarations
 from phasic.internal.native.host_results import Size
 
 
-class Shaped(Protocol):
+class ArrayOrSpec(Protocol):
   """An array, or its spec."""
 
   @property
@@ -108,7 +108,7 @@ def batch_shape(
 
 def output_types(
   function: native_declarations.NativeFunction,
-  inputs: Sequence[Shaped],
+  inputs: Sequence[ArrayOrSpec],
   declaration: native_declarations.Declaration | None = None,
 ) -> list[tuple[static.Shape, onp.dtype | str]]:
   """Computes shapes and dtypes of the outputs, given the input arrays.
