@@ -179,6 +179,9 @@ class Parameterized(hooks.Hooks):
         if structures.is_like(x, given):
           # `x` has the dtype of the distribution and needs no conversion.
           return x
+        if type(x) is float and structures.is_like(given, given):
+          # A number takes any dtype.
+          return structures.as_array(x, static.dtype_name(given), name)
         break
     leaves = structure.leaves(self._arrays())
     dtype = dtypes.common_dtype({name: x, **leaves})
