@@ -55,7 +55,7 @@ Integer: TypeAlias = int | onp.integer
 # A batch shape, with None for an unknown size.
 ShapeLike: TypeAlias = SupportsIndex | Sequence[SupportsIndex | None]
 # Users pass a `Seed`; `random.sanitize_seed` returns a `SanitizedSeed`.
-Seed: TypeAlias = jax.Array | onp.ndarray
+Seed: TypeAlias = jax.Array | onp.ndarray | seeds.FoldedKey
 SanitizedSeed: TypeAlias = jax.Array | seeds.FoldedKey
 
 # What follows is for the operands and results of a `multilinear.Map`.

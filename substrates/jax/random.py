@@ -27,7 +27,11 @@ def sanitize_seed(seed: object, salt: str | None = None) -> SanitizedSeed:
   """Converts the user's seed to the form that this module's functions take."""
   if _is_raw(seed):
     seed = jax.random.wrap_key_data(seed)
-  if not _is_typed(seed) or seed.ndim:
+  if isinstance(seed, seeds.FoldedKey):
+    found: SanitizedSeed = seed
+  elif _is_typed(seed) and seed.ndim == 0:
+    found = seed
+  else:
     dtype, shape = getattr(seed, "dtype", None), getattr(seed, "shape", ())
     what = type(seed).__name__ if dtype is None else f"{dtype}{shape}"
     raise TypeError(
@@ -36,8 +40,8 @@ def sanitize_seed(seed: object, salt: str | None = None) -> SanitizedSeed:
     )
   if salt is not None:
     digest = hashlib.sha256(salt.encode()).digest()
-    seed = fold_in(seed, int.from_bytes(digest[:4], "little"))
-  return seed
+    found = fold_in(found, int.from_bytes(digest[:4], "little"))
+  return found
 
 
 def _is_raw(seed: object) -> TypeGuard[jax.Array]:

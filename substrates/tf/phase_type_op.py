@@ -217,7 +217,7 @@ def quantiles(
   if in_xla():
     found = kernel_calls.phase_type_quantiles(operands, edges, attributes)
     return found[0], found[1]
-  found = _OPS.phasic_phase_type_quantiles(
+  found = native_ops().phasic_phase_type_quantiles(
     inputs=list(operands), **_lists(edges), **attributes
   )
   return found.quantiles, found.places

@@ -106,10 +106,14 @@ def of_operands(operands: ModelArrays, edges: EdgeArrays) -> ChainArguments:
   initial, rates, exits, atom = operands
   if not edges:
     return ChainArguments(initial, rates, exits, atom, None)
-  shapes = [static.shape(x) for x in edges]
-  indices, constants, coefficients = (
-    None if shape[-1] == 0 else np.reshape(x, shape[-rank:])
-    for x, shape, rank in zip(edges, shapes, (2, 1, 2), strict=True)
+  indices, *values = edges
+  indices = np.reshape(indices, static.shape(indices)[-2:])
+  # Absent ones have no columns.
+  constants, coefficients = (
+    np.reshape(x, shape[-rank:]) if shape[-1] != 0 else None
+    for x, shape, rank in zip(
+      values, map(static.shape, values), (1, 2), strict=True
+    )
   )
   own = (indices[0], indices[1], constants, coefficients)
   return ChainArguments(initial, rates, exits, atom, own)

@@ -32,6 +32,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import SanitizedSeed
+from phasic.math.model import edge_rates
 from phasic.math.model import operands as operands_lib
 from phasic.math.model.model_types import Matrix
 from phasic.math.model.model_types import Model
@@ -106,5 +107,7 @@ def of_arrays(
   x = simulated_draws.fill(x, seed, given, discrete)
   if differentiable and not discrete:
     return x
-  parameters = rates.parameters if operands_lib.is_edges(rates) else rates
+  parameters = (
+    rates.parameters if isinstance(rates, edge_rates.EDGES) else rates
+  )
   return jump_chain.without_derivatives(x, initial, parameters, exits, atom)

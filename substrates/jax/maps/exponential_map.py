@@ -67,13 +67,11 @@ class Exponential(multilinear.Broadcasting):
 
 def draw(seed: SanitizedSeed, shape: static.Shape, dtype: str) -> Array:
   """Draws exponential random numbers of rate one."""
-  key, path = seed, ()
-  if isinstance(seed, seeds.FoldedKey):
-    key, path = seed.key, seed.path
+  own = seed if isinstance(seed, seeds.FoldedKey) else seeds.FoldedKey(seed, ())
   is_known = all(isinstance(d, int) for d in shape)
-  if is_known and _is_native(key):
-    op = Exponential(math.prod(shape), onp.dtype(dtype).name, path)
-    [found] = multilinear.bind(op, [jax.random.key_data(key)])
+  if is_known and _is_native(own.key):
+    op = Exponential(math.prod(shape), onp.dtype(dtype).name, own.path)
+    [found] = multilinear.bind(op, [jax.random.key_data(own.key)])
     return jnp.reshape(found, shape)
   return jax.random.exponential(seeds.key(seed), shape, dtype)
 
@@ -82,6 +80,6 @@ def _is_native(key: Array) -> bool:
   """Returns whether the native call draws the numbers of a key."""
   return (
     phase_type_calls.KERNEL.path() == "kernel"
-    and jax.config.jax_threefry_partitionable
+    and jax.config.jax_threefry_partitionable  # type: ignore[attr-defined]
     and str(jax.random.key_impl(key)) == "threefry2x32"
   )
