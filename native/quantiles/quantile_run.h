@@ -51,7 +51,7 @@ class QuantileRun {
       results[i] = static_cast<F>(found_[i]);
       const double found = static_cast<double>(results[i]);
       double time = found;
-      if (IsInsideAtom(target, limits)) {
+      if (found == 0.0 && IsInsideAtom(target, limits)) {
         time = 0.0;
       } else if (found == 0.0 || found == kInfinity) {
         time = TypicalTime(limits);

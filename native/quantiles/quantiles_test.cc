@@ -226,6 +226,18 @@ TEST(QuantilesTest, ManyQuantilesBesideTrapsAndAtoms) {
   }
 }
 
+TEST(QuantilesTest, DerivativesOfNaNAreNotZero) {
+  Problem<double> problem = {1, {0.1}, {-1}, {}, {0.9}, {0.3, 2.0, kNaN}};
+  const Found<double> found = Solve(problem);
+  EXPECT_EQ(found.places[0], 0.0);
+  EXPECT_TRUE(std::isnan(found.places[1]));
+  EXPECT_TRUE(std::isnan(found.places[2]));
+  problem.matrix = {1};  // an invalid rate
+  for (const double place : Solve(problem).places) {
+    EXPECT_TRUE(std::isnan(place));
+  }
+}
+
 TEST(QuantilesTest, EdgesGiveTheQuantilesOfTheirMatrix) {
   Problem<double> dense = {2,        {0.6, 0.4}, {-3, 1, 2, -2.5},
                            {2, 0.5}, {},         {0.01, 0.5, 0.9}};
