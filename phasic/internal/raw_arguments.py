@@ -39,6 +39,7 @@ class _SparseMatrix(Protocol):
 
   def tocoo(self) -> _Entries:
     """Returns the nonzero entries with their row and column indices."""
+    ...
 
 
 def shown(x: object) -> str:

@@ -24,9 +24,11 @@ class HasChain(Protocol):
   @property
   def parameters(self) -> dict[str, ParameterValue]:
     """The constructor's arguments, by name."""
+    ...
 
   def _chain(self) -> Model:
     """Returns initial masses, rates, optional exits, optional atom."""
+    ...
 
 
 def prob_zero(text: str = _DERIVED) -> declared.Derived:

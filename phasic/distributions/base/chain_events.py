@@ -20,9 +20,11 @@ class HasModel(Protocol):
 
   def _model(self) -> Model:
     """Returns the chain's checked initial masses, rates, exits, mass at zero."""
+    ...
 
   def _linear_chain(self) -> tuple[Tree, float]:
     """Returns the chain for the E-step, and its absorption time minus X."""
+    ...
 
 
 class ChainEvents(NamedTuple):

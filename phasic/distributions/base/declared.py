@@ -54,6 +54,7 @@ class Parameter(Protocol[_Read, _Given]):
 
   def __get__(self, instance: object, owner: type | None = None, /) -> _Read:
     """Returns the parameter as it is stored, e.g. as an array."""
+    ...
 
   def __set__(self, instance: object, value: _Given, /) -> None:
     """Shows type checkers the type of the constructor's argument."""

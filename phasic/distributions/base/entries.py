@@ -55,13 +55,16 @@ class Owner(Protocol):
   @property
   def parameters(self) -> Mapping[str, object]:
     """The constructor's arguments, by name."""
+    ...
 
   @property
   def dtype(self) -> str:
     """The name of the dtype of the parameters."""
+    ...
 
   def parameter_properties(self) -> Mapping[str, object]:
     """Returns the properties of the array parameters, by name."""
+    ...
 
 
 class Place(NamedTuple):

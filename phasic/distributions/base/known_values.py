@@ -25,9 +25,11 @@ class Checked(Protocol):
 
   def _is_plausible(self, known: Mapping[str, ParameterValue]) -> bool:
     """Returns whether known values of the parameters appear to be valid."""
+    ...
 
   def parameter_properties(self) -> parameter_properties.Properties:
     """Returns the properties of the array parameters, by name."""
+    ...
 
   def copy(self, **overrides: object) -> object:
     """Returns a distribution with other values of parameters."""

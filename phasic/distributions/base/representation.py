@@ -28,17 +28,21 @@ class _Described(Protocol):
   @property
   def batch_shape(self) -> tuple[int | None, ...]:
     """The shape of the batch."""
+    ...
 
   @property
   def event_shape(self) -> tuple[int | None, ...]:
     """The shape of one value."""
+    ...
 
   @property
   def dtype(self) -> str:
     """The name of the dtype."""
+    ...
 
   def parameter_properties(self) -> Mapping[str, object]:
     """Returns the properties of the array parameters, by name."""
+    ...
 
 
 def text_of(distribution: _Described, parameters: Mapping[str, object]) -> str:

@@ -43,12 +43,15 @@ class _Transformed(Protocol):
   @property
   def distribution(self) -> absorption_time.AbsorptionTime:
     """The distribution of X."""
+    ...
 
   def _time(self, value: Array) -> Array:
     """Computes h(value)."""
+    ...
 
   def _sloped(self, found: Array, value: Array, x: Array) -> Array:
     """Converts a log density of X to one of Y: adds log h'."""
+    ...
 
 
 def transformed(

@@ -21,10 +21,12 @@ class ArrayOrSpec(Protocol):
   @property
   def shape(self) -> static.Shape:
     """The sizes of the dimensions."""
+    ...
 
   @property
   def dtype(self) -> onp.dtype:
     """The dtype."""
+    ...
 
 
 def input_dims(
