@@ -16,7 +16,7 @@ import dataclasses
 import functools
 import inspect
 import textwrap
-from typing import Protocol, TypeAlias, TypedDict, TypeVar
+from typing import Never, Protocol, TypeAlias, TypedDict, TypeVar
 
 from phasic.distributions.base import constraints
 from phasic.distributions.base import parameter_properties
@@ -115,7 +115,7 @@ class Field:
 
 
 # As with `dataclasses.field`, type checkers see the declarations below as the
-# parameters that they declare.
+# parameters that they declare. A Parameter[Never, object] fits each of them.
 
 
 def array(
@@ -126,7 +126,7 @@ def array(
   default: object = _NONE,
   fitted: bool = True,
   shown: _Shown | None = None,
-) -> Parameter[_Read, _Given]:
+) -> Parameter[Never, object]:
   """Declares a parameter that is an array.
 
   Args:
