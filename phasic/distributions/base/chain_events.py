@@ -15,8 +15,10 @@ from phasic.math.model.model_types import Model
 class HasModel(Protocol):
   """A distribution of the time until a chain's absorption."""
 
-  # Whether time is discrete.
-  _DISCRETE: bool
+  @property
+  def _DISCRETE(self) -> bool:
+    """Whether time is discrete."""
+    ...
 
   def _model(self) -> Model:
     """Returns the chain's checked initial masses, rates, exits, mass at zero."""

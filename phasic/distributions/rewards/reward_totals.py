@@ -56,19 +56,14 @@ class RewardTotals(distribution.Distribution):
   _DISCRETE = False
 
   @property
-  def rewards(self) -> Array:
-    """Rewards per unit of time, r (..., p, R)."""
-    return self._parameters["rewards"]
-
-  @property
   def num_phases(self) -> int:
     """The number of phases p."""
-    return static.shape(self.rewards)[-2]
+    return static.shape(self._parameters["rewards"])[-2]
 
   @property
   def num_rewards(self) -> int:
     """The number of rewards R."""
-    return static.shape(self.rewards)[-1]
+    return static.shape(self._parameters["rewards"])[-1]
 
   def mixed_moment(self, orders: ArrayLike) -> Result:
     """Computes E[Y_1^n_1 ... Y_R^n_R] for orders n, (...).
@@ -83,7 +78,8 @@ class RewardTotals(distribution.Distribution):
     value = mixed_moments.mixed_moment(orders, *self._model())
     return self._statistic("mixed_moment", value)
 
-  def laplace_transform(self, arguments: ArrayLike) -> Result:
+  # The base class takes one number, u. The vector has a public name of its own.
+  def laplace_transform(self, arguments: ArrayLike) -> Result:  # pyright: ignore[reportIncompatibleMethodOverride]
     """Computes E[exp(-u_1 Y_1 - ... - u_R Y_R)] for arguments u, (...).
 
     Args:
