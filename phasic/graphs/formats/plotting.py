@@ -30,8 +30,7 @@ def plot(
       f"the graph has {p:,} phases: a plot shows at most max_phases = {most}; "
       "pass a larger max_phases"
     )
-  if axes is None:
-    axes = _new_axes()
+  target = _new_axes() if axes is None else axes
   points = layouts.positions(graph)
   both = set(
     zip(
@@ -44,7 +43,7 @@ def plot(
     )
   ):
     bend = 0.2 if (j, i) in both else 0.0
-    _draw_edge(axes, points[i], points[j], _label(graph, values, e), bend)
+    _draw_edge(target, points[i], points[j], _label(graph, values, e), bend)
   starts = (graph.initial_constants != 0.0) | onp.any(
     graph.initial_coefficients != 0.0, axis=1
   )
@@ -55,7 +54,7 @@ def plot(
     else:
       cause = graph.causes[i - p]
       name, color = ("absorbed" if cause is None else cause), "lightgray"
-    axes.annotate(
+    target.annotate(
       name,
       point,
       ha="center",
@@ -63,10 +62,10 @@ def plot(
       bbox={"boxstyle": "round", "facecolor": color},
     )
   xs, ys = zip(*points, strict=True)
-  axes.set_xlim(min(xs) - 0.5, max(xs) + 0.5)
-  axes.set_ylim(min(ys) - 0.5, max(ys) + 0.5)
-  axes.set_axis_off()
-  return axes
+  target.set_xlim(min(xs) - 0.5, max(xs) + 0.5)
+  target.set_ylim(min(ys) - 0.5, max(ys) + 0.5)
+  target.set_axis_off()
+  return target
 
 
 def _new_axes() -> Axes:

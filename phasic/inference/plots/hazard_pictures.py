@@ -81,14 +81,14 @@ def plot_hazard(
   end = drawing.end_of(axes, distribution, last)
   times = drawing.grid(distribution, 0.0, end)
   curve = drawing.values(distribution, "hazard_function", times)
-  axes = drawing.new_axes() if axes is None else axes
+  target = drawing.new_axes() if axes is None else axes
   if groups is not None:
-    _draw_rates(axes, groups, half)
-  drawing.draw_curve(axes, distribution, times, curve, label, "steps-mid")
-  axes = drawing.finish(axes, "hazard", end, None)
-  if axes.get_xscale() == "linear":
-    axes.set_xlim(left=-half)
-  return axes
+    _draw_rates(target, groups, half)
+  drawing.draw_curve(target, distribution, times, curve, label, "steps-mid")
+  drawing.finish(target, "hazard", end, None)
+  if target.get_xscale() == "linear":
+    target.set_xlim(left=-half)
+  return target
 
 
 def grouped(

@@ -116,13 +116,13 @@ def plot_quantiles(
   if given >= 0.0:
     levels += drawing.log_survival_at_entry(distribution, given)
   at = drawing.values(distribution, "quantile_log_survival", levels)
-  axes = drawing.new_axes() if axes is None else axes
+  target = drawing.new_axes() if axes is None else axes
   end = max(float(onp.max(at)), float(onp.max(found.times)))
-  axes.plot([0.0, end], [0.0, end], color="black", linewidth=1.0)
-  axes.plot(at, found.times, "o", markersize=3.0)
-  axes.set_xlabel("quantile of the fit")
-  axes.set_ylabel("time of the event")
-  return axes
+  target.plot([0.0, end], [0.0, end], color="black", linewidth=1.0)
+  target.plot(at, found.times, "o", markersize=3.0)
+  target.set_xlabel("quantile of the fit")
+  target.set_ylabel("time of the event")
+  return target
 
 
 def plot_posterior_predictive(
@@ -183,11 +183,11 @@ def plot_posterior_predictive(
   )
   low, middle, high = onp.quantile(found, [0.025, 0.5, 0.975], axis=0)
   end = drawing.end_of(axes, draws, shown.end)
-  axes = drawing.new_axes() if axes is None else axes
-  drawing.draw_estimate(axes, estimate, shown, with_band=False)
-  drawing.draw_band(axes, times, low, high, label="predicted, 95 %")
-  axes.step(times, middle, where="post", label="predicted, median")
-  return drawing.finish(axes, _survival_label(shown), end, 1.02)
+  target = drawing.new_axes() if axes is None else axes
+  drawing.draw_estimate(target, estimate, shown, with_band=False)
+  drawing.draw_band(target, times, low, high, label="predicted, 95 %")
+  target.step(times, middle, where="post", label="predicted, median")
+  return drawing.finish(target, _survival_label(shown), end, 1.02)
 
 
 def _survival_label(shown: drawing.Range) -> str:
