@@ -31,8 +31,7 @@ _MISSING = (
 try:
   if MODE == "jax":
     from tensorflow_probability.substrates import jax as tfp
-  if MODE == "tf":
-    import tensorflow
+  else:
     import tensorflow_probability as tfp
 
     # The import above is lazy. Reading this attribute loads the package and
@@ -164,9 +163,7 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
     seed = tfp.random.sanitize_seed(seed, salt=type(self).__name__)
     return self._wrapped.sample(n, seed=seed)
 
-  def _experimental_tangent_space(
-    self, x: object
-  ) -> tfp.experimental.tangent_spaces.TangentSpace:
+  def _experimental_tangent_space(self, x: object) -> object:
     # Discrete probabilities have no Jacobian factor under a transformation.
     spaces = tfp.experimental.tangent_spaces
     return spaces.ZeroSpace() if self._is_discrete() else spaces.FullSpace()
@@ -174,7 +171,7 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
   def _is_discrete(self) -> bool:
     return self._wrapped.support.constraint == "nonnegative_integer"
 
-  def _default_event_space_bijector(self) -> tfp.bijectors.Bijector | None:
+  def _default_event_space_bijector(self) -> object:
     if self._is_discrete():
       return None
     grow = tfp.bijectors.Exp(validate_args=self.validate_args)
@@ -249,6 +246,8 @@ def _dtype(name: str) -> object:
   """Returns the dtype in TensorFlow Probability's form."""
   dtype: object = onp.dtype(name)
   if MODE == "tf":
+    import tensorflow
+
     dtype = tensorflow.as_dtype(dtype)
   return dtype
 

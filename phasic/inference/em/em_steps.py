@@ -17,9 +17,7 @@ from phasic.internal import static
 from phasic.internal.arrays import Integer
 
 MODE = "numpy"
-if MODE == "tf":
-  import tensorflow
-else:
+if MODE != "tf":
   from phasic.internal import control_flow
 
   _COMPILED = control_flow.compiled(em.em_step)
@@ -55,9 +53,12 @@ def step_of(
   if inferring.m_step_on_host(dist):
     return lambda at: em.em_step(at, observations)
   if MODE == "tf":
+    import tensorflow
+
+    from phasic.internal.arrays import Array
 
     @tensorflow.function(autograph=False)
-    def step(arrays: dict[str, object]) -> tuple[dict[str, object], object]:
+    def step(arrays: dict[str, object]) -> tuple[dict[str, object], Array]:
       found = em.em_step(inferring.with_arrays(dist, arrays), observations)
       return inferring.arrays_of(found.distribution), found.log_likelihood
 

@@ -19,11 +19,6 @@ from phasic.internal.arrays import Tree
 from phasic.math.calls import gradients
 
 MODE = "numpy"
-if MODE == "tf":
-  import tensorflow
-else:
-  from phasic.internal import control_flow
-
 Coordinates = coordinates_lib.Coordinates
 Observations = observations_lib.Observations
 _T = TypeVar("_T")
@@ -159,8 +154,12 @@ def _slope_of_terms(
 def _compiled(f: Callable[..., _T]) -> Callable[..., _T]:
   """Compiles a function if the backend compiles; fits then reuse it."""
   if MODE == "tf":
+    import tensorflow
+
     return tensorflow.function(f, autograph=False)
   else:
+    from phasic.internal import control_flow
+
     return control_flow.compiled(f)
 
 
