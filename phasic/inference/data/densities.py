@@ -73,14 +73,15 @@ def observations_from_density(
     raise ValueError(f"scale is {scale}: it must be positive and finite")
   if not 0.0 < number("tolerance", tolerance) < 1.0:
     raise ValueError(f"tolerance is {tolerance}: it must be in (0, 1)")
-  known = (math.inf, math.inf)
-  for level in range(_REFINEMENTS):
-    step = _FIRST_STEP / 2**level
-    times, weights = _rule(density, scale, step)
+  level, known = 0, (math.inf, math.inf)
+  while True:
+    times, weights = _rule(density, scale, _FIRST_STEP / 2**level)
     mass = float(onp.sum(weights))
     mean = float(onp.sum(weights * times))
+    level += 1
     near = abs(mass - known[0]) <= tolerance * mass
-    if near and abs(mean - known[1]) <= tolerance * abs(mean):
+    near = near and abs(mean - known[1]) <= tolerance * abs(mean)
+    if near or level == _REFINEMENTS:
       break
     known = (mass, mean)
   if not abs(mass - 1.0) <= 10 * tolerance:

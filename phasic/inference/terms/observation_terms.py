@@ -135,7 +135,7 @@ def _combined(
   events: chain_events.ChainEvents, cause: Array | None, values: Sequence[Array]
 ) -> Array:
   """Combines the results of the kernel calls to log likelihoods, (..., n)."""
-  found = values[0]
+  found, given = values[0], None
   if events.given is not None:
     n = static.shape(events.lower)[-1]
     found, given = found[..., :n], found[..., n:]
@@ -147,7 +147,7 @@ def _combined(
     found = found * np.where(known, np.ones_like(found), math.nan)
     for number, value in enumerate(values[1:]):
       found = np.where((cause == number) & seen, value, found)
-  if events.given is not None:
+  if given is not None:
     found = found - given
   return found if events.offset is None else found + events.offset
 

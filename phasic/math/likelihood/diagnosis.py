@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+import functools
 
 import numpy as np
 import numpy as onp
@@ -166,6 +167,9 @@ def reasons(
     _require_known(converted, names)
     operands, layout = operands_lib.canonical(converted, names)
     edges, kinds = operands_lib.edges(layout, converted), None
+    lay_out: Callable[[Array], Array] = functools.partial(
+      operands_lib.result, layout
+    )
   else:
     call = observation_calls.ObservationsCall(
       (*arguments[:3], upper, *arguments[3:]), discrete=discrete
@@ -173,6 +177,7 @@ def reasons(
     _require_known(call.arguments, call.names)
     operands, layout = call.operands, call.layout
     edges, kinds = call.edges, call.kinds
+    lay_out = call.result
   native = kernel_ops.path_of_call() == "kernel"
   if native:
     found: onp.ndarray = onp.asarray(
@@ -185,12 +190,7 @@ def reasons(
     )
   else:
     found = _portable_codes(kind, operands)
-  laid_out = np.asarray(found)
-  if upper is None:
-    laid_out = operands_lib.result(layout, laid_out)
-  else:
-    laid_out = call.result(laid_out)
-  codes = onp.asarray(static.concrete(laid_out))
+  codes = onp.asarray(static.concrete(lay_out(np.asarray(found))))
   known, index = onp.unique(codes, return_inverse=True)
   messages = [
     kernel_ops.status_message(int(code)) if native else _RULES[int(code)]
