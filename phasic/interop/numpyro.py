@@ -1,5 +1,9 @@
 """Wraps distributions for NumPyro: `numpyro.sample`, NUTS and SVI."""
 
+# This source is checked with NumPy's types of arrays and seeds. In the package
+# for JAX all overrides fit those of NumPyro, but that `sample` needs a key.
+# pyright: reportIncompatibleMethodOverride=false
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -116,11 +120,9 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
   ):
     """Stores the distribution to wrap."""
     self.distribution = distribution
-    super().__init__(
-      distribution.batch_shape,
-      distribution.event_shape,
-      validate_args=validate_args,
-    )
+    shapes = distribution.batch_shape, distribution.event_shape
+    # In JAX only symbolic sizes are None, which NumPyro has no type for.
+    super().__init__(*shapes, validate_args=validate_args)  # pyright: ignore[reportArgumentType]
 
   def get_args(self) -> dict[str, Array]:
     """Returns the array parameters that were given, by name.
@@ -149,16 +151,15 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
     low, high = support.low, support.high
     known = None if high is None else static.concrete(high)
     # A traced bound is assumed to be finite.
-    endless = high is None or (
-      known is not None and not onp.any(known < math.inf)
-    )
+    if known is not None and not onp.any(known < math.inf):
+      high = None
     if support.constraint == "nonnegative_integer":
       constraint = constraints.nonnegative_integer
-      if low is not None and not endless:
+      if low is not None and high is not None:
         constraint = constraints.integer_interval(low, high)
     elif low is None:
       constraint = constraints.nonnegative
-    elif endless:
+    elif high is None:
       constraint = constraints.greater_than(low)
     else:
       constraint = constraints.interval(low, high)
@@ -198,7 +199,8 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
     return self.distribution.variance()
 
 
-@kl.kl_divergence.register(NumPyroDistribution, NumPyroDistribution)
+# Type checkers do not see that it is a dispatcher of `multipledispatch`.
+@kl.kl_divergence.register(NumPyroDistribution, NumPyroDistribution)  # pyright: ignore[reportFunctionMemberAccess]
 def _kl_divergence(p: NumPyroDistribution, q: NumPyroDistribution) -> Result:
   return p.distribution.kl_divergence(q.distribution)
 

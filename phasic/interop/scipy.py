@@ -13,6 +13,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.base import distribution as distribution_lib
+from phasic.distributions.base import inferring
 from phasic.inference.data import observations
 from phasic.inference.mle import mle
 from phasic.internal import late_names
@@ -117,7 +118,7 @@ class Frozen:
   def moment(self, order: int) -> Result:
     """Computes the raw moment E[X^order]; it is one for order zero."""
     if isinstance(order, int) and order == 0:
-      return _plain(onp.ones(self.distribution.batch_shape))
+      return _plain(onp.ones(inferring.batch_shape(self.distribution)))
     return _plain(self.distribution.moment(order))
 
   def entropy(self) -> Result:
@@ -150,7 +151,7 @@ class Frozen:
       "k": self._kurtosis,
     }
     found = tuple(functions[letter]() for letter in "mvsk" if letter in moments)
-    return found if len(found) > 1 else found[0]
+    return found[0] if len(found) == 1 else found
 
   def interval(self, confidence: ArrayLike) -> tuple[Result, Result]:
     """Computes the central interval, with tails of (1 - confidence) / 2."""

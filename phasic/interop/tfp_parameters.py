@@ -9,6 +9,7 @@ from typing import NoReturn, TypeVar
 from phasic.distributions.base import constraints
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import structure
+from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.internal.arrays import Array
 
 MODE = "numpy"
@@ -17,8 +18,9 @@ if MODE == "jax":
 
   from phasic.internal import structures
 
+  # Each package has only one of the two classes.
   @structures.register
-  class HeldEdges:
+  class HeldEdges:  # pyright: ignore[reportRedeclaration]
     """Wraps edges, since TensorFlow Probability would flatten a named tuple."""
 
     def __init__(self, edges: object):
@@ -36,7 +38,7 @@ if MODE == "jax":
       return cls(**parts)
 
 
-if MODE == "tf":
+else:
   import tensorflow_probability as tfp
 
   @tfp.experimental.auto_composite_tensor
@@ -93,7 +95,7 @@ def held(value: object) -> object:
     )
 
 
-def value_of(value: object) -> object:
+def value_of(value: ParameterValue) -> ParameterValue:
   """Returns the edges of `HeldEdges`; other values are returned unchanged."""
   return value.edges if isinstance(value, HeldEdges) else value
 
@@ -163,9 +165,7 @@ def properties(
   return found
 
 
-def _bijector(
-  constraint: constraints.Constraint, event_ndims: int
-) -> tfp.bijectors.Bijector:
+def _bijector(constraint: constraints.Constraint, event_ndims: int) -> object:
   if constraint.tfp is not None:
     return getattr(tfp.bijectors, constraint.tfp)()
   return ConstraintBijector(constraint.name, event_ndims)
