@@ -14,7 +14,8 @@ def reporting(
   progress: bool | Callable[..., object],
   arguments: str,
   show: Callable[..., str] | None = None,
-  **bar_options: object,
+  desc: str | None = None,
+  total: int | None = None,
 ) -> Iterator[Callable[..., object] | None]:
   """Yields a function that reports progress, or None if none is wanted.
 
@@ -24,7 +25,8 @@ def reporting(
     arguments: a description of the function's arguments, for the error message;
       the first one is the count.
     show: a function that formats the arguments after the count.
-    **bar_options: options of `tqdm.tqdm`.
+    desc: what stands before the bar.
+    total: the largest count.
 
   Raises:
     TypeError: `progress` is neither a bool nor a function.
@@ -37,7 +39,7 @@ def reporting(
     with frameworks.needed_by("progress=True"):
       import tqdm
 
-    with tqdm.tqdm(unit="", **bar_options) as bar:
+    with tqdm.tqdm(unit="", desc=desc, total=total) as bar:
 
       def report(count: int, *values: object) -> None:
         if show is not None:

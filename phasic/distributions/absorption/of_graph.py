@@ -197,21 +197,18 @@ def is_plausible(
     params = onp.stack(onp.broadcast_arrays(*named), axis=-1) if named else None
   if params is not None and not onp.all(onp.isfinite(params)):
     return False
-  linear = params is not None and graph.num_params > 0
+  factors = params if graph.num_params > 0 else None
   if edge_values is None:
     edge_values = constants
-    if linear:
-      edge_values = constants + onp.matmul(params, onp.transpose(coefficients))
-  prob_zero = None
-  if initial_probs is None:
-    first = (
-      first + onp.matmul(params, onp.transpose(moved)) if linear else first
-    )
-    initial_probs, prob_zero = first[..., :-1], first[..., -1]
+    if factors is not None:
+      edge_values = constants + onp.matmul(factors, onp.transpose(coefficients))
+  masses, prob_zero = initial_probs, None
+  if masses is None:
+    if factors is not None:
+      first = first + onp.matmul(factors, onp.transpose(moved))
+    masses, prob_zero = first[..., :-1], first[..., -1]
   edges = edge_rates.EdgeRates(sources, targets, edge_values)
-  return plausible.is_model(
-    initial_probs, edges, None, prob_zero, graph.discrete
-  )
+  return plausible.is_model(masses, edges, None, prob_zero, graph.discrete)
 
 
 def check_params(

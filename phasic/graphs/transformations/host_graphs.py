@@ -290,9 +290,10 @@ def selected(host: HostGraph, phases: onp.ndarray) -> HostGraph:
 def reached(host: HostGraph) -> onp.ndarray:
   """Returns the indices of the reachable phases, ascending."""
   p = host.num_phases
-  starts = onp.flatnonzero(onp.any(host.initial[:p] != 0.0, axis=1))
+  begins = onp.any(host.initial[:p] != 0.0, axis=1)
+  starts = [int(i) for i in onp.flatnonzero(begins)]
   targets = onp.minimum(host.targets, p)
-  found = absorption.reached(host.sources, targets, list(starts), p + 1)
+  found = absorption.reached(host.sources, targets, starts, p + 1)
   return onp.flatnonzero(found[:p])
 
 

@@ -8,6 +8,7 @@ import numpy as onp
 
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters.host_values import host_values
+from phasic.internal.frameworks import Foreign
 
 
 class SurvivalEstimate(NamedTuple):
@@ -83,7 +84,8 @@ class ProductLimit(Protocol):
   """The attributes of statsmodels' `SurvfuncRight` that are used here."""
 
   surv_times: onp.ndarray
-  surv_prob: onp.ndarray
+  # statsmodels has no annotations; the type that is inferred is a wider one.
+  surv_prob: onp.ndarray | Foreign
   n_risk: onp.ndarray
   n_events: onp.ndarray
 

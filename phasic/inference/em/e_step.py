@@ -77,8 +77,8 @@ def sufficient_statistics(
       events.model, data, batch, events.is_discrete
     )
   )
-  return paths_lib.SufficientStatistics(
-    *(sum(parts[1:], parts[0]) for parts in zip(*found, strict=True))
+  return paths_lib.SufficientStatistics._make(
+    sum(parts[1:], parts[0]) for parts in zip(*found, strict=True)
   )
 
 
@@ -146,7 +146,9 @@ def _unseen(
     np.where(after, 1.0, high),
   )
   least, most = np.zeros_like(low) - 1.0, np.zeros_like(high) + math.inf
-  parts = [((least, low_or_one), before)]
+  parts: list[tuple[tuple[Array, Array], Array]] = [
+    ((least, low_or_one), before)
+  ]
   if events.is_cut:
     parts.append(((high_or_one, most), after))
   terms = [

@@ -83,7 +83,8 @@ class Uncertainty:
     self, f: Callable[..., ArrayLike] | str, args: tuple[object, ...]
   ) -> onp.ndarray:
     """Computes a function's standard error, see `Fit.standard_error_of`."""
-    _check_values(f, args)
+    if isinstance(f, str):
+      _check_values(f, args)
     inner = self._inner
     slopes = derivatives.jacobian(inner, inner.entries, f, args)
     if not len(inner.names):
@@ -93,14 +94,12 @@ class Uncertainty:
     return self._known.standard_errors(along)[()]
 
 
-def _check_values(
-  f: Callable[..., ArrayLike] | str, args: tuple[object, ...]
-) -> None:
+def _check_values(f: str, args: tuple[object, ...]) -> None:
   """Raises ValueError for arguments at which a method has no derivative.
 
   The quantiles of 0 and 1 are the ends of the support, for all parameters.
   """
-  for x in args if isinstance(f, str) else ():
+  for x in args:
     value = static.concrete(x)
     if value is None or value.dtype.kind not in "biuf":
       continue

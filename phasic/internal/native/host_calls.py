@@ -103,7 +103,7 @@ def is_differentiable(x: object) -> bool:
   return _dtype(x).kind not in "biu"
 
 
-def _dtype(x: object) -> onp.dtype:
+def _dtype(x: Tree) -> onp.dtype:
   return x.dtype if hasattr(x, "dtype") else onp.asarray(x).dtype
 
 

@@ -10,6 +10,8 @@ from typing import Any, SupportsIndex, TypeAlias, TypeVar
 
 import numpy as onp
 
+from phasic.internal.frameworks import Foreign
+
 _T = TypeVar("_T")
 
 # The size of a dimension: an int. In a program for several sizes it may also be
@@ -125,7 +127,7 @@ def result_of_zeros(
     ) from error
 
 
-def spec_of(name: str, x: object) -> ArraySpec:
+def spec_of(name: str, x: Foreign) -> ArraySpec:
   """Converts an object that a rule `abstract` returned to an ArraySpec.
 
   Raises:

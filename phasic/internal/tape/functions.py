@@ -172,7 +172,8 @@ def _cumsum(
 def _sort(a: Traced, axis: int | None = -1) -> Array:
   if axis is None:
     return onp.sort(onp.ravel(a))
-  return onp.take_along_axis(a, onp.argsort(traced.constant(a), axis), axis)
+  order = onp.argsort(traced.constant(a), axis)
+  return traced.FUNCTIONS[onp.take_along_axis](a, order, axis)
 
 
 @linear_maps.registered(onp.clip)

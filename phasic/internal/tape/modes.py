@@ -156,7 +156,7 @@ def _propagated(
     _, node = heapq.heappop(heap)
     if node is leaf:
       break  # The leaf is the first node, so it comes last here.
-    full = [
+    full: list[Array] = [
       onp.zeros(*output) if cotangent is None else cotangent
       for cotangent, output in zip(
         accumulated.pop(node), node.outputs, strict=True

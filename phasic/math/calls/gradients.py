@@ -243,7 +243,7 @@ def _one_array(f: Callable[..., object], value: object) -> Array:
   return found
 
 
-def _is_constant(x: object) -> bool:
+def _is_constant(x: Tree) -> bool:
   """Returns whether a leaf has no derivative, e.g. an integer array."""
   if isinstance(x, bool):
     return True

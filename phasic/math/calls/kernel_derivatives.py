@@ -70,9 +70,14 @@ def vjp(
       [np.ones_like(value) if cotangent is None else cotangent]
     )
   value = kernel_ops.forward(kind, [operands], fallback, fixed, discrete)
-  cotangent = np.ones_like(value) if cotangent is None else cotangent
   return value, kernel_ops.adjoint(
-    kind, operands, cotangent, wanted, fallback, fixed, discrete
+    kind,
+    operands,
+    np.ones_like(value) if cotangent is None else cotangent,
+    wanted,
+    fallback,
+    fixed,
+    discrete,
   )
 
 

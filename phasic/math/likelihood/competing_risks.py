@@ -17,10 +17,11 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.calls import evaluation
+from phasic.math.elimination import chain_calls
+from phasic.math.elimination import chain_passages
+from phasic.math.model import operands
 from phasic.math.model.model_types import Edges
 from phasic.math.model.model_types import Model
-from phasic.math.moments import discrete_passages
-from phasic.math.moments import passages
 
 
 def of_cause(
@@ -83,8 +84,11 @@ def cause_probs(
   """
   p = static.shape(initial_probs)[-1]
   clipped = edges._replace(targets=np.minimum(edges.targets, p))
-  expected_jumps = (discrete_passages if discrete else passages).expected_jumps
-  jumps = expected_jumps(initial_probs, clipped, None, prob_zero)
+  jumps = chain_calls.value(
+    chain_passages.jumps,
+    (initial_probs, clipped, None, prob_zero),
+    operands.argument_names(discrete),
+  )
   found = [
     np.sum(np.where(edges.targets == p + cause, jumps, 0.0), axis=-1)
     for cause in range(count)

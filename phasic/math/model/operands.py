@@ -142,7 +142,9 @@ def is_edges(x: object) -> TypeGuard[Edges]:
 def batch_shape(model: Model) -> static.Shape:
   """Returns the batch shape of a model as `convert` returns it."""
   initial, rates, exits, atom = model
-  own = (rates.parameters, 1) if is_edges(rates) else (rates, 2)
+  own = (
+    (rates.parameters, 1) if isinstance(rates, edge_rates.EDGES) else (rates, 2)
+  )
   return static.broadcast_shapes(
     batch_of(initial, 1), batch_of(*own), batch_of(exits, 1), batch_of(atom, 0)
   )

@@ -145,8 +145,8 @@ def full_generator(x: onp.ndarray) -> int | None:
     return None
   sums: onp.ndarray = x.sum(axis=-1)
   scale: onp.ndarray = onp.abs(x).max(axis=-1)
-  closed: onp.ndarray = (onp.abs(sums) <= 4 * _tolerance(x) * scale).all(
-    axis=-1
+  closed: onp.ndarray = onp.all(
+    onp.abs(sums) <= 4 * _tolerance(x) * scale, axis=-1
   )
   found: onp.ndarray = never_left & (x > 0.0).any(axis=-2) & closed[..., None]
   return int(onp.argwhere(found)[0][-1]) if found.any() else None
