@@ -118,6 +118,14 @@ class BatchPlan {
     return false;
   }
 
+  // Returns whether all models have the same entries of an array with these
+  // strides.
+  bool IsOneForAll(const int64_t* strides) const {
+    return ModelsSharing([strides](int32_t axis) {
+             return strides[axis] == 0;
+           }) == num_models_;
+  }
+
   // Returns the number of consecutive models whose indices differ only along
   // axes for which the predicate is true.
   template <class IsShared>
@@ -133,9 +141,7 @@ class BatchPlan {
 
   // Returns whether all models have the same edges.
   bool SharesEdges() const {
-    return call_.edges != nullptr && ModelsSharing([this](int32_t axis) {
-                                       return edge_strides_[0][axis] == 0;
-                                     }) == num_models_;
+    return call_.edges != nullptr && IsOneForAll(edge_strides_[0]);
   }
 
   // Returns whether the sweeps for small models can evaluate this call: time is

@@ -263,12 +263,13 @@ class BatchRun {
       }
     }
     const bool add_at_once = first_place < 0;
+    SweepOutput outputs[kMaxGroup];
+    for (int l = 0; l < MaxGroup(); ++l) outputs[l] = model_bars[l].AsOutput();
     BatchIndex model = plan_.Model(begin);
     for (int64_t m = begin; m < end; m += operands.count()) {
       BatchIndex stored = model;
       if (operands.Gather(end - m, &model) == 0) return kOutOfMemory;
-      SweepOutput outputs[kMaxGroup];
-      for (int l = 0; l < operands.count(); ++l) {
+      for (int l = 0; bars->shared_size() > 0 && l < operands.count(); ++l) {
         bars->PointAtTerms(add_at_once ? l : m + l - first_place,
                            &model_bars[l]);
         outputs[l] = model_bars[l].AsOutput();

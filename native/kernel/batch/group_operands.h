@@ -23,6 +23,15 @@ class GroupOperands {
     for (int l = 0; l < max_count; ++l) {
       places_[l] = &operands_[l].emplace(plan, &inputs_[l]);
     }
+    for (int32_t i = 0; i < plan.num_inputs(); ++i) {
+      // Times may be swapped in place, and directions replaced by scaled ones.
+      const bool stays = i < kTimes && plan.IsOneForAll(plan.strides(i));
+      (stays ? constants_ : varying_).Add(i);
+    }
+    for (int32_t i = 0; plan.layout().has_edges && i < kNumEdgeArrays; ++i) {
+      const bool stays = plan.IsOneForAll(plan.edge_strides(i));
+      (stays ? constant_edges_ : varying_edges_).Add(i);
+    }
   }
 
   bool Allocate(Workspace* workspace) {
@@ -36,6 +45,7 @@ class GroupOperands {
   // `limit`, from index `model` on, and advances the index past them. Returns
   // the number of models, or 0 if memory does not suffice.
   int Gather(int64_t limit, BatchIndex* model) {
+    if (count_ == 0) PutConstants();
     count_ = static_cast<int>(std::min<int64_t>(max_count_, limit));
     for (int first = 0; first < count_;) {
       const int size = static_cast<int>(
@@ -58,8 +68,25 @@ class GroupOperands {
   }
 
  private:
-  // Gathers the operands of `size` models that differ only in the innermost
-  // batch dimension.
+  // Numbers of inputs, or of edge arrays.
+  struct Numbers {
+    int32_t all[kMaxInputs];
+    int32_t count = 0;
+    void Add(int32_t i) { all[count++] = i; }
+    const int32_t* begin() const { return all; }
+    const int32_t* end() const { return all + count; }
+  };
+
+  // Gathers what is the same for all models.
+  void PutConstants() {
+    for (int l = 0; l < max_count_; ++l) {
+      for (const int32_t i : constants_) places_[l]->Put(i, 0);
+      for (const int32_t i : constant_edges_) places_[l]->PutEdges(i, 0);
+    }
+  }
+
+  // Gathers the other operands of `size` models that differ only in the
+  // innermost batch dimension.
   void GatherRun(const BatchIndex& model, ModelOperands<F>* const* places,
                  int size) {
     const auto for_each = [&](const int64_t* strides, const auto& put) {
@@ -67,7 +94,7 @@ class GroupOperands {
       const int64_t step = model.Step(strides);
       for (int l = 0; l < size; ++l, offset += step) put(places[l], offset);
     };
-    for (int32_t i = 0; i < plan_.num_inputs(); ++i) {
+    for (const int32_t i : varying_) {
       const int64_t* const strides = plan_.strides(i);
       if (!places[0]->IsInPlace(i)) {
         for_each(strides, [i](ModelOperands<F>* place, int64_t offset) {
@@ -80,7 +107,7 @@ class GroupOperands {
       const int64_t step = model.Step(strides);
       for (int l = 0; l < size; ++l, data += step) places[l]->Show(i, data);
     }
-    for (int32_t i = 0; plan_.layout().has_edges && i < kNumEdgeArrays; ++i) {
+    for (const int32_t i : varying_edges_) {
       for_each(plan_.edge_strides(i),
                [i](ModelOperands<F>* place, int64_t offset) {
                  place->PutEdges(i, offset);
@@ -95,6 +122,10 @@ class GroupOperands {
   const BatchPlan& plan_;
   const int max_count_;
   int count_ = 0;
+  Numbers constants_;
+  Numbers varying_;
+  Numbers constant_edges_;
+  Numbers varying_edges_;
   std::optional<ModelOperands<F>> operands_[kMaxGroup];
   ModelOperands<F>* places_[kMaxGroup] = {};
   SweepInput inputs_[kMaxGroup];

@@ -40,9 +40,10 @@ class OperandBars {
     for (int32_t i = 0; i < kNumOperands; ++i) {
       BatchStrides(plan.layout(), outputs[i].shape, EventSize(plan.layout(), i),
                    strides_[i]);
-      is_wanted_[i] = IsWanted(plan.call(), i);
-      is_shared_[i] = is_wanted_[i] && plan.SharedByModels(strides_[i]);
+      const bool is_wanted = IsWanted(plan.call(), i);
+      is_shared_[i] = is_wanted && plan.SharedByModels(strides_[i]);
       if (is_shared_[i]) shared_size_ += plan.ModelSize(i);
+      if (is_wanted && !is_shared_[i]) own_[num_own_++] = i;
     }
   }
 
@@ -70,8 +71,8 @@ class OperandBars {
   // Allocates per-thread memory for the cotangents of unshared operands, and
   // points `scratch` to it. Returns false if memory does not suffice.
   bool AllocateScratch(Workspace* workspace, ModelBars* scratch) const {
-    for (int32_t i = 0; i < kNumOperands; ++i) {
-      if (is_shared_[i] || !is_wanted_[i]) continue;
+    for (int32_t k = 0; k < num_own_; ++k) {
+      const int32_t i = own_[k];
       scratch->operands[i] = AllocateDoubles(workspace, plan_.ModelSize(i));
       if (scratch->operands[i] == nullptr) return false;
     }
@@ -88,8 +89,8 @@ class OperandBars {
 
   // Writes the cotangents of entries that no other model shares to the outputs.
   void StoreOwn(const BatchIndex& model, const ModelBars& bars) const {
-    for (int32_t i = 0; i < kNumOperands; ++i) {
-      if (is_shared_[i] || !is_wanted_[i]) continue;
+    for (int32_t k = 0; k < num_own_; ++k) {
+      const int32_t i = own_[k];
       F* target = static_cast<F*>(outputs_[i].data) + model.Offset(strides_[i]);
       ForEachEntry(i, bars.operands[i], [target](int64_t offset, double bar) {
         // Adding zero turns -0 into 0, as in the sums of shared entries.
@@ -156,8 +157,9 @@ class OperandBars {
   const BatchPlan& plan_;
   const Output* const outputs_;
   int64_t strides_[kNumOperands][kMaxRank];
-  bool is_wanted_[kNumOperands];
   bool is_shared_[kNumOperands];
+  int32_t own_[kNumOperands];  // wanted operands that no other model shares
+  int32_t num_own_ = 0;
   int64_t shared_size_ = 0;
   double* sums_[kNumOperands] = {};
   double* terms_ = nullptr;

@@ -89,6 +89,7 @@ class SmallScales {
         Select(is_long_, decay.leaving - PerModel(1.0), decay.leaving);
     log2_stay_ = Select(has_beta, PerModel(-kPerLn2) * (leaving * times.x),
                         PerModel(kPerLn2));
+    stay_ = TwoTo(log2_stay_);
   }
 
   const ModelMask& is_long() const { return is_long_; }
@@ -99,7 +100,7 @@ class SmallScales {
   // Returns an estimate of the smallest derivative in a start, given the value:
   // at least the probability that the phase is never left.
   PerModel LeastStart(const PerModel& value) const {
-    return Larger(spread_ * value, TwoTo(log2_stay_ - unit_));
+    return Larger(spread_ * value, stay_);
   }
   // The exponent e of the sums' unit.
   const PerModel& unit() const { return unit_; }
@@ -126,7 +127,10 @@ class SmallScales {
         delay_);
     slow_ = Select(has_mass, Larger(slow_, state_ + decay), slow_);
   }
-  void ScaleSums(const PerModel& exponent) { unit_ = unit_ + exponent; }
+  void ScaleSums(const PerModel& exponent) {
+    unit_ = unit_ + exponent;
+    stay_ = TwoTo(log2_stay_ - unit_);
+  }
 
   // Returns a bound on the exponent of what underflows in a value.
   PerModel LossOfValue() const {
@@ -155,6 +159,7 @@ class SmallScales {
   PerModel spread_{1.0};
   PerModel log2_stay_{0.0};
   PerModel unit_{0.0};
+  PerModel stay_{1.0};   // 2^(log2_stay - unit)
   PerModel state_{0.0};  // the exponent of the states' scale, s_k
   // Exponents that bound the mass of all steps so far, which is at most
   // 2^-s_k: at most 2^delay beta^k, and 2^s_k is at most 2^slow beta^-k.
