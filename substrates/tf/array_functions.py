@@ -9,6 +9,7 @@ contain scalar tensors for unknown dimensions.
 from __future__ import annotations
 
 from collections.abc import Sequence
+import functools
 from typing import TypeAlias
 
 import numpy as onp
@@ -29,7 +30,11 @@ _Shape: TypeAlias = static.Size | Sequence[static.Size]
 
 def asarray(x: ArrayLike, dtype: DTypeLike | None = None) -> tf.Tensor:
   """Converts to a tensor, optionally of another dtype."""
-  if tf.is_tensor(x) or isinstance(x, tf.Variable):
+  if isinstance(x, tf.Tensor) and (dtype is None or x.dtype == dtype):
+    return x
+  # `tf.is_tensor` is slow for numbers.
+  is_known = isinstance(x, (int, float, onp.ndarray))
+  if not is_known and (tf.is_tensor(x) or isinstance(x, tf.Variable)):
     x = tf.convert_to_tensor(x)
     return x if dtype is None else tf.cast(x, dtype)
   if given_dtypes.holds_arrays(x):
@@ -51,7 +56,15 @@ def eye(n: static.Size, dtype: DTypeLike = "float64") -> tf.Tensor:
 
 def zeros(shape: _Shape, dtype: DTypeLike = "float64") -> tf.Tensor:
   """Returns an array of zeros."""
+  if tf.executing_eagerly() and isinstance(shape, tuple) and 0 in shape:
+    return _empty(shape, tf.as_dtype(dtype))
   return tf.zeros(_shape(shape), dtype)
+
+
+@functools.lru_cache(maxsize=256)
+def _empty(shape: tuple[int, ...], dtype: tf.DType) -> tf.Tensor:
+  """Returns an eager tensor without entries, the same one at each call."""
+  return tf.zeros(shape, dtype)
 
 
 def zeros_like(x: ArrayLike) -> tf.Tensor:
@@ -213,7 +226,10 @@ def moveaxis(x: ArrayLike, source: int, destination: int) -> tf.Tensor:
 
 def reshape(x: ArrayLike, shape: _Shape) -> tf.Tensor:
   """Reshapes the entries; one size may be -1."""
-  return tf.reshape(asarray(x), _shape(shape))
+  x = asarray(x)
+  if tf.executing_eagerly() and tuple(x.shape.as_list()) == shape:
+    return x
+  return tf.reshape(x, _shape(shape))
 
 
 def shape(x: ArrayLike) -> static.Shape:
@@ -269,4 +285,12 @@ def _summable(x: ArrayLike) -> tf.Tensor:
 
 def _shape(shape: _Shape) -> tf.Tensor:
   sizes = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+  if tf.executing_eagerly() and {*map(type, sizes)} <= {int}:
+    return _sizes(sizes)
   return tf.convert_to_tensor(sizes, tf.int32)
+
+
+@functools.lru_cache(maxsize=1024)
+def _sizes(shape: tuple[int, ...]) -> tf.Tensor:
+  """Returns a shape as an eager tensor, the same one at each call."""
+  return tf.constant(shape, tf.int32, (len(shape),))

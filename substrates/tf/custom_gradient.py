@@ -343,4 +343,6 @@ def _tensor(x: ArrayLike) -> tf.Tensor:
 
 
 def _is_array(x: object) -> bool:
-  return tf.is_tensor(x) or isinstance(x, (tf.Variable, onp.ndarray))
+  if isinstance(x, (str, int, float)):
+    return False  # `tf.is_tensor` is slow for these.
+  return isinstance(x, (tf.Variable, onp.ndarray)) or tf.is_tensor(x)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as onp
 import tensorflow as tf
 
+from phasic.substrates.tf.internal import array_functions
 from phasic.substrates.tf.internal import elimination_op
 from phasic.substrates.tf.internal import moments_op
 from phasic.substrates.tf.internal import static
@@ -46,14 +48,18 @@ def moments(
 ) -> tuple[Array, ...]:
   """Computes moments of the absorption time by the native kernel."""
   initial = operands[moments_op.INITIAL]
-  rank = len(static.shape(initial)) - 1
-  events = [len(static.shape(x)) - rank for x in operands[1:]]
-  arrays = _with_one_batch(operands[1:], events)
-  indices = tf.convert_to_tensor(operands[0], tf.int32)
+  rank = static.rank(initial) - 1
+  arrays = _tensors(operands[1:])
   if rank:
-    indices = tf.reshape(
-      indices, tf.stack([*[1] * rank, *static.shape(indices)])
-    )
+    events = [static.rank(x) - rank for x in arrays]
+    arrays = _with_one_batch(arrays, events)
+  indices = operands[0]
+  shape = (*[1] * rank, *static.shape(indices))
+  if isinstance(indices, onp.ndarray) and indices.size == 0:
+    indices = array_functions.zeros(shape, "int32")
+  else:
+    indices = tf.convert_to_tensor(indices, tf.int32)
+    indices = tf.reshape(indices, tf.stack(shape)) if rank else indices
   return moments_op.moments(fallback, [indices, *arrays], **options)
 
 
@@ -63,8 +69,7 @@ def _with_one_batch(
   *batches: static.Shape,
 ) -> list[tf.Tensor]:
   """Broadcasts tensors of one dtype to their common batch shape."""
-  first = tf.convert_to_tensor(values[0])
-  tensors = [first, *(tf.convert_to_tensor(x, first.dtype) for x in values[1:])]
+  tensors = _tensors(values)
   shapes = [static.shape(x) for x in tensors]
   ends = [len(s) - rank for s, rank in zip(shapes, event_ranks, strict=True)]
   pairs = list(zip(shapes, ends, strict=True))
@@ -76,3 +81,9 @@ def _with_one_batch(
     tf.broadcast_to(x, tf.stack([*batch, *s[end:]]))
     for x, (s, end) in zip(tensors, pairs, strict=True)
   ]
+
+
+def _tensors(values: Sequence[ArrayLike]) -> list[tf.Tensor]:
+  """Converts arrays to tensors of one dtype."""
+  first = array_functions.asarray(values[0])
+  return [first, *(array_functions.asarray(x, first.dtype) for x in values[1:])]

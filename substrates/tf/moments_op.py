@@ -65,11 +65,12 @@ def _call(
     G=len(_FREE) * count if gives_gradients else 0,
     **options,
   )
-  free = [operands[i] for i in _FREE]
-  for x in (mean, *variance):
-    x.set_shape(operands[INITIAL].shape[:-1])
-  for x, operand in zip(gradients, free * count, strict=False):
-    x.set_shape(operand.shape)
+  if not tf.executing_eagerly():
+    free = [operands[i] for i in _FREE]
+    for x in (mean, *variance):
+      x.set_shape(operands[INITIAL].shape[:-1])
+    for x, operand in zip(gradients, free * count, strict=False):
+      x.set_shape(operand.shape)
   return [mean, *variance, *gradients]
 
 

@@ -126,4 +126,7 @@ def statistics(
 
 
 def _tensors(values: Sequence[ArrayLike]) -> list[tf.Tensor]:
-  return [tf.convert_to_tensor(v) for v in values]
+  # For tensors the conversion is slow, and changes nothing.
+  return [
+    v if isinstance(v, tf.Tensor) else tf.convert_to_tensor(v) for v in values
+  ]

@@ -23,16 +23,19 @@ def shape(x: ArrayLike) -> Shape:
 
   Entries are ints, or scalar int32 tensors where they are unknown.
   """
-  if not hasattr(x, "shape"):
+  own = getattr(x, "shape", None)
+  if own is None:
     return tuple(onp.shape(x))
-  if getattr(x.shape, "rank", 0) is None:
+  if not isinstance(own, tf.TensorShape):
+    return tuple(int(d) for d in own)
+  if own.rank is None:
     raise ValueError(
       "an argument's number of dimensions is unknown: give its TensorSpec a "
       "shape, [None] for one dimension of any size"
     )
-  known = tuple(x.shape)
+  known = tuple(own.as_list())
   if None not in known:
-    return tuple(int(d) for d in known)
+    return known
   dynamic = tf.shape(x)
   return tuple(dynamic[i] if d is None else d for i, d in enumerate(known))
 

@@ -36,6 +36,7 @@ class Parameterized(hooks.Hooks):
 
   validate_args: bool
   allow_nan_stats: bool
+  _parameters: dict[str, properties_lib.ParameterValue]
   _known_batch: ClassVar[static.Shape | None] = None
   # Whether the array parameters are known to be arrays or None, which need no
   # conversion when they are read: neither variables nor edges nor mappings.
@@ -62,16 +63,18 @@ class Parameterized(hooks.Hooks):
 
     kept = {name: stored(name, value) for name, value in arrays.items()}
     properties_lib.check_batches(properties, kept)
-    self._parameters: dict[str, properties_lib.ParameterValue] = {
-      **parameters,
-      **kept,
-    }
     is_plain = not any(
       structures.is_variable(x) or isinstance(x, (Mapping, *structure.EDGES))
       for x in kept.values()
     )
-    # In TensorFlow distributions are modules, which look into what is assigned.
+    # In TensorFlow distributions are modules, which look for variables in what
+    # is assigned.
     object.__setattr__(self, "_has_plain_arrays", is_plain)
+    whole = {**parameters, **kept}
+    if is_plain:
+      object.__setattr__(self, "_parameters", whole)
+    else:
+      self._parameters = whole
 
   @classmethod
   def _children(cls) -> tuple[str, ...]:

@@ -159,7 +159,9 @@ def _spread(
   if model.edges is None:
     p = static.shape(model.initial)[-1]
     edges = p * (p + 1) if isinstance(p, int) else None
-    none = model.initial[..., :0]
+    none = np.zeros(
+      (*static.shape(model.initial)[:-1], 0), dtype=model.initial.dtype
+    )
     # The call takes a matrix in place of the weights of edges.
     found = chain_solves.Given(
       elimination_ops.NO_EDGES,
