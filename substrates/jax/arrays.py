@@ -43,10 +43,12 @@ class BCOO(Protocol):
   @property
   def n_batch(self) -> int:
     """Returns the number of batch dimensions."""
+    ...
 
   @property
   def n_dense(self) -> int:
     """Returns the number of dense dimensions."""
+    ...
 
 
 SparseMatrix: TypeAlias = SciPyMatrix | BCOO
@@ -68,7 +70,7 @@ Spec: TypeAlias = tuple[static.Shape, onp.dtype]
 # A tangent or a cotangent.
 Tangent: TypeAlias = Array | ad.Zero
 # The tree of an argument or a result.
-TreeDef: TypeAlias = jax.tree_util.PyTreeDef
+TreeDef: TypeAlias = jax.tree_util.PyTreeDef  # pyright: ignore[reportInvalidTypeForm]
 # The values of a lowered call, as `mlir.LoweringRule` returns them.
 Lowered: TypeAlias = "Sequence[mlir.ir.Value | Sequence[mlir.ir.Value]]"
 
@@ -79,7 +81,9 @@ class Shaped(Protocol):
   @property
   def shape(self) -> static.Shape:
     """Returns the sizes, which may be symbolic."""
+    ...
 
   @property
   def dtype(self) -> onp.dtype:
     """Returns the dtype."""
+    ...

@@ -7,6 +7,7 @@ import functools
 from typing import TypeVar
 
 import jax
+import jax.core
 import jax.numpy as jnp
 
 from phasic.substrates.jax.internal import multilinear

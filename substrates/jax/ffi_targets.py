@@ -14,7 +14,7 @@ import threading
 import types
 
 import jax
-import jaxlib
+import jaxlib.version
 
 from phasic.substrates.jax.internal import native_module
 from phasic.substrates.jax.internal.native import ffi_versions
@@ -74,7 +74,7 @@ def register(
     if built < 0:
       raise ImportError(
         f"{name} of {library} is no handler of XLA's FFI, or has another "
-        f"major version than jaxlib {jaxlib.__version__}: compile it with the "
+        f"major version than jaxlib {jaxlib.version.__version__}: compile it with the "
         "headers of jax.ffi.include_dir()"
       )
     if running < 0:
@@ -82,7 +82,7 @@ def register(
     if not ffi_versions.can_run(built, running):
       raise ImportError(
         f"{name} of {library} was compiled for XLA's FFI "
-        f"{ffi_versions.dotted(built)}, but jaxlib {jaxlib.__version__} has "
+        f"{ffi_versions.dotted(built)}, but jaxlib {jaxlib.version.__version__} has "
         f"{ffi_versions.dotted(running)}: compile it with the headers of "
         "jax.ffi.include_dir()"
       )
@@ -113,7 +113,7 @@ def _load() -> tuple[types.ModuleType | None, str]:
   except Exception as error:
     text = " ".join(str(error).split())
     return None, (
-      f"jaxlib {jaxlib.__version__} refuses the kernel's handlers: {text}; "
+      f"jaxlib {jaxlib.version.__version__} refuses the kernel's handlers: {text}; "
       "upgrade both: pip install --upgrade 'phasic-substrates[jax]'"
     )
   return kernel, ""
@@ -144,7 +144,7 @@ def version_reason(built: int, running: int) -> str:
   if running < 0:
     return _unreadable()
   start = (
-    f"jaxlib is {jaxlib.__version__} with XLA's FFI "
+    f"jaxlib is {jaxlib.version.__version__} with XLA's FFI "
     f"{ffi_versions.dotted(running)}"
   )
   if built < 0:
@@ -163,7 +163,7 @@ def version_reason(built: int, running: int) -> str:
 
 def _unreadable() -> str:
   return (
-    f"jaxlib is {jaxlib.__version__}, whose version of XLA's FFI cannot be read "
+    f"jaxlib is {jaxlib.version.__version__}, whose version of XLA's FFI cannot be read "
     f"from {ffi_versions.header()}: it must be known, as a handler for a newer "
     "one stops JAX's CPU backend; reinstall it: pip install --force-reinstall "
     "--no-deps jaxlib"

@@ -12,7 +12,8 @@ from phasic.substrates.jax.internal import raw_arguments
 def of(x: object, name: str) -> onp.dtype:
   """Returns the dtype that `x` has, or would have as an array."""
   try:
-    dtype = x.dtype if hasattr(x, "dtype") else jnp.asarray(x).dtype
+    own = getattr(x, "dtype", None)
+    dtype = jnp.asarray(x).dtype if own is None else own
   except OverflowError:
     dtype = onp.asarray(x).dtype  # JAX rejects integers this large.
   except TypeError:

@@ -19,6 +19,7 @@ import functools
 from typing import NamedTuple, TypeVar
 
 import jax
+import jax.core
 from jax.extend.core import Primitive
 from jax.interpreters import ad
 from jax.interpreters import batching

@@ -13,6 +13,7 @@ import functools
 from typing import TypeVar
 
 import jax
+import jax.core
 from jax.interpreters import ad
 import jax.numpy as jnp
 

@@ -42,7 +42,7 @@ def register(cls: _T) -> _T:
 
   def flatten_with_keys(
     obj: _Structured,
-  ) -> tuple[list[tuple[GetAttrKey, object]], _Aux]:
+  ) -> tuple[list[tuple[GetAttrKey, object]], _Aux]:  # pyright: ignore[reportInvalidTypeForm]
     names = tuple(structured._children())
     parts = dict(obj._parts())
     children = [(GetAttrKey(name), parts.pop(name)) for name in names]

@@ -36,7 +36,6 @@ class Parameterized(hooks.Hooks):
 
   validate_args: bool
   allow_nan_stats: bool
-  _parameters: dict[str, properties_lib.ParameterValue]
   _known_batch: ClassVar[static.Shape | None] = None
   # Whether the array parameters are known to be arrays or None, which need no
   # conversion when they are read: neither variables nor edges nor mappings.
@@ -74,7 +73,7 @@ class Parameterized(hooks.Hooks):
     if is_plain:
       object.__setattr__(self, "_parameters", whole)
     else:
-      self._parameters = whole
+      self._parameters: dict[str, properties_lib.ParameterValue] = whole
 
   @classmethod
   def _children(cls) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ import functools
 from typing import TypeAlias, TypeVar
 
 import jax
+import jax.core
 import jax.numpy as jnp
 import numpy as onp
 
@@ -92,7 +93,8 @@ def result_like(
 
 def is_differentiable(x: object) -> bool:
   """Returns whether an array or its spec is floating or complex."""
-  dtype = x.dtype if hasattr(x, "dtype") else onp.asarray(x).dtype
+  own = getattr(x, "dtype", None)
+  dtype = onp.asarray(x).dtype if own is None else own
   return jnp.issubdtype(dtype, jnp.inexact)
 
 

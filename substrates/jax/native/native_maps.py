@@ -11,6 +11,7 @@ import dataclasses
 from typing import TypeVar
 
 import jax
+import jax.core
 from jax.interpreters import ad
 from jax.interpreters import mlir
 import jax.numpy as jnp
