@@ -160,8 +160,9 @@ class BatchRun {
     const ThreadMemory sweep_memory(ThreadMemory::kSweep, executor_);
     GroupOperands<F> operands(plan_, MaxGroup());
     const auto n = static_cast<size_t>(plan_.times_per_model());
-    SweepOutput outputs[kMaxGroup] = {};
+    SweepOutput outputs[kMaxGroup];
     for (int l = 0; l < MaxGroup(); ++l) {
+      outputs[l] = {};
       outputs[l].values =
           static_cast<double*>(memory.get()->Allocate(n, sizeof(double)));
       if (outputs[l].values == nullptr) return kOutOfMemory;

@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 
 #include "native/kernel/api/phase_type.h"
 #include "native/kernel/api/sweep.h"
 #include "native/kernel/batch/batch_index.h"
 #include "native/kernel/batch/batch_plan.h"
 #include "native/kernel/batch/model_operands.h"
+#include "native/kernel/batch/places.h"
 #include "native/kernel/runtime/workspace.h"
 
 namespace phasic {
@@ -64,7 +64,7 @@ class DirectionGroups {
           static_cast<double*>(workspace->Allocate(n, sizeof(double)));
       outputs_[l].status =
           static_cast<int32_t*>(workspace->Allocate(n, sizeof(int32_t)));
-      places_[l] = &operands_[l].emplace(plan_, &inputs_[l]);
+      places_[l] = operands_.Make(static_cast<int>(l), plan_, &inputs_[l]);
       if (outputs_[l].values == nullptr || outputs_[l].status == nullptr ||
           !places_[l]->Allocate(workspace)) {
         return false;
@@ -93,7 +93,7 @@ class DirectionGroups {
   const BatchPlan& plan_;
   const int64_t alike_;
   const int64_t at_once_;
-  std::optional<ModelOperands<F>> operands_[kMaxDirections];
+  Places<ModelOperands<F>, kMaxDirections> operands_;
   ModelOperands<F>* places_[kMaxDirections] = {};
   SweepInput inputs_[kMaxDirections];
   SweepOutput outputs_[kMaxDirections];

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 
 #include "native/kernel/api/sweep.h"
 #include "native/kernel/batch/batch_index.h"
 #include "native/kernel/batch/batch_plan.h"
 #include "native/kernel/batch/model_operands.h"
+#include "native/kernel/batch/places.h"
 #include "native/kernel/runtime/workspace.h"
 
 namespace phasic {
@@ -21,7 +21,7 @@ class GroupOperands {
   GroupOperands(const BatchPlan& plan, int max_count)
       : plan_(plan), max_count_(max_count) {
     for (int l = 0; l < max_count; ++l) {
-      places_[l] = &operands_[l].emplace(plan, &inputs_[l]);
+      places_[l] = operands_.Make(l, plan, &inputs_[l]);
     }
     for (int32_t i = 0; i < plan.num_inputs(); ++i) {
       // Times may be swapped in place, and directions replaced by scaled ones.
@@ -126,7 +126,7 @@ class GroupOperands {
   Numbers varying_;
   Numbers constant_edges_;
   Numbers varying_edges_;
-  std::optional<ModelOperands<F>> operands_[kMaxGroup];
+  Places<ModelOperands<F>, kMaxGroup> operands_;
   ModelOperands<F>* places_[kMaxGroup] = {};
   SweepInput inputs_[kMaxGroup];
 };

@@ -29,9 +29,9 @@ class FloatEnvironment {
   // nearest; 0x8040 flushes results to zero and treats denormal operands as
   // zero.
   explicit FloatEnvironment(Denormals denormals) : saved_(_mm_getcsr()) {
-    _mm_setcsr(denormals == Denormals::kFlush ? 0x1f80U | 0x8040U : 0x1f80U);
+    Set(denormals == Denormals::kFlush ? 0x1f80U | 0x8040U : 0x1f80U);
   }
-  ~FloatEnvironment() { _mm_setcsr(saved_); }
+  ~FloatEnvironment() { Set(saved_); }
   static bool Underflowed() { return (_mm_getcsr() & 0x10U) != 0; }
   // Returns whether a result overflowed or underflowed since the flags were
   // last cleared.
@@ -41,8 +41,7 @@ class FloatEnvironment {
     if ((state & 0x18U) != 0) _mm_setcsr(state & ~0x18U);
   }
   static void ClearUnderflow() {
-    const unsigned state = _mm_getcsr();  // reading is much cheaper than
-                                          // writing
+    const unsigned state = _mm_getcsr();
     if ((state & 0x10U) != 0) _mm_setcsr(state & ~0x10U);
   }
   static void NoteUnderflow() { _mm_setcsr(_mm_getcsr() | 0x10U); }
@@ -67,6 +66,12 @@ class FloatEnvironment {
 
  private:
 #if defined(__SSE2__)
+  // Writing takes far longer than reading, and two of the flags, 0x22 for
+  // inexact results and denormal operands, are nearly always raised.
+  static void Set(unsigned state) {
+    if (((_mm_getcsr() ^ state) & ~0x22U) != 0) _mm_setcsr(state);
+  }
+
   unsigned saved_;
 #else
   std::fenv_t saved_;

@@ -101,6 +101,16 @@ inline void StoreSmallResults(const SmallTimes& times, const SmallMixer& mixer,
   }
 }
 
+// Returns the decay that long times need, and computes those as complements for
+// which it shows that they can be.
+template <class Find>
+SmallDecay DecayOf(SmallTimes* times, const Find& find) {
+  if (!times->has_long()) return SmallDecay();
+  const SmallDecay decay = find();
+  times->TakeComplements(decay.AreMostlyAbsorbed(times->x));
+  return decay;
+}
+
 // Evaluates `count` times, each with its own terms, and writes the results that
 // are far from overflow and underflow.
 template <int kPhases>
@@ -109,8 +119,7 @@ void EvaluateSmall(const SmallLane* lanes, const SweepOutput* const* outputs,
   const SmallModels<kPhases> models{SmallInputs(lanes, count)};
   SmallTimes times(lanes, count, models.q.power, models.is_ordinary);
   const FloatEnvironment environment(Denormals::kFlush);
-  const SmallDecay decay = times.has_long() ? Decay(models) : SmallDecay();
-  times.TakeComplements(decay.AreMostlyAbsorbed(times.x));
+  const SmallDecay decay = DecayOf(&times, [&] { return Decay(models); });
   SmallMixer mixer(times, {models.max_exit, models.total, models.lack},
                    kUsualMargin);
   MixAsMade(models, decay, &mixer, SmallKept<kPhases>());
@@ -182,8 +191,7 @@ void EvaluateSharedTerms(const SweepInput* inputs, const SweepOutput* outputs,
       SmallTimes times(of_times, size, q, is_ordinary);
       const FloatEnvironment environment(Denormals::kFlush);
       const SmallDecay decay =
-          times.has_long() ? terms.DecayOf(m) : SmallDecay();
-      times.TakeComplements(decay.AreMostlyAbsorbed(times.x));
+          DecayOf(&times, [&] { return terms.DecayOf(m); });
       SmallMixer mixer(times, bounds, kUsualMargin);
       terms.Mix(m, decay, &mixer);
       StoreSmallResults(times, mixer, q, of_model(models.q.log2), places);
@@ -225,9 +233,9 @@ void TakeSmall(const SweepInput* inputs, const SweepOutput* outputs, int count,
       take(inputs + first, all + first, size, phases);
     });
   });
-  const FloatEnvironment environment(Denormals::kFlush);
   for (int l = 0; l < count; ++l) {
     if (!HasTimesLeft(inputs[l], all[l])) continue;
+    const FloatEnvironment environment(Denormals::kFlush);
     workspace->Reset();
     SweepTimes<T>(inputs[l], all[l], workspace);
   }

@@ -43,7 +43,9 @@ class SmallSweep {
   // not suffice.
   bool Prepare(Workspace* workspace) {
     if (Any(PerModel(kLeastDecayedX) <= times_.x)) decay_ = Decay(models_);
-    times_.TakeComplements(decay_.AreMostlyAbsorbed(times_.x));
+    if (times_.has_long()) {
+      times_.TakeComplements(decay_.AreMostlyAbsorbed(times_.x));
+    }
     return kept_.Allocate(MostSteps<kPhases>(times_.has_long()), workspace);
   }
 
