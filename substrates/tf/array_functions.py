@@ -30,8 +30,9 @@ _Shape: TypeAlias = static.Size | Sequence[static.Size]
 
 def asarray(x: ArrayLike, dtype: DTypeLike | None = None) -> tf.Tensor:
   """Converts to a tensor, optionally of another dtype."""
-  if isinstance(x, tf.Tensor) and (dtype is None or x.dtype == dtype):
-    return x
+  # The conversion of a tensor is slow. In a graph it captures eager ones.
+  if isinstance(x, tf.Tensor) and tf.executing_eagerly():
+    return x if dtype is None or x.dtype == dtype else tf.cast(x, dtype)
   # `tf.is_tensor` is slow for numbers.
   is_known = isinstance(x, (int, float, onp.ndarray))
   if not is_known and (tf.is_tensor(x) or isinstance(x, tf.Variable)):

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import tensorflow as tf
 
+from phasic.substrates.tf.internal import array_functions
 from phasic.substrates.tf.internal import kernel_common
 from phasic.substrates.tf.internal import phase_type_op
 from phasic.substrates.tf.internal.arrays import Array
@@ -126,7 +127,4 @@ def statistics(
 
 
 def _tensors(values: Sequence[ArrayLike]) -> list[tf.Tensor]:
-  # For tensors the conversion is slow, and changes nothing.
-  return [
-    v if isinstance(v, tf.Tensor) else tf.convert_to_tensor(v) for v in values
-  ]
+  return [array_functions.asarray(v) for v in values]
