@@ -21,13 +21,17 @@ def _slope(x: Floats, tangent: Floats) -> Floats:
   return 3.0 * x * x * tangent
 
 
+def _jvp(primals: tuple[Floats], tangents: tuple[Floats]) -> Floats:
+  return _slope(primals[0], tangents[0])
+
+
+def _vjp(primals: tuple[Floats], cotangent: Floats) -> tuple[Floats]:
+  return (_slope(primals[0], cotangent),)
+
+
 def main() -> dict[str, float]:
   """Returns the value and the derivative of a cube at two."""
-  cube = binding.bind(
-    _cube,
-    jvp=lambda primals, tangents: _slope(primals[0], tangents[0]),
-    vjp=lambda primals, cotangent: (_slope(primals[0], cotangent),),
-  )
+  cube = binding.bind(_cube, jvp=_jvp, vjp=_vjp)
   x = jnp.asarray(2.0)
   value = jax.jit(cube)(x)
   slope = jax.grad(lambda y: jnp.sum(cube(y)))(x)

@@ -18,10 +18,11 @@ def log_likelihood(rate: Floats, times: Sequence[float]) -> Floats:
 
 def main() -> dict[str, float]:
   """Returns the value and the slope of a log likelihood, and a sparse mean."""
-  times = [0.5, 1.0, 2.5]
-  values, slope = ph.math.value_and_gradient(
-    lambda rate: log_likelihood(rate, times), np.asarray(2.0)
-  )
+
+  def objective(rate: Floats) -> Floats:
+    return log_likelihood(rate, [0.5, 1.0, 2.5])
+
+  values, slope = ph.math.value_and_gradient(objective, np.asarray(2.0))
   edges = ph.math.EdgeRates([0, 1], [1, 2], [2.0, 4.0])
   mean = ph.math.phase_type.mean([1.0, 0.0], edges)
   count = ph.math.discrete_phase_type.prob(3, [1.0], [[0.75]])
