@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Writes the locks: requirements/*.in, resolved by uv for each Python that has a
 # folder there. `.venv`'s are one resolution, so that any subset of them can be
-# installed together; those of `make test-versions` are one each.
+# installed together; each environment of `make test-versions` and of
+# `make bench-peers` is a resolution of its own.
 # UV names the uv binary; UPGRADE=1 takes the newest versions.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../requirements"
@@ -48,6 +49,15 @@ for folder in 3.*/; do
   done
   for name in {oldest,newest}-{jax,tf}; do
     compile "${version}" "${tmp}/lock.txt" \
+      "$(keep "${version}/${name}.txt")" "${name}.in"
+    mv "${tmp}/lock.txt" "${version}/${name}.txt"
+  done
+  for name in peers-incumbent peers-phasegen; do
+    override=()
+    if [[ "${name}" == peers-incumbent ]]; then
+      override=(--override=peers-overrides.txt)
+    fi
+    compile "${version}" "${tmp}/lock.txt" "${override[@]}" \
       "$(keep "${version}/${name}.txt")" "${name}.in"
     mv "${tmp}/lock.txt" "${version}/${name}.txt"
   done
