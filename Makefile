@@ -12,6 +12,8 @@
 #   make bench      speed against other ways to compute the same; about 6 min
 #   make bench-page the same, and writes docs/benchmarks.md from it
 #   make bench-cost what calls cost as q t grows; writes docs/benchmarks_cost.md
+#   make bench-peers     speed against the libraries that users would take
+#                   instead; writes docs/benchmarks_peers.md
 #   make bench-slow which methods of hard models of 31 to 600 phases take over 2 s
 #   make sanitize        native tests under sanitizers, and the fuzzer
 #   make sanitize-quick  its first part, as CI runs it
@@ -28,8 +30,8 @@
 PY := .venv/bin/python
 
 .PHONY: setup demo quick check test test-slow test-all test-versions sanitize \
-  sanitize-quick bench bench-page bench-cost bench-slow wheel wheels format \
-  lint typecheck golden lock clean clean-cache
+  sanitize-quick bench bench-page bench-cost bench-peers bench-slow wheel \
+  wheels format lint typecheck golden lock clean clean-cache
 
 setup:
 	@./setup.sh
@@ -73,6 +75,9 @@ bench-slow: setup
 
 bench-cost: setup
 	@bazel run --ui_event_filters=-info --noshow_progress //benchmarks:cost -- --page
+
+bench-peers: setup
+	@tools/bench_peers.sh --page
 
 wheel: setup
 	@./pip_pkg.sh

@@ -1,0 +1,1 @@
+"""Compares phasic with what users would take instead."""
