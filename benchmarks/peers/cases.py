@@ -1,4 +1,4 @@
-"""What is compared with which peer, and what is asked for."""
+"""Lists the comparisons with peers, and the bounds on their ratios."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
