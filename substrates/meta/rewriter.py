@@ -18,6 +18,7 @@ from substrates.meta import late
 from substrates.meta import names
 from substrates.meta import omit
 from substrates.meta import paths
+from substrates.meta import products
 from substrates.meta import seeds
 from substrates.meta import source as source_lib
 
@@ -119,6 +120,7 @@ def _run_rules(ctx: context.Context) -> None:
   names.check(ctx)
   if ctx.profile is not paths.Profile.HOST_SEAM:
     dialect.check(ctx)
+    products.rewrite(ctx)
     seeds.rewrite(ctx)
 
 

@@ -104,6 +104,11 @@ REFUSED_ARRAY_NAMES = {
   "seterr": "changes global state; use onp.errstate",
 }
 
+# Products of arrays, which JAX is asked to compute in full precision.
+PRODUCTS = frozenset(
+  {"dot", "einsum", "inner", "matmul", "tensordot", "vdot", "vecdot"}
+)
+
 # Names that NumPy 2.0, the oldest in pyproject.toml, does not have.
 LATER_NUMPY_NAMES = frozenset(
   {"cumulative_prod", "cumulative_sum", "matvec", "unstack", "vecmat"}

@@ -140,6 +140,49 @@ class SeedsTest(parameterized.TestCase):
     self.assertEqual(testing.body(code, testing.TEST, substrate), code + "\n")
 
 
+class ProductsTest(parameterized.TestCase):
+  """Tests that JAX is asked for products in full precision."""
+
+  @parameterized.parameters(
+    ("np.matmul(x, y)[0]", 'np.matmul(x, y, precision="highest")[0]'),
+    ("np.dot(x, (y + z))", 'np.dot(x, (y + z), precision="highest")'),
+    (
+      "np.matmul(\n  x,\n  np.inner(y, z),\n)",
+      'np.matmul(\n  x,\n  np.inner(y, z, precision="highest"),'
+      ' precision="highest"\n)',
+    ),
+    (
+      'np.einsum("ij,j", x, y, optimize=(False))',
+      'np.einsum("ij,j", x, y, optimize=(False), precision="highest")',
+    ),
+    ("np.matmul(*x)", 'np.matmul(*x, precision="highest")'),
+    ("np.multiply(x, y)",) * 2,
+    ("onp.matmul(x, y)",) * 2,
+  )
+  def test_jax(self, before, after):
+    imports = "import jax.numpy as np\nimport numpy as onp\n"
+    self.assertEqual(testing.body(_ARRAYS + before), imports + after + "\n")
+
+  def test_examples(self):
+    code = '"""F.\n\n  >>> np.matmul(x, y)\n"""\n'
+    after = code.replace("y)", 'y, precision="highest")')
+    self.assertEqual(testing.body(code), after)
+
+  def test_numpy(self):
+    code = _ARRAYS + "np.matmul(x, y)\n"
+    self.assertEqual(testing.body(code, substrate="numpy"), code)
+
+  @parameterized.parameters(
+    ("f(np.matmul)", "3:3: np.matmul is a value"),
+    ("np.matmul(\n  x,\n  y,  # A note.\n)", "3:1: np.matmul: its last"),
+    ("np.matmul()", "3:1: np.matmul: its last"),
+  )
+  def test_refusals(self, code, message):
+    for substrate in ("numpy", "jax"):
+      (found,) = testing.refusals(_ARRAYS + code, substrate=substrate)
+      self.assertStartsWith(found, message)
+
+
 class FoldingTest(parameterized.TestCase):
   """Tests of which branches on MODE are kept."""
 

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as onp
 
+from phasic.substrates.jax import math as pm
 from phasic.substrates.jax.internal import kernel_ops
 from phasic.substrates.jax.math.portable import portable
 from tests.oracle import models
@@ -71,6 +72,25 @@ class Float32Test(parameterized.TestCase):
         truth, _ = oracle.directional(kind, model._replace(time=t))
         bound = _bound(float(truth.mid()))
         self.assertLessEqual(oracle.error(value, truth), bound, (kind, t))
+
+  def test_products_are_in_full_precision(self):
+    # Otherwise GPUs compute them in TF32, with errors of 5e-4.
+    model = models.birth_death(10)
+
+    def both(subgenerator):
+      rates = jnp.asarray(model.exit_rates, jnp.float32)
+      arguments = (model.initial_probs, subgenerator, rates)
+      value = pm.phase_type.log_prob(onp.float32(3.0), *arguments)
+      return value + pm.phase_type.variance(*arguments)
+
+    with kernel_ops.use_path("portable"):
+      program = jax.jit(jax.value_and_grad(both)).lower(
+        jnp.asarray(model.subgenerator, jnp.float32)
+      )
+    products = [x for x in program.as_text().split("\n") if "dot_general" in x]
+    self.assertGreater(len(products), 10)
+    for product in products:
+      self.assertIn("precision = [HIGHEST, HIGHEST]", product)
 
   def test_out_of_range_is_nan(self):
     # In this tail one phase outweighs another by 1e27: never a wrong number.
