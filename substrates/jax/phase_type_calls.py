@@ -24,9 +24,16 @@ _DTYPES = {onp.dtype("float32"), onp.dtype("float64")}
 
 _T = TypeVar("_T")
 
-KERNEL = kernel_common.Kernel(
-  lambda: ffi_targets.load()[1], lambda: jax.default_backend() == "cpu"
-)
+
+def _computes_on_cpus() -> bool:
+  """Returns whether JAX's default device is a CPU."""
+  device = jax.config.jax_default_device  # type: ignore[attr-defined]
+  if device is None:
+    return jax.default_backend() == "cpu"
+  return getattr(device, "platform", device) == "cpu"
+
+
+KERNEL = kernel_common.Kernel(lambda: ffi_targets.load()[1], _computes_on_cpus)
 
 
 def portable(
