@@ -36,7 +36,8 @@ FORMS = ("cdf", "log_cdf", "log_survival", "folded")
 PATHS = ("auto", "kernel", "portable")
 STATISTICS_NEED_KERNEL = (
   "expected statistics need the native kernel: the portable path cannot "
-  "compute them accurately; choose config.use_path('kernel')"
+  "compute them accurately; choose config.use_path('kernel'), and in JAX a CPU: "
+  "jax.default_device(jax.devices('cpu')[0])"
 )
 EDGES_ARE_FIXED = (
   "a derivative with respect to coefficients or constants of edges was asked "
