@@ -73,9 +73,10 @@ def mix(sequence: power_sequence.Sequence, means: Array) -> tuple[Array, ...]:
   if not isinstance(n, int) or n <= block:
     return _mix_block(sequence, grouped, means)
   count = -(-n // block)
-  padding = np.zeros_like(means[..., :1])
+  # The last mean is repeated: at another one, such as zero, derivatives may be
+  # infinite, and their products with cotangents of zero NaN.
   padding = np.broadcast_to(
-    padding, (*static.shape(means)[:-1], count * block - n)
+    means[..., -1:], (*static.shape(means)[:-1], count * block - n)
   )
   padded = np.concatenate([means, padding], axis=-1)
   batch = static.shape(means)[:-1]

@@ -16,6 +16,7 @@ from phasic.math.calls import gradients
 from phasic.math.calls import kernel_derivatives
 from phasic.math.model import function_kinds
 from phasic.math.numeric import exact_sums
+from phasic.math.portable import mixture
 from phasic.math.portable import poisson
 from phasic.math.portable import portable
 from phasic.math.portable import power_sequence
@@ -230,6 +231,30 @@ class PowersTest(test_case.TestCase):
 
 class PiecesTest(test_case.TestCase):
   """Tests helper functions of the path."""
+
+  def test_derivatives_with_times_in_blocks(self):
+    # Two stages of rate one: the log density of time zero has no derivative, so
+    # the last block must not be filled up with zeros.
+    rates = np.asarray(onp.ones(2))
+    off = np.asarray(onp.asarray([[0.0, 1.0], [0.0, 0.0]]))
+    start, end = (np.asarray(onp.eye(2)[i]) for i in range(2))
+    means = np.asarray(onp.asarray([0.5, 1.0, 3.0]))
+
+    def log_density(start):
+      sequence = power_sequence.sequence(start, off, rates, end, end, 64)
+      return mixture.mix(sequence, means)[0]
+
+    value, pullback = gradients.vjp(log_density, start)
+    # Blocks of two times, as eight terms of 64 make a group.
+    with mock.patch.object(mixture, "_CHUNK", 16):
+      in_blocks, pullback_in_blocks = gradients.vjp(log_density, start)
+      (found,) = pullback_in_blocks(np.ones_like(in_blocks))
+    (expected,) = pullback(np.ones_like(value))
+    self.assert_close(in_blocks, value, 1e-15)
+    self.assert_close(found, expected, 1e-15)
+    # The density is (a t + b) exp(-t) with masses a and b, here a = 1 and b = 0,
+    # at the times t = means / 2, as the uniformization rate is two.
+    self.assert_close(found, [3.0, 4.0 + 2.0 + 2 / 3], 1e-14)
 
   def test_log_poisson_weights(self):
     counts = onp.arange(0, 400)
