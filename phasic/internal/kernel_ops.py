@@ -18,9 +18,9 @@ coefficients (..., m, d) or (..., m, 0) if absent.
 If different functions are needed at different times, one more array, `kinds`,
 int32 (..., n), replaces the single kind: see native/kernel/api/phase_type.h.
 
-The kernel runs on the CPU. On other devices JAX takes the portable path, and
-TensorFlow copies; on a TPU users of TensorFlow must choose the portable path.
-The path is chosen when a call is traced: programs that `jax.jit` or
+The kernel runs on the CPU. If JAX's default device is another one, JAX takes the
+portable path. TensorFlow copies; on a TPU its users must choose the portable
+path. The path is chosen when a call is traced: programs that `jax.jit` or
 `tf.function` has compiled keep it.
 """
 
