@@ -129,6 +129,25 @@ TEST(KeptModelTest, BitsDoNotDependOnEarlierCalls) {
   }
 }
 
+// A model whose values take few milliseconds and come from steps, not from
+// squared powers, at times in another order than before.
+TEST(KeptModelTest, StepsGoOnFromEarlierCalls) {
+  const Ring ring(1e-2);
+  const Ring other(3e-2);
+  Doubles times;
+  for (int i = 0; i < 24; ++i) times.push_back(100.0 * ((i * 7) % 24 + 1));
+  for (const bool flushes : {false, true}) {
+    for (const double time : times) {
+      const double exact = std::log(1e-2) - 1e-2 * time;
+      const double alone = ring.LogDensity(time);
+      EXPECT_NEAR(alone, exact, 1e-12 * std::fabs(exact)) << time;
+      if (flushes) other.LogDensity(time);
+      EXPECT_EQ(ring.Values({time, time})[0], alone) << time;
+      EXPECT_EQ(ring.Values(times)[0], ring.LogDensity(times[0])) << time;
+    }
+  }
+}
+
 TEST(KeptModelTest, ThreadsHaveTheirOwnResults) {
   constexpr int kThreads = 4;
   const Doubles times = {4e5, 4e5, 2e6, 2e6};

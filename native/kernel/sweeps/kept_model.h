@@ -9,6 +9,7 @@
 #ifndef PHASIC_NATIVE_KERNEL_SWEEPS_KEPT_MODEL_H_
 #define PHASIC_NATIVE_KERNEL_SWEEPS_KEPT_MODEL_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -29,11 +30,16 @@ namespace PHASIC_ISA {
 // recognized in a later call. The times of the calls are not included.
 class ModelKey {
  public:
+  static size_t Bytes(const SweepInput& in) {
+    size_t total = 0;
+    ForEach(in,
+            [&](const void*, size_t bytes) { return total += bytes, true; });
+    return total;
+  }
+
   // Copies the numbers; returns false if memory does not suffice.
   bool Set(const SweepInput& in, Workspace* workspace) {
-    bytes_ = 0;
-    ForEach(in,
-            [&](const void*, size_t bytes) { return bytes_ += bytes, true; });
+    bytes_ = Bytes(in);
     copy_ = static_cast<char*>(workspace->Allocate(bytes_, 1));
     if (copy_ == nullptr) return false;
     char* next = copy_;
@@ -119,7 +125,9 @@ class KeptModel {
   // Keeps the evaluation for later calls if it was expensive and needs at most
   // kMostBytes of memory. Otherwise frees it.
   void GiveBack(const SweepInput& in) {
-    const bool is_kept = get()->status == kOk && get()->Cost() >= kDear &&
+    const double least =
+        std::min(kDear * static_cast<double>(ModelKey::Bytes(in)), kDearest);
+    const bool is_kept = get()->status == kOk && get()->Cost() >= least &&
                          (is_known_ || key_.Set(in, &memory_)) &&
                          memory_.total_bytes() <= kMostBytes;
     is_known_ = is_kept;
@@ -129,7 +137,11 @@ class KeptModel {
   }
 
  private:
-  static constexpr double kDear = 2e8;  // half nanoseconds
+  // The least cost of evaluations that are kept, in half nanoseconds: for each
+  // byte of the key, which takes about a hundredth of it to copy and to
+  // compare, and the most for any model.
+  static constexpr double kDear = 40.0;
+  static constexpr double kDearest = 2e8;
   static constexpr size_t kMostBytes = size_t{1} << 28;
 
   KeptModel() = default;
