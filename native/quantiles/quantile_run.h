@@ -15,7 +15,8 @@
 #include "native/quantiles/functions.h"
 #include "native/quantiles/limits.h"
 #include "native/quantiles/quantiles.h"
-#include "native/quantiles/start_table.h"
+#include "native/quantiles/search_run.h"
+#include "native/quantiles/start_points.h"
 #include "native/quantiles/targets.h"
 #include "native/quantiles/time_search.h"
 
@@ -62,10 +63,6 @@ class QuantileRun {
   }
 
  private:
-  static double TypicalTime(const Limits& limits) {
-    return limits.time > 0.0 && limits.time < kInfinity ? limits.time : 1.0;
-  }
-
   void ReadTargets() {
     const int64_t n = layout_.num_times;
     const auto* values = static_cast<const F*>(inputs_[kTimes].data);
@@ -89,24 +86,22 @@ class QuantileRun {
 
   const char* FindTimes() {
     const int64_t n = layout_.num_times;
-    std::vector<double> starts(targets_.size());
-    for (size_t i = 0; i < starts.size(); ++i) {
-      starts[i] = TypicalTime(limits_[i / static_cast<size_t>(n)]);
-    }
-    if (n >= StartTable::kLeast) {
-      if (const char* error = ImproveStarts(&starts)) return error;
-    }
+    const SearchRun<F> run(layout_, type_, &limits_, &functions_);
+    std::vector<double> starts;
+    const char* missed = StartPoints<F>(run, targets_).Find(&starts);
+    if (missed != nullptr) return missed;
     return InParts([&](int64_t first, int64_t last) {
       const Part part = {n, first, last};
       std::vector<TimeSearch> searches =
-          Begin<TimeSearch>(part, targets_, starts, &found_);
-      const char* error = Search(n, &searches);
+          run.template Begin<TimeSearch>(part, targets_, starts, &found_);
+      const char* error = run.Search(n, &searches);
       return error != nullptr ? error : Refine(searches);
     });
   }
 
   const char* FindCounts() {
     const int64_t n = layout_.num_times;
+    const SearchRun<F> run(layout_, type_, &limits_, &functions_);
     std::vector<double> starts(targets_.size());
     for (size_t i = 0; i < starts.size(); ++i) {
       const double time = limits_[i / static_cast<size_t>(n)].time;
@@ -116,16 +111,11 @@ class QuantileRun {
     return InParts([&](int64_t first, int64_t last) {
       const Part part = {n, first, last};
       std::vector<CountSearch> searches =
-          Begin<CountSearch>(part, targets_, starts, &found_);
-      const char* error = Search(n, &searches);
+          run.template Begin<CountSearch>(part, targets_, starts, &found_);
+      const char* error = run.Search(n, &searches);
       return error != nullptr ? error : Settle(searches);
     });
   }
-
-  // The entries `first` to `last` - 1 of all rows, which have `width` entries.
-  struct Part {
-    int64_t width, first, last;
-  };
 
   // Calls function(first, last) for parts of all rows, whose searches fit into
   // the cache. Returns nullptr or the first error message.
@@ -138,98 +128,6 @@ class QuantileRun {
     for (int64_t first = 0; first < n; first += length) {
       const char* error = function(first, std::min(n, first + length));
       if (error != nullptr) return error;
-    }
-    return nullptr;
-  }
-
-  // Makes the searches for the targets of a part that need one. Stores the
-  // quantiles of the others in `found`, if it is not null.
-  template <class S>
-  std::vector<S> Begin(const Part& part, const std::vector<Target>& targets,
-                       const std::vector<double>& starts,
-                       std::vector<double>* found) const {
-    std::vector<S> searches;
-    for (int64_t row = 0; row < layout_.batch_size; ++row) {
-      const Limits& limits = limits_[static_cast<size_t>(row)];
-      if (!limits.is_valid) continue;
-      for (int64_t k = part.first; k < part.last; ++k) {
-        const auto i = static_cast<size_t>(row * part.width + k);
-        if (targets[i].is_bad) continue;
-        const Ends ends = FindEnds(targets[i], limits, type_.tiny);
-        if (!ends.is_first && !ends.is_never) {
-          searches.emplace_back(static_cast<int64_t>(i), targets[i], ends,
-                                type_.Round(starts[i]));
-        } else if (found != nullptr) {
-          (*found)[i] = ends.is_first ? 0.0 : kInfinity;
-        }
-      }
-    }
-    return searches;
-  }
-
-  // Runs searches to their end, with all that are open in each call of the
-  // kernel.
-  template <class S>
-  const char* Search(int64_t width, std::vector<S>* searches) {
-    std::vector<size_t> open(searches->size());
-    for (size_t i = 0; i < open.size(); ++i) open[i] = i;
-    std::vector<Point> points;
-    std::vector<bool> is_upper;
-    for (int k = 0; k < S::kMaxIterations && !open.empty(); ++k) {
-      points.clear();
-      is_upper.clear();
-      for (const size_t i : open) {
-        const S& search = (*searches)[i];
-        points.push_back({search.place(), search.at()});
-        is_upper.push_back(search.is_upper());
-      }
-      if (const char* error =
-              functions_.EvaluateLogs(width, points, is_upper)) {
-        return error;
-      }
-      size_t kept = 0;
-      for (size_t j = 0; j < open.size(); ++j) {
-        const bool ends = (*searches)[open[j]].Improve(
-            functions_.value(j), functions_.log_density(j), type_);
-        if (!ends) open[kept++] = open[j];
-      }
-      open.resize(kept);
-    }
-    return nullptr;
-  }
-
-  // Replaces starts by times near the quantiles, where those are found.
-  const char* ImproveStarts(std::vector<double>* starts) {
-    const int64_t n = layout_.num_times;
-    const int64_t num_points = StartTable::NumPoints(n);
-    std::vector<StartTable> tables;
-    std::vector<Target> targets;
-    std::vector<double> typical;
-    for (int64_t row = 0; row < layout_.batch_size; ++row) {
-      tables.emplace_back(num_points, targets_.data() + row * n, n);
-      for (int64_t i = 0; i < num_points; ++i) {
-        targets.push_back(tables.back().TargetOfPoint(i));
-        typical.push_back(TypicalTime(limits_[static_cast<size_t>(row)]));
-      }
-    }
-    std::vector<TimeSearch> searches = Begin<TimeSearch>(
-        {num_points, 0, num_points}, targets, typical, nullptr);
-    if (const char* error = Search(num_points, &searches)) return error;
-    size_t next = 0;
-    for (size_t i = 0; i < targets.size(); ++i) {
-      StartTable& table = tables[i / static_cast<size_t>(num_points)];
-      if (next == searches.size() ||
-          searches[next].place() != static_cast<int64_t>(i)) {
-        table.Add(kNaN, kNaN);
-        continue;
-      }
-      const TimeSearch& search = searches[next++];
-      table.Add(search.result(),
-                search.ratio() * (1.0 - targets[i].value) / search.slope());
-    }
-    for (size_t i = 0; i < starts->size(); ++i) {
-      const double near = tables[i / static_cast<size_t>(n)].Start(targets_[i]);
-      if (near > 0.0 && near < kInfinity) (*starts)[i] = near;
     }
     return nullptr;
   }

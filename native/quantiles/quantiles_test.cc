@@ -132,22 +132,55 @@ double ErlangCdf(double x) {
   return -std::expm1(-x) - std::exp(-x) * (x + 0.5 * x * x);
 }
 
-TEST(QuantilesTest, ManyQuantilesUseTheTable) {
+TEST(QuantilesTest, ManyQuantilesStartFromGrids) {
   Problem<double> problem = {
       3, {1.0, 0.0, 0.0}, {-2, 2, 0, 0, -2, 2, 0, 0, -2}, {}, {}, {}};
-  std::mt19937 random(1);
-  std::uniform_real_distribution<double> uniform(0.01, 1.0);
-  for (int i = 0; i < 3000; ++i) problem.values.push_back(uniform(random));
-  problem.values[7] = 0.0;
-  problem.values[8] = 1.0;
-  problem.values[9] = 2.0;
-  const Found<double> found = Solve(problem);
+  for (const int count :
+       {20, 3000, 5000}) {  // no grid, a coarse and a fine one
+    std::mt19937 random(1);
+    std::uniform_real_distribution<double> uniform(0.01, 1.0);
+    problem.values.clear();
+    for (int i = 0; i < count; ++i) problem.values.push_back(uniform(random));
+    problem.values[7] = 0.0;
+    problem.values[8] = 1.0;
+    problem.values[9] = 2.0;
+    const Found<double> found = Solve(problem);
+    ASSERT_EQ(found.error, "");
+    EXPECT_EQ(found.quantiles[7], 0.0);
+    EXPECT_EQ(found.quantiles[8], kInfinity);
+    EXPECT_TRUE(std::isnan(found.quantiles[9]));
+    for (size_t i = 10; i < problem.values.size(); ++i) {
+      EXPECT_NEAR(ErlangCdf(2.0 * found.quantiles[i]), problem.values[i],
+                  2e-15);
+    }
+  }
+}
+
+// Quantiles for probabilities from 1e-300 to 1 - 1e-16 in one call.
+TEST(QuantilesTest, ManyQuantilesFarOutAndOfManyScales) {
+  for (const double rate : {1e-200, 1.0, 1e200}) {
+    Problem<double> problem = Exponential(rate);
+    for (int i = 0; i < 6000; ++i) {
+      problem.values.push_back(std::exp(-690.0 * i / 6000.0));
+    }
+    problem.values[1] = 1.0 - 0x1p-53;
+    const Found<double> found = Solve(problem);
+    ASSERT_EQ(found.error, "");
+    for (size_t i = 1; i < problem.values.size(); ++i) {
+      const double truth = -std::log1p(-problem.values[i]) / rate;
+      if (truth < std::numeric_limits<double>::min()) continue;
+      EXPECT_NEAR(found.quantiles[i] / truth, 1.0, 1e-14) << rate << " " << i;
+    }
+  }
+  // Most of the first time is far above the rest.
+  Problem<double> mixed = {2, {0.5, 0.5}, {-1e9, 0, 0, -1.0}, {}, {}, {}};
+  for (int i = 1; i < 6000; ++i) mixed.values.push_back(i / 6000.0);
+  const Found<double> found = Solve(mixed);
   ASSERT_EQ(found.error, "");
-  EXPECT_EQ(found.quantiles[7], 0.0);
-  EXPECT_EQ(found.quantiles[8], kInfinity);
-  EXPECT_TRUE(std::isnan(found.quantiles[9]));
-  for (size_t i = 10; i < problem.values.size(); ++i) {
-    EXPECT_NEAR(ErlangCdf(2.0 * found.quantiles[i]), problem.values[i], 2e-15);
+  for (size_t i = 0; i < mixed.values.size(); ++i) {
+    const double t = found.quantiles[i];
+    const double cdf = -0.5 * (std::expm1(-1e9 * t) + std::expm1(-t));
+    EXPECT_NEAR(cdf / mixed.values[i], 1.0, 1e-13) << i;
   }
 }
 

@@ -23,6 +23,9 @@ namespace phasic {
 // of log D over its slope in log t.
 inline double StepFactor(bool is_rising, double error) {
   if (std::isnan(error)) return error;
+  if (std::fabs(error) < 1e-5) {
+    return is_rising ? 1.0 - error * (1.0 - 0.5 * error) : 1.0 + error;
+  }
   if (is_rising) return std::exp(std::min(-error, 600.0));
   if (error > -0.5) return 1.0 + std::min(error, 15.0);
   return std::exp(std::max(error, -3.0));
@@ -49,12 +52,8 @@ class TimeSearch {
   bool is_upper() const { return target_.is_upper; }
   double at() const { return time_; }
 
-  // After the search: the quantile, NaN if the search failed, and the slope of
-  // log D in log t there.
+  // After the search: the quantile, NaN if the search failed.
   double result() const { return is_done_ ? time_ : kNaN; }
-  double slope() const { return slope_; }
-  // The derivative of log D in the logarithm of the target, over D's sign.
-  double ratio() const { return std::fabs(ends_.ratio); }
 
   // Returns whether rounding of the logarithm dominates the error of the
   // result, and F or 1 - F itself is more accurate.
@@ -84,7 +83,9 @@ class TimeSearch {
     if (is_below && is_known) low_ = t;
     if (!is_below && is_known) high_ = t;
     const double error = MassError(ends_, change, type.epsilon);
-    slope_ = std::exp(std::log(t) + log_density - log_mass_ - error);
+    const double log_slope = log_density - log_mass_ - error;
+    slope_ = std::fabs(log_slope) < 300.0 ? t * std::exp(log_slope)
+                                          : std::exp(std::log(t) + log_slope);
     const double factor = StepFactor(ends_.is_rising, error / slope_);
     const double step = std::fabs(factor - 1.0);
     const double newton = std::max(t * factor, type.tiny);
