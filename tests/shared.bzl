@@ -308,6 +308,7 @@ TESTS = {
             "contract/structure_errors_test",
             "families/families_structure_test",
             "graphs/graph_distributions_test",
+            "graphs/kept_chains_test",
             "sampling/sample_paths_test",
         ],
         helpers = [

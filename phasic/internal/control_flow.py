@@ -67,6 +67,10 @@ def scan(
   return carry, _stack(outputs)
 
 
+# Whether a compiler may merge equal calls of a function.
+MERGES_CALLS = False
+
+
 def compiled(f: _Function, static_argnums: tuple[int, ...] = ()) -> _Function:
   """Compiles `f` in JAX; NumPy and TensorFlow run it eagerly.
 

@@ -84,6 +84,8 @@ def check_nesting(x: object, name: str, depth: int = 0) -> None:
       mask would be lost.
     ValueError: there are too many dimensions.
   """
+  if type(x) is onp.ndarray and depth + x.ndim <= MAX_DIMENSIONS:
+    return
   if x is None and depth == 0:
     raise TypeError(f"{name} is None: it must be an array")
   if isinstance(x, onp.ma.MaskedArray):

@@ -20,7 +20,7 @@ def shape(x: Tree) -> Shape:
 
 def rank(x: Tree) -> int:
   """Returns the number of dimensions of `x`."""
-  return onp.ndim(x)
+  return x.ndim if type(x) is onp.ndarray else onp.ndim(x)
 
 
 def broadcast_shapes(*shapes: Shape) -> Shape:
@@ -77,7 +77,12 @@ def _name(dtype: onp.dtype) -> str:
 
 def finfo_eps(dtype: object) -> float:
   """Returns the machine epsilon of a floating dtype."""
-  return float(onp.finfo(dtype_name(dtype)).eps)
+  return _eps(dtype_name(dtype))
+
+
+@functools.cache
+def _eps(name: str) -> float:
+  return float(onp.finfo(name).eps)
 
 
 def wide_float() -> str:

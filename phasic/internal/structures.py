@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TypeGuard, TypeVar
 
 import numpy as onp
@@ -57,13 +58,14 @@ def as_array(
     dtype: "float32" or "float64"; None keeps the dtype of a floating array, and
       converts everything else to the widest floating dtype.
     name: the argument's name, for the messages.
-    copy: whether to copy, so that later changes of `x` have no effect.
+    copy: whether to copy, so that later changes of `x` have no effect; the copy
+      is read-only.
 
   Raises:
     TypeError: `x` is complex, bool, half precision, masked or not numeric.
     ValueError: `x` is ragged or has too many dimensions.
   """
-  if type(x) is onp.ndarray and x.dtype == dtype and not copy:
+  if type(x) is onp.ndarray and x.dtype is _DTYPES.get(dtype) and not copy:
     raw_arguments.check_nesting(x, name)
     return x
   # `numeric` and `kept` also check that `x` is numeric.
@@ -71,7 +73,43 @@ def as_array(
   dtype = dtype or own
   if isinstance(x, modes.MAY_HOLD_TRACED) and modes.holds_traced(x):
     return modes.cast(modes.joined(x), dtype)
-  return onp.array(x, dtype=dtype, copy=copy or None)
+  found = onp.array(x, dtype=dtype, copy=copy or None)
+  if copy:
+    found.setflags(write=False)
+  return found
+
+
+def are_lasting(arrays: Iterable[object]) -> bool:
+  """Returns whether the values of arrays are known and never change.
+
+  What is computed from such arrays may be kept. In NumPy they are read-only
+  arrays, in JAX those that are not traced; TensorFlow's tensors never are, since
+  a gradient tape may watch them from now on.
+
+  Args:
+    arrays: arrays and Nones.
+  """
+  return all(
+    x is None or (type(x) is onp.ndarray and not x.flags.writeable)
+    for x in arrays
+  )
+
+
+def make_lasting(arrays: Iterable[object]) -> bool:
+  """Makes arrays, and Nones, read-only; returns whether they can be kept.
+
+  Args:
+    arrays: what has been computed from lasting arrays.
+  """
+  own: list[onp.ndarray] = []
+  for x in arrays:
+    if type(x) is onp.ndarray:
+      own.append(x)
+    elif x is not None:
+      return False
+  for array in own:
+    array.setflags(write=False)
+  return True
 
 
 def sparse_entries(
@@ -121,6 +159,8 @@ def as_index_array(x: object, name: str) -> Array:
     TypeError: `x` holds anything but integers.
     ValueError: `x` is ragged, or an integer does not fit into 32 bits.
   """
+  if type(x) is onp.ndarray and x.dtype is _DTYPES["int32"]:
+    return x
   array = raw_arguments.host_array(x, name)
   if array.dtype.kind not in "iu":
     raise TypeError(f"{name} has dtype {array.dtype.name}: it must be integers")

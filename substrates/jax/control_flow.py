@@ -12,6 +12,9 @@ from phasic.substrates.jax.internal.arrays import Tree
 _T = TypeVar("_T")
 _Y = TypeVar("_Y")
 
+# Whether a compiler may merge equal calls of a function.
+MERGES_CALLS = True
+
 
 def cond(
   pred: object,

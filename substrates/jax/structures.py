@@ -86,6 +86,25 @@ def as_array(
   return jnp.asarray(x, dtype=jax.dtypes.canonicalize_dtype(dtype))
 
 
+def are_lasting(arrays: Iterable[object]) -> bool:
+  """Returns whether the values of arrays are known and never change."""
+  return all(
+    x is None
+    or (
+      isinstance(x, jax.Array)
+      and not isinstance(x, jax.core.Tracer)
+      and not x.is_deleted()
+    )
+    or (isinstance(x, onp.ndarray) and not x.flags.writeable)
+    for x in arrays
+  )
+
+
+def make_lasting(arrays: Iterable[object]) -> bool:
+  """Returns whether arrays that were computed can be kept."""
+  return are_lasting(arrays)
+
+
 def _is_bcoo(x: object) -> TypeGuard[BCOO]:
   return type(x).__name__ == "BCOO"
 

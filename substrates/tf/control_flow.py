@@ -27,6 +27,9 @@ _T = TypeVar("_T")
 _X = TypeVar("_X")
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
+# Whether a compiler may merge equal calls of a function.
+MERGES_CALLS = True
+
 
 @tf.autograph.experimental.do_not_convert
 def cond(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 import functools
 import inspect
 import re
@@ -109,6 +110,19 @@ def as_array(
   if copy and isinstance(x, onp.ndarray):
     x = onp.array(x)
   return array_functions.asarray(x, dtype)
+
+
+def are_lasting(arrays: Iterable[object]) -> bool:
+  """Returns whether the values of arrays are known and never change."""
+  return all(
+    x is None or (isinstance(x, onp.ndarray) and not x.flags.writeable)
+    for x in arrays
+  )
+
+
+def make_lasting(arrays: Iterable[object]) -> bool:
+  """Returns whether arrays that were computed can be kept."""
+  return are_lasting(arrays)
 
 
 def sparse_entries(

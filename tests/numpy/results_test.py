@@ -1,6 +1,7 @@
 """What kind of thing the methods of all distributions return."""
 
 import inspect
+import pickle
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -101,6 +102,33 @@ class ResultsTest(parameterized.TestCase):
   def test_divergences_that_are_registered(self):
     dist = pd.Erlang(2, 1.0)
     self.assertIs(type(pd.kl_divergence(dist, dist)), np.float64)
+
+
+class ParametersTest(absltest.TestCase):
+  """Parameters, which do not change, so that what follows from them is kept."""
+
+  def test_read_only(self):
+    start = np.asarray([1.0, 0.0])
+    dist = pd.PhaseType(start, [[-2.0, 2.0], [0.0, -2.0]])
+    of_graph = pd.PhaseType.from_graph(chain_cases.repairs(), [1.5, 0.75, 0.5])
+    of_graph.mean()
+    for array in (dist.initial_probs, of_graph.params, of_graph.initial_probs):
+      with self.assertRaisesRegex(ValueError, "read-only"):
+        array[0] = 0.5
+    start[0] = 0.5  # The given array is the caller's.
+    self.assertEqual(dist.initial_probs[0], 1.0)
+
+  def test_after_pickle(self):
+    dist = pd.PhaseType.from_graph(chain_cases.repairs(), [1.5, 0.75, 0.5])
+    mean, variance = dist.mean(), dist.variance()
+    other = pickle.loads(pickle.dumps(dist))
+    self.assertEqual(other.mean(), mean)
+    self.assertEqual(other.variance(), variance)
+    # What has been read from a file can be written into.
+    other.params[0] *= 2.0
+    want = pd.PhaseType.from_graph(chain_cases.repairs(), [3.0, 0.75, 0.5])
+    self.assertEqual(other.mean(), want.mean())
+    self.assertEqual(dist.mean(), mean)
 
 
 if __name__ == "__main__":

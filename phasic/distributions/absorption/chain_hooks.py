@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import ClassVar
 
 import numpy as onp
 
@@ -11,8 +12,10 @@ from phasic.distributions.absorption import time_kinds
 from phasic.distributions.base import chain_events
 from phasic.distributions.base import divergences
 from phasic.distributions.base import hooks
+from phasic.distributions.base import lasting
 from phasic.distributions.base import supports
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import SanitizedSeed
@@ -33,6 +36,9 @@ from phasic.math.quadrature import quadrature_points
 from phasic.math.quantiles import quantiles
 from phasic.math.sampling import sampling
 
+# What is computed by one elimination, in this order.
+_SHARED = (chain_calls.MEAN, chain_calls.VARIANCE)
+
 
 class ChainHooks(comparable.Comparable):
   """Implements the methods of `AbsorptionTime` with functions of the chain.
@@ -43,6 +49,10 @@ class ChainHooks(comparable.Comparable):
   """
 
   _DISCRETE = False
+  # The arrays of a chain that never changes, and its mean and variance.
+  _moments: ClassVar[tuple[tuple[object, ...], tuple[Array, Array]] | None] = (
+    None
+  )
   # Whether the density is known to be nonincreasing.
   _FALLS = False
 
@@ -113,17 +123,26 @@ class ChainHooks(comparable.Comparable):
     known = None if atom is None else static.concrete(atom)
     return atom is None or (known is not None and not onp.any(known))
 
+  def _is_converted(self, model: Model) -> bool:
+    """Returns whether a chain's arrays have one dtype, and shapes that fit.
+
+    Variables, and arrays put in place of the constructor's, may have other ones,
+    and so may the arrays of edges.
+    """
+    has_edges = isinstance(model[1], edge_rates.EDGES)
+    return self._has_plain_arrays and not has_edges
+
   def _sample_n(self, n: int, seed: SanitizedSeed) -> Array:
     model, moves = self._model(), self._is_reparameterized()
-    if self._has_plain_arrays and not isinstance(model[1], edge_rates.EDGES):
+    if self._is_converted(model):
       return sampling.of_arrays(n, seed, model, self._DISCRETE, moves)
     return sampling.sample(n, seed, *model, self._DISCRETE, moves)
 
   def _evaluate(self, kind: str, value: Array) -> Array:
-    initial_probs, matrix, exits, prob_zero = self._model()
+    model = self._model()
+    initial_probs, matrix, exits, prob_zero = model
     arguments = (initial_probs, matrix, value, exits, prob_zero)
-    # Edges may have arrays of another dtype: `value` converts them.
-    if operands.is_edges(matrix):
+    if operands.is_edges(matrix) and not self._is_converted(model):
       return evaluation.value(kind, arguments, self._DISCRETE)
     return evaluation.value_of_arrays(kind, arguments, self._DISCRETE)
 
@@ -161,15 +180,31 @@ class ChainHooks(comparable.Comparable):
     return self._spread(chain_calls.STDDEV)
 
   def _spread(self, option: str) -> Array:
-    initial_probs, matrix, exits, prob_zero = self._model()
-    if self._has_plain_arrays and not isinstance(matrix, edge_rates.EDGES):
-      arrays = (initial_probs, matrix, exits, prob_zero)
-      return chain_calls.spread_of_arrays(option, arrays, self._DISCRETE)
-    # Variables, and arrays put in place of the constructor's, may have other
-    # shapes and dtypes: they are checked.
-    model = (initial_probs, matrix, exits, prob_zero)
-    names = operands.argument_names(self._DISCRETE)
-    return chain_calls.spread(option, model, names)
+    model = self._model()
+    if not self._is_converted(model):
+      names = operands.argument_names(self._DISCRETE)
+      return chain_calls.spread(option, model, names)
+    if option in _SHARED and chain_calls.shares_elimination(model):
+      arrays = lasting.leaves(model)
+      if structures.are_lasting(arrays):
+        return self._mean_and_variance(model, arrays)[_SHARED.index(option)]
+    return chain_calls.spread_of_arrays(option, model, self._DISCRETE)
+
+  def _mean_and_variance(
+    self, model: Model, arrays: tuple[object, ...]
+  ) -> tuple[Array, Array]:
+    """Computes both for a chain that never changes, once."""
+    kept = self._moments
+    if (
+      kept is not None
+      and lasting.are_same(kept[0], arrays)
+      and structures.are_lasting(kept[1])
+    ):
+      return kept[1]
+    found = chain_calls.mean_and_variance(model, self._DISCRETE)
+    if structures.make_lasting(found):
+      object.__setattr__(self, "_moments", (arrays, found))
+    return found
 
   def _moment(self, k: int) -> Array:
     return self._raw_moments(k)[..., k - 1]
@@ -218,9 +253,10 @@ class ChainHooks(comparable.Comparable):
 
   def _inverse(self, form: str, value: Array) -> Array:
     """Computes quantiles of probabilities in a form of `kernel_ops`."""
-    initial_probs, matrix, exits, prob_zero = self._model()
+    model = self._model()
+    initial_probs, matrix, exits, prob_zero = model
     arguments = (initial_probs, matrix, value, exits, prob_zero)
-    if self._has_plain_arrays and not isinstance(matrix, edge_rates.EDGES):
+    if self._is_converted(model):
       return quantiles.of_arrays(form, arguments, self._DISCRETE)
     return quantiles.evaluate(form, arguments, self._DISCRETE)
 

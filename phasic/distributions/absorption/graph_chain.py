@@ -17,7 +17,10 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.m_step import rate_updates
 from phasic.math.m_step import sufficient_statistics
+from phasic.math.model import operands
+from phasic.math.model import plausible
 from phasic.math.model.model_types import EdgeModel
+from phasic.math.model.model_types import Model
 
 
 class GraphChain(of_graph.OfGraph, competing_risks.CompetingRisks):
@@ -77,12 +80,29 @@ class GraphChain(of_graph.OfGraph, competing_risks.CompetingRisks):
   def _model(self) -> EdgeModel:
     return self._checked_chain() if self.validate_args else self._chain()
 
+  def _check_shapes(self) -> None:
+    chain = self._chain()
+    # A chain is kept once its shapes are known to fit.
+    if self._kept is None:
+      names = operands.argument_names(self._DISCRETE)
+      operands.check_shapes(*chain, names=names)
+
+  def _is_surely_valid(self) -> bool:
+    if self._kept is None:
+      return False
+    return plausible.is_surely_model(self._chain(), self._DISCRETE)
+
+  def _is_converted(self, model: Model) -> bool:
+    return self._kept is not None
+
   @property
   def num_phases(self) -> int:
     """The number of phases p."""
     return self.graph.num_phases
 
   def _batch_shape(self) -> static.Shape:
+    if self._kept is not None:
+      return operands.batch_shape(self._chain())
     properties = self.parameter_properties()
     shapes = parameter_properties.batch_shapes(properties, self._arrays())
     return static.broadcast_shapes(*shapes)

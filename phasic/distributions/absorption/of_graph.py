@@ -10,6 +10,7 @@ import numpy as onp
 
 from phasic.distributions.absorption import atoms
 from phasic.distributions.base import distribution
+from phasic.distributions.base import lasting
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.graphs.core import graph as graph_lib
@@ -17,9 +18,11 @@ from phasic.graphs.core import linear_weights
 from phasic.graphs.parts.parameters import ParamsLike
 from phasic.internal import dtypes
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import Result
 from phasic.math.model import edge_rates
+from phasic.math.model import operands
 from phasic.math.model import plausible
 from phasic.math.model import value_checks
 from phasic.math.model import value_rules
@@ -34,6 +37,8 @@ class OfGraph(distribution.Distribution):
   """
 
   _DISCRETE: ClassVar[bool]
+  # The parameters that the chain was derived from, and the chain.
+  _kept: ClassVar[tuple[tuple[object, ...], EdgeModel] | None] = None
 
   @classmethod
   def _parameter_properties(cls) -> parameter_properties.Properties:
@@ -81,7 +86,41 @@ class OfGraph(distribution.Distribution):
     return {**arrays, "params": self.graph.params_array(params)}
 
   def _chain(self) -> EdgeModel:
-    """Returns initial masses, edges, None for exits, optional mass at zero."""
+    """Returns initial masses, edges, None for exits, optional mass at zero.
+
+    It is derived once where nothing that it depends on can change.
+    """
+    names, arrays = self._given()
+    given, kept = (*names, *arrays), self._kept
+    if (
+      kept is not None
+      and lasting.are_same(kept[0], given)
+      and structures.are_lasting(lasting.leaves(kept[1]))
+    ):
+      return kept[1]
+    object.__setattr__(self, "_kept", None)
+    chain = self._derived_chain()
+    if (
+      structures.are_lasting(arrays)
+      and self.graph._is_fixed()
+      and structures.make_lasting(lasting.leaves(chain))
+    ):
+      # A fixed graph's own arrays fit together.
+      if arrays[-1] is not None or arrays[-2] is not None:
+        operands.check_shapes(*chain)
+      object.__setattr__(self, "_kept", (given, chain))
+    return chain
+
+  def _given(self) -> tuple[tuple[object, ...], tuple[object, ...]]:
+    """Returns what the chain depends on: names of parameters, and arrays."""
+    given = self._parameters
+    names, params = (), given["params"]
+    leaves = (params,)
+    if isinstance(params, Mapping):
+      names, leaves = tuple(params), tuple(params.values())
+    return names, (*leaves, given["edge_values"], given["initial_probs"])
+
+  def _derived_chain(self) -> EdgeModel:
     arrays = self._arrays()
     return linear_weights.chain_arrays(
       self.graph,

@@ -27,6 +27,10 @@ class Checked(Protocol):
     """Returns whether known values of the parameters appear to be valid."""
     ...
 
+  def _is_surely_valid(self) -> bool:
+    """Returns whether the parameters are known to be valid already."""
+    ...
+
   def parameter_properties(self) -> parameter_properties.Properties:
     """Returns the properties of the array parameters, by name."""
     ...
@@ -43,7 +47,7 @@ def look_at(distribution: Checked) -> None:
   Args:
     distribution: one that was made without `validate_args`.
   """
-  if user_warnings.is_derived():
+  if user_warnings.is_derived() or distribution._is_surely_valid():
     return
   known = _at_hand(distribution)
   if known is None or distribution._is_plausible(known):
@@ -135,7 +139,9 @@ def _mend(distribution: Checked, known: dict[str, ParameterValue]) -> list[str]:
     )
     if text and not structures.is_variable(parameters[name]):
       texts.append(text)
-      parameters[name] = mended
+      parameters[name] = structures.as_array(mended, None, name, copy=True)
       if divisors is not None and known.get(exits) is not None:
-        parameters[exits] = parameters[exits] / divisors
+        parameters[exits] = structures.as_array(
+          parameters[exits] / divisors, None, exits, copy=True
+        )
   return texts

@@ -13,6 +13,7 @@ import numpy as onp
 from phasic.distributions.base import declared
 from phasic.distributions.base import hooks
 from phasic.distributions.base import known_values
+from phasic.distributions.base import lasting
 from phasic.distributions.base import parameter_properties as properties_lib
 from phasic.distributions.base import structure
 from phasic.internal import checks
@@ -90,6 +91,11 @@ class Parameterized(hooks.Hooks):
     instance._parameters = dict(parts)
     return instance
 
+  def __getstate__(self) -> dict[str, object]:
+    # Arrays that were pickled are not read-only any more, so that what was
+    # computed from them must not be kept.
+    return {k: x for k, x in self.__dict__.items() if k not in lasting.KEPT}
+
   @classmethod
   def _parameter_properties(cls) -> properties_lib.Properties:
     found = declared.properties(cls)
@@ -134,6 +140,10 @@ class Parameterized(hooks.Hooks):
       validate()
     else:
       known_values.look_at(self)
+
+  def _is_surely_valid(self) -> bool:
+    """Returns whether the parameters are known to be valid already."""
+    return False
 
   def _is_plausible(
     self, known: Mapping[str, properties_lib.ParameterValue]

@@ -26,6 +26,9 @@ class GraphParts:
   """The arrays, static attributes and states of a `Graph`, as properties."""
 
   _values: dict[str, Tree]
+  # What `_indices` and `_constant_start` found, kept if the arrays are fixed.
+  _ends: tuple[onp.ndarray, onp.ndarray] | None = None
+  _start: onp.ndarray | None = None
 
   def __init__(
     self,
@@ -106,6 +109,7 @@ class GraphParts:
     self._notes = notes
     self._numbers: dict[Hashable, int] | None = None
     self._edges: tuple[edge_table.Edge, ...] | None = None
+    self._ends = self._start = None
 
   @property
   def sources(self) -> Array:
@@ -234,20 +238,47 @@ class GraphParts:
 
   def _array(self, name: str) -> Array:
     """Returns an array of the graph, without batch dimensions added by vmap."""
-    rows = self.num_phases + 1 if name.startswith("initial") else None
+    x = self._values[name]
     linear = name.endswith("coefficients")
+    is_plain = type(x) is onp.ndarray and static.rank(x) == 1 + linear
+    if is_plain:
+      return x
+    rows = self.num_phases + 1 if name.startswith("initial") else None
     event = (rows, self.num_params) if linear else (rows,)
-    return batched_arrays.unbatched(name, self._values[name], event)
+    return batched_arrays.unbatched(name, x, event)
 
   def _indices(self) -> tuple[Array | onp.ndarray, Array | onp.ndarray]:
     """Returns sources and targets; absorption by any cause is target p."""
+    if self._ends is not None:
+      return self._ends
     sources, targets = self.sources, self.targets
     known = static.concrete(sources), static.concrete(targets)
     if known[0] is not None and known[1] is not None:
-      return known[0], onp.minimum(known[1], self.num_phases)
+      lowest: onp.ndarray = onp.minimum(known[1], self.num_phases)
+      if self._is_fixed():
+        lowest.setflags(write=False)
+        self._ends = known[0], lowest
+      return known[0], lowest
     sources = structures.as_index_array(sources, "sources")
     targets = structures.as_index_array(targets, "targets")
     return sources, np.minimum(targets, self.num_phases)
+
+  def _is_fixed(self) -> bool:
+    """Returns whether all arrays are those that a constructor has checked.
+
+    These are read-only arrays of the host. Graphs that pickle or transformations
+    of JAX have made have others.
+    """
+    values = self._values
+    return all(
+      type(values[name]) is onp.ndarray
+      and structures.are_lasting((values[name],))
+      for name in contents.ARRAYS
+    )
+
+  def __getstate__(self) -> dict[str, object]:
+    kept = ("_ends", "_start")
+    return {name: x for name, x in self.__dict__.items() if name not in kept}
 
   def _contents(self) -> contents.Contents:
     """Returns the data of the graph as host arrays."""

@@ -11,7 +11,6 @@ from phasic.graphs.core import builders
 from phasic.graphs.parts import parameters
 from phasic.graphs.parts import validation
 from phasic.graphs.parts.parameters import ParamsLike
-from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -134,7 +133,7 @@ class LinearWeights(builders.Builders):
     if self.num_params == 0:
       values = parameters.linear(self.constants, self.coefficients, params)
       return kind(sources, targets, values)
-    dtype = dtypes.common_dtype({"params": params})
+    dtype = static.dtype_name(params)
     return kind(
       sources,
       targets,
@@ -142,6 +141,25 @@ class LinearWeights(builders.Builders):
       structures.as_array(self.coefficients, dtype, "coefficients"),
       structures.as_array(self.constants, dtype, "constants"),
     )
+
+  def _constant_start(self) -> onp.ndarray | None:
+    """Returns the initial weights, (p + 1,), None if they may vary."""
+    if self._start is not None:
+      return self._start
+    if not self._is_fixed() or onp.any(self.initial_coefficients):
+      return None
+    self._start = static.concrete(self.initial_constants)
+    return self._start
+
+  def _start_for(
+    self, params: ParamsLike | None, dtype: str
+  ) -> tuple[Array, Array]:
+    """Returns `initial_probs` and `prob_zero` in a dtype."""
+    p, known = self.num_phases, self._constant_start()
+    if known is not None and (params is None or static.rank(params) == 1):
+      return structures.cast(known[:p], dtype), structures.cast(known[p], dtype)
+    weights = structures.cast(self._initial_weights(params), dtype)
+    return weights[..., :p], weights[..., p]
 
   def _initial_weights(self, params: ParamsLike | None) -> Array:
     """Computes the initial weights, (..., p + 1), the atom at zero last."""
@@ -158,7 +176,8 @@ class LinearWeights(builders.Builders):
       lost = np.any(coefficients != 0.0)
       return np.where(lost, math.nan, found)
     array = self.params_array(params)
-    if is_constant:
+    # Coefficients of a graph that is differentiated have derivatives.
+    if is_constant and self._is_fixed():
       coefficients, array = coefficients[:, :0], array[..., :0]
     return parameters.linear(constants, coefficients, array)
 
@@ -193,6 +212,5 @@ def chain_arrays(
   )
   prob_zero = None
   if initial_probs is None:
-    initial_probs = graph.initial_probs(params)
-    prob_zero = structures.cast(graph.prob_zero(params), dtype)
+    initial_probs, prob_zero = graph._start_for(params, dtype)
   return structures.cast(initial_probs, dtype), edges, None, prob_zero

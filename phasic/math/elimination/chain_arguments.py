@@ -13,6 +13,7 @@ from phasic.math.model import edge_rates
 from phasic.math.model import operands as operands_lib
 from phasic.math.model.model_types import EdgeArrays
 from phasic.math.model.model_types import Given
+from phasic.math.model.model_types import Model
 from phasic.math.model.model_types import ModelArrays
 
 # Arguments as users give them, before conversion.
@@ -61,7 +62,7 @@ def convert(
   initial, rates, *arrays, exits, atom = operands_lib.convert(
     *values, names=names
   )
-  batch = operands_lib.check_shapes(initial, rates, exits, atom, names)
+  batch = operands_lib.batch_shape((initial, rates, exits, atom))
   for name, x, rank in zip(names[2:-2], arrays, event_ranks, strict=True):
     batch = _check_argument(name, x, rank, batch, static.shape(initial)[-1])
   edges = None
@@ -77,23 +78,26 @@ def convert(
   return model, tuple(padded), batch, dtype
 
 
-def of_matrix(
-  initial: Array, matrix: Array, exits: Array | None, atom: Array | None
+def of_arrays(
+  model: Model,
 ) -> tuple[ChainArguments, static.Shape, str]:
-  """Gives the arrays of a model with a matrix one batch rank.
+  """Gives the arrays of a model one batch rank.
 
   Args:
-    initial: initial_probs.
-    matrix: the subgenerator or subtransition.
-    exits: exit rates or probabilities, or None.
-    atom: prob_zero, or None.
+    model: initial_probs; subgenerator or subtransition, or edges; exits and
+      prob_zero, or None for these; as `operands.convert` returns them.
 
   Returns:
     `ChainArguments`; the batch shape; the dtype's name.
   """
-  batch = operands_lib.batch_shape((initial, matrix, exits, atom))
-  model = _with_rank(len(batch), initial, matrix, exits, atom, None)
-  return model, batch, static.dtype_name(initial)
+  initial, rates, exits, atom = model
+  batch = operands_lib.batch_shape(model)
+  edges = None
+  if isinstance(rates, edge_rates.EDGES):
+    edges = (rates.sources, rates.targets, rates.constants, rates.coefficients)
+    rates = rates.parameters
+  found = _with_rank(len(batch), initial, rates, exits, atom, edges)
+  return found, batch, static.dtype_name(initial)
 
 
 def of_operands(operands: ModelArrays, edges: EdgeArrays) -> ChainArguments:

@@ -27,8 +27,9 @@ from phasic.internal.arrays import Integer
 from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import moment_chains
+from phasic.math.model import edge_rates
 from phasic.math.model.model_types import EdgeArrays
-from phasic.math.model.model_types import MatrixModel
+from phasic.math.model.model_types import Model
 from phasic.math.model.model_types import ModelArrays
 
 # The largest order of a moment: 171! is out of the range of float64.
@@ -37,9 +38,9 @@ MAX_ORDER = 170
 MEAN, VARIANCE, STDDEV = "mean", "variance", "stddev"
 SECOND_MOMENT = "second moment"
 
-# With at most this many edges, a call for the mean computes the variance too.
-# Compilers then merge the calls of a user who needs both. With few edges the
-# mean alone is fast anyway.
+# With at most this many edges mean and variance are computed together where
+# they are kept, and where compilers merge the calls of a user who needs both.
+# With few edges the mean alone is fast anyway.
 _MOST_SHARED = 4096
 
 
@@ -129,18 +130,50 @@ def spread(
   return np.broadcast_to(x, batch)
 
 
-def spread_of_arrays(option: str, model: MatrixModel, discrete: bool) -> Array:
-  """Computes `spread` for arrays that fit together, with a matrix.
+def spread_of_arrays(option: str, model: Model, discrete: bool) -> Array:
+  """Computes `spread` for arrays that fit together.
 
   Args:
     option: MEAN, VARIANCE, STDDEV or SECOND_MOMENT.
-    model: initial_probs, subgenerator or subtransition, exits, prob_zero, as
-      `operands.convert` returns them.
+    model: initial_probs, subgenerator or subtransition or edges, exits,
+      prob_zero, as `operands.convert` returns them.
     discrete: whether time is counted in steps.
   """
-  arguments, batch, dtype = chain_arguments.of_matrix(*model)
+  arguments, batch, dtype = chain_arguments.of_arrays(model)
   x = _run_spread(option, discrete, dtype, arguments)
   return np.broadcast_to(x, batch) if batch else x
+
+
+def shares_elimination(model: Model) -> bool:
+  """Returns whether mean and variance are best computed together."""
+  initial, rates, _, _ = model
+  edges = _dense_edges(initial)
+  if isinstance(rates, edge_rates.EDGES):
+    edges = static.shape(rates.sources)[-1]
+  return isinstance(edges, int) and edges <= _MOST_SHARED
+
+
+def mean_and_variance(model: Model, discrete: bool) -> tuple[Array, Array]:
+  """Computes both from one elimination; arguments as `spread_of_arrays`."""
+  arguments, batch, dtype = chain_arguments.of_arrays(model)
+  mean, variance = _run_both(discrete, dtype, arguments)
+  if not batch:
+    return mean, variance
+  return np.broadcast_to(mean, batch), np.broadcast_to(variance, batch)
+
+
+def _dense_edges(initial: Array) -> int | None:
+  """Returns the number of edges of a matrix, None if it is not known."""
+  p = static.shape(initial)[-1]
+  return p * (p + 1) if isinstance(p, int) else None
+
+
+def _both(
+  discrete: bool, dtype: str, model: chain_arguments.ChainArguments
+) -> tuple[Array, Array]:
+  """Computes the mean and the variance; arguments are as in `_spread`."""
+  mean, variance = _found(VARIANCE, discrete, dtype, model)
+  return mean, variance
 
 
 def _spread(
@@ -156,9 +189,20 @@ def _spread(
     dtype: the dtype of the model.
     model: the result of `chain_arguments.convert`.
   """
+  both = _found(option, discrete, dtype, model)
+  return both[0 if option == MEAN else -1]
+
+
+def _found(
+  option: str, discrete: bool, dtype: str, model: chain_arguments.ChainArguments
+) -> tuple[Array, ...]:
+  """Computes the mean, and after it the value of `option` or the variance.
+
+  Arguments are as in `_spread`. Where it costs nothing the variance is computed
+  for the mean, too.
+  """
   if model.edges is None:
-    p = static.shape(model.initial)[-1]
-    edges = p * (p + 1) if isinstance(p, int) else None
+    edges = _dense_edges(model.initial)
     none = np.zeros(
       (*static.shape(model.initial)[:-1], 0), dtype=model.initial.dtype
     )
@@ -174,7 +218,11 @@ def _spread(
   else:
     found = chain_solves.given(model, discrete, dtype)
     edges = static.shape(found.indices)[-1]
-  shared = isinstance(edges, int) and edges <= _MOST_SHARED
+  shared = (
+    control_flow.MERGES_CALLS
+    and isinstance(edges, int)
+    and edges <= _MOST_SHARED
+  )
   both = elimination_ops.moments(
     _portable,
     found.indices,
@@ -188,11 +236,11 @@ def _spread(
     gives_root=option == STDDEV,
     epsilon=static.finfo_eps(dtype),
   )
-  x = both[0 if option == MEAN else -1]
   if option == SECOND_MOMENT:
-    x = x + np.square(both[0])
-  x = x if found.bad is None else np.where(found.bad, math.nan, x)
-  return structures.cast(x, dtype)
+    both = (both[0], both[1] + np.square(both[0]))
+  if found.bad is not None:
+    both = tuple(np.where(found.bad, math.nan, x) for x in both)
+  return tuple(structures.cast(x, dtype) for x in both)
 
 
 def _portable(
@@ -221,4 +269,5 @@ def _portable(
 
 
 _run_spread = control_flow.compiled(_spread, static_argnums=(0, 1, 2))
+_run_both = control_flow.compiled(_both, static_argnums=(0, 1))
 _run = control_flow.compiled(_evaluate, static_argnums=(0, 1, 2, 3))

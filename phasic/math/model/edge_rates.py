@@ -134,9 +134,9 @@ def check_range(edges: Edges, phases: int) -> None:
     known = static.concrete(indices)
     if known is None:
       continue
-    (wrong,) = onp.nonzero((known < 0) | (known >= phases + above))
-    if len(wrong) > 0:
-      e = int(wrong[0])
+    wrong: onp.ndarray = (known < 0) | (known >= phases + above)
+    if wrong.any():
+      e = int(wrong.argmax())
       rule = f"{phases} is absorption" if above else "phases count from zero"
       raise ValueError(
         f"{name}[{e}] = {int(known[e])}: with {phases} phases it must be in "

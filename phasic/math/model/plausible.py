@@ -15,6 +15,7 @@ from phasic.internal.arrays import Tree
 from phasic.math.model import edge_rates
 from phasic.math.model.model_types import Edges
 from phasic.math.model.model_types import Given
+from phasic.math.model.model_types import Model
 
 # Models whose arrays have more numbers in total are not checked.
 MOST_NUMBERS = 100_000
@@ -33,7 +34,12 @@ def values_at_hand(arrays: Sequence[object]) -> list[Tree] | None:
   found: list[onp.ndarray | None] = []
   total = 0
   for x in arrays:
-    if x is not None:
+    if type(x) is onp.ndarray:
+      host: onp.ndarray = x
+      total += host.size
+      if total > MOST_NUMBERS:
+        return None
+    elif x is not None:
       x = x if hasattr(x, "shape") else onp.asarray(x)
       total += _size(x)
       x = static.at_hand(x) if total <= MOST_NUMBERS else None
@@ -69,6 +75,15 @@ def is_given_model(model: Sequence[Given], discrete: bool) -> bool:
     return is_model(initial_probs, matrix, exits, prob_zero, discrete)
   except (IndexError, TypeError, ValueError):
     return True
+
+
+def is_surely_model(model: Model, discrete: bool) -> bool:
+  """Returns whether a model's arrays are on the host and surely valid."""
+  known = host_model(model)
+  if known is None:
+    return False
+  initial_probs, matrix, exits, prob_zero = known
+  return is_model(initial_probs, matrix, exits, prob_zero, discrete)
 
 
 def host_model(model: Sequence[Tree]) -> list[Tree] | None:

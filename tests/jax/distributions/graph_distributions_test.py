@@ -290,6 +290,55 @@ class TransformationsTest(absltest.TestCase):
     self.assertTrue(onp.isnan(log_prob(jnp.asarray([-1.0, 3.0]))))
     self.assertTrue(onp.isfinite(log_prob(jnp.asarray([1.0, 3.0]))))
 
+  def test_nothing_traced_is_kept(self):
+    params = jnp.asarray([1.5, 0.5])
+    made = distributions.PhaseType.from_graph(chain("abc"), params)
+    want = jax.grad(lambda x: dense_log_prob(x, TIMES).sum())(params)
+
+    def log_prob(x):
+      inner = distributions.PhaseType.from_graph(chain("abc"), x)
+      # The second call would meet what the first one keeps.
+      return inner.log_prob(TIMES).sum() + 0.0 * inner.mean() * inner.mean()
+
+    def sums(_):
+      # A distribution of known parameters, first used in a traced function.
+      return made.mean() + made.variance() + made.log_prob(TIMES).sum()
+
+    with jax.checking_leaks():
+      onp.testing.assert_allclose(jax.grad(log_prob)(params), want, rtol=1e-12)
+      onp.testing.assert_allclose(
+        jax.jit(jax.grad(log_prob))(params), want, rtol=1e-12
+      )
+      traced = jax.jit(sums)(0.0)
+      onp.testing.assert_allclose(sums(0.0), traced, rtol=1e-12)
+      onp.testing.assert_allclose(jax.jit(sums)(0.0), traced, rtol=1e-12)
+
+  def test_results_that_are_given_away(self):
+    params = jnp.asarray([1.5, 0.5])
+    dist = distributions.PhaseType.from_graph(chain("abc"), params)
+    double = jax.jit(lambda x: 2.0 * x, donate_argnums=0)
+    twice = double(dist.mean())
+    double(dist.initial_probs)
+    self.assertEqual(2.0 * dist.mean(), twice)
+
+  def test_other_leaves_after_a_call(self):
+    params = jnp.asarray([1.5, 0.5])
+    dist = distributions.PhaseType.from_graph(chain("abc"), params)
+    mean = dist.mean()
+    doubled = jax.tree.map(lambda x: 2.0 * x if x is dist.params else x, dist)
+    onp.testing.assert_allclose(doubled.mean(), mean / 2.0, rtol=1e-15)
+    slope = jax.grad(lambda d: d.mean(), allow_int=True)
+    slopes = slope(dist)
+    for own, want in zip(
+      jax.tree.leaves(slopes),
+      jax.tree.leaves(jax.jit(slope)(dist)),
+      strict=True,
+    ):
+      if own.dtype == onp.float64:
+        onp.testing.assert_allclose(own, want, rtol=1e-12, atol=1e-300)
+    self.assertGreater(jnp.abs(slopes.graph.initial_constants).sum(), 0.0)
+    onp.testing.assert_allclose(slopes.params @ params, -mean, rtol=1e-12)
+
 
 if __name__ == "__main__":
   absltest.main()

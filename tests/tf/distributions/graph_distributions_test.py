@@ -41,6 +41,31 @@ class VariablesTest(absltest.TestCase):
       onp.testing.assert_array_equal(traced(TIMES), want.log_prob(TIMES))
       onp.testing.assert_array_equal(dist.mean(), want.mean())
 
+  def test_a_tape_after_a_call(self):
+    params = tf.constant([1.5, 0.5], tf.float64)
+    dist = distributions.PhaseType.from_graph(chain(), params)
+    mean, _ = dist.mean(), dist.variance()
+    with tf.GradientTape() as tape:
+      tape.watch(dist.params)
+      again = dist.mean()
+    slopes = tape.gradient(again, dist.params)
+    self.assertEqual(float(again), float(mean))
+    onp.testing.assert_allclose(
+      tf.reduce_sum(slopes * params), -mean, rtol=1e-12
+    )
+
+  def test_sizes_that_are_not_known(self):
+    graph = chain()
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float64)])
+    def mean(a):
+      params = {"a": a, "b": 2.0 * a}
+      return distributions.PhaseType.from_graph(graph, params).mean()
+
+    a = tf.constant([1.0, 2.0], tf.float64)
+    want = [distributions.PhaseType.from_graph(graph, [x, 2 * x]) for x in a]
+    onp.testing.assert_allclose(mean(a), [x.mean() for x in want], rtol=1e-12)
+
   def test_names(self):
     a = tf.Variable(1.5, dtype=tf.float64)
     params = {"a": a, "b": [0.5, 1.0]}
