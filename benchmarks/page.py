@@ -56,9 +56,10 @@ _PEERS_METHOD = """\
   20,000 samples may differ by 3 %. All other values agree to 1e-7 or better.
 - Models with 41 and 626 states are the block-counting process of Kingman's
   coalescent, of 10 and 20 lineages. Each call has a new rate, as in a fit, except
-  in rows of samples and quantiles and where the row says "same rate". phasic's
-  graph is made beforehand, except where the row says "graph built". PhaseGen
-  makes its states again for each rate.
+  in rows of samples and quantiles and where the row says "same rate": there
+  phasic goes on from what it has kept of the model of 626 states. phasic's graph
+  is made beforehand, except where the row says "graph built". PhaseGen makes its
+  states again for each rate.
 - Rows that begin with NumPy, TensorFlow or JAX have a general model of three
   phases. The gamma distribution beside it is the same distribution. The loops
   call NumPy's sine of four numbers.
