@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol, Self, TypeAlias, TypeGuard, TypeVar
 
 import jax
+import jax.core
 import jax.numpy as jnp
 from jax.tree_util import GetAttrKey
 import numpy as onp

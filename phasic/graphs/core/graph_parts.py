@@ -240,8 +240,7 @@ class GraphParts:
     """Returns an array of the graph, without batch dimensions added by vmap."""
     x = self._values[name]
     linear = name.endswith("coefficients")
-    is_plain = type(x) is onp.ndarray and static.rank(x) == 1 + linear
-    if is_plain:
+    if batched_arrays.is_plain(x, 1 + linear):
       return x
     rows = self.num_phases + 1 if name.startswith("initial") else None
     event = (rows, self.num_params) if linear else (rows,)

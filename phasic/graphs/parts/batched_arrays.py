@@ -13,6 +13,11 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import Tree
 
 
+def is_plain(x: object, rank: int) -> bool:
+  """Returns whether `x` is an array of the host with so many dimensions."""
+  return type(x) is onp.ndarray and static.rank(x) == rank
+
+
 def unbatched(
   name: str, x: Array | onp.ndarray, event: tuple[int | None, ...]
 ) -> Tree:
