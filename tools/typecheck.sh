@@ -19,7 +19,8 @@ echo "typecheck: sources" >&2
   -p phasic -p substrates.meta -p tools || status=1
 if [[ "${1:-}" == sources ]]; then exit "${status}"; fi
 
-generated="$(tools/unpack_wheel.sh)" || exit 1
+# Bazel's server, which may start here and stays, must not inherit the lock.
+generated="$(tools/unpack_wheel.sh 7>&-)" || exit 1
 for substrate in numpy jax tf; do
   echo "typecheck: generated, ${substrate}" >&2
   (
