@@ -172,7 +172,7 @@ TEST(QuantilesTest, ManyQuantilesFarOutAndOfManyScales) {
       EXPECT_NEAR(found.quantiles[i] / truth, 1.0, 1e-14) << rate << " " << i;
     }
   }
-  // Most of the first time is far above the rest.
+  // Half of the mass has a scale of 1e-9, the other half of one.
   Problem<double> mixed = {2, {0.5, 0.5}, {-1e9, 0, 0, -1.0}, {}, {}, {}};
   for (int i = 1; i < 6000; ++i) mixed.values.push_back(i / 6000.0);
   const Found<double> found = Solve(mixed);

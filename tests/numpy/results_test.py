@@ -124,7 +124,7 @@ class ParametersTest(absltest.TestCase):
     other = pickle.loads(pickle.dumps(dist))
     self.assertEqual(other.mean(), mean)
     self.assertEqual(other.variance(), variance)
-    # What has been read from a file can be written into.
+    # Arrays that pickle made are not read-only.
     other.params[0] *= 2.0
     want = pd.PhaseType.from_graph(chain_cases.repairs(), [3.0, 0.75, 0.5])
     self.assertEqual(other.mean(), want.mean())

@@ -36,7 +36,7 @@ from phasic.math.quadrature import quadrature_points
 from phasic.math.quantiles import quantiles
 from phasic.math.sampling import sampling
 
-# What is computed by one elimination, in this order.
+# The statistics that one elimination gives, in this order.
 _SHARED = (chain_calls.MEAN, chain_calls.VARIANCE)
 
 

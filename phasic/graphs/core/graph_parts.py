@@ -26,7 +26,7 @@ class GraphParts:
   """The arrays, static attributes and states of a `Graph`, as properties."""
 
   _values: dict[str, Tree]
-  # What `_indices` and `_constant_start` found, kept if the arrays are fixed.
+  # Results of `_indices` and `_constant_start`, kept if the arrays are fixed.
   _ends: tuple[onp.ndarray, onp.ndarray] | None = None
   _start: onp.ndarray | None = None
 
@@ -268,12 +268,9 @@ class GraphParts:
     These are read-only arrays of the host. Graphs that pickle or transformations
     of JAX have made have others.
     """
-    values = self._values
-    return all(
-      type(values[name]) is onp.ndarray
-      and structures.are_lasting((values[name],))
-      for name in contents.ARRAYS
-    )
+    arrays = [self._values[name] for name in contents.ARRAYS]
+    on_host = all(type(x) is onp.ndarray for x in arrays)
+    return on_host and structures.are_lasting(arrays)
 
   def __getstate__(self) -> dict[str, object]:
     kept = ("_ends", "_start")

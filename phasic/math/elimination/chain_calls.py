@@ -150,30 +150,27 @@ def shares_elimination(model: Model) -> bool:
   edges = _dense_edges(initial)
   if isinstance(rates, edge_rates.EDGES):
     edges = static.shape(rates.sources)[-1]
-  return isinstance(edges, int) and edges <= _MOST_SHARED
+  return _are_few(edges)
 
 
 def mean_and_variance(model: Model, discrete: bool) -> tuple[Array, Array]:
   """Computes both from one elimination; arguments as `spread_of_arrays`."""
   arguments, batch, dtype = chain_arguments.of_arrays(model)
-  mean, variance = _run_both(discrete, dtype, arguments)
+  mean, variance = _run_found(VARIANCE, discrete, dtype, arguments)
   if not batch:
     return mean, variance
   return np.broadcast_to(mean, batch), np.broadcast_to(variance, batch)
+
+
+def _are_few(edges: object) -> bool:
+  """Returns whether a number of edges is known and at most `_MOST_SHARED`."""
+  return isinstance(edges, int) and edges <= _MOST_SHARED
 
 
 def _dense_edges(initial: Array) -> int | None:
   """Returns the number of edges of a matrix, None if it is not known."""
   p = static.shape(initial)[-1]
   return p * (p + 1) if isinstance(p, int) else None
-
-
-def _both(
-  discrete: bool, dtype: str, model: chain_arguments.ChainArguments
-) -> tuple[Array, Array]:
-  """Computes the mean and the variance; arguments are as in `_spread`."""
-  mean, variance = _found(VARIANCE, discrete, dtype, model)
-  return mean, variance
 
 
 def _spread(
@@ -218,11 +215,7 @@ def _found(
   else:
     found = chain_solves.given(model, discrete, dtype)
     edges = static.shape(found.indices)[-1]
-  shared = (
-    control_flow.MERGES_CALLS
-    and isinstance(edges, int)
-    and edges <= _MOST_SHARED
-  )
+  shared = control_flow.MERGES_CALLS and _are_few(edges)
   both = elimination_ops.moments(
     _portable,
     found.indices,
@@ -269,5 +262,5 @@ def _portable(
 
 
 _run_spread = control_flow.compiled(_spread, static_argnums=(0, 1, 2))
-_run_both = control_flow.compiled(_both, static_argnums=(0, 1))
+_run_found = control_flow.compiled(_found, static_argnums=(0, 1, 2))
 _run = control_flow.compiled(_evaluate, static_argnums=(0, 1, 2, 3))

@@ -1,4 +1,4 @@
-"""What a distribution of a graph keeps between its calls."""
+"""Tests the results that distributions of graphs keep between calls."""
 
 import copy
 
@@ -11,8 +11,6 @@ from phasic import graphs as pg
 from phasic.math.calls import gradients
 from tests.helpers import chain_cases
 from tests.helpers import test_case
-
-TIMES = onp.asarray([0.25, 1.0, 3.0])
 
 
 def stages(discrete=False):
