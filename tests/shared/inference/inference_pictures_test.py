@@ -127,7 +127,9 @@ class PicturesTest(test_case.TestCase):
     self.assertIs(found, axes)
     times, middle = self.curve(axes, "predicted, median")
     exact = (1 + 0.06 * times) * onp.exp(-0.06 * times)
-    self.assertLess(onp.max(onp.abs(middle - exact)), 0.06)
+    # A curve of n times has steps of 1 / n. Its median is within a step of the
+    # survival function, and the median of 200 draws within another one.
+    self.assertLess(onp.max(onp.abs(middle - exact)), 2 / len(_WEEKS))
 
   def predicted(self, data, rates, at):
     found = predictive.predicted_survival(
