@@ -28,6 +28,8 @@ class Functions {
     std::copy_n(inputs, kNumOperands, inputs_);
     call_.order = 0;
     call_.mapped_dims = 0;
+    // Counts are decided by F as other calls compute it, to the last bit.
+    call_.repeats = !call.discrete;
   }
 
   int64_t num_rows() const { return layout_.batch_size; }

@@ -1,9 +1,9 @@
 // Starting points for the search of many quantiles of one model.
 //
 // F and the density are known at times on a grid. Between these log t is
-// interpolated as a function of the log odds of F, by cubic polynomials with
-// the slopes that the density gives. From there one or two steps of Newton's
-// method are enough for most quantiles, where six to ten are needed from the
+// interpolated as a function of the log odds of F, by polynomials that have the
+// values and slopes of the four nearest points. From there one step of Newton's
+// method is enough for most quantiles, where six to ten are needed from the
 // mean.
 //
 // Reference: G. Derflinger, W. Hoermann, J. Leydold, Random variate generation
@@ -41,6 +41,15 @@ class StartGrid {
     slopes_.push_back(slope);
   }
 
+  // Makes the polynomials of all intervals, after the last point.
+  void Finish() {
+    if (odds_.size() < 2) return;
+    polynomials_.reserve(odds_.size() - 1);
+    for (size_t left = 0; left + 1 < odds_.size(); ++left) {
+      polynomials_.push_back(Interpolate(left));
+    }
+  }
+
   // Returns a time near the quantile of log odds, NaN if none is known.
   double Start(double odds) const {
     if (odds_.empty() || std::isnan(odds)) return kNaN;
@@ -50,25 +59,57 @@ class StartGrid {
       return std::exp(logs_[0] + slopes_[0] * (odds - odds_[0]));
     }
     const size_t left = right - 1;
-    const double step = odds - odds_[left];
     if (right == odds_.size()) {
+      const double step = odds - odds_[left];
       const double change = std::min(slopes_[left] * step, kMostChange);
       return std::exp(logs_[left]) * (1.0 + change);
     }
-    const double width = odds_[right] - odds_[left];
-    const double share = step / width;
-    const double rest = 1.0 - share;
-    const double log_time =
-        rest * rest *
-            ((1.0 + 2.0 * share) * logs_[left] + step * slopes_[left]) +
-        share * share *
-            ((1.0 + 2.0 * rest) * logs_[right] - rest * width * slopes_[right]);
+    const double log_time = Value(polynomials_[left], odds);
     return std::exp(std::min(std::max(log_time, logs_[left]), logs_[right]));
   }
 
  private:
   // Of the last time, where times beyond it are extrapolated.
   static constexpr double kMostChange = 15.0;
+  static constexpr size_t kNodes = 4;
+
+  // A polynomial in Newton's form. Each node has two coefficients.
+  struct Polynomial {
+    size_t first;  // of the nodes, consecutive points
+    double coefficients[2 * kNodes];
+  };
+
+  // Returns the polynomial for the interval from point `left` to the next one.
+  Polynomial Interpolate(size_t left) const {
+    const size_t count = std::min(kNodes, odds_.size());
+    Polynomial found = {};
+    found.first = std::min(left > 0 ? left - 1 : 0, odds_.size() - count);
+    // Divided differences of increasing order, each node twice.
+    double* const table = found.coefficients;
+    const auto node = [&](size_t i) { return found.first + i / 2; };
+    for (size_t i = 0; i < 2 * count; ++i) table[i] = logs_[node(i)];
+    for (size_t order = 1; order < 2 * count; ++order) {
+      for (size_t i = 2 * count - 1; i >= order; --i) {
+        const size_t low = node(i - order);
+        const size_t high = node(i);
+        table[i] = low == high
+                       ? slopes_[low]
+                       : (table[i] - table[i - 1]) / (odds_[high] - odds_[low]);
+      }
+    }
+    return found;
+  }
+
+  double Value(const Polynomial& polynomial, double odds) const {
+    const size_t count = std::min(kNodes, odds_.size());
+    double value = 0.0;
+    for (size_t i = count; i-- > 0;) {
+      const double step = odds - odds_[polynomial.first + i];
+      value = polynomial.coefficients[2 * i] +
+              step * (polynomial.coefficients[2 * i + 1] + step * value);
+    }
+    return value;
+  }
 
   // Returns the first point above the log odds. Tries the point that it is if
   // the points are equally spaced.
@@ -87,6 +128,7 @@ class StartGrid {
   // Of the points, by rising odds: log odds, log t, and the derivative of log t
   // in the log odds.
   std::vector<double> odds_, logs_, slopes_;
+  std::vector<Polynomial> polynomials_;  // of the intervals between points
 };
 
 }  // namespace phasic

@@ -43,16 +43,21 @@ class StartPoints {
       ranges_.emplace_back(odds_.data() + row * n, n);
     }
     const char* error = Evaluate(CoarseTimes(), kNumCoarse);
-    if (error == nullptr && n >= kLeastForFine) {
-      error = Evaluate(FineTimes(), kNumFine);
+    for (const Stage& stage : kFine) {
+      if (error != nullptr || n < stage.least_targets) break;
+      error = Evaluate(FineTimes(stage.num_points), stage.num_points);
     }
     if (error == nullptr) Replace(odds_, n, starts);
     return error;
   }
 
  private:
-  static constexpr int64_t kLeastForCoarse = 32, kLeastForFine = 4096;
-  static constexpr int64_t kNumCoarse = 96, kNumFine = 1024;
+  static constexpr int64_t kLeastForCoarse = 32, kNumCoarse = 96;
+  // Finer grids, each made with the one before.
+  struct Stage {
+    int64_t least_targets, num_points;
+  };
+  static constexpr Stage kFine[] = {{512, 96}, {4096, 256}};
 
   // Whether the quantile of a target is neither zero nor infinite, as far as an
   // atom and a limit of F below one decide.
@@ -95,19 +100,19 @@ class StartPoints {
   }
 
   // Returns times near quantiles of equally spaced log odds.
-  std::vector<double> FineTimes() const {
+  std::vector<double> FineTimes(int64_t width) const {
     std::vector<double> odds;
-    odds.reserve(ranges_.size() * static_cast<size_t>(kNumFine));
+    odds.reserve(ranges_.size() * static_cast<size_t>(width));
     for (const OddsRange& range : ranges_) {
-      for (int64_t i = 0; i < kNumFine; ++i) {
+      for (int64_t i = 0; i < width; ++i) {
         const double share =
-            static_cast<double>(i) / static_cast<double>(kNumFine - 1);
+            static_cast<double>(i) / static_cast<double>(width - 1);
         odds.push_back(range.low + (range.high - range.low) * share);
       }
     }
     // Points without a time are left out.
     std::vector<double> times(odds.size(), kNaN);
-    Replace(odds, kNumFine, &times);
+    Replace(odds, width, &times);
     return times;
   }
 
@@ -136,6 +141,7 @@ class StartPoints {
           points[i].time, is_upper[i], functions.value(i),
           functions.log_density(i));
     }
+    for (StartGrid& grid : grids_) grid.Finish();
     return nullptr;
   }
 

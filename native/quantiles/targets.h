@@ -39,7 +39,7 @@ FloatType FloatTypeOf() {
   constexpr bool kIsSingle = sizeof(F) == sizeof(float);
   constexpr double kEpsilon = std::numeric_limits<F>::epsilon();
   return {kIsSingle, kEpsilon, std::numeric_limits<F>::min(),
-          kIsSingle ? 0x1p24 : 0x1p52, std::pow(kEpsilon, 0.54)};
+          kIsSingle ? 0x1p24 : 0x1p52, std::pow(kEpsilon, 0.6)};
 }
 
 // Limits of F at zero and infinity, and a time scale.

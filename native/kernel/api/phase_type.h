@@ -133,6 +133,9 @@ struct Call {
   const Input* kinds = nullptr;
   bool discrete = false;          // a chain with steps instead of rates
   int32_t wanted = kAllOperands;  // operands whose cotangents Adjoint computes
+  // Whether the next calls have the same model and other times. The kernel then
+  // keeps what it has computed of a single model, however cheap it was.
+  bool repeats = false;
 };
 
 // Computes J_k, the k-th directional derivative D^k F(x)[v1, ..., vk] of the

@@ -68,6 +68,7 @@ struct SweepInput {
   double epsilon;        // unit in the last place of the caller's floating type
   Kind kind;
   bool discrete;  // transition probabilities and numbers of steps
+  bool repeats;   // the next sweeps have the same model
   bool has_exit_rates;
   bool has_prob_zero;
   OperandView initial_probs;  // [p]

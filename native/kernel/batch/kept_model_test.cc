@@ -148,6 +148,42 @@ TEST(KeptModelTest, StepsGoOnFromEarlierCalls) {
   }
 }
 
+// Returns the log densities of two stages of the given rate.
+Doubles TwoStages(double rate, const Doubles& times, bool repeats) {
+  const double alpha[] = {1.0, 0.0};
+  const double matrix[] = {-rate, rate, 0.0, -rate};
+  const int64_t n = static_cast<int64_t>(times.size());
+  const int64_t dims[] = {1, 2, 2};
+  const int64_t row[] = {1, n};
+  const int64_t none[] = {1, 0};
+  const Input inputs[] = {{alpha, {dims, 2}},
+                          {matrix, {dims, 3}},
+                          {matrix, {none, 2}},
+                          {matrix, {none, 2}},
+                          {times.data(), {row, 2}}};
+  Call call = {0, 0, 0, Precision::kFloat64};
+  call.repeats = repeats;
+  Doubles values(times.size());
+  EXPECT_EQ(Forward(call, inputs, 5, {values.data(), {row, 2}}), nullptr);
+  return values;
+}
+
+TEST(KeptModelTest, CheapModelsThatRepeat) {
+  Doubles many;
+  for (int i = 0; i < 600; ++i) many.push_back(0.01 * (i + 1));
+  for (const bool alternates : {false, true}) {
+    for (const double time : {1.0, 40.0, 0.5, 7.0, 300.0, 1.0}) {
+      const double exact = std::log(9.0 * time) - 3.0 * time;
+      const Doubles found = TwoStages(3.0, {time}, true);
+      EXPECT_NEAR(found[0], exact, 1e-12 * std::fabs(exact)) << time;
+      EXPECT_TRUE(AreSame(found, TwoStages(3.0, {time}, false))) << time;
+      if (alternates) TwoStages(2.0, {time}, true);
+      EXPECT_TRUE(
+          AreSame(TwoStages(3.0, many, true), TwoStages(3.0, many, false)));
+    }
+  }
+}
+
 TEST(KeptModelTest, ThreadsHaveTheirOwnResults) {
   constexpr int kThreads = 4;
   const Doubles times = {4e5, 4e5, 2e6, 2e6};

@@ -31,6 +31,7 @@ class ModelOperands {
     view_.num_times = plan.times_per_model();
     view_.kind = static_cast<Kind>(plan.call().kind);
     view_.discrete = plan.call().discrete;
+    view_.repeats = plan.call().repeats && plan.num_models() == 1;
     view_.has_exit_rates = layout.has_exit_rates;
     view_.has_prob_zero = layout.has_prob_zero;
     view_.row_length = layout.num_times;

@@ -26,6 +26,10 @@ namespace PHASIC_ISA {
 // kept_model.h.
 constexpr int64_t kLeastKeptPhases = 128;
 
+inline bool MayBeKept(const SweepInput& in) {
+  return in.repeats || in.num_phases >= kLeastKeptPhases;
+}
+
 template <class T>
 struct Evaluation {
   Evaluation(const SweepInput& in, Workspace* workspace)
@@ -41,7 +45,7 @@ struct Evaluation {
   // Returns whether the terms b_k of survival functions are computed. For
   // models that may be kept they always are, since later calls may need them.
   static bool WantsB(const SweepInput& in) {
-    return HasBase(in, Base::kSurvival) || in.num_phases >= kLeastKeptPhases;
+    return HasBase(in, Base::kSurvival) || MayBeKept(in);
   }
 
   // From now on, uses steps instead of squaring at all times at which values

@@ -316,7 +316,7 @@ template <class T>
 bool EvaluateTimes(const SweepInput& in, const SweepOutput& out,
                    Workspace* workspace) {
   if constexpr (std::is_same<T, double>::value) {
-    if (in.num_phases >= kLeastKeptPhases) {
+    if (MayBeKept(in)) {
       KeptModel* const kept = KeptModel::Borrow(in, workspace);
       if (kept != nullptr) {
         const Evaluated all = EvaluateTimes(in, out, kept->get(), workspace);

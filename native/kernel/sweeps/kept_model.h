@@ -1,7 +1,8 @@
-// Keeps the evaluation of the last model that was expensive to evaluate.
-// Computations of quantiles, entropies and hazards call the kernel many times
-// with one model. Without the kept evaluation, each call would compute the
-// steps and squared powers of the model again.
+// Keeps the evaluation of the last model that was expensive to evaluate, or
+// whose caller has said that it comes again. Computations of quantiles,
+// entropies and hazards call the kernel many times with one model. Without the
+// kept evaluation, each call would compute the steps and squared powers of the
+// model again.
 //
 // Results do not depend on what is kept: the values at the times of a call do
 // not depend on times that were evaluated before.
@@ -103,13 +104,15 @@ class ModelKey {
 
 class KeptModel {
  public:
-  // Returns the only object of this class, with an evaluation of the model that
-  // `in` defines. If the kept model is this model, its evaluation is used;
-  // otherwise a new one is created. Returns nullptr while another thread uses
-  // the object.
+  // Returns the only object of this class for large or for small models, with
+  // an evaluation of the model that `in` defines. If the kept model is this
+  // model, its evaluation is used; otherwise a new one is created. Returns
+  // nullptr while another thread uses the object.
   static KeptModel* Borrow(const SweepInput& in, Workspace* workspace) {
     // Never destroyed, as threads may outlive static objects.
-    static auto* const kept = new KeptModel;
+    static auto* const large = new KeptModel(kMostBytes);
+    static auto* const small = new KeptModel(kMostBytes >> 4);
+    auto* const kept = in.num_phases >= kLeastKeptPhases ? large : small;
     if (kept->is_borrowed_.exchange(true)) return nullptr;
     kept->memory_.SetHelpers(workspace->helpers());
     if (!kept->is_known_ || !kept->key_.IsOf(in)) {
@@ -122,14 +125,16 @@ class KeptModel {
   // Returns the evaluation, which exists from Borrow until GiveBack.
   Evaluation<double>* get() { return &*evaluation_; }  // NOLINT
 
-  // Keeps the evaluation for later calls if it was expensive and needs at most
-  // kMostBytes of memory. Otherwise frees it.
+  // Keeps the evaluation for later calls if it was expensive or the call says
+  // that the model comes again, and if it does not need too much memory.
+  // Otherwise frees it.
   void GiveBack(const SweepInput& in) {
-    const double least =
+    const double dear =
         std::min(kDear * static_cast<double>(ModelKey::Bytes(in)), kDearest);
+    const double least = in.repeats ? 0.0 : dear;
     const bool is_kept = get()->status == kOk && get()->Cost() >= least &&
                          (is_known_ || key_.Set(in, &memory_)) &&
-                         memory_.total_bytes() <= kMostBytes;
+                         memory_.total_bytes() <= most_bytes_;
     is_known_ = is_kept;
     if (!is_kept) Clear();
     memory_.SetHelpers(nullptr);
@@ -144,7 +149,7 @@ class KeptModel {
   static constexpr double kDearest = 2e8;
   static constexpr size_t kMostBytes = size_t{1} << 28;
 
-  KeptModel() = default;
+  explicit KeptModel(size_t most_bytes) : most_bytes_(most_bytes) {}
 
   void Clear() {
     is_known_ = false;
@@ -152,8 +157,9 @@ class KeptModel {
     memory_.Reset();
   }
 
+  const size_t most_bytes_;
   std::atomic<bool> is_borrowed_{false};
-  // There is only one such workspace, so that its memory is bounded without
+  // There are only two such workspaces, so that their memory is bounded without
   // taking turns; see workspace.h.
   Workspace memory_{kMemoryLimitBytes, /*takes_turns=*/false};
   std::optional<Evaluation<double>> evaluation_;
