@@ -8,6 +8,7 @@ import math
 import numpy as np
 import numpy as onp
 
+from phasic.internal import static
 from phasic.internal.arrays import Array
 
 # Taylor coefficients of (exp(z) - 1) / z and log(1 + z) / z. There are enough
@@ -29,6 +30,23 @@ def log1mexp(x: Array) -> Array:
   near = np.where(none, -float("inf"), near)
   far = np.log1p(-np.exp(np.where(small, -1.0, x)))
   return np.where(small, near, far)
+
+
+def log_sum(x: Array) -> Array:
+  """Computes log(x) of sums x >= 0, with infinite derivatives at zero.
+
+  A cotangent of zero stays zero there, unlike with `np.log`: if a caller masks
+  an entry that is -inf, derivatives of the others are right. Derivatives are
+  infinite up to the third, higher ones are zero.
+  """
+  none = x == 0.0
+  zero = np.where(none, x, 0.0)
+  # Two factors, as an infinite one would turn a cotangent of zero into NaN.
+  steep = float(onp.finfo(static.dtype_name(x)).max) / 8
+  slope = zero * (1.0 - zero * (1.0 - zero)) * steep
+  slope = np.where(none, slope, 0.0) * steep
+  found = np.log(np.where(none, 1.0, x))
+  return np.where(none, -math.inf, found) + slope
 
 
 def log_both(u: Array) -> tuple[Array, Array]:

@@ -20,6 +20,7 @@ from phasic.internal import control_flow
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
+from phasic.math.numeric import special
 from phasic.math.portable import poisson
 from phasic.math.portable import power_sequence
 
@@ -172,7 +173,7 @@ def _mix_block(
   largest = np.where(largest > -math.inf, largest, 0.0)
   weights = np.exp(np.minimum(log_terms - largest[..., None], span.cap))
   total = np.sum(weights * sums, axis=-1)
-  log_value = largest + np.log(total)
+  log_value = largest + special.log_sum(total)
   # Bound the underflow of the sequence and of powers of a tiny mean.
   fixed = constant(powers)
   small = (fixed < span.tiny) & (constant(means)[..., None] > 0)

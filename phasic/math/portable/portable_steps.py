@@ -33,6 +33,7 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.model import step_chain
 from phasic.math.model.model_types import KernelArrays
+from phasic.math.numeric import special
 from phasic.math.portable import portable
 from phasic.math.portable import power_sequence
 from phasic.math.portable import reachable_step_counts
@@ -101,7 +102,7 @@ def _evaluate(
   index = steps_taken - 1 if quantity == "density" else steps_taken
   exponents, values = _terms(quantity, steps, chain, index)
   if log:
-    result = np.log(values) + exponents * math.log(2)
+    result = special.log_sum(values) + exponents * math.log(2)
   else:
     exponents = np.maximum(exponents, -1990.0)
     half = np.floor(exponents / 2)

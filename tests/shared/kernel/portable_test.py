@@ -57,6 +57,36 @@ class AgainstKernelTest(test_case.TestCase):
       atol = 1e-12 if kind.startswith("log_") else 0.0
       self.assert_close(actual, expected, 1e-11, atol)
 
+  @parameterized.parameters(False, True)
+  def test_masked_times(self, discrete):
+    # The density of two stages is zero at time zero, and at step one. If a
+    # caller masks that value, the derivative at other times must be right.
+    function = (pm.discrete_phase_type if discrete else pm.phase_type).log_prob
+    if discrete:
+      # a (n - 1) 2^-n + b 2^-n with masses a and b.
+      times = onp.asarray([1.0, 2.0, 3.0])
+      matrix = onp.asarray([[0.5, 0.5], [0.0, 0.5]])
+      expected = [2.0, 1.5]
+    else:
+      # (a t + b) exp(-t).
+      times = onp.asarray([0.0, 1.0, 2.0])
+      matrix = onp.asarray([[-1.0, 1.0], [0.0, -1.0]])
+      expected = [2.0, 1.5]
+    start = onp.asarray([1.0, 0.0])
+    has_kernel = not kernel_ops.unavailable_reason()
+    for path in ("portable", "kernel") if has_kernel else ("portable",):
+      with config.use_path(path):
+        value, cotangents = derivatives.vjp(
+          function,
+          times,
+          start,
+          matrix,
+          cotangent=onp.asarray([0.0, 1.0, 1.0]),
+          wanted=("initial_probs",),
+        )
+      self.assertEqual(self.host(value)[0], -math.inf)
+      self.assert_close(cotangents[1], expected, 1e-13)
+
   def test_float32(self):
     self.require_kernel()
     operands = _operands(models.cyclic(), _TIMES, "float32")
