@@ -30,6 +30,7 @@ from phasic.math.elimination import chain_arguments
 from phasic.math.model import chain as chain_lib
 from phasic.math.model import edge_rates
 from phasic.math.model import step_chain
+from phasic.math.numeric import array_utils
 from phasic.math.numeric import exact_sums
 from phasic.math.portable import elimination
 
@@ -429,6 +430,8 @@ def sojourns_and_traps(system: System) -> tuple[Array, Array, Array]:
   fixed = autodiff.stop_gradient
   y, z = _eliminate(system, system.initial[..., None], None, True, True)
   y, z = y[..., 0], z[..., 0]
+  if array_utils.are_true(fixed(y) > 0):
+    return y, z, y < 0
   constant = system._replace(weights=fixed(system.weights))
   everywhere = np.ones_like(fixed(system.initial))[..., None]
   # A chain that starts in every phase has infinite sojourn times in all traps.

@@ -30,6 +30,7 @@ from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_solves
+from phasic.math.numeric import array_utils
 from phasic.math.numeric import exact_sums
 from phasic.math.numeric import scaled_sums
 
@@ -221,6 +222,8 @@ def _checked_rewards(
   if rewards is None:
     return np.ones_like(system.initial)
   good = (rewards >= 0) & np.isfinite(rewards)
+  if array_utils.are_true(good):
+    return rewards
   return rewards * np.where(good, 1.0, math.nan)
 
 
@@ -241,7 +244,7 @@ def start_all(
   """
   rewards = _checked_rewards(system, rewards)
   y, z, unreached = chain_solves.sojourns_and_traps(system)
-  r = np.where(unreached[..., None], 0.0, rewards)
+  r = array_utils.zero_where(unreached[..., None], rewards)
   infinite = np.any((y == math.inf)[..., None] & (r > 0), axis=-2)
   undefined = chain_solves.undefined(
     np.any(infinite, axis=-1),
@@ -251,7 +254,7 @@ def start_all(
   )
   # Callers set infinite totals to inf. Rewards with a finite total are zero in
   # all traps that alpha reaches.
-  r = np.where(infinite[..., None, :], 0.0, r)
+  r = array_utils.zero_where(infinite[..., None, :], r)
   y, z = (np.where(x == math.inf, 0.0, x) for x in (y, z))
   return y, z, r, infinite, undefined
 

@@ -1,4 +1,4 @@
-"""Concatenates arrays with broadcasting, and computes sequences of powers."""
+"""Operations on arrays that NumPy lacks, or does without looking at values."""
 
 from __future__ import annotations
 
@@ -27,3 +27,22 @@ def powers(x: Array, last: int) -> Array:
     found = np.concatenate([found, found * factor], axis=-1)
     factor, count = factor * factor, 2 * count
   return found[..., : last + 1]
+
+
+def are_true(condition: Array) -> bool:
+  """Returns whether a condition is known to be true everywhere."""
+  known = static.concrete(condition)
+  return known is not None and bool(known.all())
+
+
+def zero_where(condition: Array, x: Array) -> Array:
+  """Returns x with zeros where a condition is true.
+
+  Nothing is copied where the condition is known to be false everywhere.
+  """
+  own = static.shape(x)
+  is_known = all(isinstance(d, int) for d in own)
+  if is_known and are_true(np.logical_not(condition)):
+    full = static.broadcast_shapes(own, static.shape(condition))
+    return x if full == own else np.broadcast_to(x, full)
+  return np.where(condition, 0.0, x)

@@ -6,7 +6,10 @@ float, and a constant for derivatives.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+import functools
 import math
+import operator
 
 import numpy as np
 import numpy as onp
@@ -27,6 +30,9 @@ def dot(*factors: Array) -> tuple[Array, Array]:
   Args:
     *factors: arrays that broadcast with each other.
   """
+  if _are_moderate(factors):
+    total = np.sum(functools.reduce(operator.mul, factors), axis=-1)
+    return total, np.zeros_like(total)
   (product, exponent), *others = (_scaled(x) for x in factors)
   for scaled, own in others:
     product, exponent = product * scaled, exponent + own
@@ -35,6 +41,20 @@ def dot(*factors: Array) -> tuple[Array, Array]:
   highest = np.where(np.isfinite(highest), highest, 0.0)
   terms = times_power(product, exponent - highest[..., None])
   return np.sum(terms, axis=-1), highest
+
+
+def _are_moderate(factors: Sequence[Array]) -> bool:
+  """Returns whether products of entries are known to be far within the range."""
+  most = 2.0 ** (0.75 * _most() / len(factors))
+  for x in factors:
+    known = static.concrete(x)
+    if known is None:
+      return False
+    size: onp.ndarray = onp.abs(known)
+    fits: onp.ndarray = (size <= most) & ((size >= 1.0 / most) | (size == 0.0))
+    if not fits.all():
+      return False
+  return True
 
 
 def _scaled(x: Array) -> tuple[Array, Array]:

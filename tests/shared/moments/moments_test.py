@@ -1,5 +1,6 @@
-"""The standard deviation over the whole range of the dtype."""
+"""Moments of any size, and of batches."""
 
+import itertools
 import math
 
 from absl.testing import absltest
@@ -14,6 +15,40 @@ from phasic.internal import static
 from phasic.math.calls import gradients
 from tests.helpers import models
 from tests.helpers import test_case
+
+
+class BatchesTest(test_case.TestCase):
+  """Any of the arguments may have batch dimensions."""
+
+  @parameterized.parameters(
+    (pm.phase_type.reward_means, False),
+    (pm.phase_type.reward_covariance, False),
+    (pm.phase_type.reward_cross_moments, False),
+    (pm.discrete_phase_type.reward_covariance, True),
+    (pm.discrete_phase_type.reward_cross_moments, True),
+  )
+  def test_as_one_by_one(self, function, discrete):
+    rng = onp.random.default_rng(4)
+    batched = {
+      "rewards": rng.uniform(0.5, 2.0, (2, 3, 2)),
+      "initial": rng.dirichlet(onp.ones(3), 2),
+      "matrix": rng.uniform(0.1, 0.25, (2, 3, 3)),
+    }
+    if not discrete:
+      batched["matrix"] -= 2.0 * onp.eye(3)
+    for chosen in itertools.product([False, True], repeat=3):
+      arguments = [
+        x if is_batched else x[0]
+        for x, is_batched in zip(batched.values(), chosen, strict=True)
+      ]
+      found = self.host(function(*arguments))
+      for i in range(2):
+        one = [
+          x[i if is_batched else 0]
+          for x, is_batched in zip(batched.values(), chosen, strict=True)
+        ]
+        own = found[i] if any(chosen) else found
+        self.assert_close(own, function(*one), 1e-13)
 
 
 class StandardDeviationTest(test_case.TestCase):
