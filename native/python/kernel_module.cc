@@ -18,6 +18,7 @@
 #include "native/kernel/runtime/thread_pool.h"
 #include "native/python/arrays.h"
 #include "native/python/callback_module.h"
+#include "native/python/edges_module.h"
 #include "native/python/elimination_module.h"
 #include "native/python/moments_module.h"
 #include "native/python/parameters_module.h"
@@ -294,6 +295,7 @@ PYBIND11_MODULE(_kernel, module) {
              "Returns a dict of the XLA FFI targets by name.");
   DefineCallbacks(&module);
   DefineElimination(&module);
+  DefineEdges(&module);
   DefineMoments(&module);
   DefineParameters(&module);
 }

@@ -56,6 +56,22 @@ def model_meets_constraints(
   prob_zero: np.ndarray | None,
   discrete: bool,
 ) -> bool: ...
+def edges_meet_constraints(
+  initial_probs: np.ndarray,
+  edges: tuple[np.ndarray | None, ...],
+  prob_zero: np.ndarray | None,
+  discrete: bool,
+) -> bool: ...
+def moments_of_edges(
+  initial_probs: np.ndarray,
+  edges: tuple[np.ndarray | None, ...],
+  weights: np.ndarray | None,
+  prob_zero: np.ndarray | None,
+  discrete: bool,
+  gives_variance: bool,
+  gives_root: bool,
+  epsilon: float,
+) -> tuple[np.ndarray, ...] | None: ...
 def status_message(code: int) -> str: ...
 def num_threads() -> int: ...
 def set_num_threads(count: int) -> None: ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 import functools
-from typing import TypeVar
+from typing import TypeGuard, TypeVar
 
 import numpy as onp
 
@@ -17,6 +17,7 @@ _T = TypeVar("_T")
 
 # The position of the initial masses among the operands of moments.
 _INITIAL = 3
+_FLOAT64 = onp.dtype(onp.float64)
 
 
 def eliminate(
@@ -69,3 +70,39 @@ def moments(
   ones = (1,) * (arrays[_INITIAL].ndim - 1)
   arrays[0] = indices.reshape(*ones, *indices.shape)
   return kernel_common.load()[0].moments(*arrays, **options)
+
+
+def moments_of_edges(
+  weights_of: Callable[..., onp.ndarray],
+  initial: object,
+  edges: tuple[object, ...],
+  atom: object,
+  options: Mapping[str, object],
+) -> tuple[onp.ndarray, ...] | None:
+  """Computes moments of one sparse model whose arrays need no conversion.
+
+  Arguments are as in `elimination_ops.moments_of_edges`.
+  """
+  _, _, parameters, coefficients, constants = edges
+  weights = None
+  # The native call does not sum the terms of several parameters, as its sums
+  # might differ in the last bit from those of NumPy.
+  if type(coefficients) is onp.ndarray and coefficients.shape[-1:] != (1,):
+    if not (
+      _is_wide(parameters, 1)
+      and _is_wide(coefficients, 2)
+      and coefficients.shape[1] == parameters.shape[0]
+      and (constants is None or _is_wide(constants, 1))
+      and (constants is None or constants.shape[0] == coefficients.shape[0])
+    ):
+      return None
+    with onp.errstate(all="ignore"):
+      weights = weights_of(parameters, constants, coefficients)
+  return kernel_common.load()[0].moments_of_edges(
+    initial, edges, weights, atom, **options
+  )
+
+
+def _is_wide(x: object, rank: int) -> TypeGuard[onp.ndarray]:
+  """Returns whether `x` is an array of float64 with `rank` dimensions."""
+  return type(x) is onp.ndarray and x.dtype is _FLOAT64 and x.ndim == rank

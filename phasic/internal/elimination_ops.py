@@ -140,3 +140,32 @@ def moments(
     return fallback(indices, weights, exits, initial, atom, stay, **options)
   operands = (indices, weights, exits, initial, atom, stay)
   return elimination_calls.moments(fallback, operands, options)
+
+
+def moments_of_edges(
+  weights_of: Callable[..., Array],
+  initial: object,
+  edges: tuple[object, ...],
+  atom: object,
+  **options: object,
+) -> tuple[Array, ...] | None:
+  """Computes `moments` of one sparse model as given, in one call.
+
+  Args:
+    weights_of: a function that computes the weights of edges from parameters,
+      constants and coefficients.
+    initial: alpha.
+    edges: sources, targets, parameters, coefficients and constants.
+    atom: the mass at zero, or None.
+    **options: as in `moments`.
+
+  Returns:
+    A tuple as in `moments`. None if an array needs conversion, if something
+    does not fit, or if the backend has no such call; then `moments` has to be
+    called.
+  """
+  if kernel_ops.path_of_call() == "portable":
+    return None
+  return elimination_calls.moments_of_edges(
+    weights_of, initial, edges, atom, options
+  )

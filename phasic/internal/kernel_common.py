@@ -287,6 +287,26 @@ class Kernel:
       initial_probs, matrix, exits, prob_zero, discrete
     )
 
+  def edges_meet_constraints(
+    self,
+    initial_probs: object,
+    edges: tuple[object, ...],
+    prob_zero: object,
+    discrete: bool,
+  ) -> bool:
+    """Returns True only if one sparse model of host arrays is known to be valid.
+
+    Args:
+      initial_probs: alpha, (p,).
+      edges: the fields of `EdgeRates` or `EdgeProbs`.
+      prob_zero: the mass at zero, or None.
+      discrete: whether time is counted in steps.
+    """
+    module = None if self.unavailable_reason() else load()[0]
+    return module is not None and module.edges_meet_constraints(
+      initial_probs, edges, prob_zero, discrete
+    )
+
   def measure_elimination(
     self, num_phases: int, indices: onp.typing.ArrayLike
   ) -> EliminationSize:

@@ -42,6 +42,7 @@ status_message = _kernel.status_message
 measure_elimination = _kernel.measure_elimination
 meets_constraint = _kernel.meets_constraint
 model_meets_constraints = _kernel.model_meets_constraints
+edges_meet_constraints = _kernel.edges_meet_constraints
 # `forward` and `adjoint` always take the kernel, `portable` the portable path.
 # Their argument `fixed` is a result of the function `fixed` below.
 forward = phase_type_calls.forward

@@ -63,6 +63,17 @@ def moments(
   return moments_op.moments(fallback, [indices, *arrays], **options)
 
 
+def moments_of_edges(
+  weights_of: Callable[..., Array],
+  initial: object,
+  edges: tuple[object, ...],
+  atom: object,
+  options: Mapping[str, Any],
+) -> tuple[Array, ...] | None:
+  """Returns None: the conversion of arrays costs little beside a call."""
+  return None
+
+
 def _with_one_batch(
   values: Sequence[ArrayLike],
   event_ranks: Sequence[int],

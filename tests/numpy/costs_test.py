@@ -89,7 +89,29 @@ class CallTest(absltest.TestCase):
     self.assertLessEqual(counts["numeric"], 12, counts)
     self.assertLessEqual(counts["check_shapes"], 3, counts)
     self.assertNotIn("_parameter_properties", counts)
-    self.assertLessEqual(sum(counts.values()), 280, counts)
+    self.assertLessEqual(sum(counts.values()), 230, counts)
+
+  def test_moments_of_a_graph(self):
+    edges = [(0, 1, {"a": 2.0}), (1, ph.graphs.ABSORBED, {"a": 1.0})]
+    graph = ph.graphs.Graph.from_edges(edges, 0, params=("a",))
+    initial = graph.initial_probs()
+
+    def by_functions():
+      weighted = graph.edge_weights({"a": 1.5})
+      functions = ph.math.phase_type
+      return [
+        functions.mean(initial, weighted),
+        functions.variance(initial, weighted),
+      ]
+
+    def by_distribution():
+      dist = PhaseType.from_graph(graph, params={"a": 1.5})
+      return [dist.mean(), dist.variance()]
+
+    for function, most in ((by_functions, 75), (by_distribution, 220)):
+      function()
+      counts = _calls(function)
+      self.assertLessEqual(sum(counts.values()), most, counts)
 
 
 class MemoryTest(absltest.TestCase):

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 import functools
 import inspect
 
+import numpy as onp
+
 from phasic.internal import user_warnings
 from phasic.internal.arrays import Tree
 from phasic.math.model import operands
@@ -162,9 +164,10 @@ def _examined(
       arrays[2] = mended[2] = arrays[2] / divisors
   try:
     initial_probs, matrix, exits, prob_zero = arrays
-    value_checks.check_model(
-      initial_probs, matrix, exits, prob_zero, discrete, free=True
-    )
+    with onp.errstate(all="ignore"):
+      value_checks.check_model(
+        initial_probs, matrix, exits, prob_zero, discrete, free=True
+      )
   except ValueError as error:
     messages.append(str(error))
   return mended, messages

@@ -27,13 +27,18 @@ from phasic.internal.arrays import Integer
 from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import moment_chains
+from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
 from phasic.math.model.model_types import EdgeArrays
+from phasic.math.model.model_types import Given
 from phasic.math.model.model_types import Model
 from phasic.math.model.model_types import ModelArrays
 
 # The largest order of a moment: 171! is out of the range of float64.
 MAX_ORDER = 170
+
+# Edges that need no conversion are float64.
+_EPSILON = static.finfo_eps("float64")
 
 MEAN, VARIANCE, STDDEV = "mean", "variance", "stddev"
 SECOND_MOMENT = "second moment"
@@ -125,6 +130,9 @@ def spread(
     values: as in `value`.
     names: as in `value`.
   """
+  both = _of_edges(option, values, names[1] == "subtransition")
+  if both is not None:
+    return both[0 if option == MEAN else -1]
   model, _, batch, dtype = chain_arguments.convert(*values, names=names)
   x = _run_spread(option, names[1] == "subtransition", dtype, model)
   return np.broadcast_to(x, batch)
@@ -139,6 +147,9 @@ def spread_of_arrays(option: str, model: Model, discrete: bool) -> Array:
       prob_zero, as `operands.convert` returns them.
     discrete: whether time is counted in steps.
   """
+  both = _of_edges(option, model, discrete)
+  if both is not None:
+    return both[0 if option == MEAN else -1]
   arguments, batch, dtype = chain_arguments.of_arrays(model)
   x = _run_spread(option, discrete, dtype, arguments)
   return np.broadcast_to(x, batch) if batch else x
@@ -155,11 +166,38 @@ def shares_elimination(model: Model) -> bool:
 
 def mean_and_variance(model: Model, discrete: bool) -> tuple[Array, Array]:
   """Computes both from one elimination; arguments as `spread_of_arrays`."""
+  both = _of_edges(VARIANCE, model, discrete)
+  if both is not None:
+    return both[0], both[1]
   arguments, batch, dtype = chain_arguments.of_arrays(model)
   mean, variance = _run_found(VARIANCE, discrete, dtype, arguments)
   if not batch:
     return mean, variance
   return np.broadcast_to(mean, batch), np.broadcast_to(variance, batch)
+
+
+def _of_edges(
+  option: str, model: Sequence[Given], discrete: bool
+) -> tuple[Array, ...] | None:
+  """Computes `_found` of edges as given; None if they need conversion."""
+  initial, rates, exits, atom = model
+  kind = edge_probs.EdgeProbs if discrete else edge_rates.EdgeRates
+  if exits is not None or not isinstance(rates, kind):
+    return None
+  both = elimination_ops.moments_of_edges(
+    edge_rates.values,
+    initial,
+    rates,
+    atom,
+    discrete=discrete,
+    gives_variance=option != MEAN,
+    gives_root=option == STDDEV,
+    epsilon=_EPSILON,
+  )
+  if both is not None and option == SECOND_MOMENT:
+    with onp.errstate(all="ignore"):
+      return both[0], structures.cast(both[1] + np.square(both[0]))
+  return both
 
 
 def _are_few(edges: object) -> bool:

@@ -180,7 +180,10 @@ def values(
       the weights.
   """
   found = parameters
-  if coefficients is not None and static.shape(coefficients)[-1] > 0:
+  d = 0 if coefficients is None else static.shape(coefficients)[-1]
+  if d == 1:
+    found = coefficients[..., 0] * parameters
+  elif d != 0:
     found = np.matmul(coefficients, parameters[..., None])[..., 0]
   if constants is not None and static.shape(constants)[-1] > 0:
     found = found + constants

@@ -67,6 +67,8 @@ def is_given_model(model: Sequence[Given], discrete: bool) -> bool:
     model: its four arguments.
     discrete: whether time is discrete.
   """
+  if _are_surely_edges(model, discrete):
+    return True
   try:
     known = host_model(model)
     if known is None:
@@ -79,11 +81,25 @@ def is_given_model(model: Sequence[Given], discrete: bool) -> bool:
 
 def is_surely_model(model: Model, discrete: bool) -> bool:
   """Returns whether a model's arrays are on the host and surely valid."""
+  if _are_surely_edges(model, discrete):
+    return True
   known = host_model(model)
   if known is None:
     return False
   initial_probs, matrix, exits, prob_zero = known
   return is_model(initial_probs, matrix, exits, prob_zero, discrete)
+
+
+def _are_surely_edges(model: Sequence[Given], discrete: bool) -> bool:
+  """Returns whether a model has edges, needs no conversion and is valid."""
+  initial_probs, matrix, exits, prob_zero = model
+  return (
+    isinstance(matrix, edge_rates.EDGES)
+    and exits is None
+    and kernel_ops.edges_meet_constraints(
+      initial_probs, matrix, prob_zero, discrete
+    )
+  )
 
 
 def host_model(model: Sequence[Tree]) -> list[Tree] | None:
@@ -217,10 +233,10 @@ def are_edges(edges: Edges, discrete: bool) -> bool:
 
 
 def _edge_values(edges: Edges) -> onp.ndarray:
-  if edges.coefficients is None:
-    return onp.asarray(edges.parameters)
   constants = 0.0 if edges.constants is None else edges.constants
   with onp.errstate(all="ignore"):
+    if edges.coefficients is None:
+      return onp.asarray(edges.parameters) + constants
     linear: onp.ndarray = onp.matmul(
       edges.parameters, onp.transpose(edges.coefficients)
     )
