@@ -37,7 +37,8 @@ def common_dtype(
   """
   found: tuple[str, str] | None = None
   for name, value in values.items():
-    if value is None:
+    # Python numbers take any dtype; most are floats.
+    if value is None or type(value) is float:
       continue
     dtype = numeric(value, name)
     if dtype not in FLOATS or given_dtypes.is_weak(value):

@@ -68,6 +68,8 @@ def as_array(
   if type(x) is onp.ndarray and x.dtype is _DTYPES.get(dtype) and not copy:
     raw_arguments.check_nesting(x, name)
     return x
+  if type(x) is float and not copy:
+    return onp.asarray(x, dtype or "float64")
   # `numeric` and `kept` also check that `x` is numeric.
   own = (dtypes.numeric if dtype else dtypes.kept)(x, name)
   dtype = dtype or own
@@ -89,10 +91,11 @@ def are_lasting(arrays: Iterable[object]) -> bool:
   Args:
     arrays: arrays and Nones.
   """
-  return all(
-    x is None or (type(x) is onp.ndarray and not x.flags.writeable)
-    for x in arrays
-  )
+  # A loop, since a generator takes several times as long.
+  for x in arrays:
+    if x is not None and (type(x) is not onp.ndarray or x.flags.writeable):
+      return False
+  return True
 
 
 def make_lasting(arrays: Iterable[object]) -> bool:

@@ -26,6 +26,9 @@ from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
 from phasic.math.model import value_rules
 
+# Parameters of these types have arrays in them.
+_NESTED = (Mapping, *structure.EDGES)
+
 
 class Parameterized(hooks.Hooks):
   """The base class that stores parameters, a distribution's only state.
@@ -53,18 +56,20 @@ class Parameterized(hooks.Hooks):
     dtype = dtypes.common_dtype(structure.leaves(arrays))
 
     def stored(name: str, value: object) -> object:
+      if value is None:
+        return None
       if isinstance(value, Mapping):
         return {k: stored(f"{name}[{k!r}]", v) for k, v in value.items()}
       if isinstance(value, structure.EDGES):
         return structure.stored(stored, name, value)
-      if value is None or structures.is_variable(value):
+      if structures.is_variable(value):
         return value
       return structures.as_array(value, dtype, name, copy=True)
 
     kept = {name: stored(name, value) for name, value in arrays.items()}
     properties_lib.check_batches(properties, kept)
     is_plain = not any(
-      structures.is_variable(x) or isinstance(x, (Mapping, *structure.EDGES))
+      x is not None and (structures.is_variable(x) or isinstance(x, _NESTED))
       for x in kept.values()
     )
     # In TensorFlow distributions are modules, which look for variables in what
@@ -252,8 +257,10 @@ def _check_given(
   name: str, value: object, prop: properties_lib.ParameterProperties
 ) -> None:
   """Raises TypeError for a missing value, or one that is not an array."""
-  if value is None and not prop.optional:
-    raise TypeError(f"{name} is None: it must be an array")
+  if value is None:
+    if not prop.optional:
+      raise TypeError(f"{name} is None: it must be an array")
+    return
   if isinstance(value, Mapping) and not prop.constraint.is_of_graph:
     raise TypeError(f"{name} is {type(value).__name__}: it must be an array")
   edges = prop.constraint.edges

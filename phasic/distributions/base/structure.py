@@ -183,7 +183,9 @@ def leaves(arrays: Mapping[str, object]) -> dict[str, object]:
   """
   found: dict[str, object] = {}
   for name, value in arrays.items():
-    if isinstance(value, Mapping):
+    if value is None:
+      found[name] = None
+    elif isinstance(value, Mapping):
       found |= leaves({f"{name}[{k!r}]": v for k, v in value.items()})
     elif isinstance(value, EDGES):
       found |= {f"{name}.{own}": getattr(value, own) for own in _ARRAYS}

@@ -269,7 +269,7 @@ class GraphParts:
     of JAX have made have others.
     """
     arrays = [self._values[name] for name in contents.ARRAYS]
-    on_host = all(type(x) is onp.ndarray for x in arrays)
+    on_host = {*map(type, arrays)} == {onp.ndarray}
     return on_host and structures.are_lasting(arrays)
 
   def __getstate__(self) -> dict[str, object]:

@@ -203,13 +203,14 @@ def chain_arrays(
     dtype: of the results.
   """
   edges = graph.edge_weights(params, edge_values)
-  linear = (edges.parameters, edges.coefficients, edges.constants)
-  values, coefficients, constants = (
-    None if x is None else structures.cast(x, dtype) for x in linear
-  )
-  edges = edges._replace(
-    parameters=values, coefficients=coefficients, constants=constants
-  )
+  if static.dtype_name(edges.parameters) != dtype:
+    linear = (edges.parameters, edges.coefficients, edges.constants)
+    values, coefficients, constants = (
+      None if x is None else structures.cast(x, dtype) for x in linear
+    )
+    edges = edges._replace(
+      parameters=values, coefficients=coefficients, constants=constants
+    )
   prob_zero = None
   if initial_probs is None:
     initial_probs, prob_zero = graph._start_for(params, dtype)

@@ -15,7 +15,10 @@ from phasic.internal.arrays import Tree
 
 def is_plain(x: object, rank: int) -> bool:
   """Returns whether `x` is an array of the host with so many dimensions."""
-  return type(x) is onp.ndarray and static.rank(x) == rank
+  if type(x) is not onp.ndarray:
+    return False
+  array: onp.ndarray = x
+  return array.ndim == rank
 
 
 def unbatched(

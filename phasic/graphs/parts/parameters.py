@@ -54,6 +54,23 @@ def _of_mapping(
       "names, give an array"
     )
   names = names or ()
+  if set(params) != set(names):
+    _refuse_names(params, num_params, names)
+  if not names:
+    return params_array(None, 0, None)
+  given = {f"params[{name!r}]": params[name] for name in names}
+  dtype = dtypes.common_dtype(given)
+  arrays = [structures.as_array(x, dtype, name) for name, x in given.items()]
+  if len(arrays) == 1:
+    return arrays[0][..., None] * 1.0  # A copy, as of several parameters.
+  shape = static.broadcast_shapes(*(static.shape(x) for x in arrays))
+  return np.stack([np.broadcast_to(x, shape) for x in arrays], axis=-1)
+
+
+def _refuse_names(
+  params: Mapping[str, ArrayLike], num_params: int, names: tuple[str, ...]
+) -> None:
+  """Raises ValueError for names that are unknown or missing."""
   unknown = [name for name in params if name not in names]
   missing = [name for name in names if name not in params]
   problems = [
@@ -61,18 +78,9 @@ def _of_mapping(
     for kind, found in (("unknown", unknown), ("missing", missing))
     if found
   ]
-  if problems:
-    raise ValueError(
-      f"params: {'; '.join(problems)}; the graph has "
-      f"{counted(num_params, names)}"
-    )
-  if not names:
-    return params_array(None, 0, None)
-  given = {f"params[{name!r}]": params[name] for name in names}
-  dtype = dtypes.common_dtype(given)
-  arrays = [structures.as_array(x, dtype, name) for name, x in given.items()]
-  shape = static.broadcast_shapes(*(static.shape(x) for x in arrays))
-  return np.stack([np.broadcast_to(x, shape) for x in arrays], axis=-1)
+  raise ValueError(
+    f"params: {'; '.join(problems)}; the graph has {counted(num_params, names)}"
+  )
 
 
 def linear(constants: Array, coefficients: Array, params: Array) -> Array:

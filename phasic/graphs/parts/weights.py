@@ -13,6 +13,9 @@ from phasic.internal import static
 from phasic.internal.arrays import Integer
 from phasic.internal.raw_arguments import shown
 
+# Smaller numbers surely are finite as floats.
+_LARGE = 1e300
+
 # The key of the constant term in a mapping.
 CONSTANT = 1
 
@@ -64,6 +67,12 @@ class WeightReader:
     """
     # The usual types are tested first, for speed.
     kind = type(weight)
+    if isinstance(weight, dict) and len(weight) == 1:
+      ((name, value),) = weight.items()
+      column = self._columns.get(name)
+      usual = type(value) is float or type(value) is int
+      if column is not None and usual and 0 < value < _LARGE:
+        return Weight(0.0, [(column, float(value))])
     if kind is float or kind is int:
       found = Weight(_number(weight), [])
     elif isinstance(weight, (dict, Mapping)):

@@ -180,10 +180,9 @@ def values(
       the weights.
   """
   found = parameters
-  d = 0 if coefficients is None else static.shape(coefficients)[-1]
-  if d == 1:
+  if coefficients is not None and static.shape(coefficients)[-1] == 1:
     found = coefficients[..., 0] * parameters
-  elif d != 0:
+  elif coefficients is not None and static.shape(coefficients)[-1] > 0:
     found = np.matmul(coefficients, parameters[..., None])[..., 0]
   if constants is not None and static.shape(constants)[-1] > 0:
     found = found + constants
