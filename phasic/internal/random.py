@@ -13,6 +13,10 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import SanitizedSeed
 
 _FOLD = 0x666F6C64  # Keeps fold_in's seeds distinct from split_seed's.
+# A seed that was derived from another one so many times starts anew, from a hash
+# of 256 bits. The cost of using a seed grows with its keys, and loops derive one
+# seed from another at each step.
+_MOST_KEYS = 16
 
 
 def sanitize_seed(seed: object, salt: str | None = None) -> SanitizedSeed:
@@ -67,6 +71,8 @@ def exponential(seed: SanitizedSeed, shape: static.Shape, dtype: str) -> Array:
 
 def _child(seed: SanitizedSeed, key: int) -> SanitizedSeed:
   """Returns a child of `seed` without changing `seed`, unlike `spawn`."""
+  if len(seed.spawn_key) >= _MOST_KEYS:
+    seed = onp.random.SeedSequence(seed.generate_state(8).tolist())
   return onp.random.SeedSequence(
     entropy=seed.entropy, spawn_key=(*seed.spawn_key, key)
   )
