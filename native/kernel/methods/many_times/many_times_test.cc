@@ -137,6 +137,41 @@ TEST_F(ManyTimesTest, AKindForEachTimeOrOneForAll) {
   }
 }
 
+TEST(SlowRatesTest, ValuesOfAllKinds) {
+  for (const double rate : {1e-200, 1e-285, 1e-295, 1e-300}) {
+    std::vector<double> times;
+    for (int i = 1; i <= 600; ++i) times.push_back(i / 30.0 / rate);
+    const double one = 1.0;
+    const double diagonal = -rate;
+    SweepInput in = {};
+    in.num_phases = 1;
+    in.num_times = static_cast<int64_t>(times.size());
+    in.epsilon = 0x1p-52;
+    in.has_exit_rates = true;
+    in.initial_probs.value = &one;
+    in.subgenerator.value = &diagonal;
+    in.exit_rates.value = &rate;
+    in.times.value = times.data();
+    std::vector<double> values(times.size());
+    SweepOutput out = {};
+    out.values = values.data();
+    Workspace workspace{size_t{1} << 24};
+    const auto check = [&](Kind kind, auto truth) {
+      in.kind = kind;
+      ForwardSweep<double>(in, out, &workspace);
+      for (size_t i = 0; i < times.size(); ++i) {
+        const double exact = truth(rate * times[i]);
+        EXPECT_NEAR(values[i], exact, 1e-12 * std::fabs(exact))
+            << rate << " " << static_cast<int>(kind) << " " << times[i];
+      }
+    };
+    check(Kind::kSurvival, [](double x) { return std::exp(-x); });
+    check(Kind::kLogSurvival, [](double x) { return -x; });
+    check(Kind::kCdf, [](double x) { return -std::expm1(-x); });
+    check(Kind::kLogDensity, [&](double x) { return std::log(rate) - x; });
+  }
+}
+
 TEST_F(ManyTimesTest, GradientsOfAllKinds) {
   std::vector<double> cotangents(times_.size());
   double truth = 0.0;

@@ -115,7 +115,7 @@ class NodeGroups {
 
   bool CanBeGrouped(int64_t i) const {
     const double x = X(i);
-    return x >= 0x1p-1000 && x < limit_ &&
+    return x >= 0x1p-1000 && x < limit_ && q_ >= kLeastQ &&
            in_.times.value[i] >= std::numeric_limits<double>::min() &&
            PlaceOf(i) >= 0;
   }
@@ -246,6 +246,8 @@ class NodeGroups {
   }
 
   static constexpr bool kIsPlain = Depth<T>::kValue == 0;
+  // With lower rates, terms of the density that matter underflow.
+  static constexpr double kLeastQ = 0x1p-700;
   static constexpr int64_t kLeastGroup = kIsPlain ? 24 : 4;
 
   const SweepInput& in_;
