@@ -58,6 +58,11 @@ class Model(NamedTuple):
     return last * onp.arange(1, count + 1) / count
 
 
+def nearby(theta: onp.ndarray) -> list[onp.ndarray]:
+  """Parameters that differ by some 1e-15, for calls that take turns with them."""
+  return [onp.asarray(theta) * (1.0 + 2.0**-50 * k) for k in range(16)]
+
+
 def thetas(model: Model, count: int) -> onp.ndarray:
   """A batch of parameters [count, d], each at most the model's own."""
   rng = onp.random.default_rng(3)

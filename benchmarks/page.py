@@ -57,9 +57,9 @@ _PEERS_METHOD = """\
 - Models with 41 and 626 states are the block-counting process of Kingman's
   coalescent, of 10 and 20 lineages. Each call has a new rate, as in a fit, except
   in rows of samples and quantiles and where the row says "same rate": there
-  phasic goes on from what it has kept of the model of 626 states. phasic's graph
-  is made beforehand, except where the row says "graph built". PhaseGen makes its
-  states again for each rate.
+  phasic goes on from what it has kept of the model. phasic's graph is made
+  beforehand, except where the row says "graph built". PhaseGen makes its states
+  again for each rate.
 - Rows that begin with NumPy, TensorFlow or JAX have a general model of three
   phases. The gamma distribution beside it is the same distribution. The loops
   call NumPy's sine of four numbers.
@@ -74,6 +74,8 @@ _METHOD = """\
   Methods that are compared take turns; figures are medians of CPU time, and
   ratios are of medians of the same run.
 - Before they are timed, methods must agree: on values and on gradients.
+- Each call has parameters of its own, which differ by some 1e-15 from those of the
+  call before: phasic would go on from what it has kept of a large model.
 - Models are linear in two parameters. "Kingman-n" is the block-counting
   process of n lineages; "dense-p" has all p (p - 1) transitions; stiff
   "birth-death-100" has rates from 1e3 to 1e-2. Times go to where 1e-3 of the

@@ -193,16 +193,17 @@ class PhasicNumpy:
 
   def __init__(self, model: models.Model, times: onp.ndarray):
     self._model, self._times = model, times
+    self._thetas = itertools.cycle(models.nearby(model.theta))
     p, d = model.exits.shape
     self._rates = model.rates.reshape(p * p, d)
 
   def _arguments(self):
-    model = self._model
+    model, theta = self._model, next(self._thetas)
     alpha = model.initial_probs
     if is_sparse(model):
-      return self._times, alpha, edges(model, numpy_math, model.theta)
-    off = (self._rates @ model.theta).reshape(len(alpha), len(alpha))
-    return self._times, alpha, off, model.exits @ model.theta
+      return self._times, alpha, edges(model, numpy_math, theta)
+    off = (self._rates @ theta).reshape(len(alpha), len(alpha))
+    return self._times, alpha, off, model.exits @ theta
 
   def log_prob(self) -> onp.ndarray:
     """log f at all times."""
