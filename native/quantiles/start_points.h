@@ -20,9 +20,9 @@ namespace phasic {
 // Finds starting points for the targets of a run. Where none is found it is the
 // typical time of the model.
 //
-// Few targets start there. A coarse grid, equally spaced in log t, leaves two
-// steps of Newton's method to most of the others, and a fine one, equally
-// spaced in the log odds, one step.
+// Few targets start there. A coarse grid, equally spaced in log t, leaves one
+// step of Newton's method to most of the others if quantiles are spread over
+// the grid, and finer ones, equally spaced in the log odds, if they are not.
 template <class F>
 class StartPoints {
  public:

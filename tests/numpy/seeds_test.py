@@ -18,7 +18,7 @@ class SeedsTest(absltest.TestCase):
     for step in range(200):
       own, seed = random.split_seed(seed)
       found.update([_numbers(own), _numbers(random.fold_in(own, step))])
-      # What a seed costs does not grow along the chain.
+      # The cost of a seed does not grow along the chain.
       self.assertLess(len(seed.spawn_key), 20)
     self.assertLen(found, 400)
     for _ in range(200):
