@@ -67,39 +67,34 @@ def is_given_model(model: Sequence[Given], discrete: bool) -> bool:
     model: its four arguments.
     discrete: whether time is discrete.
   """
-  if _are_surely_edges(model, discrete):
-    return True
   try:
-    known = host_model(model)
-    if known is None:
-      return True
-    initial_probs, matrix, exits, prob_zero = known
-    return is_model(initial_probs, matrix, exits, prob_zero, discrete)
+    return _is_valid(model, discrete) is not False
   except (IndexError, TypeError, ValueError):
     return True
 
 
 def is_surely_model(model: Model, discrete: bool) -> bool:
   """Returns whether a model's arrays are on the host and surely valid."""
-  if _are_surely_edges(model, discrete):
-    return True
-  known = host_model(model)
-  if known is None:
-    return False
-  initial_probs, matrix, exits, prob_zero = known
-  return is_model(initial_probs, matrix, exits, prob_zero, discrete)
+  return _is_valid(model, discrete) is True
 
 
-def _are_surely_edges(model: Sequence[Given], discrete: bool) -> bool:
-  """Returns whether a model has edges, needs no conversion and is valid."""
+def _is_valid(model: Sequence[Given], discrete: bool) -> bool | None:
+  """Returns whether a model is surely valid; None if it is not on the host."""
   initial_probs, matrix, exits, prob_zero = model
-  return (
+  # One native call is enough for edges that need no conversion.
+  if (
     isinstance(matrix, edge_rates.EDGES)
     and exits is None
     and kernel_ops.edges_meet_constraints(
       initial_probs, matrix, prob_zero, discrete
     )
-  )
+  ):
+    return True
+  known = host_model(model)
+  if known is None:
+    return None
+  initial_probs, matrix, exits, prob_zero = known
+  return is_model(initial_probs, matrix, exits, prob_zero, discrete)
 
 
 def host_model(model: Sequence[Tree]) -> list[Tree] | None:
