@@ -18,6 +18,10 @@ _HEAD = """\
 
 Written by `make bench-page`, which runs what `make bench` runs and writes this
 page and its plots from that run's own figures. Nothing here is typed by hand.
+
+[Against peers](benchmarks_peers.md) has the libraries that users would take
+instead: the package that is called phasic on PyPI, PhaseGen, SciPy, JAXbind and
+TensorFlow Probability.
 """
 
 _COSTS = """\
