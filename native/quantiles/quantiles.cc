@@ -59,7 +59,7 @@ const char* Quantiles(const Call& call, const Input* inputs, int32_t num_inputs,
       return Message("outputs: array %d does not have its shape", i);
     }
   }
-  if (layout.batch_size == 0) return nullptr;
+  if (IsEmpty(layout)) return nullptr;
   const FloatEnvironment environment(Denormals::kKeep);
   try {
     if (call.precision == Precision::kFloat32) {

@@ -6,7 +6,6 @@ from typing import TypeVar
 
 import numpy as onp
 
-from phasic.internal import static
 from phasic.internal.tape import modes
 
 _T = TypeVar("_T")
@@ -32,17 +31,4 @@ def check(
   """
   if not onp.all(modes.constant(condition)):
     raise ValueError(message)
-  return x
-
-
-def check_not_empty(x: _T, name: str) -> _T:
-  """Returns the array `x` after checking that it has entries.
-
-  Raises:
-    ValueError: it has none. If TensorFlow knows the shape only when the
-      function runs, InvalidArgumentError is raised then.
-  """
-  shape = static.shape(x)
-  if 0 in shape:
-    raise ValueError(f"{name} has shape {shape}: it must not be empty")
   return x

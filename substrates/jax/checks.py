@@ -9,7 +9,6 @@ import jax.core
 import jax.numpy as jnp
 import numpy as onp
 
-from phasic.substrates.jax.internal import static
 
 _T = TypeVar("_T")
 
@@ -24,13 +23,4 @@ def check(
     return array * jnp.where(condition, 1.0, jnp.nan).astype(array.dtype)
   if not onp.all(condition):
     raise ValueError(message)
-  return x
-
-
-def check_not_empty(x: _T, name: str) -> _T:
-  """Returns the array `x` after checking that it has entries."""
-  shape = static.shape(x)
-  # The symbolic sizes of an export cannot be compared with zero.
-  if any(isinstance(d, int) and d == 0 for d in shape):
-    raise ValueError(f"{name} has shape {shape}: it must not be empty")
   return x

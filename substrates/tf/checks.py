@@ -38,12 +38,3 @@ def _first_bad(condition: Array, what: ArrayLike) -> Array:
   values = tf.reshape(tf.broadcast_to(what, shape), [-1])
   values = tf.concat([values, tf.zeros([1], what.dtype)], axis=0)
   return values[tf.argmax(tf.cast(bad, tf.int32))]
-
-
-def check_not_empty(x: Array, name: str) -> Array:
-  """Returns the array `x` after checking that it has entries."""
-  shape = tuple(x.shape)
-  message = f"{name} has shape {shape}: it must not be empty"
-  if 0 in shape:
-    raise ValueError(message)
-  return check(tf.size(x) > 0, message, x) if None in shape else x

@@ -98,7 +98,6 @@ const char* CheckEvents(const Call& call, const Shape* inputs, Layout* layout) {
         "%lld",
         static_cast<long long>(p), static_cast<long long>(kMaxPhases));
   }
-  if (n < 1) return Message("times: there must be at least one time");
   layout->num_phases = p;
   layout->num_times = n;
   if (layout->has_kinds && call.kinds->shape.dims[r] != n) {

@@ -69,6 +69,17 @@ inline int64_t EventSize(const Layout& layout, int32_t operand) {
   }
 }
 
+// Returns whether there are no models, or no times. Sums over them are zero.
+inline bool IsEmpty(const Layout& layout) {
+  return layout.batch_size == 0 || layout.num_times == 0;
+}
+
+inline int64_t NumElements(const Shape& shape) {
+  int64_t count = 1;
+  for (int32_t axis = 0; axis < shape.rank; ++axis) count *= shape.dims[axis];
+  return count;
+}
+
 // Returns how many elements statistic number `statistic` has for each batch
 // index.
 int64_t StatisticSize(const Layout& layout, int32_t statistic);

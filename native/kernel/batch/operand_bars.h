@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "native/kernel/api/shapes.h"
 #include "native/kernel/api/sweep.h"
 #include "native/kernel/batch/batch_index.h"
 #include "native/kernel/batch/batch_plan.h"
@@ -141,12 +142,6 @@ class OperandBars {
     plan_.ForEachRun(strides_[kTimes], [&](int64_t offset, int64_t row) {
       for (int64_t j = 0; j < count; ++j) visit(offset + j, bars[row + j]);
     });
-  }
-
-  static int64_t NumElements(const Shape& shape) {
-    int64_t count = 1;
-    for (int32_t axis = 0; axis < shape.rank; ++axis) count *= shape.dims[axis];
-    return count;
   }
 
   static double* AllocateDoubles(Workspace* workspace, int64_t count) {

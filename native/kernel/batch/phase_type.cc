@@ -22,6 +22,16 @@ const char* CheckInputs(const Call& call, const Input* inputs,
   return CheckLayout(call, shapes, num_inputs, adjoint, layout);
 }
 
+void FillWithZeros(const Call& call, const Output* outputs,
+                   int32_t num_outputs) {
+  const size_t width = call.precision == Precision::kFloat32 ? 4 : 8;
+  for (int32_t i = 0; i < num_outputs; ++i) {
+    const size_t size = static_cast<size_t>(NumElements(outputs[i].shape));
+    // The array of an empty output may be a null pointer.
+    if (size > 0) std::memset(outputs[i].data, 0, size * width);
+  }
+}
+
 bool SameShape(const Shape& a, const int64_t* dims, int32_t rank) {
   if (a.rank != rank) return false;
   for (int32_t axis = 0; axis < rank; ++axis) {
@@ -78,7 +88,7 @@ const char* RunForward(const Call& call, const Input* inputs,
   if (!SameShape(output.shape, dims, rank)) {
     return "output: must have the shape of the value";
   }
-  if (layout.batch_size == 0) return nullptr;
+  if (IsEmpty(layout)) return nullptr;
   const Sweep sweep = Sweeps().forward[call.order];
   const bool is_value = call.order == 0;
   const GroupSweep group = is_value ? Sweeps().forward_group : nullptr;
@@ -129,15 +139,8 @@ const char* Adjoint(const Call& call, const Input* inputs, int32_t num_inputs,
           i);
     }
   }
-  if (layout.batch_size == 0) {
-    const size_t width = call.precision == Precision::kFloat32 ? 4 : 8;
-    for (int32_t i = 0; i < kNumOperands; ++i) {
-      size_t bytes = width;
-      for (int32_t axis = 0; axis < outputs[i].shape.rank; ++axis) {
-        bytes *= static_cast<size_t>(outputs[i].shape.dims[axis]);
-      }
-      if (bytes > 0) std::memset(outputs[i].data, 0, bytes);
-    }
+  if (IsEmpty(layout)) {
+    FillWithZeros(call, outputs, num_outputs);
     return nullptr;
   }
   const Sweep sweep = Sweeps().adjoint[call.order];
@@ -174,7 +177,10 @@ const char* Statistics(const Call& call, const Input* inputs,
                      i);
     }
   }
-  if (layout.batch_size == 0) return nullptr;
+  if (IsEmpty(layout)) {
+    FillWithZeros(call, outputs, num_outputs);
+    return nullptr;
+  }
   const Sweep sweep = Sweeps().statistics;
   const BatchPlan plan(call, inputs, num_inputs, layout, true, true);
   if (call.precision == Precision::kFloat32) {

@@ -45,9 +45,8 @@ class Distribution(parameterized.Parameterized):
   is a scalar, np.float64 or np.float32, as that of NumPy's own functions is.
 
   Methods of a value raise ValueError where it does not broadcast with the
-  batch or has no entries, and TypeError where dtypes differ; in a `tf.function`
-  that is traced with an unknown size, tf.errors.InvalidArgumentError is raised
-  when the function runs. A probability or another argument that breaks its rule
+  batch, and TypeError where dtypes differ. Batch, value and sample may be
+  empty: so is the result then. A probability or another argument that breaks its rule
   gives NaN and a warning, with `validate_args` it raises ValueError. A
   statistic that is NaN raises ValueError with allow_nan_stats=False, in
   TensorFlow tf.errors.InvalidArgumentError; under jit in JAX it cannot, and
@@ -90,7 +89,7 @@ class Distribution(parameterized.Parameterized):
     Raises:
       TypeError: dtypes differ, or are complex, bool or half precision, an
         array that must be given is None, or an option has a wrong type.
-      ValueError: an array has an empty batch.
+      ValueError: an array is ragged.
     """
     self._keep(parameters)
 

@@ -129,19 +129,6 @@ def batch_shapes(
   return shapes
 
 
-def check_batches(
-  properties: Properties, parameters: Mapping[str, object]
-) -> None:
-  """Raises ValueError if an array parameter has an empty batch."""
-  for name, prop in properties.items():
-    value = parameters[name]
-    if isinstance(value, structure.EDGES) or hasattr(value, "shape"):
-      batch, event = split_shape(prop, value)
-      if any(isinstance(d, int) and d == 0 for d in batch):
-        shape = (*batch, *event)
-        raise ValueError(f"{name} has shape {shape}: it must not be empty")
-
-
 def batch_shape(
   properties: Properties,
   parameters: Mapping[str, object],

@@ -67,7 +67,6 @@ class Parameterized(hooks.Hooks):
       return structures.as_array(value, dtype, name, copy=True)
 
     kept = {name: stored(name, value) for name, value in arrays.items()}
-    properties_lib.check_batches(properties, kept)
     is_plain = not any(
       x is not None and (structures.is_variable(x) or isinstance(x, _NESTED))
       for x in kept.values()
@@ -167,13 +166,13 @@ class Parameterized(hooks.Hooks):
     """Converts a value; raises if its shape or dtype does not fit."""
     value = self._as_array(value, "value")
     self._check_value_shape(value)
-    return _not_empty(value, "value")
+    return value
 
   def _argument(self, x: ArrayLike, name: str) -> Array:
     """Converts an argument with batch dimensions and no event dimensions."""
     x = self._as_array(x, name)
     _check_broadcasts(x, name, "batch", self._batch_shape())
-    return _not_empty(x, name)
+    return x
 
   def _checked(
     self, x: ArrayLike, name: str, rule: value_rules.ValueRule
@@ -278,14 +277,6 @@ def _current(name: str, value: object) -> object:
   if structures.is_variable(value):
     return structures.as_array(value, None, name)
   return value
-
-
-def _not_empty(x: Array, name: str) -> Array:
-  """Returns an array; raises ValueError if it has no entries."""
-  shape = static.shape(x)
-  if all(isinstance(d, int) and d > 0 for d in shape):
-    return x
-  return checks.check_not_empty(x, name)
 
 
 def _check_broadcasts(

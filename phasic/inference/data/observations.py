@@ -41,6 +41,9 @@ class Observations(observation_makers.ObservationMakers):
   been above e (it is left-truncated): all is then conditional on X > e, and
   what of (lower, upper] is before e is cut off.
 
+  There may be none, n = 0: the log likelihood is zero then. Fits and estimates
+  ask for at least one.
+
   With a cause c the value is known to have ended by that of `graph.causes`: the
   density and the probabilities are joint ones of the time and the cause.
 
@@ -94,8 +97,8 @@ class Observations(observation_makers.ObservationMakers):
     Raises:
       TypeError: dtypes differ, or are complex, bool or half precision, or
         causes are not integers.
-      ValueError: shapes do not fit, there is no observation, or a value breaks
-        a rule: the argument, the first such value and the rule are told.
+      ValueError: shapes do not fit, or a value breaks a rule: the argument, the
+        first such value and the rule are told.
     """
     given = {"lower": lower, "upper": upper, "weights": weights, "entry": entry}
     dtype = dtypes.common_dtype(given)
@@ -250,12 +253,23 @@ class Observations(observation_makers.ObservationMakers):
       ) from None
 
 
-def check_type(observations: object) -> None:
-  """Raises TypeError unless the argument is an `Observations`."""
+def check_data(observations: object) -> None:
+  """Raises unless the argument is an `Observations` with at least one.
+
+  Raises:
+    TypeError: it is something else.
+    ValueError: there is no observation.
+  """
   if not isinstance(observations, Observations):
     raise TypeError(
       f"observations is {type(observations).__name__}: it must be "
       "inference.Observations"
+    )
+  shape = static.shape(observations.lower)
+  if isinstance(shape[-1], int) and shape[-1] == 0:
+    raise ValueError(
+      f"observations is empty, of shape {shape}: there must be at least one, "
+      "(..., n) with n > 0"
     )
 
 

@@ -115,7 +115,7 @@ def host_times(
 
   Entries of those that have none are -1.
   """
-  observations_lib.check_type(observations)
+  observations_lib.check_data(observations)
   lower, upper, weights = observations_lib.host_arrays(observations)
   if onp.ndim(lower) != 1:
     raise ValueError(

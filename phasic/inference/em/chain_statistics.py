@@ -17,6 +17,7 @@ from phasic.math.model import operands
 from phasic.math.model.model_types import Edges
 from phasic.math.model.model_types import Matrix
 from phasic.math.model.model_types import Model
+from phasic.math.numeric import array_utils
 from phasic.math.numeric import exact_sums
 
 
@@ -186,5 +187,4 @@ def _by_edge(edges: Edges, jumps: Array, exits: Array) -> Array:
 def _at_edges(between: Array, exits: Array, places: Array) -> Array:
   """Returns the entry of a matrix or of the exits for each edge, (..., m)."""
   rows = np.concatenate([between, exits[..., None]], axis=-1)
-  flat = np.reshape(rows, (*static.shape(exits)[:-1], -1))
-  return np.take(flat, places, axis=-1)
+  return np.take(array_utils.merged(rows, 2), places, axis=-1)

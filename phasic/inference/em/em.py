@@ -87,6 +87,6 @@ def em_step(
 
 
 def check_arguments(dist: Distribution, observations: object) -> None:
-  """Raises TypeError unless EM is possible with these arguments."""
-  observations_lib.check_type(observations)
+  """Raises TypeError or ValueError unless EM is possible with the arguments."""
+  observations_lib.check_data(observations)
   inferring.check_has_m_step(dist)

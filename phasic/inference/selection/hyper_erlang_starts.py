@@ -60,7 +60,7 @@ def hyper_erlang_starts(
       with the EM algorithm, IEEE Trans. Dependable Secure Comput. 3, 2006.
   """
   num_phases = whole_number("num_phases", num_phases, 2)
-  observations_lib.check_type(observations)
+  observations_lib.check_data(observations)
   mean = initial_guess.mean_of(observations)
   found = []
   for few in range(1, num_phases // 2 + 1):

@@ -113,7 +113,7 @@ def initial_guess(
       f"form is {raw_arguments.shown(form)}: it must be in {_FORMS}"
     )
   p = whole_number("num_phases", num_phases, 1, _MOST_PHASES)
-  observations_lib.check_type(observations)
+  observations_lib.check_data(observations)
   mean = mean_of(observations)
   dtype = static.dtype_name(observations.lower)
 

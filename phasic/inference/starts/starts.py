@@ -30,7 +30,7 @@ def check_data(
     observations: the data.
     num_free: how many free parameters are fitted.
   """
-  observations_lib.check_type(observations)
+  observations_lib.check_data(observations)
   lower, upper, weights = observations_lib.host_arrays(observations)
   if onp.ndim(lower) != 1:
     raise ValueError(

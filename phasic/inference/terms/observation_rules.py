@@ -38,7 +38,6 @@ def aligned(arrays: Mapping[str, Array | None]) -> dict[str, Tree]:
     else np.broadcast_to(x, shape)
     for name, x in arrays.items()
   }
-  checks.check_not_empty(found["lower"], "lower")
   return found
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import math
+
 import numpy as np
 
 from phasic.internal import kernel_ops
@@ -14,6 +16,7 @@ from phasic.math.model import operands as operands_lib
 from phasic.math.model import value_rules
 from phasic.math.model.model_types import Given
 from phasic.math.model.model_types import TimedModel
+from phasic.math.numeric import array_utils
 from phasic.math.portable import portable_observations
 
 
@@ -91,7 +94,9 @@ class ObservationsCall:
 
   def result(self, value: Array) -> Array:
     """Reshapes the kernel's result to the shape of the observations."""
-    pairs = np.reshape(value, (*static.shape(value)[:-1], -1, 2))
+    _, time_axes = self.layout.axes
+    n = math.prod(self.layout.full[i] for i in time_axes)
+    pairs = np.reshape(value, (*static.shape(value)[:-1], n, 2))
     return operands_lib.result(self.layout, pairs[..., 0])
 
   def weights(self, x: Array, name: str) -> Array:
@@ -103,4 +108,4 @@ class ObservationsCall:
 def _paired(first: Array, second: Array) -> Array:
   """Interleaves two arrays along the last axis."""
   pairs = np.stack([first, second], axis=-1)
-  return np.reshape(pairs, (*static.shape(first)[:-1], -1))
+  return array_utils.merged(pairs, 2)

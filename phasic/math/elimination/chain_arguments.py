@@ -57,7 +57,7 @@ def convert(
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision, or edges
       have the wrong class for the time.
-    ValueError: shapes do not fit, or an array is empty.
+    ValueError: shapes do not fit, or there are no phases.
   """
   initial, rates, *arrays, exits, atom = operands_lib.convert(
     *values, names=names

@@ -152,7 +152,7 @@ def kill(
   times = np.where(good, times, 0.0)
   largest = autodiff.stop_gradient(times)
   if shared:
-    largest = np.max(np.reshape(largest, (-1,)), axis=-1)
+    largest = array_utils.largest_or_zero(largest)
   sources, targets, weights = edges(option, system)
   if option.discrete:
     rate = 1.0 / (largest + 2.0)

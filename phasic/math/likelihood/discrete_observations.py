@@ -50,7 +50,7 @@ def log_likelihood_terms(
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision.
-    ValueError: shapes do not fit, or an array is empty; with `validate_args`,
+    ValueError: shapes do not fit, or there are no phases; with `validate_args`,
       upper < lower somewhere, or NaN.
 
   Example: a first six with the third throw, and none in three throws.

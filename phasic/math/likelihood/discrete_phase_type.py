@@ -54,7 +54,7 @@ def log_prob(
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision.
-    ValueError: shapes do not fit, or an array is empty.
+    ValueError: shapes do not fit, or there are no phases.
 
   Example: the first six of a die comes in the third throw.
 

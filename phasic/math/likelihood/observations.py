@@ -59,7 +59,7 @@ def log_likelihood_terms(
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision.
-    ValueError: shapes do not fit, or an array is empty; with `validate_args`,
+    ValueError: shapes do not fit, or there are no phases; with `validate_args`,
       upper < lower somewhere, or NaN.
 
   Example: an event at 0.5, one after 2, and one between 1 and 2.

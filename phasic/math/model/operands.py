@@ -14,7 +14,6 @@ from typing import NamedTuple, TypeGuard
 import numpy as np
 
 from phasic.internal import autodiff
-from phasic.internal import checks
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
@@ -28,6 +27,7 @@ from phasic.math.model.model_types import Given
 from phasic.math.model.model_types import Matrix
 from phasic.math.model.model_types import Model
 from phasic.math.model.model_types import TimedModel
+from phasic.math.numeric import array_utils
 
 # The class of edges that may be passed instead of each matrix, by name.
 EDGES: dict[str, type[Edges]] = {
@@ -129,8 +129,6 @@ def convert(
     found[names[-1]],
     names,
   )
-  for name in names[2:-2]:
-    found[name] = checks.check_not_empty(found[name], name)
   return tuple(found[name] for name in names)
 
 
@@ -165,7 +163,7 @@ def check_shapes(
   alpha = static.shape(initial_probs)
   if len(alpha) < 1:
     raise ValueError("initial_probs is a scalar: it must have shape (..., p)")
-  check_not_empty("initial_probs", alpha)
+  _check_phases("initial_probs", alpha)
   if is_edges(subgenerator):
     if exit_rates is not None:
       raise ValueError(
@@ -181,9 +179,7 @@ def check_shapes(
   else:
     batches = _check_dense(alpha, subgenerator, exit_rates, names)
   if prob_zero is not None:
-    atom = static.shape(prob_zero)
-    check_not_empty("prob_zero", atom)
-    batches.append(("prob_zero", atom))
+    batches.append(("prob_zero", static.shape(prob_zero)))
   try:
     return static.broadcast_shapes(*(shape for _, shape in batches))
   except ValueError:
@@ -204,7 +200,7 @@ def _check_dense(
     raise ValueError(
       f"{name} has shape {matrix}: it must be square, (..., p, p)"
     )
-  check_not_empty(name, matrix)
+  _check_phases(name, matrix)
   if _differ(alpha[-1], matrix[-1]):
     raise ValueError(
       f"initial_probs has shape {alpha} and {name} {matrix}: the number "
@@ -213,7 +209,6 @@ def _check_dense(
   batches = [("initial_probs", alpha[:-1]), (name, matrix[:-2])]
   if exit_rates is not None:
     exits = static.shape(exit_rates)
-    check_not_empty(exit_name, exits)
     if len(exits) < 1 or _differ(exits[-1], alpha[-1]):
       raise ValueError(
         f"{exit_name} has shape {exits}: it must be (..., p) with p = "
@@ -223,11 +218,14 @@ def _check_dense(
   return batches
 
 
-def check_not_empty(name: str, shape: static.Shape) -> None:
-  """Raises ValueError if an array of this shape has no entries."""
-  for d in shape:
-    if isinstance(d, int) and d == 0:
-      raise ValueError(f"{name} has shape {shape}: it must not be empty")
+def _check_phases(name: str, shape: static.Shape) -> None:
+  """Raises ValueError for an array (..., p) if there are no phases."""
+  d = shape[-1]
+  if isinstance(d, int) and d == 0:
+    raise ValueError(
+      f"{name} has shape {shape}: the number of phases p, its last dimension, "
+      "must be at least 1"
+    )
 
 
 def canonical(
@@ -387,7 +385,7 @@ def _to_last_axis(layout: Layout, x: Array, shape: static.Shape) -> Array:
     return x
   kept, time_axes = layout.axes
   x = _transposed(np.reshape(x, shape), kept + time_axes)
-  return np.reshape(x, (*(shape[i] for i in kept), -1))
+  return array_utils.merged(x, len(time_axes))
 
 
 def _transposed(x: Array, order: tuple[int, ...]) -> Array:

@@ -48,7 +48,7 @@ def mean(
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision.
-    ValueError: shapes do not fit, or an array is empty.
+    ValueError: shapes do not fit, or there are no phases.
   """
   values = (initial_probs, subtransition, exit_probs, prob_zero)
   return chain_calls.spread(chain_calls.MEAN, values, _NAMES)

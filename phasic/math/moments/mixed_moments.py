@@ -58,7 +58,7 @@ def mixed_moment(
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision, or orders
       are not integers.
-    ValueError: shapes do not fit, an array is empty, or orders are negative or
+    ValueError: shapes do not fit, there are no phases, or orders are negative or
       too large.
 
   Example: the time in two stages, one after the other.

@@ -52,7 +52,7 @@ def mean(
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision.
-    ValueError: shapes do not fit, or an array is empty.
+    ValueError: shapes do not fit, or there are no phases.
   """
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
   return chain_calls.spread(chain_calls.MEAN, values, _NAMES)

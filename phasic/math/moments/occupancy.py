@@ -50,7 +50,7 @@ def occupancy(
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision.
-    ValueError: shapes do not fit, or an array is empty.
+    ValueError: shapes do not fit, or there are no phases.
 
   Example: the second of two stages.
 

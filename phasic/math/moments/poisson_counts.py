@@ -65,7 +65,7 @@ def joint_mark_probs(
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision, or
       `max_counts` are not integers.
-    ValueError: shapes do not fit, an array is empty, there are more than 65536
+    ValueError: shapes do not fit, there are no phases, there are more than 65536
       probabilities, or the counts sum to more than 1000.
 
   Example: two lineages with at most one mutation on the first branch.

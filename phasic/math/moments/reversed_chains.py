@@ -139,7 +139,7 @@ def _killing(discrete: bool, times: Array) -> tuple[Array, Array]:
 
   The rate is the inverse of the largest time, and at most one.
   """
-  largest = np.max(np.reshape(autodiff.stop_gradient(times), (-1,)), axis=-1)
+  largest = array_utils.largest_or_zero(autodiff.stop_gradient(times))
   if discrete:
     c = 1.0 / (largest + 2.0)
     return c, -times * np.log1p(-c)

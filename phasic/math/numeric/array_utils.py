@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from phasic.internal import static
@@ -46,3 +48,17 @@ def zero_where(condition: Array, x: Array) -> Array:
     full = static.broadcast_shapes(own, static.shape(condition))
     return x if full == own else np.broadcast_to(x, full)
   return np.where(condition, 0.0, x)
+
+
+def largest_or_zero(x: Array) -> Array:
+  """Computes the largest of all entries and zero, a scalar; x may be empty."""
+  flat = merged(x, len(static.shape(x)))
+  return np.max(np.concatenate([np.zeros((1,), flat.dtype), flat]), axis=-1)
+
+
+def merged(x: Array, count: int) -> Array:
+  """Merges the last dimensions of an array, `count` of them, into one."""
+  shape = static.shape(x)
+  kept = len(shape) - count
+  # A size of -1 would be ambiguous where the array is empty.
+  return np.reshape(x, (*shape[:kept], math.prod(shape[kept:])))

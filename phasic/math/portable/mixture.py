@@ -20,6 +20,7 @@ from phasic.internal import control_flow
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
+from phasic.math.numeric import array_utils
 from phasic.math.numeric import special
 from phasic.math.portable import poisson
 from phasic.math.portable import power_sequence
@@ -93,7 +94,7 @@ def mix(sequence: power_sequence.Sequence, means: Array) -> tuple[Array, ...]:
 def _joined(blocks: Array) -> Array:
   """Joins blocks (count, ..., block) along the last axis."""
   blocks = np.moveaxis(blocks, 0, -2)
-  return np.reshape(blocks, (*static.shape(blocks)[:-2], -1))
+  return array_utils.merged(blocks, 2)
 
 
 def _group_size(x: Array) -> int:

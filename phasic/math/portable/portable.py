@@ -78,6 +78,9 @@ def phase_type(
       f"initial_probs has shape {static.shape(initial_probs)}: the number of "
       "phases must be static; set the array's shape"
     )
+  empty = empty_result(operands)
+  if empty is not None:
+    return empty
   limit = most_steps(operands)
   counts = _counts(operands)
   if counts is None:
@@ -96,12 +99,25 @@ def phase_type(
     steps = min(8 * steps, limit)
 
 
+def empty_result(operands: KernelArrays) -> Array | None:
+  """Returns the result if it is known to be empty, else None."""
+  times = static.shape(operands[4])
+  batch = static.broadcast_shapes(_batch(operands), times[:-1])
+  shape = (*batch, times[-1])
+  if not any(isinstance(d, int) and d == 0 for d in shape):
+    return None
+  return np.zeros(shape, dtype=static.dtype_name(operands[4]))
+
+
+def _batch(operands: KernelArrays) -> static.Shape:
+  """Returns the batch shape of the models."""
+  vectors = [static.shape(operands[i])[:-1] for i in (0, 2, 3)]
+  return static.broadcast_shapes(*vectors, static.shape(operands[1])[:-2])
+
+
 def most_steps(operands: KernelArrays) -> int:
   """Returns the largest number of steps allowed for a batch of models."""
-  batches = [static.shape(x)[:-1] for x in operands[:1]]
-  batches += [static.shape(x)[:-1] for x in operands[2:4]]
-  batches.append(static.shape(operands[1])[:-2])
-  sizes = static.broadcast_shapes(*batches)
+  sizes = _batch(operands)
   models = math.prod(d for d in sizes if isinstance(d, int))
   by_memory = max(1, MAX_ENTRIES // max(1, models))
   return min(MAX_STEPS[static.wide_float()], by_memory)

@@ -67,6 +67,9 @@ def phase_type(
     is NaN.
   """
   operands = (initial_probs, subtransition, exit_probs, prob_zero, counts)
+  empty = portable.empty_result(operands)
+  if empty is not None:
+    return empty
   steps = _steps(operands)
   dtype = static.dtype_name(counts)
   wide = [
@@ -179,8 +182,8 @@ def _pick(table: Array, index: Array) -> Array:
   index = index + batch
   steps, n = static.shape(table)[-1], static.shape(index)[-1]
   table = table + np.zeros_like(index[..., :1])
-  flat = np.reshape(index, (-1, n))
-  models = static.shape(flat)[0]
+  models = math.prod(static.shape(index)[:-1])
+  flat = np.reshape(index, (models, n))
   offsets = structures.cast(steps * np.arange(models), "int32")
   places = offsets[:, None] + structures.cast(flat, "int32")
   picked = np.take(np.reshape(table, (-1,)), places, axis=0)

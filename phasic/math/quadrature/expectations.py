@@ -37,7 +37,7 @@ def mean_and_variance(
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision.
-    ValueError: shapes do not fit, or an array is empty.
+    ValueError: shapes do not fit, or there are no phases.
   """
   distribution, rule, logs, masses = _points(model)
   found, most = _values(distribution, rule, function)

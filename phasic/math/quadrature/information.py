@@ -55,7 +55,7 @@ def entropy(
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision.
-    ValueError: shapes do not fit, or an array is empty.
+    ValueError: shapes do not fit, or there are no phases.
 
   Example: an exponential time, with entropy 1 - log(rate).
 
@@ -108,7 +108,7 @@ def cross_entropy(
   Raises:
     TypeError: a model is not a tuple of four, dtypes differ, or are complex,
       bool or half precision.
-    ValueError: shapes do not fit, or an array is empty.
+    ValueError: shapes do not fit, or there are no phases.
 
   Example:
 

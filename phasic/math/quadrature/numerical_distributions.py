@@ -51,7 +51,7 @@ def convert(model: ModelLike, discrete: bool, name: str = "model") -> Model:
   Raises:
     TypeError: it is not a tuple of four, dtypes differ, or are complex, bool or
       half precision.
-    ValueError: shapes do not fit, or an array is empty.
+    ValueError: shapes do not fit, or there are no phases.
   """
   names = operands.argument_names(discrete)
   is_tuple = isinstance(model, (tuple, list))

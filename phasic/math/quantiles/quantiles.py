@@ -55,7 +55,7 @@ def quantile(
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision.
-    ValueError: shapes do not fit, or an array is empty.
+    ValueError: shapes do not fit, or there are no phases.
 
   Example: the median of an exponential time.
 

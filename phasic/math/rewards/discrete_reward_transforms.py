@@ -69,7 +69,7 @@ def discrete_reward_transform(
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision; rewards
       of jumps are traced.
-    ValueError: shapes do not fit, an array is empty, concrete rewards are not
+    ValueError: shapes do not fit, there are no phases, concrete rewards are not
       integers >= 0, or more than 4096 phases are needed.
 
   Example: heads until the first tail, where each head counts two.

@@ -39,6 +39,7 @@ from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_solves
 from phasic.math.likelihood import phase_type
 from phasic.math.model.chain import Chain
+from phasic.math.numeric import array_utils
 from phasic.math.numeric import reachability
 from phasic.math.rewards import stochastic_complement
 
@@ -170,7 +171,7 @@ def log_density(
     & np.logical_not(chain.bad)
     & np.logical_not(_broken(found, rewards, off))
   )
-  flat = np.reshape(rewards, (*static.shape(rewards)[:-2], -1))
+  flat = array_utils.merged(rewards, 2)
   lost = np.where(good, 0.0, math.nan)
   lost = lost + stochastic_complement.no_derivative_at_zero(flat)
   some = autodiff.stop_gradient(rest.logs) != -math.inf

@@ -52,7 +52,7 @@ def joint_laplace_transform(
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision.
-    ValueError: shapes do not fit, or an array is empty.
+    ValueError: shapes do not fit, or there are no phases.
 
   Example:
 
@@ -146,7 +146,7 @@ def joint_log_prob(
       for the density of other rewards; moments, transforms, projections and
       samples exist.
     TypeError: dtypes differ, or are complex, bool or half precision.
-    ValueError: shapes do not fit, or an array is empty.
+    ValueError: shapes do not fit, or there are no phases.
 
   Example: the times in two stages.
 

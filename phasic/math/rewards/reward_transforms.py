@@ -64,7 +64,7 @@ def reward_transform(
 
   Raises:
     TypeError: dtypes differ, or are complex, bool or half precision.
-    ValueError: shapes do not fit, an array is empty, or a model of edges with
+    ValueError: shapes do not fit, there are no phases, or a model of edges with
       rewards of zero has more than 4096 phases.
 
   Example: the total length of a coalescent tree, with 3 and then 2 lineages.

@@ -222,7 +222,8 @@ def _paths(
   size = static.shape(reward_rates.rates)[-1]
   rates = np.reshape(reward_rates.rates, (-1, size))
   row_of_model = p * structures.cast(np.arange(models), "int32")
-  accumulated = np.zeros_like(uniform)[..., None] * np.zeros_like(rates[0])
+  none = np.zeros((size,), dtype=wide_name)
+  accumulated = np.zeros_like(uniform)[..., None] * none
 
   def unfinished(carry: _Carry) -> Array:
     count, _, phase, _ = carry

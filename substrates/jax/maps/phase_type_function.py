@@ -64,14 +64,14 @@ class PhaseTypeFunction(derivatives.NativeDerivatives):
       fits = fits and own == (d if d != 0 else m) and exits == 0
     else:
       fits = tuple(rates) == (p, p) and exits in (0, p)
-    if not fits or atom not in (0, 1) or p == 0 or n == 0:
+    if not fits or atom not in (0, 1) or p == 0:
       initial, wanted = "(p,)", "(p, p), (p,) or (0,)"
       if self.has_edges:
         initial = "(2, m), (m,) or (0,), (m, d) or (m, 0), (p,)"
         wanted = "(d,) or with d = 0 (m,), (0,)"
       raise ValueError(
         f"{self.kind}: operands have event shapes {[tuple(s) for s in shapes]}: "
-        f"they must be {initial}, {wanted}, (1,) or (0,), (n,) with p, n > 0"
+        f"they must be {initial}, {wanted}, (1,) or (0,), (n,) with p > 0"
       )
     return [(n,)]
 

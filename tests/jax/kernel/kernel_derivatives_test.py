@@ -224,7 +224,7 @@ class OperandsTest(parameterized.TestCase):
     ("not_square", 1, (3, 2)),
     ("exits", 2, (2,)),
     ("atom", 3, (2,)),
-    ("no_times", 4, (0,)),
+    ("no_phases", 0, (0,)),
   )
   def test_event_shapes_are_refused(self, index, shape):
     with self.assertRaisesRegex(ValueError, "event shapes"):

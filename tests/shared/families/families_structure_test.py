@@ -206,21 +206,6 @@ class ErrorsTest(test_case.TestCase):
   @parameterized.named_parameters(
     ("scalar", pd.Hypoexponential, (1.0,), ValueError, r"rates has shape \(\)"),
     ("empty", pd.Hypoexponential, ([],), ValueError, r"rates has shape \(0,\)"),
-    ("no_rates", pd.Erlang, (2, []), ValueError, r"^rate has shape \(0,\)"),
-    (
-      "no_powers",
-      pd.MatrixWeibull,
-      (_ERLANG, onp.ones((2, 0))),
-      ValueError,
-      r"^concentration has shape \(2, 0\): it must not be empty",
-    ),
-    (
-      "no_bounds",
-      pd.TruncatedPhaseType,
-      (_ERLANG, 0.0, []),
-      ValueError,
-      r"^high has shape \(0,\): it must not be empty",
-    ),
     ("sizes", pd.Hyperexponential, (_HALF, [1]), ValueError, r"rates.*, 2\)"),
     (
       "counts",

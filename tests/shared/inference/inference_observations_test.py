@@ -25,6 +25,41 @@ _UPPER = onp.asarray([0.5, _INF, 1.5, 2.0, 0.25])
 _ENTRY = onp.asarray([0.25, 1.0, -1.0, 0.5, -1.0])
 
 
+class NoObservationsTest(test_case.TestCase):
+  """Tests data sets without observations."""
+
+  def setUp(self):
+    super().setUp()
+    self.data = inference.Observations([], weights=[], entry=[])
+
+  def test_the_log_likelihood_is_zero(self):
+    rates = onp.asarray([1.0, 2.0])
+    dist = pd.Erlang(2, rates)
+    for data in (self.data, inference.Observations.right_censored([], [])):
+      self.assert_close(data.log_likelihood(dist), onp.zeros(2), 0.0)
+    terms = inference.Observations([[], []]).log_likelihood_terms(dist)
+    self.assertEqual(tuple(terms.shape), (2, 0))
+    _, slope = pm.value_and_gradient(
+      lambda rate: self.data.log_likelihood(pd.Erlang(2, rate)), rates[0]
+    )
+    self.assert_close(slope, 0.0, 0.0)
+
+  def test_fits_need_some(self):
+    dist = pd.Erlang(2, 1.0)
+    for fit in (
+      lambda: inference.fit_mle(dist, self.data),
+      lambda: inference.fit_em(pd.Hypoexponential([1.0, 2.0]), self.data),
+      lambda: inference.initial_guess(self.data, 2),
+      lambda: inference.hyper_erlang_starts(self.data, 3),
+      lambda: inference.kaplan_meier(self.data),
+      lambda: inference.em_step(
+        pd.PhaseType([1.0], [[-1.0]]), inference.Observations([[], []])
+      ),
+    ):
+      with self.assertRaisesRegex(ValueError, "observations is empty, of shape"):
+        fit()
+
+
 class _Missing:
   """A missing value like pandas', without truth value."""
 
@@ -96,7 +131,6 @@ class RulesTest(test_case.TestCase):
       {"lower": [1.0], "upper": [_INF], "cause": [0]},
       r"cause\[0\] = 0: a right-censored value has no cause yet",
     ),
-    ({"lower": []}, r"lower has shape \(0,\): it must not be empty"),
     ({"lower": 1.0}, r"lower is a scalar: observations have shape \(..., n\)"),
     (
       {"lower": [1.0, 2.0], "upper": [1.0, 2.0, 3.0]},
