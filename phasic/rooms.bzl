@@ -35,6 +35,7 @@ ROOMS = {
     ],
     "math/calls": [
         "internal",
+        "math/numeric",
         "math/model",
         "math/portable",
     ],

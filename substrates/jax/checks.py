@@ -9,7 +9,6 @@ import jax.core
 import jax.numpy as jnp
 import numpy as onp
 
-
 _T = TypeVar("_T")
 
 

@@ -56,7 +56,9 @@ class NoObservationsTest(test_case.TestCase):
         pd.PhaseType([1.0], [[-1.0]]), inference.Observations([[], []])
       ),
     ):
-      with self.assertRaisesRegex(ValueError, "observations is empty, of shape"):
+      with self.assertRaisesRegex(
+        ValueError, "observations is empty, of shape"
+      ):
         fit()
 
 
