@@ -304,6 +304,7 @@ TESTS = {
             "contract/distribution_test",
             "contract/gradients_of_edges_test",
             "contract/mistakes_test",
+            "contract/precision_test",
             "contract/sparse_matrices_test",
             "contract/structure_errors_test",
             "families/families_structure_test",

@@ -1,6 +1,6 @@
-"""The dtype rule: all floating arguments must share one dtype.
+"""The dtype rule: float32 beside float64 is float64, in TensorFlow an error.
 
-Python numbers, lists and integer arrays take this dtype.
+Python numbers, lists and integer arrays take the dtype of the others.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal.arrays import Tree
 
+MODE = "numpy"
 FLOATS = ("float32", "float64")
 
 
@@ -23,16 +24,17 @@ def common_dtype(
 ) -> str:
   """Returns the name of the common floating dtype of the values.
 
-  Python numbers, lists of them and integer arrays adopt the dtype of the
-  floating arrays. None values are skipped.
+  It is the widest one. Python numbers, lists of them and integer arrays adopt
+  the dtype of the floating arrays. None values are skipped.
 
   Args:
     values: the values by argument name, which the messages use.
     default: the dtype if no value is a floating array; None for the widest.
 
   Raises:
-    TypeError: the floating dtypes of two values differ (both are named), or a
-      value is complex, bool, half precision, masked or not numeric.
+    TypeError: in TensorFlow the floating dtypes of two values differ (both are
+      named); or a value is complex, bool, half precision, masked or not
+      numeric.
     ValueError: a value is ragged or has too many dimensions.
   """
   found: tuple[str, str] | None = None
@@ -43,15 +45,28 @@ def common_dtype(
     dtype = numeric(value, name)
     if dtype not in FLOATS or given_dtypes.is_weak(value):
       continue
-    if found is not None and found[1] != dtype:
-      raise TypeError(
-        f"{found[0]} is {found[1]} and {name} is {dtype}: floating arguments "
-        "must have one dtype"
-      )
-    found = found or (name, dtype)
+    if found is None or promoted(*found, name, dtype) != found[1]:
+      found = (name, dtype)
   if found is not None:
     return found[1]
   return default or static.wide_float()
+
+
+def promoted(name: str, dtype: str, other_name: str, other: str) -> str:
+  """Returns the wider one of the dtypes of two arguments, given by their names.
+
+  Raises:
+    TypeError: they differ, in TensorFlow.
+  """
+  if dtype == other:
+    return dtype
+  if MODE == "tf":
+    raise TypeError(
+      f"{name} is {dtype} and {other_name} is {other}: floating arguments must "
+      "have one dtype; convert one of them by tf.cast"
+    )
+  else:
+    return "float64"
 
 
 def numeric(x: Tree, name: str) -> str:

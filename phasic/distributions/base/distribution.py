@@ -15,13 +15,12 @@ from phasic.distributions.base import divergences
 from phasic.distributions.base import hooks
 from phasic.distributions.base import parameter_properties as properties_lib
 from phasic.distributions.base import parameterized
+from phasic.distributions.base import precision
 from phasic.distributions.base import reparameterization
 from phasic.distributions.base import representation
 from phasic.distributions.base import sampling
 from phasic.distributions.base import slicing
-from phasic.distributions.base import structure
 from phasic.distributions.base import supports
-from phasic.internal import dtypes
 from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
@@ -106,7 +105,7 @@ class Distribution(parameterized.Parameterized):
   @property
   def dtype(self) -> str:
     """The name of the dtype of parameters, values and results."""
-    return dtypes.common_dtype(structure.leaves(self._arrays()))
+    return self._dtype()
 
   @property
   def reparameterization_type(
@@ -167,6 +166,7 @@ class Distribution(parameterized.Parameterized):
   def __repr__(self) -> str:
     return representation.text_of(self, self._parameters)
 
+  @precision.promoting
   def log_prob(self, value: ArrayLike) -> Result:
     """Returns the log density, broadcast over value and batch."""
     return structures.as_result(self._log_prob(self._value(value)))
@@ -175,26 +175,32 @@ class Distribution(parameterized.Parameterized):
     """Returns `log_prob`: all densities here are normalized."""
     return self.log_prob(value)
 
+  @precision.promoting
   def prob(self, value: ArrayLike) -> Result:
     """Returns the density, broadcast over value and batch."""
     return structures.as_result(self._prob(self._value(value)))
 
+  @precision.promoting
   def cdf(self, value: ArrayLike) -> Result:
     """Returns P(X <= value), broadcast over value and batch."""
     return structures.as_result(self._cdf(self._value(value)))
 
+  @precision.promoting
   def log_cdf(self, value: ArrayLike) -> Result:
     """Returns log P(X <= value), broadcast over value and batch."""
     return structures.as_result(self._log_cdf(self._value(value)))
 
+  @precision.promoting
   def survival_function(self, value: ArrayLike) -> Result:
     """Returns P(X > value), broadcast over value and batch."""
     return structures.as_result(self._survival_function(self._value(value)))
 
+  @precision.promoting
   def log_survival_function(self, value: ArrayLike) -> Result:
     """Returns log P(X > value), broadcast over value and batch."""
     return structures.as_result(self._log_survival_function(self._value(value)))
 
+  @precision.promoting
   def hazard_function(self, value: ArrayLike) -> Result:
     """Returns the hazard f(t) / P(X > t), broadcast over value and batch.
 
@@ -220,6 +226,7 @@ class Distribution(parameterized.Parameterized):
     """
     return structures.as_result(self._hazard_function(self._value(value)))
 
+  @precision.promoting
   def log_hazard_function(self, value: ArrayLike) -> Result:
     """Computes the log hazard, also where the hazard underflows.
 
@@ -232,6 +239,7 @@ class Distribution(parameterized.Parameterized):
     """
     return structures.as_result(self._log_hazard_function(self._value(value)))
 
+  @precision.promoting
   def cumulative_hazard(self, value: ArrayLike) -> Result:
     """Returns -log P(X > t), broadcast over value and batch.
 
@@ -296,6 +304,7 @@ class Distribution(parameterized.Parameterized):
     x = self.sample(sample_shape, seed)
     return x, structures.as_result(self._log_prob(x))
 
+  @precision.promoting
   def quantile(self, value: ArrayLike) -> Result:
     """Returns Q(u) = inf{t: P(X <= t) >= u}, broadcast over u and batch.
 
@@ -325,6 +334,7 @@ class Distribution(parameterized.Parameterized):
     """
     return self.quantile(0.5)
 
+  @precision.promoting
   def quantile_log_survival(self, value: ArrayLike) -> Result:
     """Computes the inverse log survival function (SciPy: isf of exp).
 
@@ -341,6 +351,7 @@ class Distribution(parameterized.Parameterized):
     value = self._checked(value, "value", value_rules.LOG_PROBABILITY)
     return structures.as_result(self._quantile_log_survival(value))
 
+  @precision.promoting
   def quantile_log_cdf(self, value: ArrayLike) -> Result:
     """Computes the inverse log cdf (SciPy: ppf of exp).
 
@@ -478,8 +489,10 @@ class Distribution(parameterized.Parameterized):
     """
     hooks.check_substrate("other", other)
     divergences.check_batches("cross_entropy", self, other)
-    return self._statistic("cross_entropy", self._cross_entropy(other))
+    first, second = divergences.in_common(self, other)
+    return first._statistic("cross_entropy", first._cross_entropy(second))
 
+  @precision.promoting
   def laplace_transform(self, u: ArrayLike) -> Result:
     """Returns E exp(-u X), in continuous time z + alpha (u I - S)^-1 s.
 
@@ -504,6 +517,7 @@ class Distribution(parameterized.Parameterized):
       self._laplace_transform(self._checked(u, "u", value_rules.LAPLACE))
     )
 
+  @precision.promoting
   def moment_generating_function(self, s: ArrayLike) -> Result:
     """Computes E exp(s X); it is inf for s at or above the decay rate.
 
@@ -534,6 +548,7 @@ class Distribution(parameterized.Parameterized):
       self._moment_generating_function(self._argument(s, "s"))
     )
 
+  @precision.promoting
   def probability_generating_function(self, z: ArrayLike) -> Result:
     """Computes E z^N of a number of steps, P(N = 0) + z alpha (I - z T)^-1 t.
 
@@ -562,6 +577,7 @@ class Distribution(parameterized.Parameterized):
       )
     )
 
+  @precision.promoting
   def diagnose(
     self, value: ArrayLike | None = None, method: str = "log_prob"
   ) -> onp.ndarray:

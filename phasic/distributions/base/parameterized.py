@@ -41,6 +41,8 @@ class Parameterized(hooks.Hooks):
   validate_args: bool
   allow_nan_stats: bool
   _known_batch: ClassVar[static.Shape | None] = None
+  # Whether parameters are float32; None where that has not been asked yet.
+  _narrow: ClassVar[bool | None] = None
   # Whether the array parameters are known to be arrays or None, which need no
   # conversion when they are read: neither variables nor edges nor mappings.
   _has_plain_arrays: ClassVar[bool] = False
@@ -116,6 +118,39 @@ class Parameterized(hooks.Hooks):
   def _properties(cls) -> properties_lib.Properties:
     """Returns the properties of the array parameters, by name."""
     return types.MappingProxyType(dict(cls._parameter_properties()))
+
+  def _dtype(self) -> str:
+    """Returns the name of the common dtype of the parameters."""
+    return dtypes.common_dtype(structure.leaves(self._arrays()))
+
+  def _is_narrow(self) -> bool:
+    """Returns whether parameters are float32."""
+    if self._narrow is None:
+      object.__setattr__(self, "_narrow", self._dtype() != "float64")
+    return self._narrow is True
+
+  def _widened(self) -> Self:
+    """Returns the distribution in float64."""
+
+    def wide(name: str, value: object) -> object:
+      if isinstance(value, Mapping):
+        return {key: wide(key, x) for key, x in value.items()}
+      if isinstance(value, structure.EDGES):
+        return structure.mapped(wide, name, value)
+      if value is None:
+        return None
+      return structures.cast(_current(name, value), "float64")
+
+    own = self._properties()
+
+    def widened(name: str, value: object) -> object:
+      if isinstance(value, Parameterized):
+        return value._widened() if value._is_narrow() else value
+      return wide(name, value) if name in own else value
+
+    given = self._parameters
+    make: Callable[..., Self] = type(self)
+    return make(**{name: widened(name, x) for name, x in given.items()})
 
   def _arrays(self) -> dict[str, properties_lib.ParameterValue]:
     """Returns the current array parameters by name; None for absent ones.
@@ -199,8 +234,15 @@ class Parameterized(hooks.Hooks):
           # A number takes any dtype.
           return structures.as_array(x, static.dtype_name(given), name)
         break
+    own = self._dtype()
     leaves = structure.leaves(self._arrays())
     dtype = dtypes.common_dtype({name: x, **leaves})
+    if dtype != own:
+      # What holds several arrays has no dtype by which methods promote.
+      raise TypeError(
+        f"{name} holds {dtype} and the parameters are {own}: convert it to one "
+        "array, or to the dtype of the parameters"
+      )
     return structures.as_array(x, dtype, name)
 
   def _check_value_shape(self, value: Array) -> None:

@@ -70,9 +70,7 @@ class Equilibrium(wrapped_distribution.OnSamePhases):
     start, matrix, exits, prob_zero = model
     return start + 0.0 * mean[..., None], matrix, exits, prob_zero
 
-  @property
-  def dtype(self) -> str:
-    """The name of the dtype of parameters, values and results."""
+  def _dtype(self) -> str:
     return self.distribution.dtype
 
   def _as_array(self, x: ArrayLike, name: str) -> Array:

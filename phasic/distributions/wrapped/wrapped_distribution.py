@@ -11,6 +11,7 @@ from phasic.distributions.base import declared
 from phasic.distributions.base import hooks
 from phasic.distributions.base import inferring
 from phasic.distributions.base import parameter_properties
+from phasic.distributions.base import precision
 from phasic.distributions.base import slicing
 from phasic.distributions.families import named_family
 from phasic.internal import dtypes
@@ -44,19 +45,16 @@ class WrappedDistribution(comparable.Comparable):
     if wrapped._DISCRETE and not self._TAKES_DISCRETE:
       raise TypeError(f"distribution is {name}: it must be in continuous time")
     arrays = {name: parameters[name] for name in self.parameter_properties()}
-    dtype = dtypes.common_dtype(arrays, default=wrapped.dtype)
-    if dtype != wrapped.dtype:
-      raise TypeError(
-        f"distribution is {wrapped.dtype} and its parameters are {dtype}: "
-        "floating arguments must have one dtype"
-      )
+    own = dtypes.common_dtype(arrays, default=wrapped.dtype)
+    dtype = dtypes.promoted("distribution", wrapped.dtype, "a parameter", own)
+    wrapped = precision.in_dtype(wrapped, dtype)
     kept = {
       name: x
       if x is None or structures.is_variable(x)
       else structures.as_array(x, dtype, name)
       for name, x in arrays.items()
     }
-    super()._keep({**parameters, **kept})
+    super()._keep({**parameters, "distribution": wrapped, **kept})
 
   @classmethod
   def _children(cls) -> tuple[str, ...]:

@@ -10,7 +10,9 @@ import numpy as onp
 from phasic.distributions.base import distribution as distributions
 from phasic.distributions.base import hooks
 from phasic.distributions.base import inferring
+from phasic.distributions.base import precision
 from phasic.inference.data import observation_makers
+from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.terms import observation_rules
 from phasic.inference.terms import observation_terms
@@ -167,12 +169,13 @@ class Observations(observation_makers.ObservationMakers):
 
     Raises:
       NotImplementedError: the distribution has no cdf.
-      TypeError: it is not a distribution, dtypes differ, or there are causes
-        and it is none of a graph.
+      TypeError: it is not a distribution, there are causes and it is none of a
+        graph, or in TensorFlow dtypes differ.
       ValueError: batches do not broadcast, a count is not whole, or there is no
         such cause.
     """
     self.check_fits(distribution)
+    self, distribution = in_common(self, distribution)
     lower, upper, weights, entry, cause = self.counting()
     terms = observation_terms.log_likelihood_terms(
       distribution, lower, upper, entry, cause
@@ -189,6 +192,7 @@ class Observations(observation_makers.ObservationMakers):
     Argument and errors are as for `log_likelihood`.
     """
     self.check_fits(distribution)
+    self, distribution = in_common(self, distribution)
     lower, upper, _, entry, cause = (
       self._arrays[name] for name in observation_rules.NAMES
     )
@@ -223,7 +227,7 @@ class Observations(observation_makers.ObservationMakers):
     """Raises unless the observations are compatible with a distribution.
 
     Raises:
-      TypeError: it is not a distribution of one variable, or dtypes differ.
+      TypeError: it is not a distribution of one variable.
       ValueError: batches do not broadcast.
     """
     hooks.check_substrate("distribution", distribution)
@@ -235,12 +239,6 @@ class Observations(observation_makers.ObservationMakers):
         f"distribution is {kind}, a distribution of vectors: it must have one "
         "variable, e.g. marginal(r)"
       )
-    own = static.dtype_name(self.lower)
-    if distribution.dtype != own:
-      raise TypeError(
-        f"distribution is {distribution.dtype} and the observations are {own}: "
-        "floating arguments must have one dtype"
-      )
     batch = inferring.batch_shape(distribution)
     leading = static.shape(self.lower)[:-1]
     try:
@@ -251,6 +249,27 @@ class Observations(observation_makers.ObservationMakers):
         f"{static.shape(self.lower)}: the leading axes of the observations must "
         "broadcast with the batch"
       ) from None
+
+
+def in_common(
+  observations: Observations, distribution: DistributionT
+) -> tuple[Observations, DistributionT]:
+  """Returns observations and a distribution in the wider one of their dtypes.
+
+  Raises:
+    TypeError: dtypes differ, in TensorFlow.
+  """
+  own = static.dtype_name(observations.lower)
+  dtype = dtypes.promoted(
+    "distribution", distribution.dtype, "observations", own
+  )
+  if dtype != own:
+    arrays = {
+      name: x if x is None or name == "cause" else structures.cast(x, dtype)
+      for name, x in observations._parts().items()
+    }
+    observations = Observations._unflatten(arrays)
+  return observations, precision.in_dtype(distribution, dtype)
 
 
 def check_data(observations: object) -> None:

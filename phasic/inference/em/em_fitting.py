@@ -87,7 +87,7 @@ def fit_em(
       distribution of the likelihood ratio for mixtures of densities from the
       one-parameter exponential family, Ann. Inst. Statist. Math. 46, 1994.
   """
-  em.check_arguments(dist, observations)
+  observations, dist = em.checked_arguments(observations, dist)
   starts.check_options(num_starts, seed, max_steps, tolerance)
   where = coordinates_lib.Coordinates(dist)
   starts.check_data(dist, observations, where.num_free)

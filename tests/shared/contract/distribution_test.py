@@ -291,10 +291,8 @@ class ValidationTest(test_case.TestCase):
   def test_structure_errors_always_raise(self):
     with self.assertRaisesRegex(ValueError, "phases p must agree"):
       pd.PhaseType([1.0], _GOOD["subgenerator"])
-    with self.assertRaisesRegex(TypeError, "float32.*float64"):
-      pd.PhaseType(onp.ones(1, onp.float32), -onp.ones((1, 1)))
-    with self.assertRaisesRegex(TypeError, "value is float32"):
-      pd.PhaseType(onp.ones(1), -onp.ones((1, 1))).prob(onp.float32(1))
+    with self.assertRaisesRegex(TypeError, "value has dtype complex"):
+      pd.PhaseType(onp.ones(1), -onp.ones((1, 1))).prob(1j)
 
   @parameterized.parameters(
     "log_prob",
@@ -310,7 +308,7 @@ class ValidationTest(test_case.TestCase):
     for value, error, message in (
       (onp.ones(2), ValueError, r"value has shape \(2,\).*broadcast.*\(2, 3\)"),
       (onp.ones(3, complex), TypeError, "value has dtype complex"),
-      (onp.float32(1), TypeError, "value is float32"),
+      (onp.float16(1), TypeError, "value has dtype float16"),
       ([1.0, [2.0]], ValueError, "value is ragged: it must be"),
     ):
       with self.assertRaisesRegex(error, message):
