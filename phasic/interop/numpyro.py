@@ -12,6 +12,8 @@ import copyreg
 import functools
 from typing import Any
 
+import numpy as np
+
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import reparameterization
 from phasic.internal import late_names
@@ -201,6 +203,14 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
     """Returns the log density."""
     return self.distribution.log_prob(value)
 
+  def _validate_sample(self, value: ArrayLike) -> Array:
+    # NumPyro compares values of NumPy by NumPy, which takes no traced bounds.
+    support = self.distribution.support
+    bounds = [x for x in (support.low, support.high) if x is not None]
+    if any(static.concrete(bound) is None for bound in bounds):
+      value = np.asarray(value)
+    return super()._validate_sample(value)
+
   def cdf(self, value: ArrayLike) -> Result:
     """Returns P(X <= value)."""
     return self.distribution.cdf(value)
@@ -262,7 +272,9 @@ def _key(distribution: distribution_lib.Distribution) -> tuple[Any, ...]:
   parameters = distribution.parameters
   names = tuple(x for x in parameters if x not in _NO_ATTRIBUTES)
   absent = tuple(name for name in names if parameters[name] is None)
-  return type(distribution), names, absent, distribution.support.constraint
+  support = distribution.support
+  is_time = support.constraint == "nonnegative" and support.event_ndims == 0
+  return type(distribution), names, absent, is_time
 
 
 @functools.cache
@@ -270,7 +282,7 @@ def _class_of(
   cls: type[distribution_lib.Distribution],
   names: tuple[str, ...],
   absent: tuple[str, ...],
-  support: str,
+  is_time: bool,
 ) -> type[NumPyroDistribution]:
   """Makes the NumPyro class for distributions of one class.
 
@@ -278,7 +290,7 @@ def _class_of(
     cls: the class of distributions.
     names: the constructor arguments that are attributes.
     absent: the names of arguments that are None.
-    support: the name of the support's constraint.
+    is_time: whether values are times, and not counts or vectors.
   """
   properties = cls.parameter_properties()
   own: dict[str, object] = {name: numpyro_parameters.attribute(name) for name in names}
@@ -287,8 +299,8 @@ def _class_of(
       name: numpyro_constraints.of_parameter(p) for name, p in properties.items() if name not in absent
     },
     "pytree_data_fields": (),
-    "_may_have_rsample": support != "nonnegative_integer",
-    "_made_of": (cls, names, absent, support),
+    "_may_have_rsample": is_time,
+    "_made_of": (cls, names, absent, is_time),
     "__doc__": f"`{cls.__name__}` as NumPyro's.",
     "__module__": __name__,
   }

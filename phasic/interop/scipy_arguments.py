@@ -84,6 +84,9 @@ def observed(data: DataLike) -> observations.Observations:
     return observations.Observations(data)
   exact, left, right = data._uncensored, data._left, data._right
   low, high = onp.reshape(data._interval, (-1, 2)).T
-  lower = onp.concatenate([exact, onp.full_like(left, -onp.inf), right, low])
-  upper = onp.concatenate([exact, left, onp.full_like(right, onp.inf), high])
+  # Integers have no infinities.
+  before = onp.full(len(left), -onp.inf)
+  after = onp.full(len(right), onp.inf)
+  lower = onp.concatenate([exact, before, right, low])
+  upper = onp.concatenate([exact, left, after, high])
   return observations.Observations(lower, upper)

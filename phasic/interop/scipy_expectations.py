@@ -81,8 +81,9 @@ def continuous(
     if weight != weight and frozen.sf(x) == 0.0:
       # At so late a time the density is NaN, and negligible as P(X > x) is 0.
       weight = 0.0
-    # The function may overflow where the density is zero.
-    return float(func(x)) * weight if weight != 0.0 else 0.0  # type: ignore[arg-type]
+    # The function may overflow where the density is zero; of a number of NumPy
+    # a power that overflows elsewhere is infinite.
+    return float(func(onp.float64(x))) * weight if weight != 0.0 else 0.0  # type: ignore[arg-type]
 
   inner = {float(x) for x in _cuts(frozen, low, high, log_total)}
   bounds = [low, *sorted(x for x in inner if low < x < high), high]

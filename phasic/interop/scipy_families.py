@@ -59,6 +59,10 @@ class Family:
     # SciPy makes a copy by it when the distribution is frozen.
     return {**super()._updated_ctor_param(), "frozen": self._frozen}  # type: ignore[misc]
 
+  def _shape_info(self) -> list[Any]:
+    # `scipy.stats.fit` needs the list, which is empty.
+    return []
+
   def _cdf(self, x: Result) -> Result:
     return self._frozen.cdf(x)
 
