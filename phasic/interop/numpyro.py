@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 import copy
 import copyreg
 import functools
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from phasic.distributions.base import distribution as distribution_lib
+from phasic.distributions.base import inferring
 from phasic.distributions.base import reparameterization
 from phasic.internal import late_names
 from phasic.internal import static
@@ -22,7 +23,6 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
 from phasic.internal.arrays import Seed
-from phasic.internal.arrays import ShapeLike
 from phasic.internal.arrays import Tree
 from phasic.interop import numpyro_parameters
 
@@ -101,11 +101,12 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
 
   Attributes:
     distribution: the wrapped distribution.
+    may_have_rsample: whether `has_rsample` is true for some of the class.
   """
 
   pytree_data_fields = ("distribution",)
   reparametrized_params = numpyro_parameters.ReparametrizedParams()  # type: ignore[assignment]
-  _may_have_rsample = False
+  may_have_rsample = False
   # The arguments of `_class_of` that made the class.
   _made_of: tuple[Any, ...] = ()
 
@@ -130,6 +131,12 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
       return _blank, self._made_of, self.__dict__
     return copyreg.__newobj__, (type(self),), self.__dict__  # type: ignore[attr-defined]
 
+  def _promote(self) -> None:
+    # The parameters have dimensions that the stored shape does not have yet.
+    self._batch_shape = static.broadcast_shapes(
+      self.batch_shape, inferring.batch_shape(self.distribution)
+    )
+
   def get_args(self) -> dict[str, Array]:
     """Returns the array parameters that were given, by name.
 
@@ -146,7 +153,7 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
 
   @classmethod
   def infer_shapes(
-    cls, *args: ShapeLike | None, **kwargs: ShapeLike | None
+    cls, *args: Sequence[int] | None, **kwargs: Sequence[int] | None
   ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Computes the batch and event shape from shapes of array parameters.
 
@@ -253,9 +260,7 @@ def _kl_divergence(p: NumPyroDistribution, q: NumPyroDistribution) -> Result:
 def _promote_batch_shape(d: NumPyroDistribution) -> NumPyroDistribution:
   """Adds to the batch shape the dimensions that `vmap` or `scan` added."""
   promoted = copy.copy(d)
-  promoted._batch_shape = static.broadcast_shapes(
-    d.batch_shape, d.distribution.batch_shape
-  )
+  promoted._promote()
   return promoted
 
 
@@ -293,13 +298,17 @@ def _class_of(
     is_time: whether values are times, and not counts or vectors.
   """
   properties = cls.parameter_properties()
-  own: dict[str, object] = {name: numpyro_parameters.attribute(name) for name in names}
+  own: dict[str, object] = {
+    name: numpyro_parameters.attribute(name) for name in names
+  }
   own |= {
     "arg_constraints": {
-      name: numpyro_constraints.of_parameter(p) for name, p in properties.items() if name not in absent
+      name: numpyro_constraints.of_parameter(p)
+      for name, p in properties.items()
+      if name not in absent
     },
     "pytree_data_fields": (),
-    "_may_have_rsample": is_time,
+    "may_have_rsample": is_time,
     "_made_of": (cls, names, absent, is_time),
     "__doc__": f"`{cls.__name__}` as NumPyro's.",
     "__module__": __name__,

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import numpy as onp
-
 import numpyro.distributions as numpyro_distributions
 from numpyro.distributions import constraints
 

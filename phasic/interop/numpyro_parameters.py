@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+import inspect
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+import jax
 import numpy as np
 
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import structure
 from phasic.internal import static
-from phasic.internal.arrays import ShapeLike
+from phasic.internal.arrays import Array
 from phasic.internal.arrays import Tree
 
 if TYPE_CHECKING:
   from phasic.interop import numpyro as adapter
+
+# A path in a structure of JAX.
+_Path: TypeAlias = tuple[Any, ...]
 
 
 def aligned(
@@ -31,43 +36,58 @@ def aligned(
       dimensions already, it is returned unchanged.
     rank: the number of batch dimensions.
   """
-  parts = distribution._parts()
-  found = {
-    name: _aligned(parts[name], rank, properties.event_ndims)
-    for name, properties in distribution.parameter_properties().items()
-  }
-  wrapped = parts.get("distribution")
-  if isinstance(wrapped, distribution_lib.Distribution):
-    found["distribution"] = aligned(wrapped, rank)
-  if all(value is parts[name] for name, value in found.items()):
+
+  def missing(path: _Path, array: Array) -> int:
+    events = _event_ndims(distribution, [_name(key) for key in path])
+    size = len(static.shape(array))
+    return 0 if events is None else max(0, rank + events - size)
+
+  def widened(path: _Path, array: Array) -> Array:
+    ones = (1,) * missing(path, array)
+    return np.reshape(array, (*ones, *static.shape(array)))
+
+  arrays = jax.tree_util.tree_leaves_with_path(distribution)
+  if not any(missing(path, array) for path, array in arrays):
     return distribution
-  return type(distribution)._unflatten({**parts, **found})
+  return jax.tree_util.tree_map_with_path(widened, distribution)
 
 
-def _aligned(value: Tree, rank: int, events: int) -> Tree:
-  """Adds leading dimensions of size one to the arrays of a parameter."""
-  if isinstance(value, Mapping):
-    found = {key: _aligned(one, rank, 0) for key, one in value.items()}
-    same = all(one is value[key] for key, one in found.items())
-    return value if same else found
-  if structure.is_edges(value):
-    array = _aligned(value.parameters, rank, 1)
-    same = array is value.parameters
-    return value if same else value._replace(parameters=array)
-  if value is None:
+def _name(key: Any) -> str:
+  """Returns the name of an attribute, or the key of a mapping."""
+  return getattr(key, "name", None) or str(getattr(key, "key", key))
+
+
+def _event_ndims(
+  distribution: distribution_lib.Distribution, path: list[str]
+) -> int | None:
+  """Returns the number of event dimensions of a parameter's array.
+
+  Args:
+    distribution: the distribution.
+    path: the name of the parameter, and names inside of it.
+
+  Returns:
+    None for an array that has no batch.
+  """
+  value = distribution.parameters[path[0]]
+  if isinstance(value, distribution_lib.Distribution):
+    return _event_ndims(value, path[1:])
+  properties = distribution.parameter_properties().get(path[0])
+  if properties is None:
     return None
-  shape = static.shape(value)
-  missing = rank + events - len(shape)
-  return np.reshape(value, (1,) * missing + shape) if missing > 0 else value
+  if structure.is_edges(value):
+    return 1 if path[1] == "parameters" else None
+  # Parameters that are given by their names are numbers.
+  named = isinstance(value, Mapping) or len(path) > 2
+  return 0 if named else properties.event_ndims
 
 
 def with_axes(
   distribution: distribution_lib.Distribution, axes: Mapping[str, Tree]
 ) -> distribution_lib.Distribution:
-  """Replaces each array parameter by the axis along which it is mapped.
+  """Replaces the arrays of each parameter by the axis along which it is mapped.
 
-  The result is a prefix of the distribution's structure, as `in_axes` and
-  `out_axes` of `jax.vmap` are.
+  The result is such a structure as `in_axes` and `out_axes` of `jax.vmap` are.
 
   Args:
     distribution: the distribution that is mapped.
@@ -78,26 +98,39 @@ def with_axes(
   Raises:
     TypeError: there is no such array parameter.
   """
-  parts, names = distribution._parts(), tuple(distribution._children())
-  for name in axes:
+  _check_names(distribution, axes)
+
+  def axis_of(path: _Path, array: Array) -> int | None:
+    found: Tree = axes
+    for key in path:
+      if isinstance(found, Mapping):
+        found = found.get(_name(key))
+    return found
+
+  return jax.tree_util.tree_map_with_path(axis_of, distribution)
+
+
+def _check_names(
+  distribution: distribution_lib.Distribution, axes: Mapping[str, Tree]
+) -> None:
+  """Raises TypeError if axes are given for something else than parameters."""
+  names = [*distribution.parameter_properties()]
+  if "distribution" in distribution.parameters:
+    names.append("distribution")
+  for name, axis in axes.items():
     if name not in names:
       raise TypeError(
         f"{name} is not an array parameter of {type(distribution).__name__}: "
         f"axes must be given for some of {', '.join(names)}"
       )
-  found = {}
-  for name in names:
-    axis = axes.get(name)
-    if isinstance(axis, Mapping):
-      axis = with_axes(parts[name], axis)
-    found[name] = axis
-  return type(distribution)._unflatten({**parts, **found})
+    if name == "distribution" and isinstance(axis, Mapping):
+      _check_names(distribution.parameters["distribution"], axis)
 
 
 def inferred_shapes(
   cls: type[distribution_lib.Distribution],
-  args: Sequence[ShapeLike | None],
-  kwargs: Mapping[str, ShapeLike | None],
+  args: Sequence[Sequence[int] | None],
+  kwargs: Mapping[str, Sequence[int] | None],
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
   """Computes the batch and event shape from shapes of array parameters.
 
@@ -113,7 +146,10 @@ def inferred_shapes(
     ValueError: a shape has too few dimensions, or they do not broadcast.
   """
   properties = cls.parameter_properties()
-  if "rewards" in properties or "distribution" in cls._children():
+  if (
+    "rewards" in properties
+    or "distribution" in inspect.signature(cls).parameters
+  ):
     raise NotImplementedError(
       f"{cls.__name__} has more in its shape than the batches of its arrays: "
       "make an instance, whose shapes are known"
@@ -149,9 +185,11 @@ class ReparametrizedParams:
   """
 
   def __get__(
-    self, instance: adapter.NumPyroDistribution | None, owner: type[adapter.NumPyroDistribution]
+    self,
+    instance: adapter.NumPyroDistribution | None,
+    owner: type[adapter.NumPyroDistribution],
   ) -> list[str]:
-    found = owner._may_have_rsample if instance is None else instance.has_rsample
+    found = owner.may_have_rsample if instance is None else instance.has_rsample
     return list(owner.arg_constraints) if found else []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,7 +14,9 @@ from phasic.internal.arrays import Result
 
 # What SciPy takes for a random state, and a SeedSequence.
 RandomState: TypeAlias = "onp.random.RandomState | onp.random.Generator"
-StateLike: TypeAlias = "int | onp.random.SeedSequence | RandomState | None"
+StateLike: TypeAlias = (
+  "int | onp.random.SeedSequence | RandomState | types.ModuleType | None"
+)
 # SciPy's `CensoredData` have no static type here, as SciPy may be missing.
 DataLike: TypeAlias = "ArrayLike | observations.Observations | Any"
 
@@ -23,13 +26,14 @@ def random_state(state: StateLike) -> RandomState:
 
   Args:
     state: an int or a SeedSequence, for a new state; a RandomState or Generator;
-      or None for NumPy's global state.
+      or None, or numpy.random itself, for NumPy's global state.
 
   Raises:
     TypeError: it is something else.
   """
   if state is None or state is onp.random:
-    return onp.random.mtrand._rand
+    # It shares the global state.
+    return onp.random.RandomState(onp.random.get_bit_generator())  # type: ignore[attr-defined]
   if isinstance(state, (int, onp.integer)):
     return onp.random.RandomState(state)
   if isinstance(state, onp.random.SeedSequence):
@@ -82,8 +86,11 @@ def observed(data: DataLike) -> observations.Observations:
   kind = type(data)
   if kind.__name__ != "CensoredData" or kind.__module__[:6] != "scipy.":
     return observations.Observations(data)
-  exact, left, right = data._uncensored, data._left, data._right
-  low, high = onp.reshape(data._interval, (-1, 2)).T
+  # SciPy has no public access to them.
+  given = vars(data)
+  names = "_uncensored", "_left", "_right", "_interval"
+  exact, left, right, interval = (given[name] for name in names)
+  low, high = onp.reshape(interval, (-1, 2)).T
   # Integers have no infinities.
   before = onp.full(len(left), -onp.inf)
   after = onp.full(len(right), onp.inf)

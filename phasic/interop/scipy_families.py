@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as onp
-
 from scipy import stats
 
 from phasic.internal.arrays import ArrayLike
@@ -14,7 +13,7 @@ from phasic.internal.arrays import Result
 from phasic.interop import scipy_frozen
 
 
-def family_of(frozen: scipy_frozen.Frozen) -> Family:
+def family_of(frozen: scipy_frozen.Frozen) -> Any:
   """Returns the shifts and multiples of a distribution, as a family of SciPy's.
 
   Args:

@@ -109,28 +109,32 @@ class Frozen(scipy_statistics.Statistics):
 
   def cdf(self, x: ArrayLike) -> Result:
     """Returns P(X <= x)."""
-    return arguments.plain(self.distribution.cdf(self._values(x)))
+    return arguments.plain(self.distribution.cdf(self.converted(x)))
 
   def logcdf(self, x: ArrayLike) -> Result:
     """Returns log P(X <= x)."""
-    return arguments.plain(self.distribution.log_cdf(self._values(x)))
+    return arguments.plain(self.distribution.log_cdf(self.converted(x)))
 
   def sf(self, x: ArrayLike) -> Result:
     """Returns P(X > x)."""
-    return arguments.plain(self.distribution.survival_function(self._values(x)))
+    return arguments.plain(
+      self.distribution.survival_function(self.converted(x))
+    )
 
   def logsf(self, x: ArrayLike) -> Result:
     """Returns log P(X > x)."""
-    return arguments.plain(self.distribution.log_survival_function(self._values(x)))
+    return arguments.plain(
+      self.distribution.log_survival_function(self.converted(x))
+    )
 
   def ppf(self, q: ArrayLike) -> Result:
     """Computes the quantile inf{x: P(X <= x) >= q}; NaN outside of [0, 1]."""
-    return arguments.plain(self.distribution.quantile(self._values(q)))
+    return arguments.plain(self.distribution.quantile(self.converted(q)))
 
   def isf(self, q: ArrayLike) -> Result:
     """Computes the x with P(X > x) = q, also for tiny q."""
     with onp.errstate(divide="ignore", invalid="ignore"):
-      logs = onp.log(onp.asarray(self._values(q), self.distribution.dtype))
+      logs = onp.log(onp.asarray(self.converted(q), self.distribution.dtype))
     return arguments.plain(self.distribution.quantile_log_survival(logs))
 
   def median(self) -> Result:
@@ -243,12 +247,10 @@ class Frozen(scipy_statistics.Statistics):
       >>> print(f"{fitted.mean():.6f}")
       2.000000
     """
-    found = mle.fit_mle(
-      self.distribution, arguments.observed(data), **options
-    )
+    found = mle.fit_mle(self.distribution, arguments.observed(data), **options)
     return type(self)(found.distribution)
 
-  def _values(self, x: ArrayLike) -> ArrayLike:
+  def converted(self, x: ArrayLike) -> ArrayLike:
     """Converts numbers to the distribution's dtype."""
     return arguments.converted(x, self.distribution.dtype)
 

@@ -77,7 +77,7 @@ ADAPTERS: dict[str, dict[str, frozenset[str]]] = {
   "phasic/interop/scipy_statistics.py": {"numpy": frozenset()},
   "phasic/interop/numpyro.py": {"jax": frozenset({"jax", "numpyro"})},
   "phasic/interop/numpyro_constraints.py": {"jax": frozenset({"numpyro"})},
-  "phasic/interop/numpyro_parameters.py": {"jax": frozenset()},
+  "phasic/interop/numpyro_parameters.py": {"jax": frozenset({"jax"})},
   "phasic/interop/tfp_constants.py": {
     "jax": frozenset(),
     "tf": frozenset(),

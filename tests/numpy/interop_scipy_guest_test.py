@@ -63,25 +63,31 @@ class EveryFamilyTest(parameterized.TestCase):
       for method in (density, "cdf", "sf", "logcdf", "logsf", f"log{density}"):
         found = getattr(frozen, method)(x)
         self.assertEqual(found.dtype, np.float64)
-        np.testing.assert_array_equal(found, getattr(frozen, method)([1.0, 2.0]))
+        np.testing.assert_array_equal(
+          found, getattr(frozen, method)([1.0, 2.0])
+        )
 
   @parameterized.parameters(*_CASES)
   def test_random_states(self, name):
     frozen = _frozen(name)
-    np.random.seed(1234)
+    np.random.seed(1234)  # noqa: NPY002
     first = frozen.rvs(size=3)
     frozen.random_state = 1234
     np.testing.assert_array_equal(frozen.rvs(size=3), first)
     frozen.random_state = np.random.RandomState(1234)
     pickled = pickle.dumps(frozen)
-    for own in (frozen, pickle.loads(pickled), copy.deepcopy(_state(1234, name))):
+    for own in (
+      frozen,
+      pickle.loads(pickled),
+      copy.deepcopy(_state(1234, name)),
+    ):
       np.testing.assert_array_equal(own.rvs(size=3), first)
     before = frozen.random_state.get_state()[1]
     again = frozen.rvs(3, random_state=np.random.RandomState(1234))
     np.testing.assert_array_equal(again, first)
     np.testing.assert_array_equal(frozen.random_state.get_state()[1], before)
     frozen.random_state = None
-    np.random.seed(1234)
+    np.random.seed(1234)  # noqa: NPY002
     np.testing.assert_array_equal(frozen.rvs(size=3), first)
     kind = np.int64 if _CASES[name].discrete else np.float64
     self.assertEqual(first.dtype, kind)
