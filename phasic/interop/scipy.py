@@ -62,11 +62,11 @@ class FrozenContinuous(scipy_frozen.Frozen):
 
   def pdf(self, x: ArrayLike) -> Result:
     """Computes the probability density."""
-    return arguments.plain(self.distribution.prob(self.converted(x)))
+    return self.evaluated(self.distribution.prob, x)
 
   def logpdf(self, x: ArrayLike) -> Result:
     """Computes the log of the probability density."""
-    return arguments.plain(self.distribution.log_prob(self.converted(x)))
+    return self.evaluated(self.distribution.log_prob, x)
 
   def _lowest(self) -> float:
     return 0.0
@@ -93,11 +93,11 @@ class FrozenDiscrete(scipy_frozen.Frozen):
 
   def pmf(self, k: ArrayLike) -> Result:
     """Computes the probability mass function P(N = k)."""
-    return arguments.plain(self.distribution.prob(self.converted(k)))
+    return self.evaluated(self.distribution.prob, k)
 
   def logpmf(self, k: ArrayLike) -> Result:
     """Computes log P(N = k)."""
-    return arguments.plain(self.distribution.log_prob(self.converted(k)))
+    return self.evaluated(self.distribution.log_prob, k)
 
   def ppf(self, q: ArrayLike) -> Result:
     """Computes the quantile; it is one below the least count for 0."""

@@ -8,6 +8,7 @@ from typing import Any, Self, Unpack
 import numpy as onp
 
 from phasic.distributions.base import distribution as distribution_lib
+from phasic.distributions.base import inferring
 from phasic.inference.mle import mle
 from phasic.internal import frameworks
 from phasic.internal.arrays import ArrayLike
@@ -109,33 +110,33 @@ class Frozen(scipy_statistics.Statistics):
 
   def cdf(self, x: ArrayLike) -> Result:
     """Returns P(X <= x)."""
-    return arguments.plain(self.distribution.cdf(self.converted(x)))
+    return self.evaluated(self.distribution.cdf, x)
 
   def logcdf(self, x: ArrayLike) -> Result:
     """Returns log P(X <= x)."""
-    return arguments.plain(self.distribution.log_cdf(self.converted(x)))
+    return self.evaluated(self.distribution.log_cdf, x)
 
   def sf(self, x: ArrayLike) -> Result:
     """Returns P(X > x)."""
-    return arguments.plain(
-      self.distribution.survival_function(self.converted(x))
-    )
+    return self.evaluated(self.distribution.survival_function, x)
 
   def logsf(self, x: ArrayLike) -> Result:
     """Returns log P(X > x)."""
-    return arguments.plain(
-      self.distribution.log_survival_function(self.converted(x))
-    )
+    return self.evaluated(self.distribution.log_survival_function, x)
 
   def ppf(self, q: ArrayLike) -> Result:
     """Computes the quantile inf{x: P(X <= x) >= q}; NaN outside of [0, 1]."""
-    return arguments.plain(self.distribution.quantile(self.converted(q)))
+    return self.evaluated(self.distribution.quantile, q)
 
   def isf(self, q: ArrayLike) -> Result:
     """Computes the x with P(X > x) = q, also for tiny q."""
-    with onp.errstate(divide="ignore", invalid="ignore"):
-      logs = onp.log(onp.asarray(self.converted(q), self.distribution.dtype))
-    return arguments.plain(self.distribution.quantile_log_survival(logs))
+
+    def isf(values: ArrayLike) -> Result:
+      with onp.errstate(divide="ignore", invalid="ignore"):
+        logs = onp.log(onp.asarray(values, self.distribution.dtype))
+      return self.distribution.quantile_log_survival(logs)
+
+    return self.evaluated(isf, q)
 
   def median(self) -> Result:
     """Computes the median, the quantile of 1/2."""
@@ -250,9 +251,19 @@ class Frozen(scipy_statistics.Statistics):
     found = mle.fit_mle(self.distribution, arguments.observed(data), **options)
     return type(self)(found.distribution)
 
-  def converted(self, x: ArrayLike) -> ArrayLike:
-    """Converts numbers to the distribution's dtype."""
-    return arguments.converted(x, self.distribution.dtype)
+  def evaluated(
+    self, method: Callable[[ArrayLike], Result], x: ArrayLike
+  ) -> Result:
+    """Calls a method of the distribution, with numbers of its dtype.
+
+    Of an empty array the result is empty, as in SciPy.
+    """
+    values = arguments.converted(x, self.distribution.dtype)
+    if onp.size(values) == 0:
+      batch = inferring.batch_shape(self.distribution)
+      shape = onp.broadcast_shapes(onp.shape(values), batch)
+      return onp.zeros(shape, self.distribution.dtype)
+    return arguments.plain(method(values))
 
   def _lowest(self) -> float:
     """Returns the probability whose quantile is the least value."""
