@@ -6,15 +6,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+import copy
+import copyreg
 import functools
-import math
+from typing import Any
 
 import numpy as np
-import numpy as onp
 
 from phasic.distributions.base import distribution as distribution_lib
-from phasic.distributions.base import parameter_properties
+from phasic.distributions.base import inferring
 from phasic.distributions.base import reparameterization
 from phasic.internal import late_names
 from phasic.internal import static
@@ -22,36 +23,25 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
 from phasic.internal.arrays import Seed
+from phasic.internal.arrays import Tree
+from phasic.interop import numpyro_parameters
 
 try:
   import numpyro.distributions as numpyro_distributions
+  from numpyro.distributions import batch_util
   from numpyro.distributions import constraints
   from numpyro.distributions import kl
   from numpyro.distributions import util
+
+  from phasic.interop import numpyro_constraints
 except ImportError as error:
   raise ImportError(
     "the adapter to NumPyro needs the package numpyro: pip install "
     "'phasic-substrates[numpyro]'"
   ) from error
 
-
-class _Ascending(type(constraints.positive_ordered_vector)):  # type: ignore[misc]
-  """NumPyro's constraint of positive ascending vectors; ties are valid."""
-
-  def __call__(self, x: Array) -> Array:
-    """Returns whether each vector is positive and ascending."""
-    rising = np.all(x[..., 1:] >= x[..., :-1], axis=-1)
-    return rising & np.all(x > 0, axis=-1)
-
-
-@numpyro_distributions.biject_to.register(_Ascending)
-def _biject_to_ascending(
-  constraint: object,
-) -> numpyro_distributions.transforms.Transform:
-  return numpyro_distributions.biject_to(constraints.positive_ordered_vector)
-
-
-_ASCENDING = _Ascending()
+# Arguments that are not attributes: here `distribution` is the wrapped one.
+_NO_ATTRIBUTES = ("distribution", "validate_args", "allow_nan_stats", "name")
 
 
 def wrap(
@@ -95,8 +85,7 @@ def wrap(
       f"distribution is {type(distribution).__name__}: it must be a distribution "
       "of phasic"
     )
-  # Type checkers take a class for hashable only if its instances are.
-  cls = _class_of(type(distribution))  # type: ignore[arg-type]
+  cls = _class_of(*_key(distribution))
   return cls(distribution, validate_args=validate_args)
 
 
@@ -104,13 +93,22 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
   """A wrapped distribution with the methods of a NumPyro distribution.
 
   Counts are floating numbers, as `distribution` has them. Samples can be
-  differentiated where `has_rsample` is true.
+  differentiated where `has_rsample` is true. Each constructor argument of
+  `distribution` is an attribute too, `wrap(Erlang(3, 2.0)).rate` for example.
+
+  The batch dimensions of all array parameters are equally many, as in NumPyro's
+  own distributions: missing ones are added, of size one.
 
   Attributes:
     distribution: the wrapped distribution.
+    may_have_rsample: whether `has_rsample` is true for some of the class.
   """
 
   pytree_data_fields = ("distribution",)
+  reparametrized_params = numpyro_parameters.ReparametrizedParams()  # type: ignore[assignment]
+  may_have_rsample = False
+  # The arguments of `_class_of` that made the class.
+  _made_of: tuple[Any, ...] = ()
 
   def __init__(
     self,
@@ -119,10 +117,25 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
     validate_args: bool | None = None,
   ):
     """Stores the distribution to wrap."""
-    self.distribution = distribution
     shapes = distribution.batch_shape, distribution.event_shape
+    self.distribution = numpyro_parameters.aligned(distribution, len(shapes[0]))
     # In JAX only symbolic sizes are None, which NumPyro has no type for.
     super().__init__(*shapes, validate_args=validate_args)  # pyright: ignore[reportArgumentType]
+
+  def __repr__(self) -> str:
+    return f"wrap({self.distribution!r})"
+
+  def __reduce__(self) -> tuple[object, ...]:
+    # Pickle does not find classes by name that are made when they are needed.
+    if "_made_of" in type(self).__dict__:
+      return _blank, self._made_of, self.__dict__
+    return copyreg.__newobj__, (type(self),), self.__dict__  # type: ignore[attr-defined]
+
+  def _promote(self) -> None:
+    # The parameters have dimensions that the stored shape does not have yet.
+    self._batch_shape = static.broadcast_shapes(
+      self.batch_shape, inferring.batch_shape(self.distribution)
+    )
 
   def get_args(self) -> dict[str, Array]:
     """Returns the array parameters that were given, by name.
@@ -135,8 +148,35 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
     return {
       name: value
       for name, value in given.items()
-      if value is not None and not isinstance(value, (Mapping, tuple))
+      if not isinstance(value, (Mapping, tuple))
     }
+
+  @classmethod
+  def infer_shapes(
+    cls, *args: Sequence[int] | None, **kwargs: Sequence[int] | None
+  ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Computes the batch and event shape from shapes of array parameters.
+
+    Args:
+      *args: shapes, in the order in which the constructor of the wrapped
+        distribution has its array parameters; None for one that is not given.
+      **kwargs: shapes by name.
+
+    Raises:
+      NotImplementedError: values are vectors, or the distribution has another
+        one as a parameter.
+      TypeError: there are too many shapes, or one has an unknown name.
+      ValueError: a shape has too few dimensions, or they do not broadcast.
+
+    Example:
+
+      >>> from phasic.distributions import PhaseType
+      >>> from phasic.interop import numpyro as adapter
+      >>> wrapped = adapter.wrap(PhaseType([1.0], [[-1.0]]))
+      >>> type(wrapped).infer_shapes((2,), (5, 2, 2))
+      ((5,), ())
+    """
+    return numpyro_parameters.inferred_shapes(cls._made_of[0], args, kwargs)
 
   @property
   def has_rsample(self) -> bool:
@@ -147,28 +187,22 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
   @property
   def support(self) -> constraints.Constraint:
     """The support, as a NumPyro constraint."""
-    support = self.distribution.support
-    low, high = support.low, support.high
-    known = None if high is None else static.concrete(high)
-    # A traced bound is assumed to be finite.
-    if known is not None and not onp.any(known < math.inf):
-      high = None
-    if support.constraint == "nonnegative_integer":
-      constraint = constraints.nonnegative_integer
-      if low is not None and high is not None:
-        constraint = constraints.integer_interval(low, high)
-    elif low is None:
-      constraint = constraints.nonnegative
-    elif high is None:
-      constraint = constraints.greater_than(low)
-    else:
-      constraint = constraints.interval(low, high)
-    if support.event_ndims:
-      return constraints.independent(constraint, support.event_ndims)
-    return constraint
+    return numpyro_constraints.of_support(self.distribution.support)
 
-  def sample(self, key: Seed, sample_shape: tuple[int, ...] = ()) -> Result:
-    """Returns samples of shape sample_shape + batch_shape + event_shape."""
+  def sample(
+    self, key: Seed | None, sample_shape: tuple[int, ...] = ()
+  ) -> Result:
+    """Returns samples of shape sample_shape + batch_shape + event_shape.
+
+    Raises:
+      TypeError: the key is None, as it is outside of `numpyro.handlers.seed`,
+        or not a key.
+    """
+    if key is None:
+      raise TypeError(
+        "key is None: it must be a key, e.g. jax.random.key(0); in a model use "
+        "numpyro.handlers.seed(model, key)"
+      )
     return self.distribution.sample(sample_shape, seed=key)
 
   @util.validate_sample
@@ -176,9 +210,21 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
     """Returns the log density."""
     return self.distribution.log_prob(value)
 
+  def _validate_sample(self, value: ArrayLike) -> Array:
+    # NumPyro compares values of NumPy by NumPy, which takes no traced bounds.
+    support = self.distribution.support
+    bounds = [x for x in (support.low, support.high) if x is not None]
+    if any(static.concrete(bound) is None for bound in bounds):
+      value = np.asarray(value)
+    return super()._validate_sample(value)
+
   def cdf(self, value: ArrayLike) -> Result:
     """Returns P(X <= value)."""
     return self.distribution.cdf(value)
+
+  def log_cdf(self, value: ArrayLike) -> Result:
+    """Returns log P(X <= value)."""
+    return self.distribution.log_cdf(value)
 
   def icdf(self, q: ArrayLike) -> Result:
     """Returns the quantile."""
@@ -198,6 +244,11 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
     """The variance."""
     return self.distribution.variance()
 
+  @property
+  def mode(self) -> Result:
+    """The mode."""
+    return self.distribution.mode()
+
 
 # Type checkers do not see that it is a dispatcher of `multipledispatch`.
 @kl.kl_divergence.register(NumPyroDistribution, NumPyroDistribution)  # pyright: ignore[reportFunctionMemberAccess]
@@ -205,33 +256,70 @@ def _kl_divergence(p: NumPyroDistribution, q: NumPyroDistribution) -> Result:
   return p.distribution.kl_divergence(q.distribution)
 
 
+@batch_util.promote_batch_shape.register(NumPyroDistribution)
+def _promote_batch_shape(d: NumPyroDistribution) -> NumPyroDistribution:
+  """Adds to the batch shape the dimensions that `vmap` or `scan` added."""
+  promoted = copy.copy(d)
+  promoted._promote()
+  return promoted
+
+
+@batch_util.vmap_over.register(NumPyroDistribution)
+def _vmap_over(d: NumPyroDistribution, **axes: Tree) -> NumPyroDistribution:
+  """Returns the axes for `jax.vmap`, see `numpyro_parameters.with_axes`."""
+  mapped = copy.copy(d)
+  mapped.distribution = numpyro_parameters.with_axes(d.distribution, axes)
+  return mapped
+
+
+def _key(distribution: distribution_lib.Distribution) -> tuple[Any, ...]:
+  """Returns the arguments of `_class_of` for a distribution."""
+  parameters = distribution.parameters
+  names = tuple(x for x in parameters if x not in _NO_ATTRIBUTES)
+  absent = tuple(name for name in names if parameters[name] is None)
+  support = distribution.support
+  is_time = support.constraint == "nonnegative" and support.event_ndims == 0
+  return type(distribution), names, absent, is_time
+
+
 @functools.cache
 def _class_of(
   cls: type[distribution_lib.Distribution],
+  names: tuple[str, ...],
+  absent: tuple[str, ...],
+  is_time: bool,
 ) -> type[NumPyroDistribution]:
-  """Makes the NumPyro class for a class of distributions."""
+  """Makes the NumPyro class for distributions of one class.
+
+  Args:
+    cls: the class of distributions.
+    names: the constructor arguments that are attributes.
+    absent: the names of arguments that are None.
+    is_time: whether values are times, and not counts or vectors.
+  """
   properties = cls.parameter_properties()
-  own = {
-    "arg_constraints": {name: _constraint(p) for name, p in properties.items()},
+  own: dict[str, object] = {
+    name: numpyro_parameters.attribute(name) for name in names
+  }
+  own |= {
+    "arg_constraints": {
+      name: numpyro_constraints.of_parameter(p)
+      for name, p in properties.items()
+      if name not in absent
+    },
     "pytree_data_fields": (),
+    "may_have_rsample": is_time,
+    "_made_of": (cls, names, absent, is_time),
     "__doc__": f"`{cls.__name__}` as NumPyro's.",
     "__module__": __name__,
   }
   return type(cls.__name__, (NumPyroDistribution,), own)
 
 
-def _constraint(
-  properties: parameter_properties.ParameterProperties,
-) -> constraints.Constraint:
-  """Returns NumPyro's constraint for an array parameter."""
-  constraint, rank = properties.constraint, properties.event_ndims
-  if constraint.numpyro == "ascending":
-    return _ASCENDING
-  if constraint.numpyro is not None:
-    found = getattr(constraints, constraint.numpyro)
-    each = rank == 0 or constraint.is_whole
-    return found if each else constraints.independent(found, rank)
-  return constraints.dependent(is_discrete=False, event_dim=rank)
+def _blank(*made_of: Any) -> NumPyroDistribution:
+  """Makes an instance without attributes, which pickle fills."""
+  cls = _class_of(*made_of)
+  return cls.__new__(cls)
 
 
 __all__ = ["wrap"]

@@ -19,6 +19,8 @@ from phasic.math.quadrature import quadrature_points
 
 if TYPE_CHECKING:
   from phasic.interop import scipy as adapter
+  from phasic.interop import scipy_frozen
+  from phasic.interop import scipy_statistics
 
 _CHUNK = 100_000
 _MOST_TERMS = 10_000_000
@@ -46,7 +48,7 @@ _MOST_ERROR = 1e-8
 _ERRORS = {"float64": 1e-7, "float32": 1e-4}
 
 
-def log_mass(frozen: adapter.Frozen, low: float, high: float) -> float:
+def log_mass(frozen: scipy_frozen.Frozen, low: float, high: float) -> float:
   """Computes log P(low <= X <= high), from the nearer tail."""
   before = frozen.below(low)
   more, less = frozen.logcdf(high), frozen.logcdf(before)
@@ -79,8 +81,9 @@ def continuous(
     if weight != weight and frozen.sf(x) == 0.0:
       # At so late a time the density is NaN, and negligible as P(X > x) is 0.
       weight = 0.0
-    # The function may overflow where the density is zero.
-    return float(func(x)) * weight if weight != 0.0 else 0.0  # type: ignore[arg-type]
+    # The function may overflow where the density is zero; of a number of NumPy
+    # a power that overflows elsewhere is infinite.
+    return float(func(onp.float64(x))) * weight if weight != 0.0 else 0.0  # type: ignore[arg-type]
 
   inner = {float(x) for x in _cuts(frozen, low, high, log_total)}
   bounds = [low, *sorted(x for x in inner if low < x < high), high]
@@ -126,7 +129,7 @@ def _integral(
 
 
 def _cuts(
-  frozen: adapter.Frozen, low: float, high: float, log_total: float
+  frozen: scipy_frozen.Frozen, low: float, high: float, log_total: float
 ) -> onp.ndarray:
   """Returns quantiles of X given low < X <= high, where integrals are split."""
   dtype = frozen.distribution.dtype
@@ -174,7 +177,7 @@ def discrete(
 
 
 def standardized(
-  frozen: adapter.Frozen, k: int, central: Result, size: Result
+  frozen: scipy_statistics.Statistics, k: int, central: Result, size: Result
 ) -> Result:
   """Divides a central moment by a power of the standard deviation.
 

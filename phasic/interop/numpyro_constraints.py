@@ -1,0 +1,70 @@
+"""NumPyro's constraints of parameters and supports."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy as onp
+import numpyro.distributions as numpyro_distributions
+from numpyro.distributions import constraints
+
+from phasic.distributions.base import parameter_properties
+from phasic.distributions.base import supports
+from phasic.internal import static
+from phasic.internal.arrays import Array
+
+
+class _Ascending(type(constraints.positive_ordered_vector)):  # type: ignore[misc]
+  """NumPyro's constraint of positive ascending vectors; ties are valid."""
+
+  def __call__(self, x: Array) -> Array:
+    """Returns whether each vector is positive and ascending."""
+    rising = np.all(x[..., 1:] >= x[..., :-1], axis=-1)
+    return rising & np.all(x > 0, axis=-1)
+
+
+@numpyro_distributions.biject_to.register(_Ascending)
+def _biject_to_ascending(
+  constraint: object,
+) -> numpyro_distributions.transforms.Transform:
+  return numpyro_distributions.biject_to(constraints.positive_ordered_vector)
+
+
+_ASCENDING = _Ascending()
+
+
+def of_parameter(
+  properties: parameter_properties.ParameterProperties,
+) -> constraints.Constraint:
+  """Returns NumPyro's constraint for an array parameter."""
+  constraint, rank = properties.constraint, properties.event_ndims
+  if constraint.numpyro == "ascending":
+    return _ASCENDING
+  if constraint.numpyro is not None:
+    found = getattr(constraints, constraint.numpyro)
+    each = rank == 0 or constraint.is_whole
+    return found if each else constraints.independent(found, rank)
+  return constraints.dependent(is_discrete=False, event_dim=rank)
+
+
+def of_support(support: supports.Support) -> constraints.Constraint:
+  """Returns NumPyro's constraint for a support."""
+  low, high = support.low, support.high
+  known = None if high is None else static.concrete(high)
+  # A traced bound is assumed to be finite.
+  if known is not None and not onp.any(known < math.inf):
+    high = None
+  if support.constraint == "nonnegative_integer":
+    constraint = constraints.nonnegative_integer
+    if low is not None and high is not None:
+      constraint = constraints.integer_interval(low, high)
+  elif low is None:
+    constraint = constraints.nonnegative
+  elif high is None:
+    constraint = constraints.greater_than(low)
+  else:
+    constraint = constraints.interval(low, high)
+  if support.event_ndims:
+    return constraints.independent(constraint, support.event_ndims)
+  return constraint

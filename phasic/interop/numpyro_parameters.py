@@ -1,0 +1,201 @@
+"""Parameters of wrapped distributions, as NumPyro has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+import inspect
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import jax
+import numpy as np
+
+from phasic.distributions.base import distribution as distribution_lib
+from phasic.distributions.base import structure
+from phasic.internal import static
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import Tree
+
+if TYPE_CHECKING:
+  from phasic.interop import numpyro as adapter
+
+# A path in a structure of JAX.
+_Path: TypeAlias = tuple[Any, ...]
+
+
+def aligned(
+  distribution: distribution_lib.Distribution, rank: int
+) -> distribution_lib.Distribution:
+  """Gives all array parameters the same number of batch dimensions.
+
+  `vmap` and `scan` add a dimension before those of each parameter. If one
+  parameter had fewer batch dimensions than another, the new dimension would
+  afterwards broadcast with a wrong one.
+
+  Args:
+    distribution: the distribution; if all parameters have as many batch
+      dimensions already, it is returned unchanged.
+    rank: the number of batch dimensions.
+  """
+
+  def missing(path: _Path, array: Array) -> int:
+    events = _event_ndims(distribution, [_name(key) for key in path])
+    size = len(static.shape(array))
+    return 0 if events is None else max(0, rank + events - size)
+
+  def widened(path: _Path, array: Array) -> Array:
+    ones = (1,) * missing(path, array)
+    return np.reshape(array, (*ones, *static.shape(array)))
+
+  arrays = jax.tree_util.tree_leaves_with_path(distribution)
+  if not any(missing(path, array) for path, array in arrays):
+    return distribution
+  return jax.tree_util.tree_map_with_path(widened, distribution)
+
+
+def _name(key: Any) -> str:
+  """Returns the name of an attribute, or the key of a mapping."""
+  return getattr(key, "name", None) or str(getattr(key, "key", key))
+
+
+def _event_ndims(
+  distribution: distribution_lib.Distribution, path: list[str]
+) -> int | None:
+  """Returns the number of event dimensions of a parameter's array.
+
+  Args:
+    distribution: the distribution.
+    path: the name of the parameter, and names inside of it.
+
+  Returns:
+    None for an array that has no batch.
+  """
+  value = distribution.parameters[path[0]]
+  if isinstance(value, distribution_lib.Distribution):
+    return _event_ndims(value, path[1:])
+  properties = distribution.parameter_properties().get(path[0])
+  if properties is None:
+    return None
+  if structure.is_edges(value):
+    return 1 if path[1] == "parameters" else None
+  # Parameters that are given by their names are numbers.
+  named = isinstance(value, Mapping) or len(path) > 2
+  return 0 if named else properties.event_ndims
+
+
+def with_axes(
+  distribution: distribution_lib.Distribution, axes: Mapping[str, Tree]
+) -> distribution_lib.Distribution:
+  """Replaces the arrays of each parameter by the axis along which it is mapped.
+
+  The result is such a structure as `in_axes` and `out_axes` of `jax.vmap` are.
+
+  Args:
+    distribution: the distribution that is mapped.
+    axes: axes by the name of the parameter; the parameter `distribution` has a
+      number for all of its arrays, or such a mapping. Those that are missing,
+      or None, are not mapped.
+
+  Raises:
+    TypeError: there is no such array parameter.
+  """
+  _check_names(distribution, axes)
+
+  def axis_of(path: _Path, array: Array) -> int | None:
+    found: Tree = axes
+    for key in path:
+      if isinstance(found, Mapping):
+        found = found.get(_name(key))
+    return found
+
+  return jax.tree_util.tree_map_with_path(axis_of, distribution)
+
+
+def _check_names(
+  distribution: distribution_lib.Distribution, axes: Mapping[str, Tree]
+) -> None:
+  """Raises TypeError if axes are given for something else than parameters."""
+  names = [*distribution.parameter_properties()]
+  if "distribution" in distribution.parameters:
+    names.append("distribution")
+  for name, axis in axes.items():
+    if name not in names:
+      raise TypeError(
+        f"{name} is not an array parameter of {type(distribution).__name__}: "
+        f"axes must be given for some of {', '.join(names)}"
+      )
+    if name == "distribution" and isinstance(axis, Mapping):
+      _check_names(distribution.parameters["distribution"], axis)
+
+
+def inferred_shapes(
+  cls: type[distribution_lib.Distribution],
+  args: Sequence[Sequence[int] | None],
+  kwargs: Mapping[str, Sequence[int] | None],
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+  """Computes the batch and event shape from shapes of array parameters.
+
+  Args:
+    cls: the class of the distribution.
+    args: shapes in the order of the parameters.
+    kwargs: shapes by the names of the parameters.
+
+  Raises:
+    NotImplementedError: values are vectors, or the distribution has another one
+      as a parameter.
+    TypeError: there are too many shapes, or one has an unknown name.
+    ValueError: a shape has too few dimensions, or they do not broadcast.
+  """
+  properties = cls.parameter_properties()
+  if (
+    "rewards" in properties
+    or "distribution" in inspect.signature(cls).parameters
+  ):
+    raise NotImplementedError(
+      f"{cls.__name__} has more in its shape than the batches of its arrays: "
+      "make an instance, whose shapes are known"
+    )
+  names = tuple(properties)
+  if len(args) > len(names):
+    raise TypeError(
+      f"{len(args)} shapes are given: they must be those of {', '.join(names)}"
+    )
+  given = dict(zip(names, args, strict=False))
+  for name, shape in kwargs.items():
+    if name not in names or name in given:
+      raise TypeError(
+        f"{name} is given: it must be one of {', '.join(names)}, and only once"
+      )
+    given[name] = shape
+  batches = []
+  for name, shape in given.items():
+    if shape is not None:
+      whole, events = tuple(shape), properties[name].event_ndims
+      if len(whole) < events:
+        raise ValueError(
+          f"{name} has shape {whole}: it must have at least {events} dimensions"
+        )
+      batches.append(whole[: len(whole) - events])
+  return static.broadcast_shapes(*batches), ()
+
+
+class ReparametrizedParams:
+  """Lists the parameters in which samples are differentiable.
+
+  Of a class they are those of its instances that can be so.
+  """
+
+  def __get__(
+    self,
+    instance: adapter.NumPyroDistribution | None,
+    owner: type[adapter.NumPyroDistribution],
+  ) -> list[str]:
+    found = owner.may_have_rsample if instance is None else instance.has_rsample
+    return list(owner.arg_constraints) if found else []
+
+
+def attribute(name: str) -> property:
+  """Makes the attribute for a constructor argument."""
+  return property(
+    lambda self: self.distribution.parameters[name],
+    doc=f"The argument `{name}` of the wrapped distribution.",
+  )
