@@ -238,10 +238,9 @@ class Parameterized(hooks.Hooks):
     leaves = structure.leaves(self._arrays())
     dtype = dtypes.common_dtype({name: x, **leaves})
     if dtype != own:
-      # What holds several arrays has no dtype by which methods promote.
       raise TypeError(
-        f"{name} holds {dtype} and the parameters are {own}: convert it to one "
-        "array, or to the dtype of the parameters"
+        f"{name} is {dtype} and the parameters are {own}: this method does not "
+        "convert parameters; convert the argument"
       )
     return structures.as_array(x, dtype, name)
 

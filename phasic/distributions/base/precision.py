@@ -52,10 +52,9 @@ def promoting(
     def call(self: _S, *args: _P.args, **kwargs: _P.kwargs) -> _R:
       value = args[0] if args else next(iter(kwargs.values()), None)
       if (
-        getattr(value, "dtype", None) == _WIDE
-        and self._is_narrow()
-        and given_dtypes.of(value, "value") == _WIDE
+        self._is_narrow()
         and not given_dtypes.is_weak(value)
+        and given_dtypes.of(value, "value") == _WIDE
       ):
         self = self._widened()
       return method(self, *args, **kwargs)

@@ -94,16 +94,22 @@ class PrecisionTest(test_case.TestCase):
       entropy = narrow.cross_entropy(wide) - truth
       self.assert_close(entropy, pd.Erlang(2, 0.75).entropy(), 1e-9)
 
-  def test_several_arrays(self):
-    # A list has no dtype by which a method could promote.
+  def test_lists_of_arrays(self):
     dist = pd.Erlang(2, np.asarray(onp.float32(0.75)))
     values = [np.asarray(onp.float64(1.0)), np.asarray(onp.float64(2.0))]
-    if MODE == "jax":
-      with self.assertRaisesRegex(TypeError, "value holds float64 and the par"):
-        dist.log_prob(values)
     if MODE == "tf":
       with self.assertRaisesRegex(TypeError, "float64"):
         dist.log_prob(values)
+    else:
+      # NumPy's lists of arrays are numbers, which take any dtype.
+      expected = "float64" if MODE == "jax" else "float32"
+      found = dist.log_prob(values)
+      self.assertEqual(static.dtype_name(found), expected)
+      self.assert_close(
+        found,
+        onp.log(0.75**2 * onp.asarray([1, 2])) - onp.asarray([0.75, 1.5]),
+        1e-6,
+      )
 
 
 if __name__ == "__main__":
