@@ -35,7 +35,7 @@ def asarray(x: ArrayLike, dtype: DTypeLike | None = None) -> tf.Tensor:
     return x if dtype is None or x.dtype == dtype else tf.cast(x, dtype)
   # `tf.is_tensor` is slow for numbers.
   is_known = isinstance(x, (int, float, onp.ndarray))
-  if not is_known and (tf.is_tensor(x) or isinstance(x, tf.Variable)):
+  if not is_known and (tf.is_tensor(x) or static.is_variable(x)):
     x = tf.convert_to_tensor(x)
     return x if dtype is None else tf.cast(x, dtype)
   if given_dtypes.holds_arrays(x):
