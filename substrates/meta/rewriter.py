@@ -7,6 +7,7 @@ import dataclasses
 import pathlib
 
 from substrates.meta import array_names
+from substrates.meta import comparisons
 from substrates.meta import context
 from substrates.meta import dialect
 from substrates.meta import docstrings
@@ -121,6 +122,8 @@ def _run_rules(ctx: context.Context) -> None:
   if ctx.profile is not paths.Profile.HOST_SEAM:
     dialect.check(ctx)
     products.rewrite(ctx)
+    if ctx.profile is paths.Profile.SOURCE:
+      comparisons.rewrite(ctx)
     seeds.rewrite(ctx)
 
 
