@@ -205,7 +205,9 @@ class ComparisonsTest(parameterized.TestCase):
     ("y = x < 0",) * 2,
   )
   def test_tensorflow(self, before, after):
-    imports = "from phasic.substrates.tf.internal import array_functions as np\n"
+    imports = (
+      "from phasic.substrates.tf.internal import array_functions as np\n"
+    )
     found = testing.body(_ARRAYS + before, substrate="tf")
     self.assertEqual(found, imports + "import numpy as onp\n" + after + "\n")
 

@@ -140,58 +140,6 @@ class MethodsTest(parameterized.TestCase):
       adapter.wrap(tfd.Gamma(1.0, 1.0))
 
 
-class DeferredTest(parameterized.TestCase):
-  """Deferred tensors, which TensorFlow Probability computes at each use."""
-
-  @parameterized.parameters(
-    lambda x: adapter.wrap(pd.Erlang(3, x)),
-    lambda x: pd.Erlang(3, x),
-    lambda x: pd.ZeroInflated(pd.Erlang(3, x), 0.0),
-    lambda x: pd.PhaseType.from_graph(_graph(), {"coal": x}),
-    lambda x: pd.MatrixWeibull(pd.Erlang(2, 1.0), x),
-  )
-  def test_functions_of_arrays(self, make):
-    deferred = lambda x: tfp.util.DeferredTensor(x, jnp.exp)
-    loss = lambda read: lambda x: make(read(x)).log_prob(0.75)
-    found = jax.jit(jax.value_and_grad(loss(deferred)))(0.5)
-    expected = jax.value_and_grad(loss(jnp.exp))(0.5)
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
-
-  def test_functions_of_arrays_in_structures(self):
-    values = jnp.asarray([1.0, 0.5])
-    deferred = tfp.util.DeferredTensor(values, lambda x: 2.0 * x)
-    for make in (
-      lambda x: pd.PhaseType([1.0, 0.0], math.EdgeRates([0, 1], [1, 2], x)),
-      lambda x: pd.Epochs(_graph(), [x[:1], x[1:]], x[1:]),
-      lambda x: pd.Epochs(_graph(), x[:, None], x[1:]),
-    ):
-      np.testing.assert_array_equal(
-        make(deferred).log_prob(0.75), make(2.0 * values).log_prob(0.75)
-      )
-    whole = tfp.util.DeferredTensor(values[:, None], lambda x: 2.0 * x)
-    np.testing.assert_array_equal(
-      pd.Epochs(_graph(), whole, [1.0]).mean(),
-      pd.Epochs(_graph(), 2.0 * values[:, None], [1.0]).mean(),
-    )
-
-  def test_variables_are_refused(self):
-    variable = tfp.util.TransformedVariable(2.0, tfb.Exp())
-    message = r"rate is a \w+, which is computed from a variable.*forward\(x\)"
-    for x in (
-      variable,
-      tfp.util.DeferredTensor(variable.pretransformed_input, jnp.exp),
-      tfp.util.DeferredTensor(variable, jnp.exp),
-      tfp.util.DeferredTensor(1.0, jnp.exp, also_track=variable),
-    ):
-      with self.assertRaisesRegex(TypeError, message):
-        pd.Erlang(3, x)
-    with self.assertRaisesRegex(TypeError, r"params\['coal'\] is a Trans"):
-      pd.PhaseType.from_graph(_graph(), {"coal": variable})
-    # The way out that the message names.
-    value = pd.Erlang(3, variable[...]).mean()
-    np.testing.assert_allclose(value, 1.5, rtol=1e-6)
-
-
 class CompositionTest(absltest.TestCase):
   def setUp(self):
     super().setUp()

@@ -73,7 +73,9 @@ class SampleShapesTest(parameterized.TestCase):
 class GraphsTest(parameterized.TestCase):
   """A `tf.Graph` that no function builds, where == of tensors is `is`."""
 
-  @parameterized.parameters("hyperexponential", "geometric_mixture", "truncated")
+  @parameterized.parameters(
+    "hyperexponential", "geometric_mixture", "truncated"
+  )
   def test_as_in_eager_mode(self, family):
     case = conformance.CASES[family]
     dist = case.batched((2,))

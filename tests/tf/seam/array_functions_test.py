@@ -159,9 +159,9 @@ class ArrayFunctionsTest(parameterized.TestCase):
       *(compare(ODD), compare(tf.constant(ODD)), in_graph),
       tf.function(compare)(tf.constant(ODD)),
     ):
-      onp.testing.assert_array_equal(found[0], ODD == other)
-      onp.testing.assert_array_equal(found[1], ODD != other)
-      onp.testing.assert_array_equal(found[2], ODD == onp.inf)
+      onp.testing.assert_array_equal(found[0], other == ODD)
+      onp.testing.assert_array_equal(found[1], other != ODD)
+      onp.testing.assert_array_equal(found[2], onp.inf == ODD)
     self.assertIs(np.equal("a", "a"), True)
     self.assertIs(np.not_equal(1, None), True)
     self.assertIs(np.equal(tf.constant(1.0), None), False)
