@@ -60,9 +60,9 @@ def from_gamma(p: Tree, q: distribution_lib.Distribution) -> Array:
 
 def _both(
   own: distribution_lib.Distribution, gamma: Tree
-) -> tuple[comparable.Comparable, GammaTimes]:
+) -> tuple[comparable.Comparable, Gamma]:
   """Checks that two distributions can be compared, and returns them."""
-  second = GammaTimes(gamma)
+  second = Gamma(gamma)
   if not isinstance(own, comparable.Comparable):
     raise NotImplementedError(
       f"there is no kl_divergence of {type(own).__name__} and "
@@ -83,7 +83,7 @@ def _as_gamma(own: distribution_lib.Distribution) -> Tree:
   return tfp.distributions.Gamma(np.zeros_like(rate) + float(count), rate)
 
 
-class GammaTimes:
+class Gamma:
   """A Gamma distribution with the methods that `comparable` needs.
 
   Attributes:
@@ -116,7 +116,7 @@ class GammaTimes:
   def _jumps(self) -> None:
     return None
 
-  def _refined(self, other: comparable.Comparable, jumps: Array) -> GammaTimes:
+  def _refined(self, other: comparable.Comparable, jumps: Array) -> Gamma:
     raise NotImplementedError(
       f"there is no kl_divergence of {self.name} and {type(other).__name__}: "
       "the second density has jumps, at which the quadrature of the first "
