@@ -38,46 +38,33 @@ _COUNT = 4097
 
 def to_gamma(p: distribution_lib.Distribution, q: Tree) -> Array:
   """Computes KL(p, q) for a distribution p, and q of the class `tfd.Gamma`."""
-  first, second = _both(p, q)
-  gamma = _as_gamma(p)
-  if gamma is not None:
-    found = gamma.kl_divergence(second.gamma)
+  second = Gamma(q)
+  gamma = _as_gamma(p, second)
+  if gamma is None:
+    found = comparable.compare(p, second)  # type: ignore[arg-type]
   else:
-    found = comparable.kl_divergence(first, second)  # type: ignore[arg-type]
+    found = gamma.kl_divergence(second.gamma)
   return structures.cast(found, p.dtype)
 
 
 def from_gamma(p: Tree, q: distribution_lib.Distribution) -> Array:
   """Computes KL(p, q) for p of the class `tfd.Gamma`, and a distribution q."""
-  second, first = _both(q, p)
-  gamma = _as_gamma(q)
-  if gamma is not None:
-    found = first.gamma.kl_divergence(gamma)
+  first = Gamma(p)
+  gamma = _as_gamma(q, first)
+  if gamma is None:
+    found = comparable.compare(first, q)  # type: ignore[arg-type]
   else:
-    found = comparable.kl_divergence(first, second)  # type: ignore[arg-type]
+    found = first.gamma.kl_divergence(gamma)
   return structures.cast(found, q.dtype)
 
 
-def _both(
-  own: distribution_lib.Distribution, gamma: Tree
-) -> tuple[comparable.Comparable, Gamma]:
-  """Checks that two distributions can be compared, and returns them."""
-  second = Gamma(gamma)
-  if not isinstance(own, comparable.Comparable):
-    raise NotImplementedError(
-      f"there is no kl_divergence of {type(own).__name__} and "
-      f"{type(gamma).__name__}: both must be of one number"
-    )
-  comparable.check_same_kind("kl_divergence", own, second)  # type: ignore[arg-type]
-  divergences.check_batches("kl_divergence", own, second)
-  return own, second
-
-
-def _as_gamma(own: distribution_lib.Distribution) -> Tree:
+def _as_gamma(own: distribution_lib.Distribution, other: Gamma) -> Tree:
   """Returns an Erlang distribution as `tfd.Gamma`; None for others."""
-  parts = own._erlang_parts() if hasattr(own, "_erlang_parts") else None
+  parts = comparable.erlang_parts(own)
   if parts is None:
     return None
+  comparable.check_same_kind("kl_divergence", own, other)  # type: ignore[arg-type]
+  divergences.check_batches("kl_divergence", own, other)
   count, rate = parts
   rate = structures.cast(rate, static.wide_float())
   return tfp.distributions.Gamma(np.zeros_like(rate) + float(count), rate)

@@ -7,7 +7,6 @@ import dataclasses
 import pathlib
 
 from substrates.meta import array_names
-from substrates.meta import comparisons
 from substrates.meta import context
 from substrates.meta import dialect
 from substrates.meta import docstrings
@@ -18,8 +17,8 @@ from substrates.meta import imports
 from substrates.meta import late
 from substrates.meta import names
 from substrates.meta import omit
+from substrates.meta import operations
 from substrates.meta import paths
-from substrates.meta import products
 from substrates.meta import seeds
 from substrates.meta import source as source_lib
 
@@ -121,9 +120,9 @@ def _run_rules(ctx: context.Context) -> None:
   names.check(ctx)
   if ctx.profile is not paths.Profile.HOST_SEAM:
     dialect.check(ctx)
-    products.rewrite(ctx)
+    operations.rewrite_products(ctx)
     if ctx.profile is paths.Profile.SOURCE:
-      comparisons.rewrite(ctx)
+      operations.rewrite_comparisons(ctx)
     seeds.rewrite(ctx)
 
 

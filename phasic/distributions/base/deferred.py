@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from phasic.distributions.base import structure
+from phasic.distributions.base.parameter_properties import ParameterValue
 
 MODE = "numpy"
 
 
-def settled(name: str, value: object) -> object:
+def settled(name: str, value: ParameterValue) -> ParameterValue:
   """Replaces deferred arrays by their values; in TensorFlow nothing changes.
 
   Args:
@@ -53,10 +54,10 @@ def _is_deferred(x: object) -> bool:
   return hasattr(type(x), "pretransformed_input")
 
 
-def _may_change(x: object) -> bool:
+def _may_change(x: ParameterValue) -> bool:
   """Returns whether an array is a variable, or is computed from one."""
   if hasattr(x, "assign"):
     return True
   if not _is_deferred(x):
     return False
-  return x.also_track is not None or _may_change(x.pretransformed_input)  # type: ignore[attr-defined]
+  return x.also_track is not None or _may_change(x.pretransformed_input)

@@ -11,9 +11,9 @@ from phasic.internal import checks
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import ShapeLike
+from phasic.internal.arrays import Tree
 
 MODE = "numpy"
 _MOST_SAMPLES = 2**40
@@ -80,7 +80,7 @@ def _traced_shape(sample_shape: ShapeLike, wrong: str) -> static.Shape:
     raise TypeError(_TRACED)
 
 
-def _traced_size(size: ArrayLike, wrong: str) -> int | Array:
+def _traced_size(size: ArrayLike, wrong: str) -> Tree:
   """Checks one size; returns it as an int, or as an int32 tensor if traced."""
   known = static.concrete(size)
   if known is not None:

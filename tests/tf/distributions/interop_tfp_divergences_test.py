@@ -127,7 +127,7 @@ class DivergencesTest(parameterized.TestCase):
     for p, q, words in (
       (counts, gamma, "Gamma: both must be times"),
       (gamma, counts, "Gamma: both must be times"),
-      (gamma, totals, "of one number"),
+      (gamma, totals, "Gamma and Multivariate.*both must be times"),
       (gamma, epochs, "Epochs: the second density has jumps"),
     ):
       with self.assertRaisesRegex(NotImplementedError, words):
