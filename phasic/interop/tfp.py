@@ -41,6 +41,7 @@ except ImportError as error:
   raise ImportError(_MISSING) from error
 
 from phasic.interop import tfp_constants  # noqa: E402
+from phasic.interop import tfp_divergences  # noqa: E402
 from phasic.interop import tfp_parameters  # noqa: E402
 
 ConstraintBijector = tfp_parameters.ConstraintBijector
@@ -150,6 +151,12 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
     """The wrapped distribution of phasic."""
     return self._wrapped
 
+  def __reduce__(self) -> str | tuple[object, ...]:
+    # The classes of `class_of` are in no module, where pickle looks for them.
+    if type(self) is class_of(type(self._wrapped)):  # type: ignore[arg-type]
+      return wrap, (self._wrapped,)
+    return super().__reduce__()
+
   def __getitem__(self, slices: slicing.Index) -> TFPDistribution:
     return wrap(self._wrapped[slices])
 
@@ -225,6 +232,21 @@ def _kl_divergence(
   p: TFPDistribution, q: TFPDistribution, name: str | None = None
 ) -> Result:
   return p.wrapped.kl_divergence(q.wrapped)
+
+
+# `tfd.Exponential` is a subclass of `tfd.Gamma`.
+@tfp.distributions.RegisterKL(TFPDistribution, tfp.distributions.Gamma)
+def _kl_to_gamma(
+  p: TFPDistribution, q: object, name: str | None = None
+) -> Result:
+  return tfp_divergences.to_gamma(p.wrapped, q)
+
+
+@tfp.distributions.RegisterKL(tfp.distributions.Gamma, TFPDistribution)
+def _kl_from_gamma(
+  p: object, q: TFPDistribution, name: str | None = None
+) -> Result:
+  return tfp_divergences.from_gamma(p, q.wrapped)
 
 
 def _parameter(name: str, dist: TFPDistribution) -> object:

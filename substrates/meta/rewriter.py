@@ -17,8 +17,8 @@ from substrates.meta import imports
 from substrates.meta import late
 from substrates.meta import names
 from substrates.meta import omit
+from substrates.meta import operations
 from substrates.meta import paths
-from substrates.meta import products
 from substrates.meta import seeds
 from substrates.meta import source as source_lib
 
@@ -120,7 +120,9 @@ def _run_rules(ctx: context.Context) -> None:
   names.check(ctx)
   if ctx.profile is not paths.Profile.HOST_SEAM:
     dialect.check(ctx)
-    products.rewrite(ctx)
+    operations.rewrite_products(ctx)
+    if ctx.profile is paths.Profile.SOURCE:
+      operations.rewrite_comparisons(ctx)
     seeds.rewrite(ctx)
 
 

@@ -82,6 +82,10 @@ ADAPTERS: dict[str, dict[str, frozenset[str]]] = {
     "jax": frozenset(),
     "tf": frozenset(),
   },
+  "phasic/interop/tfp_divergences.py": {
+    "jax": frozenset({"tensorflow_probability"}),
+    "tf": frozenset({"tensorflow_probability"}),
+  },
   "phasic/interop/tfp_parameters.py": {
     "jax": frozenset({"tensorflow_probability"}),
     "tf": frozenset({"tensorflow_probability"}),

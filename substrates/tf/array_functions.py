@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import functools
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as onp
 import tensorflow as tf
@@ -35,7 +35,7 @@ def asarray(x: ArrayLike, dtype: DTypeLike | None = None) -> tf.Tensor:
     return x if dtype is None or x.dtype == dtype else tf.cast(x, dtype)
   # `tf.is_tensor` is slow for numbers.
   is_known = isinstance(x, (int, float, onp.ndarray))
-  if not is_known and (tf.is_tensor(x) or isinstance(x, tf.Variable)):
+  if not is_known and (tf.is_tensor(x) or static.is_variable(x)):
     x = tf.convert_to_tensor(x)
     return x if dtype is None else tf.cast(x, dtype)
   if given_dtypes.holds_arrays(x):
@@ -84,6 +84,25 @@ def ones_like(x: ArrayLike) -> tf.Tensor:
 def abs(x: ArrayLike) -> tf.Tensor:
   """Computes the absolute value."""
   return tf.abs(asarray(x))
+
+
+def equal(x: Any, y: Any) -> Any:
+  """Returns whether entries are equal; x == y if neither is a tensor.
+
+  In a `tf.Graph` outside of functions, == of tensors is `is`.
+  """
+  found = x == y
+  if found is False and _has_tensors(x, y):
+    return tf.equal(*_promote(x, y))
+  return found
+
+
+def not_equal(x: Any, y: Any) -> Any:
+  """Returns whether entries differ; x != y if neither is a tensor."""
+  found = x != y
+  if found is True and _has_tensors(x, y):
+    return tf.not_equal(*_promote(x, y))
+  return found
 
 
 def exp(x: ArrayLike) -> tf.Tensor:
@@ -256,6 +275,12 @@ def transpose(x: ArrayLike, axes: Sequence[int] | None = None) -> tf.Tensor:
 
 
 # ---- Dtypes ---------------------------------------------------------------
+
+
+def _has_tensors(x: object, y: object) -> bool:
+  """Returns whether two values are arrays, and one of them is a tensor."""
+  both = x is not None and y is not None
+  return both and (isinstance(x, tf.Tensor) or isinstance(y, tf.Tensor))
 
 
 def _promote(*values: ArrayLike) -> list[tf.Tensor]:

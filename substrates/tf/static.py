@@ -18,6 +18,17 @@ Size: TypeAlias = int | tf.Tensor
 Shape: TypeAlias = tuple[Size, ...]
 
 
+def is_variable(x: object) -> bool:
+  """Returns whether `x` is a variable, or an array computed from variables.
+
+  The latter is a module with a shape and a dtype, a `tfp.util.DeferredTensor`
+  for instance. Its value is computed at each conversion to a tensor.
+  """
+  if isinstance(x, tf.Module):
+    return hasattr(x, "shape") and hasattr(x, "dtype")
+  return isinstance(x, tf.Variable)
+
+
 def shape(x: ArrayLike) -> Shape:
   """Returns the shape of `x`, a tuple with one entry per dimension.
 
@@ -72,7 +83,7 @@ def _broadcast(sizes: Shape) -> Size:
 
 def concrete(x: object) -> onp.ndarray | None:
   """Returns the values of `x` on the host, or None while it is traced."""
-  if isinstance(x, tf.Variable):
+  if is_variable(x):
     x = tf.convert_to_tensor(x)
   if not tf.is_tensor(x):
     return onp.asarray(x)
@@ -88,7 +99,7 @@ def at_hand(x: object) -> onp.ndarray | None:
   """
   if not tf.executing_eagerly():
     return None
-  if isinstance(x, tf.Variable):
+  if is_variable(x):
     x = tf.convert_to_tensor(x)
   if not tf.is_tensor(x):
     return onp.asarray(x)

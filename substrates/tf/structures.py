@@ -88,7 +88,7 @@ def _keep_from_autograph(cls: type) -> None:
 
 def is_variable(x: object) -> bool:
   """Returns whether `x` is a variable, whose value may change between uses."""
-  return isinstance(x, tf.Variable)
+  return static.is_variable(x)
 
 
 def is_like(x: object, array: object) -> TypeGuard[Array]:

@@ -143,7 +143,7 @@ class AbsorptionTime(chain_hooks.ChainHooks):
         reactions, J. Phys. Chem. 81, 1977.
     """
     batch = self._batch_shape()
-    shape = sampling.checked_shape(sample_shape)
+    shape = sampling.static_shape(sample_shape)
     jumps = _checked_jumps(num_jumps)
     _check_total(shape, jumps, batch)
     own = random.sanitize_seed(seed, salt=f"{type(self).__name__} paths")

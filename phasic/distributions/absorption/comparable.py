@@ -75,6 +75,35 @@ def kl_divergence(p: Comparable, q: Comparable) -> Array:
   return structures.cast(found, p.dtype)
 
 
+def compare(p: Comparable, q: Comparable) -> Array:
+  """Computes E log(p(X) / q(X)), where p or q may be of another package.
+
+  That one has the methods of `Comparable`.
+
+  Raises:
+    NotImplementedError: one has no quadrature points, or kinds of values differ.
+    TypeError: dtypes differ.
+    ValueError: batch shapes do not broadcast.
+  """
+  for one in (p, q):
+    if not hasattr(one, "_nodes"):
+      raise NotImplementedError(
+        f"there is no kl_divergence of {type(p).__name__} and "
+        f"{type(q).__name__}: {type(one).__name__} has no quadrature points"
+      )
+  divergences.check_batches("kl_divergence", p, q)
+  return kl_divergence(p, q)
+
+
+def erlang_parts(
+  distribution: distribution.Distribution,
+) -> tuple[int, Array] | None:
+  """Returns the stages and the rate of an Erlang distribution, else None."""
+  if not hasattr(distribution, "_erlang_parts"):
+    return None
+  return distribution._erlang_parts()
+
+
 def _both(
   p: Comparable, q: Comparable
 ) -> tuple[quadrature_points.QuadraturePoints, Array, Array]:

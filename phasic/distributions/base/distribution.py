@@ -263,7 +263,8 @@ class Distribution(parameterized.Parameterized):
     """Draws samples; equal seeds give equal samples.
 
     Args:
-      sample_shape: an int or a tuple of ints.
+      sample_shape: an int or a tuple of ints, in TensorFlow also a tensor or a
+        tuple with tensors, which may be traced.
       seed: for NumPy an int, SeedSequence or Generator, for JAX a key, for
         TensorFlow an int or a pair of ints.
 
@@ -280,7 +281,11 @@ class Distribution(parameterized.Parameterized):
     n = 1
     for d in shape:
       n = n * d
-    samples = self._sample_n(n, own)
+    if isinstance(n, int):
+      samples = self._sample_n(n, own)
+    else:
+      # A traced number of samples may be zero: one is drawn and dropped.
+      samples = self._sample_n(np.maximum(n, 1), own)[:n]
     return structures.as_result(
       np.reshape(samples, (*shape, *self._batch_shape(), *self._event_shape()))
     )

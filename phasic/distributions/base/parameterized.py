@@ -11,6 +11,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.base import declared
+from phasic.distributions.base import deferred
 from phasic.distributions.base import hooks
 from phasic.distributions.base import known_values
 from phasic.distributions.base import lasting
@@ -52,7 +53,9 @@ class Parameterized(hooks.Hooks):
     _check_options(parameters)
     properties = self._properties()
     parameters = properties_lib.without_sparse_matrices(parameters, properties)
-    arrays = {name: parameters[name] for name in properties}
+    arrays = {
+      name: deferred.settled(name, parameters[name]) for name in properties
+    }
     for name, value in arrays.items():
       _check_given(name, value, properties[name])
     dtype = dtypes.common_dtype(structure.leaves(arrays))

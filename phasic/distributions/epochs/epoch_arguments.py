@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import numpy as onp
 
+from phasic.distributions.base import deferred
 from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.parts.parameters import ParamsLike
@@ -56,6 +57,13 @@ def epoch_count(boundaries: ArrayLike | None) -> int:
   if len(shape) < 1:
     raise ValueError("boundaries is a number: it must be an array (..., K - 1)")
   return shape[-1] + 1
+
+
+def settled(params: ParameterValue) -> ParameterValue:
+  """Replaces deferred arrays among the parameters, see `deferred.settled`."""
+  if not isinstance(params, (list, tuple)):
+    return deferred.settled("params", params)
+  return [deferred.settled(f"params[{k}]", x) for k, x in enumerate(params)]
 
 
 def epoch_params(params: ParameterValue, count: int) -> list[EpochParams]:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.absorption import of_graph
+from phasic.distributions.base import deferred
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import slicing
 from phasic.distributions.base.parameter_properties import ParameterValue
@@ -107,6 +108,8 @@ class Epochs(epoch_methods.EpochMethods):
         discrete, boundaries do not increase, or a function has a value that is
         no state of the next graph; with `validate_args`, a value breaks a rule.
     """
+    boundaries = deferred.settled("boundaries", boundaries)
+    params = epoch_arguments.settled(params)
     count = epoch_arguments.epoch_count(boundaries)
     each = epoch_arguments.epoch_graphs(graphs, count)
     given = epoch_arguments.epoch_params(params, count)

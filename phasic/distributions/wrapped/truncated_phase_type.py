@@ -255,7 +255,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
 
   def _sample_n(self, n: int, seed: SanitizedSeed) -> Array:
     shape = (n, *self._batch_shape())
-    if n == 0:
+    if isinstance(n, int) and n == 0:
       return np.zeros(shape, dtype=self.dtype)
     coin_seed, depth_seed = random.split_seed(seed)
     coin = random.uniform(coin_seed, shape, self.dtype)

@@ -8,6 +8,7 @@ from typing import Self
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import comparable
 from phasic.distributions.base import declared
+from phasic.distributions.base import deferred
 from phasic.distributions.base import hooks
 from phasic.distributions.base import inferring
 from phasic.distributions.base import parameter_properties
@@ -44,7 +45,10 @@ class WrappedDistribution(comparable.Comparable):
       raise TypeError(f"distribution is {name}: it must be of phase type")
     if wrapped._DISCRETE and not self._TAKES_DISCRETE:
       raise TypeError(f"distribution is {name}: it must be in continuous time")
-    arrays = {name: parameters[name] for name in self.parameter_properties()}
+    arrays = {
+      name: deferred.settled(name, parameters[name])
+      for name in self.parameter_properties()
+    }
     own = dtypes.common_dtype(arrays, default=wrapped.dtype)
     dtype = dtypes.promoted("distribution", wrapped.dtype, "a parameter", own)
     wrapped = precision.in_dtype(wrapped, dtype)

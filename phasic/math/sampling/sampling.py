@@ -55,7 +55,8 @@ def sample(
   """Draws independent samples of the time until absorption.
 
   Args:
-    n: the number of samples for each model of the batch.
+    n: the number of samples for each model of the batch; in TensorFlow it may
+      be a scalar tensor.
     seed: a seed as `random.sanitize_seed` returns it.
     initial_probs: alpha, (..., p).
     subgenerator: S, (..., p, p), or EdgeRates; in discrete time T or EdgeProbs.
@@ -91,7 +92,7 @@ def of_arrays(
   """Computes `sample` for a model as `operands.convert` returns it."""
   batch = operands_lib.batch_shape(model)
   dtype = static.dtype_name(model[0])
-  if n == 0:
+  if isinstance(n, int) and n == 0:
     return np.zeros((0, *batch), dtype=dtype)
   initial, rates, exits, atom = model
   given = model

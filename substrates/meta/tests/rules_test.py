@@ -183,6 +183,50 @@ class ProductsTest(parameterized.TestCase):
       self.assertStartsWith(found, message)
 
 
+class ComparisonsTest(parameterized.TestCase):
+  """Tests that tensors are compared by functions in TensorFlow."""
+
+  @parameterized.parameters(
+    ("y = x == 0", "y = np.equal(x, 0)"),
+    ("y = f(x)[0] != -math.inf", "y = np.not_equal(f(x)[0], -math.inf)"),
+    ("y = (x + 1) == (z)", "y = np.equal((x + 1), (z))"),
+    (
+      "y = (x == z) != (w == 0)",
+      "y = np.not_equal((np.equal(x, z)), (np.equal(w, 0)))",
+    ),
+    ("y = (\n  x\n  == z\n)", "y = (\n  np.equal(x\n, z)\n)"),
+    ("y = x == z and w is None", "y = np.equal(x, z) and w is None"),
+    ("y = kind == 'cdf'",) * 2,
+    ("y = shape == (2,)",) * 2,
+    ("y = x is None != z",) * 2,
+    ("y = static.rank(x) == 0",) * 2,
+    ("y = onp.asarray(x) == 0",) * 2,
+    ("def f(n: int):\n  return n == 0",) * 2,
+    ("y = x < 0",) * 2,
+  )
+  def test_tensorflow(self, before, after):
+    imports = (
+      "from phasic.substrates.tf.internal import array_functions as np\n"
+    )
+    found = testing.body(_ARRAYS + before, substrate="tf")
+    self.assertEqual(found, imports + "import numpy as onp\n" + after + "\n")
+
+  @parameterized.parameters("numpy", "jax")
+  def test_others(self, substrate):
+    code = "import numpy as np\ny = x == 0\n"
+    found = testing.body(code, substrate=substrate)
+    self.assertEndsWith(found, "\ny = x == 0\n")
+
+  def test_without_arrays(self):
+    code = "y = x == 0\n"
+    self.assertEqual(testing.body(code, substrate="tf"), code)
+
+  def test_refusals(self):
+    code = "import numpy as np\ny = (x  # A note.\n== z)\n"
+    (found,) = testing.refusals(code, substrate="tf")
+    self.assertStartsWith(found, "2:6: a comment beside ==")
+
+
 class FoldingTest(parameterized.TestCase):
   """Tests of which branches on MODE are kept."""
 

@@ -139,7 +139,9 @@ def _assertion(
   rank, missing = tf.size(full), tf.size(full) - tf.size(own)
   padded = tf.concat([tf.ones([tf.maximum(missing, 0)], tf.int32), own], 0)
   is_batch = tf.range(rank) < rank - event
-  equal = (padded[:rank] == full) | (is_batch & (padded[:rank] == 1))
+  equal = tf.equal(padded[:rank], full) | (
+    is_batch & tf.equal(padded[:rank], 1)
+  )
   message = declaration.error(
     f"the rule {like.rule} returned another shape for {like.operand.name} than "
     "it must have, where a size of the batch may be 1"

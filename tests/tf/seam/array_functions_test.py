@@ -147,6 +147,25 @@ class ArrayFunctionsTest(parameterized.TestCase):
     onp.testing.assert_array_equal(got, ~(ODD >= 0))
     onp.testing.assert_array_equal(other, ~(ODD < 0))
 
+  def test_comparisons(self):
+    other = onp.array([onp.inf, 0.0, onp.nan, -0.0])
+
+    def compare(x):
+      return np.equal(x, other), np.not_equal(other, x), np.equal(x, onp.inf)
+
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+      in_graph = session.run(compare(tf.constant(ODD)))
+    for found in (
+      *(compare(ODD), compare(tf.constant(ODD)), in_graph),
+      tf.function(compare)(tf.constant(ODD)),
+    ):
+      onp.testing.assert_array_equal(found[0], other == ODD)
+      onp.testing.assert_array_equal(found[1], other != ODD)
+      onp.testing.assert_array_equal(found[2], onp.inf == ODD)
+    self.assertIs(np.equal("a", "a"), True)
+    self.assertIs(np.not_equal(1, None), True)
+    self.assertIs(np.equal(tf.constant(1.0), None), False)
+
   def test_list_with_tensors(self):
     got = np.asarray([tf.constant(1.0), tf.constant(2.0)], dtype="float64")
     onp.testing.assert_array_equal(got, [1.0, 2.0])
@@ -157,7 +176,8 @@ class ArrayFunctionsTest(parameterized.TestCase):
       for name, x in vars(np).items()
       if inspect.isfunction(x) and not name.startswith("_")
     }
-    self.assertEqual(names, {name for name, _, _ in CASES} | {"shape"})
+    others = {"equal", "not_equal", "shape"}
+    self.assertEqual(names, {name for name, _, _ in CASES} | others)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,63 @@
+"""Deferred arrays of TensorFlow Probability as parameters.
+
+They are computed when they are used: `tfp.util.DeferredTensor` is a function of
+an array, and `tfp.util.TransformedVariable` one of a variable. TensorFlow's
+distributions keep them, see `structures.is_variable`. Here are the rules for
+NumPy and JAX, which have no variables. The classes are recognized by their
+attributes, so that TensorFlow Probability is not imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from phasic.distributions.base import structure
+from phasic.distributions.base.parameter_properties import ParameterValue
+
+MODE = "numpy"
+
+
+def settled(name: str, value: ParameterValue) -> ParameterValue:
+  """Replaces deferred arrays by their values; in TensorFlow nothing changes.
+
+  Args:
+    name: the parameter's name.
+    value: an array, a mapping of arrays or edges.
+
+  Raises:
+    TypeError: a deferred array depends on a variable, whose later changes would
+      be ignored.
+  """
+  if MODE == "tf":
+    return value
+  else:
+    if isinstance(value, Mapping):
+      return {k: settled(f"{name}[{k!r}]", x) for k, x in value.items()}
+    if structure.is_edges(value):
+      arrays = value._asdict().items()
+      return value._replace(**{k: settled(f"{name}.{k}", x) for k, x in arrays})
+    if not _is_deferred(value):
+      return value
+    if _may_change(value):
+      raise TypeError(
+        f"{name} is a {type(value).__name__}, which is computed from a "
+        "variable: distributions of NumPy and JAX hold values, and would ignore "
+        "later changes of the variable; pass the current value, variable[...], "
+        "or make the distribution in the function that you differentiate, from "
+        "bijector.forward(x) of its argument x"
+      )
+    # An index computes the value, of traced arrays too.
+    return value[...]
+
+
+def _is_deferred(x: object) -> bool:
+  return hasattr(type(x), "pretransformed_input")
+
+
+def _may_change(x: ParameterValue) -> bool:
+  """Returns whether an array is a variable, or is computed from one."""
+  if hasattr(x, "assign"):
+    return True
+  if not _is_deferred(x):
+    return False
+  return x.also_track is not None or _may_change(x.pretransformed_input)

@@ -1,0 +1,179 @@
+"""Deferred tensors of TensorFlow Probability as parameters."""
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import numpy as onp
+import tensorflow as tf
+import tensorflow_probability as tfp
+
+from phasic.substrates.tf import distributions as pd
+from phasic.substrates.tf import graphs
+from phasic.substrates.tf import math
+from phasic.substrates.tf.interop import tfp as adapter
+from tests.generated.tf.helpers import conformance
+
+tfb = tfp.bijectors
+tfd = tfp.distributions
+TIMES = tf.constant([0.5, 1.0, 2.5], tf.float64)
+
+
+def _variable(x):
+  return tf.Variable(x, dtype=tf.float64)
+
+
+def _deferred(x):
+  return tfp.util.DeferredTensor(_variable(x), lambda v: v * 1.0)
+
+
+def _positive(x):
+  return tfp.util.TransformedVariable(
+    tf.constant(x, tf.float64), tfb.Softplus(), dtype=tf.float64
+  )
+
+
+def _graph():
+  edges = [(0, 1, {"a": 2.0}), (1, graphs.ABSORBED, {"b": 1.0})]
+  return graphs.Graph.from_edges(edges, 0, params=("a", "b"))
+
+
+# Distributions of a parameter of two rates, which are scaled by its value.
+_OF_RATES = {
+  "edges": lambda x: pd.PhaseType(
+    [1.0, 0.0], math.EdgeRates([0, 1], [1, 2], x)
+  ),
+  "graph": lambda x: pd.PhaseType.from_graph(_graph(), x),
+  "copy": lambda x: pd.Hypoexponential([1.0, 2.0]).copy(rates=x),
+  "zero_inflated": lambda x: pd.ZeroInflated(pd.Hypoexponential(x), 0.25),
+  "weibull": lambda x: pd.MatrixWeibull(pd.Hypoexponential(x), 1.5),
+  "epoch": lambda x: pd.Epochs(_graph(), [x, [1.0, 1.0]], [0.75]),
+}
+
+
+def _of_names(a, b):
+  return pd.PhaseType.from_graph(_graph(), {"a": a, "b": b})
+
+
+class FamiliesTest(parameterized.TestCase):
+  @parameterized.parameters(*conformance.CASES)
+  def test_is_read_like_a_variable(self, family):
+    case = conformance.CASES[family]
+    found = []
+    for make in (_variable, _deferred):
+      given = {name: make(x) for name, x in case.parameters.items()}
+      dist = case.build(**given)
+      own = [getattr(x, "pretransformed_input", x) for x in given.values()]
+      listed = {x.ref() for x in dist.trainable_variables}
+      self.assertEqual(listed, {x.ref() for x in own})
+      wrapped = adapter.wrap(dist)
+      self.assertLen(wrapped.trainable_variables, len(own))
+      value = tf.constant(case.values[-2:], tf.float64)
+      with tf.GradientTape() as tape:
+        log_prob = dist.log_prob(value)
+      gradients = tape.gradient(log_prob, own)
+      sliced = dist[None].log_prob(value)
+      same = dist.copy().log_prob(value)
+      found.append([log_prob, sliced, same, dist.mean(), *gradients])
+    for first, second in zip(*found, strict=True):
+      onp.testing.assert_array_equal(first, second)
+
+
+class UsesTest(parameterized.TestCase):
+  @parameterized.parameters(*_OF_RATES)
+  def test_changes_are_seen(self, name):
+    rates = _positive([2.0, 3.0])
+    dist = _OF_RATES[name](rates)
+    (variable,) = dist.trainable_variables
+    self.assertIs(variable, rates.pretransformed_input)
+    before = dist.log_prob(TIMES).numpy()
+    traced = tf.function(dist.log_prob).get_concrete_function(TIMES)
+    onp.testing.assert_array_equal(traced(TIMES), before)
+    new = tf.constant([1.0, 0.5], tf.float64)
+    rates.assign(new)
+    expected = _OF_RATES[name](rates[...]).log_prob(TIMES)
+    self.assertGreater(onp.max(onp.abs(expected - before)), 0.01)
+    for found in (
+      dist.log_prob(TIMES),
+      traced(TIMES),
+      dist.copy().log_prob(TIMES),
+    ):
+      onp.testing.assert_allclose(found, expected, rtol=1e-13)
+
+  def test_parameters_by_name(self):
+    a, b = _positive(2.0), _positive(3.0)
+    dist = _of_names(a, b)
+    self.assertLen(dist.trainable_variables, 2)
+    a.assign(tf.constant(0.5, tf.float64))
+    exact = pd.Hypoexponential([1.0, 3.0]).log_prob(TIMES)
+    onp.testing.assert_allclose(dist.log_prob(TIMES), exact, rtol=1e-12)
+
+  def test_epochs_of_one_variable(self):
+    rates = _positive([[2.0, 3.0], [1.0, 1.0]])
+    dist = pd.Epochs(_graph(), rates, [0.75])
+    self.assertLen(dist.trainable_variables, 1)
+    rates.assign(tf.ones((2, 2), tf.float64))
+    exact = pd.Hypoexponential([2.0, 1.0]).log_prob(TIMES)
+    onp.testing.assert_allclose(dist.log_prob(TIMES), exact, rtol=1e-12)
+
+  def test_vectors(self):
+    rewards = _positive([[1.0], [2.0]])
+    dist = pd.MultivariatePhaseType([1.0, 0.0], [[-1, 1], [0, -1]], rewards)
+    self.assertLen(dist.trainable_variables, 1)
+    rewards.assign(2.0 * rewards[...])
+    onp.testing.assert_allclose(dist.mean(), [6.0], rtol=1e-12)
+
+  def test_slices_are_differentiated(self):
+    rates = _positive([2.0, 3.0])
+    dist = pd.Erlang(2, rates)
+    with tf.GradientTape() as tape:
+      value = dist[1].mean()
+    (slope,) = tape.gradient(value, dist.trainable_variables)
+    # The derivative of softplus at x is 1 - exp(-softplus(x)).
+    exact = [0.0, -2.0 / 9.0 * (1.0 - onp.exp(-3.0))]
+    onp.testing.assert_allclose(slope, exact, rtol=1e-12)
+
+  def test_text_and_checks(self):
+    rate = _positive(2.0)
+    dist = pd.Erlang(2, rate, validate_args=True)
+    self.assertIn("batch_shape=(), event_shape=(), dtype=float64", repr(dist))
+    self.assertIs(dist.rate, rate)
+    bad = tfp.util.DeferredTensor(_variable(1.0), lambda x: -x)
+    with self.assertRaisesRegex(ValueError, "rate"):
+      pd.Erlang(2, bad, validate_args=True)
+    single = tfp.util.TransformedVariable(2.0, tfb.Exp())
+    with self.assertRaisesRegex(TypeError, "float64.*float32"):
+      pd.ZeroInflated(pd.Erlang(2, rate), single)
+
+  def test_matrices_are_refused_as_before(self):
+    # A linear operator is a module with a shape that is not an array.
+    operator = tf.linalg.LinearOperatorDiag(tf.constant([-1.0, -2.0]))
+    with self.assertRaises((TypeError, ValueError)):
+      pd.PhaseType([1.0, 0.0], operator)
+
+
+class TrainingTest(parameterized.TestCase):
+  @parameterized.parameters(False, True)
+  def test_maximum_likelihood(self, wraps):
+    rate = _positive(0.5)
+    dist = pd.Erlang(3, rate)
+    dist = adapter.wrap(dist) if wraps else dist
+    # Gradient steps reach the optimum, 3 / mean.
+    for _ in range(60):
+      with tf.GradientTape() as tape:
+        loss = -tf.reduce_mean(dist.log_prob(TIMES))
+      (slope,) = tape.gradient(loss, dist.trainable_variables)
+      dist.trainable_variables[0].assign_sub(0.5 * slope)
+    exact = 3.0 / onp.mean(TIMES)
+    onp.testing.assert_allclose(rate[...], exact, rtol=1e-6)
+
+  def test_checkpoints(self):
+    dist = pd.Erlang(3, _positive(0.5))
+    path = tf.train.Checkpoint(dist=dist).save(
+      self.create_tempdir().full_path + "/of"
+    )
+    other = pd.Erlang(3, _positive(2.0))
+    tf.train.Checkpoint(dist=other).restore(path).assert_consumed()
+    onp.testing.assert_allclose(other.mean(), 6.0, rtol=1e-12)
+
+
+if __name__ == "__main__":
+  absltest.main()
