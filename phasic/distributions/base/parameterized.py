@@ -27,6 +27,7 @@ from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
 from phasic.math.model import value_rules
 
+MODE = "numpy"
 # Parameters of these types have arrays in them.
 _NESTED = (Mapping, *structure.EDGES)
 
@@ -127,9 +128,12 @@ class Parameterized(hooks.Hooks):
     return dtypes.common_dtype(structure.leaves(self._arrays()))
 
   def _is_narrow(self) -> bool:
-    """Returns whether parameters are float32."""
+    """Returns whether it is float32, and can be converted."""
     if self._narrow is None:
-      object.__setattr__(self, "_narrow", self._dtype() != "float64")
+      narrow = self._dtype() != "float64"
+      if MODE == "tf":
+        narrow = False  # Dtypes that differ are an error there.
+      object.__setattr__(self, "_narrow", narrow)
     return self._narrow is True
 
   def _widened(self) -> Self:

@@ -15,7 +15,6 @@ import numpy as onp
 from phasic.internal import dtypes
 from phasic.internal import given_dtypes
 
-MODE = "numpy"
 _WIDE = onp.dtype("float64")
 
 
@@ -27,7 +26,7 @@ class Narrowable(Protocol):
     ...
 
   def _is_narrow(self) -> bool:
-    """Returns whether parameters are float32."""
+    """Returns whether it is float32, and can be converted."""
     ...
 
   def _widened(self) -> Self:
@@ -44,22 +43,19 @@ def promoting(
   method: Callable[Concatenate[_S, _P], _R],
 ) -> Callable[Concatenate[_S, _P], _R]:
   """Makes a method compute in float64 where its first argument is float64."""
-  if MODE == "tf":
-    return method
-  else:
 
-    @functools.wraps(method)
-    def call(self: _S, *args: _P.args, **kwargs: _P.kwargs) -> _R:
-      value = args[0] if args else next(iter(kwargs.values()), None)
-      if (
-        self._is_narrow()
-        and not given_dtypes.is_weak(value)
-        and given_dtypes.of(value, "value") == _WIDE
-      ):
-        self = self._widened()
-      return method(self, *args, **kwargs)
+  @functools.wraps(method)
+  def call(self: _S, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+    value = args[0] if args else next(iter(kwargs.values()), None)
+    if (
+      self._is_narrow()
+      and not given_dtypes.is_weak(value)
+      and given_dtypes.of(value, "value") == _WIDE
+    ):
+      self = self._widened()
+    return method(self, *args, **kwargs)
 
-    return call
+  return call
 
 
 def common(distributions: Mapping[str, _S]) -> dict[str, _S]:
