@@ -28,16 +28,16 @@ def settled(name: str, value: ParameterValue) -> ParameterValue:
     TypeError: a deferred array depends on a variable, whose later changes would
       be ignored.
   """
+  if isinstance(value, Mapping):
+    return {k: settled(f"{name}[{k!r}]", x) for k, x in value.items()}
+  if structure.is_edges(value):
+    arrays = value._asdict().items()
+    return value._replace(**{k: settled(f"{name}.{k}", x) for k, x in arrays})
+  if not _is_deferred(value):
+    return value
   if MODE == "tf":
     return value
   else:
-    if isinstance(value, Mapping):
-      return {k: settled(f"{name}[{k!r}]", x) for k, x in value.items()}
-    if structure.is_edges(value):
-      arrays = value._asdict().items()
-      return value._replace(**{k: settled(f"{name}.{k}", x) for k, x in arrays})
-    if not _is_deferred(value):
-      return value
     if _may_change(value):
       raise TypeError(
         f"{name} is a {type(value).__name__}, which is computed from a "
