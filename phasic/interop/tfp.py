@@ -169,7 +169,7 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
 
   def _sample_n(self, n: int | Array, seed: Seed | None = None) -> Result:
     seed = tfp.random.sanitize_seed(seed, salt=type(self).__name__)
-    return self._wrapped.sample(n, seed=seed)
+    return _read(self).sample(n, seed=seed)
 
   def _experimental_tangent_space(self, x: object) -> object:
     # Discrete probabilities have no Jacobian factor under a transformation.
@@ -219,7 +219,7 @@ _METHODS = (
 
 def _method(name: str) -> Callable[..., Result]:
   def call(self: TFPDistribution, *args: object) -> Result:
-    return getattr(self._wrapped, name)(*args)
+    return getattr(_read(self), name)(*args)
 
   return call
 
@@ -251,7 +251,11 @@ def _kl_from_gamma(
 
 
 def _read(dist: TFPDistribution) -> distribution_lib.Distribution:
-  """Returns the wrapped distribution, after each variable was read once."""
+  """Returns the wrapped distribution, after each variable was read once.
+
+  A variable may be the result of a costly function, and methods of phasic read
+  it whenever they need it.
+  """
   return inferring.with_current_values(dist.wrapped)
 
 

@@ -123,6 +123,8 @@ def arrays_of(distribution: distribution_lib.Distribution) -> dict[str, object]:
 
 def with_current_values(distribution: _DistributionT) -> _DistributionT:
   """Replaces variables among the parameters by their values, each read once."""
+  if distribution._has_plain_arrays and _WITHIN not in distribution._parameters:
+    return distribution
   given = distribution.parameters
   found = {
     name: _current(name, given[name])
