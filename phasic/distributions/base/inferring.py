@@ -142,6 +142,7 @@ def _current(name: str, value: ParameterValue) -> ParameterValue:
   """Returns a parameter with the current values of its variables."""
   if structures.is_variable(value):
     return structures.as_array(value, None, name)
+  found: ParameterValue
   if isinstance(value, Mapping):
     found = {k: _current(name, x) for k, x in value.items()}
     same = all(x is value[k] for k, x in found.items())
