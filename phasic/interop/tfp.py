@@ -12,6 +12,7 @@ import inspect
 import numpy as onp
 
 from phasic.distributions.base import distribution as distribution_lib
+from phasic.distributions.base import inferring
 from phasic.distributions.base import reparameterization
 from phasic.distributions.base import slicing
 from phasic.distributions.base.parameter_properties import ParameterValue
@@ -168,7 +169,7 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
 
   def _sample_n(self, n: int | Array, seed: Seed | None = None) -> Result:
     seed = tfp.random.sanitize_seed(seed, salt=type(self).__name__)
-    return self._wrapped.sample(n, seed=seed)
+    return _read(self).sample(n, seed=seed)
 
   def _experimental_tangent_space(self, x: object) -> object:
     # Discrete probabilities have no Jacobian factor under a transformation.
@@ -218,7 +219,7 @@ _METHODS = (
 
 def _method(name: str) -> Callable[..., Result]:
   def call(self: TFPDistribution, *args: object) -> Result:
-    return getattr(self._wrapped, name)(*args)
+    return getattr(_read(self), name)(*args)
 
   return call
 
@@ -231,7 +232,7 @@ for _name in _METHODS:
 def _kl_divergence(
   p: TFPDistribution, q: TFPDistribution, name: str | None = None
 ) -> Result:
-  return p.wrapped.kl_divergence(q.wrapped)
+  return _read(p).kl_divergence(_read(q))
 
 
 # `tfd.Exponential` is a subclass of `tfd.Gamma`.
@@ -239,14 +240,23 @@ def _kl_divergence(
 def _kl_to_gamma(
   p: TFPDistribution, q: object, name: str | None = None
 ) -> Result:
-  return tfp_divergences.to_gamma(p.wrapped, q)
+  return tfp_divergences.to_gamma(_read(p), q)
 
 
 @tfp.distributions.RegisterKL(tfp.distributions.Gamma, TFPDistribution)
 def _kl_from_gamma(
   p: object, q: TFPDistribution, name: str | None = None
 ) -> Result:
-  return tfp_divergences.from_gamma(p, q.wrapped)
+  return tfp_divergences.from_gamma(p, _read(q))
+
+
+def _read(dist: TFPDistribution) -> distribution_lib.Distribution:
+  """Returns the wrapped distribution, after each variable was read once.
+
+  A variable may be the result of a costly function, and methods of phasic read
+  it whenever they need it.
+  """
+  return inferring.with_current_values(dist.wrapped)
 
 
 def _parameter(name: str, dist: TFPDistribution) -> object:

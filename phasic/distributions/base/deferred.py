@@ -33,21 +33,26 @@ def settled(name: str, value: ParameterValue) -> ParameterValue:
   if structure.is_edges(value):
     arrays = value._asdict().items()
     return value._replace(**{k: settled(f"{name}.{k}", x) for k, x in arrays})
-  if not _is_deferred(value):
-    return value
+  return _value_of(name, value)
+
+
+def _value_of(name: str, x: ParameterValue) -> ParameterValue:
+  """Returns the value of a deferred array; others are returned unchanged."""
   if MODE == "tf":
-    return value
+    return x
   else:
-    if _may_change(value):
+    if not _is_deferred(x):
+      return x
+    if _may_change(x):
       raise TypeError(
-        f"{name} is a {type(value).__name__}, which is computed from a "
-        "variable: distributions of NumPy and JAX hold values, and would ignore "
-        "later changes of the variable; pass the current value, variable[...], "
-        "or make the distribution in the function that you differentiate, from "
+        f"{name} is a {type(x).__name__}, which is computed from a variable: "
+        "distributions of NumPy and JAX hold values, and would ignore later "
+        "changes of the variable; pass the current value, variable[...], or "
+        "make the distribution in the function that you differentiate, from "
         "bijector.forward(x) of its argument x"
       )
     # An index computes the value, of traced arrays too.
-    return value[...]
+    return x[...]
 
 
 def _is_deferred(x: object) -> bool:

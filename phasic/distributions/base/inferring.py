@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+import operator
 from typing import TypeVar
 
 from phasic.distributions.base import chain_events as events_lib
@@ -12,6 +13,7 @@ from phasic.distributions.base import parameterized
 from phasic.distributions.base import structure
 from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.internal import user_warnings
 from phasic.internal.arrays import Array
 from phasic.math.m_step import sufficient_statistics
@@ -117,6 +119,42 @@ def arrays_of(distribution: distribution_lib.Distribution) -> dict[str, object]:
     for path, owner in owners(distribution)
     for name in owner.parameter_properties()
   }
+
+
+def with_current_values(distribution: _DistributionT) -> _DistributionT:
+  """Replaces variables among the parameters by their values, each read once."""
+  if distribution._has_plain_arrays and _WITHIN not in distribution._parameters:
+    return distribution
+  given = distribution.parameters
+  found = {
+    name: _current(name, given[name])
+    for name in distribution.parameter_properties()
+  }
+  if _WITHIN in given:
+    found[_WITHIN] = with_current_values(given[_WITHIN])
+  if all(x is given[name] for name, x in found.items()):
+    return distribution
+  with user_warnings.derived():
+    return distribution.copy(**found)
+
+
+def _current(name: str, value: ParameterValue) -> ParameterValue:
+  """Returns a parameter with the current values of its variables."""
+  if structures.is_variable(value):
+    return structures.as_array(value, None, name)
+  found: ParameterValue
+  if isinstance(value, Mapping):
+    found = {k: _current(name, x) for k, x in value.items()}
+    same = all(x is value[k] for k, x in found.items())
+  elif structure.is_edges(value):
+    found = structure.mapped(_current, name, value)
+    same = all(map(operator.is_, found, value))
+  elif isinstance(value, tuple):
+    found = tuple(_current(name, x) for x in value)
+    same = all(map(operator.is_, found, value))
+  else:
+    return value
+  return value if same else found
 
 
 def with_arrays(

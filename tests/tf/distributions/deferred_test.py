@@ -1,20 +1,27 @@
 """Deferred tensors of TensorFlow Probability as parameters."""
 
+import math
+
 from absl.testing import absltest
 from absl.testing import parameterized
 import numpy as onp
 import tensorflow as tf
 import tensorflow_probability as tfp
+import tf_keras
 
 from phasic.substrates.tf import distributions as pd
 from phasic.substrates.tf import graphs
-from phasic.substrates.tf import math
+from phasic.substrates.tf import math as pm
 from phasic.substrates.tf.interop import tfp as adapter
 from tests.generated.tf.helpers import conformance
 
 tfb = tfp.bijectors
 tfd = tfp.distributions
 TIMES = tf.constant([0.5, 1.0, 2.5], tf.float64)
+
+
+def _constant(x):
+  return tf.constant(x, tf.float64)
 
 
 def _variable(x):
@@ -38,9 +45,7 @@ def _graph():
 
 # Distributions of a parameter of two rates, which are scaled by its value.
 _OF_RATES = {
-  "edges": lambda x: pd.PhaseType(
-    [1.0, 0.0], math.EdgeRates([0, 1], [1, 2], x)
-  ),
+  "edges": lambda x: pd.PhaseType([1.0, 0.0], pm.EdgeRates([0, 1], [1, 2], x)),
   "graph": lambda x: pd.PhaseType.from_graph(_graph(), x),
   "copy": lambda x: pd.Hypoexponential([1.0, 2.0]).copy(rates=x),
   "zero_inflated": lambda x: pd.ZeroInflated(pd.Hypoexponential(x), 0.25),
@@ -164,6 +169,33 @@ class TrainingTest(parameterized.TestCase):
       dist.trainable_variables[0].assign_sub(0.5 * slope)
     exact = 3.0 / onp.mean(TIMES)
     onp.testing.assert_allclose(rate[...], exact, rtol=1e-6)
+
+  def test_surrogate_posterior(self):
+    # The posterior of the rate of exponential times is a Gamma distribution of
+    # shape 8, which an Erlang distribution with 8 stages is, too.
+    times = _constant([0.3, 0.9, 1.2, 0.4, 0.7, 2.0])
+    total = float(tf.reduce_sum(times))
+
+    def log_prob(rate):
+      prior = tfd.Gamma(_constant(2.0), _constant(1.0)).log_prob(rate)
+      return prior + 6.0 * tf.math.log(rate) - rate * total
+
+    evidence = math.lgamma(8.0) - 8.0 * math.log(1.0 + total)
+    losses = []
+    for dist in (
+      adapter.wrap(pd.Erlang(8, _positive(3.0))),
+      tfd.Gamma(_constant(8.0), _positive(3.0)),
+    ):
+      traced = tfp.vi.fit_surrogate_posterior(
+        log_prob,
+        dist,
+        optimizer=tf_keras.optimizers.Adam(0.1),
+        num_steps=150,
+        sample_size=20,
+        seed=(1, 2),
+      )
+      losses.append(onp.mean(traced[-50:]))
+    onp.testing.assert_allclose(losses, -evidence, rtol=0.01)
 
   def test_checkpoints(self):
     dist = pd.Erlang(3, _positive(0.5))

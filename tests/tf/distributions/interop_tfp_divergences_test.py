@@ -126,8 +126,8 @@ class DivergencesTest(parameterized.TestCase):
     epochs = adapter.wrap(pd.Epochs(pair, _constant([[1.0], [2.0]]), [1.0]))
     for p, q, words in (
       (counts, gamma, "Gamma: both must be times"),
-      (gamma, counts, "Gamma: both must be times"),
-      (gamma, totals, "Gamma and Multivariate.*both must be times"),
+      (gamma, counts, "Discrete.*: both must be times"),
+      (gamma, totals, "Multivariate.* has no quadrature points"),
       (gamma, epochs, "Epochs: the second density has jumps"),
     ):
       with self.assertRaisesRegex(NotImplementedError, words):
@@ -148,10 +148,37 @@ class Named(adapter.class_of(pd.Erlang)):
   """A user's subclass, in a module."""
 
 
-def _of_graph():
+def _of_graph(x=1.5):
   edges = [(0, 1, {"a": 2.0}), (1, graphs.ABSORBED, 0.5)]
   graph = graphs.Graph.from_edges(edges, 0, params=("a",))
-  return pd.PhaseType.from_graph(graph, {"a": _constant(1.5)})
+  return pd.PhaseType.from_graph(graph, {"a": x})
+
+
+class ReadsTest(parameterized.TestCase):
+  @parameterized.parameters(
+    lambda x: pd.Erlang(3, x),
+    lambda x: pd.MatrixWeibull(pd.Erlang(2, x), 1.5),
+    lambda x: pd.MatrixWeibull(pd.Erlang(2, 1.0), x),
+    lambda x: _of_graph(x),
+  )
+  def test_divergences_read_variables_once(self, make):
+    reads = []
+    variable = tf.Variable(2.0, dtype=tf.float64)
+
+    def read(x):
+      reads.append(None)
+      return x * 1.0
+
+    deferred = tfp.util.DeferredTensor(variable, read)
+    gamma = tfd.Gamma(_constant(2.0), _constant(1.0))
+    other = adapter.wrap(make(_constant(1.0)))
+    dist = adapter.wrap(make(deferred))
+    for p, q in ((dist, gamma), (gamma, dist), (dist, other), (other, dist)):
+      reads.clear()
+      with tf.GradientTape() as tape:
+        value = tfd.kl_divergence(p, q)
+      self.assertLessEqual(len(reads), 1)
+      self.assertGreater(abs(tape.gradient(value, variable)), 0.0)
 
 
 class PicklingTest(parameterized.TestCase):
@@ -163,7 +190,7 @@ class PicklingTest(parameterized.TestCase):
         3, tfp.util.TransformedVariable(2.0, tfp.bijectors.Exp())
       ),
       lambda: pd.MatrixPareto(pd.Erlang(2, _constant([2.0, 3.0])), 1.0),
-      _of_graph,
+      lambda: _of_graph(),
     ),
     duplicate=(lambda x: pickle.loads(pickle.dumps(x)), copy.deepcopy),
   )
