@@ -1,6 +1,7 @@
-"""The dtype rule: float32 beside float64 is float64, in TensorFlow an error.
+"""The dtype rule: all floating arguments must share one dtype.
 
-Python numbers, lists and integer arrays take the dtype of the others.
+Python numbers, lists and integer arrays take this dtype. So do values and data
+that are float32 beside float64, but in TensorFlow.
 """
 
 from __future__ import annotations
@@ -24,17 +25,16 @@ def common_dtype(
 ) -> str:
   """Returns the name of the common floating dtype of the values.
 
-  It is the widest one. Python numbers, lists of them and integer arrays adopt
-  the dtype of the floating arrays. None values are skipped.
+  Python numbers, lists of them and integer arrays adopt the dtype of the
+  floating arrays. None values are skipped.
 
   Args:
     values: the values by argument name, which the messages use.
     default: the dtype if no value is a floating array; None for the widest.
 
   Raises:
-    TypeError: in TensorFlow the floating dtypes of two values differ (both are
-      named); or a value is complex, bool, half precision, masked or not
-      numeric.
+    TypeError: the floating dtypes of two values differ (both are named), or a
+      value is complex, bool, half precision, masked or not numeric.
     ValueError: a value is ragged or has too many dimensions.
   """
   found: tuple[str, str] | None = None
@@ -45,28 +45,36 @@ def common_dtype(
     dtype = numeric(value, name)
     if dtype not in FLOATS or given_dtypes.is_weak(value):
       continue
-    if found is None or promoted(*found, name, dtype) != found[1]:
-      found = (name, dtype)
+    if found is not None and found[1] != dtype:
+      raise TypeError(
+        f"{found[0]} is {found[1]} and {name} is {dtype}: floating arguments "
+        "must have one dtype"
+      )
+    found = found or (name, dtype)
   if found is not None:
     return found[1]
   return default or static.wide_float()
 
 
-def promoted(name: str, dtype: str, other_name: str, other: str) -> str:
-  """Returns the wider one of the dtypes of two arguments, given by their names.
+def is_narrower(x: object, name: str, dtype: str) -> bool:
+  """Returns whether a value is float32 beside float64, and may be converted.
+
+  NumPy and JAX promote such values, and no digit is lost. The other way round
+  digits would be, of the value or of sums of parameters; it is an error. In
+  TensorFlow it is one both ways.
+
+  Args:
+    x: values or data.
+    name: the argument's name.
+    dtype: the dtype of the parameters.
 
   Raises:
-    TypeError: they differ, in TensorFlow.
+    TypeError, ValueError: as `numeric`.
   """
-  if dtype == other:
-    return dtype
   if MODE == "tf":
-    raise TypeError(
-      f"{name} is {dtype} and {other_name} is {other}: floating arguments must "
-      "have one dtype; convert one of them by tf.cast"
-    )
+    return False
   else:
-    return "float64"
+    return dtype == "float64" and numeric(x, name) == "float32"
 
 
 def numeric(x: Tree, name: str) -> str:

@@ -91,18 +91,16 @@ def equal(x: Any, y: Any) -> Any:
 
   In a `tf.Graph` outside of functions, == of tensors is `is`.
   """
-  found = x == y
-  if found is False and _has_tensors(x, y):
+  if _has_tensors(x, y):
     return tf.equal(*_promote(x, y))
-  return found
+  return x == y
 
 
 def not_equal(x: Any, y: Any) -> Any:
   """Returns whether entries differ; x != y if neither is a tensor."""
-  found = x != y
-  if found is True and _has_tensors(x, y):
+  if _has_tensors(x, y):
     return tf.not_equal(*_promote(x, y))
-  return found
+  return x != y
 
 
 def exp(x: ArrayLike) -> tf.Tensor:

@@ -128,7 +128,7 @@ class NativeOpsTest(parameterized.TestCase):
     ((1.0,), TypeError, "1 arguments: there must be 2"),
     ((1.0, 2.0), ValueError, r"x has shape \(\): it must have 1 dimensions"),
     ((onp.ones(2), onp.ones((3, 4))), ValueError, "do not broadcast"),
-    ((onp.ones((), "f2"), onp.ones(2)), TypeError, "factor has dtype float16"),
+    ((onp.ones((), "f4"), onp.ones(2)), TypeError, "factor is float32 and x"),
     ((1.0, onp.ones(2, complex)), TypeError, "x has dtype complex128"),
     ((1.0, onp.ones(2, bool)), TypeError, "x has dtype bool"),
     ((None, onp.ones(2)), TypeError, "factor is None"),

@@ -8,7 +8,6 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.absorption import chain_hooks
-from phasic.distributions.base import precision
 from phasic.distributions.base import reparameterization
 from phasic.distributions.base import sampling
 from phasic.internal import random
@@ -75,7 +74,6 @@ class AbsorptionTime(chain_hooks.ChainHooks):
     found = self._functions.expected_visits(*self._model())
     return self._statistic("expected_visits", found)
 
-  @precision.promoting
   def occupancy(self, value: ArrayLike) -> Result:
     """Computes the probabilities of the phases at the given times.
 
@@ -154,7 +152,6 @@ class AbsorptionTime(chain_hooks.ChainHooks):
     phases, times = (np.reshape(x, whole) for x in found)
     return sample_paths.PhasePaths(phases, times)
 
-  @precision.promoting
   def renewal_density(self, value: ArrayLike) -> Result:
     """Returns the density of renewals at t, broadcast over value and batch.
 
@@ -194,7 +191,6 @@ class AbsorptionTime(chain_hooks.ChainHooks):
       renewals.renewal_density(self._model(), value, self._DISCRETE)
     )
 
-  @precision.promoting
   def mean_residual_life(self, value: ArrayLike) -> Result:
     """Returns E[X - t | X > t], broadcast over value and batch.
 
@@ -226,7 +222,6 @@ class AbsorptionTime(chain_hooks.ChainHooks):
       renewals.mean_residual_life(self._model(), value, self._DISCRETE)
     )
 
-  @precision.promoting
   def limited_expected_value(self, value: ArrayLike) -> Result:
     """Returns E[min(X, t)], broadcast over value and batch.
 

@@ -122,11 +122,16 @@ def _both(
 
 
 def check_same_kind(method: str, p: Comparable, q: Comparable) -> None:
-  """Raises unless p and q have the same kind of values."""
+  """Raises unless p and q have the same kind of values and the same dtype."""
   if p._support() != q._support():
     raise NotImplementedError(
       f"there is no {method} of {type(p).__name__} and {type(q).__name__}: "
       "both must be times, or both must be numbers of steps"
+    )
+  if p.dtype != q.dtype:
+    raise TypeError(
+      f"{p.name} is {p.dtype} and {q.name} is {q.dtype}: distributions must "
+      "have one dtype"
     )
 
 

@@ -7,7 +7,6 @@ import numpy as onp
 
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.base import chain_events
-from phasic.distributions.base import precision
 from phasic.graphs.parts import absorbed
 from phasic.internal import static
 from phasic.internal import structures
@@ -59,7 +58,6 @@ class CompetingRisks(absorption_time.AbsorptionTime):
       ),
     )
 
-  @precision.promoting
   def cumulative_incidence(
     self, value: ArrayLike, cause: str | absorbed.Absorbed | None
   ) -> Result:
@@ -86,7 +84,6 @@ class CompetingRisks(absorption_time.AbsorptionTime):
       np.where(last, self.cause_probs()[..., number], finite)
     )
 
-  @precision.promoting
   def cause_log_prob(
     self, value: ArrayLike, cause: str | absorbed.Absorbed | None
   ) -> Array:
@@ -106,7 +103,6 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     value, number = self._value(value), self._number(cause)
     return self._of_cause("log_density", value, number)
 
-  @precision.promoting
   def cause_prob(
     self, value: ArrayLike, cause: str | absorbed.Absorbed | None
   ) -> Array:
@@ -114,7 +110,6 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     value, number = self._value(value), self._number(cause)
     return self._of_cause("density", value, number)
 
-  @precision.promoting
   def cause_hazard(
     self, value: ArrayLike, cause: str | absorbed.Absorbed | None
   ) -> Result:

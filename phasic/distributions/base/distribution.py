@@ -15,12 +15,13 @@ from phasic.distributions.base import divergences
 from phasic.distributions.base import hooks
 from phasic.distributions.base import parameter_properties as properties_lib
 from phasic.distributions.base import parameterized
-from phasic.distributions.base import precision
 from phasic.distributions.base import reparameterization
 from phasic.distributions.base import representation
 from phasic.distributions.base import sampling
 from phasic.distributions.base import slicing
+from phasic.distributions.base import structure
 from phasic.distributions.base import supports
+from phasic.internal import dtypes
 from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
@@ -105,7 +106,7 @@ class Distribution(parameterized.Parameterized):
   @property
   def dtype(self) -> str:
     """The name of the dtype of parameters, values and results."""
-    return self._dtype()
+    return dtypes.common_dtype(structure.leaves(self._arrays()))
 
   @property
   def reparameterization_type(
@@ -166,7 +167,6 @@ class Distribution(parameterized.Parameterized):
   def __repr__(self) -> str:
     return representation.text_of(self, self._parameters)
 
-  @precision.promoting
   def log_prob(self, value: ArrayLike) -> Result:
     """Returns the log density, broadcast over value and batch."""
     return structures.as_result(self._log_prob(self._value(value)))
@@ -175,32 +175,26 @@ class Distribution(parameterized.Parameterized):
     """Returns `log_prob`: all densities here are normalized."""
     return self.log_prob(value)
 
-  @precision.promoting
   def prob(self, value: ArrayLike) -> Result:
     """Returns the density, broadcast over value and batch."""
     return structures.as_result(self._prob(self._value(value)))
 
-  @precision.promoting
   def cdf(self, value: ArrayLike) -> Result:
     """Returns P(X <= value), broadcast over value and batch."""
     return structures.as_result(self._cdf(self._value(value)))
 
-  @precision.promoting
   def log_cdf(self, value: ArrayLike) -> Result:
     """Returns log P(X <= value), broadcast over value and batch."""
     return structures.as_result(self._log_cdf(self._value(value)))
 
-  @precision.promoting
   def survival_function(self, value: ArrayLike) -> Result:
     """Returns P(X > value), broadcast over value and batch."""
     return structures.as_result(self._survival_function(self._value(value)))
 
-  @precision.promoting
   def log_survival_function(self, value: ArrayLike) -> Result:
     """Returns log P(X > value), broadcast over value and batch."""
     return structures.as_result(self._log_survival_function(self._value(value)))
 
-  @precision.promoting
   def hazard_function(self, value: ArrayLike) -> Result:
     """Returns the hazard f(t) / P(X > t), broadcast over value and batch.
 
@@ -226,7 +220,6 @@ class Distribution(parameterized.Parameterized):
     """
     return structures.as_result(self._hazard_function(self._value(value)))
 
-  @precision.promoting
   def log_hazard_function(self, value: ArrayLike) -> Result:
     """Computes the log hazard, also where the hazard underflows.
 
@@ -239,7 +232,6 @@ class Distribution(parameterized.Parameterized):
     """
     return structures.as_result(self._log_hazard_function(self._value(value)))
 
-  @precision.promoting
   def cumulative_hazard(self, value: ArrayLike) -> Result:
     """Returns -log P(X > t), broadcast over value and batch.
 
@@ -309,7 +301,6 @@ class Distribution(parameterized.Parameterized):
     x = self.sample(sample_shape, seed)
     return x, structures.as_result(self._log_prob(x))
 
-  @precision.promoting
   def quantile(self, value: ArrayLike) -> Result:
     """Returns Q(u) = inf{t: P(X <= t) >= u}, broadcast over u and batch.
 
@@ -339,7 +330,6 @@ class Distribution(parameterized.Parameterized):
     """
     return self.quantile(0.5)
 
-  @precision.promoting
   def quantile_log_survival(self, value: ArrayLike) -> Result:
     """Computes the inverse log survival function (SciPy: isf of exp).
 
@@ -356,7 +346,6 @@ class Distribution(parameterized.Parameterized):
     value = self._checked(value, "value", value_rules.LOG_PROBABILITY)
     return structures.as_result(self._quantile_log_survival(value))
 
-  @precision.promoting
   def quantile_log_cdf(self, value: ArrayLike) -> Result:
     """Computes the inverse log cdf (SciPy: ppf of exp).
 
@@ -494,10 +483,8 @@ class Distribution(parameterized.Parameterized):
     """
     hooks.check_substrate("other", other)
     divergences.check_batches("cross_entropy", self, other)
-    first, second = divergences.in_common(self, other)
-    return first._statistic("cross_entropy", first._cross_entropy(second))
+    return self._statistic("cross_entropy", self._cross_entropy(other))
 
-  @precision.promoting
   def laplace_transform(self, u: ArrayLike) -> Result:
     """Returns E exp(-u X), in continuous time z + alpha (u I - S)^-1 s.
 
@@ -522,7 +509,6 @@ class Distribution(parameterized.Parameterized):
       self._laplace_transform(self._checked(u, "u", value_rules.LAPLACE))
     )
 
-  @precision.promoting
   def moment_generating_function(self, s: ArrayLike) -> Result:
     """Computes E exp(s X); it is inf for s at or above the decay rate.
 
@@ -553,7 +539,6 @@ class Distribution(parameterized.Parameterized):
       self._moment_generating_function(self._argument(s, "s"))
     )
 
-  @precision.promoting
   def probability_generating_function(self, z: ArrayLike) -> Result:
     """Computes E z^N of a number of steps, P(N = 0) + z alpha (I - z T)^-1 t.
 
@@ -582,7 +567,6 @@ class Distribution(parameterized.Parameterized):
       )
     )
 
-  @precision.promoting
   def diagnose(
     self, value: ArrayLike | None = None, method: str = "log_prob"
   ) -> onp.ndarray:

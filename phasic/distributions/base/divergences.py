@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from phasic.distributions.base import hooks
-from phasic.distributions.base import parameterized
-from phasic.distributions.base import precision
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
 
-_P = TypeVar("_P")
-_Q = TypeVar("_Q")
 _Rule = TypeVar("_Rule", bound=Callable[..., ArrayLike])
 _RULES: dict[tuple[type, type], Callable[..., ArrayLike]] = {}
 
@@ -71,22 +67,8 @@ def kl_divergence(p: hooks.Hooks, q: object) -> Result:
       f"{type(q).__name__}; register_kl adds one"
     )
   check_batches("kl_divergence", p, q)
-  p, q = in_common(p, q)
   rule = _RULES[min(ways, key=lambda way: way[0])[1]]
   return structures.as_result(rule(p, q))
-
-
-def in_common(p: _P, q: _Q) -> tuple[_P, _Q]:
-  """Returns two distributions of phasic in the wider one of their dtypes.
-
-  Raises:
-    TypeError: dtypes differ, in TensorFlow.
-  """
-  both: list[Any] = [p, q]
-  if all(isinstance(x, parameterized.Parameterized) for x in both):
-    found = precision.common({"p": both[0], "q": both[1]})
-    return found["p"], found["q"]
-  return p, q
 
 
 def check_batches(method: str, p: object, q: object) -> None:

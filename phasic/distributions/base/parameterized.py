@@ -27,7 +27,6 @@ from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
 from phasic.math.model import value_rules
 
-MODE = "numpy"
 # Parameters of these types have arrays in them.
 _NESTED = (Mapping, *structure.EDGES)
 
@@ -43,8 +42,6 @@ class Parameterized(hooks.Hooks):
   validate_args: bool
   allow_nan_stats: bool
   _known_batch: ClassVar[static.Shape | None] = None
-  # Whether parameters are float32; None where that has not been asked yet.
-  _narrow: ClassVar[bool | None] = None
   # Whether the array parameters are known to be arrays or None, which need no
   # conversion when they are read: neither variables nor edges nor mappings.
   _has_plain_arrays: ClassVar[bool] = False
@@ -122,42 +119,6 @@ class Parameterized(hooks.Hooks):
   def _properties(cls) -> properties_lib.Properties:
     """Returns the properties of the array parameters, by name."""
     return types.MappingProxyType(dict(cls._parameter_properties()))
-
-  def _dtype(self) -> str:
-    """Returns the name of the common dtype of the parameters."""
-    return dtypes.common_dtype(structure.leaves(self._arrays()))
-
-  def _is_narrow(self) -> bool:
-    """Returns whether it is float32, and can be converted."""
-    if self._narrow is None:
-      narrow = self._dtype() != "float64"
-      if MODE == "tf":
-        narrow = False  # Dtypes that differ are an error there.
-      object.__setattr__(self, "_narrow", narrow)
-    return self._narrow is True
-
-  def _widened(self) -> Self:
-    """Returns the distribution in float64."""
-
-    def wide(name: str, value: object) -> object:
-      if isinstance(value, Mapping):
-        return {key: wide(key, x) for key, x in value.items()}
-      if isinstance(value, structure.EDGES):
-        return structure.mapped(wide, name, value)
-      if value is None:
-        return None
-      return structures.cast(_current(name, value), "float64")
-
-    own = self._properties()
-
-    def widened(name: str, value: object) -> object:
-      if isinstance(value, Parameterized):
-        return value._widened() if value._is_narrow() else value
-      return wide(name, value) if name in own else value
-
-    given = self._parameters
-    make: Callable[..., Self] = type(self)
-    return make(**{name: widened(name, x) for name, x in given.items()})
 
   def _arrays(self) -> dict[str, properties_lib.ParameterValue]:
     """Returns the current array parameters by name; None for absent ones.
@@ -241,14 +202,10 @@ class Parameterized(hooks.Hooks):
           # A number takes any dtype.
           return structures.as_array(x, static.dtype_name(given), name)
         break
-    own = self._dtype()
     leaves = structure.leaves(self._arrays())
-    dtype = dtypes.common_dtype({name: x, **leaves})
-    if dtype != own:
-      raise TypeError(
-        f"{name} is {dtype} and the parameters are {own}: this method does not "
-        "convert parameters; convert the argument"
-      )
+    dtype = dtypes.common_dtype(leaves)
+    if not dtypes.is_narrower(x, name, dtype):
+      dtype = dtypes.common_dtype({name: x, **leaves})
     return structures.as_array(x, dtype, name)
 
   def _check_value_shape(self, value: Array) -> None:

@@ -12,7 +12,6 @@ from phasic.distributions.absorption import atoms
 from phasic.distributions.absorption import discrete_phase_type
 from phasic.distributions.absorption import phase_type
 from phasic.distributions.base import declared
-from phasic.distributions.base import precision
 from phasic.distributions.families import named_family
 from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import static
@@ -60,8 +59,8 @@ def check_all(
         f"{name}[0] is in {kinds[first._DISCRETE]} time and {name}[{i}] in "
         f"{kinds[one._DISCRETE]} time: all must have the same kind of time"
       )
-  by_name = {f"{name}[{i}]": one for i, one in enumerate(distributions)}
-  return list(in_common(by_name).values())
+  check_broadcast({f"{name}[{i}]": one for i, one in enumerate(distributions)})
+  return distributions
 
 
 def check(name: str, distribution: object) -> None:
@@ -75,16 +74,24 @@ def check(name: str, distribution: object) -> None:
     )
 
 
-def in_common(
+def check_broadcast(
   distributions: Mapping[str, absorption_time.AbsorptionTime],
-) -> dict[str, absorption_time.AbsorptionTime]:
-  """Returns distributions in their common dtype; raises unless batches fit.
+) -> None:
+  """Raises unless dtypes are equal and batch shapes broadcast.
 
   Args:
-    distributions: by name.
+    distributions: by name; all that has a dtype and a batch shape.
   """
-  check_batches({name: x._batch_shape() for name, x in distributions.items()})
-  return precision.common(distributions)
+  items = list(distributions.items())
+  first, one = items[0]
+  shapes = {name: other._batch_shape() for name, other in items}
+  for name, other in items:
+    if other.dtype != one.dtype:
+      raise TypeError(
+        f"{first} is {one.dtype} and {name} is {other.dtype}: floating "
+        "arguments must have one dtype"
+      )
+  check_batches(shapes)
 
 
 def check_batches(shapes: dict[str, static.Shape]) -> None:

@@ -19,7 +19,6 @@ import numpy as np
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.base import constraints
 from phasic.distributions.base import declared
-from phasic.distributions.base import precision
 from phasic.distributions.closures import closure_parts
 from phasic.distributions.families import named_family
 from phasic.internal import dtypes
@@ -192,8 +191,11 @@ def mixture(
   distributions = closure_parts.check_all("distributions", distributions)
   dtype = distributions[0].dtype
   own = dtypes.common_dtype({"probs": probs}, default=dtype)
-  dtype = dtypes.promoted("probs", own, "distributions[0]", dtype)
-  distributions = [precision.in_dtype(x, dtype) for x in distributions]
+  if own != dtype:
+    raise TypeError(
+      f"probs are {own} and distributions[0] is {dtype}: floating arguments "
+      "must have one dtype"
+    )
   weights = structures.as_array(probs, dtype, "probs")
   shape, n = static.shape(weights), len(distributions)
   if shape[-1:] != (n,):

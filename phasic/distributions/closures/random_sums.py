@@ -65,7 +65,7 @@ def random_sum(
       "in discrete time, e.g. DiscretePhaseType"
     )
   children = {"count": count, "distribution": distribution}
-  count, distribution = closure_parts.in_common(children).values()
+  closure_parts.check_broadcast(children)
   phases = count.num_phases * distribution.num_phases
   chain_parts.check_size("the random sum", phases, 0)
   parts = closure_parts.parts(count), closure_parts.parts(distribution)

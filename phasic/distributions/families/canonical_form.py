@@ -26,8 +26,8 @@ def canonical_forms(
     for x, event in ((initial, (p,)), (between, (p, p)), (exits, (p,)))
   ]
   forms = [canonical_form(*chain) for chain in zip(*rows, strict=True)]
-  masses, rates = zip(*forms, strict=True)
   shape = (*batch, p)
+  masses, rates = [x for x, _ in forms], [x for _, x in forms]
   return onp.reshape(masses, shape), onp.reshape(rates, shape)
 
 

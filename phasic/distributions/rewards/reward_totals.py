@@ -9,7 +9,6 @@ import numpy as np
 
 from phasic.distributions.absorption import phase_type
 from phasic.distributions.base import distribution
-from phasic.distributions.base import precision
 from phasic.distributions.base import supports
 from phasic.internal import static
 from phasic.internal import structures
@@ -80,7 +79,6 @@ class RewardTotals(distribution.Distribution):
     return self._statistic("mixed_moment", value)
 
   # The base class takes one number, u. The vector has a public name of its own.
-  @precision.promoting
   def laplace_transform(self, arguments: ArrayLike) -> Result:  # pyright: ignore[reportIncompatibleMethodOverride]
     """Computes E[exp(-u_1 Y_1 - ... - u_R Y_R)] for arguments u, (...).
 
@@ -115,7 +113,6 @@ class RewardTotals(distribution.Distribution):
     rewards = self._arrays()["rewards"]
     return self._transformed(rewards[..., index % size])
 
-  @precision.promoting
   def projection(self, weights: ArrayLike) -> phase_type.PhaseType:
     """Returns the phase-type distribution of sum_r w_r Y_r.
 

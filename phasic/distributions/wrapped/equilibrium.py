@@ -70,7 +70,9 @@ class Equilibrium(wrapped_distribution.OnSamePhases):
     start, matrix, exits, prob_zero = model
     return start + 0.0 * mean[..., None], matrix, exits, prob_zero
 
-  def _dtype(self) -> str:
+  @property
+  def dtype(self) -> str:
+    """The name of the dtype of parameters, values and results."""
     return self.distribution.dtype
 
   def _as_array(self, x: ArrayLike, name: str) -> Array:

@@ -12,7 +12,6 @@ from phasic.distributions.base import deferred
 from phasic.distributions.base import hooks
 from phasic.distributions.base import inferring
 from phasic.distributions.base import parameter_properties
-from phasic.distributions.base import precision
 from phasic.distributions.base import slicing
 from phasic.distributions.families import named_family
 from phasic.internal import dtypes
@@ -49,16 +48,19 @@ class WrappedDistribution(comparable.Comparable):
       name: deferred.settled(name, parameters[name])
       for name in self.parameter_properties()
     }
-    own = dtypes.common_dtype(arrays, default=wrapped.dtype)
-    dtype = dtypes.promoted("distribution", wrapped.dtype, "a parameter", own)
-    wrapped = precision.in_dtype(wrapped, dtype)
+    dtype = dtypes.common_dtype(arrays, default=wrapped.dtype)
+    if dtype != wrapped.dtype:
+      raise TypeError(
+        f"distribution is {wrapped.dtype} and its parameters are {dtype}: "
+        "floating arguments must have one dtype"
+      )
     kept = {
       name: x
       if x is None or structures.is_variable(x)
       else structures.as_array(x, dtype, name)
       for name, x in arrays.items()
     }
-    super()._keep({**parameters, "distribution": wrapped, **kept})
+    super()._keep({**parameters, **kept})
 
   @classmethod
   def _children(cls) -> tuple[str, ...]:

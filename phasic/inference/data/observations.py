@@ -10,9 +10,7 @@ import numpy as onp
 from phasic.distributions.base import distribution as distributions
 from phasic.distributions.base import hooks
 from phasic.distributions.base import inferring
-from phasic.distributions.base import precision
 from phasic.inference.data import observation_makers
-from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.terms import observation_rules
 from phasic.inference.terms import observation_terms
@@ -169,14 +167,13 @@ class Observations(observation_makers.ObservationMakers):
 
     Raises:
       NotImplementedError: the distribution has no cdf.
-      TypeError: it is not a distribution, there are causes and it is none of a
-        graph, or in TensorFlow dtypes differ.
+      TypeError: it is not a distribution, dtypes differ, or there are causes
+        and it is none of a graph.
       ValueError: batches do not broadcast, a count is not whole, or there is no
         such cause.
     """
-    self.check_fits(distribution)
-    self, distribution = in_common(self, distribution)
-    lower, upper, weights, entry, cause = self.counting()
+    own = self.fitting(distribution)
+    lower, upper, weights, entry, cause = own.counting()
     terms = observation_terms.log_likelihood_terms(
       distribution, lower, upper, entry, cause
     )
@@ -191,10 +188,9 @@ class Observations(observation_makers.ObservationMakers):
 
     Argument and errors are as for `log_likelihood`.
     """
-    self.check_fits(distribution)
-    self, distribution = in_common(self, distribution)
+    own = self.fitting(distribution)
     lower, upper, _, entry, cause = (
-      self._arrays[name] for name in observation_rules.NAMES
+      own._arrays[name] for name in observation_rules.NAMES
     )
     return observation_terms.log_likelihood_terms(
       distribution, lower, upper, entry, cause
@@ -223,11 +219,11 @@ class Observations(observation_makers.ObservationMakers):
     cause = None if cause is None else np.where(counts, cause, -1)
     return lower, upper, weights, entry, cause
 
-  def check_fits(self, distribution: object) -> None:
-    """Raises unless the observations are compatible with a distribution.
+  def fitting(self, distribution: object) -> Observations:
+    """Returns the observations in a distribution's dtype.
 
     Raises:
-      TypeError: it is not a distribution of one variable.
+      TypeError: it is not a distribution of one variable, or dtypes differ.
       ValueError: batches do not broadcast.
     """
     hooks.check_substrate("distribution", distribution)
@@ -239,6 +235,12 @@ class Observations(observation_makers.ObservationMakers):
         f"distribution is {kind}, a distribution of vectors: it must have one "
         "variable, e.g. marginal(r)"
       )
+    own, dtype = static.dtype_name(self.lower), distribution.dtype
+    if dtype != own and not dtypes.is_narrower(self.lower, "lower", dtype):
+      raise TypeError(
+        f"distribution is {dtype} and the observations are {own}: "
+        "floating arguments must have one dtype"
+      )
     batch = inferring.batch_shape(distribution)
     leading = static.shape(self.lower)[:-1]
     try:
@@ -249,27 +251,14 @@ class Observations(observation_makers.ObservationMakers):
         f"{static.shape(self.lower)}: the leading axes of the observations must "
         "broadcast with the batch"
       ) from None
-
-
-def in_common(
-  observations: Observations, distribution: DistributionT
-) -> tuple[Observations, DistributionT]:
-  """Returns observations and a distribution in the wider one of their dtypes.
-
-  Raises:
-    TypeError: dtypes differ, in TensorFlow.
-  """
-  own = static.dtype_name(observations.lower)
-  dtype = dtypes.promoted(
-    "distribution", distribution.dtype, "observations", own
-  )
-  if dtype != own:
-    arrays = {
-      name: x if x is None or name == "cause" else structures.cast(x, dtype)
-      for name, x in observations._parts().items()
-    }
-    observations = Observations._unflatten(arrays)
-  return observations, precision.in_dtype(distribution, dtype)
+    if own == dtype:
+      return self
+    return self._unflatten(
+      {
+        name: x if x is None or name == "cause" else structures.cast(x, dtype)
+        for name, x in self._arrays.items()
+      }
+    )
 
 
 def check_data(observations: object) -> None:

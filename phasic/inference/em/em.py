@@ -7,6 +7,7 @@ from typing import Generic, NamedTuple
 from phasic.distributions.base import inferring
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.em import e_step
+from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.internal.arrays import Array
 
@@ -79,22 +80,14 @@ def em_step(
     M. Olsson, Estimation of phase-type distributions from censored data,
       Scand. J. Statist. 23, 1996.
   """
-  observations, dist = checked_arguments(observations, dist)
+  check_arguments(dist, observations)
+  observations = observations.fitting(dist)
   value = observations.log_likelihood(dist)
   statistics = e_step.sufficient_statistics(dist, observations)
   return EmStep(inferring.m_step(dist, statistics), value)
 
 
-def checked_arguments(
-  observations: observations_lib.Observations, dist: DistributionT
-) -> tuple[observations_lib.Observations, DistributionT]:
-  """Returns the arguments in their common dtype; raises unless EM is possible.
-
-  Raises:
-    TypeError: one is something else, or in TensorFlow dtypes differ.
-    ValueError: there is no observation, or batches do not broadcast.
-  """
+def check_arguments(dist: Distribution, observations: object) -> None:
+  """Raises TypeError or ValueError unless EM is possible with the arguments."""
   observations_lib.check_data(observations)
   inferring.check_has_m_step(dist)
-  observations.check_fits(dist)
-  return observations_lib.in_common(observations, dist)

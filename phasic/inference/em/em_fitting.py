@@ -87,10 +87,11 @@ def fit_em(
       distribution of the likelihood ratio for mixtures of densities from the
       one-parameter exponential family, Ann. Inst. Statist. Math. 46, 1994.
   """
-  observations, dist = em.checked_arguments(observations, dist)
+  em.check_arguments(dist, observations)
   starts.check_options(num_starts, seed, max_steps, tolerance)
   where = coordinates_lib.Coordinates(dist)
   starts.check_data(dist, observations, where.num_free)
+  observations = observations.fitting(dist)
   where.entries = starts.in_units_of(where, observations)
   starts.check_start(where, where.entries, observations)
   step = em_steps.step_of(where.distribution, observations)

@@ -129,12 +129,10 @@ def fit_mle(
       f"starts is {type(starts).__name__}: it must be a list or tuple of "
       "distributions"
     )
-  observations_lib.check_data(observations)
-  observations.check_fits(dist)
-  observations, dist = observations_lib.in_common(observations, dist)
   where = coordinates_lib.Coordinates(dist, fixed, tied)
   low, high = limits_lib.limits(where, bounds or {})
   starts_lib.check_data(dist, observations, where.num_free)
+  observations = observations.fitting(dist)
   start = starts_lib.in_units_of(where, observations)
   if onp.any((start < low) | (start > high)):
     start = onp.clip(where.entries, low, high)

@@ -7,7 +7,7 @@ the last axis. The remaining ones are batch dimensions of the model.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 import functools
 from typing import NamedTuple, TypeGuard
 
@@ -113,9 +113,9 @@ def convert(
       "coefficients": subgenerator.coefficients,
       "constants": subgenerator.constants,
     }
-    dtype = dtypes.common_dtype({**by_name, **edges})
+    dtype = _dtype({**by_name, **edges}, names)
   else:
-    dtype = dtypes.common_dtype(by_name)
+    dtype = _dtype(by_name, names)
   found: dict[str, Tree] = {
     name: None if x is None else structures.as_array(x, dtype, name)
     for name, x in by_name.items()
@@ -130,6 +130,18 @@ def convert(
     names,
   )
   return tuple(found[name] for name in names)
+
+
+def _dtype(given: Mapping[str, object], names: Sequence[str]) -> str:
+  """Returns the common dtype of a model and values, see `dtypes.is_narrower`."""
+  values = names[2:-2]
+  if any(getattr(given[x], "dtype", None) is not None for x in values):
+    own = dtypes.common_dtype(
+      {k: x for k, x in given.items() if k not in values}
+    )
+    narrow = [x for x in values if dtypes.is_narrower(given[x], x, own)]
+    given = {k: x for k, x in given.items() if k not in narrow}
+  return dtypes.common_dtype(given)
 
 
 def is_edges(x: object) -> TypeGuard[Edges]:

@@ -155,6 +155,8 @@ class ErrorsTest(test_case.TestCase):
         function([law, 1.0])
       with self.assertRaisesRegex(TypeError, r"\[1\] in discrete time"):
         function([law, steps])
+      with self.assertRaisesRegex(TypeError, r"\[0\] is float64 .* float32"):
+        function([law, pd.Erlang(1, onp.float32(1.0))])
       with self.assertRaisesRegex(ValueError, r"do not broadcast.*\(2,\)"):
         function([pd.Erlang(1, onp.ones(2)), pd.Erlang(1, onp.ones(3))])
     with self.assertRaisesRegex(TypeError, "must be a phase-type"):

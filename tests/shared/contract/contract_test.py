@@ -191,6 +191,13 @@ class RegistryTest(test_case.TestCase):
       with self.assertRaisesRegex(ValueError, "is NaN, and allow_nan_stats"):
         call()
 
+  def test_dtypes(self):
+    narrow = pd.PhaseType(onp.ones(1, onp.float32), -onp.ones((1, 1), "f"))
+    wide = pd.PhaseType(onp.ones(1), -onp.ones((1, 1)), name="wide")
+    for method in ("kl_divergence", "cross_entropy"):
+      with self.assertRaisesRegex(TypeError, "float32 and wide is float64"):
+        getattr(narrow, method)(wide)
+
 
 class ValuesTest(test_case.TestCase):
   """Tests samples, densities and supports."""

@@ -291,6 +291,8 @@ class ValidationTest(test_case.TestCase):
   def test_structure_errors_always_raise(self):
     with self.assertRaisesRegex(ValueError, "phases p must agree"):
       pd.PhaseType([1.0], _GOOD["subgenerator"])
+    with self.assertRaisesRegex(TypeError, "float32.*float64"):
+      pd.PhaseType(onp.ones(1, onp.float32), -onp.ones((1, 1)))
     with self.assertRaisesRegex(TypeError, "value has dtype complex"):
       pd.PhaseType(onp.ones(1), -onp.ones((1, 1))).prob(1j)
 

@@ -42,6 +42,10 @@ class StructureErrorTest(test_case.TestCase):
     with self.assertRaisesRegex(ValueError, message):
       pm.phase_type.log_prob(times, alpha, matrix, exits)
 
+  def test_mixed_dtypes_are_both_named(self):
+    with self.assertRaisesRegex(TypeError, "float32.*float64"):
+      pm.phase_type.log_prob(1.0, onp.ones(1, onp.float32), -onp.ones((1, 1)))
+
   @parameterized.parameters("complex128", "bool", "float16")
   def test_other_dtypes(self, dtype):
     with self.assertRaisesRegex(TypeError, f"value.*{dtype}"):

@@ -225,9 +225,9 @@ class ErrorsTest(test_case.TestCase):
     (
       "dtypes",
       pd.MatrixWeibull,
-      (_ERLANG, onp.float16(1)),
+      (_ERLANG, onp.float32(1)),
       TypeError,
-      "float16",
+      "float32",
     ),
     ("base", pd.ZeroInflated, (1.0, 0.5), TypeError, "distribution is float"),
     ("discrete", pd.MatrixPareto, (_TRIALS, 1), TypeError, "continuous time"),
