@@ -162,6 +162,11 @@ class ArrayFunctionsTest(parameterized.TestCase):
       onp.testing.assert_array_equal(found[0], other == ODD)
       onp.testing.assert_array_equal(found[1], other != ODD)
       onp.testing.assert_array_equal(found[2], onp.inf == ODD)
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+      x = tf.constant(ODD)  # NaN is not equal to itself.
+      same, other = session.run((np.equal(x, x), np.not_equal(x, x)))
+    onp.testing.assert_array_equal(same, onp.equal(ODD, ODD))
+    onp.testing.assert_array_equal(other, onp.isnan(ODD))
     self.assertIs(np.equal("a", "a"), True)
     self.assertIs(np.not_equal(1, None), True)
     self.assertIs(np.equal(tf.constant(1.0), None), False)
