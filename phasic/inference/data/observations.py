@@ -172,7 +172,7 @@ class Observations(observation_makers.ObservationMakers):
       ValueError: batches do not broadcast, a count is not whole, or there is no
         such cause.
     """
-    own = self.fitting(distribution)
+    own = in_dtype_of(self, distribution)
     lower, upper, weights, entry, cause = own.counting()
     terms = observation_terms.log_likelihood_terms(
       distribution, lower, upper, entry, cause
@@ -188,7 +188,7 @@ class Observations(observation_makers.ObservationMakers):
 
     Argument and errors are as for `log_likelihood`.
     """
-    own = self.fitting(distribution)
+    own = in_dtype_of(self, distribution)
     lower, upper, _, entry, cause = (
       own._arrays[name] for name in observation_rules.NAMES
     )
@@ -219,8 +219,8 @@ class Observations(observation_makers.ObservationMakers):
     cause = None if cause is None else np.where(counts, cause, -1)
     return lower, upper, weights, entry, cause
 
-  def fitting(self, distribution: object) -> Observations:
-    """Returns the observations in a distribution's dtype.
+  def check_fits(self, distribution: object) -> None:
+    """Raises unless the observations are compatible with a distribution.
 
     Raises:
       TypeError: it is not a distribution of one variable, or dtypes differ.
@@ -251,14 +251,22 @@ class Observations(observation_makers.ObservationMakers):
         f"{static.shape(self.lower)}: the leading axes of the observations must "
         "broadcast with the batch"
       ) from None
-    if own == dtype:
-      return self
-    return self._unflatten(
-      {
-        name: x if x is None or name == "cause" else structures.cast(x, dtype)
-        for name, x in self._arrays.items()
-      }
-    )
+
+
+def in_dtype_of(
+  observations: Observations, distribution: distributions.Distribution
+) -> Observations:
+  """Returns observations in the dtype of a distribution; raises as `check_fits`."""
+  observations.check_fits(distribution)
+  dtype = distribution.dtype
+  if static.dtype_name(observations.lower) == dtype:
+    return observations
+  return Observations._unflatten(
+    {
+      name: x if x is None or name == "cause" else structures.cast(x, dtype)
+      for name, x in observations._parts().items()
+    }
+  )
 
 
 def check_data(observations: object) -> None:

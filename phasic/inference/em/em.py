@@ -81,7 +81,7 @@ def em_step(
       Scand. J. Statist. 23, 1996.
   """
   check_arguments(dist, observations)
-  observations = observations.fitting(dist)
+  observations = observations_lib.in_dtype_of(observations, dist)
   value = observations.log_likelihood(dist)
   statistics = e_step.sufficient_statistics(dist, observations)
   return EmStep(inferring.m_step(dist, statistics), value)

@@ -91,7 +91,7 @@ def fit_em(
   starts.check_options(num_starts, seed, max_steps, tolerance)
   where = coordinates_lib.Coordinates(dist)
   starts.check_data(dist, observations, where.num_free)
-  observations = observations.fitting(dist)
+  observations = observations_lib.in_dtype_of(observations, dist)
   where.entries = starts.in_units_of(where, observations)
   starts.check_start(where, where.entries, observations)
   step = em_steps.step_of(where.distribution, observations)

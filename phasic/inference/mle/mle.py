@@ -132,7 +132,7 @@ def fit_mle(
   where = coordinates_lib.Coordinates(dist, fixed, tied)
   low, high = limits_lib.limits(where, bounds or {})
   starts_lib.check_data(dist, observations, where.num_free)
-  observations = observations.fitting(dist)
+  observations = observations_lib.in_dtype_of(observations, dist)
   start = starts_lib.in_units_of(where, observations)
   if onp.any((start < low) | (start > high)):
     start = onp.clip(where.entries, low, high)
