@@ -8,7 +8,6 @@ from typing import Any, Self, Unpack
 import numpy as onp
 
 from phasic.distributions.base import distribution as distribution_lib
-from phasic.distributions.base import inferring
 from phasic.inference.mle import mle
 from phasic.internal import frameworks
 from phasic.internal.arrays import ArrayLike
@@ -254,15 +253,8 @@ class Frozen(scipy_statistics.Statistics):
   def evaluated(
     self, method: Callable[[ArrayLike], Result], x: ArrayLike
   ) -> Result:
-    """Calls a method of the distribution, with numbers of its dtype.
-
-    Of an empty array the result is empty, as in SciPy.
-    """
+    """Calls a method of the distribution, with numbers of its dtype."""
     values = arguments.converted(x, self.distribution.dtype)
-    if onp.size(values) == 0:
-      batch = inferring.batch_shape(self.distribution)
-      shape = onp.broadcast_shapes(onp.shape(values), batch)
-      return onp.zeros(shape, self.distribution.dtype)
     return arguments.plain(method(values))
 
   def _lowest(self) -> float:
