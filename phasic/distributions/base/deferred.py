@@ -3,8 +3,9 @@
 They are computed when they are used: `tfp.util.DeferredTensor` is a function of
 an array, and `tfp.util.TransformedVariable` one of a variable. TensorFlow's
 distributions keep them, see `structures.is_variable`. Here are the rules for
-NumPy and JAX, which have no variables. The classes are recognized by their
-attributes, so that TensorFlow Probability is not imported.
+NumPy and JAX, which have no variables, and for Keras's variables. The classes
+are recognized by their attributes, so that TensorFlow Probability and Keras are
+not imported.
 """
 
 from __future__ import annotations
@@ -13,12 +14,16 @@ from collections.abc import Mapping
 
 from phasic.distributions.base import structure
 from phasic.distributions.base.parameter_properties import ParameterValue
+from phasic.internal import structures
 
 MODE = "numpy"
 
 
 def settled(name: str, value: ParameterValue) -> ParameterValue:
-  """Replaces deferred arrays by their values; in TensorFlow nothing changes.
+  """Replaces deferred arrays by their values, in NumPy and JAX.
+
+  In TensorFlow they are kept, and variables of Keras are replaced by the
+  `tf.Variable` that each of them holds.
 
   Args:
     name: the parameter's name.
@@ -37,9 +42,12 @@ def settled(name: str, value: ParameterValue) -> ParameterValue:
 
 
 def _value_of(name: str, x: ParameterValue) -> ParameterValue:
-  """Returns the value of a deferred array; others are returned unchanged."""
+  """Returns what `settled` puts in the place of an array."""
   if MODE == "tf":
-    return x
+    # In a scope that gives a Keras variable another value, `value` is a tensor:
+    # `x` is then converted, which gives that value.
+    inner = getattr(x, "value", None)
+    return inner if structures.is_variable(inner) else x
   else:
     if not _is_deferred(x):
       return x
