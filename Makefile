@@ -9,6 +9,7 @@
 #   make test-all   both
 #   make test-versions   the wheel with the oldest and the newest JAX,
 #                   TensorFlow and NumPy, on each Python that is found
+#   make test-pymc  the PyMC recipe of docs/guide.md
 #   make bench      speed against other ways to compute the same; about 6 min
 #   make bench-page the same, and writes docs/benchmarks.md from it
 #   make bench-cost what calls cost as q t grows; writes docs/benchmarks_cost.md
@@ -29,9 +30,9 @@
 
 PY := .venv/bin/python
 
-.PHONY: setup demo quick check test test-slow test-all test-versions sanitize \
-  sanitize-quick bench bench-page bench-cost bench-peers bench-slow wheel \
-  wheels format lint typecheck golden lock clean clean-cache
+.PHONY: setup demo quick check test test-slow test-all test-versions test-pymc \
+  sanitize sanitize-quick bench bench-page bench-cost bench-peers bench-slow \
+  wheel wheels format lint typecheck golden lock clean clean-cache
 
 setup:
 	@./setup.sh
@@ -57,6 +58,9 @@ test-all: setup
 
 test-versions: setup
 	@tools/test_versions.sh
+
+test-pymc: setup
+	@tools/test_pymc.sh
 
 sanitize: setup
 	@tools/sanitize.sh

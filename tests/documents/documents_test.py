@@ -2,10 +2,14 @@
 
 import contextlib
 import importlib
+import importlib.util
 import io
 import math
+import os
 import pathlib
 import re
+import subprocess
+import sys
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -17,6 +21,8 @@ _BLOCK = re.compile(
 )
 # What needs a library of the reader's own.
 _FRAGMENT = "bind_native("
+# What has a test of its own, since it needs an environment or checks of its own.
+_PYMC, _KERAS = "import jax, numpy as np, pymc", "import keras"
 _PACKAGES = (
   *("distributions", "math", "graphs", "inference", "binding", "config"),
 )
@@ -33,6 +39,13 @@ def _blocks(document: str) -> list[tuple[int, str, str | None]]:
     (text.count("\n", 0, match.start(1)), match.group(1), match.group(2))
     for match in _BLOCK.finditer(text)
   ]
+
+
+def _block_with(text: str) -> str:
+  """Returns the block of docs/guide.md that contains the text."""
+  blocks = [block for _, block, _ in _blocks("docs/guide.md")]
+  (found,) = (block for block in blocks if text in block)
+  return found
 
 
 def _listed_names() -> list[str]:
@@ -70,7 +83,7 @@ class DocumentsTest(parameterized.TestCase):
     self.assertGreaterEqual(len(blocks), at_least)
     names = {}  # Later blocks may stand on earlier ones, as a reader does.
     for line, block, shown in blocks:
-      if _FRAGMENT in block:
+      if any(name in block for name in (_FRAGMENT, _PYMC, _KERAS)):
         continue
       with self.subTest(f"{document}:{line}"):
         printed = io.StringIO()
@@ -78,6 +91,29 @@ class DocumentsTest(parameterized.TestCase):
           exec(compile("\n" * line + block, document, "exec"), names)
         if shown is not None:
           self.assertEqual(printed.getvalue(), shown)
+
+  def test_pymc(self):
+    if importlib.util.find_spec("pymc") is None:
+      self.skipTest("PyMC is not installed here: `make test-pymc` has it")
+    exec(_block_with(_PYMC), {})
+
+  @parameterized.parameters(("tensorflow", "tf"), ("jax", "jax"))
+  def test_keras_network_learns(self, keras_backend, substrate):
+    recipe = _block_with(_KERAS).replace(
+      "import tf as", f"import {substrate} as"
+    )
+    # Keras has one backend in a process.
+    environment = os.environ | {"KERAS_BACKEND": keras_backend}
+    environment["PYTHONPATH"] = os.pathsep.join(sys.path)
+    printed = subprocess.run(
+      [sys.executable, "-c", recipe],
+      env=environment,
+      check=True,
+      capture_output=True,
+      text=True,
+    ).stdout
+    of_network, of_true_rates = map(float, printed.split())
+    self.assertBetween(of_network, of_true_rates - 0.01, of_true_rates + 0.01)
 
   def test_names_are_listed_once(self):
     listed = _listed_names()

@@ -87,6 +87,5 @@ class KerasVariablesTest(absltest.TestCase):
     onp.testing.assert_allclose(rate, 3.0 / times.mean(), rtol=1e-3)
 
 
-
 if __name__ == "__main__":
   absltest.main()
