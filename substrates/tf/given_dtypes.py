@@ -17,7 +17,8 @@ def of(x: object, name: str) -> onp.dtype | None:
     raise TypeError(f"{name} is {type(x).__name__}: it must be a dense tensor")
   if tf.is_tensor(x) or isinstance(x, tf.Variable):
     # Keras's variables are tensors whose dtype is a name.
-    return onp.dtype(tf.as_dtype(x.dtype).as_numpy_dtype)
+    tensor: tf.Tensor = x
+    return onp.dtype(tf.as_dtype(tensor.dtype).as_numpy_dtype)
   return None if holds_arrays(x) else onp.asarray(x).dtype
 
 

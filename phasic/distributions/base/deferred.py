@@ -14,7 +14,6 @@ from collections.abc import Mapping
 
 from phasic.distributions.base import structure
 from phasic.distributions.base.parameter_properties import ParameterValue
-from phasic.internal import structures
 
 MODE = "numpy"
 
@@ -44,6 +43,8 @@ def settled(name: str, value: ParameterValue) -> ParameterValue:
 def _value_of(name: str, x: ParameterValue) -> ParameterValue:
   """Returns what `settled` puts in the place of an array."""
   if MODE == "tf":
+    from phasic.internal import structures
+
     # In a scope that gives a Keras variable another value, `value` is a tensor:
     # `x` is then converted, which gives that value.
     inner = getattr(x, "value", None)
