@@ -97,13 +97,16 @@ class DocumentsTest(parameterized.TestCase):
       self.skipTest("PyMC is not installed here: `make test-pymc` has it")
     exec(_block_with(_PYMC), {})
 
-  @parameterized.parameters(("tensorflow", "tf"), ("jax", "jax"))
-  def test_keras_network_learns(self, keras_backend, substrate):
-    recipe = _block_with(_KERAS).replace(
-      "import tf as", f"import {substrate} as"
-    )
+  def test_keras_network_learns(self):
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+      exec(_block_with(_KERAS), {})
+    self._check_losses(printed.getvalue())
+
+  def test_keras_network_learns_in_jax(self):
+    recipe = _block_with(_KERAS).replace("import tf as", "import jax as")
     # Keras has one backend in a process.
-    environment = os.environ | {"KERAS_BACKEND": keras_backend}
+    environment = os.environ | {"KERAS_BACKEND": "jax"}
     environment["PYTHONPATH"] = os.pathsep.join(sys.path)
     printed = subprocess.run(
       [sys.executable, "-c", recipe],
@@ -112,6 +115,9 @@ class DocumentsTest(parameterized.TestCase):
       capture_output=True,
       text=True,
     ).stdout
+    self._check_losses(printed)
+
+  def _check_losses(self, printed):
     of_network, of_true_rates = map(float, printed.split())
     self.assertBetween(of_network, of_true_rates - 0.01, of_true_rates + 0.01)
 
