@@ -213,10 +213,12 @@ ROOMS = {
         "math/sampling",
         "math/likelihood",
         "math/quadrature",
+        "math/rewards",
         "graphs/parts",
         "graphs/core",
         "distributions/base",
         "distributions/absorption",
+        "distributions/rewards",
     ],
     "inference/parameters": [
         "internal",

@@ -276,6 +276,7 @@ TESTS = {
     ),
     "epochs/epoch_tests": dict(
         files = [
+            "epochs/epoch_rewards_accuracy_test",
             "epochs/epochs_accuracy_test",
             "epochs/epochs_derivatives_accuracy_test",
             "epochs/epochs_test",
@@ -291,6 +292,25 @@ TESTS = {
         ],
         tags = {
             "jax": {"slow": "compiles many cases"},
+        },
+    ),
+    "epochs/epoch_rewards_tests": dict(
+        files = [
+            "epochs/multivariate_epochs_test",
+        ],
+        helpers = [
+            "epoch_models",
+            "test_case",
+        ],
+        rooms = [
+            "graphs/models",
+            "distributions/epochs",
+            "distributions/absorption",
+            "distributions/rewards",
+        ],
+        tags = {
+            "jax": {"slow": "compiles many cases"},
+            "tf": {"slow": "computes what NumPy computes, in the same code"},
         },
     ),
     "contract/distribution_tests": dict(

@@ -23,6 +23,7 @@ from phasic.distributions.closures.closures import mixture
 from phasic.distributions.closures.order_statistics import order_statistic
 from phasic.distributions.closures.random_sums import random_sum
 from phasic.distributions.epochs.epochs import Epochs
+from phasic.distributions.epochs.multivariate_epochs import MultivariateEpochs
 from phasic.distributions.families.acyclic_phase_type import AcyclicPhaseType
 from phasic.distributions.families.coxian import Coxian
 from phasic.distributions.families.erlang import Erlang
@@ -77,6 +78,7 @@ __all__ = [
   "MatrixLogNormal",
   "MatrixPareto",
   "MatrixWeibull",
+  "MultivariateEpochs",
   "MultivariatePhaseType",
   "NegativeBinomialFailures",
   "NegativeBinomialTrials",

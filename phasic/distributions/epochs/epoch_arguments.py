@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
+import numpy as np
 import numpy as onp
 
 from phasic.distributions.base import deferred
@@ -116,4 +117,70 @@ def check_boundaries(boundaries: Array) -> None:
     raise ValueError(
       f"boundaries are {known.tolist()}: they must be positive, finite and "
       "increasing"
+    )
+
+
+def epoch_rewards(
+  rewards: ArrayLike | Sequence[ArrayLike], sizes: Sequence[int], dtype: str
+) -> ArrayLike:
+  """Returns the rewards of all phases of all epochs, one after the other.
+
+  Args:
+    rewards: as `MultivariateEpochs` takes them.
+    sizes: the number of phases of each epoch.
+    dtype: the dtype of the epochs.
+  """
+  rewards = deferred.settled("rewards", rewards)
+  if structures.is_variable(rewards):
+    _check_phases(rewards, sum(sizes), "P")
+    return rewards
+  if not isinstance(rewards, (list, tuple)):
+    own = dtypes.common_dtype({"rewards": rewards}, default=dtype)
+    array = structures.as_array(rewards, own, "rewards", copy=True)
+    if static.shape(array)[-2:-1] == (sum(sizes),):
+      return array
+    if len(set(sizes)) > 1:
+      raise ValueError(
+        f"rewards has shape {static.shape(array)}: where epochs have different "
+        f"numbers of phases, {tuple(sizes)}, it must be a list with an array "
+        "(..., p_k, R) for each epoch"
+      )
+    _check_phases(array, sizes[0], "p")
+    return np.concatenate([array] * len(sizes), axis=-2)
+  if len(rewards) != len(sizes):
+    raise ValueError(
+      f"rewards has {len(rewards)} items: a list must have one array "
+      f"(..., p, R) for each of {len(sizes)} epochs; for the same rewards in all "
+      "epochs pass an array"
+    )
+  names = [f"rewards[{k}]" for k in range(len(sizes))]
+  own = dtypes.common_dtype(dict(zip(names, rewards)), default=dtype)
+  arrays = [
+    structures.as_array(x, own, name) for name, x in zip(names, rewards)
+  ]
+  for name, x, p in zip(names, arrays, sizes, strict=True):
+    _check_phases(x, p, "p", name)
+  shapes = [static.shape(x) for x in arrays]
+  if len({shape[-1] for shape in shapes}) > 1:
+    raise ValueError(
+      f"rewards have shapes {shapes}: the number of rewards R must be the same "
+      "in all epochs"
+    )
+  batch = static.broadcast_shapes(*(shape[:-2] for shape in shapes))
+  wide = [
+    np.broadcast_to(x, (*batch, *shape[-2:]))
+    for x, shape in zip(arrays, shapes, strict=True)
+  ]
+  return np.concatenate(wide, axis=-2)
+
+
+def _check_phases(
+  x: ArrayLike, p: int, letter: str, name: str = "rewards"
+) -> None:
+  """Raises ValueError unless an array has the shape (..., p, R)."""
+  shape = static.shape(x)
+  if len(shape) < 2 or shape[-2] != p or shape[-1] < 1:
+    raise ValueError(
+      f"{name} has shape {shape}: it must be (..., {letter}, R) with "
+      f"{letter} = {p} phases and at least one reward"
     )

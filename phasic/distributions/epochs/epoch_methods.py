@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy as onp
@@ -214,23 +214,30 @@ class EpochMethods(comparable.Comparable):
     return jump_chain.without_derivatives(result, *arrays, advice=_ADVICE)
 
   def _in_epochs(
-    self, value: Array, function: Callable[[epoch_stages.Stage, Array], Array]
+    self,
+    value: Array,
+    function: Callable[[epoch_stages.Stage, Array], Array],
+    stages: Sequence[epoch_stages.Stage] | None = None,
   ) -> Array:
     """Evaluates a function at each value, in the stage that contains it."""
     times = structures.cast(value, static.wide_float())
     parts = []
-    for stage in self._stages():
+    for stage in self._stages() if stages is None else stages:
       local, later = epoch_values.since(stage, times)
       parts.append((function(stage, local), later))
     return self._finished(epoch_values.latest(parts), static.shape(value))
 
   def _accumulated(
-    self, value: Array, add: Callable[..., Array], before: Array | float | None
+    self,
+    value: Array,
+    add: Callable[..., Array],
+    before: Array | float | None,
+    stages: Sequence[epoch_stages.Stage] | None = None,
   ) -> Array:
     """Sums a function over all stages up to the stage of each value."""
     times = structures.cast(value, static.wide_float())
     parts = []
-    for stage in self._stages():
+    for stage in self._stages() if stages is None else stages:
       local, later = epoch_values.since(stage, times)
       parts.append((add(before, stage, local), later))
       if stage.length is not None:

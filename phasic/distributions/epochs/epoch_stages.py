@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -51,9 +52,9 @@ class StageChain(NamedTuple):
 
 
 def stages(
-  chains: list[StageChain],
+  chains: Sequence[StageChain],
   boundaries: Array,
-  state_maps: tuple[state_maps_lib.StateMap, ...],
+  state_maps: Sequence[state_maps_lib.StateMap],
 ) -> list[Stage]:
   """Computes each epoch's stage from the distribution at its start.
 

@@ -9,12 +9,12 @@ exp(-s D) times the integral.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 import math
 
 import numpy as np
 import numpy as onp
 
+from phasic.distributions.epochs import epoch_edges
 from phasic.distributions.epochs import epoch_stages
 from phasic.distributions.epochs import epoch_values
 from phasic.internal import autodiff
@@ -22,8 +22,6 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.likelihood import phase_type
-from phasic.math.model import edge_rates
-from phasic.math.model.model_types import Edges
 from phasic.math.moments import generating_functions
 from phasic.math.moments import passages
 
@@ -70,16 +68,10 @@ def moment_generating_function(
 
 def _before_clock(stage: epoch_stages.Stage, length: Array, u: Array) -> Array:
   """Integrates exp(-u t) f(t) over a stage, t since the stage's start."""
-  p = static.shape(stage.initial)[-1]
-  phases = onp.arange(p)
   good = (u >= 0) & (u < math.inf)
   rates = np.where(good, u, math.nan)[..., None]
-  edges = _joined(
-    stage.edges,
-    # The clock, with rate u, moves the chain to the new phase p, which it never
-    # leaves. Absorption has the index p + 1 now.
-    np.where(stage.edges.targets == p, p + 1, stage.edges.targets),
-    [(phases, phases * 0 + p, rates)],
+  edges = epoch_edges.with_trap(
+    stage.edges, static.shape(stage.initial)[-1], rates
   )
   none = np.zeros_like(stage.initial[..., :1])
   initial = np.concatenate([stage.initial, none], axis=-1)
@@ -92,7 +84,7 @@ def _log_grown(stage: epoch_stages.Stage, length: Array, s: Array) -> Array:
   phases = onp.arange(p)
   absorbed, trap = onp.asarray([p]), onp.asarray([p + 1])
   clock = autodiff.stop_gradient(1.0 / length)[..., None]
-  edges = _joined(
+  edges = epoch_edges.joined(
     stage.edges,
     stage.edges.targets,
     [
@@ -111,33 +103,3 @@ def _log_grown(stage: epoch_stages.Stage, length: Array, s: Array) -> Array:
   )
   undone = clock[..., 0] * length - np.log(clock[..., 0])
   return log_density + undone + s * length
-
-
-def _joined(
-  edges: Edges,
-  targets: Array,
-  parts: Sequence[tuple[onp.ndarray, onp.ndarray, Array]],
-) -> edge_rates.EdgeRates:
-  """Appends edges; a part (sources, targets, rate) has one rate (..., 1)."""
-  shape = static.broadcast_shapes(
-    static.shape(edges.parameters)[:-1],
-    *(static.shape(rates)[:-1] for _, _, rates in parts),
-  )
-  m = static.shape(edges.parameters)[-1]
-  weights = [np.broadcast_to(edges.parameters, (*shape, m))]
-  weights += [
-    np.broadcast_to(rates, (*shape, len(sources)))
-    for sources, _, rates in parts
-  ]
-  ends = [
-    [structures.cast(x, "int32") for x in (first, *others)]
-    for first, others in (
-      (edges.sources, [part[0] for part in parts]),
-      (targets, [part[1] for part in parts]),
-    )
-  ]
-  return edge_rates.EdgeRates(
-    np.concatenate(ends[0]),
-    np.concatenate(ends[1]),
-    np.concatenate(weights, axis=-1),
-  )

@@ -15,7 +15,8 @@ from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import slicing
 from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.distributions.epochs import epoch_arguments
-from phasic.distributions.epochs import epoch_methods
+from phasic.distributions.epochs import epoch_phases
+from phasic.distributions.epochs import epoch_rewards
 from phasic.distributions.epochs import epoch_stages
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.parts import state_maps as state_maps_lib
@@ -36,7 +37,7 @@ _WEIGHTS = ("initial_probs", "edge_values")
 
 
 @structures.register
-class Epochs(epoch_methods.EpochMethods):
+class Epochs(epoch_phases.EpochPhases):
   """The absorption time of a chain whose parameters change at known times.
 
   There are K epochs: the first lasts from zero to boundaries[0], the k-th until
@@ -170,11 +171,12 @@ class Epochs(epoch_methods.EpochMethods):
     """The number of epochs K."""
     return epoch_arguments.epoch_count(self._parameters["boundaries"])
 
-  def __getitem__(self, index: slicing.Index) -> Self:
-    """Returns the distribution with a part of the batch."""
+  def _sliced(
+    self, index: slicing.Index, batch: static.Shape | None = None
+  ) -> Self:
     arrays = self._arrays()
     properties = dict.fromkeys(arrays, _PROPERTIES["params"])
-    sliced = slicing.slice_parameters(properties, arrays, index)
+    sliced = slicing.slice_parameters(properties, arrays, index, batch)
     boundaries = sliced.pop("boundaries")
     return self.copy(params=list(sliced.values()), boundaries=boundaries)
 
@@ -201,6 +203,13 @@ class Epochs(epoch_methods.EpochMethods):
 
   def _stages(self) -> list[epoch_stages.Stage]:
     """Returns a stage for each epoch; with `validate_args` they are checked."""
+    history = self._history()
+    return epoch_stages.stages(
+      history.chains, history.boundaries, history.state_maps
+    )
+
+  def _history(self) -> epoch_rewards.History:
+    """Returns the epochs' chains; with `validate_args` they are checked."""
     # The widest dtype is used because rounding errors accumulate over stages.
     wide = static.wide_float()
     *params, boundaries = self._arrays().values()
@@ -222,9 +231,8 @@ class Epochs(epoch_methods.EpochMethods):
         )
       chains.append(epoch_stages.StageChain(initial, edges, atom))
     boundaries = structures.cast(boundaries, wide)
-    return epoch_stages.stages(
-      chains, boundaries, self._parameters["state_maps"]
-    )
+    maps = self._parameters["state_maps"]
+    return epoch_rewards.History(chains, boundaries, maps)
 
   def _jumps(self) -> Array | None:
     return self._arrays()["boundaries"] if self.num_epochs > 1 else None

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-import math
 
 import numpy as np
 
 from phasic.distributions.absorption import phase_type
-from phasic.distributions.base import distribution
-from phasic.distributions.base import supports
+from phasic.distributions.rewards import joint_totals
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal import user_warnings
@@ -31,17 +29,8 @@ from phasic.math.rewards import multivariate
 from phasic.math.rewards import reward_transforms
 from phasic.math.sampling import jump_chain
 
-_NO_JOINT_LAW = (
-  "there is no formula for the joint distribution of rewards; marginal(r) and "
-  "projection(w) have it"
-)
 
-_NO_QUANTILE = (
-  "vectors have no order; marginal(r) and projection(w) have quantiles"
-)
-
-
-class RewardTotals(distribution.Distribution):
+class RewardTotals(joint_totals.JointTotals):
   """Rewards of one chain, accumulated until absorption.
 
   A subclass has `_chain`, and `rewards` among its parameters.
@@ -54,16 +43,12 @@ class RewardTotals(distribution.Distribution):
     self._check_values(self._model)
 
   _DISCRETE = False
+  _ONE_TOTAL = "; marginal(r) and projection(w) have it"
 
   @property
   def num_phases(self) -> int:
     """The number of phases p."""
     return static.shape(self._parameters["rewards"])[-2]
-
-  @property
-  def num_rewards(self) -> int:
-    """The number of rewards R."""
-    return static.shape(self._parameters["rewards"])[-1]
 
   def mixed_moment(self, orders: ArrayLike) -> Result:
     """Computes E[Y_1^n_1 ... Y_R^n_R] for orders n, (...).
@@ -127,16 +112,6 @@ class RewardTotals(distribution.Distribution):
     rates = reward_operands.weighted_rewards(rewards, weights, "weights", {})
     return self._transformed(np.sum(rates, axis=-1))
 
-  def _look_at(
-    self, name: str, x: ArrayLike, rule: value_rules.ValueRule
-  ) -> None:
-    """Checks an argument's values: raises with `validate_args`, else warns."""
-    if not self.validate_args:
-      value_rules.warn(name, x, rule)
-      return
-    array = self._as_array(x, name)
-    value_rules.check(name, array, rule.holds(array), rule.text)
-
   def _transformed(self, rewards: Array) -> phase_type.PhaseType:
     """Returns the distribution of one reward, given its rates (..., p)."""
     _, alpha, matrix, exits, prob_zero = self._model()
@@ -157,36 +132,6 @@ class RewardTotals(distribution.Distribution):
         alpha, matrix, exits, prob_zero, allow_nan_stats=self.allow_nan_stats
       )
 
-  def _support(self) -> supports.Support:
-    return supports.Support("nonnegative", event_ndims=1)
-
-  def _cdf(self, value: Array) -> Array:
-    self._missing("cdf", _NO_JOINT_LAW)
-
-  def _quantile(self, value: Array) -> Array:
-    self._missing("quantile", _NO_QUANTILE)
-
-  def _quantile_log_survival(self, value: Array) -> Array:
-    self._missing("quantile_log_survival", _NO_QUANTILE)
-
-  def _quantile_log_cdf(self, value: Array) -> Array:
-    self._missing("quantile_log_cdf", _NO_QUANTILE)
-
-  def _entropy(self) -> Array:
-    self._missing("entropy", _NO_JOINT_LAW)
-
-  def _cross_entropy(self, other: object) -> Array:
-    self._missing("cross_entropy", _NO_JOINT_LAW)
-
-  def _moment(self, k: int) -> Array:
-    self._missing(f"moment({k})", "mixed_moment(orders) has it for vectors")
-
-  def _probability_generating_function(self, z: Array) -> Array:
-    self._missing(
-      "probability_generating_function",
-      "rewards are not whole numbers; laplace_transform takes a vector",
-    )
-
   def _moment_generating_function(self, s: Array) -> Array:
     self._missing(
       "moment_generating_function",
@@ -199,11 +144,6 @@ class RewardTotals(distribution.Distribution):
 
   def _covariance(self) -> Array:
     return moments.reward_covariance(*self._model())
-
-  def _variance(self) -> Array:
-    eye = np.eye(self.num_rewards, dtype=self.dtype) > 0
-    found = np.sum(np.where(eye, self._covariance(), 0.0), axis=-1)
-    return np.where(self._mean() == math.inf, math.inf, found)
 
   def _log_prob(self, value: Array) -> Array:
     rewards, alpha, matrix, exits, prob_zero = self._model()
@@ -243,18 +183,6 @@ class RewardTotals(distribution.Distribution):
     names = ("initial_probs", "subgenerator")
     return value_checks.check_model(*self._chain(), names=names)
 
-  def _check_value(self, value: Array) -> Array:
-    return value_checks.check_times(value)
-
-  def _check_value_shape(self, value: Array) -> None:
-    shape = static.shape(value)
-    size = self.num_rewards
-    if len(shape) < 1 or shape[-1] != size:
-      raise ValueError(
-        f"value has shape {shape}: it must be (..., R) with R = {size} rewards"
-      )
-    super()._check_value_shape(value)
-
   def _batch_shape(self) -> static.Shape:
     alpha, matrix, exits, prob_zero = self._chain()
     return chain_arguments.convert(
@@ -266,6 +194,3 @@ class RewardTotals(distribution.Distribution):
       names=operands.argument_names(False, "rewards"),
       event_ranks=(2,),
     )[2]
-
-  def _event_shape(self) -> static.Shape:
-    return (self.num_rewards,)

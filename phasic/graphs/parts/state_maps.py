@@ -12,6 +12,7 @@ from phasic.graphs.parts import absorbed
 from phasic.graphs.parts import batched_arrays
 from phasic.graphs.parts.user_types import State
 from phasic.internal import raw_arguments
+from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -53,6 +54,22 @@ class StateMap(NamedTuple):
     padded = np.concatenate([masses, np.zeros_like(masses[..., :1])], axis=-1)
     taken = np.take(padded, structures.cast(phases, "int32"), axis=-1)
     return np.sum(taken, axis=-1)
+
+  def targets(self, count: int) -> Array | None:
+    """Returns the phase that each of `count` phases is mapped to, int32 (p,).
+
+    It is None if no phase changes.
+    """
+    if self.phases is None:
+      return None
+    phases = batched_arrays.unbatched("state_maps", self.phases, (None, None))
+    phases = structures.cast(phases, "int32")
+    rows = structures.cast(np.arange(static.shape(phases)[0]), "int32")
+    rows = np.broadcast_to(rows[:, None], static.shape(phases))
+    found = segments.segment_sum(
+      np.reshape(rows, (-1,)), np.reshape(phases, (-1,)), count + 1
+    )
+    return found[:count]
 
 
 def make_all(

@@ -1,0 +1,106 @@
+"""Absorption by one of several causes, through epochs.
+
+The stages of one cause are those of defective chains, see
+`math.likelihood.competing_risks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from phasic.distributions.epochs import epoch_stages
+from phasic.distributions.epochs import epoch_values
+from phasic.graphs.core import graph as graph_lib
+from phasic.internal import static
+from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.math.likelihood import competing_risks
+from phasic.math.likelihood import hazards
+from phasic.math.likelihood import phase_type
+from phasic.math.model.model_types import Edges
+from phasic.math.model.model_types import Model
+
+
+def stages_of(
+  stages: Sequence[epoch_stages.Stage],
+  graphs: Sequence[graph_lib.Graph],
+  cause: str | None,
+) -> list[epoch_stages.Stage]:
+  """Returns stages whose chains are absorbed by one cause only.
+
+  Args:
+    stages: the stages of the epochs.
+    graphs: the graph of each epoch.
+    cause: the cause's name. In epochs whose graph does not have it no chain is
+      absorbed.
+  """
+  found = []
+  for stage, graph in zip(stages, graphs, strict=True):
+    # No edge leads to a cause whose number is that of all causes.
+    causes = graph.causes
+    number = causes.index(cause) if cause in causes else len(causes)
+    initial, edges, _, atom = competing_risks.of_cause(
+      number,
+      stage.initial,
+      _by_cause(stage.edges, graph),
+      None,
+      _atom(stage),
+      cause is None,
+    )
+    found.append(stage._replace(initial=initial, edges=edges, prob_zero=atom))
+  return found
+
+
+def prob(
+  stages: Sequence[epoch_stages.Stage],
+  graphs: Sequence[graph_lib.Graph],
+  cause: str | None,
+) -> Array:
+  """Computes the probability of absorption by a cause, (...)."""
+  own = stages_of(stages, graphs, cause)
+  total: Array | float = 0.0
+  for part, stage, graph in zip(own, stages, graphs, strict=True):
+    if part.length is not None:
+      found = epoch_values.of_stage(phase_type.cdf, part, part.length)
+    elif cause in graph.causes:
+      edges = _by_cause(stage.edges, graph)
+      at_zero = graph.causes.index(None) if None in graph.causes else None
+      every = competing_risks.cause_probs(
+        stage.initial, edges, _atom(stage), len(graph.causes), at_zero
+      )
+      found = every[..., graph.causes.index(cause)]
+    elif cause is None:
+      found = _atom(stage)
+    else:
+      found = np.zeros_like(_atom(stage))
+    # A stage that is never reached has no distribution of phases.
+    never = stage.log_mass == -float("inf")
+    total = total + np.where(never, 0.0, np.exp(stage.log_mass) * found)
+  return total
+
+
+def hazard(
+  part: epoch_stages.Stage, stage: epoch_stages.Stage, times: Array
+) -> Array:
+  """Computes the hazard of a cause at times within a stage."""
+  value = hazards.cause_hazard(_model(part), _model(stage), times, False)
+  unknown = epoch_values.hazard_of_stage(hazards.hazard_function, stage, times)
+  return np.where(np.isnan(unknown), float("nan"), value)
+
+
+def _by_cause(edges: Edges, graph: graph_lib.Graph) -> Edges:
+  """Returns edges whose targets p + c are absorption by cause c."""
+  targets = structures.as_index_array(graph.targets, "targets")
+  return edges._replace(targets=targets)
+
+
+def _atom(stage: epoch_stages.Stage) -> Array:
+  """Returns the mass at zero of a stage, (...)."""
+  none = np.zeros_like(stage.initial[..., 0])
+  return none + structures.cast(stage.prob_zero, static.dtype_name(none))
+
+
+def _model(stage: epoch_stages.Stage) -> Model:
+  return stage.initial, stage.edges, None, _atom(stage)

@@ -1,0 +1,200 @@
+"""Masses of phases and accumulated rewards, carried through epochs.
+
+With X_t the phase at time t, and Y_k(t) the k-th reward that a path has gathered
+before, let v_m(t)_i = E[Y_1^m_1 ... Y_R^m_R; X_t = i] for multi-indices m. Then
+
+    d v_m / dt = v_m S + sum_k m_k v_{m - e_k} diag(r_k),
+
+so that the vectors v_m are the levels of a larger chain in which paths also move
+from level m - e_k to m. What absorbed paths gathered is not lost, as it was
+counted when it was gathered: E[Y^m] is the integral of sum_k m_k v_{m - e_k} r_k.
+Such integrals are masses of phases which are entered and never left.
+
+The chain of an epoch is killed at a constant rate c, so that the moves to the
+next level are part of the rates out of a phase, and what is computed is
+multiplied by exp(c t) afterwards. With rewards in units in which c t is about
+the order of the moment, that factor is small. Nothing is subtracted.
+
+Reference: C. F. Van Loan, Computing integrals involving the matrix exponential,
+  IEEE Trans. Automat. Contr. 23, 1978.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.epochs import epoch_edges
+from phasic.distributions.epochs import epoch_stages
+from phasic.graphs.parts import state_maps as state_maps_lib
+from phasic.internal import static
+from phasic.internal.arrays import Array
+from phasic.math.model import edge_rates
+from phasic.math.model.model_types import Edges
+from phasic.math.moments import occupancy
+from phasic.math.moments import passages
+
+
+class Carried(NamedTuple):
+  """Vectors v_m at one time, as shares of a common scale.
+
+  Attributes:
+    shares: (..., B, p) for B levels; they sum to one, or are zero.
+    log_scale: the logarithm of what the shares are multiplied by, (...).
+  """
+
+  shares: Array
+  log_scale: Array
+
+  def masses(self) -> Array:
+    """Returns the vectors, (..., B, p)."""
+    return self.shares * np.exp(self.log_scale)[..., None, None]
+
+
+class Move(NamedTuple):
+  """Moves between levels, without a change of the phase.
+
+  Attributes:
+    source: the level that is left.
+    target: the level that is entered; numbers from B on are of levels without
+      moves, which only gather.
+    rates: of each phase, (..., p), per unit of time.
+  """
+
+  source: int
+  target: int
+  rates: Array
+
+
+def start(chain: epoch_stages.StageChain, levels: int) -> Carried:
+  """Returns the vectors at time zero: there are no rewards yet."""
+  first = chain.initial[..., None, :]
+  none = np.zeros_like(first)
+  shares = np.concatenate([first, *[none] * (levels - 1)], axis=-2)
+  return scaled(shares, np.zeros_like(chain.initial[..., 0]))
+
+
+def scaled(masses: Array, log_scale: Array) -> Carried:
+  """Divides vectors by their sum, which becomes part of the scale."""
+  total = np.sum(np.sum(masses, axis=-1), axis=-1)
+  some = total > 0.0
+  safe = np.where(some, total, 1.0)
+  log = np.where(some, np.log(safe), np.where(total == 0.0, -math.inf, total))
+  return Carried(masses / safe[..., None, None], log_scale + log)
+
+
+def mapped(carried: Carried, state_map: state_maps_lib.StateMap) -> Carried:
+  """Moves vectors to the phases of the next epoch."""
+  return carried._replace(shares=state_map.map_masses(carried.shares))
+
+
+def through(
+  edges: Edges,
+  carried: Carried,
+  moves: Sequence[Move],
+  gathering: int,
+  order: int,
+  times: Array,
+  unit: Array,
+) -> tuple[Carried, Carried]:
+  """Carries vectors through a part of an epoch.
+
+  Args:
+    edges: `math.EdgeRates` of the epoch, without coefficients.
+    carried: the vectors at its start, of B levels.
+    moves: the moves between levels.
+    gathering: the number of levels that only gather.
+    order: a bound on the sum of the rates of moves out of one phase and level.
+    times: how long it takes, (...), >= 0.
+    unit: the unit of time, (...) or (); no element of `times` is larger.
+
+  Returns:
+    The vectors at its end, and those of the gathering levels.
+  """
+  levels, p = static.shape(carried.shares)[-2:]
+  # The rate at which phases are killed, that of their moves included. It is
+  # above the bound, as derivatives would not exist where a difference is zero.
+  clock = order + 1.0
+  larger = _larger(edges, moves, levels, gathering, p, clock, unit)
+  initial = np.reshape(
+    carried.shares, (*static.shape(carried.log_scale), levels * p)
+  )
+  rest = np.zeros_like(initial[..., :1]) + onp.zeros(gathering * p)
+  initial = np.concatenate([initial, rest], axis=-1)
+  empty = np.sum(initial, axis=-1) == 0.0
+  # A vector of zeros has no distribution: another one takes its place.
+  initial = np.where(empty[..., None], 1.0 / (levels * p), initial)
+  model = (initial, larger, None, np.zeros_like(initial[..., 0]))
+  found = occupancy.transient(model, times, False)
+  never = (found.log_mass == -math.inf)[..., None]
+  shares = np.where(never, 0.0, found.probs)
+  batch = static.shape(found.log_mass)
+  shares = np.reshape(shares, (*batch, levels + gathering, p))
+  log = carried.log_scale + found.log_mass + clock * (times / unit)
+  log = np.where(empty, -math.inf, log)
+  living = scaled(shares[..., :levels, :], log)
+  return living, Carried(shares[..., levels:, :], log)
+
+
+def _larger(
+  edges: Edges,
+  moves: Sequence[Move],
+  levels: int,
+  gathering: int,
+  p: int,
+  clock: float,
+  unit: Array,
+) -> Edges:
+  """Returns the edges of the killed chain of all levels."""
+  phases = onp.arange(p)
+  end = (levels + gathering) * p
+  rate = 1.0 / unit[..., None]
+  inside = edges.targets < p
+  parts: list[tuple[onp.ndarray, onp.ndarray, Array]] = []
+  for b in range(levels):
+    left = clock * np.ones_like(rate)
+    for move in moves:
+      if move.source == b:
+        parts.append(
+          (phases + b * p, phases + move.target * p, move.rates * rate)
+        )
+        left = left - move.rates
+    parts.append((phases + b * p, phases * 0 + end, left * rate))
+  more = onp.arange(levels * p, end)
+  parts.append((more, more * 0 + end, clock * rate))
+  steps = p * onp.arange(levels)[:, None]
+  sources = np.reshape(edges.sources + steps, (-1,))
+  targets = np.reshape(np.where(inside, edges.targets + steps, end), (-1,))
+  repeated = np.concatenate([edges.parameters] * levels, axis=-1)
+  wide = edge_rates.EdgeRates(sources, targets, repeated)
+  return epoch_edges.joined(wide, targets, parts)
+
+
+def sojourns(edges: Edges, shares: Array) -> Array:
+  """Computes expected times in the phases until absorption, (..., p).
+
+  Args:
+    edges: `math.EdgeRates`, without coefficients.
+    shares: masses of the phases, (..., p), with any sum.
+  """
+  total = np.sum(shares, axis=-1)[..., None]
+  some = total > 0.0
+  p = static.shape(shares)[-1]
+  initial = np.where(some, shares / np.where(some, total, 1.0), 1.0 / p)
+  none = np.zeros_like(initial[..., 0])
+  found = passages.expected_sojourn_times(initial, edges, None, none)
+  return np.where(some, total * found, 0.0 * total)
+
+
+def gained(times: Array, rates: Array) -> Array:
+  """Multiplies times in phases by rewards per time.
+
+  Phases that are never left have infinite times, and count if they have rewards.
+  """
+  endless = np.logical_not(times < math.inf) & np.logical_not(np.isnan(times))
+  finite = np.where(endless, 0.0, times) * rates
+  return np.where(endless & (rates > 0.0), math.inf, finite)

@@ -1,0 +1,295 @@
+"""Methods of `Epochs` for the phases of its paths, and causes of absorption."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.epochs import epoch_causes
+from phasic.distributions.epochs import epoch_methods
+from phasic.distributions.epochs import epoch_rewards
+from phasic.distributions.epochs import epoch_stages
+from phasic.distributions.epochs import epoch_values
+from phasic.graphs.core import graph as graph_lib
+from phasic.graphs.parts import absorbed
+from phasic.internal import static
+from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Result
+from phasic.math.likelihood import phase_type
+from phasic.math.model import value_rules
+
+
+class EpochPhases(epoch_methods.EpochMethods):
+  """Phases at a time, times spent in them, and causes, through epochs.
+
+  Results for phases are in the order of the graph's states where all epochs
+  have the same states. With by_epoch=True there is one for each phase of each
+  epoch, P in total, those of the first epoch first.
+  """
+
+  @property
+  def graphs(self) -> tuple[graph_lib.Graph, ...]:
+    """The graph of each epoch."""
+    raise NotImplementedError(
+      f"{type(self).__name__} must define the property graphs"
+    )
+
+  def _history(self) -> epoch_rewards.History:
+    """Returns the epochs' chains; with `validate_args` they are checked."""
+    raise NotImplementedError(
+      f"{type(self).__name__} must define the method _history"
+    )
+
+  def occupancy(self, value: ArrayLike, by_epoch: bool = False) -> Result:
+    """Computes P(in phase j at time t), for all phases j.
+
+    Each probability has a small relative error, even if it is tiny. At a
+    boundary the path is in the later epoch.
+
+    Args:
+      value: t, (...), finite and >= 0, else results are NaN.
+      by_epoch: whether each epoch has its own phases; those of epochs that do
+        not contain the time are zero.
+
+    Returns:
+      An array (..., p), by epochs (..., P).
+
+    Raises:
+      TypeError: dtypes differ.
+      ValueError: shapes do not fit, or epochs have different states and
+        by_epoch is False.
+
+    Example: two lineages that have not merged by times 1 and 2.
+
+      >>> from phasic import graphs
+      >>> from phasic.distributions import Epochs
+      >>> pair = graphs.models.kingman(2)
+      >>> history = Epochs(pair, [[1.0], [0.5]], [1.0])
+      >>> [f"{float(x):.6f}" for x in history.occupancy([1.0, 2.0])[:, 0]]
+      ['0.367879', '0.223130']
+    """
+    value = self._checked(value, "value", value_rules.TIME)
+    times = structures.cast(value, static.wide_float())
+    stages = self._stages()
+    parts: list[Array] = []
+    for k, stage in enumerate(stages):
+      local, inside = epoch_values.since(stage, times)
+      if k + 1 < len(stages):
+        inside = inside & np.logical_not(times >= stages[k + 1].start)
+      found = epoch_stages.distribution_at(stage, local)
+      masses = np.exp(stage.log_mass + found.log_mass)[..., None] * found.probs
+      # Times that are NaN belong to no epoch, and must not be zero.
+      inside = inside | np.isnan(times)
+      parts.append(np.where(inside[..., None], masses, 0.0))
+    return self._of_phases("occupancy", parts, by_epoch, static.shape(value))
+
+  def expected_sojourn_times(
+    self,
+    until: ArrayLike | None = None,
+    since: ArrayLike | None = None,
+    by_epoch: bool = False,
+  ) -> Result:
+    """Computes expected times in the phases, until absorption or a time.
+
+    Args:
+      until: (...), finite and >= 0; None for all the time until absorption.
+      since: (...), finite and >= 0, only with `until`; None for zero.
+      by_epoch: whether times are given for each epoch.
+
+    Returns:
+      An array (..., p), by epochs (..., P).
+
+    Raises:
+      TypeError: dtypes differ.
+      ValueError: shapes do not fit, there is a `since` without an `until`, or
+        epochs have different states and by_epoch is False.
+
+    Example: the expected time until two lineages merge, and its part in each of
+    two epochs.
+
+      >>> from phasic import graphs
+      >>> from phasic.distributions import Epochs
+      >>> pair = graphs.models.kingman(2)
+      >>> history = Epochs(pair, [[1.0], [0.5]], [1.0])
+      >>> print(f"{float(history.expected_sojourn_times()[0]):.6f}")
+      1.367879
+      >>> times = history.expected_sojourn_times(by_epoch=True)
+      >>> [f"{float(x):.6f}" for x in times]
+      ['0.632121', '0.735759']
+    """
+    name, history = "expected_sojourn_times", self._history()
+    if until is None:
+      if since is not None:
+        raise ValueError(
+          "since is given, and until is None: pass both; the times after `since` "
+          "are those until absorption less those until `since`"
+        )
+      found = epoch_rewards.sojourn_times(history)
+      return self._of_phases(name, found, by_epoch, ())
+    wide = static.wide_float()
+    until = self._checked(until, "until", value_rules.TIME)
+    shape, begin = static.shape(until), None
+    if since is not None:
+      since = self._checked(since, "since", value_rules.TIME)
+      shape = static.broadcast_shapes(shape, static.shape(since))
+      begin = structures.cast(since, wide)
+    end = structures.cast(until, wide)
+    found = epoch_rewards.sojourn_times_within(history, begin, end)
+    return self._of_phases(name, found, by_epoch, shape)
+
+  def cause_probs(self) -> Result:
+    """Returns the probability of each cause, (..., number of causes).
+
+    They are in the order in which the graphs have them; a mass at zero belongs
+    to the cause None.
+
+    Example: failures are twice as frequent after the warranty.
+
+      >>> from phasic.distributions import Epochs
+      >>> from phasic.graphs import ABSORBED, Graph
+      >>> ends = [(ABSORBED("failure"), [1.0, 0.0]), (ABSORBED("sale"), [0, 1.0])]
+      >>> graph = Graph.from_transitions(lambda _: ends, "running", 2)
+      >>> dist = Epochs(graph, [[1.0, 1.0], [2.0, 1.0]], [0.5])
+      >>> [f"{float(p):.6f}" for p in dist.cause_probs()]
+      ['0.561313', '0.438687']
+    """
+    stages, graphs = self._stages(), self.graphs
+    found = [
+      epoch_causes.prob(stages, graphs, cause) for cause in self._causes()
+    ]
+    shape = self._batch_shape()
+    whole = [
+      structures.cast(np.broadcast_to(x, shape), self.dtype) for x in found
+    ]
+    return self._statistic("cause_probs", np.stack(whole, axis=-1))
+
+  def cumulative_incidence(
+    self, value: ArrayLike, cause: str | absorbed.Absorbed | None
+  ) -> Result:
+    """Computes P(X <= value and absorption is by the cause).
+
+    Args:
+      value: times, (...).
+      cause: a cause of one of the graphs.
+
+    Raises:
+      TypeError: dtypes differ.
+      ValueError: there is no such cause, or shapes do not fit.
+    """
+    value, cause = self._value(value), self._known_cause(cause)
+    stages, graphs = self._stages(), self.graphs
+    own = epoch_causes.stages_of(stages, graphs, cause)
+    last = value == math.inf
+
+    def add(
+      before: Array | float, stage: epoch_stages.Stage, t: Array
+    ) -> Array:
+      return before + np.exp(stage.log_mass) * epoch_values.of_stage(
+        phase_type.cdf, stage, t
+      )
+
+    times = np.where(last, 0.0, value)
+    found = self._accumulated(times, add, 0.0, own)
+    known = static.concrete(last)
+    if known is None or onp.any(known):
+      whole = structures.cast(
+        epoch_causes.prob(stages, graphs, cause), self.dtype
+      )
+      found = np.where(last, whole, found)
+    return structures.as_result(found)
+
+  def cause_log_prob(
+    self, value: ArrayLike, cause: str | absorbed.Absorbed | None
+  ) -> Result:
+    """Computes the log density of absorption at the value and by the cause.
+
+    Arguments and errors are as for `cumulative_incidence`.
+    """
+    value, own = self._value(value), self._stages_of(cause)
+    found = self._in_epochs(
+      value,
+      lambda s, t: epoch_values.log_of_stage(phase_type.log_prob, s, t),
+      own,
+    )
+    return structures.as_result(found)
+
+  def cause_prob(
+    self, value: ArrayLike, cause: str | absorbed.Absorbed | None
+  ) -> Result:
+    """Computes the density of absorption at the value and by the cause.
+
+    Arguments and errors are as for `cumulative_incidence`.
+    """
+    value, own = self._value(value), self._stages_of(cause)
+    found = self._in_epochs(
+      value,
+      lambda s, t: (
+        np.exp(s.log_mass) * epoch_values.of_stage(phase_type.prob, s, t)
+      ),
+      own,
+    )
+    return structures.as_result(found)
+
+  def cause_hazard(
+    self, value: ArrayLike, cause: str | absorbed.Absorbed | None
+  ) -> Result:
+    """Computes the rate of absorption by the cause, given none before.
+
+    It is cause_prob(t) / P(X > t). Arguments and errors are as for
+    `cumulative_incidence`.
+    """
+    value, own = self._value(value), self._stages_of(cause)
+    whole = self._stages()
+    times = structures.cast(value, static.wide_float())
+    parts = []
+    for part, stage in zip(own, whole, strict=True):
+      local, later = epoch_values.since(stage, times)
+      parts.append((epoch_causes.hazard(part, stage, local), later))
+    found = epoch_values.latest(parts)
+    return structures.as_result(self._finished(found, static.shape(value)))
+
+  def _causes(self) -> tuple[str | None, ...]:
+    """Returns the names of the causes in all epochs."""
+    every = [cause for graph in self.graphs for cause in graph.causes]
+    return tuple(dict.fromkeys(every))
+
+  def _known_cause(self, cause: str | absorbed.Absorbed | None) -> str | None:
+    """Returns the name of a cause; raises ValueError if there is none."""
+    cause = cause.cause if absorbed.is_absorbed(cause) else cause
+    causes = self._causes()
+    if cause not in causes:
+      raise ValueError(
+        f"cause is {cause!r}: it must be one of the graphs' causes {causes}"
+      )
+    return cause
+
+  def _stages_of(
+    self, cause: str | absorbed.Absorbed | None
+  ) -> list[epoch_stages.Stage]:
+    """Returns the stages of absorption by one cause."""
+    known = self._known_cause(cause)
+    return epoch_causes.stages_of(self._stages(), self.graphs, known)
+
+  def _of_phases(
+    self, name: str, parts: list[Array], by_epoch: bool, shape: static.Shape
+  ) -> Result:
+    """Adds or joins results for the phases of each epoch."""
+    shape = static.broadcast_shapes(shape, self._batch_shape())
+    if not by_epoch:
+      first = self.graphs[0]
+      for k, graph in enumerate(self.graphs):
+        if graph is not first and graph.states != first.states:
+          raise ValueError(
+            f"graphs[{k}] and graphs[0] have different states, and by_epoch is "
+            f"False: pass by_epoch=True for {name} of each epoch's phases"
+          )
+      found = sum(parts[1:], parts[0])
+    else:
+      wide = [np.broadcast_to(x, (*shape, static.shape(x)[-1])) for x in parts]
+      found = np.concatenate(wide, axis=-1)
+    whole = np.broadcast_to(found, (*shape, static.shape(found)[-1]))
+    return self._statistic(name, structures.cast(whole, self.dtype))

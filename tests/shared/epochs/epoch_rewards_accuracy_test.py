@@ -1,0 +1,96 @@
+"""Rewards through epochs against matrix exponentials in ball arithmetic."""
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import numpy as onp
+
+from phasic import distributions as pd
+from phasic.internal import static
+from tests.helpers import epoch_models
+from tests.helpers import test_case
+from tests.oracle import epoch_reward_oracle
+
+MODE = "numpy"
+
+
+def _middles(balls):
+  return [epoch_models.middle(ball) for ball in balls]
+
+
+class RewardsTest(test_case.TestCase):
+  """Tests random chains, 40 in NumPy, rates over eight decades among them."""
+
+  def setUp(self):
+    super().setUp()
+    if MODE == "numpy":
+      self.require_kernel()  # The portable path is slow.
+
+  @parameterized.parameters(*range(5))
+  def test_random_chains(self, block):
+    # The others compute what NumPy computes, in the same code.
+    for seed in range(8 * block, 8 * block + (8 if MODE == "numpy" else 1)):
+      with self.subTest(seed):
+        self._check(epoch_models.random_rewards(seed))
+
+  def _check(self, model):
+    oracle = epoch_reward_oracle.EpochRewardOracle(*model)
+    graphs, params, boundaries, rewards, maps = model
+    epochs = pd.Epochs(graphs, params, boundaries, maps)
+    dist = pd.MultivariateEpochs(epochs, rewards)
+    size = dist.num_rewards
+    units = onp.eye(size, dtype=int)
+    means = _middles(oracle.mixed_moment(unit) for unit in units)
+    self.assert_close(dist.mean(), means, 1e-12)
+    found = self.host(dist.covariance())
+    for a in range(size):
+      for b in range(size):
+        second = oracle.mixed_moment(units[a] + units[b])
+        exact = second - oracle.mixed_moment(units[a]) * oracle.mixed_moment(
+          units[b]
+        )
+        error = abs(found[a, b] - epoch_models.middle(exact))
+        self.assertLessEqual(error, 1e-12 * epoch_models.middle(second))
+    for orders in epoch_models.ORDERS[size]:
+      exact = epoch_models.middle(oracle.mixed_moment(orders))
+      self.assert_close(dist.mixed_moment(orders), exact, 1e-12)
+    scale = 1.0 / (onp.asarray(means) + 1e-300)
+    for factor in (0.01, 1.0, 30.0):
+      u = onp.minimum(factor * scale, 1e6)
+      exact = epoch_models.middle(oracle.laplace_transform(u))
+      self.assert_close(dist.laplace_transform(u), exact, 1e-12)
+    last = boundaries[-1] if len(boundaries) else 1.0
+    for since, until in ((None, 0.3 * last), (0.2 * last, 2.0 * last)):
+      exact = oracle.sojourn_times(since or 0.0, until)
+      times = epochs.expected_sojourn_times(until, since, by_epoch=True)
+      self.assert_close(times, sum(map(_middles, exact), []), 1e-12)
+
+
+class WidePrecisionTest(test_case.TestCase):
+  """Tests what is computed in the widest precision."""
+
+  def test_single_precision(self):
+    if static.wide_float() != "float64":
+      self.skipTest("there is no double precision")
+    model = epoch_models.random_rewards(3)
+    graphs, params, boundaries, rewards, maps = model
+    single = [onp.asarray(x, onp.float32) for x in params]
+    times = onp.asarray(boundaries, onp.float32)
+    narrow = [onp.asarray(x, onp.float32) for x in rewards]
+    dist = pd.MultivariateEpochs(
+      pd.Epochs(graphs, single, times, maps), narrow
+    )
+    oracle = epoch_reward_oracle.EpochRewardOracle(
+      graphs,
+      [x.astype(float) for x in single],
+      times.astype(float),
+      [x.astype(float) for x in narrow],
+      maps,
+    )
+    units = onp.eye(dist.num_rewards, dtype=int)
+    means = _middles(oracle.mixed_moment(unit) for unit in units)
+    self.assertEqual(static.dtype_name(dist.mean()), "float32")
+    self.assert_close(dist.mean(), means, 3e-7)
+
+
+if __name__ == "__main__":
+  absltest.main()
