@@ -26,6 +26,7 @@ SEAM_SHARED = [
     "dtypes",
     "elimination_ops",
     "frameworks",
+    "halves",
     "kernel_common",
     "kernel_ops",
     "late_names",

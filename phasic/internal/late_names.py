@@ -8,6 +8,9 @@ import sys
 import types
 from typing import Any
 
+from phasic.internal import halves
+
+MODE = "numpy"
 
 def resolvers(
   package: str,
@@ -36,6 +39,8 @@ def resolvers(
       if wrapper is not None:
         checked = importlib.import_module(wrapper).checked
         value = checked(value, package, name)
+      if MODE == "jax":
+        value = halves.public(value, package, name)
     setattr(sys.modules[package], name, value)
     return value
 

@@ -8,9 +8,14 @@ import numpy as onp
 
 from phasic.substrates.jax.internal import raw_arguments
 
+_HALVES = (onp.dtype(onp.float16), onp.dtype(jnp.bfloat16))
+
 
 def of(x: object, name: str) -> onp.dtype:
-  """Returns the dtype that `x` has, or would have as an array."""
+  """Returns the dtype that `x` has, or would have as an array.
+
+  Half precision counts as float32.
+  """
   try:
     own = getattr(x, "dtype", None)
     dtype = jnp.asarray(x).dtype if own is None else own
@@ -21,6 +26,8 @@ def of(x: object, name: str) -> onp.dtype:
     raise TypeError(
       f"{name} is {type(x).__name__}: it must be an array"
     ) from None
+  if isinstance(dtype, onp.dtype) and dtype in _HALVES:
+    return onp.dtype(onp.float32)
   is_number = isinstance(dtype, onp.dtype) and dtype.kind in "iuf"
   return jax.dtypes.canonicalize_dtype(dtype) if is_number else dtype
 

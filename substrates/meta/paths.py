@@ -25,6 +25,7 @@ SHARED_SEAM = frozenset(
     "phasic/internal/dtypes.py",
     "phasic/internal/elimination_ops.py",
     "phasic/internal/frameworks.py",
+    "phasic/internal/halves.py",
     "phasic/internal/kernel_common.py",
     "phasic/internal/kernel_ops.py",
     "phasic/internal/late_names.py",

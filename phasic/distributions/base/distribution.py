@@ -12,6 +12,7 @@ from phasic.distributions.base import bijectors
 from phasic.distributions.base import declared
 from phasic.distributions.base import diagnosing
 from phasic.distributions.base import divergences
+from phasic.distributions.base import half_precision
 from phasic.distributions.base import hooks
 from phasic.distributions.base import parameter_properties as properties_lib
 from phasic.distributions.base import parameterized
@@ -77,6 +78,7 @@ class Distribution(parameterized.Parameterized):
     """Adds the constructor of a subclass, from its declared parameters."""
     super().__init_subclass__(**kwargs)
     declared.complete(cls)
+    half_precision.adapt(cls)
 
   def __init__(self, parameters: Mapping[str, object]):
     """Stores the parameters, and converts arrays to their common dtype.
@@ -93,6 +95,10 @@ class Distribution(parameterized.Parameterized):
     """
     self._keep(parameters)
 
+  def _keep(self, parameters: Mapping[str, object]) -> None:
+    """Stores and checks the parameters, see `Parameterized`."""
+    super()._keep(parameters)
+
   @classmethod
   def parameter_properties(cls) -> properties_lib.Properties:
     """Returns the properties of the array parameters, by name."""
@@ -106,7 +112,8 @@ class Distribution(parameterized.Parameterized):
   @property
   def dtype(self) -> str:
     """The name of the dtype of parameters, values and results."""
-    return dtypes.common_dtype(structure.leaves(self._arrays()))
+    found = dtypes.common_dtype(structure.leaves(self._arrays()))
+    return half_precision.half_of(self) or found
 
   @property
   def reparameterization_type(
@@ -153,7 +160,7 @@ class Distribution(parameterized.Parameterized):
     """Slices the batch, which is broadcast to the shape `batch` if given."""
     sliced = slicing.slice_parameters(
       self.parameter_properties(),
-      {**self._parameters, **self._arrays()},
+      half_precision.kept_by_slices(self),
       index,
       batch,
     )
@@ -638,6 +645,7 @@ class Distribution(parameterized.Parameterized):
 
 
 declared.complete(Distribution)
+half_precision.adapt(Distribution)
 
 
 def _shape_array(shape: static.Shape) -> Array:

@@ -13,7 +13,7 @@ from phasic.math.model import edge_rates
 from phasic.math.model.model_types import Model
 
 # The attributes of distributions that hold such results.
-KEPT = ("_kept", "_moments")
+KEPT = ("_kept", "_moments", "_single")
 
 
 def leaves(model: Model) -> tuple[object, ...]:

@@ -12,6 +12,7 @@ import numpy as onp
 
 from phasic.distributions.base import declared
 from phasic.distributions.base import deferred
+from phasic.distributions.base import half_precision
 from phasic.distributions.base import hooks
 from phasic.distributions.base import known_values
 from phasic.distributions.base import lasting
@@ -27,6 +28,7 @@ from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
 from phasic.math.model import value_rules
 
+MODE = "numpy"
 # Parameters of these types have arrays in them.
 _NESTED = (Mapping, *structure.EDGES)
 
@@ -45,6 +47,11 @@ class Parameterized(hooks.Hooks):
   # Whether the array parameters are known to be arrays or None, which need no
   # conversion when they are read: neither variables nor edges nor mappings.
   _has_plain_arrays: ClassVar[bool] = False
+  # In JAX, what `half_precision` knows of the parameters: the half dtype of
+  # all, "float32" if only some have half precision, None if none has; and the
+  # distribution with float32 parameters.
+  _half: ClassVar[str | None] = half_precision.UNKNOWN
+  _single: ClassVar[object] = None
 
   def _keep(self, parameters: Mapping[str, object]) -> None:
     """Stores and checks the parameters."""
@@ -123,9 +130,11 @@ class Parameterized(hooks.Hooks):
   def _arrays(self) -> dict[str, properties_lib.ParameterValue]:
     """Returns the current array parameters by name; None for absent ones.
 
-    Variables are read.
+    Variables are read. In JAX half precision is converted to float32.
     """
     given = self._parameters
+    if MODE == "jax":
+      given = half_precision.single(self)._parameters
     if self._has_plain_arrays:
       return {name: given[name] for name in self._properties()}
     return {
@@ -146,7 +155,11 @@ class Parameterized(hooks.Hooks):
     if self.validate_args:
       validate()
     else:
-      known_values.look_at(self)
+      known_values.look_at(half_precision.single(self))
+
+  def _as_single(self) -> Self:
+    """Returns the distribution with half precision converted to float32."""
+    return half_precision.single(self)
 
   def _is_surely_valid(self) -> bool:
     """Returns whether the parameters are known to be valid already."""

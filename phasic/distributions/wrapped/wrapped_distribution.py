@@ -9,6 +9,7 @@ from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import comparable
 from phasic.distributions.base import declared
 from phasic.distributions.base import deferred
+from phasic.distributions.base import half_precision
 from phasic.distributions.base import hooks
 from phasic.distributions.base import inferring
 from phasic.distributions.base import parameter_properties
@@ -79,7 +80,7 @@ class WrappedDistribution(comparable.Comparable):
     batch = self._batch_shape() if batch is None else batch
     sliced = slicing.slice_parameters(
       self.parameter_properties(),
-      {**self._parameters, **self._arrays()},
+      half_precision.kept_by_slices(self),
       index,
       batch,
     )

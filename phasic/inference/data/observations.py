@@ -15,6 +15,7 @@ from phasic.inference.parameters.host_values import host_values
 from phasic.inference.terms import observation_rules
 from phasic.inference.terms import observation_terms
 from phasic.internal import dtypes
+from phasic.internal import halves
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -172,6 +173,7 @@ class Observations(observation_makers.ObservationMakers):
       ValueError: batches do not broadcast, a count is not whole, or there is no
         such cause.
     """
+    distribution = halves.as_single(distribution)
     own = in_dtype_of(self, distribution)
     lower, upper, weights, entry, cause = own.counting()
     terms = observation_terms.log_likelihood_terms(
@@ -188,6 +190,7 @@ class Observations(observation_makers.ObservationMakers):
 
     Argument and errors are as for `log_likelihood`.
     """
+    distribution = halves.as_single(distribution)
     own = in_dtype_of(self, distribution)
     lower, upper, _, entry, cause = (
       own._arrays[name] for name in observation_rules.NAMES
@@ -235,7 +238,8 @@ class Observations(observation_makers.ObservationMakers):
         f"distribution is {kind}, a distribution of vectors: it must have one "
         "variable, e.g. marginal(r)"
       )
-    own, dtype = static.dtype_name(self.lower), distribution.dtype
+    own = static.dtype_name(self.lower)
+    dtype = halves.as_single(distribution).dtype
     if dtype != own and not dtypes.is_narrower(self.lower, "lower", dtype):
       raise TypeError(
         f"distribution is {dtype} and the observations are {own}: "

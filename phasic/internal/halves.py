@@ -1,0 +1,255 @@
+"""Half precision in JAX: arrays of float16 and bfloat16 count as float32.
+
+Public methods and functions convert such arguments to float32. Where all
+floating arrays among the arguments have one half dtype, results are converted
+to it. NumPy and TensorFlow refuse half precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+import functools
+import inspect
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import autodiff
+from phasic.internal import dtypes
+from phasic.internal import given_dtypes
+from phasic.internal import static
+from phasic.internal import structures
+from phasic.internal.arrays import Array
+
+# The gaps between one and the next number.
+EPS = {"bfloat16": 2.0**-7, "float16": 2.0**-10}
+_SINGLE = "float32"
+_NUMBERS = frozenset((bool, complex, float, int, str))
+# The public modules whose functions have the rule, and whether their results are
+# converted to a half dtype; fits stay in float32.
+_CONVERTS = {
+  "discrete_phase_type": True,
+  "distributions": True,
+  "graphs": True,
+  "inference": False,
+  "phase_type": True,
+}
+_CallT = TypeVar("_CallT", bound=Callable[..., Any])
+
+
+class _HasSingle(Protocol):
+  """A structure of arrays, e.g. a distribution."""
+
+  def _as_single(self) -> object:
+    """Returns the same structure with half precision converted to float32."""
+
+
+@functools.cache
+def _name(dtype: object) -> str:
+  """Returns a dtype's name; cached, since NumPy formats it at each use."""
+  return dtype.name if isinstance(dtype, onp.dtype) else str(dtype)
+
+
+def dtype_name(x: object) -> str | None:
+  """Returns the dtype's name of an array or distribution; None for others."""
+  dtype = getattr(x, "dtype", None)
+  return None if dtype is None else _name(dtype)
+
+
+def are_among(values: Iterable[object]) -> bool:
+  """Returns whether an array, also one in a list, has half precision."""
+  for x in values:
+    kind = type(x)
+    if x is None or kind is float:
+      continue
+    dtype = getattr(x, "dtype", None)
+    if dtype is not None:
+      if _name(dtype) in EPS:
+        return True
+    elif kind in _NUMBERS:
+      continue
+    elif isinstance(x, (list, tuple)):
+      if not _NUMBERS.issuperset(map(type, x)) and are_among(x):
+        return True
+    elif isinstance(x, Mapping) and are_among(x.values()):
+      return True
+  return False
+
+
+def common(values: object) -> str | None:
+  """Returns the half dtype that all floating arrays have; None otherwise."""
+  found: set[str] = set()
+
+  def add(x: object) -> object:
+    name = dtype_name(x)
+    if name in EPS or (name in dtypes.FLOATS and not _is_weak(x)):
+      found.add(name)
+    return x
+
+  mapped(add, values)
+  return found.pop() if len(found) == 1 and found <= EPS.keys() else None
+
+
+def _is_weak(x: object) -> bool:
+  return _is_array(x) and given_dtypes.is_weak(x)
+
+
+def _is_array(x: object) -> bool:
+  return isinstance(x, (onp.ndarray, onp.generic)) or structures.is_like(x, x)
+
+
+def mapped(convert: Callable[[Any], object], x: Any) -> Any:
+  """Applies a function to the items of nested lists, tuples and mappings."""
+  if isinstance(x, Mapping):
+    return {k: mapped(convert, item) for k, item in x.items()}
+  if not isinstance(x, (list, tuple)):
+    return convert(x)
+  items = [mapped(convert, item) for item in x]
+  return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
+
+
+def as_single(x: Any) -> Any:
+  """Converts an array or a distribution of half precision to float32."""
+  if hasattr(type(x), "_as_single"):
+    structured: _HasSingle = x
+    return structured._as_single()
+  if _is_array(x) and dtype_name(x) in EPS:
+    return structures.cast(x, _SINGLE)
+  return x
+
+
+def as_half(x: Any, half: str) -> Any:
+  """Converts a float32 array to a half dtype; others are unchanged."""
+  if _is_array(x) and dtype_name(x) == _SINGLE:
+    return structures.cast(x, half)
+  return x
+
+
+def adopted(x: Any, half: str, name: str) -> Any:
+  """Converts a number or array of a parameter to the half dtype of others.
+
+  Raises:
+    ValueError: a known whole number would become another number, a finite one
+      infinite, or a small one zero.
+  """
+  is_number = type(x) in (float, int)
+  if not is_number and not _is_array(x):
+    return x
+  own = dtype_name(x)
+  if own == half:
+    # NumPy's array may change, and JAX may share its memory.
+    copied: onp.ndarray | Array = onp.array(x) if _is_host(x) else x
+    return structures.cast(copied, half)
+  if own == "bool" or (own or "").startswith("complex"):
+    return x
+  converted = structures.cast(structures.as_array(x, _SINGLE, name), half)
+  known, found = static.concrete(x), static.concrete(converted)
+  if known is not None and found is not None:
+    _check_held(known, found.astype(onp.float64), half, name)
+  return converted
+
+
+def _is_host(x: object) -> bool:
+  return isinstance(x, (onp.ndarray, onp.generic))
+
+
+def _check_held(
+  given: onp.ndarray, found: onp.ndarray, half: str, name: str
+) -> None:
+  """Raises ValueError for numbers that a half dtype surely does not hold."""
+  given = given.astype(onp.float64)
+  whole = onp.isfinite(given) & (given == onp.floor(given))
+  bad: onp.ndarray = (whole & (found != given)) | (
+    (given != 0.0) & (found == 0.0)
+  )
+  if bad.any():
+    raise ValueError(
+      f"{name} is {given[bad][0]:g} beside arrays of {half}, which would make "
+      f"it {found[bad][0]:g}: it must be a number that {half} holds; pass it "
+      "as an array of float32, and results are float32"
+    )
+
+
+def divisor(probs: Array, atom: Array | None, half: str) -> Array:
+  """Returns the sum of masses if it is one but for rounding, else one.
+
+  Probabilities of a half dtype sum to one only within its rounding. They are
+  divided by their sum, which counts as constant: derivatives are not projected.
+
+  Args:
+    probs: float32 (..., p), converted from the half dtype.
+    atom: a mass beside them, float32 (...), or None.
+    half: the dtype.
+  """
+  total = np.sum(autodiff.stop_gradient(probs), axis=-1)
+  if atom is not None:
+    total = total + autodiff.stop_gradient(atom)
+  return np.where(
+    np.abs(total - 1.0) <= 2.0 * EPS[half], total, np.ones_like(total)
+  )
+
+
+def result(x: Any, half: str | None) -> Any:
+  """Converts the arrays of a result to a half dtype; None changes nothing."""
+  return x if half is None else mapped(lambda y: as_half(y, half), x)
+
+
+def lifted(function: _CallT, converts_result: bool = True) -> _CallT:
+  """Returns a public function with the rule of half precision.
+
+  Args:
+    function: a function of arrays of at least single precision.
+    converts_result: whether results are converted to a half dtype.
+  """
+  signature = inspect.signature(function)
+
+  @functools.wraps(function)
+  def call(*args: Any, **kwargs: Any) -> Any:
+    if not are_among(args) and not (kwargs and are_among(kwargs.values())):
+      return function(*args, **kwargs)
+    half = common((args, kwargs)) if converts_result else None
+    try:
+      arguments = signature.bind(*args, **kwargs).arguments
+    except TypeError:  # The function raises it at the user's line.
+      return function(*args, **kwargs)
+    single = mapped(as_single, arguments)
+    _divide(single, dtype_name(arguments.get("initial_probs")))
+    bound = inspect.BoundArguments(signature, single)
+    return result(function(*bound.args, **bound.kwargs), half)
+
+  return call  # type: ignore[return-value]
+
+
+def _divide(arguments: dict[str, Any], half: str | None) -> None:
+  """Divides the initial masses of a function's arguments by their sum."""
+  if half not in EPS:
+    return
+  probs, atom = arguments["initial_probs"], arguments.get("prob_zero")
+  if static.rank(probs) < 1:
+    return
+  atom = None if atom is None else structures.as_array(atom, _SINGLE)
+  total = divisor(probs, atom, half)
+  arguments["initial_probs"] = probs / total[..., None]
+  if atom is not None:
+    arguments["prob_zero"] = atom / total
+
+
+def public(value: object, package: str, name: str) -> object:
+  """Returns an object of a public module, a function with the rule.
+
+  Functions of other functions, in `math`, and bindings are unchanged.
+
+  Args:
+    value: the object.
+    package: the name of the module.
+    name: the object's name there.
+  """
+  kind = package.rpartition(".")[2]
+  if not inspect.isfunction(value) or kind not in _CONVERTS:
+    return value
+  if name == "register_kl":
+    return value
+  found = lifted(value, _CONVERTS[kind])
+  found.__module__ = package  # There pickle finds it.
+  return found
