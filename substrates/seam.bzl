@@ -42,7 +42,7 @@ SEAM_SHARED = [
     "native_module",
     "progress_bars",
     "raw_arguments",
-    "static_options",
+    "native/static_options",
     "user_warnings",
 ]
 

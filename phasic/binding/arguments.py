@@ -8,12 +8,12 @@ from typing import ParamSpec
 import numpy as onp
 
 from phasic.internal import autodiff
-from phasic.internal import static_options
 from phasic.internal.arrays import Tree
 from phasic.internal.native import host_functions
 from phasic.internal.native import host_results
 from phasic.internal.native import native_ops
 from phasic.internal.native import native_shapes
+from phasic.internal.native import static_options
 
 # The largest number of native functions that a bound function caches, one for
 # each set of keyword arguments of its calls.

@@ -10,11 +10,11 @@ import pickle
 import numpy as onp
 
 from phasic.binding import arguments
-from phasic.internal import static_options
 from phasic.internal.arrays import Tree
 from phasic.internal.frameworks import Foreign
 from phasic.internal.native import host_functions
 from phasic.internal.native import host_results
+from phasic.internal.native import static_options
 
 _Kind = tuple[tuple[int, ...], onp.dtype]
 

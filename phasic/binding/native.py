@@ -15,7 +15,6 @@ from phasic.binding import native_products
 from phasic.binding import operands
 from phasic.internal import dtypes
 from phasic.internal import static
-from phasic.internal import static_options
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
@@ -27,6 +26,7 @@ from phasic.internal.native import native_libraries
 from phasic.internal.native import native_ops
 from phasic.internal.native import native_rules
 from phasic.internal.native import native_shapes
+from phasic.internal.native import static_options
 
 
 def include_dir() -> str:

@@ -22,6 +22,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 
+MODE = "numpy"
 # The gaps between one and the next number.
 EPS = {"bfloat16": 2.0**-7, "float16": 2.0**-10}
 _SINGLE = "float32"
@@ -77,9 +78,14 @@ def are_among(values: Iterable[object]) -> bool:
   return False
 
 
-def common(values: object) -> str | None:
-  """Returns the half dtype that all floating arrays have; None otherwise."""
-  found: set[str] = set()
+def common(values: object, half: str | None = None) -> str | None:
+  """Returns the half dtype that all floating arrays have; None otherwise.
+
+  Args:
+    values: arrays, distributions and others, also in lists.
+    half: the dtype of another array, or None.
+  """
+  found = {half} - {None}
 
   def add(x: object) -> object:
     name = dtype_name(x)
@@ -236,7 +242,7 @@ def _divide(arguments: dict[str, Any], half: str | None) -> None:
 
 
 def public(value: object, package: str, name: str) -> object:
-  """Returns an object of a public module, a function with the rule.
+  """Returns an object of a public module; in JAX, functions with the rule.
 
   Functions of other functions, in `math`, and bindings are unchanged.
 
@@ -245,11 +251,11 @@ def public(value: object, package: str, name: str) -> object:
     package: the name of the module.
     name: the object's name there.
   """
-  kind = package.rpartition(".")[2]
-  if not inspect.isfunction(value) or kind not in _CONVERTS:
-    return value
-  if name == "register_kl":
-    return value
-  found = lifted(value, _CONVERTS[kind])
-  found.__module__ = package  # There pickle finds it.
-  return found
+  if MODE == "jax":
+    kind = package.rpartition(".")[2]
+    is_lifted = kind in _CONVERTS and name != "register_kl"
+    if is_lifted and inspect.isfunction(value):
+      found = lifted(value, _CONVERTS[kind])
+      found.__module__ = package  # There pickle finds it.
+      value = found
+  return value

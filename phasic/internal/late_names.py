@@ -10,7 +10,6 @@ from typing import Any
 
 from phasic.internal import halves
 
-MODE = "numpy"
 
 def resolvers(
   package: str,
@@ -39,8 +38,7 @@ def resolvers(
       if wrapper is not None:
         checked = importlib.import_module(wrapper).checked
         value = checked(value, package, name)
-      if MODE == "jax":
-        value = halves.public(value, package, name)
+      value = halves.public(value, package, name)
     setattr(sys.modules[package], name, value)
     return value
 

@@ -41,7 +41,7 @@ SHARED_SEAM = frozenset(
     "phasic/internal/native_module.py",
     "phasic/internal/progress_bars.py",
     "phasic/internal/raw_arguments.py",
-    "phasic/internal/static_options.py",
+    "phasic/internal/native/static_options.py",
     "phasic/internal/user_warnings.py",
   }
 )

@@ -112,8 +112,9 @@ class Distribution(parameterized.Parameterized):
   @property
   def dtype(self) -> str:
     """The name of the dtype of parameters, values and results."""
-    found = dtypes.common_dtype(structure.leaves(self._arrays()))
-    return half_precision.half_of(self) or found
+    return half_precision.half_of(self) or dtypes.common_dtype(
+      structure.leaves(self._arrays())
+    )
 
   @property
   def reparameterization_type(

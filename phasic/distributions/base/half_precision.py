@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 import functools
 import types
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, TypeVar
 
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import structure
@@ -38,32 +38,16 @@ _AS_GIVEN = frozenset(
     "event_shape",
     "graph",
     "graphs",
+    "num_epochs",
+    "num_phases",
+    "num_rewards",
     "parameters",
     "params",
   )
 )
 
 
-class Parameterized(Protocol):
-  """A distribution."""
-
-  _half: str | None
-  _single: Any
-  _parameters: dict[str, Any]
-
-  def _arrays(self) -> dict[str, Any]:
-    """Returns the current array parameters by name."""
-
-  @classmethod
-  def _properties(cls) -> parameter_properties.Properties:
-    """Returns the properties of the array parameters, by name."""
-
-  @classmethod
-  def _unflatten(cls, parts: Mapping[str, object]) -> Self:
-    """Makes an instance with the given parameters, without checks."""
-
-
-_T = TypeVar("_T", bound=Parameterized)
+_T = TypeVar("_T")
 
 
 def adapt(cls: type) -> None:
@@ -72,15 +56,20 @@ def adapt(cls: type) -> None:
     for name, x in list(vars(cls).items()):
       if name == "_keep":
         setattr(cls, name, _keeping(x))
-      elif name.startswith("_") or name in _AS_GIVEN:
-        continue
-      elif isinstance(x, types.FunctionType):
-        setattr(cls, name, _lifted(x))
-      elif isinstance(x, property):
-        setattr(cls, name, property(_shown(name, x.fget), doc=x.__doc__))
+      elif not name.startswith("_") and name not in _AS_GIVEN:
+        setattr(cls, name, _public(name, x))
 
 
-def half_of(distribution: Parameterized) -> str | None:
+def _public(name: str, x: Any) -> Any:
+  """Returns a public attribute of a class, methods with the rule."""
+  if isinstance(x, types.FunctionType):
+    return _lifted(x)
+  if isinstance(x, property) and x.fget is not None:
+    return property(_shown(name, x.fget), doc=x.__doc__)
+  return x
+
+
+def half_of(distribution: Any) -> str | None:
   """Returns the half dtype of all parameters, or None if there is none."""
   if MODE == "jax":
     half = _find(distribution)
@@ -89,13 +78,14 @@ def half_of(distribution: Parameterized) -> str | None:
     return None
 
 
-def kept_by_slices(distribution: Parameterized) -> dict[str, Any]:
+def kept_by_slices(distribution: Any) -> dict[str, Any]:
   """Returns the parameters with current values of variables, to be sliced."""
   given = distribution._parameters
   if MODE == "jax":
-    if _find(distribution) is not None:
-      return given
-  return {**given, **distribution._arrays()}
+    is_half = _find(distribution) is not None
+    return given if is_half else {**given, **distribution._arrays()}
+  else:
+    return {**given, **distribution._arrays()}
 
 
 def single(distribution: _T) -> _T:
@@ -105,22 +95,22 @@ def single(distribution: _T) -> _T:
   their sum. In NumPy and TensorFlow the result is the distribution itself.
   """
   if MODE == "jax":
-    half = _find(distribution)
-    if half is None:
+    own: Any = distribution
+    if _find(own) is None:
       return distribution
-    if distribution._single is not None:
-      return distribution._single
-    properties = distribution._properties()
-    parameters = dict(distribution._parameters)
+    if own._single is not None:
+      return own._single
+    properties = own._properties()
+    parameters = dict(own._parameters)
     parameters.update(_singles(properties, parameters))
     if _WITHIN in parameters:
       parameters[_WITHIN] = halves.as_single(parameters[_WITHIN])
-    found = type(distribution)._unflatten(parameters)
+    found = type(own)._unflatten(parameters)
     object.__setattr__(found, "_half", None)
     leaves = structure.leaves({name: parameters[name] for name in properties})
     within = parameters.get(_WITHIN)
-    given = distribution._parameters.get(_WITHIN)
-    is_kept = within is None or within is (given._single or given)
+    given = own._parameters.get(_WITHIN)
+    is_kept = given is None or within is given or within is given._single
     if is_kept and structures.are_lasting(leaves.values()):
       object.__setattr__(distribution, "_single", found)
     return found
@@ -128,7 +118,7 @@ def single(distribution: _T) -> _T:
     return distribution
 
 
-def _find(distribution: Parameterized) -> str | None:
+def _find(distribution: Any) -> str | None:
   """Returns the value of `_half`, see `Parameterized`."""
   if distribution._half is UNKNOWN:
     parameters = distribution._parameters
@@ -190,7 +180,7 @@ def _keeping(keep: Callable[..., None]) -> Callable[..., None]:
   """Returns a method that stores parameters, given one for float32."""
 
   @functools.wraps(keep)
-  def method(self: Parameterized, parameters: Mapping[str, Any]) -> None:
+  def method(self: Any, parameters: Mapping[str, Any]) -> None:
     if not halves.are_among(parameters.values()):
       return keep(self, parameters)
     properties = type(self)._properties()
@@ -241,7 +231,7 @@ def _lifted(function: Callable[..., Any]) -> Callable[..., Any]:
       takes_distribution and halves.are_among((*args, *kwargs.values()))
     ):
       return function(self, *args, **kwargs)
-    common = halves.common([self, others])
+    common = halves.common(others, half) if half in halves.EPS else None
     if name == "sample_and_log_prob" and common is not None:
       # The density is that of the rounded sample, which is returned.
       x = self.sample(*args, **kwargs)

@@ -16,13 +16,13 @@ import jax.numpy as jnp
 import numpy as onp
 
 from phasic.substrates.jax.internal import multilinear
-from phasic.substrates.jax.internal import static_options
 from phasic.substrates.jax.internal.arrays import Shaped
 from phasic.substrates.jax.internal.arrays import Tree
 from phasic.substrates.jax.internal.arrays import TreeDef
 from phasic.substrates.jax.internal.native import host_functions
 from phasic.substrates.jax.internal.native import host_map
 from phasic.substrates.jax.internal.native import host_results
+from phasic.substrates.jax.internal.native import static_options
 
 _T = TypeVar("_T")
 # The specs and the tree of a result.

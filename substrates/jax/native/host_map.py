@@ -22,7 +22,6 @@ from phasic.substrates.jax.internal import ffi_targets
 from phasic.substrates.jax.internal import kernel_ops
 from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal import rules as rules_lib
-from phasic.substrates.jax.internal import static_options
 from phasic.substrates.jax.internal.arrays import Array
 from phasic.substrates.jax.internal.arrays import Lowered
 from phasic.substrates.jax.internal.arrays import Shaped
@@ -32,6 +31,7 @@ from phasic.substrates.jax.internal.arrays import Tree
 from phasic.substrates.jax.internal.arrays import TreeDef
 from phasic.substrates.jax.internal.native import host_functions
 from phasic.substrates.jax.internal.native import host_results
+from phasic.substrates.jax.internal.native import static_options
 
 _PROCESS = secrets.randbits(62)
 # The registered calls by number, each with the kind of its result (`_kind`).

@@ -18,7 +18,6 @@ import jax.numpy as jnp
 import numpy as onp
 
 from phasic.substrates.jax.internal import multilinear
-from phasic.substrates.jax.internal import static_options
 from phasic.substrates.jax.internal.arrays import Array
 from phasic.substrates.jax.internal.arrays import Lowered
 from phasic.substrates.jax.internal.arrays import Shaped
@@ -29,6 +28,7 @@ from phasic.substrates.jax.internal.native import native_declarations
 from phasic.substrates.jax.internal.native import native_libraries
 from phasic.substrates.jax.internal.native import native_rules
 from phasic.substrates.jax.internal.native import native_shapes
+from phasic.substrates.jax.internal.native import static_options
 from phasic.substrates.jax.internal.static import Shape
 
 _T = TypeVar("_T")

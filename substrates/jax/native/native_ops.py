@@ -14,12 +14,12 @@ import jax.numpy as jnp
 
 from phasic.substrates.jax.internal import ffi_targets
 from phasic.substrates.jax.internal import multilinear
-from phasic.substrates.jax.internal import static_options
 from phasic.substrates.jax.internal.arrays import Array
 from phasic.substrates.jax.internal.native import native_declarations
 from phasic.substrates.jax.internal.native import native_libraries
 from phasic.substrates.jax.internal.native import native_maps
 from phasic.substrates.jax.internal.native import native_shapes
+from phasic.substrates.jax.internal.native import static_options
 from phasic.substrates.jax.internal.static import Shape
 
 

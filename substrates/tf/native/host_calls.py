@@ -11,13 +11,13 @@ from typing import TypeVar
 import numpy as onp
 import tensorflow as tf
 
-from phasic.substrates.tf.internal import static_options
 from phasic.substrates.tf.internal import trees
 from phasic.substrates.tf.internal.arrays import Tree
 from phasic.substrates.tf.internal.native import host_family
 from phasic.substrates.tf.internal.native import host_functions
 from phasic.substrates.tf.internal.native import host_programs
 from phasic.substrates.tf.internal.native import host_results
+from phasic.substrates.tf.internal.native import static_options
 
 _T = TypeVar("_T")
 

@@ -142,11 +142,11 @@ class HalfPrecisionTest(test_case.TestCase):
       warnings.simplefilter("error")
       dist = pd.PhaseType(probs, matrix)
     self.assert_close(dist.prob_zero, 0.0, 0.0)
-    self.assert_close(
-      pm.phase_type.cdf(2.0, probs, matrix), dist.cdf(2.0), 0.0
-    )
+    self.assert_close(pm.phase_type.cdf(2.0, probs, matrix), dist.cdf(2.0), 0.0)
     self.assert_close(float(dist.cdf(2.0)), 1 - onp.exp(-2.0), 2.0**-8)
-    given = pd.PhaseType(0.5 * probs, matrix, None, jnp.asarray(0.5, "bfloat16"))
+    given = pd.PhaseType(
+      0.5 * probs, matrix, None, jnp.asarray(0.5, "bfloat16")
+    )
     self.assertEqual(float(given.log_prob(0.0)), float(jnp.bfloat16(-0.691)))
     with self.assertWarnsRegex(RuntimeWarning, "sum"):
       bad = pd.Hyperexponential(jnp.asarray([0.1, 0.8], "bfloat16"), [1.0, 2.0])
@@ -165,9 +165,7 @@ class HalfPrecisionTest(test_case.TestCase):
     # Matrices that are computed of others would lose their row sums.
     self.assertEqual(pd.convolution([dist, dist]).dtype, "float32")
     data = inference.Observations(jnp.asarray([0.5, 1.5], "bfloat16"))
-    self.assert_close(
-      data.log_likelihood(dist), 2 * onp.log(0.5) - 1.0, 1e-6
-    )
+    self.assert_close(data.log_likelihood(dist), 2 * onp.log(0.5) - 1.0, 1e-6)
     self.assertEqual(data.log_likelihood(dist).dtype, "float32")
 
   def test_derivatives(self):

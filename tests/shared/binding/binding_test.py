@@ -10,9 +10,9 @@ import numpy as np
 import numpy as onp
 
 from phasic import binding
-from phasic.internal import static_options
 from phasic.internal.native import host_functions
 from phasic.internal.native import host_results
+from phasic.internal.native import static_options
 from phasic.math.calls import gradients
 from tests.helpers import test_case
 
