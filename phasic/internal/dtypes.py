@@ -26,7 +26,8 @@ def common_dtype(
   """Returns the name of the common floating dtype of the values.
 
   Python numbers, lists of them and integer arrays adopt the dtype of the
-  floating arrays. None values are skipped.
+  floating arrays. None values are skipped. Half precision counts as float32 in
+  JAX, see `halves`, and is refused elsewhere.
 
   Args:
     values: the values by argument name, which the messages use.

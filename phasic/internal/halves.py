@@ -18,6 +18,7 @@ import numpy as onp
 from phasic.internal import autodiff
 from phasic.internal import dtypes
 from phasic.internal import given_dtypes
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -27,15 +28,8 @@ MODE = "numpy"
 EPS = {"bfloat16": 2.0**-7, "float16": 2.0**-10}
 _SINGLE = "float32"
 _NUMBERS = frozenset((bool, complex, float, int, str))
-# The public modules whose functions have the rule, and whether their results are
-# converted to a half dtype; fits stay in float32.
-_CONVERTS = {
-  "discrete_phase_type": True,
-  "distributions": True,
-  "graphs": True,
-  "inference": False,
-  "phase_type": True,
-}
+# The public module whose results, fits, stay in float32.
+_FITS = "inference"
 _CallT = TypeVar("_CallT", bound=Callable[..., Any])
 
 
@@ -58,8 +52,16 @@ def dtype_name(x: object) -> str | None:
   return None if dtype is None else _name(dtype)
 
 
-def are_among(values: Iterable[object]) -> bool:
-  """Returns whether an array, also one in a list, has half precision."""
+def are_among(values: Iterable[object], depth: int = 0) -> bool:
+  """Returns whether an array, also one in a list, has half precision.
+
+  Args:
+    values: arrays, distributions and others.
+    depth: the number of lists around them; arrays have at most
+      `raw_arguments.MAX_DIMENSIONS`.
+  """
+  if depth > raw_arguments.MAX_DIMENSIONS:
+    return False
   for x in values:
     kind = type(x)
     if x is None or kind is float:
@@ -71,9 +73,9 @@ def are_among(values: Iterable[object]) -> bool:
     elif kind in _NUMBERS:
       continue
     elif isinstance(x, (list, tuple)):
-      if not _NUMBERS.issuperset(map(type, x)) and are_among(x):
+      if not _NUMBERS.issuperset(map(type, x)) and are_among(x, depth + 1):
         return True
-    elif isinstance(x, Mapping) and are_among(x.values()):
+    elif isinstance(x, Mapping) and are_among(x.values(), depth + 1):
       return True
   return False
 
@@ -244,18 +246,21 @@ def _divide(arguments: dict[str, Any], half: str | None) -> None:
 def public(value: object, package: str, name: str) -> object:
   """Returns an object of a public module; in JAX, functions with the rule.
 
-  Functions of other functions, in `math`, and bindings are unchanged.
-
   Args:
     value: the object.
     package: the name of the module.
     name: the object's name there.
   """
   if MODE == "jax":
-    kind = package.rpartition(".")[2]
-    is_lifted = kind in _CONVERTS and name != "register_kl"
-    if is_lifted and inspect.isfunction(value):
-      found = lifted(value, _CONVERTS[kind])
-      found.__module__ = package  # There pickle finds it.
-      value = found
-  return value
+    # `register_kl` has classes as arguments.
+    is_lifted = inspect.isfunction(value) and name != "register_kl"
+    return _public(value, package) if is_lifted else value
+  else:
+    return value
+
+
+def _public(function: _CallT, package: str) -> _CallT:
+  """Returns a function of a public module with the rule of half precision."""
+  found = lifted(function, package.rpartition(".")[2] != _FITS)
+  found.__module__ = package  # There pickle finds it.
+  return found

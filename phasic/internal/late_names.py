@@ -8,7 +8,14 @@ import sys
 import types
 from typing import Any
 
-from phasic.internal import halves
+# The public modules with functions of arrays and distributions.
+_OF_ARRAYS = (
+  "discrete_phase_type",
+  "distributions",
+  "graphs",
+  "inference",
+  "phase_type",
+)
 
 
 def resolvers(
@@ -38,11 +45,19 @@ def resolvers(
       if wrapper is not None:
         checked = importlib.import_module(wrapper).checked
         value = checked(value, package, name)
-      value = halves.public(value, package, name)
+      value = _with_half_precision(value, package, name)
     setattr(sys.modules[package], name, value)
     return value
 
   return get, lister(package)
+
+
+def _with_half_precision(value: object, package: str, name: str) -> object:
+  """Returns a public object; functions of arrays have the rule of `halves`."""
+  if package.rpartition(".")[2] not in _OF_ARRAYS:
+    return value
+  halves = importlib.import_module(f"{__package__}.halves")
+  return halves.public(value, package, name)
 
 
 def _submodule(package: str, name: str, module: str) -> types.ModuleType:

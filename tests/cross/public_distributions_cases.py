@@ -103,6 +103,10 @@ FAMILIES: dict[str, Callable[[Substrate], Any]] = {
   "MatrixLogNormal": lambda x: x.pd.MatrixLogNormal(x.erlang(), x.array(1.7)),
   "MatrixPareto": lambda x: x.pd.MatrixPareto(x.erlang(), x.array(1.5)),
   "MatrixWeibull": lambda x: x.pd.MatrixWeibull(x.erlang(), x.array(1.7)),
+  "MultivariateEpochs": lambda x: x.pd.MultivariateEpochs(
+    x.pd.Epochs(x.machine(), [x.array([0.5]), x.array([1.5])], x.array([0.75])),
+    x.array([[1.0, 0.0], [0.5, 2.0]]),
+  ),
   "MultivariatePhaseType": lambda x: x.pd.MultivariatePhaseType(
     x.array([1.0, 0.0]),
     x.array([[-2.0, 1.0], [0.0, -4.0]]),
@@ -182,6 +186,7 @@ METHODS: Mapping[str, tuple[Any, ...]] = {
   "cause_probs": (),
   "cdf": (VALUE,),
   "copy": (),
+  "correlation": (),
   "covariance": (),
   "cross_entropy": (OTHER,),
   "cumulative_hazard": (VALUE,),
@@ -190,6 +195,7 @@ METHODS: Mapping[str, tuple[Any, ...]] = {
   "entropy": (),
   "event_shape_tensor": (),
   "expected_sojourn_times": (),
+  "expected_totals": (onp.asarray([0.5, 2.0]),),
   "expected_visits": (),
   "hazard_function": (VALUE,),
   "kl_divergence": (OTHER,),

@@ -11,6 +11,7 @@ import numpy as onp
 
 from phasic.distributions.absorption import of_graph
 from phasic.distributions.base import deferred
+from phasic.distributions.base import half_precision
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import slicing
 from phasic.distributions.base.parameter_properties import ParameterValue
@@ -21,6 +22,7 @@ from phasic.distributions.epochs import epoch_stages
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.parts import state_maps as state_maps_lib
 from phasic.graphs.parts.user_types import State
+from phasic.internal import halves
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -177,6 +179,8 @@ class Epochs(epoch_phases.EpochPhases):
     arrays = self._arrays()
     properties = dict.fromkeys(arrays, _PROPERTIES["params"])
     sliced = slicing.slice_parameters(properties, arrays, index, batch)
+    # `_arrays` converts half precision, which the slice has as well.
+    sliced = halves.result(sliced, half_precision.half_of(self))
     boundaries = sliced.pop("boundaries")
     return self.copy(params=list(sliced.values()), boundaries=boundaries)
 

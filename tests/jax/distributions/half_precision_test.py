@@ -10,7 +10,9 @@ import jax.numpy as jnp
 import numpy as onp
 
 from phasic.substrates.jax import distributions as pd
+from phasic.substrates.jax import graphs
 from phasic.substrates.jax import inference
+from phasic.substrates.jax import interop
 from phasic.substrates.jax import math as pm
 from tests.generated.jax.helpers import family_cases
 from tests.generated.jax.helpers import test_case
@@ -134,6 +136,40 @@ class HalfPrecisionTest(test_case.TestCase):
       )
       onp.testing.assert_array_equal(x.mean(), dist.mean())
     self.assertEqual(dist.copy(rates=onp.float32([1, 2])).dtype, "float32")
+
+  def test_graphs_and_edges(self):
+    def dists(dtype):
+      pair = graphs.models.kingman(2)
+      two = jnp.asarray([[1.0, 2.0], [0.5, 0.25]], dtype)[..., None]
+      epochs = pd.Epochs(pair, two, jnp.asarray([1.5], dtype))
+      yield epochs
+      yield epochs[1]
+      yield pd.GraphPhaseType(pair, jnp.asarray([1.5], dtype))
+      edges = pm.EdgeRates([0, 1], [1, 2], jnp.asarray([2.0, 3.0], dtype))
+      yield pd.PhaseType([1.0, 0.0], edges)
+      yield pd.MultivariatePhaseType(
+        [1.0, 0.0],
+        jnp.asarray([[-2.0, 1.0], [0.0, -1.0]], dtype),
+        jnp.eye(2, dtype=dtype),
+      )
+
+    for dist, single in zip(dists("bfloat16"), dists("float32"), strict=True):
+      self.assertEqual(dist.dtype, "bfloat16")
+      self.assert_cast(dist.mean(), single.mean(), "bfloat16")
+    chains = [list(dists(dtype))[2] for dtype in ("bfloat16", "float32")]
+    self.assert_cast(*(x.subgenerator for x in chains), "bfloat16")
+    # Matrices that are computed would lose their row sums.
+    self.assertEqual(chains[0].as_phase_type().dtype, "float32")
+
+  def test_interop(self):
+    rate, value = jnp.asarray(0.75, "bfloat16"), jnp.asarray(1.0, "bfloat16")
+    dist = pd.Erlang(2, rate)
+    wrapped = interop.numpyro.wrap(dist)
+    onp.testing.assert_array_equal(
+      wrapped.log_prob(value), dist.log_prob(value)
+    )
+    samples = wrapped.sample(jax.random.key(1), (3,))
+    self.assertEqual(samples.dtype, "bfloat16")
 
   def test_masses(self):
     probs = jnp.asarray([0.1, 0.9], "bfloat16")

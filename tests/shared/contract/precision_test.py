@@ -75,6 +75,24 @@ class PrecisionTest(test_case.TestCase):
         onp.asarray(2.0), [1.0], -np.asarray(onp.ones((1, 1), onp.float32))
       )
 
+  def test_half_precision(self):
+    # tests/jax/distributions/half_precision_test.py has the rule of JAX.
+    value = onp.asarray([0.5, 2.0], onp.float16)
+    dist = pd.Erlang(2, onp.asarray(0.75))
+    calls = {
+      "value": lambda: dist.log_prob(value),
+      "rate": lambda: pd.Erlang(2, value).log_prob(1.0),
+      "s": lambda: pm.phase_type.moment_generating_function(
+        value, [1.0], [[-4.0]]
+      ),
+    }
+    for name, call in calls.items():
+      if MODE == "jax":
+        self.assertIn(call().dtype.name, ("float16", "float64"))
+      else:
+        with self.assertRaisesRegex(TypeError, f"{name} has dtype float16"):
+          call()
+
 
 if __name__ == "__main__":
   absltest.main()

@@ -269,8 +269,8 @@ class ErrorsTest(test_case.TestCase):
     for arguments, error, message in cases:
       with self.assertRaisesRegex(error, message):
         pd.Epochs(*arguments)
-    with self.assertRaisesRegex(TypeError, "float16"):
-      pd.Epochs(pair, two, [1.0]).cdf(onp.asarray([1.0], onp.float16))
+    with self.assertRaisesRegex(TypeError, "complex64"):
+      pd.Epochs(pair, two, [1.0]).cdf(onp.asarray([1.0], onp.complex64))
 
 
 if __name__ == "__main__":
