@@ -259,7 +259,7 @@ def public(value: object, package: str, name: str) -> object:
     return value
 
 
-def _public(function: _CallT, package: str) -> _CallT:
+def _public(function: Any, package: str) -> Any:
   """Returns a function of a public module with the rule of half precision."""
   found = lifted(function, package.rpartition(".")[2] != _FITS)
   found.__module__ = package  # There pickle finds it.
