@@ -305,8 +305,6 @@ TESTS = {
         rooms = [
             "graphs/models",
             "distributions/epochs",
-            "distributions/absorption",
-            "distributions/rewards",
         ],
         tags = {
             "jax": {"slow": "compiles many cases"},
@@ -479,7 +477,6 @@ TESTS = {
             "config/package",
             "distributions/wrapped",
             "graphs/models",
-            "distributions/rewards",
             "distributions/epochs",
             "inference/em",
             "inference/selection",

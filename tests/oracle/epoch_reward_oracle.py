@@ -44,7 +44,9 @@ class EpochRewardOracle(epoch_oracle.EpochOracle):
     for k, epoch in enumerate(self._epochs):
       p = epoch.matrix.nrows()
       matrix = self._matrix(k, levels)
-      row = flint.arb_mat(1, matrix.nrows(), [*sum(rows.values(), []), 0])
+      row = flint.arb_mat(
+        1, matrix.nrows(), [*itertools.chain(*rows.values()), 0]
+      )
       if k + 1 == len(self._epochs):
         size = len(levels) * p
         inside = flint.arb_mat(
@@ -61,9 +63,7 @@ class EpochRewardOracle(epoch_oracle.EpochOracle):
       rows[tuple(orders)] = [flint.arb(0)] * len(rows[levels[0]])
     raise AssertionError("there are no epochs")
 
-  def _matrix(
-    self, k: int, levels: Sequence[tuple[int, ...]]
-  ) -> flint.arb_mat:
+  def _matrix(self, k: int, levels: Sequence[tuple[int, ...]]) -> flint.arb_mat:
     """Returns the matrix of all levels; the last row and column gather."""
     matrix, rewards = self._epochs[k].matrix, self._rewards[k]
     p, last = matrix.nrows(), levels[-1]
@@ -102,7 +102,9 @@ class EpochRewardOracle(epoch_oracle.EpochOracle):
       p = epoch.matrix.nrows()
       killed = flint.arb_mat(epoch.matrix)
       for i in range(p):
-        rate = sum((a * x for a, x in zip(u, self._rewards[k][i])), flint.arb(0))
+        rate = sum(
+          (a * x for a, x in zip(u, self._rewards[k][i])), flint.arb(0)
+        )
         killed[i, i] -= rate
       absorbed = (-killed).solve(epoch.exits)
       own = flint.arb_mat(1, p, row)
@@ -134,7 +136,10 @@ class EpochRewardOracle(epoch_oracle.EpochOracle):
           block[i, j] = epoch.matrix[i, j]
       passed = (block * (stop - first)).exp()
       found.append(
-        [sum((row[0, i] * passed[i, p + j] for i in range(p)), flint.arb(0)) for j in range(p)]
+        [
+          sum((row[0, i] * passed[i, p + j] for i in range(p)), flint.arb(0))
+          for j in range(p)
+        ]
       )
     return found
 

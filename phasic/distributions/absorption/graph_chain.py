@@ -56,7 +56,7 @@ class GraphChain(of_graph.OfGraph, competing_risks.CompetingRisks):
 
     Raises:
       TypeError: the graph is none or of the other kind of time, dtypes differ,
-        or are complex, bool or half precision.
+        or are complex or bool.
       ValueError: a name is unknown or missing, `params` and `edge_values` are
         both given, or shapes do not fit; with `validate_args`, a value breaks
         a rule.

@@ -337,7 +337,7 @@ def _text(declared: dict[str, Field]) -> str:
       "",
       "Raises:",
       "  TypeError: what must be an int or a distribution is none, dtypes",
-      "    differ, or are complex, bool or half precision.",
+      "    differ, or are complex or bool.",
       "  ValueError: shapes do not fit; with `validate_args`, a value breaks",
       "    a rule.",
     ]

@@ -89,7 +89,7 @@ class Distribution(parameterized.Parameterized):
         are kept and read at each use.
 
     Raises:
-      TypeError: dtypes differ, or are complex, bool or half precision, an
+      TypeError: dtypes differ, or are complex or bool, an
         array that must be given is None, or an option has a wrong type.
       ValueError: an array is ragged.
     """

@@ -19,6 +19,7 @@ from phasic.internal.arrays import Array
 from phasic.math.likelihood import competing_risks
 from phasic.math.likelihood import hazards
 from phasic.math.likelihood import phase_type
+from phasic.math.model import operands
 from phasic.math.model.model_types import Edges
 from phasic.math.model.model_types import Model
 
@@ -41,15 +42,13 @@ def stages_of(
     # No edge leads to a cause whose number is that of all causes.
     causes = graph.causes
     number = causes.index(cause) if cause in causes else len(causes)
-    initial, edges, _, atom = competing_risks.of_cause(
-      number,
-      stage.initial,
-      _by_cause(stage.edges, graph),
-      None,
-      _atom(stage),
-      cause is None,
+    edges = _by_cause(stage.edges, graph)
+    initial, own, _, atom = competing_risks.of_cause(
+      number, stage.initial, edges, None, _atom(stage), cause is None
     )
-    found.append(stage._replace(initial=initial, edges=edges, prob_zero=atom))
+    assert operands.is_edges(own)  # As the edges that were given.
+    assert atom is not None
+    found.append(stage._replace(initial=initial, edges=own, prob_zero=atom))
   return found
 
 
@@ -60,7 +59,7 @@ def prob(
 ) -> Array:
   """Computes the probability of absorption by a cause, (...)."""
   own = stages_of(stages, graphs, cause)
-  total: Array | float = 0.0
+  terms = []
   for part, stage, graph in zip(own, stages, graphs, strict=True):
     if part.length is not None:
       found = epoch_values.of_stage(phase_type.cdf, part, part.length)
@@ -77,8 +76,8 @@ def prob(
       found = np.zeros_like(_atom(stage))
     # A stage that is never reached has no distribution of phases.
     never = stage.log_mass == -float("inf")
-    total = total + np.where(never, 0.0, np.exp(stage.log_mass) * found)
-  return total
+    terms.append(np.where(never, 0.0, np.exp(stage.log_mass) * found))
+  return sum(terms[1:], terms[0])
 
 
 def hazard(

@@ -259,13 +259,13 @@ class EpochPhases(epoch_methods.EpochMethods):
 
   def _known_cause(self, cause: str | absorbed.Absorbed | None) -> str | None:
     """Returns the name of a cause; raises ValueError if there is none."""
-    cause = cause.cause if absorbed.is_absorbed(cause) else cause
+    name = cause.cause if absorbed.is_absorbed(cause) else cause
     causes = self._causes()
-    if cause not in causes:
+    if name not in causes:
       raise ValueError(
-        f"cause is {cause!r}: it must be one of the graphs' causes {causes}"
+        f"cause is {name!r}: it must be one of the graphs' causes {causes}"
       )
-    return cause
+    return causes[causes.index(name)]
 
   def _stages_of(
     self, cause: str | absorbed.Absorbed | None

@@ -166,7 +166,7 @@ def cross_moments(history: History, rewards: Sequence[Array]) -> Array:
     carried.shares + none, carried.log_scale + none[..., 0, 0]
   )
   units = none[..., 0, 0]
-  total: Array | float = 0.0
+  terms = []
   for k, chain in enumerate([first, *others]):
     own = np.moveaxis(rewards[k], -1, -2)
     length = history.length(k)
@@ -185,7 +185,8 @@ def cross_moments(history: History, rewards: Sequence[Array]) -> Array:
       )
       gathered = after.masses()[..., 0, :] * (time * units)[..., None]
       carried = epoch_levels.mapped(carried, history.state_maps[k])
-    total = total + _weighted(gathered, rewards[k])
+    terms.append(_weighted(gathered, rewards[k]))
+  total = sum(terms[1:], terms[0])
   return total + np.moveaxis(total, -1, -2)
 
 
@@ -264,12 +265,12 @@ def mixed_moment(
   carried = epoch_levels.start(history.chains[0], len(levels))
   none = np.zeros((), dtype=carried.shares.dtype)
   units = none + onp.zeros(len(counts))
-  total: Array | float = 0.0
+  terms = []
   for k, chain in enumerate(history.chains):
     length, own = history.length(k), rewards[k]
     if length is None:
       at_end = _moment_at_last(chain.edges, carried, own, units, levels, counts)
-      total = total + at_end
+      terms.append(at_end)
       break
     largest = np.max(own, axis=-2) * length[..., None]
     largest = autodiff.stop_gradient(largest)
@@ -287,9 +288,9 @@ def mixed_moment(
       chain.edges, carried, moves, 1, order, length, length
     )
     gained = np.sum(after.masses()[..., 0, :], axis=-1)
-    total = total + gained * _power(units, counts)
+    terms.append(gained * _power(units, counts))
     carried = epoch_levels.mapped(carried, history.state_maps[k])
-  return total
+  return sum(terms[1:], terms[0])
 
 
 def _moves(
@@ -361,6 +362,7 @@ def laplace_transform(
   carried = epoch_levels.start(first, 1)
   good = np.all((arguments >= 0.0) & (arguments < math.inf), axis=-1)
   safe = np.where(good[..., None], arguments, 0.0)
+  assert first.prob_zero is not None  # The first chain has an atom.
   total = np.where(good, 0.0, math.nan) + first.prob_zero
   for k, chain in enumerate(history.chains):
     length, edges = history.length(k), chain.edges

@@ -52,15 +52,15 @@ def sample(
   """
   size = static.shape(rewards[0])[-1]
   seeds = random.split_seed(seed, len(history.chains) + 1)
-  phases: Array | None = None
-  totals: Array | None = None
+  tables, bad = _tables(history.chains[0], batch)
+  models, _ = static.shape(tables.scales)
+  uniform = random.uniform(seeds[-1], (n, models), static.wide_float())
+  phases = jumps.first_phases(uniform, tables)
+  totals = np.zeros((n, models, size), dtype=static.wide_float())
   for k, chain in enumerate(history.chains):
-    tables, bad = _tables(chain, batch)
+    if k > 0:
+      tables, bad = _tables(chain, batch)
     models, p = static.shape(tables.scales)
-    if phases is None or totals is None:
-      uniform = random.uniform(seeds[-1], (n, models), static.wide_float())
-      phases = jumps.first_phases(uniform, tables)
-      totals = np.zeros((n, models, size), dtype=static.wide_float())
     length = history.length(k)
     clock: Array | None = None
     if length is not None:
@@ -94,11 +94,11 @@ def _tables(
     0.0 if chain.prob_zero is None else chain.prob_zero,
     static.dtype_name(chain.initial),
   )
-  initial, edges, _, atom = operands.constants(
+  initial, edges, _, fixed = operands.constants(
     (chain.initial, chain.edges, None, atom)
   )
   initial = np.broadcast_to(initial, (*batch, p))
-  arguments = (initial, edges, np.zeros_like(initial[..., 0]), None, atom)
+  arguments = (initial, edges, np.zeros_like(initial[..., 0]), None, fixed)
   arrays, _, parts, depth = jump_chain.prepare(arguments, False)
   return jump_chain.make_tables(False, depth, *arrays[:4], *parts)
 

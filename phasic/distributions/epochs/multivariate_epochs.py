@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Self
 
 import numpy as np
@@ -104,12 +104,6 @@ class MultivariateEpochs(joint_totals.JointTotals):
       )
     sizes = [graph.num_phases for graph in distribution.graphs]
     rewards = epoch_arguments.epoch_rewards(rewards, sizes, distribution.dtype)
-    dtype = dtypes.common_dtype({"rewards": rewards})
-    if dtype != distribution.dtype:
-      raise TypeError(
-        f"distribution is {distribution.dtype} and rewards are {dtype}: "
-        "floating arguments must have one dtype"
-      )
     super()._keep(
       {
         "distribution": distribution,
@@ -121,6 +115,17 @@ class MultivariateEpochs(joint_totals.JointTotals):
     )
     self._batch_shape()
     self._check_values(self._rewards)
+
+  def _keep(self, parameters: Mapping[str, object]) -> None:
+    """Stores and checks the parameters, see `Parameterized`."""
+    super()._keep(parameters)
+    dtype = dtypes.common_dtype({"rewards": parameters["rewards"]})
+    own = self.distribution.dtype
+    if dtype != own:
+      raise TypeError(
+        f"distribution is {own} and rewards are {dtype}: floating arguments "
+        "must have one dtype"
+      )
 
   @classmethod
   def _parameter_properties(cls) -> parameter_properties.Properties:

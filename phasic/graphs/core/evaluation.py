@@ -45,7 +45,7 @@ def log_prob_and_moments(
     without rewards.
 
   Raises:
-    TypeError: dtypes differ, are complex, bool or half precision, or it is no
+    TypeError: dtypes differ, are complex or bool, or it is no
       graph.
     ValueError: shapes do not fit, a name is unknown or missing, or `order` is
       no positive integer.

@@ -96,7 +96,7 @@ class Observations(observation_makers.ObservationMakers):
       cause: (..., n), integers, -1 where the cause is not known; None for none.
 
     Raises:
-      TypeError: dtypes differ, or are complex, bool or half precision, or
+      TypeError: dtypes differ, or are complex or bool, or
         causes are not integers.
       ValueError: shapes do not fit, or a value breaks a rule: the argument, the
         first such value and the rule are told.

@@ -55,7 +55,7 @@ def convert(
     dimensions; the common batch shape; the dtype's name.
 
   Raises:
-    TypeError: dtypes differ, or are complex, bool or half precision, or edges
+    TypeError: dtypes differ, or are complex or bool, or edges
       have the wrong class for the time.
     ValueError: shapes do not fit, or there are no phases.
   """

@@ -49,7 +49,7 @@ def log_likelihood_terms(
     It is NaN where upper < lower or one of them is NaN.
 
   Raises:
-    TypeError: dtypes differ, or are complex, bool or half precision.
+    TypeError: dtypes differ, or are complex or bool.
     ValueError: shapes do not fit, or there are no phases; with `validate_args`,
       upper < lower somewhere, or NaN.
 

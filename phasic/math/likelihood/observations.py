@@ -58,7 +58,7 @@ def log_likelihood_terms(
     derivatives in `lower`, left-censored ones in `upper`.
 
   Raises:
-    TypeError: dtypes differ, or are complex, bool or half precision.
+    TypeError: dtypes differ, or are complex or bool.
     ValueError: shapes do not fit, or there are no phases; with `validate_args`,
       upper < lower somewhere, or NaN.
 

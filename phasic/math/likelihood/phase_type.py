@@ -49,7 +49,7 @@ def log_prob(
     An array with the broadcast shape of `value` and the model's batch.
 
   Raises:
-    TypeError: dtypes differ, or are complex, bool or half precision.
+    TypeError: dtypes differ, or are complex or bool.
     ValueError: shapes do not fit, or there are no phases.
 
   Example:

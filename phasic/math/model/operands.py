@@ -84,7 +84,7 @@ def convert(
     names: their names, see `argument_names`.
 
   Raises:
-    TypeError: dtypes differ, or are complex, bool or half precision, edges
+    TypeError: dtypes differ, or are complex or bool, edges
       have the wrong class for the time, or a required argument is None.
     ValueError: shapes do not fit, or an edge's index is out of range.
   """

@@ -47,7 +47,7 @@ def mean(
     for invalid values.
 
   Raises:
-    TypeError: dtypes differ, or are complex, bool or half precision.
+    TypeError: dtypes differ, or are complex or bool.
     ValueError: shapes do not fit, or there are no phases.
   """
   values = (initial_probs, subtransition, exit_probs, prob_zero)

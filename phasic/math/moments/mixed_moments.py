@@ -56,7 +56,7 @@ def mixed_moment(
     derivatives are NaN.
 
   Raises:
-    TypeError: dtypes differ, or are complex, bool or half precision, or orders
+    TypeError: dtypes differ, or are complex or bool, or orders
       are not integers.
     ValueError: shapes do not fit, there are no phases, or orders are negative or
       too large.

@@ -51,7 +51,7 @@ def mean(
     for invalid values.
 
   Raises:
-    TypeError: dtypes differ, or are complex, bool or half precision.
+    TypeError: dtypes differ, or are complex or bool.
     ValueError: shapes do not fit, or there are no phases.
   """
   values = (initial_probs, subgenerator, exit_rates, prob_zero)

@@ -49,7 +49,7 @@ def occupancy(
     An array (..., p), where (...) is the common batch shape of times and model.
 
   Raises:
-    TypeError: dtypes differ, or are complex, bool or half precision.
+    TypeError: dtypes differ, or are complex or bool.
     ValueError: shapes do not fit, or there are no phases.
 
   Example: the second of two stages.

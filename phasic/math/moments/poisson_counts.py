@@ -63,7 +63,7 @@ def joint_mark_probs(
     An array (..., max_counts[0] + 1, ..., max_counts[R - 1] + 1).
 
   Raises:
-    TypeError: dtypes differ, or are complex, bool or half precision, or
+    TypeError: dtypes differ, or are complex or bool, or
       `max_counts` are not integers.
     ValueError: shapes do not fit, there are no phases, there are more than 65536
       probabilities, or the counts sum to more than 1000.

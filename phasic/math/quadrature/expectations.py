@@ -36,7 +36,7 @@ def mean_and_variance(
     Two arrays with the model's batch shape.
 
   Raises:
-    TypeError: dtypes differ, or are complex, bool or half precision.
+    TypeError: dtypes differ, or are complex or bool.
     ValueError: shapes do not fit, or there are no phases.
   """
   distribution, rule, logs, masses = _points(model)

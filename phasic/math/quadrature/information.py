@@ -54,7 +54,7 @@ def entropy(
     An array with the model's batch shape.
 
   Raises:
-    TypeError: dtypes differ, or are complex, bool or half precision.
+    TypeError: dtypes differ, or are complex or bool.
     ValueError: shapes do not fit, or there are no phases.
 
   Example: an exponential time, with entropy 1 - log(rate).
@@ -106,8 +106,8 @@ def cross_entropy(
     An array with the common batch shape of the models.
 
   Raises:
-    TypeError: a model is not a tuple of four, dtypes differ, or are complex,
-      bool or half precision.
+    TypeError: a model is not a tuple of four, dtypes differ, or are complex
+      or bool.
     ValueError: shapes do not fit, or there are no phases.
 
   Example:

@@ -49,8 +49,8 @@ def convert(model: ModelLike, discrete: bool, name: str = "model") -> Model:
     name: its name in messages.
 
   Raises:
-    TypeError: it is not a tuple of four, dtypes differ, or are complex, bool or
-      half precision.
+    TypeError: it is not a tuple of four, dtypes differ, or are complex or
+      bool.
     ValueError: shapes do not fit, or there are no phases.
   """
   names = operands.argument_names(discrete)

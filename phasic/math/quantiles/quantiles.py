@@ -54,7 +54,7 @@ def quantile(
     An array with the broadcast shape of u and the model's batch.
 
   Raises:
-    TypeError: dtypes differ, or are complex, bool or half precision.
+    TypeError: dtypes differ, or are complex or bool.
     ValueError: shapes do not fit, or there are no phases.
 
   Example: the median of an exponential time.

@@ -41,7 +41,7 @@ def quantile(
     floating dtype.
 
   Raises:
-    TypeError: dtypes differ, or are complex, bool or half precision.
+    TypeError: dtypes differ, or are complex or bool.
     ValueError: shapes do not fit, or there are no phases.
 
   Example: the number of throws of a die by which a six came, at 90 %.

@@ -67,7 +67,7 @@ def discrete_reward_transform(
     or 1 and jumps have no reward. NaN for invalid values.
 
   Raises:
-    TypeError: dtypes differ, or are complex, bool or half precision; rewards
+    TypeError: dtypes differ, or are complex or bool; rewards
       of jumps are traced.
     ValueError: shapes do not fit, there are no phases, concrete rewards are not
       integers >= 0, or more than 4096 phases are needed.

@@ -51,7 +51,7 @@ def joint_laplace_transform(
     An array (...).
 
   Raises:
-    TypeError: dtypes differ, or are complex, bool or half precision.
+    TypeError: dtypes differ, or are complex or bool.
     ValueError: shapes do not fit, or there are no phases.
 
   Example:
@@ -145,7 +145,7 @@ def joint_log_prob(
     NotImplementedError: the chain does not have this form. No formula is known
       for the density of other rewards; moments, transforms, projections and
       samples exist.
-    TypeError: dtypes differ, or are complex, bool or half precision.
+    TypeError: dtypes differ, or are complex or bool.
     ValueError: shapes do not fit, or there are no phases.
 
   Example: the times in two stages.

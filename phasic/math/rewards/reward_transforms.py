@@ -63,7 +63,7 @@ def reward_transform(
     given. NaN for invalid values.
 
   Raises:
-    TypeError: dtypes differ, or are complex, bool or half precision.
+    TypeError: dtypes differ, or are complex or bool.
     ValueError: shapes do not fit, there are no phases, or a model of edges with
       rewards of zero has more than 4096 phases.
 

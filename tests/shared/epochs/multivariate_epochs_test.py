@@ -102,7 +102,9 @@ class RewardsTest(test_case.TestCase):
       "up": [(graphs.ABSORBED, [2.0]), ("down", [1.0])],
       "down": [],
     }
-    graph = graphs.Graph.from_transitions(lambda s: ends[s], "up", 1, allow_never_absorbing=True)
+    graph = graphs.Graph.from_transitions(
+      lambda s: ends[s], "up", 1, allow_never_absorbing=True
+    )
     history = pd.Epochs(graph, [[1.0], [2.0]], [1.0])
     up = [float(s == "up") for s in graph.states]
     dist = pd.MultivariateEpochs(history, onp.asarray([[x, 1.0] for x in up]))
@@ -305,7 +307,10 @@ class CausesTest(test_case.TestCase):
       self.assert_close(dist.cause_hazard(t, cause), rate, 1e-12)
       before = first[c] / onp.sum(first) * -onp.expm1(-onp.sum(first) * early)
       after = (
-        reached * second[c] / onp.sum(second) * -onp.expm1(-onp.sum(second) * rest)
+        reached
+        * second[c]
+        / onp.sum(second)
+        * -onp.expm1(-onp.sum(second) * rest)
       )
       found = dist.cumulative_incidence(t, cause)
       self.assert_close(found, before + after, 1e-13)
