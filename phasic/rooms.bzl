@@ -123,6 +123,7 @@ ROOMS = {
     ],
     "graphs/models": [
         "internal",
+        "math/numeric",
         "graphs/parts",
         "graphs/core",
     ],

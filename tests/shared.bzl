@@ -294,6 +294,18 @@ TESTS = {
             "jax": {"slow": "compiles many cases"},
         },
     ),
+    "graphs/spectra_tests": dict(
+        files = [
+            "graphs/spectra_test",
+        ],
+        helpers = [
+            "test_case",
+        ],
+        rooms = [
+            "graphs/models",
+            "distributions/epochs",
+        ],
+    ),
     "epochs/epoch_rewards_tests": dict(
         files = [
             "epochs/multivariate_epochs_test",

@@ -8,12 +8,24 @@ import math
 import numpy as np
 import numpy as onp
 
+from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal.arrays import Array
 
 # Taylor coefficients of (exp(z) - 1) / z and log(1 + z) / z. There are enough
 # terms to make a few derivatives accurate too.
 _EXPM1 = tuple(1.0 / math.factorial(n + 1) for n in range(20))
+# The coefficients B_2n / (2n (2n - 1)) of Stirling's series.
+_STIRLING = (
+  1 / 12,
+  -1 / 360,
+  1 / 1260,
+  -1 / 1680,
+  1 / 1188,
+  -691 / 360360,
+  1 / 156,
+  -3617 / 122400,
+)
 _LOG1P = tuple((-1.0) ** n / (n + 1) for n in range(20))
 
 
@@ -92,6 +104,21 @@ def log1p_quotient(z: Array) -> Array:
   z_far = np.where(small, 1.0, z)
   near = _series(_LOG1P, np.where(small, z, 0.0))
   return np.where(small, near, np.log1p(z_far) / z_far)
+
+
+def log_factorial(x: Array) -> Array:
+  """Computes log(x!) for x >= 0, which is not differentiated.
+
+  By Stirling's series at x + 9, divided by the numbers between.
+  """
+  x = autodiff.stop_gradient(x)
+  y = x + 9.0
+  factors = np.log(x + 1.0)
+  for k in range(2, 9):
+    factors = factors + np.log(x + float(k))
+  series = _series(_STIRLING, 1.0 / (y * y)) / y
+  half_log = 0.5 * math.log(2.0 * math.pi)
+  return (y - 0.5) * np.log(y) - y + half_log + series - factors
 
 
 def _series(coefficients: Sequence[float], z: Array) -> Array:
