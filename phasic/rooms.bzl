@@ -124,6 +124,7 @@ ROOMS = {
     "graphs/models": [
         "internal",
         "math/numeric",
+        "math/model",
         "graphs/parts",
         "graphs/core",
     ],

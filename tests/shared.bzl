@@ -274,6 +274,23 @@ TESTS = {
             "tf": {"slow": "computes what NumPy computes, in the same code"},
         },
     ),
+    "graphs/model_tests": dict(
+        files = [
+            "graphs/merger_models_test",
+            "graphs/structured_models_test",
+        ],
+        helpers = [
+            "conformance",
+            "conformance_modes",
+            "test_case",
+        ],
+        rooms = [
+            "graphs/models",
+            "distributions/absorption",
+            "distributions/rewards",
+            "distributions/epochs",
+        ],
+    ),
     "epochs/epoch_tests": dict(
         files = [
             "epochs/epoch_rewards_accuracy_test",

@@ -1,23 +1,32 @@
 """Ready-made models: graphs of well-known processes.
 
-Each is a dozen lines over `Graph.from_transitions`, with named parameters, and
-a pattern for models of your own.
+Each is a few lines over `Graph.from_transitions`, with named parameters, and a
+pattern for models of your own. Coalescents know their numbers of states, and
+raise before they explore more than `max_states` of them.
 """
 
 from phasic.graphs.models.coalescent_models import block_counting
-from phasic.graphs.models.coalescent_models import island_coalescent
-from phasic.graphs.models.coalescent_models import isolation_with_migration
 from phasic.graphs.models.coalescent_models import kingman
+from phasic.graphs.models.merger_models import lambda_block_counting
+from phasic.graphs.models.merger_models import lambda_coalescent
+from phasic.graphs.models.merger_rates import beta_rates
+from phasic.graphs.models.merger_rates import psi_rates
 from phasic.graphs.models.queue_models import busy_period
 from phasic.graphs.models.queue_models import machine_repair
 from phasic.graphs.models.queue_models import tandem_queue
+from phasic.graphs.models.recombination_models import two_locus_coalescent
 from phasic.graphs.models.spectra import folded_spectrum
 from phasic.graphs.models.spectra import kingman_spectrum
 from phasic.graphs.models.spectra import spectrum_log_likelihood
+from phasic.graphs.models.structured_models import island_coalescent
+from phasic.graphs.models.structured_models import isolation_with_migration
+from phasic.graphs.models.structured_models import merge_demes
+from phasic.graphs.models.structured_models import structured_coalescent
 from phasic.graphs.models.survival_models import birth_death
 from phasic.graphs.models.survival_models import illness_death
 
 __all__ = [
+  "beta_rates",
   "birth_death",
   "block_counting",
   "busy_period",
@@ -27,7 +36,13 @@ __all__ = [
   "isolation_with_migration",
   "kingman",
   "kingman_spectrum",
+  "lambda_block_counting",
+  "lambda_coalescent",
   "machine_repair",
+  "merge_demes",
+  "psi_rates",
   "spectrum_log_likelihood",
+  "structured_coalescent",
   "tandem_queue",
+  "two_locus_coalescent",
 ]
