@@ -116,21 +116,20 @@ def psi_rates(graph: graph_lib.Graph, psi: ArrayLike) -> Array:
   good = (psi >= 0.0) & (psi <= 1.0)
   psi = value_rules.check("psi", psi, good, "it must be in [0, 1]")
   # Row r has the binomial probabilities of 0, ..., r successes, which do not
-  # overflow as binomial coefficients do.
+  # overflow as binomial coefficients do. Rows of one width compile once.
+  width = int(onp.max(lineages)) - 1
   hit, miss = psi[..., None], 1.0 - psi[..., None]
-  row = hit * 0.0 + 1.0
-  rows, starts = [row], [0]
-  for r in range(int(onp.max(lineages)) - 2):
-    none = hit * 0.0
-    row = np.concatenate([row * miss, none], axis=-1) + np.concatenate(
-      [none, row * hit], axis=-1
-    )
-    starts.append(starts[-1] + r + 1)
+  dtype = static.dtype_name(psi)
+  row = 0.0 * hit + structures.as_array(onp.eye(1, width)[0], dtype)
+  rows = [row]
+  for _ in range(width - 1):
+    shifted = np.concatenate([0.0 * hit, row[..., :-1]], axis=-1)
+    row = row * miss + shifted * hit
     rows.append(row)
-  places = onp.asarray(starts)[lineages - 2] + mergers - 2
+  places = (lineages - 2) * width + mergers - 2
   values = np.take(np.concatenate(rows, axis=-1), places, axis=-1)
   weights = weights * (lineages - 1)
-  return values * structures.as_array(weights, static.dtype_name(psi))
+  return values * structures.as_array(weights, dtype)
 
 
 def _rising(x: Array, largest: int) -> Array:

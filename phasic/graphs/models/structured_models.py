@@ -166,9 +166,7 @@ def _migration(i: int, j: int) -> str:
   return f"migration_{i + 1}{j + 1}"
 
 
-def _moved(
-  lineages: tuple[int, ...], i: int, j: int | None
-) -> tuple[int, ...]:
+def _moved(lineages: tuple[int, ...], i: int, j: int | None) -> tuple[int, ...]:
   """Returns the state with one lineage less in i, and one more in j if any."""
   found = list(lineages)
   found[i] -= 1
