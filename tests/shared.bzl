@@ -286,7 +286,6 @@ TESTS = {
         ],
         rooms = [
             "graphs/models",
-            "distributions/absorption",
             "distributions/rewards",
             "distributions/epochs",
         ],

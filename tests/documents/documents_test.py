@@ -74,6 +74,7 @@ class DocumentsTest(parameterized.TestCase):
     ("docs/bayes.md", 3),
     ("docs/epochs.md", 5),
     ("docs/rewards.md", 5),
+    ("docs/coalescents.md", 4),
     ("docs/causes.md", 3),
     ("docs/export.md", 5),
     ("docs/pypi.md", 1),

@@ -40,7 +40,7 @@ def lambda_coalescent(
   References:
     J. Pitman, Coalescents with multiple collisions, Ann. Probab. 27, 1999.
     E. Bolthausen, A.-S. Sznitman, On Ruelle's probability cascades and an
-      abstract cavity method, Commun. Math. Phys. 197, 1998.
+      abstract cavity method, Comm. Math. Phys. 197, 1998.
 
   Example: the age of the common ancestor of four lineages.
 

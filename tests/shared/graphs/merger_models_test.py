@@ -1,4 +1,4 @@
-"""Coalescents with multiple mergers against labelled samples and mpmath."""
+"""Coalescents with multiple mergers against labeled samples and mpmath."""
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -10,7 +10,7 @@ from phasic import graphs
 from tests.helpers import conformance
 from tests.helpers import conformance_modes
 from tests.helpers import test_case
-from tests.oracle import labelled_coalescent
+from tests.oracle import labeled_coalescent
 
 EAGER, MODES = conformance.EAGER, conformance.MODES
 models = graphs.models
@@ -39,7 +39,7 @@ DERIVATIVES = (
 CASES = (("alpha", 1.25), ("alpha", 1.9375), ("psi", 0.125), ("psi", 0.75))
 
 
-def heights(n, kind, x):
+def exact_rates(n, kind, x):
   """Returns the exact rates of the edges b -> b - k + 1, in their order."""
   with mpmath.workdps(40):
     return [
@@ -50,18 +50,18 @@ def heights(n, kind, x):
 
 
 def blocks(n, kind, x):
-  """Returns the labelled chain of n samples, and their spectrum as rewards."""
+  """Returns the labeled chain of n samples, and their spectrum as rewards."""
 
   def rate(b, k):
     return complex(EXACT[kind](b, k, x))
 
   def spectrum(state):
-    sizes = [len(block) for block in labelled_coalescent.lineages_at(state, 0)]
+    sizes = [len(block) for block in labeled_coalescent.lineages_at(state, 0)]
     return [sizes.count(i) for i in range(1, n)]
 
-  chain = labelled_coalescent.reached(
-    labelled_coalescent.one_locus(n),
-    labelled_coalescent.multiple_mergers(rate),
+  chain = labeled_coalescent.reached(
+    labeled_coalescent.one_locus(n),
+    labeled_coalescent.multiple_mergers(rate),
   )
   return *chain, spectrum
 
@@ -80,7 +80,7 @@ class RatesTest(test_case.TestCase):
   def test_values(self, n, case):
     kind, x = case
     graph = models.lambda_coalescent(n)
-    expected = [float(rate) for rate in heights(n, kind, x)]
+    expected = [float(rate) for rate in exact_rates(n, kind, x)]
     self.assert_close(RATES[kind](graph, x), expected, 2e-14)
 
   @parameterized.parameters(
@@ -88,7 +88,7 @@ class RatesTest(test_case.TestCase):
   )
   def test_values_near_limits(self, kind, x):
     graph = models.lambda_coalescent(20)
-    expected = [float(rate) for rate in heights(20, kind, x)]
+    expected = [float(rate) for rate in exact_rates(20, kind, x)]
     self.assert_close(RATES[kind](graph, x), expected, 2e-14)
 
   @parameterized.parameters(("alpha", 2.0), ("psi", 0.0))
@@ -149,15 +149,15 @@ class SpectraTest(test_case.TestCase):
   """Tests branch lengths by the number of descendants."""
 
   @parameterized.product(n=(2, 3, 5), case=CASES)
-  def test_labelled_samples(self, n, case):
+  def test_labeled_samples(self, n, case):
     kind, x = case
     graph = models.lambda_block_counting(n)
     lengths = spectrum_lengths(graph, RATES[kind](graph, x))
-    means, covariances = labelled_coalescent.moments(*blocks(n, kind, x))
+    means, covariances = labeled_coalescent.moments(*blocks(n, kind, x))
     self.assert_close(lengths.mean(), means.real, 1e-13)
     self.assert_close(lengths.covariance(), covariances.real, 1e-12, 1e-14)
 
-  def test_same_heights(self):
+  def test_same_ages(self):
     times = onp.asarray([0.25, 1.0, 5.0])
     for kind, x in CASES:
       ages = [
@@ -174,7 +174,7 @@ class SpectraTest(test_case.TestCase):
     kind, x = case
     graph = models.lambda_block_counting(4)
     step = 2.0**-60
-    means, _ = labelled_coalescent.moments(
+    means, _ = labeled_coalescent.moments(
       *blocks(4, kind, mpmath.mpc(x, step))
     )
 
@@ -200,7 +200,7 @@ class SpectraTest(test_case.TestCase):
       function, mode, [{"alpha": 1.5}] * 2, values
     )
     # The rates of the edges as numbers that are exact.
-    rates = onp.asarray([float(x) for x in heights(5, "alpha", 1.5)])
+    rates = onp.asarray([float(x) for x in exact_rates(5, "alpha", 1.5)])
     age = pd.PhaseType.from_graph(graph, edge_values=rates)
     self.assert_close(found["log_prob"], age.log_prob(onp.asarray(values)))
 

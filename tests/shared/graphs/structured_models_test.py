@@ -7,7 +7,7 @@ import numpy as onp
 from phasic import distributions as pd
 from phasic import graphs
 from tests.helpers import test_case
-from tests.oracle import labelled_coalescent
+from tests.oracle import labeled_coalescent
 
 models = graphs.models
 
@@ -31,7 +31,7 @@ class TwoLociTest(test_case.TestCase):
     )
 
   @parameterized.parameters((2, 0.75), (3, 0.25), (3, 2.0))
-  def test_labelled_samples(self, n, rate):
+  def test_labeled_samples(self, n, rate):
     graph = models.two_locus_coalescent(n)
     rewards = [
       [*ages, a + c, b + c]
@@ -41,15 +41,15 @@ class TwoLociTest(test_case.TestCase):
 
     def lineages(state):
       counts = [
-        len(labelled_coalescent.lineages_at(state, locus)) for locus in (0, 1)
+        len(labeled_coalescent.lineages_at(state, locus)) for locus in (0, 1)
       ]
       ages = [float(count > 1) for count in counts]
       return ages + [x * count for x, count in zip(ages, counts)]
 
-    chain = labelled_coalescent.reached(
-      labelled_coalescent.two_loci(n), labelled_coalescent.recombination(rate)
+    chain = labeled_coalescent.reached(
+      labeled_coalescent.two_loci(n), labeled_coalescent.recombination(rate)
     )
-    means, covariances = labelled_coalescent.moments(*chain, lineages)
+    means, covariances = labeled_coalescent.moments(*chain, lineages)
     self.assert_close(found.mean(), means.real, 1e-12)
     self.assert_close(found.covariance(), covariances.real, 1e-11)
 

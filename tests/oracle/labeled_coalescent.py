@@ -1,4 +1,4 @@
-"""Coalescents of labelled samples, explored lineage by lineage.
+"""Coalescents of labeled samples, explored lineage by lineage.
 
 Independent of the library's models, which count lineages that are alike: here
 each lineage is the pair of sets of samples that it is an ancestor of at two
