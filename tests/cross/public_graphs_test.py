@@ -76,17 +76,15 @@ MODELS: dict[str, Call] = {
     found[2]((2, 1)),
   ),
   "kingman": lambda x: x.graphs.models.kingman(3),
-  "lambda_block_counting": lambda x: (
-    x.graphs.models.lambda_block_counting(3)
-  ),
+  "lambda_block_counting": lambda x: x.graphs.models.lambda_block_counting(3),
   "lambda_coalescent": lambda x: x.graphs.models.lambda_coalescent(3),
   "machine_repair": lambda x: x.graphs.models.machine_repair(2),
   "merge_demes": lambda x: x.graphs.models.merge_demes(2, 1)((1, 2)),
   "psi_rates": lambda x: x.graphs.models.psi_rates(
     x.graphs.models.lambda_coalescent(3), 0.5
   ),
-  "structured_coalescent": lambda x: (
-    x.graphs.models.structured_coalescent([1, 1])
+  "structured_coalescent": lambda x: x.graphs.models.structured_coalescent(
+    [1, 1]
   ),
   "tandem_queue": lambda x: x.graphs.models.tandem_queue(1),
   "two_locus_coalescent": lambda x: x.graphs.models.two_locus_coalescent(2),

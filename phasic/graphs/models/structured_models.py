@@ -100,9 +100,8 @@ def structured_coalescent(
   A state is the tuple of the lineages in each deme, numbered from 1. A pair in
   deme i merges at the rate `coalescence_i`; each lineage moves, back in time,
   from deme i to deme j at the rate `migration_ij`. It ends at the most recent
-  common ancestor. A deme of size N in units of time in which a pair merges at
-  rate 1 / N has the rate 1 / N. For demes that split or join at known times use
-  `distributions.Epochs` with `merge_demes`.
+  common ancestor. In a deme of size N a pair merges at the rate 1 / N. For
+  demes that split at known times use `distributions.Epochs` with `merge_demes`.
 
   Args:
     num_samples: the lineages in each deme at the start, one to nine demes, at

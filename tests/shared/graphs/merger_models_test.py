@@ -174,9 +174,7 @@ class SpectraTest(test_case.TestCase):
     kind, x = case
     graph = models.lambda_block_counting(4)
     step = 2.0**-60
-    means, _ = labeled_coalescent.moments(
-      *blocks(4, kind, mpmath.mpc(x, step))
-    )
+    means, _ = labeled_coalescent.moments(*blocks(4, kind, mpmath.mpc(x, step)))
 
     def function(arrays):
       return spectrum_lengths(graph, RATES[kind](graph, arrays[kind])).mean()
