@@ -69,6 +69,9 @@ MODELS: dict[str, Call] = {
   "birth_death": lambda x: x.graphs.models.birth_death(2, maximum=3),
   "block_counting": lambda x: x.graphs.models.block_counting(3),
   "busy_period": lambda x: x.graphs.models.busy_period(2),
+  "folded_spectrum": lambda x: x.graphs.models.folded_spectrum(
+    x.array([2.0, 1.0, 0.5])
+  ),
   "illness_death": lambda x: x.graphs.models.illness_death(),
   "island_coalescent": lambda x: x.graphs.models.island_coalescent([2, 0]),
   "isolation_with_migration": lambda x: (
@@ -76,12 +79,18 @@ MODELS: dict[str, Call] = {
     found[2]((2, 1)),
   ),
   "kingman": lambda x: x.graphs.models.kingman(3),
+  "kingman_spectrum": lambda x: x.graphs.models.kingman_spectrum(
+    x.array([0.5, 1.0])
+  ),
   "lambda_block_counting": lambda x: x.graphs.models.lambda_block_counting(3),
   "lambda_coalescent": lambda x: x.graphs.models.lambda_coalescent(3),
   "machine_repair": lambda x: x.graphs.models.machine_repair(2),
   "merge_demes": lambda x: x.graphs.models.merge_demes(2, 1)((1, 2)),
   "psi_rates": lambda x: x.graphs.models.psi_rates(
     x.graphs.models.lambda_coalescent(3), 0.5
+  ),
+  "spectrum_log_likelihood": lambda x: x.graphs.models.spectrum_log_likelihood(
+    x.array([3.0, 1.0]), x.array([2.0, 1.0])
   ),
   "structured_coalescent": lambda x: x.graphs.models.structured_coalescent(
     [1, 1]
