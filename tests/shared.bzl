@@ -286,7 +286,6 @@ TESTS = {
         ],
         rooms = [
             "graphs/models",
-            "distributions/rewards",
             "distributions/epochs",
         ],
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import itertools
 from typing import Any, NamedTuple
 
 import flint
@@ -10,6 +11,7 @@ import flint
 from tests.oracle import rational_graph
 
 # Enough bits for numbers below the floating-point range.
+_Row = list[flint.arb]
 _BITS = 2400
 
 
@@ -106,6 +108,142 @@ class EpochOracle:
         total += 2 * ((row * within)[0, 0] * self._starts[k])
         total += 2 * (row * later)[0, 0]
     return total
+
+
+class EpochRewardOracle(EpochOracle):
+  """Rewards of a chain whose generator changes at boundaries."""
+
+  def __init__(
+    self,
+    graphs: Sequence[Any],
+    params: Sequence[Sequence[float]],
+    boundaries: Sequence[float],
+    rewards: Sequence[Any],
+    state_maps: Sequence[Any] | None = None,
+  ):
+    super().__init__(graphs, params, boundaries, state_maps)
+    self._graphs, self._maps = graphs, state_maps
+    self._rewards = [
+      [[_ball(x) for x in row] for row in own.tolist()] for own in rewards
+    ]
+
+  def mixed_moment(self, orders: Sequence[int]) -> flint.arb:
+    """Computes E[Y_1^n_1 ... Y_R^n_R]."""
+    ends = [range(n + 1) for n in orders]
+    levels = list(itertools.product(*ends))
+    first = self._masses[0].entries()
+    rows = {m: [flint.arb(0)] * len(first) for m in levels}
+    rows[levels[0]] = first
+    total = flint.arb(0)
+    for k, epoch in enumerate(self._epochs):
+      p = epoch.matrix.nrows()
+      matrix = self._matrix(k, levels)
+      row = flint.arb_mat(
+        1, matrix.nrows(), [*itertools.chain(*rows.values()), 0]
+      )
+      if k + 1 == len(self._epochs):
+        size = len(levels) * p
+        inside = flint.arb_mat(
+          size, size, [matrix[i, j] for i in range(size) for j in range(size)]
+        )
+        ends = flint.arb_mat(size, 1, [matrix[i, size] for i in range(size)])
+        own = flint.arb_mat(1, size, row.entries()[:size])
+        return total + (own * (-inside).solve(ends))[0, 0]
+      length = self._starts[k + 1] - self._starts[k]
+      found = (row * (matrix * length).exp()).entries()
+      total += found[-1]
+      for b, m in enumerate(levels):
+        rows[m] = self._mapped(k, found[b * p : (b + 1) * p])
+      rows[tuple(orders)] = [flint.arb(0)] * len(rows[levels[0]])
+    raise AssertionError("there are no epochs")
+
+  def _matrix(self, k: int, levels: Sequence[tuple[int, ...]]) -> flint.arb_mat:
+    """Returns the matrix of all levels; the last row and column gather."""
+    matrix, rewards = self._epochs[k].matrix, self._rewards[k]
+    p, last = matrix.nrows(), levels[-1]
+    places = {m: b for b, m in enumerate(levels)}
+    found = flint.arb_mat(len(levels) * p + 1, len(levels) * p + 1)
+    for b, m in enumerate(levels):
+      for i, j in itertools.product(range(p), range(p)):
+        found[b * p + i, b * p + j] = matrix[i, j]
+      for r in range(len(m)):
+        after = (*m[:r], m[r] + 1, *m[r + 1 :])
+        if after not in places:
+          continue
+        for i in range(p):
+          rate = after[r] * rewards[i][r]
+          if after == last:
+            found[b * p + i, len(levels) * p] += rate
+          else:
+            found[b * p + i, places[after] * p + i] += rate
+    return found
+
+  def _mapped(self, k: int, row: _Row) -> _Row:
+    """Moves masses to the phases of the next epoch."""
+    if self._maps is None or self._maps[k] is None:
+      return row
+    following = self._graphs[k + 1]
+    found = [flint.arb(0)] * following.num_phases
+    for i, state in enumerate(self._graphs[k].states):
+      found[following.index_of(self._maps[k](state))] += row[i]
+    return found
+
+  def laplace_transform(self, arguments: Sequence[float]) -> flint.arb:
+    """Computes E exp(-u_1 Y_1 - ... - u_R Y_R)."""
+    u = [_ball(x) for x in arguments]
+    row, total = self._masses[0].entries(), self.atom
+    for k, epoch in enumerate(self._epochs):
+      p = epoch.matrix.nrows()
+      killed = flint.arb_mat(epoch.matrix)
+      for i in range(p):
+        rate = sum(
+          (a * x for a, x in zip(u, self._rewards[k][i])), flint.arb(0)
+        )
+        killed[i, i] -= rate
+      absorbed = (-killed).solve(epoch.exits)
+      own = flint.arb_mat(1, p, row)
+      if k + 1 == len(self._epochs):
+        return total + (own * absorbed)[0, 0]
+      length = self._starts[k + 1] - self._starts[k]
+      after = own * (killed * length).exp()
+      total += (own * absorbed)[0, 0] - (after * absorbed)[0, 0]
+      row = self._mapped(k, after.entries())
+    raise AssertionError("there are no epochs")
+
+  def sojourn_times(self, since: float, until: float) -> list[_Row]:
+    """Computes the expected times in each epoch's phases between two times."""
+    begin, end = _ball(since), _ball(until)
+    found = []
+    for k, epoch in enumerate(self._epochs):
+      p, start = epoch.matrix.nrows(), self._starts[k]
+      last = k + 1 == len(self._epochs)
+      stop = end if last else _least(end, self._starts[k + 1])
+      first = _largest(begin, start)
+      if not first < stop:
+        found.append([flint.arb(0)] * p)
+        continue
+      row = self._masses[k] * (epoch.matrix * (first - start)).exp()
+      block = flint.arb_mat(2 * p, 2 * p)
+      for i in range(p):
+        block[i, p + i] = 1
+        for j in range(p):
+          block[i, j] = epoch.matrix[i, j]
+      passed = (block * (stop - first)).exp()
+      found.append(
+        [
+          sum((row[0, i] * passed[i, p + j] for i in range(p)), flint.arb(0))
+          for j in range(p)
+        ]
+      )
+    return found
+
+
+def _least(x: flint.arb, y: flint.arb) -> flint.arb:
+  return x if x < y else y
+
+
+def _largest(x: flint.arb, y: flint.arb) -> flint.arb:
+  return x if x > y else y
 
 
 def _integrals(

@@ -67,9 +67,7 @@ def kingman_spectrum(times: ArrayLike) -> Result:
     )
   dtype = static.dtype_name(array)
   shares = structures.constant(_shares(int(shape[-1]) + 1), dtype)
-  return structures.as_result(
-    np.matmul(array[..., None, :], shares)[..., 0, :]
-  )
+  return structures.as_result(np.matmul(array[..., None, :], shares)[..., 0, :])
 
 
 @functools.lru_cache(maxsize=16)

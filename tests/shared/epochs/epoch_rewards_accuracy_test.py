@@ -10,7 +10,7 @@ from phasic import distributions as pd
 from phasic.internal import static
 from tests.helpers import epoch_models
 from tests.helpers import test_case
-from tests.oracle import epoch_reward_oracle
+from tests.oracle import epoch_oracle
 
 MODE = "numpy"
 
@@ -37,7 +37,7 @@ class RewardsTest(test_case.TestCase):
         self._check(epoch_models.random_rewards(seed))
 
   def _check(self, model):
-    oracle = epoch_reward_oracle.EpochRewardOracle(*model)
+    oracle = epoch_oracle.EpochRewardOracle(*model)
     graphs, params, boundaries, rewards, maps = model
     epochs = pd.Epochs(graphs, params, boundaries, maps)
     dist = pd.MultivariateEpochs(epochs, rewards)
@@ -81,7 +81,7 @@ class WidePrecisionTest(test_case.TestCase):
     times = onp.asarray(boundaries, onp.float32)
     narrow = [onp.asarray(x, onp.float32) for x in rewards]
     dist = pd.MultivariateEpochs(pd.Epochs(graphs, single, times, maps), narrow)
-    oracle = epoch_reward_oracle.EpochRewardOracle(
+    oracle = epoch_oracle.EpochRewardOracle(
       graphs,
       [x.astype(float) for x in single],
       times.astype(float),

@@ -44,7 +44,9 @@ class SpectraTest(test_case.TestCase):
     times = _sizes(models.kingman(100), 0.01, 0.001).expected_sojourn_times()
     found = self.host(models.kingman_spectrum(times))
     lineages = onp.arange(100, 1, -1)
-    self.assert_close(onp.sum(found), onp.sum(lineages * self.host(times)), 1e-13)
+    self.assert_close(
+      onp.sum(found), onp.sum(lineages * self.host(times)), 1e-13
+    )
     self.assertTrue(onp.all(onp.diff(found) < 0.0))
 
   def test_folded(self):
