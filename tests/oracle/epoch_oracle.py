@@ -10,8 +10,8 @@ import flint
 
 from tests.oracle import rational_graph
 
-# Enough bits for numbers below the floating-point range.
 _Row = list[flint.arb]
+# Enough bits for numbers below the floating-point range.
 _BITS = 2400
 
 

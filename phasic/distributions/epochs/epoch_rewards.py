@@ -95,9 +95,7 @@ def sojourn_times_within(
       before = _since(since - start, length)
       begun = _passed(chain.edges, carried, before)
       end = np.where(end <= before, 0.0, end - before)
-    unit = autodiff.stop_gradient(np.max(end))
-    unit = np.where(unit > 0.0, unit, 1.0)
-    _, own = _gathered(chain.edges, begun, end, unit)
+    _, own = _gathered(chain.edges, begun, end, _longest(end))
     found.append(own)
     if length is not None:
       carried = _passed(chain.edges, carried, length)
@@ -126,9 +124,17 @@ def _passed(
   edges: Edges, carried: epoch_levels.Carried, times: Array
 ) -> epoch_levels.Carried:
   """Carries masses through an epoch without gathering anything."""
-  unit = autodiff.stop_gradient(np.max(times))
-  unit = np.where(unit > 0.0, unit, 1.0)
+  unit = _longest(times)
   return epoch_levels.through(edges, carried, [], 0, 1, times, unit)[0]
+
+
+def _longest(times: Array) -> Array:
+  """Returns the largest of some times, one if there is none above zero."""
+  fixed = autodiff.stop_gradient(times)
+  if 0 in static.shape(times):
+    return np.sum(fixed) + 1.0
+  longest = np.max(fixed)
+  return np.where(longest > 0.0, longest, 1.0)
 
 
 def _gathered(

@@ -15,7 +15,7 @@ MODE = "numpy"
 # are others: `multivariate_phase_type_accuracy_test`.
 _OTHERS = {
   *("Distribution", "ParameterProperties", "ReparameterizationType", "Support"),
-  *("TransformedPhaseType", "MultivariatePhaseType"),
+  *("TransformedPhaseType", "MultivariateEpochs", "MultivariatePhaseType"),
   "GraphMultivariatePhaseType",
 }
 
