@@ -19,6 +19,9 @@ _ARGUMENTS = {
   "s": -0.1,
   "z": 0.5,
   "k": 1,
+  "since": 0.1,
+  "until": 0.7,
+  "by_epoch": False,
   "sample_shape": (),
   "seed": 1,
 }
