@@ -104,7 +104,7 @@ class MultivariateEpochs(joint_totals.JointTotals):
       )
     sizes = [graph.num_phases for graph in distribution.graphs]
     rewards = epoch_arguments.epoch_rewards(rewards, sizes, distribution.dtype)
-    super()._keep(
+    self._keep(
       {
         "distribution": distribution,
         "rewards": rewards,
