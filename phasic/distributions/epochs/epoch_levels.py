@@ -31,6 +31,7 @@ import numpy as onp
 from phasic.distributions.epochs import epoch_edges
 from phasic.distributions.epochs import epoch_stages
 from phasic.graphs.parts import state_maps as state_maps_lib
+from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.model import edge_rates
@@ -181,13 +182,14 @@ def sojourns(edges: Edges, shares: Array) -> Array:
     edges: `math.EdgeRates`, without coefficients.
     shares: masses of the phases, (..., p), with any sum.
   """
-  total = np.sum(shares, axis=-1)[..., None]
+  # Times are linear in the masses, where these are zero as well. The rest of a
+  # mass of one does not start.
+  total = autodiff.stop_gradient(np.sum(shares, axis=-1))
   some = total > 0.0
-  p = static.shape(shares)[-1]
-  initial = np.where(some, shares / np.where(some, total, 1.0), 1.0 / p)
-  none = np.zeros_like(initial[..., 0])
-  found = passages.expected_sojourn_times(initial, edges, None, none)
-  return np.where(some, total * found, 0.0 * total)
+  scale = np.where(some, total, 1.0)[..., None]
+  rest = np.where(some, 0.0, 1.0) * np.ones_like(shares[..., 0])
+  found = passages.expected_sojourn_times(shares / scale, edges, None, rest)
+  return scale * found
 
 
 def gained(times: Array, rates: Array) -> Array:

@@ -74,6 +74,8 @@ class EpochPhases(epoch_methods.EpochMethods):
     """
     value = self._checked(value, "value", value_rules.TIME)
     times = structures.cast(value, static.wide_float())
+    good = (times >= 0.0) & (times < math.inf)
+    times = np.where(good, times, 0.0)
     stages = self._stages()
     parts: list[Array] = []
     for k, stage in enumerate(stages):
@@ -82,9 +84,8 @@ class EpochPhases(epoch_methods.EpochMethods):
         inside = inside & np.logical_not(times >= stages[k + 1].start)
       found = epoch_stages.distribution_at(stage, local)
       masses = np.exp(stage.log_mass + found.log_mass)[..., None] * found.probs
-      # Times that are NaN belong to no epoch, and must not be zero.
-      inside = inside | np.isnan(times)
-      parts.append(np.where(inside[..., None], masses, 0.0))
+      own = np.where(inside[..., None], masses, 0.0)
+      parts.append(np.where(good[..., None], own, math.nan))
     return self._of_phases("occupancy", parts, by_epoch, static.shape(value))
 
   def expected_sojourn_times(
@@ -96,8 +97,9 @@ class EpochPhases(epoch_methods.EpochMethods):
     """Computes expected times in the phases, until absorption or a time.
 
     Args:
-      until: (...), finite and >= 0; None for all the time until absorption.
-      since: (...), finite and >= 0, only with `until`; None for zero.
+      until: (...), finite and >= 0, else results are NaN; None for all the time
+        until absorption.
+      since: (...), the same, only with `until`; None for zero.
       by_epoch: whether times are given for each epoch.
 
     Returns:

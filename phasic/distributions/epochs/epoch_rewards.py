@@ -56,7 +56,8 @@ class History(NamedTuple):
       return None
     length = self.boundaries[..., k] - self.start(k)
     # Traced boundaries cannot raise.
-    return np.where(length > 0.0, length, math.nan)
+    good = (length > 0.0) & (length < math.inf)
+    return np.where(good, length, math.nan)
 
 
 def sojourn_times(history: History) -> list[Array]:
@@ -82,9 +83,12 @@ def sojourn_times_within(
 
   Args:
     history: the chains.
-    since: (...), finite and >= 0; None for zero.
-    until: (...), finite and >= since.
+    since: (...), as until; None for zero.
+    until: (...), finite and >= 0, else results are NaN.
   """
+  until = np.where(until >= 0.0, until, math.nan)
+  if since is not None:
+    since = np.where(since >= 0.0, since, math.nan)
   carried = epoch_levels.start(history.chains[0], 1)
   found = []
   for k, chain in enumerate(history.chains):
@@ -133,7 +137,7 @@ def _longest(times: Array) -> Array:
   fixed = autodiff.stop_gradient(times)
   if 0 in static.shape(times):
     return np.sum(fixed) + 1.0
-  longest = np.max(fixed)
+  longest = np.max(np.where(np.isfinite(fixed), fixed, 0.0))
   return np.where(longest > 0.0, longest, 1.0)
 
 

@@ -69,7 +69,10 @@ def sample(
     own = autodiff.stop_gradient(rewards[k])
     own = np.reshape(np.broadcast_to(own, (*batch, p, size)), (models, p, size))
     wrong = np.logical_not(np.all(np.all(np.isfinite(own), axis=-1), axis=-1))
-    totals = totals + np.where(bad | wrong, math.nan, 0.0)[:, None]
+    bad = bad | wrong
+    if clock is not None:
+      bad = bad | np.isnan(clock)
+    totals = totals + np.where(bad, math.nan, 0.0)[:, None]
     phases, totals = _epoch(seeds[k], tables, own, clock, phases, totals)
     if length is not None:
       # Paths that go on are mapped; those that are absorbed stay absorbed.

@@ -151,9 +151,10 @@ class MultivariateEpochs(joint_totals.JointTotals):
     """Computes the expected rewards gathered between two times.
 
     Args:
-      until: (...), finite and >= 0; broadcasts with the batch.
-      since: (...), finite and >= 0; None for zero. Nothing is gathered where it
-        is not less than `until`.
+      until: (...), finite and >= 0, else results are NaN; broadcasts with the
+        batch.
+      since: (...), the same; None for zero. Nothing is gathered where it is not
+        less than `until`.
 
     Returns:
       An array (..., R), of the common shape of times and batch.
@@ -290,6 +291,13 @@ class MultivariateEpochs(joint_totals.JointTotals):
     if since is None:
       return until, None
     since = self._checked(since, "since", value_rules.TIME)
+    shapes = static.shape(since), static.shape(until)
+    try:
+      static.broadcast_shapes(*shapes)
+    except ValueError:
+      raise ValueError(
+        f"since has shape {shapes[0]} and until {shapes[1]}: they must broadcast"
+      ) from None
     return until, structures.cast(since, wide)
 
   def _history(self) -> epoch_rewards.History:

@@ -167,33 +167,44 @@ def spectrum_log_likelihood(
       f"counts has shape {shapes[0]} and lengths {shapes[1]}: both must be "
       "(..., m), with the same number of entries m"
     )
+  try:
+    static.broadcast_shapes(*shapes)
+  except ValueError:
+    raise ValueError(
+      f"counts has shape {shapes[0]} and lengths {shapes[1]}: they must broadcast"
+    ) from None
   good = (numbers >= 0.0) & (numbers == np.floor(numbers)) & (means >= 0.0)
   total = np.sum(numbers, axis=-1)
   known = np.where(good, numbers, 0.0)
-  constant = np.sum(special.log_factorial(known), axis=-1)
+  constant = np.sum(_log_factorial(known), axis=-1)
+  valid, whole = np.all(good, axis=-1), np.sum(means, axis=-1)
   if mutation_rate is None:
-    whole = np.sum(means, axis=-1)[..., None]
-    means = means / np.where(whole > 0.0, whole, 1.0)
-    found = special.log_factorial(np.where(total >= 0.0, total, 0.0))
-    valid = np.all(good, axis=-1)
+    found = _log_factorial(np.where(total >= 0.0, total, 0.0))
+    factor = -_log(whole)
   else:
     rate = structures.as_array(mutation_rate, dtype, "mutation_rate")
-    means = means * rate[..., None]
-    found = -np.sum(means, axis=-1)
-    valid = np.all(good, axis=-1) & (rate >= 0.0)
-  return structures.as_result(
-    _checked(valid, found - constant + _weighted(known, means))
-  )
+    found = -whole * rate
+    valid = valid & (rate >= 0.0)
+    factor = _log(rate)
+    means = np.where(rate[..., None] == 0.0, 0.0, means)
+  value = found - constant + _weighted(known, means, factor[..., None])
+  return structures.as_result(np.where(valid, value, math.nan))
 
 
-def _weighted(counts: Array, means: Array) -> Array:
-  """Computes the sum of c log(m), with 0 log(0) = 0."""
+def _weighted(counts: Array, means: Array, log_factor: Array) -> Array:
+  """Computes the sum of c (log(m) + log_factor), with 0 log(0) = 0."""
   some, never = counts > 0.0, means == 0.0
-  logs = np.log(np.where(never | np.logical_not(some), 1.0, means))
-  return np.sum(
-    np.where(some, np.where(never, -math.inf, counts * logs), 0.0), axis=-1
-  )
+  logs = _log(np.where(some, means, 1.0)) + log_factor
+  finite = np.where(some, counts * logs, 0.0)
+  return np.sum(np.where(some & never, -math.inf, finite), axis=-1)
 
 
-def _checked(valid: Array, x: Array) -> Array:
-  return np.where(valid, x, math.nan)
+def _log(x: Array) -> Array:
+  """Computes log(x), zero where x is zero."""
+  return np.log(np.where(x == 0.0, 1.0, x))
+
+
+def _log_factorial(counts: Array) -> Array:
+  """Computes log(c!) in the widest precision."""
+  found = special.log_factorial(structures.cast(counts, static.wide_float()))
+  return structures.cast(found, static.dtype_name(counts))

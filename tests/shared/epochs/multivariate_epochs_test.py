@@ -2,6 +2,7 @@
 
 import math
 import pickle
+import warnings
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -196,6 +197,48 @@ class RewardsTest(test_case.TestCase):
     found = onp.sum(by_times * _TIMES) - onp.sum(by_rates * _RATES)
     self.assert_close(found, exact, 1e-11)
     self.assert_close(onp.sum(by_rewards * _REWARDS), exact, 1e-11)
+
+  def test_derivatives_in_a_reward_that_is_zero(self):
+    # Y_1 is x times the height T, so that derivatives at x = 0 are moments of T.
+    history = _history()
+    heights = pd.MultivariateEpochs(history, onp.ones((3, 1)))
+    exact = [
+      self.host(heights.variance())[0],
+      self.host(heights.mixed_moment([3])),
+    ]
+
+    def of(x):
+      first = onp.asarray([1.0, 0.0]) * x
+      rewards = first + onp.asarray([0.0, 1.0]) + onp.zeros((3, 1))
+      return pd.MultivariateEpochs(history, rewards)
+
+    _, slope = pm.value_and_gradient(
+      lambda x: of(x).covariance()[0, 1], onp.zeros(())
+    )
+    self.assert_close(slope, exact[0], 1e-12)
+    _, slope = pm.value_and_gradient(
+      lambda x: of(x).mixed_moment([1, 2]), onp.zeros(())
+    )
+    self.assert_close(slope, exact[1], 1e-12)
+
+  def test_times_that_are_invalid(self):
+    # They are NaN, and change no other entry of the batch.
+    slow = pd.Epochs(graphs.models.kingman(2), [[1e-14], [1e-14]], [1e15])
+    dist = pd.MultivariateEpochs(slow, onp.ones((1, 1)))
+    with warnings.catch_warnings():
+      warnings.simplefilter("ignore")
+      times = onp.asarray([math.nan, 1e14, -1.0, math.inf])
+      totals = self.host(dist.expected_totals(times))[:, 0]
+      later = self.host(dist.expected_totals(1e14, -times))[:, 0]
+      probs = self.host(slow.occupancy(times))[:, 0]
+    for x in (totals, probs):
+      self.assertTrue(onp.all(onp.isnan(x[[0, 2, 3]])))
+    self.assert_close(totals[1], -math.expm1(-1.0) * 1e14, 1e-13)
+    self.assert_close(probs[1], math.exp(-1.0), 1e-13)
+    self.assertTrue(onp.all(onp.isnan(later[[0, 1, 3]])))
+    self.assertEqual(
+      static.shape(dist.expected_totals(onp.zeros((0,)))), (0, 1)
+    )
 
   def test_bad_arguments(self):
     history = _history()

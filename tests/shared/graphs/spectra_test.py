@@ -76,6 +76,12 @@ class SpectraTest(test_case.TestCase):
     value = models.spectrum_log_likelihood(large, [1.0, 2.0])
     self.assert_close(value, exact, 0.0, 3e-8)
 
+  def test_lengths_of_any_scale(self):
+    value = models.spectrum_log_likelihood([2.0, 1.0], [1e200, 1e-200])
+    self.assert_close(value, math.log(3.0) - 400.0 * math.log(10.0), 1e-13)
+    value = models.spectrum_log_likelihood([1.0], [1e-200], 1e-200)
+    self.assert_close(value, -400.0 * math.log(10.0), 1e-13)
+
   def test_factorials(self):
     # Through Poisson probabilities of one number, with a mean of one.
     for c in (*range(25), 150, 1000):
