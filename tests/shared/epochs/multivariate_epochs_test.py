@@ -201,10 +201,10 @@ class RewardsTest(test_case.TestCase):
   def test_derivatives_in_a_reward_that_is_zero(self):
     # Y_1 is x times the height T, so that derivatives at x = 0 are moments of T.
     history = _history()
-    heights = pd.MultivariateEpochs(history, onp.ones((3, 1)))
+    tree = pd.MultivariateEpochs(history, onp.ones((3, 1)))
     exact = [
-      self.host(heights.variance())[0],
-      self.host(heights.mixed_moment([3])),
+      self.host(tree.variance())[0],
+      self.host(tree.mixed_moment([3])),
     ]
 
     def of(x):
