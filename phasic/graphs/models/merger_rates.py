@@ -146,8 +146,13 @@ def _edges(
   """Returns lineages b, mergers k and weights of a Lambda coalescent's edges.
 
   Raises:
+    TypeError: it is not a graph.
     ValueError: the graph has no states, or is of another kind.
   """
+  if not isinstance(graph, graph_lib.Graph):
+    raise TypeError(
+      f"graph is {type(graph).__name__}: it must be a Graph, one of {_KINDS}"
+    )
   sizes = [sum(s) if isinstance(s, tuple) else s for s in graph.states]
   # Absorption leaves one lineage.
   lineages = onp.asarray([*sizes, 1])

@@ -218,6 +218,10 @@ class ErrorsTest(test_case.TestCase):
     with self.assertRaisesRegex(ValueError, message):
       models.beta_rates(graph, alpha)
 
+  def test_a_number_of_samples(self):
+    with self.assertRaisesRegex(TypeError, "^graph is int: it must be a Graph"):
+      models.psi_rates(3, 0.5)
+
   def test_psi(self):
     graph = models.lambda_coalescent(3)
     for psi in (-0.125, 1.5):
