@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -17,6 +17,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
+from phasic.math.model import value_rules
 
 # The parameters of one epoch's graph, in the form that a user gives.
 EpochParams: TypeAlias = ParamsLike | None
@@ -118,6 +119,36 @@ def check_boundaries(boundaries: Array) -> None:
       f"boundaries are {known.tolist()}: they must be positive, finite and "
       "increasing"
     )
+
+
+def window(
+  checked: Callable[[ArrayLike, str, value_rules.ValueRule], Array],
+  since: ArrayLike | None,
+  until: ArrayLike,
+) -> tuple[Array | None, Array, static.Shape]:
+  """Returns the ends of a window in the widest dtype, and their common shape.
+
+  Args:
+    checked: the method of a distribution that converts and checks an argument.
+    since: (...), or None for zero.
+    until: (...).
+
+  Raises:
+    ValueError: they do not broadcast.
+  """
+  wide = static.wide_float()
+  end = structures.cast(checked(until, "until", value_rules.TIME), wide)
+  shape = static.shape(end)
+  if since is None:
+    return None, end, shape
+  begin = structures.cast(checked(since, "since", value_rules.TIME), wide)
+  try:
+    return begin, end, static.broadcast_shapes(shape, static.shape(begin))
+  except ValueError:
+    raise ValueError(
+      f"since has shape {static.shape(begin)} and until {shape}: they must "
+      "broadcast"
+    ) from None
 
 
 def epoch_rewards(

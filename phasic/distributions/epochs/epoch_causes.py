@@ -52,24 +52,46 @@ def stages_of(
   return found
 
 
-def prob(
+def probs(
+  stages: Sequence[epoch_stages.Stage],
+  graphs: Sequence[graph_lib.Graph],
+  causes: Sequence[str | None],
+) -> list[Array]:
+  """Computes the probabilities of absorption by causes, each (...)."""
+  stage, known = stages[-1], graphs[-1].causes
+  at_last = competing_risks.cause_probs(
+    stage.initial,
+    _by_cause(stage.edges, graphs[-1]),
+    _atom(stage),
+    len(known),
+    known.index(None) if None in known else None,
+  )
+  return [_prob(stages, graphs, cause, at_last) for cause in causes]
+
+
+def _prob(
   stages: Sequence[epoch_stages.Stage],
   graphs: Sequence[graph_lib.Graph],
   cause: str | None,
+  at_last: Array,
 ) -> Array:
-  """Computes the probability of absorption by a cause, (...)."""
+  """Computes the probability of one cause.
+
+  Args:
+    stages: the stages of the epochs.
+    graphs: the graph of each epoch.
+    cause: the cause's name.
+    at_last: the probabilities of the causes of the last graph, once its epoch
+      is reached, (..., number of its causes).
+  """
   own = stages_of(stages, graphs, cause)
+  known = graphs[-1].causes
   terms = []
-  for part, stage, graph in zip(own, stages, graphs, strict=True):
+  for part, stage in zip(own, stages, strict=True):
     if part.length is not None:
       found = epoch_values.of_stage(phase_type.cdf, part, part.length)
-    elif cause in graph.causes:
-      edges = _by_cause(stage.edges, graph)
-      at_zero = graph.causes.index(None) if None in graph.causes else None
-      every = competing_risks.cause_probs(
-        stage.initial, edges, _atom(stage), len(graph.causes), at_zero
-      )
-      found = every[..., graph.causes.index(cause)]
+    elif cause in known:
+      found = at_last[..., known.index(cause)]
     elif cause is None:
       found = _atom(stage)
     else:

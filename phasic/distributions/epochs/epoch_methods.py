@@ -48,18 +48,26 @@ class EpochMethods(comparable.Comparable):
       f"{type(self).__name__} must define the method _stages"
     )
 
-  def _prob(self, value: Array) -> Array:
+  # These three take other stages too, such as those of one cause.
+
+  def _prob(
+    self, value: Array, stages: Sequence[epoch_stages.Stage] | None = None
+  ) -> Array:
     return self._in_epochs(
       value,
       lambda s, t: (
         np.exp(s.log_mass) * epoch_values.of_stage(phase_type.prob, s, t)
       ),
+      stages,
     )
 
-  def _log_prob(self, value: Array) -> Array:
+  def _log_prob(
+    self, value: Array, stages: Sequence[epoch_stages.Stage] | None = None
+  ) -> Array:
     return self._in_epochs(
       value,
       lambda s, t: epoch_values.log_of_stage(phase_type.log_prob, s, t),
+      stages,
     )
 
   def _survival_function(self, value: Array) -> Array:
@@ -93,7 +101,9 @@ class EpochMethods(comparable.Comparable):
       ),
     )
 
-  def _cdf(self, value: Array) -> Array:
+  def _cdf(
+    self, value: Array, stages: Sequence[epoch_stages.Stage] | None = None
+  ) -> Array:
     """Sums the probabilities of absorption in each epoch up to a time."""
 
     def add(
@@ -103,7 +113,7 @@ class EpochMethods(comparable.Comparable):
         phase_type.cdf, stage, t
       )
 
-    return self._accumulated(value, add, 0.0)
+    return self._accumulated(value, add, 0.0, stages)
 
   def _log_cdf(self, value: Array) -> Array:
     def add(before: Array | None, stage: epoch_stages.Stage, t: Array) -> Array:

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import numpy as onp
 
+from phasic.distributions.epochs import epoch_arguments
 from phasic.distributions.epochs import epoch_causes
 from phasic.distributions.epochs import epoch_methods
 from phasic.distributions.epochs import epoch_rewards
@@ -19,7 +20,6 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
-from phasic.math.likelihood import phase_type
 from phasic.math.model import value_rules
 
 
@@ -132,14 +132,7 @@ class EpochPhases(epoch_methods.EpochMethods):
         )
       found = epoch_rewards.sojourn_times(history)
       return self._of_phases(name, found, by_epoch, ())
-    wide = static.wide_float()
-    until = self._checked(until, "until", value_rules.TIME)
-    shape, begin = static.shape(until), None
-    if since is not None:
-      since = self._checked(since, "since", value_rules.TIME)
-      shape = static.broadcast_shapes(shape, static.shape(since))
-      begin = structures.cast(since, wide)
-    end = structures.cast(until, wide)
+    begin, end, shape = epoch_arguments.window(self._checked, since, until)
     found = epoch_rewards.sojourn_times_within(history, begin, end)
     return self._of_phases(name, found, by_epoch, shape)
 
@@ -159,10 +152,7 @@ class EpochPhases(epoch_methods.EpochMethods):
       >>> [f"{float(p):.6f}" for p in dist.cause_probs()]
       ['0.561313', '0.438687']
     """
-    stages, graphs = self._stages(), self.graphs
-    found = [
-      epoch_causes.prob(stages, graphs, cause) for cause in self._causes()
-    ]
+    found = epoch_causes.probs(self._stages(), self.graphs, self._causes())
     shape = self._batch_shape()
     whole = [
       structures.cast(np.broadcast_to(x, shape), self.dtype) for x in found
@@ -186,22 +176,11 @@ class EpochPhases(epoch_methods.EpochMethods):
     stages, graphs = self._stages(), self.graphs
     own = epoch_causes.stages_of(stages, graphs, cause)
     last = value == math.inf
-
-    def add(
-      before: Array | float, stage: epoch_stages.Stage, t: Array
-    ) -> Array:
-      return before + np.exp(stage.log_mass) * epoch_values.of_stage(
-        phase_type.cdf, stage, t
-      )
-
-    times = np.where(last, 0.0, value)
-    found = self._accumulated(times, add, 0.0, own)
+    found = self._cdf(np.where(last, 0.0, value), own)
     known = static.concrete(last)
     if known is None or onp.any(known):
-      whole = structures.cast(
-        epoch_causes.prob(stages, graphs, cause), self.dtype
-      )
-      found = np.where(last, whole, found)
+      (whole,) = epoch_causes.probs(stages, graphs, (cause,))
+      found = np.where(last, structures.cast(whole, self.dtype), found)
     return structures.as_result(found)
 
   def cause_log_prob(
@@ -212,12 +191,7 @@ class EpochPhases(epoch_methods.EpochMethods):
     Arguments and errors are as for `cumulative_incidence`.
     """
     value, own = self._value(value), self._stages_of(cause)
-    found = self._in_epochs(
-      value,
-      lambda s, t: epoch_values.log_of_stage(phase_type.log_prob, s, t),
-      own,
-    )
-    return structures.as_result(found)
+    return structures.as_result(self._log_prob(value, own))
 
   def cause_prob(
     self, value: ArrayLike, cause: str | absorbed.Absorbed | None
@@ -227,14 +201,7 @@ class EpochPhases(epoch_methods.EpochMethods):
     Arguments and errors are as for `cumulative_incidence`.
     """
     value, own = self._value(value), self._stages_of(cause)
-    found = self._in_epochs(
-      value,
-      lambda s, t: (
-        np.exp(s.log_mass) * epoch_values.of_stage(phase_type.prob, s, t)
-      ),
-      own,
-    )
-    return structures.as_result(found)
+    return structures.as_result(self._prob(value, own))
 
   def cause_hazard(
     self, value: ArrayLike, cause: str | absorbed.Absorbed | None
@@ -244,8 +211,9 @@ class EpochPhases(epoch_methods.EpochMethods):
     It is cause_prob(t) / P(X > t). Arguments and errors are as for
     `cumulative_incidence`.
     """
-    value, own = self._value(value), self._stages_of(cause)
+    value, cause = self._value(value), self._known_cause(cause)
     whole = self._stages()
+    own = epoch_causes.stages_of(whole, self.graphs, cause)
     times = structures.cast(value, static.wide_float())
     parts = []
     for part, stage in zip(own, whole, strict=True):

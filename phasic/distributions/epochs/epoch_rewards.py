@@ -219,11 +219,16 @@ def _in_units(
     units: (..., R); zero if there were no rewards before.
     time: the length of the epoch, (..., 1).
   """
-  largest = autodiff.stop_gradient(np.max(rewards, axis=-1) * time)
-  new = np.where(largest > units, largest, units)
-  new = np.where(new > 0.0, new, 1.0)
+  new = _enlarged(units, np.max(rewards, axis=-1) * time)
   factors = np.stack([np.ones_like(new), units / new], axis=-1)[..., None]
   return epoch_levels.scaled(carried.shares * factors, carried.log_scale), new
+
+
+def _enlarged(units: Array, largest: Array) -> Array:
+  """Returns units of rewards that are at least the largest gain of an epoch."""
+  fixed = autodiff.stop_gradient(largest)
+  new = np.where(fixed > units, fixed, units)
+  return np.where(new > 0.0, new, 1.0)
 
 
 def _gathered_at_last(
@@ -282,10 +287,7 @@ def mixed_moment(
       at_end = _moment_at_last(chain.edges, carried, own, units, levels, counts)
       terms.append(at_end)
       break
-    largest = np.max(own, axis=-2) * length[..., None]
-    largest = autodiff.stop_gradient(largest)
-    new = np.where(largest > units, largest, units)
-    new = np.where(new > 0.0, new, 1.0)
+    new = _enlarged(units, np.max(own, axis=-2) * length[..., None])
     ratios = units / new
     factors = np.stack([_power(ratios, m) for m in levels], axis=-1)
     carried = epoch_levels.scaled(

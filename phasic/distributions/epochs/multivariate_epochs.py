@@ -174,12 +174,9 @@ class MultivariateEpochs(joint_totals.JointTotals):
       >>> [f"{float(m):.6f}" for m in dist.expected_totals([0.5, 1.0])[:, 0]]
       ['0.393469', '0.632121']
     """
-    until, since = self._window(until, since)
-    times = epoch_rewards.sojourn_times_within(self._history(), since, until)
+    begin, end, shape = epoch_arguments.window(self._checked, since, until)
+    times = epoch_rewards.sojourn_times_within(self._history(), begin, end)
     found = epoch_rewards.of_times(times, self._rewards())
-    shape = static.shape(until)
-    if since is not None:
-      shape = static.broadcast_shapes(shape, static.shape(since))
     return self._statistic("expected_totals", self._finished(found, shape))
 
   def mixed_moment(self, orders: ArrayLike) -> Result:
@@ -279,26 +276,6 @@ class MultivariateEpochs(joint_totals.JointTotals):
     shape = static.broadcast_shapes(shape, self._batch_shape())
     whole = (*shape, self.num_rewards)
     return structures.cast(np.broadcast_to(x, whole), self.dtype)
-
-  def _window(
-    self, until: ArrayLike, since: ArrayLike | None
-  ) -> tuple[Array, Array | None]:
-    """Converts and checks two times."""
-    wide = static.wide_float()
-    until = structures.cast(
-      self._checked(until, "until", value_rules.TIME), wide
-    )
-    if since is None:
-      return until, None
-    since = self._checked(since, "since", value_rules.TIME)
-    shapes = static.shape(since), static.shape(until)
-    try:
-      static.broadcast_shapes(*shapes)
-    except ValueError:
-      raise ValueError(
-        f"since has shape {shapes[0]} and until {shapes[1]}: they must broadcast"
-      ) from None
-    return until, structures.cast(since, wide)
 
   def _history(self) -> epoch_rewards.History:
     return self.distribution._history()

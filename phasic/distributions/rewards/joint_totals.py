@@ -43,7 +43,8 @@ class JointTotals(distribution.Distribution):
       >>> print(f"{float(dist.correlation()[0, 1]):.6f}")
       0.707107
     """
-    covariance, spread = self._covariance(), np.sqrt(self._variance())
+    covariance = self._covariance()
+    spread = np.sqrt(self._diagonal(covariance))
     scale = spread[..., None] * spread[..., None, :]
     found = covariance / np.where(scale > 0.0, scale, math.nan)
     return self._statistic("correlation", found)
@@ -97,9 +98,12 @@ class JointTotals(distribution.Distribution):
       "rewards are not whole numbers; laplace_transform takes a vector",
     )
 
-  def _variance(self) -> Array:
+  def _diagonal(self, covariance: Array) -> Array:
     eye = np.eye(self.num_rewards, dtype=self.dtype) > 0
-    found = np.sum(np.where(eye, self._covariance(), 0.0), axis=-1)
+    return np.sum(np.where(eye, covariance, 0.0), axis=-1)
+
+  def _variance(self) -> Array:
+    found = self._diagonal(self._covariance())
     return np.where(self._mean() == math.inf, math.inf, found)
 
   def _check_value(self, value: Array) -> Array:
