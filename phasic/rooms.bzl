@@ -265,6 +265,7 @@ ROOMS = {
     ],
     "inference/mle": [
         "internal",
+        "math/calls",
         "distributions/base",
         "inference/parameters",
         "inference/data",

@@ -7,6 +7,8 @@ from phasic.inference.data.survival_estimates import kaplan_meier
 from phasic.inference.em.em import EmStep
 from phasic.inference.em.em import em_step
 from phasic.inference.em.em_fitting import fit_em
+from phasic.inference.mle.maximum import Maximum
+from phasic.inference.mle.maximum import maximize
 from phasic.inference.mle.mle import fit_mle
 from phasic.inference.parameters.unconstrained import Unconstrained
 from phasic.inference.parameters.unconstrained import unconstrained
@@ -31,6 +33,7 @@ __all__ = [
   "EmStep",
   "Fit",
   "LikelihoodRatio",
+  "Maximum",
   "Observations",
   "Record",
   "SurvivalEstimate",
@@ -46,6 +49,7 @@ __all__ = [
   "kaplan_meier",
   "likelihood_ratio",
   "match_moments",
+  "maximize",
   "observations_from_density",
   "plot_hazard",
   "plot_posterior_predictive",

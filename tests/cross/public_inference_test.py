@@ -111,6 +111,9 @@ FITS: dict[str, Callable[[Substrate], Any]] = {
   "choose_num_phases": _choice,
   "fit_em": lambda x: _facts(x.wider_fit),
   "fit_mle": lambda x: _facts(x.fit),
+  "maximize": lambda x: x.inference.maximize(
+    lambda rate: x.data().log_likelihood(x.pd.Erlang(1, rate)), x.array(1.0)
+  )[:4],
   "likelihood_ratio": lambda x: x.inference.likelihood_ratio(
     x.fit, x.wider_fit
   ),

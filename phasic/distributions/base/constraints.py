@@ -147,6 +147,25 @@ class _Increasing(_Positive):
     return np.cumsum(x, axis=-1)
 
 
+class _StrictlyIncreasing(_Increasing):
+  """Numbers > 0, each above the one before."""
+
+  name = "strictly increasing"
+
+  def check(self, name: str, x: Array) -> Array:
+    x = super().check(name, x)
+    steps = x[..., 1:] > x[..., :-1]
+    rises = np.concatenate([x[..., :1] > 0, steps], axis=-1)
+    return check(name, x, rises, "each must be above the one before")
+
+  def entries(
+    self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
+  ) -> entries_lib.Entries:
+    found = super().entries(values, names, place)
+    kinds = [kind._replace(may_be_zero=False) for kind in found.kinds]
+    return found._replace(kinds=kinds)
+
+
 class _Probability(Constraint):
   """Numbers in [0, 1]; a fit keeps sum(initial_probs) + prob_zero = 1."""
 
@@ -319,6 +338,7 @@ _NAMED = {
     _Subprobabilities(),
     PROBABILITIES,
     _Increasing(),
+    _StrictlyIncreasing(),
     _Subtransition(),
     _Subgenerator(),
   )

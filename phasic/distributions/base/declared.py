@@ -125,6 +125,7 @@ def array(
   *,
   default: object = _NONE,
   fitted: bool = True,
+  jumps: bool = False,
   shown: _Shown | None = None,
 ) -> Parameter[Never, object]:
   """Declares a parameter that is an array.
@@ -135,10 +136,11 @@ def array(
     text: the description.
     default: None makes it optional.
     fitted: see there.
+    jumps: see there.
     shown: makes what the property returns, of the distribution.
   """
   properties = parameter_properties.ParameterProperties(
-    event_ndims, constraint, default is None, fitted
+    event_ndims, constraint, default is None, fitted, jumps
   )
   return Field(text, properties, default, shown=shown)  # type: ignore[return-value]
 

@@ -151,6 +151,12 @@ class Distribution(parameterized.Parameterized):
     """
     return type(self)(**{**self._parameters, **overrides})
 
+  def _with_arrays(
+    self, arrays: Mapping[str, object], **options: object
+  ) -> Self:
+    """Returns a copy with some arrays, by name, and options replaced."""
+    return self.copy(**arrays, **options)
+
   def __getitem__(self, index: slicing.Index) -> Self:
     """Slices the batch: returns the distribution of a part of it."""
     return self._sliced(index)

@@ -158,6 +158,22 @@ class Hooks:
     """Maps observations to events of the chain; None if it has no chain."""
     return None
 
+  def _for_one_call(self) -> Self:
+    """Returns the same distribution, for several methods of one computation.
+
+    It may keep what these methods share. The arrays of that must not be used in
+    another trace.
+    """
+    return self
+
+  def _causes(self) -> tuple[str | None, ...] | None:
+    """Returns the names of the causes of absorption; None if it has none."""
+    return None
+
+  def _log_prob_by(self, value: Array, cause: str | None) -> Array:
+    """Computes the log density of a value and a cause."""
+    raise NotImplementedError(f"{type(self).__name__} has no causes")
+
   def _linear_chain(self) -> tuple[Hooks, float]:
     """Returns the chain for the E-step, and its absorption time minus X."""
     return self, 0.0

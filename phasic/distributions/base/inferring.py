@@ -9,6 +9,7 @@ from typing import TypeVar
 from phasic.distributions.base import chain_events as events_lib
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import hooks
+from phasic.distributions.base import parameter_properties as properties_lib
 from phasic.distributions.base import parameterized
 from phasic.distributions.base import structure
 from phasic.distributions.base.parameter_properties import ParameterValue
@@ -41,6 +42,11 @@ def chain_events(
     `ChainEvents`, or None if the distribution is not made of a chain.
   """
   return distribution._chain_events(lower, upper, entry)
+
+
+def causes(distribution: hooks.Hooks) -> tuple[str | None, ...] | None:
+  """Returns the causes of absorption of a distribution without a chain."""
+  return distribution._causes()
 
 
 def linear_chain(
@@ -92,6 +98,27 @@ def arrays(
   return distribution._arrays()
 
 
+def array_properties(
+  distribution: parameterized.Parameterized,
+) -> Mapping[str, properties_lib.ParameterProperties]:
+  """Returns the properties of the arrays of `arrays`, by name."""
+  return distribution._array_properties()
+
+
+def given(
+  distribution: parameterized.Parameterized, name: str
+) -> ParameterValue:
+  """Returns one of the arrays as the constructor got it, a mapping say."""
+  return distribution._given_array(name)
+
+
+def graph_parameter_names(
+  distribution: parameterized.Parameterized, name: str
+) -> tuple[str, ...] | None:
+  """Returns the names of the entries of an array of a graph's parameters."""
+  return distribution._graph_of(name).parameter_names
+
+
 def batch_shape(distribution: hooks.Hooks) -> static.Shape:
   """Returns the batch shape; dynamic sizes are scalar arrays."""
   return distribution._batch_shape()
@@ -115,9 +142,9 @@ def owners(
 def arrays_of(distribution: distribution_lib.Distribution) -> dict[str, object]:
   """Returns all array parameters, wrapped ones too, by path and name."""
   return {
-    f"{path}{name}": structure.array_of(owner.parameters[name])
+    f"{path}{name}": structure.array_of(owner._given_array(name))
     for path, owner in owners(distribution)
-    for name in owner.parameter_properties()
+    for name in owner._array_properties()
   }
 
 
@@ -174,9 +201,9 @@ def with_arrays(
     if path.startswith(prefix):
       within[path.removeprefix(prefix)] = x
     else:
-      own[path] = structure.with_array(distribution.parameters.get(path), x)
+      own[path] = structure.with_array(given(distribution, path), x)
   if within:
     inner = distribution.parameters[_WITHIN]
     own[_WITHIN] = with_arrays(inner, within, **options)
   with user_warnings.derived():
-    return distribution.copy(**own, **options)
+    return distribution._with_arrays(own, **options)

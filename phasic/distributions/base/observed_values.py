@@ -31,10 +31,47 @@ def log_likelihood_terms(
   return found - distribution._log_survival_function(entry)
 
 
+def with_causes(
+  distribution: hooks.Hooks,
+  lower: Array,
+  upper: Array,
+  entry: Array | None,
+  cause: Array,
+) -> Array:
+  """Computes log P(observation, cause | X > entry), (..., n).
+
+  Args:
+    distribution: one that has causes, and no chain.
+    lower: (..., n), as all the others.
+    upper: those of observations with a cause equal `lower`, else results are
+      NaN.
+    entry: or None.
+    cause: the number of the cause, -1 where it is not known.
+  """
+  distribution = distribution._for_one_call()
+  found = log_likelihood_terms(distribution, lower, upper, entry)
+  causes = distribution._causes()
+  assert causes is not None  # The caller knows that there are causes.
+  exact = lower == upper
+  known = (cause < 0) | (exact & (cause < len(causes)))
+  # Unlike a selection, the product with NaN makes derivatives NaN as well.
+  found = found * np.where(known, np.ones_like(found), math.nan)
+  shift = np.zeros_like(found)
+  if entry is not None:
+    alive = distribution._log_survival_function(entry)
+    shift = np.where(lower > entry, -alive, -math.inf)
+  for number, name in enumerate(causes):
+    own = exact & (cause == number)
+    value = distribution._log_prob_by(np.where(own, lower, 1.0), name)
+    found = np.where(own, value + shift, found)
+  return found
+
+
 def _unconditional(
   distribution: hooks.Hooks, lower: Array, upper: Array
 ) -> Array:
   """Computes log P(observation), (..., n), without delayed entry."""
+  distribution = distribution._for_one_call()
   exact, right = lower == upper, upper == math.inf
   left = np.logical_not(exact) & np.logical_not(right) & (lower < 0)
   between = np.logical_not(exact) & np.logical_not(right) & np.logical_not(left)

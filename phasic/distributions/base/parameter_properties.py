@@ -32,10 +32,13 @@ class ParameterProperties:
       "probabilities" (their sum is 1), "subgenerator" (off-diagonals >= 0, row
       sums <= 0), "subtransition" (entries >= 0, row sums <= 1), "nonnegative",
       "positive", "probability" (in [0, 1]), "positive probability" (in (0, 1]),
-      "increasing" (positive, each above the one before) or "parameters" (those
-      for which a graph's weights are >= 0).
+      "increasing" (positive, none below the one before), "strictly increasing"
+      (each above the one before) or "parameters" (those for which a graph's
+      weights are >= 0).
     optional: whether None is allowed.
     fitted: whether fits change it; False for known values, such as bounds.
+    jumps: whether the density jumps at its values, so that no fit to exact times
+      may change it: the likelihood jumps where such a value passes a time.
 
   Raises:
     ValueError: there is no constraint of that name.
@@ -45,6 +48,7 @@ class ParameterProperties:
   constraint: constraints.Constraint
   optional: bool
   fitted: bool
+  jumps: bool
 
   def __init__(
     self,
@@ -52,11 +56,12 @@ class ParameterProperties:
     constraint: str | constraints.Constraint,
     optional: bool = False,
     fitted: bool = True,
+    jumps: bool = False,
   ):
     """Stores the properties; a constraint may be given by its name."""
     if isinstance(constraint, str):
       constraint = constraints.named(constraint)
-    given = (event_ndims, constraint, optional, fitted)
+    given = (event_ndims, constraint, optional, fitted, jumps)
     for field, value in zip(dataclasses.fields(self), given, strict=True):
       object.__setattr__(self, field.name, value)
 

@@ -142,6 +142,22 @@ class Parameterized(hooks.Hooks):
       for name in self._properties()
     }
 
+  def _array_properties(self) -> properties_lib.Properties:
+    """Returns the properties of the arrays of `_arrays`, by name.
+
+    They are those of the parameters, unless one parameter is several arrays.
+    """
+    return self._properties()
+
+  def _given_array(self, name: str) -> properties_lib.ParameterValue:
+    """Returns one of the arrays as the constructor got it."""
+    return structure.shown(self._parameters[name])
+
+  def _graph_of(self, name: str) -> properties_lib.ParameterValue:
+    """Returns the graph that has one of the arrays as its parameters."""
+    del name  # A family of a graph has one.
+    return self._parameters["graph"]
+
   def _check_values(
     self: known_values.Checked, validate: Callable[[], object]
   ) -> None:

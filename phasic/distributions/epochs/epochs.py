@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 import itertools
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy as onp
@@ -31,7 +31,9 @@ from phasic.math.model import value_checks
 
 _PROPERTIES = {
   "params": parameter_properties.ParameterProperties(1, "parameters"),
-  "boundaries": parameter_properties.ParameterProperties(1, "increasing"),
+  "boundaries": parameter_properties.ParameterProperties(
+    1, "strictly increasing", fitted=False, jumps=True
+  ),
 }
 
 # Messages refer to initial masses and edge weights by these graph methods.
@@ -176,13 +178,12 @@ class Epochs(epoch_phases.EpochPhases):
   def _sliced(
     self, index: slicing.Index, batch: static.Shape | None = None
   ) -> Self:
-    arrays = self._arrays()
-    properties = dict.fromkeys(arrays, _PROPERTIES["params"])
-    sliced = slicing.slice_parameters(properties, arrays, index, batch)
+    properties = self._array_properties()
+    sliced = slicing.slice_parameters(properties, self._arrays(), index, batch)
     # `_arrays` converts half precision, which the slice has as well.
-    sliced = halves.result(sliced, half_precision.half_of(self))
-    boundaries = sliced.pop("boundaries")
-    return self.copy(params=list(sliced.values()), boundaries=boundaries)
+    return self._with_arrays(
+      halves.result(sliced, half_precision.half_of(self))
+    )
 
   def _arrays(self) -> dict[str, ParameterValue]:
     """Returns parameters of each epoch, (..., d_k) or None, and boundaries."""
@@ -191,12 +192,40 @@ class Epochs(epoch_phases.EpochPhases):
       given = structures.as_array(given, None, "params")
     given = epoch_arguments.epoch_params(given, self.num_epochs)
     arrays = {
-      f"params[{k}]": None if x is None else graph.params_array(x)
+      _name(k): None if x is None else graph.params_array(x)
       for k, (graph, x) in enumerate(zip(self.graphs, given, strict=True))
     }
     if structures.is_variable(boundaries):
       boundaries = structures.as_array(boundaries, None, "boundaries")
     return {**arrays, "boundaries": boundaries}
+
+  def _array_properties(self) -> parameter_properties.Properties:
+    names = dict.fromkeys(map(_name, range(self.num_epochs)), "params")
+    return {
+      name: _PROPERTIES[of]
+      for name, of in {**names, "boundaries": "boundaries"}.items()
+    }
+
+  def _given_array(self, name: str) -> ParameterValue:
+    epoch = self._epoch_of(name)
+    return self.boundaries if epoch is None else self.params[epoch]
+
+  def _graph_of(self, name: str) -> graph_lib.Graph:
+    epoch = self._epoch_of(name)
+    return self.graphs[0 if epoch is None else epoch]
+
+  def _epoch_of(self, name: str) -> int | None:
+    """Returns the epoch of an array of `_arrays`, None for boundaries."""
+    names = [_name(k) for k in range(self.num_epochs)]
+    return names.index(name) if name in names else None
+
+  def _with_arrays(
+    self, arrays: Mapping[str, object], **options: object
+  ) -> Self:
+    names = [_name(k) for k in range(self.num_epochs)]
+    params = [arrays.get(name, x) for name, x in zip(names, self.params)]
+    others = {name: x for name, x in arrays.items() if name not in names}
+    return self.copy(params=params, **others, **options)
 
   def _is_plausible(self, known: Mapping[str, ParameterValue]) -> bool:
     given = epoch_arguments.epoch_params(known["params"], self.num_epochs)
@@ -205,8 +234,22 @@ class Epochs(epoch_phases.EpochPhases):
       for graph, x in zip(self.graphs, given, strict=True)
     )
 
+  # The stages, in what `_for_one_call` returned.
+  _kept: ClassVar[list[epoch_stages.Stage] | None] = None
+
+  def _for_one_call(self) -> Self:
+    if self._kept is not None:
+      return self
+    found = self._unflatten(self._parts())
+    # In TensorFlow distributions are modules, which look for variables in what
+    # is assigned.
+    object.__setattr__(found, "_kept", self._stages())
+    return found
+
   def _stages(self) -> list[epoch_stages.Stage]:
     """Returns a stage for each epoch; with `validate_args` they are checked."""
+    if self._kept is not None:
+      return self._kept
     history = self._history()
     return epoch_stages.stages(
       history.chains, history.boundaries, history.state_maps
@@ -228,7 +271,7 @@ class Epochs(epoch_phases.EpochPhases):
         initial = structures.cast(graph.initial_probs(x), wide)
         atom = structures.cast(graph.prob_zero(x), wide)
       if self.validate_args:
-        of_graph.check_params(f"params[{k}]", graph, x)
+        of_graph.check_params(_name(k), graph, x)
         start, weights = (f"graphs[{k}].{of}(params[{k}])" for of in _WEIGHTS)
         initial, edges, atom = value_checks.check_edge_model(
           initial, edges, atom, names=(start, weights)
@@ -276,7 +319,12 @@ class Epochs(epoch_phases.EpochPhases):
     )
 
   def _batch_shape(self) -> static.Shape:
-    arrays = self._arrays()
-    properties = dict.fromkeys(arrays, _PROPERTIES["params"])
-    shapes = parameter_properties.batch_shapes(properties, arrays)
+    shapes = parameter_properties.batch_shapes(
+      self._array_properties(), self._arrays()
+    )
     return static.broadcast_shapes(*shapes)
+
+
+def _name(epoch: int) -> str:
+  """Returns the name of the parameters of an epoch."""
+  return f"params[{epoch}]"

@@ -66,6 +66,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     "zero.",
     default=0.0,
     fitted=False,
+    jumps=True,
   )
   high: declared.Optional = declared.array(
     0,
@@ -76,6 +77,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     "Where bounds break a rule results are NaN.",
     default=None,
     fitted=False,
+    jumps=True,
   )
 
   def _is_plausible(self, known: Mapping[str, ParameterValue]) -> bool:

@@ -175,7 +175,7 @@ def _arguments(
   Array, Mapping[str, coordinates_lib.Table], Distribution, Observations
 ]:
   whole = _array(where, where.embedded(entries))
-  return whole, where.tables, where.distribution, observations
+  return whole, where.changing, where.distribution, observations
 
 
 def _array(where: Coordinates, entries: onp.ndarray) -> Array:

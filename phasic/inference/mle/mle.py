@@ -40,6 +40,7 @@ class FitOptions(TypedDict, total=False):
 
   fixed: Sequence[str]
   tied: Sequence[Sequence[str]]
+  free: Sequence[str]
   bounds: Mapping[str, Sequence[float]] | None
   starts: Sequence[Distribution]
   num_starts: Integer
@@ -55,6 +56,7 @@ def fit_mle(
   *,
   fixed: Sequence[str] = (),
   tied: Sequence[Sequence[str]] = (),
+  free: Sequence[str] = (),
   bounds: Mapping[str, Sequence[float]] | None = None,
   starts: Sequence[Distribution] = (),
   num_starts: Integer = 1,
@@ -84,6 +86,8 @@ def fit_mle(
     fixed: names of parameters or entries to keep, "rates" or "rates[2]".
     tied: groups of names of rates, or other positive numbers, that are equal;
       the optimizer starts from their geometric mean.
+    free: names of values that are kept unless they are named here, such as
+      "boundaries" of epochs or the bounds of a truncation.
     bounds: pairs (least, greatest) of parameters or entries, by name; if an
       entry has two pairs, both hold. Probabilities that sum to one cannot have
       bounds.
@@ -100,11 +104,10 @@ def fit_mle(
 
   Raises:
     ImportError: SciPy is missing.
-    NotImplementedError: `dist` is an `Epochs` distribution.
     TypeError: an option is not a number.
     ValueError: `dist` has a batch, a name is unknown, an option breaks a rule,
-      the likelihood is zero or not finite at the start, or it has no maximum
-      for these data.
+      the likelihood is zero or not finite at the start, it has no maximum for
+      these data, or it jumps: `free` has boundaries, and times are exact.
 
   Example: the rate of an exponential lifetime; one lifetime is censored at 2.
 
@@ -129,10 +132,11 @@ def fit_mle(
       f"starts is {type(starts).__name__}: it must be a list or tuple of "
       "distributions"
     )
-  where = coordinates_lib.Coordinates(dist, fixed, tied)
+  where = coordinates_lib.Coordinates(dist, fixed, tied, free)
   low, high = limits_lib.limits(where, bounds or {})
   starts_lib.check_data(dist, observations, where.num_free)
   observations = observations_lib.in_dtype_of(observations, dist)
+  starts_lib.check_continuous(where, observations)
   start = starts_lib.in_units_of(where, observations)
   if onp.any((start < low) | (start > high)):
     start = onp.clip(where.entries, low, high)
@@ -181,6 +185,7 @@ def fit_mle(
     structure=dist,
     fixed=tuple(fixed),
     tied=tuple(map(tuple, tied)),
+    free=tuple(free),
     bounds=dict(bounds or {}),
     at_bounds=tuple(onp.asarray(where.names, object)[at_bounds]),
   )

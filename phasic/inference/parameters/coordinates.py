@@ -46,6 +46,8 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
     entries: the values of the entries, (k,).
     tied: maps the name of each tied entry to the name of its group's entry.
     tables: a `Table` for each parameter, by its path.
+    changing: those of `tables` from which parameters are made. Increasing ones
+      that are not fitted stay as they are: a sum of differences is rounded.
     may_be_zero: whether zero is in the domain, for each entry.
     increasing: paths of parameters whose entries are differences.
     root: the coordinates of all entries that can be fitted.
@@ -58,6 +60,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
     distribution: DistributionT,
     fixed: Sequence[str] = (),
     tied: Sequence[Sequence[str]] = (),
+    free: Sequence[str] = (),
   ):
     """Selects the entries that are not zero, fixed or determined by others.
 
@@ -65,6 +68,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
       distribution: a distribution without a batch, with concrete parameters.
       fixed: names of parameters or entries that are not fitted.
       tied: groups of names of positive entries that are equal.
+      free: names of values that are known unless they are named here.
 
     Raises:
       TypeError: it is not a distribution.
@@ -79,6 +83,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
       self.check_not_increasing("tied", names)
     known = entry_blocks.Names(blocks)
     kept = known.positions(fixed, "fixed")
+    known.release(free)
     together = [known.positions(names, "tied") for names in tied]
     self._collect(blocks, known, kept, together)
 
@@ -168,6 +173,11 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
         onp.reshape(index, size), onp.asarray(onp.reshape(base, size), dtype)
       )
     self.tables = tables
+    self.changing = {
+      path: table
+      for path, table in tables.items()
+      if path not in self.increasing or onp.any(table.index >= 0)
+    }
     self.root = self
     self.indices = onp.arange(len(chosen))
     self.all_entries = self.entries
@@ -248,6 +258,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
     )
     found.tied = self.tied
     found.tables = self.tables
+    found.changing = self.changing
     found.root = self.root
     found.indices = self.indices[keep]
     found.all_entries = self.embedded(entries)
@@ -271,7 +282,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
     all_entries = np.take(
       np.concatenate([entries, kept], axis=-1), order, axis=-1
     )
-    return with_entries(self.distribution, self.tables, all_entries)
+    return with_entries(self.distribution, self.changing, all_entries)
 
 
 def check_single(name: str, distribution: object) -> None:
@@ -298,7 +309,7 @@ def with_entries(
 
   Args:
     distribution: `Coordinates.distribution`.
-    tables: `Coordinates.tables`.
+    tables: `Coordinates.changing`.
     entries: (k,).
   """
   dtype = distribution.dtype

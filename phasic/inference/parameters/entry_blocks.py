@@ -77,6 +77,24 @@ class Names:
       for path, block in blocks.items()
     }
 
+  def release(self, names: Sequence[str]) -> None:
+    """Has entries fitted that a fit takes as known, by the argument `free`.
+
+    Raises:
+      TypeError: `names` is not a sequence, or has something else in it.
+      ValueError: there is no such name, or it is fitted in any case.
+    """
+    found = self.positions(names, "free")
+    for i in found:
+      if self.kinds[i].is_fitted:
+        raise ValueError(
+          f"free has {self.names[i]!r}: it is fitted in any case; leave it out"
+        )
+    self.kinds = [
+      kind._replace(is_fitted=True) if i in found else kind
+      for i, kind in enumerate(self.kinds)
+    ]
+
   def positions(self, names: Sequence[str], argument: str) -> list[int]:
     """Returns the positions of entries, given names of entries or parameters.
 
@@ -114,21 +132,14 @@ def of(distribution: DistributionT) -> tuple[DistributionT, dict[str, Block]]:
   Exits and masses at zero that the distribution derives become parameters.
 
   Raises:
-    NotImplementedError: a parameter is not an array, as in `Epochs`.
     TypeError: parameters are traced.
     ValueError: a value breaks a rule.
   """
   distribution = _explicit(distribution)
   blocks: dict[str, Block] = {}
   for path, owner in inferring.owners(distribution):
-    properties = owner.parameter_properties()
     arrays = inferring.arrays(owner)
-    for name, prop in properties.items():
-      if name not in arrays:
-        raise NotImplementedError(
-          f"{type(owner).__name__} cannot be fitted: its {name} are several "
-          "arrays; maximize Observations.log_likelihood by another optimizer"
-        )
+    for name, prop in inferring.array_properties(owner).items():
       if arrays[name] is not None:
         array = structure.array_of(arrays[name])
         values = host_values(f"{path}{name}", array)
@@ -143,14 +154,15 @@ def rebuilt(
   changed: dict[str, Array | Mapping[str, Array]] = dict(arrays)
   mappings = names_of_mappings(distribution)
   for path, owner in inferring.owners(distribution):
-    for name, prop in owner.parameter_properties().items():
+    properties = inferring.array_properties(owner)
+    for name, prop in properties.items():
       key = f"{path}{name}"
-      if key not in arrays or structure.is_edges(owner.parameters[name]):
+      if key not in arrays or structure.is_edges(inferring.given(owner, name)):
         continue
       x = arrays[key]
       others = {
         own: arrays[f"{path}{own}"]
-        for own in owner.parameter_properties()
+        for own in properties
         if f"{path}{own}" in arrays
       }
       changed[key] = prop.constraint.of_entries(x, others)
@@ -162,10 +174,10 @@ def rebuilt(
 def names_of_mappings(distribution: Distribution) -> dict[str, tuple[str, ...]]:
   """Returns the keys of parameters that are mappings, by parameter path."""
   return {
-    f"{path}{name}": owner.parameters["graph"].parameter_names
+    f"{path}{name}": inferring.graph_parameter_names(owner, name) or ()
     for path, owner in inferring.owners(distribution)
-    for name in owner.parameter_properties()
-    if isinstance(owner.parameters[name], Mapping)
+    for name in inferring.array_properties(owner)
+    if isinstance(inferring.given(owner, name), Mapping)
   }
 
 
@@ -174,8 +186,18 @@ def increasing(distribution: Distribution) -> tuple[str, ...]:
   return tuple(
     f"{path}{name}"
     for path, owner in inferring.owners(distribution)
-    for name, prop in owner.parameter_properties().items()
+    for name, prop in inferring.array_properties(owner).items()
     if prop.constraint.by_differences
+  )
+
+
+def jumping(distribution: Distribution) -> tuple[str, ...]:
+  """Returns the paths of parameters at whose values the density jumps."""
+  return tuple(
+    f"{path}{name}"
+    for path, owner in inferring.owners(distribution)
+    for name, prop in inferring.array_properties(owner).items()
+    if prop.jumps
   )
 
 
@@ -234,14 +256,14 @@ def _block(
   shape = onp.shape(values)
   labels = _labels(f"{path}{name}", shape)
   if prop.constraint.is_of_graph:
-    names = owner.parameters["graph"].parameter_names
+    names = inferring.graph_parameter_names(owner, name)
     labels = [f"{path}{name}[{own}]" for own in names or ()] or labels
   place = entries_lib.Place(path, name, owner)
   found = prop.constraint.entries(values, labels, place)
   kinds = found.kinds
   if not prop.fitted:
-    # Truncation bounds are not fitted: the likelihood would be largest with the
-    # range of the data as bounds.
+    # Boundaries, and bounds of a truncation: with the range of the data as
+    # bounds the likelihood would be largest.
     kinds = [kind._replace(is_fitted=False) for kind in kinds]
   flat = onp.ravel(found.values)
   for label, x, kind in zip(found.names, flat, kinds, strict=True):
@@ -277,6 +299,9 @@ def _check_sequence(argument: str, x: object, of_what: str) -> None:
     )
 
 
-def parameter_of(name: str) -> str:
-  """Returns the path of the parameter that an entry's name starts with."""
-  return name.partition("[")[0]
+def parameter_of(name: str, paths: Iterable[str]) -> str:
+  """Returns that one of the parameters' paths that an entry's name starts with."""
+  return max(
+    (path for path in paths if name == path or name.startswith(f"{path}[")),
+    key=len,
+  )

@@ -35,7 +35,7 @@ def limits(
       {
         i
         for own, i in (place | tied).items()
-        if name in (own, entry_blocks.parameter_of(own))
+        if name in (own, entry_blocks.parameter_of(own, where.tables))
       }
     )
     if not indices:
@@ -92,6 +92,6 @@ def scales(
     )
     for path, table in where.tables.items()
   }
-  own = [largest[entry_blocks.parameter_of(name)] for name in where.names]
+  own = [largest[entry_blocks.parameter_of(x, largest)] for x in where.names]
   totals = onp.append(where.totals, 0.0)[where.groups]
   return onp.where(where.groups >= 0, totals, own)

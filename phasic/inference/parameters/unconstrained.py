@@ -32,6 +32,7 @@ def unconstrained(
   dist: DistributionT,
   fixed: Sequence[str] = (),
   tied: Sequence[Sequence[str]] = (),
+  free: Sequence[str] = (),
 ) -> Unconstrained[DistributionT]:
   """Maps the parameters of a distribution to unconstrained real parameters.
 
@@ -49,9 +50,10 @@ def unconstrained(
     dist: a distribution without a batch, with concrete parameters.
     fixed: names of parameters or entries to keep, "rates" or "rates[2]".
     tied: groups of names of rates that are equal, to their geometric mean.
+    free: names of values that are kept unless they are named here, such as
+      "boundaries" of epochs or the bounds of a truncation.
 
   Raises:
-    NotImplementedError: `dist` is an `Epochs` distribution.
     TypeError: parameters are traced.
     ValueError: `dist` has a batch, a name is unknown, or a value breaks a rule.
 
@@ -71,9 +73,9 @@ def unconstrained(
   Reference: B. Carpenter et al., Stan: a probabilistic programming language, J.
     Stat. Softw. 76, 2017, and its reference manual, ch. 10.
   """
-  where = coordinates_lib.Coordinates(dist, fixed, tied)
+  where = coordinates_lib.Coordinates(dist, fixed, tied, free)
   dtype, size = where.distribution.dtype, where.num_free
-  free = onp.asarray(where.to_unconstrained(where.entries), dtype)
+  found = onp.asarray(where.to_unconstrained(where.entries), dtype)
 
   def to_distribution(x: ArrayLike) -> DistributionT:
     array = structures.as_array(x, dtype, "free")
@@ -86,5 +88,5 @@ def unconstrained(
     return where.of(where.forward(array))
 
   return Unconstrained(
-    structures.as_array(free, dtype, "free"), to_distribution
+    structures.as_array(found, dtype, "free"), to_distribution
   )

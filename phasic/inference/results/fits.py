@@ -55,6 +55,7 @@ class Fit(Generic[DistributionT]):
       entries that are zero stay so.
     fixed: names of parameters that were not fitted, see `unconstrained`.
     tied: names of those that are equal.
+    free: names of known values, such as boundaries, that were fitted.
     bounds: least and greatest values that were given, by name.
     at_bounds: names of entries that ended at one of them.
   """
@@ -66,6 +67,7 @@ class Fit(Generic[DistributionT]):
   structure: DistributionT
   fixed: Sequence[str] = ()
   tied: Sequence[Sequence[str]] = ()
+  free: Sequence[str] = ()
   bounds: Mapping[str, Sequence[float]] = dataclasses.field(
     default_factory=dict
   )
@@ -89,6 +91,7 @@ class Fit(Generic[DistributionT]):
       self.fixed,
       self.tied,
       self.at_bounds,
+      self.free,
     )
 
   @property
@@ -123,7 +126,7 @@ class Fit(Generic[DistributionT]):
   def num_parameters(self) -> int:
     """The number of fitted free parameters, including those on the boundary."""
     return coordinates_lib.Coordinates(
-      self.structure, self.fixed, self.tied
+      self.structure, self.fixed, self.tied, self.free
     ).num_free
 
   @property

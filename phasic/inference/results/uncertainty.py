@@ -118,6 +118,7 @@ def assess(
   fixed: Sequence[str] = (),
   tied: Sequence[Sequence[str]] = (),
   at_bounds: Sequence[str] = (),
+  free: Sequence[str] = (),
 ) -> Uncertainty:
   """Computes the uncertainty of each entry of a fitted distribution.
 
@@ -128,8 +129,9 @@ def assess(
     fixed: names of parameters or entries that were not fitted.
     tied: groups of names of equal entries.
     at_bounds: names of entries at bounds.
+    free: names of known values that were fitted.
   """
-  where = coordinates_lib.Coordinates(structure, fixed, tied)
+  where = coordinates_lib.Coordinates(structure, fixed, tied, free)
   entries = coordinates_lib.entries_at(where, distribution)
   bound = onp.isin(where.names, list(at_bounds))
   zero = entries <= 0

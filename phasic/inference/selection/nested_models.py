@@ -42,7 +42,7 @@ def why_irregular(smaller: fits.Fit, larger: fits.Fit) -> str:
   if at_bounds:
     return "; ".join(at_bounds)
   larger_model = coordinates_lib.Coordinates(
-    larger.structure, larger.fixed, larger.tied
+    larger.structure, larger.fixed, larger.tied, larger.free
   )
   _, blocks = entry_blocks.of(smaller.distribution)
   shapes = {path: block.sizes for path, block in blocks.items()}

@@ -10,6 +10,7 @@ from phasic.distributions.base import inferring
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.likelihood import derivatives
 from phasic.inference.parameters import coordinates as coordinates_lib
+from phasic.inference.parameters import entry_blocks
 from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.parameters.host_values import number
@@ -95,6 +96,29 @@ def check_options(
     whole_number(name, x, least)
   if not 0.0 <= number("tolerance", tolerance) < math.inf:
     raise ValueError(f"tolerance is {tolerance}: it must be >= 0 and finite")
+
+
+def check_continuous(
+  where: coordinates_lib.Coordinates,
+  observations: observations_lib.Observations,
+) -> None:
+  """Raises ValueError if the likelihood jumps as a fitted entry changes."""
+  names = [
+    name
+    for name in where.names
+    if entry_blocks.parameter_of(name, where.tables)
+    in entry_blocks.jumping(where.distribution)
+  ]
+  lower, upper, weights = observations_lib.host_arrays(observations)
+  exact = (weights > 0) & (lower == upper)
+  if names and onp.any(exact):
+    i = int(onp.argmax(exact))
+    raise ValueError(
+      f"free has {names[0]!r}, and observation {i} is exactly {lower[i]:g}: the "
+      "likelihood jumps where one passes the other, so that gradients do not "
+      "find its maximum; fit with values that are kept, compare the log "
+      "likelihoods of several, or give intervals"
+    )
 
 
 def check_start(

@@ -59,6 +59,10 @@ def log_likelihood_terms(
   distribution, events = _find_events(distribution, lower, upper, entry, cause)
   if events is None:
     upper = lower if upper is None else upper
+    if cause is not None:
+      return observed_values.with_causes(
+        distribution, lower, upper, entry, cause
+      )
     return observed_values.log_likelihood_terms(
       distribution, lower, upper, entry
     )
@@ -92,7 +96,12 @@ def _find_events(
   if events is not None and events.is_discrete:
     observation_rules.check_counts(lower, upper)
   if cause is not None:
-    causes = None if events is None else competing_risks.causes(events.chain)
+    if events is None:
+      assert upper is not None  # It was set above.
+      causes = inferring.causes(distribution)
+      observation_rules.check_exact_causes(kind, cause, lower, upper)
+    else:
+      causes = competing_risks.causes(events.chain)
     if causes is None:
       raise TypeError(
         f"distribution is {kind}: only distributions of graphs have causes; "

@@ -6,7 +6,6 @@ from absl.testing import absltest
 import numpy as onp
 
 from phasic import distributions as pd
-from phasic import graphs
 from phasic import inference
 from tests.helpers import fit_data
 from tests.helpers import test_case
@@ -21,15 +20,6 @@ class MistakesTest(test_case.TestCase):
       inference.fit_mle(dist, _CENSORED, bounds={"rates": (0.1, 1.5)})
     with self.assertRaisesRegex(ValueError, "tied has 'rates': it must not"):
       inference.fit_mle(dist, _CENSORED, tied=[("rates",)])
-
-  def test_epochs(self):
-    dist = pd.Epochs(graphs.models.kingman(2), [[1.0], [0.5]], [1.0])
-    for refused in (
-      lambda: inference.fit_mle(dist, _CENSORED),
-      lambda: inference.unconstrained(dist),
-    ):
-      with self.assertRaisesRegex(NotImplementedError, "Epochs cannot be fit"):
-        refused()
 
   def test_free_numbers_of_other_shapes(self):
     _, to_distribution = inference.unconstrained(pd.Coxian([1.0], [0.5, 1.0]))
