@@ -156,6 +156,7 @@ STRUCTURES = (
   "EmStep",
   "Fit",
   "LikelihoodRatio",
+  "Maximum",
   "Observations",
   "Record",
   "SurvivalEstimate",
