@@ -157,6 +157,52 @@ class EpochRewardOracle(EpochOracle):
       rows[tuple(orders)] = [flint.arb(0)] * len(rows[levels[0]])
     raise AssertionError("there are no epochs")
 
+  def mark_prob(
+    self, counts: Sequence[int], mark_rates: Sequence[float]
+  ) -> flint.arb:
+    """Computes P(N_1 = n_1, ..., N_R = n_R) of Poisson marks."""
+    levels = list(itertools.product(*(range(n + 1) for n in counts)))
+    first = self._masses[0].entries()
+    rows = {m: [flint.arb(0)] * len(first) for m in levels}
+    rows[levels[0]] = first
+    total = self.atom if sum(counts) == 0 else flint.arb(0)
+    for k, epoch in enumerate(self._epochs):
+      p, size = epoch.matrix.nrows(), len(levels) * epoch.matrix.nrows()
+      matrix = self._marked(k, levels, mark_rates)
+      row = flint.arb_mat(1, size, [*itertools.chain(*rows.values())])
+      # Absorption from the last level, P(N = n) as that of a defective chain.
+      ends = flint.arb_mat(size, 1)
+      for i in range(p):
+        ends[size - p + i, 0] = epoch.exits[i, 0]
+      absorbed = (-matrix).solve(ends)
+      if k + 1 == len(self._epochs):
+        return total + (row * absorbed)[0, 0]
+      length = self._starts[k + 1] - self._starts[k]
+      after = row * (matrix * length).exp()
+      total += (row * absorbed)[0, 0] - (after * absorbed)[0, 0]
+      found = after.entries()
+      for b, m in enumerate(levels):
+        rows[m] = self._mapped(k, found[b * p : (b + 1) * p])
+    raise AssertionError("there are no epochs")
+
+  def _marked(
+    self, k: int, levels: Sequence[tuple[int, ...]], mark_rates: Sequence[float]
+  ) -> flint.arb_mat:
+    """Returns the matrix of levels between which marks move paths."""
+    matrix, rewards = self._epochs[k].matrix, self._rewards[k]
+    p, places = matrix.nrows(), {m: b for b, m in enumerate(levels)}
+    found = flint.arb_mat(len(levels) * p, len(levels) * p)
+    for b, m in enumerate(levels):
+      for i, j in itertools.product(range(p), range(p)):
+        found[b * p + i, b * p + j] += matrix[i, j]
+      for r, i in itertools.product(range(len(m)), range(p)):
+        rate = _ball(mark_rates[r]) * rewards[i][r]
+        found[b * p + i, b * p + i] -= rate
+        after = (*m[:r], m[r] + 1, *m[r + 1 :])
+        if after in places:
+          found[b * p + i, places[after] * p + i] += rate
+    return found
+
   def _matrix(self, k: int, levels: Sequence[tuple[int, ...]]) -> flint.arb_mat:
     """Returns the matrix of all levels; the last row and column gather."""
     matrix, rewards = self._epochs[k].matrix, self._rewards[k]

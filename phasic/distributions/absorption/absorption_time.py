@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy as onp
 
 from phasic.distributions.absorption import chain_hooks
 from phasic.distributions.base import reparameterization
@@ -20,9 +19,6 @@ from phasic.internal.arrays import Seed
 from phasic.internal.arrays import ShapeLike
 from phasic.math.moments import renewals
 from phasic.math.sampling import sample_paths
-
-# The limit on the jumps of all paths together; each jump takes 12 bytes.
-_MOST_JUMPS = 2**27
 
 
 class AbsorptionTime(chain_hooks.ChainHooks):
@@ -142,8 +138,7 @@ class AbsorptionTime(chain_hooks.ChainHooks):
     """
     batch = self._batch_shape()
     shape = sampling.static_shape(sample_shape)
-    jumps = _checked_jumps(num_jumps)
-    _check_total(shape, jumps, batch)
+    jumps = sample_paths.checked_jumps(num_jumps, shape, batch)
     own = random.sanitize_seed(seed, salt=f"{type(self).__name__} paths")
     found = sample_paths.sample_paths(
       math.prod(shape), jumps, own, *self._model(), discrete=self._DISCRETE
@@ -247,31 +242,4 @@ class AbsorptionTime(chain_hooks.ChainHooks):
     value = self._time(value)
     return structures.as_result(
       renewals.limited_expected_value(self._model(), value, self._DISCRETE)
-    )
-
-
-def _checked_jumps(num_jumps: Integer) -> int:
-  """Checks a number of jumps, and returns it as an int."""
-  integer = isinstance(num_jumps, (int, onp.integer))
-  if not integer or isinstance(num_jumps, bool):
-    raise TypeError(
-      f"num_jumps is {type(num_jumps).__name__}: it must be a Python int, since "
-      "it sets the size of the result"
-    )
-  if num_jumps < 0:
-    raise ValueError(f"num_jumps is {int(num_jumps)}: it must be >= 0")
-  return int(num_jumps)
-
-
-def _check_total(
-  shape: tuple[int, ...], jumps: int, batch: static.Shape
-) -> None:
-  """Raises ValueError if all paths together have too many jumps."""
-  known = [d for d in batch if isinstance(d, int)]
-  total = math.prod(shape) * jumps * math.prod(known)
-  if total > _MOST_JUMPS:
-    raise ValueError(
-      f"num_jumps is {jumps}: with sample_shape {shape} and batch shape "
-      f"{batch} all paths together have {total} jumps: they must have at "
-      f"most {_MOST_JUMPS}; sample in parts"
     )

@@ -43,6 +43,8 @@ class Parameterized(hooks.Hooks):
 
   validate_args: bool
   allow_nan_stats: bool
+  # The names of parameters that are mappings of arrays.
+  _MAPPINGS: ClassVar[tuple[str, ...]] = ()
   _known_batch: ClassVar[static.Shape | None] = None
   # Whether the array parameters are known to be arrays or None, which need no
   # conversion when they are read: neither variables nor edges nor mappings.
@@ -62,7 +64,9 @@ class Parameterized(hooks.Hooks):
       name: deferred.settled(name, parameters[name]) for name in properties
     }
     for name, value in arrays.items():
-      _check_given(name, value, properties[name])
+      is_mapping = isinstance(value, Mapping) and name in self._MAPPINGS
+      if not is_mapping:
+        _check_given(name, value, properties[name])
     dtype = dtypes.common_dtype(structure.leaves(arrays))
 
     def stored(name: str, value: object) -> object:

@@ -21,6 +21,8 @@ from phasic.math.model import value_rules
 
 # The parameters of one epoch's graph, in the form that a user gives.
 EpochParams: TypeAlias = ParamsLike | None
+# What the arrays of epochs are, in messages.
+_MEANING = {"params": "parameters", "edge_values": "edge values"}
 
 
 def epoch_graphs(graphs: object, count: int) -> tuple[graph_lib.Graph, ...]:
@@ -61,48 +63,107 @@ def epoch_count(boundaries: ArrayLike | None) -> int:
   return shape[-1] + 1
 
 
-def settled(params: ParameterValue) -> ParameterValue:
-  """Replaces deferred arrays among the parameters, see `deferred.settled`."""
-  if not isinstance(params, (list, tuple)):
-    return deferred.settled("params", params)
-  return [deferred.settled(f"params[{k}]", x) for k, x in enumerate(params)]
+def name(of: str, epoch: int) -> str:
+  """Returns the name of an array of one epoch, such as params[0]."""
+  return f"{of}[{epoch}]"
 
 
-def epoch_params(params: ParameterValue, count: int) -> list[EpochParams]:
-  """Returns the parameters of each epoch.
+def settled(argument: str, given: ParameterValue) -> ParameterValue:
+  """Replaces deferred arrays among those of epochs, see `deferred.settled`."""
+  if not isinstance(given, (list, tuple)):
+    return deferred.settled(argument, given)
+  return [deferred.settled(name(argument, k), x) for k, x in enumerate(given)]
+
+
+def kept(
+  argument: str, given: ParameterValue, count: int
+) -> ParameterValue | Mapping[str, ParameterValue]:
+  """Returns what `Epochs` keeps of the arrays of epochs.
+
+  As a mapping with the keys "0", "1", ... they are part of the distribution's
+  structure, and variables are read at each use.
+  """
+  if given is None or structures.is_variable(given):
+    return given
+  found = of_epochs(argument, given, count)
+  if all(x is None for x in found):
+    return None
+  return {str(k): x for k, x in enumerate(found)}
+
+
+def of_epochs(
+  argument: str, given: ParameterValue, count: int
+) -> list[ParameterValue]:
+  """Returns the array of each epoch, None where there is none.
 
   Args:
-    params: a sequence, an array (K, ..., d), or what `Epochs` keeps: a mapping
+    argument: the argument's name.
+    given: a sequence, an array (K, ...), None, or what `Epochs` keeps: a mapping
       with "0", "1", ...
     count: the number of epochs.
   """
-  if isinstance(params, Mapping) and "0" in params:
-    params = [params[key] for key in sorted(params, key=int)]
-  if isinstance(params, (list, tuple)):
-    size = len(params)
-  elif hasattr(params, "shape"):
-    size = static.shape(params)[0] if static.rank(params) else 0
+  if given is None:
+    return [None] * count
+  if isinstance(given, Mapping) and "0" in given:
+    given = [given[key] for key in sorted(given, key=int)]
+  if isinstance(given, (list, tuple)):
+    size = len(given)
+  elif hasattr(given, "shape"):
+    size = static.shape(given)[0] if static.rank(given) else 0
   else:
+    letter = {"params": "d"}.get(argument, "m")
     raise TypeError(
-      f"params is {type(params).__name__}: it must be a sequence with the "
-      "parameters of each epoch, or an array (K, ..., d)"
+      f"{argument} is {type(given).__name__}: it must be a sequence with the "
+      f"{_MEANING[argument]} of each epoch, or an array (K, ..., {letter})"
     )
   if size != count:
     raise ValueError(
-      f"params has parameters of {size} epochs: with {count - 1} boundaries "
-      f"there must be {count} epochs"
+      f"{argument} has {_MEANING[argument]} of {size} epochs: with {count - 1} "
+      f"boundaries there must be {count} epochs"
     )
-  return [params[k] for k in range(count)]
+  return [given[k] for k in range(count)]
 
 
-def check_dtypes(params: Sequence[EpochParams], boundaries: ArrayLike) -> None:
-  """Raises TypeError unless parameters and boundaries have one dtype."""
+def check_arrays(
+  graphs: Sequence[graph_lib.Graph],
+  params: ParameterValue,
+  edge_values: ParameterValue,
+  boundaries: ArrayLike,
+) -> None:
+  """Checks the arrays of epochs.
+
+  Raises:
+    TypeError: dtypes differ.
+    ValueError: numbers of epochs do not fit, an epoch has both arrays, or the
+      weights of edges have a wrong shape.
+  """
+  count = len(graphs)
   given: dict[str, ArrayLike | None] = {}
-  for k, theta in enumerate(params):
+  weights = of_epochs("edge_values", edge_values, count)
+  for k, theta in enumerate(of_epochs("params", params, count)):
+    own, values = name("params", k), weights[k]
     if isinstance(theta, Mapping):
-      given.update({f"params[{k}][{n!r}]": x for n, x in theta.items()})
+      given.update({f"{own}[{n!r}]": x for n, x in theta.items()})
     else:
-      given[f"params[{k}]"] = theta
+      given[own] = theta
+    edges = name("edge_values", k)
+    if values is None:
+      if theta is None and graphs[k].num_params > 0:
+        raise ValueError(
+          f"{own} and {edges} are None: the epoch's graph has "
+          f"{graphs[k].num_params} parameters; pass these, or a weight for each "
+          "of its edges"
+        )
+      continue
+    if theta is not None:
+      raise ValueError(f"{own} and {edges} are given: only one of them may be")
+    given[edges] = values
+    shape = static.shape(structures.as_array(values, None, edges))
+    if shape[-1:] != (graphs[k].num_edges,):
+      raise ValueError(
+        f"{edges} has shape {shape}: it must be (..., {graphs[k].num_edges}), "
+        "with a weight for each edge of the epoch's graph"
+      )
   dtypes.common_dtype({**given, "boundaries": boundaries})
 
 

@@ -7,20 +7,27 @@ import math
 import numpy as np
 import numpy as onp
 
+from phasic.distributions.base import sampling
 from phasic.distributions.epochs import epoch_arguments
 from phasic.distributions.epochs import epoch_causes
 from phasic.distributions.epochs import epoch_methods
+from phasic.distributions.epochs import epoch_paths
 from phasic.distributions.epochs import epoch_rewards
 from phasic.distributions.epochs import epoch_stages
 from phasic.distributions.epochs import epoch_values
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.parts import absorbed
+from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Integer
 from phasic.internal.arrays import Result
+from phasic.internal.arrays import Seed
+from phasic.internal.arrays import ShapeLike
 from phasic.math.model import value_rules
+from phasic.math.sampling import sample_paths
 
 
 class EpochPhases(epoch_methods.EpochMethods):
@@ -135,6 +142,57 @@ class EpochPhases(epoch_methods.EpochMethods):
     begin, end, shape = epoch_arguments.window(self._checked, since, until)
     found = epoch_rewards.sojourn_times_within(history, begin, end)
     return self._of_phases(name, found, by_epoch, shape)
+
+  def sample_paths(
+    self,
+    num_jumps: Integer,
+    sample_shape: ShapeLike = (),
+    seed: Seed | None = None,
+  ) -> epoch_paths.EpochPaths:
+    """Samples paths through the epochs; equal seeds give equal paths.
+
+    Args:
+      num_jumps: k, how many jumps and boundaries are followed, absorption among
+        them. At a boundary a path enters a phase of the next epoch.
+      sample_shape: an int or a tuple of ints.
+      seed: as `sample` takes it.
+
+    Returns:
+      A named tuple of arrays of shape sample_shape + batch_shape + (k + 1,).
+      `phases`, int32: the first phase and those after each jump and boundary;
+      the number of phases of the epoch stands for absorption. `times`: when they
+      were entered, the time of absorption from there on. `epochs`, int32: that
+      of each phase. A phase that is never left is followed by itself, at time
+      inf. Where a value of the model breaks a rule phases are -1 and times NaN.
+      There are no derivatives.
+
+    Raises:
+      TypeError: the seed is None or not of such a type, or a size is no
+        integer.
+      ValueError: a size is negative, or more than 2^27 jumps are asked for.
+
+    Example: two lineages, in a history with a boundary at time 1.
+
+      >>> from phasic import graphs
+      >>> from phasic.distributions import Epochs
+      >>> pair = graphs.models.kingman(2)
+      >>> history = Epochs(pair, [[0.1], [10.0]], [1.0])
+      >>> paths = history.sample_paths(2, seed=1)
+      >>> [int(phase) for phase in paths.phases]
+      [0, 0, 1]
+      >>> [int(epoch) for epoch in paths.epochs]
+      [0, 1, 1]
+    """
+    batch, history = self._batch_shape(), self._history()
+    shape = sampling.static_shape(sample_shape)
+    count = len(history.chains)
+    jumps = sample_paths.checked_jumps(num_jumps, shape, (*batch, count))
+    own = random.sanitize_seed(seed, salt=f"{type(self).__name__} paths")
+    found = epoch_paths.sample(math.prod(shape), jumps, own, history, batch)
+    whole = (*shape, *batch, jumps + 1)
+    phases, times, epochs = (np.reshape(x, whole) for x in found)
+    times = structures.cast(times, self.dtype)
+    return epoch_paths.EpochPaths(phases, times, epochs)
 
   def cause_probs(self) -> Result:
     """Returns the probability of each cause, (..., number of causes).

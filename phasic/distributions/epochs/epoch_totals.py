@@ -52,14 +52,14 @@ def sample(
   """
   size = static.shape(rewards[0])[-1]
   seeds = random.split_seed(seed, len(history.chains) + 1)
-  tables, bad = _tables(history.chains[0], batch)
+  tables, bad = tables_of(history.chains[0], batch)
   models, _ = static.shape(tables.scales)
   uniform = random.uniform(seeds[-1], (n, models), static.wide_float())
   phases = jumps.first_phases(uniform, tables)
   totals = np.zeros((n, models, size), dtype=static.wide_float())
   for k, chain in enumerate(history.chains):
     if k > 0:
-      tables, bad = _tables(chain, batch)
+      tables, bad = tables_of(chain, batch)
     models, p = static.shape(tables.scales)
     length = history.length(k)
     clock: Array | None = None
@@ -75,20 +75,26 @@ def sample(
     totals = totals + np.where(bad, math.nan, 0.0)[:, None]
     phases, totals = _epoch(seeds[k], tables, own, clock, phases, totals)
     if length is not None:
-      # Paths that go on are mapped; those that are absorbed stay absorbed.
-      target = history.state_maps[k].targets(p)
-      after = static.shape(history.chains[k + 1].initial)[-1]
-      if target is None:
-        continue
-      known = np.where(phases < p, phases, 0)
-      phases = np.where(phases < p, np.take(target, known, axis=0), after)
+      phases = mapped(history, k, phases, p)
   found = np.reshape(totals, (n, *batch, size))
   pairs = [(chain.initial, chain.edges.parameters) for chain in history.chains]
   arrays = [x for pair in pairs for x in pair]
   return jump_chain.without_derivatives(found, *arrays, advice=_ADVICE)
 
 
-def _tables(
+def mapped(
+  history: epoch_rewards.History, k: int, phases: Array, p: int
+) -> Array:
+  """Moves phases to the next epoch's; absorbed paths, p, stay absorbed."""
+  target = history.state_maps[k].targets(p)
+  if target is None:
+    return phases
+  after = static.shape(history.chains[k + 1].initial)[-1]
+  known = np.where(phases < p, phases, 0)
+  return np.where(phases < p, np.take(target, known, axis=0), after)
+
+
+def tables_of(
   chain: epoch_stages.StageChain, batch: static.Shape
 ) -> tuple[jump_tables.JumpTables, Array]:
   """Returns the tables of an epoch's chain, and which models are invalid."""

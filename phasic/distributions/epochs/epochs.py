@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 import itertools
 from typing import ClassVar, Self
 
@@ -11,37 +11,27 @@ import numpy as onp
 
 from phasic.distributions.absorption import of_graph
 from phasic.distributions.base import deferred
-from phasic.distributions.base import half_precision
-from phasic.distributions.base import parameter_properties
-from phasic.distributions.base import slicing
-from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.distributions.epochs import epoch_arguments
-from phasic.distributions.epochs import epoch_phases
+from phasic.distributions.epochs import epoch_parameters
 from phasic.distributions.epochs import epoch_rewards
 from phasic.distributions.epochs import epoch_stages
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.parts import state_maps as state_maps_lib
 from phasic.graphs.parts.user_types import State
-from phasic.internal import halves
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.model import value_checks
 
-_PROPERTIES = {
-  "params": parameter_properties.ParameterProperties(1, "parameters"),
-  "boundaries": parameter_properties.ParameterProperties(
-    1, "strictly increasing", fitted=False, jumps=True
-  ),
-}
-
+# Each epoch has one of these.
+_EACH = ("params", "edge_values")
 # Messages refer to initial masses and edge weights by these graph methods.
 _WEIGHTS = ("initial_probs", "edge_values")
 
 
 @structures.register
-class Epochs(epoch_phases.EpochPhases):
+class Epochs(epoch_parameters.EpochParameters):
   """The absorption time of a chain whose parameters change at known times.
 
   There are K epochs: the first lasts from zero to boundaries[0], the k-th until
@@ -82,12 +72,13 @@ class Epochs(epoch_phases.EpochPhases):
   def __init__(
     self,
     graphs: graph_lib.Graph | Sequence[graph_lib.Graph],
-    params: ArrayLike | Sequence[epoch_arguments.EpochParams],
+    params: ArrayLike | Sequence[epoch_arguments.EpochParams] | None,
     boundaries: ArrayLike,
     state_maps: Sequence[
       Callable[[State], State] | state_maps_lib.StateMap | None
     ]
     | None = None,
+    edge_values: Sequence[ArrayLike | None] | ArrayLike | None = None,
     validate_args: bool = False,
     allow_nan_stats: bool = True,
     name: str = "Epochs",
@@ -98,11 +89,15 @@ class Epochs(epoch_phases.EpochPhases):
       graphs: a continuous graph for all epochs, or K of them. Paths start as
         the first one says; the starts of others are not looked at.
       params: the parameters of each epoch: a sequence of K arrays (..., d_k) or
-        mappings of names, or an array (K, ..., d).
+        mappings of names, or an array (K, ..., d); None in the place of those of
+        an epoch with `edge_values`, None for all if all have them.
       boundaries: (..., K - 1), positive and increasing, in units of time.
       state_maps: K - 1 functions, the k-th from the states of the k-th graph to
         those of the next; None in the place of one that changes nothing, None
         for all if there are none.
+      edge_values: weights of the edges in the place of parameters: a sequence of
+        K arrays (..., m_k), None in the place of those of an epoch with
+        parameters; or an array (K, ..., m).
       validate_args: whether to check values.
       allow_nan_stats: whether statistics may be NaN.
       name: the distribution's name.
@@ -114,20 +109,17 @@ class Epochs(epoch_phases.EpochPhases):
         no state of the next graph; with `validate_args`, a value breaks a rule.
     """
     boundaries = deferred.settled("boundaries", boundaries)
-    params = epoch_arguments.settled(params)
     count = epoch_arguments.epoch_count(boundaries)
     each = epoch_arguments.epoch_graphs(graphs, count)
-    given = epoch_arguments.epoch_params(params, count)
-    epoch_arguments.check_dtypes(given, boundaries)
+    params = epoch_arguments.settled("params", params)
+    edge_values = epoch_arguments.settled("edge_values", edge_values)
+    epoch_arguments.check_arrays(each, params, edge_values, boundaries)
     super()._keep(
       {
         "graphs": graphs if isinstance(graphs, graph_lib.Graph) else each,
-        # As a mapping with the keys "0", "1", ... the arrays are part of the
-        # distribution's structure, and variables are read at each use.
-        "params": params
-        if structures.is_variable(params)
-        else {str(k): x for k, x in enumerate(given)},
+        "params": epoch_arguments.kept("params", params, count),
         "boundaries": boundaries,
+        "edge_values": epoch_arguments.kept("edge_values", edge_values, count),
         "state_maps": state_maps_lib.make_all(state_maps, each),
         "validate_args": validate_args,
         "allow_nan_stats": allow_nan_stats,
@@ -137,102 +129,6 @@ class Epochs(epoch_phases.EpochPhases):
     epoch_arguments.check_boundaries(self._arrays()["boundaries"])
     self._batch_shape()
     self._check_values(self._stages)
-
-  @classmethod
-  def _parameter_properties(cls) -> parameter_properties.Properties:
-    return _PROPERTIES
-
-  @classmethod
-  def _children(cls) -> tuple[str, ...]:
-    return ("graphs", "state_maps", *super()._children())
-
-  @property
-  def parameters(self) -> dict[str, parameter_properties.ParameterValue]:
-    """The constructor's arguments, by name; `params` as a sequence."""
-    given = self._parameters["params"]
-    params = given if structures.is_variable(given) else self.params
-    return {**self._parameters, "params": params}
-
-  @property
-  def graphs(self) -> tuple[graph_lib.Graph, ...]:
-    """The graph of each epoch."""
-    given = self._parameters["graphs"]
-    return given if isinstance(given, tuple) else (given,) * self.num_epochs
-
-  @property
-  def params(self) -> tuple[epoch_arguments.EpochParams, ...]:
-    """The parameters of each epoch, arrays (..., d_k), mappings or None."""
-    given = self._parameters["params"]
-    return tuple(epoch_arguments.epoch_params(given, self.num_epochs))
-
-  @property
-  def boundaries(self) -> Array:
-    """The times at which epochs end, (..., K - 1)."""
-    return self._parameters["boundaries"]
-
-  @property
-  def num_epochs(self) -> int:
-    """The number of epochs K."""
-    return epoch_arguments.epoch_count(self._parameters["boundaries"])
-
-  def _sliced(
-    self, index: slicing.Index, batch: static.Shape | None = None
-  ) -> Self:
-    properties = self._array_properties()
-    sliced = slicing.slice_parameters(properties, self._arrays(), index, batch)
-    # `_arrays` converts half precision, which the slice has as well.
-    return self._with_arrays(
-      halves.result(sliced, half_precision.half_of(self))
-    )
-
-  def _arrays(self) -> dict[str, ParameterValue]:
-    """Returns parameters of each epoch, (..., d_k) or None, and boundaries."""
-    given, boundaries = (self._parameters[name] for name in _PROPERTIES)
-    if structures.is_variable(given):
-      given = structures.as_array(given, None, "params")
-    given = epoch_arguments.epoch_params(given, self.num_epochs)
-    arrays = {
-      _name(k): None if x is None else graph.params_array(x)
-      for k, (graph, x) in enumerate(zip(self.graphs, given, strict=True))
-    }
-    if structures.is_variable(boundaries):
-      boundaries = structures.as_array(boundaries, None, "boundaries")
-    return {**arrays, "boundaries": boundaries}
-
-  def _array_properties(self) -> parameter_properties.Properties:
-    names = dict.fromkeys(map(_name, range(self.num_epochs)), "params")
-    return {
-      name: _PROPERTIES[of]
-      for name, of in {**names, "boundaries": "boundaries"}.items()
-    }
-
-  def _given_array(self, name: str) -> ParameterValue:
-    epoch = self._epoch_of(name)
-    return self.boundaries if epoch is None else self.params[epoch]
-
-  def _graph_of(self, name: str) -> graph_lib.Graph:
-    epoch = self._epoch_of(name)
-    return self.graphs[0 if epoch is None else epoch]
-
-  def _epoch_of(self, name: str) -> int | None:
-    """Returns the epoch of an array of `_arrays`, None for boundaries."""
-    names = [_name(k) for k in range(self.num_epochs)]
-    return names.index(name) if name in names else None
-
-  def _with_arrays(
-    self, arrays: Mapping[str, object], **options: object
-  ) -> Self:
-    names = [_name(k) for k in range(self.num_epochs)]
-    params = [arrays.get(name, x) for name, x in zip(names, self.params)]
-    others = {name: x for name, x in arrays.items() if name not in names}
-    return self.copy(params=params, **others, **options)
-
-  def _is_plausible(self, known: Mapping[str, ParameterValue]) -> bool:
-    given = epoch_arguments.epoch_params(known["params"], self.num_epochs)
-    return all(
-      of_graph.is_plausible(graph, x)
-      for graph, x in zip(self.graphs, given, strict=True)
-    )
 
   # The stages, in what `_for_one_call` returned.
   _kept: ClassVar[list[epoch_stages.Stage] | None] = None
@@ -259,24 +155,30 @@ class Epochs(epoch_phases.EpochPhases):
     """Returns the epochs' chains; with `validate_args` they are checked."""
     # The widest dtype is used because rounding errors accumulate over stages.
     wide = static.wide_float()
-    *params, boundaries = self._arrays().values()
+    arrays = self._arrays()
     chains: list[epoch_stages.StageChain] = []
-    for k, (graph, x) in enumerate(zip(self.graphs, params, strict=True)):
-      x = structures.cast(graph.params_array(x), wide)
-      values = structures.cast(graph.edge_values(x), wide)
-      edges = graph.edge_weights(edge_values=values)
+    for k, graph in enumerate(self.graphs):
+      x, values = (arrays.get(epoch_arguments.name(of, k)) for of in _EACH)
+      names = [f"graphs[{k}].{of}(params[{k}])" for of in _WEIGHTS]
+      if values is None:
+        x = structures.cast(graph.params_array(x), wide)
+        values = graph.edge_values(x)
+      else:
+        names[1] = epoch_arguments.name("edge_values", k)
+      edges = graph.edge_weights(edge_values=structures.cast(values, wide))
       p = graph.num_phases
       initial, atom = np.zeros((p,), dtype=wide) + 1.0 / p, None
       if k == 0:
         initial = structures.cast(graph.initial_probs(x), wide)
         atom = structures.cast(graph.prob_zero(x), wide)
       if self.validate_args:
-        of_graph.check_params(_name(k), graph, x)
-        start, weights = (f"graphs[{k}].{of}(params[{k}])" for of in _WEIGHTS)
+        if x is not None:
+          of_graph.check_params(epoch_arguments.name("params", k), graph, x)
         initial, edges, atom = value_checks.check_edge_model(
-          initial, edges, atom, names=(start, weights)
+          initial, edges, atom, names=(names[0], names[1])
         )
       chains.append(epoch_stages.StageChain(initial, edges, atom))
+    boundaries = arrays["boundaries"]
     boundaries = structures.cast(boundaries, wide)
     maps = self._parameters["state_maps"]
     return epoch_rewards.History(chains, boundaries, maps)
@@ -314,17 +216,7 @@ class Epochs(epoch_phases.EpochPhases):
     return self.copy(
       graphs=[self.graphs[k] for k in parts],
       params=[self.params[k] for k in parts],
+      edge_values=[self.edge_values[k] for k in parts],
       boundaries=all_of_them,
       state_maps=found,
     )
-
-  def _batch_shape(self) -> static.Shape:
-    shapes = parameter_properties.batch_shapes(
-      self._array_properties(), self._arrays()
-    )
-    return static.broadcast_shapes(*shapes)
-
-
-def _name(epoch: int) -> str:
-  """Returns the name of the parameters of an epoch."""
-  return f"params[{epoch}]"

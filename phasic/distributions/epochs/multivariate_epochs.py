@@ -12,6 +12,7 @@ from phasic.distributions.base import hooks
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import slicing
 from phasic.distributions.epochs import epoch_arguments
+from phasic.distributions.epochs import epoch_counts
 from phasic.distributions.epochs import epoch_rewards
 from phasic.distributions.epochs import epoch_totals
 from phasic.distributions.epochs import epochs as epochs_lib
@@ -25,6 +26,7 @@ from phasic.internal.arrays import Result
 from phasic.internal.arrays import SanitizedSeed
 from phasic.math.model import value_rules
 from phasic.math.moments import mixed_moments
+from phasic.math.moments import poisson_counts
 
 _PROPERTIES = {
   "rewards": parameter_properties.ParameterProperties(2, "nonnegative"),
@@ -215,6 +217,54 @@ class MultivariateEpochs(joint_totals.JointTotals):
     shape = self._batch_shape()
     value = structures.cast(np.broadcast_to(value, shape), self.dtype)
     return self._statistic("mixed_moment", value)
+
+  def joint_mark_probs(
+    self, max_counts: ArrayLike, mark_rates: ArrayLike
+  ) -> Result:
+    """Computes P(N_1 = n_1, ..., N_R = n_R) for all counts up to a limit.
+
+    Given the path, the N_r are independent Poisson numbers with means
+    theta_r Y_r: mutations on branches, for example. Nothing is subtracted.
+
+    Args:
+      max_counts: R integers >= 0, the largest counts.
+      mark_rates: theta, (..., R), per unit of reward, finite and >= 0, else the
+        result is NaN.
+
+    Returns:
+      An array (..., max_counts[0] + 1, ..., max_counts[R - 1] + 1).
+
+    Raises:
+      TypeError: dtypes differ, or `max_counts` are not integers.
+      ValueError: shapes do not fit, or there are too many counts.
+
+    Example: mutations on the two branches of a pair, in a population that was
+      smaller before time one.
+
+      >>> import numpy as np
+      >>> from phasic import graphs
+      >>> from phasic.distributions import Epochs, MultivariateEpochs
+      >>> history = Epochs(graphs.models.kingman(2), [[1.0], [4.0]], [1.0])
+      >>> dist = MultivariateEpochs(history, np.asarray([[2.0]]))
+      >>> [f"{float(x):.6f}" for x in dist.joint_mark_probs([2], [0.5])]
+      ['0.540601', '0.278420', '0.120534']
+    """
+    counts = poisson_counts.checked_counts(max_counts, self.num_rewards)
+    self._look_at("mark_rates", mark_rates, value_rules.TIME)
+    rates = self._as_array(mark_rates, "mark_rates")
+    shape, size = static.shape(rates), self.num_rewards
+    if len(shape) < 1 or shape[-1] != size:
+      raise ValueError(
+        f"mark_rates has shape {shape}: it must be (..., R), R = {size}"
+      )
+    rates = structures.cast(rates, static.wide_float())
+    found = epoch_counts.joint_mark_probs(
+      self._history(), self._rewards(), rates, counts
+    )
+    whole = static.broadcast_shapes(shape[:-1], self._batch_shape())
+    whole = (*whole, *(n + 1 for n in counts))
+    found = structures.cast(np.broadcast_to(found, whole), self.dtype)
+    return self._statistic("joint_mark_probs", found)
 
   # The base class takes one number, u. The vector has a public name of its own.
   def laplace_transform(self, arguments: ArrayLike) -> Result:  # pyright: ignore[reportIncompatibleMethodOverride]

@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+import numpy as onp
 
 from phasic.internal import autodiff
 from phasic.internal import control_flow
@@ -13,13 +14,17 @@ from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
+from phasic.internal.arrays import Integer
 from phasic.internal.arrays import SanitizedSeed
 from phasic.math.model import not_differentiable
 from phasic.math.model import operands as operands_lib
 from phasic.math.model.model_types import Matrix
 from phasic.math.sampling import jump_chain
+from phasic.math.sampling import jump_tables
 from phasic.math.sampling import jumps
 
+# The limit on the jumps of all paths together; each jump takes 12 bytes.
+_MOST_JUMPS = 2**27
 _Carry = tuple[SanitizedSeed, Array, Array]
 
 
@@ -95,11 +100,42 @@ def _paths(
   """Simulates phases and times (n, number of models, k + 1)."""
   wide = static.wide_float()
   tables, bad = jump_chain.make_tables(discrete, depth, *operands)
-  models, p = static.shape(tables.scales)
+  models, _ = static.shape(tables.scales)
   start_seed, seed = random.split_seed(seed)
   uniform = random.uniform(start_seed, (n, models), wide)
   phase = jumps.first_phases(uniform, tables)
-  time = np.zeros_like(uniform)
+  phases, times = follow(
+    num_jumps, discrete, seed, tables, phase, np.zeros_like(uniform)
+  )
+  return np.where(bad[:, None], -1, phases), np.where(
+    bad[:, None], math.nan, times
+  )
+
+
+def follow(
+  num_jumps: int,
+  discrete: bool,
+  seed: SanitizedSeed,
+  tables: jump_tables.JumpTables,
+  phase: Array,
+  time: Array,
+) -> tuple[Array, Array]:
+  """Follows paths from their phases at given times.
+
+  Args:
+    num_jumps: k, the number of jumps.
+    discrete: whether time is discrete.
+    seed: a seed.
+    tables: the tables of the chains.
+    phase: (n, models).
+    time: (n, models).
+
+  Returns:
+    The phases and the times of their entries, (n, models, k + 1), as in
+    `PhasePaths`.
+  """
+  p = static.shape(tables.scales)[-1]
+  shape = static.shape(phase)
 
   def jump(carry: _Carry, _: None) -> tuple[_Carry, tuple[Array, Array]]:
     seed, phase, time = now = carry
@@ -108,21 +144,48 @@ def _paths(
     here = np.where(running, phase, 0)
     scales = jumps.of_phases(tables.scales, here)
     leaves = running & (scales < math.inf)
-    hold = random.exponential(hold_seed, (n, models), wide)
+    hold = random.exponential(hold_seed, shape, static.wide_float())
     scales = np.where(leaves, scales, 1.0)
     hold = jumps.holding_times(scales, hold, discrete)
     stays = np.where(running, math.inf, time)
     time = np.where(leaves, time + hold, stays)
-    turn = random.uniform(turn_seed, (n, models), wide)
+    turn = random.uniform(turn_seed, shape, static.wide_float())
     target = jumps.next_phases(turn, tables, here)
     phase = np.where(leaves, target, phase)
     return (seed, phase, time), now[1:]
 
   init = (seed, phase, time)
   _, (phases, times) = control_flow.scan(jump, init, None, num_jumps + 1)
-  phases = np.where(bad, -1, phases)
-  times = np.where(bad, math.nan, times)
   return np.moveaxis(phases, 0, -1), np.moveaxis(times, 0, -1)
+
+
+def checked_jumps(
+  num_jumps: Integer, shape: tuple[int, ...], batch: static.Shape
+) -> int:
+  """Returns the number of jumps of each path as an int.
+
+  Raises:
+    TypeError: it is no integer.
+    ValueError: it is negative, or all paths together have too many jumps.
+  """
+  if isinstance(num_jumps, bool) or not isinstance(
+    num_jumps, (int, onp.integer)
+  ):
+    raise TypeError(
+      f"num_jumps is {type(num_jumps).__name__}: it must be a Python int, since "
+      "it sets the size of the result"
+    )
+  if num_jumps < 0:
+    raise ValueError(f"num_jumps is {int(num_jumps)}: it must be >= 0")
+  known = [d for d in batch if isinstance(d, int)]
+  total = math.prod(shape) * int(num_jumps) * math.prod(known)
+  if total > _MOST_JUMPS:
+    raise ValueError(
+      f"num_jumps is {num_jumps}: with sample_shape {shape} and batch shape "
+      f"{batch} all paths together have {total} jumps: they must have at "
+      f"most {_MOST_JUMPS}; sample in parts"
+    )
+  return int(num_jumps)
 
 
 _run = control_flow.compiled(_paths, static_argnums=(0, 1, 2, 3))

@@ -62,6 +62,12 @@ class RewardsTest(test_case.TestCase):
       u = onp.minimum(factor * scale, 1e6)
       exact = epoch_models.middle(oracle.laplace_transform(u))
       self.assert_close(dist.laplace_transform(u), exact, 1e-12)
+    rates = onp.minimum(0.5 * scale, 1e6)
+    most = (2,) if size == 1 else (1,) * size
+    found = self.host(dist.joint_mark_probs(most, rates))
+    for counts in onp.ndindex(*found.shape):
+      exact = epoch_models.middle(oracle.mark_prob(counts, rates))
+      self.assert_close(found[counts], exact, 1e-12)
     last = boundaries[-1] if len(boundaries) else 1.0
     for since, until in ((None, 0.3 * last), (0.2 * last, 2.0 * last)):
       exact = oracle.sojourn_times(since or 0.0, until)

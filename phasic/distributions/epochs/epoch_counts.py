@@ -1,0 +1,195 @@
+"""Joint probabilities of Poisson marks along paths through epochs.
+
+With N(t) the counts of marks by time t, the vectors P(N(t) = n, X_t = i) for n up
+to a limit are the masses of a larger chain, in which a mark of kind r moves a path
+from level n to n + e_r, and out of the chain where that is beyond the limit. Paths
+that are absorbed from level n are gathered in a phase of that level. All terms are
+positive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import itertools
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.epochs import epoch_edges
+from phasic.distributions.epochs import epoch_levels
+from phasic.distributions.epochs import epoch_rewards
+from phasic.internal import autodiff
+from phasic.internal import static
+from phasic.internal.arrays import Array
+from phasic.math.model import edge_rates
+from phasic.math.model.model_types import Edges
+from phasic.math.moments import count_levels
+from phasic.math.moments import occupancy
+from phasic.math.moments import poisson_counts
+
+_Index = tuple[int, ...]
+# The largest number of counts; there are pairs of them in the last epoch.
+_MAX_LEVELS = 4096
+
+
+class _Levels(NamedTuple):
+  """The levels n <= counts, and the marks that lead from one to another.
+
+  Attributes:
+    indices: the multi-indices, those of a smaller sum first.
+    places: the position of each.
+  """
+
+  indices: list[_Index]
+  places: dict[_Index, int]
+
+  def after(self, n: _Index, r: int) -> int | None:
+    """Returns the position of n + e_r; None beyond the limit."""
+    return self.places.get((*n[:r], n[r] + 1, *n[r + 1 :]))
+
+
+def joint_mark_probs(
+  history: epoch_rewards.History,
+  rewards: Sequence[Array],
+  mark_rates: Array,
+  counts: _Index,
+) -> Array:
+  """Computes P(N_1 = n_1, ..., N_R = n_R) for all n <= counts.
+
+  Args:
+    history: the chains.
+    rewards: of each epoch, (..., p_k, R).
+    mark_rates: (..., R), finite and >= 0, else results are NaN.
+    counts: R integers.
+
+  Returns:
+    An array (..., counts[0] + 1, ..., counts[R - 1] + 1).
+
+  Raises:
+    ValueError: there would be too many phases.
+  """
+  by_sum = count_levels.levels(counts)
+  indices = list(itertools.chain.from_iterable(by_sum))
+  levels = _Levels(indices, {n: b for b, n in enumerate(indices)})
+  size = len(indices) * (1 + max(static.shape(own)[-2] for own in rewards))
+  most = epoch_rewards.MAX_PHASES
+  if size > most or len(indices) > _MAX_LEVELS:
+    raise ValueError(
+      f"max_counts is {counts}, which needs {len(indices)} levels of counts and "
+      f"{size} phases: there must be at most {_MAX_LEVELS} and {most}; use smaller "
+      "counts"
+    )
+  good = np.all((mark_rates >= 0.0) & (mark_rates < math.inf), axis=-1)
+  safe = np.where(good[..., None], mark_rates, 0.0)
+  first = history.chains[0]
+  assert first.prob_zero is not None  # The first chain has an atom.
+  carried = epoch_levels.start(first, len(indices))
+  at_zero = np.where(onp.arange(len(indices)) == 0, 1.0, 0.0)
+  atom = first.prob_zero + np.zeros_like(carried.shares[..., 0, 0])
+  total = at_zero * atom[..., None] + 0.0 * safe[..., :1]
+  for k, chain in enumerate(history.chains):
+    length = history.length(k)
+    if length is None:
+      total = total + _at_last(
+        chain.edges, carried, rewards[k], safe, counts, levels
+      )
+      break
+    marks = rewards[k] * safe[..., None, :]
+    carried, ended = _through(chain.edges, carried, marks, levels, length)
+    total = total + ended
+    carried = epoch_levels.mapped(carried, history.state_maps[k])
+  total = total + np.where(good, 0.0, math.nan)[..., None]
+  ends = list(itertools.accumulate(map(len, by_sum)))
+  starts = [0, *ends[:-1]]
+  parts = [total[..., a:b] for a, b in zip(starts, ends, strict=True)]
+  return poisson_counts.laid_out(counts, parts)
+
+
+def _through(
+  edges: Edges,
+  carried: epoch_levels.Carried,
+  marks: Array,
+  levels: _Levels,
+  length: Array,
+) -> tuple[epoch_levels.Carried, Array]:
+  """Carries masses through an epoch; returns those absorbed by level too."""
+  count, p = static.shape(carried.shares)[-2:]
+  phases, end = onp.arange(p), count * (p + 1)
+  parts: list[tuple[onp.ndarray, onp.ndarray, Array]] = []
+  for b, n in enumerate(levels.indices):
+    for r in range(len(n)):
+      after = levels.after(n, r)
+      targets = phases * 0 + end if after is None else phases + after * p
+      parts.append((phases + b * p, targets, marks[..., r]))
+  steps = onp.arange(count)[:, None]
+  inside = edges.targets < p
+  sources = np.reshape(edges.sources + p * steps, (-1,))
+  targets = np.where(inside, edges.targets + p * steps, count * p + steps)
+  targets = np.reshape(targets, (-1,))
+  repeated = np.concatenate([edges.parameters] * count, axis=-1)
+  wide = edge_rates.EdgeRates(sources, targets, repeated)
+  larger = epoch_edges.joined(wide, targets, parts)
+  initial = np.reshape(
+    carried.shares, (*static.shape(carried.log_scale), count * p)
+  )
+  rest = np.zeros_like(initial[..., :1]) + onp.zeros(count)
+  empty = np.sum(initial, axis=-1) == 0.0
+  # A vector of zeros has no distribution: another one takes its place.
+  initial = np.where(empty[..., None], 1.0 / (count * p), initial)
+  initial = np.concatenate([initial, rest], axis=-1)
+  model = (initial, larger, None, np.zeros_like(initial[..., 0]))
+  found = occupancy.transient(model, length, False)
+  never = (found.log_mass == -math.inf)[..., None]
+  shares = np.where(never, 0.0, found.probs)
+  log = np.where(empty, -math.inf, carried.log_scale + found.log_mass)
+  living = np.reshape(shares[..., : count * p], (*static.shape(log), count, p))
+  ended = shares[..., count * p :] * np.exp(log)[..., None]
+  return epoch_levels.scaled(living, log), ended
+
+
+def _at_last(
+  edges: Edges,
+  carried: epoch_levels.Carried,
+  rewards: Array,
+  mark_rates: Array,
+  counts: _Index,
+  levels: _Levels,
+) -> Array:
+  """Computes the probabilities of the counts of paths in the last epoch.
+
+  They are sums over the level m at its start of those of n - m later marks.
+  """
+  masses = carried.masses()
+  # Probabilities are linear in the masses, where these are zero as well: there
+  # the rest of a mass of one is at zero, and taken away again.
+  total = autodiff.stop_gradient(np.sum(masses, axis=-1))
+  some = total > 0.0
+  scale, rest = np.where(some, total, 1.0), np.where(some, 0.0, 1.0)
+  later = poisson_counts.joint_mark_probs(
+    counts,
+    rewards[..., None, :, :],
+    mark_rates[..., None, :],
+    masses / scale[..., None],
+    edges._replace(parameters=edges.parameters[..., None, :]),
+    None,
+    rest,
+  )
+  count = len(levels.indices)
+  shape = static.shape(later)[: -len(counts)]
+  later = np.reshape(later, (*shape, count))
+  none = onp.arange(count) == 0
+  later = (later - rest[..., None] * none) * scale[..., None]
+  flat = np.reshape(later, (*shape[:-1], count * count))
+  sizes = tuple(n + 1 for n in counts)
+  each = onp.asarray(levels.indices)
+  more = each[:, None, :] - each
+  possible = onp.all(more >= 0, axis=-1)
+  places = onp.ravel_multi_index(
+    tuple(onp.moveaxis(onp.maximum(more, 0), -1, 0)), sizes
+  )
+  places = places + count * onp.arange(count)
+  found = np.take(flat, onp.ravel(places), axis=-1)
+  found = np.reshape(found, (*shape[:-1], count, count))
+  return np.sum(np.where(possible, found, 0.0), axis=-1)
