@@ -73,9 +73,9 @@ def _epochs() -> Iterator[comparisons.Case]:
     size = {"lineages": lineages}
     at_times = size | {"times": _TIMES}
     for what, row, arguments in (
-      ("mean tree height", "height_mean", size),
-      ("its cdf at 100 times", "height_cdf", at_times),
-      ("its density at 100 times", "height_density", at_times),
+      ("mean tree height", "age_mean", size),
+      ("its cdf at 100 times", "age_cdf", at_times),
+      ("its density at 100 times", "age_density", at_times),
       ("mean spectrum", "spectrum_mean", size),
       ("covariance of the spectrum", "spectrum_covariance", size),
     ):

@@ -34,17 +34,17 @@ def _coalescents(lineages):
   return make
 
 
-def height_mean(lineages):
+def age_mean(lineages):
   make = _coalescents(lineages)
   return lambda: make().tree_height.mean
 
 
-def height_cdf(lineages, times):
+def age_cdf(lineages, times):
   make, times = _coalescents(lineages), np.array(times)
   return lambda: make().tree_height.cdf(times)
 
 
-def height_density(lineages, times):
+def age_density(lineages, times):
   make, times = _coalescents(lineages), np.array(times)
   return lambda: make().tree_height.pdf(times)
 

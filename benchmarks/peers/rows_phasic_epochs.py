@@ -1,6 +1,6 @@
 """Rows of phasic in NumPy for a population that changed in size.
 
-Graphs are kept, and each call has sizes of its own, as in a fit. Heights and mean
+Graphs are kept, and each call has sizes of its own, as in a fit. Ages and mean
 spectra need the numbers of lineages alone, covariances the block counts. Fits are
 of the time of one change and of the size before it, by SciPy's L-BFGS-B with exact
 gradients in the logarithms of both.
@@ -22,17 +22,17 @@ def _epochs(graph):
   )
 
 
-def height_mean(lineages):
+def age_mean(lineages):
   make = _epochs(_models.kingman(lineages))
   return lambda: make().mean()
 
 
-def height_cdf(lineages, times):
+def age_cdf(lineages, times):
   make, times = _epochs(_models.kingman(lineages)), np.array(times)
   return lambda: make().cdf(times)
 
 
-def height_density(lineages, times):
+def age_density(lineages, times):
   make, times = _epochs(_models.kingman(lineages)), np.array(times)
   return lambda: make().prob(times)
 

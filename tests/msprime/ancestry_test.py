@@ -36,7 +36,10 @@ _BOUND = 4.0  # standard errors
 
 
 def _spectrum_and_age(trees):
-  spectrum = trees.allele_frequency_spectrum(mode="branch", polarised=True)
+  spectrum = trees.allele_frequency_spectrum(
+    mode="branch",
+    polarised=True,  # codespell:ignore polarised
+  )
   # The last node is the oldest one.
   return [*spectrum[1:-1], trees.nodes_time[-1]]
 
