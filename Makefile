@@ -10,6 +10,8 @@
 #   make test-versions   the wheel with the oldest and the newest JAX,
 #                   TensorFlow and NumPy, on each Python that is found
 #   make test-pymc  the PyMC recipe of docs/guide.md
+#   make test-msprime    exact values of genealogies against simulations of
+#                   msprime; some minutes
 #   make bench      speed against other ways to compute the same; about 6 min
 #   make bench-page the same, and writes docs/benchmarks.md from it
 #   make bench-cost what calls cost as q t grows; writes docs/benchmarks_cost.md
@@ -31,7 +33,7 @@
 PY := .venv/bin/python
 
 .PHONY: setup demo quick check test test-slow test-all test-versions test-pymc \
-  sanitize sanitize-quick bench bench-page bench-cost bench-peers bench-slow \
+  test-msprime sanitize sanitize-quick bench bench-page bench-cost bench-peers bench-slow \
   wheel wheels format lint typecheck golden lock clean clean-cache
 
 setup:
@@ -61,6 +63,9 @@ test-versions: setup
 
 test-pymc: setup
 	@tools/test_pymc.sh
+
+test-msprime: setup
+	@tools/test_msprime.sh
 
 sanitize: setup
 	@tools/sanitize.sh

@@ -64,6 +64,13 @@ _PEERS_METHOD = """\
   phasic goes on from what it has kept of the model. phasic's graph is made
   beforehand, except where the row says "graph built". PhaseGen makes its states
   again for each rate.
+- Mean spectra are those of `kingman_spectrum`, which needs the numbers of
+  lineages alone; PhaseGen takes such a shortcut, too. "By block counts" neither
+  does, as other models have none. A population of three epochs changes its size
+  at two times. A fit is of the time of one change and of the size before it to a
+  spectrum, with both sides' exact gradients and SciPy's L-BFGS-B; the losses are
+  what is compared. "One start" is the fastest way that PhaseGen has, "ten starts"
+  its default.
 - Rows that begin with NumPy, TensorFlow or JAX have a general model of three
   phases. The gamma distribution beside it is the same distribution. The loops
   call NumPy's sine of four numbers.

@@ -324,6 +324,7 @@ TESTS = {
     "epochs/epoch_rewards_tests": dict(
         files = [
             "epochs/multivariate_epochs_test",
+            "epochs/spectra_covariance_test",
         ],
         helpers = [
             "epoch_models",

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Writes the locks: requirements/*.in, resolved by uv for each Python that has a
 # folder there. `.venv`'s are one resolution, so that any subset of them can be
-# installed together; each environment of `make test-versions`, `make test-pymc`
-# and `make bench-peers` is a resolution of its own.
+# installed together; each environment of `make test-versions`, `make test-pymc`,
+# `make test-msprime` and `make bench-peers` is a resolution of its own.
 # UV names the uv binary; UPGRADE=1 takes the newest versions.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../requirements"
@@ -47,7 +47,7 @@ for folder in 3.*/; do
       "--constraint=${all}" "${name}.in"
     mv "${tmp}/lock.txt" "${version}/${name}.txt"
   done
-  for name in {oldest,newest}-{jax,tf} pymc; do
+  for name in {oldest,newest}-{jax,tf} msprime pymc; do
     compile "${version}" "${tmp}/lock.txt" \
       "$(keep "${version}/${name}.txt")" "${name}.in"
     mv "${tmp}/lock.txt" "${version}/${name}.txt"

@@ -1,7 +1,9 @@
 """Lists the comparisons with peers, and the bounds on their ratios."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+
+from benchmarks.peers import comparisons
+from benchmarks.peers import genealogy_cases
 
 _TIMES = [0.06 * k for k in range(1, 101)]
 # The incumbent's densities have few digits at the smallest times, and their
@@ -10,78 +12,30 @@ _LATER_TIMES = [0.6 + 0.06 * k for k in range(100)]
 _TEN_TIMES = [0.25 * k for k in range(1, 11)]
 # (lineages, states) of the block-counting process.
 _SIZES = ((10, 41), (20, 626))
-# A peer's call that takes less is short.
-SHORT = 200e-6
-
-Bounds = tuple[float, float]
 
 
-class Case(NamedTuple):
-  """One row of the table.
-
-  Attributes:
-    what: is computed.
-    peer: what phasic is compared with.
-    row: the function that makes phasic's call.
-    peer_row: the function that makes the peer's call.
-    arguments: of both functions.
-    bounds: the ratio that is asked for and the goal, each a most; None where
-      nothing is asked for.
-    short_bounds: the same where the peer's call takes less than `SHORT`, if
-      that is different.
-    tolerance: how far values may differ, relative to the largest one.
-  """
-
-  what: str
-  peer: str
-  row: str
-  peer_row: str
-  arguments: dict[str, Any]
-  bounds: Bounds | None
-  short_bounds: Bounds | None = None
-  tolerance: float = 1e-9
-
-  def bounds_for(self, seconds: float) -> Bounds | None:
-    """Returns the bounds where the peer's call takes so many seconds."""
-    if self.short_bounds is not None and seconds < SHORT:
-      return self.short_bounds
-    return self.bounds
-
-
-class Section(NamedTuple):
-  """Cases that the same two processes compute.
-
-  Attributes:
-    rows: the file of phasic's rows.
-    peer_rows: the file of the peer's rows.
-    environment: the peer's environment, "" for phasic's own.
-    cases: the rows of the table.
-  """
-
-  rows: str
-  peer_rows: str
-  environment: str
-  cases: list[Case]
-
-
-def sections() -> Iterator[Section]:
+def sections() -> Iterator[comparisons.Section]:
   """Yields all that is compared."""
-  yield Section(
+  yield comparisons.Section(
     "rows_phasic", "rows_incumbent", "incumbent", list(_incumbent())
   )
-  yield Section(
+  yield comparisons.Section(
     "rows_phasic_jax", "rows_incumbent", "incumbent", list(_incumbent_jax())
   )
-  yield Section("rows_phasic", "rows_phasegen", "phasegen", list(_phasegen()))
-  yield Section("rows_phasic", "rows_scipy", "", list(_scipy()))
-  yield Section("rows_phasic", "rows_phasic", "", [_quantiles()])
-  yield Section("rows_phasic_tf", "rows_tfp", "", list(_tfp()))
-  yield Section("rows_phasic_tf", "rows_phasic_tf", "", [_native_op()])
-  yield Section("rows_phasic_jax", "rows_jax", "", list(_jax()))
-  yield Section("rows_phasic_jax", "rows_phasic_jax", "", list(_compilation()))
+  yield from genealogy_cases.sections()
+  yield comparisons.Section("rows_phasic", "rows_scipy", "", list(_scipy()))
+  yield comparisons.Section("rows_phasic", "rows_phasic", "", [_quantiles()])
+  yield comparisons.Section("rows_phasic_tf", "rows_tfp", "", list(_tfp()))
+  yield comparisons.Section(
+    "rows_phasic_tf", "rows_phasic_tf", "", [_native_op()]
+  )
+  yield comparisons.Section("rows_phasic_jax", "rows_jax", "", list(_jax()))
+  yield comparisons.Section(
+    "rows_phasic_jax", "rows_phasic_jax", "", list(_compilation())
+  )
 
 
-def _incumbent() -> Iterator[Case]:
+def _incumbent() -> Iterator[comparisons.Case]:
   usual, by_object, by_function = (1.0, 0.33), (4.0, 1.0), (1.5, 0.5)
   for lineages, states in _SIZES:
     size = {"lineages": lineages}
@@ -108,7 +62,7 @@ def _incumbent() -> Iterator[Case]:
         1e-9,
       ),
     ):
-      yield Case(
+      yield comparisons.Case(
         f"{states} states: {what}",
         "incumbent",
         row,
@@ -118,7 +72,7 @@ def _incumbent() -> Iterator[Case]:
         short,
         tolerance,
       )
-    yield Case(
+    yield comparisons.Case(
       f"{states} states: 1,000 samples",
       "incumbent",
       "samples",
@@ -130,7 +84,7 @@ def _incumbent() -> Iterator[Case]:
     )
 
 
-def _incumbent_jax() -> Iterator[Case]:
+def _incumbent_jax() -> Iterator[comparisons.Case]:
   for lineages, states in _SIZES:
     size = {"lineages": lineages}
     at_times = size | {"times": _TIMES}
@@ -142,7 +96,7 @@ def _incumbent_jax() -> Iterator[Case]:
       ("jit, density at 100 times alone", "jit_density", at_times, 1e-2),
       ("jit, moments alone", "jit_moments", size, 1e-9),
     ):
-      yield Case(
+      yield comparisons.Case(
         f"{states} states: {what}",
         "incumbent in JAX",
         row,
@@ -153,33 +107,7 @@ def _incumbent_jax() -> Iterator[Case]:
       )
 
 
-def _phasegen() -> Iterator[Case]:
-  for lineages in (10, 20, 30):
-    size = {"lineages": lineages}
-    at_times = {"lineages": lineages, "times": _TIMES}
-    covariance = "covariance of the spectrum"
-    for what, row, arguments in (
-      ("mean tree height", "age_mean", size),
-      ("its cdf at 100 times", "age_cdf", at_times),
-      ("its density at 100 times", "age_density", at_times),
-      ("mean spectrum", "spectrum_mean", size),
-      ("mean spectrum, graph built", "spectrum_mean_built", size),
-      (covariance, "spectrum_covariance", size),
-      (f"{covariance}, graph built", "spectrum_covariance_built", size),
-    ):
-      yield Case(
-        f"{lineages} samples: {what}",
-        "PhaseGen",
-        row,
-        row.removesuffix("_built"),
-        arguments,
-        (1.0, 0.33),
-        # PhaseGen's matrix exponentials have fewer digits than its moments.
-        tolerance=1e-7,
-      )
-
-
-def _scipy() -> Iterator[Case]:
+def _scipy() -> Iterator[comparisons.Case]:
   for what, row, arguments, bounds in (
     (
       "log density at 10 times",
@@ -190,7 +118,7 @@ def _scipy() -> Iterator[Case]:
     ("mean", "small_mean", {}, (0.3, 0.15)),
     ("a quantile", "small_quantile", {}, (0.7, 0.3)),
   ):
-    yield Case(
+    yield comparisons.Case(
       f"NumPy, constructed: {what}",
       "frozen gamma of SciPy",
       row,
@@ -199,7 +127,7 @@ def _scipy() -> Iterator[Case]:
       bounds,
     )
   for lineages, states in _SIZES:
-    yield Case(
+    yield comparisons.Case(
       f"{states} states: density at 100 times",
       "one expm of SciPy",
       "density",
@@ -209,8 +137,8 @@ def _scipy() -> Iterator[Case]:
     )
 
 
-def _quantiles() -> Case:
-  return Case(
+def _quantiles() -> comparisons.Case:
+  return comparisons.Case(
     "41 states: 10,000 quantiles",
     "phasic, 10,000 cdf values",
     "many_quantiles",
@@ -220,7 +148,7 @@ def _quantiles() -> Case:
   )
 
 
-def _tfp() -> Iterator[Case]:
+def _tfp() -> Iterator[comparisons.Case]:
   for form, prefix, bounds in (
     ("eager", "", (1.0, 0.5)),
     ("constructed", "constructed_", (1.2, 0.7)),
@@ -229,7 +157,7 @@ def _tfp() -> Iterator[Case]:
       ("log density at 10 times", "log_prob", {"times": _TEN_TIMES}),
       ("mean", "mean", {}),
     ):
-      yield Case(
+      yield comparisons.Case(
         f"TensorFlow, {form}: {what}",
         "Gamma of TFP",
         prefix + row,
@@ -239,8 +167,8 @@ def _tfp() -> Iterator[Case]:
       )
 
 
-def _native_op() -> Case:
-  return Case(
+def _native_op() -> comparisons.Case:
+  return comparisons.Case(
     "TensorFlow, tf.function: loop of 100 log densities",
     "phasic's bare op",
     "loop",
@@ -250,8 +178,8 @@ def _native_op() -> Case:
   )
 
 
-def _jax() -> Iterator[Case]:
-  yield Case(
+def _jax() -> Iterator[comparisons.Case]:
+  yield comparisons.Case(
     "JAX, eager: log density at 10 times",
     "jax.scipy.stats.gamma",
     "log_prob",
@@ -263,17 +191,19 @@ def _jax() -> Iterator[Case]:
     ("JAX: loop of 10,000 bound calls", "bound_loop"),
     ("JAX: loop of 10,000 gradients of bound calls", "bound_gradient_loop"),
   ):
-    yield Case(what, "JAXbind", row, row, {"calls": 10_000, "size": 4}, None)
+    yield comparisons.Case(
+      what, "JAXbind", row, row, {"calls": 10_000, "size": 4}, None
+    )
 
 
-def _compilation() -> Iterator[Case]:
+def _compilation() -> Iterator[comparisons.Case]:
   for what, function in (
     ("quantile", "quantile"),
     ("gradient of quantile", "quantile_gradient"),
     ("sample", "sample"),
     ("gradient of sample", "sample_gradient"),
   ):
-    yield Case(
+    yield comparisons.Case(
       f"JAX: compilation of {what}",
       "compilation of log_prob",
       f"compilation_of_{function}",

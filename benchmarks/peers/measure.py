@@ -6,8 +6,8 @@ from typing import Any
 import numpy as onp
 
 from benchmarks import results
-from benchmarks.peers import cases
 from benchmarks.peers import client
+from benchmarks.peers import comparisons
 
 
 class Disagreement(AssertionError):
@@ -38,7 +38,7 @@ def difference(values: Any, others: Any) -> float:
   return float(onp.abs(x - y).max() / largest) if largest > 0 else 0.0
 
 
-def check(case: cases.Case, values: Any, others: Any) -> None:
+def check(case: comparisons.Case, values: Any, others: Any) -> None:
   """Compares the values of phasic and of a peer.
 
   Raises:
@@ -56,7 +56,7 @@ def check(case: cases.Case, values: Any, others: Any) -> None:
 
 
 def compare(
-  case: cases.Case, ours: client.Worker, peer: client.Worker, repeats: int
+  case: comparisons.Case, ours: client.Worker, peer: client.Worker, repeats: int
 ) -> results.Row:
   """Compares values, then times by rounds in which the two take turns.
 

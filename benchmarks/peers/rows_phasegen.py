@@ -4,7 +4,7 @@ A coalescent is made with a population size of its own in each call, as in a
 fit. PhaseGen has no way to keep a state space when the size changes, so it
 makes the state space again each time, compiled by Numba. Its settings are those
 that it comes with; with them it takes closed forms and a smaller state space
-where there are such.
+where there are such. `by_blocks` switches the latter off.
 """
 
 import itertools
@@ -42,6 +42,19 @@ def spectrum_mean(lineages):
   make = _coalescents(lineages)
   # The first and the last entry are those of no and of all samples.
   return lambda: make().sfs.mean.data[1:-1]
+
+
+def spectrum_mean_by_blocks(lineages):
+  make = _coalescents(lineages)
+
+  def call():
+    phasegen.Settings.flatten_block_counting = False
+    try:
+      return make().sfs.mean.data[1:-1]
+    finally:
+      phasegen.Settings.flatten_block_counting = True
+
+  return call
 
 
 def spectrum_covariance(lineages):

@@ -2,7 +2,8 @@
 
 A graph is kept, and a distribution is made of it with a rate of its own in each
 call, as in a fit; rows that end in `built` make the graph, too. `moments` calls
-the methods of a distribution, `moments_by_functions` functions of `math`.
+the methods of a distribution, `moments_by_functions` functions of `math`. Mean
+spectra need the numbers of lineages alone; `by_blocks` goes by block counts.
 """
 
 import itertools
@@ -121,12 +122,27 @@ def _spectra(lineages):
   )
 
 
+def _mean_spectra(lineages):
+  make = _distributions(ph.graphs.models.kingman(lineages))
+  return lambda: ph.graphs.models.kingman_spectrum(
+    make().expected_sojourn_times()
+  )
+
+
 def spectrum_mean(lineages):
+  return _mean_spectra(lineages)
+
+
+def spectrum_mean_built(lineages):
+  return lambda: _mean_spectra(lineages)()
+
+
+def spectrum_mean_by_blocks(lineages):
   make = _spectra(lineages)
   return lambda: make().mean()
 
 
-def spectrum_mean_built(lineages):
+def spectrum_mean_by_blocks_built(lineages):
   return lambda: _spectra(lineages)().mean()
 
 

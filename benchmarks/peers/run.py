@@ -20,6 +20,7 @@ from benchmarks import page
 from benchmarks import results
 from benchmarks.peers import cases
 from benchmarks.peers import client
+from benchmarks.peers import comparisons
 from benchmarks.peers import measure
 
 _ENVIRONMENTS = {
@@ -87,7 +88,7 @@ def _cells(row: results.Row) -> tuple[str, ...]:
 
 
 def _compare(
-  section: cases.Section, left_out: list[tuple[str, str]]
+  section: comparisons.Section, left_out: list[tuple[str, str]]
 ) -> Iterator[tuple[str, ...]]:
   """Yields the lines of a section, and appends what is left out, and why."""
   chosen = [case for case in section.cases if _ONLY.value in case.peer]

@@ -11,11 +11,12 @@ from absl.testing import parameterized
 from benchmarks import page
 from benchmarks.peers import cases
 from benchmarks.peers import client
+from benchmarks.peers import comparisons
 from benchmarks.peers import measure
 from benchmarks.peers import worker
 
 _TIMES = [0.5, 1.0, 1.5]
-_CASE = cases.Case(
+_CASE = comparisons.Case(
   "density", "SciPy", "density", "density", {}, (1.0, 0.5), (4.0, 2.0)
 )
 
