@@ -323,6 +323,7 @@ TESTS = {
     ),
     "epochs/epoch_rewards_tests": dict(
         files = [
+            "epochs/epoch_paths_test",
             "epochs/multivariate_epochs_test",
             "epochs/spectra_covariance_test",
         ],
@@ -336,7 +337,6 @@ TESTS = {
         ],
         tags = {
             "jax": {"slow": "compiles many cases"},
-            "tf": {"slow": "computes what NumPy computes, in the same code"},
         },
     ),
     "contract/distribution_tests": dict(
