@@ -395,6 +395,7 @@ TESTS = {
             "quadrature/modes_test",
             "quadrature/quadrature_points_test",
             "quadrature/transformed_modes_test",
+            "quadrature/transformed_sojourns_test",
             "quadrature/truncated_moments_test",
         ],
         helpers = [

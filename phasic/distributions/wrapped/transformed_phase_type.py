@@ -92,12 +92,6 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
       f"{type(self).__name__} must define the method _log_slope"
     )
 
-  def _log_growth(self, x: Array) -> Array:
-    """Computes log g'(x) for x > 0, g the change from X to Y."""
-    raise NotImplementedError(
-      f"{type(self).__name__} must define the method _log_growth"
-    )
-
   def _nodes(self, batch: static.Shape) -> quadrature_points.QuadraturePoints:
     model = self._broadcast_model(batch)
     return quadrature_points.of_increasing(

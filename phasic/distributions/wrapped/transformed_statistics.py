@@ -10,6 +10,7 @@ import numpy as onp
 from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import static
 from phasic.internal.arrays import Array
+from phasic.internal.arrays import Result
 from phasic.math.model.model_types import Model
 from phasic.math.quadrature import expectations
 from phasic.math.quadrature import heavy_moments
@@ -36,6 +37,12 @@ class TransformedStatistics(wrapped_distribution.HeldAround):
       f"{type(self).__name__} must define the method _forwarded"
     )
 
+  def _log_growth(self, x: Array) -> Array:
+    """Computes log g'(x) for x > 0, g the change from X to Y."""
+    raise NotImplementedError(
+      f"{type(self).__name__} must define the method _log_growth"
+    )
+
   def _own(self) -> dict[str, Array]:
     """Returns the checked parameters.
 
@@ -56,6 +63,32 @@ class TransformedStatistics(wrapped_distribution.HeldAround):
     raise NotImplementedError(
       f"{type(self).__name__} must define the method _nodes_of_moment"
     )
+
+  def expected_sojourn_times(self) -> Result:
+    """Computes the expected times that Y's clock spends in the phases, (..., p).
+
+    They are the integrals of g'(x) P(in phase j at x) over x, by quadrature: the
+    relative error is about 1e-12 (float32: 1e-5), or the result is NaN.
+
+    Raises:
+      NotImplementedError: g grows faster than a power, or X is no chain.
+
+    Example: two lineages in a population whose size was exp(-2 y) y units of time
+      ago.
+
+      >>> from phasic import graphs
+      >>> from phasic.distributions import MatrixGompertz, PhaseType
+      >>> pair = PhaseType.from_graph(graphs.models.kingman(2), [1.0])
+      >>> dist = MatrixGompertz(pair, 2.0)
+      >>> print(f"{float(dist.expected_sojourn_times()[0]):.6f}")
+      0.461455
+    """
+    if not self._GROWS_SLOWLY:
+      self._missing(
+        "expected_sojourn_times", "g grows so fast that they may be infinite"
+      )
+    found = expectations.sojourn_times(self._batch_model(), self._log_growth)
+    return self._statistic("expected_sojourn_times", found)
 
   def _batch_model(self) -> Model:
     """Returns X's chain, broadcast to the batch shape."""

@@ -73,6 +73,29 @@ def value_and_start_slopes(
   return operands_lib.result(layout, value), slopes
 
 
+def weighted_start_slopes(
+  kind: str,
+  arguments: Sequence[Given],
+  weights: Array,
+  discrete: bool = False,
+) -> Array:
+  """Computes derivatives with respect to the initial masses, (batch..., p).
+
+  They are sums over the times, with weights that broadcast with the times.
+  """
+  operands, layout, edges = _prepare(arguments, discrete)
+  _, (slopes,) = kernel_derivatives.vjp(
+    kind,
+    operands,
+    operands_lib.cotangent(layout, weights, "weights"),
+    fallback(discrete),
+    edges,
+    (0,),
+    discrete,
+  )
+  return operands_lib.rows(layout, slopes)
+
+
 def fallback(discrete: bool) -> Callable[..., Array]:
   """Returns the array code that computes `kernel_ops.phase_type`."""
   if discrete:

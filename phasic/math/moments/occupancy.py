@@ -145,6 +145,32 @@ def probs(discrete: bool, system: chain_solves.System, times: Array) -> Array:
   return np.where(chain.good[..., None], found, math.nan)
 
 
+def weighted(model: Model, times: Array, weights: Array) -> Array:
+  """Computes sums over times of weights times P(in phase j at t), (..., p).
+
+  One sweep of the kernel serves all times.
+
+  Args:
+    model: initial_probs, subgenerator or edges, exit_rates, prob_zero.
+    times: (n, ...), finite and >= 0, else results are NaN.
+    weights: (n, ...).
+  """
+  initial_probs, matrix, exits, prob_zero = model
+  values = (initial_probs, matrix, times, weights, exits, prob_zero)
+  names = operands.argument_names(False, "times", "weights")
+  # To the call the n times are a dimension of the batch, over which it sums.
+  return chain_calls.value(_weighted, values, names, (0, 0))[0]
+
+
+def _weighted(
+  system: chain_solves.System, times: Array, weights: Array
+) -> Array:
+  chain = reversed_chains.reverse(False, system, times)
+  found = reversed_chains.weighted_densities(chain, weights)
+  good = np.all(chain.good, axis=0)[None, ..., None]
+  return np.where(good, found, math.nan)
+
+
 def _transient(
   discrete: bool, system: chain_solves.System, times: Array
 ) -> Array:

@@ -84,6 +84,26 @@ def terms_of(
   return value, slopes[..., :p] * chain.y
 
 
+def weighted_densities(chain: Reversed, weights: Array) -> Array:
+  """Computes weighted sums of densities at the times, (..., p).
+
+  Args:
+    chain: a reversed chain in continuous time, with times (n, ...).
+    weights: (n, ...).
+
+  Returns:
+    Sums over the times of the weight, times (alpha exp(S t))_j.
+  """
+  none = np.zeros((), dtype=static.dtype_name(chain.times))
+  slopes = evaluation.weighted_start_slopes(
+    "density",
+    (chain.start, chain.edges, chain.times, None, none),
+    weights * np.exp(chain.alive),
+  )
+  p = static.shape(chain.y)[-1]
+  return slopes[..., :p] * chain.y
+
+
 def reverse(
   discrete: bool, system: chain_solves.System, times: Array
 ) -> Reversed:
