@@ -49,7 +49,9 @@ def _batch(family):
   if others:
     arrays[first] = np.asarray([[x[first]] for x in varied[:3]])
   else:
-    arrays[first] = np.stack(np.split(np.asarray([x[first] for x in varied]), 3))
+    arrays[first] = np.stack(
+      np.split(np.asarray([x[first] for x in varied]), 3)
+    )
   return conformance.CASES[family].build(**arrays)
 
 
