@@ -114,6 +114,24 @@ class PropertiesTest(parameterized.TestCase):
     expected = pd.Erlang(3, rate[1]).log_prob(0.75)
     np.testing.assert_allclose(part(rate), expected, 1e-12)
 
+  def test_indices_that_are_tensors(self):
+    rate = np.array([[0.5, 1.0], [2.0, 4.0]])
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.int32)])
+    def part(index):
+      dist = pd.Erlang(3, rate)[..., index]
+      masked = tfd.Masked(adapter.wrap(pd.Erlang(3, rate)), True)[index]
+      x = tf.constant(0.75, tf.float64)
+      return dist.log_prob(x), masked.log_prob(x)
+
+    expected = np.asarray(pd.Erlang(3, rate).log_prob(0.75))
+    for index in (0, 1, -1):
+      found = part(tf.constant(index))
+      np.testing.assert_allclose(found[0], expected[:, index], 1e-12)
+      np.testing.assert_allclose(found[1], expected[index], 1e-12)
+    with self.assertRaises(tf.errors.InvalidArgumentError):
+      part(tf.constant(2))
+
   def test_slices_depend_on_the_variables(self):
     rate = tf.Variable([0.5, 2.0], dtype=tf.float64)
     joint = tfd.Independent(adapter.wrap(pd.Erlang(3, rate)), 0)
