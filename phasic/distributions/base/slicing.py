@@ -13,10 +13,8 @@ import numpy as onp
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import structure
 from phasic.internal import static
-from phasic.internal.arrays import Array
 
 MODE = "numpy"
-_Checked: TypeAlias = int | Array | slice | types.EllipsisType | None
 _Item: TypeAlias = SupportsIndex | slice | types.EllipsisType | None
 # The index in `distribution[index]`.
 Index: TypeAlias = _Item | tuple[_Item, ...]
@@ -60,9 +58,9 @@ def slice_parameters(
   return sliced
 
 
-def _checked_index(index: Index, batch: static.Shape) -> tuple[_Checked, ...]:
+def _checked_index(index: Index, batch: static.Shape) -> tuple[_Item, ...]:
   """Checks an index, and returns it as ints, slices, None and one `...`."""
-  items: list[_Checked] = [
+  items: list[_Item] = [
     item
     if item is None or item is ... or isinstance(item, slice)
     else _integer(item)
@@ -89,14 +87,16 @@ def _checked_index(index: Index, batch: static.Shape) -> tuple[_Checked, ...]:
   return tuple(items)
 
 
-def _integer(item: SupportsIndex) -> int | Array:
+def _integer(item: SupportsIndex) -> SupportsIndex:
   """Converts one integer of an index to int; raises TypeError for others.
 
   A scalar of a graph of TensorFlow, which checks its range, is kept.
   """
+  unknown = False
   if MODE == "tf":
-    if _is_unknown_integer(item):
-      return item
+    unknown = _is_unknown_integer(item)
+  if unknown:
+    return item
   if not isinstance(item, (bool, onp.bool_)):
     try:
       return operator.index(item)
