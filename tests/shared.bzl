@@ -394,6 +394,7 @@ TESTS = {
             "quadrature/heavy_moments_test",
             "quadrature/modes_test",
             "quadrature/quadrature_points_test",
+            "quadrature/transformed_divergences_test",
             "quadrature/transformed_modes_test",
             "quadrature/transformed_sojourns_test",
             "quadrature/truncated_moments_test",

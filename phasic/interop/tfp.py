@@ -161,6 +161,15 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
   def __getitem__(self, slices: slicing.Index) -> TFPDistribution:
     return wrap(self._wrapped[slices])
 
+  def _broadcast_parameters_with_batch_shape(
+    self, batch_shape: Array
+  ) -> TFPDistribution:
+    # TensorFlow Probability slices a distribution inside of another one after
+    # this. Its own method would take edges and lists of parameters for tensors.
+    own = inferring.batch_shape(self._wrapped)
+    shape = static.broadcast_shapes(_sizes(batch_shape), own)
+    return wrap(inferring.with_batch_shape(self._wrapped, shape))
+
   def _batch_shape(self) -> static.Shape:
     return self._wrapped.batch_shape
 
@@ -248,6 +257,14 @@ def _kl_from_gamma(
   p: object, q: TFPDistribution, name: str | None = None
 ) -> Result:
   return tfp_divergences.from_gamma(p, _read(q))
+
+
+def _sizes(shape: Array) -> static.Shape:
+  """Returns the sizes of a shape, scalar arrays where they are not known."""
+  known = static.concrete(shape)
+  if known is not None:
+    return tuple(known.tolist())
+  return tuple(shape[i] for i in range(static.shape(shape)[0]))
 
 
 def _read(dist: TFPDistribution) -> distribution_lib.Distribution:

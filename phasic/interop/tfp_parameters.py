@@ -75,7 +75,7 @@ else:
       return kind(self.sources, self.targets, *arrays)
 
 
-_T = TypeVar("_T")
+_ShapeT = TypeVar("_ShapeT", tuple[int, ...], Array)
 
 
 def held(value: object) -> object:
@@ -150,15 +150,18 @@ def properties(
   cls: type[distribution_lib.Distribution], own: Container[str]
 ) -> dict[str, object]:
   """Returns the properties of a class's array parameters, by name."""
+  own_properties = cls.parameter_properties()
+  # A sample of a joint distribution has one entry per column of the rewards.
+  scalar = _without_event if "rewards" in own_properties else _same_shape
   found = {
     name: tfp.util.ParameterProperties(
       event_ndims=prop.event_ndims,
-      shape_fn=_same_shape if prop.event_ndims == 0 else _unknown_shape,
+      shape_fn=scalar if prop.event_ndims == 0 else _unknown_shape,
       default_constraining_bijector_fn=functools.partial(
         _bijector, prop.constraint, prop.event_ndims
       ),
     )
-    for name, prop in cls.parameter_properties().items()
+    for name, prop in own_properties.items()
   }
   if "distribution" in own:
     found["distribution"] = tfp.util.BatchedComponentProperties()
@@ -171,12 +174,18 @@ def _bijector(constraint: constraints.Constraint, event_ndims: int) -> object:
   return ConstraintBijector(constraint.name, event_ndims)
 
 
-def _same_shape(shape: _T) -> _T:
-  return shape
+# TensorFlow Probability passes the argument `sample_shape` by its name, too.
+def _same_shape(sample_shape: _ShapeT) -> _ShapeT:
+  return sample_shape
 
 
-def _unknown_shape(shape: object) -> NoReturn:
+def _without_event(sample_shape: _ShapeT) -> _ShapeT:
+  return sample_shape[:-1]
+
+
+def _unknown_shape(sample_shape: object) -> NoReturn:
   raise NotImplementedError(
-    f"shape is {shape}: the shape of a sample does not determine the number of "
-    "phases, and so not the shape of this parameter"
+    f"sample_shape is {sample_shape}: the shape of a sample does not determine "
+    "the number of phases, and so not the shape of this parameter; pass it, as "
+    "a variable say"
   )

@@ -124,6 +124,18 @@ def batch_shape(distribution: hooks.Hooks) -> static.Shape:
   return distribution._batch_shape()
 
 
+def with_batch_shape(
+  distribution: _DistributionT, shape: static.Shape
+) -> _DistributionT:
+  """Broadcasts all parameters to a batch shape.
+
+  Args:
+    distribution: a distribution.
+    shape: the batch shape; that of the distribution broadcasts to it.
+  """
+  return distribution._sliced((), shape)
+
+
 def owners(
   distribution: distribution_lib.Distribution,
 ) -> list[tuple[str, distribution_lib.Distribution]]:

@@ -14,7 +14,7 @@ from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import structure
 from phasic.internal import static
 
-_Checked: TypeAlias = int | slice | types.EllipsisType | None
+MODE = "numpy"
 _Item: TypeAlias = SupportsIndex | slice | types.EllipsisType | None
 # The index in `distribution[index]`.
 Index: TypeAlias = _Item | tuple[_Item, ...]
@@ -33,7 +33,7 @@ def slice_parameters(
     parameters: all parameters.
     index: what stands in the brackets: integers, NumPy's among them, slices,
       `...` and None. Bools, which mean a new dimension or a selection to
-      NumPy, are refused.
+      NumPy, are refused. In a graph of TensorFlow integers may be tensors.
     batch: the batch shape, which the parameters' broadcast to; None for theirs.
 
   Raises:
@@ -58,15 +58,17 @@ def slice_parameters(
   return sliced
 
 
-def _checked_index(index: Index, batch: static.Shape) -> tuple[_Checked, ...]:
+def _checked_index(index: Index, batch: static.Shape) -> tuple[_Item, ...]:
   """Checks an index, and returns it as ints, slices, None and one `...`."""
-  items: list[_Checked] = [
+  items: list[_Item] = [
     item
     if item is None or item is ... or isinstance(item, slice)
     else _integer(item)
     for item in (index if isinstance(index, tuple) else (index,))
   ]
-  if items.count(...) > 1:
+  # Tensors among them have no truth value when they are compared.
+  cuts = [i for i, item in enumerate(items) if item is ...]
+  if len(cuts) > 1:
     raise IndexError(f"index is {index!r}: it must have at most one ...")
   used = [
     i for i, item in enumerate(items) if item is not None and item is not ...
@@ -76,17 +78,25 @@ def _checked_index(index: Index, batch: static.Shape) -> tuple[_Checked, ...]:
       f"index has {len(used)} entries: it must have at most one for each "
       f"dimension of the batch shape {batch}"
     )
-  if ... not in items:
+  if not cuts:
     items.append(...)
-  cut = items.index(...)
+  cut = cuts[0] if cuts else len(items) - 1
   for place, i in enumerate(used):
     axis = place if i < cut else place - len(used) + len(batch)
     _check_range(items[i], axis, batch)
   return tuple(items)
 
 
-def _integer(item: SupportsIndex) -> int:
-  """Converts one integer of an index to int; raises TypeError for others."""
+def _integer(item: SupportsIndex) -> SupportsIndex:
+  """Converts one integer of an index to int; raises TypeError for others.
+
+  A scalar of a graph of TensorFlow, which checks its range, is kept.
+  """
+  unknown = False
+  if MODE == "tf":
+    unknown = _is_unknown_integer(item)
+  if unknown:
+    return item
   if not isinstance(item, (bool, onp.bool_)):
     try:
       return operator.index(item)
@@ -95,6 +105,12 @@ def _integer(item: SupportsIndex) -> int:
   raise TypeError(
     f"index is {item!r}: it must be made of integers, slices, Ellipsis and None"
   )
+
+
+def _is_unknown_integer(item: object) -> bool:
+  if static.concrete(item) is not None:
+    return False
+  return static.rank(item) == 0 and "int" in static.dtype_name(item)
 
 
 def _check_range(item: object, axis: int, batch: static.Shape) -> None:

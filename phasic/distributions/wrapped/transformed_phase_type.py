@@ -18,6 +18,7 @@ from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import reparameterization
 from phasic.distributions.base import supports
 from phasic.distributions.base.parameter_properties import ParameterValue
+from phasic.distributions.wrapped import transformed_divergences
 from phasic.distributions.wrapped import transformed_statistics
 from phasic.distributions.wrapped import wrapped_events
 from phasic.internal import autodiff
@@ -242,28 +243,9 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     return wrapped_events.transformed(self, lower, upper, entry)
 
 
-@divergences.register_kl(TransformedPhaseType, TransformedPhaseType)
-def _kl_divergence(p: TransformedPhaseType, q: TransformedPhaseType) -> Array:
-  comparable.check_same_kind("kl_divergence", p, q)
-  if not _is_same_change(p, q):
-    return comparable.kl_divergence(p, q)
-  found = p.distribution.kl_divergence(q.distribution)
-  batch = static.broadcast_shapes(p._batch_shape(), q._batch_shape())
-  return np.broadcast_to(found, batch)
-
-
-def _is_same_change(p: TransformedPhaseType, q: TransformedPhaseType) -> bool:
-  """Returns whether both are known to apply the same function g."""
-  if type(p) is not type(q):
-    return False
-  others = q._own()
-  for name, x in p._own().items():
-    known = static.concrete(x), static.concrete(others[name])
-    if x is others[name]:
-      continue
-    if known[0] is None or known[1] is None or onp.any(known[0] != known[1]):
-      return False
-  return True
+divergences.register_kl(TransformedPhaseType, TransformedPhaseType)(
+  transformed_divergences.kl_divergence
+)
 
 
 def log_quotient(x: Array, y: Array) -> Array:

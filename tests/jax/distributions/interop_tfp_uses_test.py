@@ -16,6 +16,7 @@ from phasic.substrates.jax import distributions as pd
 from phasic.substrates.jax import graphs
 from phasic.substrates.jax import math
 from phasic.substrates.jax.interop import tfp as adapter
+from tests.generated.jax.helpers import conformance
 
 tfb = tfp.bijectors
 tfd = tfp.distributions
@@ -76,6 +77,44 @@ class DeferredTest(parameterized.TestCase):
     # The way out that the message names.
     value = pd.Erlang(3, variable[...]).mean()
     np.testing.assert_allclose(value, 1.5, rtol=1e-6)
+
+
+class SlicesTest(parameterized.TestCase):
+  """Slices of distributions of TensorFlow Probability that contain others."""
+
+  @parameterized.parameters(*conformance.CASES)
+  def test_slices_of_independent(self, family):
+    first, *others = conformance.CASES[family].parameters
+    varied = [conformance.varied(family, i) for i in range(6)]
+    arrays = {k: np.asarray([x[k] for x in varied[:2]]) for k in others}
+    if others:
+      arrays[first] = np.asarray([[x[first]] for x in varied[:3]])
+    else:
+      whole = np.asarray([x[first] for x in varied])
+      arrays[first] = np.stack(np.split(whole, 3))
+    dist = conformance.CASES[family].build(
+      **{k: jnp.asarray(x, "float32") for k, x in arrays.items()}
+    )
+    x = conformance.CASES[family].values[2]
+    terms = np.asarray(dist.log_prob(x))
+    joint = tfd.Independent(adapter.wrap(dist), 1)[None, 1:]
+    self.assertEqual(tuple(joint.batch_shape), (1, 2))
+    np.testing.assert_allclose(
+      joint.log_prob(jnp.asarray([x, x], "float32")), [terms[1:].sum(-1)], 1e-5
+    )
+
+  def test_shape_functions_have_a_named_argument(self):
+    for family, expected in (
+      ("ZeroInflated", (4, 3)),
+      # One sample is a vector of three rewards.
+      ("MultivariatePhaseType", (4,)),
+    ):
+      cls = adapter.class_of(getattr(pd, family))
+      shape_fn = cls.parameter_properties()["prob_zero"].shape_fn
+      self.assertEqual(shape_fn(sample_shape=(4, 3)), expected)
+    cls = adapter.class_of(pd.Hypoexponential)
+    with self.assertRaisesRegex(NotImplementedError, "number of phases"):
+      cls.parameter_properties()["rates"].shape_fn(sample_shape=(2,))
 
 
 class DivergencesTest(absltest.TestCase):

@@ -9,9 +9,13 @@ import hypothesis
 from hypothesis import strategies
 import numpy as np
 import tensorflow as tf
+import tensorflow_probability as tfp
 
 from phasic.substrates.tf import distributions as pd
 from phasic.substrates.tf.interop import tfp as adapter
+from tests.generated.tf.helpers import conformance
+
+tfd = tfp.distributions
 
 _SETTINGS = hypothesis.settings(
   max_examples=10, deadline=None, derandomize=True, database=None
@@ -35,6 +39,20 @@ _FAMILIES = {
     3, (a + 0 * b) / (1 + a)
   ),
 }
+
+
+def _batch(family):
+  """Builds a batch (3, 2) of a family, of parameters that broadcast to it."""
+  first, *others = conformance.CASES[family].parameters
+  varied = [conformance.varied(family, i) for i in range(6)]
+  arrays = {k: np.asarray([x[k] for x in varied[:2]]) for k in others}
+  if others:
+    arrays[first] = np.asarray([[x[first]] for x in varied[:3]])
+  else:
+    arrays[first] = np.stack(
+      np.split(np.asarray([x[first] for x in varied]), 3)
+    )
+  return conformance.CASES[family].build(**arrays)
 
 
 class PropertiesTest(parameterized.TestCase):
@@ -66,6 +84,81 @@ class PropertiesTest(parameterized.TestCase):
       np.testing.assert_array_equal(again.log_prob(x), log_prob)
 
     check()
+
+  @parameterized.parameters(*conformance.CASES)
+  def test_slices_of_distributions_that_contain_others(self, family):
+    dist = _batch(family)
+    wrapped = adapter.wrap(dist)
+    self.assertEqual(tuple(wrapped.batch_shape), (3, 2))
+    x = conformance.CASES[family].values[2]
+    terms = dist.log_prob(x).numpy()
+    joint = tfd.Independent(wrapped, 1)[None, 1:]
+    self.assertEqual(tuple(joint.batch_shape), (1, 2))
+    values = tf.constant([x, x], tf.float64)
+    np.testing.assert_allclose(
+      joint.log_prob(values), [terms[1:].sum(-1)], 1e-12
+    )
+    logits = np.log([0.25, 0.75])
+    mixture = tfd.MixtureSameFamily(tfd.Categorical(logits), wrapped)
+    np.testing.assert_allclose(
+      mixture[::-2].log_prob(x), np.logaddexp(*(terms + logits).T)[::-2], 1e-12
+    )
+
+  def test_slices_in_functions_of_any_shape(self):
+    @tf.function(input_signature=[tf.TensorSpec([None, None], tf.float64)])
+    def part(rate):
+      joint = tfd.Independent(adapter.wrap(pd.Erlang(3, rate)), 0)
+      return joint[1].log_prob(tf.constant(0.75, tf.float64))
+
+    rate = np.array([[0.5, 1.0], [2.0, 4.0]])
+    expected = pd.Erlang(3, rate[1]).log_prob(0.75)
+    np.testing.assert_allclose(part(rate), expected, 1e-12)
+
+  def test_indices_that_are_tensors(self):
+    rate = np.array([[0.5, 1.0], [2.0, 4.0]])
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.int32)])
+    def part(index):
+      dist = pd.Erlang(3, rate)[..., index]
+      masked = tfd.Masked(adapter.wrap(pd.Erlang(3, rate)), True)[index]
+      x = tf.constant(0.75, tf.float64)
+      return dist.log_prob(x), masked.log_prob(x)
+
+    expected = np.asarray(pd.Erlang(3, rate).log_prob(0.75))
+    for index in (0, 1, -1):
+      found = part(tf.constant(index))
+      np.testing.assert_allclose(found[0], expected[:, index], 1e-12)
+      np.testing.assert_allclose(found[1], expected[index], 1e-12)
+    with self.assertRaises(tf.errors.InvalidArgumentError):
+      part(tf.constant(2))
+
+  def test_slices_depend_on_the_variables(self):
+    rate = tf.Variable([0.5, 2.0], dtype=tf.float64)
+    joint = tfd.Independent(adapter.wrap(pd.Erlang(3, rate)), 0)
+    with tf.GradientTape() as tape:
+      log_prob = joint[1].log_prob(tf.constant(0.75, tf.float64))
+    # The derivative of 3 log(r) - r t in r.
+    found = tf.convert_to_tensor(tape.gradient(log_prob, rate))
+    np.testing.assert_allclose(found, [0.0, 3 / 2.0 - 0.75], 1e-12)
+
+  def test_trainable_parameters_have_the_shapes_of_samples(self):
+    make = tfp.experimental.util.make_trainable
+    erlang = make(
+      adapter.class_of(pd.Erlang), batch_and_event_shape=[2], concentration=3
+    )
+    self.assertEqual(tuple(erlang.rate.shape), (2,))
+    with self.assertRaisesRegex(NotImplementedError, "number of phases"):
+      make(adapter.class_of(pd.Hypoexponential), batch_and_event_shape=[2])
+
+  def test_shape_functions_have_a_named_argument(self):
+    for family, expected in (
+      ("ZeroInflated", (4, 3)),
+      # One sample is a vector of three rewards.
+      ("MultivariatePhaseType", (4,)),
+    ):
+      cls = adapter.class_of(getattr(pd, family))
+      shape_fn = cls.parameter_properties()["prob_zero"].shape_fn
+      self.assertEqual(shape_fn(sample_shape=(4, 3)), expected)
 
   def test_sizes_that_are_not_known(self):
     @tf.function(input_signature=[tf.TensorSpec([None, None], tf.float64)])
