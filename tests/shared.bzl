@@ -325,6 +325,7 @@ TESTS = {
         files = [
             "epochs/epoch_paths_test",
             "epochs/multivariate_epochs_test",
+            "epochs/piecewise_constant_test",
             "epochs/spectra_covariance_test",
         ],
         helpers = [
@@ -334,6 +335,7 @@ TESTS = {
         rooms = [
             "graphs/models",
             "distributions/epochs",
+            "distributions/wrapped",
         ],
         tags = {
             "jax": {"slow": "compiles many cases"},

@@ -24,6 +24,13 @@ from phasic.distributions.closures.order_statistics import order_statistic
 from phasic.distributions.closures.random_sums import random_sum
 from phasic.distributions.epochs.epochs import Epochs
 from phasic.distributions.epochs.multivariate_epochs import MultivariateEpochs
+from phasic.distributions.epochs.piecewise_constant import (
+  PiecewiseConstantLimit,
+)
+from phasic.distributions.epochs.piecewise_constant import piecewise_constant
+from phasic.distributions.epochs.piecewise_constant import (
+  piecewise_constant_limit,
+)
 from phasic.distributions.families.acyclic_phase_type import AcyclicPhaseType
 from phasic.distributions.families.coxian import Coxian
 from phasic.distributions.families.erlang import Erlang
@@ -84,6 +91,7 @@ __all__ = [
   "NegativeBinomialTrials",
   "ParameterProperties",
   "PhaseType",
+  "PiecewiseConstantLimit",
   "ReparameterizationType",
   "ResidualLife",
   "Support",
@@ -96,6 +104,8 @@ __all__ = [
   "minimum",
   "mixture",
   "order_statistic",
+  "piecewise_constant",
+  "piecewise_constant_limit",
   "random_sum",
   "register_kl",
 ]

@@ -148,6 +148,16 @@ FUNCTIONS: dict[str, Callable[[Substrate], Any]] = {
     x.array([0.25, 0.75]), [x.trials(), x.trials()]
   ),
   "order_statistic": lambda x: x.pd.order_statistic(x.erlang(), 3, 2),
+  "piecewise_constant": lambda x: x.pd.piecewise_constant(
+    x.machine(), lambda t: x.array([0.5 + t]), [0.5, 1.0]
+  ),
+  "piecewise_constant_limit": lambda x: x.pd.piecewise_constant_limit(
+    x.machine(),
+    lambda t: x.array([0.5 + t]),
+    1.0,
+    lambda dist: dist.mean(),
+    1e-3,
+  ),
   "random_sum": lambda x: x.pd.random_sum(x.trials(), x.erlang()),
 }
 

@@ -19,6 +19,7 @@ OTHERS = (
   "NOT_REPARAMETERIZED",
   "Distribution",
   "ParameterProperties",
+  "PiecewiseConstantLimit",
   "ReparameterizationType",
   "Support",
   "TransformedPhaseType",

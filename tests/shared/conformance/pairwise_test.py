@@ -16,7 +16,7 @@ MODE = "numpy"
 _OTHERS = {
   *("Distribution", "ParameterProperties", "ReparameterizationType", "Support"),
   *("TransformedPhaseType", "MultivariateEpochs", "MultivariatePhaseType"),
-  "GraphMultivariatePhaseType",
+  *("GraphMultivariatePhaseType", "PiecewiseConstantLimit"),
 }
 
 
