@@ -157,7 +157,7 @@ FUNCTIONS: dict[str, Callable[[Substrate], Any]] = {
     1.0,
     lambda dist: dist.mean(),
     1e-3,
-  ),
+  )[:2],
   "random_sum": lambda x: x.pd.random_sum(x.trials(), x.erlang()),
 }
 

@@ -50,7 +50,7 @@ class EpochsTest(test_case.TestCase):
     )
     self.assertEqual(
       {k: v.event_ndims for k, v in dist.parameter_properties().items()},
-      {"params": 1, "boundaries": 1},
+      {"params": 1, "boundaries": 1, "edge_values": 1},
     )
     self.assertEqual(dist.support.constraint, "nonnegative")
     self.assertLen(dist.graphs, 2)
