@@ -23,6 +23,7 @@ from phasic.math.model.model_types import Model
 from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.model.model_types import SubtransitionLike
 from phasic.math.moments import reversed_chains
+from phasic.math.numeric import array_utils
 
 
 def occupancy(
@@ -119,10 +120,7 @@ def transient(model: Model, times: Array, discrete: bool) -> Transient:
     times: t, (...), as in `occupancy`.
     discrete: whether time is discrete.
   """
-  initial_probs, matrix, exits, prob_zero = model
-  values = (initial_probs, matrix, times, exits, prob_zero)
-  names = operands.argument_names(discrete, "value")
-  found = chain_calls.value(_transient, values, names, (0,), (discrete,))
+  found = chain_calls.at_times(_transient, model, times, discrete, (discrete,))
   return Transient(found[..., :-2], found[..., -2], found[..., -1])
 
 
@@ -184,6 +182,8 @@ def _log_lost(system: chain_solves.System, reached: Array) -> Array:
     reached: expected times in the killed chain, zero in those phases and where
       alpha cannot reach, (..., p).
   """
+  if array_utils.are_true(reached > 0):
+    return np.zeros_like(reached[..., 0]) - math.inf
   p = static.shape(reached)[-1]
   weights = chain_solves.leaving_weights(system)
   from_reached = chain_solves.at_sources(system, reached) > 0

@@ -15,10 +15,17 @@ def joined(*arrays: Array) -> Array:
   shapes = [static.shape(x) for x in arrays]
   batch = static.broadcast_shapes(*(shape[:-1] for shape in shapes))
   full = [
-    np.broadcast_to(x, (*batch, shape[-1]))
+    expanded(x, (*batch, shape[-1]))
     for x, shape in zip(arrays, shapes, strict=True)
   ]
   return np.concatenate(full, axis=-1)
+
+
+def expanded(x: Array, shape: static.Shape) -> Array:
+  """Broadcasts an array to a shape, unless it is known to have it."""
+  own = static.shape(x)
+  is_known = {*map(type, own), *map(type, shape)} <= {int}
+  return x if is_known and own == shape else np.broadcast_to(x, shape)
 
 
 def powers(x: Array, last: int) -> Array:

@@ -87,5 +87,10 @@ def root(x: Array, n: Array) -> Array:
 
 def _most() -> float:
   """Returns the largest n for which 2^n and 2^-n are both in range."""
-  info = onp.finfo(static.wide_float())
+  return _most_of(static.wide_float())
+
+
+@functools.cache
+def _most_of(dtype: str) -> float:
+  info = onp.finfo(dtype)
   return float(min(info.maxexp - 1, -info.minexp))
