@@ -28,6 +28,7 @@ from phasic.math.likelihood import phase_type
 from phasic.math.model import function_kinds
 from phasic.math.model import operands
 from phasic.math.model import value_checks
+from phasic.math.numeric import array_utils
 from phasic.math.numeric import special
 from phasic.math.quadrature import quadrature_points
 from phasic.math.sampling import jump_chain
@@ -168,7 +169,7 @@ class EpochMethods(comparable.Comparable):
     return self._finished(found, static.shape(s))
 
   def _late(self) -> onp.ndarray:
-    boundaries = comparable.host(self._arrays()["boundaries"])
+    boundaries = comparable.host(self._ends())
     return onp.asarray(1.0 + 2.0 * onp.max(boundaries, initial=0.0))
 
   def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
@@ -257,7 +258,7 @@ class EpochMethods(comparable.Comparable):
   def _finished(self, x: Array, shape: static.Shape = ()) -> Array:
     """Broadcasts a result to value and batch, and casts it to `dtype`."""
     shape = static.broadcast_shapes(shape, self._batch_shape())
-    return structures.cast(np.broadcast_to(x, shape), self.dtype)
+    return structures.cast(array_utils.expanded(x, shape), self.dtype)
 
   def _support(self) -> supports.Support:
     return supports.Support("nonnegative")

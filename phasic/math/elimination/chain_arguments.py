@@ -79,7 +79,7 @@ def convert(
 
 
 def of_arrays(
-  model: Model, batch: static.Shape | None = None
+  model: Model, batch: static.Shape = ()
 ) -> tuple[ChainArguments, static.Shape, str]:
   """Gives the arrays of a model one batch rank.
 
@@ -92,8 +92,7 @@ def of_arrays(
     `ChainArguments`; the batch shape; the dtype's name.
   """
   initial, rates, exits, atom = model
-  own = operands_lib.batch_shape(model)
-  batch = own if batch is None else static.broadcast_shapes(own, batch)
+  batch = static.broadcast_shapes(operands_lib.batch_shape(model), batch)
   edges = None
   if isinstance(rates, edge_rates.EDGES):
     edges = (rates.sources, rates.targets, rates.constants, rates.coefficients)

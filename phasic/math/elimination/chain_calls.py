@@ -90,27 +90,26 @@ def value(
   return array_utils.expanded(x, (*batch, *static.shape(x)[len(batch) :]))
 
 
-def at_times(
+def value_of_arrays(
   rule: Callable[..., Array],
   model: Model,
-  times: Array,
   discrete: bool,
-  options: tuple[Hashable, ...],
+  options: tuple[Hashable, ...] = (),
+  times: Array | None = None,
 ) -> Array:
-  """Evaluates a rule of times, as `value`, for arrays that fit together.
+  """Evaluates a rule, as `value` does, for arrays that fit together.
 
   Args:
-    rule: as in `value`, with times (...) as its other array.
+    rule: as in `value`, of no other array than times.
     model: as in `spread_of_arrays`.
-    times: (...), in the dtype of the model.
     discrete: whether time is counted in steps.
     options: the rule's options.
+    times: (...), in the dtype of the model; None for a rule without times.
   """
-  arguments, batch, dtype = chain_arguments.of_arrays(
-    model, static.shape(times)
-  )
-  own = chain_arguments.padded(times, 0, len(batch))
-  x = _run(rule, options, discrete, dtype, arguments, own)
+  shape = () if times is None else static.shape(times)
+  arguments, batch, dtype = chain_arguments.of_arrays(model, shape)
+  own = [] if times is None else [chain_arguments.padded(times, 0, len(batch))]
+  x = _run(rule, options, discrete, dtype, arguments, *own)
   return array_utils.expanded(x, (*batch, *static.shape(x)[len(batch) :]))
 
 

@@ -104,7 +104,7 @@ def value(
   """Evaluates `rule(option, *more, system, times)` by `chain_calls`."""
   has_stays = discrete and not operands.is_edges(model[1])
   options = (Option(discrete, has_stays), *more)
-  return chain_calls.at_times(rule, model, times, discrete, options)
+  return chain_calls.value_of_arrays(rule, model, discrete, options, times)
 
 
 def edges(option: Option, system: chain_solves.System) -> Part:

@@ -120,7 +120,9 @@ def transient(model: Model, times: Array, discrete: bool) -> Transient:
     times: t, (...), as in `occupancy`.
     discrete: whether time is discrete.
   """
-  found = chain_calls.at_times(_transient, model, times, discrete, (discrete,))
+  found = chain_calls.value_of_arrays(
+    _transient, model, discrete, (discrete,), times
+  )
   return Transient(found[..., :-2], found[..., -2], found[..., -1])
 
 
