@@ -24,7 +24,6 @@ from phasic.internal.arrays import SanitizedSeed
 from phasic.math.elimination import chain_calls
 from phasic.math.likelihood import diagnosis
 from phasic.math.likelihood import hazards
-from phasic.math.likelihood import phase_type
 from phasic.math.model import function_kinds
 from phasic.math.model import operands
 from phasic.math.model import value_checks
@@ -57,7 +56,7 @@ class EpochMethods(comparable.Comparable):
     return self._in_epochs(
       value,
       lambda s, t: (
-        np.exp(s.log_mass) * epoch_values.of_stage(phase_type.prob, s, t)
+        np.exp(s.log_mass) * epoch_values.of_kind("density", s, t)
       ),
       stages,
     )
@@ -67,7 +66,7 @@ class EpochMethods(comparable.Comparable):
   ) -> Array:
     return self._in_epochs(
       value,
-      lambda s, t: epoch_values.log_of_stage(phase_type.log_prob, s, t),
+      lambda s, t: epoch_values.log_of_stage("log_density", s, t),
       stages,
     )
 
@@ -76,7 +75,7 @@ class EpochMethods(comparable.Comparable):
       value,
       lambda s, t: (
         np.exp(s.log_mass)
-        * epoch_values.of_stage(phase_type.survival_function, s, t)
+        * epoch_values.of_kind("survival", s, t)
       ),
     )
 
@@ -84,7 +83,7 @@ class EpochMethods(comparable.Comparable):
     return self._in_epochs(
       value,
       lambda s, t: epoch_values.log_of_stage(
-        phase_type.log_survival_function, s, t
+        "log_survival", s, t
       ),
     )
 
@@ -110,17 +109,17 @@ class EpochMethods(comparable.Comparable):
     def add(
       before: Array | float, stage: epoch_stages.Stage, t: Array
     ) -> Array:
-      return before + np.exp(stage.log_mass) * epoch_values.of_stage(
-        phase_type.cdf, stage, t
+      return before + np.exp(stage.log_mass) * epoch_values.of_kind(
+        "cdf", stage, t
       )
 
     return self._accumulated(value, add, 0.0, stages)
 
   def _log_cdf(self, value: Array) -> Array:
     def add(before: Array | None, stage: epoch_stages.Stage, t: Array) -> Array:
-      own = stage.log_mass + epoch_values.of_stage(phase_type.log_cdf, stage, t)
+      own = stage.log_mass + epoch_values.of_kind("log_cdf", stage, t)
       total = own if before is None else special.logaddexp(before, own)
-      return epoch_values.seen(phase_type.log_cdf, stage, t, total)
+      return epoch_values.seen("log_cdf", stage, t, total)
 
     return self._accumulated(value, add, None)
 

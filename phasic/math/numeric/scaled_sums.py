@@ -18,6 +18,7 @@ from phasic.internal import autodiff
 from phasic.internal import binary
 from phasic.internal import static
 from phasic.internal.arrays import Array
+from phasic.math.numeric import array_utils
 
 
 def dot(*factors: Array) -> tuple[Array, Array]:
@@ -76,6 +77,8 @@ def times_power(x: Array, n: Array) -> Array:
     step = np.minimum(np.maximum(n, -most), most)
     x = x * binary.power_of_two(step)
     n = n - step
+    if array_utils.are_true(n == 0):
+      break
   return x
 
 
