@@ -39,6 +39,7 @@ from phasic.math.elimination import chain_passages
 from phasic.math.model import edge_rates
 from phasic.math.model.model_types import Edges
 from phasic.math.moments import occupancy
+from phasic.math.numeric import array_utils
 from phasic.math.numeric import kept_indices
 
 
@@ -85,6 +86,9 @@ def scaled(masses: Array, log_scale: Array) -> Carried:
   """Divides vectors by their sum, which becomes part of the scale."""
   total = np.sum(np.sum(masses, axis=-1), axis=-1)
   some = total > 0.0
+  if array_utils.are_true(some):
+    shares = masses / total[..., None, None]
+    return Carried(shares, log_scale + np.log(total))
   safe = np.where(some, total, 1.0)
   log = np.where(some, np.log(safe), np.where(total == 0.0, -math.inf, total))
   return Carried(masses / safe[..., None, None], log_scale + log)

@@ -272,13 +272,16 @@ def _scaled(weights: Array) -> tuple[Array, Array]:
   lowest = least_exponent + 24.0
   size = autodiff.stop_gradient(weights)
   positive = (size > 0) & (size < math.inf)
-  largest = np.max(np.where(positive, size, 0.0), axis=-1)
-  least = -np.max(np.where(positive, -size, -math.inf), axis=-1)
-  some = largest > 0
+  if static.shape(size)[-1] != 0 and array_utils.are_true(positive):
+    largest, least = np.max(size, axis=-1), -np.max(-size, axis=-1)
+  else:
+    largest = np.max(np.where(positive, size, 0.0), axis=-1)
+    least = -np.max(np.where(positive, -size, -math.inf), axis=-1)
+    some = largest > 0
+    largest, least = (np.where(some, x, 1.0) for x in (largest, least))
   # Limit the exponent, so that the least positive weight does not underflow.
   high, low = (
-    np.maximum(binary.exponent(np.where(some, x, 1.0)), lowest)
-    for x in (largest, least)
+    np.maximum(binary.exponent(x), lowest) for x in (largest, least)
   )
   exponent = np.minimum(high, low - lowest)
   exponent = np.minimum(exponent, -least_exponent)

@@ -106,17 +106,23 @@ def reverse(
   y = chain_solves.sojourns(killed)
   reached = autodiff.stop_gradient(y)
   none = reached < _least_time(static.dtype_name(times))
-  added = np.where(none, 1.0, 0.0)
-  known = static.concrete(none)
-  if known is None or onp.any(known):
+  soon = autodiff.stop_gradient(np.max(own, axis=-1)[..., None]) + c
+  if array_utils.are_true(np.logical_not(none)):
+    added, mass = np.zeros_like(reached), reached
+    empty = np.zeros_like(reached[..., 0]) > 0
+  else:
+    added = np.where(none, 1.0, 0.0)
     y = chain_solves.sojourns(killed._replace(initial=system.initial + added))
+    used = np.any(none, axis=-1)[..., None]
+    soon = np.where(used, 0.0, soon)
+    empty = np.all(none, axis=-1)
+    mass = np.where(none, 0.0, reached)
+    mass = np.where(empty[..., None], 1.0, mass)
   z = chain_solves.at_sources(system, y)
   after = chain_solves.at_targets(system, y)
   inside = after > 0
   weights = np.where(inside, own * z, 0.0) / np.where(inside, after, 1.0)
-  soon = autodiff.stop_gradient(np.max(own, axis=-1)[..., None]) + c
-  used = np.any(none, axis=-1)[..., None]
-  parts = [weights, system.initial / y, added / y, np.where(used, 0.0, soon)]
+  parts = [weights, system.initial / y, added / y, soon]
   if system.stay is not None:
     # Small probabilities of staying become edges: computed as one minus the
     # other probabilities, they would lose digits.
@@ -128,9 +134,6 @@ def reverse(
   has_stays = system.stay is not None
   ends = system.indices[0], system.indices[1]
   edges = kind(*kept_indices.of(_ends, *ends, p, has_stays), weights)
-  mass = np.where(none, 0.0, reached)
-  empty = np.all(none, axis=-1)
-  mass = np.where(empty[..., None], 1.0, mass)
   start = mass / np.sum(mass, axis=-1)[..., None]
   start = np.concatenate([start, np.zeros_like(start[..., :1])], axis=-1)
   return Reversed(start, edges, y, times, good, alive, reached, empty)

@@ -13,6 +13,8 @@ from phasic.internal.arrays import Array
 def joined(*arrays: Array) -> Array:
   """Concatenates arrays (..., m) on the last axis; batch shapes broadcast."""
   shapes = [static.shape(x) for x in arrays]
+  if all(len(shape) == 1 for shape in shapes):
+    return np.concatenate(arrays, axis=-1)
   batch = static.broadcast_shapes(*(shape[:-1] for shape in shapes))
   full = [
     expanded(x, (*batch, shape[-1]))
@@ -59,6 +61,8 @@ def zero_where(condition: Array, x: Array) -> Array:
 
 def largest_or_zero(x: Array) -> Array:
   """Computes the largest of all entries and zero, a scalar; x may be empty."""
+  if static.rank(x) == 0:
+    return np.maximum(x, 0.0)
   flat = merged(x, len(static.shape(x)))
   return np.max(np.concatenate([np.zeros((1,), flat.dtype), flat]), axis=-1)
 

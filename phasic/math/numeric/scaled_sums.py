@@ -73,12 +73,12 @@ def _scaled(x: Array) -> tuple[Array, Array]:
 def times_power(x: Array, n: Array) -> Array:
   """Computes x 2^n, accurate wherever it can be represented."""
   most = _most()
+  if array_utils.are_true(np.abs(n) <= most):
+    return x * binary.power_of_two(n)
   for _ in range(3):
     step = np.minimum(np.maximum(n, -most), most)
     x = x * binary.power_of_two(step)
     n = n - step
-    if array_utils.are_true(n == 0):
-      break
   return x
 
 
