@@ -279,11 +279,11 @@ def _scaled(weights: Array) -> tuple[Array, Array]:
     least = -np.max(np.where(positive, -size, -math.inf), axis=-1)
     some = largest > 0
     largest, least = (np.where(some, x, 1.0) for x in (largest, least))
-  # Limit the exponent, so that the least positive weight does not underflow.
-  high, low = (
-    np.maximum(binary.exponent(x), lowest) for x in (largest, least)
-  )
-  exponent = np.minimum(high, low - lowest)
+  exponent = np.maximum(binary.exponent(largest), lowest)
+  if not array_utils.are_true(least > largest * 2.0 ** (lowest + 4.0)):
+    # Limit the exponent, so that the least positive weight does not underflow.
+    low = np.maximum(binary.exponent(least), lowest)
+    exponent = np.minimum(exponent, low - lowest)
   exponent = np.minimum(exponent, -least_exponent)
   return weights * binary.power_of_two(-exponent)[..., None], exponent
 

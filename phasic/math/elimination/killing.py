@@ -19,9 +19,8 @@ def with_killing(
 ) -> chain_solves.System:
   """Adds killing edges to a system; arguments are as in `killed`."""
   p = static.shape(system.initial)[-1]
-  batch = static.shape(killing)[:-1]
   if static.shape(killing)[-1] != p:
-    killing = np.broadcast_to(killing, (*batch, p))
+    killing = killing + np.zeros_like(system.initial)
   ends = system.indices[0], system.indices[1]
   return system._replace(
     indices=kept_indices.of(_killed_ends, *ends, p)[0],

@@ -156,13 +156,16 @@ def _transient(
   total = np.where(some, total, 1.0)
   shares = terms / total[..., None]
   info = onp.finfo(static.dtype_name(times))
+  log_mass = log + np.log(total) + chain.alive
+  log_mass = np.where(chain.empty, -math.inf, log_mass)
+  log_lost = _log_lost(system, chain.reached)
+  nothing_lost = chain.good & (log_lost == -math.inf)
+  if array_utils.are_true((shares >= info.tiny) & nothing_lost[..., None]):
+    return _concatenated(shares, log_mass, log_lost)
   # Set subnormal masses to zero, as later calls would refuse them. Masses that
   # are zero keep their derivatives.
   shares = np.where((shares > 0) & (shares < info.tiny), 0.0, shares)
-  log_mass = log + np.log(total) + chain.alive
-  log_mass = np.where(chain.empty, -math.inf, log_mass)
   p = static.shape(terms)[-1]
-  log_lost = _log_lost(system, chain.reached)
   unsure = log_mass < log_lost - math.log(info.eps)
   log_mass = np.where(unsure, math.nan, log_mass)
   small = np.any((shares == 0) & (chain.reached > 0), axis=-1)
@@ -170,10 +173,13 @@ def _transient(
   log_lost = np.maximum(log_lost, np.where(small, least, -math.inf))
   shares = np.where((some & chain.good)[..., None], shares, math.nan)
   log_mass = np.where(chain.good, log_mass, math.nan)
-  log_lost = np.broadcast_to(log_lost, static.shape(log_mass))
-  return np.concatenate(
-    [shares, log_mass[..., None], log_lost[..., None]], axis=-1
-  )
+  return _concatenated(shares, log_mass, log_lost)
+
+
+def _concatenated(shares: Array, log_mass: Array, log_lost: Array) -> Array:
+  log_lost = array_utils.expanded(log_lost, static.shape(log_mass))
+  logs = [log_mass[..., None], log_lost[..., None]]
+  return np.concatenate([shares, *logs], axis=-1)
 
 
 def _log_lost(system: chain_solves.System, reached: Array) -> Array:
