@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Self
 
+import numpy as onp
+
 from phasic.distributions.absorption import of_graph
 from phasic.distributions.base import half_precision
 from phasic.distributions.base import parameter_properties
@@ -164,10 +166,9 @@ class EpochParameters(epoch_phases.EpochPhases):
     return half_precision.half_of(self) or dtypes.common_dtype(boundaries)
 
   def _found_batch(self) -> static.Shape:
-    shapes = parameter_properties.batch_shapes(
-      self._array_properties(), self._arrays()
-    )
-    return static.broadcast_shapes(*shapes)
+    # All arrays have one dimension behind those of the batch.
+    arrays = [x for x in self._arrays().values() if x is not None]
+    return static.broadcast_shapes(*(static.shape(x)[:-1] for x in arrays))
 
   def _is_plausible(self, known: Mapping[str, ParameterValue]) -> bool:
     graphs = self.graphs
@@ -175,6 +176,11 @@ class EpochParameters(epoch_phases.EpochPhases):
       epoch_arguments.of_epochs(of, known[of], len(graphs))
       for of in _OF_EPOCHS
     )
+    is_one = all(graph is graphs[0] for graph in graphs)
+    if is_one and all(type(x) is onp.ndarray for x in params):
+      if len({static.shape(x) for x in params}) == 1:
+        # One graph without edge values: all epochs are a batch.
+        return of_graph.is_plausible(graphs[0], onp.stack(params))
     return all(
       of_graph.is_plausible(graph, x, edge_values=weights)
       for graph, x, weights in zip(graphs, params, values, strict=True)
