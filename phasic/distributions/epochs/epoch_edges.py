@@ -61,8 +61,8 @@ def joined_rates(parts: Sequence[tuple[int, Array]]) -> Array:
   Args:
     parts: numbers n of edges with their rates, (..., n) or (..., 1).
   """
-  shape = static.broadcast_shapes(
-    *(static.shape(rates)[:-1] for _, rates in parts)
-  )
-  wide = [array_utils.expanded(rates, (*shape, n)) for n, rates in parts]
-  return np.concatenate(wide, axis=-1)
+  wide = [
+    rates if static.shape(rates)[-1] == n else rates * onp.ones(n)
+    for n, rates in parts
+  ]
+  return array_utils.joined(*wide)

@@ -73,6 +73,8 @@ def _time_within(stage: epoch_stages.Stage, order: int) -> Array:
   if stage.length is None:
     atom = structures.cast(stage.prob_zero, static.dtype_name(stage.initial))
     model = (stage.initial, stage.edges, None, atom)
+    if order == 1:
+      return chain_calls.spread_of_arrays(chain_calls.MEAN, model, False)
     found = chain_calls.value_of_arrays(
       moment_chains.raw_moments, model, False, (order,)
     )
