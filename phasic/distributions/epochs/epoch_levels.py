@@ -194,7 +194,8 @@ def _ends(
   """
   phases = onp.arange(p)
   end = (levels + gathering) * p
-  starts, stops = [], []
+  starts: list[Array | onp.ndarray] = []
+  stops: list[Array | onp.ndarray] = []
   for b in range(levels):
     to = [target * p for source, target in moves if source == b]
     starts += [phases + b * p] * (len(to) + 1)
@@ -221,7 +222,9 @@ def sojourns(edges: Edges, shares: Array) -> Array:
   scale = np.where(some, total, 1.0)[..., None]
   rest = np.where(some, 0.0, 1.0) * np.ones_like(shares[..., 0])
   model = (shares / scale, edges, None, rest)
-  found = chain_calls.value_of_arrays(chain_passages.sojourn_times, model, False)
+  found = chain_calls.value_of_arrays(
+    chain_passages.sojourn_times, model, False
+  )
   return scale * found
 
 

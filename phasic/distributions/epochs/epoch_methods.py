@@ -48,6 +48,12 @@ class EpochMethods(comparable.Comparable):
       f"{type(self).__name__} must define the method _stages"
     )
 
+  def _ends(self) -> Array:
+    """Returns the boundaries; a variable is read."""
+    raise NotImplementedError(
+      f"{type(self).__name__} must define the method _ends"
+    )
+
   # These three take other stages too, such as those of one cause.
 
   def _prob(
@@ -55,9 +61,7 @@ class EpochMethods(comparable.Comparable):
   ) -> Array:
     return self._in_epochs(
       value,
-      lambda s, t: (
-        np.exp(s.log_mass) * epoch_values.of_kind("density", s, t)
-      ),
+      lambda s, t: np.exp(s.log_mass) * epoch_values.of_kind("density", s, t),
       stages,
     )
 
@@ -73,18 +77,13 @@ class EpochMethods(comparable.Comparable):
   def _survival_function(self, value: Array) -> Array:
     return self._in_epochs(
       value,
-      lambda s, t: (
-        np.exp(s.log_mass)
-        * epoch_values.of_kind("survival", s, t)
-      ),
+      lambda s, t: np.exp(s.log_mass) * epoch_values.of_kind("survival", s, t),
     )
 
   def _log_survival_function(self, value: Array) -> Array:
     return self._in_epochs(
       value,
-      lambda s, t: epoch_values.log_of_stage(
-        "log_survival", s, t
-      ),
+      lambda s, t: epoch_values.log_of_stage("log_survival", s, t),
     )
 
   def _hazard_function(self, value: Array) -> Array:

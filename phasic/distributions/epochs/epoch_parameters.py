@@ -173,14 +173,13 @@ class EpochParameters(epoch_phases.EpochPhases):
   def _is_plausible(self, known: Mapping[str, ParameterValue]) -> bool:
     graphs = self.graphs
     params, values = (
-      epoch_arguments.of_epochs(of, known[of], len(graphs))
-      for of in _OF_EPOCHS
+      epoch_arguments.of_epochs(of, known[of], len(graphs)) for of in _OF_EPOCHS
     )
     is_one = all(graph is graphs[0] for graph in graphs)
-    if is_one and all(type(x) is onp.ndarray for x in params):
-      if len({static.shape(x) for x in params}) == 1:
-        # One graph without edge values: all epochs are a batch.
-        return of_graph.is_plausible(graphs[0], onp.stack(params))
+    is_one = is_one and all(type(x) is onp.ndarray for x in params)
+    if is_one and len({static.shape(x) for x in params}) == 1:
+      # One graph without edge values: all epochs are a batch.
+      return of_graph.is_plausible(graphs[0], onp.stack(params))
     return all(
       of_graph.is_plausible(graph, x, edge_values=weights)
       for graph, x, weights in zip(graphs, params, values, strict=True)

@@ -186,7 +186,7 @@ def _limited(
   )
   none = np.zeros_like(system.initial[..., :1]) + onp.zeros(count * p + 2 - p)
   start = np.concatenate([system.initial, none], axis=-1)
-  parts = [(*ends, weights)]
+  parts = [(ends[0], ends[1], weights)]
   found = killed_chains.integral(option, integral, killed, start, parts)
   return chain_solves.checked(system, found)
 
@@ -200,7 +200,8 @@ def _limited_ends(
   after the last copy. Absorbed mass stays in phase `last` + 1.
   """
   phases, last = onp.arange(p), count * p
-  begins, reaches = [], []
+  begins: list[Array | onp.ndarray] = []
+  reaches: list[Array | onp.ndarray] = []
   for k in range(count):
     entered = phases + (k + 1) * p if k + 1 < count else phases * 0 + last
     own = np.where(targets == p, last + 1, targets + k * p)
@@ -208,10 +209,11 @@ def _limited_ends(
     reaches.extend([own, entered])
   begins.append(onp.asarray([last]))
   reaches.append(onp.asarray([last + 2]))
-  begins, reaches = (
-    [structures.cast(x, "int32") for x in ends] for ends in (begins, reaches)
+  sources, targets = (
+    np.concatenate([structures.cast(x, "int32") for x in ends])
+    for ends in (begins, reaches)
   )
-  return np.concatenate(begins), np.concatenate(reaches)
+  return sources, targets
 
 
 def _mean_residual(

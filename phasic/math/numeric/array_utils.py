@@ -43,7 +43,7 @@ def powers(x: Array, last: int) -> Array:
 def are_true(condition: Array) -> bool:
   """Returns whether a condition is known to be true everywhere."""
   known = static.concrete(condition)
-  return known is not None and bool(known.all())
+  return known is not None and bool(known.all() if known.ndim else known)
 
 
 def zero_where(condition: Array, x: Array) -> Array:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 import functools
+from typing import TypeGuard, TypeVar
 
 import numpy as onp
 
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 
+_T = TypeVar("_T", bound=tuple[Array, ...])
 MODE = "numpy"
 # The number of results that are kept.
 _MOST = 128
@@ -24,11 +26,11 @@ _INT32 = onp.dtype(onp.int32)
 
 
 def of(
-  function: Callable[..., tuple[Array, ...]],
+  function: Callable[..., _T],
   sources: Array | onp.ndarray,
   targets: Array | onp.ndarray,
   *options: Hashable,
-) -> tuple[Array, ...]:
+) -> _T:
   """Computes `function(sources, targets, *options)`, or returns a kept result.
 
   Results are kept in NumPy only, by the values of the indices: arrays of the
@@ -44,18 +46,18 @@ def of(
   Returns:
     A tuple of arrays. They may be read-only.
   """
-  if MODE == "numpy":
-    if _is_small(sources) and _is_small(targets):
-      ends = _contents(sources), _contents(targets)
-      return _computed(function, *ends, *options)
+  if _is_kept(sources) and _is_kept(targets):
+    ends = _contents(sources), _contents(targets)
+    return _computed(function, *ends, *options)
   return function(sources, targets, *options)
 
 
-def _is_small(x: object) -> bool:
-  """Returns whether `x` is an int32 array on the host of few numbers."""
-  return (
-    type(x) is onp.ndarray and x.dtype is _INT32 and len(x) <= _LARGEST
-  )
+def _is_kept(x: object) -> TypeGuard[onp.ndarray]:
+  """Returns whether `x` is an int32 array of few numbers, in NumPy."""
+  if MODE == "numpy":
+    return type(x) is onp.ndarray and x.dtype is _INT32 and len(x) <= _LARGEST
+  else:
+    return False
 
 
 def _contents(x: onp.ndarray) -> bytes:
@@ -64,11 +66,11 @@ def _contents(x: onp.ndarray) -> bytes:
 
 @functools.lru_cache(maxsize=_MOST)
 def _computed(
-  function: Callable[..., tuple[Array, ...]],
+  function: Callable[..., _T],
   sources: bytes,
   targets: bytes,
   *options: Hashable,
-) -> tuple[Array, ...]:
+) -> _T:
   """Computes a result that is kept, from the bytes of int32 indices."""
   ends = (onp.frombuffer(x, onp.int32) for x in (sources, targets))
   found = function(*ends, *options)
