@@ -209,6 +209,7 @@ ROOMS = {
         "internal",
         "math/numeric",
         "math/model",
+        "math/calls",
         "math/elimination",
         "math/moments",
         "math/quantiles",

@@ -17,6 +17,7 @@ from phasic.internal.tape import modes
 _DTYPES: dict[object, onp.dtype] = {
   name: onp.dtype(name) for name in (*dtypes.FLOATS, "int32")
 }
+_FLOATS = frozenset(_DTYPES[name] for name in dtypes.FLOATS)
 _T = TypeVar("_T", bound=type)
 
 
@@ -65,9 +66,11 @@ def as_array(
     TypeError: `x` is complex, bool, half precision, masked or not numeric.
     ValueError: `x` is ragged or has too many dimensions.
   """
-  if type(x) is onp.ndarray and x.dtype is _DTYPES.get(dtype) and not copy:
-    raw_arguments.check_nesting(x, name)
-    return x
+  if type(x) is onp.ndarray and not copy:
+    own = x.dtype
+    if own in _FLOATS if dtype is None else own is _DTYPES.get(dtype):
+      raw_arguments.check_nesting(x, name)
+      return x
   if type(x) is float and not copy:
     return onp.asarray(x, dtype or "float64")
   # `numeric` and `kept` also check that `x` is numeric.

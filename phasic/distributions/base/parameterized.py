@@ -262,12 +262,16 @@ class Parameterized(hooks.Hooks):
   def _batch_shape(self) -> static.Shape:
     if self._known_batch is not None:
       return self._known_batch
-    shape = properties_lib.batch_shape(self._properties(), self._parameters)
+    shape = self._found_batch()
     if all(isinstance(d, int) for d in shape):
       # In TensorFlow distributions are modules, whose ordinary assignment would
       # wrap the tuple.
       object.__setattr__(self, "_known_batch", shape)
     return shape
+
+  def _found_batch(self) -> static.Shape:
+    """Computes the batch shape from the shapes of the parameters."""
+    return properties_lib.batch_shape(self._properties(), self._parameters)
 
   def _event_shape(self) -> static.Shape:
     return ()

@@ -175,7 +175,8 @@ def check_boundaries(boundaries: Array) -> None:
   padded: onp.ndarray = onp.concatenate(
     [onp.zeros_like(known[..., :1]), known], axis=-1
   )
-  if not onp.all(onp.diff(padded) > 0.0) or not onp.all(known < onp.inf):
+  ascend = (known > padded[..., :-1]) & (known < onp.inf)
+  if not onp.all(ascend):
     raise ValueError(
       f"boundaries are {known.tolist()}: they must be positive, finite and "
       "increasing"

@@ -18,7 +18,6 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.likelihood import competing_risks
 from phasic.math.likelihood import hazards
-from phasic.math.likelihood import phase_type
 from phasic.math.model import operands
 from phasic.math.model.model_types import Edges
 from phasic.math.model.model_types import Model
@@ -89,7 +88,7 @@ def _prob(
   terms = []
   for part, stage in zip(own, stages, strict=True):
     if part.length is not None:
-      found = epoch_values.of_stage(phase_type.cdf, part, part.length)
+      found = epoch_values.of_kind("cdf", part, part.length)
     elif cause in known:
       found = at_last[..., known.index(cause)]
     elif cause is None:

@@ -12,6 +12,7 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.model import edge_rates
 from phasic.math.model.model_types import Edges
+from phasic.math.numeric import array_utils
 
 
 def with_trap(edges: Edges, p: int, rates: Array) -> edge_rates.EdgeRates:
@@ -39,25 +40,29 @@ def joined(
   parts: Sequence[tuple[onp.ndarray, onp.ndarray, Array]],
 ) -> edge_rates.EdgeRates:
   """Appends edges; a part (sources, targets, rate) has one rate (..., 1)."""
-  shape = static.broadcast_shapes(
-    static.shape(edges.parameters)[:-1],
-    *(static.shape(rates)[:-1] for _, _, rates in parts),
-  )
-  m = static.shape(edges.parameters)[-1]
-  weights = [np.broadcast_to(edges.parameters, (*shape, m))]
-  weights += [
-    np.broadcast_to(rates, (*shape, len(sources)))
-    for sources, _, rates in parts
-  ]
-  ends = [
-    [structures.cast(x, "int32") for x in (first, *others)]
-    for first, others in (
-      (edges.sources, [part[0] for part in parts]),
-      (targets, [part[1] for part in parts]),
-    )
-  ]
+  own = edges.parameters
+  weights = [(static.shape(own)[-1], own)]
+  weights += [(len(sources), rates) for sources, _, rates in parts]
   return edge_rates.EdgeRates(
-    np.concatenate(ends[0]),
-    np.concatenate(ends[1]),
-    np.concatenate(weights, axis=-1),
+    joined_ends([edges.sources, *(part[0] for part in parts)]),
+    joined_ends([targets, *(part[1] for part in parts)]),
+    joined_rates(weights),
   )
+
+
+def joined_ends(parts: Sequence[Array | onp.ndarray]) -> Array:
+  """Concatenates sources, or targets, of edges."""
+  return np.concatenate([structures.cast(x, "int32") for x in parts])
+
+
+def joined_rates(parts: Sequence[tuple[int, Array]]) -> Array:
+  """Concatenates rates of edges; a part has their number, and may be one rate.
+
+  Args:
+    parts: numbers n of edges with their rates, (..., n) or (..., 1).
+  """
+  wide = [
+    rates if static.shape(rates)[-1] == n else rates * onp.ones(n)
+    for n, rates in parts
+  ]
+  return array_utils.joined(*wide)

@@ -34,10 +34,13 @@ from phasic.graphs.parts import state_maps as state_maps_lib
 from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal.arrays import Array
+from phasic.math.elimination import chain_calls
+from phasic.math.elimination import chain_passages
 from phasic.math.model import edge_rates
 from phasic.math.model.model_types import Edges
 from phasic.math.moments import occupancy
-from phasic.math.moments import passages
+from phasic.math.numeric import array_utils
+from phasic.math.numeric import kept_indices
 
 
 class Carried(NamedTuple):
@@ -83,6 +86,9 @@ def scaled(masses: Array, log_scale: Array) -> Carried:
   """Divides vectors by their sum, which becomes part of the scale."""
   total = np.sum(np.sum(masses, axis=-1), axis=-1)
   some = total > 0.0
+  if array_utils.are_true(some):
+    shares = masses / total[..., None, None]
+    return Carried(shares, log_scale + np.log(total))
   safe = np.where(some, total, 1.0)
   log = np.where(some, np.log(safe), np.where(total == 0.0, -math.inf, total))
   return Carried(masses / safe[..., None, None], log_scale + log)
@@ -151,28 +157,55 @@ def _larger(
   unit: Array,
 ) -> Edges:
   """Returns the edges of the killed chain of all levels."""
-  phases = onp.arange(p)
-  end = (levels + gathering) * p
   rate = 1.0 / unit[..., None]
-  inside = edges.targets < p
-  parts: list[tuple[onp.ndarray, onp.ndarray, Array]] = []
+  rates = [(static.shape(edges.parameters)[-1], edges.parameters)] * levels
   for b in range(levels):
     left = clock * np.ones_like(rate)
     for move in moves:
       if move.source == b:
-        parts.append(
-          (phases + b * p, phases + move.target * p, move.rates * rate)
-        )
+        rates.append((p, move.rates * rate))
         left = left - move.rates
-    parts.append((phases + b * p, phases * 0 + end, left * rate))
+    rates.append((p, left * rate))
+  rates.append((gathering * p, clock * rate))
+  steps = tuple((move.source, move.target) for move in moves)
+  ends = kept_indices.of(
+    _ends, edges.sources, edges.targets, p, levels, gathering, steps
+  )
+  return edge_rates.EdgeRates(*ends, epoch_edges.joined_rates(rates))
+
+
+def _ends(
+  sources: Array,
+  targets: Array,
+  p: int,
+  levels: int,
+  gathering: int,
+  moves: tuple[tuple[int, int], ...],
+) -> tuple[Array, Array]:
+  """Returns the sources and the targets of the edges of `_larger`.
+
+  Args:
+    sources: the sources of the epoch's edges.
+    targets: their targets.
+    p: as in `_larger`.
+    levels: as in `_larger`.
+    gathering: as in `_larger`.
+    moves: the source and the target of each move.
+  """
+  phases = onp.arange(p)
+  end = (levels + gathering) * p
+  starts: list[Array | onp.ndarray] = []
+  stops: list[Array | onp.ndarray] = []
+  for b in range(levels):
+    to = [target * p for source, target in moves if source == b]
+    starts += [phases + b * p] * (len(to) + 1)
+    stops += [*(phases + first for first in to), phases * 0 + end]
   more = onp.arange(levels * p, end)
-  parts.append((more, more * 0 + end, clock * rate))
   steps = p * onp.arange(levels)[:, None]
-  sources = np.reshape(edges.sources + steps, (-1,))
-  targets = np.reshape(np.where(inside, edges.targets + steps, end), (-1,))
-  repeated = np.concatenate([edges.parameters] * levels, axis=-1)
-  wide = edge_rates.EdgeRates(sources, targets, repeated)
-  return epoch_edges.joined(wide, targets, parts)
+  inner = np.where(targets < p, targets + steps, end)
+  own = np.reshape(sources + steps, (-1,)), np.reshape(inner, (-1,))
+  every = [own[0], *starts, more], [own[1], *stops, more * 0 + end]
+  return epoch_edges.joined_ends(every[0]), epoch_edges.joined_ends(every[1])
 
 
 def sojourns(edges: Edges, shares: Array) -> Array:
@@ -188,7 +221,10 @@ def sojourns(edges: Edges, shares: Array) -> Array:
   some = total > 0.0
   scale = np.where(some, total, 1.0)[..., None]
   rest = np.where(some, 0.0, 1.0) * np.ones_like(shares[..., 0])
-  found = passages.expected_sojourn_times(shares / scale, edges, None, rest)
+  model = (shares / scale, edges, None, rest)
+  found = chain_calls.value_of_arrays(
+    chain_passages.sojourn_times, model, False
+  )
   return scale * found
 
 

@@ -24,10 +24,10 @@ from phasic.internal.arrays import SanitizedSeed
 from phasic.math.elimination import chain_calls
 from phasic.math.likelihood import diagnosis
 from phasic.math.likelihood import hazards
-from phasic.math.likelihood import phase_type
 from phasic.math.model import function_kinds
 from phasic.math.model import operands
 from phasic.math.model import value_checks
+from phasic.math.numeric import array_utils
 from phasic.math.numeric import special
 from phasic.math.quadrature import quadrature_points
 from phasic.math.sampling import jump_chain
@@ -48,6 +48,12 @@ class EpochMethods(comparable.Comparable):
       f"{type(self).__name__} must define the method _stages"
     )
 
+  def _ends(self) -> Array:
+    """Returns the boundaries; a variable is read."""
+    raise NotImplementedError(
+      f"{type(self).__name__} must define the method _ends"
+    )
+
   # These three take other stages too, such as those of one cause.
 
   def _prob(
@@ -55,9 +61,7 @@ class EpochMethods(comparable.Comparable):
   ) -> Array:
     return self._in_epochs(
       value,
-      lambda s, t: (
-        np.exp(s.log_mass) * epoch_values.of_stage(phase_type.prob, s, t)
-      ),
+      lambda s, t: np.exp(s.log_mass) * epoch_values.of_kind("density", s, t),
       stages,
     )
 
@@ -66,25 +70,20 @@ class EpochMethods(comparable.Comparable):
   ) -> Array:
     return self._in_epochs(
       value,
-      lambda s, t: epoch_values.log_of_stage(phase_type.log_prob, s, t),
+      lambda s, t: epoch_values.log_of_stage("log_density", s, t),
       stages,
     )
 
   def _survival_function(self, value: Array) -> Array:
     return self._in_epochs(
       value,
-      lambda s, t: (
-        np.exp(s.log_mass)
-        * epoch_values.of_stage(phase_type.survival_function, s, t)
-      ),
+      lambda s, t: np.exp(s.log_mass) * epoch_values.of_kind("survival", s, t),
     )
 
   def _log_survival_function(self, value: Array) -> Array:
     return self._in_epochs(
       value,
-      lambda s, t: epoch_values.log_of_stage(
-        phase_type.log_survival_function, s, t
-      ),
+      lambda s, t: epoch_values.log_of_stage("log_survival", s, t),
     )
 
   def _hazard_function(self, value: Array) -> Array:
@@ -109,17 +108,17 @@ class EpochMethods(comparable.Comparable):
     def add(
       before: Array | float, stage: epoch_stages.Stage, t: Array
     ) -> Array:
-      return before + np.exp(stage.log_mass) * epoch_values.of_stage(
-        phase_type.cdf, stage, t
+      return before + np.exp(stage.log_mass) * epoch_values.of_kind(
+        "cdf", stage, t
       )
 
     return self._accumulated(value, add, 0.0, stages)
 
   def _log_cdf(self, value: Array) -> Array:
     def add(before: Array | None, stage: epoch_stages.Stage, t: Array) -> Array:
-      own = stage.log_mass + epoch_values.of_stage(phase_type.log_cdf, stage, t)
+      own = stage.log_mass + epoch_values.of_kind("log_cdf", stage, t)
       total = own if before is None else special.logaddexp(before, own)
-      return epoch_values.seen(phase_type.log_cdf, stage, t, total)
+      return epoch_values.seen("log_cdf", stage, t, total)
 
     return self._accumulated(value, add, None)
 
@@ -168,7 +167,7 @@ class EpochMethods(comparable.Comparable):
     return self._finished(found, static.shape(s))
 
   def _late(self) -> onp.ndarray:
-    boundaries = comparable.host(self._arrays()["boundaries"])
+    boundaries = comparable.host(self._ends())
     return onp.asarray(1.0 + 2.0 * onp.max(boundaries, initial=0.0))
 
   def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
@@ -257,7 +256,7 @@ class EpochMethods(comparable.Comparable):
   def _finished(self, x: Array, shape: static.Shape = ()) -> Array:
     """Broadcasts a result to value and batch, and casts it to `dtype`."""
     shape = static.broadcast_shapes(shape, self._batch_shape())
-    return structures.cast(np.broadcast_to(x, shape), self.dtype)
+    return structures.cast(array_utils.expanded(x, shape), self.dtype)
 
   def _support(self) -> supports.Support:
     return supports.Support("nonnegative")

@@ -19,8 +19,8 @@ from phasic.distributions.epochs import epoch_values
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
-from phasic.math.likelihood import phase_type
-from phasic.math.moments import moments
+from phasic.math.elimination import chain_calls
+from phasic.math.elimination import moment_chains
 from phasic.math.moments import renewals
 from phasic.math.moments import truncated_moments
 
@@ -41,7 +41,7 @@ def variance(stages: list[epoch_stages.Stage]) -> Array:
     since = center - stage.start
     parts += [_below(stage, since, before), _above(stage, since)]
     if stage.length is not None:
-      ended = epoch_values.of_stage(phase_type.cdf, stage, stage.length)
+      ended = epoch_values.of_kind("cdf", stage, stage.length)
       before = before + np.exp(stage.log_mass) * ended
   total = sum(parts[1:], parts[0])
   return np.where(np.isfinite(mean), total, mean)
@@ -71,8 +71,12 @@ def _time_within(stage: epoch_stages.Stage, order: int) -> Array:
   reached.
   """
   if stage.length is None:
-    found = moments.raw_moments(
-      order, stage.initial, stage.edges, prob_zero=stage.prob_zero
+    atom = structures.cast(stage.prob_zero, static.dtype_name(stage.initial))
+    model = (stage.initial, stage.edges, None, atom)
+    if order == 1:
+      return chain_calls.spread_of_arrays(chain_calls.MEAN, model, False)
+    found = chain_calls.value_of_arrays(
+      moment_chains.raw_moments, model, False, (order,)
     )
     return found[..., order - 1] / order
   none = np.zeros_like(stage.initial[..., 0])

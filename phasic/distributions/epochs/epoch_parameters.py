@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Self
 
+import numpy as onp
+
 from phasic.distributions.absorption import of_graph
 from phasic.distributions.base import half_precision
 from phasic.distributions.base import parameter_properties
@@ -13,6 +15,7 @@ from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.distributions.epochs import epoch_arguments
 from phasic.distributions.epochs import epoch_phases
 from phasic.graphs.core import graph as graph_lib
+from phasic.internal import dtypes
 from phasic.internal import halves
 from phasic.internal import static
 from phasic.internal import structures
@@ -97,11 +100,9 @@ class EpochParameters(epoch_phases.EpochPhases):
 
   def _arrays(self) -> dict[str, ParameterValue]:
     """Returns the arrays of each epoch, None for no params, and boundaries."""
-    boundaries = self._parameters["boundaries"]
-    if structures.is_variable(boundaries):
-      boundaries = structures.as_array(boundaries, None, "boundaries")
     arrays: dict[str, ParameterValue] = {}
-    graphs, count = self.graphs, self.num_epochs
+    graphs = self.graphs
+    count = len(graphs)
     for of in _OF_EPOCHS:
       given = self._parameters[of]
       if structures.is_variable(given):
@@ -112,7 +113,14 @@ class EpochParameters(epoch_phases.EpochPhases):
           arrays[name] = None if x is None else graphs[k].params_array(x)
         elif x is not None:
           arrays[name] = structures.as_array(x, None, name)
-    return {**arrays, "boundaries": boundaries}
+    return {**arrays, "boundaries": self._ends()}
+
+  def _ends(self) -> Array:
+    """Returns the boundaries; a variable is read."""
+    boundaries = self._parameters["boundaries"]
+    if structures.is_variable(boundaries):
+      return structures.as_array(boundaries, None, "boundaries")
+    return boundaries
 
   def _array_properties(self) -> parameter_properties.Properties:
     found = {name: _PROPERTIES[of] for name, (of, _) in self._places().items()}
@@ -150,18 +158,29 @@ class EpochParameters(epoch_phases.EpochPhases):
       halves.result(sliced, half_precision.half_of(self))
     )
 
-  def _batch_shape(self) -> static.Shape:
-    shapes = parameter_properties.batch_shapes(
-      self._array_properties(), self._arrays()
-    )
-    return static.broadcast_shapes(*shapes)
+  @property
+  def dtype(self) -> str:
+    """The name of the dtype of parameters, values and results."""
+    # All arrays were given one dtype.
+    boundaries = {"boundaries": self._parameters["boundaries"]}
+    return half_precision.half_of(self) or dtypes.common_dtype(boundaries)
+
+  def _found_batch(self) -> static.Shape:
+    # All arrays have one dimension behind those of the batch.
+    arrays = [x for x in self._arrays().values() if x is not None]
+    return static.broadcast_shapes(*(static.shape(x)[:-1] for x in arrays))
 
   def _is_plausible(self, known: Mapping[str, ParameterValue]) -> bool:
+    graphs = self.graphs
     params, values = (
-      epoch_arguments.of_epochs(of, known[of], self.num_epochs)
-      for of in _OF_EPOCHS
+      epoch_arguments.of_epochs(of, known[of], len(graphs)) for of in _OF_EPOCHS
     )
+    is_one = all(graph is graphs[0] for graph in graphs)
+    is_one = is_one and all(type(x) is onp.ndarray for x in params)
+    if is_one and len({static.shape(x) for x in params}) == 1:
+      # One graph without edge values: all epochs are a batch.
+      return of_graph.is_plausible(graphs[0], onp.stack(params))
     return all(
       of_graph.is_plausible(graph, x, edge_values=weights)
-      for graph, x, weights in zip(self.graphs, params, values, strict=True)
+      for graph, x, weights in zip(graphs, params, values, strict=True)
     )

@@ -27,6 +27,7 @@ from phasic.internal.arrays import Result
 from phasic.internal.arrays import Seed
 from phasic.internal.arrays import ShapeLike
 from phasic.math.model import value_rules
+from phasic.math.numeric import array_utils
 from phasic.math.sampling import sample_paths
 
 
@@ -312,8 +313,8 @@ class EpochPhases(epoch_methods.EpochMethods):
     """Adds or joins results for the phases of each epoch."""
     shape = static.broadcast_shapes(shape, self._batch_shape())
     if not by_epoch:
-      first = self.graphs[0]
-      for k, graph in enumerate(self.graphs):
+      first, *others = self.graphs
+      for k, graph in enumerate(others, 1):
         if graph is not first and graph.states != first.states:
           raise ValueError(
             f"graphs[{k}] and graphs[0] have different states, and by_epoch is "
@@ -323,5 +324,5 @@ class EpochPhases(epoch_methods.EpochMethods):
     else:
       wide = [np.broadcast_to(x, (*shape, static.shape(x)[-1])) for x in parts]
       found = np.concatenate(wide, axis=-1)
-    whole = np.broadcast_to(found, (*shape, static.shape(found)[-1]))
+    whole = array_utils.expanded(found, (*shape, static.shape(found)[-1]))
     return self._statistic(name, structures.cast(whole, self.dtype))

@@ -10,7 +10,6 @@ from phasic.distributions.epochs import epoch_stages
 from phasic.distributions.epochs import epoch_values
 from phasic.internal import static
 from phasic.internal.arrays import Array
-from phasic.math.likelihood import phase_type
 from phasic.math.numeric import special
 from phasic.math.quantiles import quantiles
 
@@ -69,6 +68,6 @@ def quantile(
       found = np.where(later & hidden & np.logical_not(left), math.nan, found)
     result = found
     if stage.length is not None:
-      ended = epoch_values.of_stage(phase_type.log_cdf, stage, stage.length)
+      ended = epoch_values.of_kind("log_cdf", stage, stage.length)
       before = special.logaddexp(before, stage.log_mass + ended)
   return result

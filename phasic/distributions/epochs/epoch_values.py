@@ -11,8 +11,9 @@ import numpy as onp
 from phasic.distributions.epochs import epoch_stages
 from phasic.internal import autodiff
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.internal.arrays import Array
-from phasic.math.likelihood import phase_type
+from phasic.math.calls import evaluation
 
 
 def of_stage(
@@ -22,12 +23,23 @@ def of_stage(
   return function(times, stage.initial, stage.edges, prob_zero=stage.prob_zero)
 
 
-def log_of_stage(
-  function: Callable[..., Array], stage: epoch_stages.Stage, times: Array
-) -> Array:
+def of_kind(kind: str, stage: epoch_stages.Stage, times: Array) -> Array:
+  """Evaluates a kind of function for a stage, given that it is reached.
+
+  Args:
+    kind: as in `evaluation.value`.
+    stage: the stage.
+    times: (...), since its start.
+  """
+  atom = structures.cast(stage.prob_zero, static.dtype_name(stage.initial))
+  model = (stage.initial, stage.edges, times, None, atom)
+  return evaluation.value_of_arrays(kind, model)
+
+
+def log_of_stage(kind: str, stage: epoch_stages.Stage, times: Array) -> Array:
   """Computes an unconditional log probability or log density in a stage."""
-  logs = stage.log_mass + of_stage(function, stage, times)
-  return seen(function, stage, times, logs)
+  logs = stage.log_mass + of_kind(kind, stage, times)
+  return seen(kind, stage, times, logs)
 
 
 def hazard_of_stage(
@@ -44,13 +56,13 @@ def hazard_of_stage(
   if stage.log_lost is None:
     return found
   unknown = stage.log_mass == -math.inf
-  for part in (phase_type.log_prob, phase_type.log_survival_function):
-    unknown = unknown | np.isnan(log_of_stage(part, stage, times))
+  for kind in ("log_density", "log_survival"):
+    unknown = unknown | np.isnan(log_of_stage(kind, stage, times))
   return np.where(unknown, math.nan, found)
 
 
 def seen(
-  function: Callable[..., Array],
+  kind: str,
   stage: epoch_stages.Stage,
   times: Array,
   logs: Array,
@@ -71,7 +83,8 @@ def seen(
     parameters=autodiff.stop_gradient(stage.edges.parameters)
   )
   times = autodiff.stop_gradient(times)
-  most = function(times, anywhere, edges, prob_zero=0.0) + lost
+  everywhere = stage._replace(initial=anywhere, edges=edges, prob_zero=0.0)
+  most = of_kind(kind, everywhere, times) + lost
   eps = static.finfo_eps(static.dtype_name(logs))
   inside = (times > 0.0) & (times < float("inf")) & (lost > -float("inf"))
   wrong = inside & (logs < most + math.log(p / eps))

@@ -16,6 +16,7 @@ from phasic.distributions.epochs import epoch_parameters
 from phasic.distributions.epochs import epoch_rewards
 from phasic.distributions.epochs import epoch_stages
 from phasic.graphs.core import graph as graph_lib
+from phasic.graphs.core import linear_weights
 from phasic.graphs.parts import state_maps as state_maps_lib
 from phasic.graphs.parts.user_types import State
 from phasic.internal import static
@@ -126,7 +127,7 @@ class Epochs(epoch_parameters.EpochParameters):
         "name": name,
       }
     )
-    epoch_arguments.check_boundaries(self._arrays()["boundaries"])
+    epoch_arguments.check_boundaries(self._ends())
     self._batch_shape()
     self._check_values(self._stages)
 
@@ -161,16 +162,16 @@ class Epochs(epoch_parameters.EpochParameters):
       x, values = (arrays.get(epoch_arguments.name(of, k)) for of in _EACH)
       names = [f"graphs[{k}].{of}(params[{k}])" for of in _WEIGHTS]
       if values is None:
-        x = structures.cast(graph.params_array(x), wide)
+        x = structures.cast(graph.params_array(None) if x is None else x, wide)
         values = graph.edge_values(x)
       else:
         names[1] = epoch_arguments.name("edge_values", k)
       edges = graph.edge_weights(edge_values=structures.cast(values, wide))
-      p = graph.num_phases
-      initial, atom = np.zeros((p,), dtype=wide) + 1.0 / p, None
       if k == 0:
-        initial = structures.cast(graph.initial_probs(x), wide)
-        atom = structures.cast(graph.prob_zero(x), wide)
+        initial, atom = linear_weights.start_arrays(graph, x, wide)
+      else:
+        p = graph.num_phases
+        initial, atom = np.zeros((p,), dtype=wide) + 1.0 / p, None
       if self.validate_args:
         if x is not None:
           of_graph.check_params(epoch_arguments.name("params", k), graph, x)
@@ -184,10 +185,10 @@ class Epochs(epoch_parameters.EpochParameters):
     return epoch_rewards.History(chains, boundaries, maps)
 
   def _jumps(self) -> Array | None:
-    return self._arrays()["boundaries"] if self.num_epochs > 1 else None
+    return self._ends() if self.num_epochs > 1 else None
 
   def _refined(self, other: object, jumps: Array) -> Self:
-    own = self._arrays()["boundaries"]
+    own = self._ends()
     known = static.concrete(own), static.concrete(jumps)
     if own is jumps or (
       known[0] is not None

@@ -182,6 +182,13 @@ class LinearWeights(builders.Builders):
     return parameters.linear(constants, coefficients, array)
 
 
+def start_arrays(
+  graph: LinearWeights, params: ParamsLike | None, dtype: str
+) -> tuple[Array, Array]:
+  """Returns the `initial_probs` and `prob_zero` of a graph in a dtype."""
+  return graph._start_for(params, dtype)
+
+
 def chain_arrays(
   graph: LinearWeights,
   params: ParamsLike | None,
@@ -213,5 +220,5 @@ def chain_arrays(
     )
   prob_zero = None
   if initial_probs is None:
-    initial_probs, prob_zero = graph._start_for(params, dtype)
+    initial_probs, prob_zero = start_arrays(graph, params, dtype)
   return structures.cast(initial_probs, dtype), edges, None, prob_zero

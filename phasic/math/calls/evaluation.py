@@ -58,14 +58,15 @@ def slope(kind: str, arguments: Sequence[Given]) -> Array:
 
 
 def value_and_start_slopes(
-  kind: str, arguments: Sequence[Given], discrete: bool = False
+  kind: str, arguments: TimedModel, discrete: bool = False
 ) -> tuple[Array, Array]:
   """Computes `value` and its derivatives with respect to the initial masses.
 
   The derivatives are summed over the times, (batch..., p) with the model's
-  batch shape. Only the kernel's call is differentiated.
+  batch shape. Only the kernel's call is differentiated. Arguments are as
+  `operands.convert` returns them.
   """
-  operands, layout, edges = _prepare(arguments, discrete)
+  operands, layout, edges = _laid_out(arguments, discrete)
   value, (slopes,) = kernel_derivatives.vjp(
     kind, operands, None, fallback(discrete), edges, (0,), discrete
   )

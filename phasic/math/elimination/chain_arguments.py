@@ -72,26 +72,27 @@ def convert(
   size = len(batch)
   dtype = static.dtype_name(initial)
   model = _with_rank(size, initial, rates, exits, atom, edges)
-  padded = [
-    _padded(x, rank, size) for x, rank in zip(arrays, event_ranks, strict=True)
+  others = [
+    padded(x, rank, size) for x, rank in zip(arrays, event_ranks, strict=True)
   ]
-  return model, tuple(padded), batch, dtype
+  return model, tuple(others), batch, dtype
 
 
 def of_arrays(
-  model: Model,
+  model: Model, batch: static.Shape = ()
 ) -> tuple[ChainArguments, static.Shape, str]:
   """Gives the arrays of a model one batch rank.
 
   Args:
     model: initial_probs; subgenerator or subtransition, or edges; exits and
       prob_zero, or None for these; as `operands.convert` returns them.
+    batch: a shape with which the batch is broadcast.
 
   Returns:
     `ChainArguments`; the batch shape; the dtype's name.
   """
   initial, rates, exits, atom = model
-  batch = operands_lib.batch_shape(model)
+  batch = static.broadcast_shapes(operands_lib.batch_shape(model), batch)
   edges = None
   if isinstance(rates, edge_rates.EDGES):
     edges = (rates.sources, rates.targets, rates.constants, rates.coefficients)
@@ -176,15 +177,15 @@ def _with_rank(
   """Returns `ChainArguments` with `size` batch dimensions."""
   none = np.zeros((*[1] * size, 0), dtype=initial.dtype)
   return ChainArguments(
-    _padded(initial, 1, size),
-    _padded(rates, 2 if edges is None else 1, size),
-    none if exits is None else _padded(exits, 1, size),
-    none if atom is None else _padded(atom, 0, size)[..., None],
+    padded(initial, 1, size),
+    padded(rates, 2 if edges is None else 1, size),
+    none if exits is None else padded(exits, 1, size),
+    none if atom is None else padded(atom, 0, size)[..., None],
     edges,
   )
 
 
-def _padded(x: Array, event_rank: int, size: int) -> Array:
+def padded(x: Array, event_rank: int, size: int) -> Array:
   """Prepends axes of size one, so that x has `size` batch dimensions."""
   shape = static.shape(x)
   missing = size - (len(shape) - event_rank)

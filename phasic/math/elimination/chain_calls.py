@@ -33,6 +33,7 @@ from phasic.math.model.model_types import EdgeArrays
 from phasic.math.model.model_types import Given
 from phasic.math.model.model_types import Model
 from phasic.math.model.model_types import ModelArrays
+from phasic.math.numeric import array_utils
 
 # The largest order of a moment: 171! is out of the range of float64.
 MAX_ORDER = 170
@@ -86,7 +87,30 @@ def value(
   )
   discrete = names[1] == "subtransition"
   x = _run(rule, options, discrete, dtype, model, *arrays)
-  return np.broadcast_to(x, (*batch, *static.shape(x)[len(batch) :]))
+  return array_utils.expanded(x, (*batch, *static.shape(x)[len(batch) :]))
+
+
+def value_of_arrays(
+  rule: Callable[..., Array],
+  model: Model,
+  discrete: bool,
+  options: tuple[Hashable, ...] = (),
+  times: Array | None = None,
+) -> Array:
+  """Evaluates a rule, as `value` does, for arrays that fit together.
+
+  Args:
+    rule: as in `value`, of no other array than times.
+    model: as in `spread_of_arrays`.
+    discrete: whether time is counted in steps.
+    options: the rule's options.
+    times: (...), in the dtype of the model; None for a rule without times.
+  """
+  shape = () if times is None else static.shape(times)
+  arguments, batch, dtype = chain_arguments.of_arrays(model, shape)
+  own = [] if times is None else [chain_arguments.padded(times, 0, len(batch))]
+  x = _run(rule, options, discrete, dtype, arguments, *own)
+  return array_utils.expanded(x, (*batch, *static.shape(x)[len(batch) :]))
 
 
 def of_operands(

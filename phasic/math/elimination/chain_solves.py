@@ -32,6 +32,7 @@ from phasic.math.model import edge_rates
 from phasic.math.model import step_chain
 from phasic.math.numeric import array_utils
 from phasic.math.numeric import exact_sums
+from phasic.math.numeric import kept_indices
 from phasic.math.portable import elimination
 
 # Indices of edges; host arrays for a dense matrix.
@@ -123,7 +124,7 @@ def given(
   initial, parameters, _, atom = (structures.cast(x, wide) for x in arrays)
   p = static.shape(initial)[-1]
   sources, targets, constants, coefficients = edges
-  indices = np.stack([sources, targets])
+  (indices,) = kept_indices.of(edge_rates.stacked, sources, targets)
   constants, coefficients = (
     x if x is None else structures.cast(x, wide)
     for x in (constants, coefficients)
@@ -185,7 +186,7 @@ def complete(found: Given, discrete: bool, eps: float) -> System:
   tolerance = 4 * p * eps
   atom = chain_lib.derive_atom(initial, atom, tolerance)
   good = chain_lib.good_start(initial, atom)
-  good = good & np.all((weights >= 0) & np.isfinite(weights), axis=-1)
+  good = good & np.all((weights >= 0) & (weights < math.inf), axis=-1)
   bad = np.logical_not(good) if bad is None else bad | np.logical_not(good)
   if discrete:
     own = indices[0] == indices[1]
@@ -256,25 +257,34 @@ def all_indices(p: int) -> onp.ndarray:
   )
 
 
+@functools.cache
+def _least_exponent(dtype: str) -> float:
+  """Returns the least exponent of the normal numbers of a dtype."""
+  return float(onp.finfo(dtype).minexp)
+
+
 def _scaled(weights: Array) -> tuple[Array, Array]:
   """Divides weights by a power of two 2^n, so that the largest is near one.
 
   Returns the weights, and n.
   """
-  info = onp.finfo(static.wide_float())
-  lowest = float(info.minexp + 24)
+  least_exponent = _least_exponent(static.wide_float())
+  lowest = least_exponent + 24.0
   size = autodiff.stop_gradient(weights)
-  positive = (size > 0) & np.isfinite(size)
-  largest = np.max(np.where(positive, size, 0.0), axis=-1)
-  least = -np.max(np.where(positive, -size, -math.inf), axis=-1)
-  some = largest > 0
-  # Limit the exponent, so that the least positive weight does not underflow.
-  high, low = (
-    np.maximum(binary.exponent(np.where(some, x, 1.0)), lowest)
-    for x in (largest, least)
-  )
-  exponent = np.minimum(high, low - lowest)
-  exponent = np.minimum(exponent, float(-info.minexp))
+  positive = (size > 0) & (size < math.inf)
+  if static.shape(size)[-1] != 0 and array_utils.are_true(positive):
+    largest, least = np.max(size, axis=-1), -np.max(-size, axis=-1)
+  else:
+    largest = np.max(np.where(positive, size, 0.0), axis=-1)
+    least = -np.max(np.where(positive, -size, -math.inf), axis=-1)
+    some = largest > 0
+    largest, least = (np.where(some, x, 1.0) for x in (largest, least))
+  exponent = np.maximum(binary.exponent(largest), lowest)
+  if not array_utils.are_true(least > largest * 2.0 ** (lowest + 4.0)):
+    # Limit the exponent, so that the least positive weight does not underflow.
+    low = np.maximum(binary.exponent(least), lowest)
+    exponent = np.minimum(exponent, low - lowest)
+  exponent = np.minimum(exponent, -least_exponent)
   return weights * binary.power_of_two(-exponent)[..., None], exponent
 
 
@@ -353,9 +363,10 @@ def _eliminate(
   gives_edges: bool,
 ) -> Array | tuple[Array, Array]:
   weights = system.weights
-  ones = (1,) * (static.rank(weights) - 1)
   indices = structures.cast(system.indices, "int32")
-  indices = np.reshape(indices, (*ones, *static.shape(indices)))
+  if static.rank(weights) > 1:
+    ones = (1,) * (static.rank(weights) - 1)
+    indices = np.reshape(indices, (*ones, *static.shape(indices)))
   return elimination_ops.eliminate(
     elimination.eliminate,
     indices,

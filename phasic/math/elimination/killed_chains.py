@@ -102,13 +102,9 @@ def value(
   *more: Hashable,
 ) -> Array:
   """Evaluates `rule(option, *more, system, times)` by `chain_calls`."""
-  initial, matrix, exits, atom = model
-  values = (initial, matrix, times, exits, atom)
-  has_stays = discrete and not operands.is_edges(matrix)
+  has_stays = discrete and not operands.is_edges(model[1])
   options = (Option(discrete, has_stays), *more)
-  return chain_calls.value(
-    rule, values, operands.argument_names(discrete, "value"), (0,), options
-  )
+  return chain_calls.value_of_arrays(rule, model, discrete, options, times)
 
 
 def edges(option: Option, system: chain_solves.System) -> Part:
@@ -229,4 +225,4 @@ def density(
   make = edge_probs.EdgeProbs if discrete else edge_rates.EdgeRates
   none = np.zeros((), dtype=initial.dtype)
   arguments = (initial, make(sources, targets, weights), times, None, none)
-  return evaluation.value(kind, arguments, discrete)
+  return evaluation.value_of_arrays(kind, arguments, discrete)

@@ -10,6 +10,30 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_solves
+from phasic.math.numeric import array_utils
+from phasic.math.numeric import kept_indices
+
+
+def with_killing(
+  system: chain_solves.System, weights: Array, killing: Array
+) -> chain_solves.System:
+  """Adds killing edges to a system; arguments are as in `killed`."""
+  p = static.shape(system.initial)[-1]
+  if static.shape(killing)[-1] != p:
+    killing = killing + np.zeros_like(system.initial)
+  ends = system.indices[0], system.indices[1]
+  return system._replace(
+    indices=kept_indices.of(_killed_ends, *ends, p)[0],
+    weights=array_utils.joined(weights, killing),
+  )
+
+
+def _killed_ends(sources: Array, targets: Array, p: int) -> tuple[Array]:
+  """Returns the indices of edges and of killing edges, (2, m + p)."""
+  phases = structures.cast(onp.arange(p), "int32")
+  indices = np.stack([structures.cast(x, "int32") for x in (sources, targets)])
+  ends = np.stack([phases, np.zeros_like(phases) + p])
+  return (np.concatenate([indices, ends], axis=-1),)
 
 
 def killed(
@@ -26,24 +50,11 @@ def killed(
     The system with p more edges; and right-hand sides at its edges, (..., m +
     p), for which the solution is the probability of absorption without killing.
   """
-  p = static.shape(system.initial)[-1]
-  phases = structures.cast(onp.arange(p), "int32")
-  indices = structures.cast(system.indices, "int32")
-  ends = np.stack([phases, np.zeros_like(phases) + p])
-  batch = static.broadcast_shapes(
-    static.shape(weights)[:-1], static.shape(killing)[:-1]
-  )
-  m = static.shape(weights)[-1]
-  parts = [
-    np.broadcast_to(weights, (*batch, m)),
-    np.broadcast_to(killing, (*batch, p)),
-  ]
-  found = system._replace(
-    indices=np.concatenate([indices, ends], axis=-1),
-    weights=np.concatenate(parts, axis=-1),
-  )
-  absorbed = np.where(indices[1] == p, parts[0], 0.0)
-  return found, np.concatenate([absorbed, np.zeros_like(parts[1])], axis=-1)
+  p, m = static.shape(system.initial)[-1], static.shape(weights)[-1]
+  found = with_killing(system, weights, killing)
+  own, rest = found.weights[..., :m], found.weights[..., m:]
+  absorbed = np.where(system.indices[1] == p, own, 0.0)
+  return found, np.concatenate([absorbed, np.zeros_like(rest)], axis=-1)
 
 
 def absorbed_or_caught(

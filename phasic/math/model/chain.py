@@ -6,6 +6,7 @@ agree.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -83,7 +84,7 @@ def derive_atom(
 
 def good_start(initial_probs: Array, atom: Array) -> Array:
   """Returns whether the initial masses and the atom are valid (...)."""
-  good = (initial_probs >= 0) & np.isfinite(initial_probs)
+  good = (initial_probs >= 0) & (initial_probs < math.inf)
   return np.all(good, axis=-1) & (atom >= 0) & (atom <= 1)
 
 

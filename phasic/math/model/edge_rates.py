@@ -19,6 +19,7 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayField
 from phasic.math.model import edge_probs
 from phasic.math.model.edge_probs import EdgeProbs
+from phasic.math.numeric import kept_indices
 
 # The largest number of phases for which `dense` makes a matrix.
 MAX_DENSE_PHASES = 4096
@@ -154,18 +155,25 @@ def arrays(edges: Edges, batch_rank: int) -> tuple[Array, Array, Array]:
   ones = (1,) * batch_rank
   (m,) = static.shape(edges.sources)
   dtype = edges.parameters.dtype
-  indices = np.stack([edges.sources, edges.targets])
+  (indices,) = kept_indices.of(stacked, edges.sources, edges.targets)
   constants = edges.constants
   if constants is None:
     constants = np.zeros((0,), dtype=dtype)
   coefficients = edges.coefficients
   if coefficients is None:
     coefficients = np.zeros((m, 0), dtype=dtype)
+  if batch_rank == 0:
+    return indices, constants, coefficients
   return (
     np.reshape(indices, (*ones, 2, m)),
     np.reshape(constants, (*ones, *static.shape(constants))),
     np.reshape(coefficients, (*ones, *static.shape(coefficients))),
   )
+
+
+def stacked(sources: Array, targets: Array) -> tuple[Array]:
+  """Returns sources and targets as one array, (2, m)."""
+  return (np.stack([sources, targets]),)
 
 
 def values(

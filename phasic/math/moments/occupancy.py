@@ -23,6 +23,7 @@ from phasic.math.model.model_types import Model
 from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.model.model_types import SubtransitionLike
 from phasic.math.moments import reversed_chains
+from phasic.math.numeric import array_utils
 
 
 def occupancy(
@@ -119,10 +120,9 @@ def transient(model: Model, times: Array, discrete: bool) -> Transient:
     times: t, (...), as in `occupancy`.
     discrete: whether time is discrete.
   """
-  initial_probs, matrix, exits, prob_zero = model
-  values = (initial_probs, matrix, times, exits, prob_zero)
-  names = operands.argument_names(discrete, "value")
-  found = chain_calls.value(_transient, values, names, (0,), (discrete,))
+  found = chain_calls.value_of_arrays(
+    _transient, model, discrete, (discrete,), times
+  )
   return Transient(found[..., :-2], found[..., -2], found[..., -1])
 
 
@@ -182,13 +182,16 @@ def _transient(
   total = np.where(some, total, 1.0)
   shares = terms / total[..., None]
   info = onp.finfo(static.dtype_name(times))
+  log_mass = log + np.log(total) + chain.alive
+  log_mass = np.where(chain.empty, -math.inf, log_mass)
+  log_lost = _log_lost(system, chain.reached)
+  nothing_lost = chain.good & (log_lost == -math.inf)
+  if array_utils.are_true((shares >= info.tiny) & nothing_lost[..., None]):
+    return _concatenated(shares, log_mass, log_lost)
   # Set subnormal masses to zero, as later calls would refuse them. Masses that
   # are zero keep their derivatives.
   shares = np.where((shares > 0) & (shares < info.tiny), 0.0, shares)
-  log_mass = log + np.log(total) + chain.alive
-  log_mass = np.where(chain.empty, -math.inf, log_mass)
   p = static.shape(terms)[-1]
-  log_lost = _log_lost(system, chain.reached)
   unsure = log_mass < log_lost - math.log(info.eps)
   log_mass = np.where(unsure, math.nan, log_mass)
   small = np.any((shares == 0) & (chain.reached > 0), axis=-1)
@@ -196,10 +199,13 @@ def _transient(
   log_lost = np.maximum(log_lost, np.where(small, least, -math.inf))
   shares = np.where((some & chain.good)[..., None], shares, math.nan)
   log_mass = np.where(chain.good, log_mass, math.nan)
-  log_lost = np.broadcast_to(log_lost, static.shape(log_mass))
-  return np.concatenate(
-    [shares, log_mass[..., None], log_lost[..., None]], axis=-1
-  )
+  return _concatenated(shares, log_mass, log_lost)
+
+
+def _concatenated(shares: Array, log_mass: Array, log_lost: Array) -> Array:
+  log_lost = array_utils.expanded(log_lost, static.shape(log_mass))
+  logs = [log_mass[..., None], log_lost[..., None]]
+  return np.concatenate([shares, *logs], axis=-1)
 
 
 def _log_lost(system: chain_solves.System, reached: Array) -> Array:
@@ -210,6 +216,8 @@ def _log_lost(system: chain_solves.System, reached: Array) -> Array:
     reached: expected times in the killed chain, zero in those phases and where
       alpha cannot reach, (..., p).
   """
+  if array_utils.are_true(reached > 0):
+    return np.zeros_like(reached[..., 0]) - math.inf
   p = static.shape(reached)[-1]
   weights = chain_solves.leaving_weights(system)
   from_reached = chain_solves.at_sources(system, reached) > 0

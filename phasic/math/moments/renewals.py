@@ -19,6 +19,7 @@ import numpy as onp
 from phasic.internal import autodiff
 from phasic.internal import segments
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_calls
@@ -30,6 +31,7 @@ from phasic.math.model import operands
 from phasic.math.model.model_types import Matrix
 from phasic.math.model.model_types import Model
 from phasic.math.numeric import array_utils
+from phasic.math.numeric import kept_indices
 from phasic.math.numeric import scaled_sums
 
 # The largest number of edges that restart a chain after absorption.
@@ -176,22 +178,42 @@ def _limited(
   count, _, shared = integral
   killed = killed_chains.kill(option, system, times, count, shared)
   p = static.shape(system.initial)[-1]
-  phases, last = onp.arange(p), count * p
   event_rates = killed.rates + np.zeros_like(system.initial)
-  own_weights = killed.keep * killed.weights
-  parts: list[killed_chains.Part] = []
-  # Killed mass enters the next of `count` copies of the chain, and phase `last`
-  # after the last copy. Absorbed mass stays in phase `last` + 1.
-  for k in range(count):
-    own = np.where(killed.targets == p, last + 1, killed.targets + k * p)
-    parts.append((killed.sources + k * p, own, own_weights))
-    entered = phases + (k + 1) * p if k + 1 < count else phases * 0 + last
-    parts.append((phases + k * p, entered, event_rates))
-  parts.append((onp.asarray([last]), onp.asarray([last + 2]), killed.rates))
-  none = np.zeros_like(system.initial[..., :1])
-  start = array_utils.joined(system.initial, *([none] * (last + 2 - p)))
+  copy = (killed.keep * killed.weights, event_rates)
+  weights = array_utils.joined(*(copy * count), killed.rates)
+  ends = kept_indices.of(
+    _limited_ends, killed.sources, killed.targets, p, count
+  )
+  none = np.zeros_like(system.initial[..., :1]) + onp.zeros(count * p + 2 - p)
+  start = np.concatenate([system.initial, none], axis=-1)
+  parts = [(ends[0], ends[1], weights)]
   found = killed_chains.integral(option, integral, killed, start, parts)
   return chain_solves.checked(system, found)
+
+
+def _limited_ends(
+  sources: Array, targets: Array, p: int, count: int
+) -> tuple[Array, Array]:
+  """Returns the sources and the targets of the edges of `_limited`.
+
+  Killed mass enters the next of `count` copies of the chain, and phase `last`
+  after the last copy. Absorbed mass stays in phase `last` + 1.
+  """
+  phases, last = onp.arange(p), count * p
+  begins: list[Array | onp.ndarray] = []
+  reaches: list[Array | onp.ndarray] = []
+  for k in range(count):
+    entered = phases + (k + 1) * p if k + 1 < count else phases * 0 + last
+    own = np.where(targets == p, last + 1, targets + k * p)
+    begins.extend([sources + k * p, phases + k * p])
+    reaches.extend([own, entered])
+  begins.append(onp.asarray([last]))
+  reaches.append(onp.asarray([last + 2]))
+  sources, targets = (
+    np.concatenate([structures.cast(x, "int32") for x in ends])
+    for ends in (begins, reaches)
+  )
+  return sources, targets
 
 
 def _mean_residual(

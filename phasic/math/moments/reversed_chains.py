@@ -14,6 +14,7 @@ Reference: F. P. Kelly, Reversibility and stochastic networks, 1979, sec. 1.7.
 
 from __future__ import annotations
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ from phasic.math.elimination import killing
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
 from phasic.math.numeric import array_utils
+from phasic.math.numeric import kept_indices
 from phasic.math.numeric import scaled_sums
 
 
@@ -76,7 +78,7 @@ def terms_of(
     static.shape(times), static.shape(chain.start)[:-1]
   )
   p = static.shape(chain.y)[-1]
-  start = np.broadcast_to(chain.start, (*batch, p + 1))
+  start = array_utils.expanded(chain.start, (*batch, p + 1))
   none = np.zeros((), dtype=static.dtype_name(times))
   value, slopes = evaluation.value_and_start_slopes(
     function, (start, chain.edges, times, None, none), discrete
@@ -120,23 +122,27 @@ def reverse(
   c, alive = _killing(discrete, times)
   keep = 1.0 - c if discrete else 1.0
   own = keep * chain_solves.leaving_weights(system)
-  killed, _ = killing.killed(system, own, np.reshape(c, (1,)))
+  killed = killing.with_killing(system, own, np.reshape(c, (1,)))
   y = chain_solves.sojourns(killed)
   reached = autodiff.stop_gradient(y)
-  info = onp.finfo(static.dtype_name(times))
-  # Ratios of expected times below this bound lose digits.
-  none = reached < float(info.tiny) * 2.0 ** (32 if info.bits == 32 else 64)
-  added = np.where(none, 1.0, 0.0)
-  known = static.concrete(none)
-  if known is None or onp.any(known):
+  none = reached < _least_time(static.dtype_name(times))
+  soon = autodiff.stop_gradient(np.max(own, axis=-1)[..., None]) + c
+  if array_utils.are_true(np.logical_not(none)):
+    added, mass = np.zeros_like(reached), reached
+    empty = np.zeros_like(reached[..., 0]) > 0
+  else:
+    added = np.where(none, 1.0, 0.0)
     y = chain_solves.sojourns(killed._replace(initial=system.initial + added))
+    used = np.any(none, axis=-1)[..., None]
+    soon = np.where(used, 0.0, soon)
+    empty = np.all(none, axis=-1)
+    mass = np.where(none, 0.0, reached)
+    mass = np.where(empty[..., None], 1.0, mass)
   z = chain_solves.at_sources(system, y)
   after = chain_solves.at_targets(system, y)
   inside = after > 0
   weights = np.where(inside, own * z, 0.0) / np.where(inside, after, 1.0)
-  soon = autodiff.stop_gradient(np.max(own, axis=-1)[..., None]) + c
-  used = np.any(none, axis=-1)[..., None]
-  parts = [weights, system.initial / y, added / y, np.where(used, 0.0, soon)]
+  parts = [weights, system.initial / y, added / y, soon]
   if system.stay is not None:
     # Small probabilities of staying become edges: computed as one minus the
     # other probabilities, they would lose digits.
@@ -145,13 +151,19 @@ def reverse(
   weights = chain_solves.checked_entries(system, array_utils.joined(*parts))
   kind = edge_probs.EdgeProbs if discrete else edge_rates.EdgeRates
   p = static.shape(y)[-1]
-  edges = kind(*_ends(system, p), weights)
-  mass = np.where(none, 0.0, reached)
-  empty = np.all(none, axis=-1)
-  mass = np.where(empty[..., None], 1.0, mass)
+  has_stays = system.stay is not None
+  ends = system.indices[0], system.indices[1]
+  edges = kind(*kept_indices.of(_ends, *ends, p, has_stays), weights)
   start = mass / np.sum(mass, axis=-1)[..., None]
   start = np.concatenate([start, np.zeros_like(start[..., :1])], axis=-1)
   return Reversed(start, edges, y, times, good, alive, reached, empty)
+
+
+@functools.cache
+def _least_time(dtype: str) -> float:
+  """Returns a bound below which ratios of expected times lose digits."""
+  info = onp.finfo(dtype)
+  return float(info.tiny) * 2.0 ** (32 if info.bits == 32 else 64)
 
 
 def _killing(discrete: bool, times: Array) -> tuple[Array, Array]:
@@ -167,11 +179,12 @@ def _killing(discrete: bool, times: Array) -> tuple[Array, Array]:
   return c, c * times
 
 
-def _ends(system: chain_solves.System, p: int) -> tuple[Array, Array]:
+def _ends(
+  sources: Array, targets: Array, p: int, has_stays: bool
+) -> tuple[Array, Array]:
   """Returns the sources and the targets of the reversed chain's edges."""
-  indices = structures.cast(system.indices, "int32")
+  sources, targets = (structures.cast(x, "int32") for x in (sources, targets))
   phases = structures.cast(np.arange(p), "int32")
-  sources, targets = indices[0], indices[1]
   inner = targets < p
   last = np.zeros_like(phases[:1])
   begins = [np.where(inner, targets, p), phases, phases, last + p]
@@ -181,6 +194,6 @@ def _ends(system: chain_solves.System, p: int) -> tuple[Array, Array]:
     np.zeros_like(phases) + p,
     last + (p + 1),
   ]
-  if system.stay is not None:
+  if has_stays:
     begins, reaches = [*begins, phases], [*reaches, phases]
   return np.concatenate(begins), np.concatenate(reaches)

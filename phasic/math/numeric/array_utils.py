@@ -13,12 +13,21 @@ from phasic.internal.arrays import Array
 def joined(*arrays: Array) -> Array:
   """Concatenates arrays (..., m) on the last axis; batch shapes broadcast."""
   shapes = [static.shape(x) for x in arrays]
+  if all(len(shape) == 1 for shape in shapes):
+    return np.concatenate(arrays, axis=-1)
   batch = static.broadcast_shapes(*(shape[:-1] for shape in shapes))
   full = [
-    np.broadcast_to(x, (*batch, shape[-1]))
+    expanded(x, (*batch, shape[-1]))
     for x, shape in zip(arrays, shapes, strict=True)
   ]
   return np.concatenate(full, axis=-1)
+
+
+def expanded(x: Array, shape: static.Shape) -> Array:
+  """Broadcasts an array to a shape, unless it is known to have it."""
+  own = static.shape(x)
+  is_known = {*map(type, own), *map(type, shape)} <= {int}
+  return x if is_known and own == shape else np.broadcast_to(x, shape)
 
 
 def powers(x: Array, last: int) -> Array:
@@ -34,7 +43,7 @@ def powers(x: Array, last: int) -> Array:
 def are_true(condition: Array) -> bool:
   """Returns whether a condition is known to be true everywhere."""
   known = static.concrete(condition)
-  return known is not None and bool(known.all())
+  return known is not None and bool(known.all() if known.ndim else known)
 
 
 def zero_where(condition: Array, x: Array) -> Array:
@@ -52,6 +61,8 @@ def zero_where(condition: Array, x: Array) -> Array:
 
 def largest_or_zero(x: Array) -> Array:
   """Computes the largest of all entries and zero, a scalar; x may be empty."""
+  if static.rank(x) == 0:
+    return np.maximum(x, 0.0)
   flat = merged(x, len(static.shape(x)))
   return np.max(np.concatenate([np.zeros((1,), flat.dtype), flat]), axis=-1)
 

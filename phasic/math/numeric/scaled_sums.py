@@ -18,6 +18,7 @@ from phasic.internal import autodiff
 from phasic.internal import binary
 from phasic.internal import static
 from phasic.internal.arrays import Array
+from phasic.math.numeric import array_utils
 
 
 def dot(*factors: Array) -> tuple[Array, Array]:
@@ -72,6 +73,8 @@ def _scaled(x: Array) -> tuple[Array, Array]:
 def times_power(x: Array, n: Array) -> Array:
   """Computes x 2^n, accurate wherever it can be represented."""
   most = _most()
+  if array_utils.are_true(np.abs(n) <= most):
+    return x * binary.power_of_two(n)
   for _ in range(3):
     step = np.minimum(np.maximum(n, -most), most)
     x = x * binary.power_of_two(step)
@@ -87,5 +90,10 @@ def root(x: Array, n: Array) -> Array:
 
 def _most() -> float:
   """Returns the largest n for which 2^n and 2^-n are both in range."""
-  info = onp.finfo(static.wide_float())
+  return _most_of(static.wide_float())
+
+
+@functools.cache
+def _most_of(dtype: str) -> float:
+  info = onp.finfo(dtype)
   return float(min(info.maxexp - 1, -info.minexp))
