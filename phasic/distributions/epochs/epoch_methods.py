@@ -32,6 +32,8 @@ from phasic.math.numeric import special
 from phasic.math.quadrature import quadrature_points
 from phasic.math.sampling import jump_chain
 
+# Its exponential is in the range of all dtypes.
+_LARGEST_LOG = 80.0
 _ADVICE = (
   "samples of Epochs have no derivative (they are not reparameterized): "
   "differentiate quantile(u) at uniform random numbers u, or apply stop_gradient "
@@ -116,8 +118,18 @@ class EpochMethods(comparable.Comparable):
 
   def _log_cdf(self, value: Array) -> Array:
     def add(before: Array | None, stage: epoch_stages.Stage, t: Array) -> Array:
-      own = stage.log_mass + epoch_values.of_kind("log_cdf", stage, t)
-      total = own if before is None else special.logaddexp(before, own)
+      if before is None:
+        total = stage.log_mass + epoch_values.of_kind("log_cdf", stage, t)
+        return epoch_values.seen("log_cdf", stage, t, total)
+      # At a boundary the part of the later epoch is zero; its logarithm has no
+      # derivatives of second order there.
+      at_start = t == 0.0
+      later = np.where(at_start, 1.0, t)
+      own = stage.log_mass + epoch_values.of_kind("log_cdf", stage, later)
+      ratio = np.exp(np.minimum(stage.log_mass - before, _LARGEST_LOG))
+      none = np.where(at_start, t, 0.0)
+      begun = np.log1p(ratio * epoch_values.of_kind("cdf", stage, none))
+      total = np.where(at_start, before + begun, special.logaddexp(before, own))
       return epoch_values.seen("log_cdf", stage, t, total)
 
     return self._accumulated(value, add, None)

@@ -170,7 +170,8 @@ class EpochPhases(epoch_methods.EpochMethods):
     Raises:
       TypeError: the seed is None or not of such a type, or a size is no
         integer.
-      ValueError: a size is negative, or more than 2^27 jumps are asked for.
+      ValueError: a size is negative, or there would be more than 2^27 jumps: each
+        path is followed for k jumps in each epoch.
 
     Example: two lineages, in a history with a boundary at time 1.
 
@@ -187,7 +188,7 @@ class EpochPhases(epoch_methods.EpochMethods):
     batch, history = self._batch_shape(), self._history()
     shape = sampling.static_shape(sample_shape)
     count = len(history.chains)
-    jumps = sample_paths.checked_jumps(num_jumps, shape, (*batch, count))
+    jumps = sample_paths.checked_jumps(num_jumps, shape, batch, count)
     own = random.sanitize_seed(seed, salt=f"{type(self).__name__} paths")
     found = epoch_paths.sample(math.prod(shape), jumps, own, history, batch)
     whole = (*shape, *batch, jumps + 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+import math
 from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -25,7 +26,9 @@ _Numbers: TypeAlias = Mapping[str, ArrayLike] | ArrayLike
 IDENTIFIED = "identified"
 FLAT = "not identified (flat likelihood)"
 ENDLESS = "not identified (no maximum)"
+RISES = "not a maximum (the log likelihood bends up)"
 UNKNOWN = "unknown (the search did not end)"
+UNBENT = "unknown (second derivatives are not finite)"
 
 # A direction of logarithms is flat if the log likelihood bends less than this
 # along it: the standard error of the logarithm would exceed 30.
@@ -35,8 +38,13 @@ _SHARE = 0.1
 # A longer Newton step in a logarithm, from where the search ended, means that
 # this is no maximum.
 _STEP = 0.1
-# At a maximum a Newton step is below this.
+# At a maximum a Newton step is below this, or what it would gain is below rounding
+# errors, if these are small themselves.
 _NEAR = 1e-5
+_ROUNDING = 100.0
+_MOST_ROUNDING = 0.01
+# With a larger slope in a logarithm a search has not ended.
+_SLOPE = 0.01
 # SciPy's status of a search that made all its steps.
 _ALL_STEPS = 1
 
@@ -50,11 +58,13 @@ class Maximum(NamedTuple):
     standard_errors: of the numbers, in the same form, from the exact second
       derivatives in their logarithms; NaN of those that are not identified.
     statuses: of each number by name, as in `Fit.statuses`: "identified", or the
-      reason why it is not; "unknown (the search did not end)" after `max_steps`.
+      reason why it is not or is not known, such as "unknown (the search did not
+      end)".
     converged: whether the search ended at a maximum.
     message: why it ended.
     num_evaluations: how often the log likelihood and its gradient were computed.
-    reached: the log likelihoods at which the searches from each start ended.
+    reached: the log likelihoods at which the searches from each start ended; NaN
+      where it was not finite at the start.
   """
 
   parameters: object
@@ -85,7 +95,11 @@ def maximize(
   Where the search ends, exact second derivatives tell whether this is a
   maximum. On a plateau, or at an edge where the likelihood no longer changes,
   slopes are zero as well: then `converged` is False, `statuses` names the
-  numbers, and there is a RuntimeWarning.
+  numbers, and there is a RuntimeWarning. In float32 a search has converged where
+  rounding hides any gain.
+
+  In JAX and TensorFlow the function is compiled: it is called with traced arrays,
+  once or twice, and must consist of the backend's functions.
 
   Args:
     log_likelihood: takes the numbers in the form of `start`, as arrays, and
@@ -102,7 +116,7 @@ def maximize(
     TypeError: a start has another form, or is traced; the log likelihood is not
       a scalar.
     ValueError: a number is not positive, an option breaks a rule, or the log
-      likelihood or a slope is not finite at a start.
+      likelihood or a slope is not finite at all starts.
 
   Example: the rate of an exponential lifetime, from three of them.
 
@@ -133,9 +147,26 @@ def maximize(
   logs += [form.logs(f"starts[{i}]", x) for i, x in enumerate(starts)]
   search = _Search(log_likelihood, form, max_steps, tolerance)
   names = ["start", *(f"starts[{i}]" for i in range(len(starts)))]
-  ends = [search.run(name, x) for name, x in zip(names, logs, strict=True)]
+  ends: list[_End] = []
+  reached: list[float] = []
+  errors: list[ValueError] = []
+  for name, x in zip(names, logs, strict=True):
+    try:
+      end = search.run(name, x)
+    except _StartError as error:
+      errors.append(error)
+      reached.append(math.nan)
+    else:
+      ends.append(end)
+      reached.append(end.value)
+  if not ends:
+    raise errors[0]
   best = max(ends, key=lambda end: end.value)
-  return _judged(search, best, tuple(end.value for end in ends))
+  return _judged(search, best, tuple(reached))
+
+
+class _StartError(ValueError):
+  """The log likelihood, or a slope, is not finite at a start."""
 
 
 class _End(NamedTuple):
@@ -213,17 +244,21 @@ class _Search:
     first, slopes = self.evaluate(start)
     if not onp.isfinite(first) or not onp.all(onp.isfinite(slopes)):
       shown = ", ".join(f"{x:g}" for x in slopes)
-      raise ValueError(
+      raise _StartError(
         f"the log likelihood at {name} is {first:g}, its slopes in logarithms are "
         f"{shown}: they must be finite; start from other numbers"
       )
     scale = max(1.0, abs(first))
     # The last accepted step, from which a penalty leads back.
     base, there = start, first
+    best = (first, start, slopes)
 
     def loss(logs: onp.ndarray) -> tuple[float, onp.ndarray]:
+      nonlocal best
       value, slopes = self.evaluate(logs)
       if onp.isfinite(value) and onp.all(onp.isfinite(slopes)):
+        if value > best[0]:
+          best = (value, onp.array(logs), slopes)
         return -value / scale, -slopes / scale
       away = logs - base
       steep = 1.0 + abs(there) / scale
@@ -246,12 +281,10 @@ class _Search:
         callback=accepted,
         options={"gtol": self.tolerance, "maxiter": self.max_steps},
       )
+    # A failed line search may return an earlier point than the best one.
+    value, logs, slopes = best
     return _End(
-      onp.asarray(found.x),
-      -float(found.fun) * scale,
-      -onp.asarray(found.jac) * scale,
-      str(found.message),
-      found.status != _ALL_STEPS,
+      logs, value, slopes, str(found.message), found.status != _ALL_STEPS
     )
 
 
@@ -259,51 +292,75 @@ def _judged(search: _Search, end: _End, reached: tuple[float, ...]) -> Maximum:
   """Tells by second derivatives whether a search ended at a maximum."""
   form = search.form
   information = -search.hessian(end.logs)
-  if not onp.all(onp.isfinite(information)):
-    numbers = ", ".join(f"{x:g}" for x in onp.exp(end.logs))
-    raise ValueError(
-      "second derivatives of the log likelihood are not finite at "
-      f"{numbers}, where the search ended: start elsewhere"
-    )
-  bends, directions = onp.linalg.eigh(information)
-  is_flat = bends < _BEND
-  loads = onp.linalg.norm(directions[:, is_flat], axis=-1)
-  kept = directions[:, onp.logical_not(is_flat)]
-  spread = onp.matmul(kept / bends[onp.logical_not(is_flat)], kept.T)
-  step = onp.matmul(spread, end.slopes)
-  lost, far = loads > _SHARE, onp.abs(step) > _STEP
-  errors = onp.exp(end.logs) * onp.sqrt(onp.maximum(onp.diag(spread), 0.0))
-  statuses = onp.where(lost, FLAT, onp.where(far, ENDLESS, IDENTIFIED)).astype(
-    object
-  )
-  odd = [n for n, x in zip(form.names, lost | far, strict=True) if x]
   largest = float(onp.max(onp.abs(end.slopes)))
-  message = (
-    f"slopes in logarithms are at most {largest:.2g}, and the log likelihood "
-    "bends down in all directions"
+  is_known = bool(onp.all(onp.isfinite(information)))
+  information = onp.where(is_known, information, 0.0)
+  bends, directions = onp.linalg.eigh(information)
+  is_good = bends >= _BEND
+  kept = directions[:, is_good]
+  spread = onp.matmul(kept / bends[is_good], kept.T)
+  step = onp.matmul(spread, end.slopes)
+  lost = (
+    onp.linalg.norm(directions[:, onp.abs(bends) < _BEND], axis=-1) > _SHARE
   )
-  converged = end.is_over and not odd and float(onp.max(onp.abs(step))) < _NEAR
-  if not end.is_over:
+  rises = onp.linalg.norm(directions[:, bends <= -_BEND], axis=-1) > _SHARE
+  eps = static.finfo_eps(form.dtype)
+  rounding = _ROUNDING * eps * (1.0 + abs(end.value))
+  is_hidden = (
+    rounding < _MOST_ROUNDING
+    and float(onp.sum(step * end.slopes)) <= 2.0 * rounding
+  )
+  is_near = is_hidden or float(onp.max(onp.abs(step))) < _NEAR
+  far = (onp.abs(step) > _STEP) & (not is_hidden)
+  errors = onp.exp(end.logs) * onp.sqrt(onp.maximum(onp.diag(spread), 0.0))
+  statuses = onp.full(len(step), IDENTIFIED, dtype=object)
+  statuses[far], statuses[lost], statuses[rises] = ENDLESS, FLAT, RISES
+  odd = [
+    n for n, x in zip(form.names, statuses, strict=True) if x != IDENTIFIED
+  ]
+  is_still = largest <= _SLOPE or (is_near and not onp.any(lost | rises))
+  has_ended = end.is_over and is_still
+  converged = has_ended and is_known and not odd and is_near
+  if converged:
+    message = (
+      f"slopes in logarithms are at most {largest:.2g}, and the log likelihood "
+      "bends down in all directions"
+    )
+  elif not has_ended:
     statuses[:] = UNKNOWN
-    errors = onp.full(len(errors), onp.nan)
-    message = f"{end.message}: raise max_steps, or start from better numbers"
+    message = (
+      f"a slope of {largest:.2g} in a logarithm is left ({end.message}): raise "
+      "max_steps, lower the tolerance, or start from better numbers"
+    )
+  elif not is_known:
+    statuses[:] = UNBENT
+    message = (
+      "second derivatives of the log likelihood are not finite where the search "
+      "ended, so that it is not known whether this is a maximum"
+    )
+  elif onp.any(rises):
+    message = (
+      f"the log likelihood bends up in {', '.join(odd[:5])}: the search ended at a "
+      "saddle or a minimum; start elsewhere"
+    )
   elif odd:
     message = (
       "the search ended where the log likelihood is flat, or rises without end, "
       f"in {', '.join(odd[:5])}: this is a plateau or an edge and no maximum; "
       "start elsewhere, or from several starts"
     )
-  elif not converged:
+  else:
     message = (
       f"a slope of {largest:.2g} in a logarithm is left ({end.message}): start "
       "from where the search ended"
     )
   if not converged:
     user_warnings.warn(message)
+  is_sure = statuses == IDENTIFIED
   return Maximum(
     parameters=form.numbers(form.array(onp.exp(end.logs))),
     log_likelihood=end.value,
-    standard_errors=form.on_host(onp.where(lost | far, onp.nan, errors)),
+    standard_errors=form.on_host(onp.where(is_sure, errors, onp.nan)),
     statuses=dict(zip(form.names, map(str, statuses), strict=True)),
     converged=converged,
     message=message,

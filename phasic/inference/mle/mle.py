@@ -11,6 +11,7 @@ from phasic.distributions.base import inferring
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.mle import optimizer as optimizer_lib
 from phasic.inference.parameters import coordinates as coordinates_lib
+from phasic.inference.parameters import entry_blocks
 from phasic.inference.parameters import limits as limits_lib
 from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.distribution_types import DistributionT
@@ -91,8 +92,9 @@ def fit_mle(
     bounds: pairs (least, greatest) of parameters or entries, by name; if an
       entry has two pairs, both hold. Probabilities that sum to one cannot have
       bounds.
-    starts: more distributions to start from, with parameters of the same shapes
-      and the same zeros.
+    starts: more distributions to start from, with parameters of the same shapes,
+      the same zeros and the same known values, such as boundaries. What `fixed`
+      names is as in `dist`.
     num_starts: the number of starts near this one, including this one.
     seed: the seed of the random starts.
     max_steps: the most steps of one run; up to 50 Newton steps follow.
@@ -208,7 +210,32 @@ def _of_another(where: Coordinates, i: int, other: Distribution) -> onp.ndarray:
       f"{', '.join(odd[:5])}: both must have the same shapes, and zeros in the "
       "same places"
     )
+  _check_known_values(i, where, other)
   return coordinates_lib.entries_at(where, other)
+
+
+def _check_known_values(
+  i: int, where: Coordinates, other: Distribution
+) -> None:
+  """Raises ValueError if an additional start has other known values.
+
+  Such values, as boundaries, are kept: the fit has those of `dist`.
+  """
+  mine = entry_blocks.of(where.distribution)[1]
+  theirs = entry_blocks.of(other)[1]
+  for path, table in where.tables.items():
+    kept = [
+      kind.is_entry and not kind.is_fitted and place < 0
+      for kind, place in zip(
+        mine[path].kinds, onp.ravel(table.index), strict=True
+      )
+    ]
+    first, second = (onp.ravel(x[path].values)[kept] for x in (mine, theirs))
+    if not onp.array_equal(first, second):
+      raise ValueError(
+        f"starts[{i}] has other {path} than dist: a fit keeps them; fit from it "
+        "alone, and compare the log likelihoods"
+      )
 
 
 def _with_zeros(

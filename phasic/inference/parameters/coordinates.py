@@ -22,6 +22,9 @@ from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 
+# What to fit instead, by the name of the parameter.
+_OTHER_FAMILIES = {"rates": "; fit a Coxian or a Hypoexponential instead"}
+
 
 class Table(NamedTuple):
   """The positions of a parameter's entries in the vector of fitted entries.
@@ -92,8 +95,9 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
     for name in names:
       if name in self.increasing:
         raise ValueError(
-          f"{argument} has {name!r}: it must not name increasing rates, whose "
-          "differences are fitted; fit a Coxian or a Hypoexponential instead"
+          f"{argument} has {name!r}: it must not name numbers that increase, whose "
+          "differences are fitted"
+          + _OTHER_FAMILIES.get(name.rpartition(".")[-1], "")
         )
 
   def _collect(

@@ -117,6 +117,12 @@ class Names:
             "determine it or it has no effect; leave it out"
           )
         found.append(i)
+      elif any(own.startswith(f"{name} - ") for own in self.names):
+        (own,) = (own for own in self.names if own.startswith(f"{name} - "))
+        raise ValueError(
+          f"{argument} has {name!r}: what is fitted is how far it is above the one "
+          f"before; name that, {own!r}"
+        )
       else:
         known = ", ".join(self._whole)
         raise ValueError(

@@ -160,9 +160,18 @@ def follow(
 
 
 def checked_jumps(
-  num_jumps: Integer, shape: tuple[int, ...], batch: static.Shape
+  num_jumps: Integer,
+  shape: tuple[int, ...],
+  batch: static.Shape,
+  num_epochs: int = 1,
 ) -> int:
   """Returns the number of jumps of each path as an int.
+
+  Args:
+    num_jumps: the number.
+    shape: the sample shape.
+    batch: the batch shape.
+    num_epochs: how often each path is followed for so many jumps.
 
   Raises:
     TypeError: it is no integer.
@@ -178,11 +187,13 @@ def checked_jumps(
   if num_jumps < 0:
     raise ValueError(f"num_jumps is {int(num_jumps)}: it must be >= 0")
   known = [d for d in batch if isinstance(d, int)]
-  total = math.prod(shape) * int(num_jumps) * math.prod(known)
+  total = math.prod(shape) * int(num_jumps) * math.prod(known) * num_epochs
   if total > _MOST_JUMPS:
     raise ValueError(
       f"num_jumps is {num_jumps}: with sample_shape {shape} and batch shape "
-      f"{batch} all paths together have {total} jumps: they must have at "
+      f"{batch}"
+      + (f", in each of {num_epochs} epochs," if num_epochs > 1 else "")
+      + f" all paths together have {total} jumps: they must have at "
       f"most {_MOST_JUMPS}; sample in parts"
     )
   return int(num_jumps)

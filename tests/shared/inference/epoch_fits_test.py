@@ -119,6 +119,23 @@ class EpochFitsTest(test_case.TestCase):
     self.assertEqual(fit.statuses["boundaries[0]"], "identified")
     self.assertEqual(fit.num_parameters, 3)
 
+  def test_inspections_at_the_boundary(self):
+    # The estimates are those of a binomial and an exponential distribution.
+    both = inference.Observations(
+      [0.0, 1.0, 2.0], [1.0, 2.0, _INF], onp.asarray([40.0, 30.0, 30.0])
+    )
+    fit = inference.fit_mle(_pair(1.0, 0.5), both)
+    self.assert_close(fit.distribution.params[0], [-math.log(0.6)], 1e-8)
+    self.assert_close(fit.distribution.params[1], [math.log(2.0)], 1e-8)
+    # The variance of -log(1 - q) is q / (n (1 - q)), n = 100 and 60.
+    self.assert_close(
+      fit.standard_errors["params[0]"], [math.sqrt(0.4 / 60.0)], 1e-7
+    )
+    self.assert_close(
+      fit.standard_errors["params[1]"], [math.sqrt(1.0 / 60.0)], 1e-7
+    )
+    self.assertEqual(set(fit.statuses.values()), {"identified"})
+
   def test_unconstrained(self):
     start = _pair(2.0, 0.5, 0.25)
     free, to_distribution = inference.unconstrained(
@@ -139,6 +156,20 @@ class EpochFitsTest(test_case.TestCase):
       inference.unconstrained(start, free=["params[0]"])
     with self.assertRaisesRegex(ValueError, "free has 'rates': there is no"):
       inference.unconstrained(start, free=["rates"])
+    with self.assertRaisesRegex(ValueError, "starts.0. has other boundaries"):
+      inference.fit_mle(start, exact, starts=[_pair(1.0, 0.5, 0.75)])
+    grouped = inference.Observations([0.0, 0.5, 1.5], [0.5, 1.5, 2.5])
+    with self.assertRaisesRegex(ValueError, "must not name numbers that incr"):
+      inference.fit_mle(
+        start, grouped, free=["boundaries"], bounds={"boundaries": (0.1, 2.0)}
+      )
+    three = pd.Epochs(
+      graphs.models.kingman(2), [[1.0], [0.5], [1.0]], [1.0, 2.0]
+    )
+    with self.assertRaisesRegex(
+      ValueError, "name that, 'boundaries.1. - bound"
+    ):
+      inference.unconstrained(three, free=["boundaries[1]"])
     with self.assertRaisesRegex(TypeError, "Epochs: EM has no M-step"):
       inference.fit_em(start, exact)
     risks = _risks([1.0, 2.0], [3.0, 0.5])
