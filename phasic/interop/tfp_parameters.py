@@ -160,6 +160,9 @@ def properties(
       default_constraining_bijector_fn=functools.partial(
         _bijector, prop.constraint, prop.event_ndims
       ),
+      # A default is derived from the others: an automatic value may contradict
+      # them, as a mass at zero may contradict the other masses.
+      is_preferred=not prop.optional,
     )
     for name, prop in own_properties.items()
   }

@@ -103,6 +103,13 @@ class SlicesTest(parameterized.TestCase):
       joint.log_prob(jnp.asarray([x, x], "float32")), [terms[1:].sum(-1)], 1e-5
     )
 
+  def test_automatic_parameters_leave_derived_ones_out(self):
+    properties = adapter.class_of(pd.DiscretePhaseType).parameter_properties()
+    self.assertCountEqual(
+      [name for name, prop in properties.items() if prop.is_preferred],
+      ["initial_probs", "subtransition"],
+    )
+
   def test_shape_functions_have_a_named_argument(self):
     for family, expected in (
       ("ZeroInflated", (4, 3)),

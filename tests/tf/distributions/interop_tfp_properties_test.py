@@ -150,6 +150,29 @@ class PropertiesTest(parameterized.TestCase):
     with self.assertRaisesRegex(NotImplementedError, "number of phases"):
       make(adapter.class_of(pd.Hypoexponential), batch_and_event_shape=[2])
 
+  def test_automatic_parameters_leave_derived_ones_out(self):
+    make = tfp.experimental.util.make_trainable
+    dist = make(
+      adapter.class_of(pd.PhaseType),
+      initial_probs=np.array([0.25, 0.5]),
+      subgenerator=np.array([[-2.0, 1.0], [0.0, -3.0]]),
+    )
+    self.assertEmpty(dist.trainable_variables)
+    np.testing.assert_allclose(dist.prob(0.0), 1 - 0.25 - 0.5, 1e-12)
+    # From the first phase: exit by exp(-2 t), or a sum of both stages.
+    t = 0.75
+    first = np.exp(-2 * t) + 3 * (np.exp(-2 * t) - np.exp(-3 * t))
+    expected = 0.25 * first + 0.5 * 3 * np.exp(-3 * t)
+    np.testing.assert_allclose(dist.prob(t), expected, 1e-12)
+    cut = make(
+      adapter.class_of(pd.TruncatedPhaseType),
+      distribution=adapter.wrap(pd.Erlang(1, 2.0)),
+      low=np.float64(0.5),
+    )
+    self.assertEmpty(cut.trainable_variables)
+    # The exponential distribution forgets its age.
+    np.testing.assert_allclose(cut.prob(1.5), 2 * np.exp(-2.0), 1e-12)
+
   def test_shape_functions_have_a_named_argument(self):
     for family, expected in (
       ("ZeroInflated", (4, 3)),
