@@ -25,8 +25,6 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.model import value_checks
 
-# Each epoch has one of these.
-_EACH = ("params", "edge_values")
 # Messages refer to initial masses and edge weights by these graph methods.
 _WEIGHTS = ("initial_probs", "edge_values")
 
@@ -159,7 +157,9 @@ class Epochs(epoch_parameters.EpochParameters):
     arrays = self._arrays()
     chains: list[epoch_stages.StageChain] = []
     for k, graph in enumerate(self.graphs):
-      x, values = (arrays.get(epoch_arguments.name(of, k)) for of in _EACH)
+      x, values = (
+        arrays.get(epoch_arguments.name(of, k)) for of in self._MAPPINGS
+      )
       names = [f"graphs[{k}].{of}(params[{k}])" for of in _WEIGHTS]
       if values is None:
         x = structures.cast(graph.params_array(None) if x is None else x, wide)

@@ -250,18 +250,12 @@ class MultivariateEpochs(joint_totals.JointTotals):
       ['0.540601', '0.278420', '0.120534']
     """
     counts = poisson_counts.checked_counts(max_counts, self.num_rewards)
-    self._look_at("mark_rates", mark_rates, value_rules.TIME)
-    rates = self._as_array(mark_rates, "mark_rates")
-    shape, size = static.shape(rates), self.num_rewards
-    if len(shape) < 1 or shape[-1] != size:
-      raise ValueError(
-        f"mark_rates has shape {shape}: it must be (..., R), R = {size}"
-      )
-    rates = structures.cast(rates, static.wide_float())
+    rates = self._of_rewards("mark_rates", mark_rates)
     found = epoch_counts.joint_mark_probs(
       self._history(), self._rewards(), rates, counts
     )
-    whole = static.broadcast_shapes(shape[:-1], self._batch_shape())
+    batch = static.shape(rates)[:-1]
+    whole = static.broadcast_shapes(batch, self._batch_shape())
     whole = (*whole, *(n + 1 for n in counts))
     found = structures.cast(np.broadcast_to(found, whole), self.dtype)
     return self._statistic("joint_mark_probs", found)
@@ -277,18 +271,23 @@ class MultivariateEpochs(joint_totals.JointTotals):
       TypeError: dtypes differ.
       ValueError: shapes do not fit.
     """
-    self._look_at("arguments", arguments, value_rules.TIME)
-    u = self._as_array(arguments, "arguments")
-    shape, size = static.shape(u), self.num_rewards
-    if len(shape) < 1 or shape[-1] != size:
-      raise ValueError(
-        f"arguments has shape {shape}: it must be (..., R), R = {size}"
-      )
-    u = structures.cast(u, static.wide_float())
+    u = self._of_rewards("arguments", arguments)
     value = epoch_rewards.laplace_transform(self._history(), self._rewards(), u)
-    whole = static.broadcast_shapes(shape[:-1], self._batch_shape())
+    batch = static.shape(u)[:-1]
+    whole = static.broadcast_shapes(batch, self._batch_shape())
     found = structures.cast(np.broadcast_to(value, whole), self.dtype)
     return structures.as_result(found)
+
+  def _of_rewards(self, name: str, x: ArrayLike) -> Array:
+    """Converts an argument (..., R) to the widest dtype, after checks."""
+    self._look_at(name, x, value_rules.TIME)
+    found = self._as_array(x, name)
+    shape, size = static.shape(found), self.num_rewards
+    if len(shape) < 1 or shape[-1] != size:
+      raise ValueError(
+        f"{name} has shape {shape}: it must be (..., R), R = {size}"
+      )
+    return structures.cast(found, static.wide_float())
 
   def _moment_generating_function(self, s: Array) -> Array:
     self._missing(

@@ -29,7 +29,7 @@ def log_likelihood(
 ) -> float:
   """Computes the log likelihood for given entries of the parameters."""
   found = _VALUE(*_arguments(where, entries, observations))
-  return float(_host(found))
+  return float(host(found))
 
 
 def value_and_gradient(
@@ -38,7 +38,7 @@ def value_and_gradient(
   """Computes the log likelihood and its gradient (k,) in the entries."""
   arguments = _arguments(where, entries, observations)
   value, gradient = _VALUE_AND_GRADIENT(*arguments)
-  return float(_host(value)), _host(gradient)[where.indices]
+  return float(host(value)), host(gradient)[where.indices]
 
 
 def scores(
@@ -47,7 +47,7 @@ def scores(
   """Computes the scores: each observation's gradient, (n, k)."""
   arguments = _arguments(where, entries, observations)
   columns = [
-    _host(_SLOPE_OF_TERMS(*arguments, _unit(where, int(i))))
+    host(_SLOPE_OF_TERMS(*arguments, _unit(where, int(i))))
     for i in where.indices
   ]
   return _stacked(columns, onp.shape(observations.lower))
@@ -59,7 +59,7 @@ def hessian(
   """Computes the Hessian of the log likelihood in the entries, (k, k)."""
   arguments = _arguments(where, entries, observations)
   rows = [
-    _host(_SLOPE_OF_GRADIENT(*arguments, _unit(where, int(i))))[where.indices]
+    host(_SLOPE_OF_GRADIENT(*arguments, _unit(where, int(i))))[where.indices]
     for i in where.indices
   ]
   found = onp.reshape(rows, (len(rows), len(rows)))
@@ -90,9 +90,9 @@ def jacobian(
   at = _array(where, where.embedded(entries))
   value, pullback = gradients.vjp(of_entries, at)
   if static.rank(value) == 0:
-    return _host(pullback(np.ones_like(value))[0])[where.indices]
+    return host(pullback(np.ones_like(value))[0])[where.indices]
   columns = [
-    _host(gradients.jvp(of_entries, (at,), (_unit(where, int(i)),))[1])
+    host(gradients.jvp(of_entries, (at,), (_unit(where, int(i)),))[1])
     for i in where.indices
   ]
   return _stacked(columns, static.shape(value))
@@ -151,7 +151,7 @@ def _slope_of_terms(
   return gradients.jvp(terms, (entries,), (unit,))[1]
 
 
-def _compiled(f: Callable[..., _T]) -> Callable[..., _T]:
+def compiled(f: Callable[..., _T]) -> Callable[..., _T]:
   """Compiles a function if the backend compiles; fits then reuse it."""
   if MODE == "tf":
     import tensorflow
@@ -163,10 +163,10 @@ def _compiled(f: Callable[..., _T]) -> Callable[..., _T]:
     return control_flow.compiled(f)
 
 
-_VALUE = _compiled(_value)
-_VALUE_AND_GRADIENT = _compiled(_value_and_gradient)
-_SLOPE_OF_GRADIENT = _compiled(_slope_of_gradient)
-_SLOPE_OF_TERMS = _compiled(_slope_of_terms)
+_VALUE = compiled(_value)
+_VALUE_AND_GRADIENT = compiled(_value_and_gradient)
+_SLOPE_OF_GRADIENT = compiled(_slope_of_gradient)
+_SLOPE_OF_TERMS = compiled(_slope_of_terms)
 
 
 def _arguments(
@@ -187,5 +187,6 @@ def _unit(where: Coordinates, i: int) -> Array:
   return _array(where, onp.arange(len(where.all_entries)) == i)
 
 
-def _host(x: ArrayLike) -> onp.ndarray:
+def host(x: ArrayLike) -> onp.ndarray:
+  """Returns a result on the host, in double precision."""
   return onp.asarray(static.concrete(x), onp.float64)

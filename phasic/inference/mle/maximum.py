@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 import math
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy as onp
 
+from phasic.inference.likelihood import derivatives
 from phasic.inference.mle import positive_numbers
 from phasic.inference.parameters.host_values import number
 from phasic.inference.parameters.host_values import whole_number
@@ -19,8 +20,6 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.calls import gradients
 
-MODE = "numpy"
-_T = TypeVar("_T")
 _Numbers: TypeAlias = Mapping[str, ArrayLike] | ArrayLike
 
 IDENTIFIED = "identified"
@@ -211,10 +210,12 @@ class _Search:
         )
       return value
 
-    self._evaluated: Callable[[Array], tuple[ArrayLike, ArrayLike]] = _compiled(
-      lambda logs: gradients.value_and_gradient(of_logs, logs)
+    self._evaluated: Callable[[Array], tuple[ArrayLike, ArrayLike]] = (
+      derivatives.compiled(
+        lambda logs: gradients.value_and_gradient(of_logs, logs)
+      )
     )
-    self._bent: Callable[[Array, Array], ArrayLike] = _compiled(
+    self._bent: Callable[[Array, Array], ArrayLike] = derivatives.compiled(
       lambda logs, unit: gradients.hessian_vector_product(
         of_logs, (logs,), (unit,)
       )
@@ -224,13 +225,13 @@ class _Search:
     """Computes the log likelihood and its slopes in logarithms."""
     self.num_evaluations = self.num_evaluations + 1
     value, slopes = self._evaluated(self.form.array(logs))
-    return float(_host(value)), _host(slopes)
+    return float(derivatives.host(value)), derivatives.host(slopes)
 
   def hessian(self, logs: onp.ndarray) -> onp.ndarray:
     """Computes the second derivatives in logarithms, (d, d)."""
     at = self.form.array(logs)
     rows = [
-      _host(self._bent(at, self.form.array(unit)))
+      derivatives.host(self._bent(at, self.form.array(unit)))
       for unit in onp.eye(len(logs))
     ]
     found = onp.stack(rows)
@@ -367,21 +368,3 @@ def _judged(search: _Search, end: _End, reached: tuple[float, ...]) -> Maximum:
     num_evaluations=search.num_evaluations,
     reached=reached,
   )
-
-
-def _compiled(f: Callable[..., _T]) -> Callable[..., _T]:
-  """Compiles a function if the backend compiles."""
-  if MODE == "tf":
-    import tensorflow
-
-    return tensorflow.function(f, autograph=False)
-  elif MODE == "jax":
-    import jax
-
-    return jax.jit(f)
-  else:
-    return f
-
-
-def _host(x: ArrayLike) -> onp.ndarray:
-  return onp.asarray(static.concrete(x), onp.float64)
