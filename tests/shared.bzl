@@ -154,6 +154,7 @@ TESTS = {
             "moments/elimination_test",
             "moments/moments_test",
             "moments/passage_methods_test",
+            "moments/phase_weights_test",
             "rewards/discrete_reward_transform_test",
         ],
         helpers = [

@@ -11,9 +11,12 @@ With `discrete` the subgenerator is a matrix of transition probabilities,
 exit_rates are probabilities of absorption and times are counts of steps.
 
 A sparse model has the parameters of its edges (..., d) in place of the
-subgenerator, no exit_rates, and three more arrays, `edges`: indices int32
-(..., 2, m), of sources and targets, constants (..., m) or (..., 0) if absent,
-coefficients (..., m, d) or (..., m, 0) if absent.
+subgenerator, and three more arrays, `edges`: indices int32 (..., 2, m), of
+sources and targets, constants (..., m) or (..., 0) if absent, coefficients
+(..., m, d) or (..., m, 0) if absent. If it has exit_rates e, they are weights of
+phases, and the only functions are the density alpha exp(S t) e, in steps
+alpha T^(k-1) e, and its logarithm. The derivatives in e are the probabilities of
+the phases.
 
 If different functions are needed at different times, one more array, `kinds`,
 int32 (..., n), replaces the single kind: see native/kernel/api/phase_type.h.

@@ -14,8 +14,13 @@
 //
 // Instead of a subgenerator, a call may specify the rates of edges as linear
 // functions of parameters theta. Operand `subgenerator` is then theta
-// [batch..., d], exit_rates must be empty, and the call's `edges` define the
-// functions; see Edges.
+// [batch..., d], and the call's `edges` define the functions; see Edges.
+//
+// If such a call has exit_rates e, they are weights of the phases in which the
+// time ends, and no part of the rates: the density is alpha exp(S t) e, where S
+// has the rates of all edges, those to absorption too. In a discrete call it is
+// alpha T^(k-1) e. So the cotangents of e are the distribution of phases. There
+// are no other functions of these weights, and no atom unless it is given.
 //
 // In a discrete call `subgenerator` is the matrix T of one-step transition
 // probabilities between phases, `exit_rates` is the vector t of one-step

@@ -110,7 +110,7 @@ const char* CheckEvents(const Call& call, const Shape* inputs, Layout* layout) {
                         : CheckSubgenerator(inputs[kSubgenerator], layout);
   if (error != nullptr) return error;
   const int64_t exits = inputs[kExitRates].dims[r];
-  if (exits != 0 && (exits != p || layout->has_edges)) {
+  if (exits != 0 && exits != p) {
     return Message(
         "exit_rates: %lld entries do not fit %lld phases of "
         "initial_probs",
@@ -123,6 +123,12 @@ const char* CheckEvents(const Call& call, const Shape* inputs, Layout* layout) {
   }
   layout->has_exit_rates = exits != 0;
   layout->has_prob_zero = atom != 0;
+  const bool is_density = call.kind == static_cast<int32_t>(Kind::kDensity) ||
+                          call.kind == static_cast<int32_t>(Kind::kLogDensity);
+  if (layout->has_edges && layout->has_exit_rates &&
+      (!is_density || layout->has_kinds)) {
+    return "exit_rates: beside edges there are densities only";
+  }
   return nullptr;
 }
 

@@ -99,6 +99,9 @@ struct SweepInput {
   }
 
   bool has_edges() const { return edges.sources != nullptr; }
+  // Returns whether the exit rates are weights of phases, and not part of the
+  // rates; see phase_type.h.
+  bool has_weights() const { return has_edges() && has_exit_rates; }
   Kind KindOf(int64_t time) const {
     return kinds != nullptr ? static_cast<Kind>(kinds[time]) : kind;
   }

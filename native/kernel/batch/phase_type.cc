@@ -76,6 +76,11 @@ const char* CheckStatistics(const Call& call) {
   return nullptr;
 }
 
+const char* CheckNoWeights(const Layout& layout) {
+  if (!layout.has_edges || !layout.has_exit_rates) return nullptr;
+  return "exit_rates: beside edges there are no statistics";
+}
+
 const char* RunForward(const Call& call, const Input* inputs,
                        int32_t num_inputs, const Output& output,
                        Executor* executor, bool wants_status) {
@@ -158,11 +163,12 @@ const char* Adjoint(const Call& call, const Input* inputs, int32_t num_inputs,
 const char* Statistics(const Call& call, const Input* inputs,
                        int32_t num_inputs, const Output* outputs,
                        int32_t num_outputs, Executor* executor) {
-  Layout layout;
+  Layout layout = {};
   const char* error = CheckStatistics(call);
   if (error == nullptr) {
     error = CheckInputs(call, inputs, num_inputs, true, &layout);
   }
+  if (error == nullptr) error = CheckNoWeights(layout);
   if (error != nullptr) return error;
   if (num_outputs != kNumStatistics) {
     return Message("outputs: expected %d arrays, got %d", kNumStatistics,
@@ -214,11 +220,12 @@ const char* AdjointShape(const Call& call, const Shape* inputs,
 const char* StatisticsShape(const Call& call, const Shape* inputs,
                             int32_t num_inputs, int32_t index, int64_t* dims,
                             int32_t* rank) {
-  Layout layout;
+  Layout layout = {};
   const char* error = CheckStatistics(call);
   if (error == nullptr) {
     error = CheckLayout(call, inputs, num_inputs, true, &layout);
   }
+  if (error == nullptr) error = CheckNoWeights(layout);
   if (error == nullptr && (index < 0 || index >= kNumStatistics)) {
     return Message("index: %d is not a statistic's", index);
   }

@@ -48,6 +48,8 @@ struct AdjointSums {
   Scaled<double> row_tail;
   Scaled<double> start_loss;
   Scaled<double> row_loss;
+  // The same bound for q times the cotangent of a weight of a phase.
+  Scaled<double> weight_loss;
   // Further bounds on flushing errors, which are added to those above: one for
   // each cotangent of alpha, relative to 2^start_losses_exponent, and one for
   // each row of P. Each array may be nullptr.
@@ -112,14 +114,20 @@ struct AdjointNeeds {
   bool starts;
   bool rows;  // exits and stays
   bool products;
+  bool weights;  // exits that are weights of phases
 
-  bool any() const { return starts || rows; }
+  bool any() const { return starts || rows || weights; }
+  // Returns whether the states of the power sequence are needed, and whether
+  // its adjoints are.
+  bool states() const { return rows || weights; }
+  bool adjoints() const { return starts || rows; }
 };
 
 // Writes the cotangents of the operands. The adjoint sweep may be repeated with
 // smaller truncation errors. The cotangents of alpha are written after the
 // first sweep in which they are accurate, and so are the cotangents of the
-// rates. So neither group depends on whether the other is requested.
+// rates and those of weights. So no group depends on whether another is
+// requested.
 template <class T>
 class BarsWriter {
  public:
@@ -130,7 +138,9 @@ class BarsWriter {
   static AdjointNeeds NeedsOf(const SweepInput& in, const SweepOutput& out) {
     const bool rates = out.subgenerator != nullptr;
     const bool exits = in.has_exit_rates && out.exit_rates != nullptr;
-    return {out.initial_probs != nullptr, rates || exits, rates};
+    const bool weights = exits && in.has_edges();
+    return {out.initial_probs != nullptr, rates || (exits && !weights), rates,
+            weights};
   }
 
   void WriteAtom(const T& atom) {
@@ -144,7 +154,8 @@ class BarsWriter {
   bool Loses(const AdjointSums<T>& sums) {
     sums_ = sums;
     for (int64_t i = 0; i < model_.size; ++i) {
-      if ((left_.starts && StartIsLost(i)) || (left_.rows && RowIsLost(i))) {
+      if ((left_.starts && StartIsLost(i)) || (left_.rows && RowIsLost(i)) ||
+          (left_.weights && WeightIsLost(i))) {
         return true;
       }
     }
@@ -168,6 +179,10 @@ class BarsWriter {
     if (left_.starts && (is_last || StartsAreAccurate())) {
       left_.starts = false;
       WriteStarts();
+    }
+    if (left_.weights && (is_last || WeightsAreAccurate())) {
+      left_.weights = false;
+      WriteWeights();
     }
     if (left_.rows && (is_last || RowsAreAccurate())) {
       left_.rows = false;
@@ -202,6 +217,14 @@ class BarsWriter {
   bool RowsAreAccurate() const {
     for (int64_t i = 0; i < model_.size; ++i) {
       if (model_.reached[i] && sums_.IsShort(sums_.row_tail, LeastRowSize(i))) {
+        return false;
+      }
+    }
+    return true;
+  }
+  bool WeightsAreAccurate() const {
+    for (int64_t i = 0; i < model_.size; ++i) {
+      if (model_.reached[i] && sums_.IsShort(sums_.row_tail, WeightSize(i))) {
         return false;
       }
     }
@@ -257,6 +280,12 @@ class BarsWriter {
     }
   }
 
+  void WriteWeights() {
+    for (int64_t i = 0; i < model_.size; ++i) {
+      out_.exit_rates[i] = ShownRate(WeightIsLost(i), sums_.exits[i]);
+    }
+  }
+
   // Writes the cotangents of theta, the parameters of the edges' rates.
   void WriteEdges() {
     const EdgeView& edges = in_.edges;
@@ -301,9 +330,12 @@ class BarsWriter {
         visit(e, false, T(0.0));
         continue;
       }
-      const T arrive = edges.targets[e] == model_.size
-                           ? sums_.exits[i]
-                           : PerRate(sums_.products[model_.cells[listed++]]);
+      T arrive = T(0.0);
+      if (edges.targets[e] != model_.size) {
+        arrive = PerRate(sums_.products[model_.cells[listed++]]);
+      } else if (!in_.has_weights()) {
+        arrive = sums_.exits[i];
+      }
       visit(e, RowIsLost(i), arrive - PerRate(sums_.stays[i]));
     }
   }
@@ -324,8 +356,12 @@ class BarsWriter {
   }
   Scaled<double> RowSize(int64_t i) const {
     Scaled<double> size = SizeOf(sums_.stays[i], 0);
-    Add(&size, SizeOf(sums_.exits[i], model_.log2_q));
+    if (!in_.has_weights()) Add(&size, WeightSize(i));
     return size;
+  }
+  // Returns the size of q times the cotangent of an exit.
+  Scaled<double> WeightSize(int64_t i) const {
+    return SizeOf(sums_.exits[i], model_.log2_q);
   }
   bool StartIsLost(int64_t i) const {
     Scaled<double> size = sums_.StartSize(i);
@@ -337,6 +373,10 @@ class BarsWriter {
   }
   bool RowIsLost(int64_t i) const {
     return model_.reached[i] && sums_.RowIsLost(sums_.RowLoss(i), RowSize(i));
+  }
+  bool WeightIsLost(int64_t i) const {
+    return model_.reached[i] &&
+           sums_.RowIsLost(sums_.weight_loss, WeightSize(i));
   }
   double ShownRate(bool is_lost, const T& bar) {
     return Shown(is_lost, bar, in_.RateBarExponent());

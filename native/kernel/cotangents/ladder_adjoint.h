@@ -35,12 +35,14 @@ namespace PHASIC_ISA {
 template <class T>
 class LadderAdjoint {
  public:
-  LadderAdjoint(LadderPath<T>* path, Workspace* workspace)
+  // Without adjoints only the cotangents of weights of phases are computed.
+  LadderAdjoint(LadderPath<T>* path, bool has_adjoints, Workspace* workspace)
       : path_(*path),
         ladder_(*path->ladder()),
         model_(ladder_.model()),
         workspace_(workspace),
         stride_(ladder_.stride()),
+        has_adjoints_(has_adjoints),
         descent_(ladder_, workspace),
         sums_(model_),
         losses_(model_) {}
@@ -96,7 +98,8 @@ class LadderAdjoint {
   // Propagates the cotangents of the squared powers down to P. Must be called
   // after all points and intervals were added.
   StatusCode Descend() {
-    if (!has_sums()) return kOk;  // no point was added
+    // Without points or adjoints there is nothing to propagate.
+    if (!has_sums() || !has_adjoints_) return kOk;
     return descent_.Run(has_cdf_, &sums_, &lost_jumps_);
   }
 
@@ -120,7 +123,7 @@ class LadderAdjoint {
         }
       }
     }
-    sums->EndOfAdded(lost_start_, lost_jumps_);
+    sums->EndOfAdded(lost_start_, lost_jumps_, lost_weights_);
     sums->AddStartLosses(losses_.starts(), losses_.exponent());
   }
 
@@ -141,6 +144,7 @@ class LadderAdjoint {
     losses_.Start();
     absorbed_bar_ = Scaled<T>{};
     SweepEnd(base, first, exit_weights);
+    if (!has_adjoints_) return kOk;
     for (int64_t k = path_.num_states() - 2; k >= 0; --k) {
       if (!path_.counts_absorbed(k)) absorbed_bar_ = Scaled<T>{};
       if (path_.state(k).rung >= 0) {
@@ -186,6 +190,7 @@ class LadderAdjoint {
     sums_.Sweep(end.entries, end.exponent, kCount, y_weights, exit_weights, y_,
                 y_exponent_);
     NoteLoss(end, 0, &lost_jumps_);
+    NoteLostWeights(end, exit_weights);
     NormalizeY();
   }
 
@@ -270,6 +275,15 @@ class LadderAdjoint {
                                            : 0.0;
   }
 
+  // Notes a bound on the flushing error of q times sbar at the end of a path.
+  void NoteLostWeights(const LadderState<T>& end, const T* exit_weights) {
+    double size = 0.0;
+    for (int k = 0; k < kCount; ++k) size += MaxAbs(exit_weights[k]);
+    Add(&lost_weights_, Scaled<double>{(2.0 * end.loss + NewLoss()) * size,
+                                       end.exponent + y_exponent_ +
+                                           kLossExponent + model_.log2_q});
+  }
+
   // Adds to `lost` a bound on the flushing error in column sums of the outer
   // product of `state` and y.
   void NoteLoss(const LadderState<T>& state, int64_t shift,
@@ -286,6 +300,7 @@ class LadderAdjoint {
   const Model<T>& model_;
   Workspace* workspace_;
   const int64_t stride_;
+  const bool has_adjoints_;
   bool has_cdf_ = false;
   LadderDescent<T> descent_;
   JumpSums<T> sums_;
@@ -301,6 +316,7 @@ class LadderAdjoint {
   Scaled<T> absorbed_bar_;
   Scaled<double> lost_start_;
   Scaled<double> lost_jumps_;
+  Scaled<double> lost_weights_;
 };
 
 }  // namespace PHASIC_ISA

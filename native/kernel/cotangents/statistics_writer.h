@@ -31,10 +31,10 @@ class StatisticsWriter {
       : in_(in), model_(model), out_(out) {}
 
   static AdjointNeeds NeedsOf(const SweepInput&, const SweepOutput&) {
-    return {true, true, true};
+    return {true, true, true, false};
   }
   // All statistics are written in each pass.
-  static AdjointNeeds left() { return {true, true, true}; }
+  static AdjointNeeds left() { return {true, true, true, false}; }
 
   // Does nothing: Write writes the statistic of the atom with the others.
   void WriteAtom(const T&) const {}

@@ -60,7 +60,12 @@ class TermSums {
   // is multiplied by q.
   Scaled<double> tail() const {
     Scaled<double> result = tail_;
-    if (base_ == Base::kDensity) result.exponent += sequence_.model().log2_q;
+    if (base_ != Base::kDensity) return result;
+    const Model<T>& model = sequence_.model();
+    result.exponent += model.log2_q;
+    if (model.max_exit > model.q) {  // weights of phases
+      result.exponent += ExponentOf(model.max_exit) + 1 - model.log2_q;
+    }
     return result;
   }
 

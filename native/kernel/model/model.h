@@ -47,6 +47,9 @@ struct Model {
   const int64_t* cells = nullptr;  // the cell of each edge in `products`
   T* initial = nullptr;
   T* exits = nullptr;
+  // The rates of absorption, which are the exits unless these are weights of
+  // phases.
+  T* absorbing = nullptr;
   T prob_zero = T(0.0);
   // The columns that steps reach; nullptr unless the model is large and sparse.
   const ReachedColumns* columns = nullptr;
@@ -104,6 +107,7 @@ class ModelBuilder {
     if (status == kOk && !in_.discrete) status = ChooseScale();
     if (status != kOk) return status;
     model_.exits = rates_.exits;
+    model_.absorbing = rates_.absorbing;
     if (!BuildStaying() || !BuildOperators() || !MarkPhases()) {
       return kMemoryLimit;
     }

@@ -58,7 +58,7 @@ class RateScales {
       if (scaled->edges.constants == nullptr) return false;
     }
     return Scale(num_rates_, -exponent, &scaled->subgenerator) &&
-           (!HasExits() ||
+           (!in_.has_exit_rates ||
             Scale(in_.num_phases, -exponent, &scaled->exit_rates)) &&
            ScaleTimes(exponent, &scaled->times);
   }
@@ -73,7 +73,6 @@ class RateScales {
     return in.edges.coefficients != nullptr ? in.edges.num_parameters
                                             : in.edges.count;
   }
-  bool HasExits() const { return in_.has_exit_rates && !in_.has_edges(); }
 
   // Returns the exponent k of the factor 2^-k for rates: the number between
   // zero and log2_q that is nearest to log2_q and keeps all scaled rates,
@@ -101,7 +100,7 @@ class RateScales {
         note(in_.subgenerator.value + i * p, p, in_.has_exit_rates ? i : -1);
       }
     }
-    if (HasExits()) note(in_.exit_rates.value, p, -1);
+    if (in_.has_exit_rates) note(in_.exit_rates.value, p, -1);
     if (least > most) return 0;
     return log2_q > 0 ? std::max<int64_t>(0, std::min(log2_q, least + kRange))
                       : std::min<int64_t>(0, std::max(log2_q, most - kRange));

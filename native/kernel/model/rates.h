@@ -29,6 +29,7 @@ struct Rates {
   EntryList entries;              // positions of the off-diagonal rates
   T* values = nullptr;            // [entries.count]
   T* exits = nullptr;             // [stride]
+  T* absorbing = nullptr;         // [stride], exits unless these are weights
   T* leaving = nullptr;           // [stride]
   double* leaving_low = nullptr;  // rounding error of leaving
 };
@@ -131,6 +132,11 @@ class RatesReader {
       return kMemoryLimit;
     }
     rates_.leaving = rates_.exits + stride;
+    rates_.absorbing = rates_.exits;
+    if (in_.has_weights()) {
+      rates_.absorbing = AllocateZeros<T>(workspace_, stride);
+      if (rates_.absorbing == nullptr) return kMemoryLimit;
+    }
     if (in_.has_edges()) return ReadEdges();
     return in_.discrete ? ReadTransitions() : ReadSubgenerator();
   }
@@ -260,12 +266,15 @@ class RatesReader {
       }
       sums[i].Add(rate);
       if (j == p) {
-        rates_.exits[i] += rate;
+        rates_.absorbing[i] += rate;
       } else if (!skips_zeros_ || !IsZero(rate)) {
         List(i, j, rate);
       }
     }
     for (int64_t i = 0; i < p; ++i) {
+      if (in_.has_exit_rates) {
+        rates_.exits[i] = Element<T>(in_.exit_rates, i);
+      }
       rates_.leaving[i] = sums[i].Result();
       rates_.leaving_low[i] = sums[i].Low();
       if (in_.discrete && !KeepTheRest(i, loops[i])) return kRowAboveOne;

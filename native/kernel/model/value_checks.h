@@ -74,7 +74,7 @@ inline StatusCode CheckValues(const SweepInput& in) {
                                            kTransitionInvalid)
                          : CheckSubgenerator(in);
   }
-  if (status == kOk && in.has_exit_rates && !in.has_edges()) {
+  if (status == kOk && in.has_exit_rates) {
     status = CheckMagnitudes(in.exit_rates.value, p, kExitRatesInvalid);
   }
   if (status == kOk && in.has_prob_zero) {

@@ -122,7 +122,8 @@ class AdjointRun {
       : out_(out),
         workspace_(workspace),
         needs_(Writer<T>::NeedsOf(in, out)),
-        sequence_(model, HasBase(in, Base::kSurvival), needs_.rows, workspace),
+        sequence_(model, HasBase(in, Base::kSurvival), needs_.states(),
+                  workspace),
         sets_(&sequence_, Depth<T>::kValue + 2, workspace),
         ladder_(model, workspace),
         ladder_path_(&ladder_, Depth<T>::kValue + 2, workspace),
@@ -171,7 +172,8 @@ class AdjointRun {
     StartsSweep<T> starts_sweep(model(), &terms_, seeds_.num_points(),
                                 workspace_);
     StatusCode status = sweeper.Allocate();
-    LadderAdjoint<T> ladder_adjoint(&ladder_path_, workspace_);
+    LadderAdjoint<T> ladder_adjoint(&ladder_path_, needs_.adjoints(),
+                                    workspace_);
     LadderStarts<T> ladder_starts(&ladder_path_, workspace_);
     for (int64_t n = 0; n < seeds_.num_on_ladder() && status == kOk; ++n) {
       status = ladder_adjoint.AddPoint(*seeds_.on_ladder()[n]);

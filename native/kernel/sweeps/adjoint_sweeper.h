@@ -51,10 +51,12 @@ AdjointSums<T> SumsOf(const PointSeeds<T>& seeds,
   return sums;
 }
 
-// Bounds on the flushing errors of y (`adjoint`) and of G (`product`).
+// Bounds on the flushing errors of y (`adjoint`), of G (`product`) and of q
+// times sbar (`weight`).
 struct SweepLosses {
   Scaled<double> adjoint;
   Scaled<double> product;
+  Scaled<double> weight;  // of q times the cotangents of weights of phases
 
   // Returns a bound on the flushing error that a block adds to each entry of y,
   // for p phases. The block computes y relative to 2^exponent.
@@ -74,6 +76,11 @@ struct SweepLosses {
   // products are relative to 2^exponent.
   void AddFlushedStates(int64_t p, double size, int64_t exponent) {
     Add(&product, Scaled<double>{size * Count(p), exponent - 1022});
+  }
+  // Adds the effect that flushing errors of states have on q sbar, whose terms
+  // are products of the states with numbers of at most `size`.
+  void AddFlushedWeights(int64_t p, double size, int64_t exponent) {
+    Add(&weight, Scaled<double>{size * Count(p), exponent - 1022});
   }
   static double Count(int64_t p) {
     return static_cast<double>(p + 2) * static_cast<double>(p + 2) * kBlock;
@@ -132,7 +139,7 @@ class AdjointSweeper {
     Clear();
     for (int64_t b = terms_.last_block(); b >= 0; --b) {
       if (!SweepBlock(*sequence_.Find(b), b)) return kMemoryLimit;
-      if (b % kBlocksPerSum != 0 || !needs_.rows) continue;
+      if (b % kBlocksPerSum != 0 || !needs_.states()) continue;
       if (needs_.products) {
         block_products_.Fold(model_.products, products_.recent());
       }
@@ -165,7 +172,9 @@ class AdjointSweeper {
     if (needs_.products) products_.data()[cell] += product;
   }
   void EndOfAdded(const Scaled<double>& lost_start,
-                  const Scaled<double>& lost_product) {
+                  const Scaled<double>& lost_product,
+                  const Scaled<double>& lost_weight) {
+    Add(&others_.weight, lost_weight);
     added_.loss = lost_start;
     Add(&others_.adjoint, lost_start);
     Add(&others_.product, lost_product);
@@ -193,6 +202,7 @@ class AdjointSweeper {
     sums.start_losses_exponent = added_.losses_exponent;
     sums.row_loss = others_.product;
     Add(&sums.row_loss, flushed_.product);
+    sums.weight_loss = others_.weight;
     return sums;
   }
 
@@ -234,8 +244,8 @@ class AdjointSweeper {
     T factors[kBlock];  // one for each step
     // Computing states again may set the underflow flag. It is cleared below,
     // since that underflow was recorded when the states were first computed.
-    const T* states = nullptr;  // not set unless rows are needed
-    if (needs_.rows) {
+    const T* states = nullptr;  // not set unless they are needed
+    if (needs_.states()) {
       states = sequence_.States(b, states_);
       if (states == nullptr) return false;
     }
@@ -246,6 +256,12 @@ class AdjointSweeper {
     ClearOthers(columns, stride, y_low_);
     FloatEnvironment::ClearUnderflow();
     const int64_t exponent = terms_.Get(b, a_bar, b_bar);
+    NoteLostWeights(block, b, a_bar, exponent);
+    if (!needs_.adjoints()) {
+      exponent_ = exponent;
+      AddWeights(block, a_bar, states);
+      return true;
+    }
     AlignExponents(exponent, a_bar, b_bar);
     // Row k of the adjoints holds y_{k+1}.
     T* last = adjoints_ + (kBlock - 1) * stride;
@@ -268,6 +284,23 @@ class AdjointSweeper {
     }
     if (!NoteLosses(block, b)) return false;
     if (states == nullptr) return true;
+    const double scale = AddWeights(block, a_bar, states);
+    if (!needs_.rows) return true;
+    if (needs_.products) {
+      block_products_.Add(model_.products, columns, states, adjoints_, stride,
+                          scale, products_.recent());
+    }
+    ForEachSpan(columns, stride, [&](int64_t begin, int64_t end) {
+      AddDiagonal(states, adjoints_, begin, end, stride, scale,
+                  stays_.recent());
+    });
+    return true;
+  }
+
+  // Adds products of states and of `a_bar` to sbar. Returns the factor of
+  // products of the states and adjoints.
+  double AddWeights(const Block<T>& block, T* a_bar, const T*& states) {
+    const int64_t stride = model_.stride;
     const int64_t shift = block.exponent + exponent_;
     double scale = PowerOfTwo(shift);
     if (shift < -1000 || shift > 64) {
@@ -281,16 +314,8 @@ class AdjointSweeper {
       scale = 1.0;
     }
     for (int k = 0; k < kBlock; ++k) a_bar[k] = scale * a_bar[k];
-    if (needs_.products) {
-      block_products_.Add(model_.products, columns, states, adjoints_, stride,
-                          scale, products_.recent());
-    }
-    ForEachSpan(columns, stride, [&](int64_t begin, int64_t end) {
-      AddDiagonal(states, adjoints_, begin, end, stride, scale,
-                  stays_.recent());
-    });
     AddRows(a_bar, states, stride, exit_bar_.recent());
-    return true;
+    return scale;
   }
 
   // Returns the columns in which the adjoints of a block are needed and can be
@@ -316,6 +341,20 @@ class AdjointSweeper {
     ScaleAllBy(a_bar, kBlock, exponent - target);
     ScaleAllBy(b_bar, kBlock, exponent - target);
     exponent_ = target;
+  }
+
+  // Records the effect that flushing errors up to block b have on weights of
+  // phases.
+  void NoteLostWeights(const Block<T>& block, int64_t b, const T* a_bar,
+                       int64_t exponent) {
+    if (HasOwnExponent<T>::kValue || !needs_.weights) return;
+    const int64_t shift = exponent + block.exponent + model_.log2_q;
+    if (sequence_.UnderflowedBefore(b + 1)) {
+      others_.AddFlushedWeights(model_.size, LargestSize(a_bar, kBlock), shift);
+    }
+    if (terms_.HasLosses(b)) {
+      others_.AddFlushedWeights(model_.size, 1.0, shift);
+    }
   }
 
   // Records the flushing errors of block b in y and in G. Returns false if

@@ -209,12 +209,14 @@ class Channels {
 
   // Returns a bound on the factor of a flushed number in a result. In a
   // density, an entry of a state has an exit rate as its factor, which is at
-  // most q, and the product of an entry and an exit rate has the factor one. In
-  // a survival function, an entry has the factor one. In a cdf, the factors of
-  // a density are divided by q.
+  // most q unless it is a weight, and the product of an entry and an exit rate
+  // has the factor one. In a survival function, an entry has the factor one. In
+  // a cdf, the factors of a density are divided by q.
   double LargestFactor() const {
     const double q = model().q;
-    if (base_ == Base::kDensity) return q > 1.0 ? q : 1.0;
+    if (base_ == Base::kDensity) {
+      return std::max({q, model().max_exit, 1.0});
+    }
     return base_ == Base::kCdf && q < 1.0 ? 1.0 / q : 1.0;
   }
 

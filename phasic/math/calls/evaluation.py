@@ -6,13 +6,14 @@ mass at zero.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from phasic.internal import kernel_ops
 from phasic.internal.arrays import Array
 from phasic.math.calls import kernel_derivatives
+from phasic.math.calls import phase_weights
 from phasic.math.model import operands as operands_lib
 from phasic.math.model.model_types import Given
 from phasic.math.model.model_types import TimedModel
@@ -41,7 +42,7 @@ def value_of_arrays(
   """
   operands, layout, edges = _laid_out(arguments, discrete)
   result = kernel_ops.phase_type(
-    kind, operands, fallback(discrete), edges, discrete=discrete
+    kind, operands, portable_edges.fallback(discrete), edges, discrete=discrete
   )
   return operands_lib.result(layout, result)
 
@@ -53,55 +54,53 @@ def slope(kind: str, arguments: Sequence[Given]) -> Array:
   """
   operands, layout, edges = _prepare(arguments, False)
   along = (None, None, None, None, np.ones_like(operands[4]))
-  found = kernel_derivatives.jvp(kind, operands, along, fallback(False), edges)
+  found = kernel_derivatives.jvp(
+    kind, operands, along, portable_edges.fallback(False), edges
+  )
   return operands_lib.result(layout, found)
 
 
-def value_and_start_slopes(
-  kind: str, arguments: TimedModel, discrete: bool = False
+def log_value_and_weight_slopes(
+  arguments: TimedModel, discrete: bool = False
 ) -> tuple[Array, Array]:
-  """Computes `value` and its derivatives with respect to the initial masses.
+  """Computes a log density with weights of phases, and its slopes in them.
 
-  The derivatives are summed over the times, (batch..., p) with the model's
-  batch shape. Only the kernel's call is differentiated. Arguments are as
-  `operands.convert` returns them.
+  Args:
+    arguments: as `operands.convert` returns them, but edges have weights
+      (batch..., p) in the place of exits, which are constants to derivatives;
+      see `kernel_ops`. The batch is that of model and times together.
+    discrete: whether time is counted in steps.
+
+  Returns:
+    The value, (batch...), and its derivatives, (batch..., p).
   """
   operands, layout, edges = _laid_out(arguments, discrete)
-  value, (slopes,) = kernel_derivatives.vjp(
-    kind, operands, None, fallback(discrete), edges, (0,), discrete
+  value, slopes = phase_weights.log_value_and_slopes(
+    discrete, *operands, *edges
   )
-  slopes = operands_lib.rows(layout, slopes)
-  return operands_lib.result(layout, value), slopes
+  return operands_lib.result(layout, value), operands_lib.rows(layout, slopes)
 
 
-def weighted_start_slopes(
-  kind: str,
-  arguments: Sequence[Given],
-  weights: Array,
-  discrete: bool = False,
+def weight_slopes(
+  arguments: TimedModel, cotangent: Array, discrete: bool = False
 ) -> Array:
-  """Computes derivatives with respect to the initial masses, (batch..., p).
+  """Computes slopes of a density in weights of phases, (batch..., p).
 
-  They are sums over the times, with weights that broadcast with the times.
+  They are sums over the times of a model, with factors `cotangent` that broadcast
+  with the times. Other arguments are as in `log_value_and_weight_slopes`, but
+  the batch is that of the model.
   """
-  operands, layout, edges = _prepare(arguments, discrete)
-  _, (slopes,) = kernel_derivatives.vjp(
-    kind,
+  operands, layout, edges = _laid_out(arguments, discrete)
+  (slopes,) = kernel_derivatives.cotangents(
+    "density",
     operands,
-    operands_lib.cotangent(layout, weights, "weights"),
-    fallback(discrete),
+    operands_lib.cotangent(layout, cotangent, "weights"),
+    portable_edges.fallback(discrete),
     edges,
-    (0,),
+    (2,),
     discrete,
   )
   return operands_lib.rows(layout, slopes)
-
-
-def fallback(discrete: bool) -> Callable[..., Array]:
-  """Returns the array code that computes `kernel_ops.phase_type`."""
-  if discrete:
-    return portable_edges.discrete_phase_type
-  return portable_edges.phase_type
 
 
 def _prepare(

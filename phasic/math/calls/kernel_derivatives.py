@@ -70,14 +70,28 @@ def vjp(
       [np.ones_like(value) if cotangent is None else cotangent]
     )
   value = kernel_ops.forward(kind, [operands], fallback, fixed, discrete)
-  return value, kernel_ops.adjoint(
-    kind,
-    operands,
-    np.ones_like(value) if cotangent is None else cotangent,
-    wanted,
-    fallback,
-    fixed,
-    discrete,
+  if cotangent is None:
+    cotangent = np.ones_like(value)
+  return value, cotangents(
+    kind, operands, cotangent, fallback, fixed, wanted, discrete
+  )
+
+
+def cotangents(
+  kind: str,
+  operands: Sequence[Array],
+  cotangent: Array,
+  fallback: Callable[..., Array],
+  fixed: Sequence[Array] = (),
+  wanted: Sequence[int] = range(5),
+  discrete: bool = False,
+) -> Sequence[Array]:
+  """Computes the cotangents of some operands; arguments are as in `vjp`."""
+  if kernel_ops.path_of_call() == "portable":
+    function, points = _portable(kind, operands, wanted, fallback, fixed)
+    return autodiff.reverse(function, points)[1]([cotangent])
+  return kernel_ops.adjoint(
+    kind, operands, cotangent, wanted, fallback, fixed, discrete
   )
 
 

@@ -1,10 +1,15 @@
-"""State probabilities of a chain at a given time, by the reversed chain.
+"""Distributions of a chain's phases at given times.
 
-See `reversed_chains`.
+With weights e of the phases in which the time ends, the density of the kernel is
+alpha exp(S t) e, or alpha T^(k-1) e in steps. So its derivatives in e are the
+probabilities of the phases. They are sums of nonnegative terms, and their own
+derivatives are the kernel's of the next order.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+import functools
 import math
 from typing import NamedTuple
 
@@ -12,17 +17,25 @@ import numpy as np
 import numpy as onp
 
 from phasic.internal import autodiff
+from phasic.internal import control_flow
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
+from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_arguments
-from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
+from phasic.math.elimination import killed_chains
+from phasic.math.elimination import wide_models
+from phasic.math.model import edge_probs
+from phasic.math.model import edge_rates
 from phasic.math.model import operands
+from phasic.math.model.model_types import Edges
+from phasic.math.model.model_types import Given
 from phasic.math.model.model_types import Model
 from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.model.model_types import SubtransitionLike
-from phasic.math.moments import reversed_chains
+from phasic.math.model.model_types import TimedModel
 from phasic.math.numeric import array_utils
 
 
@@ -35,9 +48,9 @@ def occupancy(
 ) -> Array:
   """Computes P(in phase j at time t), alpha exp(S t), for all phases j.
 
-  Each probability has a small relative error, even if it is tiny. The result
-  can serve as the initial distribution of a later period, e.g. after a change
-  of rates.
+  Each probability has a small relative error, even if it is tiny: below 1e-262
+  of their sum the error is 1e-277 of that. The result can serve as the initial
+  distribution of a later period, e.g. after a change of rates.
 
   Args:
     value: t, (...), finite and >= 0, else results are NaN.
@@ -62,8 +75,8 @@ def occupancy(
     >>> [f"{float(x):.6f}" for x in probs]
     ['0.367879', '0.367879']
   """
-  values = (initial_probs, subgenerator, value, exit_rates, prob_zero)
-  return _occupancy(values, False)
+  model = (initial_probs, subgenerator, exit_rates, prob_zero)
+  return _occupancy(value, model, False)
 
 
 def discrete_occupancy(
@@ -87,8 +100,8 @@ def discrete_occupancy(
     >>> [f"{float(x):.6f}" for x in probs]
     ['0.562500']
   """
-  values = (initial_probs, subtransition, value, exit_probs, prob_zero)
-  return _occupancy(values, True)
+  model = (initial_probs, subtransition, exit_probs, prob_zero)
+  return _occupancy(value, model, True)
 
 
 class Transient(NamedTuple):
@@ -109,40 +122,20 @@ class Transient(NamedTuple):
 def transient(model: Model, times: Array, discrete: bool) -> Transient:
   """Computes the distribution of phases at a time, given no absorption.
 
-  With f_j the density of the reversed chain that starts in j, the probabilities
-  are y_j f_j over the sum of these terms. The terms are proportional to
-  derivatives of the logarithm of a mean of all f_j: so they do not underflow at
-  late times.
+  The derivatives of the logarithm of alpha exp(S t) e are the probabilities
+  divided by their sum if all weights are one. So they do not underflow at late
+  times.
 
   Args:
-    model: initial_probs, subgenerator, exit_rates, prob_zero, or their discrete
-      counterparts.
+    model: initial_probs, subgenerator or edges, exit_rates, prob_zero, or their
+      discrete counterparts.
     times: t, (...), as in `occupancy`.
     discrete: whether time is discrete.
   """
-  found = chain_calls.value_of_arrays(
-    _transient, model, discrete, (discrete,), times
-  )
-  return Transient(found[..., :-2], found[..., -2], found[..., -1])
-
-
-def _occupancy(values: chain_arguments.Values, discrete: bool) -> Array:
-  names = operands.argument_names(discrete, "value")
-  return chain_calls.value(probs, values, names, (0,), (discrete,))
-
-
-def probs(discrete: bool, system: chain_solves.System, times: Array) -> Array:
-  """Computes the state probabilities at given times, (..., p).
-
-  Args:
-    discrete: whether time is discrete.
-    system: the system.
-    times: (...).
-  """
-  chain = reversed_chains.reverse(discrete, system, times)
-  _, terms = reversed_chains.terms_of("density", discrete, chain)
-  found = terms * np.exp(chain.alive)[..., None]
-  return np.where(chain.good[..., None], found, math.nan)
+  own = _weighted_model(model, static.shape(times), discrete)
+  dtype = static.dtype_name(model[0])
+  found = _run_transient(discrete, own, _wide(times))
+  return Transient(*(structures.cast(x, dtype) for x in found))
 
 
 def weighted(model: Model, times: Array, weights: Array) -> Array:
@@ -155,79 +148,184 @@ def weighted(model: Model, times: Array, weights: Array) -> Array:
     times: (n, ...), finite and >= 0, else results are NaN.
     weights: (n, ...).
   """
-  initial_probs, matrix, exits, prob_zero = model
-  values = (initial_probs, matrix, times, weights, exits, prob_zero)
-  names = operands.argument_names(False, "times", "weights")
-  # To the call the n times are a dimension of the batch, over which it sums.
-  return chain_calls.value(_weighted, values, names, (0, 0))[0]
+  own = _weighted_model(model, static.shape(times)[1:], False)
+  found = _run_weighted(own, _wide(times), _wide(weights))
+  return structures.cast(found, static.dtype_name(model[0]))
 
 
-def _weighted(
-  system: chain_solves.System, times: Array, weights: Array
+class _WeightedModel(NamedTuple):
+  """A model whose phases have one weight each.
+
+  Attributes:
+    initial: alpha, (..., p), positive somewhere.
+    edges: (..., m) rates or probabilities, as functions of their parameters.
+    weights: equal ones, (..., p), in the unit of the rates.
+    unit: the weight, (...).
+    empty: where alpha is zero, (...).
+    good: one, or NaN where the mass at zero is invalid, (...).
+  """
+
+  initial: Array
+  edges: Edges
+  weights: Array
+  unit: Array
+  empty: Array
+  good: Array
+
+
+def _occupancy(
+  value: ArrayLike, values: Sequence[Given], discrete: bool
 ) -> Array:
-  chain = reversed_chains.reverse(False, system, times)
-  found = reversed_chains.weighted_densities(chain, weights)
-  good = np.all(chain.good, axis=0)[None, ..., None]
-  return np.where(good, found, math.nan)
+  """Computes `occupancy` of a model's four arguments."""
+  initial, matrix, exits, atom = values
+  names = operands.argument_names(discrete, "value")
+  arguments = operands.convert(initial, matrix, value, exits, atom, names=names)
+  operands.canonical(arguments, names)  # Raises if shapes do not broadcast.
+  initial, matrix, times, exits, atom = arguments
+  model = _weighted_model(
+    (initial, matrix, exits, atom), static.shape(times), discrete
+  )
+  found = _run_probs(discrete, model, _wide(times))
+  return structures.cast(found, static.dtype_name(initial))
+
+
+def _wide(x: Array) -> Array:
+  return structures.cast(x, static.wide_float())
+
+
+def _weighted_model(
+  model: Model, times_shape: static.Shape, discrete: bool
+) -> _WeightedModel:
+  """Converts a model to edges in the widest precision, and adds weights.
+
+  Args:
+    model: as in `transient`.
+    times_shape: a shape with which the batch is broadcast.
+    discrete: whether time is discrete.
+  """
+  model = wide_models.widened(model, discrete)
+  initial, edges, _, atom = model
+  good = np.ones_like(initial[..., 0])
+  if not isinstance(edges, edge_rates.EDGES):
+    initial, edges, atom, good = _of_matrix(model, discrete)
+  p = static.shape(initial)[-1]
+  if atom is None:
+    total = np.sum(initial, axis=-1)
+    valid = total <= 1.0 + 4 * p * static.finfo_eps(initial)
+  else:
+    valid = (atom >= 0.0) & (atom <= 1.0)
+  if not array_utils.are_true(valid):
+    good = good * np.where(valid, 1.0, math.nan)
+  empty = np.logical_not(np.any(initial > 0.0, axis=-1))
+  largest = np.ones_like(initial[..., 0])
+  if not discrete and static.shape(edges.sources)[-1] != 0:
+    rates = edge_rates.values(
+      edges.parameters, edges.constants, edges.coefficients
+    )
+    largest = np.max(autodiff.stop_gradient(rates), axis=-1)
+  unit = np.where(largest > 0.0, largest, 1.0)
+  batch = operands.batch_shape((initial, edges, None, atom))
+  batch = static.broadcast_shapes(batch, times_shape)
+  weights = np.broadcast_to(unit[..., None], (*batch, p))
+  return _WeightedModel(initial, edges, weights, unit, empty, good)
+
+
+def _of_matrix(
+  model: Model, discrete: bool
+) -> tuple[Array, Edges, Array, Array]:
+  """Returns initial masses, edges, the mass at zero, and NaN for bad rows."""
+  arguments, _, dtype = chain_arguments.of_arrays(model)
+  found = chain_solves.of_matrix(arguments, discrete, static.finfo_eps(dtype))
+  weights, p = found.weights, static.shape(found.initial)[-1]
+  kind: type[Edges] = edge_rates.EdgeRates
+  if discrete:
+    kind = edge_probs.EdgeProbs
+    stays = np.reshape(
+      found.stay[..., None] * onp.eye(p),
+      (*static.shape(found.stay)[:-1], p * p),
+    )
+    weights = weights + array_utils.joined(stays, np.zeros_like(found.stay))
+  edges = kind(found.indices[0], found.indices[1], weights)
+  good = np.where(found.bad, math.nan, 1.0)
+  return found.initial, edges, found.atom[..., 0], good
+
+
+def _arguments(
+  model: _WeightedModel, initial: Array, times: Array
+) -> TimedModel:
+  """Returns the arguments of the kernel's call."""
+  none = np.zeros((), dtype=static.dtype_name(times))
+  return initial, model.edges, times, model.weights, none
+
+
+def _probs(discrete: bool, model: _WeightedModel, times: Array) -> Array:
+  """Computes the probabilities of phases at times, (..., p)."""
+  good = killed_chains.good_times(times, discrete)
+  ends = np.where(good, times, 0.0) + (1.0 if discrete else 0.0)
+  arguments = _arguments(model, model.initial, ends)
+  found = evaluation.weight_slopes(arguments, np.ones_like(times), discrete)
+  valid = model.good * np.where(good, 1.0, math.nan)
+  return found * valid[..., None]
+
+
+def _weighted(model: _WeightedModel, times: Array, weights: Array) -> Array:
+  """Computes `weighted`."""
+  good = killed_chains.good_times(times, False)
+  ends = np.where(good, times, 0.0)
+  arguments = _arguments(model, model.initial, ends)
+  found = evaluation.weight_slopes(arguments, weights)
+  valid = model.good * np.where(np.all(good, axis=0), 1.0, math.nan)
+  return found * valid[..., None]
 
 
 def _transient(
-  discrete: bool, system: chain_solves.System, times: Array
-) -> Array:
-  """Computes the fields of `Transient`, concatenated to (..., p + 2)."""
-  chain = reversed_chains.reverse(discrete, system, times)
-  log, terms = reversed_chains.terms_of("log_density", discrete, chain)
-  total = np.sum(terms, axis=-1)
-  some = total > 0
-  total = np.where(some, total, 1.0)
-  shares = terms / total[..., None]
-  info = onp.finfo(static.dtype_name(times))
-  log_mass = log + np.log(total) + chain.alive
-  log_mass = np.where(chain.empty, -math.inf, log_mass)
-  log_lost = _log_lost(system, chain.reached)
-  nothing_lost = chain.good & (log_lost == -math.inf)
-  if array_utils.are_true((shares >= info.tiny) & nothing_lost[..., None]):
-    return _concatenated(shares, log_mass, log_lost)
-  # Set subnormal masses to zero, as later calls would refuse them. Masses that
-  # are zero keep their derivatives.
-  shares = np.where((shares > 0) & (shares < info.tiny), 0.0, shares)
-  p = static.shape(terms)[-1]
-  unsure = log_mass < log_lost - math.log(info.eps)
-  log_mass = np.where(unsure, math.nan, log_mass)
-  small = np.any((shares == 0) & (chain.reached > 0), axis=-1)
-  least = autodiff.stop_gradient(log_mass) + math.log(p * info.tiny)
-  log_lost = np.maximum(log_lost, np.where(small, least, -math.inf))
-  shares = np.where((some & chain.good)[..., None], shares, math.nan)
-  log_mass = np.where(chain.good, log_mass, math.nan)
-  return _concatenated(shares, log_mass, log_lost)
+  discrete: bool, model: _WeightedModel, times: Array
+) -> tuple[Array, Array, Array]:
+  """Computes the fields of `Transient`."""
+  good = killed_chains.good_times(times, discrete)
+  initial = np.where(model.empty[..., None], 1.0, model.initial)
+  ends = np.where(good, times, 0.0) + (1.0 if discrete else 0.0)
+  arguments = _arguments(model, initial, ends)
+  log, slopes = evaluation.log_value_and_weight_slopes(arguments, discrete)
+  valid = model.good * np.where(good, 1.0, math.nan)
+  shares = slopes * model.weights * valid[..., None]
+  log_mass = (log - np.log(model.unit)) * valid
+  log_mass = np.where(model.empty, -math.inf, log_mass)
+  least = _least_share(static.dtype_name(shares))
+  none = np.zeros_like(log_mass) - math.inf
+  if array_utils.are_true(shares >= least):
+    return shares, log_mass, none
+  hidden = autodiff.stop_gradient(np.where(shares >= least, 0.0, 1.0))
+  unseen = (times > 0.0) & _leads_to(model, hidden)
+  p = static.shape(shares)[-1]
+  bound = autodiff.stop_gradient(log_mass) + math.log(p * least)
+  # Masses that are zero keep their derivatives.
+  shares = np.where((shares > 0.0) & (shares < least), 0.0, shares)
+  return shares, log_mass, np.where(unseen, bound, none)
 
 
-def _concatenated(shares: Array, log_mass: Array, log_lost: Array) -> Array:
-  log_lost = array_utils.expanded(log_lost, static.shape(log_mass))
-  logs = [log_mass[..., None], log_lost[..., None]]
-  return np.concatenate([shares, *logs], axis=-1)
+@functools.cache
+def _least_share(dtype: str) -> float:
+  """Returns a bound below which shares lose digits by underflow."""
+  return max(2.0**-870, float(onp.finfo(dtype).tiny))
 
 
-def _log_lost(system: chain_solves.System, reached: Array) -> Array:
-  """Bounds the log of the mass in phases whose expected time underflows.
+def _leads_to(model: _WeightedModel, hidden: Array) -> Array:
+  """Returns whether hidden phases, (..., p), can have mass, (...)."""
+  edges = model.edges
+  rates = edge_rates.values(
+    edges.parameters, edges.constants, edges.coefficients
+  )
+  none = np.zeros_like(hidden[..., :1])
+  shown = 1.0 - hidden
+  begins = np.take(shown, edges.sources, axis=-1)
+  ends = np.take(
+    np.concatenate([hidden, none], axis=-1), edges.targets, axis=-1
+  )
+  is_led_to = np.any((rates > 0.0) & (begins * ends > 0.0), axis=-1)
+  return is_led_to | np.any((model.initial > 0.0) & (hidden > 0.0), axis=-1)
 
-  Args:
-    system: the system.
-    reached: expected times in the killed chain, zero in those phases and where
-      alpha cannot reach, (..., p).
-  """
-  if array_utils.are_true(reached > 0):
-    return np.zeros_like(reached[..., 0]) - math.inf
-  p = static.shape(reached)[-1]
-  weights = chain_solves.leaving_weights(system)
-  from_reached = chain_solves.at_sources(system, reached) > 0
-  to_hidden = np.logical_not(chain_solves.at_targets(system, reached) > 0)
-  led_to = (weights > 0) & from_reached & to_hidden & (system.indices[1] < p)
-  unseen = np.any(led_to, axis=-1)
-  unseen = unseen | np.any((reached == 0) & (system.initial > 0), axis=-1)
-  # The mass in a phase is at most e y times the sum of all weights, where y is
-  # the expected time that the killed chain spends in the phase.
-  info = onp.finfo(static.dtype_name(reached))
-  total = np.sum(autodiff.stop_gradient(weights), axis=-1) + 1.0
-  least = math.log(p * info.tiny) + 1.0 + np.log(total)
-  return np.where(unseen, least, -math.inf)
+
+_run_probs = control_flow.compiled(_probs, static_argnums=(0,))
+_run_transient = control_flow.compiled(_transient, static_argnums=(0,))
+_run_weighted = control_flow.compiled(_weighted)

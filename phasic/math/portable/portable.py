@@ -55,6 +55,7 @@ def phase_type(
   exit_rates: Array,
   prob_zero: Array,
   times: Array,
+  weights: Array | None = None,
 ) -> Array:
   """Computes a density, survival function, cdf or its logarithm at all times.
 
@@ -66,6 +67,8 @@ def phase_type(
     exit_rates: (batch..., p), or (batch..., 0) to derive them.
     prob_zero: (batch..., 1), or (batch..., 0) to derive it.
     times: (batch..., n).
+    weights: (batch..., p), of the phases in which the time ends, in place of
+      the exit rates; for a density or its logarithm.
 
   Returns:
     An array (batch..., n) of the dtype of `times`; NaN for invalid values, and
@@ -84,11 +87,11 @@ def phase_type(
   limit = most_steps(operands)
   counts = _counts(operands)
   if counts is None:
-    return _run(kind, min(TRACED_STEPS, limit), *operands)[0]
+    return _run(kind, min(TRACED_STEPS, limit), weights, *operands)[0]
   within = onp.where(counts <= limit, counts, phases + 60)
   steps = min(rounded(int(onp.max(within))), limit)
   while True:
-    result, code = _run(kind, steps, *operands)
+    result, code = _run(kind, steps, weights, *operands)
     known = static.concrete(autodiff.stop_gradient(code))
     # Times that need more steps than the limit stay NaN.
     if known is None or steps >= limit:
@@ -126,6 +129,7 @@ def most_steps(operands: KernelArrays) -> int:
 def _run(
   kind: str,
   steps: int,
+  weights: Array | None,
   initial_probs: Array,
   subgenerator: Array,
   exit_rates: Array,
@@ -144,19 +148,22 @@ def _run(
   wide = [structures.cast(x, static.wide_float()) for x in operands]
   with onp.errstate(all="ignore"):
     chain = _derive(tuple(wide[:4]), static.finfo_eps(dtype))
-    sequence, rate = _sequence(kind.removeprefix("log_"), steps, chain)
+    if weights is not None:
+      weights = structures.cast(weights, static.wide_float())
+    quantity = kind.removeprefix("log_")
+    sequence, rate = _sequence(quantity, steps, chain, weights)
     mixed = _mix(sequence, rate, chain.bad, wide[4])
     return _finish(kind, dtype, chain.atom, chain.bad, wide[4], mixed)
 
 
 def _power_sequence(
-  quantity: str, steps: int, chain: chain_lib.Chain
+  quantity: str, steps: int, chain: chain_lib.Chain, weights: Array | None
 ) -> tuple[power_sequence.Sequence, Array]:
   """Returns the power sequence of a quantity, and the uniformization rate."""
   end = np.ones_like(chain.exits)
   absorbed = chain.exits
   if quantity == "density":
-    end = chain.exits
+    end = chain.exits if weights is None else weights
   elif quantity == "cdf":
     chain = chain_lib.with_absorbing_state(chain)
     size = static.shape(chain.initial)[-1]

@@ -30,7 +30,8 @@ def of_edges_too(
   Returns:
     A function of the same six arguments, and optionally of the arrays that
     `edge_rates.arrays` returns. With these the operand of the rates is the
-    parameters of the edges.
+    parameters of the edges, and the exits are weights of phases, if there are
+    any; see `kernel_ops`.
   """
 
   def evaluate(
@@ -45,9 +46,14 @@ def of_edges_too(
     if not edges:
       return dense(kind, initial_probs, rates, exits, prob_zero, times)
     phases = static.shape(initial_probs)[-1]
+    weights = exits
     rates, exits = densified(phases, rates, *edges)
     function = sparse or dense
-    return function(kind, initial_probs, rates, exits, prob_zero, times)
+    if static.shape(weights)[-1] == 0:
+      return function(kind, initial_probs, rates, exits, prob_zero, times)
+    return function(
+      kind, initial_probs, rates, exits, prob_zero, times, weights=weights
+    )
 
   return evaluate
 
@@ -57,6 +63,11 @@ discrete_phase_type = of_edges_too(
   portable_steps.phase_type,
   functools.partial(portable_steps.phase_type, completes=True),
 )
+
+
+def fallback(discrete: bool) -> Callable[..., Array]:
+  """Returns the array code that computes `kernel_ops.phase_type`."""
+  return discrete_phase_type if discrete else phase_type
 
 
 def densified(

@@ -48,6 +48,7 @@ def phase_type(
   prob_zero: Array,
   counts: Array,
   completes: bool = False,
+  weights: Array | None = None,
 ) -> Array:
   """Computes a function of a discrete phase-type distribution at all counts.
 
@@ -60,6 +61,7 @@ def phase_type(
     prob_zero: (batch..., 1), or (batch..., 0) to derive it.
     counts: (batch..., n).
     completes: see `step_chain.derive`.
+    weights: as in `portable.phase_type`.
 
   Returns:
     An array (batch..., n) of the dtype of `counts`; NaN for invalid values, and
@@ -76,8 +78,10 @@ def phase_type(
     structures.cast(x, static.wide_float())
     for x in (*operands[:4], autodiff.stop_gradient(counts))
   ]
+  if weights is not None:
+    weights = structures.cast(weights, static.wide_float())
   with onp.errstate(all="ignore"):
-    result = _run(kind, dtype, steps, completes, *wide)
+    result = _run(kind, dtype, steps, completes, weights, *wide)
   return _with_slope(result, np.broadcast_to(counts, static.shape(result)))
 
 
@@ -94,7 +98,12 @@ def _steps(operands: KernelArrays) -> int:
 
 
 def _evaluate(
-  kind: str, dtype: str, steps: int, completes: bool, *operands: Array
+  kind: str,
+  dtype: str,
+  steps: int,
+  completes: bool,
+  weights: Array | None,
+  *operands: Array,
 ) -> Array:
   """Computes `phase_type`, whose derivatives treat the counts as constants."""
   *model, counts = operands
@@ -103,7 +112,7 @@ def _evaluate(
   quantity = kind.removeprefix("log_")
   steps_taken = np.floor(counts)
   index = steps_taken - 1 if quantity == "density" else steps_taken
-  exponents, values = _terms(quantity, steps, chain, index)
+  exponents, values = _terms(quantity, steps, chain, index, weights)
   if log:
     result = special.log_sum(values) + exponents * math.log(2)
   else:
@@ -121,7 +130,11 @@ _run = control_flow.compiled(_evaluate, static_argnums=(0, 1, 2, 3))
 
 
 def _terms(
-  quantity: str, steps: int, chain: step_chain.StepChain, index: Array
+  quantity: str,
+  steps: int,
+  chain: step_chain.StepChain,
+  index: Array,
+  weights: Array | None,
 ) -> tuple[Array, Array]:
   """Computes terms of the power sequence at indices: exponents and values.
 
@@ -132,7 +145,7 @@ def _terms(
   """
   end = np.ones_like(chain.exits)
   if quantity == "density":
-    end = chain.exits
+    end = chain.exits if weights is None else weights
   elif quantity == "cdf":
     chain = step_chain.with_absorbing_state(chain)
     size = static.shape(chain.initial)[-1]

@@ -17,9 +17,9 @@ from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
-from phasic.math.calls import evaluation
 from phasic.math.model.model_types import EdgeArrays
 from phasic.math.model.model_types import ModelArrays
+from phasic.math.portable import portable_edges
 from phasic.math.quantiles import quantiles_limits
 from phasic.math.quantiles import quantiles_search
 from phasic.math.quantiles import quantiles_targets as targets_lib
@@ -183,7 +183,7 @@ def _settled(
   own = kernel_ops.phase_type(
     form,
     (*model, np.concatenate([counts - 1.0, counts], axis=-1)),
-    evaluation.fallback(True),
+    portable_edges.fallback(True),
     edges,
     discrete=True,
   )
@@ -225,7 +225,7 @@ def _portable(
     ("log_survival", quantiles_search.SURVIVAL),
     ("log_cdf", quantiles_search.CDF),
   ):
-    own = evaluation.fallback(True)(
+    own = portable_edges.fallback(True)(
       name, initial, matrix, exits, atom, counts, *edges
     )
     result = np.where(kinds == number, own, result)

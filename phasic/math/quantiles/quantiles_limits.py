@@ -13,13 +13,13 @@ import numpy as np
 from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal.arrays import Array
-from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import killing
 from phasic.math.model.model_types import EdgeArrays
 from phasic.math.model.model_types import ModelArrays
 from phasic.math.numeric import scaled_sums
+from phasic.math.portable import portable_edges
 
 
 class Limits(NamedTuple):
@@ -51,7 +51,7 @@ def find(operands: ModelArrays, edges: EdgeArrays, discrete: bool) -> Limits:
   timed = (*operands, np.zeros_like(operands[0][..., :1]))
   atom, positive = (
     kernel_ops.phase_type(
-      kind, timed, evaluation.fallback(discrete), edges, discrete=discrete
+      kind, timed, portable_edges.fallback(discrete), edges, discrete=discrete
     )
     for kind in ("cdf", "survival")
   )

@@ -27,9 +27,9 @@ from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
-from phasic.math.calls import evaluation
 from phasic.math.model.model_types import EdgeArrays
 from phasic.math.model.model_types import ModelArrays
+from phasic.math.portable import portable_edges
 from phasic.math.portable import portable_observations
 from phasic.math.quantiles import quantiles_limits
 from phasic.math.quantiles import quantiles_targets as targets_lib
@@ -273,7 +273,7 @@ def _refined(
       at = np.where(rough & counts, t, 0.0)
       parts.append(
         kernel_ops.phase_type(
-          kind, (*model, at), evaluation.fallback(False), edges
+          kind, (*model, at), portable_edges.fallback(False), edges
         )
       )
     value = np.where(targets.upper, parts[1], parts[0])

@@ -61,14 +61,14 @@ class PhaseTypeFunction(derivatives.NativeDerivatives):
       (two, m), (constants,), (edges, d) = fixed[:3]
       (own,) = rates
       fits = two == 2 and edges == m and constants in (0, m)
-      fits = fits and own == (d if d != 0 else m) and exits == 0
+      fits = fits and own == (d if d != 0 else m)
     else:
-      fits = tuple(rates) == (p, p) and exits in (0, p)
-    if not fits or atom not in (0, 1) or p == 0:
+      fits = tuple(rates) == (p, p)
+    if not fits or exits not in (0, p) or atom not in (0, 1) or p == 0:
       initial, wanted = "(p,)", "(p, p), (p,) or (0,)"
       if self.has_edges:
         initial = "(2, m), (m,) or (0,), (m, d) or (m, 0), (p,)"
-        wanted = "(d,) or with d = 0 (m,), (0,)"
+        wanted = "(d,) or with d = 0 (m,), (p,) or (0,)"
       raise ValueError(
         f"{self.kind}: operands have event shapes {[tuple(s) for s in shapes]}: "
         f"they must be {initial}, {wanted}, (1,) or (0,), (n,) with p > 0"

@@ -41,7 +41,7 @@ class LaneAdjoint {
     if (!Allocate(in)) return false;
     for (int64_t b = last_; b >= 0; --b) {
       SweepBlock(b);
-      if (b % kBlocksPerSum != 0 || !first_->needs().rows) continue;
+      if (b % kBlocksPerSum != 0 || !first_->needs().states()) continue;
       if (!products_.Flush(last_ < kBlocksPerSum)) return false;
     }
     return true;
@@ -58,7 +58,8 @@ class LaneAdjoint {
     sums->exponent = exponents_[l];
     sums->start_loss = losses_[l].adjoint;
     sums->row_loss = losses_[l].product;
-    return !run.needs().rows || products_.StoreLane(l, workspace_, sums);
+    sums->weight_loss = losses_[l].weight;
+    return !run.needs().states() || products_.StoreLane(l, workspace_, sums);
   }
 
  private:
@@ -102,7 +103,7 @@ class LaneAdjoint {
       }
     }
     NoteLosses(b);
-    if (!first_->needs().rows) return;
+    if (!first_->needs().states()) return;
     walk_.MakeStates(b, stride_, states_);
     const PerModel scales = Scale(b);
     for (PerModel& bar : a_bar) bar = scales * bar;
@@ -126,6 +127,7 @@ class LaneAdjoint {
         ScaleLane(l, exponents_[l] - target, size_, y_low_);
       }
       exponents_[l] = target;
+      NoteLostWeights(b, l, LargestSize(a, kBlock), exponent);
       for (int k = 0; k < kBlock; ++k) {
         a_bars[k][l] = ScaleBy(a[k], exponent - target);
         b_bars[k][l] = ScaleBy(c[k], exponent - target);
@@ -151,6 +153,17 @@ class LaneAdjoint {
         losses_[l].AddFlushedStates(size_, sizes[l],
                                     exponents_[l] + walk_.Exponent(b, l));
       }
+    }
+  }
+
+  void NoteLostWeights(int64_t b, int l, double size, int64_t exponent) {
+    const int64_t shift =
+        exponent + walk_.Exponent(b, l) + runs_[l]->model().log2_q;
+    if (runs_[l]->sequence().UnderflowedBefore(b + 1)) {
+      losses_[l].AddFlushedWeights(size_, size, shift);
+    }
+    if (runs_[l]->terms()->HasLosses(b)) {
+      losses_[l].AddFlushedWeights(size_, 1.0, shift);
     }
   }
 

@@ -26,6 +26,7 @@ struct SmallSums {
   PerModel tail;                        // bounds what was left out of each
   ModelMask starts_are_accurate;
   ModelMask rows_are_accurate;
+  ModelMask weights_are_accurate;
 };
 
 // The number of steps whose adjoints are kept, so that they and the states stay
@@ -180,7 +181,8 @@ class SmallAdjoint {
   // judged by a lower bound on the terms of all of them.
   void Check(bool has_given_exits, SmallSums<kPhases>* sums) const {
     sums->tail = tail_;
-    sums->starts_are_accurate = sums->rows_are_accurate = models_.is_ordinary;
+    sums->starts_are_accurate = sums->rows_are_accurate =
+        sums->weights_are_accurate = models_.is_ordinary;
     for (int64_t i = 0; i < models_.size; ++i) {
       const PerModel& stays = sums->products[i][i];
       sums->starts_are_accurate =
@@ -188,6 +190,8 @@ class SmallAdjoint {
       sums->rows_are_accurate =
           sums->rows_are_accurate &
           IsAccurate(has_given_exits ? stays : stays + sums->exits[i]);
+      sums->weights_are_accurate =
+          sums->weights_are_accurate & IsAccurate(sums->exits[i]);
     }
   }
 

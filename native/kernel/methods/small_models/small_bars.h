@@ -108,8 +108,13 @@ class SmallBars {
       StoreLane(starts_, l, in.num_phases, out.initial_probs);
       rest->initial_probs = nullptr;
     }
+    if (in.has_weights() && sums_.weights_are_accurate[l]) {
+      StoreLane(exits_, l, in.num_phases, out.exit_rates);
+      rest->exit_rates = nullptr;
+    }
     if (!sums_.rows_are_accurate[l]) return;
-    rest->subgenerator = rest->exit_rates = nullptr;
+    rest->subgenerator = nullptr;
+    if (!in.has_weights()) rest->exit_rates = nullptr;
     if (in.has_edges()) return StoreEdges(l, out.subgenerator);
     StoreLane(rates_, l, in.num_phases * in.num_phases, out.subgenerator);
     if (in.has_exit_rates) StoreLane(exits_, l, in.num_phases, out.exit_rates);
@@ -170,11 +175,15 @@ class SmallBars {
           i >= 0 && i < kPhases && j >= 0 && j != i && j <= shared_.num_phases;
       PerModel bar(0.0);
       if (is_one) {
-        const PerModel& arrive =
-            j == shared_.num_phases ? sums_.exits[i] : sums_.products[i][j];
+        const PerModel arrive = j < shared_.num_phases  ? sums_.products[i][j]
+                                : shared_.has_weights() ? PerModel(0.0)
+                                                        : sums_.exits[i];
         bar = seeds_.InUnits(factor * (arrive - sums_.products[i][i]));
       }
       bar.Store(rates_[e]);
+    }
+    for (int64_t i = 0; shared_.has_weights() && i < shared_.num_phases; ++i) {
+      seeds_.InUnits(factor * sums_.exits[i]).Store(exits_[i]);
     }
   }
 

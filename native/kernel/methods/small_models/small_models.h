@@ -222,6 +222,10 @@ struct SmallModels {
       PerModel& sum = j == size ? exits[i] : steps[i][j];
       sum = sum + rate;
     }
+    for (int64_t i = 0; inputs.shared().has_weights() && i < size; ++i) {
+      exits[i] = inputs.ExitRate(i);
+      Require(exits[i] <= PerModel(kLargestSmallScale));
+    }
     return true;
   }
 

@@ -156,6 +156,9 @@ class SmallTangents {
     for (int i = 0; i < kPhases; ++i) {
       steps_[i][i] = PerModel(0.0) - leaving[i].Result();
     }
+    for (int64_t i = 0; shared_.has_weights() && i < shared_.num_phases; ++i) {
+      exits_[i] = Rate(&SweepInput::exit_rates, i);
+    }
   }
 
   // Flags lanes whose parameters' tangents, times coefficients, may underflow

@@ -192,7 +192,8 @@ class Ladder {
     std::copy(first.power(), first.power() + stride_ * stride_, rung->matrix);
     const StepWeights weights(kLongestStep);
     for (int k = kStepTerms - 1; k >= 0; --k) {
-      const Source<T> exits = {T(weights.above[k] / model_.q), model_.exits};
+      const Source<T> exits = {T(weights.above[k] / model_.q),
+                               model_.absorbing};
       Apply(model_.backward, 0, exits, rung->absorbed, static_cast<T*>(nullptr),
             scratch_);
       std::copy(scratch_, scratch_ + model_.stride, rung->absorbed);
@@ -202,7 +203,7 @@ class Ladder {
 
   void StartWithStep(Rung<T>* rung) {
     std::copy(transitions_, transitions_ + stride_ * stride_, rung->matrix);
-    std::copy(model_.exits, model_.exits + model_.size, rung->absorbed);
+    std::copy(model_.absorbing, model_.absorbing + model_.size, rung->absorbed);
     FillValues();
     const bool underflowed = FloatEnvironment::TakeUnderflow();
     values_.StartWithStep();
@@ -217,9 +218,16 @@ class Ladder {
   // if memory does not suffice.
   bool AddSlope(int64_t j) {
     if (num_slopes_ == 0) return true;
-    return j == 0 ? slopes_.Start(values_.numbers(), values_.jump_exits())
-                  : slopes_.Advance(j - 1, values_.numbers(),
-                                    values_.exponent(), rungs_[j - 1].row_loss);
+    if (j > 0) {
+      return slopes_.Advance(j - 1, values_.numbers(), values_.exponent(),
+                             rungs_[j - 1].row_loss);
+    }
+    double* ends = AllocateZeros<double>(workspace_, stride_);
+    if (ends == nullptr) return false;
+    for (int64_t i = 0; i < model_.size; ++i) {
+      ends[i] = Primal(model_.exits[i]) / model_.q;
+    }
+    return slopes_.Start(values_.numbers(), ends);
   }
 
   void FillValues() {
@@ -227,7 +235,7 @@ class Ladder {
       values_.transitions()[i] = Primal(transitions_[i]);
     }
     for (int64_t i = 0; i < model_.size; ++i) {
-      values_.jump_exits()[i] = Primal(model_.exits[i]) / model_.q;
+      values_.jump_exits()[i] = Primal(model_.absorbing[i]) / model_.q;
     }
   }
 

@@ -168,7 +168,7 @@ class ScaledPowers {
     std::copy(ladder_.transitions(), ladder_.transitions() + count,
               first.transitions());
     for (int64_t i = 0; i < p; ++i) {
-      first.jump_exits()[i] = model_.exits[i] / model_.q;
+      first.jump_exits()[i] = model_.absorbing[i] / model_.q;
     }
     FindWays();
     if (model_.discrete) {

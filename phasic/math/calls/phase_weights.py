@@ -1,0 +1,149 @@
+"""Derivatives of log densities in weights of phases, and their derivatives.
+
+With f = alpha exp(S t) e, where e are weights of the phases in which the time
+ends, the derivatives of log f in e are v / f with v = alpha exp(S t). The
+cotangents g of log f and c of v / f give those of the model as
+
+    d(v . w) / f,  w = c + e (g - c . v / f),
+
+where only v depends on the model. So they are those of two log densities, with
+the positive and the negative part of w as weights: no second derivative of the
+kernel is needed. Its higher derivatives are those of this rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from phasic.internal import autodiff
+from phasic.internal import custom_gradient
+from phasic.internal import static
+from phasic.internal.arrays import Array
+from phasic.math.calls import kernel_derivatives
+from phasic.math.numeric import array_utils
+from phasic.math.portable import portable_edges
+
+_LOG = "log_density"
+# Both parts of w get a multiple of e, so that neither is zero. It is far below
+# the size of w, and far above rounding errors of products of e.
+_SHARE = 2.0**-30
+
+
+def _value(discrete: bool, *arrays: Array) -> tuple[Array, Array]:
+  value, (slopes,) = kernel_derivatives.vjp(
+    _LOG,
+    arrays[:5],
+    None,
+    portable_edges.fallback(discrete),
+    arrays[5:],
+    (2,),
+    discrete,
+  )
+  return value, slopes
+
+
+def _forward(
+  discrete: bool, *arrays: Array
+) -> tuple[tuple[Array, Array], tuple[Array, ...]]:
+  value, slopes = _value(discrete, *arrays)
+  return (value, slopes), (*arrays, slopes)
+
+
+def _backward(
+  discrete: bool, residuals: tuple[Array, ...], cotangents: tuple[Array, Array]
+) -> tuple[Array | None, ...]:
+  *arrays, slopes = residuals
+  of_value, of_slopes = cotangents
+  weights = arrays[2]
+  mean = np.sum(of_slopes * slopes, axis=-1)[..., None]
+  signed = of_slopes + weights * (of_value - mean)
+  # Rounding errors of differences are no part of w, but its derivatives are.
+  terms = np.abs(of_slopes) + weights * (np.abs(of_value) + np.abs(mean))
+  noise = 8.0 * static.finfo_eps(signed) * autodiff.stop_gradient(terms)
+  fixed = autodiff.stop_gradient(signed)
+  signed = signed - np.where(np.abs(fixed) <= noise, fixed, 0.0)
+  bars = _bars(discrete, arrays, slopes, signed)
+  none = [np.zeros_like(x) if i else None for i, x in enumerate(arrays[5:])]
+  zero = np.zeros_like
+  of_initial, of_rates, of_times = bars
+  return of_initial, of_rates, zero(weights), zero(arrays[3]), of_times, *none
+
+
+def _bars(
+  discrete: bool, arrays: Sequence[Array], slopes: Array, signed: Array
+) -> list[Array]:
+  """Computes d(v . w) / f for the initial masses, the rates and the times."""
+
+  def of_part(part: Array) -> Sequence[Array]:
+    scale = np.sum(part * slopes, axis=-1)[..., None]
+    operands = (arrays[0], arrays[1], part, *arrays[3:5])
+    return kernel_derivatives.cotangents(
+      _LOG,
+      operands,
+      scale,
+      portable_edges.fallback(discrete),
+      arrays[5:],
+      (0, 1, 4),
+      discrete,
+    )
+
+  sizes = autodiff.stop_gradient(np.abs(signed))
+  total = np.sum(sizes * autodiff.stop_gradient(slopes), axis=-1)[..., None]
+  some = total > 0.0
+  if array_utils.are_true(some & (signed >= 0.0)):
+    return list(of_part(signed))
+  if array_utils.are_true(some & (signed <= 0.0)):
+    return [-x for x in of_part(-signed)]
+  largest = np.max(sizes, axis=-1)[..., None]
+  rest = np.where(largest > 0.0, _SHARE * _SHARE * largest, 1.0)
+  shift = np.where(some, _SHARE * total, rest) * np.ones_like(signed)
+  positive = np.where(signed >= 0.0, signed, 0.0) + shift
+  negative = np.where(signed >= 0.0, 0.0, -signed) + shift
+  parts = zip(of_part(positive), of_part(negative), strict=True)
+  return [x - y for x, y in parts]
+
+
+def _along(
+  discrete: bool,
+  primals: Sequence[Array],
+  tangents: Sequence[Array | None],
+) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+  places = (0, 1, 4)
+
+  def of_places(*own: Array) -> tuple[Array, Array]:
+    arrays = list(primals)
+    for i, x in zip(places, own, strict=True):
+      arrays[i] = x
+    return _value(discrete, *arrays)
+
+  points = [primals[i] for i in places]
+  directions = []
+  for i, x in zip(places, points, strict=True):
+    tangent = tangents[i]
+    directions.append(np.zeros_like(x) if tangent is None else tangent)
+  (value, slopes), (of_value, of_slopes) = autodiff.forward(
+    of_places, points, directions
+  )
+  return (value, slopes), (of_value, of_slopes)
+
+
+@custom_gradient.custom_gradient(
+  vjp_fwd=_forward, vjp_bwd=_backward, jvp_fn=_along, nondiff_argnums=(0,)
+)
+def log_value_and_slopes(discrete: bool, *arrays: Array) -> tuple[Array, Array]:
+  """Computes a log density with weights, and its derivatives in them.
+
+  The weights, the mass at zero and coefficients are constants to derivatives.
+
+  Args:
+    discrete: whether time is counted in steps.
+    *arrays: the kernel's five operands of a model with weights in place of exits,
+      (batch..., p) with the full batch, and one time for each; and its arrays
+      of edges.
+
+  Returns:
+    Arrays (batch..., 1) and (batch..., p).
+  """
+  return _value(discrete, *arrays)
