@@ -126,27 +126,35 @@ def inverse_of_negative(x: Dual) -> Dual:
   )
 
 
-def exponential(x: Dual) -> Dual:
-  """Computes exp(X), by halving, blocks and squaring.
+def exponential(x: Dual, length: Dual) -> Dual:
+  """Computes exp(X t) for a 1 x 1 matrix t, by halving, blocks and squaring.
 
   Off its diagonal X is >= 0, so that the exponential has no negative entries
-  and squaring keeps the relative accuracy of each of them.
+  and squaring keeps the relative accuracy of each of them. The derivative in t
+  is X exp(X t); as it is exp(X t) X too, its terms count in both forms.
   """
-  size = x.value.nrows()
+  time = length.value[0, 0]
   rows = [sum(map(abs, row), flint.arb(0)) for row in x.value.tolist()]
-  norm = max(float(row.upper()) for row in rows)
+  norm = max(float((row * time).upper()) for row in rows)
   halvings = max(0, math.ceil(math.log2(norm)) + 1) if norm > 0.0 else 0
-  factor = flint.arb(2) ** -halvings
+  factor = time * flint.arb(2) ** -halvings
   moves = [*x.slopes, *x.sizes]
   found = [_block_exponential(x.value, v, factor) for v in moves]
-  value = found[0][0] if found else (x.value * factor).exp()
-  count = len(x.slopes)
-  slopes = [v for _, v in found]
-  result = Dual(value, slopes[:count], slopes[count:])
+  slopes, count = [v for _, v in found], len(x.slopes)
+  result = Dual(found[0][0], slopes[:count], slopes[count:])
   for _ in range(halvings):
     result = multiply(result, result)
-  assert result.shape == (size, size)
-  return result
+  change, sizes = x.value * result.value, absolute(x.value)
+  size = sizes * result.value + result.value * sizes
+  later = Dual(
+    result.value,
+    [change * v[0, 0] for v in length.slopes],
+    [size * v[0, 0] for v in length.sizes],
+  )
+  return later._replace(
+    slopes=_sums(result.slopes, later.slopes),
+    sizes=_sums(result.sizes, later.sizes),
+  )
 
 
 def _block_exponential(

@@ -194,7 +194,7 @@ class EpochDuals:
       wide = size + more
       whole = duals.assembled(wide, wide, [(0, 0, matrix), (0, size, gains)])
       length = duals.subtract(end, self._starts[k])
-      power = duals.exponential(duals.times(whole, length))
+      power = duals.exponential(whole, length)
       row = duals.multiply(duals.assembled(1, wide, [(0, 0, row)]), power)
       found.append(duals.columns(row, size, wide))
       row = duals.columns(row, 0, size)

@@ -223,9 +223,18 @@ def sojourns(edges: Edges, shares: Array) -> Array:
   rest = np.where(some, 0.0, 1.0) * np.ones_like(shares[..., 0])
   model = (shares / scale, edges, None, rest)
   found = chain_calls.value_of_arrays(
-    chain_passages.sojourn_times, model, False
+    chain_passages.sojourn_times_beside_traps, model, False
   )
-  return scale * found
+  return scaled_times(found, scale)
+
+
+def scaled_times(times: Array, scale: Array) -> Array:
+  """Multiplies times by numbers >= 0; infinite ones stay so, by zero as well.
+
+  A scale of zero is a mass that underflowed.
+  """
+  endless = (times == math.inf) & (scale >= 0.0)
+  return np.where(endless, math.inf, scale * np.where(endless, 0.0, times))
 
 
 def gained(times: Array, rates: Array) -> Array:

@@ -61,7 +61,11 @@ def _share(stage: epoch_stages.Stage, order: int) -> Array:
     if first:  # The start is zero, and so are the other terms.
       break
     shifted = shifted * stage.start
-  return order * np.exp(stage.log_mass) * total
+  # A mass that underflows is not zero.
+  endless = (total == math.inf) & (stage.log_mass > -math.inf)
+  finite = np.where(total == math.inf, 0.0, total)
+  share = order * np.exp(stage.log_mass) * finite
+  return np.where(endless, math.inf, share)
 
 
 def _time_within(stage: epoch_stages.Stage, order: int) -> Array:

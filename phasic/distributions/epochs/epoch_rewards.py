@@ -67,8 +67,9 @@ def sojourn_times(history: History) -> list[Array]:
   for k, chain in enumerate(history.chains):
     length = history.length(k)
     if length is None:
-      masses = carried.masses()[..., 0, :]
-      found.append(epoch_levels.sojourns(chain.edges, masses))
+      own = epoch_levels.sojourns(chain.edges, carried.shares[..., 0, :])
+      scale = np.exp(carried.log_scale)[..., None]
+      found.append(epoch_levels.scaled_times(own, scale))
       break
     carried, own = _gathered(chain.edges, carried, length, length)
     found.append(own)
@@ -235,14 +236,16 @@ def _gathered_at_last(
   edges: Edges, carried: epoch_levels.Carried, rewards: Array, units: Array
 ) -> Array:
   """Integrates v_a over the last epoch, (..., R, p)."""
-  masses = carried.masses()
-  times = epoch_levels.sojourns(edges, masses[..., 0, :])
+  shares = carried.shares
+  times = epoch_levels.sojourns(edges, shares[..., 0, :])
   more = epoch_levels.gained(times, rewards)
-  before = masses[..., 1, :] * units[..., None]
+  before = shares[..., 1, :] * units[..., None]
   endless = np.logical_not(more < math.inf)
   found = epoch_levels.sojourns(edges, before + np.where(endless, 0.0, more))
   # Rewards that are infinite by then make all later ones infinite.
-  return found + np.where(np.any(endless, axis=-1)[..., None], math.inf, 0.0)
+  found = found + np.where(np.any(endless, axis=-1)[..., None], math.inf, 0.0)
+  scale = np.exp(carried.log_scale)[..., None]
+  return epoch_levels.scaled_times(found, scale)
 
 
 def _weighted(times: Array, rewards: Array) -> Array:
@@ -339,7 +342,7 @@ def _moment_at_last(
   counts: tuple[int, ...],
 ) -> Array:
   """Computes what the last epoch adds to a mixed moment."""
-  masses = carried.masses()
+  shares = carried.shares
   times: dict[tuple[int, ...], Array] = {}
 
   def entering(m: tuple[int, ...]) -> Array | float:
@@ -350,16 +353,17 @@ def _moment_at_last(
         more = more + number * epoch_levels.gained(before, rewards[..., r])
     return more
 
-  endless = np.zeros_like(masses[..., 0, 0]) > 0.0
+  endless = np.zeros_like(shares[..., 0, 0]) > 0.0
   for b, m in enumerate(levels):
-    more = entering(m) + np.zeros_like(masses[..., 0, :])
+    more = entering(m) + np.zeros_like(shares[..., 0, :])
     infinite = more == math.inf
     endless = endless | np.any(infinite, axis=-1)
     more = np.where(infinite, 0.0, more)
-    own = masses[..., b, :] * _power(units, m)[..., None]
+    own = shares[..., b, :] * _power(units, m)[..., None]
     times[m] = epoch_levels.sojourns(edges, own + more)
-  found = np.sum(entering(counts) + np.zeros_like(masses[..., 0, :]), axis=-1)
-  return np.where(endless, math.inf, found)
+  found = np.sum(entering(counts) + np.zeros_like(shares[..., 0, :]), axis=-1)
+  found = np.where(endless, math.inf, found)
+  return epoch_levels.scaled_times(found, np.exp(carried.log_scale))
 
 
 def laplace_transform(

@@ -10,18 +10,47 @@ import math
 import numpy as np
 import numpy as onp
 
+from phasic.internal import autodiff
 from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import entry_phases
 from phasic.math.elimination import killing as killing_lib
+from phasic.math.numeric import array_utils
 from phasic.math.numeric import scaled_sums
 
 
 def sojourn_times(system: chain_solves.System) -> Array:
   """Computes expected sojourn times in the phases, (..., p); inf in a trap."""
   y = chain_solves.sojourns(chain_solves.natural(system))
+  return chain_solves.checked_entries(system, y)
+
+
+def sojourn_times_beside_traps(system: chain_solves.System) -> Array:
+  """Computes what `sojourn_times` does, with derivatives of finite times.
+
+  They exist where a trap is reached, too: traps are killed at rate one, which
+  changes no time in other phases. With respect to weights of zero that lead out
+  of such a trap to other phases they are NaN.
+  """
+  system = chain_solves.natural(system)
+  y = chain_solves.sojourns(system)
+  fixed = autodiff.stop_gradient
+  if not array_utils.are_true(fixed(y) < math.inf):
+    trapped = chain_solves.traps(system)
+    killing = np.where(trapped, 1.0, 0.0)
+    killed = killing_lib.with_killing(system, system.weights, killing)
+    times = chain_solves.sojourns(killed)
+    endless = trapped & (fixed(times) > 0)
+    leaves = chain_solves.at_sources(system, np.where(endless, 1.0, 0.0)) > 0
+    stays = chain_solves.at_targets(system, killing) > 0
+    p = static.shape(system.initial)[-1]
+    leaves = leaves & np.logical_not(stays) & (system.indices[1] < p)
+    jumps = chain_solves.undefined(
+      np.any(leaves, axis=-1), np.where(leaves, system.weights, 0.0)
+    )
+    y = np.where(endless, math.inf, times + jumps[..., None])
   return chain_solves.checked_entries(system, y)
 
 
