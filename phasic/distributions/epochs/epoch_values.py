@@ -99,10 +99,15 @@ def since(stage: epoch_stages.Stage, value: Array) -> tuple[Array, Array]:
   """
   later = value >= stage.start
   inside = later | True
-  some: Array | float = stage.start
+  # About the time of one jump: derivatives at far times may be out of range.
+  some: Array | float = 1.0
+  rates = autodiff.stop_gradient(stage.edges.parameters)
+  if static.shape(rates)[-1] > 0:
+    largest = np.max(rates, axis=-1)
+    some = 1.0 / np.where(largest > 1e-30, largest, 1.0)
   if stage.length is not None:
     inside = np.logical_not(value >= stage.start + stage.length)
-    some = 0.5 * stage.length
+    some = np.minimum(some, 0.5 * stage.length)
   # Negative times and NaN are not replaced in the first stage.
   if isinstance(stage.start, float):
     return np.where(inside, value, some), later

@@ -36,22 +36,69 @@ def sojourn_times_beside_traps(system: chain_solves.System) -> Array:
   """
   system = chain_solves.natural(system)
   y = chain_solves.sojourns(system)
-  fixed = autodiff.stop_gradient
-  if not array_utils.are_true(fixed(y) < math.inf):
-    trapped = chain_solves.traps(system)
-    killing = np.where(trapped, 1.0, 0.0)
-    killed = killing_lib.with_killing(system, system.weights, killing)
+  if not _are_finite(y):
+    killed, endless = _without_traps(system)
+    into = chain_solves.at_targets(system, np.ones_like(system.initial)) > 0
+    jumps = _undefined_jumps(system, endless, into)
     times = chain_solves.sojourns(killed)
-    endless = trapped & (fixed(times) > 0)
-    leaves = chain_solves.at_sources(system, np.where(endless, 1.0, 0.0)) > 0
-    stays = chain_solves.at_targets(system, killing) > 0
-    p = static.shape(system.initial)[-1]
-    leaves = leaves & np.logical_not(stays) & (system.indices[1] < p)
-    jumps = chain_solves.undefined(
-      np.any(leaves, axis=-1), np.where(leaves, system.weights, 0.0)
-    )
     y = np.where(endless, math.inf, times + jumps[..., None])
   return chain_solves.checked_entries(system, y)
+
+
+def exit_jumps(system: chain_solves.System) -> Array:
+  """Computes what `jumps` does for edges to absorption, and zeros for others.
+
+  Derivatives exist where a trap is reached, too. With respect to weights of
+  zero that lead out of such a trap they are NaN.
+  """
+  exits = system.indices[1] == static.shape(system.initial)[-1]
+  times = chain_solves.sojourns(chain_solves.natural(system))
+  if _are_finite(times):
+    return np.where(exits, jumps(system), 0.0)
+  killed, endless = _without_traps(system)
+  found = jumps(killed)[..., : static.shape(system.weights)[-1]]
+  unknown = _undefined_jumps(system, endless, exits | True)
+  found = np.where(exits, found + unknown[..., None], 0.0)
+  return chain_solves.checked_entries(system, found)
+
+
+def _are_finite(times: Array) -> bool:
+  """Returns whether times are known to be finite."""
+  return array_utils.are_true(autodiff.stop_gradient(times) < math.inf)
+
+
+def _without_traps(
+  system: chain_solves.System,
+) -> tuple[chain_solves.System, Array]:
+  """Kills traps at rate one; returns which of them are reached, (..., p), too."""
+  system = chain_solves.natural(system)
+  fixed = autodiff.stop_gradient
+  constant = system._replace(weights=fixed(system.weights))
+  # Times that overflow are no trap.
+  trapped = chain_solves.traps(constant)
+  trapped = trapped & (chain_solves.absorption_probs(constant) == 0)
+  rates = np.where(trapped, 1.0, 0.0)
+  killed = killing_lib.with_killing(system, system.weights, rates)
+  reached = fixed(chain_solves.sojourns(killed)) > 0
+  return killed._replace(unscaled=killed.weights), trapped & reached
+
+
+def _undefined_jumps(
+  system: chain_solves.System, endless: Array, into: Array
+) -> Array:
+  """Returns zeros, (...), without derivatives in weights of ways out of traps.
+
+  Args:
+    system: the system.
+    endless: the traps that are reached, (..., p).
+    into: edges (m,) or (..., m) that count as ways out if they leave a trap.
+  """
+  inside = np.where(endless, 1.0, 0.0)
+  leaves = chain_solves.at_sources(system, inside) > 0
+  stays = chain_solves.at_targets(system, inside) > 0
+  leaves = leaves & into & np.logical_not(stays)
+  weights = np.where(leaves, system.weights, 0.0)
+  return chain_solves.undefined(np.any(leaves, axis=-1), weights)
 
 
 def visits(system: chain_solves.System) -> Array:

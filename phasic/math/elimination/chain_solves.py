@@ -6,8 +6,9 @@ Let w_e be the weights of a model's edges, rates or probabilities of a step, let
 is subtracted, and derivatives of every order use the same maps.
 
 Phases from which absorption cannot be reached are traps. If alpha can reach a
-trap, the sojourn time and rewards in it are infinite, and derivatives are NaN.
-Traps that alpha cannot reach count as absorption.
+trap, the sojourn time and rewards in it are infinite, and derivatives are NaN
+but for the functions of `chain_passages` that say otherwise. Traps that alpha
+cannot reach count as absorption.
 """
 
 from __future__ import annotations
