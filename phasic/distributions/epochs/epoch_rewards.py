@@ -253,8 +253,7 @@ def _weighted(times: Array, rewards: Array) -> Array:
   endless = np.logical_not(times < math.inf)
   known = np.matmul(np.where(endless, 0.0, times), rewards)
   counts = np.matmul(
-    np.where(endless, 1.0, 0.0 * autodiff.stop_gradient(times)),
-    np.where(rewards > 0.0, 1.0, 0.0),
+    np.where(endless, 1.0, 0.0), np.where(rewards > 0.0, 1.0, 0.0)
   )
   unknown = np.any(np.isnan(times), axis=-1)[..., None]
   found = np.where(counts > 0.0, math.inf, known)

@@ -16,7 +16,9 @@ MODE = "numpy"
 
 _FULL = os.environ.get("PHASIC_FULL_SWEEPS") == "1"
 _PART = 20_000
-_PARTS = 50 if _FULL and MODE == "numpy" else 1
+_PARTS = 1
+if MODE == "numpy":
+  _PARTS = 50 if _FULL else 1
 _JUMPS = 60
 _BOUNDARIES = (0.7, 1.9)
 _TIMES = (0.3, 0.7, 1.2, 1.9, 3.0)
