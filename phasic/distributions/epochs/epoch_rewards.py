@@ -71,7 +71,8 @@ def sojourn_times(history: History) -> list[Array]:
       scale = np.exp(carried.log_scale)[..., None]
       found.append(epoch_levels.scaled_times(own, scale))
       break
-    carried, own = _gathered(chain.edges, carried, length, length)
+    unit = autodiff.stop_gradient(length)
+    carried, own = _gathered(chain.edges, carried, length, unit)
     found.append(own)
     carried = epoch_levels.mapped(carried, history.state_maps[k])
   return found
@@ -185,16 +186,17 @@ def cross_moments(history: History, rewards: Sequence[Array]) -> Array:
       gathered = _gathered_at_last(chain.edges, carried, own, units)
     else:
       time = length[..., None]
-      carried, units = _in_units(carried, own, units, time)
-      raises = own * (time / units)[..., None]
+      unit = autodiff.stop_gradient(time)
+      carried, units = _in_units(carried, own, units, unit)
+      raises = own * (unit / units)[..., None]
       moves = [
         epoch_levels.Move(0, 1, raises),
         epoch_levels.Move(1, 2, np.ones_like(own[..., :1, :])),
       ]
       carried, after = epoch_levels.through(
-        chain.edges, carried, moves, 1, 1, time, time
+        chain.edges, carried, moves, 1, 1, time, unit
       )
-      gathered = after.masses()[..., 0, :] * (time * units)[..., None]
+      gathered = after.masses()[..., 0, :] * (unit * units)[..., None]
       carried = epoch_levels.mapped(carried, history.state_maps[k])
     terms.append(_weighted(gathered, rewards[k]))
   total = sum(terms[1:], terms[0])
@@ -289,17 +291,18 @@ def mixed_moment(
       at_end = _moment_at_last(chain.edges, carried, own, units, levels, counts)
       terms.append(at_end)
       break
-    new = _enlarged(units, np.max(own, axis=-2) * length[..., None])
+    unit = autodiff.stop_gradient(length)
+    new = _enlarged(units, np.max(own, axis=-2) * unit[..., None])
     ratios = units / new
     factors = np.stack([_power(ratios, m) for m in levels], axis=-1)
     carried = epoch_levels.scaled(
       carried.shares * factors[..., None], carried.log_scale
     )
     units, order = new, sum(counts)
-    raises = own * (length[..., None] / units)[..., None, :]
+    raises = own * (unit[..., None] / units)[..., None, :]
     moves = _moves(levels, counts, raises)
     carried, after = epoch_levels.through(
-      chain.edges, carried, moves, 1, order, length, length
+      chain.edges, carried, moves, 1, order, length, unit
     )
     gained = np.sum(after.masses()[..., 0, :], axis=-1)
     terms.append(gained * _power(units, counts))
