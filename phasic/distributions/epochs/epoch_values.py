@@ -15,7 +15,6 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.calls import evaluation
 
-
 # Its inverse is in the range of all dtypes.
 _LEAST_RATE = 1e-37
 

@@ -15,8 +15,8 @@ from phasic import distributions as pd
 from phasic.math.calls import gradients
 from tests.helpers import epoch_models
 from tests.helpers import test_case
-from tests.oracle import duals
-from tests.oracle import epoch_duals
+from tests.oracle.derivatives import duals
+from tests.oracle.derivatives import epoch_duals
 
 MODE = "numpy"
 
@@ -212,10 +212,11 @@ def _array(parts: list[duals.Dual], before: int = 0, after: int = 0) -> _Exact:
 
   slopes = [joined(x) for x in zip(*(part.slopes for part in parts))]
   sizes = [joined(x) for x in zip(*(part.sizes for part in parts))]
-  for x, size in zip(sum(slopes, []), sum(sizes, []), strict=True):
-    # The balls are so small that their middles are exact for these tests.
-    assert x.rad() <= 1e-30 * size.mid(), (x, size)
-    assert size.rad() <= 1e-30 * size.mid(), size
+  for row, scales in zip(slopes, sizes, strict=True):
+    for x, size in zip(row, scales, strict=True):
+      # The balls are so small that their middles are exact for these tests.
+      assert x.rad() <= 1e-30 * size.mid(), (x, size)
+      assert size.rad() <= 1e-30 * size.mid(), size
   return _Exact(*(_between(x, before, after) for x in (slopes, sizes)))
 
 

@@ -64,7 +64,9 @@ def _history() -> tuple[pd.Epochs, list[onp.ndarray], list[list[str]]]:
     [lambda s: "c" if s == "b" else s, lambda s: "b" if s == "c" else s],
   )
   ways = [{"a": "x", "b": "y"}, {"a": "y", "c": "x", "b": "x"}]
-  causes = [[ways[k % 2][s] for s in g.states] for k, g in enumerate(epochs.graphs)]
+  causes = [
+    [ways[k % 2][s] for s in g.states] for k, g in enumerate(epochs.graphs)
+  ]
   worth = {"a": [1.0, 0.0], "b": [0.5, 2.0], "c": [0.0, 1.0]}
   rewards = [
     onp.asarray([worth[s] for s in graph.states]) * (k + 1.0)
@@ -109,7 +111,9 @@ class _Simulation:
       self.occupied[j] += onp.bincount(here, minlength=self._starts[-1])
     for c, counts in self.absorbed.items():
       until = onp.asarray([*_TIMES, onp.inf])
-      counts += onp.sum((cause == c)[:, None] & (ends[:, None] <= until), axis=0)
+      counts += onp.sum(
+        (cause == c)[:, None] & (ends[:, None] <= until), axis=0
+      )
     # Marks in each stay, at the rates of its phase.
     stays = onp.where(alive[:, :-1], onp.diff(times, axis=-1), 0.0)
     gains = stays[..., None] * rewards[places[:, :-1]]

@@ -242,7 +242,9 @@ class TrapsTest(test_case.TestCase):
 
     def mean(x):
       epochs = pd.Epochs(graph, [x[:2], x[2:4]], x[4:])
-      return pd.MultivariateEpochs(epochs, onp.asarray([[1.0], [0.0]])).mean()[0]
+      return pd.MultivariateEpochs(epochs, onp.asarray([[1.0], [0.0]])).mean()[
+        0
+      ]
 
     point = np.asarray(onp.asarray([1.0, 0.5, 1.0, 0.0, 0.8]))
     _, slopes = gradients.value_and_gradient(mean, point)

@@ -101,14 +101,18 @@ def quotient(x: Dual, y: Dual) -> Dual:
 def logarithm(x: Dual) -> Dual:
   """Computes the logarithm of a 1 x 1 matrix."""
   a = x.value[0, 0]
-  return Dual(_one(a.log()), [v / a for v in x.slopes], [v / a for v in x.sizes])
+  return Dual(
+    _one(a.log()), [v / a for v in x.slopes], [v / a for v in x.sizes]
+  )
 
 
 def square_root(x: Dual) -> Dual:
   """Computes the square root of a 1 x 1 matrix."""
   root = x.value[0, 0].sqrt()
   return Dual(
-    _one(root), [v / (2 * root) for v in x.slopes], [v / (2 * root) for v in x.sizes]
+    _one(root),
+    [v / (2 * root) for v in x.slopes],
+    [v / (2 * root) for v in x.sizes],
   )
 
 
@@ -197,10 +201,12 @@ def columns(x: Dual, first: int, last: int) -> Dual:
   """Returns the columns first, ..., last - 1."""
 
   def cut(of: Matrix) -> Matrix:
-    entries = [row[first:last] for row in of.tolist()]
-    return flint.arb_mat(of.nrows(), last - first, sum(entries, []))
+    entries = [x for row in of.tolist() for x in row[first:last]]
+    return flint.arb_mat(of.nrows(), last - first, entries)
 
-  return Dual(cut(x.value), [cut(v) for v in x.slopes], [cut(v) for v in x.sizes])
+  return Dual(
+    cut(x.value), [cut(v) for v in x.slopes], [cut(v) for v in x.sizes]
+  )
 
 
 def diagonal(x: Dual) -> Dual:

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import flint
 
-from tests.oracle import duals
 from tests.oracle import rational_graph
+from tests.oracle.derivatives import duals
 
 # Parts of a chain of levels: L, G.
 _Flow: TypeAlias = tuple[duals.Dual, duals.Dual]
@@ -69,7 +69,9 @@ class EpochDuals:
       slopes = [_matrix([[d.boundaries[k]]]) for d in directions]
       self._starts.append(duals.of_slopes(_matrix([[end]]), slopes))
 
-  def moments(self) -> tuple[list[duals.Dual], dict[tuple[int, int], duals.Dual]]:
+  def moments(
+    self,
+  ) -> tuple[list[duals.Dual], dict[tuple[int, int], duals.Dual]]:
     """Computes E[Y_a] and, for a <= b, E[Y_a Y_b]."""
     size = self._epochs[0].rewards.shape[1]
     pairs = [(a, b) for a in range(size) for b in range(a, size)]
@@ -79,9 +81,7 @@ class EpochDuals:
       gains = [duals.columns(epoch.rewards, a, a + 1) for a in range(size)]
       # Level 0 has the masses, level a + 1 those times the reward a so far.
       moves = [(b * p, b * p, epoch.matrix) for b in range(size + 1)]
-      moves += [
-        (0, (a + 1) * p, duals.diagonal(gains[a])) for a in range(size)
-      ]
+      moves += [(0, (a + 1) * p, duals.diagonal(gains[a])) for a in range(size)]
       gathered = [(0, a, gains[a]) for a in range(size)]
       for column, (a, b) in enumerate(pairs, size):
         gathered.append(((a + 1) * p, column, gains[b]))
@@ -125,9 +125,7 @@ class EpochDuals:
   def _killed(self, epoch: _Epoch, rates: Sequence[float]) -> duals.Dual:
     """Returns S - diag(sum_r rates_r r)."""
     column = _matrix([[u] for u in rates])
-    total = duals.multiply(
-      epoch.rewards, duals.constant(column, self._count)
-    )
+    total = duals.multiply(epoch.rewards, duals.constant(column, self._count))
     return duals.subtract(epoch.matrix, duals.diagonal(total))
 
   def cause_probs(self) -> list[duals.Dual]:
@@ -137,7 +135,9 @@ class EpochDuals:
     for graph, absorbed in zip(self._graphs, found, strict=True):
       for j, cause in enumerate(graph.causes):
         own = duals.columns(absorbed, j, j + 1)
-        totals[cause] = duals.add(totals[cause], own) if cause in totals else own
+        totals[cause] = (
+          duals.add(totals[cause], own) if cause in totals else own
+        )
     return list(totals.values())
 
   def until(self, t: float) -> dict[str, Any]:
@@ -169,7 +169,10 @@ class EpochDuals:
     return duals.constant(_matrix([[x]]), self._count)
 
   def _walk(
-    self, flow: Callable[[_Epoch], _Flow], levels: int, until: float | None = None
+    self,
+    flow: Callable[[_Epoch], _Flow],
+    levels: int,
+    until: float | None = None,
   ) -> tuple[list[duals.Dual], duals.Dual, _Epoch]:
     """Follows the masses of all levels, and what is gathered in each epoch.
 
@@ -229,7 +232,9 @@ def _chain(
   there = []
   for move in moves:
     pairs = zip(params, move, strict=True)
-    moved = [rational_graph.exact(a) + rational_graph.exact(b) for a, b in pairs]
+    moved = [
+      rational_graph.exact(a) + rational_graph.exact(b) for a, b in pairs
+    ]
     there.append(rational_graph.read(graph, moved))
   off = duals.of_slopes(
     flint.arb_mat(here.off), [flint.arb_mat(x.off - here.off) for x in there]
