@@ -4,6 +4,7 @@ A million paths in NumPy if all cases run (PHASIC_FULL_SWEEPS), else 20,000.
 """
 
 import os
+from typing import Any
 
 from absl.testing import absltest
 import numpy as onp
@@ -13,6 +14,8 @@ from phasic import graphs
 from tests.helpers import test_case
 
 MODE = "numpy"
+if MODE == "jax":
+  import jax
 
 _FULL = os.environ.get("PHASIC_FULL_SWEEPS") == "1"
 _PART = 20_000
@@ -137,7 +140,10 @@ class SimulationTest(test_case.TestCase):
     found = _Simulation([g.num_phases for g in epochs.graphs], causes)
     state = onp.random.default_rng(20)
     for part in range(_PARTS):
-      paths = epochs.sample_paths(_JUMPS, _PART, seed=part)
+      seed: Any = part
+      if MODE == "jax":
+        seed = jax.random.key(part)
+      paths = epochs.sample_paths(_JUMPS, _PART, seed=seed)
       arrays = [self.host(x) for x in paths]
       found.add(*arrays, onp.concatenate(rewards), state)
     n = found.paths
