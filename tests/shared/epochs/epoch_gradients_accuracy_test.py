@@ -66,7 +66,8 @@ class GradientsTest(test_case.TestCase):
       )
       for name, truth in exact.items():
         error = onp.abs(self.host(found[name]) - truth.slopes[d])
-        bound = _TOLERANCE * truth.sizes[d]
+        # Masses below about 1e-288 may count as zero.
+        bound = _TOLERANCE * truth.sizes[d] + 1e-300
         self.assertTrue(onp.all(error <= bound), (name, d, error, bound))
     # In reverse mode with random weights of an array's entries, so that each
     # may be seen.
