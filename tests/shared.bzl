@@ -322,6 +322,24 @@ TESTS = {
             "distributions/epochs",
         ],
     ),
+    "epochs/epoch_sweeps": dict(
+        files = [
+            "epochs/epoch_gradients_accuracy_test",
+            "epochs/epoch_simulation_test",
+        ],
+        helpers = [
+            "epoch_models",
+            "test_case",
+        ],
+        rooms = [
+            "distributions/epochs",
+        ],
+        sweep = True,
+        tags = {
+            "jax": {"slow": "compiles many cases"},
+            "tf": {"slow": "traces many cases"},
+        },
+    ),
     "epochs/epoch_rewards_tests": dict(
         files = [
             "epochs/epoch_paths_test",

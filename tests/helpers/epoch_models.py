@@ -36,12 +36,19 @@ ORDERS = {
 }
 
 
-def random_rewards(seed: int) -> tuple[Any, Any, Any, Any, Any]:
+def random_rewards(
+  seed: int, free_starts: bool = False
+) -> tuple[Any, Any, Any, Any, Any]:
   """Makes random epochs with rewards.
 
   There are one to six epochs of two to four phases, whose states are mapped to
   random ones at boundaries in every second model; half of the models have rates
   over eight decades, and a third of all rewards is zero.
+
+  Args:
+    seed: an integer.
+    free_starts: whether the initial probabilities are the last parameters of the
+      first epoch. Then there is mass at zero, too.
 
   Returns:
     Graphs, parameters, boundaries, rewards and state maps.
@@ -51,9 +58,13 @@ def random_rewards(seed: int) -> tuple[Any, Any, Any, Any, Any]:
   sizes = [rng.randint(2, 5)] * count
   if seed % 2:
     sizes = [rng.randint(2, 5) for _ in range(count)]
-  made = [_random_graph(rng, p) for p in sizes]
+  edges = [_random_edges(rng, p) for p in sizes]
+  made = [
+    _graph(own, p, free_starts and k == 0)
+    for k, (own, p) in enumerate(zip(edges, sizes, strict=True))
+  ]
   decades = 4 if seed % 4 < 2 else 0.5
-  params = [10.0 ** rng.uniform(-decades, decades, g.num_params) for g in made]
+  params = [10.0 ** rng.uniform(-decades, decades, len(own)) for own in edges]
   boundaries = onp.cumsum(10.0 ** rng.uniform(-2, 1, count - 1))
   rewards = [
     onp.where(rng.uniform(size=(p, size)) < 0.3, 0.0, 1.0)
@@ -64,23 +75,38 @@ def random_rewards(seed: int) -> tuple[Any, Any, Any, Any, Any]:
   for before, after in itertools.pairwise(sizes):
     images = rng.randint(0, after, before)
     maps.append(lambda state, images=images: int(images[state]))
+  if free_starts:
+    probs = 0.9 * rng.dirichlet(onp.ones(sizes[0]))
+    params[0] = onp.concatenate([params[0], probs])
   return made, params, boundaries, rewards, maps
 
 
-def _random_graph(rng: onp.random.RandomState, p: int) -> Any:
-  """Makes a graph whose edges have one parameter each, and two causes."""
-  edges = [
+def _random_edges(rng: onp.random.RandomState, p: int) -> list[tuple[int, int]]:
+  """Draws edges of p phases and two causes, p and p + 1."""
+  return [
     (i, j)
     for i in range(p)
     for j in range(p + 2)
     if j != i and (j == p or rng.uniform() < 0.7)
   ]
 
+
+def _graph(edges: list[tuple[int, int]], p: int, free_starts: bool) -> Any:
+  """Makes a graph whose edges, and starts, have one parameter each."""
+  count = len(edges) + (p if free_starts else 0)
+  units = onp.eye(count)
+
   def transitions(state: int) -> Iterator[tuple[Any, Any]]:
     for e, (source, target) in enumerate(edges):
       if source == state:
         ends = {p: graphs.ABSORBED("a"), p + 1: graphs.ABSORBED("b")}
-        yield ends.get(target, target), onp.eye(len(edges))[e].tolist()
+        yield ends.get(target, target), units[e].tolist()
 
-  starts = [(i, 1.0 / p) for i in range(p)]
-  return graphs.Graph.from_transitions(transitions, starts, len(edges))
+  starts: list[tuple[Any, Any]] = [(i, 1.0 / p) for i in range(p)]
+  if free_starts:
+    starts = [(i, units[len(edges) + i].tolist()) for i in range(p)]
+    rest = {f"p{e}": -1.0 for e in range(len(edges), count)}
+    starts.append((graphs.ABSORBED, {1: 1.0, **rest}))
+    names = tuple(f"p{e}" for e in range(count))
+    return graphs.Graph.from_transitions(transitions, starts, names)
+  return graphs.Graph.from_transitions(transitions, starts, count)

@@ -84,14 +84,26 @@ def start(chain: epoch_stages.StageChain, levels: int) -> Carried:
 
 def scaled(masses: Array, log_scale: Array) -> Carried:
   """Divides vectors by their sum, which becomes part of the scale."""
-  total = np.sum(np.sum(masses, axis=-1), axis=-1)
-  some = total > 0.0
+  total = _total(masses)
+  # The scale is a constant for derivatives: their rule for a quotient may divide
+  # by the square of a small total, which is zero.
+  fixed = autodiff.stop_gradient(total)
+  some = fixed > 0.0
+  if not array_utils.are_true(some):
+    fixed = np.where(some, fixed, 1.0)
+  masses = masses / fixed[..., None, None]
+  log_scale = log_scale + np.log(fixed)
+  unit = _total(masses)
   if array_utils.are_true(some):
-    shares = masses / total[..., None, None]
-    return Carried(shares, log_scale + np.log(total))
-  safe = np.where(some, total, 1.0)
+    return Carried(masses / unit[..., None, None], log_scale + np.log(unit))
+  safe = np.where(some, unit, 1.0)
   log = np.where(some, np.log(safe), np.where(total == 0.0, -math.inf, total))
   return Carried(masses / safe[..., None, None], log_scale + log)
+
+
+def _total(masses: Array) -> Array:
+  """Returns the sum of the masses of all levels and phases, (...)."""
+  return np.sum(np.sum(masses, axis=-1), axis=-1)
 
 
 def mapped(carried: Carried, state_map: state_maps_lib.StateMap) -> Carried:
@@ -223,9 +235,18 @@ def sojourns(edges: Edges, shares: Array) -> Array:
   rest = np.where(some, 0.0, 1.0) * np.ones_like(shares[..., 0])
   model = (shares / scale, edges, None, rest)
   found = chain_calls.value_of_arrays(
-    chain_passages.sojourn_times, model, False
+    chain_passages.sojourn_times_beside_traps, model, False
   )
-  return scale * found
+  return scaled_times(found, scale)
+
+
+def scaled_times(times: Array, scale: Array) -> Array:
+  """Multiplies times by numbers >= 0; infinite ones stay so, by zero as well.
+
+  A scale of zero is a mass that underflowed.
+  """
+  endless = (times == math.inf) & (scale >= 0.0)
+  return np.where(endless, math.inf, scale * np.where(endless, 0.0, times))
 
 
 def gained(times: Array, rates: Array) -> Array:

@@ -124,7 +124,7 @@ class EpochMethods(comparable.Comparable):
       # At a boundary the part of the later epoch is zero; its logarithm has no
       # derivatives of second order there.
       at_start = t == 0.0
-      later = np.where(at_start, 1.0, t)
+      later = np.where(at_start, epoch_values.time_within(stage), t)
       own = stage.log_mass + epoch_values.of_kind("log_cdf", stage, later)
       ratio = np.exp(np.minimum(stage.log_mass - before, _LARGEST_LOG))
       none = np.where(at_start, t, 0.0)

@@ -61,7 +61,11 @@ def _share(stage: epoch_stages.Stage, order: int) -> Array:
     if first:  # The start is zero, and so are the other terms.
       break
     shifted = shifted * stage.start
-  return order * np.exp(stage.log_mass) * total
+  # A mass that underflows is not zero.
+  endless = (total == math.inf) & (stage.log_mass > -math.inf)
+  finite = np.where(total == math.inf, 0.0, total)
+  share = order * np.exp(stage.log_mass) * finite
+  return np.where(endless, math.inf, share)
 
 
 def _time_within(stage: epoch_stages.Stage, order: int) -> Array:
@@ -98,7 +102,7 @@ def _below(
   inside = since > 0.0
   rest: Array | float = 0.0
   if stage.length is None:
-    limit = np.where(inside, since, 1.0)
+    limit = np.where(inside, since, epoch_values.time_within(stage))
   else:
     ends = since > stage.length
     limit = np.where(inside & np.logical_not(ends), since, stage.length)
@@ -121,13 +125,12 @@ def _above(stage: epoch_stages.Stage, since: Array) -> Array:
     since: c less its start, (...).
   """
   inside = since > 0.0
-  some: Array | float = 1.0
+  some = epoch_values.time_within(stage)
   length: Array | None = None
   # An array of False: a stage without an end does not end before c.
   passed = since < -float("inf")
   if stage.length is not None:
     passed = since >= stage.length
-    some = 0.5 * stage.length
     left = np.where(passed, stage.length, stage.length - since)
     length = np.where(inside, left, stage.length)
   time = np.where(inside & np.logical_not(passed), since, some)

@@ -67,10 +67,12 @@ def sojourn_times(history: History) -> list[Array]:
   for k, chain in enumerate(history.chains):
     length = history.length(k)
     if length is None:
-      masses = carried.masses()[..., 0, :]
-      found.append(epoch_levels.sojourns(chain.edges, masses))
+      own = epoch_levels.sojourns(chain.edges, carried.shares[..., 0, :])
+      scale = np.exp(carried.log_scale)[..., None]
+      found.append(epoch_levels.scaled_times(own, scale))
       break
-    carried, own = _gathered(chain.edges, carried, length, length)
+    unit = autodiff.stop_gradient(length)
+    carried, own = _gathered(chain.edges, carried, length, unit)
     found.append(own)
     carried = epoch_levels.mapped(carried, history.state_maps[k])
   return found
@@ -184,16 +186,17 @@ def cross_moments(history: History, rewards: Sequence[Array]) -> Array:
       gathered = _gathered_at_last(chain.edges, carried, own, units)
     else:
       time = length[..., None]
-      carried, units = _in_units(carried, own, units, time)
-      raises = own * (time / units)[..., None]
+      unit = autodiff.stop_gradient(time)
+      carried, units = _in_units(carried, own, units, unit)
+      raises = own * (unit / units)[..., None]
       moves = [
         epoch_levels.Move(0, 1, raises),
         epoch_levels.Move(1, 2, np.ones_like(own[..., :1, :])),
       ]
       carried, after = epoch_levels.through(
-        chain.edges, carried, moves, 1, 1, time, time
+        chain.edges, carried, moves, 1, 1, time, unit
       )
-      gathered = after.masses()[..., 0, :] * (time * units)[..., None]
+      gathered = after.masses()[..., 0, :] * (unit * units)[..., None]
       carried = epoch_levels.mapped(carried, history.state_maps[k])
     terms.append(_weighted(gathered, rewards[k]))
   total = sum(terms[1:], terms[0])
@@ -235,14 +238,16 @@ def _gathered_at_last(
   edges: Edges, carried: epoch_levels.Carried, rewards: Array, units: Array
 ) -> Array:
   """Integrates v_a over the last epoch, (..., R, p)."""
-  masses = carried.masses()
-  times = epoch_levels.sojourns(edges, masses[..., 0, :])
+  shares = carried.shares
+  times = epoch_levels.sojourns(edges, shares[..., 0, :])
   more = epoch_levels.gained(times, rewards)
-  before = masses[..., 1, :] * units[..., None]
+  before = shares[..., 1, :] * units[..., None]
   endless = np.logical_not(more < math.inf)
   found = epoch_levels.sojourns(edges, before + np.where(endless, 0.0, more))
   # Rewards that are infinite by then make all later ones infinite.
-  return found + np.where(np.any(endless, axis=-1)[..., None], math.inf, 0.0)
+  found = found + np.where(np.any(endless, axis=-1)[..., None], math.inf, 0.0)
+  scale = np.exp(carried.log_scale)[..., None]
+  return epoch_levels.scaled_times(found, scale)
 
 
 def _weighted(times: Array, rewards: Array) -> Array:
@@ -250,8 +255,7 @@ def _weighted(times: Array, rewards: Array) -> Array:
   endless = np.logical_not(times < math.inf)
   known = np.matmul(np.where(endless, 0.0, times), rewards)
   counts = np.matmul(
-    np.where(endless, 1.0, 0.0 * autodiff.stop_gradient(times)),
-    np.where(rewards > 0.0, 1.0, 0.0),
+    np.where(endless, 1.0, 0.0), np.where(rewards > 0.0, 1.0, 0.0)
   )
   unknown = np.any(np.isnan(times), axis=-1)[..., None]
   found = np.where(counts > 0.0, math.inf, known)
@@ -287,17 +291,18 @@ def mixed_moment(
       at_end = _moment_at_last(chain.edges, carried, own, units, levels, counts)
       terms.append(at_end)
       break
-    new = _enlarged(units, np.max(own, axis=-2) * length[..., None])
+    unit = autodiff.stop_gradient(length)
+    new = _enlarged(units, np.max(own, axis=-2) * unit[..., None])
     ratios = units / new
     factors = np.stack([_power(ratios, m) for m in levels], axis=-1)
     carried = epoch_levels.scaled(
       carried.shares * factors[..., None], carried.log_scale
     )
     units, order = new, sum(counts)
-    raises = own * (length[..., None] / units)[..., None, :]
+    raises = own * (unit[..., None] / units)[..., None, :]
     moves = _moves(levels, counts, raises)
     carried, after = epoch_levels.through(
-      chain.edges, carried, moves, 1, order, length, length
+      chain.edges, carried, moves, 1, order, length, unit
     )
     gained = np.sum(after.masses()[..., 0, :], axis=-1)
     terms.append(gained * _power(units, counts))
@@ -339,7 +344,7 @@ def _moment_at_last(
   counts: tuple[int, ...],
 ) -> Array:
   """Computes what the last epoch adds to a mixed moment."""
-  masses = carried.masses()
+  shares = carried.shares
   times: dict[tuple[int, ...], Array] = {}
 
   def entering(m: tuple[int, ...]) -> Array | float:
@@ -350,16 +355,17 @@ def _moment_at_last(
         more = more + number * epoch_levels.gained(before, rewards[..., r])
     return more
 
-  endless = np.zeros_like(masses[..., 0, 0]) > 0.0
+  endless = np.zeros_like(shares[..., 0, 0]) > 0.0
   for b, m in enumerate(levels):
-    more = entering(m) + np.zeros_like(masses[..., 0, :])
+    more = entering(m) + np.zeros_like(shares[..., 0, :])
     infinite = more == math.inf
     endless = endless | np.any(infinite, axis=-1)
     more = np.where(infinite, 0.0, more)
-    own = masses[..., b, :] * _power(units, m)[..., None]
+    own = shares[..., b, :] * _power(units, m)[..., None]
     times[m] = epoch_levels.sojourns(edges, own + more)
-  found = np.sum(entering(counts) + np.zeros_like(masses[..., 0, :]), axis=-1)
-  return np.where(endless, math.inf, found)
+  found = np.sum(entering(counts) + np.zeros_like(shares[..., 0, :]), axis=-1)
+  found = np.where(endless, math.inf, found)
+  return epoch_levels.scaled_times(found, np.exp(carried.log_scale))
 
 
 def laplace_transform(

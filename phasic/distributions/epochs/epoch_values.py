@@ -15,6 +15,9 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.calls import evaluation
 
+# Its inverse is in the range of all dtypes.
+_LEAST_RATE = 1e-37
+
 
 def of_stage(
   function: Callable[..., Array], stage: epoch_stages.Stage, times: Array
@@ -99,14 +102,28 @@ def since(stage: epoch_stages.Stage, value: Array) -> tuple[Array, Array]:
   """
   later = value >= stage.start
   inside = later | True
-  some: Array | float = stage.start
+  some = time_within(stage)
   if stage.length is not None:
     inside = np.logical_not(value >= stage.start + stage.length)
-    some = 0.5 * stage.length
   # Negative times and NaN are not replaced in the first stage.
   if isinstance(stage.start, float):
     return np.where(inside, value, some), later
   return np.where(inside & later, value - stage.start, some), later
+
+
+def time_within(stage: epoch_stages.Stage) -> Array | float:
+  """Returns a time within a stage at which derivatives are in range.
+
+  It is about the time of one jump, at most half of the stage's length.
+  """
+  some: Array | float = 1.0
+  rates = autodiff.stop_gradient(stage.edges.parameters)
+  if static.shape(rates)[-1] > 0:
+    largest = np.max(rates, axis=-1)
+    some = 1.0 / np.where(largest > _LEAST_RATE, largest, 1.0)
+  if stage.length is not None:
+    some = np.minimum(some, 0.5 * stage.length)
+  return some
 
 
 def latest(parts: Sequence[tuple[Array, Array]]) -> Array:

@@ -10,12 +10,14 @@ import math
 import numpy as np
 import numpy as onp
 
+from phasic.internal import autodiff
 from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import entry_phases
 from phasic.math.elimination import killing as killing_lib
+from phasic.math.numeric import array_utils
 from phasic.math.numeric import scaled_sums
 
 
@@ -23,6 +25,80 @@ def sojourn_times(system: chain_solves.System) -> Array:
   """Computes expected sojourn times in the phases, (..., p); inf in a trap."""
   y = chain_solves.sojourns(chain_solves.natural(system))
   return chain_solves.checked_entries(system, y)
+
+
+def sojourn_times_beside_traps(system: chain_solves.System) -> Array:
+  """Computes what `sojourn_times` does, with derivatives of finite times.
+
+  They exist where a trap is reached, too: traps are killed at rate one, which
+  changes no time in other phases. With respect to weights of zero that lead out
+  of such a trap to other phases they are NaN.
+  """
+  system = chain_solves.natural(system)
+  y = chain_solves.sojourns(system)
+  if not _are_finite(y):
+    killed, endless = _without_traps(system)
+    into = chain_solves.at_targets(system, np.ones_like(system.initial)) > 0
+    jumps = _undefined_jumps(system, endless, into)
+    times = chain_solves.sojourns(killed)
+    y = np.where(endless, math.inf, times + jumps[..., None])
+  return chain_solves.checked_entries(system, y)
+
+
+def exit_jumps(system: chain_solves.System) -> Array:
+  """Computes what `jumps` does for edges to absorption, and zeros for others.
+
+  Derivatives exist where a trap is reached, too. With respect to weights of
+  zero that lead out of such a trap they are NaN.
+  """
+  exits = system.indices[1] == static.shape(system.initial)[-1]
+  times = chain_solves.sojourns(chain_solves.natural(system))
+  if _are_finite(times):
+    return np.where(exits, jumps(system), 0.0)
+  killed, endless = _without_traps(system)
+  found = jumps(killed)[..., : static.shape(system.weights)[-1]]
+  unknown = _undefined_jumps(system, endless, exits | True)
+  found = np.where(exits, found + unknown[..., None], 0.0)
+  return chain_solves.checked_entries(system, found)
+
+
+def _are_finite(times: Array) -> bool:
+  """Returns whether times are known to be finite."""
+  return array_utils.are_true(autodiff.stop_gradient(times) < math.inf)
+
+
+def _without_traps(
+  system: chain_solves.System,
+) -> tuple[chain_solves.System, Array]:
+  """Kills traps at rate one; returns which of them are reached, (..., p), too."""
+  system = chain_solves.natural(system)
+  fixed = autodiff.stop_gradient
+  constant = system._replace(weights=fixed(system.weights))
+  # Times that overflow are no trap.
+  trapped = chain_solves.traps(constant)
+  trapped = trapped & (chain_solves.absorption_probs(constant) == 0)
+  rates = np.where(trapped, 1.0, 0.0)
+  killed = killing_lib.with_killing(system, system.weights, rates)
+  reached = fixed(chain_solves.sojourns(killed)) > 0
+  return killed._replace(unscaled=killed.weights), trapped & reached
+
+
+def _undefined_jumps(
+  system: chain_solves.System, endless: Array, into: Array
+) -> Array:
+  """Returns zeros, (...), without derivatives in weights of ways out of traps.
+
+  Args:
+    system: the system.
+    endless: the traps that are reached, (..., p).
+    into: edges (m,) or (..., m) that count as ways out if they leave a trap.
+  """
+  inside = np.where(endless, 1.0, 0.0)
+  leaves = chain_solves.at_sources(system, inside) > 0
+  stays = chain_solves.at_targets(system, inside) > 0
+  leaves = leaves & into & np.logical_not(stays)
+  weights = np.where(leaves, system.weights, 0.0)
+  return chain_solves.undefined(np.any(leaves, axis=-1), weights)
 
 
 def visits(system: chain_solves.System) -> Array:

@@ -6,8 +6,9 @@ Let w_e be the weights of a model's edges, rates or probabilities of a step, let
 is subtracted, and derivatives of every order use the same maps.
 
 Phases from which absorption cannot be reached are traps. If alpha can reach a
-trap, the sojourn time and rewards in it are infinite, and derivatives are NaN.
-Traps that alpha cannot reach count as absorption.
+trap, the sojourn time and rewards in it are infinite, and derivatives are NaN
+but for the functions of `chain_passages` that say otherwise. Traps that alpha
+cannot reach count as absorption.
 """
 
 from __future__ import annotations
@@ -443,11 +444,16 @@ def sojourns_and_traps(system: System) -> tuple[Array, Array, Array]:
   y, z = y[..., 0], z[..., 0]
   if array_utils.are_true(fixed(y) > 0):
     return y, z, y < 0
+  return y, z, traps(system) & (fixed(y) == 0)
+
+
+def traps(system: System) -> Array:
+  """Returns whether a phase is a trap, (..., p), even one never reached."""
+  fixed = autodiff.stop_gradient
   constant = system._replace(weights=fixed(system.weights))
   everywhere = np.ones_like(fixed(system.initial))[..., None]
   # A chain that starts in every phase has infinite sojourn times in all traps.
-  visits = solve_transposed(constant, everywhere)[..., 0]
-  return y, z, (visits == math.inf) & (fixed(y) == 0)
+  return solve_transposed(constant, everywhere)[..., 0] == math.inf
 
 
 def largest_exponent(x: Array) -> Array:

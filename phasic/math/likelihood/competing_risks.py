@@ -85,7 +85,7 @@ def cause_probs(
   p = static.shape(initial_probs)[-1]
   clipped = edges._replace(targets=np.minimum(edges.targets, p))
   jumps = chain_calls.value(
-    chain_passages.jumps,
+    chain_passages.exit_jumps,
     (initial_probs, clipped, None, prob_zero),
     operands.argument_names(discrete),
   )

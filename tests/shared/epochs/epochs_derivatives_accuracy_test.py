@@ -138,6 +138,149 @@ class DerivativesTest(test_case.TestCase):
     self.assert_close(flat, truth, 1e-10, 1e-12)
 
 
+class TrapsTest(test_case.TestCase):
+  """Tests derivatives where paths are trapped in the last epoch.
+
+  Phase "up" leads to absorption, or to "down", from which nothing leads away
+  after the boundary. Arguments are the three rates of each epoch, the last of
+  which is zero or has no edge, and the boundary.
+  """
+
+  _POINT = (1.0, 0.7, 0.5, 2.0, 1.0, 0.0, 0.8)
+
+  def _epochs(self, x, has_exit):
+    ends = {
+      "up": [(graphs.ABSORBED("x"), [1, 0, 0]), ("down", [0, 1, 0])],
+      "down": [(graphs.ABSORBED("y"), [0, 0, 1])],
+    }
+    first = graphs.Graph.from_transitions(lambda s: ends[s], "up", 3)
+    second = first
+    if not has_exit:
+      second = graphs.Graph.from_transitions(
+        lambda s: ends[s] if s == "up" else [],
+        "up",
+        3,
+        allow_never_absorbing=True,
+      )
+    return pd.Epochs([first, second], [x[:3], x[3:6]], x[6:])
+
+  def _check(self, function, exact, but=()):
+    """Compares a gradient with that of a formula; but those of some arguments.
+
+    The formula is differentiated by differences of numbers with 40 digits.
+    """
+    point = np.asarray(onp.asarray(self._POINT))
+    value, slopes = gradients.value_and_gradient(function, point)
+    slopes = self.host(slopes)
+    with mpmath.workdps(40):
+      self.assert_close(value, float(exact(*self._POINT)), 1e-13)
+      for j in range(7):
+        if j in but:
+          self.assertTrue(math.isnan(slopes[j]))
+          continue
+        orders = tuple(int(i == j) for i in range(7))
+        slope = float(mpmath.diff(exact, self._POINT, orders))
+        self.assert_close(slopes[j], slope, 1e-12, 1e-14)
+
+  @staticmethod
+  def _moment(n):
+    """Returns a formula for E Y^n, Y the time in "up"."""
+
+    def exact(a, b, c, d, e, f, end):
+      del c, f
+      early = mpmath.quad(
+        lambda t: n * t ** (n - 1) * mpmath.exp(-(a + b) * t), [0, end]
+      )
+      # The rest of Y is exponential: n t^(n - 1) by parts.
+      later = sum(
+        mpmath.ff(n, k) * end ** (n - k) / (d + e) ** k for k in range(1, n + 1)
+      )
+      return early + mpmath.exp(-(a + b) * end) * later
+
+    return exact
+
+  @parameterized.parameters(True, False)
+  def test_rewards_elsewhere(self, has_exit):
+    rewards = onp.asarray([[1.0], [0.0]])
+
+    def dist(x):
+      return pd.MultivariateEpochs(self._epochs(x, has_exit), rewards)
+
+    def variance(*point):
+      return self._moment(2)(*point) - self._moment(1)(*point) ** 2
+
+    self._check(lambda x: dist(x).mean()[0], self._moment(1))
+    self._check(lambda x: dist(x).variance()[0], variance)
+    self._check(lambda x: dist(x).mixed_moment([3]), self._moment(3))
+    self._check(
+      lambda x: self._epochs(x, has_exit).expected_sojourn_times()[0],
+      self._moment(1),
+    )
+
+  @parameterized.parameters(True, False)
+  def test_causes(self, has_exit):
+
+    def exact(a, b, c, d, e, f, end):
+      del c, f
+      left = mpmath.exp(-(a + b) * end)
+      return a / (a + b) * (1 - left) + left * d / (d + e)
+
+    # Of "down" the exit rate is zero: at any other one all are absorbed, and of
+    # such parameters none has a derivative.
+    but = (3, 4, 5) if has_exit else ()
+    self._check(
+      lambda x: self._epochs(x, has_exit).cause_probs()[0], exact, but
+    )
+
+  def test_a_way_back(self):
+    # At any positive rate paths return to the phase with a reward.
+    ends = {
+      "up": [(graphs.ABSORBED, [1, 0]), ("down", [1, 0])],
+      "down": [("up", [0, 1])],
+    }
+    graph = graphs.Graph.from_transitions(lambda s: ends[s], "up", 2)
+
+    def mean(x):
+      epochs = pd.Epochs(graph, [x[:2], x[2:4]], x[4:])
+      return pd.MultivariateEpochs(epochs, onp.asarray([[1.0], [0.0]])).mean()[
+        0
+      ]
+
+    point = np.asarray(onp.asarray([1.0, 0.5, 1.0, 0.0, 0.8]))
+    _, slopes = gradients.value_and_gradient(mean, point)
+    slopes = self.host(slopes)
+    self.assertTrue(math.isnan(slopes[3]))
+    self.assertTrue(onp.all(onp.isfinite(slopes[[0, 1, 4]])))
+
+  def test_infinite_where_masses_underflow(self):
+    # exp(-1000) of all paths reach the trap, after two boundaries.
+    ends = {
+      "up": [(graphs.ABSORBED, [1.0, 0.0]), ("down", [0.0, 1.0])],
+      "down": [],
+    }
+    graph = graphs.Graph.from_transitions(
+      lambda s: ends[s], "up", 2, allow_never_absorbing=True
+    )
+
+    def of_rate(x, rewards):
+      rates = np.stack([x, np.zeros_like(x)])
+      last = onp.asarray([1.0, 1.0])
+      epochs = pd.Epochs(graph, [rates, rates, last], onp.asarray([2.0, 4.0]))
+      return epochs, pd.MultivariateEpochs(epochs, onp.asarray(rewards))
+
+    rate = np.asarray(onp.asarray(250.0))
+    epochs, both = of_rate(rate, [[1.0, 0.0], [0.0, 1.0]])
+    exact = [1.0 / 250.0, math.inf]
+    self.assertEqual(self.host(epochs.mean()), math.inf)
+    self.assert_close(epochs.expected_sojourn_times(), exact, 1e-13)
+    self.assert_close(both.mean(), exact, 1e-13)
+    self.assertEqual(self.host(both.mixed_moment([1, 1])), math.inf)
+    _, slope = gradients.value_and_gradient(
+      lambda x: of_rate(x, [[1.0], [0.0]])[1].mean()[0], rate
+    )
+    self.assert_close(slope, -1.0 / 250.0**2, 1e-12)
+
+
 class SamplesTest(test_case.TestCase):
   """Tests distributions of samples."""
 

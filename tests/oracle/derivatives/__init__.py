@@ -1,0 +1,1 @@
+"""Exact derivatives in ball arithmetic."""
