@@ -29,6 +29,11 @@ def _chain(seed, p, batch):
   return masses / onp.sum(masses, -1, keepdims=True), sources, targets, rates
 
 
+def _edges(sources, targets, rates):
+  ends = (onp.asarray(x, dtype=onp.int32) for x in (sources, targets))
+  return pm.EdgeRates(*ends, np.asarray(rates))
+
+
 def _matrix(sources, targets, rates, p):
   matrix = onp.zeros((p, p))
   for i, j, rate in zip(sources, targets, rates, strict=True):
@@ -132,7 +137,7 @@ class PhaseWeightsTest(test_case.TestCase):
 
   def test_late_times(self):
     # A slow phase and a fast one, which is left behind: e^-1000 of its mass.
-    edges = pm.EdgeRates([0, 1], [2, 2], [1.0, 1001.0])
+    edges = _edges([0, 1], [2, 2], [1.0, 1001.0])
     model = (np.asarray([0.5, 0.5]), edges, None, np.zeros(()))
     found = occupancy.transient(model, np.asarray([0.1, 1.0, 800.0]), False)
     self.assert_close(found.probs[:, 0], [1.0, 1.0, 1.0], 1e-14)
@@ -148,7 +153,7 @@ class PhaseWeightsTest(test_case.TestCase):
     self.assertGreater(lost[1], -1000.0)
 
   def test_no_mass(self):
-    edges = pm.EdgeRates([0], [1], [2.0])
+    edges = _edges([0], [1], [2.0])
     model = (np.asarray([0.0]), edges, None, np.zeros(()))
     found = occupancy.transient(model, np.asarray(1.0), False)
     self.assertEqual(self.host(found.log_mass), -onp.inf)
@@ -164,7 +169,7 @@ class PhaseWeightsTest(test_case.TestCase):
   @parameterized.parameters("survival", "log_cdf")
   def test_other_functions_are_refused(self, kind):
     self.require_kernel()
-    edges = pm.EdgeRates([0], [1], [2.0])
+    edges = _edges([0], [1], [2.0])
     operands = [
       np.asarray(x) for x in ([1.0], edges.parameters, [1.0], [0.0], [0.5])
     ]
