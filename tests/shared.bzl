@@ -46,6 +46,9 @@ HELPERS = {
     "epoch_models": dict(
         rooms = ["graphs/models"],
     ),
+    "epoch_path_oracle": dict(
+        rooms = [],
+    ),
     "family_cases": dict(
         rooms = ["distributions/wrapped"],
     ),
@@ -324,15 +327,18 @@ TESTS = {
     "epochs/epoch_rewards_tests": dict(
         files = [
             "epochs/epoch_paths_test",
+            "epochs/epoch_statistics_test",
             "epochs/multivariate_epochs_test",
             "epochs/piecewise_constant_test",
             "epochs/spectra_covariance_test",
         ],
         helpers = [
             "epoch_models",
+            "epoch_path_oracle",
             "test_case",
         ],
         rooms = [
+            "config/package",
             "graphs/models",
             "distributions/epochs",
             "distributions/wrapped",
