@@ -491,6 +491,7 @@ TESTS = {
             "inference/coordinates_test",
             "inference/em_families_test",
             "inference/em_step_test",
+            "inference/epoch_em_test",
             "inference/epoch_fits_test",
             "inference/fit_em_test",
             "inference/fit_errors_test",

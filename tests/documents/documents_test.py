@@ -72,7 +72,7 @@ class DocumentsTest(parameterized.TestCase):
     ("docs/binding.md", 3),
     ("docs/fitting.md", 2),
     ("docs/bayes.md", 3),
-    ("docs/epochs.md", 10),
+    ("docs/epochs.md", 11),
     ("docs/rewards.md", 5),
     ("docs/population-genetics.md", 8),
     ("docs/causes.md", 3),

@@ -1,23 +1,42 @@
-"""Methods of `Epochs` for data: statistics of paths, given observed times."""
+"""Methods of `Epochs` for data: statistics of paths, and the EM algorithm."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 import math
+from typing import Self
 
 import numpy as np
 
+from phasic.distributions.absorption import phase_type
+from phasic.distributions.base import chain_events
+from phasic.distributions.base import inferring
+from phasic.distributions.base.parameter_properties import ParameterValue
+from phasic.distributions.epochs import epoch_arguments
+from phasic.distributions.epochs import epoch_causes
+from phasic.distributions.epochs import epoch_intervals
 from phasic.distributions.epochs import epoch_phases
+from phasic.distributions.epochs import epoch_stages
 from phasic.distributions.epochs import epoch_statistics
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.likelihood import expected_statistics
+from phasic.math.m_step import sufficient_statistics
 from phasic.math.model import function_kinds
 
 
 class EpochFits(epoch_phases.EpochPhases):
-  """Expected statistics of the paths in each epoch, given observed times."""
+  """Expected statistics of the paths in each epoch, and steps of EM."""
+
+  def _with_arrays(
+    self, arrays: Mapping[str, object], **options: object
+  ) -> Self:
+    """Returns a distribution with other arrays, named as params[0]."""
+    raise NotImplementedError(
+      f"{type(self).__name__} must define the method _with_arrays"
+    )
 
   def expected_statistics(
     self,
@@ -116,8 +135,154 @@ class EpochFits(epoch_phases.EpochPhases):
       for one in found
     )
 
+  def _log_observed(self, lower: Array, upper: Array) -> Array | None:
+    if upper is lower:
+      return self._log_prob(lower)
+    return self._log_of_ends(self._stages(), lower, upper)
+
+  def _log_observed_by(
+    self, lower: Array, upper: Array, cause: str | None
+  ) -> Array:
+    own = epoch_causes.stages_of(self._stages(), self.graphs, cause)
+    return self._log_of_ends(own, lower, upper)
+
+  def _log_of_ends(
+    self, stages: list[epoch_stages.Stage], lower: Array, upper: Array
+  ) -> Array:
+    low, high = (
+      structures.cast(x, static.wide_float()) for x in (lower, upper)
+    )
+    pieces = epoch_intervals.pieces(stages, low, high)
+    found = epoch_intervals.log_prob(stages, pieces)
+    return self._finished(found, static.shape(lower))
+
+  def _em_update(
+    self,
+    lower: Array,
+    upper: Array | None,
+    weights: Array | None,
+    entry: Array | None,
+    cause: Array | None,
+  ) -> Self:
+    own = self._batch_shape()
+    batch = static.broadcast_shapes(own, static.shape(lower)[:-1])
+    beside = self[..., None] if own else self
+    observed = beside._observed(lower, upper, weights, entry, cause)
+    found = epoch_statistics.statistics(
+      beside._stages(), self._parameters["state_maps"], observed, (*batch, 1)
+    )
+    changed: dict[str, ParameterValue] = {}
+    for k, (chain, given) in enumerate(zip(self._chains(), found, strict=True)):
+      step = inferring.m_step(chain, _of_paths(given, batch, self.dtype))
+      for of in ("params", "edge_values"):
+        array = step.parameters[of]
+        if array is not None:
+          changed[epoch_arguments.name(of, k)] = array
+    return self._with_arrays(changed)
+
+  def _m_step_on_host(self) -> bool:
+    return any(inferring.m_step_on_host(chain) for chain in self._chains())
+
+  def _chains(self) -> list[phase_type.GraphPhaseType]:
+    """Returns a chain for each epoch, whose parameters an M-step updates.
+
+    Only the first one starts as its graph says, as a function of parameters.
+    """
+    found = []
+    arrays = self._arrays()
+    for k, graph in enumerate(self.graphs):
+      theta, values = (
+        arrays.get(epoch_arguments.name(of, k))
+        for of in ("params", "edge_values")
+      )
+      given = self._given_array(epoch_arguments.name("params", k))
+      if isinstance(given, Mapping):
+        theta = given
+      start = None
+      if k > 0:
+        p = graph.num_phases
+        start = np.zeros((p,), dtype=self.dtype) + 1.0 / p
+      found.append(phase_type.GraphPhaseType(graph, theta, values, start))
+    return found
+
+  def _observed(
+    self,
+    lower: Array,
+    upper: Array | None,
+    weights: Array | None,
+    entry: Array | None,
+    cause: Array | None,
+  ) -> list[epoch_statistics.Observed]:
+    """Returns observations by cause, and unseen ones before times of entry.
+
+    For each observation that is made only where X > e, P(X <= e) / P(X > e)
+    unseen ones are expected, see `inference.em.e_step`.
+    """
+    stages, wide = self._stages(), static.wide_float()
+    lower = structures.cast(lower, wide)
+    upper = lower if upper is None else structures.cast(upper, wide)
+    if weights is None:
+      weights = np.ones_like(lower)
+    weights = structures.cast(weights, wide)
+    unseen: list[epoch_statistics.Observed] = []
+    if entry is not None:
+      entry = structures.cast(entry, wide)
+      lower, upper, offset = chain_events.cut(lower, upper, entry, upper)
+      possible = (weights == 0.0) | (offset > -math.inf)
+      weights = np.where(possible, weights, math.nan)
+      unseen = [_unseen(stages, entry, weights)]
+    if cause is None:
+      seen = epoch_statistics.Observed(stages, lower, upper, weights)
+      return [seen, *unseen]
+    found = [
+      epoch_statistics.Observed(
+        stages, lower, upper, np.where(cause < 0, weights, 0.0)
+      )
+    ]
+    for number, name in enumerate(self._causes()):
+      of_it = np.where(cause == number, weights, 0.0)
+      own = epoch_causes.stages_of(stages, self.graphs, name)
+      found.append(epoch_statistics.Observed(own, lower, upper, of_it))
+    return [*found, *unseen]
+
   def _shown(self, x: Array) -> Array:
     """Converts a statistic to a result in the distribution's dtype."""
     return self._statistic(
       "expected_statistics", structures.cast(x, self.dtype)
     )
+
+
+def _unseen(
+  stages: list[epoch_stages.Stage], entry: Array, weights: Array
+) -> epoch_statistics.Observed:
+  """Returns the unseen observations before times of entry."""
+  none = (entry < 0.0) | (weights == 0.0)
+  until = np.where(entry < 0.0, 1.0, entry)
+  before, later = np.zeros_like(until) - 1.0, np.zeros_like(until) + math.inf
+  logs = [
+    epoch_intervals.log_prob(stages, epoch_intervals.pieces(stages, start, end))
+    for start, end in ((before, until), (until, later))
+  ]
+  number = np.where(none, 0.0, weights * np.exp(logs[0] - logs[1]))
+  start, end = (
+    np.broadcast_to(x, static.shape(number)) for x in (before, until)
+  )
+  return epoch_statistics.Observed(stages, start, end, number)
+
+
+def _of_paths(
+  given: expected_statistics.ExpectedStatistics,
+  batch: static.Shape,
+  dtype: str,
+) -> sufficient_statistics.SufficientStatistics:
+  """Converts statistics (batch..., 1, p) to those that an M-step takes."""
+  rank = len(batch)
+  starts, sojourns, jumps, exits, atom = (
+    structures.cast(
+      np.reshape(x, (*batch, *static.shape(x)[rank + 1 :])), dtype
+    )
+    for x in given
+  )
+  return sufficient_statistics.SufficientStatistics(
+    starts, sojourns, jumps, exits, np.zeros_like(exits), atom
+  )
