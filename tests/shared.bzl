@@ -314,6 +314,7 @@ TESTS = {
     ),
     "graphs/spectra_tests": dict(
         files = [
+            "graphs/joint_models_test",
             "graphs/spectra_test",
         ],
         helpers = [

@@ -74,7 +74,7 @@ class DocumentsTest(parameterized.TestCase):
     ("docs/bayes.md", 3),
     ("docs/epochs.md", 11),
     ("docs/rewards.md", 5),
-    ("docs/population-genetics.md", 8),
+    ("docs/population-genetics.md", 10),
     ("docs/causes.md", 3),
     ("docs/export.md", 5),
     ("docs/pypi.md", 1),

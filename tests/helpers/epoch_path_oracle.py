@@ -14,7 +14,7 @@ import math
 from typing import Any, NamedTuple
 
 import flint
-import numpy as np
+import numpy as onp
 
 from tests.oracle import epoch_oracle
 
@@ -28,9 +28,9 @@ class PathStatistics(NamedTuple):
     jumps: (p, p + 1), the expected jumps; the last column is absorption.
   """
 
-  starts: np.ndarray
-  sojourns: np.ndarray
-  jumps: np.ndarray
+  starts: onp.ndarray
+  sojourns: onp.ndarray
+  jumps: onp.ndarray
 
 
 class _Segment(NamedTuple):
@@ -111,7 +111,7 @@ class EpochPathOracle(epoch_oracle.EpochOracle):
 
   def _none(self, k: int) -> PathStatistics:
     p = self._epochs[k].matrix.nrows()
-    return PathStatistics(np.zeros(p), np.zeros(p), np.zeros((p, p + 1)))
+    return PathStatistics(onp.zeros(p), onp.zeros(p), onp.zeros((p, p + 1)))
 
   def _segments(
     self, since: float, until: float, only_living: bool
