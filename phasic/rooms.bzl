@@ -209,6 +209,7 @@ ROOMS = {
         "internal",
         "math/numeric",
         "math/model",
+        "math/m_step",
         "math/calls",
         "math/elimination",
         "math/moments",

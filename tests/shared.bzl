@@ -46,6 +46,9 @@ HELPERS = {
     "epoch_models": dict(
         rooms = ["graphs/models"],
     ),
+    "epoch_path_oracle": dict(
+        rooms = [],
+    ),
     "family_cases": dict(
         rooms = ["distributions/wrapped"],
     ),
@@ -312,6 +315,7 @@ TESTS = {
     ),
     "graphs/spectra_tests": dict(
         files = [
+            "graphs/joint_models_test",
             "graphs/spectra_test",
         ],
         helpers = [
@@ -343,15 +347,18 @@ TESTS = {
     "epochs/epoch_rewards_tests": dict(
         files = [
             "epochs/epoch_paths_test",
+            "epochs/epoch_statistics_test",
             "epochs/multivariate_epochs_test",
             "epochs/piecewise_constant_test",
             "epochs/spectra_covariance_test",
         ],
         helpers = [
             "epoch_models",
+            "epoch_path_oracle",
             "test_case",
         ],
         rooms = [
+            "config/package",
             "graphs/models",
             "distributions/epochs",
             "distributions/wrapped",
@@ -504,6 +511,7 @@ TESTS = {
             "inference/coordinates_test",
             "inference/em_families_test",
             "inference/em_step_test",
+            "inference/epoch_em_test",
             "inference/epoch_fits_test",
             "inference/fit_em_test",
             "inference/fit_errors_test",

@@ -205,6 +205,7 @@ METHODS: Mapping[str, tuple[Any, ...]] = {
   "entropy": (),
   "event_shape_tensor": (),
   "expected_sojourn_times": (),
+  "expected_statistics": (VALUE,),
   "expected_totals": (onp.asarray([0.5, 2.0]),),
   "joint_mark_probs": ((1, 1), onp.asarray([0.5, 0.25])),
   "expected_visits": (),

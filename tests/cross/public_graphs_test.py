@@ -78,6 +78,12 @@ MODELS: dict[str, Call] = {
     (found := x.graphs.models.isolation_with_migration([2, 1]))[:2],
     found[2]((2, 1)),
   ),
+  "joint_block_counting": lambda x: x.graphs.models.joint_block_counting(
+    [1, 1]
+  ),
+  "joint_spectrum_rewards": lambda x: x.graphs.models.joint_spectrum_rewards(
+    x.graphs.models.joint_block_counting([1, 1])
+  ),
   "kingman": lambda x: x.graphs.models.kingman(3),
   "kingman_spectrum": lambda x: x.graphs.models.kingman_spectrum(
     x.array([0.5, 1.0])

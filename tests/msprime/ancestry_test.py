@@ -54,6 +54,17 @@ def _of_pairs(trees):
   return [*pairs, trees.nodes_time[-1]]
 
 
+def _joint_spectrum(trees):
+  """Returns the joint spectrum of two populations, one row after the other."""
+  found = trees.allele_frequency_spectrum(
+    [trees.samples(population=0), trees.samples(population=1)],
+    mode="branch",
+    polarised=True,  # codespell:ignore polarised
+  )
+  # No branch is above none of the samples, or above all of them.
+  return np.ravel(found)[1:-1]
+
+
 def _of_sizes(trees):
   return [*_spectrum_and_age(trees), trees.diversity(mode="branch")]
 
@@ -194,6 +205,26 @@ class AncestryTest(unittest.TestCase):
       self._ages(history),
       _of_pairs,
       samples={"A": 2, "B": 2},
+      demography=demography,
+    )
+
+  def test_joint_spectrum_of_a_split(self):
+    sizes, time, samples = [1.0, 0.5, 2.0], 0.7, [3, 2]
+    parts = [models.joint_block_counting(samples, k) for k in (2, 1)]
+    rates = [[1.0 / sizes[0], 1.0 / sizes[1], 0.3, 0.6], [1.0 / sizes[2]]]
+    history = ph.distributions.Epochs(
+      parts, rates, [time], [models.merge_demes(2, 1)]
+    )
+    lengths = ph.distributions.MultivariateEpochs(
+      history, [models.joint_spectrum_rewards(graph) for graph in parts]
+    )
+    demography = _two_populations(sizes[:2], 0.3, 0.6)
+    demography.add_population(name="C", initial_size=sizes[2])
+    demography.add_population_split(time, derived=["A", "B"], ancestral="C")
+    self._check(
+      lengths.mean()[1:-1],
+      _joint_spectrum,
+      samples=dict(zip("AB", samples, strict=True)),
       demography=demography,
     )
 

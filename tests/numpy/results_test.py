@@ -32,6 +32,7 @@ _OTHERS = (
   "copy",
   "diagnose",
   "event_shape_tensor",
+  "expected_statistics",
   "experimental_default_event_space_bijector",
   "from_graph",
   "from_phase_type",

@@ -51,7 +51,7 @@ class EpochOracle:
           flint.arb_mat(-exact.system()), flint.arb_mat(exact.absorbed * ones)
         )
       )
-    self._starts = [flint.arb(0), *(_ball(b) for b in boundaries)]
+    self._starts = [flint.arb(0), *(ball(b) for b in boundaries)]
     self.atom = flint.arb(read[0].atom)
     initial = flint.arb_mat(
       flint.fmpq_mat(1, len(read[0].initial), read[0].initial)
@@ -68,7 +68,7 @@ class EpochOracle:
       self._masses.append(row)
 
   def _at(self, t: float) -> tuple[flint.arb_mat, Epoch]:
-    time = _ball(t)
+    time = ball(t)
     k = sum(1 for start in self._starts[1:] if time >= start)
     epoch = self._epochs[k]
     passed = (epoch.matrix * (time - self._starts[k])).exp()
@@ -124,7 +124,7 @@ class EpochRewardOracle(EpochOracle):
     super().__init__(graphs, params, boundaries, state_maps)
     self._graphs, self._maps = graphs, state_maps
     self._rewards = [
-      [[_ball(x) for x in row] for row in own.tolist()] for own in rewards
+      [[ball(x) for x in row] for row in own.tolist()] for own in rewards
     ]
 
   def mixed_moment(self, orders: Sequence[int]) -> flint.arb:
@@ -196,7 +196,7 @@ class EpochRewardOracle(EpochOracle):
       for i, j in itertools.product(range(p), range(p)):
         found[b * p + i, b * p + j] += matrix[i, j]
       for r, i in itertools.product(range(len(m)), range(p)):
-        rate = _ball(mark_rates[r]) * rewards[i][r]
+        rate = ball(mark_rates[r]) * rewards[i][r]
         found[b * p + i, b * p + i] -= rate
         after = (*m[:r], m[r] + 1, *m[r + 1 :])
         if after in places:
@@ -236,7 +236,7 @@ class EpochRewardOracle(EpochOracle):
 
   def laplace_transform(self, arguments: Sequence[float]) -> flint.arb:
     """Computes E exp(-u_1 Y_1 - ... - u_R Y_R)."""
-    u = [_ball(x) for x in arguments]
+    u = [ball(x) for x in arguments]
     row, total = self._masses[0].entries(), self.atom
     for k, epoch in enumerate(self._epochs):
       p = epoch.matrix.nrows()
@@ -258,7 +258,7 @@ class EpochRewardOracle(EpochOracle):
 
   def sojourn_times(self, since: float, until: float) -> list[_Row]:
     """Computes the expected times in each epoch's phases between two times."""
-    begin, end = _ball(since), _ball(until)
+    begin, end = ball(since), ball(until)
     found = []
     for k, epoch in enumerate(self._epochs):
       p, start = epoch.matrix.nrows(), self._starts[k]
@@ -315,5 +315,5 @@ def _integrals(
   return within, later
 
 
-def _ball(x: float) -> flint.arb:
+def ball(x: float) -> flint.arb:
   return flint.arb(rational_graph.exact(x))

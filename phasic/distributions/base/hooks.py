@@ -170,8 +170,19 @@ class Hooks:
     """Returns the names of the causes of absorption; None if it has none."""
     return None
 
-  def _log_prob_by(self, value: Array, cause: str | None) -> Array:
-    """Computes the log density of a value and a cause."""
+  def _log_observed(self, lower: Array, upper: Array) -> Array | None:
+    """Computes log P(observation) of all kinds; None by density and cdf.
+
+    Args:
+      lower: (..., n), lower ends as `Observations` has them.
+      upper: (..., n); the same array where all are exact.
+    """
+    return None
+
+  def _log_observed_by(
+    self, lower: Array, upper: Array, cause: str | None
+  ) -> Array:
+    """Computes log P(observation and absorption by the cause), (..., n)."""
     raise NotImplementedError(f"{type(self).__name__} has no causes")
 
   def _linear_chain(self) -> tuple[Hooks, float]:
@@ -191,6 +202,28 @@ class Hooks:
       f"dist is {type(self).__name__}: EM has no M-step for it; fit_mle fits "
       "any distribution with a log likelihood"
     )
+
+  def _em_update(
+    self,
+    lower: Array,
+    upper: Array | None,
+    weights: Array | None,
+    entry: Array | None,
+    cause: Array | None,
+  ) -> Self | None:
+    """Makes a step of EM, if the distribution is not one of a single chain.
+
+    Args:
+      lower: (..., n), as all the others; see `Observations`.
+      upper: None where all are exact.
+      weights: None for ones.
+      entry: None if observations do not start late.
+      cause: numbers of causes, or None.
+
+    Returns:
+      The distribution after the step; None if it has no step of its own.
+    """
+    return None
 
   def _m_step_fixed(self) -> tuple[str, ...]:
     """Returns dotted names of parameters that the M-step leaves unchanged."""

@@ -72,9 +72,37 @@ def m_step(
     return distribution._m_step(statistics)
 
 
+def em_update(
+  distribution: _T,
+  lower: Array,
+  upper: Array | None,
+  weights: Array | None,
+  entry: Array | None,
+  cause: Array | None,
+) -> _T | None:
+  """Makes a step of EM, if a distribution is not one of a single chain.
+
+  Args:
+    distribution: a distribution.
+    lower: (..., n), as all the others; see `Observations`.
+    upper: None where all are exact.
+    weights: None for ones.
+    entry: None if observations do not start late.
+    cause: numbers of causes, or None.
+
+  Returns:
+    The distribution after the step; None if it has no step of its own.
+  """
+  with user_warnings.derived():
+    return distribution._em_update(lower, upper, weights, entry, cause)
+
+
 def check_has_m_step(distribution: distribution_lib.Distribution) -> None:
   """Raises TypeError if the family of a distribution has no M-step."""
-  if type(distribution)._m_step is hooks.Hooks._m_step:
+  kind = type(distribution)
+  if kind._em_update is not hooks.Hooks._em_update:
+    return
+  if kind._m_step is hooks.Hooks._m_step:
     distribution._m_step(None)  # type: ignore[arg-type]
   within = distribution.parameters.get(_WITHIN)
   if within is not None:

@@ -1,4 +1,4 @@
-"""Likelihoods of observations by cdf and density, without a chain."""
+"""Likelihoods of observations of distributions that are not of one chain."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def log_likelihood_terms(
 ) -> Array:
   """Computes log P(observation | X > entry), (..., n), from cdf and density.
 
-  The mass of an interval is a difference, P(X > l) - P(X > u) or P(X <= u) -
+  Unless the distribution computes it itself, the mass of an interval is a difference, P(X > l) - P(X > u) or P(X <= u) -
   P(X <= l), whichever is the smaller pair: its relative error is some eps times
   min(P(X > l), P(X <= u)) / P(l < X <= u).
   """
@@ -43,28 +43,29 @@ def with_causes(
   Args:
     distribution: one that has causes, and no chain.
     lower: (..., n), as all the others.
-    upper: those of observations with a cause equal `lower`, else results are
-      NaN.
+    upper: those of right-censored observations with a cause give NaN.
     entry: or None.
     cause: the number of the cause, -1 where it is not known.
   """
   distribution = distribution._for_one_call()
-  found = log_likelihood_terms(distribution, lower, upper, entry)
   causes = distribution._causes()
   assert causes is not None  # The caller knows that there are causes.
-  exact = lower == upper
-  known = (cause < 0) | (exact & (cause < len(causes)))
+  known = (cause < 0) | ((upper < math.inf) & (cause < len(causes)))
+  shift = np.zeros_like(lower)
+  if entry is not None:
+    lower, upper, shift = chain_events.cut(lower, upper, entry, upper)
+    shift = shift - distribution._log_survival_function(entry)
+  found = _unconditional(distribution, lower, upper)
   # Unlike a selection, the product with NaN makes derivatives NaN as well.
   found = found * np.where(known, np.ones_like(found), math.nan)
-  shift = np.zeros_like(found)
-  if entry is not None:
-    alive = distribution._log_survival_function(entry)
-    shift = np.where(lower > entry, -alive, -math.inf)
   for number, name in enumerate(causes):
-    own = exact & (cause == number)
-    value = distribution._log_prob_by(np.where(own, lower, 1.0), name)
-    found = np.where(own, value + shift, found)
-  return found
+    # Others are an event that is certain.
+    own = known & (cause == number)
+    value = distribution._log_observed_by(
+      np.where(own, lower, -1.0), np.where(own, upper, math.inf), name
+    )
+    found = np.where(own, value, found)
+  return found + shift
 
 
 def _unconditional(
@@ -72,6 +73,9 @@ def _unconditional(
 ) -> Array:
   """Computes log P(observation), (..., n), without delayed entry."""
   distribution = distribution._for_one_call()
+  own = distribution._log_observed(lower, upper)
+  if own is not None:
+    return own * np.where(upper >= lower, np.ones_like(own), math.nan)
   exact, right = lower == upper, upper == math.inf
   left = np.logical_not(exact) & np.logical_not(right) & (lower < 0)
   between = np.logical_not(exact) & np.logical_not(right) & np.logical_not(left)

@@ -13,7 +13,7 @@ from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import slicing
 from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.distributions.epochs import epoch_arguments
-from phasic.distributions.epochs import epoch_phases
+from phasic.distributions.epochs import epoch_fits
 from phasic.graphs.core import graph as graph_lib
 from phasic.internal import dtypes
 from phasic.internal import halves
@@ -36,7 +36,7 @@ _PROPERTIES = {
 _OF_EPOCHS = ("params", "edge_values")
 
 
-class EpochParameters(epoch_phases.EpochPhases):
+class EpochParameters(epoch_fits.EpochFits):
   """Keeps arrays of each epoch under names such as params[0]."""
 
   _MAPPINGS = _OF_EPOCHS

@@ -250,8 +250,8 @@ class EpochPhases(epoch_methods.EpochMethods):
 
     Arguments and errors are as for `cumulative_incidence`.
     """
-    value, cause = self._value(value), self._known_cause(cause)
-    return structures.as_result(self._log_prob_by(value, cause))
+    value, own = self._value(value), self._stages_of(cause)
+    return structures.as_result(self._log_prob(value, own))
 
   def cause_prob(
     self, value: ArrayLike, cause: str | absorbed.Absorbed | None
@@ -286,10 +286,6 @@ class EpochPhases(epoch_methods.EpochMethods):
     """Returns the names of the causes in all epochs."""
     every = [cause for graph in self.graphs for cause in graph.causes]
     return tuple(dict.fromkeys(every))
-
-  def _log_prob_by(self, value: Array, cause: str | None) -> Array:
-    own = epoch_causes.stages_of(self._stages(), self.graphs, cause)
-    return self._log_prob(value, own)
 
   def _known_cause(self, cause: str | absorbed.Absorbed | None) -> str | None:
     """Returns the name of a cause; raises ValueError if there is none."""

@@ -7,6 +7,8 @@ raise before they explore more than `max_states` of them.
 
 from phasic.graphs.models.coalescent_models import block_counting
 from phasic.graphs.models.coalescent_models import kingman
+from phasic.graphs.models.joint_models import joint_block_counting
+from phasic.graphs.models.joint_models import joint_spectrum_rewards
 from phasic.graphs.models.merger_models import lambda_block_counting
 from phasic.graphs.models.merger_models import lambda_coalescent
 from phasic.graphs.models.merger_rates import beta_rates
@@ -34,6 +36,8 @@ __all__ = [
   "illness_death",
   "island_coalescent",
   "isolation_with_migration",
+  "joint_block_counting",
+  "joint_spectrum_rewards",
   "kingman",
   "kingman_spectrum",
   "lambda_block_counting",

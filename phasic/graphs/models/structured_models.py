@@ -152,16 +152,23 @@ def structured_coalescent(
     for i in demes:
       for j in demes:
         if lineages[i] >= 1 and i != j:
-          yield _moved(lineages, i, j), {_migration(i, j): lineages[i]}
+          yield _moved(lineages, i, j), {migration_name(i, j): lineages[i]}
 
-  pairs = [_migration(i, j) for i in demes for j in demes if i != j]
-  names = [f"coalescence_{i + 1}" for i in demes] + pairs
+  names = parameter_names(len(demes))
   return graph_lib.Graph.from_transitions(
     transitions, initial, names, max_states=max_states
   )
 
 
-def _migration(i: int, j: int) -> str:
+def parameter_names(count: int) -> list[str]:
+  """Returns the names of the rates of some demes."""
+  demes = range(count)
+  pairs = [migration_name(i, j) for i in demes for j in demes if i != j]
+  return [f"coalescence_{i + 1}" for i in demes] + pairs
+
+
+def migration_name(i: int, j: int) -> str:
+  """Returns the name of the rate from deme i to deme j, which start at 0."""
   return f"migration_{i + 1}{j + 1}"
 
 
@@ -190,7 +197,7 @@ def merge_demes(
 
   Returns:
     A function from the tuple of the lineages in d demes to such a tuple of d -
-    1 demes. It raises ValueError if it is given fewer demes than the numbers
+    1 demes, for states of `structured_coalescent` or `joint_block_counting`. It raises ValueError if it is given fewer demes than the numbers
     name.
 
   Raises:
@@ -227,7 +234,9 @@ def merge_demes(
         f"target {target} must be among them"
       )
     found = list(lineages)
-    found[target - 1] += found[source - 1]
+    both = found[target - 1] + found[source - 1]
+    # A deme is a number of lineages, or a sorted tuple of them.
+    found[target - 1] = tuple(sorted(both)) if isinstance(both, tuple) else both
     del found[source - 1]
     return tuple(found)
 

@@ -51,7 +51,7 @@ def em_step(
       mixture of geometric distributions or a negative binomial one. Each of
       them can also have an extra mass at zero (`ZeroInflated`), be truncated,
       or have a change of time such as `MatrixWeibull`, whose own parameters a
-      step keeps.
+      step keeps. Or `Epochs`, whose boundaries a step keeps.
     observations: `Observations`, of any kind; leading axes broadcast with the
       batch.
 
@@ -83,6 +83,9 @@ def em_step(
   check_arguments(dist, observations)
   observations = observations_lib.in_dtype_of(observations, dist)
   value = observations.log_likelihood(dist)
+  updated = inferring.em_update(dist, *observations.counting())
+  if updated is not None:
+    return EmStep(updated, value)
   statistics = e_step.sufficient_statistics(dist, observations)
   return EmStep(inferring.m_step(dist, statistics), value)
 

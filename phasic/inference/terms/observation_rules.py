@@ -137,27 +137,6 @@ def check_counts(lower: Array, upper: Array | None) -> None:
   value_rules.check("lower", known, onp.asarray(good), rule)
 
 
-def check_exact_causes(
-  kind: str, cause: Array, lower: Array, upper: Array
-) -> None:
-  """Raises ValueError if a concrete interval has a cause.
-
-  Args:
-    kind: the type of the distribution.
-    cause: integers.
-    lower: as `cause`.
-    upper: as `cause`.
-  """
-  number, low, high = (static.concrete(x) for x in (cause, lower, upper))
-  if number is None or low is None or high is None:
-    return
-  rule = (
-    f"{kind} has densities of causes, and no probabilities of intervals: an "
-    "observation with a cause must have lower == upper"
-  )
-  value_rules.check("cause", number, (number < 0) | (low == high), rule)
-
-
 def check_causes(cause: Array, causes: tuple[str | None, ...]) -> None:
   """Raises ValueError if a concrete index of a cause is out of range."""
   known = static.concrete(cause)

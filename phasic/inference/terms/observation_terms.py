@@ -97,9 +97,7 @@ def _find_events(
     observation_rules.check_counts(lower, upper)
   if cause is not None:
     if events is None:
-      assert upper is not None  # It was set above.
       causes = inferring.causes(distribution)
-      observation_rules.check_exact_causes(kind, cause, lower, upper)
     else:
       causes = competing_risks.causes(events.chain)
     if causes is None:

@@ -1,0 +1,202 @@
+"""Coalescents that count the samples of each population below each lineage."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+import itertools
+import math
+
+import numpy as onp
+
+from phasic.graphs.core import graph as graph_lib
+from phasic.graphs.models import model_checks
+from phasic.graphs.models import state_limits
+from phasic.graphs.models import structured_models
+from phasic.graphs.parts.absorbed import ABSORBED
+from phasic.internal.arrays import Integer
+
+# A lineage has the number of its samples from each population, a deme a sorted
+# tuple of lineages.
+_Deme = tuple[tuple[int, ...], ...]
+
+
+def joint_block_counting(
+  num_samples: Sequence[Integer],
+  num_demes: Integer | None = None,
+  max_states: Integer = state_limits.MAX_STATES,
+) -> graph_lib.Graph:
+  """Returns the structured coalescent that counts samples of each population.
+
+  A lineage is the tuple of the numbers of samples below it from each population,
+  and a state has for each deme the sorted tuple of its lineages. A pair in deme
+  i merges at the rate `coalescence_i`; each lineage moves, back in time, from
+  deme i to deme j at the rate `migration_ij`. It ends at the most recent common
+  ancestor. With `joint_spectrum_rewards` it has the joint spectrum.
+
+  Args:
+    num_samples: the samples from each population, n in all, at least 2.
+    num_demes: one to nine demes; None for one for each population. The samples
+      of population i start in deme i, or in the last one if there are fewer.
+      After a split of populations, back in time, there are fewer demes: give
+      their number, and `merge_demes` as the state map of `Epochs`.
+    max_states: how many states there may be. Of two populations and two demes
+      there are 4 for (1, 1), 44 for (2, 2), 266 for (3, 3) and 1429 for (4, 4).
+
+  Returns:
+    The graph. Its parameters are those of `structured_coalescent`.
+
+  Raises:
+    TypeError, ValueError: an argument is not of such integers, or there are more
+      than max_states states.
+
+  References:
+    J. Wakeley, J. Hey, Estimating ancestral population parameters, Genetics
+      145, 1997.
+    H. Chen, The joint allele frequency spectrum of multiple populations: a
+      coalescent theory approach, Theor. Popul. Biol. 81, 2012.
+
+  Example:
+
+    >>> from phasic import graphs
+    >>> graph = graphs.models.joint_block_counting([1, 1])
+    >>> graph.states[0]
+    (((1, 0),), ((0, 1),))
+    >>> graph.num_phases
+    4
+  """
+  samples = model_checks.counts("num_samples", num_samples, 1, 2)
+  count = len(samples) if num_demes is None else num_demes
+  model_checks.at_least("num_demes", count, 1)
+  demes = range(int(count))
+  if len(demes) > 9:
+    raise ValueError(
+      f"num_demes is {len(demes)}: there must be at most nine; give num_demes, "
+      "or write the transitions for Graph.from_transitions"
+    )
+  states = _num_states(samples, len(demes))
+  state_limits.check(samples, states, max_states)
+  start: list[_Deme] = [()] * len(demes)
+  for i, number in enumerate(samples):
+    lineage = tuple(int(k == i) for k in range(len(samples)))
+    at = min(i, len(demes) - 1)
+    start[at] = _sorted((*start[at], *[lineage] * number))
+
+  def transitions(
+    state: tuple[_Deme, ...],
+  ) -> Iterator[tuple[Hashable, Mapping[str, float]]]:
+    total = sum(map(len, state))
+    for i in demes:
+      numbers = collections.Counter(state[i])
+      for one, other in itertools.combinations_with_replacement(numbers, 2):
+        pairs = numbers[one] * numbers[other]
+        if one == other:
+          pairs = math.comb(numbers[one], 2)
+        if pairs:
+          both = tuple(map(sum, zip(one, other, strict=True)))
+          rest = _without(_without(state[i], one), other)
+          merged = _replaced(state, {i: _sorted((*rest, both))})
+          found = ABSORBED if total == 2 else merged
+          yield found, {f"coalescence_{i + 1}": float(pairs)}
+      for lineage, number in numbers.items():
+        rest = _without(state[i], lineage)
+        for j in demes:
+          if j != i:
+            moved = {i: rest, j: _sorted((*state[j], lineage))}
+            name = structured_models.migration_name(i, j)
+            yield _replaced(state, moved), {name: float(number)}
+
+  return graph_lib.Graph.from_transitions(
+    transitions,
+    tuple(start),
+    structured_models.parameter_names(len(demes)),
+    max_states=max_states,
+  )
+
+
+def joint_spectrum_rewards(graph: graph_lib.Graph) -> onp.ndarray:
+  """Returns how many lineages have i samples of one population, j of another.
+
+  As rewards of `MultivariatePhaseType` or `MultivariateEpochs` they give the
+  lengths of the branches above i of n_1 and j of n_2 samples. Times the rate at
+  which a lineage mutates these are the joint site frequency spectrum. Their
+  means, reshaped to (n_1 + 1, n_2 + 1), are what tskit's
+  `allele_frequency_spectrum` of two sample sets estimates, of branches and not
+  folded.
+
+  Args:
+    graph: a graph of `joint_block_counting`, of samples from d populations.
+
+  Returns:
+    An array (p, (n_1 + 1) ... (n_d + 1)), in the order of `numpy.ndindex`. No
+    lineage has none of the samples, or all of them: these entries are zero.
+
+  Raises:
+    TypeError: the graph is none.
+    ValueError: the graph is a different one.
+
+  Example: two islands that exchange migrants.
+
+    >>> from phasic import graphs
+    >>> from phasic.distributions import MultivariatePhaseType
+    >>> graph = graphs.models.joint_block_counting([1, 1])
+    >>> lengths = MultivariatePhaseType.from_graph(
+    ...   graph,
+    ...   [1.0, 1.0, 0.25, 0.25],
+    ...   graphs.models.joint_spectrum_rewards(graph),
+    ... )
+    >>> [f"{float(x):.3f}" for x in lengths.mean()]
+    ['0.000', '4.000', '4.000', '0.000']
+  """
+  if not isinstance(graph, graph_lib.Graph):
+    raise TypeError(
+      f"graph is {type(graph).__name__}: it must be a Graph of "
+      "joint_block_counting"
+    )
+  try:
+    of_states = [list(itertools.chain(*state)) for state in graph.states]
+    sums = {tuple(map(sum, zip(*own, strict=True))) for own in of_states}
+    (samples,) = sums
+    found = onp.zeros((len(of_states), *(n + 1 for n in samples)))
+    for place, own in enumerate(of_states):
+      for lineage in own:
+        found[(place, *lineage)] += 1.0
+  except (TypeError, ValueError, IndexError):
+    raise ValueError(
+      f"graph is {graph!r}: it must be one of joint_block_counting, whose states "
+      "have the samples below each lineage"
+    ) from None
+  return onp.reshape(found, (len(of_states), -1))
+
+
+def _num_states(samples: tuple[int, ...], demes: int) -> int:
+  """Counts the partitions of a vector into parts that are in one of some demes.
+
+  The generating function is the product of 1 / (1 - x^part) over parts and
+  demes. The states of one lineage, of all samples, are left out.
+  """
+  vectors = list(itertools.product(*(range(n + 1) for n in samples)))
+  ways = {vector: int(not any(vector)) for vector in vectors}
+  for part in vectors[1:]:
+    for _ in range(demes):
+      for whole in vectors:
+        rest = tuple(a - b for a, b in zip(whole, part, strict=True))
+        if min(rest) >= 0:
+          ways[whole] += ways[rest]
+  return ways[vectors[-1]] - demes
+
+
+def _sorted(lineages: _Deme) -> _Deme:
+  return tuple(sorted(lineages))
+
+
+def _without(lineages: _Deme, one: tuple[int, ...]) -> _Deme:
+  """Removes one lineage."""
+  at = lineages.index(one)
+  return (*lineages[:at], *lineages[at + 1 :])
+
+
+def _replaced(
+  state: tuple[_Deme, ...], changed: Mapping[int, _Deme]
+) -> tuple[_Deme, ...]:
+  return tuple(changed.get(i, deme) for i, deme in enumerate(state))
