@@ -246,7 +246,9 @@ def _of_matrix(
     )
     weights = weights + array_utils.joined(stays, np.zeros_like(found.stay))
   edges = kind(found.indices[0], found.indices[1], weights)
-  good = np.where(found.bad, math.nan, 1.0)
+  good = np.ones_like(found.initial[..., 0])
+  if found.bad is not None:
+    good = np.where(found.bad, math.nan, good)
   return found.initial, edges, found.atom[..., 0], good
 
 
