@@ -135,15 +135,9 @@ def _through(
     carried.shares, (*static.shape(carried.log_scale), count * p)
   )
   rest = np.zeros_like(initial[..., :1]) + onp.zeros(count)
-  empty = np.sum(initial, axis=-1) == 0.0
-  # A vector of zeros has no distribution: another one takes its place.
-  initial = np.where(empty[..., None], 1.0 / (count * p), initial)
   initial = np.concatenate([initial, rest], axis=-1)
-  model = (initial, larger, None, np.zeros_like(initial[..., 0]))
-  found = occupancy.transient(model, length, False)
-  never = (found.log_mass == -math.inf)[..., None]
-  shares = np.where(never, 0.0, found.probs)
-  log = np.where(empty, -math.inf, carried.log_scale + found.log_mass)
+  found = occupancy.carried(initial, larger, length)
+  shares, log = found.probs, carried.log_scale + found.log_mass
   living = np.reshape(shares[..., : count * p], (*static.shape(log), count, p))
   ended = shares[..., count * p :] * np.exp(log)[..., None]
   return epoch_levels.scaled(living, log), ended

@@ -144,17 +144,10 @@ def through(
   )
   rest = np.zeros_like(initial[..., :1]) + onp.zeros(gathering * p)
   initial = np.concatenate([initial, rest], axis=-1)
-  empty = np.sum(initial, axis=-1) == 0.0
-  # A vector of zeros has no distribution: another one takes its place.
-  initial = np.where(empty[..., None], 1.0 / (levels * p), initial)
-  model = (initial, larger, None, np.zeros_like(initial[..., 0]))
-  found = occupancy.transient(model, times, False)
-  never = (found.log_mass == -math.inf)[..., None]
-  shares = np.where(never, 0.0, found.probs)
+  found = occupancy.carried(initial, larger, times)
   batch = static.shape(found.log_mass)
-  shares = np.reshape(shares, (*batch, levels + gathering, p))
+  shares = np.reshape(found.probs, (*batch, levels + gathering, p))
   log = carried.log_scale + found.log_mass + clock * (times / unit)
-  log = np.where(empty, -math.inf, log)
   living = scaled(shares[..., :levels, :], log)
   return living, Carried(shares[..., levels:, :], log)
 

@@ -134,9 +134,6 @@ class EpochMethods(comparable.Comparable):
 
     return self._accumulated(value, add, None)
 
-  def _mean(self) -> Array:
-    return self._finished(epoch_moments.moment(self._stages(), 1))
-
   def _moment(self, k: int) -> Array:
     """Computes E X^k, k times the integral of t^(k-1) P(X > t)."""
     k = chain_calls.checked_order(k)

@@ -282,6 +282,11 @@ class EpochPhases(epoch_methods.EpochMethods):
     found = epoch_values.latest(parts)
     return structures.as_result(self._finished(found, static.shape(value)))
 
+  def _mean(self) -> Array:
+    times = epoch_rewards.sojourn_times(self._history())
+    first, *others = (np.sum(x, axis=-1) for x in times)
+    return self._finished(sum(others, first))
+
   def _causes(self) -> tuple[str | None, ...]:
     """Returns the names of the causes in all epochs."""
     every = [cause for graph in self.graphs for cause in graph.causes]

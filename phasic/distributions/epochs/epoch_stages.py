@@ -104,12 +104,4 @@ def distribution_at(stage: Stage, time: Array) -> occupancy.Transient:
 
   Probabilities are zero, and not NaN, if the chain is surely absorbed before.
   """
-  model = (
-    stage.initial,
-    stage.edges,
-    None,
-    np.zeros_like(stage.initial[..., 0]),
-  )
-  found = occupancy.transient(model, time, False)
-  sure = (found.log_mass == -float("inf"))[..., None]
-  return found._replace(probs=np.where(sure, 0.0, found.probs))
+  return occupancy.carried(stage.initial, stage.edges, time)

@@ -23,19 +23,14 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.calls import evaluation
-from phasic.math.elimination import chain_arguments
-from phasic.math.elimination import chain_solves
 from phasic.math.elimination import killed_chains
-from phasic.math.elimination import wide_models
-from phasic.math.model import edge_probs
-from phasic.math.model import edge_rates
 from phasic.math.model import operands
 from phasic.math.model.model_types import Edges
 from phasic.math.model.model_types import Given
 from phasic.math.model.model_types import Model
 from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.model.model_types import SubtransitionLike
-from phasic.math.model.model_types import TimedModel
+from phasic.math.moments import weighted_models
 from phasic.math.numeric import array_utils
 
 
@@ -132,10 +127,29 @@ def transient(model: Model, times: Array, discrete: bool) -> Transient:
     times: t, (...), as in `occupancy`.
     discrete: whether time is discrete.
   """
-  own = _weighted_model(model, static.shape(times), discrete)
+  own = weighted_models.make(model, static.shape(times), discrete)
   dtype = static.dtype_name(model[0])
   found = _run_transient(discrete, own, _wide(times))
   return Transient(*(structures.cast(x, dtype) for x in found))
+
+
+def carried(masses: Array, edges: Edges, times: Array) -> Transient:
+  """Computes how masses, which may be zero, have moved by the given times.
+
+  Args:
+    masses: of the phases, (..., p).
+    edges: the edges of a chain in continuous time.
+    times: (...), as in `occupancy`.
+
+  Returns:
+    The distribution of what is not absorbed; zeros, not NaN, if there is none.
+  """
+  model = (masses, edges, None, np.zeros_like(masses[..., 0]))
+  found = transient(model, times, False)
+  none = found.log_mass == -math.inf
+  if array_utils.are_true(np.logical_not(none)):
+    return found
+  return found._replace(probs=np.where(none[..., None], 0.0, found.probs))
 
 
 def weighted(model: Model, times: Array, weights: Array) -> Array:
@@ -148,29 +162,9 @@ def weighted(model: Model, times: Array, weights: Array) -> Array:
     times: (n, ...), finite and >= 0, else results are NaN.
     weights: (n, ...).
   """
-  own = _weighted_model(model, static.shape(times)[1:], False)
+  own = weighted_models.make(model, static.shape(times)[1:], False)
   found = _run_weighted(own, _wide(times), _wide(weights))
   return structures.cast(found, static.dtype_name(model[0]))
-
-
-class _WeightedModel(NamedTuple):
-  """A model whose phases have one weight each.
-
-  Attributes:
-    initial: alpha, (..., p), positive somewhere.
-    edges: (..., m) rates or probabilities, as functions of their parameters.
-    weights: equal ones, (..., p), in the unit of the rates.
-    unit: the weight, (...).
-    empty: where alpha is zero, (...).
-    good: one, or NaN where the mass at zero is invalid, (...).
-  """
-
-  initial: Array
-  edges: Edges
-  weights: Array
-  unit: Array
-  empty: Array
-  good: Array
 
 
 def _occupancy(
@@ -182,7 +176,7 @@ def _occupancy(
   arguments = operands.convert(initial, matrix, value, exits, atom, names=names)
   operands.canonical(arguments, names)  # Raises if shapes do not broadcast.
   initial, matrix, times, exits, atom = arguments
-  model = _weighted_model(
+  model = weighted_models.make(
     (initial, matrix, exits, atom), static.shape(times), discrete
   )
   found = _run_probs(discrete, model, _wide(times))
@@ -193,112 +187,52 @@ def _wide(x: Array) -> Array:
   return structures.cast(x, static.wide_float())
 
 
-def _weighted_model(
-  model: Model, times_shape: static.Shape, discrete: bool
-) -> _WeightedModel:
-  """Converts a model to edges in the widest precision, and adds weights.
-
-  Args:
-    model: as in `transient`.
-    times_shape: a shape with which the batch is broadcast.
-    discrete: whether time is discrete.
-  """
-  model = wide_models.widened(model, discrete)
-  initial, edges, _, atom = model
-  good = np.ones_like(initial[..., 0])
-  if not isinstance(edges, edge_rates.EDGES):
-    initial, edges, atom, good = _of_matrix(model, discrete)
-  p = static.shape(initial)[-1]
-  if atom is None:
-    total = np.sum(initial, axis=-1)
-    valid = total <= 1.0 + 4 * p * static.finfo_eps(initial)
-  else:
-    valid = (atom >= 0.0) & (atom <= 1.0)
-  if not array_utils.are_true(valid):
-    good = good * np.where(valid, 1.0, math.nan)
-  empty = np.logical_not(np.any(initial > 0.0, axis=-1))
-  largest = np.ones_like(initial[..., 0])
-  if not discrete and static.shape(edges.sources)[-1] != 0:
-    rates = edge_rates.values(
-      edges.parameters, edges.constants, edges.coefficients
-    )
-    largest = np.max(autodiff.stop_gradient(rates), axis=-1)
-  unit = np.where(largest > 0.0, largest, 1.0)
-  batch = operands.batch_shape((initial, edges, None, atom))
-  batch = static.broadcast_shapes(batch, times_shape)
-  weights = np.broadcast_to(unit[..., None], (*batch, p))
-  return _WeightedModel(initial, edges, weights, unit, empty, good)
-
-
-def _of_matrix(
-  model: Model, discrete: bool
-) -> tuple[Array, Edges, Array, Array]:
-  """Returns initial masses, edges, the mass at zero, and NaN for bad rows."""
-  arguments, _, dtype = chain_arguments.of_arrays(model)
-  found = chain_solves.of_matrix(arguments, discrete, static.finfo_eps(dtype))
-  weights, p = found.weights, static.shape(found.initial)[-1]
-  kind: type[Edges] = edge_rates.EdgeRates
-  if discrete:
-    kind = edge_probs.EdgeProbs
-    stays = np.reshape(
-      found.stay[..., None] * onp.eye(p),
-      (*static.shape(found.stay)[:-1], p * p),
-    )
-    weights = weights + array_utils.joined(stays, np.zeros_like(found.stay))
-  edges = kind(found.indices[0], found.indices[1], weights)
-  good = np.ones_like(found.initial[..., 0])
-  if found.bad is not None:
-    good = np.where(found.bad, math.nan, good)
-  return found.initial, edges, found.atom[..., 0], good
-
-
-def _arguments(
-  model: _WeightedModel, initial: Array, times: Array
-) -> TimedModel:
-  """Returns the arguments of the kernel's call."""
-  none = np.zeros((), dtype=static.dtype_name(times))
-  return initial, model.edges, times, model.weights, none
-
-
-def _probs(discrete: bool, model: _WeightedModel, times: Array) -> Array:
+def _probs(
+  discrete: bool, model: weighted_models.WeightedModel, times: Array
+) -> Array:
   """Computes the probabilities of phases at times, (..., p)."""
-  good = killed_chains.good_times(times, discrete)
-  ends = np.where(good, times, 0.0) + (1.0 if discrete else 0.0)
-  arguments = _arguments(model, model.initial, ends)
+  ends, good = weighted_models.checked_times(model, times, discrete)
+  ends = ends + 1.0 if discrete else ends
+  arguments = weighted_models.arguments(model, model.initial, ends)
   found = evaluation.weight_slopes(arguments, np.ones_like(times), discrete)
-  valid = model.good * np.where(good, 1.0, math.nan)
-  return found * valid[..., None]
+  return found if good is None else found * good[..., None]
 
 
-def _weighted(model: _WeightedModel, times: Array, weights: Array) -> Array:
+def _weighted(
+  model: weighted_models.WeightedModel, times: Array, weights: Array
+) -> Array:
   """Computes `weighted`."""
-  good = killed_chains.good_times(times, False)
-  ends = np.where(good, times, 0.0)
-  arguments = _arguments(model, model.initial, ends)
+  ends, _ = weighted_models.checked_times(model, times, False)
+  arguments = weighted_models.arguments(model, model.initial, ends)
   found = evaluation.weight_slopes(arguments, weights)
-  valid = model.good * np.where(np.all(good, axis=0), 1.0, math.nan)
-  return found * valid[..., None]
+  valid = np.all(killed_chains.good_times(times, False), axis=0)
+  good = weighted_models.also(model.good, valid)
+  return found if good is None else found * good[..., None]
 
 
 def _transient(
-  discrete: bool, model: _WeightedModel, times: Array
+  discrete: bool, model: weighted_models.WeightedModel, times: Array
 ) -> tuple[Array, Array, Array]:
   """Computes the fields of `Transient`."""
-  good = killed_chains.good_times(times, discrete)
-  initial = np.where(model.empty[..., None], 1.0, model.initial)
-  ends = np.where(good, times, 0.0) + (1.0 if discrete else 0.0)
-  arguments = _arguments(model, initial, ends)
+  ends, good = weighted_models.checked_times(model, times, discrete)
+  ends = ends + 1.0 if discrete else ends
+  initial = model.initial
+  if model.empty is not None:
+    initial = np.where(model.empty[..., None], 1.0, initial)
+  arguments = weighted_models.arguments(model, initial, ends)
   log, slopes = evaluation.log_value_and_weight_slopes(arguments, discrete)
-  valid = model.good * np.where(good, 1.0, math.nan)
-  shares = slopes * model.weights * valid[..., None]
-  log_mass = (log - np.log(model.unit)) * valid
-  log_mass = np.where(model.empty, -math.inf, log_mass)
+  shares = slopes * model.weights
+  log_mass = log - np.log(model.unit)
+  if good is not None:
+    shares, log_mass = shares * good[..., None], log_mass * good
+  if model.empty is not None:
+    log_mass = np.where(model.empty, -math.inf, log_mass)
   least = _least_share(static.dtype_name(shares))
   none = np.zeros_like(log_mass) - math.inf
   if array_utils.are_true(shares >= least):
     return shares, log_mass, none
   hidden = autodiff.stop_gradient(np.where(shares >= least, 0.0, 1.0))
-  unseen = (times > 0.0) & _leads_to(model, hidden)
+  unseen = (times > 0.0) & weighted_models.leads_to(model, hidden)
   p = static.shape(shares)[-1]
   bound = autodiff.stop_gradient(log_mass) + math.log(p * least)
   # Masses that are zero keep their derivatives.
@@ -310,22 +244,6 @@ def _transient(
 def _least_share(dtype: str) -> float:
   """Returns a bound below which shares lose digits by underflow."""
   return max(2.0**-870, float(onp.finfo(dtype).tiny))
-
-
-def _leads_to(model: _WeightedModel, hidden: Array) -> Array:
-  """Returns whether hidden phases, (..., p), can have mass, (...)."""
-  edges = model.edges
-  rates = edge_rates.values(
-    edges.parameters, edges.constants, edges.coefficients
-  )
-  none = np.zeros_like(hidden[..., :1])
-  shown = 1.0 - hidden
-  begins = np.take(shown, edges.sources, axis=-1)
-  ends = np.take(
-    np.concatenate([hidden, none], axis=-1), edges.targets, axis=-1
-  )
-  is_led_to = np.any((rates > 0.0) & (begins * ends > 0.0), axis=-1)
-  return is_led_to | np.any((model.initial > 0.0) & (hidden > 0.0), axis=-1)
 
 
 _run_probs = control_flow.compiled(_probs, static_argnums=(0,))

@@ -1,0 +1,147 @@
+"""Models with equal weights of their phases, for `occupancy`."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy as onp
+
+from phasic.internal import autodiff
+from phasic.internal import static
+from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.math.elimination import chain_arguments
+from phasic.math.elimination import chain_solves
+from phasic.math.elimination import killed_chains
+from phasic.math.elimination import wide_models
+from phasic.math.model import edge_probs
+from phasic.math.model import edge_rates
+from phasic.math.model import operands
+from phasic.math.model.model_types import Edges
+from phasic.math.model.model_types import Model
+from phasic.math.model.model_types import TimedModel
+from phasic.math.numeric import array_utils
+
+
+class WeightedModel(NamedTuple):
+  """A model whose phases have one weight each.
+
+  Attributes:
+    initial: alpha, (..., p), positive somewhere.
+    edges: (..., m) rates or probabilities, as functions of their parameters.
+    weights: equal ones, (..., p), in the unit of the rates.
+    unit: the weight, (...).
+    empty: where alpha is zero, (...); None if it is known to be nowhere.
+    good: one, or NaN where the mass at zero is invalid, (...); None for ones.
+  """
+
+  initial: Array
+  edges: Edges
+  weights: Array
+  unit: Array
+  empty: Array | None
+  good: Array | None
+
+
+def make(
+  model: Model, times_shape: static.Shape, discrete: bool
+) -> WeightedModel:
+  """Converts a model to edges in the widest precision, and adds weights.
+
+  Args:
+    model: as in `transient`.
+    times_shape: a shape with which the batch is broadcast.
+    discrete: whether time is discrete.
+  """
+  model = wide_models.widened(model, discrete)
+  initial, edges, _, atom = model
+  good: Array | None = None
+  if isinstance(edges, edge_rates.EDGES):
+    edges = edges._replace(
+      sources=structures.cast(edges.sources, "int32"),
+      targets=structures.cast(edges.targets, "int32"),
+    )
+  else:
+    initial, edges, atom, good = _of_matrix(model, discrete)
+  p = static.shape(initial)[-1]
+  if atom is None:
+    total = np.sum(initial, axis=-1)
+    valid = total <= 1.0 + 4 * p * static.finfo_eps(initial)
+  else:
+    valid = (atom >= 0.0) & (atom <= 1.0)
+  good = also(good, valid)
+  none = np.all(initial == 0.0, axis=-1)
+  empty = None if array_utils.are_true(np.logical_not(none)) else none
+  largest = np.ones_like(initial[..., 0])
+  if not discrete and static.shape(edges.sources)[-1] != 0:
+    rates = edge_rates.values(
+      edges.parameters, edges.constants, edges.coefficients
+    )
+    largest = np.max(autodiff.stop_gradient(rates), axis=-1)
+  unit = np.where(largest > 0.0, largest, 1.0)
+  batch = operands.batch_shape((initial, edges, None, atom))
+  batch = static.broadcast_shapes(batch, times_shape)
+  weights = np.broadcast_to(unit[..., None], (*batch, p))
+  return WeightedModel(initial, edges, weights, unit, empty, good)
+
+
+def _of_matrix(
+  model: Model, discrete: bool
+) -> tuple[Array, Edges, Array, Array | None]:
+  """Returns initial masses, edges, the mass at zero, and `good` for the rows."""
+  arguments, _, dtype = chain_arguments.of_arrays(model)
+  found = chain_solves.of_matrix(arguments, discrete, static.finfo_eps(dtype))
+  weights, p = found.weights, static.shape(found.initial)[-1]
+  kind: type[Edges] = edge_rates.EdgeRates
+  if discrete:
+    kind = edge_probs.EdgeProbs
+    stays = np.reshape(
+      found.stay[..., None] * onp.eye(p),
+      (*static.shape(found.stay)[:-1], p * p),
+    )
+    weights = weights + array_utils.joined(stays, np.zeros_like(found.stay))
+  edges = kind(found.indices[0], found.indices[1], weights)
+  good = None if found.bad is None else also(None, np.logical_not(found.bad))
+  return found.initial, edges, found.atom[..., 0], good
+
+
+def also(good: Array | None, valid: Array) -> Array | None:
+  """Returns factors that are NaN where they were, or where `valid` is false."""
+  if array_utils.are_true(valid):
+    return good
+  own = np.where(valid, 1.0, math.nan)
+  return own if good is None else good * own
+
+
+def checked_times(
+  model: WeightedModel, times: Array, discrete: bool
+) -> tuple[Array, Array | None]:
+  """Returns times that are valid, and factors of the results as `good`."""
+  valid = killed_chains.good_times(times, discrete)
+  if not array_utils.are_true(valid):
+    times = np.where(valid, times, 0.0)
+  return times, also(model.good, valid)
+
+
+def arguments(model: WeightedModel, initial: Array, times: Array) -> TimedModel:
+  """Returns the arguments of the kernel's call."""
+  none = np.zeros((), dtype=static.dtype_name(times))
+  return initial, model.edges, times, model.weights, none
+
+
+def leads_to(model: WeightedModel, hidden: Array) -> Array:
+  """Returns whether hidden phases, (..., p), can have mass, (...)."""
+  edges = model.edges
+  rates = edge_rates.values(
+    edges.parameters, edges.constants, edges.coefficients
+  )
+  none = np.zeros_like(hidden[..., :1])
+  shown = 1.0 - hidden
+  begins = np.take(shown, edges.sources, axis=-1)
+  ends = np.take(
+    np.concatenate([hidden, none], axis=-1), edges.targets, axis=-1
+  )
+  is_led_to = np.any((rates > 0.0) & (begins * ends > 0.0), axis=-1)
+  return is_led_to | np.any((model.initial > 0.0) & (hidden > 0.0), axis=-1)
