@@ -31,7 +31,7 @@ void DecodeEdgeSizes(ByteSource* bytes, Sizes* sizes) {
   sizes->num_edges = bytes->Below(std::min<int32_t>(most, 256));
   sizes->has_constants = bytes->Flag();
   sizes->num_coefficients = bytes->Below(5);
-  sizes->has_exit_rates = sizes->has_exit_rates && bytes->Flag();
+  sizes->has_exit_rates = false;
 }
 
 Sizes DecodeSizes(bool has_edges, ByteSource* bytes) {
