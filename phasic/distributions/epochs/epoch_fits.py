@@ -52,8 +52,9 @@ class EpochFits(epoch_phases.EpochPhases):
     paths in each epoch: in an epoch `starts` are the expected numbers of paths
     that are in a phase when it begins, `sojourns` the expected times in the
     phases, `jumps` the expected passages of the edges of its graph, `exits` the
-    expected absorptions. Sums over epochs are statistics of the entire paths.
-    All terms are positive.
+    expected absorptions. Sums over epochs are statistics of the entire paths. A
+    path that is observed up to a boundary has begun the epoch after it. All terms
+    are positive.
 
     Args:
       value: t, (...). Dimensions that the batch lacks are summed over. An exact

@@ -73,7 +73,8 @@ def stages(
     before = np.concatenate(
       [np.zeros_like(boundaries[..., :1]), boundaries[..., :-1]], axis=-1
     )
-    ordered = np.all(boundaries > before, axis=-1)
+    ordered = (boundaries > before) & (boundaries < float("inf"))
+    ordered = np.all(ordered, axis=-1)
     good = np.where(ordered, 1.0, float("nan"))
     initial, atom = initial * good[..., None], atom * good
   start: Array | float = 0.0

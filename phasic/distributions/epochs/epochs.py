@@ -51,8 +51,9 @@ class Epochs(epoch_parameters.EpochParameters):
   The Laplace transform is a sum over epochs; there is no mode and no renewal.
 
   The density jumps at a boundary; there its value is that of the later epoch.
-  At a boundary phases count as empty whose probability is below about 1e-288
-  (1e-28 in single precision). Where that might be seen logarithms are NaN.
+  At a boundary phases count as empty whose probability is below about 1e-262 of
+  all that is left (1e-38 in single precision). Where that might be seen
+  logarithms are NaN.
 
   References:
     R. C. Griffiths, S. Tavare, Sampling theory for neutral alleles in a varying

@@ -74,8 +74,9 @@ def joint_block_counting(
       f"num_demes is {len(demes)}: there must be at most nine; give num_demes, "
       "or write the transitions for Graph.from_transitions"
     )
-  states = _num_states(samples, len(demes))
-  state_limits.check(samples, states, max_states)
+  model_checks.at_least("max_states", max_states, 1)
+  states, is_exact = _num_states(samples, len(demes), int(max_states))
+  state_limits.check(samples, states, max_states, is_exact)
   start: list[_Deme] = [()] * len(demes)
   for i, number in enumerate(samples):
     lineage = tuple(int(k == i) for k in range(len(samples)))
@@ -169,21 +170,40 @@ def joint_spectrum_rewards(graph: graph_lib.Graph) -> onp.ndarray:
   return onp.reshape(found, (len(of_states), -1))
 
 
-def _num_states(samples: tuple[int, ...], demes: int) -> int:
+def _num_states(
+  samples: tuple[int, ...], demes: int, most: int
+) -> tuple[int, bool]:
   """Counts the partitions of a vector into parts that are in one of some demes.
 
   The generating function is the product of 1 / (1 - x^part) over parts and
-  demes. The states of one lineage, of all samples, are left out.
+  demes. The whole vector is no part: states of one lineage are left out. Small
+  parts come first, so that a number above the limit is soon known to be.
+
+  Args:
+    samples: the vector.
+    demes: the number of demes.
+    most: the limit.
+
+  Returns:
+    The number, or one above the limit that is not larger than it; and whether it
+    is the number.
   """
+  # Each vector is a part of a partition whose other parts are units.
+  least = math.prod(n + 1 for n in samples) - len(samples) - 1
+  if least > most:
+    return least, False
   vectors = list(itertools.product(*(range(n + 1) for n in samples)))
   ways = {vector: int(not any(vector)) for vector in vectors}
-  for part in vectors[1:]:
+  parts = sorted(vectors, key=sum)[1:-1]
+  for part in parts:
     for _ in range(demes):
       for whole in vectors:
         rest = tuple(a - b for a, b in zip(whole, part, strict=True))
         if min(rest) >= 0:
           ways[whole] += ways[rest]
-  return ways[vectors[-1]] - demes
+    if part != parts[-1] and ways[vectors[-1]] > most:
+      return ways[vectors[-1]], False
+  return ways[vectors[-1]], True
 
 
 def _sorted(lineages: _Deme) -> _Deme:

@@ -14,19 +14,27 @@ MAX_STATES = 100_000
 _LARGEST = 1000
 
 
-def check(num_samples: object, states: int, max_states: Integer) -> None:
+def check(
+  num_samples: object, states: int, max_states: Integer, is_exact: bool = True
+) -> None:
   """Raises unless a model's states are within the limit.
 
   Args:
     num_samples: the argument that sets the size, for the message.
     states: the number of states.
     max_states: the limit.
+    is_exact: whether there may not be even more states.
 
   Raises:
     TypeError: max_states is not an integer.
     ValueError: max_states is below 1, or there are more states.
   """
   model_checks.at_least("max_states", max_states, 1)
+  if states > max_states and not is_exact:
+    raise ValueError(
+      f"num_samples is {num_samples}: its model has at least {states} states, and "
+      f"there must be at most max_states = {max_states}; take fewer samples"
+    )
   if states > max_states:
     raise ValueError(
       f"num_samples is {num_samples}: its model has {states} states, and there "

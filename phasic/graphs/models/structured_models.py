@@ -197,8 +197,8 @@ def merge_demes(
 
   Returns:
     A function from the tuple of the lineages in d demes to such a tuple of d -
-    1 demes, for states of `structured_coalescent` or `joint_block_counting`. It raises ValueError if it is given fewer demes than the numbers
-    name.
+    1 demes, for states of `structured_coalescent` or `joint_block_counting`. It
+    raises ValueError if it is given fewer demes than the numbers name.
 
   Raises:
     TypeError, ValueError: the numbers are not integers from 1, or are equal.

@@ -77,13 +77,11 @@ def expected_statistics(
   - "log_prob": X = t, an exact value. Starts and atom sum to sum(w), exits to
     the sum of w over t > 0, and sojourns to sum(w t).
   - "log_survival_function": X > t, a right-censored value. Statistics are of
-  the
-    path up to t. So there are no exits, and sojourns sum to sum(w t).
+    the path up to t. So there are no exits, and sojourns sum to sum(w t).
   - "log_cdf": X <= t, a left-censored value. Statistics are of the entire path,
     which ends before t.
   - "prob", "survival_function", "cdf": the same times P(O), E[...; O], which
-  are
-    additive over events.
+    are additive over events.
 
   With `upper` one call takes data of all kinds: each value is between its time
   t and its `upper`, u. O is then

@@ -150,6 +150,13 @@ class JointModelsTest(test_case.TestCase):
       models.joint_block_counting(samples, demes, max_states=states - 1)
     models.joint_block_counting(samples, demes, max_states=states)
 
+  @parameterized.parameters(
+    ((100, 100),), ((1000, 1000),), ((2,) * 8,), ((1, 1, 1, 40),)
+  )
+  def test_states_are_not_counted_far_beyond_the_limit(self, *samples):
+    with self.assertRaisesRegex(ValueError, "has at least [0-9]+ states"):
+      models.joint_block_counting(*samples)
+
   def test_mistakes(self):
     with self.assertRaisesRegex(ValueError, "num_samples is .1,."):
       models.joint_block_counting([1])
