@@ -202,11 +202,11 @@ def _weighted(
   model: weighted_models.WeightedModel, times: Array, weights: Array
 ) -> Array:
   """Computes `weighted`."""
-  ends, _ = weighted_models.checked_times(model, times, False)
+  valid = killed_chains.good_times(times, False)
+  ends = np.where(valid, times, 0.0)
   arguments = weighted_models.arguments(model, model.initial, ends)
   found = evaluation.weight_slopes(arguments, weights)
-  valid = np.all(killed_chains.good_times(times, False), axis=0)
-  good = weighted_models.also(model.good, valid)
+  good = weighted_models.also(model.good, np.all(valid, axis=0))
   return found if good is None else found * good[..., None]
 
 
