@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import flint
 import numpy as onp
@@ -51,16 +51,6 @@ class _Segment(NamedTuple):
 
 class EpochPathOracle(epoch_oracle.EpochOracle):
   """Paths of a chain whose generator changes at boundaries."""
-
-  def __init__(
-    self,
-    graphs: Sequence[Any],
-    params: Sequence[Sequence[float]],
-    boundaries: Sequence[float],
-    state_maps: Sequence[Any] | None = None,
-  ):
-    super().__init__(graphs, params, boundaries, state_maps)
-    self._graphs, self._maps = graphs, state_maps
 
   def statistics(self, lower: float, upper: float) -> list[PathStatistics]:
     """Computes the statistics of each epoch for one observation.

@@ -38,6 +38,7 @@ class EpochOracle:
     state_maps: Sequence[Any] | None = None,
   ):
     flint.ctx.prec = _BITS
+    self._graphs, self._maps = graphs, state_maps
     read = [
       rational_graph.read(g, theta)
       for g, theta in zip(graphs, params, strict=True)
@@ -122,7 +123,6 @@ class EpochRewardOracle(EpochOracle):
     state_maps: Sequence[Any] | None = None,
   ):
     super().__init__(graphs, params, boundaries, state_maps)
-    self._graphs, self._maps = graphs, state_maps
     self._rewards = [
       [[ball(x) for x in row] for row in own.tolist()] for own in rewards
     ]
