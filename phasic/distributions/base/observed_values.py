@@ -20,9 +20,10 @@ def log_likelihood_terms(
 ) -> Array:
   """Computes log P(observation | X > entry), (..., n), from cdf and density.
 
-  Unless the distribution computes it itself, the mass of an interval is a difference, P(X > l) - P(X > u) or P(X <= u) -
-  P(X <= l), whichever is the smaller pair: its relative error is some eps times
-  min(P(X > l), P(X <= u)) / P(l < X <= u).
+  Unless the distribution computes it itself, the mass of an interval is a
+  difference, P(X > l) - P(X > u) or P(X <= u) - P(X <= l), whichever is the
+  smaller pair: its relative error is some eps times min(P(X > l), P(X <= u)) /
+  P(l < X <= u).
   """
   if entry is None:
     return _unconditional(distribution, lower, upper)

@@ -25,7 +25,7 @@ from phasic.math.numeric import special
 
 
 class Piece(NamedTuple):
-  """What an epoch has of observations.
+  """The part of each observation that lies in one epoch.
 
   Attributes:
     lower: the lower ends, since the start of the epoch, (..., n).

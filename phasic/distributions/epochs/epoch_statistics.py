@@ -73,7 +73,7 @@ def statistics(
   for item in observed:
     pieces = epoch_intervals.pieces(item.stages, item.lower, item.upper)
     total = epoch_intervals.log_prob(item.stages, pieces)
-    # What is impossible has no statistics.
+    # Impossible observations have no statistics.
     total = np.where(total == -math.inf, math.nan, total)
     if as_parts:
       total = np.where(np.isnan(total), total, 0.0)
