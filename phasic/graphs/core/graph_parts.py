@@ -79,6 +79,16 @@ class GraphParts:
         tuple(notes),
       )
     )
+    self._set_contents(checked)
+
+  @classmethod
+  def _of_built(cls, built: contents.Contents) -> Self:
+    """Makes a graph of what a builder has made and checked."""
+    instance = object.__new__(cls)
+    instance._set_contents(validation.frozen(built))
+    return instance
+
+  def _set_contents(self, checked: contents.Contents) -> None:
     values = checked._asdict()
     rows, d = onp.shape(checked.initial_coefficients)
     self._set_host(values.pop("states"), values.pop("notes"))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+import numpy as onp
 
 from phasic.graphs.core import graph as graph_lib
+from phasic.graphs.models import block_counts
 from phasic.graphs.models import model_checks
 from phasic.graphs.models import state_limits
-from phasic.graphs.parts.absorbed import ABSORBED
+from phasic.graphs.parts import contents
 from phasic.internal.arrays import Integer
 
 
@@ -41,11 +42,25 @@ def kingman(
   model_checks.at_least("num_samples", num_samples, 2)
   state_limits.check(num_samples, num_samples - 1, max_states)
 
-  def transitions(n: int) -> Iterator[tuple[Hashable, Mapping[str, float]]]:
-    yield n - 1 if n > 2 else ABSORBED, {"coalescence": n * (n - 1) / 2}
-
-  return graph_lib.Graph.from_transitions(
-    transitions, num_samples, ("coalescence",), max_states=max_states
+  n = int(num_samples)
+  lineages = onp.arange(n, 1, -1)
+  pairs = lineages * (lineages - 1) / 2.0
+  start = onp.zeros(n)
+  start[0] = 1.0
+  return graph_lib.Graph._of_built(
+    contents.Contents(
+      sources=onp.arange(n - 1),
+      targets=onp.arange(1, n),
+      constants=onp.zeros(n - 1),
+      coefficients=pairs[:, None],
+      initial_constants=start,
+      initial_coefficients=onp.zeros((n, 1)),
+      parameter_names=("coalescence",),
+      causes=(None,),
+      discrete=False,
+      states=tuple(lineages.tolist()),
+      notes=(),
+    )
   )
 
 
@@ -81,26 +96,6 @@ def block_counting(
     ((4, 0, 0, 0), (2, 1, 0, 0), (0, 2, 0, 0), (1, 0, 1, 0))
   """
   model_checks.at_least("num_samples", num_samples, 2)
-  state_limits.check_block_counts(num_samples, max_states)
-
-  def transitions(
-    counts: tuple[int, ...],
-  ) -> Iterator[tuple[Hashable, Mapping[str, float]]]:
-    sizes = [i for i, count in enumerate(counts) if count > 0]
-    for place, i in enumerate(sizes):
-      for j in sizes[place:]:
-        pairs = counts[i] * (counts[j] if j > i else counts[i] - 1)
-        if pairs == 0:
-          continue
-        merged = list(counts)
-        merged[i] -= 1
-        merged[j] -= 1
-        # Entry i counts the lineages with i + 1 descendants.
-        merged[i + j + 1] += 1
-        found = ABSORBED if sum(merged) == 1 else tuple(merged)
-        yield found, {"coalescence": pairs if j > i else pairs / 2}
-
-  initial = (num_samples,) + (0,) * (num_samples - 1)
-  return graph_lib.Graph.from_transitions(
-    transitions, initial, ("coalescence",), max_states=max_states
-  )
+  states = state_limits.check_block_counts(num_samples, max_states)
+  built = block_counts.block_counts(int(num_samples), states)
+  return graph_lib.Graph._of_built(built)

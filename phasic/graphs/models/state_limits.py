@@ -43,8 +43,8 @@ def check(
     )
 
 
-def check_block_counts(num_samples: Integer, max_states: Integer) -> None:
-  """Raises unless a state for each partition but one is within the limit.
+def check_block_counts(num_samples: Integer, max_states: Integer) -> int:
+  """Returns how many states there are, one for each partition of n but one.
 
   Raises:
     TypeError: max_states is not an integer.
@@ -55,7 +55,9 @@ def check_block_counts(num_samples: Integer, max_states: Integer) -> None:
       f"num_samples is {num_samples}: its model has more than 10^31 states; "
       "take fewer samples"
     )
-  check(num_samples, _partitions(num_samples) - 1, max_states)
+  states = _partitions(num_samples) - 1
+  check(num_samples, states, max_states)
+  return states
 
 
 def _partitions(n: Integer) -> int:

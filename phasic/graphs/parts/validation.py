@@ -51,6 +51,20 @@ def checked(given: contents.Contents) -> contents.Contents:
   return graph
 
 
+def frozen(built: contents.Contents) -> contents.Contents:
+  """Returns the data of a graph as read-only arrays, which are not checked."""
+  dtypes_of = [
+    *((name, onp.int32) for name in _INDICES),
+    *((name, onp.float64) for name in _NUMBERS),
+  ]
+  arrays = {
+    name: onp.array(getattr(built, name), dtype) for name, dtype in dtypes_of
+  }
+  for array in arrays.values():
+    _freeze(array)
+  return built._replace(**arrays)  # type: ignore[arg-type]
+
+
 def host_numbers(x: ArrayLike, name: str) -> onp.ndarray:
   """Copies an array to the host, as float64.
 

@@ -1,9 +1,12 @@
 """The ready models against closed forms, in rational arithmetic."""
 
 import fractions
+import itertools
+from unittest import mock
 
 from absl.testing import absltest
 from absl.testing import parameterized
+import numpy as onp
 
 from phasic import graphs
 from tests.helpers import test_case
@@ -41,6 +44,14 @@ def rabbits(state):
     yield found(left, 0), 4
 
 
+def mergers(lineages):
+  """Yields the merger of each pair of lineages, given by their descendants."""
+  for i, j in itertools.combinations(range(len(lineages)), 2):
+    rest = [x for k, x in enumerate(lineages) if k not in (i, j)]
+    merged = tuple(sorted((*rest, lineages[i] + lineages[j])))
+    yield merged if rest else graphs.ABSORBED, {"coalescence": 1.0}
+
+
 class CoalescentTest(test_case.TestCase):
   """Tests models of lineages."""
 
@@ -62,6 +73,39 @@ class CoalescentTest(test_case.TestCase):
       all(
         sum(i * a for i, a in enumerate(s, start=1)) == n for s in graph.states
       )
+    )
+
+  @parameterized.parameters(2, 3, 4, 7, 12)
+  def test_block_counting_is_the_merging_of_pairs(self, n):
+    graph = models.block_counting(n)
+    pairs = graphs.Graph.from_transitions(mergers, (1,) * n, ("coalescence",))
+
+    def edges(found, name):
+      return {
+        (name(e.source), e.target if e.target == ends else name(e.target)): (
+          e.constant,
+          e.coefficients,
+        )
+        for e in found.edges
+      }
+
+    ends = graphs.ABSORBED
+    counts = lambda state: tuple(state.count(i + 1) for i in range(n))
+    self.assertEqual(edges(graph, tuple), edges(pairs, counts))
+    self.assertEqual(graph.initial_probs().tolist()[0], 1.0)
+
+  def test_states_whose_sums_agree_are_told_apart(self):
+    # All sums of the first draw are zero; those of the second are random.
+    draws = [
+      onp.zeros(6, onp.int64),
+      onp.random.default_rng(1).integers(2**62, size=6),
+    ]
+    with mock.patch.object(onp.random, "default_rng") as generator:
+      generator.return_value.integers.side_effect = draws
+      found = models.block_counting(6)
+    self.assertEqual(generator.call_count, 2)
+    self.assertEqual(
+      found.content_hash(), models.block_counting(6).content_hash()
     )
 
   def test_branch_lengths(self):
