@@ -5,6 +5,8 @@ import sys
 import tempfile
 
 from absl.testing import absltest
+import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from scipy import integrate
@@ -14,10 +16,14 @@ from scipy import stats
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import cracks
+import overview
 import survival
 
 from phasic.substrates.numpy import distributions
 from phasic.substrates.numpy import inference
+
+
+matplotlib.use("Agg")
 
 
 class SurvivalTest(absltest.TestCase):
@@ -66,6 +72,19 @@ class SurvivalTest(absltest.TestCase):
       path = os.path.join(directory, "survival.png")
       survival.draw(choice.best, path)
       self.assertGreater(os.path.getsize(path), 10000)
+
+
+class OverviewTest(absltest.TestCase):
+  def test_spectrum_of_a_constant_population_falls_as_one_by_i(self):
+    _, (left, middle, right) = plt.subplots(1, 3)
+    overview.draw_survival(left)
+    overview.draw_spectrum(middle)
+    overview.draw_tail(right)
+    heights = np.array([bar.get_height() for bar in middle.containers[0]])
+    copies = np.arange(1, 12)
+    expected = (1 / copies) / np.sum(1 / copies)
+    np.testing.assert_allclose(heights, expected, rtol=1e-12)
+    plt.close("all")
 
 
 class CracksTest(absltest.TestCase):
