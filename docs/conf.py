@@ -24,14 +24,16 @@ extensions = [
   "myst_nb",
   "sphinx.ext.autodoc",
   "sphinx.ext.napoleon",
+  "sphinx.ext.viewcode",
   "sphinx_copybutton",
   "sphinx_design",
   "sphinx-mathjax-offline",
   "tools.site.links",
+  "tools.site.reference",
   "tools.site.toctrees",
 ]
 exclude_patterns = ["BUILD", "data", "decisions/README.md", "pypi.md"]
-nitpicky = False
+default_role = "py:obj"  # In docstrings, single backticks are code.
 
 # Pages.
 myst_enable_extensions = [

@@ -45,7 +45,7 @@ main() {
   export MATPLOTLIBRC="${PWD}/docs/kernel/matplotlibrc"
   export PHASIC_SITE_CACHE="${cache}/cells"
   if [[ "${mode}" == quick ]]; then export PHASIC_SITE_QUICK=1; fi
-  local sphinx=("${venv}/bin/python" -m sphinx --fail-on-warning --keep-going
+  local sphinx=("${venv}/bin/python" -P -m sphinx --fail-on-warning --keep-going
     --jobs 2 --quiet -d .build/site-doctrees)
   "${sphinx[@]}" -b html docs .build/site
   echo "docs: .build/site/index.html" >&2
