@@ -30,6 +30,7 @@ extensions = [
   "sphinx-mathjax-offline",
   "tools.site.links",
   "tools.site.reference",
+  "tools.site.slow_pages",
   "tools.site.toctrees",
 ]
 exclude_patterns = ["BUILD", "data", "decisions/README.md", "pypi.md"]
@@ -70,6 +71,8 @@ toc_object_entries_show_parents = "hide"
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
+html_context = {"default_mode": "auto"}
 html_logo = "_static/logo.svg"
 html_favicon = "_static/logo.svg"
 html_copy_source = False

@@ -5,7 +5,6 @@ repository. On the site a document that has a page becomes a link to that page; 
 source becomes a download, which MyST does itself; a folder becomes plain text.
 """
 
-import os
 import pathlib
 from typing import Any
 
@@ -14,37 +13,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 
-# Documents of the root, and their pages.
-PAGES = {
-  "CHANGELOG.md": "changelog",
-  "CONTRIBUTING.md": "contributing",
-  "README.md": "index",
-  "docs/decisions/README.md": "decisions",
-}
-
-
-def in_repository(
-  root: pathlib.Path, folder: pathlib.Path, target: str
-) -> str | None:
-  """Finds the file or folder that a link of a page means.
-
-  Args:
-    root: the root of the repository.
-    folder: the folder of the page.
-    target: what the link says, with or without an anchor. A page that includes
-      a document of the root has links that start at the root.
-
-  Returns:
-    A path that starts at the root, or None if nothing is there.
-  """
-  path = target.partition("#")[0]
-  if not path or "://" in path:
-    return None
-  for start in (folder, root):
-    found = pathlib.Path(os.path.normpath(start / path))
-    if found.exists() and found.is_relative_to(root):
-      return found.relative_to(root).as_posix()
-  return None
+from tools.site import repository
 
 
 class RepositoryLinks(SphinxTransform):
@@ -70,11 +39,11 @@ class RepositoryLinks(SphinxTransform):
         target = f"{target}.md#{link.get('reftargetid') or ''}"
       elif link.get("reftype") != "myst":
         continue
-      found = in_repository(docs.parent, folder, target)
+      found = repository.find(docs.parent, folder, target)
       if found is None:
         continue
-      if found in PAGES:
-        link.replace_self(self._to_page(link, PAGES[found], target))
+      if found in repository.PAGES:
+        link.replace_self(self._to_page(link, repository.PAGES[found], target))
       elif not isinstance(link, addnodes.download_reference):
         link.replace_self(nodes.inline("", "", *link.children))
 

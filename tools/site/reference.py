@@ -21,21 +21,6 @@ from tools.site import names
 from tools.site import reference_pages
 
 GENERATED = "reference/generated"
-TITLES = {
-  "phasic.binding": "Functions of your own: binding",
-  "phasic.binding.jaxbind_compat": "JAXbind's interface: binding.jaxbind_compat",
-  "phasic.config": "Settings: config",
-  "phasic.distributions": "Distributions: distributions",
-  "phasic.graphs": "Graphs: graphs",
-  "phasic.graphs.models": "Ready models: graphs.models",
-  "phasic.inference": "Data and fits: inference",
-  "phasic.interop.numpyro": "NumPyro: interop.numpyro",
-  "phasic.interop.scipy": "SciPy: interop.scipy",
-  "phasic.interop.tfp": "TensorFlow Probability: interop.tfp",
-  "phasic.math": "Functions of arrays: math",
-  "phasic.math.discrete_phase_type": "Discrete time: math.discrete_phase_type",
-  "phasic.math.phase_type": "Continuous time: math.phase_type",
-}
 # Types are shown as they are written, without the module that they are from.
 _MODULE_OF_TYPE = re.compile(r"\b(?:[a-z_]+\.)+(?=[A-Z])")
 
@@ -58,8 +43,7 @@ def write_pages(folder: pathlib.Path) -> None:
   pages = {name.page: reference_pages.page(name) for name in public}
   for module in {name.module for name in public}:
     listed = [name for name in public if name.module == module]
-    title = TITLES.get(module, module.removeprefix("phasic."))
-    pages[module] = reference_pages.module_page(module, title, listed)
+    pages[module] = reference_pages.module_page(module, listed)
   for path in folder.glob("*.rst"):
     if path.stem not in pages:
       path.unlink()

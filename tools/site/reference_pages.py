@@ -3,6 +3,7 @@
 import functools
 import inspect
 import itertools
+import sys
 import textwrap
 from typing import Any
 
@@ -70,15 +71,11 @@ def page(name: names.Name) -> str:
   return pages[name.kind](name)
 
 
-def module_page(module: str, title: str, listed: list[names.Name]) -> str:
-  """Returns the page of a module: its names by room, with summaries.
-
-  Args:
-    module: its short name.
-    title: the title of the page.
-    listed: its names.
-  """
-  text = f"{_title(title)}.. py:module:: {module}\n\n"
+def module_page(module: str, listed: list[names.Name]) -> str:
+  """Returns the page of a module: its names by room, with summaries."""
+  text = _title(module.removeprefix("phasic.")) + f".. py:module:: {module}\n\n"
+  summary = names.documentation(sys.modules[module]).split("\n\n")[0]
+  text += f"{docstrings.plain(summary)}\n\n"
   rooms: dict[str, list[names.Name]] = {}
   for name in listed:
     rooms.setdefault(name.room, []).append(name)

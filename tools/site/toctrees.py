@@ -5,12 +5,16 @@ that it does not name. Sphinx warns of entries without a page; here they are lef
 out before it reads them.
 """
 
+from __future__ import annotations
+
 import pathlib
 import posixpath
 import re
+from typing import TYPE_CHECKING
 
-from sphinx.application import Sphinx
-from sphinx.environment import BuildEnvironment
+if TYPE_CHECKING:
+  from sphinx.application import Sphinx
+  from sphinx.environment import BuildEnvironment
 
 _TOCTREE = re.compile(r"(?<=^```\{toctree\}\n)(.*?)(?=^```$)", re.M | re.S)
 _OPTION = re.compile(r":[a-z]+:")
