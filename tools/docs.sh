@@ -31,6 +31,7 @@ main() {
   installed="${PHASIC_SITE_PACKAGE:-$(tools/unpack_wheel.sh)}"
   cache="${PHASIC_CACHE}/site/$(stamp "${installed}")"
   mkdir -p "${cache}"
+  touch "${cache}/lock"
   if command -v flock >/dev/null; then
     exec 6>>"${cache}/lock"
     flock 6
@@ -47,7 +48,11 @@ main() {
   if [[ "${mode}" == quick ]]; then export PHASIC_SITE_QUICK=1; fi
   local sphinx=("${venv}/bin/python" -P -m sphinx --fail-on-warning --keep-going
     --jobs 2 --quiet -d .build/site-doctrees)
-  "${sphinx[@]}" -b html docs .build/site
+  "${sphinx[@]}" -b html docs .build/site || {
+    # Or else the next build would not look again at pages with warnings.
+    rm -f .build/site-doctrees/environment.pickle
+    exit 1
+  }
   echo "docs: .build/site/index.html" >&2
   if [[ "${mode}" == linkcheck ]]; then
     "${sphinx[@]}" -b linkcheck docs .build/site-links
