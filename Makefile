@@ -18,6 +18,9 @@
 #   make bench-peers     speed against the libraries that users would take
 #                   instead; writes docs/benchmarks_peers.md
 #   make bench-slow which methods of hard models of 31 to 600 phases take over 2 s
+#   make docs       the site, in .build/site: all pages, all cells executed
+#   make docs-quick the same without running pages that are marked slow
+#   make linkcheck  links to other sites; needs a network
 #   make sanitize        native tests under sanitizers, and the fuzzer
 #   make sanitize-quick  its first part, as CI runs it
 #   make wheel      dist/phasic_substrates-*.whl
@@ -34,7 +37,7 @@ PY := .venv/bin/python
 
 .PHONY: setup demo quick check test test-slow test-all test-versions test-pymc \
   test-msprime sanitize sanitize-quick bench bench-page bench-cost bench-peers bench-slow \
-  wheel wheels format lint typecheck golden lock clean clean-cache
+  docs docs-quick linkcheck wheel wheels format lint typecheck golden lock clean clean-cache
 
 setup:
 	@./setup.sh
@@ -87,6 +90,15 @@ bench-cost: setup
 
 bench-peers: setup
 	@tools/bench_peers.sh --page
+
+docs: setup
+	@tools/docs.sh
+
+docs-quick: setup
+	@tools/docs.sh quick
+
+linkcheck: setup
+	@tools/docs.sh linkcheck
 
 wheel: setup
 	@./pip_pkg.sh

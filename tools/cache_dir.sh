@@ -6,6 +6,7 @@
 #   bazel/    Bazel's disk cache
 #   jax/      what JAX compiled in tests
 #   mypy/     what mypy knows of modules that did not change
+#   site/     outputs of the cells of pages, see tools/docs.sh
 #   tidy/     which sources passed clang-tidy
 #   *.lock    locks of setup.sh, tools/prune_caches.py and tools/typecheck.sh
 
@@ -13,6 +14,6 @@ PHASIC_CACHE="${XDG_CACHE_HOME:-}"
 # The XDG specification says that relative paths are to be ignored.
 if [[ "${PHASIC_CACHE}" != /* ]]; then PHASIC_CACHE="${HOME:?}/.cache"; fi
 PHASIC_CACHE="${PHASIC_CACHE}/phasic"
-mkdir -p "${PHASIC_CACHE}"/{venv,headers,bazel,jax,mypy,tidy}
+mkdir -p "${PHASIC_CACHE}"/{venv,headers,bazel,jax,mypy,site,tidy}
 # Clones that reach the folder through different links share keys, too.
 PHASIC_CACHE="$(cd "${PHASIC_CACHE}" && pwd -P)"

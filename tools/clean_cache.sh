@@ -11,4 +11,4 @@ if command -v flock >/dev/null; then
   flock 8
   flock 9
 fi
-find "${PHASIC_CACHE}"/{venv,headers,bazel,jax,mypy,tidy} -mindepth 1 -maxdepth 1 -exec rm -rf {} +
+find "${PHASIC_CACHE}"/{venv,headers,bazel,jax,mypy,site,tidy} -mindepth 1 -maxdepth 1 -exec rm -rf {} +

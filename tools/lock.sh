@@ -2,7 +2,8 @@
 # Writes the locks: requirements/*.in, resolved by uv for each Python that has a
 # folder there. `.venv`'s are one resolution, so that any subset of them can be
 # installed together; each environment of `make test-versions`, `make test-pymc`,
-# `make test-msprime` and `make bench-peers` is a resolution of its own.
+# `make test-msprime` and `make bench-peers` is a resolution of its own; that of
+# `make docs` keeps to the versions of `.venv`.
 # UV names the uv binary; UPGRADE=1 takes the newest versions.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../requirements"
@@ -61,6 +62,9 @@ for folder in 3.*/; do
       "$(keep "${version}/${name}.txt")" "${name}.in"
     mv "${tmp}/lock.txt" "${version}/${name}.txt"
   done
+  compile "${version}" "${tmp}/lock.txt" "${override}" \
+    "--constraint=${all}" "$(keep "${version}/docs.txt")" docs.in
+  mv "${tmp}/lock.txt" "${version}/docs.txt"
   echo "lock: Python ${version} done" >&2
 done
 compile 3.11 "${tmp}/lock.txt" --no-deps jax-headers.in

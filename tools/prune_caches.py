@@ -104,6 +104,20 @@ def prune_runs(folder: pathlib.Path, max_seconds: float) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
+def prune_sites(folder: pathlib.Path, max_seconds: float) -> None:
+  """Deletes outputs of pages that belong to an old state of phasic.
+
+  Args:
+    folder: tools/docs.sh makes a folder in it for each state, and touches its
+      lock at each build.
+    max_seconds: how long ago a state may have been built.
+  """
+  for path in folder.glob("*/lock"):
+    with contextlib.suppress(FileNotFoundError):
+      if time.time() - path.stat().st_mtime > max_seconds:
+        shutil.rmtree(path.parent, ignore_errors=True)
+
+
 def main(argv: list[str] | None = None) -> int:
   """Prunes; returns the exit status."""
   parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
@@ -117,6 +131,7 @@ def main(argv: list[str] | None = None) -> int:
     prune_runs(folder / "jax", _DAY)
     prune(folder / "jax", _JAX_BYTES, _UNUSED_SECONDS)
     prune(folder / "tidy", _TIDY_BYTES, _UNUSED_SECONDS)
+    prune_sites(folder / "site", _UNUSED_SECONDS)
     prune(folder / "bazel", _BAZEL_BYTES)
   return 0
 

@@ -79,6 +79,14 @@ class PruneCachesTest(absltest.TestCase):
     prune_caches.prune_runs(self.folder, _DAY)
     self.assertEqual(self._left(), ["run-new/file"])
 
+  def test_deletes_sites_that_were_not_built_for_long(self):
+    self._file("old/lock", read=1, written=20)
+    self._file("old/cells/global.db", read=1, written=1)
+    self._file("new/lock", read=20, written=1)
+    self._file("new/cells/global.db", read=20, written=20)
+    prune_caches.prune_sites(self.folder, 14 * _DAY)
+    self.assertEqual(self._left(), ["new/cells/global.db", "new/lock"])
+
   def test_main_bounds_both_caches(self):
     self._file("jax/old", read=15, written=15)
     self._file("jax/new", read=1, written=1)

@@ -1,0 +1,58 @@
+"""Plain docstrings as text with markup."""
+
+from absl.testing import absltest
+
+from tools.site import docstrings
+
+_DOCSTRING = """\
+Computes w_e = |x| * `a_b`.
+
+    w_e = sum_c x_c
+
+Attributes:
+  rate: r, (...).
+  other (int): of the
+    same.
+
+Example: none.
+
+  >>> a_b * 2
+  'c_d'
+
+References:
+  M. F. Neuts, Matrix-geometric solutions, 1981,
+    ch. 2.
+  A. B. See, Another one."""
+
+
+class DocstringsTest(absltest.TestCase):
+  def setUp(self):
+    super().setUp()
+    self.lines = docstrings.as_restructured_text(_DOCSTRING.splitlines())
+
+  def test_text_is_escaped(self):
+    self.assertEqual(self.lines[0], r"Computes w\_e = \|x\| \* `a_b`.")
+
+  def test_blocks_and_examples_stay(self):
+    self.assertIn("    w_e = sum_c x_c", self.lines)
+    self.assertEqual(self.lines[2], "::")
+    self.assertIn("  >>> a_b * 2", self.lines)
+    self.assertIn("  'c_d'", self.lines)
+
+  def test_references_are_a_list(self):
+    self.assertEqual(
+      self.lines[-3:],
+      [
+        r"  * M\. F. Neuts, Matrix-geometric solutions, 1981,",
+        "    ch. 2.",
+        r"  * A\. B. See, Another one.",
+      ],
+    )
+
+  def test_attributes(self):
+    self.assertEqual(docstrings.attributes(_DOCSTRING), {"rate", "other"})
+    self.assertEqual(docstrings.attributes("Nothing."), set())
+
+
+if __name__ == "__main__":
+  absltest.main()
