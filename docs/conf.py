@@ -33,7 +33,7 @@ extensions = [
   "tools.site.slow_pages",
   "tools.site.toctrees",
 ]
-exclude_patterns = ["BUILD", "data", "decisions/README.md", "pypi.md"]
+exclude_patterns = ["BUILD", "decisions/README.md", "pypi.md"]
 default_role = "py:obj"  # In docstrings, single backticks are code.
 
 # Pages.
