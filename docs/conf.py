@@ -54,6 +54,8 @@ nb_execution_timeout = 300  # seconds, for one cell
 nb_execution_raise_on_error = False
 nb_execution_show_tb = True
 nb_merge_streams = True
+nb_code_prompt_show = "Show the code"
+nb_code_prompt_hide = "Hide the code"
 copybutton_exclude = ".linenos, .gp, .go"
 
 # The reference: docstrings are Google's style.

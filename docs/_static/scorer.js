@@ -30,7 +30,8 @@ var Scorer = {
     const isNamed = words.some(
       (word) => heading.includes(word.replace(/s$/, "")) || docname.includes(word));
     const section = Object.keys(sections).find((x) => docname.startsWith(x));
-    return score + (isNamed && section ? sections[section] : 0);
+    const isHistory = docname.startsWith("decisions/") || docname === "changelog";
+    return score + (isNamed && section ? sections[section] : 0) - (isHistory ? 3 : 0);
   },
   objNameMatch: 11,
   objPartialMatch: 6,

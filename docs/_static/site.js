@@ -5,11 +5,22 @@ document.addEventListener("DOMContentLoaded", () => {
     summary.setAttribute("aria-label", `Pages of ${link.textContent.trim()}`);
   }
   for (const button of document.querySelectorAll(".search-button-field")) {
-    button.removeAttribute("aria-label");
+    button.setAttribute("aria-label", button.textContent.replace(/\s+/g, " ").trim());
+  }
+  for (const summary of document.querySelectorAll(".cell summary")) {
+    summary.removeAttribute("aria-label");
   }
   // The parameters of a signature, a line for each: a list without terms.
   for (const list of document.querySelectorAll("dt.sig > dl")) {
     list.setAttribute("role", "none");
     for (const entry of list.children) entry.setAttribute("role", "none");
+  }
+});
+
+// Formulas that are wider than the page scroll; keys have to reach them.
+window.addEventListener("load", async () => {
+  await window.MathJax?.startup?.promise;
+  for (const formula of document.querySelectorAll("div.math")) {
+    if (formula.scrollWidth > formula.clientWidth) formula.tabIndex = 0;
   }
 });

@@ -36,7 +36,7 @@ class RepositoryLinks(SphinxTransform):
         if target in self.env.found_docs:
           continue
         # MyST takes Markdown outside of `docs` for a page of this name.
-        target = f"{target}.md#{link.get('reftargetid') or ''}"
+        target = f"{docs / target}.md#{link.get('reftargetid') or ''}"
       elif link.get("reftype") != "myst":
         continue
       found = repository.find(docs.parent, folder, target)
