@@ -22,7 +22,6 @@ import survival
 from phasic.substrates.numpy import distributions
 from phasic.substrates.numpy import inference
 
-
 matplotlib.use("Agg")
 
 
@@ -80,10 +79,10 @@ class OverviewTest(absltest.TestCase):
     overview.draw_survival(left)
     overview.draw_spectrum(middle)
     overview.draw_tail(right)
-    heights = np.array([bar.get_height() for bar in middle.containers[0]])
+    shares = np.array([bar.get_height() for bar in middle.containers[0]])
     copies = np.arange(1, 12)
     expected = (1 / copies) / np.sum(1 / copies)
-    np.testing.assert_allclose(heights, expected, rtol=1e-12)
+    np.testing.assert_allclose(shares, expected, rtol=1e-12)
     plt.close("all")
 
 
