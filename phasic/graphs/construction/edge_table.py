@@ -24,6 +24,12 @@ class Edge(NamedTuple):
     target: a state or absorption.
     constant: the constant term of the weight.
     coefficients: the coefficients of the parameters, d numbers.
+
+  Example: three lineages merge at three times the rate of a pair.
+
+    >>> from phasic import graphs
+    >>> graphs.models.kingman(3).edges[0]
+    Edge(source=3, target=2, constant=0.0, coefficients=(3.0,))
   """
 
   source: State

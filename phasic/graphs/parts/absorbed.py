@@ -14,6 +14,15 @@ class Absorbed:
 
   Attributes:
     cause: the name of the cause, None for plain `ABSORBED`.
+
+  Example: one of several causes.
+
+    >>> from phasic import graphs
+    >>> relapse = graphs.ABSORBED("relapse")
+    >>> relapse.cause
+    'relapse'
+    >>> relapse == graphs.Absorbed("relapse"), relapse == graphs.ABSORBED
+    (True, False)
   """
 
   __slots__ = ("cause",)

@@ -17,7 +17,16 @@ from phasic.internal.arrays import ArrayLike
 
 
 class Event(NamedTuple):
-  """An added state of an event-counting graph: an event occurs in `state`."""
+  """An added state of an event-counting graph: an event occurs in `state`.
+
+  Example: the mutations while there are two lineages.
+
+    >>> from phasic import graphs
+    >>> pair = graphs.models.kingman(2)
+    >>> chain = graphs.with_event_counts(pair, 2.0, params={"coalescence": 1.0})
+    >>> chain.graph.states.index(graphs.Event(2))
+    1
+  """
 
   state: Hashable
 
@@ -28,6 +37,14 @@ class EventChain(NamedTuple):
   Attributes:
     graph: the discrete graph.
     rewards: (phases,), a host array, one in the phases that are events.
+
+  Example: the states of the graph, and their rewards.
+
+    >>> from phasic import graphs
+    >>> pair = graphs.models.kingman(2)
+    >>> chain = graphs.with_event_counts(pair, 2.0, params={"coalescence": 1.0})
+    >>> dict(zip(chain.graph.states, chain.rewards.tolist()))
+    {2: 0.0, Event(state=2): 1.0}
   """
 
   graph: graph_lib.Graph

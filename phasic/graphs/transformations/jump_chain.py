@@ -17,6 +17,19 @@ class JumpChain(NamedTuple):
   Attributes:
     graph: the discrete graph.
     rewards: (p,), a host array, the mean holding time of each phase.
+
+  Example: the mean reward is the mean busy period, here (1 + 1 / 2) / 2.
+
+    >>> from phasic import graphs
+    >>> from phasic import math as pm
+    >>> queue = graphs.models.busy_period(2)
+    >>> rates = {"arrival": 1.0, "service": 2.0}
+    >>> graph, rewards = graphs.embedded_jump_chain(queue, rates)
+    >>> (mean,) = pm.discrete_phase_type.reward_moments(
+    ...   1, rewards, graph.initial_probs(), graph.edge_weights()
+    ... )
+    >>> print(f"{float(mean):.6f}")
+    0.750000
   """
 
   graph: graph_lib.Graph

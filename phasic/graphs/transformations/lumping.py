@@ -26,6 +26,16 @@ class Lumped(NamedTuple):
       which is a phase of the lumped one.
     representatives: a host array with the first phase of each class, so that
       `rewards[representatives]` are those of the lumped graph.
+
+  Example: the states of two islands by class; those that only differ in the
+    order of the islands are in one.
+
+    >>> from phasic import graphs
+    >>> islands = graphs.models.island_coalescent([2, 0])
+    >>> islands.states
+    ((2, 0), (1, 1), (0, 2))
+    >>> graphs.lump(islands).classes.tolist()
+    [0, 1, 0]
   """
 
   graph: graph_lib.Graph

@@ -81,6 +81,13 @@ def prob(
   """Computes P(N = k) = alpha T^(k-1) t, z at k = 0.
 
   Arguments, result and errors are as in `log_prob`; 0 for k < 0.
+
+  Example: the first six of a die comes in the third throw, 25 / 216.
+
+    >>> from phasic import math as pm
+    >>> value = pm.discrete_phase_type.prob(3, [1.0], [[5 / 6]])
+    >>> print(f"{float(value):.6f}")
+    0.115741
   """
   return evaluation.value(
     "density",
@@ -99,6 +106,13 @@ def log_survival_function(
   """Computes log P(N > k) = log(alpha T^k 1).
 
   Arguments, result and errors are as in `log_prob`; 0 for k < 0.
+
+  Example: no head in 2000 tosses of a coin, -2000 log(2).
+
+    >>> from phasic import math as pm
+    >>> value = pm.discrete_phase_type.log_survival_function(2000, [1.0], [[0.5]])
+    >>> print(f"{float(value):.2f}")
+    -1386.29
   """
   return evaluation.value(
     "log_survival",
@@ -117,6 +131,13 @@ def survival_function(
   """Computes P(N > k) = alpha T^k 1.
 
   Arguments, result and errors are as in `log_prob`; 1 for k < 0.
+
+  Example: three throws of a die without a six, 125 / 216.
+
+    >>> from phasic import math as pm
+    >>> value = pm.discrete_phase_type.survival_function(3, [1.0], [[5 / 6]])
+    >>> print(f"{float(value):.6f}")
+    0.578704
   """
   return evaluation.value(
     "survival",
@@ -135,6 +156,14 @@ def log_cdf(
   """Computes log P(N <= k), accurately in the left tail too.
 
   Arguments, result and errors are as in `log_prob`; -inf for k < 0.
+
+  Example: twice in a row an event of probability 1e-20, -40 log(10).
+
+    >>> from phasic import math as pm
+    >>> edges = pm.EdgeProbs([0, 1], [1, 2], [1e-20, 1e-20])
+    >>> value = pm.discrete_phase_type.log_cdf(2, [1.0, 0.0], edges)
+    >>> print(f"{float(value):.4f}")
+    -92.1034
   """
   return evaluation.value(
     "log_cdf",
@@ -153,6 +182,13 @@ def cdf(
   """Computes P(N <= k) = z + sum_{j<k} alpha T^j t.
 
   Arguments, result and errors are as in `log_prob`; 0 for k < 0.
+
+  Example: a six in at most three throws of a die, 1 - 125 / 216.
+
+    >>> from phasic import math as pm
+    >>> value = pm.discrete_phase_type.cdf(3, [1.0], [[5 / 6]])
+    >>> print(f"{float(value):.6f}")
+    0.421296
   """
   return evaluation.value(
     "cdf",

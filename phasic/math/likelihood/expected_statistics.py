@@ -41,6 +41,15 @@ class ExpectedStatistics(NamedTuple):
       an edge from a phase to itself has zero.
     exits: (..., p), the number of absorptions from each phase.
     atom: (...), the number of values that are zero by the atom.
+
+  Example: the M-step of an exponential time, absorptions by time. The estimate
+    is one over the mean of the times, whatever the rate before.
+
+    >>> from phasic import math as pm
+    >>> given = pm.phase_type.expected_statistics([0.5, 1.5, 4.0], [1.0], [[-3.0]])
+    >>> rate = given.exits[0] / given.sojourns[0]
+    >>> print(f"{float(rate):.6f}")
+    0.500000
   """
 
   starts: Array

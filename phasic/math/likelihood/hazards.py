@@ -139,6 +139,13 @@ def discrete_log_hazard_function(
   It is a difference of logarithms in the widest precision: its absolute error
   is up to 16 eps times |log P(N >= k)|, with that precision's eps. It is NaN if
   less than six digits are left (three in single precision).
+
+  Example: the first six of a die, -log(6).
+
+    >>> from phasic import math as pm
+    >>> value = pm.discrete_phase_type.log_hazard_function(9, [1.0], [[5 / 6]])
+    >>> print(f"{float(value):.4f}")
+    -1.7918
   """
   arguments = operands.convert(
     initial_probs,

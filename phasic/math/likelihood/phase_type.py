@@ -75,6 +75,13 @@ def prob(
   """Computes alpha exp(S t) s, and z at t = 0 if z > 0.
 
   Arguments, result and errors are as in `log_prob`; 0 for t < 0.
+
+  Example: an exponential time of rate two, 2 exp(-1).
+
+    >>> from phasic import math as pm
+    >>> value = pm.phase_type.prob(0.5, [1.0], [[-2.0]])
+    >>> print(f"{float(value):.6f}")
+    0.735759
   """
   return evaluation.value(
     "density", (initial_probs, subgenerator, value, exit_rates, prob_zero)
@@ -91,6 +98,13 @@ def log_survival_function(
   """Computes log P(X > t) = log(alpha exp(S t) 1).
 
   Arguments, result and errors are as in `log_prob`; 0 for t < 0.
+
+  Example: the survival function of an exponential time underflows here.
+
+    >>> from phasic import math as pm
+    >>> value = pm.phase_type.log_survival_function(500.0, [1.0], [[-2.0]])
+    >>> print(f"{float(value):.3f}")
+    -1000.000
   """
   return evaluation.value(
     "log_survival", (initial_probs, subgenerator, value, exit_rates, prob_zero)
@@ -107,6 +121,13 @@ def survival_function(
   """Computes P(X > t) = alpha exp(S t) 1.
 
   Arguments, result and errors are as in `log_prob`; 1 for t < 0.
+
+  Example: an exponential time of rate two, exp(-1).
+
+    >>> from phasic import math as pm
+    >>> value = pm.phase_type.survival_function(0.5, [1.0], [[-2.0]])
+    >>> print(f"{float(value):.6f}")
+    0.367879
   """
   return evaluation.value(
     "survival", (initial_probs, subgenerator, value, exit_rates, prob_zero)
@@ -125,6 +146,13 @@ def log_cdf(
   P(X <= t) = z + integral from 0 to t of alpha exp(S u) s du.
 
   Arguments, result and errors are as in `log_prob`; -inf for t < 0.
+
+  Example: an early exponential time, about log(2e-20).
+
+    >>> from phasic import math as pm
+    >>> value = pm.phase_type.log_cdf(1e-20, [1.0], [[-2.0]])
+    >>> print(f"{float(value):.4f}")
+    -45.3586
   """
   return evaluation.value(
     "log_cdf", (initial_probs, subgenerator, value, exit_rates, prob_zero)
@@ -141,6 +169,13 @@ def cdf(
   """Computes P(X <= t) = z + integral from 0 to t of alpha exp(S u) s du.
 
   Arguments, result and errors are as in `log_prob`; 0 for t < 0.
+
+  Example: an exponential time of rate two, 1 - exp(-1).
+
+    >>> from phasic import math as pm
+    >>> value = pm.phase_type.cdf(0.5, [1.0], [[-2.0]])
+    >>> print(f"{float(value):.6f}")
+    0.632121
   """
   return evaluation.value(
     "cdf", (initial_probs, subgenerator, value, exit_rates, prob_zero)

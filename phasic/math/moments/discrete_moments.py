@@ -49,6 +49,13 @@ def mean(
   Raises:
     TypeError: dtypes differ, or are complex or bool.
     ValueError: shapes do not fit, or there are no phases.
+
+  Example: tosses of a coin until the second head.
+
+    >>> from phasic import math as pm
+    >>> matrix = [[0.5, 0.5], [0.0, 0.5]]
+    >>> print(f"{float(pm.discrete_phase_type.mean([1.0, 0.0], matrix)):.6f}")
+    4.000000
   """
   values = (initial_probs, subtransition, exit_probs, prob_zero)
   return chain_calls.spread(chain_calls.MEAN, values, _NAMES)
@@ -60,7 +67,15 @@ def second_moment(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Computes E[N^2]; arguments are as in `mean`."""
+  """Computes E[N^2]; arguments are as in `mean`.
+
+  Example: tosses of a coin until the first head, of mean 2 and variance 2.
+
+    >>> from phasic import math as pm
+    >>> value = pm.discrete_phase_type.second_moment([1.0], [[0.5]])
+    >>> print(f"{float(value):.6f}")
+    6.000000
+  """
   values = (initial_probs, subtransition, exit_probs, prob_zero)
   return chain_calls.spread(chain_calls.SECOND_MOMENT, values, _NAMES)
 
@@ -115,6 +130,13 @@ def reward_moments(
 
   Returns:
     An array (..., order), where (...) is the common batch shape.
+
+  Example: each toss of a coin costs three until the first head.
+
+    >>> from phasic import math as pm
+    >>> values = pm.discrete_phase_type.reward_moments(2, [3.0], [1.0], [[0.5]])
+    >>> [f"{float(value):.6f}" for value in values]
+    ['6.000000', '54.000000']
   """
   values = (initial_probs, subtransition, rewards, exit_probs, prob_zero)
   return moments.power(values, order, operands.argument_names(True, "rewards"))
@@ -130,6 +152,13 @@ def variance(
 
   The variance is a sum over steps of squared changes in the expected number of
   steps. So it is accurate even if it is tiny relative to E[N]^2.
+
+  Example: throws of a die until the first six, (5 / 6) / (1 / 6)^2.
+
+    >>> from phasic import math as pm
+    >>> edges = pm.EdgeProbs([0], [1], [1 / 6])
+    >>> print(f"{float(pm.discrete_phase_type.variance([1.0], edges)):.4f}")
+    30.0000
   """
   values = (initial_probs, subtransition, exit_probs, prob_zero)
   return chain_calls.spread(chain_calls.VARIANCE, values, _NAMES)
@@ -141,7 +170,15 @@ def stddev(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Computes the standard deviation; arguments are as in `mean`."""
+  """Computes the standard deviation; arguments are as in `mean`.
+
+  Example: tosses of a coin until the second head, whose variance is 2 + 2.
+
+    >>> from phasic import math as pm
+    >>> matrix = [[0.5, 0.5], [0.0, 0.5]]
+    >>> print(f"{float(pm.discrete_phase_type.stddev([1.0, 0.0], matrix)):.6f}")
+    2.000000
+  """
   values = (initial_probs, subtransition, exit_probs, prob_zero)
   return chain_calls.spread(chain_calls.STDDEV, values, _NAMES)
 
@@ -167,6 +204,15 @@ def reward_covariance(
 
   Returns:
     An array (..., R, R), NaN where a total's mean is infinite.
+
+  Example: tosses of a coin until the second head, and those after the first.
+
+    >>> from phasic import math as pm
+    >>> rewards = [[1.0, 0.0], [1.0, 1.0]]
+    >>> model = [1.0, 0.0], [[0.5, 0.5], [0.0, 0.5]]
+    >>> found = pm.discrete_phase_type.reward_covariance(rewards, *model)
+    >>> [[f"{float(x):.6f}" for x in row] for row in found]
+    [['4.000000', '2.000000'], ['2.000000', '2.000000']]
   """
   values = (initial_probs, subtransition, rewards, exit_probs, prob_zero)
   return chain_calls.value(
@@ -187,6 +233,15 @@ def reward_cross_moments(
   """Computes E[Y_a Y_b], (..., R, R); arguments as in `reward_covariance`.
 
   It is infinite where the mean of a total is infinite.
+
+  Example: tosses of a coin for the first and for the second head.
+
+    >>> from phasic import math as pm
+    >>> rewards = [[1.0, 0.0], [0.0, 1.0]]
+    >>> model = [1.0, 0.0], [[0.5, 0.5], [0.0, 0.5]]
+    >>> found = pm.discrete_phase_type.reward_cross_moments(rewards, *model)
+    >>> [[f"{float(x):.6f}" for x in row] for row in found]
+    [['6.000000', '4.000000'], ['4.000000', '6.000000']]
   """
   values = (initial_probs, subtransition, rewards, exit_probs, prob_zero)
   return chain_calls.value(

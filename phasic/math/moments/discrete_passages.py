@@ -38,6 +38,14 @@ def expected_visits(
 
   Returns:
     An array (..., p): inf for traps that can be reached.
+
+  Example: tosses of a coin for the first and for the second head.
+
+    >>> from phasic import math as pm
+    >>> matrix = [[0.5, 0.5], [0.0, 0.5]]
+    >>> values = pm.discrete_phase_type.expected_visits([1.0, 0.0], matrix)
+    >>> [f"{float(x):.6f}" for x in values]
+    ['2.000000', '2.000000']
   """
   values = (initial_probs, subtransition, exit_probs, prob_zero)
   return chain_calls.value(chain_passages.sojourn_times, values, _NAMES)
@@ -65,6 +73,14 @@ def expected_jumps(
 
   Raises:
     TypeError: `subtransition` is not `EdgeProbs`.
+
+  Example: two causes, of which the second is three times as likely.
+
+    >>> from phasic import math as pm
+    >>> edges = pm.EdgeProbs([0, 0], [1, 1], [0.125, 0.375])
+    >>> values = pm.discrete_phase_type.expected_jumps([1.0], edges)
+    >>> [f"{float(x):.6f}" for x in values]
+    ['0.250000', '0.750000']
   """
   phase_arguments.require_edges(subtransition, "subtransition")
   values = (initial_probs, subtransition, exit_probs, prob_zero)
@@ -93,6 +109,14 @@ def hitting_probs(
   Raises:
     TypeError: `phases` holds anything but integers.
     ValueError: a number is out of range.
+
+  Example: absorption is three times as likely as the step to phase 1.
+
+    >>> from phasic import math as pm
+    >>> edges = pm.EdgeProbs([0, 0, 1], [1, 2, 2], [0.125, 0.375, 1.0])
+    >>> value = pm.discrete_phase_type.hitting_probs([1], [1.0, 0.0], edges)
+    >>> print(f"{float(value):.6f}")
+    0.250000
   """
   targets = phase_arguments.indicator(phases, initial_probs)
   values = (initial_probs, subtransition, targets, exit_probs, prob_zero)

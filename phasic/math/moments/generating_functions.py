@@ -105,6 +105,15 @@ def discrete_laplace_transform(
   """Computes E exp(-u N) for u >= 0, else NaN.
 
   Other arguments are as in `probability_generating_function`.
+
+  Example: tosses of a coin until the first head, 1 / (2 exp(u) - 1).
+
+    >>> import math
+    >>> from phasic import math as pm
+    >>> u = math.log(2.0)
+    >>> value = pm.discrete_phase_type.laplace_transform(u, [1.0], [[0.5]])
+    >>> print(f"{float(value):.6f}")
+    0.333333
   """
   values = (initial_probs, subtransition, u, exit_probs, prob_zero)
   names = operands.argument_names(True, "u")

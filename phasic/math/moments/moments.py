@@ -53,6 +53,13 @@ def mean(
   Raises:
     TypeError: dtypes differ, or are complex or bool.
     ValueError: shapes do not fit, or there are no phases.
+
+  Example: a mixture of exponential times of rates one and two.
+
+    >>> from phasic import math as pm
+    >>> matrix = [[-1.0, 0.0], [0.0, -2.0]]
+    >>> print(f"{float(pm.phase_type.mean([0.5, 0.5], matrix)):.6f}")
+    0.750000
   """
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
   return chain_calls.spread(chain_calls.MEAN, values, _NAMES)
@@ -64,7 +71,14 @@ def second_moment(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Computes E[X^2] = 2 alpha (-S)^-2 1; arguments are as in `mean`."""
+  """Computes E[X^2] = 2 alpha (-S)^-2 1; arguments are as in `mean`.
+
+  Example: an exponential time of rate two, 2 / 2^2.
+
+    >>> from phasic import math as pm
+    >>> print(f"{float(pm.phase_type.second_moment([1.0], [[-2.0]])):.6f}")
+    0.500000
+  """
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
   return chain_calls.spread(chain_calls.SECOND_MOMENT, values, _NAMES)
 
@@ -119,6 +133,13 @@ def reward_moments(
 
   Returns:
     An array (..., order), where (...) is the common batch shape.
+
+  Example: an exponential time of rate two that costs three per unit of time.
+
+    >>> from phasic import math as pm
+    >>> values = pm.phase_type.reward_moments(2, [3.0], [1.0], [[-2.0]])
+    >>> [f"{float(value):.6f}" for value in values]
+    ['1.500000', '4.500000']
   """
   values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
   return power(values, order, operands.argument_names(False, "rewards"))
@@ -134,6 +155,13 @@ def variance(
 
   The variance is a sum over jumps of squared changes in the expected time until
   absorption. So it is accurate even if it is tiny relative to E[X]^2.
+
+  Example: two stages of rates one and two, 1 + 1 / 4.
+
+    >>> from phasic import math as pm
+    >>> matrix = [[-1.0, 1.0], [0.0, -2.0]]
+    >>> print(f"{float(pm.phase_type.variance([1.0, 0.0], matrix)):.6f}")
+    1.250000
   """
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
   return chain_calls.spread(chain_calls.VARIANCE, values, _NAMES)
@@ -148,6 +176,12 @@ def stddev(
   """Computes the standard deviation; arguments are as in `mean`.
 
   It is right wherever it can be represented, even if the variance cannot.
+
+  Example: an exponential time, whose standard deviation equals its mean.
+
+    >>> from phasic import math as pm
+    >>> print(f"{float(pm.phase_type.stddev([1.0], [[-2.0]])):.6f}")
+    0.500000
   """
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
   return chain_calls.spread(chain_calls.STDDEV, values, _NAMES)
@@ -163,6 +197,15 @@ def reward_means(
   """Computes E[Y_a], (..., R); arguments are as in `reward_covariance`.
 
   It is infinite if a trap with a positive reward can be reached.
+
+  Example: the time in two stages, and the time in the second one alone.
+
+    >>> from phasic import math as pm
+    >>> rewards = [[1.0, 0.0], [1.0, 1.0]]
+    >>> matrix = [[-1.0, 1.0], [0.0, -2.0]]
+    >>> values = pm.phase_type.reward_means(rewards, [1.0, 0.0], matrix)
+    >>> [f"{float(value):.6f}" for value in values]
+    ['1.500000', '0.500000']
   """
   values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
   return chain_calls.value(
@@ -191,6 +234,16 @@ def reward_covariance(
 
   Returns:
     An array (..., R, R), NaN where a total's mean is infinite.
+
+  Example: the time in two stages, and the time in the second one alone. The
+    covariance of the two is the variance of the second one.
+
+    >>> from phasic import math as pm
+    >>> rewards = [[1.0, 0.0], [1.0, 1.0]]
+    >>> matrix = [[-1.0, 1.0], [0.0, -2.0]]
+    >>> found = pm.phase_type.reward_covariance(rewards, [1.0, 0.0], matrix)
+    >>> [[f"{float(x):.6f}" for x in row] for row in found]
+    [['1.250000', '0.250000'], ['0.250000', '0.250000']]
   """
   values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
   return chain_calls.value(
@@ -211,6 +264,15 @@ def reward_cross_moments(
   """Computes E[Y_a Y_b], (..., R, R); arguments as in `reward_covariance`.
 
   It is infinite where the mean of a total is infinite.
+
+  Example: the times in two stages, which are independent.
+
+    >>> from phasic import math as pm
+    >>> rewards = [[1.0, 0.0], [0.0, 1.0]]
+    >>> matrix = [[-1.0, 1.0], [0.0, -2.0]]
+    >>> found = pm.phase_type.reward_cross_moments(rewards, [1.0, 0.0], matrix)
+    >>> [[f"{float(x):.6f}" for x in row] for row in found]
+    [['2.000000', '0.500000'], ['0.500000', '0.500000']]
   """
   values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
   return chain_calls.value(

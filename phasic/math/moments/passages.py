@@ -61,6 +61,14 @@ def expected_visits(
   """Computes the expected numbers of visits to the phases, (..., p).
 
   Starts count as visits. Arguments are as in `expected_sojourn_times`.
+
+  Example: from the second phase the chain returns with probability 1/2.
+
+    >>> from phasic import math as pm
+    >>> edges = pm.EdgeRates([0, 1, 1], [1, 0, 2], [5.0, 1.0, 1.0])
+    >>> values = pm.phase_type.expected_visits([1.0, 0.0], edges)
+    >>> [f"{float(x):.6f}" for x in values]
+    ['2.000000', '2.000000']
   """
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
   return chain_calls.value(chain_passages.visits, values, _NAMES)
@@ -124,6 +132,14 @@ def hitting_probs(
   Raises:
     TypeError: `phases` holds anything but integers.
     ValueError: a number is out of range.
+
+  Example: absorption is three times as fast as the step to phase 1.
+
+    >>> from phasic import math as pm
+    >>> edges = pm.EdgeRates([0, 0, 1], [1, 2, 2], [1.0, 3.0, 1.0])
+    >>> value = pm.phase_type.hitting_probs([1], [1.0, 0.0], edges)
+    >>> print(f"{float(value):.6f}")
+    0.250000
   """
   targets = phase_arguments.indicator(phases, initial_probs)
   values = (initial_probs, subgenerator, targets, exit_rates, prob_zero)

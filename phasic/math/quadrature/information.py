@@ -130,6 +130,15 @@ def discrete_cross_entropy(
 
   Arguments, result and errors are as in `phase_type.cross_entropy`, with tuples
   of the arguments of `discrete_phase_type.entropy`.
+
+  Example: trials of probabilities 1/2 and 1/4, log(4) + log(4 / 3).
+
+    >>> from phasic import math as pm
+    >>> first = ([1.0], [[0.5]], None, None)
+    >>> second = ([1.0], [[0.75]], None, None)
+    >>> value = pm.discrete_phase_type.cross_entropy(first, second)
+    >>> print(f"{float(value):.6f}")
+    1.673976
   """
   return compare("cross_entropy", model, other, True)
 
@@ -170,6 +179,15 @@ def discrete_kl_divergence(
   It is inf if a number of steps is possible in `model` but not in `other`. All
   else is as in `phase_type.kl_divergence`, with tuples of the arguments of
   `discrete_phase_type.entropy`.
+
+  Example: trials of probabilities 1/2 and 1/4, log(4 / 3).
+
+    >>> from phasic import math as pm
+    >>> first = ([1.0], [[0.5]], None, None)
+    >>> second = ([1.0], [[0.75]], None, None)
+    >>> value = pm.discrete_phase_type.kl_divergence(first, second)
+    >>> print(f"{float(value):.6f}")
+    0.287682
   """
   return compare("kl_divergence", model, other, True)
 

@@ -67,6 +67,15 @@ def quantile_log_cdf(
 
   Arguments, result and errors are as in `quantile`, with a log probability, at
   most zero, as the value.
+
+  Example: in four throws of a die a six is more likely than not.
+
+    >>> import math
+    >>> from phasic import math as pm
+    >>> asked = math.log(0.5)
+    >>> value = pm.discrete_phase_type.quantile_log_cdf(asked, [1.0], [[5 / 6]])
+    >>> print(int(value))
+    4
   """
   arguments = (initial_probs, subtransition, value, exit_probs, prob_zero)
   return quantiles.evaluate("log_cdf", arguments, discrete=True)
