@@ -58,6 +58,14 @@ class Distribution(parameterized.Parameterized):
   and has the constructor by that; or it has one of its own, and says which are
   arrays, and of what kind, by the class method `_parameter_properties`.
 
+  Example: a function of any distribution, its coefficient of variation.
+
+    >>> from phasic.distributions import Distribution, Erlang
+    >>> def variation(dist: Distribution) -> float:
+    ...   return float(dist.stddev() / dist.mean())
+    >>> print(f"{variation(Erlang(4, 3.0)):.6f}")
+    0.500000
+
   References:
     J. V. Dillon et al., TensorFlow Distributions, arXiv:1711.10604, 2017.
   """

@@ -53,7 +53,15 @@ def register_kl(first: type, second: type) -> Callable[[_Rule], _Rule]:
 
 
 def kl_divergence(p: hooks.Hooks, q: object) -> Result:
-  """Computes E_p log(p / q), see `Distribution.kl_divergence`."""
+  """Computes E_p log(p / q), see `Distribution.kl_divergence`.
+
+  Example: exponential times of rates two and one, log(2) - 1 / 2.
+
+    >>> from phasic import distributions as pd
+    >>> value = pd.kl_divergence(pd.Erlang(1, 2.0), pd.Erlang(1, 1.0))
+    >>> print(f"{float(value):.6f}")
+    0.193147
+  """
   ways = [
     (i + j, (first, second))
     for i, first in enumerate(type(p).__mro__)

@@ -42,6 +42,14 @@ class ParameterProperties:
 
   Raises:
     ValueError: there is no constraint of that name.
+
+  Example: the constraint of a rate, and the dimensions of initial probabilities.
+
+    >>> from phasic.distributions import Erlang, PhaseType
+    >>> Erlang.parameter_properties()["rate"].constraint == "positive"
+    True
+    >>> PhaseType.parameter_properties()["initial_probs"].event_ndims
+    1
   """
 
   event_ndims: int

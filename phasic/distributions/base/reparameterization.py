@@ -4,7 +4,14 @@ from __future__ import annotations
 
 
 class ReparameterizationType:
-  """A named constant, which is compared with `is`."""
+  """A named constant, which is compared with `is`.
+
+  Example: samples of a continuous time are differentiable.
+
+    >>> from phasic.distributions import FULLY_REPARAMETERIZED, Erlang
+    >>> Erlang(2, 1.0).reparameterization_type is FULLY_REPARAMETERIZED
+    True
+  """
 
   def __init__(self, name: str):
     self.name = name

@@ -21,6 +21,15 @@ class Support:
     event_ndims: 0 for numbers, 1 for vectors of them.
     low: a lower bound, an array that broadcasts with values; None for zero.
     high: an upper bound, likewise, inf where there is none; None for none.
+
+  Example: a count of trials.
+
+    >>> from phasic.distributions import NegativeBinomialTrials
+    >>> support = NegativeBinomialTrials(2, 0.5).support
+    >>> support.constraint
+    'nonnegative_integer'
+    >>> bool(support.contains(2.5))
+    False
   """
 
   constraint: str

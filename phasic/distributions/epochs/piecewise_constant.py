@@ -30,6 +30,17 @@ class PiecewiseConstantLimit(NamedTuple):
     distribution: the `Epochs` with most steps.
     value: what the function tends to as steps get shorter, extrapolated.
     error: an estimate of the largest error of `value`, relative to its size.
+
+  Example: the mean lifetime given the hazard 2 t is sqrt(pi) / 2.
+
+    >>> from phasic.distributions import piecewise_constant_limit
+    >>> from phasic.graphs import ABSORBED, Graph
+    >>> one = Graph.from_edges([("alive", ABSORBED, [1.0])], "alive", 1)
+    >>> limit = piecewise_constant_limit(
+    ...   one, lambda t: [2.0 * t], 4.0, lambda dist: dist.mean(), 1e-3
+    ... )
+    >>> print(f"{float(limit.value):.3f}, {limit.error < 1e-3}")
+    0.886, True
   """
 
   distribution: epochs_lib.Epochs

@@ -58,6 +58,20 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
   The mode is known where X is Erlang's (or has one phase), and is zero where X
   is hyperexponential and h' does not grow; else it raises NotImplementedError.
 
+  Example: the square of an exponential time, with P(Y > y) = exp(-sqrt(y)).
+
+    >>> import numpy as np
+    >>> from phasic.distributions import Erlang, TransformedPhaseType
+    >>> class Square(TransformedPhaseType):
+    ...   def _forward(self, x):
+    ...     return x**2
+    ...   def _inverse(self, y):
+    ...     return np.sqrt(y)
+    ...   def _log_slope(self, y):
+    ...     return -np.log(2.0 * np.sqrt(y))
+    >>> print(f"{float(Square(Erlang(1, 1.0)).survival_function(4.0)):.6f}")
+    0.135335
+
   References:
     H. Albrecher, M. Bladt, Inhomogeneous phase-type distributions and heavy
       tails, J. Appl. Probab. 56, 2019.
