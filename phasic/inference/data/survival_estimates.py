@@ -20,6 +20,17 @@ class SurvivalEstimate(NamedTuple):
     standard_errors: (m,), by Greenwood's formula.
     num_at_risk: (m,), of how many it was known just before.
     num_events: (m,), how many events there were.
+
+  Example: after one event among four the estimate is 3 / 4, with the standard
+    error sqrt(3 / 4 x 1 / 4 / 4).
+
+    >>> from phasic import inference
+    >>> data = inference.Observations.right_censored(
+    ...   [1.0, 2.0, 2.0, 5.0], [1, 1, 0, 1]
+    ... )
+    >>> found = inference.kaplan_meier(data)
+    >>> print(f"{found.survival[0]:.4f}, {found.standard_errors[0]:.4f}")
+    0.7500, 0.2165
   """
 
   times: onp.ndarray

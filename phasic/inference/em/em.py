@@ -19,6 +19,17 @@ class EmStep(NamedTuple, Generic[DistributionT]):
     distribution: the distribution with the parameters of the M-step.
     log_likelihood: (...), the log likelihood of the distribution before the
       step.
+
+  Example: of an exponential time one step finds the maximum, one over the mean.
+
+    >>> from phasic import inference
+    >>> from phasic.distributions import Erlang
+    >>> data = inference.Observations([0.5, 1.5, 4.0])
+    >>> step = inference.em_step(Erlang(1, 1.0), data)
+    >>> print(f"{float(step.distribution.rate):.4f}")
+    0.5000
+    >>> print(f"{float(step.log_likelihood):.4f}")
+    -6.0000
   """
 
   distribution: DistributionT

@@ -64,6 +64,18 @@ class Maximum(NamedTuple):
     num_evaluations: how often the log likelihood and its gradient were computed.
     reached: the log likelihoods at which the searches from each start ended; NaN
       where it was not finite at the start.
+
+  Example: a rate, given three events in two units of time.
+
+    >>> import numpy as np
+    >>> from phasic import inference
+    >>> found = inference.maximize(
+    ...   lambda x: 3.0 * np.log(x["rate"]) - 2.0 * x["rate"], {"rate": 1.0}
+    ... )
+    >>> print(f"{float(found.parameters['rate']):.4f}, {found.converged}")
+    1.5000, True
+    >>> print(f"{float(found.standard_errors['rate']):.4f}")
+    0.8660
   """
 
   parameters: object

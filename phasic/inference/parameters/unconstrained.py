@@ -22,6 +22,16 @@ class Unconstrained(NamedTuple, Generic[DistributionT]):
     free: (d,), the unconstrained parameters of the given distribution.
     to_distribution: maps an array of unconstrained parameters to a
       distribution.
+
+  Example: the logarithm of a rate.
+
+    >>> from phasic import inference
+    >>> from phasic.distributions import Erlang
+    >>> found = inference.unconstrained(Erlang(2, 1.0))
+    >>> [f"{float(x):.6f}" for x in found.free]
+    ['0.000000']
+    >>> print(f"{float(found.to_distribution([1.0]).rate):.6f}")
+    2.718282
   """
 
   free: Array

@@ -31,6 +31,17 @@ class Record(NamedTuple):
       not computed.
     num_evaluations: how often the log likelihood was computed.
     reached: of several starts, the log likelihoods that they ended at.
+
+  Example: the log likelihood at the start, -8, and at the end, -4 (log(2) + 1).
+
+    >>> from phasic import inference
+    >>> from phasic.distributions import Erlang
+    >>> data = inference.Observations([1.0, 1.0, 2.0, 4.0])
+    >>> record = inference.fit_mle(Erlang(1, 1.0), data).record
+    >>> record.converged
+    True
+    >>> [f"{record.log_likelihoods[i]:.4f}" for i in (0, -1)]
+    ['-8.0000', '-6.7726']
   """
 
   method: str
@@ -58,6 +69,18 @@ class Fit(Generic[DistributionT]):
     free: names of known values, such as boundaries, that were fitted.
     bounds: least and greatest values that were given, by name.
     at_bounds: names of entries that ended at one of them.
+
+  Example: an exponential rate r, one over the mean, has the standard error
+    r / sqrt(n).
+
+    >>> from phasic import inference
+    >>> from phasic.distributions import Erlang
+    >>> data = inference.Observations([1.0, 1.0, 2.0, 4.0])
+    >>> fit = inference.fit_mle(Erlang(1, 1.0), data)
+    >>> print(f"{float(fit.distribution.rate):.4f}")
+    0.5000
+    >>> print(f"{float(fit.standard_errors['rate']):.4f}")
+    0.2500
   """
 
   distribution: DistributionT

@@ -68,6 +68,17 @@ class Uncertainty:
     eigenvalues: the eigenvalues of the information, minus the Hessian of the
       log likelihood in the free parameters off the boundary, ascending.
     num_flat: the number of flat directions of the information.
+
+  Example: the variance of an exponential rate r is r^2 / n.
+
+    >>> from phasic import inference
+    >>> from phasic.distributions import Erlang
+    >>> data = inference.Observations([1.0, 1.0, 2.0, 4.0])
+    >>> found = inference.fit_mle(Erlang(1, 1.0), data).uncertainty
+    >>> found.names, found.statuses["rate"]
+    (('rate',), 'identified')
+    >>> print(f"{float(found.covariance[0, 0]):.4f}")
+    0.0625
   """
 
   names: tuple[str, ...]

@@ -31,6 +31,19 @@ class LikelihoodRatio(NamedTuple):
     p_value: how probable a larger statistic is under the smaller model; NaN
       where that is not known.
     reason: why not, else "".
+
+  Example: one of four times is zero; the smaller model fixes the probability of
+    zero at 1/2. The statistic is 6 log(3) - 8 log(2).
+
+    >>> from phasic import inference
+    >>> from phasic.distributions import Erlang, ZeroInflated
+    >>> data = inference.Observations([0.0, 0.5, 1.0, 1.5])
+    >>> start = ZeroInflated(Erlang(1, 1.0), 0.5)
+    >>> half = inference.fit_mle(start, data, fixed=["prob_zero"])
+    >>> free = inference.fit_mle(start, data)
+    >>> found = inference.likelihood_ratio(half, free)
+    >>> print(f"{found.statistic:.4f}, {found.p_value:.4f}")
+    1.0465, 0.3063
   """
 
   statistic: float
@@ -143,6 +156,17 @@ class Choice(NamedTuple, Generic[DistributionT]):
     best: the one with the least criterion.
     fits: all, by their number of phases.
     criterion: "aic" or "bic".
+
+  Example: one stage or two, for times that vary little.
+
+    >>> from phasic import inference
+    >>> from phasic.distributions import Erlang
+    >>> data = inference.Observations([1.0, 2.0, 3.0])
+    >>> choice = inference.choose_num_phases(
+    ...   lambda p: Erlang(p, 1.0), data, (1, 2)
+    ... )
+    >>> choice.best is choice.fits[2], choice.criterion
+    (True, 'bic')
   """
 
   best: fits.Fit[DistributionT]
