@@ -47,6 +47,13 @@ class ArrayCode(Generic[_P, _R]):
 
   Attributes:
     rule: the rule.
+
+  Example: the jvp of the cube, 3 x^2 v at x = 2.
+
+    >>> from phasic import binding
+    >>> rule = binding.array_code(lambda args, ts: 3.0 * args[0] ** 2 * ts[0])
+    >>> isinstance(rule, binding.ArrayCode), rule((2.0,), (1.0,))
+    (True, 12.0)
   """
 
   rule: Callable[_P, _R]

@@ -102,7 +102,21 @@ Rule: TypeAlias = (
 
 
 class BoundFunction:
-  """A bound function, see `bind`; call it as you would call the function."""
+  """A bound function, see `bind`; call it as you would call the function.
+
+  Example:
+
+    >>> import numpy as np
+    >>> from phasic import binding
+    >>> square = binding.bind(
+    ...   lambda x: x**2, vjp=lambda args, ct: (2.0 * args[0] * ct,), name="square"
+    ... )
+    >>> square
+    <BoundFunction square>
+    >>> (slope,) = square.vjp((np.asarray(3.0),), np.asarray(1.0))
+    >>> print(f"{float(slope):.1f}")
+    6.0
+  """
 
   def __init__(
     self,

@@ -39,7 +39,15 @@ __version__ = "1.3.1"
 
 
 def load_kwargs(kwargs_dump: bytes) -> dict[str, Hashable]:
-  """Decodes the keyword arguments that a callback is called with."""
+  """Decodes the keyword arguments that a callback is called with.
+
+  Example:
+
+    >>> import pickle
+    >>> from phasic.binding import jaxbind_compat
+    >>> jaxbind_compat.load_kwargs(pickle.dumps({"power": 2}))
+    {'power': 2}
+  """
   return pickle.loads(kwargs_dump)
 
 
@@ -68,6 +76,18 @@ def get_linear_call(
     func_can_batch: whether the functions are called for batches: then there is
       a keyword argument `batch_axes`, a tuple of axes for each argument, None
       where there is no batch.
+
+  Example: a function that is its own transpose.
+
+    >>> import numpy as np
+    >>> from phasic.binding import jaxbind_compat
+    >>> def double(out, args, kwargs_dump):
+    ...   out[0][...] = 2.0 * args[0]
+    >>> def like(x):
+    ...   return ((x.shape, x.dtype),)
+    >>> call = jaxbind_compat.get_linear_call(double, double, like, like)
+    >>> float(call(np.asarray(4.0))[0])
+    8.0
   """
   callback = jaxbind_callbacks.Callback(f, abstract, func_can_batch)
   call = callback.host_function(list)
@@ -123,6 +143,20 @@ def get_nonlinear_call(
     abstract_reverse: the same for vjp.
     first_n_args_fixed: how many arguments have no derivative.
     func_can_batch: as for `get_linear_call`.
+
+  Example: the square, of which jvp and vjp are alike.
+
+    >>> import numpy as np
+    >>> from phasic.binding import jaxbind_compat
+    >>> def square(out, args, kwargs_dump):
+    ...   out[0][...] = args[0] ** 2
+    >>> def rule(out, args, kwargs_dump):
+    ...   out[0][...] = 2.0 * args[0] * args[1]
+    >>> def like(x, *_):
+    ...   return ((x.shape, x.dtype),)
+    >>> call = jaxbind_compat.get_nonlinear_call(square, (rule, rule), like, like)
+    >>> float(call(np.asarray(3.0))[0])
+    9.0
   """
   callback = jaxbind_callbacks.Callback(f, abstract, func_can_batch)
   jvp, vjp = f_derivative

@@ -121,7 +121,18 @@ def bind_multilinear(
 
 
 class MultilinearFunction:
-  """A bound linear or multilinear function; it is called like the original."""
+  """A bound linear or multilinear function; it is called like the original.
+
+  Example:
+
+    >>> import numpy as np
+    >>> from phasic import binding
+    >>> double = binding.bind_linear(lambda x: 2.0 * x, name="double")
+    >>> double
+    <MultilinearFunction double>
+    >>> float(double(np.asarray(4.0)))
+    8.0
+  """
 
   def __init__(
     self,

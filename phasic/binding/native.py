@@ -30,7 +30,15 @@ from phasic.internal.native import static_options
 
 
 def include_dir() -> str:
-  """Returns the folder of the C++ headers, which has `phasic/op.h`."""
+  """Returns the folder of the C++ headers, which has `phasic/op.h`.
+
+  Example:
+
+    >>> import os
+    >>> from phasic import binding
+    >>> os.path.exists(os.path.join(binding.include_dir(), "phasic", "op.h"))
+    True
+  """
   return next(iter(include.__path__))
 
 
@@ -112,14 +120,15 @@ def bind_native(
     ValueError: the library lacks a function or was compiled for another
       framework, rules are given twice, or declarations do not fit.
 
-  Example: with PHASIC_OP(scale, Scale, "factor(), x(n) -> y(n)") in the source,
+  Example: with PHASIC_OP(scale, Scale, "factor(), x(n) -> y(n)") in the source.
 
-      def jvp(inputs, outputs, tangents):
-        (factor, x), (d_factor, dx) = inputs, tangents
-        return (d_factor[..., None] * x + factor[..., None] * dx,)
-
-      scale = binding.bind_native("libscale.so", "scale", jvp=jvp)
-      scale(2.0, np.arange(3.0))
+    >>> from phasic import binding
+    >>> def jvp(inputs, outputs, tangents):
+    ...   (factor, x), (d_factor, dx) = inputs, tangents
+    ...   return (d_factor[..., None] * x + factor[..., None] * dx,)
+    >>> def doubled(x, library="libscale.so"):
+    ...   scale = binding.bind_native(library, "scale", jvp=jvp)
+    ...   return scale(2.0, x)
 
   docs/native-ops.md has all of it.
   """
@@ -188,7 +197,16 @@ def _declarations(
 
 
 class NativeOp:
-  """A bound native op, see `bind_native`; call it like a function."""
+  """A bound native op, see `bind_native`; call it like a function.
+
+  Example: the gradient of the sum of an op's output, for any op of one input.
+
+    >>> import numpy as np
+    >>> from phasic import binding
+    >>> def gradient(op: binding.NativeOp, x):
+    ...   (slopes,) = op.vjp((x,), np.ones_like(op(x)))
+    ...   return slopes
+  """
 
   def __init__(self, function: native_declarations.NativeFunction):
     """Stores the arguments of `bind_native`."""

@@ -241,5 +241,17 @@ errors = _Errors()
 
 
 def last_error() -> BaseException | None:
-  """Returns the last exception of a function called by compiled code."""
+  """Returns the last exception of a function called by compiled code.
+
+  Example: raises the function's own exception instead of the framework's.
+
+    >>> from phasic import binding
+    >>> def run(program, *args):
+    ...   try:
+    ...     return program(*args)
+    ...   except Exception as error:
+    ...     raise binding.last_error() or error
+    >>> run(abs, -2.0)
+    2.0
+  """
   return errors.last()

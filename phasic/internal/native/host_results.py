@@ -27,6 +27,15 @@ class ArraySpec:
     shape: a tuple of sizes. In a program for several sizes they may be None
       (TensorFlow) or symbols (JAX's export).
     dtype: a NumPy dtype.
+
+  Example:
+
+    >>> from phasic import binding
+    >>> spec = binding.ArraySpec((2, 3), "float32")
+    >>> print(spec)
+    float32[2, 3]
+    >>> spec.ndim, spec.size, spec.fits((2, 4))
+    (2, 6, False)
   """
 
   shape: tuple[int, ...]
