@@ -61,7 +61,15 @@ def path_of_call() -> str:
 
 
 def path() -> str:
-  """Returns the current code path, "kernel" or "portable"."""
+  """Returns the current code path, "kernel" or "portable".
+
+  Example: the portable path is always there.
+
+    >>> from phasic import config
+    >>> with config.use_path("portable"):
+    ...   config.path()
+    'portable'
+  """
   return _kernel.path()
 
 
@@ -70,12 +78,26 @@ def precision() -> str:
 
   It is "float64", for float32 arguments too. JAX's portable path with 64-bit
   numbers switched off has "float32".
+
+  Example:
+
+    >>> from phasic import config
+    >>> with config.use_path("kernel"):
+    ...   config.precision()
+    'float64'
   """
   return _kernel.precision()
 
 
 def unavailable_reason() -> str:
-  """Returns why the native kernel cannot run and what to do; "" if it can."""
+  """Returns why the native kernel cannot run and what to do; "" if it can.
+
+  Example:
+
+    >>> from phasic import config
+    >>> config.unavailable_reason() or "the kernel runs"
+    'the kernel runs'
+  """
   return _kernel.unavailable_reason()
 
 
@@ -84,10 +106,6 @@ def use_path(choice: str) -> kernel_common.PathChoice:
 
   The choice holds in all threads. Programs that `jax.jit` or `tf.function` has
   compiled keep the path that they were traced with.
-
-      config.use_path("portable")  # From now on.
-      with config.use_path("kernel"):  # Then the earlier choice returns.
-        ...
 
   Args:
     choice: "kernel", "portable", or "auto", which is the kernel if it can run.
@@ -99,6 +117,16 @@ def use_path(choice: str) -> kernel_common.PathChoice:
     ValueError: `choice` is not one of these.
     RuntimeError: `choice` is "kernel" and it cannot run; the message has the
       reason.
+
+  Example: a choice for a block; a call without `with` chooses from now on.
+
+    >>> from phasic import config
+    >>> before = config.path()
+    >>> with config.use_path("portable"):
+    ...   config.path()
+    'portable'
+    >>> config.path() == before
+    True
   """
   return kernel_common.PathChoice(_kernel, choice)
 
@@ -108,6 +136,12 @@ def num_threads() -> int:
 
   Raises:
     RuntimeError: the kernel cannot run.
+
+  Example:
+
+    >>> from phasic import config
+    >>> 1 <= config.num_threads() <= 256
+    True
   """
   return _kernel.num_threads()
 
@@ -127,6 +161,15 @@ def set_num_threads(count: int) -> None:
     TypeError: `count` is not an integer.
     ValueError: `count` is out of range.
     RuntimeError: the kernel cannot run.
+
+  Example: one thread for a while.
+
+    >>> from phasic import config
+    >>> before = config.num_threads()
+    >>> config.set_num_threads(1)
+    >>> config.num_threads()
+    1
+    >>> config.set_num_threads(before)
   """
   _kernel.set_num_threads(count)
 
