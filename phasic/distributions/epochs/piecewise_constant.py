@@ -37,10 +37,10 @@ class PiecewiseConstantLimit(NamedTuple):
     >>> from phasic.graphs import ABSORBED, Graph
     >>> one = Graph.from_edges([("alive", ABSORBED, [1.0])], "alive", 1)
     >>> limit = piecewise_constant_limit(
-    ...   one, lambda t: [2.0 * t], 6.0, lambda dist: dist.mean(), 1e-4
+    ...   one, lambda t: [2.0 * t], 4.0, lambda dist: dist.mean(), 1e-3
     ... )
-    >>> print(f"{float(limit.value):.4f}, {limit.error < 1e-4}")
-    0.8862, True
+    >>> print(f"{float(limit.value):.3f}, {limit.error < 1e-3}")
+    0.886, True
   """
 
   distribution: epochs_lib.Epochs
