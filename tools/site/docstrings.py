@@ -7,7 +7,8 @@ import re
 
 # What reStructuredText takes for the number of a list: "M. F. Neuts".
 _INITIAL = re.compile(r"^(\s*)([A-Za-z])\.(?=\s)")
-_MARKS = re.compile(r"[\\*|_]")
+# An underscore within a word is none of it.
+_MARKS = re.compile(r"[\\*|]|_(?!\w)")
 _ATTRIBUTE = re.compile(r"^  (\w+)(?: \(.*\))?: ", re.MULTILINE)
 _SECTION = "References:"
 _BLOCK = " " * 4

@@ -31,7 +31,8 @@ class DocstringsTest(absltest.TestCase):
     self.lines = docstrings.as_restructured_text(_DOCSTRING.splitlines())
 
   def test_text_is_escaped(self):
-    self.assertEqual(self.lines[0], r"Computes w\_e = \|x\| \* `a_b`.")
+    self.assertEqual(self.lines[0], r"Computes w_e = \|x\| \* `a_b`.")
+    self.assertEqual(docstrings.plain("a_ b_c d__"), r"a\_ b_c d_\_")
 
   def test_blocks_and_examples_stay(self):
     self.assertIn("    w_e = sum_c x_c", self.lines)

@@ -159,8 +159,8 @@ class Observations(observation_makers.ObservationMakers):
   def log_likelihood(self, distribution: distributions.Distribution) -> Result:
     """Computes the weighted sum of the log likelihoods, (...).
 
-    Exact derivatives in the distribution's parameters and in the times exist in
-    JAX and TensorFlow, of all orders.
+    It has exact derivatives in the distribution's parameters and in the times,
+    as the distribution's methods have.
 
     Args:
       distribution: (batch...), one of `phasic.distributions` of one variable;
