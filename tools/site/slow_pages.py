@@ -1,7 +1,8 @@
 """Pages that take long: `phasic: {slow: true}` in their front matter.
 
 With PHASIC_SITE_QUICK set they are built without running their cells, so that
-links to them hold.
+links to them hold. Their kernelspec needs `language: python`, by which unexecuted
+cells are colored.
 """
 
 from __future__ import annotations
