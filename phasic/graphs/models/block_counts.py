@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 import numpy as onp
 
 from phasic.graphs.parts import contents
@@ -60,7 +62,25 @@ def _explored(
   same = lefts == rights
   others = states[sources, rights] - same
   pairs = states[sources, lefts] * others / onp.where(same, 2.0, 1.0)
-  initial = onp.zeros(last + 1)
+  listed_states = tuple(map(tuple, states.tolist()))
+  return of_mergers(sources, targets, pairs, listed_states)
+
+
+def of_mergers(
+  sources: onp.ndarray,
+  targets: onp.ndarray,
+  pairs: onp.ndarray,
+  states: tuple[Hashable, ...],
+) -> contents.Contents:
+  """Returns the graph of a coalescent that starts in its first state.
+
+  Args:
+    sources: the state that each merger leaves, ascending.
+    targets: the state that it leads to; the number of states is absorption.
+    pairs: how many pairs of lineages make it, each at the rate `coalescence`.
+    states: the states.
+  """
+  initial = onp.zeros(len(states) + 1)
   initial[0] = 1.0
   return contents.Contents(
     sources=sources,
@@ -68,11 +88,11 @@ def _explored(
     constants=onp.zeros_like(pairs),
     coefficients=pairs[:, None],
     initial_constants=initial,
-    initial_coefficients=onp.zeros((last + 1, 1)),
+    initial_coefficients=onp.zeros((len(states) + 1, 1)),
     parameter_names=("coalescence",),
     causes=(None,),
     discrete=False,
-    states=tuple(map(tuple, states.tolist())),
+    states=states,
     notes=(),
   )
 

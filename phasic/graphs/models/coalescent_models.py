@@ -8,7 +8,6 @@ from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.models import block_counts
 from phasic.graphs.models import model_checks
 from phasic.graphs.models import state_limits
-from phasic.graphs.parts import contents
 from phasic.internal.arrays import Integer
 
 
@@ -45,23 +44,11 @@ def kingman(
   n = int(num_samples)
   lineages = onp.arange(n, 1, -1)
   pairs = lineages * (lineages - 1) / 2.0
-  start = onp.zeros(n)
-  start[0] = 1.0
-  return graph_lib.Graph._of_built(
-    contents.Contents(
-      sources=onp.arange(n - 1),
-      targets=onp.arange(1, n),
-      constants=onp.zeros(n - 1),
-      coefficients=pairs[:, None],
-      initial_constants=start,
-      initial_coefficients=onp.zeros((n, 1)),
-      parameter_names=("coalescence",),
-      causes=(None,),
-      discrete=False,
-      states=tuple(lineages.tolist()),
-      notes=(),
-    )
+  states = onp.arange(n - 1)
+  built = block_counts.of_mergers(
+    states, states + 1, pairs, tuple(lineages.tolist())
   )
+  return graph_lib.Graph._of_built(built)
 
 
 def block_counting(
