@@ -31,7 +31,6 @@ extensions = [
   "tools.site.links",
   "tools.site.reference",
   "tools.site.slow_pages",
-  "tools.site.toctrees",
 ]
 exclude_patterns = ["BUILD", "decisions/README.md", "pypi.md"]
 default_role = "py:obj"  # In docstrings, single backticks are code.

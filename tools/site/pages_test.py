@@ -1,4 +1,4 @@
-"""What is read of pages before Sphinx: contents, slowness, links."""
+"""What is read of pages before Sphinx: slowness, links."""
 
 import pathlib
 
@@ -6,19 +6,6 @@ from absl.testing import absltest
 
 from tools.site import repository
 from tools.site import slow_pages
-from tools.site import toctrees
-
-_INDEX = """\
-# Title
-
-```{toctree}
-:maxdepth: 1
-
-one
-two
-*
-```
-"""
 
 
 class PagesTest(absltest.TestCase):
@@ -31,18 +18,6 @@ class PagesTest(absltest.TestCase):
   def _write(self, *pages, text=""):
     for page in pages:
       (self.docs / page).write_text(text)
-
-  def _entries(self):
-    text = toctrees.without_missing(_INDEX, "how-to/index", self.docs)
-    return text.splitlines()[5:-1]
-
-  def test_entries_without_a_page_are_left_out(self):
-    self._write("how-to/index.md", "how-to/two.md")
-    self.assertEqual(self._entries(), ["two"])
-
-  def test_pattern_stays_if_it_finds_others(self):
-    self._write("how-to/index.md", "how-to/one.md", "how-to/three.md")
-    self.assertEqual(self._entries(), ["one", "*"])
 
   def test_slow_pages(self):
     for header in ("phasic: {slow: true}", "phasic:\n  slow: true"):
