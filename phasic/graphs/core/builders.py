@@ -79,7 +79,7 @@ class Builders(graph_parts.GraphParts):
         report,
         allow_never_absorbing,
       )
-    return cls._of_built(found)
+    return cls(**found._asdict())
 
   @classmethod
   def from_edges(
@@ -120,7 +120,7 @@ class Builders(graph_parts.GraphParts):
     found = edge_table.build(
       edges, initial, params, discrete, max_states, allow_never_absorbing
     )
-    return cls._of_built(found)
+    return cls(**found._asdict())
 
   @classmethod
   def from_matrices(

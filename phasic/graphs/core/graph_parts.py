@@ -83,7 +83,7 @@ class GraphParts:
 
   @classmethod
   def _of_built(cls, built: contents.Contents) -> Self:
-    """Makes a graph of what a builder has made and checked."""
+    """Makes a graph of the arrays of a model, which are right as they are."""
     instance = object.__new__(cls)
     instance._set_contents(validation.frozen(built))
     return instance
