@@ -28,6 +28,7 @@ extensions = [
   "sphinx_copybutton",
   "sphinx_design",
   "sphinx-mathjax-offline",
+  "tools.site.downloads",
   "tools.site.links",
   "tools.site.reference",
   "tools.site.slow_pages",

@@ -1,9 +1,11 @@
-"""What is read of pages before Sphinx: slowness, links."""
+"""What is read of pages before Sphinx: slowness, links, downloads."""
 
+import json
 import pathlib
 
 from absl.testing import absltest
 
+from tools.site import downloads
 from tools.site import repository
 from tools.site import slow_pages
 
@@ -39,6 +41,27 @@ class PagesTest(absltest.TestCase):
       ("#here", None),
     ):
       self.assertEqual(repository.find(self.root, folder, target), found)
+
+  def test_notebooks_stand_alone(self):
+    text = (
+      "Fit by {py:obj}`phasic.inference.fit_mle`, see [fits](../fitting.md#data)\n"
+      "and [others](https://example.org). ![Picture](here.svg)\n"
+    )
+    code = 'read("../../examples/data/veterans.csv")\nread("../other.csv")'
+    self.assertEqual(downloads.data_files(code), ["examples/data/veterans.csv"])
+    cells = [
+      {"cell_type": "markdown", "source": text.splitlines(keepends=True)},
+      {"cell_type": "code", "source": code.splitlines(keepends=True)},
+    ]
+    notebook = json.loads(downloads.portable(json.dumps({"cells": cells})))
+    self.assertEqual(
+      ["".join(cell["source"]) for cell in notebook["cells"]],
+      [
+        "Fit by `phasic.inference.fit_mle`, see fits\n"
+        "and [others](https://example.org). ![Picture](here.svg)\n",
+        'read("veterans.csv")\nread("../other.csv")',
+      ],
+    )
 
 
 if __name__ == "__main__":
