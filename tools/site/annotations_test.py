@@ -9,13 +9,13 @@ from absl.testing import absltest
 
 from tools.site import annotations
 
-NumberT = TypeVar("NumberT", bound=float)
+SizeT = TypeVar("SizeT", bound=float)
 
 
-class Base(Generic[NumberT]):
+class Base(Generic[SizeT]):
   """A base, whose annotations need not exist."""
 
-  best: fits_lib.Fit[NumberT]  # noqa: F821
+  best: fits_lib.Fit[SizeT]  # noqa: F821
   sizes: onp.ndarray  # noqa: F821
 
 
@@ -47,7 +47,7 @@ class AnnotationsTest(absltest.TestCase):
     self.assertEqual(
       annotations.of_attributes(Derived),
       {
-        "best": "Fit[NumberT]",
+        "best": "Fit[SizeT]",
         "sizes": "ndarray",
         "by_name": "dict[str, Array | None]",
       },
@@ -68,8 +68,8 @@ class AnnotationsTest(absltest.TestCase):
       *("A result.", "", "Attributes:", "  best: the best,", "    of all."),
       *("  other: no field.", "", "Example:", "  best: this is none."),
     ]
-    found = annotations.add_types(lines, {"best": "Fit[NumberT]"})
-    self.assertEqual(found[3], "  best (Fit[NumberT]): the best,")
+    found = annotations.add_types(lines, {"best": "Fit[SizeT]"})
+    self.assertEqual(found[3], "  best (Fit[SizeT]): the best,")
     self.assertEqual(found[:3] + found[4:], lines[:3] + lines[4:])
 
 
