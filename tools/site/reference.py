@@ -6,7 +6,6 @@ under short names: `phasic.distributions.PhaseType`.
 
 import inspect
 import pathlib
-import re
 import sys
 from typing import Any
 
@@ -16,13 +15,14 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import inspect as sphinx_inspect
 
+from tools.site import annotations
 from tools.site import docstrings
 from tools.site import names
 from tools.site import reference_pages
 
 GENERATED = "reference/generated"
-# Types are shown as they are written, without the module that they are from.
-_MODULE_OF_TYPE = re.compile(r"\b(?:[a-z_]+\.)+(?=[A-Z])")
+# The prefix of the names under which classes are defined.
+_DEFINED = "phasic.substrates."
 
 
 def alias_modules() -> None:
@@ -57,6 +57,10 @@ def _generate(app: Sphinx) -> None:
   import phasic  # noqa: F401
 
   alias_modules()
+  for name in names.public_names():
+    if name.kind == "class":
+      for _, member, _ in names.members(name.value):
+        annotations.keep_type(member)
   write_pages(pathlib.Path(app.srcdir, GENERATED))
 
 
@@ -77,7 +81,11 @@ def _signature(
     found = inspect.signature(value)
   except (TypeError, ValueError):
     return None
-  parameters = list(found.parameters.values())
+  parameters = [
+    parameter
+    for parameter in found.parameters.values()
+    if not parameter.name.startswith("_")  # private fields
+  ]
   if what == "method" and parameters and parameters[0].name in ("self", "cls"):
     parameters = parameters[1:]
   result = found.return_annotation
@@ -86,7 +94,7 @@ def _signature(
   shown = sphinx_inspect.stringify_signature(
     inspect.Signature(parameters, return_annotation=result)
   )
-  shown = _MODULE_OF_TYPE.sub("", shown)
+  shown = annotations.without_modules(shown)
   arguments, arrow, result = shown.partition(") -> ")
   return (f"{arguments})", result) if arrow else (shown, None)
 
@@ -100,8 +108,10 @@ def _docstring(
   lines: list[str],
 ) -> None:
   """Writes plain docstrings as reStructuredText."""
-  del app, what, name, value, options
+  del app, name, options
   lines[:] = docstrings.as_restructured_text(lines)
+  if what == "class":
+    lines[:] = annotations.add_types(lines, annotations.of_attributes(value))
 
 
 def _missing(
@@ -110,18 +120,30 @@ def _missing(
   node: addnodes.pending_xref,
   contnode: nodes.Element,
 ) -> nodes.Element | None:
-  """Finds `math.phase_type.log_prob`, as docstrings name it."""
+  """Finds `math.phase_type.log_prob`, as docstrings name it, and `ArrayLike`."""
   if node.get("refdomain") != "py":
     return None
   target = str(node["reftarget"]).removeprefix("ph.")
   domain = env.domains.python_domain
   found = domain.objects.get(f"phasic.{target}")
-  if found is None:
+  if found is not None:
+    document, anchor = found.docname, found.node_id
+  elif target in annotations.EXPLAINED:
+    document, anchor = annotations.EXPLANATION
+  else:
     return None
-  page = app.builder.get_relative_uri(str(node["refdoc"]), found.docname)
+  page = app.builder.get_relative_uri(str(node["refdoc"]), document)
   return nodes.reference(
-    "", "", contnode, internal=True, refuri=f"{page}#{found.node_id}"
+    "", "", contnode, internal=True, refuri=f"{page}#{anchor}"
   )
+
+
+def _short_titles(app: Sphinx, document: nodes.document, name: str) -> None:
+  """Names what a link leads to by the name that users import."""
+  del app, name
+  for link in document.findall(nodes.reference):
+    if str(link.get("reftitle", "")).startswith(_DEFINED):
+      link["reftitle"] = str(link["refuri"]).partition("#")[2]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -131,4 +153,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
   # Before Napoleon, whose output has markup.
   app.connect("autodoc-process-docstring", _docstring, priority=400)
   app.connect("missing-reference", _missing)
+  app.connect("doctree-resolved", _short_titles)
   return {"parallel_read_safe": True, "parallel_write_safe": True}
