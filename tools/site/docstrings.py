@@ -11,6 +11,7 @@ _INITIAL = re.compile(r"^(\s*)([A-Za-z])\.(?=\s)")
 _MARKS = re.compile(r"[\\*|]|_(?!\w)")
 _ATTRIBUTE = re.compile(r"^  (\w+)(?: \(.*\))?: ", re.MULTILINE)
 _SECTION = "References:"
+_EXAMPLE = "Example: "
 _BLOCK = " " * 4
 
 
@@ -34,13 +35,17 @@ def attributes(docstring: str) -> set[str]:
 def as_restructured_text(lines: list[str]) -> list[str]:
   """Returns the lines of a docstring with plain text escaped.
 
-  References, one after the other with hanging indents, become a list. Blocks
-  that are indented by four, formulas and code, stay as they are.
+  References, one after the other with hanging indents, become a list, and the
+  text of an example becomes a paragraph. Blocks that are indented by four,
+  formulas and code, stay as they are.
   """
   found: list[str] = []
-  is_example = is_block = is_reference = False
+  is_example = is_block = is_reference = is_told = False
   for line in lines:
     text = line.strip()
+    is_told = bool(text) and (is_told or line.startswith(_EXAMPLE))
+    if is_told:
+      line = text
     is_block = is_block and (not text or line.startswith(_BLOCK))
     if line.startswith(_BLOCK) and found and not found[-1] and not is_block:
       is_block = not text.startswith(">>>")

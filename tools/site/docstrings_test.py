@@ -14,7 +14,8 @@ Attributes:
   other (int): of the
     same.
 
-Example: none.
+Example: a number that is doubled,
+  which is text.
 
   >>> a_b * 2
   'c_d'
@@ -39,6 +40,10 @@ class DocstringsTest(absltest.TestCase):
     self.assertEqual(self.lines[2], "::")
     self.assertIn("  >>> a_b * 2", self.lines)
     self.assertIn("  'c_d'", self.lines)
+
+  def test_text_of_an_example_is_a_paragraph(self):
+    place = self.lines.index("Example: a number that is doubled,")
+    self.assertEqual(self.lines[place + 1], "which is text.")
 
   def test_references_are_a_list(self):
     self.assertEqual(
