@@ -26,7 +26,7 @@ document.addEventListener("DOMContentLoaded", () => {
 // Formulas that are wider than the page scroll; keys have to reach them.
 window.addEventListener("load", async () => {
   await window.MathJax?.startup?.promise;
-  const formulas = document.querySelectorAll("div.math, mjx-container[display]");
+  const formulas = document.querySelectorAll(".math, mjx-container[display]");
   const mark = () => {
     for (const formula of formulas) {
       if (formula.scrollWidth > formula.clientWidth) formula.tabIndex = 0;
