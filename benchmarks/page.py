@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import pathlib
 
 from matplotlib import rc_context
+from matplotlib import ticker
 from matplotlib.figure import Figure
 
 from benchmarks import results
@@ -146,8 +147,9 @@ def markdown(report: results.Report) -> str:
 
 def plot(report: results.Report) -> Figure:
   """A panel for each curve, with a line of the order there should be."""
-  figure = Figure(figsize=(9.0, 5.5), layout="constrained")
-  panels = figure.subplots(2, -(-len(report.curves) // 2), squeeze=False)
+  rows = -(-len(report.curves) // 2)
+  figure = Figure(figsize=(6.8, 2.4 * rows), layout="constrained")
+  panels = figure.subplots(rows, 2, squeeze=False)
   for axes in panels.flat[len(report.curves) :]:
     axes.set_axis_off()
   for axes, curve in zip(panels.flat, report.curves):
@@ -163,12 +165,14 @@ def plot(report: results.Report) -> Figure:
       label=f"order {curve.order:g}",
     )
     axes.set_xticks(curve.sizes, [str(x) for x in curve.sizes])
+    axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.yaxis.set_major_formatter("{x:g}")
     axes.minorticks_off()
     label = f"{curve.size}: {curve.meaning}".replace(" (", "\n(")
-    axes.set_xlabel(label, fontsize=7)
-    axes.set_ylabel("ms", fontsize=7)
-    axes.tick_params(labelsize=7)
-    axes.legend(fontsize=7)
+    axes.set_xlabel(label, fontsize=9)
+    axes.set_ylabel("cost (ms)", fontsize=9)
+    axes.tick_params(labelsize=9)
+    axes.legend(fontsize=9)
   return figure
 
 

@@ -1,3 +1,9 @@
+// Browsers do not let a page read others of the file system, from which the
+// search takes the lines around a word that it found.
+if (window.location.protocol === "file:") {
+  DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+}
+
 // Names and roles for screen readers that the theme leaves out.
 document.addEventListener("DOMContentLoaded", () => {
   for (const summary of document.querySelectorAll("nav summary")) {
@@ -20,7 +26,12 @@ document.addEventListener("DOMContentLoaded", () => {
 // Formulas that are wider than the page scroll; keys have to reach them.
 window.addEventListener("load", async () => {
   await window.MathJax?.startup?.promise;
-  for (const formula of document.querySelectorAll("div.math")) {
-    if (formula.scrollWidth > formula.clientWidth) formula.tabIndex = 0;
-  }
+  const formulas = document.querySelectorAll(".math, mjx-container[display]");
+  const mark = () => {
+    for (const formula of formulas) {
+      if (formula.scrollWidth > formula.clientWidth) formula.tabIndex = 0;
+    }
+  };
+  mark();
+  window.addEventListener("resize", mark);
 });
