@@ -54,6 +54,7 @@ nb_execution_timeout = 300  # seconds, for one cell
 nb_execution_raise_on_error = False
 nb_execution_show_tb = True
 nb_merge_streams = True
+nb_output_stderr = "warn"  # Else pages would show warnings of libraries.
 nb_code_prompt_show = "Show the code"
 nb_code_prompt_hide = "Hide the code"
 copybutton_exclude = ".linenos, .gp, .go"

@@ -27,9 +27,15 @@ document.addEventListener("DOMContentLoaded", () => {
 window.addEventListener("load", async () => {
   await window.MathJax?.startup?.promise;
   const formulas = document.querySelectorAll(".math, mjx-container[display]");
+  const inText = document.querySelectorAll("span.math");
   const mark = () => {
+    for (const formula of inText) {
+      const width = formula.querySelector("mjx-math, mjx-container")?.offsetWidth ?? 0;
+      const room = formula.closest("p, li, dd, td, th, div").clientWidth;
+      formula.classList.toggle("is-wide", width > room);
+    }
     for (const formula of formulas) {
-      if (formula.scrollWidth > formula.clientWidth) formula.tabIndex = 0;
+      if (formula.scrollWidth > formula.clientWidth + 1) formula.tabIndex = 0;
     }
   };
   mark();

@@ -11,7 +11,9 @@ _INITIAL = re.compile(r"^(\s*)([A-Za-z])\.(?=\s)")
 _MARKS = re.compile(r"[\\*|]|_(?!\w)")
 _ATTRIBUTE = re.compile(r"^  (\w+)(?: \(.*\))?: ", re.MULTILINE)
 _SECTION = "References:"
-_EXAMPLE = "Example: "
+# What is one sentence or two, though lines after the first are indented.
+_SENTENCES = ("Example: ", "Reference: ")
+_PAGE = re.compile(r"docs/([\w/-]+)\.md")
 _BLOCK = " " * 4
 
 
@@ -35,15 +37,15 @@ def attributes(docstring: str) -> set[str]:
 def as_restructured_text(lines: list[str]) -> list[str]:
   """Returns the lines of a docstring with plain text escaped.
 
-  References, one after the other with hanging indents, become a list, and the
-  text of an example becomes a paragraph. Blocks that are indented by four,
-  formulas and code, stay as they are.
+  References, one after the other with hanging indents, become a list; the text of
+  an example, and a single reference, become paragraphs. Pages of the site become
+  links. Blocks that are indented by four, formulas and code, stay as they are.
   """
   found: list[str] = []
   is_example = is_block = is_reference = is_told = False
   for line in lines:
     text = line.strip()
-    is_told = bool(text) and (is_told or line.startswith(_EXAMPLE))
+    is_told = bool(text) and (is_told or line.startswith(_SENTENCES))
     if is_told:
       line = text
     is_block = is_block and (not text or line.startswith(_BLOCK))
@@ -56,6 +58,7 @@ def as_restructured_text(lines: list[str]) -> list[str]:
       is_reference = line == _SECTION
     if not is_block and not is_example:
       line = _INITIAL.sub(r"\1\2\\.", plain(line))
+      line = _PAGE.sub(r":doc:`/\1`", line)
       if is_reference and text and line != _SECTION:
         is_first = not line.startswith("   ")
         line = f"  {'* ' if is_first else '  '}{line.strip()}"

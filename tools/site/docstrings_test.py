@@ -20,6 +20,11 @@ Example: a number that is doubled,
   >>> a_b * 2
   'c_d'
 
+Reference: D. E. F, A title that is long,
+  2001.
+
+docs/native-ops.md has all of it.
+
 References:
   M. F. Neuts, Matrix-geometric solutions, 1981,
     ch. 2.
@@ -44,6 +49,11 @@ class DocstringsTest(absltest.TestCase):
   def test_text_of_an_example_is_a_paragraph(self):
     place = self.lines.index("Example: a number that is doubled,")
     self.assertEqual(self.lines[place + 1], "which is text.")
+
+  def test_a_reference_is_a_paragraph_and_a_page_is_a_link(self):
+    place = self.lines.index("Reference: D. E. F, A title that is long,")
+    self.assertEqual(self.lines[place + 1], "2001.")
+    self.assertIn(":doc:`/native-ops` has all of it.", self.lines)
 
   def test_references_are_a_list(self):
     self.assertEqual(
