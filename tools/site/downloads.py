@@ -36,13 +36,20 @@ def beside(code: str) -> str:
 def portable(notebook: str) -> str:
   """Returns the text of a notebook that can be read and run in any folder."""
   content = json.loads(notebook)
+  files: list[str] = []
   for cell in content["cells"]:
     source = "".join(cell["source"])
     if cell["cell_type"] == "code":
+      files += [pathlib.Path(path).name for path in data_files(source)]
       source = beside(source)
     elif cell["cell_type"] == "markdown":
       source = _LINK.sub(r"\1", _ROLE.sub(r"\1", source))
     cell["source"] = source.splitlines(keepends=True)
+  if files:
+    names = ", ".join(f"`{name}`" for name in dict.fromkeys(files))
+    text = f"*This notebook reads {names} from its own folder.*\n"
+    note = {"cell_type": "markdown", "id": "data", "metadata": {}}
+    content["cells"].insert(0, {**note, "source": [text]})
   return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -51,7 +58,7 @@ def _add_downloads(app: Sphinx, doctree: nodes.document) -> None:
   from sphinx import addnodes
 
   page = app.env.docname
-  blocks = [
+  blocks: list[nodes.literal_block] = [
     block
     for cell in doctree.findall(nodes.container)
     if cell.get("nb_element") == "cell_code_source"
@@ -60,6 +67,8 @@ def _add_downloads(app: Sphinx, doctree: nodes.document) -> None:
   title = next(iter(doctree.findall(nodes.title)), None)
   if page == app.config.root_doc or title is None or not blocks:
     return
+  if any("../" in beside(block.astext()) for block in blocks):
+    return  # It reads other files of the repository.
 
   notebook = pathlib.Path(app.env.mystnb_config.output_folder, f"{page}.ipynb")
   notebook.write_text(

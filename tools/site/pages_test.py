@@ -57,6 +57,7 @@ class PagesTest(absltest.TestCase):
     self.assertEqual(
       ["".join(cell["source"]) for cell in notebook["cells"]],
       [
+        "*This notebook reads `veterans.csv` from its own folder.*\n",
         "Fit by `phasic.inference.fit_mle`, see fits\n"
         "and [others](https://example.org). ![Picture](here.svg)\n",
         'read("veterans.csv")\nread("../other.csv")',
