@@ -28,6 +28,16 @@ window.addEventListener("load", async () => {
   await window.MathJax?.startup?.promise;
   const formulas = document.querySelectorAll(".math, mjx-container[display]");
   const inText = document.querySelectorAll("span.math");
+  // A mark stays on the line of the formula that it follows.
+  for (const formula of inText) {
+    const next = formula.nextSibling;
+    const text = next?.nodeType === Node.TEXT_NODE ? next.data : "";
+    const [marks] = /^[.,;:)!?]*/.exec(text);
+    if (marks) {
+      formula.append(marks);
+      next.data = text.slice(marks.length);
+    }
+  }
   const mark = () => {
     for (const formula of inText) {
       const width = formula.querySelector("mjx-math, mjx-container")?.offsetWidth ?? 0;
