@@ -6,6 +6,8 @@ import re
 
 # What is left out of `onp.ndarray` and `graph_lib.Graph`.
 _MODULES = re.compile(r"\b(?:[a-z_]\w*\.)+(?=[A-Z]|ndarray\b)")
+# A default that is no expression, such as a data class's `<factory>`.
+_NO_EXPRESSION = re.compile(r"=( ?)<\w+>")
 _ATTRIBUTES = "Attributes:"
 _ATTRIBUTE = re.compile(r"  (\w+): ")
 # Types without a page of their own, and where they are explained.
@@ -20,8 +22,12 @@ EXPLAINED = (
 
 
 def without_modules(text: str) -> str:
-  """Returns a type or a signature without the modules of its names."""
-  return _MODULES.sub("", text)
+  """Returns a type or a signature without the modules of its names.
+
+  A default that is no expression becomes three dots, or else Sphinx would not
+  be able to read the signature.
+  """
+  return _NO_EXPRESSION.sub(r"=\1...", _MODULES.sub("", text))
 
 
 def of_attributes(cls: type) -> dict[str, str]:
