@@ -2,44 +2,48 @@
 
 from __future__ import annotations
 
+from collections import abc
+import decimal
 import typing
 from typing import Generic, NamedTuple, TypeVar
 
 from absl.testing import absltest
+import numpy as onp
 
-from tools.site import annotations
+from tools.site import annotations as types_shown
 
 SizeT = TypeVar("SizeT", bound=float)
 
 
 class Base(Generic[SizeT]):
-  """A base, whose annotations need not exist."""
+  """A base with fields."""
 
-  best: fits_lib.Fit[SizeT]  # noqa: F821
-  sizes: onp.ndarray  # noqa: F821
+  best: abc.Sequence[SizeT]
+  sizes: onp.ndarray
 
 
 class Derived(Base[float]):
   """A class with fields of its own."""
 
-  by_name: dict[str, arrays.Array | None]  # noqa: F821
+  by_name: dict[str, decimal.Decimal | None]
 
   @property
-  def size(self) -> arrays.Array | None:  # noqa: F821
+  def size(self) -> decimal.Decimal | None:
     """None."""
+    return None
 
 
 class Pair(NamedTuple):
   """A tuple of two."""
 
-  first: onp.ndarray  # noqa: F821
+  first: onp.ndarray
   second: int
 
 
 class AnnotationsTest(absltest.TestCase):
   def test_modules_are_left_out(self):
     self.assertEqual(
-      annotations.without_modules(
+      types_shown.without_modules(
         "(x: a_b.c2.Fit[T], y: np.ndarray = <factory>)"
       ),
       "(x: Fit[T], y: ndarray = ...)",
@@ -47,31 +51,32 @@ class AnnotationsTest(absltest.TestCase):
 
   def test_types_are_those_of_the_source(self):
     self.assertEqual(
-      annotations.of_attributes(Derived),
+      types_shown.of_attributes(Derived),
       {
-        "best": "Fit[SizeT]",
+        "best": "Sequence[SizeT]",
         "sizes": "ndarray",
-        "by_name": "dict[str, Array | None]",
+        "by_name": "dict[str, Decimal | None]",
       },
     )
     self.assertEqual(
-      annotations.of_attributes(Pair), {"first": "ndarray", "second": "int"}
+      types_shown.of_attributes(Pair), {"first": "ndarray", "second": "int"}
     )
 
   def test_properties_keep_their_types(self):
-    annotations.keep_type(Derived.size)
-    annotations.keep_type(Derived.size)  # a class by now
-    annotations.keep_type("no property")
-    kept = typing.get_type_hints(Derived.size.fget)["return"]
-    self.assertEqual(kept.__qualname__, "Array | None")
+    size = vars(Derived)["size"]
+    types_shown.keep_type(size)
+    types_shown.keep_type(size)  # a class by now
+    types_shown.keep_type("no property")
+    kept = typing.get_type_hints(size.fget)["return"]
+    self.assertEqual(kept.__qualname__, "Decimal | None")
 
   def test_attributes_get_types(self):
     lines = [
       *("A result.", "", "Attributes:", "  best: the best,", "    of all."),
       *("  other: no field.", "", "Example:", "  best: this is none."),
     ]
-    found = annotations.add_types(lines, {"best": "Fit[SizeT]"})
-    self.assertEqual(found[3], "  best (Fit[SizeT]): the best,")
+    found = types_shown.add_types(lines, {"best": "Sequence[SizeT]"})
+    self.assertEqual(found[3], "  best (Sequence[SizeT]): the best,")
     self.assertEqual(found[:3] + found[4:], lines[:3] + lines[4:])
 
 
