@@ -4,6 +4,7 @@ import dataclasses
 import doctest
 import importlib
 import inspect
+import re
 import types
 from typing import Any, Literal
 
@@ -11,6 +12,8 @@ SUBSTRATES = {"numpy": "NumPy", "jax": "JAX", "tf": "TensorFlow"}
 _SHORT = "phasic."
 # What the reference does not document: its values are plain.
 _LEFT_OUT = ("__version__",)
+_SEED = re.compile(r"\bseed=(\d+)")
+_SUM = "np.sum("
 
 Kind = Literal["class", "function", "data"]
 
@@ -138,7 +141,11 @@ def construction(name: Name) -> str:
 
 
 def for_substrate(code: str, substrate: str) -> str:
-  """Returns code with the imports of another substrate."""
+  """Returns an example's code with the imports and the ways of a substrate.
+
+  Random numbers of JAX take keys, and sums of TensorFlow's symbolic tensors are
+  not NumPy's.
+  """
   for other in SUBSTRATES:
     code = code.replace(
       f"phasic.substrates.{other}", f"phasic.substrates.{substrate}"
@@ -147,4 +154,8 @@ def for_substrate(code: str, substrate: str) -> str:
       f"from phasic.substrates import {other}",
       f"from phasic.substrates import {substrate}",
     )
+  if substrate == "jax" and _SEED.search(code):
+    code = "import jax\n" + _SEED.sub(r"seed=jax.random.key(\1)", code)
+  if substrate == "tf" and _SUM in code:
+    code = "import tensorflow as tf\n" + code.replace(_SUM, "tf.reduce_sum(")
   return code

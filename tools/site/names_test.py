@@ -56,6 +56,18 @@ class NamesTest(absltest.TestCase):
       names.for_substrate(code, "jax"),
     )
 
+  def test_ways_of_a_substrate(self):
+    code = "x.sample(2, seed=13)\nnp.sum(x)\n"
+    self.assertEqual(names.for_substrate(code, "numpy"), code)
+    self.assertEqual(
+      names.for_substrate(code, "jax"),
+      "import jax\nx.sample(2, seed=jax.random.key(13))\nnp.sum(x)\n",
+    )
+    self.assertEqual(
+      names.for_substrate(code, "tf"),
+      "import tensorflow as tf\nx.sample(2, seed=13)\ntf.reduce_sum(x)\n",
+    )
+
   def test_construction_without_example(self):
     self.assertEqual(
       names.construction(_name(Base, "Base")),
