@@ -1,24 +1,20 @@
 """Types as pages show them: as the source writes them, without modules."""
 
-from collections.abc import Mapping
 import inspect
 import re
 
-# What is left out of `onp.ndarray` and `graph_lib.Graph`.
+# The modules before a type: `onp.ndarray`, `graph_lib.Graph`.
 _MODULES = re.compile(r"\b(?:[a-z_]\w*\.)+(?=[A-Z]|ndarray\b)")
 # A default that is no expression, such as a data class's `<factory>`.
 _NO_EXPRESSION = re.compile(r"=( ?)<\w+>")
-_ATTRIBUTES = "Attributes:"
-_ATTRIBUTE = re.compile(r"  (\w+): ")
-# Types without a page of their own, and where they are explained.
+_EXPLAINED = re.compile(r"^\| `(\w+)` \|", re.MULTILINE)
+# The page and the section with types that have no page of their own.
 EXPLANATION = ("reference/index", "types-in-signatures")
-EXPLAINED = (
-  *("AbsorptionTime", "Array", "ArrayField", "ArrayLike", "Axes"),
-  *("DistributionT", "EdgeLike", "EpochParams", "FitOptions", "Hooks"),
-  *("Integer", "ModelLike", "Network", "Options", "ParamsLike", "Result"),
-  *("Seed", "ShapeLike", "State", "Structure", "SubgeneratorLike"),
-  *("SubtransitionLike", "TableLike"),
-)
+
+
+def explained(page: str) -> set[str]:
+  """Returns the names of types in the first column of a page's tables."""
+  return set(_EXPLAINED.findall(page))
 
 
 def without_modules(text: str) -> str:
@@ -53,21 +49,3 @@ def keep_type(member: object) -> None:
   if isinstance(written, str):
     shown = type(without_modules(written), (), {"__module__": "builtins"})
     getter.__annotations__["return"] = shown
-
-
-def add_types(lines: list[str], types: Mapping[str, str]) -> list[str]:
-  """Returns the lines of a docstring with the types of attributes.
-
-  Where one is missing, Napoleon shows what the type stands for, with the names
-  of internal modules.
-  """
-  found: list[str] = []
-  is_inside = False
-  for line in lines:
-    if line and not line.startswith(" "):
-      is_inside = line == _ATTRIBUTES
-    entry = _ATTRIBUTE.match(line)
-    if is_inside and entry is not None and entry[1] in types:
-      line = f"  {entry[1]} ({types[entry[1]]}): {line[entry.end() :]}"
-    found.append(line)
-  return found

@@ -70,14 +70,11 @@ class AnnotationsTest(absltest.TestCase):
     kept = typing.get_type_hints(size.fget)["return"]
     self.assertEqual(kept.__qualname__, "Decimal | None")
 
-  def test_attributes_get_types(self):
-    lines = [
-      *("A result.", "", "Attributes:", "  best: the best,", "    of all."),
-      *("  other: no field.", "", "Example:", "  best: this is none."),
-    ]
-    found = types_shown.add_types(lines, {"best": "Sequence[SizeT]"})
-    self.assertEqual(found[3], "  best (Sequence[SizeT]): the best,")
-    self.assertEqual(found[:3] + found[4:], lines[:3] + lines[4:])
+  def test_types_that_a_page_explains(self):
+    page = (
+      "| type | is |\n| --- | --- |\n| `Array` | an `int` |\n| `Axes` | two |\n"
+    )
+    self.assertEqual(types_shown.explained(page), {"Array", "Axes"})
 
 
 if __name__ == "__main__":

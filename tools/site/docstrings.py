@@ -3,6 +3,7 @@
 They are written for `help`, without markup except for code between backticks.
 """
 
+from collections.abc import Mapping
 import re
 
 # What reStructuredText takes for the number of a list: "M. F. Neuts".
@@ -10,8 +11,10 @@ _INITIAL = re.compile(r"^(\s*)([A-Za-z])\.(?=\s)")
 # An underscore within a word is none of it.
 _MARKS = re.compile(r"[\\*|]|_(?!\w)")
 _ATTRIBUTE = re.compile(r"^  (\w+)(?: \(.*\))?: ", re.MULTILINE)
+# It ends at the next line without indentation.
+_ATTRIBUTES = re.compile(r"(?<=^Attributes:\n)(?:(?!\S).*\n?)*", re.MULTILINE)
 _SECTION = "References:"
-# What is one sentence or two, though lines after the first are indented.
+# Begin sentences whose lines after the first are indented.
 _SENTENCES = ("Example: ", "Reference: ")
 _PAGE = re.compile(r"docs/([\w/-]+)\.md")
 _BLOCK = " " * 4
@@ -26,12 +29,28 @@ def plain(text: str) -> str:
 
 def attributes(docstring: str) -> set[str]:
   """Returns the names that the section "Attributes:" describes."""
-  _, found, section = docstring.partition("\nAttributes:\n")
-  if not found:
-    return set()
-  # The section ends at the next line without indentation.
-  section = re.split(r"^(?=\S)", section, maxsplit=1, flags=re.MULTILINE)[0]
-  return set(_ATTRIBUTE.findall(section))
+  section = _ATTRIBUTES.search(docstring)
+  return set(_ATTRIBUTE.findall(section[0])) if section else set()
+
+
+def with_types(docstring: str, types: Mapping[str, str]) -> str:
+  """Returns a docstring that says the types of attributes.
+
+  Where one is missing, Napoleon shows what the type stands for, with the names
+  of internal modules.
+
+  Args:
+    docstring: a class's.
+    types: the types by the names of attributes; others stay as they are.
+  """
+
+  def typed(entry: re.Match[str]) -> str:
+    name = entry[1]
+    return f"  {name} ({types[name]}): " if name in types else entry[0]
+
+  return _ATTRIBUTES.sub(
+    lambda section: _ATTRIBUTE.sub(typed, section[0]), docstring
+  )
 
 
 def as_restructured_text(lines: list[str]) -> list[str]:

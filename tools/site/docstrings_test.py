@@ -69,6 +69,16 @@ class DocstringsTest(absltest.TestCase):
     self.assertEqual(docstrings.attributes(_DOCSTRING), {"rate", "other"})
     self.assertEqual(docstrings.attributes("Nothing."), set())
 
+  def test_attributes_get_types(self):
+    lines = [
+      *("A result.", "", "Attributes:", "  best: the best,", "    of all."),
+      *("  other: no field.", "", "Example:", "  best: this is none."),
+    ]
+    types = {"best": "Sequence[SizeT]"}
+    found = docstrings.with_types("\n".join(lines), types).split("\n")
+    self.assertEqual(found[3], "  best (Sequence[SizeT]): the best,")
+    self.assertEqual(found[:3] + found[4:], lines[:3] + lines[4:])
+
 
 if __name__ == "__main__":
   absltest.main()

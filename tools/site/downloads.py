@@ -36,17 +36,17 @@ def beside(code: str) -> str:
 def portable(notebook: str) -> str:
   """Returns the text of a notebook that can be read and run in any folder."""
   content = json.loads(notebook)
-  files: list[str] = []
+  code = ""
   for cell in content["cells"]:
     source = "".join(cell["source"])
     if cell["cell_type"] == "code":
-      files += [pathlib.Path(path).name for path in data_files(source)]
+      code += source + "\n"
       source = beside(source)
     elif cell["cell_type"] == "markdown":
       source = _LINK.sub(r"\1", _ROLE.sub(r"\1", source))
     cell["source"] = source.splitlines(keepends=True)
-  if files:
-    names = ", ".join(f"`{name}`" for name in dict.fromkeys(files))
+  if files := data_files(code):
+    names = ", ".join(f"`{pathlib.Path(path).name}`" for path in files)
     text = f"*This notebook reads {names} from its own folder.*\n"
     note = {"cell_type": "markdown", "id": "data", "metadata": {}}
     content["cells"].insert(0, {**note, "source": [text]})
@@ -75,16 +75,13 @@ def _add_downloads(app: Sphinx, doctree: nodes.document) -> None:
     portable(notebook.read_text(encoding="utf-8")), encoding="utf-8"
   )
   root = pathlib.Path(app.srcdir).parent
-  files = [notebook]
+  data = data_files("\n".join(block.astext() for block in blocks))
   for block in blocks:
-    code = block.astext()
-    if data := data_files(code):
-      files += [root / path for path in data]
-      block.rawsource = beside(code)
-      block.children = [nodes.Text(block.rawsource)]
+    block.rawsource = beside(block.astext())
+    block[:] = [nodes.Text(block.rawsource)]
 
   line = nodes.paragraph("", "Download: ")
-  for place, file in enumerate(dict.fromkeys(files)):
+  for place, file in enumerate([notebook, *(root / path for path in data)]):
     target = "/" + os.path.relpath(file, app.srcdir)
     link = addnodes.download_reference("", reftarget=target, refdoc=page)
     link += nodes.literal("", file.name, classes=["xref", "download"])

@@ -1,4 +1,4 @@
-"""What is read of pages before Sphinx: slowness, links, downloads."""
+"""Pages before Sphinx and after: slowness, links, downloads."""
 
 import json
 import pathlib

@@ -4,6 +4,7 @@ The objects are those of the NumPy substrate, or of JAX where only that has them
 under short names: `phasic.distributions.PhaseType`.
 """
 
+import functools
 import inspect
 import pathlib
 import sys
@@ -111,7 +112,8 @@ def _docstring(
   del app, name, options
   lines[:] = docstrings.as_restructured_text(lines)
   if what == "class":
-    lines[:] = annotations.add_types(lines, annotations.of_attributes(value))
+    types = annotations.of_attributes(value)
+    lines[:] = docstrings.with_types("\n".join(lines), types).split("\n")
 
 
 def _missing(
@@ -128,7 +130,7 @@ def _missing(
   found = domain.objects.get(f"phasic.{target}")
   if found is not None:
     document, anchor = found.docname, found.node_id
-  elif target in annotations.EXPLAINED:
+  elif target in _explained(pathlib.Path(app.srcdir)):
     document, anchor = annotations.EXPLANATION
   else:
     return None
@@ -136,6 +138,12 @@ def _missing(
   return nodes.reference(
     "", "", contnode, internal=True, refuri=f"{page}#{anchor}"
   )
+
+
+@functools.cache
+def _explained(docs: pathlib.Path) -> set[str]:
+  page = docs / f"{annotations.EXPLANATION[0]}.md"
+  return annotations.explained(page.read_text(encoding="utf-8"))
 
 
 def _short_titles(app: Sphinx, document: nodes.document, name: str) -> None:
