@@ -6,7 +6,6 @@ during development.
 """
 
 X86_64_LEVELS = [
-    "v2",
     "v3",
     "v4",
 ]

@@ -3,7 +3,8 @@
 # what passed, and what was left out for want of what.
 #
 #   tools/sanitize.sh         everything
-#   tools/sanitize.sh quick   address and undefined-behavior sanitizers only
+#   tools/sanitize.sh quick   address and undefined-behavior sanitizers only, for
+#                             one instruction set beside "generic": x86-64-v3
 #
 #   FUZZ_SECONDS  how long each fuzzer runs; default 60
 #
@@ -66,7 +67,9 @@ fuzz() {  # clang, fuzzer
     -print_final_stats=1 -verbosity=0
 }
 
-native_tests --config=asan --config=ubsan //native/...
+sanitizers=(--config=asan --config=ubsan)
+if [[ "${1:-}" == quick ]]; then sanitizers+=(--config=dev); fi
+native_tests "${sanitizers[@]}" //native/...
 record "address and undefined" $?
 
 if [[ "${1:-}" != quick ]]; then

@@ -26,10 +26,6 @@ namespace {
 #if defined(__clang__)
 // Clang before version 18 does not know the names of the x86-64 levels. So this
 // checks the CPU features that define a level.
-[[maybe_unused]] bool HasV2() {
-  return __builtin_cpu_supports("ssse3") && __builtin_cpu_supports("sse4.2") &&
-         __builtin_cpu_supports("popcnt");
-}
 [[maybe_unused]] bool HasV3() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
          __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
@@ -42,7 +38,6 @@ namespace {
          __builtin_cpu_supports("avx512vl");
 }
 #else
-[[maybe_unused]] bool HasV2() { return __builtin_cpu_supports("x86-64-v2"); }
 [[maybe_unused]] bool HasV3() { return __builtin_cpu_supports("x86-64-v3"); }
 [[maybe_unused]] bool HasV4() { return __builtin_cpu_supports("x86-64-v4"); }
 #endif

@@ -17,7 +17,7 @@ struct InstructionSet {
 
 // The instruction sets in ascending order, from "generic", which any processor
 // supports, to the widest.
-constexpr int kMaxInstructionSets = 4;
+constexpr int kMaxInstructionSets = 3;
 struct InstructionSets {
   int size;
   InstructionSet sets[kMaxInstructionSets];
