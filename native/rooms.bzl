@@ -1,9 +1,6 @@
-"""The rooms of native code, lowest first, and what each may include.
+"""The rooms of native code, lowest first, and what each includes.
 
-A room is a folder of sources, named by its path below `native`;
-CONTRIBUTING.md says what each is for. A room may include itself and the rooms
-listed, which come before it. Tests may include everything. `make lint` checks
-all of this with tools/rooms/native_rooms.py.
+Written by `make format`; do not edit.
 """
 
 ROOMS = {
@@ -193,6 +190,107 @@ ROOMS = {
     ],
 }
 
-# Exceptions: headers of higher rooms that a file includes. New ones are not
-# allowed.
-UPWARD = {}
+TESTS = {
+    "elimination/batch/batches_test": ["elimination/api"],
+    "elimination/batch/dense_test": ["elimination/api"],
+    "elimination/batch/elimination_test": ["elimination/api"],
+    "elimination/fuzz/random_systems_test": ["kernel/fuzz"],
+    "elimination/moments/matrix_weights_test": [
+        "kernel/simd",
+        "elimination/api",
+    ],
+    "elimination/moments/moments_test": ["elimination/api"],
+    "elimination/symbolic/fronts_test": [],
+    "kernel/batch/batch_threads_test": [
+        "kernel/runtime",
+        "kernel/api",
+        "kernel/simd",
+    ],
+    "kernel/batch/concurrent_calls_test": ["kernel/api"],
+    "kernel/batch/direction_batches_test": [
+        "kernel/runtime",
+        "kernel/api",
+    ],
+    "kernel/batch/direction_scales_test": ["kernel/api"],
+    "kernel/batch/hostile_calls_test": ["kernel/api"],
+    "kernel/batch/kept_model_test": ["kernel/api"],
+    "kernel/batch/kinds_test": ["kernel/api"],
+    "kernel/batch/phase_type_test": ["kernel/api"],
+    "kernel/batch/statistics_test": [
+        "kernel/runtime",
+        "kernel/api",
+    ],
+    "kernel/builds/counted_work_test": [
+        "kernel/runtime",
+        "kernel/numbers",
+        "kernel/sweeps",
+    ],
+    "kernel/builds/instruction_sets_test": ["kernel/api"],
+    "kernel/cotangents/term_blocks_test": [
+        "kernel/simd",
+        "kernel/model",
+        "kernel/uniformization",
+    ],
+    "kernel/fuzz/corpus_test": [],
+    "kernel/matrix/accurate_product_test": ["kernel/runtime"],
+    "kernel/matrix/operator_test": [
+        "kernel/runtime",
+        "kernel/numbers",
+    ],
+    "kernel/matrix/parallel_parts_test": [
+        "kernel/runtime",
+        "kernel/simd",
+    ],
+    "kernel/matrix/tile_selection_test": [],
+    "kernel/methods/many_directions/directions_test": [
+        "kernel/runtime",
+        "kernel/sweeps",
+    ],
+    "kernel/methods/many_models/group_test": [
+        "kernel/runtime",
+        "kernel/api",
+    ],
+    "kernel/methods/many_times/many_times_test": [
+        "kernel/runtime",
+        "kernel/sweeps",
+    ],
+    "kernel/methods/small_models/small_models_test": [
+        "kernel/runtime",
+        "kernel/api",
+    ],
+    "kernel/methods/small_models/small_scales_test": [
+        "kernel/runtime",
+        "kernel/api",
+    ],
+    "kernel/methods/small_models/small_tangents_test": [
+        "kernel/runtime",
+        "kernel/api",
+    ],
+    "kernel/methods/squaring/scaled_powers_test": [
+        "kernel/runtime",
+        "kernel/simd",
+        "kernel/model",
+    ],
+    "kernel/model/rate_scales_test": ["kernel/api"],
+    "kernel/numbers/dual_test": [],
+    "kernel/numbers/extended_double_test": [],
+    "kernel/numbers/pack_math_test": [],
+    "kernel/numbers/scaled_test": ["kernel/simd"],
+    "kernel/runtime/parallel_test": [],
+    "kernel/runtime/workspace_test": [],
+    "kernel/sweeps/derivatives_test": [
+        "kernel/runtime",
+        "kernel/numbers",
+    ],
+    "kernel/uniformization/checkpoints_test": [
+        "kernel/simd",
+        "kernel/numbers",
+        "kernel/model",
+    ],
+    "kernel/uniformization/poisson_test": [],
+    "kernel/uniformization/tail_closure_test": [
+        "kernel/simd",
+        "kernel/model",
+    ],
+    "quantiles/quantiles_test": [],
+}

@@ -1,14 +1,9 @@
-"""The rooms of phasic, lowest first, and which rooms each may import.
+"""The rooms of phasic, lowest first, and what each imports.
 
-`phasic/BUILD` makes a library of each room and substrate from this table, and
-`tools/rooms/phasic_rooms.py` checks that the imports keep to it: a room imports
-only what its line names, and only what stands above it here.
+Written by `make format`; do not edit.
 """
 
-# The packages whose own modules re-export public names; they are part of every
-# room of the package, since importing a room imports them.
 PACKAGES = [
-    "config",
     "math",
     "graphs",
     "distributions",
@@ -17,9 +12,8 @@ PACKAGES = [
 
 ROOMS = {
     "internal": [],
-    "math/numeric": [
-        "internal",
-    ],
+    "config": ["internal"],
+    "math/numeric": ["internal"],
     "math/model": [
         "internal",
         "math/numeric",
@@ -100,9 +94,7 @@ ROOMS = {
         "math/model",
         "math/elimination",
     ],
-    "graphs/parts": [
-        "internal",
-    ],
+    "graphs/parts": ["internal"],
     "graphs/construction": [
         "internal",
         "graphs/parts",
@@ -216,8 +208,8 @@ ROOMS = {
         "math/quantiles",
         "math/sampling",
         "math/likelihood",
-        "math/quadrature",
         "math/rewards",
+        "math/quadrature",
         "graphs/parts",
         "graphs/core",
         "distributions/base",

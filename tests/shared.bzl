@@ -1,81 +1,8 @@
-"""What the tests that are written once are made of, and what they need.
+"""What the tests that are written once are made of.
 
-`tests/BUILD` makes a test of each entry and substrate.
-`tools/rooms/shared_tests.py` checks that `rooms` and `helpers` are what the
-files import: a test that names more than that runs more often than it has to.
+`tests/BUILD` makes a test of each entry and substrate. What it needs follows
+from its imports, in `needs.bzl`; `rooms` names what it needs besides.
 """
-
-# Helpers of the tests: which rooms of phasic, and which other helpers, each
-# imports.
-HELPERS = {
-    "chain_cases": dict(
-        helpers = ["family_cases"],
-        rooms = [
-            "graphs/models",
-            "distributions/wrapped",
-            "distributions/epochs",
-        ],
-    ),
-    "chains": dict(
-        rooms = ["math/model"],
-    ),
-    "closure_cases": dict(
-        helpers = ["family_cases"],
-        rooms = ["distributions/closures"],
-    ),
-    "conformance": dict(
-        helpers = [
-            "chain_cases",
-            "family_cases",
-            "pairwise",
-        ],
-    ),
-    "conformance_modes": dict(
-        helpers = ["conformance"],
-        rooms = ["math/calls"],
-    ),
-    "conformance_statistics": dict(
-        helpers = ["conformance"],
-    ),
-    "derivatives": dict(
-        rooms = ["math/calls"],
-    ),
-    "em_cases": dict(
-        rooms = ["inference/data"],
-    ),
-    "epoch_models": dict(
-        rooms = ["graphs/models"],
-    ),
-    "epoch_path_oracle": dict(
-        rooms = [],
-    ),
-    "family_cases": dict(
-        rooms = ["distributions/wrapped"],
-    ),
-    "fit_data": dict(
-        rooms = ["inference/data"],
-    ),
-    "graph_cases": dict(
-        helpers = ["test_case"],
-        rooms = ["graphs/core"],
-    ),
-    "models": dict(
-    ),
-    "own_family": dict(
-        rooms = ["distributions/families"],
-    ),
-    "pairwise": dict(
-    ),
-    "reward_models": dict(
-        helpers = ["models"],
-    ),
-    "test_case": dict(
-        rooms = ["internal"],
-    ),
-    "trials": dict(
-        rooms = ["math/model"],
-    ),
-}
 
 # Files of tests/shared that run in one process, which imports its framework once:
 # those that a change would run together anyway. A "slow" tag says why a substrate
@@ -97,48 +24,18 @@ TESTS = {
             "kernel/unusable_kernel_test",
             "kernel/wanted_test",
         ],
-        helpers = [
-            "derivatives",
-            "models",
-            "test_case",
-            "trials",
-        ],
-        rooms = [
-            "config/package",
-            "math",
-        ],
     ),
     "kernel/portable_tests": dict(
         files = [
             "kernel/portable_accuracy_test",
             "kernel/portable_test",
         ],
-        helpers = [
-            "derivatives",
-            "models",
-            "test_case",
-        ],
-        rooms = [
-            "config/package",
-            "math",
-        ],
     ),
     "quantiles/quantile_tests": dict(
         files = ["quantiles/quantile_test"],
-        helpers = [
-            "derivatives",
-            "models",
-            "test_case",
-        ],
-        rooms = [
-            "math/quantiles",
-            "math/likelihood",
-        ],
     ),
     "quantiles/accuracy_tests": dict(
         files = ["quantiles/quantile_accuracy_test"],
-        helpers = ["test_case"],
-        rooms = ["math/quantiles"],
         tags = {
             "jax": {"slow": "compiles many cases"},
             "tf": {"slow": "computes what NumPy computes, in the same code"},
@@ -146,11 +43,6 @@ TESTS = {
     ),
     "sampling/sampling_tests": dict(
         files = ["sampling/sampling_test"],
-        helpers = [
-            "models",
-            "test_case",
-        ],
-        rooms = ["distributions/absorption"],
     ),
     "moments/moment_tests": dict(
         files = [
@@ -160,30 +52,12 @@ TESTS = {
             "moments/phase_weights_test",
             "rewards/discrete_reward_transform_test",
         ],
-        helpers = [
-            "models",
-            "test_case",
-        ],
-        rooms = [
-            "config/package",
-            "math/rewards",
-            "distributions/absorption",
-        ],
     ),
     "moments/accuracy_tests": dict(
         files = [
             "moments/elimination_derivatives_accuracy_test",
             "moments/moments_accuracy_test",
             "moments/passages_accuracy_test",
-        ],
-        helpers = [
-            "chains",
-            "derivatives",
-            "test_case",
-        ],
-        rooms = [
-            "config/package",
-            "math",
         ],
         tags = {
             "jax": {"slow": "compiles many cases"},
@@ -192,8 +66,6 @@ TESTS = {
     ),
     "moments/extreme_tests": dict(
         files = ["moments/extreme_moments_test"],
-        helpers = ["test_case"],
-        rooms = ["math"],
         sweep = True,
         tags = {
             "jax": {"slow": "compiles many cases"},
@@ -207,16 +79,6 @@ TESTS = {
             "rewards/multivariate_accuracy_test",
             "rewards/multivariate_phase_type_accuracy_test",
             "rewards/reward_transform_accuracy_test",
-        ],
-        helpers = [
-            "chains",
-            "models",
-            "reward_models",
-            "test_case",
-        ],
-        rooms = [
-            "config/package",
-            "distributions/rewards",
         ],
         tags = {
             "jax": {"slow": "compiles many cases"},
@@ -232,12 +94,6 @@ TESTS = {
             "graphs/log_prob_and_moments_test",
             "graphs/lumping_test",
         ],
-        helpers = ["test_case"],
-        rooms = [
-            "graphs/models",
-            "graphs/transformations",
-            "distributions/absorption",
-        ],
     ),
     "graphs/host_tests": dict(
         files = [
@@ -247,14 +103,6 @@ TESTS = {
             "graphs/graphs_json_test",
             "graphs/graphs_pictures_test",
             "graphs/graphs_property_test",
-        ],
-        helpers = [
-            "graph_cases",
-            "test_case",
-        ],
-        rooms = [
-            "graphs/transformations",
-            "distributions/absorption",
         ],
         tags = {
             "jax": {"slow": "works on the host, in the same code as in NumPy"},
@@ -266,13 +114,6 @@ TESTS = {
             "graphs/graph_models_accuracy_test",
             "graphs/graph_transformations_accuracy_test",
         ],
-        helpers = ["test_case"],
-        rooms = [
-            "math/rewards",
-            "graphs/models",
-            "graphs/transformations",
-            "distributions/absorption",
-        ],
         tags = {
             "jax": {"slow": "compiles many cases"},
             "tf": {"slow": "computes what NumPy computes, in the same code"},
@@ -283,15 +124,6 @@ TESTS = {
             "graphs/merger_models_test",
             "graphs/structured_models_test",
         ],
-        helpers = [
-            "conformance",
-            "conformance_modes",
-            "test_case",
-        ],
-        rooms = [
-            "graphs/models",
-            "distributions/epochs",
-        ],
     ),
     "epochs/epoch_tests": dict(
         files = [
@@ -299,15 +131,6 @@ TESTS = {
             "epochs/epochs_accuracy_test",
             "epochs/epochs_derivatives_accuracy_test",
             "epochs/epochs_test",
-        ],
-        helpers = [
-            "epoch_models",
-            "test_case",
-        ],
-        rooms = [
-            "graphs/models",
-            "graphs/transformations",
-            "distributions/epochs",
         ],
         tags = {
             "jax": {"slow": "compiles many cases"},
@@ -318,25 +141,11 @@ TESTS = {
             "graphs/joint_models_test",
             "graphs/spectra_test",
         ],
-        helpers = [
-            "test_case",
-        ],
-        rooms = [
-            "graphs/models",
-            "distributions/epochs",
-        ],
     ),
     "epochs/epoch_sweeps": dict(
         files = [
             "epochs/epoch_gradients_accuracy_test",
             "epochs/epoch_simulation_test",
-        ],
-        helpers = [
-            "epoch_models",
-            "test_case",
-        ],
-        rooms = [
-            "distributions/epochs",
         ],
         sweep = True,
         tags = {
@@ -351,17 +160,6 @@ TESTS = {
             "epochs/multivariate_epochs_test",
             "epochs/piecewise_constant_test",
             "epochs/spectra_covariance_test",
-        ],
-        helpers = [
-            "epoch_models",
-            "epoch_path_oracle",
-            "test_case",
-        ],
-        rooms = [
-            "config/package",
-            "graphs/models",
-            "distributions/epochs",
-            "distributions/wrapped",
         ],
         tags = {
             "jax": {"slow": "compiles many cases"},
@@ -385,18 +183,6 @@ TESTS = {
             "graphs/graph_distributions_test",
             "graphs/kept_chains_test",
             "sampling/sample_paths_test",
-        ],
-        helpers = [
-            "chain_cases",
-            "derivatives",
-            "family_cases",
-            "models",
-            "own_family",
-            "test_case",
-        ],
-        rooms = [
-            "config/package",
-            "distributions",
         ],
     ),
     "contract/accuracy_tests": dict(
@@ -427,18 +213,6 @@ TESTS = {
             "quadrature/transformed_sojourns_test",
             "quadrature/truncated_moments_test",
         ],
-        helpers = [
-            "chains",
-            "closure_cases",
-            "family_cases",
-            "models",
-            "test_case",
-        ],
-        rooms = [
-            "config/package",
-            "distributions",
-            "graphs/models",
-        ],
         tags = {
             "jax": {"slow": "compiles many cases"},
             "tf": {"slow": "computes what NumPy computes, in the same code"},
@@ -446,14 +220,6 @@ TESTS = {
     ),
     "quadrature/accuracy_tests": dict(
         files = ["quadrature/information_accuracy_test"],
-        helpers = [
-            "models",
-            "test_case",
-        ],
-        rooms = [
-            "config/package",
-            "distributions/absorption",
-        ],
         tags = {
             "jax": {"slow": "compiles many cases"},
             "tf": {"slow": "computes what NumPy computes, in the same code"},
@@ -461,7 +227,6 @@ TESTS = {
     ),
     "contract/doctests": dict(
         files = ["contract/doctest_test"],
-        helpers = ["test_case"],
         rooms = ["phasic"],
     ),
     "conformance/conformance_tests": dict(
@@ -476,14 +241,6 @@ TESTS = {
             "conformance/conformance_values_test",
             "conformance/pairwise_test",
         ],
-        helpers = [
-            "conformance",
-            "conformance_modes",
-            "conformance_statistics",
-            "pairwise",
-            "test_case",
-        ],
-        rooms = ["distributions"],
         sweep = True,
     ),
     "conformance/long_tests": dict(
@@ -493,13 +250,6 @@ TESTS = {
             "conformance/conformance_scipy_test",
             "conformance/conformance_statistics_derivatives_test",
         ],
-        helpers = [
-            "conformance",
-            "conformance_modes",
-            "conformance_statistics",
-            "test_case",
-        ],
-        rooms = ["distributions/wrapped"],
         sweep = True,
         tags = {
             "jax": {"slow": "compiles many cases"},
@@ -527,22 +277,6 @@ TESTS = {
             "inference/observations_test",
             "inference/own_family_test",
         ],
-        helpers = [
-            "derivatives",
-            "em_cases",
-            "fit_data",
-            "own_family",
-            "test_case",
-        ],
-        rooms = [
-            "config/package",
-            "distributions/wrapped",
-            "graphs/models",
-            "distributions/epochs",
-            "inference/em",
-            "inference/selection",
-            "inference/plots",
-        ],
         tags = {
             "jax": {"slow": "compiles many cases"},
             "tf": {"slow": "traces many cases"},
@@ -550,40 +284,22 @@ TESTS = {
     ),
     "binding/binding_tests": dict(
         files = ["binding/binding_test"],
-        helpers = ["test_case"],
-        rooms = [
-            "math/calls",
-            "binding",
-        ],
     ),
 }
 
-def _check_each_is_once(kind, found, listed):
-    counts = {}
-    for path in listed:
-        counts[path] = counts.get(path, 0) + 1
-    for path in found:
-        if path not in counts:
-            fail("tests/%s is in no entry of %s in tests/shared.bzl, so nothing would run it: add it" % (path, kind))
-    for path, count in counts.items():
-        if count > 1:
-            fail("tests/%s is in %s entries of %s in tests/shared.bzl: keep one" % (path, count, kind))
-        if path not in found:
-            fail("tests/%s is in %s in tests/shared.bzl, but is not there: drop it" % (path, kind))
-
-def check_shared(tests, helpers):
-    """Fails when a file is not in exactly one entry of its table.
+def check_shared(tests):
+    """Fails when a file is not in exactly one entry of TESTS.
 
     Args:
       tests: all files of the tests that are written once, as a glob has them.
-      helpers: all their helpers.
     """
-    _check_each_is_once("TESTS", tests, [
-        "shared/%s.py" % file
-        for test in TESTS.values()
-        for file in test["files"]
-    ])
-    _check_each_is_once("HELPERS", helpers, [
-        "helpers/%s.py" % name
-        for name in HELPERS
-    ])
+    counts = {path: 0 for path in tests}
+    for test in TESTS.values():
+        for file in test["files"]:
+            path = "shared/%s.py" % file
+            if path not in counts:
+                fail("tests/%s is in tests/shared.bzl, but is not there: drop it" % path)
+            counts[path] += 1
+    for path, count in counts.items():
+        if count != 1:
+            fail("tests/%s is in %s entries of tests/shared.bzl: it must be in one" % (path, count))

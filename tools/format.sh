@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Formats Python and C++ in place.
+# Formats Python and C++ in place, and writes the tables that follow from imports.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 .venv/bin/ruff check --quiet --fix . || true
 .venv/bin/ruff format --quiet .
+.venv/bin/python -m tools.rooms.check --write
 find native benchmarks phasic/include tests/native_ops examples \
   -name '*.h' -o -name '*.cc' -o -name '*.cu' |
   xargs -r .venv/bin/clang-format -i

@@ -13,8 +13,8 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly FUZZERS=(
-  native/kernel/fuzz/phase_type_fuzzer
-  native/elimination/fuzz/elimination_fuzzer
+  kernel/fuzz/phase_type_fuzzer
+  elimination/fuzz/elimination_fuzzer
 )
 readonly WORK=.build/fuzz  # inputs found, and those that failed
 
@@ -54,14 +54,14 @@ find_clang() {
 
 fuzz() {  # clang, fuzzer
   local options=(--config=fuzz "--repo_env=CC=$1")
-  local folder="${2%/*}" name="${2##*/}" bin
-  bazel build "${options[@]}" "//${folder}:${name}" || return
+  local folder="native/${2%/*}" name="${2##*/}" bin
+  bazel build "${options[@]}" "//native:$2" || return
   bin="$(bazel info "${options[@]}" bazel-bin 2>/dev/null)" || return
   local work="${WORK}/${name}" seeds=()
   if [[ -d "${folder}/corpus" ]]; then seeds=("${folder}/corpus"); fi
   mkdir -p "${work}/found" "${work}/failed"
   say "${name} for ${FUZZ_SECONDS:-60} s; inputs that fail go to ${work}/failed"
-  "${bin}/$2" "${work}/found" "${seeds[@]}" -max_len=300 -len_control=0 \
+  "${bin}/native/$2" "${work}/found" "${seeds[@]}" -max_len=300 -len_control=0 \
     -max_total_time="${FUZZ_SECONDS:-60}" -timeout=60 -report_slow_units=10 \
     -rss_limit_mb=4096 -artifact_prefix="${work}/failed/" \
     -print_final_stats=1 -verbosity=0

@@ -10,7 +10,7 @@ _FILE = "phasic/inference/em/steps.py"
 
 class AskingTest(trees.TreeTestCase):
   def _check(self, text: str) -> list[str]:
-    return asking.check(self.write({_FILE: text}, trees.RULES))
+    return asking.check(self.write({_FILE: text}))
 
   def test_classes(self):
     for text in (
@@ -53,7 +53,7 @@ class AskingTest(trees.TreeTestCase):
 
   def test_other_rooms_may(self):
     tree = {"phasic/distributions/base/a.py": "x._model()\n"}
-    self.assertEmpty(asking.check(self.write(tree, trees.RULES)))
+    self.assertEmpty(asking.check(self.write(tree)))
 
 
 if __name__ == "__main__":

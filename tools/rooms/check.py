@@ -1,38 +1,32 @@
-"""Checks the rooms of phasic and of native code, and what is between them.
+"""Checks the rooms of phasic and of native code, and writes their tables.
 
-That is what shared tests need, what inference knows of distributions, and the
-map of the rooms.
+It checks as well what inference knows of distributions. Prints each error as
+`file:line: message` and exits with 1 if there is one.
 
-Prints each error as `file:line: message` and exits with 1 if there is one.
-
-Usage: python -m tools.rooms.check [ROOT]
+Usage: python -m tools.rooms.check [--write] [ROOT]
 """
 
+import argparse
 import pathlib
 import sys
 
 from tools.rooms import asking
-from tools.rooms import native_rooms
-from tools.rooms import phasic_rooms
-from tools.rooms import room_map
-from tools.rooms import shared_tests
+from tools.rooms import order
+from tools.rooms import tables
 
 
 def main(argv: list[str]) -> int:
   """Prints the errors; returns the exit status."""
-  root = pathlib.Path(argv[1] if len(argv) > 1 else ".")
-  # Two checks read the table of phasic's rooms, and tell of its faults.
-  errors = dict.fromkeys(
-    error
-    for check in (
-      native_rooms.check,
-      phasic_rooms.check,
-      shared_tests.check,
-      asking.check,
-      room_map.check,
-    )
-    for error in check(root)
-  )
+  parser = argparse.ArgumentParser(description=__doc__)
+  parser.add_argument("--write", action="store_true", help="write the tables")
+  parser.add_argument("root", nargs="?", default=".", type=pathlib.Path)
+  arguments = parser.parse_args(argv[1:])
+  root = arguments.root
+  errors = [
+    *order.check(root),
+    *tables.check(root, arguments.write),
+    *asking.check(root),
+  ]
   for error in errors:
     print(error)
   return int(bool(errors))

@@ -1,225 +1,223 @@
-"""Checks that the rooms of phasic import only what lies below them.
+"""Which rooms of phasic import which: the table `phasic/rooms.bzl`.
 
-A room is a folder of sources. `phasic/rooms.bzl` lists the rooms, lowest first,
-and which of the others each may import.
+A room is a folder of sources. It imports only rooms below it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 import pathlib
 
 from tools.rooms import modules
-from tools.rooms import tables
+from tools.rooms import order
 
-RULES = "phasic/rooms.bzl"
-# A room has no folders, but for the native side of the seam.
+# A room has no folders, except for these parts of the seam.
 _SUBFOLDERS = {"internal/native": "internal", "internal/tape": "internal"}
 # What is in no room, and which rooms may import it.
 _OUTSIDE = {
   "_native": ("internal",),
   "include": ("internal", "binding"),
 }
-# Of the repository, all folders of which hold at most MAX_SOURCES.
+# Folders of the repository that hold at most MAX_SOURCES, with all below them.
 _FOLDERS = ("phasic", "substrates", "tests", "tools")
 
 
 class Rooms:
-  """The table of rooms, and where each module is.
+  """The rooms, and what each of them imports.
 
   Attributes:
-    entries: by room, its line and the rooms that it lists.
-    packages: the packages that have rooms.
+    project: the modules.
+    names: of the rooms, lowest first.
+    packages: the public packages that have rooms.
+    imports: of each room, the others and the whole packages that it imports,
+      lowest first.
+    errors: what is wrong, each as `file:line: message`.
   """
 
-  def __init__(self, text: str):
-    source = tables.Source(text, RULES)
-    self.entries = source.lists("ROOMS")
-    self.packages = list(source.names("PACKAGES"))
+  def __init__(self, root: pathlib.Path):
+    """Reads the map and the modules.
+
+    Args:
+      root: of the repository.
+
+    Raises:
+      ValueError: a file cannot be read as a module; the message names it.
+    """
+    rows = [x for x in order.read(root, "phasic") if x not in _SUBFOLDERS]
+    self.packages = list(
+      dict.fromkeys(name.split("/")[0] for name in rows if "/" in name)
+    )
+    self.names = [name for name in rows if name not in self.packages]
+    tops = dict.fromkeys(name.split("/")[0] for name in rows)
+    self.project = modules.Project(root, [x for x in tops if x != "internal"])
+    self.imports: dict[str, list[str]] = {room: [] for room in self.names}
+    self.errors = [
+      *self._place_errors(),
+      *self._read_imports(),
+      *self._package_errors(),
+      *self._name_errors(),
+      *_size_errors(root),
+    ]
 
   def of(self, module: str) -> str:
     """Returns a module's room; of a package's own modules, the package."""
     parts = module.split(".")
     if len(parts) > 2 and parts[1] in self.packages:
       room = "/".join(parts[1:3])
-      return room if room in self.entries else parts[1]
+      return room if room in self.names else parts[1]
     return parts[1] if len(parts) > 1 else module
 
   def members(self, name: str) -> list[str]:
     """Returns the rooms that a name of a room, or of a package, stands for."""
     if name in self.packages:
-      return [room for room in self.entries if room.startswith(f"{name}/")]
+      return [room for room in self.names if room.startswith(f"{name}/")]
     if name == "phasic":
-      return list(self.entries)
+      return self.names
     return [name]
 
   def closure(self, names: list[str]) -> set[str]:
-    """Returns the rooms of these names, and all below them."""
+    """Returns the rooms of these names, and all that they import."""
     found: set[str] = set()
     pending = [room for name in names for room in self.members(name)]
     while pending:
       room = pending.pop()
-      if room in found or room not in self.entries:
-        continue
-      found.add(room)
-      for name in self.entries[room].names:
-        pending += self.members(name)
+      if room not in found and room in self.imports:
+        found.add(room)
+        for name in self.imports[room]:
+          pending += self.members(name)
     return found
 
-
-def read(root: pathlib.Path) -> tuple[Rooms, modules.Project]:
-  """Reads the table of rooms, and finds the modules.
-
-  Raises:
-    ValueError: something is not of the form that it must have; the message
-      names the file and the line.
-  """
-  rooms = Rooms((root / RULES).read_text(encoding="utf-8"))
-  return rooms, modules.Project(root, [*rooms.packages, "binding"])
-
-
-def _order_errors(rooms: Rooms) -> Iterator[str]:
-  """Checks that a room lists only rooms above it in the table."""
-  below: set[str] = set()
-  for room, entry in rooms.entries.items():
-    for name, line in entry.names.items():
-      for member in rooms.members(name):
-        if member not in rooms.entries:
-          yield (
-            f"{RULES}:{line}: {room} may import {member}, which is not a room:"
-            " drop it, or add that room"
-          )
-        elif member not in below:
-          yield (
-            f"{RULES}:{line}: {room} may import {member}, which is not below"
-            " it; that allows a circle between rooms: drop it, or move"
-            f" {member} before {room}"
-          )
-    below.add(room)
-
-
-def _place_errors(rooms: Rooms, project: modules.Project) -> Iterator[str]:
-  """Checks that every file is in a room, and that every room has files."""
-  empty = dict.fromkeys(rooms.entries)
-  for module, file in project.files.items():
-    parts = pathlib.PurePosixPath(file).parent.parts
-    if parts[0] != "phasic" or module == "phasic":
-      continue
-    folder = "/".join(parts[1:])
-    room = _SUBFOLDERS.get(folder, folder)
-    if room in rooms.entries:
-      empty.pop(room, None)
-    elif module not in project.public and room not in _OUTSIDE:
-      yield (
-        f"{file}:1: the file is outside of all rooms: move it into one, or add"
-        f" {folder or 'a folder for it'} to {RULES}"
-      )
-  for room in empty:
-    line = rooms.entries[room].line
-    yield f"{RULES}:{line}: {room} has no sources: remove it"
-
-
-def _need_error(rooms: Rooms, room: str, need: modules.Need) -> str | None:
-  """Returns what is wrong with something that a room needs."""
-  module, other = need.module, rooms.of(need.module)
-  allowed = rooms.entries[room].names
-  if not module.startswith("phasic."):
-    return f"{room} imports {module}: name the modules of phasic that it needs"
-  if other in _OUTSIDE:
-    if room in _OUTSIDE[other]:
-      return None
-    return (
-      f"{room} imports {module}, which only {' and '.join(_OUTSIDE[other])} may:"
-      " call a function of theirs"
+  def sorted(self, names: Iterable[str]) -> list[str]:
+    """Returns names of rooms and packages, the lowest and narrowest first."""
+    return sorted(
+      names, key=lambda x: (self._position(x), len(self.members(x)))
     )
-  if other != room and other not in allowed:
-    order = list(rooms.entries)
-    members = rooms.members(other)
-    if any(name not in order for name in members):
+
+  def _position(self, name: str) -> int:
+    """Returns how many rooms lie below a room, or below the top of a package."""
+    return max(self.names.index(room) for room in self.members(name))
+
+  def _place_errors(self) -> Iterator[str]:
+    """Checks that every file is in a room, and that every room has files."""
+    empty = dict.fromkeys(self.names)
+    for module, file in self.project.files.items():
+      parts = pathlib.PurePosixPath(file).parent.parts
+      if parts[0] != "phasic" or module == "phasic":
+        continue
+      folder = "/".join(parts[1:])
+      room = _SUBFOLDERS.get(folder, folder)
+      if room in self.names:
+        empty.pop(room, None)
+      elif module not in self.project.public and room not in _OUTSIDE:
+        yield (
+          f"{file}:1: the file is outside of all rooms: move it into one, or"
+          f" give {folder or 'a folder for it'} a row in the map of"
+          f" {order.PAGE}"
+        )
+    for room in empty:
+      yield f"{order.PAGE}:1: {room} has no sources: remove its row"
+
+  def _read_imports(self) -> Iterator[str]:
+    """Reads the imports of all rooms, and yields those that are errors."""
+    needs: dict[str, list[tuple[str, modules.Need]]] = {}
+    for module, file in self.project.files.items():
+      room = self.of(module)
+      if module.startswith("phasic.") and room in self.names:
+        needs.setdefault(room, []).extend(
+          (file, need) for need in self.project.needs(file)
+        )
+    for room, found in needs.items():
+      allowed = []
+      for file, need in found:
+        if error := self._need_error(room, need):
+          yield f"{file}:{need.line}: {error}"
+        else:
+          allowed.append((file, need))
+      used = {self.of(need.module) for _, need in allowed}
+      self.imports[room] = self.sorted(used.difference(_OUTSIDE, [room]))
+      for file, need in allowed:
+        if error := self._way_error(room, need):
+          yield f"{file}:{need.line}: {error}"
+
+  def _need_error(self, room: str, need: modules.Need) -> str | None:
+    """Returns what is wrong with something that a room needs."""
+    module, other = need.module, self.of(need.module)
+    if not module.startswith("phasic."):
+      return f"{room} imports {module}: name the modules of phasic it needs"
+    if other in _OUTSIDE:
+      if room in _OUTSIDE[other]:
+        return None
+      return (
+        f"{room} imports {module}, which only {' and '.join(_OUTSIDE[other])}"
+        " may: call a function of theirs"
+      )
+    if any(name not in self.names for name in self.members(other)):
       return f"{room} imports {module}, which is in no room: move it into one"
-    if other in rooms.packages:
+    if other == room or self._position(other) < self._position(room):
+      return None
+    if other in self.packages:
       return (
-        f"{room} imports all of {module}: import the modules that it needs, or"
-        f" list {other} in {RULES} if it lies below"
-      )
-    if order.index(other) > order.index(room):
-      return (
-        f"{room} imports {module}, of {other}, which lies above it in {RULES}:"
-        " move one of them, or pass a function"
+        f"{room} imports all of {module}, which does not lie below: import the"
+        " modules that it needs"
       )
     return (
-      f"{room} imports {module}, of {other}, which {room} does not list in"
-      f" {RULES}: add it there, or do without"
+      f"{room} imports {module}, of {other}, which lies above it in the map of"
+      f" {order.PAGE}: move one of them, or pass a function"
     )
-  package = need.package and need.package.removeprefix("phasic.")
-  if package and not any(
-    f"{name}/".startswith(f"{package}/") for name in (room, *allowed)
-  ):
-    return (
-      f"{room} names {module} through {package}, of which it lists no room:"
-      f" import {module}"
-    )
-  return None
 
+  def _way_error(self, room: str, need: modules.Need) -> str | None:
+    """Returns what is wrong with the package through which a name is had."""
+    package = need.package and need.package.removeprefix("phasic.")
+    if package and not any(
+      f"{name}/".startswith(f"{package}/")
+      for name in (room, *self.imports[room])
+    ):
+      return (
+        f"{room} names {need.module} through {package}, of which it imports no"
+        f" room: import {need.module}"
+      )
+    return None
 
-def _import_errors(rooms: Rooms, project: modules.Project) -> Iterator[str]:
-  """Checks each import of phasic against the table."""
-  used: dict[str, set[str]] = {room: set() for room in rooms.entries}
-  for module, file in project.files.items():
-    room = rooms.of(module)
-    if not module.startswith("phasic.") or room not in rooms.entries:
-      continue
-    for need in project.needs(file):
-      used[room].add(rooms.of(need.module))
-      error = _need_error(rooms, room, need)
-      if error is not None:
-        yield f"{file}:{need.line}: {error}"
-  for room, entry in rooms.entries.items():
-    for name, line in entry.names.items():
-      known = name in rooms.entries or name in rooms.packages
-      if known and name not in used[room]:
-        yield f"{RULES}:{line}: {room} does not import {name}: drop it"
+  def _package_errors(self) -> Iterator[str]:
+    """Checks what the public packages, and phasic itself, import."""
+    project = self.project
+    for need in project.needs(project.files["phasic"]):
+      yield (
+        f"{project.files['phasic']}:{need.line}: phasic imports {need.module}:"
+        " drop it, as every room imports phasic"
+      )
+    for package in self.packages:
+      if f"phasic.{package}" not in project.files:
+        yield f"phasic/{package}:1: the package has no __init__.py: add it"
+    for module in project.public:
+      package, file = module.split(".")[1], project.files[module]
+      if package not in self.packages:
+        continue
+      for need in project.needs(file):
+        other = self.of(need.module)
+        if other not in ("internal", package) and not other.startswith(
+          f"{package}/"
+        ):
+          yield (
+            f"{file}:{need.line}: {package} imports {need.module}: a public"
+            " package has names only of its own rooms and of internal; move it"
+            " into a room"
+          )
 
+  def _name_errors(self) -> Iterator[str]:
+    """Checks that no public name is that of another module or folder.
 
-def _package_errors(rooms: Rooms, project: modules.Project) -> Iterator[str]:
-  """Checks what the public packages, and phasic itself, import."""
-  for need in project.needs(project.files["phasic"]):
-    yield (
-      f"{project.files['phasic']}:{need.line}: phasic imports {need.module}:"
-      " drop it, as every room imports phasic"
-    )
-  for package in rooms.packages:
-    if f"phasic.{package}" not in project.files:
-      yield f"{RULES}:1: {package} has no __init__.py: add it, or drop {package}"
-  for module in project.public:
-    package, file = module.split(".")[1], project.files[module]
-    if package not in rooms.packages:
-      continue
-    for need in project.needs(file):
-      other = rooms.of(need.module)
-      if other not in ("internal", package) and not other.startswith(
-        f"{package}/"
-      ):
-        yield (
-          f"{file}:{need.line}: {package} imports {need.module}: a public"
-          " package has names only of its own rooms and of internal; move it"
-          " into a room"
-        )
-
-
-def _name_errors(project: modules.Project) -> Iterator[str]:
-  """Checks that no public name is that of another module or folder.
-
-  An import of the module or folder sets the package's attribute of that name,
-  so what the public name means would depend on what was imported before.
-  """
-  for package, names in project.public.items():
-    for name, public in names.items():
-      inner = f"{package}.{name}"
-      if project.exists(inner) and public.origin != inner:
-        yield (
-          f"{project.files[package]}:{public.line}: the public name {name} of"
-          f" {package} is also that of {inner.replace('.', '/')}, an import of"
-          " which would replace it: rename one of them"
-        )
+    An import of the module or folder sets the package's attribute of that name,
+    so what the public name means would depend on what was imported before.
+    """
+    project = self.project
+    for package, names in project.public.items():
+      for name, public in names.items():
+        inner = f"{package}.{name}"
+        if project.exists(inner) and public.origin != inner:
+          yield (
+            f"{project.files[package]}:{public.line}: the public name {name} of"
+            f" {package} is also that of {inner.replace('.', '/')}, an import"
+            " of which would replace it: rename one of them"
+          )
 
 
 def _size_errors(root: pathlib.Path) -> Iterator[str]:
@@ -231,31 +229,8 @@ def _size_errors(root: pathlib.Path) -> Iterator[str]:
         name = path.parent.relative_to(root).as_posix()
         sources.setdefault(name, []).append(path.name)
   for name, files in sorted(sources.items()):
-    if len(files) > tables.MAX_SOURCES:
+    if len(files) > order.MAX_SOURCES:
       yield (
         f"{name}/{max(files)}:1: {name} has {len(files)} sources: a folder"
-        f" holds at most {tables.MAX_SOURCES}; split it"
+        f" holds at most {order.MAX_SOURCES}; split it"
       )
-
-
-def check(root: pathlib.Path) -> list[str]:
-  """Checks the files below `phasic` against `phasic/rooms.bzl`.
-
-  Args:
-    root: of the repository.
-
-  Returns:
-    The errors, each as `file:line: message`.
-  """
-  try:
-    rooms, project = read(root)
-    return [
-      *_order_errors(rooms),
-      *_place_errors(rooms, project),
-      *_import_errors(rooms, project),
-      *_package_errors(rooms, project),
-      *_name_errors(project),
-      *_size_errors(root),
-    ]
-  except ValueError as error:
-    return [str(error)]

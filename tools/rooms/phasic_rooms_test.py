@@ -2,32 +2,44 @@
 
 from absl.testing import absltest
 
+from tools.rooms import order
 from tools.rooms import phasic_rooms
-from tools.rooms import tables
 from tools.rooms import trees
 
 _LOW = "phasic/math/low/sums.py"
+_HIGH = "phasic/math/high/means.py"
 _LAST = "phasic/graphs/last/ends.py"
 _SEAM = "phasic/internal/native/calls.py"
 _USES_LOW = "from phasic.internal import seam\n"
 
 
 class PhasicRoomsTest(trees.TreeTestCase):
-  def _check(self, rules: str = trees.RULES, **files: str) -> list[str]:
-    return phasic_rooms.check(self.write(files, rules))
+  def _rooms(self, files: dict[str, str]) -> phasic_rooms.Rooms:
+    return phasic_rooms.Rooms(self.write(files))
+
+  def _check(self, **files: str) -> list[str]:
+    return self._rooms(files).errors
 
   def _low(self, text: str) -> list[str]:
     """Checks a tree whose lowest room has more lines from its second on."""
     return self._check(**{_LOW: _USES_LOW + text})
 
-  def _last(self, text: str, *rooms: str) -> list[str]:
-    """Checks a tree whose room graphs/last lists rooms, and has a text."""
-    listed = ", ".join(f'"{room}"' for room in rooms)
-    rules = trees.RULES.replace('last": []', f'last": [{listed}]')
-    return self._check(rules, **{_LAST: text})
+  def _last(self, text: str) -> list[str]:
+    """Checks a tree whose room graphs/last has a text."""
+    return self._check(**{_LAST: text})
 
   def test_a_tree_in_order_has_no_errors(self):
     self.assertEmpty(self._check())
+
+  def test_the_table_has_what_each_room_imports(self):
+    text = "def late():\n  from phasic.math.high import means\n"
+    rooms = self._rooms({_LAST: text + "from phasic import math\n"})
+    self.assertEmpty(rooms.errors)
+    self.assertEqual(rooms.imports["graphs/last"], ["math/high", "math"])
+    self.assertEqual(
+      rooms.closure(["graphs/last"]),
+      {"graphs/last", "math/high", "math/low", "internal"},
+    )
 
   def test_an_import_from_above_is_an_error(self):
     for text in (
@@ -79,33 +91,17 @@ class PhasicRoomsTest(trees.TreeTestCase):
     ):
       with self.subTest(text):
         self.assert_one(
-          self._last(text),
-          f"{_LAST}:{line}: graphs/last imports all of phasic.math",
+          self._check(**{_HIGH: text}),
+          f"{_HIGH}:{line}: math/high imports all of phasic.math",
           "import the modules that it needs",
         )
-        self.assertEmpty(self._last(text, "math"))
+        self.assertEmpty(self._last(text))
 
   def test_an_import_of_all_of_phasic_is_an_error(self):
     for text in ("import phasic\n", "from phasic.substrates import jax\n"):
       with self.subTest(text):
         errors = self._last(text)
         self.assert_one(errors, f"{_LAST}:1: ", "name the modules of phasic")
-
-  def test_a_room_that_is_not_listed_is_an_error(self):
-    errors = self._last("from phasic.math.high import means\n")
-    self.assert_one(
-      errors, f"{_LAST}:1: ", "of math/high, which graphs/last does not list"
-    )
-    errors = self._last("from phasic.math.high import means\n", "math/high")
-    self.assertEmpty(errors)
-
-  def test_a_room_that_is_not_imported_is_an_error(self):
-    errors = self._last("", "math/high")
-    self.assert_one(
-      errors,
-      "phasic/rooms.bzl:11: graphs/last does not import math/high",
-      "drop it",
-    )
 
   def test_a_public_module_of_a_package_is_its_room(self):
     for text in (
@@ -114,53 +110,22 @@ class PhasicRoomsTest(trees.TreeTestCase):
       "from phasic.graphs.models import queue\n",
     ):
       with self.subTest(text):
-        self.assertEmpty(self._last(text, "graphs/models"))
-        self.assert_one(
-          self._last(text), f"{_LAST}:", "of graphs/models", "does not list"
-        )
+        rooms = self._rooms({_LAST: text})
+        self.assertEmpty(rooms.errors)
+        self.assertEqual(rooms.imports["graphs/last"], ["graphs/models"])
 
   def test_a_name_of_a_package_without_a_room_of_it_is_an_error(self):
     text = "from phasic.math import path\n"
     self.assert_one(
-      self._last(text, "internal"),
+      self._last(text),
       f"{_LAST}:1: ",
-      "lists no room",
+      "imports no room",
       "import phasic.internal.seam",
     )
 
-  def test_a_table_that_allows_a_circle_is_an_error(self):
-    rules = trees.RULES.replace(
-      '"math/low": ["internal"]', '"math/low": ["internal", "math/high"]'
-    )
-    text = _USES_LOW + "from phasic.math.high import means\n"
-    errors = self._check(rules, **{_LOW: text})
-    self.assert_one(
-      errors, "phasic/rooms.bzl:5: ", "circle", "move math/high before math/low"
-    )
-
-  def test_an_unknown_room_in_the_table_is_an_error(self):
-    errors = self._last("", "attic")
-    self.assert_one(
-      errors, "phasic/rooms.bzl:11: ", "attic, which is not a room", "drop it"
-    )
-
-  def test_a_table_of_another_form_is_an_error(self):
-    for old, new, start in (
-      ("ROOMS = {", "OTHERS = {", "phasic/rooms.bzl:1: the table ROOMS"),
-      ('["math", "graphs"]', "{}", "phasic/rooms.bzl:2: this must be a list"),
-      ('"internal": []', '"internal": 1', "phasic/rooms.bzl:4: this must be"),
-      ('high": [', 'low": [', "phasic/rooms.bzl:6: math/low is listed twice"),
-      (
-        '["math/high"]',
-        '["math/high", "math/high"]',
-        "phasic/rooms.bzl:10: math/high is listed twice",
-      ),
-    ):
-      with self.subTest(new):
-        self.assert_one(self._check(trees.RULES.replace(old, new)), start)
-
   def test_a_file_that_does_not_parse_is_an_error(self):
-    self.assert_one(self._low("def\n"), f"{_LOW}:2: ")
+    with self.assertRaisesRegex(ValueError, f"{_LOW}:2: "):
+      self._low("def\n")
 
   def test_a_file_outside_of_all_rooms_is_an_error(self):
     for file in (
@@ -176,19 +141,14 @@ class PhasicRoomsTest(trees.TreeTestCase):
 
   def test_a_module_with_two_files_is_an_error(self):
     file = "phasic/math/low.py"
-    errors = self._check(
-      **{file: "", "phasic/math/low/__init__.py": "from phasic import math\n"}
-    )
-    self.assertLen(errors, 1)
-    self.assertIn("rename one of them", errors[0])
+    with self.assertRaisesRegex(ValueError, "rename one of them"):
+      self._check(**{file: "", "phasic/math/low/__init__.py": ""})
 
   def test_a_room_without_sources_is_an_error(self):
-    rules = trees.RULES.replace(
-      '    "binding"', '    "empty": [],\n    "binding"'
-    )
-    self.assert_one(
-      self._check(rules), "phasic/rooms.bzl:12: empty has no", "remove it"
-    )
+    row = "| `binding` | users' functions |\n"
+    page = trees.MAP.replace(row, row + "| `empty` | nothing |\n")
+    errors = self._check(**{"CONTRIBUTING.md": page})
+    self.assert_one(errors, "CONTRIBUTING.md:1: empty has no", "remove its row")
 
   def test_the_seam_imports_only_itself(self):
     errors = self._check(**{_SEAM: "from phasic.math import total\n"})
@@ -245,7 +205,7 @@ class PhasicRoomsTest(trees.TreeTestCase):
   def test_a_folder_with_too_many_sources_is_an_error(self):
     for folder in ("phasic/math/low", "tests/shared/folder", "tools"):
       with self.subTest(folder):
-        count = tables.MAX_SOURCES - (folder != "tools")
+        count = order.MAX_SOURCES - (folder != "tools")
         files = {f"{folder}/f{n:02}.py": "" for n in range(count)}
         files[f"{folder}/__init__.py"] = ""
         self.assertEmpty(self._check(**files))

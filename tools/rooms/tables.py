@@ -1,138 +1,83 @@
-"""Reads tables of strings from Starlark files, as lint and Bazel share them."""
+"""The tables that follow from imports, which Bazel reads.
 
-import ast
-import dataclasses
+Nobody edits them: `python -m tools.rooms.check --write` writes them.
+"""
 
-# Of a room.
-MAX_SOURCES = 24
+from collections.abc import Mapping
+import pathlib
+
+from tools.rooms import native_rooms
+from tools.rooms import phasic_rooms
+from tools.rooms import shared_tests
+from tools.rooms import test_files
+
+COMMAND = "make format"
+_NOTE = f"Written by `{COMMAND}`; do not edit."
 
 
-@dataclasses.dataclass(frozen=True)
-class Entry:
-  """A key of a table with its list, and the lines where they are written."""
+def check(root: pathlib.Path, write: bool = False) -> list[str]:
+  """Checks the rooms, and the tables that follow from them.
 
-  line: int
-  names: dict[str, int]
+  Args:
+    root: of the repository.
+    write: whether to write tables that differ instead of reporting them. They
+      are left as they are where something else is wrong.
 
-
-@dataclasses.dataclass(frozen=True)
-class Call:
-  """A key of a table with its `dict(...)`.
-
-  Attributes:
-    line: where it is written.
-    lists: its keywords with lists.
-    keys: the keys of its keywords with dictionaries.
+  Returns:
+    The errors, each as `file:line: message`.
   """
-
-  line: int
-  lists: dict[str, dict[str, int]]
-  keys: dict[str, list[str]]
-
-
-def _text(node: ast.expr, file: str) -> str:
-  if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
-    raise ValueError(f"{file}:{node.lineno}: this must be a string")
-  return node.value
-
-
-def _names(node: ast.expr, file: str) -> dict[str, int]:
-  if not isinstance(node, ast.List):
-    raise ValueError(f"{file}:{node.lineno}: this must be a list")
-  names: dict[str, int] = {}
-  for element in node.elts:
-    name = _text(element, file)
-    if name in names:
-      raise ValueError(f"{file}:{element.lineno}: {name} is listed twice")
-    names[name] = element.lineno
-  return names
-
-
-def _assignments(source: str, file: str) -> dict[str, ast.expr]:
+  native = native_rooms.Rooms(root)
   try:
-    module = ast.parse(source, file)
-  except SyntaxError as error:
-    raise ValueError(f"{file}:{error.lineno}: {error.msg}") from error
-  return {
-    statement.targets[0].id: statement.value
-    for statement in module.body
-    if isinstance(statement, ast.Assign)
-    and isinstance(statement.targets[0], ast.Name)
+    rooms = phasic_rooms.Rooms(root)
+    needs = shared_tests.Needs(root, rooms)
+  except ValueError as error:
+    return [*native.errors, str(error)]
+  errors = [*native.errors, *rooms.errors, *needs.errors]
+  if errors:
+    return errors
+  texts = {
+    "native/rooms.bzl": _text(
+      "The rooms of native code, lowest first, and what each includes.",
+      {"ROOMS": native.includes, "TESTS": native.tests},
+    ),
+    "phasic/rooms.bzl": _text(
+      "The rooms of phasic, lowest first, and what each imports.",
+      {"PACKAGES": rooms.packages, "ROOMS": rooms.imports},
+    ),
+    "tests/needs.bzl": _text(
+      "What the tests that are written once import.",
+      {"HELPERS": needs.helpers, "TESTS": needs.tests},
+    ),
+    "tests/README.md": test_files.page(rooms.project, _NOTE),
   }
+  for name, text in texts.items():
+    path = root / name
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+      if write:
+        path.write_text(text, encoding="utf-8")
+      else:
+        errors.append(f"{name}:1: it does not follow from imports: {COMMAND}")
+  return errors
 
 
-def _items(node: ast.expr, file: str) -> list[tuple[str, int, ast.expr]]:
-  """Returns the keys of a dictionary, their lines and their values."""
-  if not isinstance(node, ast.Dict):
-    raise ValueError(f"{file}:{node.lineno}: this must be a dictionary")
-  found: list[tuple[str, int, ast.expr]] = []
-  for key, value in zip(node.keys, node.values, strict=True):
-    if key is None:
-      raise ValueError(
-        f"{file}:{value.lineno}: this must be a key and its value"
-      )
-    name = _text(key, file)
-    if any(name == other for other, _, _ in found):
-      raise ValueError(f"{file}:{key.lineno}: {name} is listed twice")
-    found.append((name, key.lineno, value))
-  return found
+def _text(title: str, tables: Mapping[str, object]) -> str:
+  """Returns a Starlark file with tables."""
+  parts = [f'"""{title}\n\n{_NOTE}\n"""\n']
+  parts += [f"{name} = {_literal(value)}\n" for name, value in tables.items()]
+  return "\n".join(parts)
 
 
-class Source:
-  """A Starlark file that assigns tables; each method reads one by its name.
-
-  All of them raise a ValueError, which names the file and the line, where the
-  table is missing or has another form.
-  """
-
-  def __init__(self, text: str, file: str):
-    """Parses the file.
-
-    Args:
-      text: what the file has.
-      file: its path, for messages.
-
-    Raises:
-      ValueError: this is not Starlark.
-    """
-    self._file = file
-    self._assigned = _assignments(text, file)
-
-  def _named(self, name: str) -> ast.expr:
-    if name not in self._assigned:
-      raise ValueError(f"{self._file}:1: the table {name} is missing")
-    return self._assigned[name]
-
-  def names(self, name: str) -> dict[str, int]:
-    """Returns the strings of a list, with their lines."""
-    return _names(self._named(name), self._file)
-
-  def lists(self, name: str) -> dict[str, Entry]:
-    """Returns a table whose values are lists of strings."""
-    return {
-      key: Entry(line, _names(value, self._file))
-      for key, line, value in _items(self._named(name), self._file)
-    }
-
-  def calls(self, name: str) -> dict[str, Call]:
-    """Returns a table of `dict(...)`: their lists, and their dicts' keys."""
-    table = {}
-    for key, line, value in _items(self._named(name), self._file):
-      if not isinstance(value, ast.Call):
-        raise ValueError(f"{self._file}:{line}: {key} must be a dict(...)")
-      table[key] = Call(
-        line,
-        {
-          str(keyword.arg): _names(keyword.value, self._file)
-          for keyword in value.keywords
-          if isinstance(keyword.value, ast.List)
-        },
-        {
-          str(keyword.arg): [
-            name for name, _, _ in _items(keyword.value, self._file)
-          ]
-          for keyword in value.keywords
-          if isinstance(keyword.value, ast.Dict)
-        },
-      )
-    return table
+def _literal(value: object, indent: str = "") -> str:
+  """Returns nested dictionaries and lists of strings, laid out by lines."""
+  inner = indent + "    "
+  if isinstance(value, Mapping):
+    items = [
+      f'{inner}"{key}": {_literal(x, inner)},\n' for key, x in value.items()
+    ]
+    return "{\n" + "".join(items) + indent + "}"
+  if isinstance(value, list) and len(value) > 1:
+    items = [f"{inner}{_literal(x, inner)},\n" for x in value]
+    return "[\n" + "".join(items) + indent + "]"
+  if isinstance(value, list):
+    return f"[{''.join(_literal(x) for x in value)}]"
+  return f'"{value}"'

@@ -4,34 +4,10 @@ import pathlib
 
 from absl.testing import absltest
 
-RULES = """
-PACKAGES = ["math", "graphs"]
-ROOMS = {
-    "internal": [],
-    "math/low": ["internal"],
-    "math/high": [
-        "internal",
-        "math/low",
-    ],
-    "graphs/models": ["math/high"],
-    "graphs/last": [],
-    "binding": ["internal"],
-}
-"""
 TESTS = """
-HELPERS = {
-    "cases": dict(rooms = ["math/low"]),
-    "models": dict(helpers = ["cases"]),
-}
 TESTS = {
     "folder/group": dict(
         files = ["folder/first_test"],
-        helpers = [
-            "cases",
-        ],
-        rooms = [
-            "math/high",
-        ],
     ),
 }
 """
@@ -53,10 +29,12 @@ MAP = """
 ### native
 
 | `low` | numbers |
+| `high` | sweeps |
 """
 FILES = {
   "CONTRIBUTING.md": MAP,
   "native/low/a.h": "",
+  "native/high/b.cc": '#include <vector>\n#include "native/low/a.h"\n',
   "phasic/__init__.py": "",
   "phasic/_native/__init__.py": "",
   "phasic/include/__init__.py": "",
@@ -97,13 +75,10 @@ FILES = {
 class TreeTestCase(absltest.TestCase):
   """Writes trees into temporary folders."""
 
-  def write(
-    self, files: dict[str, str], rules: str = RULES, tests: str = TESTS
-  ) -> pathlib.Path:
+  def write(self, files: dict[str, str]) -> pathlib.Path:
     """Writes a tree that is in order, with these files besides."""
     root = pathlib.Path(self.create_tempdir().full_path)
-    tables = {"phasic/rooms.bzl": rules, "tests/shared.bzl": tests}
-    for name, text in {**FILES, **tables, **files}.items():
+    for name, text in {"tests/shared.bzl": TESTS, **FILES, **files}.items():
       path = root / name
       path.parent.mkdir(parents=True, exist_ok=True)
       path.write_text(text, encoding="utf-8")

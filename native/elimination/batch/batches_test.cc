@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "native/elimination/api/elimination.h"
-#include "native/elimination/batch/batch_models.h"
+#include "native/elimination/batch/test_models.h"
 
 namespace phasic {
 namespace {

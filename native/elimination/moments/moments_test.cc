@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "native/elimination/moments/moment_models.h"
+#include "native/elimination/moments/test_models.h"
 
 namespace phasic {
 namespace {

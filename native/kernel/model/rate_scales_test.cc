@@ -12,7 +12,7 @@
 
 #include "native/kernel/api/phase_type.h"
 #include "native/kernel/api/shapes.h"
-#include "native/kernel/model/rate_scales_cases.h"
+#include "native/kernel/model/test_rate_scales.h"
 
 namespace phasic {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "native/kernel/api/phase_type.h"
-#include "native/kernel/methods/small_models/small_models_batch.h"
+#include "native/kernel/methods/small_models/test_batch.h"
 #include "native/kernel/runtime/memory_guard.h"
 #include "native/kernel/runtime/thread_pool.h"
 

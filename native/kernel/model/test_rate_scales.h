@@ -1,8 +1,8 @@
 // Models for tests, with rates of any size, and calls that compute all their
 // derivatives.
 
-#ifndef PHASIC_NATIVE_KERNEL_MODEL_RATE_SCALES_CASES_H_
-#define PHASIC_NATIVE_KERNEL_MODEL_RATE_SCALES_CASES_H_
+#ifndef PHASIC_NATIVE_KERNEL_MODEL_TEST_RATE_SCALES_H_
+#define PHASIC_NATIVE_KERNEL_MODEL_TEST_RATE_SCALES_H_
 
 #include <gtest/gtest.h>
 
@@ -258,4 +258,4 @@ class Calls {
 
 }  // namespace phasic
 
-#endif  // PHASIC_NATIVE_KERNEL_MODEL_RATE_SCALES_CASES_H_
+#endif  // PHASIC_NATIVE_KERNEL_MODEL_TEST_RATE_SCALES_H_

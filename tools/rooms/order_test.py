@@ -1,14 +1,17 @@
-"""The map of rooms in CONTRIBUTING.md."""
+"""The order of floors, as the map in CONTRIBUTING.md has it."""
 
 from absl.testing import absltest
 
-from tools.rooms import room_map
+from tools.rooms import order
 from tools.rooms import trees
 
 
-class RoomMapTest(trees.TreeTestCase):
+class OrderTest(trees.TreeTestCase):
   def _check(self, files: dict[str, str]) -> list[str]:
-    return room_map.check(self.write(files))
+    return order.check(self.write(files))
+
+  def test_rows_are_rooms_lowest_first(self):
+    self.assertEqual(order.read(self.write({}), "native"), ["low", "high"])
 
   def test_a_full_map(self):
     files = {
@@ -39,11 +42,11 @@ class RoomMapTest(trees.TreeTestCase):
     )
 
   def test_a_row_without_a_folder(self):
-    page = trees.MAP + "| `high` | numbers |\n"
+    page = trees.MAP + "| `attic` | numbers |\n"
     line = len(page.splitlines())
     self.assert_one(
       self._check({"CONTRIBUTING.md": page}),
-      f"CONTRIBUTING.md:{line}: the map has a row for native/high,",
+      f"CONTRIBUTING.md:{line}: the map has a row for native/attic,",
     )
 
 

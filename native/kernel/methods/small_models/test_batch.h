@@ -1,8 +1,8 @@
 // Batches of small models for tests; some of the models have numbers or
 // structures that the sweeps for small models cannot handle.
 
-#ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_MODELS_BATCH_H_
-#define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_MODELS_BATCH_H_
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_TEST_BATCH_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_TEST_BATCH_H_
 
 #include <gtest/gtest.h>
 
@@ -217,4 +217,4 @@ inline auto EveryKindOfBatch() {
 
 }  // namespace phasic
 
-#endif  // PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_MODELS_BATCH_H_
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_TEST_BATCH_H_

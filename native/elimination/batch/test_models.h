@@ -1,7 +1,7 @@
 // Random batches of models that share their edges, for tests.
 
-#ifndef PHASIC_NATIVE_ELIMINATION_BATCH_BATCH_MODELS_H_
-#define PHASIC_NATIVE_ELIMINATION_BATCH_BATCH_MODELS_H_
+#ifndef PHASIC_NATIVE_ELIMINATION_BATCH_TEST_MODELS_H_
+#define PHASIC_NATIVE_ELIMINATION_BATCH_TEST_MODELS_H_
 
 #include <gtest/gtest.h>
 
@@ -139,4 +139,4 @@ Models<F> MakeModels(Pattern pattern, int64_t batch, int64_t columns,
 
 }  // namespace phasic
 
-#endif  // PHASIC_NATIVE_ELIMINATION_BATCH_BATCH_MODELS_H_
+#endif  // PHASIC_NATIVE_ELIMINATION_BATCH_TEST_MODELS_H_

@@ -1,7 +1,7 @@
 // Models for tests of moments, and functions that compute their moments.
 
-#ifndef PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENT_MODELS_H_
-#define PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENT_MODELS_H_
+#ifndef PHASIC_NATIVE_ELIMINATION_MOMENTS_TEST_MODELS_H_
+#define PHASIC_NATIVE_ELIMINATION_MOMENTS_TEST_MODELS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -115,4 +115,4 @@ inline Model RandomModel(int64_t p, bool is_discrete, unsigned seed) {
 
 }  // namespace phasic
 
-#endif  // PHASIC_NATIVE_ELIMINATION_MOMENTS_MOMENT_MODELS_H_
+#endif  // PHASIC_NATIVE_ELIMINATION_MOMENTS_TEST_MODELS_H_

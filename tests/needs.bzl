@@ -1,0 +1,339 @@
+"""What the tests that are written once import.
+
+Written by `make format`; do not edit.
+"""
+
+HELPERS = {
+    "chain_cases": {
+        "helpers": ["family_cases"],
+        "rooms": [
+            "graphs/models",
+            "distributions/wrapped",
+            "distributions/epochs",
+        ],
+    },
+    "chains": {
+        "helpers": [],
+        "rooms": ["math/model"],
+    },
+    "closure_cases": {
+        "helpers": ["family_cases"],
+        "rooms": ["distributions/closures"],
+    },
+    "conformance": {
+        "helpers": [
+            "chain_cases",
+            "family_cases",
+            "pairwise",
+        ],
+        "rooms": [],
+    },
+    "conformance_modes": {
+        "helpers": ["conformance"],
+        "rooms": ["math/calls"],
+    },
+    "conformance_statistics": {
+        "helpers": ["conformance"],
+        "rooms": [],
+    },
+    "derivatives": {
+        "helpers": [],
+        "rooms": ["math/calls"],
+    },
+    "em_cases": {
+        "helpers": [],
+        "rooms": ["inference/data"],
+    },
+    "epoch_models": {
+        "helpers": [],
+        "rooms": ["graphs/models"],
+    },
+    "epoch_path_oracle": {
+        "helpers": [],
+        "rooms": [],
+    },
+    "family_cases": {
+        "helpers": [],
+        "rooms": ["distributions/wrapped"],
+    },
+    "fit_data": {
+        "helpers": [],
+        "rooms": ["inference/data"],
+    },
+    "graph_cases": {
+        "helpers": ["test_case"],
+        "rooms": ["graphs/core"],
+    },
+    "models": {
+        "helpers": [],
+        "rooms": [],
+    },
+    "own_family": {
+        "helpers": [],
+        "rooms": ["distributions/families"],
+    },
+    "pairwise": {
+        "helpers": [],
+        "rooms": [],
+    },
+    "reward_models": {
+        "helpers": ["models"],
+        "rooms": [],
+    },
+    "test_case": {
+        "helpers": [],
+        "rooms": ["internal"],
+    },
+    "trials": {
+        "helpers": [],
+        "rooms": ["math/model"],
+    },
+}
+
+TESTS = {
+    "kernel/value_tests": {
+        "helpers": [
+            "derivatives",
+            "models",
+            "test_case",
+            "trials",
+        ],
+        "rooms": [
+            "math",
+            "config",
+        ],
+    },
+    "kernel/portable_tests": {
+        "helpers": [
+            "derivatives",
+            "models",
+            "test_case",
+        ],
+        "rooms": [
+            "config",
+            "math",
+        ],
+    },
+    "quantiles/quantile_tests": {
+        "helpers": [
+            "derivatives",
+            "models",
+            "test_case",
+        ],
+        "rooms": [
+            "math/quantiles",
+            "math/likelihood",
+        ],
+    },
+    "quantiles/accuracy_tests": {
+        "helpers": ["test_case"],
+        "rooms": ["math/quantiles"],
+    },
+    "sampling/sampling_tests": {
+        "helpers": [
+            "models",
+            "test_case",
+        ],
+        "rooms": ["distributions/absorption"],
+    },
+    "moments/moment_tests": {
+        "helpers": [
+            "models",
+            "test_case",
+        ],
+        "rooms": [
+            "math/rewards",
+            "distributions/absorption",
+            "config",
+        ],
+    },
+    "moments/accuracy_tests": {
+        "helpers": [
+            "chains",
+            "derivatives",
+            "test_case",
+        ],
+        "rooms": [
+            "math",
+            "config",
+        ],
+    },
+    "moments/extreme_tests": {
+        "helpers": ["test_case"],
+        "rooms": ["math"],
+    },
+    "rewards/accuracy_tests": {
+        "helpers": [
+            "chains",
+            "models",
+            "reward_models",
+            "test_case",
+        ],
+        "rooms": [
+            "distributions/rewards",
+            "config",
+        ],
+    },
+    "graphs/graph_tests": {
+        "helpers": ["test_case"],
+        "rooms": [
+            "graphs/models",
+            "graphs/transformations",
+            "distributions/absorption",
+        ],
+    },
+    "graphs/host_tests": {
+        "helpers": [
+            "graph_cases",
+            "test_case",
+        ],
+        "rooms": [
+            "graphs/transformations",
+            "distributions/absorption",
+        ],
+    },
+    "graphs/accuracy_tests": {
+        "helpers": ["test_case"],
+        "rooms": [
+            "math/rewards",
+            "graphs/models",
+            "graphs/transformations",
+            "distributions/absorption",
+        ],
+    },
+    "graphs/model_tests": {
+        "helpers": [
+            "conformance",
+            "conformance_modes",
+            "test_case",
+        ],
+        "rooms": [
+            "graphs/models",
+            "distributions/epochs",
+        ],
+    },
+    "epochs/epoch_tests": {
+        "helpers": [
+            "epoch_models",
+            "test_case",
+        ],
+        "rooms": [
+            "graphs",
+            "distributions/epochs",
+        ],
+    },
+    "graphs/spectra_tests": {
+        "helpers": ["test_case"],
+        "rooms": [
+            "graphs/models",
+            "distributions/epochs",
+        ],
+    },
+    "epochs/epoch_sweeps": {
+        "helpers": [
+            "epoch_models",
+            "test_case",
+        ],
+        "rooms": ["distributions/epochs"],
+    },
+    "epochs/epoch_rewards_tests": {
+        "helpers": [
+            "epoch_models",
+            "epoch_path_oracle",
+            "test_case",
+        ],
+        "rooms": [
+            "graphs/models",
+            "distributions/wrapped",
+            "distributions/epochs",
+            "config",
+        ],
+    },
+    "contract/distribution_tests": {
+        "helpers": [
+            "chain_cases",
+            "derivatives",
+            "family_cases",
+            "models",
+            "own_family",
+            "test_case",
+        ],
+        "rooms": [
+            "distributions/closures",
+            "distributions/epochs",
+            "config",
+        ],
+    },
+    "contract/accuracy_tests": {
+        "helpers": [
+            "chains",
+            "closure_cases",
+            "family_cases",
+            "models",
+            "test_case",
+        ],
+        "rooms": [
+            "graphs/models",
+            "distributions",
+            "config",
+        ],
+    },
+    "quadrature/accuracy_tests": {
+        "helpers": [
+            "models",
+            "test_case",
+        ],
+        "rooms": [
+            "distributions/absorption",
+            "config",
+        ],
+    },
+    "contract/doctests": {
+        "helpers": ["test_case"],
+        "rooms": ["phasic"],
+    },
+    "conformance/conformance_tests": {
+        "helpers": [
+            "conformance",
+            "conformance_modes",
+            "conformance_statistics",
+            "pairwise",
+            "test_case",
+        ],
+        "rooms": ["distributions"],
+    },
+    "conformance/long_tests": {
+        "helpers": [
+            "conformance",
+            "conformance_modes",
+            "conformance_statistics",
+            "test_case",
+        ],
+        "rooms": ["distributions/wrapped"],
+    },
+    "inference/inference_tests": {
+        "helpers": [
+            "derivatives",
+            "em_cases",
+            "fit_data",
+            "own_family",
+            "test_case",
+        ],
+        "rooms": [
+            "graphs/models",
+            "distributions/wrapped",
+            "distributions/epochs",
+            "inference/em",
+            "inference/selection",
+            "inference/plots",
+            "config",
+        ],
+    },
+    "binding/binding_tests": {
+        "helpers": ["test_case"],
+        "rooms": [
+            "math/calls",
+            "binding",
+        ],
+    },
+}
