@@ -4,7 +4,8 @@
 #
 #   tools/sanitize.sh         everything
 #   tools/sanitize.sh quick   address and undefined-behavior sanitizers only, for
-#                             one instruction set beside "generic": x86-64-v3
+#                             one instruction set beside "generic", x86-64-v3,
+#                             without the tests tagged "no-sanitize-quick"
 #
 #   FUZZ_SECONDS  how long each fuzzer runs; default 60
 #
@@ -68,7 +69,9 @@ fuzz() {  # clang, fuzzer
 }
 
 sanitizers=(--config=asan --config=ubsan)
-if [[ "${1:-}" == quick ]]; then sanitizers+=(--config=dev); fi
+if [[ "${1:-}" == quick ]]; then
+  sanitizers+=(--config=dev --test_tag_filters=-no-sanitize-quick)
+fi
 native_tests "${sanitizers[@]}" //native/...
 record "address and undefined" $?
 
