@@ -40,7 +40,7 @@ _CLANG_FORMAT_FOLDERS = (
   "examples/",
 )
 _CLANG_FORMAT_SUFFIXES = (".h", ".cc", ".cu")
-# What tools/rooms and tools/words read.
+# What tools/rooms reads.
 _ROOMS = ("native/", "phasic/", "substrates/", "tests/", "tools/")
 # Where mypy looks, as in tools/typecheck.sh.
 _TYPED = ("phasic/", "substrates/meta/", "tools/")
@@ -77,7 +77,6 @@ def lint_commands(files: list[str], types: bool) -> dict[str, list[str]]:
     commands["clang-format"] = [clang_format, "--dry-run", "-Werror", *native]
   if any(file.startswith(_ROOMS) for file in files):
     commands["rooms"] = [interpreter, "-m", "tools.rooms.check"]
-    commands["words"] = [interpreter, "-m", "tools.words.check"]
   typed = any(
     file.startswith(_TYPED) and file.endswith(".py") for file in files
   )

@@ -9,7 +9,7 @@ class LoopTest(absltest.TestCase):
   def test_linters_of_python(self):
     commands = loop.lint_commands(["tools/loops/loop.py"], types=True)
     self.assertEqual(
-      list(commands), ["ruff format", "ruff", "rooms", "words", "mypy"]
+      list(commands), ["ruff format", "ruff", "rooms", "mypy"]
     )
     self.assertEqual(commands["ruff"][-1], "tools/loops/loop.py")
     self.assertNotIn(
@@ -18,7 +18,7 @@ class LoopTest(absltest.TestCase):
 
   def test_deleted_files_are_not_named(self):
     commands = loop.lint_commands(["native/a.cc", "phasic/a.py"], types=True)
-    self.assertEqual(list(commands), ["rooms", "words", "mypy"])
+    self.assertEqual(list(commands), ["rooms", "mypy"])
 
   def test_other_files_have_no_linter(self):
     self.assertEmpty(loop.lint_commands(["README.md"], types=True))
