@@ -151,24 +151,29 @@ def _tests(kind: str, files: list[str]) -> list[str]:
   graph = targets.Graph(_query("--output=xml", "//..."))
   near: dict[str, int] = {}
   reached: set[str] = set()
-  unknown = []
+  unknown: set[str] = set()
+  packages: set[str] = set()
   for file in sorted({*files, *_loaders(files)}):
     if file.startswith(_EVERYTHING):
       starts = dict.fromkeys(graph.rules, 1)
     elif file.endswith("BUILD") or not (ROOT / file).exists():
       starts = graph.of_package(_package(file))
-      _say(f"{kind}: all of //{_package(file)} may have changed by {file}")
+      packages.add(f"//{_package(file)}")
     else:
       starts = graph.of_file(file, _package(file))
     if not starts and file in files and not file.endswith(".bzl"):
-      unknown.append(file)
+      unknown.add(file)
     distances = graph.reached(starts)
     reached |= distances.keys()
     fast = {x: n for x, n in distances.items() if x not in graph.slow}
     for label, rank in targets.near(file, fast).items():
       near[label] = min(rank, near.get(label, rank))
   if unknown:
-    _say(f"{kind}: in no target of Bazel: {' '.join(unknown)}")
+    _say(f"{kind}: in no target of Bazel: {' '.join(sorted(unknown))}")
+  if packages:
+    _say(
+      f"{kind}: all targets may have changed of {' '.join(sorted(packages))}"
+    )
   if kind == "quick":
     chosen, left = targets.within(near, _seconds(list(near)), _QUICK_SECONDS)
     later = "make check"
