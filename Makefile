@@ -65,10 +65,10 @@ test-versions: setup
 	@tools/test_versions.sh
 
 test-pymc: setup
-	@tools/test_pymc.sh
+	@tools/test_beside.sh pymc tests/pymc/recipe_test.py
 
 test-msprime: setup
-	@tools/test_msprime.sh
+	@tools/test_beside.sh msprime tests/msprime/ancestry_test.py
 
 sanitize: setup
 	@tools/sanitize.sh

@@ -379,23 +379,18 @@ def native_op(
         visibility = visibility,
     )
 
-def in_groups(names, together, more = {}):
-    """Returns {group: names}; who is in no group is one.
-
-    Args:
-      names: of all.
-      together: {group: those in it}.
-      more: the same, other groups.
-    """
-    together = dict(together, **more)
+def _in_groups(names, together, rest):
+    """Returns {group: names}; who is in no group is one, or in `rest`."""
     grouped = {}
-    for group in together.values():
-        for name in group:
-            if name not in names or name in grouped:
-                fail("%s: is none of the tests, or in two groups" % name)
-            grouped[name] = True
-    alone = {name: [name] for name in names if name not in grouped}
-    return dict(alone, **together)
+    for group, members in together.items():
+        if not members:
+            fail("%s: has no file" % group)
+        for name in members:
+            if name in grouped:
+                fail("%s: is in two groups, %s and %s" % (name, group, grouped[name]))
+            grouped[name] = group
+    left = [name for name in names if name not in grouped]
+    return dict(together, **({rest: left} if rest else {name: [name] for name in left}))
 
 def available_substrates(label):
     """The targets of a multi-substrate library that can be built here."""
@@ -406,9 +401,10 @@ def available_substrates(label):
     ]
 
 def py_test_package(
-        deps,
+        deps = [],
         test_deps = {},
         together = {},
+        rest = None,
         sweeps = [],
         needs = [],
         size = "medium",
@@ -416,15 +412,18 @@ def py_test_package(
         data = []):
     """A directory of Python tests that are not rewritten, and their helpers.
 
-    Gives a library called like the directory, and a test per *_test.py, or per
-    entry of `together`. Those named in `sweeps` get a second one, NAME_full,
+    Gives a public library called like the directory, and a test per *_test.py, or
+    per entry of `together`. Those named in `sweeps` get a second one, NAME_full,
     which is tagged "slow" and runs every case: the variable PHASIC_FULL_SWEEPS
     is 1 there.
 
     Args:
         deps: Python libraries.
         test_deps: {test: what it needs besides}.
-        together: {test: names of files that run in one process}.
+        together: {test: names of files that run in one process}, as globs have
+            them, without ".py".
+        rest: the test of all files that are not in `together`; by default each
+            has its own.
         sweeps: tests that run a part of their cases by default.
         needs: substrates without which nothing here runs.
         size: of the tests, as py_test has it.
@@ -441,9 +440,13 @@ def py_test_package(
         srcs = native.glob(["*.py"], exclude = ["*_test.py"], allow_empty = True),
         data = data,
         target_compatible_with = compatible_with,
+        visibility = ["//visibility:public"],
         deps = deps + ["//tests:package"],
     )
-    groups = in_groups([src[:-len(".py")] for src in tests], together)
+    groups = _in_groups([src[:-3] for src in tests], {
+        name: [src[:-3] for src in native.glob([x + ".py" for x in patterns])]
+        for name, patterns in together.items()
+    }, rest)
     variants = [(name, name, files, {}, tags) for name, files in groups.items()]
     variants += [
         (name + "_full", name, [name], {"PHASIC_FULL_SWEEPS": "1"}, tags + ["slow"])

@@ -10,13 +10,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tools/cache_dir.sh
 source tools/environments.sh
 
-python="$(base_python .venv/bin/python)"
 options=()
-lock_environments
 for peer in incumbent phasegen; do
-  use_venv "${python}" "peers-${peer}"
+  use_own_venv "peers-${peer}"
   options+=("--${peer}=${venv}/bin/python")
 done
-unlock_environments
 bazel run --ui_event_filters=-info --noshow_progress //benchmarks/peers:run -- \
   "${options[@]}" "$@"

@@ -25,10 +25,8 @@ stamp() {  # folder with the wheel
 
 main() {
   local mode="${1:-all}" installed cache
-  lock_environments
-  use_venv "$(base_python .venv/bin/python)" docs
-  unlock_environments
-  installed="${PHASIC_SITE_PACKAGE:-$(tools/unpack_wheel.sh)}"
+  use_own_venv docs
+  installed="$(tools/unpack_wheel.sh)"
   cache="${PHASIC_CACHE}/site/$(stamp "${installed}")"
   mkdir -p "${cache}"
   touch "${cache}/lock"

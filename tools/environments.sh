@@ -85,39 +85,26 @@ check_headers() {  # python
     die "no Python.h in ${include}; install the headers of that Python."
 }
 
-# Prints a Python of a version that runs and can build, or nothing. A name on
-# the path may be there and refuse to run, as pyenv's do.
-find_python() {  # version
-  local name
-  for name in "python$1" python3; do
-    if [[ "$(python_version "${name}")" == "$1" ]] && can_build "${name}"; then
+# Prints the first of some Pythons that has a version and can build, or nothing. A
+# name on the path may be there and refuse to run, as pyenv's do.
+first_python() {  # version, names
+  local version="$1" name
+  shift
+  for name in "$@"; do
+    if [[ "$(python_version "${name}")" == "${version}" ]] &&
+      can_build "${name}"; then
       command -v "${name}"
       return
     fi
   done
 }
 
-# Prints a Python of a version: one of PYTHONS, one on the path, or one of
-# pyenv's; or nothing.
+find_python() { first_python "$1" "python$1" python3; }  # version
+
+# The same of those that PYTHONS names, those on the path, and pyenv's.
 find_any_python() {  # version
-  local name
-  for name in ${PYTHONS:-}; do
-    if [[ "$(python_version "${name}")" == "$1" ]]; then
-      command -v "${name}"
-      return
-    fi
-  done
-  name="$(find_python "$1")"
-  if [[ -n "${name}" ]]; then
-    echo "${name}"
-    return
-  fi
-  for name in "${PYENV_ROOT:-${HOME}/.pyenv}/versions/$1".*/bin/"python$1"; do
-    if [[ "$(python_version "${name}")" == "$1" ]] && can_build "${name}"; then
-      echo "${name}"
-      return
-    fi
-  done
+  first_python "$1" ${PYTHONS:-} "python$1" python3 \
+    "${PYENV_ROOT:-${HOME}/.pyenv}/versions/$1".*/bin/"python$1"
 }
 
 make_venv() {  # folder, python, files of locks
@@ -177,6 +164,13 @@ print(sys.version, os.path.realpath(sys.executable))'
     make_venv "${venv}" "${python}" "${files[@]}"
   fi
   touch "${venv}/.phasic-stamp"
+}
+
+# Sets `venv` to an environment beside .venv, with the same Python.
+use_own_venv() {  # names of locks
+  lock_environments
+  use_venv "$(base_python .venv/bin/python)" "$@"
+  unlock_environments
 }
 
 # Sets `headers` to a folder with the headers of requirements/jax-headers.txt in

@@ -6,6 +6,5 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 .venv/bin/ruff check --quiet --fix . || true
 .venv/bin/ruff format --quiet .
 .venv/bin/python -m tools.rooms.check --write
-find native benchmarks phasic/include tests/native_ops examples \
-  -name '*.h' -o -name '*.cc' -o -name '*.cu' |
+find benchmarks examples native phasic tests -name '*.h' -o -name '*.cc' -o -name '*.cu' |
   xargs -r .venv/bin/clang-format -i

@@ -16,10 +16,9 @@ run() {
 run "ruff format" .venv/bin/ruff format --check --quiet .
 run "ruff" .venv/bin/ruff check --quiet .
 run "rooms" .venv/bin/python -m tools.rooms.check
-run "words" .venv/bin/python -m tools.words.check
 run "spelling" .venv/bin/codespell
-run "clang-format" bash -c "find native benchmarks phasic/include \
-  tests/native_ops examples -name '*.h' -o -name '*.cc' -o -name '*.cu' |
+run "clang-format" bash -c "find benchmarks examples native phasic tests \
+  -name '*.h' -o -name '*.cc' -o -name '*.cu' |
   xargs -r .venv/bin/clang-format --dry-run -Werror"
 run "clang-tidy" env PYTHONPATH=. .venv/bin/python tools/tidy.py \
   "${PHASIC_CACHE}/tidy"

@@ -37,34 +37,28 @@ keep() {  # files
   echo "--constraint=${pins}"
 }
 
+lock() {  # Python's version, name, then options
+  compile "$1" "${tmp}/lock.txt" "$2.in" "${@:3}"
+  mv "${tmp}/lock.txt" "$1/$2.txt"
+}
+
 for folder in 3.*/; do
   version="${folder%/}"
   all="${tmp}/${version}.txt"
-  override=--override=overrides.txt
-  compile "${version}" "${all}" "${override}" \
+  compile "${version}" "${all}" --override=overrides.txt \
     "$(keep "${version}"/{dev,jax,tf}.txt)" {dev,jax,tf}.in
   for name in dev jax tf; do
-    compile "${version}" "${tmp}/lock.txt" "${override}" \
-      "--constraint=${all}" "${name}.in"
-    mv "${tmp}/lock.txt" "${version}/${name}.txt"
+    lock "${version}" "${name}" --override=overrides.txt "--constraint=${all}"
   done
-  for name in {oldest,newest}-{jax,tf} msprime pymc; do
-    compile "${version}" "${tmp}/lock.txt" \
-      "$(keep "${version}/${name}.txt")" "${name}.in"
-    mv "${tmp}/lock.txt" "${version}/${name}.txt"
-  done
-  for name in peers-incumbent peers-phasegen; do
+  for name in {oldest,newest}-{jax,tf} msprime pymc peers-{incumbent,phasegen}; do
     override=()
     if [[ "${name}" == peers-incumbent ]]; then
       override=(--override=peers-overrides.txt)
     fi
-    compile "${version}" "${tmp}/lock.txt" "${override[@]}" \
-      "$(keep "${version}/${name}.txt")" "${name}.in"
-    mv "${tmp}/lock.txt" "${version}/${name}.txt"
+    lock "${version}" "${name}" "${override[@]}" "$(keep "${version}/${name}.txt")"
   done
-  compile "${version}" "${tmp}/lock.txt" "${override}" \
-    "--constraint=${all}" "$(keep "${version}/docs.txt")" docs.in
-  mv "${tmp}/lock.txt" "${version}/docs.txt"
+  lock "${version}" docs --override=overrides.txt "--constraint=${all}" \
+    "$(keep "${version}/docs.txt")"
   echo "lock: Python ${version} done" >&2
 done
 compile 3.11 "${tmp}/lock.txt" --no-deps jax-headers.in

@@ -10,8 +10,9 @@ Returns at once when another process prunes.
 """
 
 import argparse
+import collections
+from collections.abc import Iterable
 import contextlib
-import dataclasses
 import fcntl
 import os
 import pathlib
@@ -28,94 +29,49 @@ _TIDY_BYTES = 10**8
 _BLOCK = 4096  # of a disk: many files are smaller
 
 
-@dataclasses.dataclass
-class _Content:
-  """What one file or several hard links to it hold."""
-
-  used: float
-  size: int
-  paths: list[str] = dataclasses.field(default_factory=list)
-
-
-def _contents(folder: pathlib.Path) -> list[_Content]:
-  """Returns what a folder holds, the least recently used first."""
-  found: dict[tuple[int, int], _Content] = {}
-  folders = [str(folder)]
-  while folders:
-    with (
-      contextlib.suppress(FileNotFoundError),
-      os.scandir(folders.pop()) as entries,
-    ):
-      for entry in entries:
-        if entry.is_dir(follow_symlinks=False):
-          folders.append(entry.path)
-          continue
-        with contextlib.suppress(FileNotFoundError):
-          stat = entry.stat(follow_symlinks=False)
-          content = found.setdefault(
-            (stat.st_dev, stat.st_ino),
-            _Content(
-              used=max(stat.st_atime, stat.st_mtime),
-              size=-(-stat.st_size // _BLOCK) * _BLOCK,
-            ),
-          )
-          content.paths.append(entry.path)
-  return sorted(found.values(), key=lambda content: content.used)
-
-
 def prune(
   folder: pathlib.Path, max_bytes: int, max_seconds: float = float("inf")
-) -> int:
+) -> None:
   """Deletes files that are too old, then the oldest until the rest fits.
 
   Args:
     folder: the files of it and of folders in it are looked at.
     max_bytes: how much space the rest may take.
     max_seconds: how long ago each of the rest may have been used.
-
-  Returns:
-    How many bytes were freed.
   """
-  contents = _contents(folder)
-  now = time.time()
-  total = sum(content.size for content in contents)
-  freed = 0
-  for content in contents:
-    if total - freed <= max_bytes and now - content.used <= max_seconds:
-      break
-    for path in content.paths:
+  # By inode: several hard links hold one content.
+  stats: dict[int, os.stat_result] = {}
+  paths: dict[int, list[pathlib.Path]] = collections.defaultdict(list)
+  for name, _, files in os.walk(folder):
+    for path in (pathlib.Path(name, file) for file in files):
       # Another clone may empty the caches meanwhile.
       with contextlib.suppress(FileNotFoundError):
-        os.unlink(path)
-    freed += content.size
-  return freed
+        stat = path.lstat()
+        stats[stat.st_ino] = stat
+        paths[stat.st_ino].append(path)
+  used = {i: max(stat.st_atime, stat.st_mtime) for i, stat in stats.items()}
+  sizes = {i: -(-x.st_size // _BLOCK) * _BLOCK for i, x in stats.items()}
+  total = sum(sizes.values())
+  for i in sorted(used, key=lambda i: used[i]):
+    if total <= max_bytes and time.time() - used[i] <= max_seconds:
+      break
+    for path in paths[i]:
+      path.unlink(missing_ok=True)
+    total -= sizes[i]
 
 
-def prune_runs(folder: pathlib.Path, max_seconds: float) -> None:
-  """Deletes what processes left behind that were killed.
-
-  Args:
-    folder: JAX's; tools/test_main.py makes folders in it.
-    max_seconds: how old a folder may be; no test runs as long.
-  """
-  for path in folder.glob("run-*"):
-    with contextlib.suppress(FileNotFoundError):
-      if time.time() - path.stat().st_mtime > max_seconds:
-        shutil.rmtree(path, ignore_errors=True)
-
-
-def prune_sites(folder: pathlib.Path, max_seconds: float) -> None:
-  """Deletes outputs of pages that belong to an old state of phasic.
+def prune_folders(stamps: Iterable[pathlib.Path], max_seconds: float) -> None:
+  """Deletes folders as a whole.
 
   Args:
-    folder: tools/docs.sh makes a folder in it for each state, and touches its
-      lock at each build.
-    max_seconds: how long ago a state may have been built.
+    stamps: the folders, or a file in each that is touched at each use.
+    max_seconds: how long ago each may have been used.
   """
-  for path in folder.glob("*/lock"):
+  for stamp in stamps:
     with contextlib.suppress(FileNotFoundError):
-      if time.time() - path.stat().st_mtime > max_seconds:
-        shutil.rmtree(path.parent, ignore_errors=True)
+      if time.time() - stamp.stat().st_mtime > max_seconds:
+        folder = stamp if stamp.is_dir() else stamp.parent
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -128,10 +84,12 @@ def main(argv: list[str] | None = None) -> int:
       fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
       return 0
-    prune_runs(folder / "jax", _DAY)
+    # Left behind by tests that were killed (tools/test_main.py).
+    prune_folders(folder.glob("jax/run-*"), _DAY)
     prune(folder / "jax", _JAX_BYTES, _UNUSED_SECONDS)
     prune(folder / "tidy", _TIDY_BYTES, _UNUSED_SECONDS)
-    prune_sites(folder / "site", _UNUSED_SECONDS)
+    # Outputs of pages, by state of phasic (tools/docs.sh).
+    prune_folders(folder.glob("site/*/lock"), _UNUSED_SECONDS)
     prune(folder / "bazel", _BAZEL_BYTES)
   return 0
 

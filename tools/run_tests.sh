@@ -24,5 +24,4 @@ bazel test --keep_going --test_tag_filters="${filters}" \
   --build_event_json_file="${events}" "$@"
 status=$?
 .venv/bin/python tools/prune_caches.py "${PHASIC_CACHE}"
-.venv/bin/python tools/test_summary.py "${events}" --bazel_status="${status}" \
-  --test_tag_filters="${filters}"
+.venv/bin/python tools/test_summary.py "${events}" --bazel_status="${status}"

@@ -14,51 +14,47 @@ class CompiledProgramsTest(absltest.TestCase):
   def setUp(self):
     super().setUp()
     self.shared = pathlib.Path(self.create_tempdir().full_path)
+    (self.shared / "a-cache").write_text("a")
     self.enter_context(mock.patch.dict(os.environ))
     self.enter_context(mock.patch.dict(sys.modules, {"jax": mock.Mock()}))
 
   def _own(self) -> pathlib.Path:
     return pathlib.Path(os.environ["JAX_COMPILATION_CACHE_DIR"])
 
-  def _left(self) -> list[str]:
-    return sorted(os.listdir(self.shared))
+  def _assert_left(self, **texts: str) -> None:
+    found = {path.name: path.read_text() for path in self.shared.iterdir()}
+    self.assertEqual(found, {f"{x}-cache": texts[x] for x in texts})
 
   def test_reads_shared_files_and_adds_new_ones(self):
-    (self.shared / "a-cache").write_text("a")
     with test_main.CompiledPrograms(self.shared) as plugin:
       plugin.pytest_runtest_setup()
       self.assertEqual((self._own() / "a-cache").read_text(), "a")
       (self._own() / "b-cache").write_text("b")
       self.assertFalse((self.shared / "b-cache").exists())
-    self.assertEqual(self._left(), ["a-cache", "b-cache"])
-    self.assertEqual((self.shared / "b-cache").read_text(), "b")
+    self._assert_left(a="a", b="b")
 
   def test_two_processes_at_once(self):
     with test_main.CompiledPrograms(self.shared):
       first = self._own()
       with test_main.CompiledPrograms(self.shared):
-        second = self._own()
-        (first / "a-cache").write_text("first")
-        (second / "a-cache").write_text("second")
-      (first / "b-cache").write_text("b")
-    self.assertEqual(self._left(), ["a-cache", "b-cache"])
-    self.assertEqual((self.shared / "a-cache").read_text(), "second")
+        (first / "b-cache").write_text("first")
+        (self._own() / "b-cache").write_text("second")
+      (first / "c-cache").write_text("c")
+    self._assert_left(a="a", b="second", c="c")
 
   def test_shared_files_may_vanish(self):
-    (self.shared / "a-cache").write_text("a")
     with test_main.CompiledPrograms(self.shared) as plugin:
       plugin.pytest_runtest_setup()
       (self.shared / "a-cache").unlink()
       self.assertEqual((self._own() / "a-cache").read_text(), "a")
-    self.assertEqual(self._left(), ["a-cache"])
+    self._assert_left(a="a")
 
   def test_without_jax_nothing_is_linked(self):
-    (self.shared / "a-cache").write_text("a")
     del sys.modules["jax"]
     with test_main.CompiledPrograms(self.shared) as plugin:
       plugin.pytest_runtest_setup()
       self.assertEqual(os.listdir(self._own()), [])
-    self.assertEqual(self._left(), ["a-cache"])
+    self._assert_left(a="a")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The closing line of `make test`, on runs that went well and badly."""
+"""The closing lines of `make test`, on runs that went well and badly."""
 
 import contextlib
 import io
@@ -15,119 +15,92 @@ _XML = """<testsuites><testsuite>
 <testcase name="c" status="notrun"/>{}
 </testsuite></testsuites>"""
 _FAILED = '<testcase name="d"><failure/><error/></testcase>'
+_NOTE = '<properties><property name="note" value="3 pairs"/></properties>'
+_LOCAL: dict[str, Any] = {"cachedLocally": True}
+_DISK: dict[str, Any] = {"executionInfo": {"cachedRemotely": True}}
+_RAN: dict[str, Any] = {"executionInfo": {"strategy": "linux-sandbox"}}
 
 
 class TestSummaryTest(absltest.TestCase):
   def _result(
-    self, label: str, status: str, xml: str, shard: int = 1, **details: Any
+    self,
+    status: str = "PASSED",
+    xml: str = _XML.format(""),
+    label: str = "//:a",
+    shard: int = 1,
+    **details: Any,
   ) -> dict[str, Any]:
     path = self.create_tempfile(content=xml).full_path
-    return {
-      "id": {"testResult": {"label": label, "run": 1, "shard": shard}},
-      "testResult": {
-        **details,
-        "status": status,
-        "testActionOutput": [{"name": "test.xml", "uri": f"file://{path}"}],
-      },
-    }
+    output = {"name": "test.xml", "uri": f"file://{path}"}
+    result = {"status": status, "testActionOutput": [output], **details}
+    key = {"label": label, "run": 1, "shard": shard}
+    return {"id": {"testResult": key}, "testResult": result}
 
   def _target(self, label: str, **completed: Any) -> list[dict[str, Any]]:
+    configured = {"id": {"targetConfigured": {"label": label}}}
     return [
-      {
-        "id": {"targetConfigured": {"label": label}},
-        "configured": {"testSize": "SMALL"},
-      },
+      configured | {"configured": {"testSize": "SMALL"}},
       {"id": {"targetCompleted": {"label": label}}, **completed},
     ]
 
-  def _run(self, events: list[dict[str, Any]], status: int = 0, *options: str):
-    path = self.create_tempfile(
-      content="\n".join(json.dumps(event) for event in events)
-    ).full_path
+  def _run(self, *events: dict[str, Any], status: int = 0):
+    text = "\n".join(json.dumps(event) for event in events)
+    path = self.create_tempfile(content=text).full_path
     output = io.StringIO()
     with contextlib.redirect_stdout(output):
-      code = test_summary.main([path, f"--bazel_status={status}", *options])
+      code = test_summary.main([path, f"--bazel_status={status}"])
     return code, output.getvalue().splitlines()
 
   def test_all_pass(self):
-    events = [self._result("//:a", "PASSED", _XML.format(""))]
     lines = [
       "test targets: 0 from the cache, 1 ran",
       "1 passed, 0 failed, 2 skipped",
     ]
-    self.assertEqual(self._run(events), (0, lines))
+    self.assertEqual(self._run(self._result()), (0, lines))
 
   def test_results_from_caches_are_counted_by_target(self):
-    local: dict[str, Any] = {"cachedLocally": True}
-    disk: dict[str, Any] = {"executionInfo": {"cachedRemotely": True}}
-    ran: dict[str, Any] = {"executionInfo": {"strategy": "linux-sandbox"}}
-    events = [
-      self._result(label, "PASSED", _XML.format(""), shard, **details)
-      for label, shard, details in (
-        ("//:local", 1, local),
-        ("//:disk", 1, disk),
-        ("//:ran", 1, ran),
-        ("//:shards", 1, local),
-        ("//:shards", 2, disk),
-        ("//:one_shard_ran", 1, ran),
-        ("//:one_shard_ran", 2, local),
-      )
-    ]
-    lines = self._run(events)[1]
-    self.assertEqual(
-      lines[-2:],
-      [
-        "test targets: 3 from the cache, 2 ran",
-        "7 passed, 0 failed, 14 skipped",
-      ],
+    code, lines = self._run(
+      self._result(label="//:local", **_LOCAL),
+      self._result(label="//:shards", **_LOCAL),
+      self._result(label="//:shards", shard=2, **_DISK),
+      self._result(label="//:one_shard_ran", **_RAN),
+      self._result(label="//:one_shard_ran", shard=2, **_LOCAL),
     )
+    self.assertEqual(lines[0], "test targets: 2 from the cache, 1 ran")
+    self.assertEqual((code, lines[1]), (0, "5 passed, 0 failed, 10 skipped"))
 
   def test_failed_case_counts_once(self):
-    events = [self._result("//:a", "FAILED", _XML.format(_FAILED))]
-    code, lines = self._run(events, status=3)
-    self.assertEqual(code, 1)
-    self.assertEqual(lines[-1], "1 passed, 1 failed, 2 skipped")
+    event = self._result("FAILED", _XML.format(_FAILED))
+    code, lines = self._run(event, status=3)
+    self.assertEqual((code, lines[-1]), (1, "1 passed, 1 failed, 2 skipped"))
     self.assertStartsWith(lines[0], "FAILED //:a")
 
   def test_crash_without_a_failed_case(self):
-    events = [self._result("//:a", "TIMEOUT", _XML.format(""))]
-    code, lines = self._run(events, status=3)
+    code, lines = self._run(self._result("TIMEOUT"), status=3)
     self.assertEqual((code, lines[-1]), (1, "1 passed, 1 failed, 2 skipped"))
 
   def test_broken_xml(self):
-    events = [self._result("//:a", "PASSED", "<testsuites>")]
-    code, lines = self._run(events)
+    code, lines = self._run(self._result(xml="<testsuites>"))
     self.assertEqual((code, lines[-1]), (1, "0 passed, 1 failed, 0 skipped"))
 
   def test_not_built_and_incompatible(self):
-    events = [
+    code, lines = self._run(
       *self._target("//:a", completed={}),
       *self._target("//:b", aborted={"reason": "SKIPPED"}),
       *self._target("//:c", aborted={"reason": "ANALYSIS_FAILURE"}),
-    ]
-    code, lines = self._run(events, status=1)
+      status=1,
+    )
     self.assertEqual((code, lines[-1]), (1, "0 passed, 2 failed, 1 skipped"))
 
-  def test_left_out_by_tags(self):
-    slow = {
-      "id": {"targetConfigured": {"label": "//:slow"}},
-      "configured": {"testSize": "LARGE", "tag": ["slow"]},
-    }
-    done = self._result("//:a", "PASSED", _XML.format(""))
-    code, lines = self._run([slow, done])
-    self.assertEqual((code, lines[-1]), (1, "1 passed, 1 failed, 2 skipped"))
-    quick = "--test_tag_filters=-skip,-slow"
-    self.assertEqual(self._run([slow, done], 0, quick)[0], 0)
-    code, lines = self._run([slow, done], 0, "--test_tag_filters=-skip,slow")
-    self.assertStartsWith(lines[0], "FAILED //:slow: did not run")
+  def test_notes_of_tests(self):
+    lines = self._run(self._result(xml=_XML.format(_NOTE)))[1]
+    self.assertEqual(lines[0], "3 pairs")
 
   def test_nothing_ran(self):
     for status in (0, 1, 4):
-      code, lines = self._run([], status)
+      code, lines = self._run(status=status)
       self.assertEqual(code, 1)
       self.assertEndsWith(lines[-1], " skipped")
-
-  def test_no_event_file(self):
     missing = pathlib.Path(self.create_tempdir().full_path) / "none"
     with contextlib.redirect_stdout(io.StringIO()):
       self.assertEqual(test_summary.main([str(missing)]), 1)

@@ -10,13 +10,14 @@ the flags, the checks, and the versions of the tools and packages.
 import argparse
 import concurrent.futures
 import hashlib
+import importlib.util
 import os
 import pathlib
 import re
 import subprocess
 import sys
+import sysconfig
 
-from tools import native_flags
 from tools import toolchain
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
@@ -51,17 +52,29 @@ def digest(
   return total.hexdigest()
 
 
+def _flags() -> list[str]:
+  """Returns the compiler flags of the native code."""
+  found = ["-std=c++17", "-xc++", "-I.", "-Iphasic/include"]
+  found.append(f"-isystem{sysconfig.get_paths()['include']}")
+  for package in ("pybind11", "jaxlib", "tensorflow"):
+    spec = importlib.util.find_spec(package)
+    if spec and spec.origin:
+      # Not by way of a clone's link to the environment, which clones share.
+      folder = pathlib.Path(spec.origin).resolve().parent
+      found.append(f"-isystem{folder / 'include'}")
+      if package == "jaxlib":
+        found.append("-DPHASIC_HAVE_XLA")
+  return found
+
+
 def _settings(binary: str, flags: list[str]) -> list[str]:
   """Returns what the result depends on beside the sources."""
-  freeze = subprocess.run(
-    [sys.executable, "tools/freeze.py"],
-    check=True,
-    capture_output=True,
-    text=True,
+  freeze = subprocess.check_output(
+    [sys.executable, "tools/freeze.py"], text=True
   )
   checks = pathlib.Path(".clang-tidy").read_text(encoding="utf-8")
   version = toolchain.version(binary, "--version")
-  return [version, *flags, checks, freeze.stdout, *toolchain.lines()]
+  return [version, *flags, checks, freeze, *toolchain.lines()]
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -71,7 +84,7 @@ def main(argv: list[str] | None = None) -> int:
   folder = parser.parse_args(argv).folder
   folder.mkdir(parents=True, exist_ok=True)
   binary = str(pathlib.Path(sys.executable).parent / "clang-tidy")
-  flags = native_flags.flags()
+  flags = _flags()
   settings = _settings(binary, flags)
   root = pathlib.Path.cwd()
   sources = [

@@ -10,7 +10,6 @@ import os
 import pathlib
 import shutil
 import subprocess
-import sys
 
 # Compilers that the build or tools/sanitize.sh may choose.
 _COMPILERS = ["cc", "c++", "gcc", "g++", "clang", "clang++"] + [
@@ -28,16 +27,15 @@ def version(*command: str) -> str:
   """Returns the first line that a command prints, or "none" without it."""
   if shutil.which(command[0]) is None:
     return "none"
-  result = subprocess.run(
+  # Some print it as an error.
+  output = subprocess.run(
     command,
-    check=False,
     stdout=subprocess.PIPE,
     stderr=subprocess.STDOUT,
     text=True,
     env=os.environ | {"LC_ALL": "C"},
-  )
-  lines = result.stdout.splitlines()
-  return lines[0] if lines else "none"
+  ).stdout
+  return (output.splitlines() or ["none"])[0]
 
 
 def digest(paths: list[pathlib.Path]) -> str:
@@ -53,7 +51,7 @@ def digest(paths: list[pathlib.Path]) -> str:
   return total.hexdigest()
 
 
-def libraries(pattern: str) -> list[pathlib.Path]:
+def _libraries(pattern: str) -> list[pathlib.Path]:
   """Returns the system's library files that match a pattern."""
   found = []
   for folder in map(pathlib.Path, _LIBRARY_FOLDERS):
@@ -63,26 +61,16 @@ def libraries(pattern: str) -> list[pathlib.Path]:
 
 def lines() -> list[str]:
   """Returns one line for each compiler, library and tree of headers."""
-  compilers = list(_COMPILERS)
-  compilers += [
-    os.environ[name] for name in ("CC", "CXX") if name in os.environ
-  ]
-  result = [f"{name}: {version(name, '--version')}" for name in compilers]
-  result += [
+  compilers = [*_COMPILERS, *filter(None, map(os.environ.get, ("CC", "CXX")))]
+  return [
+    *(f"{name}: {version(name, '--version')}" for name in compilers),
     f"linker: {version('ld', '--version')}",
     f"glibc: {os.confstr('CS_GNU_LIBC_VERSION')}, {version('ldd', '--version')}",
-    f"libstdc++: {digest(libraries('libstdc++.so.6'))}",
-    f"GoogleTest: {digest(libraries('libgtest*.a'))}",
+    f"libstdc++: {digest(_libraries('libstdc++.so.6'))}",
+    f"GoogleTest: {digest(_libraries('libgtest*.a'))}",
+    *(f"{path}: {digest([pathlib.Path(path)])}" for path in _HEADERS),
   ]
-  result += [f"{path}: {digest([pathlib.Path(path)])}" for path in _HEADERS]
-  return result
-
-
-def main() -> int:
-  """Prints the lines; returns the exit status."""
-  print("\n".join(lines()))
-  return 0
 
 
 if __name__ == "__main__":
-  sys.exit(main())
+  print("\n".join(lines()))

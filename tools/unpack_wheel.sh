@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Builds the wheel and unpacks it into .build/installed (or the directory
-# given), where it imports as if installed. Prints the directory.
+# Builds the wheel and unpacks it into .build/installed, where it imports as if
+# installed. Prints the directory.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-target="${1:-${PWD}/.build/installed}"
+target="${PWD}/.build/installed"
 bazel build --ui_event_filters=-info --noshow_progress //tools/wheel:wheel >&2
 wheel="$(ls .bazel/bin/tools/wheel/wheel/*.whl)"
 digest="$(sha256sum "${wheel}" | cut -d' ' -f1)"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds a wheel for each Python that there are locks for and that is found here,
-# into dist/ or the folder given.
+# into dist/.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tools/cache_dir.sh
@@ -12,5 +12,5 @@ for version in $(supported_pythons); do
     say "no Python ${version} found: no wheel for it (PYTHONS names others)"
     continue
   fi
-  tools/build_wheel.sh "${python}" "${1:-dist}"
+  tools/build_wheel.sh "${python}" dist
 done

@@ -1,5 +1,6 @@
 """Finds the files that differ from a base commit."""
 
+import contextlib
 import dataclasses
 import os
 import pathlib
@@ -22,34 +23,24 @@ class Changes:
 
 
 def _git(root: pathlib.Path, *arguments: str) -> str:
-  return subprocess.run(
-    ["git", *arguments], cwd=root, check=True, capture_output=True, text=True
-  ).stdout
-
-
-def _succeeds(root: pathlib.Path, *arguments: str) -> bool:
   command = ["git", *arguments]
-  return not subprocess.run(command, cwd=root, capture_output=True).returncode
+  return subprocess.run(
+    command, cwd=root, check=True, capture_output=True, text=True
+  ).stdout.strip()
 
 
 def _base(root: pathlib.Path) -> tuple[str, str]:
   """Returns a commit, and how a person names it."""
-  given = os.environ.get("BASE")
-  if given:
-    return _git(root, "rev-parse", f"{given}^{{commit}}").strip(), given
+  if given := os.environ.get("BASE"):
+    return _git(root, "rev-parse", f"{given}^{{commit}}"), given
   for main in _MAIN:
     # A shallow clone may not hold the common commit.
-    if _succeeds(root, "merge-base", "HEAD", main):
-      commit = _git(root, "merge-base", "HEAD", main).strip()
+    with contextlib.suppress(subprocess.CalledProcessError):
+      commit = _git(root, "merge-base", "HEAD", main)
       return commit, f"{main} ({commit[:10]})"
-  parent = _succeeds(root, "rev-parse", "--verify", "--quiet", "HEAD~1")
-  name = "HEAD~1" if parent else "HEAD"
-  return _git(root, "rev-parse", name).strip(), name
-
-
-def names(output: str) -> list[str]:
-  """Returns the paths that a git command with `-z` printed."""
-  return [name for name in output.split("\0") if name]
+  with contextlib.suppress(subprocess.CalledProcessError):
+    return _git(root, "rev-parse", "--verify", "--quiet", "HEAD~1"), "HEAD~1"
+  return _git(root, "rev-parse", "HEAD"), "HEAD"
 
 
 def find(root: pathlib.Path) -> Changes:
@@ -68,4 +59,5 @@ def find(root: pathlib.Path) -> Changes:
   # A file that moved is a deleted and a new one.
   tracked = _git(root, "diff", "--name-only", "--no-renames", "-z", commit)
   untracked = _git(root, "ls-files", "--others", "--exclude-standard", "-z")
-  return Changes(name, sorted({*names(tracked), *names(untracked)}))
+  files = {*tracked.split("\0"), *untracked.split("\0")} - {""}
+  return Changes(name, sorted(files))

@@ -18,9 +18,6 @@ import xml.etree.ElementTree as ET
 
 from tools.loops import changed
 from tools.loops import targets
-from tools.rooms import modules
-from tools.rooms import phasic_rooms
-from tools.rooms import shared_tests
 
 ROOT = pathlib.Path(__file__).absolute().parents[2]
 BIN = ROOT / ".venv/bin"
@@ -32,16 +29,17 @@ _QUICK_SECONDS = 70.0
 _START_SECONDS = 2.0
 
 # As in tools/format.sh.
-_CLANG_FORMAT_FOLDERS = (
-  "native/",
-  "benchmarks/",
-  "phasic/include/",
-  "tests/native_ops/",
-  "examples/",
-)
 _CLANG_FORMAT_SUFFIXES = (".h", ".cc", ".cu")
-# What tools/rooms and tools/words read.
+# What tools/rooms reads.
 _ROOMS = ("native/", "phasic/", "substrates/", "tests/", "tools/")
+# What all targets may depend on, and no query knows.
+_EVERYTHING = (
+  ".bazelrc",
+  "WORKSPACE",
+  "setup.sh",
+  "requirements/",
+  "third_party/",
+)
 # Where mypy looks, as in tools/typecheck.sh.
 _TYPED = ("phasic/", "substrates/meta/", "tools/")
 
@@ -59,12 +57,7 @@ def lint_commands(files: list[str], types: bool) -> dict[str, list[str]]:
   """
   existing = [file for file in files if (ROOT / file).is_file()]
   python = [file for file in existing if file.endswith(".py")]
-  native = [
-    file
-    for file in existing
-    if file.startswith(_CLANG_FORMAT_FOLDERS)
-    and file.endswith(_CLANG_FORMAT_SUFFIXES)
-  ]
+  native = [file for file in existing if file.endswith(_CLANG_FORMAT_SUFFIXES)]
   ruff, interpreter = str(BIN / "ruff"), str(BIN / "python")
   commands: dict[str, list[str]] = {}
   if python:
@@ -77,7 +70,6 @@ def lint_commands(files: list[str], types: bool) -> dict[str, list[str]]:
     commands["clang-format"] = [clang_format, "--dry-run", "-Werror", *native]
   if any(file.startswith(_ROOMS) for file in files):
     commands["rooms"] = [interpreter, "-m", "tools.rooms.check"]
-    commands["words"] = [interpreter, "-m", "tools.words.check"]
   typed = any(
     file.startswith(_TYPED) and file.endswith(".py") for file in files
   )
@@ -99,126 +91,102 @@ def lint(files: list[str], types: bool) -> list[str]:
   return failed
 
 
-def report_seconds(text: bytes) -> float:
-  """Returns how long the tests of a test.xml ran.
-
-  Args:
-    text: the report.
-
-  Raises:
-    xml.etree.ElementTree.ParseError: the report is not XML.
-  """
-  return sum(
-    float(suite.get("time", 0))
-    for suite in ET.fromstring(text).iter("testsuite")
-  )
-
-
 def _seconds(labels: list[str]) -> dict[str, float]:
   """Returns how long tests took last time in this clone, where known."""
   found = {}
   for label in labels:
     path = label.removeprefix("//").replace(":", "/")
     try:
-      text = (ROOT / ".bazel/testlogs" / path / "test.xml").read_bytes()
-      found[label] = report_seconds(text) + _START_SECONDS
+      report = ET.parse(ROOT / ".bazel/testlogs" / path / "test.xml")
     except (OSError, ET.ParseError):
       continue
+    suites = report.iter("testsuite")
+    total = sum(float(suite.get("time", 0)) for suite in suites)
+    found[label] = total + _START_SECONDS
   return found
 
 
-def _packages() -> set[str]:
-  """Returns the folders that have a BUILD file."""
-  listed = subprocess.run(
-    ["git", "ls-files", "-z", "-co", "--exclude-standard", "*BUILD"],
-    cwd=ROOT,
-    check=True,
-    capture_output=True,
-    text=True,
-  ).stdout
-  folders = (pathlib.PurePosixPath(name) for name in changed.names(listed))
-  return {
-    "" if str(path.parent) == "." else str(path.parent)
-    for path in folders
-    if path.name == "BUILD" and (ROOT / path).exists()
-  }
-
-
-def _numpy_tests(
-  rooms: phasic_rooms.Rooms, project: modules.Project
-) -> list[targets.Test]:
-  """Returns the tests of tests/numpy, with the rooms that they import."""
-  folder = ROOT / "tests/numpy"
-  groups = targets.groups((folder / "BUILD").read_text(encoding="utf-8"))
-  grouped = {name for names in groups.values() for name in names}
-  for path in folder.glob("*_test.py"):
-    if path.stem not in grouped:
-      groups[path.stem] = [path.stem]
-  tests = []
-  for name, stems in sorted(groups.items()):
-    files = [f"tests/numpy/{stem}.py" for stem in stems]
-    files = [file for file in files if (ROOT / file).exists()]
-    needs = [need.module for file in files for need in project.needs(file)]
-    tests.append(
-      targets.Test(
-        label=f"//tests/numpy:{name}",
-        files=frozenset(files),
-        rooms=frozenset(
-          rooms.of(module) for module in needs if module.startswith("phasic")
-        ),
-      )
-    )
-  return tests
-
-
-def _query(expression: str) -> list[str]:
-  """Returns the labels that Bazel finds.
-
-  Files that are in no rule are none of Bazel's, and no error.
-  """
+def _query(*arguments: str) -> bytes:
+  """Returns what a Bazel query prints."""
   result = subprocess.run(
-    ["bazel", "query", "--keep_going", "--noshow_progress", expression],
+    ["bazel", "query", "--noshow_progress", *arguments],
     cwd=ROOT,
     capture_output=True,
-    text=True,
   )
-  partial = 3
-  if result.returncode not in (0, partial):
-    raise RuntimeError(f"bazel query failed:\n{result.stderr}")
-  return sorted(result.stdout.split())
+  if result.returncode:
+    sys.exit(f"bazel query failed:\n{result.stderr.decode()}")
+  return result.stdout
+
+
+def _package(file: str) -> str:
+  """Returns the Bazel package of a path; "" is the root's."""
+  folders = pathlib.PurePosixPath(file).parents
+  found = next(x for x in folders if (ROOT / x / "BUILD").exists())
+  return "" if str(found) == "." else str(found)
+
+
+def _loaders(files: list[str]) -> list[str]:
+  """Returns the BUILD files that load files of rules, at any remove."""
+  rules = [
+    file
+    for file in files
+    if file.endswith(".bzl")
+    and not file.startswith(_EVERYTHING)
+    and (ROOT / file).exists()
+  ]
+  if not rules:
+    return []
+  # Only such a query knows them.
+  labels = _query(
+    "--universe_scope=//...",
+    "--order_output=no",
+    f"rbuildfiles({', '.join(rules)})",
+  )
+  paths = (label[2:].replace(":", "/") for label in labels.decode().split())
+  return sorted(path.lstrip("/") for path in paths)
 
 
 def _tests(kind: str, files: list[str]) -> list[str]:
   """Chooses tests, and says which are left to longer loops."""
-  existing = {file for file in files if (ROOT / file).exists()}
-  packages = _packages()
-  rooms, project = phasic_rooms.read(ROOT)
-  tests = targets.numpy_tests(
-    (ROOT / shared_tests.TESTS).read_text(encoding="utf-8")
-  )
-  tests += _numpy_tests(rooms, project)
-  near = targets.near(files, rooms, tests, packages)
-  own = targets.own_queries(files, packages, existing)
-  if own:
-    near |= dict.fromkeys(_query(" + ".join(own)), targets.OWN)
+  graph = targets.Graph(_query("--output=xml", "//..."))
+  near: dict[str, int] = {}
+  reached: set[str] = set()
+  unknown: set[str] = set()
+  packages: set[str] = set()
+  for file in sorted({*files, *_loaders(files)}):
+    if file.startswith(_EVERYTHING):
+      starts = dict.fromkeys(graph.rules, 1)
+    elif file.endswith("BUILD") or not (ROOT / file).exists():
+      starts = graph.of_package(_package(file))
+      packages.add(f"//{_package(file)}")
+    else:
+      starts = graph.of_file(file, _package(file))
+    if not starts and file in files and not file.endswith(".bzl"):
+      unknown.add(file)
+    distances = graph.reached(starts)
+    reached |= distances.keys()
+    fast = {x: n for x, n in distances.items() if x not in graph.slow}
+    for label, rank in targets.near(file, fast).items():
+      near[label] = min(rank, near.get(label, rank))
+  if unknown:
+    _say(f"{kind}: in no target of Bazel: {' '.join(sorted(unknown))}")
+  if packages:
+    _say(
+      f"{kind}: all targets may have changed of {' '.join(sorted(packages))}"
+    )
   if kind == "quick":
     chosen, left = targets.within(near, _seconds(list(near)), _QUICK_SECONDS)
-    for later, whole_house in (("make check", False), ("make test", True)):
-      labels = [x for x in left if targets.is_whole_house(x) == whole_house]
-      if labels:
-        _say(f"quick: left to {later}: {' '.join(sorted(labels))}")
-    return chosen
-  roots = targets.roots(files, packages, existing)
-  if not roots:
-    return []
-  named = " + ".join(f"set({root})" for root in roots)
-  reached = _query(f'tests(kind(".*_test rule", rdeps(//..., {named})))')
-  direct = {label for label, rank in near.items() if rank == targets.OWN}
-  whole = [label for label in reached if targets.is_whole_house(label)]
-  left = sorted(set(whole) - direct)
+    later = "make check"
+  else:
+    fast_ones = reached - graph.slow
+    left = [x for x in fast_ones - near.keys() if targets.is_whole_house(x)]
+    chosen = sorted(fast_ones.difference(left))
+    later = "make test"
+    if slow := len(reached & graph.slow):
+      _say(f"{kind}: left to make test-slow: {slow} targets")
   if left:
-    _say(f"check: left to make test: {' '.join(left)}")
-  return sorted({*(set(reached) - set(left)), *direct})
+    _say(f"{kind}: left to {later}: {' '.join(sorted(left))}")
+  return chosen
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -1,210 +1,117 @@
-"""Which tests are near to a change, on small tables of rooms and tests."""
+"""Which tests a change reaches, and which are near, on a small graph."""
 
 from absl.testing import absltest
 
 from tools.loops import targets
-from tools.rooms import phasic_rooms
 
+_ROOM = "phasic/math/low/a.py"
+# A line is a rule: its class, its label, and what it has or needs.
 _RULES = """
-PACKAGES = ["math", "top"]
-ROOMS = {
-    "internal": [],
-    "math/low": ["internal"],
-    "math/middle": ["math/low"],
-    "top/high": ["math/middle"],
-    "top/highest": ["math", "top/high"],
-}
+genrule //phasic:low.rewritten //phasic:math/low/a.py
+py_library //phasic:low.numpy //phasic:out/low/a.py
+py_library //phasic:low.jax //phasic:out/low/a.py
+py_library //phasic:high.numpy //phasic:low.numpy
+py_library //phasic:top.numpy //phasic:high.numpy
+py_test //tests:shared/a/low.numpy //tests:shared/low_test.py //phasic:low.numpy
+py_test //tests:shared/a/low.jax //tests:shared/low_test.py //phasic:low.jax
+py_test //tests:shared/a/full.numpy //phasic:low.numpy
+py_test //tests:shared/low/high.numpy //phasic:high.numpy
+py_test //tests:shared/a/top.numpy //phasic:top.numpy
+py_test //tests/wheel:wheel_test //:LICENSE //phasic:low.jax
+cc_library //native:kernel/model/model //native:kernel/model/a.h
+cc_test //native:kernel/model/a_test //native:kernel/model/model
+cc_library //native:kernel/batch/batch //native:kernel/model/model
+cc_test //native:kernel/batch/b_test //native:kernel/batch/batch
+py_test //tests:shared/kernel/value_tests.numpy //native:kernel/batch/batch
 """
-_TESTS = """
-HELPERS = {
-    "cases": dict(helpers = ["base"]),
-    "base": dict(rooms = ["math/low"]),
-}
-TESTS = {
-    "a/low": dict(files = ["a/low_test"], rooms = ["math/low"]),
-    "a/middle": dict(files = ["a/middle_test"], rooms = ["math/middle"]),
-    "a/high": dict(files = ["a/x_test", "a/y_test"], rooms = ["top/high"]),
-    "a/highest": dict(files = ["a/highest_test"], rooms = ["top/highest"]),
-    "a/math": dict(files = ["a/math_test"], rooms = ["math"]),
-    "a/all": dict(files = ["a/all_test"], rooms = ["phasic"]),
-    "a/not_in_numpy": dict(
-        files = ["a/none_test"],
-        rooms = ["math/low"],
-        disabled = {"numpy": "has no autodiff"},
-    ),
-    "low/above": dict(files = ["low/above_test"], rooms = ["top/high"]),
-    "low/beside": dict(files = ["low/beside_test"], rooms = ["internal"]),
-    "top/tests": dict(files = ["top/tests_test"], rooms = ["top/highest"]),
-    "a/helped": dict(files = ["a/helped_test"], helpers = ["cases"]),
-}
-"""
-_PACKAGES = {
-  "",
-  "phasic",
-  "tests",
-  "tests/jax",
-  "native/kernel/model",
-  "tools",
-  "tools/rooms",
-}
 
 
-def _label(name: str, folder: str = "a") -> str:
-  return f"//tests:shared/{folder}/{name}.numpy"
+def _xml(line: str) -> str:
+  kind, label, *inputs = line.split()
+  parts = [f'<rule-input name="{x}"/>' for x in inputs]
+  if kind == "genrule":
+    parts.append('<rule-output name="//phasic:out/low/a.py"/>')
+  if "full" in label:
+    parts.append('<list name="tags"><string value="slow"/></list>')
+  return f'<rule class="{kind}" name="{label}">{"".join(parts)}</rule>'
 
 
 class TargetsTest(absltest.TestCase):
   def setUp(self):
     super().setUp()
-    self.rooms = phasic_rooms.Rooms(_RULES)
-    self.tests = targets.numpy_tests(_TESTS)
+    rules = "".join(map(_xml, _RULES.strip().splitlines()))
+    self.graph = targets.Graph(f"<query>{rules}</query>".encode())
 
-  def _near(self, *files: str) -> dict[str, int]:
-    return targets.near(files, self.rooms, self.tests, _PACKAGES)
+  def _near(self, file: str, package: str) -> dict[str, int]:
+    reached = self.graph.reached(self.graph.of_file(file, package))
+    fast = {x: n for x, n in reached.items() if x not in self.graph.slow}
+    return targets.near(file, fast)
 
-  def test_the_tests_of_a_room_and_of_those_right_above(self):
+  def test_libraries_are_between_a_file_and_its_tests(self):
     self.assertEqual(
-      self._near("phasic/math/low/a.py"),
+      self.graph.reached(self.graph.of_file(_ROOM, "phasic")),
       {
-        _label("low"): targets.ROOM,
-        _label("above", "low"): targets.ROOM,
-        _label("tests", "top"): targets.ABOVE,
-        _label("middle"): targets.ABOVE,
-        _label("highest"): targets.ABOVE,
-        _label("math"): targets.BROAD,
-        _label("all"): targets.BROAD,
-        _label("helped"): targets.BROAD,
+        "//tests:shared/a/low.numpy": 1,
+        "//tests:shared/a/low.jax": 1,
+        "//tests:shared/a/full.numpy": 1,
+        "//tests:shared/low/high.numpy": 2,
+        "//tests:shared/a/top.numpy": 3,
+        "//tests/wheel:wheel_test": 1,
       },
     )
+    self.assertEqual(self.graph.slow, {"//tests:shared/a/full.numpy"})
 
-  def test_the_highest_room_has_its_own_and_the_broad_tests(self):
-    self.assertEqual(
-      self._near("phasic/top/highest/a.py"),
-      {
-        _label("highest"): targets.ROOM,
-        _label("tests", "top"): targets.ROOM,
-        _label("all"): targets.BROAD,
-      },
-    )
+  def test_a_package_reaches_its_tests_and_those_above(self):
+    starts = self.graph.of_package("native")
+    tests = {
+      "//native:kernel/batch/b_test",
+      "//native:kernel/model/a_test",
+      "//tests:shared/kernel/value_tests.numpy",
+    }
+    self.assertEqual(self.graph.reached(starts), dict.fromkeys(tests, 1))
 
-  def test_a_package_is_named_by_its_rooms(self):
-    self.assertEqual(
-      self._near("phasic/top/__init__.py"),
-      {
-        _label("high"): targets.ABOVE,
-        _label("highest"): targets.ABOVE,
-        _label("above", "low"): targets.ABOVE,
-        _label("tests", "top"): targets.ABOVE,
-        _label("all"): targets.BROAD,
-      },
-    )
+  def test_a_file_that_no_rule_has(self):
+    self.assertEmpty(self.graph.of_file("phasic/py.typed", "phasic"))
+
+  def test_near_are_tests_of_numpy_of_the_room_and_the_next(self):
+    near = {"//tests:shared/a/low.numpy": 2, "//tests:shared/low/high.numpy": 3}
+    self.assertEqual(self._near(_ROOM, "phasic"), near)
 
   def test_a_test_file_has_its_target(self):
+    near = {"//tests:shared/a/low.numpy": 0}
+    self.assertEqual(self._near("tests/shared/low_test.py", "tests"), near)
+
+  def test_near_to_native_code_are_its_own_tests_and_one_in_python(self):
     self.assertEqual(
-      self._near("tests/shared/a/y_test.py"), {_label("high"): targets.OWN}
+      self._near("native/kernel/model/a.h", "native"),
+      {
+        "//native:kernel/model/a_test": 2,
+        "//tests:shared/kernel/value_tests.numpy": 1,
+      },
     )
 
-  def test_a_helper_has_all_that_use_it(self):
-    for name in ("base", "cases"):
-      self.assertEqual(
-        self._near(f"tests/helpers/{name}.py"),
-        {_label("helped"): targets.ABOVE},
-      )
-
-  def test_native_rooms_and_tools_have_their_packages(self):
-    near = self._near("native/kernel/model/new/a.cc", "tools/rooms/a.py")
-    self.assertEqual(near["//native/kernel/model:all"], targets.OWN)
-    self.assertEqual(near["//tools/rooms:all"], targets.OWN)
-    self.assertIn("//tests:shared/kernel/value_tests.numpy", near)
-
-  def test_folders_outside_of_rooms(self):
-    for file, label in (
-      ("docs/page.md", "//tests/documents:all"),
-      ("README.md", "//tests/documents:all"),
-      ("substrates/tf/a.py", "//tests/tf/seam:all"),
-      ("substrates/meta/a.py", "//substrates/meta:all"),
-      ("phasic/include/a.h", "//tests/numpy:native_tests"),
-    ):
-      with self.subTest(file):
-        self.assertIn(label, self._near(file))
-
-  def test_other_files_have_no_test(self):
-    self.assertEmpty(self._near("LICENSE", "phasic/py.typed", "docs.txt"))
-
-  def test_the_lowest_rank_counts(self):
-    near = self._near("phasic/math/low/a.py", "tests/shared/a/low_test.py")
-    self.assertEqual(near[_label("low")], targets.OWN)
-
-  def test_test_files_outside_of_the_tables_are_queried(self):
-    files = ["tests/jax/a_test.py", "tests/jax/gone_test.py", "phasic/a.py"]
-    self.assertEqual(
-      targets.own_queries(files, _PACKAGES, {"tests/jax/a_test.py"}),
-      ["tests(rdeps(//tests/jax:all, //tests/jax:a_test.py))"],
-    )
-
-  def test_tests_that_run_together(self):
-    build = 'py_test_package(needs = ["a"], together = {"all": ["b", "c"]})'
-    self.assertEqual(targets.groups(build), {"all": ["b", "c"]})
-    self.assertEmpty(targets.groups('py_test_package(needs = ["a"])'))
+  def test_a_test_of_everything_is_near_where_it_is_the_only_one(self):
+    near = {"//tests/wheel:wheel_test": 0}
+    self.assertEqual(self._near("LICENSE", ""), near)
 
   def test_what_is_near_and_short_is_chosen(self):
     ranks = {"a": 2, "b": 1, "c": 1, "d": 3, "e": 3}
     seconds = {"a": 5.0, "b": 8.0, "c": 3.0, "d": 1.0, "e": 9.0}
-    self.assertEqual(
-      targets.within(ranks, seconds, 12.0), (["c", "b", "d"], ["a", "e"])
-    )
+    chosen = (["c", "b", "d"], ["a", "e"])
+    self.assertEqual(targets.within(ranks, seconds, 12.0), chosen)
 
-  def test_what_is_unknown_takes_a_median_time(self):
-    ranks = {"a": 1, "b": 1, "c": 1}
-    self.assertEqual(
-      targets.within(ranks, {"a": 4.0, "b": 6.0}, 10.0),
-      (["a", "b"], ["c"]),
-    )
-    self.assertEqual(targets.within(ranks, {}, 0.0), (["a", "b", "c"], []))
-
-  def test_long_tests_are_known_to_be_long(self):
+  def test_what_is_unknown_takes_a_median_time_or_is_known_to_be_long(self):
     long = max(targets.LONG, key=lambda label: targets.LONG[label])
-    ranks = {"a": 1, long: 1}
-    self.assertEqual(targets.within(ranks, {"a": 4.0}, 10.0), (["a"], [long]))
+    found = targets.within(
+      {"a": 1, "b": 1, "c": 1, long: 1}, {"a": 4.0, "b": 6.0}, 10.0
+    )
+    self.assertEqual(found, (["a", "b"], ["c", long]))
 
   def test_own_and_first_tests_are_chosen_whatever_they_cost(self):
     seconds = {"a": 50.0, "b": 60.0}
-    own = {"a": targets.OWN, "b": targets.OWN}
-    self.assertEqual(targets.within(own, seconds, 1.0), (["a", "b"], []))
-    near = {"a": targets.ROOM, "b": targets.ROOM}
-    self.assertEqual(targets.within(near, seconds, 1.0), (["a"], ["b"]))
-
-  def test_what_a_query_starts_from(self):
-    files = [
-      "phasic/math/low/a.py",
-      "phasic/math/low/gone.py",
-      "tests/jax/BUILD",
-      "tests/shared.bzl",
-      "README.md",
-    ]
-    self.assertEqual(
-      targets.roots(files, _PACKAGES, set(files) - {"phasic/math/low/gone.py"}),
-      [
-        "//:README.md",
-        "//phasic:all",
-        "//phasic:math/low/a.py",
-        "//tests/...",
-        "//tests/jax:all",
-      ],
-    )
-    everything = ["build_defs.bzl", "phasic/a.py"]
-    self.assertEqual(
-      targets.roots(everything, _PACKAGES, set(everything)), ["//..."]
-    )
-
-  def test_whole_house(self):
-    self.assertTrue(targets.is_whole_house("//tests/wheel:wheel_test"))
-    self.assertTrue(
-      targets.is_whole_house("//tests:shared/contract/doctests.jax")
-    )
-    self.assertFalse(
-      targets.is_whole_house("//tests:shared/contract/contract_tests.jax")
-    )
+    for rank, chosen in ((0, ["a", "b"]), (1, ["a"])):
+      ranks = dict.fromkeys(seconds, rank)
+      self.assertEqual(targets.within(ranks, seconds, 1.0)[0], chosen)
 
 
 if __name__ == "__main__":

@@ -69,23 +69,17 @@ class NamesTest(absltest.TestCase):
     )
 
   def test_construction_without_example(self):
-    self.assertEqual(
-      names.construction(_name(Base, "Base")),
-      "from phasic.substrates.numpy.distributions import Base\n",
-    )
+    code = "from phasic.substrates.numpy.distributions import Base\n"
+    self.assertEqual(names.construction(_name(Base, "Base")), code)
 
   def test_members(self):
-    self.assertEqual(
-      [(name, base) for name, _, base in names.members(Thing)],
-      [("second", Thing), ("first", Base)],
-    )
+    found = [(name, base) for name, _, base in names.members(Thing)]
+    self.assertEqual(found, [("second", Thing), ("first", Base)])
 
   def test_missing_examples(self):
     public = [_name(Thing, "Thing"), _name(Base, "Base"), _name(3, "THING")]
-    self.assertEqual(
-      missing_examples.missing(public),
-      {"phasic.distributions: class": ["Base"]},
-    )
+    found = missing_examples.missing(public)
+    self.assertEqual(found, {"phasic.distributions: class": ["Base"]})
 
 
 if __name__ == "__main__":
