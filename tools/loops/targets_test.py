@@ -85,7 +85,7 @@ class TargetsTest(absltest.TestCase):
     self.assertEqual(
       self._near("native/kernel/model/a.h", "native"),
       {
-        "//native:kernel/model/a_test": 2,
+        "//native:kernel/model/a_test": 1,
         "//tests:shared/kernel/value_tests.numpy": 1,
       },
     )
