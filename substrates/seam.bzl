@@ -72,7 +72,6 @@ SEAM_EXTRAS = {
         "tape/__init__",
         "tape/elimination",
         "tape/functions",
-        "tape/indexing",
         "tape/linear_maps",
         "tape/modes",
         "tape/operators",
