@@ -16,7 +16,6 @@ _MODULES = (
   "control_flow",
   "custom_gradient",
   "elimination_calls",
-  "given_dtypes",
   "native/host_calls",
   "native/native_ops",
   "phase_type_calls",
