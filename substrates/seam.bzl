@@ -3,10 +3,9 @@
 # The same names and signatures in phasic/internal and substrates/<s>.
 SEAM = [
     "__init__",
+    "array_ops",
     "arrays",
     "autodiff",
-    "binary",
-    "checks",
     "control_flow",
     "custom_gradient",
     "elimination_calls",
@@ -14,7 +13,6 @@ SEAM = [
     "native/native_ops",
     "phase_type_calls",
     "random",
-    "segments",
     "static",
     "structures",
 ]

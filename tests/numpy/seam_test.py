@@ -9,10 +9,9 @@ from absl.testing import parameterized
 # Where Bazel, and pytest in a clone, run tests.
 _ROOT = pathlib.Path.cwd()
 _MODULES = (
+  "array_ops",
   "arrays",
   "autodiff",
-  "binary",
-  "checks",
   "control_flow",
   "custom_gradient",
   "elimination_calls",
@@ -20,7 +19,6 @@ _MODULES = (
   "native/native_ops",
   "phase_type_calls",
   "random",
-  "segments",
   "static",
   "structures",
 )

@@ -18,7 +18,7 @@ from phasic.distributions.base import known_values
 from phasic.distributions.base import lasting
 from phasic.distributions.base import parameter_properties as properties_lib
 from phasic.distributions.base import structure
-from phasic.internal import checks
+from phasic.internal import array_ops
 from phasic.internal import dtypes
 from phasic.internal import raw_arguments
 from phasic.internal import static
@@ -256,7 +256,7 @@ class Parameterized(hooks.Hooks):
       return structures.as_result(x)
     message = f"{name} is NaN, and allow_nan_stats is False"
     return structures.as_result(
-      checks.check(np.logical_not(np.isnan(x)), message, x)
+      array_ops.check(np.logical_not(np.isnan(x)), message, x)
     )
 
   def _batch_shape(self) -> static.Shape:

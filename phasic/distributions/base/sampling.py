@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy as onp
 
-from phasic.internal import checks
+from phasic.internal import array_ops
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
@@ -90,4 +90,4 @@ def _traced_size(size: ArrayLike, wrong: str) -> Tree:
   if static.rank(size) > 0 or not static.dtype_name(size).startswith("int"):
     raise TypeError(wrong)
   message = "sample_shape has a negative size: sizes must be >= 0"
-  return structures.cast(checks.check(size >= 0, message, size), "int32")
+  return structures.cast(array_ops.check(size >= 0, message, size), "int32")

@@ -16,7 +16,7 @@ import math
 import numpy as np
 import numpy as onp
 
-from phasic.internal import segments
+from phasic.internal import array_ops
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -152,7 +152,7 @@ def _rates(
   weights = picked(pool, _row(which)) * _floats(times, pool)
   found, places = onp.unique(_row(ends), return_inverse=True)
   exits = picked(pool, _row(exit_which)) * _floats(exit_times, pool)
-  exits = segments.segment_sum(exits, places, len(found))
+  exits = array_ops.segment_sum(exits, places, len(found))
   return _row(sources), _row(targets), weights, found, exits, None
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy as onp
 
-from phasic.internal import segments
+from phasic.internal import array_ops
 from phasic.internal.arrays import Array
 from phasic.math.closures import chain_parts
 from phasic.math.closures import multisets
@@ -64,8 +64,8 @@ def steps(
   (out,) = onp.nonzero(targets == phases)
   (same,) = onp.nonzero(sources == targets)
   ends, places = onp.unique(sources[out], return_inverse=True)
-  exits = segments.segment_sum(picked(pool, out), places, len(ends))
-  stay = segments.segment_sum(picked(pool, same), sources[same], phases)
+  exits = array_ops.segment_sum(picked(pool, out), places, len(ends))
+  stay = array_ops.segment_sum(picked(pool, same), sources[same], phases)
   return sources[inner], targets[inner], picked(pool, inner), ends, exits, stay
 
 
@@ -114,7 +114,7 @@ def _one_more(parts: ChainParts, m: int, level: _Steps) -> _Steps:
   keys = state * multisets.count(p + 1, m) + after
   _, chosen, places = onp.unique(keys, return_index=True, return_inverse=True)
   terms = picked(level.probs, old) * picked(pool, transition)
-  probs = segments.segment_sum(terms, places, len(chosen))
+  probs = array_ops.segment_sum(terms, places, len(chosen))
   return _Steps(state[chosen], after[chosen], probs)
 
 

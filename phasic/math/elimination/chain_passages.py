@@ -10,8 +10,8 @@ import math
 import numpy as np
 import numpy as onp
 
+from phasic.internal import array_ops
 from phasic.internal import autodiff
-from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_solves
@@ -109,7 +109,7 @@ def visits(system: chain_solves.System) -> Array:
     return chain_solves.checked_entries(system, y[..., p:])
   flows = _flows(system)
   own = system.indices[0] == system.indices[1]
-  entered = segments.segment_sum(
+  entered = array_ops.segment_sum(
     np.where(own, 0.0, flows), system.indices[1], p + 1
   )
   return chain_solves.checked_entries(system, system.initial + entered[..., :p])
@@ -132,7 +132,7 @@ def jumps(system: chain_solves.System) -> Array:
   entered = chain_solves.at_sources(system, visits(system))
   p = static.shape(system.initial)[-1]
   leaving = chain_solves.leaving_weights(system)
-  total = segments.segment_sum(leaving, system.indices[0], p)
+  total = array_ops.segment_sum(leaving, system.indices[0], p)
   total = chain_solves.at_sources(system, total)
   entered = np.where(is_usable, 1.0, entered)
   left = total > 0

@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy as onp
 
+from phasic.internal import array_ops
 from phasic.internal import autodiff
 from phasic.internal import control_flow
-from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -171,7 +171,7 @@ def _tilted(system: chain_solves.System, s: Array) -> _Tilted:
   tilted = system._replace(weights=system.weights * (target / source))
   own = system.indices[0] == system.indices[1]
   lack = system.weights * np.where(own, 0.0, 1.0 - target / source)
-  lack = segments.segment_sum(lack, system.indices[0], p) - growth[..., None]
+  lack = array_ops.segment_sum(lack, system.indices[0], p) - growth[..., None]
   killed_system, absorbed = killing.killed(
     tilted, tilted.weights, lack - fixed(lack)
   )
@@ -231,8 +231,8 @@ def _solution(
   # Ignore the pivots of phases that alpha cannot reach.
   good = np.all(positive | np.logical_not(reached[None]), axis=-1)
   leaving = chain_solves.leaving_weights(system)
-  total = segments.segment_sum(leaving, system.indices[0], p)
-  number = segments.segment_sum(
+  total = array_ops.segment_sum(leaving, system.indices[0], p)
+  number = array_ops.segment_sum(
     np.where(leaving > 0, 1.0, 0.0), system.indices[0], p
   )
   # The decay rate of a phase with a single edge is known exactly.
@@ -252,7 +252,7 @@ def _dense(system: chain_solves.System, p: int) -> tuple[Array, Array]:
       f"dense matrix of at most {edge_rates.MAX_DENSE_PHASES} phases"
     )
   places = system.indices[0] * (p + 1) + system.indices[1]
-  sums = segments.segment_sum(
+  sums = array_ops.segment_sum(
     chain_solves.leaving_weights(system), places, p * (p + 1)
   )
   sums = np.reshape(sums, (*static.shape(sums)[:-1], p, p + 1))

@@ -16,8 +16,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy as onp
 
+from phasic.internal import array_ops
 from phasic.internal import autodiff
-from phasic.internal import binary
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -154,10 +154,10 @@ def kill(
     rate = 1.0 / (largest + 2.0)
     return Killed(sources, targets, weights, times, good, rate, None)
   info = onp.finfo(static.dtype_name(times))
-  n = binary.exponent(np.where(largest > 0, largest, 1.0))
+  n = array_ops.binary_exponent(np.where(largest > 0, largest, 1.0))
   n = np.minimum(np.maximum(n, float(info.minexp)), float(info.maxexp - 2))
-  unit = binary.power_of_two(n)
-  own = times * binary.power_of_two(-n)
+  unit = array_ops.power_of_two(n)
+  own = times * array_ops.power_of_two(-n)
   good = good & ((times == 0) | (own > 2.0 ** ((info.minexp + 20) / power)))
   weights = weights * unit[..., None]
   rate = np.zeros((), dtype=static.dtype_name(times)) + 1.0

@@ -16,8 +16,8 @@ import math
 import numpy as np
 import numpy as onp
 
+from phasic.internal import array_ops
 from phasic.internal import autodiff
-from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -131,7 +131,7 @@ def _renewals(
   killed = killed_chains.kill(option, system, times)
   sources, targets, weights = killed.sources, killed.targets, killed.weights
   out = targets == p
-  exits = segments.segment_sum(np.where(out, weights, 0.0), sources, p)
+  exits = array_ops.segment_sum(np.where(out, weights, 0.0), sources, p)
   # Count killed mass in proportion to the exit rate of its phase: the counted
   # mass then gives the renewal density.
   fastest_exit = np.max(autodiff.stop_gradient(exits), axis=-1)[..., None]

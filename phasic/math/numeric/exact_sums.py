@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from phasic.internal import binary
+from phasic.internal import array_ops
 from phasic.internal import static
 from phasic.internal.arrays import Array
 
@@ -37,5 +37,5 @@ def compensated_sum(x: Array) -> Array:
 
 def exponent(x: Array, lowest: float) -> Array:
   """Returns the binary exponent of x > 0, at least `lowest`; else `lowest`."""
-  found = np.maximum(binary.exponent(x), lowest)
+  found = np.maximum(array_ops.binary_exponent(x), lowest)
   return np.where(x > 0, found, lowest)

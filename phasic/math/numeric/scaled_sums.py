@@ -14,8 +14,8 @@ import operator
 import numpy as np
 import numpy as onp
 
+from phasic.internal import array_ops
 from phasic.internal import autodiff
-from phasic.internal import binary
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.numeric import array_utils
@@ -64,20 +64,20 @@ def _scaled(x: Array) -> tuple[Array, Array]:
   endless = size == math.inf
   x = np.where(endless, np.where(x > 0, 1.0, -1.0), x)
   usable = (size > 0) & np.logical_not(endless)
-  own = binary.exponent(np.where(usable, size, 1.0))
+  own = array_ops.binary_exponent(np.where(usable, size, 1.0))
   own = np.minimum(own, _most())  # Keeps 2^-own in range.
   exponent = np.where(endless, 3.0 * _most(), own)
-  return x * binary.power_of_two(-own), exponent
+  return x * array_ops.power_of_two(-own), exponent
 
 
 def times_power(x: Array, n: Array) -> Array:
   """Computes x 2^n, accurate wherever it can be represented."""
   most = _most()
   if array_utils.are_true(np.abs(n) <= most):
-    return x * binary.power_of_two(n)
+    return x * array_ops.power_of_two(n)
   for _ in range(3):
     step = np.minimum(np.maximum(n, -most), most)
-    x = x * binary.power_of_two(step)
+    x = x * array_ops.power_of_two(step)
     n = n - step
   return x
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from phasic.internal import array_ops
 from phasic.internal import autodiff
-from phasic.internal import binary
 from phasic.internal import control_flow
 from phasic.internal import static
 from phasic.internal.arrays import Array
@@ -86,14 +86,14 @@ def scaled(
   initial: Array, jumps: Array, end: Array, scale: Array
 ) -> tuple[Array, Array, Array, Array]:
   """Scales a chain's arrays; also returns n, as results are scaled by 2^-n."""
-  initial = initial * binary.power_of_two(-scale)
+  initial = initial * array_ops.power_of_two(-scale)
   between = scale[..., :, None] - scale[..., None, :]
-  jumps = jumps * binary.power_of_two(between)
+  jumps = jumps * array_ops.power_of_two(between)
   weight = scale + exact_sums.exponent(autodiff.stop_gradient(end), NEVER)
   shift = np.max(weight, axis=-1)
   shift = np.where(shift > NEVER / 2, shift, 0.0)
   by = scale - shift[..., None]
   half = np.floor(by / 2)
-  end = end * binary.power_of_two(half)
-  end = end * binary.power_of_two(by - half)
+  end = end * array_ops.power_of_two(half)
+  end = end * array_ops.power_of_two(by - half)
   return initial, jumps, end, shift
