@@ -22,7 +22,7 @@ from phasic.math.elimination import chain_solves
 from phasic.math.model import operands
 from phasic.math.model.model_types import Matrix
 from phasic.math.model.model_types import Model
-from phasic.math.numeric import scaled_sums
+from phasic.math.numeric import exact_sums
 from phasic.math.numeric.array_utils import joined
 
 # The sizes of the largest chains that may be built.
@@ -111,7 +111,7 @@ def _derive(
   p = static.shape(system.initial)[-1]
   sources, targets = system.indices[0], system.indices[1]
   scale = system.exponent[..., None]
-  weights = scaled_sums.times_power(system.weights, scale)
+  weights = exact_sums.times_power(system.weights, scale)
   out = np.where(targets == p, weights, 0.0)
   exits = array_ops.segment_sum(out, sources, p)
   stay = system.stay if discrete else exits

@@ -18,7 +18,7 @@ from phasic.math.elimination import chain_solves
 from phasic.math.elimination import entry_phases
 from phasic.math.elimination import killing as killing_lib
 from phasic.math.numeric import array_utils
-from phasic.math.numeric import scaled_sums
+from phasic.math.numeric import exact_sums
 
 
 def sojourn_times(system: chain_solves.System) -> Array:
@@ -138,10 +138,10 @@ def jumps(system: chain_solves.System) -> Array:
   left = total > 0
   share = 1.0 / np.where(left, total, 1.0)
   share = np.where(left, share, math.inf)
-  product, exponent = scaled_sums.dot(
+  product, exponent = exact_sums.dot(
     entered[..., None], system.weights[..., None], share[..., None]
   )
-  taken = scaled_sums.times_power(product, exponent)
+  taken = exact_sums.times_power(product, exponent)
   # A model is invalid if the weights of a phase have an infinite sum.
   taken = np.where(total == math.inf, math.nan, taken)
   taken = np.where(is_usable, flows, taken)
@@ -178,7 +178,7 @@ def laplace(system: chain_solves.System, u: Array) -> Array:
     system: the system.
     u: (...).
   """
-  killing = scaled_sums.times_power(u, -system.exponent)
+  killing = exact_sums.times_power(u, -system.exponent)
   value = _survival(system, system.weights, killing[..., None])
   return value * np.where(u >= 0, 1.0, math.nan)
 

@@ -26,7 +26,7 @@ from phasic.math.elimination import chain_passages
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import killing
 from phasic.math.model import edge_rates
-from phasic.math.numeric import scaled_sums
+from phasic.math.numeric import exact_sums
 
 
 def generating(below: bool, system: chain_solves.System, s: Array) -> Array:
@@ -81,7 +81,7 @@ def excess(system: chain_solves.System, s: Array) -> Array:
   # underflow.
   unit = chain_solves.largest_exponent(more)
   more, apart = (
-    scaled_sums.times_power(a, -unit[..., None]) for a in (more, apart)
+    exact_sums.times_power(a, -unit[..., None]) for a in (more, apart)
   )
   mean = np.sum(system.initial * more, axis=-1)
   spread = chain_solves.leaving_weights(system) * np.square(apart)
@@ -97,9 +97,9 @@ def excess(system: chain_solves.System, s: Array) -> Array:
   found = [
     chain_solves.checked(system, _in_range(system, tilted, value, s))
     for tilted, value in (
-      (one, scaled_sums.times_power(mean, unit)),
-      (two, scaled_sums.times_power(variance, 2.0 * unit)),
-      (two, scaled_sums.root(variance, 2.0 * unit)),
+      (one, exact_sums.times_power(mean, unit)),
+      (two, exact_sums.times_power(variance, 2.0 * unit)),
+      (two, exact_sums.root(variance, 2.0 * unit)),
     )
   ]
   return np.stack(found, axis=-1)
@@ -121,7 +121,7 @@ def longest_time(system: chain_solves.System, s: Array) -> Array:
   ones = np.where(inside, 1.0, 0.0)[..., None]
   times = chain_solves.solve(found.chain, ones)[..., 0]
   longest = np.max(np.where(inside, times, 0.0), axis=-1)
-  return scaled_sums.times_power(longest, -system.exponent)
+  return exact_sums.times_power(longest, -system.exponent)
 
 
 class _Tilted(NamedTuple):
@@ -156,7 +156,7 @@ def _tilted(system: chain_solves.System, s: Array) -> _Tilted:
   fixed = autodiff.stop_gradient
   p = static.shape(system.initial)[-1]
   # The scaled s overflows only if s is above every rate.
-  growth = scaled_sums.times_power(s, -system.exponent)
+  growth = exact_sums.times_power(s, -system.exponent)
   constant = system._replace(
     weights=fixed(system.weights), initial=fixed(system.initial)
   )

@@ -29,7 +29,7 @@ from phasic.math.model import edge_rates
 from phasic.math.model import operands
 from phasic.math.model.model_types import Model
 from phasic.math.numeric import array_utils
-from phasic.math.numeric import scaled_sums
+from phasic.math.numeric import exact_sums
 
 # Sources, targets and weights of edges.
 Part: TypeAlias = tuple[chain_solves.Indices, chain_solves.Indices, Array]
@@ -110,7 +110,7 @@ def value(
 def edges(option: Option, system: chain_solves.System) -> Part:
   """Returns sources, targets and unscaled weights of edges, loops included."""
   sources, targets = system.indices[0], system.indices[1]
-  weights = scaled_sums.times_power(system.weights, system.exponent[..., None])
+  weights = exact_sums.times_power(system.weights, system.exponent[..., None])
   if system.stay is None or not option.has_stays:
     return sources, targets, weights
   phases = structures.cast(np.arange(static.shape(system.stay)[-1]), "int32")

@@ -31,8 +31,8 @@ from phasic.math.model import operands
 from phasic.math.model.model_types import Matrix
 from phasic.math.model.model_types import Model
 from phasic.math.numeric import array_utils
+from phasic.math.numeric import exact_sums
 from phasic.math.numeric import kept_indices
-from phasic.math.numeric import scaled_sums
 
 # The largest number of edges that restart a chain after absorption.
 _MAX_STARTS = 2**24
@@ -224,7 +224,7 @@ def _mean_residual(
   endless = total == math.inf
   usable = np.where(endless, 1.0, np.where(total > 0, total, math.nan))
   later = np.where(endless[..., None], 1.0, sojourns) / usable[..., None]
-  mean = scaled_sums.times_power(usable, -system.exponent)
+  mean = exact_sums.times_power(usable, -system.exponent)
   good = killed_chains.good_times(times, option.discrete)
   times = np.where(good, times, 0.0)
   kind = edge_probs.EdgeProbs if option.discrete else edge_rates.EdgeRates
