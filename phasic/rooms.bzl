@@ -145,7 +145,6 @@ ROOMS = {
         "math/numeric",
         "math/model",
         "math/m_step",
-        "math/portable",
         "math/elimination",
     ],
     "distributions/absorption": [
