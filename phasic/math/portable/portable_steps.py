@@ -33,10 +33,10 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.model import step_chain
 from phasic.math.model.model_types import KernelArrays
+from phasic.math.numeric import semirings
 from phasic.math.numeric import special
 from phasic.math.portable import portable
 from phasic.math.portable import power_sequence
-from phasic.math.portable import reachable_step_counts
 from phasic.math.portable import transition_power
 
 
@@ -165,7 +165,7 @@ def _terms(
     steps, size, static.dtype_name(chain.initial)
   )
   eye = np.eye(size, dtype=end.dtype)
-  reachable = reachable_step_counts.find(
+  reachable = semirings.reachable_step_counts(
     chain.initial,
     chain.off + (chain.keep - chain.lose)[..., None] * eye,
     end,

@@ -29,7 +29,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.numeric import exact_sums
-from phasic.math.portable import max_plus_scaling
+from phasic.math.numeric import semirings
 from phasic.math.portable import transition_power
 
 _LOG2 = math.log(2)
@@ -140,9 +140,9 @@ def of_chain(
   """
   dtype = static.dtype_name(initial)
   span = _RANGES[dtype]
-  scaling = max_plus_scaling.find(initial, jumps, end, span.scale)
+  scaling = semirings.max_plus_scaling(initial, jumps, end, span.scale)
   log_end = np.log(autodiff.stop_gradient(np.max(end, axis=-1)))
-  initial, jumps, end, shift = max_plus_scaling.scaled(
+  initial, jumps, end, shift = semirings.scaled(
     initial, jumps, end, scaling.scale
   )
   weights = array_ops.power_of_two(scaling.scale)
@@ -177,9 +177,7 @@ def of_chain(
     np.reshape(underflow, flat),
     np.reshape(exponents, flat),
     log_rest + log_end,
-    np.any(
-      scaling.arrival + scaling.departure > max_plus_scaling.NEVER, axis=-1
-    ),
+    np.any(scaling.arrival + scaling.departure > semirings.NEVER, axis=-1),
   )
 
 

@@ -17,7 +17,7 @@ from phasic.math.elimination import chain_solves
 from phasic.math.model.chain import Chain
 from phasic.math.model.step_chain import StepChain
 from phasic.math.numeric import exact_sums
-from phasic.math.numeric import reachability
+from phasic.math.numeric import semirings
 from phasic.math.portable import elimination
 
 _Carry = tuple[Array, Array, Array]
@@ -126,7 +126,7 @@ def of_matrix(chain: Chain | StepChain, hold_rates: Array) -> JumpTables:
   weights = np.concatenate(
     [rows[..., None] + chain.off, (rows + chain.exits)[..., None]], axis=-1
   )
-  leads = reachability.closure(chain.off > 0, (rows + chain.exits) > 0)
+  leads = semirings.can_reach(chain.off > 0, (rows + chain.exits) > 0)
   columns = structures.cast(np.arange(p * (p + 1)), "int32")
   first = structures.cast(np.arange(p), "int32") * (p + 1)
   return JumpTables(
