@@ -16,7 +16,7 @@ from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import killing
 from phasic.math.model import operands
-from phasic.math.model import reward_operands
+from phasic.math.model import phase_arguments
 from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.moments import count_levels
 from phasic.math.numeric import exact_sums
@@ -84,7 +84,7 @@ def joint_mark_probs(
     A. Hobolth, A. Siri-Jegousse, M. Bladt, Phase-type distributions in
       population genetics, Theor. Popul. Biol. 127, 2019.
   """
-  rates = reward_operands.weighted_rewards(
+  rates = phase_arguments.weighted_rewards(
     rewards,
     mark_rates,
     "mark_rates",

@@ -18,7 +18,7 @@ from phasic.math.elimination import chain_solves
 from phasic.math.elimination import killing
 from phasic.math.model import chain as chain_lib
 from phasic.math.model import operands
-from phasic.math.model import reward_operands
+from phasic.math.model import phase_arguments
 from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.numeric import exact_sums
 from phasic.math.rewards import feed_forward
@@ -69,7 +69,7 @@ def joint_laplace_transform(
     V. Kulkarni, A new class of multivariate phase type distributions, Oper.
       Res. 37, 1989.
   """
-  rates = reward_operands.weighted_rewards(
+  rates = phase_arguments.weighted_rewards(
     rewards,
     arguments,
     "arguments",
