@@ -23,7 +23,6 @@ from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_calls
 from phasic.math.likelihood import diagnosis
 from phasic.math.m_step import rate_updates
-from phasic.math.m_step import sufficient_statistics
 from phasic.math.model import edge_rates
 from phasic.math.model import function_kinds
 from phasic.math.model import operands
@@ -290,7 +289,7 @@ class ChainHooks(comparable.Comparable):
     return chain_events.entered(self, lower, upper, entry)
 
   def _m_step_rates(
-    self, statistics: sufficient_statistics.SufficientStatistics
+    self, statistics: rate_updates.SufficientStatistics
   ) -> Array:
     """Computes the M-step for the parameters of the edges, (..., d)."""
     edges = self._model()[1]

@@ -19,7 +19,6 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.m_step import rate_updates
-from phasic.math.m_step import sufficient_statistics
 
 
 @structures.register
@@ -141,9 +140,7 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
     """
     return dense_form.dense_form(self, DiscretePhaseType)
 
-  def _m_step(
-    self, statistics: sufficient_statistics.SufficientStatistics
-  ) -> Self:
+  def _m_step(self, statistics: rate_updates.SufficientStatistics) -> Self:
     arrays = self._arrays()
     matrix, exits = arrays["subtransition"], arrays["exit_probs"]
     if structure.is_edges(matrix):

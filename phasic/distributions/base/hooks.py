@@ -16,7 +16,7 @@ from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import SanitizedSeed
-from phasic.math.m_step import sufficient_statistics
+from phasic.math.m_step import rate_updates
 from phasic.math.numeric import special
 
 _NO_FORMULA = (
@@ -189,9 +189,7 @@ class Hooks:
     """Returns the chain for the E-step, and its absorption time minus X."""
     return self, 0.0
 
-  def _m_step(
-    self, statistics: sufficient_statistics.SufficientStatistics
-  ) -> Self:
+  def _m_step(self, statistics: rate_updates.SufficientStatistics) -> Self:
     """Returns the distribution that maximizes the expected log likelihood.
 
     Phases, edges or components that share a parameter share their statistics: a

@@ -17,7 +17,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal import user_warnings
 from phasic.internal.arrays import Array
-from phasic.math.m_step import sufficient_statistics
+from phasic.math.m_step import rate_updates
 
 _WITHIN = "distribution"
 _T = TypeVar("_T", bound=hooks.Hooks)
@@ -57,7 +57,7 @@ def linear_chain(
 
 
 def m_step(
-  distribution: _T, statistics: sufficient_statistics.SufficientStatistics
+  distribution: _T, statistics: rate_updates.SufficientStatistics
 ) -> _T:
   """Returns the distribution after the M-step, given E-step statistics.
 

@@ -19,7 +19,6 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.m_step import ascending_rates
 from phasic.math.m_step import rate_updates
-from phasic.math.m_step import sufficient_statistics
 from phasic.math.model import chain as chain_lib
 from phasic.math.model import edge_rates
 from phasic.math.model.model_types import Model
@@ -143,9 +142,7 @@ class AcyclicPhaseType(named_family.NamedFamily):
     edges = edge_rates.EdgeRates(phases, phases + 1, rates)
     return initial_probs, edges, None, prob_zero
 
-  def _m_step(
-    self, statistics: sufficient_statistics.SufficientStatistics
-  ) -> Self:
+  def _m_step(self, statistics: rate_updates.SufficientStatistics) -> Self:
     arrays = self._arrays()
     start = rate_updates.start(
       arrays["initial_probs"], arrays["prob_zero"], statistics
