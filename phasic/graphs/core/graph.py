@@ -117,9 +117,9 @@ class Graph(linear_weights.LinearWeights):
       '94b3c037cb21'
     """
     # Imported here because the import is slow.
-    from phasic.graphs.formats import hashing
+    from phasic.graphs.formats import json_format
 
-    return hashing.content_hash(self._contents())
+    return json_format.content_hash(self._contents())
 
   def describe(self) -> str:
     """Describes the graph in several lines of text.
