@@ -5,9 +5,9 @@ from __future__ import annotations
 from phasic.graphs.core import linear_weights
 from phasic.graphs.formats import describing
 from phasic.graphs.formats import networks
+from phasic.graphs.parts.contents import Axes
+from phasic.graphs.parts.contents import Network
 from phasic.graphs.parts.parameters import ParamsLike
-from phasic.graphs.parts.user_types import Axes
-from phasic.graphs.parts.user_types import Network
 from phasic.internal import static
 from phasic.internal import structures
 

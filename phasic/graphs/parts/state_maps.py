@@ -10,7 +10,7 @@ import numpy as onp
 
 from phasic.graphs.parts import absorbed
 from phasic.graphs.parts import batched_arrays
-from phasic.graphs.parts.user_types import State
+from phasic.graphs.parts.contents import State
 from phasic.internal import array_ops
 from phasic.internal import raw_arguments
 from phasic.internal import static
