@@ -12,7 +12,7 @@ from phasic.distributions.absorption import time_kinds
 from phasic.distributions.base import chain_events
 from phasic.distributions.base import divergences
 from phasic.distributions.base import hooks
-from phasic.distributions.base import lasting
+from phasic.distributions.base import structure
 from phasic.distributions.base import supports
 from phasic.internal import static
 from phasic.internal import structures
@@ -184,7 +184,7 @@ class ChainHooks(comparable.Comparable):
       names = operands.argument_names(self._DISCRETE)
       return chain_calls.spread(option, model, names)
     if option in _SHARED and chain_calls.shares_elimination(model):
-      arrays = lasting.leaves(model)
+      arrays = structure.chain_arrays(model)
       if structures.are_lasting(arrays):
         return self._mean_and_variance(model, arrays)[_SHARED.index(option)]
     return chain_calls.spread_of_arrays(option, model, self._DISCRETE)
@@ -196,7 +196,7 @@ class ChainHooks(comparable.Comparable):
     kept = self._moments
     if (
       kept is not None
-      and lasting.are_same(kept[0], arrays)
+      and structure.are_same(kept[0], arrays)
       and structures.are_lasting(kept[1])
     ):
       return kept[1]
