@@ -10,7 +10,6 @@ import numpy as onp
 
 from phasic.distributions.base import bijectors
 from phasic.distributions.base import declared
-from phasic.distributions.base import diagnosing
 from phasic.distributions.base import divergences
 from phasic.distributions.base import half_precision
 from phasic.distributions.base import hooks
@@ -616,7 +615,7 @@ class Distribution(parameterized.Parameterized):
       >>> str(PhaseType([1.0], [[-1.0]]).diagnose(math.nan, "cdf"))
       'value: is NaN'
     """
-    return diagnosing.reasons(self, value, method)
+    return hooks.nan_reasons(self, value, method)
 
   @property
   def support(self) -> supports.Support:
