@@ -9,7 +9,6 @@ import numpy as np
 
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import atoms
-from phasic.distributions.absorption import dense_form
 from phasic.distributions.absorption import graph_chain
 from phasic.distributions.base import declared
 from phasic.distributions.base import structure
@@ -153,7 +152,7 @@ class PhaseType(absorption_time.AbsorptionTime):
     Raises:
       ValueError: there are more than 4096 phases.
     """
-    return dense_form.dense_form(self, PhaseType)
+    return absorption_time.dense_form(self, PhaseType)
 
   def _m_step(self, statistics: rate_updates.SufficientStatistics) -> Self:
     arrays = self._arrays()

@@ -9,7 +9,6 @@ import numpy as onp
 
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import atoms
-from phasic.distributions.absorption import dense_form
 from phasic.distributions.absorption import phase_type
 from phasic.distributions.base import declared
 from phasic.distributions.families import canonical_form
@@ -97,7 +96,7 @@ class AcyclicPhaseType(named_family.NamedFamily):
       )
     if distribution._DISCRETE:
       raise TypeError(f"{name}: it must be in continuous time")
-    dense = dense_form.dense_form(distribution, phase_type.PhaseType)
+    dense = absorption_time.dense_form(distribution, phase_type.PhaseType)
     dtype = dense.dtype
     alpha, matrix, exits, atom = dense._chain()
     # `dense_form` returns a matrix and no edges.
