@@ -13,7 +13,7 @@ import numpy as onp
 
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import inferring
-from phasic.distributions.base import reparameterization
+from phasic.distributions.base import sampling
 from phasic.distributions.base import slicing
 from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.internal import late_names
@@ -134,7 +134,7 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
     wrapped = self._wrapped
     # Keeps the constants alive, which `tfp_constants` references only weakly.
     self._held = [tfp_constants.held(x) for x in wrapped.parameters.values()]
-    full = reparameterization.FULLY_REPARAMETERIZED
+    full = sampling.FULLY_REPARAMETERIZED
     tfp.distributions.AutoCompositeTensorDistribution.__init__(
       self,
       dtype=_dtype(wrapped.dtype),

@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from phasic.distributions.absorption import chain_hooks
-from phasic.distributions.base import reparameterization
+from phasic.distributions.base import sampling
 from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
@@ -39,9 +39,7 @@ class AbsorptionTime(chain_hooks.ChainHooks):
     return static.shape(self._chain()[0])[-1]
 
   @property
-  def reparameterization_type(
-    self,
-  ) -> reparameterization.ReparameterizationType:
+  def reparameterization_type(self) -> sampling.ReparameterizationType:
     """Whether samples can be differentiated in the parameters.
 
     Those of continuous distributions can, by implicit reparameterization, if
@@ -55,8 +53,8 @@ class AbsorptionTime(chain_hooks.ChainHooks):
     NaN; in functions traced by JAX or TensorFlow it is NaN itself.
     """
     if self._is_reparameterized():
-      return reparameterization.FULLY_REPARAMETERIZED
-    return reparameterization.NOT_REPARAMETERIZED
+      return sampling.FULLY_REPARAMETERIZED
+    return sampling.NOT_REPARAMETERIZED
 
   def expected_visits(self) -> Result:
     """Computes the expected numbers of visits to the phases, (..., p).

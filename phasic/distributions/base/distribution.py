@@ -15,7 +15,6 @@ from phasic.distributions.base import half_precision
 from phasic.distributions.base import hooks
 from phasic.distributions.base import parameter_properties as properties_lib
 from phasic.distributions.base import parameterized
-from phasic.distributions.base import reparameterization
 from phasic.distributions.base import representation
 from phasic.distributions.base import sampling
 from phasic.distributions.base import slicing
@@ -124,11 +123,9 @@ class Distribution(parameterized.Parameterized):
     )
 
   @property
-  def reparameterization_type(
-    self,
-  ) -> reparameterization.ReparameterizationType:
+  def reparameterization_type(self) -> sampling.ReparameterizationType:
     """Whether samples can be differentiated in the parameters."""
-    return reparameterization.NOT_REPARAMETERIZED
+    return sampling.NOT_REPARAMETERIZED
 
   @property
   def batch_shape(self) -> tuple[int | None, ...]:
