@@ -245,12 +245,14 @@ ROOMS = {
     "inference/likelihood": [
         "internal",
         "math/calls",
+        "distributions/base",
         "inference/parameters",
         "inference/data",
     ],
     "inference/results": [
         "internal",
         "math/model",
+        "distributions/base",
         "inference/parameters",
         "inference/data",
         "inference/likelihood",
@@ -292,6 +294,7 @@ ROOMS = {
     ],
     "inference/selection": [
         "internal",
+        "distributions/base",
         "distributions/families",
         "inference/parameters",
         "inference/data",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NoReturn, Self
+from typing import NoReturn, Self, TypeVar
 
 import numpy as np
 import numpy as onp
@@ -654,6 +654,9 @@ class Distribution(parameterized.Parameterized):
     high = float("inf") if support.high is None else support.high
     return bijectors.Interval(support.low, high, support.event_ndims)
 
+
+# A distribution of the family that is given.
+DistributionT = TypeVar("DistributionT", bound=Distribution)
 
 declared.complete(Distribution)
 half_precision.adapt(Distribution)

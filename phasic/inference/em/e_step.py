@@ -23,9 +23,9 @@ import numpy as np
 from phasic.distributions.absorption import competing_risks
 from phasic.distributions.base import chain_events
 from phasic.distributions.base import inferring
+from phasic.distributions.base.distribution import Distribution
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.em import chain_statistics
-from phasic.inference.parameters.distribution_types import Distribution
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.m_step import rate_updates

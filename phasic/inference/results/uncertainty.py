@@ -16,12 +16,12 @@ import dataclasses
 
 import numpy as onp
 
+from phasic.distributions.base.distribution import Distribution
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.likelihood import derivatives
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import entry_blocks
 from phasic.inference.parameters import limits
-from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.results import directions
 from phasic.internal import static
 from phasic.internal.arrays import ArrayLike

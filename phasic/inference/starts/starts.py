@@ -7,11 +7,11 @@ import math
 import numpy as onp
 
 from phasic.distributions.base import inferring
+from phasic.distributions.base.distribution import Distribution
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.likelihood import derivatives
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import entry_blocks
-from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.parameters.host_values import number
 from phasic.inference.parameters.host_values import whole_number
