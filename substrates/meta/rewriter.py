@@ -10,7 +10,6 @@ from substrates.meta import array_names
 from substrates.meta import context
 from substrates.meta import dialect
 from substrates.meta import docstrings
-from substrates.meta import errors
 from substrates.meta import exports
 from substrates.meta import folding
 from substrates.meta import imports
@@ -36,7 +35,7 @@ class Result:
   """
 
   text: str
-  problems: tuple[errors.Problem, ...]
+  problems: tuple[source_lib.Problem, ...]
   matched_omit_deps: frozenset[str]
 
 
@@ -53,7 +52,9 @@ def array_names_of(substrate: str, source_root: pathlib.Path) -> frozenset[str]:
     return array_names.NAMES[substrate]
   path = source_root / _TF_ARRAYS
   if not path.exists():
-    raise errors.RewriteError([errors.Problem(_TF_ARRAYS, 1, 1, "is missing")])
+    raise source_lib.RewriteError(
+      [source_lib.Problem(_TF_ARRAYS, 1, 1, "is missing")]
+    )
   text = path.read_text(encoding="utf-8")
   return exports.public_names(text, "phasic.substrates.tf.internal")
 
@@ -81,8 +82,8 @@ def rewrite(
   paths.output_path(path, substrate)
   profile = paths.profile_of(path)
   if "\r" in text:
-    raise errors.RewriteError(
-      [errors.Problem(path, 1, 1, "lines end in \\r\\n; use \\n")]
+    raise source_lib.RewriteError(
+      [source_lib.Problem(path, 1, 1, "lines end in \\r\\n; use \\n")]
     )
   source = source_lib.Source(path, text)
   if not source.tree.body:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pathlib
 import textwrap
 
-from substrates.meta import errors
 from substrates.meta import paths
 from substrates.meta import rewriter
+from substrates.meta import source as source_lib
 
 # TensorFlow's `np.` names in tests, in place of those in array_functions.py.
 TF_NAMES = frozenset({"asarray", "sum", "where", "zeros", "linalg.solve"})
@@ -35,7 +35,7 @@ def body(code: str, path: str = SOURCE, substrate: str = "jax") -> str:
   """Returns the rewritten code without its footer; the code must be valid."""
   result = rewrite(code, path, substrate)
   if result.problems:
-    raise errors.RewriteError(list(result.problems))
+    raise source_lib.RewriteError(list(result.problems))
   return result.text.rsplit("\n# Generated for", 1)[0]
 
 
@@ -48,7 +48,7 @@ def refusals(
   """Returns all refusals as `line:column: message`."""
   try:
     problems = list(rewrite(code, path, substrate, **options).problems)
-  except errors.RewriteError as error:
+  except source_lib.RewriteError as error:
     problems = error.problems
   except paths.PathError as error:
     return [str(error)]
