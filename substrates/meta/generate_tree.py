@@ -22,6 +22,7 @@ if __package__ in (None, ""):
   # symbolic links: a sandboxed build then reads only its own files.
   sys.path[0] = os.path.abspath(os.path.join(__file__, "..", "..", ".."))
 
+from substrates.meta import exports
 from substrates.meta import packages
 from substrates.meta import paths
 from substrates.meta import rewriter
@@ -70,7 +71,7 @@ def tree(
   for substrate in substrates:
     array_names: frozenset[str] | None = None
     try:
-      array_names = rewriter.array_names_of(substrate, root)
+      array_names = exports.array_names_of(substrate, root)
     except source_lib.RewriteError as error:
       problems += error.problems
     for name in _sources(root, substrate):

@@ -22,6 +22,7 @@ if __package__ in (None, ""):
   # symbolic links: a sandboxed build then reads only its own files.
   sys.path[0] = os.path.abspath(os.path.join(__file__, "..", "..", ".."))
 
+from substrates.meta import exports
 from substrates.meta import packages
 from substrates.meta import paths
 from substrates.meta import rewriter
@@ -79,7 +80,7 @@ def run(arguments: argparse.Namespace) -> dict[pathlib.Path, str]:
   """
   substrate, root = arguments.substrate, arguments.source_root
   omit_deps = frozenset(filter(None, arguments.omit_deps.split(",")))
-  array_names = rewriter.array_names_of(substrate, root)
+  array_names = exports.array_names_of(substrate, root)
   outputs_root = arguments.outputs_root or pathlib.Path()
   texts: dict[pathlib.Path, str] = {}
   problems: list[source_lib.Problem] = []

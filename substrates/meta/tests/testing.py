@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 import textwrap
 
+from substrates.meta import exports
 from substrates.meta import paths
 from substrates.meta import rewriter
 from substrates.meta import source as source_lib
@@ -25,7 +26,7 @@ def rewrite(
   """Rewrites a block of code, which may be indented."""
   names = TF_NAMES
   if substrate != "tf":
-    names = rewriter.array_names_of(substrate, pathlib.Path())
+    names = exports.array_names_of(substrate, pathlib.Path())
   return rewriter.rewrite(
     textwrap.dedent(code).lstrip("\n"), path, substrate, names, **options
   )
