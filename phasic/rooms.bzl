@@ -227,27 +227,15 @@ ROOMS = {
         "internal",
         "distributions/base",
     ],
-    "inference/terms": [
+    "inference/data": [
         "internal",
         "math/numeric",
         "math/model",
+        "math/calls",
         "math/likelihood",
         "distributions/base",
         "distributions/absorption",
-    ],
-    "inference/data": [
-        "internal",
-        "math/model",
-        "distributions/base",
         "inference/parameters",
-        "inference/terms",
-    ],
-    "inference/likelihood": [
-        "internal",
-        "math/calls",
-        "distributions/base",
-        "inference/parameters",
-        "inference/data",
     ],
     "inference/results": [
         "internal",
@@ -255,7 +243,6 @@ ROOMS = {
         "distributions/base",
         "inference/parameters",
         "inference/data",
-        "inference/likelihood",
     ],
     "inference/starts": [
         "internal",
@@ -264,7 +251,6 @@ ROOMS = {
         "distributions/families",
         "inference/parameters",
         "inference/data",
-        "inference/likelihood",
     ],
     "inference/mle": [
         "internal",
@@ -272,7 +258,6 @@ ROOMS = {
         "distributions/base",
         "inference/parameters",
         "inference/data",
-        "inference/likelihood",
         "inference/results",
         "inference/starts",
     ],
@@ -286,7 +271,6 @@ ROOMS = {
         "distributions/base",
         "distributions/absorption",
         "inference/parameters",
-        "inference/terms",
         "inference/data",
         "inference/results",
         "inference/starts",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from phasic.inference.terms import observation_terms
+from phasic.inference.data import observation_terms
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.calls import gradients
