@@ -137,7 +137,6 @@ ROOMS = {
         "math/numeric",
         "math/model",
         "math/m_step",
-        "math/portable",
         "math/elimination",
     ],
     "distributions/absorption": [
@@ -220,33 +219,22 @@ ROOMS = {
         "internal",
         "distributions/base",
     ],
-    "inference/terms": [
+    "inference/data": [
         "internal",
         "math/numeric",
         "math/model",
+        "math/calls",
         "math/likelihood",
         "distributions/base",
         "distributions/absorption",
-    ],
-    "inference/data": [
-        "internal",
-        "math/model",
-        "distributions/base",
         "inference/parameters",
-        "inference/terms",
-    ],
-    "inference/likelihood": [
-        "internal",
-        "math/calls",
-        "inference/parameters",
-        "inference/data",
     ],
     "inference/results": [
         "internal",
         "math/model",
+        "distributions/base",
         "inference/parameters",
         "inference/data",
-        "inference/likelihood",
     ],
     "inference/starts": [
         "internal",
@@ -255,7 +243,6 @@ ROOMS = {
         "distributions/families",
         "inference/parameters",
         "inference/data",
-        "inference/likelihood",
     ],
     "inference/mle": [
         "internal",
@@ -263,7 +250,6 @@ ROOMS = {
         "distributions/base",
         "inference/parameters",
         "inference/data",
-        "inference/likelihood",
         "inference/results",
         "inference/starts",
     ],
@@ -277,7 +263,6 @@ ROOMS = {
         "distributions/base",
         "distributions/absorption",
         "inference/parameters",
-        "inference/terms",
         "inference/data",
         "inference/results",
         "inference/starts",
@@ -285,6 +270,7 @@ ROOMS = {
     ],
     "inference/selection": [
         "internal",
+        "distributions/base",
         "distributions/families",
         "inference/parameters",
         "inference/data",

@@ -3,19 +3,16 @@
 # The same names and signatures in phasic/internal and substrates/<s>.
 SEAM = [
     "__init__",
+    "array_ops",
     "arrays",
     "autodiff",
-    "binary",
-    "checks",
     "control_flow",
     "custom_gradient",
     "elimination_calls",
-    "given_dtypes",
     "native/host_calls",
     "native/native_ops",
     "phase_type_calls",
     "random",
-    "segments",
     "static",
     "structures",
 ]
@@ -72,7 +69,6 @@ SEAM_EXTRAS = {
         "tape/__init__",
         "tape/elimination",
         "tape/functions",
-        "tape/indexing",
         "tape/linear_maps",
         "tape/modes",
         "tape/operators",

@@ -12,9 +12,9 @@ from phasic.distributions.base.distribution import Distribution
 from phasic.distributions.base.divergences import kl_divergence
 from phasic.distributions.base.divergences import register_kl
 from phasic.distributions.base.parameter_properties import ParameterProperties
-from phasic.distributions.base.reparameterization import FULLY_REPARAMETERIZED
-from phasic.distributions.base.reparameterization import NOT_REPARAMETERIZED
-from phasic.distributions.base.reparameterization import ReparameterizationType
+from phasic.distributions.base.sampling import FULLY_REPARAMETERIZED
+from phasic.distributions.base.sampling import NOT_REPARAMETERIZED
+from phasic.distributions.base.sampling import ReparameterizationType
 from phasic.distributions.base.supports import Support
 from phasic.distributions.closures.closures import convolution
 from phasic.distributions.closures.closures import maximum

@@ -11,7 +11,6 @@ import functools
 
 import numpy as onp
 
-from phasic.internal import given_dtypes
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal.arrays import Tree
@@ -44,7 +43,7 @@ def common_dtype(
     if value is None or type(value) is float:
       continue
     dtype = numeric(value, name)
-    if dtype not in FLOATS or given_dtypes.is_weak(value):
+    if dtype not in FLOATS or static.is_weak(value):
       continue
     if found is not None and found[1] != dtype:
       raise TypeError(
@@ -90,7 +89,7 @@ def numeric(x: Tree, name: str) -> str:
   """
   raw_arguments.check_nesting(x, name)
   try:
-    dtype = given_dtypes.of(x, name)
+    dtype = static.given_dtype(x, name)
   except ValueError:
     raise raw_arguments.ragged(name) from None
   if dtype is None:
@@ -119,5 +118,5 @@ def kept(x: object, name: str) -> str:
   Errors are as in `numeric`.
   """
   own = numeric(x, name)
-  keeps = own in FLOATS and not given_dtypes.is_weak(x)
+  keeps = own in FLOATS and not static.is_weak(x)
   return own if keeps else static.wide_float()

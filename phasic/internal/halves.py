@@ -17,7 +17,6 @@ import numpy as onp
 
 from phasic.internal import autodiff
 from phasic.internal import dtypes
-from phasic.internal import given_dtypes
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
@@ -100,7 +99,7 @@ def common(values: object, half: str | None = None) -> str | None:
 
 
 def _is_weak(x: object) -> bool:
-  return _is_array(x) and given_dtypes.is_weak(x)
+  return _is_array(x) and static.is_weak(x)
 
 
 def _is_array(x: object) -> bool:

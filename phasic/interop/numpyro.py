@@ -16,7 +16,7 @@ import numpy as np
 
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import inferring
-from phasic.distributions.base import reparameterization
+from phasic.distributions.base import sampling
 from phasic.internal import late_names
 from phasic.internal import static
 from phasic.internal.arrays import Array
@@ -182,7 +182,7 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
   def has_rsample(self) -> bool:
     """Whether samples are differentiable in the parameters."""
     found = self.distribution.reparameterization_type
-    return found is reparameterization.FULLY_REPARAMETERIZED
+    return found is sampling.FULLY_REPARAMETERIZED
 
   @property
   def support(self) -> constraints.Constraint:

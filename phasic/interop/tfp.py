@@ -13,7 +13,7 @@ import numpy as onp
 
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import inferring
-from phasic.distributions.base import reparameterization
+from phasic.distributions.base import sampling
 from phasic.distributions.base import slicing
 from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.internal import late_names
@@ -41,7 +41,6 @@ try:
 except ImportError as error:
   raise ImportError(_MISSING) from error
 
-from phasic.interop import tfp_constants  # noqa: E402
 from phasic.interop import tfp_divergences  # noqa: E402
 from phasic.interop import tfp_parameters  # noqa: E402
 
@@ -132,9 +131,11 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
   def _initialize(self) -> None:
     """Initializes the base class, after `_wrapped` has been set."""
     wrapped = self._wrapped
-    # Keeps the constants alive, which `tfp_constants` references only weakly.
-    self._held = [tfp_constants.held(x) for x in wrapped.parameters.values()]
-    full = reparameterization.FULLY_REPARAMETERIZED
+    # Keeps the constants alive, which `tfp_parameters` references only weakly.
+    self._held = [
+      tfp_parameters.held_graphs(x) for x in wrapped.parameters.values()
+    ]
+    full = sampling.FULLY_REPARAMETERIZED
     tfp.distributions.AutoCompositeTensorDistribution.__init__(
       self,
       dtype=_dtype(wrapped.dtype),
@@ -282,12 +283,12 @@ def _parameter(name: str, dist: TFPDistribution) -> object:
   if isinstance(value, distribution_lib.Distribution):
     return wrap(value)
   if MODE == "tf":
-    value = tfp_constants.held(value)
+    value = tfp_parameters.held_graphs(value)
   return tfp_parameters.held(value)
 
 
 def _unwrapped(value: object) -> ParameterValue:
-  value = tfp_parameters.value_of(tfp_constants.value_of(value))
+  value = tfp_parameters.value_of(value)
   return value.wrapped if isinstance(value, TFPDistribution) else value
 
 

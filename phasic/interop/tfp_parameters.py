@@ -1,15 +1,21 @@
-"""Parameter properties in TensorFlow Probability's form."""
+"""Parameters and their properties in TensorFlow Probability's form.
+
+TensorFlow compares the arguments of a `tf.function`: graphs are wrapped as
+constants, which it compares by identity.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container
 import functools
 from typing import NoReturn, TypeVar
+import weakref
 
 from phasic.distributions.base import constraints
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import structure
 from phasic.distributions.base.parameter_properties import ParameterValue
+from phasic.graphs.core import graph as graph_lib
 from phasic.internal.arrays import Array
 
 MODE = "numpy"
@@ -78,6 +84,39 @@ else:
 _ShapeT = TypeVar("_ShapeT", tuple[int, ...], Array)
 
 
+class Constant:
+  """A value that TensorFlow does not look into; a call returns it.
+
+  TensorFlow compares the arguments of a `tf.function` by their parts, and
+  callable parts by identity. So graphs are wrapped as callables, and functions
+  are traced once for each graph.
+  """
+
+  def __init__(self, value: object):
+    self._value = value
+
+  def __call__(self) -> object:
+    return self._value
+
+  def __repr__(self) -> str:
+    return f"Constant({self._value!r})"
+
+
+# All constants that are still referenced, by the ids of their values.
+_KNOWN: weakref.WeakValueDictionary[tuple[int, ...], Constant] = (
+  weakref.WeakValueDictionary()
+)
+
+
+def held_graphs(value: object) -> object:
+  """Wraps a graph or a tuple of graphs as a `Constant`; keeps other values."""
+  parts = value if isinstance(value, tuple) else (value,)
+  if not parts or not all(isinstance(x, graph_lib.Graph) for x in parts):
+    return value
+  key = tuple(id(x) for x in parts)
+  return _KNOWN.setdefault(key, Constant(value))
+
+
 def held(value: object) -> object:
   """Wraps edges as `HeldEdges`; other values are returned unchanged."""
   if not structure.is_edges(value):
@@ -96,7 +135,9 @@ def held(value: object) -> object:
 
 
 def value_of(value: ParameterValue) -> ParameterValue:
-  """Returns the edges of `HeldEdges`; other values are returned unchanged."""
+  """Returns what `HeldEdges` or a `Constant` wraps; keeps other values."""
+  if isinstance(value, Constant):
+    return value()
   return value.edges if isinstance(value, HeldEdges) else value
 
 

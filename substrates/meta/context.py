@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import dataclasses
 
-from substrates.meta import errors
 from substrates.meta import paths
 from substrates.meta import source as source_lib
 
@@ -31,7 +30,7 @@ class Context:
   array_names: frozenset[str] | None
   omit_deps: frozenset[str] = frozenset()
   edits: list[source_lib.Edit] = dataclasses.field(default_factory=list)
-  problems: list[errors.Problem] = dataclasses.field(default_factory=list)
+  problems: list[source_lib.Problem] = dataclasses.field(default_factory=list)
   matched_omit_deps: set[str] = dataclasses.field(default_factory=set)
 
   def refuse(self, node: ast.AST, message: str) -> None:
@@ -39,7 +38,7 @@ class Context:
     line = node.lineno  # type: ignore[attr-defined]
     column = self.source.column(line, node.col_offset) + 1  # type: ignore[attr-defined]
     self.problems.append(
-      errors.Problem(self.source.path, line, column, message)
+      source_lib.Problem(self.source.path, line, column, message)
     )
 
   def replace(self, node: ast.AST, text: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 
-from substrates.meta import errors
 from substrates.meta import source as source_lib
 
 _PROMPT = re.compile(r"(\s*)>>>( |$)")
@@ -69,5 +68,7 @@ def _example(
 
 def _error(
   source: source_lib.Source, line: int, message: str
-) -> errors.RewriteError:
-  return errors.RewriteError([errors.Problem(source.path, line, 1, message)])
+) -> source_lib.RewriteError:
+  return source_lib.RewriteError(
+    [source_lib.Problem(source.path, line, 1, message)]
+  )

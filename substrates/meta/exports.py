@@ -1,8 +1,34 @@
-"""Finds the public names of a module without importing it."""
+"""Finds which `np.` names a substrate has, without importing its modules."""
 
 from __future__ import annotations
 
 import ast
+import pathlib
+
+from substrates.meta import array_names
+from substrates.meta import source as source_lib
+
+_TF_ARRAYS = "substrates/tf/array_functions.py"
+
+
+def array_names_of(substrate: str, source_root: pathlib.Path) -> frozenset[str]:
+  """Returns the `np.` names that a substrate has.
+
+  For TensorFlow these are the public names of its hand-written array
+  functions, so that table and code cannot drift apart.
+
+  Raises:
+    RewriteError: if that file is missing below `source_root`.
+  """
+  if substrate != "tf":
+    return array_names.NAMES[substrate]
+  path = source_root / _TF_ARRAYS
+  if not path.exists():
+    raise source_lib.RewriteError(
+      [source_lib.Problem(_TF_ARRAYS, 1, 1, "is missing")]
+    )
+  text = path.read_text(encoding="utf-8")
+  return public_names(text, "phasic.substrates.tf.internal")
 
 
 def public_names(text: str, package: str) -> frozenset[str]:

@@ -22,10 +22,11 @@ if __package__ in (None, ""):
   # symbolic links: a sandboxed build then reads only its own files.
   sys.path[0] = os.path.abspath(os.path.join(__file__, "..", "..", ".."))
 
-from substrates.meta import errors
+from substrates.meta import exports
 from substrates.meta import packages
 from substrates.meta import paths
 from substrates.meta import rewriter
+from substrates.meta import source as source_lib
 from substrates.meta import tables
 
 # The text of phasic/__init__.py if the source has no such file.
@@ -60,24 +61,24 @@ def _copies(root: pathlib.Path) -> dict[str, str]:
 
 def tree(
   root: pathlib.Path, substrates: Sequence[str]
-) -> tuple[dict[str, str], list[errors.Problem]]:
+) -> tuple[dict[str, str], list[source_lib.Problem]]:
   """Returns the generated files, texts by path, and all problems."""
   texts = _copies(root)
-  problems: list[errors.Problem] = []
+  problems: list[source_lib.Problem] = []
   texts["phasic/substrates/__init__.py"] = packages.init_text("substrates", "")
   for package in ("tests", "tests/generated"):
     texts[f"{package}/__init__.py"] = ""
   for substrate in substrates:
     array_names: frozenset[str] | None = None
     try:
-      array_names = rewriter.array_names_of(substrate, root)
-    except errors.RewriteError as error:
+      array_names = exports.array_names_of(substrate, root)
+    except source_lib.RewriteError as error:
       problems += error.problems
     for name in _sources(root, substrate):
       text = (root / name).read_text(encoding="utf-8")
       try:
         result = rewriter.rewrite(text, name, substrate, array_names)
-      except errors.RewriteError as error:
+      except source_lib.RewriteError as error:
         problems += error.problems
         continue
       problems += result.problems

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Mapping
 import textwrap
 
-from substrates.meta import errors
+from substrates.meta import source as source_lib
 from substrates.meta import tables
 
 _PATHS = frozenset(
@@ -51,7 +51,7 @@ def rewrite(text: str, path: str, substrate: str) -> str:
   imports = [node for node in body if isinstance(node, ast.ImportFrom)]
   others = [node for node in body if not isinstance(node, ast.ImportFrom)]
   problems = [
-    errors.Problem(
+    source_lib.Problem(
       path,
       node.lineno,
       node.col_offset + 1,
@@ -61,7 +61,7 @@ def rewrite(text: str, path: str, substrate: str) -> str:
     if not _is_all(node)
   ]
   if problems:
-    raise errors.RewriteError(problems)
+    raise source_lib.RewriteError(problems)
   if not imports:
     return text
   wrapper = _WRAPPERS.get(path)

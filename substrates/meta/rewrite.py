@@ -22,10 +22,11 @@ if __package__ in (None, ""):
   # symbolic links: a sandboxed build then reads only its own files.
   sys.path[0] = os.path.abspath(os.path.join(__file__, "..", "..", ".."))
 
-from substrates.meta import errors
+from substrates.meta import exports
 from substrates.meta import packages
 from substrates.meta import paths
 from substrates.meta import rewriter
+from substrates.meta import source as source_lib
 from substrates.meta import tables
 
 
@@ -79,10 +80,10 @@ def run(arguments: argparse.Namespace) -> dict[pathlib.Path, str]:
   """
   substrate, root = arguments.substrate, arguments.source_root
   omit_deps = frozenset(filter(None, arguments.omit_deps.split(",")))
-  array_names = rewriter.array_names_of(substrate, root)
+  array_names = exports.array_names_of(substrate, root)
   outputs_root = arguments.outputs_root or pathlib.Path()
   texts: dict[pathlib.Path, str] = {}
-  problems: list[errors.Problem] = []
+  problems: list[source_lib.Problem] = []
   matched: set[str] = set()
   for kind in arguments.init:
     target = outputs_root / packages.init_path(kind, substrate)
@@ -94,8 +95,8 @@ def run(arguments: argparse.Namespace) -> dict[pathlib.Path, str]:
       text = (root / path).read_text(encoding="utf-8")
       result = rewriter.rewrite(text, path, substrate, array_names, omit_deps)
     except (paths.PathError, OSError, UnicodeDecodeError) as error:
-      problems.append(errors.Problem(name, 1, 1, str(error)))
-    except errors.RewriteError as error:
+      problems.append(source_lib.Problem(name, 1, 1, str(error)))
+    except source_lib.RewriteError as error:
       problems += error.problems
     else:
       problems += result.problems
@@ -104,10 +105,12 @@ def run(arguments: argparse.Namespace) -> dict[pathlib.Path, str]:
   for dependency in sorted(omit_deps - matched):
     first = arguments.files[0] if arguments.files else "."
     problems.append(
-      errors.Problem(first, 1, 1, f"--omit_deps {dependency} matched no import")
+      source_lib.Problem(
+        first, 1, 1, f"--omit_deps {dependency} matched no import"
+      )
     )
   if problems:
-    raise errors.RewriteError(problems)
+    raise source_lib.RewriteError(problems)
   return texts
 
 
@@ -122,7 +125,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.error("one of --outputs_root, --output, --check is required")
   try:
     texts = run(arguments)
-  except errors.RewriteError as error:
+  except source_lib.RewriteError as error:
     print(error, file=sys.stderr)
     return 1
   if not arguments.check:

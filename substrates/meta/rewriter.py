@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import pathlib
 
-from substrates.meta import array_names
 from substrates.meta import context
 from substrates.meta import dialect
 from substrates.meta import docstrings
-from substrates.meta import errors
-from substrates.meta import exports
 from substrates.meta import folding
 from substrates.meta import imports
 from substrates.meta import late
@@ -21,8 +17,6 @@ from substrates.meta import operations
 from substrates.meta import paths
 from substrates.meta import seeds
 from substrates.meta import source as source_lib
-
-_TF_ARRAYS = "substrates/tf/array_functions.py"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,26 +30,8 @@ class Result:
   """
 
   text: str
-  problems: tuple[errors.Problem, ...]
+  problems: tuple[source_lib.Problem, ...]
   matched_omit_deps: frozenset[str]
-
-
-def array_names_of(substrate: str, source_root: pathlib.Path) -> frozenset[str]:
-  """Returns the `np.` names that a substrate has.
-
-  For TensorFlow these are the public names of its hand-written array
-  functions, so that table and code cannot drift apart.
-
-  Raises:
-    RewriteError: if that file is missing below `source_root`.
-  """
-  if substrate != "tf":
-    return array_names.NAMES[substrate]
-  path = source_root / _TF_ARRAYS
-  if not path.exists():
-    raise errors.RewriteError([errors.Problem(_TF_ARRAYS, 1, 1, "is missing")])
-  text = path.read_text(encoding="utf-8")
-  return exports.public_names(text, "phasic.substrates.tf.internal")
 
 
 def rewrite(
@@ -71,7 +47,7 @@ def rewrite(
     text: the source.
     path: the file, relative to the source root; decides which rules apply.
     substrate: one of `tables.SUBSTRATES`.
-    known_array_names: from `array_names_of`; None leaves them unchecked.
+    known_array_names: from `exports.array_names_of`; None leaves them unchecked.
     omit_deps: dependencies whose imports are dropped.
 
   Raises:
@@ -81,8 +57,8 @@ def rewrite(
   paths.output_path(path, substrate)
   profile = paths.profile_of(path)
   if "\r" in text:
-    raise errors.RewriteError(
-      [errors.Problem(path, 1, 1, "lines end in \\r\\n; use \\n")]
+    raise source_lib.RewriteError(
+      [source_lib.Problem(path, 1, 1, "lines end in \\r\\n; use \\n")]
     )
   source = source_lib.Source(path, text)
   if not source.tree.body:

@@ -1,4 +1,4 @@
-"""Parsed source text, and edits at the positions of its nodes."""
+"""Parsed source text, with edits and problems at the positions of its nodes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,37 @@ import ast
 from collections.abc import Mapping
 import dataclasses
 
-from substrates.meta import errors
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Problem:
+  """A refused construct; it prints as `file:line:column: message`.
+
+  Attributes:
+    path: the source file, relative to the source root.
+    line: line number, counted from 1.
+    column: column in characters, counted from 1.
+    message: what is wrong and what to write instead.
+  """
+
+  path: str
+  line: int
+  column: int
+  message: str
+
+  def __str__(self) -> str:
+    return f"{self.path}:{self.line}:{self.column}: {self.message}"
+
+
+class RewriteError(Exception):
+  """The error with all problems of a file, one on each line.
+
+  Attributes:
+    problems: the problems, in the order of the file.
+  """
+
+  def __init__(self, problems: list[Problem]):
+    self.problems = sorted(problems)
+    super().__init__("\n".join(str(problem) for problem in self.problems))
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -68,8 +98,8 @@ class Source:
     except SyntaxError as error:
       at = error.lineno or 1
       column = (error.offset or 1) + self._shifts.get(at, 0)
-      raise errors.RewriteError(
-        [errors.Problem(path, at, column, f"does not parse: {error.msg}")]
+      raise RewriteError(
+        [Problem(path, at, column, f"does not parse: {error.msg}")]
       ) from error
 
   def column(self, line: int, byte_column: int) -> int:

@@ -78,10 +78,6 @@ ADAPTERS: dict[str, dict[str, frozenset[str]]] = {
   "phasic/interop/numpyro.py": {"jax": frozenset({"jax", "numpyro"})},
   "phasic/interop/numpyro_constraints.py": {"jax": frozenset({"numpyro"})},
   "phasic/interop/numpyro_parameters.py": {"jax": frozenset({"jax"})},
-  "phasic/interop/tfp_constants.py": {
-    "jax": frozenset(),
-    "tf": frozenset(),
-  },
   "phasic/interop/tfp_divergences.py": {
     "jax": frozenset({"tensorflow_probability"}),
     "tf": frozenset({"tensorflow_probability"}),

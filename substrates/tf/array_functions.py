@@ -15,7 +15,6 @@ from typing import Any, TypeAlias
 import numpy as onp
 import tensorflow as tf
 
-from phasic.substrates.tf.internal import given_dtypes
 from phasic.substrates.tf.internal import static
 from phasic.substrates.tf.internal.arrays import ArrayLike
 from phasic.substrates.tf.internal.arrays import DTypeLike
@@ -38,7 +37,7 @@ def asarray(x: ArrayLike, dtype: DTypeLike | None = None) -> tf.Tensor:
   if not is_known and (tf.is_tensor(x) or static.is_variable(x)):
     x = tf.convert_to_tensor(x)
     return x if dtype is None else tf.cast(x, dtype)
-  if given_dtypes.holds_arrays(x):
+  if static.holds_arrays(x):
     x = stack([asarray(item) for item in x])
     return x if dtype is None else tf.cast(x, dtype)
   name = None if dtype is None else tf.as_dtype(dtype).as_numpy_dtype

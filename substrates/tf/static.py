@@ -1,12 +1,14 @@
 """Shapes, dtypes and known values of arrays, also while tracing.
 
-In a `tf.function` a dimension may be unknown while tracing; it is then a
-scalar int32 tensor. Functions here accept both such tensors and Python ints.
+An argument has the dtype that its array will have. In a `tf.function` a
+dimension may be unknown while tracing; it is then a scalar int32 tensor.
+Functions here accept both such tensors and Python ints.
 """
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Sequence
+from typing import TypeAlias, TypeGuard
 
 import numpy as onp
 import tensorflow as tf
@@ -126,3 +128,26 @@ def finfo_eps(dtype: object) -> float:
 def wide_float() -> str:
   """Returns the widest available floating dtype, "float64" or "float32"."""
   return "float64"
+
+
+def given_dtype(x: object, name: str) -> onp.dtype | None:
+  """Returns the dtype that `x` has, or would have as an array."""
+  if isinstance(x, (tf.RaggedTensor, tf.SparseTensor)):
+    raise TypeError(f"{name} is {type(x).__name__}: it must be a dense tensor")
+  if tf.is_tensor(x) or isinstance(x, tf.Variable):
+    # Keras's variables are tensors whose dtype is a name.
+    tensor: tf.Tensor = x
+    return onp.dtype(tf.as_dtype(tensor.dtype).as_numpy_dtype)
+  return None if holds_arrays(x) else onp.asarray(x).dtype
+
+
+def is_weak(x: object) -> bool:
+  """Returns whether `x`, e.g. a number, takes the dtype of other arguments."""
+  return not hasattr(x, "dtype") and not holds_arrays(x)
+
+
+def holds_arrays(x: object) -> TypeGuard[Sequence[ArrayLike]]:
+  """Returns whether `x` is a list that contains tensors."""
+  return isinstance(x, (list, tuple)) and any(
+    tf.is_tensor(y) or isinstance(y, tf.Variable) or holds_arrays(y) for y in x
+  )

@@ -1,22 +1,27 @@
-"""The base class of distributions of a time until absorption."""
+"""The base class of times until absorption, and their dense form."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import math
+from typing import TypeVar
 
 import numpy as np
 
 from phasic.distributions.absorption import chain_hooks
-from phasic.distributions.base import reparameterization
 from phasic.distributions.base import sampling
 from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal import user_warnings
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Integer
 from phasic.internal.arrays import Result
 from phasic.internal.arrays import Seed
 from phasic.internal.arrays import ShapeLike
+from phasic.math.model import chain
+from phasic.math.model import edge_rates
+from phasic.math.model import operands
 from phasic.math.moments import renewals
 from phasic.math.sampling import sample_paths
 
@@ -34,9 +39,7 @@ class AbsorptionTime(chain_hooks.ChainHooks):
     return static.shape(self._chain()[0])[-1]
 
   @property
-  def reparameterization_type(
-    self,
-  ) -> reparameterization.ReparameterizationType:
+  def reparameterization_type(self) -> sampling.ReparameterizationType:
     """Whether samples can be differentiated in the parameters.
 
     Those of continuous distributions can, by implicit reparameterization, if
@@ -50,8 +53,8 @@ class AbsorptionTime(chain_hooks.ChainHooks):
     NaN; in functions traced by JAX or TensorFlow it is NaN itself.
     """
     if self._is_reparameterized():
-      return reparameterization.FULLY_REPARAMETERIZED
-    return reparameterization.NOT_REPARAMETERIZED
+      return sampling.FULLY_REPARAMETERIZED
+    return sampling.NOT_REPARAMETERIZED
 
   def expected_visits(self) -> Result:
     """Computes the expected numbers of visits to the phases, (..., p).
@@ -242,4 +245,45 @@ class AbsorptionTime(chain_hooks.ChainHooks):
     value = self._time(value)
     return structures.as_result(
       renewals.limited_expected_value(self._model(), value, self._DISCRETE)
+    )
+
+
+_T = TypeVar("_T", bound=AbsorptionTime)
+
+
+def dense_form(distribution: AbsorptionTime, family: Callable[..., _T]) -> _T:
+  """Returns the PhaseType or DiscretePhaseType with the same chain.
+
+  Exits are given where edges or exits were: nothing is subtracted.
+
+  Args:
+    distribution: the distribution.
+    family: the class of the result.
+
+  Raises:
+    ValueError: there are more than 4096 phases.
+  """
+  initial_probs, matrix, exits, prob_zero = distribution._chain()
+  discrete = distribution._DISCRETE
+  if operands.is_edges(matrix):
+    dtype = distribution.dtype
+    p = static.shape(initial_probs)[-1]
+    matrix, exits = edge_rates.dense(p, edge_rates.convert(matrix, dtype))
+    leaving = np.sum(matrix, axis=-1) + exits
+    diagonal = -leaving
+    if discrete:
+      # The diagonal already has the edges from a phase to itself. One minus the
+      # sum of each row is added to it, unless this is rounding error.
+      tolerance = 4 * p * static.finfo_eps(initial_probs)
+      diagonal = chain.snap(1.0 - leaving, tolerance)
+    matrix = matrix + np.eye(p, dtype=dtype) * diagonal[..., None]
+  with user_warnings.derived():
+    return family(
+      initial_probs,
+      matrix,
+      exits,
+      prob_zero,
+      validate_args=distribution.validate_args,
+      allow_nan_stats=distribution.allow_nan_stats,
+      name=distribution.name,
     )

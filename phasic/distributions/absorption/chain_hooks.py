@@ -12,7 +12,7 @@ from phasic.distributions.absorption import time_kinds
 from phasic.distributions.base import chain_events
 from phasic.distributions.base import divergences
 from phasic.distributions.base import hooks
-from phasic.distributions.base import lasting
+from phasic.distributions.base import structure
 from phasic.distributions.base import supports
 from phasic.internal import static
 from phasic.internal import structures
@@ -23,7 +23,6 @@ from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_calls
 from phasic.math.likelihood import diagnosis
 from phasic.math.m_step import rate_updates
-from phasic.math.m_step import sufficient_statistics
 from phasic.math.model import edge_rates
 from phasic.math.model import function_kinds
 from phasic.math.model import operands
@@ -185,7 +184,7 @@ class ChainHooks(comparable.Comparable):
       names = operands.argument_names(self._DISCRETE)
       return chain_calls.spread(option, model, names)
     if option in _SHARED and chain_calls.shares_elimination(model):
-      arrays = lasting.leaves(model)
+      arrays = structure.chain_arrays(model)
       if structures.are_lasting(arrays):
         return self._mean_and_variance(model, arrays)[_SHARED.index(option)]
     return chain_calls.spread_of_arrays(option, model, self._DISCRETE)
@@ -197,7 +196,7 @@ class ChainHooks(comparable.Comparable):
     kept = self._moments
     if (
       kept is not None
-      and lasting.are_same(kept[0], arrays)
+      and structure.are_same(kept[0], arrays)
       and structures.are_lasting(kept[1])
     ):
       return kept[1]
@@ -290,7 +289,7 @@ class ChainHooks(comparable.Comparable):
     return chain_events.entered(self, lower, upper, entry)
 
   def _m_step_rates(
-    self, statistics: sufficient_statistics.SufficientStatistics
+    self, statistics: rate_updates.SufficientStatistics
   ) -> Array:
     """Computes the M-step for the parameters of the edges, (..., d)."""
     edges = self._model()[1]

@@ -9,7 +9,6 @@ import numpy as np
 
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import atoms
-from phasic.distributions.absorption import dense_form
 from phasic.distributions.absorption import graph_chain
 from phasic.distributions.base import declared
 from phasic.distributions.base import structure
@@ -19,7 +18,6 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.m_step import rate_updates
-from phasic.math.m_step import sufficient_statistics
 
 
 @structures.register
@@ -139,11 +137,9 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
     Raises:
       ValueError: there are more than 4096 phases.
     """
-    return dense_form.dense_form(self, DiscretePhaseType)
+    return absorption_time.dense_form(self, DiscretePhaseType)
 
-  def _m_step(
-    self, statistics: sufficient_statistics.SufficientStatistics
-  ) -> Self:
+  def _m_step(self, statistics: rate_updates.SufficientStatistics) -> Self:
     arrays = self._arrays()
     matrix, exits = arrays["subtransition"], arrays["exit_probs"]
     if structure.is_edges(matrix):

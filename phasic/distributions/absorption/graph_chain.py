@@ -16,7 +16,6 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.m_step import rate_updates
-from phasic.math.m_step import sufficient_statistics
 from phasic.math.model import operands
 from phasic.math.model import plausible
 from phasic.math.model.model_types import EdgeModel
@@ -115,9 +114,7 @@ class GraphChain(of_graph.OfGraph, competing_risks.CompetingRisks):
     targets = structures.as_index_array(self.graph.targets, "targets")
     return initial_probs, edges._replace(targets=targets), exits, prob_zero
 
-  def _m_step(
-    self, statistics: sufficient_statistics.SufficientStatistics
-  ) -> Self:
+  def _m_step(self, statistics: rate_updates.SufficientStatistics) -> Self:
     arrays = self._arrays()
     changed: dict[str, Array | dict[str, Array]] = {}
     if arrays["initial_probs"] is not None:

@@ -16,7 +16,6 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import Scalar
 from phasic.math.m_step import linear_maximum
 from phasic.math.m_step import rate_updates
-from phasic.math.m_step import sufficient_statistics
 
 if TYPE_CHECKING:
   from phasic.distributions.absorption import graph_chain
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 def m_step(
   distribution: graph_chain.GraphChain,
-  statistics: sufficient_statistics.SufficientStatistics,
+  statistics: rate_updates.SufficientStatistics,
 ) -> Array | dict[str, Array]:
   """Computes the M-step of a graph's parameters, as an array or a mapping.
 
@@ -77,7 +76,7 @@ def _has_no_ratios(distribution: of_graph.OfGraph) -> Scalar:
 
 def _on_host(
   distribution: of_graph.OfGraph,
-  statistics: sufficient_statistics.SufficientStatistics,
+  statistics: rate_updates.SufficientStatistics,
 ) -> Array:
   """Computes the M-step numerically on the host, for parameters (..., d)."""
   graph, params = distribution.graph, distribution._arrays()["params"]

@@ -10,8 +10,8 @@ import numpy as onp
 
 from phasic.distributions.absorption import atoms
 from phasic.distributions.base import distribution
-from phasic.distributions.base import lasting
 from phasic.distributions.base import parameter_properties
+from phasic.distributions.base import structure
 from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.core import linear_weights
@@ -94,8 +94,8 @@ class OfGraph(distribution.Distribution):
     given, kept = (*names, *arrays), self._kept
     if (
       kept is not None
-      and lasting.are_same(kept[0], given)
-      and structures.are_lasting(lasting.leaves(kept[1]))
+      and structure.are_same(kept[0], given)
+      and structures.are_lasting(structure.chain_arrays(kept[1]))
     ):
       return kept[1]
     object.__setattr__(self, "_kept", None)
@@ -103,7 +103,7 @@ class OfGraph(distribution.Distribution):
     if (
       structures.are_lasting(arrays)
       and self.graph._is_fixed()
-      and structures.make_lasting(lasting.leaves(chain))
+      and structures.make_lasting(structure.chain_arrays(chain))
     ):
       # A fixed graph's own arrays fit together.
       if arrays[-1] is not None or arrays[-2] is not None:

@@ -9,7 +9,6 @@ import numpy as np
 
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import atoms
-from phasic.distributions.absorption import dense_form
 from phasic.distributions.absorption import graph_chain
 from phasic.distributions.base import declared
 from phasic.distributions.base import structure
@@ -20,7 +19,6 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
 from phasic.math.m_step import rate_updates
-from phasic.math.m_step import sufficient_statistics
 from phasic.math.model import chain as chain_lib
 from phasic.math.moments import passages
 
@@ -154,11 +152,9 @@ class PhaseType(absorption_time.AbsorptionTime):
     Raises:
       ValueError: there are more than 4096 phases.
     """
-    return dense_form.dense_form(self, PhaseType)
+    return absorption_time.dense_form(self, PhaseType)
 
-  def _m_step(
-    self, statistics: sufficient_statistics.SufficientStatistics
-  ) -> Self:
+  def _m_step(self, statistics: rate_updates.SufficientStatistics) -> Self:
     arrays = self._arrays()
     matrix, given = arrays["subgenerator"], arrays["exit_rates"]
     if structure.is_edges(matrix):

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NoReturn, Self
+from typing import NoReturn, Self, TypeVar
 
 import numpy as np
 import numpy as onp
 
 from phasic.distributions.base import bijectors
 from phasic.distributions.base import declared
-from phasic.distributions.base import diagnosing
 from phasic.distributions.base import divergences
 from phasic.distributions.base import half_precision
 from phasic.distributions.base import hooks
 from phasic.distributions.base import parameter_properties as properties_lib
 from phasic.distributions.base import parameterized
-from phasic.distributions.base import reparameterization
 from phasic.distributions.base import representation
 from phasic.distributions.base import sampling
 from phasic.distributions.base import slicing
@@ -125,11 +123,9 @@ class Distribution(parameterized.Parameterized):
     )
 
   @property
-  def reparameterization_type(
-    self,
-  ) -> reparameterization.ReparameterizationType:
+  def reparameterization_type(self) -> sampling.ReparameterizationType:
     """Whether samples can be differentiated in the parameters."""
-    return reparameterization.NOT_REPARAMETERIZED
+    return sampling.NOT_REPARAMETERIZED
 
   @property
   def batch_shape(self) -> tuple[int | None, ...]:
@@ -616,7 +612,7 @@ class Distribution(parameterized.Parameterized):
       >>> str(PhaseType([1.0], [[-1.0]]).diagnose(math.nan, "cdf"))
       'value: is NaN'
     """
-    return diagnosing.reasons(self, value, method)
+    return hooks.nan_reasons(self, value, method)
 
   @property
   def support(self) -> supports.Support:
@@ -658,6 +654,9 @@ class Distribution(parameterized.Parameterized):
     high = float("inf") if support.high is None else support.high
     return bijectors.Interval(support.low, high, support.event_ndims)
 
+
+# A distribution of the family that is given.
+DistributionT = TypeVar("DistributionT", bound=Distribution)
 
 declared.complete(Distribution)
 half_precision.adapt(Distribution)

@@ -1,4 +1,4 @@
-"""The hooks that families of distributions implement, with defaults."""
+"""The hooks of families of distributions, with defaults, and `diagnose`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import SanitizedSeed
-from phasic.math.m_step import sufficient_statistics
+from phasic.math.m_step import rate_updates
+from phasic.math.model import function_kinds
 from phasic.math.numeric import special
 
 _NO_FORMULA = (
@@ -189,9 +190,7 @@ class Hooks:
     """Returns the chain for the E-step, and its absorption time minus X."""
     return self, 0.0
 
-  def _m_step(
-    self, statistics: sufficient_statistics.SufficientStatistics
-  ) -> Self:
+  def _m_step(self, statistics: rate_updates.SufficientStatistics) -> Self:
     """Returns the distribution that maximizes the expected log likelihood.
 
     Phases, edges or components that share a parameter share their statistics: a
@@ -265,3 +264,32 @@ def check_substrate(name: str, x: object) -> None:
 def _package(base: type) -> str:
   """Returns the name of the public package that a class is in."""
   return base.__module__.rsplit(".", 2)[0]
+
+
+def nan_reasons(
+  distribution: Hooks, value: ArrayLike | None, method: str
+) -> onp.ndarray:
+  """Returns the reason of each NaN of a method, see `Distribution.diagnose`."""
+  if method in function_kinds.STATISTICS:
+    return _reasons_of_statistic(distribution, value, method)
+  function_kinds.kind_of_method(method)
+  if value is None:
+    raise ValueError(
+      f"value is None: it must be an array of arguments of {method}"
+    )
+  return distribution._reasons(value, method)
+
+
+def _reasons_of_statistic(
+  distribution: Hooks, value: object, method: str
+) -> onp.ndarray:
+  """Returns the reason for each NaN of the mean, variance or stddev."""
+  function_kinds.check_no_value(method, value=value)
+  found = static.concrete(getattr(distribution, f"_{method}")())
+  if found is None:
+    raise TypeError(
+      "parameters are traced: diagnose needs concrete parameters; call it "
+      "outside jit"
+    )
+  why = distribution._reasons(distribution._late(), "survival_function")
+  return function_kinds.reasons_of_statistic(method, found, why)

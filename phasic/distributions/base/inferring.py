@@ -12,16 +12,16 @@ from phasic.distributions.base import hooks
 from phasic.distributions.base import parameter_properties as properties_lib
 from phasic.distributions.base import parameterized
 from phasic.distributions.base import structure
+from phasic.distributions.base.distribution import DistributionT
 from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal import user_warnings
 from phasic.internal.arrays import Array
-from phasic.math.m_step import sufficient_statistics
+from phasic.math.m_step import rate_updates
 
 _WITHIN = "distribution"
 _T = TypeVar("_T", bound=hooks.Hooks)
-_DistributionT = TypeVar("_DistributionT", bound=distribution_lib.Distribution)
 
 
 def chain_events(
@@ -57,7 +57,7 @@ def linear_chain(
 
 
 def m_step(
-  distribution: _T, statistics: sufficient_statistics.SufficientStatistics
+  distribution: _T, statistics: rate_updates.SufficientStatistics
 ) -> _T:
   """Returns the distribution after the M-step, given E-step statistics.
 
@@ -153,8 +153,8 @@ def batch_shape(distribution: hooks.Hooks) -> static.Shape:
 
 
 def with_batch_shape(
-  distribution: _DistributionT, shape: static.Shape
-) -> _DistributionT:
+  distribution: DistributionT, shape: static.Shape
+) -> DistributionT:
   """Broadcasts all parameters to a batch shape.
 
   Args:
@@ -188,7 +188,7 @@ def arrays_of(distribution: distribution_lib.Distribution) -> dict[str, object]:
   }
 
 
-def with_current_values(distribution: _DistributionT) -> _DistributionT:
+def with_current_values(distribution: DistributionT) -> DistributionT:
   """Replaces variables among the parameters by their values, each read once."""
   if distribution._has_plain_arrays and _WITHIN not in distribution._parameters:
     return distribution
@@ -225,8 +225,8 @@ def _current(name: str, value: ParameterValue) -> ParameterValue:
 
 
 def with_arrays(
-  distribution: _DistributionT, arrays: Mapping[str, object], **options: object
-) -> _DistributionT:
+  distribution: DistributionT, arrays: Mapping[str, object], **options: object
+) -> DistributionT:
   """Replaces arrays of a distribution and of distributions that it wraps.
 
   Args:

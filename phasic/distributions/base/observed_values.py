@@ -9,7 +9,7 @@ import numpy as np
 from phasic.distributions.base import chain_events
 from phasic.distributions.base import hooks
 from phasic.internal.arrays import Array
-from phasic.math.portable import interval_masses
+from phasic.math.numeric import special
 
 
 def log_likelihood_terms(
@@ -91,7 +91,7 @@ def _unconditional(
   found = np.where(exact, log_prob, np.where(right, alive, ended))
   later = np.where(between, upper, ordinary)
   begun = between & (lower > 0)
-  mass = interval_masses.log_mass(
+  mass = special.log_interval_mass(
     between,
     lower == 0,
     (alive, distribution._log_survival_function(later)),

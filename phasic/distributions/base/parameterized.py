@@ -15,10 +15,9 @@ from phasic.distributions.base import deferred
 from phasic.distributions.base import half_precision
 from phasic.distributions.base import hooks
 from phasic.distributions.base import known_values
-from phasic.distributions.base import lasting
 from phasic.distributions.base import parameter_properties as properties_lib
 from phasic.distributions.base import structure
-from phasic.internal import checks
+from phasic.internal import array_ops
 from phasic.internal import dtypes
 from phasic.internal import raw_arguments
 from phasic.internal import static
@@ -112,7 +111,7 @@ class Parameterized(hooks.Hooks):
   def __getstate__(self) -> dict[str, object]:
     # Arrays that were pickled are not read-only any more, so that what was
     # computed from them must not be kept.
-    return {k: x for k, x in self.__dict__.items() if k not in lasting.KEPT}
+    return {k: x for k, x in self.__dict__.items() if k not in structure.KEPT}
 
   @classmethod
   def _parameter_properties(cls) -> properties_lib.Properties:
@@ -256,7 +255,7 @@ class Parameterized(hooks.Hooks):
       return structures.as_result(x)
     message = f"{name} is NaN, and allow_nan_stats is False"
     return structures.as_result(
-      checks.check(np.logical_not(np.isnan(x)), message, x)
+      array_ops.check(np.logical_not(np.isnan(x)), message, x)
     )
 
   def _batch_shape(self) -> static.Shape:

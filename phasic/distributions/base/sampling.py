@@ -1,4 +1,4 @@
-"""Checks of the shape of samples."""
+"""Samples: checks of their shape, and whether they are differentiable."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy as onp
 
-from phasic.internal import checks
+from phasic.internal import array_ops
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
@@ -90,4 +90,32 @@ def _traced_size(size: ArrayLike, wrong: str) -> Tree:
   if static.rank(size) > 0 or not static.dtype_name(size).startswith("int"):
     raise TypeError(wrong)
   message = "sample_shape has a negative size: sizes must be >= 0"
-  return structures.cast(checks.check(size >= 0, message, size), "int32")
+  return structures.cast(array_ops.check(size >= 0, message, size), "int32")
+
+
+class ReparameterizationType:
+  """A named constant, which is compared with `is`.
+
+  Example: samples of a continuous time are differentiable.
+
+    >>> from phasic.distributions import FULLY_REPARAMETERIZED, Erlang
+    >>> Erlang(2, 1.0).reparameterization_type is FULLY_REPARAMETERIZED
+    True
+  """
+
+  def __init__(self, name: str):
+    self.name = name
+
+  def __repr__(self) -> str:
+    return f"<ReparameterizationType {self.name}>"
+
+  # Copying returns the same object, so that comparisons by `is` hold.
+  def __copy__(self) -> ReparameterizationType:
+    return self
+
+  def __deepcopy__(self, memo: dict) -> ReparameterizationType:
+    return self
+
+
+NOT_REPARAMETERIZED = ReparameterizationType("NOT_REPARAMETERIZED")
+FULLY_REPARAMETERIZED = ReparameterizationType("FULLY_REPARAMETERIZED")

@@ -1,8 +1,16 @@
-"""Static parameters: numbers of phases, and sources and targets of edges."""
+"""Static parameters, the arrays of parameters, and which results are kept.
+
+Static parameters are numbers of phases, and sources and targets of edges.
+
+Distributions keep only results that are computed from arrays that never change,
+see `structures.are_lasting`: nothing of variables, of traced arrays, or of
+tensors that a gradient tape may watch.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+import operator
 from typing import Self, TypeGuard
 
 import numpy as onp
@@ -14,9 +22,12 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import Integer
 from phasic.math.model import edge_rates
 from phasic.math.model.model_types import Edges
+from phasic.math.model.model_types import Model
 
 # A larger number of phases is refused before arrays are allocated.
 MAX_PHASES = 2**20
+# The attributes of distributions that hold results between calls.
+KEPT = ("_kept", "_moments", "_single")
 
 
 def static_count(name: str, value: Integer) -> int:
@@ -248,3 +259,16 @@ def shown_edges(edges: Edges) -> Edges:
     return edges
   ends = {end: getattr(edges, end).values for end in _ENDS}
   return edges._replace(**ends)
+
+
+def chain_arrays(model: Model) -> tuple[object, ...]:
+  """Returns the arrays of a chain, Nones among them."""
+  initial, rates, exits, atom = model
+  if isinstance(rates, edge_rates.EDGES):
+    return (initial, *rates, exits, atom)
+  return initial, rates, exits, atom
+
+
+def are_same(kept: tuple[object, ...], arrays: tuple[object, ...]) -> bool:
+  """Returns whether two tuples have the same objects."""
+  return len(kept) == len(arrays) and all(map(operator.is_, kept, arrays))

@@ -23,7 +23,7 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.likelihood import expected_statistics
-from phasic.math.m_step import sufficient_statistics
+from phasic.math.m_step import rate_updates
 from phasic.math.model import function_kinds
 
 
@@ -275,7 +275,7 @@ def _of_paths(
   given: expected_statistics.ExpectedStatistics,
   batch: static.Shape,
   dtype: str,
-) -> sufficient_statistics.SufficientStatistics:
+) -> rate_updates.SufficientStatistics:
   """Converts statistics (batch..., 1, p) to those that an M-step takes."""
   rank = len(batch)
   starts, sojourns, jumps, exits, atom = (
@@ -284,6 +284,6 @@ def _of_paths(
     )
     for x in given
   )
-  return sufficient_statistics.SufficientStatistics(
+  return rate_updates.SufficientStatistics(
     starts, sojourns, jumps, exits, np.zeros_like(exits), atom
   )

@@ -18,7 +18,7 @@ from phasic.distributions.epochs import epoch_stages
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.core import linear_weights
 from phasic.graphs.parts import state_maps as state_maps_lib
-from phasic.graphs.parts.user_types import State
+from phasic.graphs.parts.contents import State
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array

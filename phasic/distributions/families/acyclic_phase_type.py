@@ -9,7 +9,6 @@ import numpy as onp
 
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import atoms
-from phasic.distributions.absorption import dense_form
 from phasic.distributions.absorption import phase_type
 from phasic.distributions.base import declared
 from phasic.distributions.families import canonical_form
@@ -19,7 +18,6 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.m_step import ascending_rates
 from phasic.math.m_step import rate_updates
-from phasic.math.m_step import sufficient_statistics
 from phasic.math.model import chain as chain_lib
 from phasic.math.model import edge_rates
 from phasic.math.model.model_types import Model
@@ -98,7 +96,7 @@ class AcyclicPhaseType(named_family.NamedFamily):
       )
     if distribution._DISCRETE:
       raise TypeError(f"{name}: it must be in continuous time")
-    dense = dense_form.dense_form(distribution, phase_type.PhaseType)
+    dense = absorption_time.dense_form(distribution, phase_type.PhaseType)
     dtype = dense.dtype
     alpha, matrix, exits, atom = dense._chain()
     # `dense_form` returns a matrix and no edges.
@@ -143,9 +141,7 @@ class AcyclicPhaseType(named_family.NamedFamily):
     edges = edge_rates.EdgeRates(phases, phases + 1, rates)
     return initial_probs, edges, None, prob_zero
 
-  def _m_step(
-    self, statistics: sufficient_statistics.SufficientStatistics
-  ) -> Self:
+  def _m_step(self, statistics: rate_updates.SufficientStatistics) -> Self:
     arrays = self._arrays()
     start = rate_updates.start(
       arrays["initial_probs"], arrays["prob_zero"], statistics

@@ -15,7 +15,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
-from phasic.math.m_step import sufficient_statistics
+from phasic.math.m_step import rate_updates
 from phasic.math.model import edge_rates
 from phasic.math.model.model_types import Model
 from phasic.math.model.value_rules import check
@@ -137,9 +137,7 @@ class Coxian(named_family.NamedFamily):
     start = named_family.first_of(p, self.dtype)
     return start, edges, None, np.zeros((), dtype=self.dtype)
 
-  def _m_step(
-    self, statistics: sufficient_statistics.SufficientStatistics
-  ) -> Self:
+  def _m_step(self, statistics: rate_updates.SufficientStatistics) -> Self:
     rates, p = self._m_step_rates(statistics), self.num_phases
     return self.copy(
       progression_rates=rates[..., : p - 1], exit_rates=rates[..., p - 1 :]

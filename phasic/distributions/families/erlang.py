@@ -11,7 +11,7 @@ from phasic.distributions.base import declared
 from phasic.distributions.families import named_family
 from phasic.internal import structures
 from phasic.internal.arrays import Array
-from phasic.math.m_step import sufficient_statistics
+from phasic.math.m_step import rate_updates
 from phasic.math.model import edge_rates
 from phasic.math.model.model_types import Model
 
@@ -66,7 +66,5 @@ class Erlang(named_family.NamedFamily):
     rate = self._own()["rate"]
     return self.concentration, named_family.positive(rate)
 
-  def _m_step(
-    self, statistics: sufficient_statistics.SufficientStatistics
-  ) -> Self:
+  def _m_step(self, statistics: rate_updates.SufficientStatistics) -> Self:
     return self.copy(rate=self._m_step_rates(statistics)[..., 0])

@@ -13,7 +13,6 @@ from phasic.distributions.families import named_family
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.m_step import rate_updates
-from phasic.math.m_step import sufficient_statistics
 from phasic.math.model import edge_probs
 from phasic.math.model.model_types import Model
 
@@ -75,9 +74,7 @@ class GeometricMixture(named_family.DiscreteFamily):
     found = named_family.no_atom(weights) + 1.0
     return np.where(np.all(good, axis=-1), found, math.nan)
 
-  def _m_step(
-    self, statistics: sufficient_statistics.SufficientStatistics
-  ) -> Self:
+  def _m_step(self, statistics: rate_updates.SufficientStatistics) -> Self:
     arrays = self._arrays()
     return self.copy(
       mixture_probs=rate_updates.updated(

@@ -14,7 +14,6 @@ from phasic.distributions.families import named_family
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.m_step import rate_updates
-from phasic.math.m_step import sufficient_statistics
 from phasic.math.model import edge_rates
 from phasic.math.model.model_types import Model
 
@@ -80,9 +79,7 @@ class HyperErlang(named_family.NamedFamily):
     )
     return start, edges, None, named_family.no_atom(mixture_probs)
 
-  def _m_step(
-    self, statistics: sufficient_statistics.SufficientStatistics
-  ) -> Self:
+  def _m_step(self, statistics: rate_updates.SufficientStatistics) -> Self:
     counts = onp.asarray(self.concentrations)
     starts = np.take(statistics.starts, onp.cumsum(counts) - counts, axis=-1)
     mixture_probs = self._arrays()["mixture_probs"]

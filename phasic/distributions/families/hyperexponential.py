@@ -13,7 +13,6 @@ from phasic.distributions.families import named_family
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.m_step import rate_updates
-from phasic.math.m_step import sufficient_statistics
 from phasic.math.model import edge_rates
 from phasic.math.model.model_types import Model
 
@@ -79,9 +78,7 @@ class Hyperexponential(named_family.NamedFamily):
     rate = named_family.positive(self._own()["rates"][..., 0])
     return 1, rate + self._mode()
 
-  def _m_step(
-    self, statistics: sufficient_statistics.SufficientStatistics
-  ) -> Self:
+  def _m_step(self, statistics: rate_updates.SufficientStatistics) -> Self:
     mixture_probs = self._arrays()["mixture_probs"]
     return self.copy(
       mixture_probs=rate_updates.updated(

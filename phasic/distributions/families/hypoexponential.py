@@ -11,7 +11,7 @@ from phasic.distributions.base import declared
 from phasic.distributions.families import named_family
 from phasic.internal import structures
 from phasic.internal.arrays import Array
-from phasic.math.m_step import sufficient_statistics
+from phasic.math.m_step import rate_updates
 from phasic.math.model import edge_rates
 from phasic.math.model.model_types import Model
 from phasic.math.quadrature import modes
@@ -63,7 +63,5 @@ class Hypoexponential(named_family.NamedFamily):
       return None
     return 1, named_family.positive(self._own()["rates"][..., 0])
 
-  def _m_step(
-    self, statistics: sufficient_statistics.SufficientStatistics
-  ) -> Self:
+  def _m_step(self, statistics: rate_updates.SufficientStatistics) -> Self:
     return self.copy(rates=self._m_step_rates(statistics))

@@ -9,7 +9,6 @@ import numpy as onp
 
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import comparable
-from phasic.distributions.absorption import dense_form
 from phasic.distributions.absorption import discrete_phase_type
 from phasic.distributions.absorption import phase_type
 from phasic.distributions.base import constraints
@@ -42,8 +41,10 @@ class ParametricFamily(absorption_time.AbsorptionTime):
       ValueError: there are more than 4096 phases.
     """
     if self._DISCRETE:
-      return dense_form.dense_form(self, discrete_phase_type.DiscretePhaseType)
-    return dense_form.dense_form(self, phase_type.PhaseType)
+      return absorption_time.dense_form(
+        self, discrete_phase_type.DiscretePhaseType
+      )
+    return absorption_time.dense_form(self, phase_type.PhaseType)
 
   def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
     """Returns why a method gives NaN at each value, "ok" where it does not.
@@ -121,7 +122,7 @@ class NamedFamily(ParametricFamily):
     Raises:
       ValueError: there are more than 4096 phases.
     """
-    return dense_form.dense_form(self, phase_type.PhaseType)
+    return absorption_time.dense_form(self, phase_type.PhaseType)
 
 
 class DiscreteFamily(ParametricFamily):
@@ -137,7 +138,9 @@ class DiscreteFamily(ParametricFamily):
     Raises:
       ValueError: there are more than 4096 phases.
     """
-    return dense_form.dense_form(self, discrete_phase_type.DiscretePhaseType)
+    return absorption_time.dense_form(
+      self, discrete_phase_type.DiscretePhaseType
+    )
 
 
 def no_atom(probs: Array) -> Array:

@@ -20,7 +20,6 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import SanitizedSeed
 from phasic.math.m_step import rate_updates
-from phasic.math.m_step import sufficient_statistics
 from phasic.math.model import edge_probs
 from phasic.math.model.model_types import Model
 from phasic.math.numeric import array_utils
@@ -48,9 +47,7 @@ class _Trials(named_family.DiscreteFamily):
     found = np.floor((self.num_successes - 1.0) * (1.0 - known) / known)
     return np.where(good, found, math.nan)
 
-  def _m_step(
-    self, statistics: sufficient_statistics.SufficientStatistics
-  ) -> Self:
+  def _m_step(self, statistics: rate_updates.SufficientStatistics) -> Self:
     successes = np.sum(statistics.jumps, axis=-1)
     trials = np.sum(statistics.visits, axis=-1)
     old = self._arrays()["success_prob"]

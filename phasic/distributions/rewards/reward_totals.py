@@ -18,7 +18,7 @@ from phasic.internal.arrays import Result
 from phasic.internal.arrays import SanitizedSeed
 from phasic.math.elimination import chain_arguments
 from phasic.math.model import operands
-from phasic.math.model import reward_operands
+from phasic.math.model import phase_arguments
 from phasic.math.model import value_checks
 from phasic.math.model import value_rules
 from phasic.math.model.model_types import Matrix
@@ -109,7 +109,7 @@ class RewardTotals(joint_totals.JointTotals):
     """
     rewards = self._arrays()["rewards"]
     self._look_at("weights", weights, value_rules.TIME)
-    rates = reward_operands.weighted_rewards(rewards, weights, "weights", {})
+    rates = phase_arguments.weighted_rewards(rewards, weights, "weights", {})
     return self._transformed(np.sum(rates, axis=-1))
 
   def _transformed(self, rewards: Array) -> phase_type.PhaseType:

@@ -15,7 +15,7 @@ from phasic.distributions.base import chain_events
 from phasic.distributions.base import declared
 from phasic.distributions.base import divergences
 from phasic.distributions.base import parameter_properties
-from phasic.distributions.base import reparameterization
+from phasic.distributions.base import sampling
 from phasic.distributions.base import supports
 from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.distributions.wrapped import transformed_divergences
@@ -222,9 +222,7 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     return supports.Support("nonnegative")
 
   @property
-  def reparameterization_type(
-    self,
-  ) -> reparameterization.ReparameterizationType:
+  def reparameterization_type(self) -> sampling.ReparameterizationType:
     """Whether samples are differentiable in the parameters, as samples of X.
 
     Else asking for a derivative raises NotImplementedError.

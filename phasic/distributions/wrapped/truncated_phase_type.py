@@ -12,7 +12,7 @@ import numpy as onp
 from phasic.distributions.absorption import comparable
 from phasic.distributions.base import chain_events
 from phasic.distributions.base import declared
-from phasic.distributions.base import reparameterization
+from phasic.distributions.base import sampling
 from phasic.distributions.base import supports
 from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.distributions.wrapped import truncated_statistics
@@ -193,9 +193,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     return dataclasses.replace(whole, low=low, high=bound)
 
   @property
-  def reparameterization_type(
-    self,
-  ) -> reparameterization.ReparameterizationType:
+  def reparameterization_type(self) -> sampling.ReparameterizationType:
     """Whether samples can be differentiated in the parameters.
 
     They can if those of X can, or if X is continuous and the lower bound is
@@ -203,8 +201,8 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     derivative raises NotImplementedError.
     """
     if self._is_reparameterized():
-      return reparameterization.FULLY_REPARAMETERIZED
-    return reparameterization.NOT_REPARAMETERIZED
+      return sampling.FULLY_REPARAMETERIZED
+    return sampling.NOT_REPARAMETERIZED
 
   def _is_reparameterized(self) -> bool:
     wrapped = self.distribution

@@ -18,7 +18,7 @@ from phasic.distributions.families import named_family
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.math.m_step import sufficient_statistics
+from phasic.math.m_step import rate_updates
 from phasic.math.model.model_types import Model
 
 
@@ -103,9 +103,7 @@ class WrappedDistribution(comparable.Comparable):
 class HeldAround(WrappedDistribution):
   """A wrapper whose own parameters the M-step does not change."""
 
-  def _m_step(
-    self, statistics: sufficient_statistics.SufficientStatistics
-  ) -> Self:
+  def _m_step(self, statistics: rate_updates.SufficientStatistics) -> Self:
     inner = inferring.m_step(self.distribution, statistics)
     return self.copy(distribution=inner)
 

@@ -13,7 +13,6 @@ from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.m_step import rate_updates
-from phasic.math.m_step import sufficient_statistics
 from phasic.math.model.model_types import Model
 
 
@@ -58,9 +57,7 @@ class ZeroInflated(wrapped_distribution.OnSamePhases):
       "mode", "there may be a maximum at zero and another one beyond"
     )
 
-  def _m_step(
-    self, statistics: sufficient_statistics.SufficientStatistics
-  ) -> Self:
+  def _m_step(self, statistics: rate_updates.SufficientStatistics) -> Self:
     # The expected number of zeros is divided between z and the atom of X, in
     # proportion to their masses.
     inner, extra = self.distribution, self._arrays()["prob_zero"]

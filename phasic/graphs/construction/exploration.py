@@ -14,8 +14,8 @@ from phasic.graphs.parts import absorption
 from phasic.graphs.parts import contents
 from phasic.graphs.parts import validation
 from phasic.graphs.parts import weights
+from phasic.graphs.parts.contents import State
 from phasic.graphs.parts.contents import counted
-from phasic.graphs.parts.user_types import State
 from phasic.internal.arrays import Integer
 from phasic.internal.raw_arguments import shown
 

@@ -11,8 +11,8 @@ from phasic.graphs.construction import matrices
 from phasic.graphs.core import graph_parts
 from phasic.graphs.formats import networks
 from phasic.graphs.parts import absorbed
-from phasic.graphs.parts.user_types import Network
-from phasic.graphs.parts.user_types import State
+from phasic.graphs.parts.contents import Network
+from phasic.graphs.parts.contents import State
 from phasic.internal import progress_bars
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Integer

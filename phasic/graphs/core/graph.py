@@ -5,9 +5,9 @@ from __future__ import annotations
 from phasic.graphs.core import linear_weights
 from phasic.graphs.formats import describing
 from phasic.graphs.formats import networks
+from phasic.graphs.parts.contents import Axes
+from phasic.graphs.parts.contents import Network
 from phasic.graphs.parts.parameters import ParamsLike
-from phasic.graphs.parts.user_types import Axes
-from phasic.graphs.parts.user_types import Network
 from phasic.internal import static
 from phasic.internal import structures
 
@@ -117,9 +117,9 @@ class Graph(linear_weights.LinearWeights):
       '94b3c037cb21'
     """
     # Imported here because the import is slow.
-    from phasic.graphs.formats import hashing
+    from phasic.graphs.formats import json_format
 
-    return hashing.content_hash(self._contents())
+    return json_format.content_hash(self._contents())
 
   def describe(self) -> str:
     """Describes the graph in several lines of text.

@@ -14,7 +14,7 @@ from phasic.graphs.parts import batched_arrays
 from phasic.graphs.parts import contents
 from phasic.graphs.parts import parameters
 from phasic.graphs.parts import validation
-from phasic.graphs.parts.user_types import State
+from phasic.graphs.parts.contents import State
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures

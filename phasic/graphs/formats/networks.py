@@ -10,8 +10,8 @@ from phasic.graphs.construction import edge_table
 from phasic.graphs.parts import absorbed
 from phasic.graphs.parts import contents
 from phasic.graphs.parts import weights
-from phasic.graphs.parts.user_types import Network
-from phasic.graphs.parts.user_types import State
+from phasic.graphs.parts.contents import Network
+from phasic.graphs.parts.contents import State
 from phasic.internal import frameworks
 from phasic.internal.frameworks import Foreign
 from phasic.internal.raw_arguments import shown

@@ -6,7 +6,7 @@ import numpy as onp
 
 from phasic.graphs.formats import layouts
 from phasic.graphs.parts import contents
-from phasic.graphs.parts.user_types import Axes
+from phasic.graphs.parts.contents import Axes
 from phasic.internal import frameworks
 from phasic.internal.raw_arguments import shown
 

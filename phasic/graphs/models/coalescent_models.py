@@ -7,12 +7,11 @@ import numpy as onp
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.models import block_counts
 from phasic.graphs.models import model_checks
-from phasic.graphs.models import state_limits
 from phasic.internal.arrays import Integer
 
 
 def kingman(
-  num_samples: Integer, max_states: Integer = state_limits.MAX_STATES
+  num_samples: Integer, max_states: Integer = model_checks.MAX_STATES
 ) -> graph_lib.Graph:
   """Returns Kingman's coalescent; states are numbers of lineages.
 
@@ -39,7 +38,7 @@ def kingman(
     (4, 3, 2)
   """
   model_checks.at_least("num_samples", num_samples, 2)
-  state_limits.check(num_samples, num_samples - 1, max_states)
+  model_checks.check_num_states(num_samples, num_samples - 1, max_states)
 
   n = int(num_samples)
   lineages = onp.arange(n, 1, -1)
@@ -52,7 +51,7 @@ def kingman(
 
 
 def block_counting(
-  num_samples: Integer, max_states: Integer = state_limits.MAX_STATES
+  num_samples: Integer, max_states: Integer = model_checks.MAX_STATES
 ) -> graph_lib.Graph:
   """Returns the block-counting coalescent; it counts lineages by descendants.
 
@@ -83,6 +82,6 @@ def block_counting(
     ((4, 0, 0, 0), (2, 1, 0, 0), (0, 2, 0, 0), (1, 0, 1, 0))
   """
   model_checks.at_least("num_samples", num_samples, 2)
-  states = state_limits.check_block_counts(num_samples, max_states)
+  states = model_checks.check_block_counts(num_samples, max_states)
   built = block_counts.block_counts(int(num_samples), states)
   return graph_lib.Graph._of_built(built)

@@ -11,7 +11,6 @@ import numpy as onp
 
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.models import model_checks
-from phasic.graphs.models import state_limits
 from phasic.graphs.models import structured_models
 from phasic.graphs.parts.absorbed import ABSORBED
 from phasic.internal.arrays import Integer
@@ -24,7 +23,7 @@ _Deme = tuple[tuple[int, ...], ...]
 def joint_block_counting(
   num_samples: Sequence[Integer],
   num_demes: Integer | None = None,
-  max_states: Integer = state_limits.MAX_STATES,
+  max_states: Integer = model_checks.MAX_STATES,
 ) -> graph_lib.Graph:
   """Returns the structured coalescent that counts samples of each population.
 
@@ -76,7 +75,7 @@ def joint_block_counting(
     )
   model_checks.at_least("max_states", max_states, 1)
   states, is_exact = _num_states(samples, len(demes), int(max_states))
-  state_limits.check(samples, states, max_states, is_exact)
+  model_checks.check_num_states(samples, states, max_states, is_exact)
   start: list[_Deme] = [()] * len(demes)
   for i, number in enumerate(samples):
     lineage = tuple(int(k == i) for k in range(len(samples)))

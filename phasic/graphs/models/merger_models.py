@@ -8,13 +8,12 @@ import math
 
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.models import model_checks
-from phasic.graphs.models import state_limits
 from phasic.graphs.parts.absorbed import ABSORBED
 from phasic.internal.arrays import Integer
 
 
 def lambda_coalescent(
-  num_samples: Integer, max_states: Integer = state_limits.MAX_STATES
+  num_samples: Integer, max_states: Integer = model_checks.MAX_STATES
 ) -> graph_lib.Graph:
   """Returns the Lambda coalescent; states are numbers of lineages.
 
@@ -55,7 +54,7 @@ def lambda_coalescent(
     1.457143
   """
   model_checks.at_least("num_samples", num_samples, 2)
-  state_limits.check(num_samples, num_samples - 1, max_states)
+  model_checks.check_num_states(num_samples, num_samples - 1, max_states)
 
   def transitions(b: int) -> Iterator[tuple[Hashable, Mapping[str, float]]]:
     for k in range(2, b + 1):
@@ -107,7 +106,7 @@ def lambda_block_counting(
     ['1.1313', '0.4030', '0.3313']
   """
   model_checks.at_least("num_samples", num_samples, 2)
-  state_limits.check_block_counts(num_samples, max_states)
+  model_checks.check_block_counts(num_samples, max_states)
 
   def transitions(
     counts: tuple[int, ...],

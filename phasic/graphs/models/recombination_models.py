@@ -6,7 +6,6 @@ from collections.abc import Hashable, Iterator, Mapping
 
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.models import model_checks
-from phasic.graphs.models import state_limits
 from phasic.graphs.parts.absorbed import ABSORBED
 from phasic.internal.arrays import Integer
 
@@ -14,7 +13,7 @@ _State = tuple[int, int, int]
 
 
 def two_locus_coalescent(
-  num_samples: Integer, max_states: Integer = state_limits.MAX_STATES
+  num_samples: Integer, max_states: Integer = model_checks.MAX_STATES
 ) -> graph_lib.Graph:
   """Returns the coalescent with recombination between two loci.
 
@@ -62,8 +61,8 @@ def two_locus_coalescent(
     0.416667
   """
   model_checks.at_least("num_samples", num_samples, 2)
-  states = state_limits.two_locus_states(num_samples)
-  state_limits.check(num_samples, states, max_states)
+  states = model_checks.two_locus_states(num_samples)
+  model_checks.check_num_states(num_samples, states, max_states)
 
   def transitions(
     state: _State,

@@ -7,13 +7,12 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.models import coalescent_models
 from phasic.graphs.models import model_checks
-from phasic.graphs.models import state_limits
 from phasic.graphs.parts.absorbed import ABSORBED
 from phasic.internal.arrays import Integer
 
 
 def island_coalescent(
-  num_samples: Sequence[Integer], max_states: Integer = state_limits.MAX_STATES
+  num_samples: Sequence[Integer], max_states: Integer = model_checks.MAX_STATES
 ) -> graph_lib.Graph:
   """Returns the structured coalescent, on islands of equal size.
 
@@ -64,8 +63,8 @@ def island_coalescent(
     2.000, 4.000, 0.500
   """
   initial = model_checks.counts("num_samples", num_samples, 2, 2)
-  states = state_limits.deme_states(sum(initial), len(initial))
-  state_limits.check(initial, states, max_states)
+  states = model_checks.deme_states(sum(initial), len(initial))
+  model_checks.check_num_states(initial, states, max_states)
 
   def transitions(
     lineages: tuple[int, ...],
@@ -93,7 +92,7 @@ def island_coalescent(
 
 
 def structured_coalescent(
-  num_samples: Sequence[Integer], max_states: Integer = state_limits.MAX_STATES
+  num_samples: Sequence[Integer], max_states: Integer = model_checks.MAX_STATES
 ) -> graph_lib.Graph:
   """Returns the structured coalescent, each deme and each way with its rate.
 
@@ -137,8 +136,8 @@ def structured_coalescent(
       f"num_samples has {len(initial)} entries: it must have at most nine; take "
       "island_coalescent, or write the transitions for Graph.from_transitions"
     )
-  states = state_limits.deme_states(sum(initial), len(initial))
-  state_limits.check(initial, states, max_states)
+  states = model_checks.deme_states(sum(initial), len(initial))
+  model_checks.check_num_states(initial, states, max_states)
 
   def transitions(
     lineages: tuple[int, ...],
@@ -245,7 +244,7 @@ def merge_demes(
 
 def isolation_with_migration(
   num_samples: Sequence[Integer],
-  max_states: Integer = state_limits.MAX_STATES,
+  max_states: Integer = model_checks.MAX_STATES,
 ) -> tuple[graph_lib.Graph, graph_lib.Graph, Callable[[tuple[int, ...]], int]]:
   """Returns the two graphs and the state map of isolation with migration.
 

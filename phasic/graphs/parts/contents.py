@@ -1,13 +1,23 @@
-"""The data of a graph, as host arrays."""
+"""The data of a graph as host arrays, and types of what users pass."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as onp
 
 from phasic.internal.arrays import Tree
+from phasic.internal.frameworks import Foreign
+
+# Type checkers cannot know these: states are of any hashable type, and packages
+# are imported only where they are needed.
+# A state of a graph, any hashable object.
+State: TypeAlias = Foreign
+# A networkx.DiGraph or MultiDiGraph.
+Network: TypeAlias = Foreign
+# A matplotlib.axes.Axes.
+Axes: TypeAlias = Foreign
 
 
 class Contents(NamedTuple):

@@ -10,9 +10,9 @@ import numpy as onp
 
 from phasic.graphs.parts import absorbed
 from phasic.graphs.parts import batched_arrays
-from phasic.graphs.parts.user_types import State
+from phasic.graphs.parts.contents import State
+from phasic.internal import array_ops
 from phasic.internal import raw_arguments
-from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -66,7 +66,7 @@ class StateMap(NamedTuple):
     phases = structures.cast(phases, "int32")
     rows = structures.cast(np.arange(static.shape(phases)[0]), "int32")
     rows = np.broadcast_to(rows[:, None], static.shape(phases))
-    found = segments.segment_sum(
+    found = array_ops.segment_sum(
       np.reshape(rows, (-1,)), np.reshape(phases, (-1,)), count + 1
     )
     return found[:count]

@@ -8,7 +8,7 @@ import numpy as onp
 
 from phasic.graphs.construction import state_space
 from phasic.graphs.core import graph as graph_lib
-from phasic.graphs.parts.user_types import State
+from phasic.graphs.parts.contents import State
 from phasic.graphs.transformations import host_graphs
 from phasic.internal import raw_arguments
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as onp
 
 from phasic.graphs.core import graph as graph_lib
-from phasic.graphs.parts.user_types import State
+from phasic.graphs.parts.contents import State
 from phasic.graphs.transformations import class_rates
 from phasic.graphs.transformations import host_graphs
 from phasic.graphs.transformations import refinement

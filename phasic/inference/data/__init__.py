@@ -1,1 +1,1 @@
-"""Observations: exact, censored, truncated and weighted data."""
+"""Observations, exact, censored, truncated and weighted; their likelihoods."""

@@ -11,9 +11,9 @@ from phasic.distributions.base import distribution as distributions
 from phasic.distributions.base import hooks
 from phasic.distributions.base import inferring
 from phasic.inference.data import observation_makers
+from phasic.inference.data import observation_rules
+from phasic.inference.data import observation_terms
 from phasic.inference.parameters.host_values import host_values
-from phasic.inference.terms import observation_rules
-from phasic.inference.terms import observation_terms
 from phasic.internal import dtypes
 from phasic.internal import halves
 from phasic.internal import static

@@ -9,8 +9,8 @@ from typing import Protocol, TypeAlias
 
 import numpy as onp
 
+from phasic.inference.data import observation_rules
 from phasic.inference.parameters.host_values import known
-from phasic.inference.terms import observation_rules
 from phasic.internal import dtypes
 from phasic.internal import raw_arguments
 from phasic.internal.arrays import ArrayLike

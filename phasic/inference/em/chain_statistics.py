@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from phasic.inference.terms import observation_terms
+from phasic.inference.data import observation_terms
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.calls import gradients
 from phasic.math.likelihood import discrete_observations
 from phasic.math.likelihood.expected_statistics import expected_statistics
-from phasic.math.m_step import sufficient_statistics
+from phasic.math.m_step import rate_updates
 from phasic.math.model import chain as chain_lib
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
@@ -26,7 +26,7 @@ def statistics_of_chain(
   data: tuple[Array, Array | None, Array],
   batch: static.Shape,
   discrete: bool,
-) -> sufficient_statistics.SufficientStatistics:
+) -> rate_updates.SufficientStatistics:
   """Computes the expected statistics of a chain's paths, given observations.
 
   Args:
@@ -46,7 +46,7 @@ def statistics_of_chain(
   found = (_of_steps if discrete else _of_time)(model, data)
   # Removes the axis of the observations, which follows the batch axes.
   rank = len(batch)
-  return sufficient_statistics.SufficientStatistics(
+  return rate_updates.SufficientStatistics(
     *(np.reshape(x, (*batch, *static.shape(x)[rank + 1 :])) for x in found)
   )
 
@@ -75,7 +75,7 @@ def _beside_observations(model: Model, batch: static.Shape) -> Model:
 
 def _of_time(
   model: Model, data: tuple[Array, Array | None, Array]
-) -> sufficient_statistics.SufficientStatistics:
+) -> rate_updates.SufficientStatistics:
   initial_probs, matrix, exits, prob_zero = model
   lower, upper, weights = data
   given = expected_statistics(
@@ -87,7 +87,7 @@ def _of_time(
     weights=weights,
     upper=upper,
   )
-  return sufficient_statistics.SufficientStatistics(
+  return rate_updates.SufficientStatistics(
     given.starts,
     given.sojourns,
     given.jumps,
@@ -99,7 +99,7 @@ def _of_time(
 
 def _of_steps(
   model: Model, data: tuple[Array, Array | None, Array]
-) -> sufficient_statistics.SufficientStatistics:
+) -> rate_updates.SufficientStatistics:
   """Computes discrete-time statistics from derivatives of the log likelihood.
 
   The likelihood is a sum of products of probabilities. By Fisher's identity the
@@ -139,7 +139,7 @@ def _of_steps(
   jumps = np.where(is_stay, 0.0, steps)
   if operands.is_edges(matrix):
     jumps = _by_edge(matrix, jumps, left)
-  return sufficient_statistics.SufficientStatistics(
+  return rate_updates.SufficientStatistics(
     initial_probs * derivatives[0],
     visits,
     jumps,

@@ -23,17 +23,17 @@ import numpy as np
 from phasic.distributions.absorption import competing_risks
 from phasic.distributions.base import chain_events
 from phasic.distributions.base import inferring
+from phasic.distributions.base.distribution import Distribution
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.em import chain_statistics
-from phasic.inference.parameters.distribution_types import Distribution
 from phasic.internal import static
 from phasic.internal.arrays import Array
-from phasic.math.m_step import sufficient_statistics as paths_lib
+from phasic.math.m_step import rate_updates
 
 
 def sufficient_statistics(
   distribution: Distribution, observations: observations_lib.Observations
-) -> paths_lib.SufficientStatistics:
+) -> rate_updates.SufficientStatistics:
   """Computes the expected statistics of the paths of a distribution's chain.
 
   A right-censored path counts up to its censoring. The statistics are NaN where
@@ -77,7 +77,7 @@ def sufficient_statistics(
       events.model, data, batch, events.is_discrete
     )
   )
-  return paths_lib.SufficientStatistics._make(
+  return rate_updates.SufficientStatistics._make(
     sum(parts[1:], parts[0]) for parts in zip(*found, strict=True)
   )
 
@@ -104,7 +104,7 @@ def _of_causes(
   weights: Array,
   cause: Array | None,
   batch: static.Shape,
-) -> tuple[list[paths_lib.SufficientStatistics], Array]:
+) -> tuple[list[rate_updates.SufficientStatistics], Array]:
   """Computes statistics for each cause, and weights of other observations."""
   if cause is None:
     return [], weights

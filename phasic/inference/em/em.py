@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Generic, NamedTuple
 
 from phasic.distributions.base import inferring
+from phasic.distributions.base.distribution import Distribution
+from phasic.distributions.base.distribution import DistributionT
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.em import e_step
-from phasic.inference.parameters.distribution_types import Distribution
-from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.internal.arrays import Array
 
 

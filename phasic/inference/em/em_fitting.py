@@ -8,13 +8,13 @@ import dataclasses
 import numpy as onp
 
 from phasic.distributions.base import inferring
+from phasic.distributions.base.distribution import DistributionT
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.em import em
 from phasic.inference.em import em_steps
 from phasic.inference.mle import mle
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import entry_blocks
-from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.inference.results import fits
 from phasic.inference.starts import starts
 from phasic.internal import progress_bars

@@ -9,10 +9,10 @@ from typing import Generic, NamedTuple, TypeAlias
 import numpy as onp
 
 from phasic.distributions.base import inferring
+from phasic.distributions.base.distribution import Distribution
+from phasic.distributions.base.distribution import DistributionT
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.em import em
-from phasic.inference.parameters.distribution_types import Distribution
-from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.internal import static
 from phasic.internal.arrays import Integer
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy as onp
 
-from phasic.inference.likelihood import derivatives
+from phasic.inference.data import likelihood_derivatives
 from phasic.inference.mle import positive_numbers
 from phasic.inference.parameters.host_values import number
 from phasic.inference.parameters.host_values import whole_number
@@ -223,13 +223,15 @@ class _Search:
       return value
 
     self._evaluated: Callable[[Array], tuple[ArrayLike, ArrayLike]] = (
-      derivatives.compiled(
+      likelihood_derivatives.compiled(
         lambda logs: gradients.value_and_gradient(of_logs, logs)
       )
     )
-    self._bent: Callable[[Array, Array], ArrayLike] = derivatives.compiled(
-      lambda logs, unit: gradients.hessian_vector_product(
-        of_logs, (logs,), (unit,)
+    self._bent: Callable[[Array, Array], ArrayLike] = (
+      likelihood_derivatives.compiled(
+        lambda logs, unit: gradients.hessian_vector_product(
+          of_logs, (logs,), (unit,)
+        )
       )
     )
 
@@ -237,13 +239,15 @@ class _Search:
     """Computes the log likelihood and its slopes in logarithms."""
     self.num_evaluations = self.num_evaluations + 1
     value, slopes = self._evaluated(self.form.array(logs))
-    return float(derivatives.host(value)), derivatives.host(slopes)
+    return float(
+      likelihood_derivatives.host(value)
+    ), likelihood_derivatives.host(slopes)
 
   def hessian(self, logs: onp.ndarray) -> onp.ndarray:
     """Computes the second derivatives in logarithms, (d, d)."""
     at = self.form.array(logs)
     rows = [
-      derivatives.host(self._bent(at, self.form.array(unit)))
+      likelihood_derivatives.host(self._bent(at, self.form.array(unit)))
       for unit in onp.eye(len(logs))
     ]
     found = onp.stack(rows)

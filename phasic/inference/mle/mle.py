@@ -8,13 +8,13 @@ from typing import TypedDict
 import numpy as onp
 
 from phasic.distributions.base import inferring
+from phasic.distributions.base.distribution import Distribution
+from phasic.distributions.base.distribution import DistributionT
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.mle import optimizer as optimizer_lib
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import entry_blocks
 from phasic.inference.parameters import limits as limits_lib
-from phasic.inference.parameters.distribution_types import Distribution
-from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.results import fits
 from phasic.inference.starts import starts as starts_lib

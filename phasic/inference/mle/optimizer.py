@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as onp
 
+from phasic.inference.data import likelihood_derivatives
 from phasic.inference.data import observations as observations_lib
-from phasic.inference.likelihood import derivatives
 from phasic.inference.mle import objective as objective_lib
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.internal import frameworks
@@ -83,7 +83,9 @@ class Optimizer:
     """Computes the log likelihood for entries, some of which may be zero."""
     self.num_evaluations = self.num_evaluations + 1
     found = self.where.restricted(entries, entries > 0)
-    value = derivatives.log_likelihood(found, found.entries, self.observations)
+    value = likelihood_derivatives.log_likelihood(
+      found, found.entries, self.observations
+    )
     return value if onp.isfinite(value) else -onp.inf
 
   def rounding(self, log_likelihood: float) -> float:
@@ -97,7 +99,7 @@ class Optimizer:
 
   def slopes(self, entries: onp.ndarray) -> onp.ndarray:
     """Computes the gradient, projected to keep the sums of entries constant."""
-    _, found = derivatives.value_and_gradient(
+    _, found = likelihood_derivatives.value_and_gradient(
       self.where, entries, self.observations
     )
     return self.where.projected_gradient(entries, found)
@@ -137,7 +139,7 @@ class Optimizer:
     def second(x: onp.ndarray) -> onp.ndarray:
       at = inner.to_constrained(x)
       _, slopes = self.evaluated(inner, at)
-      hessian = derivatives.hessian(inner, at, self.observations)
+      hessian = likelihood_derivatives.hessian(inner, at, self.observations)
       bent = -inner.unconstrained_hessian(at, slopes, hessian) / self.total
       if not onp.all(onp.isfinite(bent)):
         raise FloatingPointError("the Hessian of the likelihood is not finite")
@@ -292,7 +294,9 @@ class Optimizer:
   ) -> tuple[float, onp.ndarray]:
     """Computes the log likelihood and its gradient, and counts the call."""
     self.num_evaluations = self.num_evaluations + 1
-    return derivatives.value_and_gradient(inner, entries, self.observations)
+    return likelihood_derivatives.value_and_gradient(
+      inner, entries, self.observations
+    )
 
   def _optimum(
     self,

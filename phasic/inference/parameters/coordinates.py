@@ -13,12 +13,11 @@ from typing import Generic, NamedTuple
 import numpy as np
 import numpy as onp
 
-from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import hooks
+from phasic.distributions.base.distribution import Distribution
+from phasic.distributions.base.distribution import DistributionT
 from phasic.inference.parameters import entry_blocks
 from phasic.inference.parameters import unconstrained_map
-from phasic.inference.parameters.distribution_types import Distribution
-from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 
@@ -292,7 +291,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
 def check_single(name: str, distribution: object) -> None:
   """Raises unless the argument is a distribution without a batch."""
   hooks.check_substrate(name, distribution)
-  if not isinstance(distribution, distribution_lib.Distribution):
+  if not isinstance(distribution, Distribution):
     raise TypeError(
       f"{name} is {type(distribution).__name__}: it must be a distribution"
     )

@@ -17,8 +17,8 @@ from phasic.distributions.base import entries as entries_lib
 from phasic.distributions.base import inferring
 from phasic.distributions.base import parameter_properties as properties_lib
 from phasic.distributions.base import structure
-from phasic.inference.parameters.distribution_types import Distribution
-from phasic.inference.parameters.distribution_types import DistributionT
+from phasic.distributions.base.distribution import Distribution
+from phasic.distributions.base.distribution import DistributionT
 from phasic.inference.parameters.host_values import host_values
 from phasic.internal import raw_arguments
 from phasic.internal import static

@@ -7,8 +7,8 @@ from typing import Generic, NamedTuple
 
 import numpy as onp
 
+from phasic.distributions.base.distribution import DistributionT
 from phasic.inference.parameters import coordinates as coordinates_lib
-from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array

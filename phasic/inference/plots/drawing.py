@@ -6,11 +6,10 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as onp
 
-from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import hooks
+from phasic.distributions.base.distribution import Distribution
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.data import survival_estimates
-from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.host_values import known
 from phasic.internal.frameworks import Foreign
 
@@ -199,7 +198,7 @@ def check_type(name: str, distribution: object) -> None:
   """Raises unless the argument is a distribution of one variable."""
   hooks.check_substrate(name, distribution)
   kind = type(distribution).__name__
-  if not isinstance(distribution, distribution_lib.Distribution):
+  if not isinstance(distribution, Distribution):
     raise TypeError(
       f"{name} is {kind}: it must be a distribution, such as fit.distribution"
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as onp
 
+from phasic.distributions.base.distribution import Distribution
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.data import survival_estimates
-from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.plots import drawing
 from phasic.inference.plots.drawing import Axes
 from phasic.inference.results import predictive

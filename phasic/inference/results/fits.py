@@ -10,9 +10,9 @@ from typing import Generic, NamedTuple
 
 import numpy as onp
 
+from phasic.distributions.base.distribution import DistributionT
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters import coordinates as coordinates_lib
-from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.inference.results import uncertainty as uncertainty_lib
 from phasic.internal import static
 from phasic.internal.arrays import ArrayLike

@@ -16,12 +16,12 @@ import dataclasses
 
 import numpy as onp
 
+from phasic.distributions.base.distribution import Distribution
+from phasic.inference.data import likelihood_derivatives
 from phasic.inference.data import observations as observations_lib
-from phasic.inference.likelihood import derivatives
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import entry_blocks
 from phasic.inference.parameters import limits
-from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.results import directions
 from phasic.internal import static
 from phasic.internal.arrays import ArrayLike
@@ -97,7 +97,7 @@ class Uncertainty:
     if isinstance(f, str):
       _check_values(f, args)
     inner = self._inner
-    slopes = derivatives.jacobian(inner, inner.entries, f, args)
+    slopes = likelihood_derivatives.jacobian(inner, inner.entries, f, args)
     if not len(inner.names):
       # All parameters are on the boundary: no standard errors exist.
       return onp.full(onp.shape(slopes)[:-1], onp.nan)[()]
@@ -148,7 +148,9 @@ def assess(
   zero = entries <= 0
   statuses = onp.full(len(entries), IDENTIFIED, dtype=object)
   if onp.any(zero):
-    _, slopes = derivatives.value_and_gradient(where, entries, observations)
+    _, slopes = likelihood_derivatives.value_and_gradient(
+      where, entries, observations
+    )
     slopes = where.projected_gradient(entries, slopes) * limits.scales(
       where, entries
     )
@@ -210,7 +212,7 @@ def outer_products(
 ) -> onp.ndarray:
   """Computes the sum of the scores' outer products, (d, d)."""
   _, _, known = observations_lib.host_arrays(observations)
-  slopes = derivatives.scores(inner, inner.entries, observations)
+  slopes = likelihood_derivatives.scores(inner, inner.entries, observations)
   slopes = onp.matmul(slopes, inner.jacobian(inner.entries))
   weights = known[:, None]
   weighted = onp.where(weights > 0, weights * slopes, 0.0)
@@ -232,8 +234,10 @@ def _slopes_and_information(
   Both are in the free parameters.
   """
   at = inner.entries
-  second = derivatives.hessian(inner, at, observations)
-  _, gradient = derivatives.value_and_gradient(inner, at, observations)
+  second = likelihood_derivatives.hessian(inner, at, observations)
+  _, gradient = likelihood_derivatives.value_and_gradient(
+    inner, at, observations
+  )
   slopes = inner.unconstrained_gradient(at, gradient)
   return slopes, -inner.unconstrained_hessian(at, gradient, second)
 

@@ -8,9 +8,9 @@ from typing import Generic, NamedTuple, Unpack
 
 import numpy as onp
 
+from phasic.distributions.base.distribution import DistributionT
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.mle import mle
-from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.parameters.host_values import whole_number
 from phasic.inference.results import fits

@@ -8,12 +8,12 @@ import numpy as onp
 
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import phase_type
+from phasic.distributions.base.distribution import DistributionT
 from phasic.distributions.families import acyclic_phase_type
 from phasic.distributions.families import coxian
 from phasic.distributions.families import hyper_erlang
 from phasic.distributions.families import hyperexponential
 from phasic.inference.data import observations as observations_lib
-from phasic.inference.parameters.distribution_types import DistributionT
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.parameters.host_values import whole_number
 from phasic.internal import raw_arguments

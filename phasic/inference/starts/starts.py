@@ -7,11 +7,11 @@ import math
 import numpy as onp
 
 from phasic.distributions.base import inferring
+from phasic.distributions.base.distribution import Distribution
+from phasic.inference.data import likelihood_derivatives
 from phasic.inference.data import observations as observations_lib
-from phasic.inference.likelihood import derivatives
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import entry_blocks
-from phasic.inference.parameters.distribution_types import Distribution
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.parameters.host_values import number
 from phasic.inference.parameters.host_values import whole_number
@@ -130,7 +130,7 @@ def check_start(
   dist = where.of(entries)
   # This raises for parameters outside of their domains.
   dist.copy(validate_args=True)
-  value = derivatives.log_likelihood(where, entries, observations)
+  value = likelihood_derivatives.log_likelihood(where, entries, observations)
   if onp.isfinite(value):
     return
   found = observations.log_likelihood_terms(dist)
@@ -159,7 +159,9 @@ def check_slopes(
 ) -> None:
   """Raises ValueError if the gradient at the start is not finite."""
   inner = where.restricted(entries, entries > 0)
-  _, slopes = derivatives.value_and_gradient(inner, inner.entries, observations)
+  _, slopes = likelihood_derivatives.value_and_gradient(
+    inner, inner.entries, observations
+  )
   with onp.errstate(all="ignore"):
     slopes = inner.unconstrained_gradient(inner.entries, slopes)
   if onp.all(onp.isfinite(slopes)):

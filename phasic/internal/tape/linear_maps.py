@@ -1,9 +1,15 @@
-"""Registration of derivative rules, and rules of linear maps."""
+"""Registration of derivative rules, and rules of linear maps.
+
+Indexing is one of them: its transpose adds entries to zeros at an index.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+import operator
+from typing import Any, TypeVar
+
+import numpy as onp
 
 from phasic.internal.tape import traced
 
@@ -29,3 +35,69 @@ def linear(
   return traced.apply(
     traced.Pairs(call, lambda i, result, x: (call, transpose)), x
   )
+
+
+def getitem(x: Array, index: object) -> Array:
+  """Returns `x[index]`, differentiable in `x`."""
+  places = _plain_index(index)
+  shape, dtype = onp.shape(x), traced.dtype_of(x)
+  return traced.apply(
+    traced.Pairs(
+      lambda x: x[places],
+      lambda i, result, x: (
+        lambda tangent: tangent[places],
+        lambda cotangent: scatter(cotangent, places, shape, dtype),
+      ),
+    ),
+    x,
+  )
+
+
+def scatter(
+  x: Array, index: Any, shape: tuple[int, ...], dtype: onp.dtype
+) -> Array:
+  """Adds `x` to zeros at an index: the transpose of indexing."""
+  if not isinstance(x, traced.Traced):
+    result = onp.zeros(shape, dtype)
+    if _is_basic(index):
+      result[index] = x
+    else:
+      onp.add.at(result, index, x)
+    return result
+  return traced.apply(
+    traced.Pairs(
+      lambda x: scatter(x, index, shape, dtype),
+      lambda i, result, x: (
+        lambda tangent: scatter(tangent, index, shape, dtype),
+        lambda cotangent: cotangent[index],
+      ),
+    ),
+    x,
+  )
+
+
+def _plain_index(index: object) -> Any:
+  """Copies an index and replaces traced parts by their values."""
+  if isinstance(index, tuple):
+    return tuple(_kept(part) for part in index)
+  return _kept(index)
+
+
+def _kept(part: object) -> object:
+  """Copies a part of an index, as the caller may write to it later."""
+  part = traced.constant(part)
+  if isinstance(part, (list, onp.ndarray)):
+    return onp.array(part)
+  return part
+
+
+def _is_basic(index: object) -> bool:
+  """Returns whether an index is basic, and so selects no entry twice."""
+  parts = index if isinstance(index, tuple) else (index,)
+  return all(
+    part is None or part is Ellipsis or isinstance(part, (int, slice))
+    for part in parts
+  )
+
+
+traced.FUNCTIONS[operator.getitem] = getitem

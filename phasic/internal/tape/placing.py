@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as onp
 
-from phasic.internal.tape import indexing
 from phasic.internal.tape import linear_maps
 from phasic.internal.tape import traced
 from phasic.internal.tape import ufuncs
@@ -135,7 +134,7 @@ def _concatenate(arrays: Sequence[Array], axis: int | None = 0) -> Array:
     index = (*lead, slice(int(ends[i] - sizes[i]), int(ends[i])))
     shape, dtype = onp.shape(result), traced.dtype_of(result)
     return (
-      lambda tangent: indexing.scatter(tangent, index, shape, dtype),
+      lambda tangent: linear_maps.scatter(tangent, index, shape, dtype),
       lambda cotangent: cotangent[index],
     )
 

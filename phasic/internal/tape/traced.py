@@ -219,7 +219,7 @@ Record: TypeAlias = Any
 
 astype = object()  # The key of astype's rule in FUNCTIONS.
 
-# Derivative rules of NumPy functions; `indexing`, `ufuncs` and others add them.
+# Derivative rules of NumPy functions; `linear_maps`, `ufuncs` and others add them.
 UFUNCS: dict[onp.ufunc, Callable[..., Array]] = {}
 FUNCTIONS: dict[object, Callable[..., Any]] = {}
 

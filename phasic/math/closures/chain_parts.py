@@ -12,9 +12,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy as onp
 
+from phasic.internal import array_ops
 from phasic.internal import autodiff
 from phasic.internal import control_flow
-from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_arguments
@@ -22,7 +22,7 @@ from phasic.math.elimination import chain_solves
 from phasic.math.model import operands
 from phasic.math.model.model_types import Matrix
 from phasic.math.model.model_types import Model
-from phasic.math.numeric import scaled_sums
+from phasic.math.numeric import exact_sums
 from phasic.math.numeric.array_utils import joined
 
 # The sizes of the largest chains that may be built.
@@ -111,9 +111,9 @@ def _derive(
   p = static.shape(system.initial)[-1]
   sources, targets = system.indices[0], system.indices[1]
   scale = system.exponent[..., None]
-  weights = scaled_sums.times_power(system.weights, scale)
+  weights = exact_sums.times_power(system.weights, scale)
   out = np.where(targets == p, weights, 0.0)
-  exits = segments.segment_sum(out, sources, p)
+  exits = array_ops.segment_sum(out, sources, p)
   stay = system.stay if discrete else exits
   if discrete and has_edges:
     stay = _stay(sources, targets, weights, p, static.finfo_eps(dtype))
@@ -148,8 +148,8 @@ def _stay(
   """
   fixed = autodiff.stop_gradient
   own = sources == targets
-  leaving = segments.segment_sum(np.where(own, 0.0, weights), sources, p)
-  kept = segments.segment_sum(np.where(own, weights, 0.0), sources, p)
+  leaving = array_ops.segment_sum(np.where(own, 0.0, weights), sources, p)
+  kept = array_ops.segment_sum(np.where(own, weights, 0.0), sources, p)
   rest = 1.0 - leaving
   lacks = rest - kept
   kept = kept + np.where(lacks > 4 * p * eps, lacks, 0.0)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy as onp
 
-from phasic.internal import segments
+from phasic.internal import array_ops
 from phasic.internal.arrays import Array
 from phasic.math.closures import chain_parts
 from phasic.math.closures.chain_parts import ChainParts
@@ -219,7 +219,7 @@ def _transitions(parts: ChainParts) -> _Transitions:
 def _lasting(parts: ChainParts) -> Array:
   """Computes each phase's probability of no absorption in a step, (..., p)."""
   transitions = _transitions(parts)
-  return segments.segment_sum(
+  return array_ops.segment_sum(
     transitions.weights, transitions.sources, parts.num_phases
   )
 

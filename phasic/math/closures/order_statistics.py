@@ -16,12 +16,11 @@ import math
 import numpy as np
 import numpy as onp
 
-from phasic.internal import segments
+from phasic.internal import array_ops
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.closures import chain_parts
-from phasic.math.closures import multisets
 from phasic.math.closures import order_steps
 from phasic.math.closures.chain_parts import ChainParts
 from phasic.math.closures.chain_parts import picked
@@ -56,7 +55,7 @@ def order_statistic(parts: ChainParts, n: int, k: int) -> ChainParts:
     edges = phases * (len(parts.sources) + len(parts.ends))
     chain_parts.check_size("the order statistic", phases, edges)
   levels = range(n, n - k, -1)
-  states = {m: multisets.all_of(p, m) for m in levels}
+  states = {m: order_steps.multisets(p, m) for m in levels}
   sizes = [len(states[m]) for m in levels]
   # With n - k times still running, the k-th smallest has ended.
   first = dict(zip(range(n, n - k - 1, -1), _sums(sizes), strict=True))
@@ -146,13 +145,13 @@ def _rates(
         after[:, j] += 1
       level = m if j is not None else m - 1
       sources.append(here + first[m])
-      targets.append(multisets.numbers(after) + first[level])
+      targets.append(order_steps.multiset_indices(after) + first[level])
       times.append(counts[here, i])
       which.append(onp.full(len(here), e))
   weights = picked(pool, _row(which)) * _floats(times, pool)
   found, places = onp.unique(_row(ends), return_inverse=True)
   exits = picked(pool, _row(exit_which)) * _floats(exit_times, pool)
-  exits = segments.segment_sum(exits, places, len(found))
+  exits = array_ops.segment_sum(exits, places, len(found))
   return _row(sources), _row(targets), weights, found, exits, None
 
 

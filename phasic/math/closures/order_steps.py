@@ -1,21 +1,29 @@
-"""Joint steps of several identical discrete chains, as multisets of phases.
+"""Multisets of phases, the states of identical chains, and their joint steps.
 
-A step of m chains combines a step of m - 1 chains and a step of one further
-chain. So probabilities are sums of products, computed for m = 1, 2, ...
+A multiset of m out of p phases is a row of counts that sum to m. The multisets
+are numbered by the combinatorial number system.
+
+In discrete time a step of m chains combines a step of m - 1 chains and a step
+of one further chain. So probabilities are sums of products, computed for m = 1,
+2, ...
+
+Reference: D. E. Knuth, The art of computer programming, vol. 4A, 2011, sec.
+  7.2.1.3.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+import itertools
+import math
 from typing import NamedTuple
 
 import numpy as np
 import numpy as onp
 
-from phasic.internal import segments
+from phasic.internal import array_ops
 from phasic.internal.arrays import Array
 from phasic.math.closures import chain_parts
-from phasic.math.closures import multisets
 from phasic.math.closures.chain_parts import ChainParts
 from phasic.math.closures.chain_parts import picked
 from phasic.math.numeric.array_utils import joined
@@ -64,8 +72,8 @@ def steps(
   (out,) = onp.nonzero(targets == phases)
   (same,) = onp.nonzero(sources == targets)
   ends, places = onp.unique(sources[out], return_inverse=True)
-  exits = segments.segment_sum(picked(pool, out), places, len(ends))
-  stay = segments.segment_sum(picked(pool, same), sources[same], phases)
+  exits = array_ops.segment_sum(picked(pool, out), places, len(ends))
+  stay = array_ops.segment_sum(picked(pool, same), sources[same], phases)
   return sources[inner], targets[inner], picked(pool, inner), ends, exits, stay
 
 
@@ -76,28 +84,28 @@ def _phases(
 
   The states are the p phases and absorption.
   """
-  after = multisets.all_of(p + 1, m)
+  after = multisets(p + 1, m)
   left = m - after[:, p]
   found = onp.full(len(after), phases)
   for size, start in first.items():
     (here,) = onp.nonzero(left == size)
     if start < phases:
-      found[here] = multisets.numbers(after[here, :p]) + start
+      found[here] = multiset_indices(after[here, :p]) + start
   return found
 
 
 def _one_more(parts: ChainParts, m: int, level: _Steps) -> _Steps:
   """Computes the joint steps of m chains from the steps of m - 1 chains."""
   p = parts.num_phases
-  counts: onp.ndarray = multisets.all_of(p, m)
+  counts: onp.ndarray = multisets(p, m)
   # Choose the chain in the highest phase of a multiset as the m-th one.
   phase = p - 1 - onp.argmax(counts[:, ::-1] > 0, axis=-1)
   counts[onp.arange(len(counts)), phase] -= 1
-  rest = multisets.numbers(counts)
+  rest = multiset_indices(counts)
   transitions, offsets, targets, pool = _transitions(parts)
   order = onp.argsort(level.before, kind="stable")
   before = onp.searchsorted(
-    level.before[order], onp.arange(multisets.count(p, m - 1) + 1)
+    level.before[order], onp.arange(num_multisets(p, m - 1) + 1)
   )
   rows = (before[rest + 1] - before[rest]) * (
     offsets[phase + 1] - offsets[phase]
@@ -111,10 +119,10 @@ def _one_more(parts: ChainParts, m: int, level: _Steps) -> _Steps:
   old = order[before[rest[state]] + place // width]
   transition = transitions[offsets[phase[state]] + place % width]
   after = _with_one_more(p, m)[level.after[old], targets[transition]]
-  keys = state * multisets.count(p + 1, m) + after
+  keys = state * num_multisets(p + 1, m) + after
   _, chosen, places = onp.unique(keys, return_index=True, return_inverse=True)
   terms = picked(level.probs, old) * picked(pool, transition)
-  probs = segments.segment_sum(terms, places, len(chosen))
+  probs = array_ops.segment_sum(terms, places, len(chosen))
   return _Steps(state[chosen], after[chosen], probs)
 
 
@@ -123,11 +131,11 @@ def _with_one_more(p: int, m: int) -> onp.ndarray:
 
   Row s has the indices for adding each of the p + 1 phases to multiset s.
   """
-  smaller: onp.ndarray = multisets.all_of(p + 1, m - 1)
+  smaller: onp.ndarray = multisets(p + 1, m - 1)
   found = onp.zeros((len(smaller), p + 1), dtype=onp.int64)
   for i in range(p + 1):
     smaller[:, i] += 1
-    found[:, i] = multisets.numbers(smaller)
+    found[:, i] = multiset_indices(smaller)
     smaller[:, i] -= 1
   return found
 
@@ -155,3 +163,37 @@ def _transitions(
     targets,
     joined(parts.weights, parts.stay, parts.exits),
   )
+
+
+def num_multisets(p: int, m: int) -> int:
+  """Returns the number of multisets of size m of p phases."""
+  return math.comb(m + p - 1, m)
+
+
+def multisets(p: int, m: int) -> onp.ndarray:
+  """Lists all multisets of m out of p phases, ordered by `multiset_indices`.
+
+  Each row says how often each phase is in the multiset: (num_multisets(p, m), p).
+  """
+  separators = itertools.combinations(range(m + p - 1), p - 1)
+  places = onp.asarray(list(separators), dtype=onp.int64)
+  places = onp.reshape(places, (num_multisets(p, m), p - 1))
+  edges = onp.full((len(places), 1), -1), onp.full((len(places), 1), m + p - 1)
+  found = onp.diff(onp.hstack([edges[0], places, edges[1]]), axis=1) - 1
+  return found[onp.argsort(multiset_indices(found))]
+
+
+def multiset_indices(counts: onp.ndarray) -> onp.ndarray:
+  """Computes the indices of multisets in the list of `multisets`."""
+  p = counts.shape[-1]
+  after = onp.cumsum(counts, axis=-1)
+  total = onp.zeros(counts.shape[:-1], dtype=onp.int64)
+  # In a combinatorial number system, phase i contributes a sum of (i + k - 1
+  # choose k) over consecutive k. The sum is the difference of two entries
+  # (i + k choose k) of Pascal's triangle.
+  table = onp.ones(int(onp.max(after, initial=0)) + 1, dtype=onp.int64)
+  for i in range(p):
+    before = after[..., i] - counts[..., i]
+    total = total + table[after[..., i]] - table[before]
+    table = onp.cumsum(table)
+  return total

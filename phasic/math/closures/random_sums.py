@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy as onp
 
-from phasic.internal import segments
+from phasic.internal import array_ops
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.closures import chain_parts
@@ -80,7 +80,7 @@ def random_sum(count: ChainParts, time: ChainParts) -> ChainParts:
   stay = None
   if time.stay is not None:
     again = picked(weights, same)
-    again = segments.segment_sum(again, sources[same], q * p)
+    again = array_ops.segment_sum(again, sources[same], q * p)
     stay = picked(time.stay, i) + again
   out, last = all_pairs(ends, len(time.ends))
   return ChainParts(
@@ -129,7 +129,7 @@ def _positive(count: ChainParts, time: ChainParts, atom: Array) -> _Count:
   system = chain_solves.Weighted(indices, weights)
   steps = _steps(count)
   places = steps.sources * q + steps.targets
-  matrix = segments.segment_sum(steps.steps, places, q * q)
+  matrix = array_ops.segment_sum(steps.steps, places, q * q)
   matrix = np.reshape(matrix, (*static.shape(matrix)[:-1], q, q))
   batch = static.shape(weights)[:-1]
   found = chain_solves.solve(

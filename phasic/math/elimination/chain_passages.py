@@ -1,6 +1,11 @@
 """Sojourn times, visits, jumps and transforms, from linear systems.
 
 The functions are rules for `chain_calls`.
+
+Visits are expected times in entry phases, of rate one, before each phase. This
+solution of a linear system is right wherever it can be represented. The number
+of visits is also a rate times the expected time in a phase, but one of these
+factors may be out of range.
 """
 
 from __future__ import annotations
@@ -10,15 +15,19 @@ import math
 import numpy as np
 import numpy as onp
 
+from phasic.internal import array_ops
 from phasic.internal import autodiff
-from phasic.internal import segments
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_solves
-from phasic.math.elimination import entry_phases
 from phasic.math.elimination import killing as killing_lib
 from phasic.math.numeric import array_utils
-from phasic.math.numeric import scaled_sums
+from phasic.math.numeric import exact_sums
+
+# Entry phases make elimination several times slower. So larger graphs do
+# without them, and their expected times must be in range as well.
+_MOST_ENTRY_PHASES = 1024
 
 
 def sojourn_times(system: chain_solves.System) -> Array:
@@ -104,12 +113,12 @@ def _undefined_jumps(
 def visits(system: chain_solves.System) -> Array:
   """Computes the expected numbers of visits to the phases, (..., p)."""
   p = static.shape(system.initial)[-1]
-  if entry_phases.are_affordable(system):
-    y = chain_solves.sojourns(entry_phases.with_entry_phases(system))
+  if _may_have_entry_phases(system):
+    y = chain_solves.sojourns(_with_entry_phases(system))
     return chain_solves.checked_entries(system, y[..., p:])
   flows = _flows(system)
   own = system.indices[0] == system.indices[1]
-  entered = segments.segment_sum(
+  entered = array_ops.segment_sum(
     np.where(own, 0.0, flows), system.indices[1], p + 1
   )
   return chain_solves.checked_entries(system, system.initial + entered[..., :p])
@@ -122,7 +131,7 @@ def jumps(system: chain_solves.System) -> Array:
   the expected number of visits to the edge's source is multiplied by the
   probability that a visit ends by this edge.
   """
-  if not entry_phases.are_affordable(system):
+  if not _may_have_entry_phases(system):
     return chain_solves.checked_entries(system, _flows(system))
   system = chain_solves.natural(system)
   times = chain_solves.at_sources(system, chain_solves.sojourns(system))
@@ -132,16 +141,16 @@ def jumps(system: chain_solves.System) -> Array:
   entered = chain_solves.at_sources(system, visits(system))
   p = static.shape(system.initial)[-1]
   leaving = chain_solves.leaving_weights(system)
-  total = segments.segment_sum(leaving, system.indices[0], p)
+  total = array_ops.segment_sum(leaving, system.indices[0], p)
   total = chain_solves.at_sources(system, total)
   entered = np.where(is_usable, 1.0, entered)
   left = total > 0
   share = 1.0 / np.where(left, total, 1.0)
   share = np.where(left, share, math.inf)
-  product, exponent = scaled_sums.dot(
+  product, exponent = exact_sums.dot(
     entered[..., None], system.weights[..., None], share[..., None]
   )
-  taken = scaled_sums.times_power(product, exponent)
+  taken = exact_sums.times_power(product, exponent)
   # A model is invalid if the weights of a phase have an infinite sum.
   taken = np.where(total == math.inf, math.nan, taken)
   taken = np.where(is_usable, flows, taken)
@@ -178,7 +187,7 @@ def laplace(system: chain_solves.System, u: Array) -> Array:
     system: the system.
     u: (...).
   """
-  killing = scaled_sums.times_power(u, -system.exponent)
+  killing = exact_sums.times_power(u, -system.exponent)
   value = _survival(system, system.weights, killing[..., None])
   return value * np.where(u >= 0, 1.0, math.nan)
 
@@ -210,3 +219,40 @@ def _flows(system: chain_solves.System) -> Array:
   z = chain_solves.at_sources(system, chain_solves.sojourns(system))
   z = np.where((system.weights == 0) & (z == math.inf), 0.0, z)
   return system.weights * z
+
+
+def _may_have_entry_phases(system: chain_solves.System) -> bool:
+  """Returns whether the system is small enough to add entry phases."""
+  return static.shape(system.initial)[-1] <= _MOST_ENTRY_PHASES
+
+
+def _with_entry_phases(system: chain_solves.System) -> chain_solves.System:
+  """Adds an entry phase p + j before each phase j.
+
+  All edges into a phase and its initial mass lead to its entry phase; edges
+  from a phase to itself stay.
+
+  Returns:
+    A system of 2 p phases and m + p edges, in the model's own unit of time.
+  """
+  system = chain_solves.natural(system)
+  p = static.shape(system.initial)[-1]
+  indices = structures.cast(system.indices, "int32")
+  sources, targets = indices[0], indices[1]
+  # The index of absorption changes from p to 2 p, after the entry phases.
+  ahead = np.where(targets == sources, 0, p)
+  targets = targets + structures.cast(ahead, "int32")
+  phases = structures.cast(onp.arange(p), "int32")
+  joined = [
+    np.concatenate([sources, phases + p]),
+    np.concatenate([targets, phases]),
+  ]
+  weights = system.weights
+  ones = np.ones_like(weights[..., :1])
+  ones = np.broadcast_to(ones, (*static.shape(weights)[:-1], p))
+  initial = [np.zeros_like(system.initial), system.initial]
+  return system._replace(
+    indices=np.stack(joined),
+    weights=np.concatenate([weights, ones], axis=-1),
+    initial=np.concatenate(initial, axis=-1),
+  )

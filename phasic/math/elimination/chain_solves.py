@@ -20,10 +20,9 @@ from typing import Literal, NamedTuple, TypeAlias, overload
 import numpy as np
 import numpy as onp
 
+from phasic.internal import array_ops
 from phasic.internal import autodiff
-from phasic.internal import binary
 from phasic.internal import elimination_ops
-from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -192,9 +191,9 @@ def complete(found: Given, discrete: bool, eps: float) -> System:
   if discrete:
     own = indices[0] == indices[1]
     leaving = np.where(own, 0.0, weights)
-    leaving = segments.segment_sum(leaving, indices[0], p)
+    leaving = array_ops.segment_sum(leaving, indices[0], p)
     if static.shape(stay)[-1] == 0:
-      total = segments.segment_sum(weights, indices[0], p)
+      total = array_ops.segment_sum(weights, indices[0], p)
       bad = bad | np.any(total > 1 + tolerance, axis=-1)
       stay = chain_lib.snap(1.0 - leaving, tolerance)
     else:
@@ -237,7 +236,7 @@ def _kept(
   """
   own = indices[0] == indices[1]
   leaving, loops = (
-    segments.segment_sum(np.where(own, x, y), indices[0], p)
+    array_ops.segment_sum(np.where(own, x, y), indices[0], p)
     for x, y in ((0.0, weights), (weights, 0.0))
   )
   lack = 1.0 - (leaving + loops)
@@ -280,13 +279,13 @@ def _scaled(weights: Array) -> tuple[Array, Array]:
     least = -np.max(np.where(positive, -size, -math.inf), axis=-1)
     some = largest > 0
     largest, least = (np.where(some, x, 1.0) for x in (largest, least))
-  exponent = np.maximum(binary.exponent(largest), lowest)
+  exponent = np.maximum(array_ops.binary_exponent(largest), lowest)
   if not array_utils.are_true(least > largest * 2.0 ** (lowest + 4.0)):
     # Limit the exponent, so that the least positive weight does not underflow.
-    low = np.maximum(binary.exponent(least), lowest)
+    low = np.maximum(array_ops.binary_exponent(least), lowest)
     exponent = np.minimum(exponent, low - lowest)
   exponent = np.minimum(exponent, -least_exponent)
-  return weights * binary.power_of_two(-exponent)[..., None], exponent
+  return weights * array_ops.power_of_two(-exponent)[..., None], exponent
 
 
 @overload

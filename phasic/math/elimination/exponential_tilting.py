@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy as onp
 
+from phasic.internal import array_ops
 from phasic.internal import autodiff
 from phasic.internal import control_flow
-from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -26,7 +26,7 @@ from phasic.math.elimination import chain_passages
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import killing
 from phasic.math.model import edge_rates
-from phasic.math.numeric import scaled_sums
+from phasic.math.numeric import exact_sums
 
 
 def generating(below: bool, system: chain_solves.System, s: Array) -> Array:
@@ -81,7 +81,7 @@ def excess(system: chain_solves.System, s: Array) -> Array:
   # underflow.
   unit = chain_solves.largest_exponent(more)
   more, apart = (
-    scaled_sums.times_power(a, -unit[..., None]) for a in (more, apart)
+    exact_sums.times_power(a, -unit[..., None]) for a in (more, apart)
   )
   mean = np.sum(system.initial * more, axis=-1)
   spread = chain_solves.leaving_weights(system) * np.square(apart)
@@ -97,9 +97,9 @@ def excess(system: chain_solves.System, s: Array) -> Array:
   found = [
     chain_solves.checked(system, _in_range(system, tilted, value, s))
     for tilted, value in (
-      (one, scaled_sums.times_power(mean, unit)),
-      (two, scaled_sums.times_power(variance, 2.0 * unit)),
-      (two, scaled_sums.root(variance, 2.0 * unit)),
+      (one, exact_sums.times_power(mean, unit)),
+      (two, exact_sums.times_power(variance, 2.0 * unit)),
+      (two, exact_sums.root(variance, 2.0 * unit)),
     )
   ]
   return np.stack(found, axis=-1)
@@ -121,7 +121,7 @@ def longest_time(system: chain_solves.System, s: Array) -> Array:
   ones = np.where(inside, 1.0, 0.0)[..., None]
   times = chain_solves.solve(found.chain, ones)[..., 0]
   longest = np.max(np.where(inside, times, 0.0), axis=-1)
-  return scaled_sums.times_power(longest, -system.exponent)
+  return exact_sums.times_power(longest, -system.exponent)
 
 
 class _Tilted(NamedTuple):
@@ -156,7 +156,7 @@ def _tilted(system: chain_solves.System, s: Array) -> _Tilted:
   fixed = autodiff.stop_gradient
   p = static.shape(system.initial)[-1]
   # The scaled s overflows only if s is above every rate.
-  growth = scaled_sums.times_power(s, -system.exponent)
+  growth = exact_sums.times_power(s, -system.exponent)
   constant = system._replace(
     weights=fixed(system.weights), initial=fixed(system.initial)
   )
@@ -171,7 +171,7 @@ def _tilted(system: chain_solves.System, s: Array) -> _Tilted:
   tilted = system._replace(weights=system.weights * (target / source))
   own = system.indices[0] == system.indices[1]
   lack = system.weights * np.where(own, 0.0, 1.0 - target / source)
-  lack = segments.segment_sum(lack, system.indices[0], p) - growth[..., None]
+  lack = array_ops.segment_sum(lack, system.indices[0], p) - growth[..., None]
   killed_system, absorbed = killing.killed(
     tilted, tilted.weights, lack - fixed(lack)
   )
@@ -231,8 +231,8 @@ def _solution(
   # Ignore the pivots of phases that alpha cannot reach.
   good = np.all(positive | np.logical_not(reached[None]), axis=-1)
   leaving = chain_solves.leaving_weights(system)
-  total = segments.segment_sum(leaving, system.indices[0], p)
-  number = segments.segment_sum(
+  total = array_ops.segment_sum(leaving, system.indices[0], p)
+  number = array_ops.segment_sum(
     np.where(leaving > 0, 1.0, 0.0), system.indices[0], p
   )
   # The decay rate of a phase with a single edge is known exactly.
@@ -252,7 +252,7 @@ def _dense(system: chain_solves.System, p: int) -> tuple[Array, Array]:
       f"dense matrix of at most {edge_rates.MAX_DENSE_PHASES} phases"
     )
   places = system.indices[0] * (p + 1) + system.indices[1]
-  sums = segments.segment_sum(
+  sums = array_ops.segment_sum(
     chain_solves.leaving_weights(system), places, p * (p + 1)
   )
   sums = np.reshape(sums, (*static.shape(sums)[:-1], p, p + 1))

@@ -16,8 +16,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy as onp
 
+from phasic.internal import array_ops
 from phasic.internal import autodiff
-from phasic.internal import binary
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -29,7 +29,7 @@ from phasic.math.model import edge_rates
 from phasic.math.model import operands
 from phasic.math.model.model_types import Model
 from phasic.math.numeric import array_utils
-from phasic.math.numeric import scaled_sums
+from phasic.math.numeric import exact_sums
 
 # Sources, targets and weights of edges.
 Part: TypeAlias = tuple[chain_solves.Indices, chain_solves.Indices, Array]
@@ -110,7 +110,7 @@ def value(
 def edges(option: Option, system: chain_solves.System) -> Part:
   """Returns sources, targets and unscaled weights of edges, loops included."""
   sources, targets = system.indices[0], system.indices[1]
-  weights = scaled_sums.times_power(system.weights, system.exponent[..., None])
+  weights = exact_sums.times_power(system.weights, system.exponent[..., None])
   if system.stay is None or not option.has_stays:
     return sources, targets, weights
   phases = structures.cast(np.arange(static.shape(system.stay)[-1]), "int32")
@@ -154,10 +154,10 @@ def kill(
     rate = 1.0 / (largest + 2.0)
     return Killed(sources, targets, weights, times, good, rate, None)
   info = onp.finfo(static.dtype_name(times))
-  n = binary.exponent(np.where(largest > 0, largest, 1.0))
+  n = array_ops.binary_exponent(np.where(largest > 0, largest, 1.0))
   n = np.minimum(np.maximum(n, float(info.minexp)), float(info.maxexp - 2))
-  unit = binary.power_of_two(n)
-  own = times * binary.power_of_two(-n)
+  unit = array_ops.power_of_two(n)
+  own = times * array_ops.power_of_two(-n)
   good = good & ((times == 0) | (own > 2.0 ** ((info.minexp + 20) / power)))
   weights = weights * unit[..., None]
   rate = np.zeros((), dtype=static.dtype_name(times)) + 1.0

@@ -32,7 +32,6 @@ from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_solves
 from phasic.math.numeric import array_utils
 from phasic.math.numeric import exact_sums
-from phasic.math.numeric import scaled_sums
 
 
 def raw_moments(
@@ -54,9 +53,9 @@ def raw_moments(
   sums, found = [r], []
   unit: Array | float = 0.0
   for k in range(1, order + 1):
-    total, exponent = scaled_sums.dot(y, sums[-1])
+    total, exponent = exact_sums.dot(y, sums[-1])
     exponent = exponent + unit - k * system.exponent
-    value = scaled_sums.times_power(total, exponent)
+    value = exact_sums.times_power(total, exponent)
     value = np.where(infinite, math.inf, value) + undefined
     found.append(chain_solves.checked(system, value))
     if k == order:
@@ -65,7 +64,7 @@ def raw_moments(
       x = chain_solves.solve(system, sums[-1][..., None])[..., 0]
       own = chain_solves.largest_exponent(np.where(reached, x, 0.0))
       unit = unit + own
-      x = scaled_sums.times_power(x, -own[..., None])
+      x = exact_sums.times_power(x, -own[..., None])
       sums.append((k + 1) * _product(r, x))
     else:
       sums.append(_next_sum(system, r, sums))
@@ -93,11 +92,11 @@ def variance(root: bool, system: chain_solves.System) -> Array:
     )
     for column in zip(*((m, c, d[..., 0]) for m, c, d in parts), strict=True)
   )
-  total, exponent = scaled_sums.dot(masses, counts, changes, changes)
+  total, exponent = exact_sums.dot(masses, counts, changes, changes)
   undefined = chain_solves.undefined(infinite, system.initial, system.weights)
   total = np.where(infinite, math.inf, total) + undefined
   total = chain_solves.checked(system, total)
-  finish = scaled_sums.root if root else scaled_sums.times_power
+  finish = exact_sums.root if root else exact_sums.times_power
   return finish(total, exponent - 2 * system.exponent)
 
 
@@ -105,9 +104,9 @@ def means(system: chain_solves.System, rewards: Array) -> Array:
   """Computes means of accumulated rewards, (..., R), as in `covariance`."""
   y, _, r, infinite, undefined = start_all(system, rewards)
   columns = np.moveaxis(r, -1, -2)
-  total, exponent = scaled_sums.dot(y[..., None, :], columns)
+  total, exponent = exact_sums.dot(y[..., None, :], columns)
   exponent = exponent - system.exponent[..., None]
-  total = scaled_sums.times_power(total, exponent)
+  total = exact_sums.times_power(total, exponent)
   total = np.where(infinite, math.inf, total) + undefined[..., None]
   return total * np.where(system.bad, math.nan, 1.0)[..., None]
 
@@ -128,14 +127,14 @@ def covariance(system: chain_solves.System, rewards: Array) -> Array:
   own = chain_solves.largest_exponent(largest[..., None])
   total: Array | float = 0.0
   for masses, counts, changes in parts:
-    changes = scaled_sums.times_power(changes, -own[..., None, :])
+    changes = exact_sums.times_power(changes, -own[..., None, :])
     weighted = (masses * counts)[..., None] * changes
     total = total + np.matmul(np.moveaxis(weighted, -1, -2), changes)
   pairs = own[..., None] + own[..., None, :]
   lost = infinite[..., None] | infinite[..., None, :]
   found = np.where(lost, math.nan, total) + undefined[..., None, None]
   exponent = pairs - 2 * system.exponent[..., None, None]
-  found = scaled_sums.times_power(found, exponent)
+  found = exact_sums.times_power(found, exponent)
   return found * np.where(system.bad, math.nan, 1.0)[..., None, None]
 
 
@@ -157,12 +156,12 @@ def cross_moments(system: chain_solves.System, rewards: Array) -> Array:
   own = chain_solves.largest_exponent(
     np.moveaxis(np.where(reached, x, 0.0), -1, -2)
   )
-  x = scaled_sums.times_power(x, -own[..., None, :])
+  x = exact_sums.times_power(x, -own[..., None, :])
   weighted = np.moveaxis(_product(r, y[..., None]), -1, -2)
   total = np.matmul(weighted, np.where(x == math.inf, 0.0, x))
   # Scale by both powers at once: either power alone may be out of range.
   exponent = own[..., None, :] - 2 * system.exponent[..., None, None]
-  total = scaled_sums.times_power(total, exponent)
+  total = exact_sums.times_power(total, exponent)
   total = total + np.moveaxis(total, -1, -2)
   if system.stay is not None:
     total = total + np.matmul(weighted, r)

@@ -21,13 +21,13 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.calls import evaluation
-from phasic.math.elimination import wide_models
 from phasic.math.likelihood import interval_probs
 from phasic.math.model import operands
 from phasic.math.model.model_types import Model
 from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.model.model_types import SubtransitionLike
 from phasic.math.model.model_types import TimedModel
+from phasic.math.moments import weighted_models
 
 # A hazard below this, computed as a derivative, may have underflowed.
 _SMALL = {"float64": 1e-280, "float32": 1e-30}
@@ -238,7 +238,7 @@ def cause_hazard(
 def _widened(arguments: TimedModel, discrete: bool) -> TimedModel:
   """Converts a model and times to the widest available precision."""
   initial_probs, matrix, times, exits, prob_zero = arguments
-  initial_probs, matrix, exits, prob_zero = wide_models.widened(
+  initial_probs, matrix, exits, prob_zero = weighted_models.widened(
     (initial_probs, matrix, exits, prob_zero), discrete
   )
   times = structures.cast(times, static.dtype_name(initial_probs))

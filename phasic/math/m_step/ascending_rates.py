@@ -28,14 +28,13 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.m_step import rate_updates
-from phasic.math.m_step import sufficient_statistics
 
 
 def maximized(
   old_masses: Array,
   masses: Array,
   rates: Array,
-  statistics: sufficient_statistics.SufficientStatistics,
+  statistics: rate_updates.SufficientStatistics,
 ) -> tuple[Array, Array]:
   """Computes the M-step's initial masses and ascending rates, (..., p) each.
 
@@ -94,7 +93,7 @@ def _exchange(carry: tuple[Array, Array], offset: int) -> tuple[Array, Array]:
 
 
 def _pooled(
-  rates: Array, statistics: sufficient_statistics.SufficientStatistics
+  rates: Array, statistics: rate_updates.SufficientStatistics
 ) -> Array:
   """Computes the likeliest ascending rates by isotonic regression.
 

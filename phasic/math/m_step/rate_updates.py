@@ -1,16 +1,48 @@
-"""EM updates of rates and probabilities: expected counts over exposures."""
+"""Sufficient statistics of paths, and EM updates of rates and probabilities.
+
+An update is an expected count over an expected exposure.
+"""
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 
 from phasic.internal import static
 from phasic.internal.arrays import Array
-from phasic.math.m_step import sufficient_statistics
 from phasic.math.model import edge_rates
 from phasic.math.model.model_types import Edges
+
+
+class SufficientStatistics(NamedTuple):
+  """Expected counts and times, summed over observations, for each model.
+
+  Attributes:
+    starts: (..., p), the number of paths that start in each phase.
+    visits: (..., p), the time spent in each phase; in discrete time the number
+      of steps made from it.
+    jumps: (..., p, p), the number of jumps between phases, zero from a phase to
+      itself; for a model of edges (..., m), the number of jumps along each
+      edge, including exits.
+    exits: (..., p), the number of absorptions from each phase.
+    stays: (..., p), the number of steps from a phase to itself; zero in
+      continuous time.
+    atom: (...), the number of observations of zero that are due to the mass at
+      zero.
+  """
+
+  starts: Array
+  visits: Array
+  jumps: Array
+  exits: Array
+  stays: Array
+  atom: Array
+
+  @property
+  def total(self) -> Array:
+    """Returns the number of paths (...), including unobserved ones."""
+    return np.sum(self.starts, axis=-1) + self.atom
 
 
 class Start(TypedDict):
@@ -28,7 +60,7 @@ def updated(counts: Array, exposures: Array, old: Array | float) -> Array:
 
 def edge_parameters(
   edges: Edges,
-  statistics: sufficient_statistics.SufficientStatistics,
+  statistics: SufficientStatistics,
 ) -> Array:
   """Computes the EM update of the parameters of edge rates, (..., d).
 
@@ -60,9 +92,7 @@ def edge_parameters(
   return updated(edges.parameters * factors, times, edges.parameters)
 
 
-def edge_probs(
-  edges: Edges, statistics: sufficient_statistics.SufficientStatistics
-) -> Array:
+def edge_probs(edges: Edges, statistics: SufficientStatistics) -> Array:
   """Computes the EM update of a discrete chain's edge probabilities, (..., m).
 
   Args:
@@ -106,7 +136,7 @@ def only_rates(edges: Edges) -> Edges:
 def start(
   initial_probs: Array,
   prob_zero: Array | None,
-  statistics: sufficient_statistics.SufficientStatistics,
+  statistics: SufficientStatistics,
 ) -> Start:
   """Computes the EM update of the initial masses and of a given mass at zero.
 

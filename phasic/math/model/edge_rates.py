@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 import numpy as np
 import numpy as onp
 
-from phasic.internal import segments
+from phasic.internal import array_ops
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -218,7 +218,7 @@ def dense(phases: int, edges: Edges) -> tuple[Array, Array]:
   rates = np.where(lost | np.logical_not(rates >= 0.0), float("nan"), rates)
   # Edges whose index is out of range add NaN to entry 0.
   places = np.where(lost, 0, sources * (phases + 1) + targets)
-  sums = segments.segment_sum(rates, places, phases * (phases + 1))
+  sums = array_ops.segment_sum(rates, places, phases * (phases + 1))
   shape = (*static.shape(rates)[:-1], phases, phases + 1)
   sums = np.reshape(sums, shape)
   return sums[..., :phases], sums[..., phases]

@@ -7,9 +7,9 @@ from typing import TypeVar
 import numpy as np
 import numpy as onp
 
+from phasic.internal import array_ops
 from phasic.internal import autodiff
 from phasic.internal import dtypes
-from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -83,7 +83,7 @@ def _derived(
 ) -> Array:
   """Derives exit rates or probabilities (p,) from the row sums."""
   start = 1 if discrete else 0
-  exits = start - segments.segment_sum(values, rows, phases)
+  exits = start - array_ops.segment_sum(values, rows, phases)
   known = static.concrete(values)
   if known is None:
     return exits
@@ -102,7 +102,7 @@ def _snapped(
   (p,) = static.shape(exits)
   sizes = np.ones_like(exits)
   if not discrete:
-    sizes = segments.segment_sum(np.abs(values), rows, p)
+    sizes = array_ops.segment_sum(np.abs(values), rows, p)
   return chain.snap(exits, 4 * p * static.finfo_eps(values) * sizes)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from phasic.internal import segments
+from phasic.internal import array_ops
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.model import edge_rates
@@ -239,7 +239,7 @@ def _check_edges(
     "weights of edges must be >= 0 and finite",
   )
   if discrete:
-    sums = segments.segment_sum(values, edges.sources, p)
+    sums = array_ops.segment_sum(values, edges.sources, p)
     values = check(
       f"sum of {name} from the phase of edge",
       values,

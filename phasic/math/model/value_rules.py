@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy as onp
 
-from phasic.internal import checks
+from phasic.internal import array_ops
 from phasic.internal import static
 from phasic.internal import user_warnings
 from phasic.internal.arrays import Array
@@ -75,7 +75,7 @@ def check(
 ) -> _X:
   """Checks that a rule holds for `x`, and returns `x`.
 
-  `checks.check` describes how the check fails.
+  `array_ops.check` describes how the check fails.
 
   For rules about sums over the last axis use `check_sums`.
 
@@ -88,7 +88,7 @@ def check(
       `good`.
   """
   what = x if what is None else what
-  return checks.check(good, _message(name, good, rule, what), x, what)
+  return array_ops.check(good, _message(name, good, rule, what), x, what)
 
 
 def check_sums(
@@ -104,7 +104,7 @@ def check_sums(
     sums: (...), the sums.
   """
   message = _message(name, good, rule, sums)
-  return checks.check(good[..., None], message, x, sums[..., None])
+  return array_ops.check(good[..., None], message, x, sums[..., None])
 
 
 def warn(name: str, x: ArrayLike, rule: ValueRule) -> None:

@@ -16,10 +16,10 @@ from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import moment_chains
 from phasic.math.model import operands
-from phasic.math.model import reward_operands
+from phasic.math.model import phase_arguments
 from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.moments import count_levels
-from phasic.math.numeric import scaled_sums
+from phasic.math.numeric import exact_sums
 
 # The largest number of moments E[Y^m] with m <= orders, which are all computed.
 MAX_PRODUCTS = 2**16
@@ -78,7 +78,7 @@ def mixed_moment(
     M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
       probability, 2017, theorem 8.1.5.
   """
-  size = reward_operands.number(rewards)
+  size = phase_arguments.num_rewards(rewards)
   values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
   return chain_calls.value(
     moment,
@@ -125,12 +125,12 @@ def moment(
     x = chain_solves.solve(system, sum(terms[1:], terms[0]))
     size = np.max(np.where(reached, x, 0.0), axis=-1)
     own = chain_solves.largest_exponent(size)
-    x = scaled_sums.times_power(x, -own[..., None, None])
+    x = exact_sums.times_power(x, -own[..., None, None])
     unit = unit + own
-  total, exponent = scaled_sums.dot(system.initial, x[..., 0])
+  total, exponent = exact_sums.dot(system.initial, x[..., 0])
   if sum(orders) == 0:
-    total = total + scaled_sums.times_power(system.atom, -exponent)
+    total = total + exact_sums.times_power(system.atom, -exponent)
   exponent = exponent + unit - sum(orders) * system.exponent
-  value = scaled_sums.times_power(total, exponent)
+  value = exact_sums.times_power(total, exponent)
   value = np.where(endless, math.inf, value) + undefined
   return chain_solves.checked(system, value)

@@ -16,10 +16,10 @@ from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import killing
 from phasic.math.model import operands
-from phasic.math.model import reward_operands
+from phasic.math.model import phase_arguments
 from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.moments import count_levels
-from phasic.math.numeric import scaled_sums
+from phasic.math.numeric import exact_sums
 
 # The largest number of probabilities, and the largest sum of counts.
 MAX_PROBS = 2**16
@@ -84,7 +84,7 @@ def joint_mark_probs(
     A. Hobolth, A. Siri-Jegousse, M. Bladt, Phase-type distributions in
       population genetics, Theor. Popul. Biol. 127, 2019.
   """
-  rates = reward_operands.weighted_rewards(
+  rates = phase_arguments.weighted_rewards(
     rewards,
     mark_rates,
     "mark_rates",
@@ -123,7 +123,7 @@ def probs(
     An array (..., counts[0] + 1, ..., counts[R - 1] + 1).
   """
   good = np.all(np.all((rates >= 0) & np.isfinite(rates), axis=-1), axis=-1)
-  rates = scaled_sums.times_power(rates, -system.exponent[..., None, None])
+  rates = exact_sums.times_power(rates, -system.exponent[..., None, None])
   system, ends = killing.killed_or_absorbed(system, np.sum(rates, axis=-1))
   alpha = system.initial[..., None, :]
   levels = count_levels.levels(counts)

@@ -16,8 +16,8 @@ import math
 import numpy as np
 import numpy as onp
 
+from phasic.internal import array_ops
 from phasic.internal import autodiff
-from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -31,8 +31,8 @@ from phasic.math.model import operands
 from phasic.math.model.model_types import Matrix
 from phasic.math.model.model_types import Model
 from phasic.math.numeric import array_utils
+from phasic.math.numeric import exact_sums
 from phasic.math.numeric import kept_indices
-from phasic.math.numeric import scaled_sums
 
 # The largest number of edges that restart a chain after absorption.
 _MAX_STARTS = 2**24
@@ -131,7 +131,7 @@ def _renewals(
   killed = killed_chains.kill(option, system, times)
   sources, targets, weights = killed.sources, killed.targets, killed.weights
   out = targets == p
-  exits = segments.segment_sum(np.where(out, weights, 0.0), sources, p)
+  exits = array_ops.segment_sum(np.where(out, weights, 0.0), sources, p)
   # Count killed mass in proportion to the exit rate of its phase: the counted
   # mass then gives the renewal density.
   fastest_exit = np.max(autodiff.stop_gradient(exits), axis=-1)[..., None]
@@ -224,7 +224,7 @@ def _mean_residual(
   endless = total == math.inf
   usable = np.where(endless, 1.0, np.where(total > 0, total, math.nan))
   later = np.where(endless[..., None], 1.0, sojourns) / usable[..., None]
-  mean = scaled_sums.times_power(usable, -system.exponent)
+  mean = exact_sums.times_power(usable, -system.exponent)
   good = killed_chains.good_times(times, option.discrete)
   times = np.where(good, times, 0.0)
   kind = edge_probs.EdgeProbs if option.discrete else edge_rates.EdgeRates

@@ -1,4 +1,4 @@
-"""Models with equal weights of their phases, for `occupancy`."""
+"""Models in the widest precision, with equal weights of their phases."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import killed_chains
-from phasic.math.elimination import wide_models
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
@@ -55,7 +54,7 @@ def make(
     times_shape: a shape with which the batch is broadcast.
     discrete: whether time is discrete.
   """
-  model = wide_models.widened(model, discrete)
+  model = widened(model, discrete)
   initial, edges, _, atom = model
   good: Array | None = None
   if isinstance(edges, edge_rates.EDGES):
@@ -145,3 +144,35 @@ def leads_to(model: WeightedModel, hidden: Array) -> Array:
   )
   is_led_to = np.any((rates > 0.0) & (begins * ends > 0.0), axis=-1)
   return is_led_to | np.any((model.initial > 0.0) & (hidden > 0.0), axis=-1)
+
+
+def widened(model: Model, discrete: bool) -> Model:
+  """Converts a model's four arguments to the widest available precision.
+
+  Exits, the mass at zero and the tolerances are derived in the given precision:
+  so the chain stays the same.
+
+  Args:
+    model: initial masses, a matrix or edges, exits or None, mass at zero or
+      None; as `operands.convert` returns them.
+    discrete: whether time is discrete.
+
+  Returns:
+    The four arguments, with edges in place of the matrix if the precision was
+    lower; NaN for invalid values.
+  """
+  initial, matrix, exits, atom = model
+  wide = static.wide_float()
+  if static.dtype_name(initial) == wide:
+    return model
+  names = operands.argument_names(discrete)
+  given, _, _, dtype = chain_arguments.convert(
+    initial, matrix, exits, atom, names=names
+  )
+  system = chain_solves.derive(given, discrete, dtype)
+  has_stays = discrete and not operands.is_edges(matrix)
+  option = killed_chains.Option(discrete, has_stays)
+  kind = edge_probs.EdgeProbs if discrete else edge_rates.EdgeRates
+  good = np.where(system.bad, math.nan, 1.0)
+  edges = kind(*killed_chains.edges(option, system))
+  return system.initial * good[..., None], edges, None, system.atom

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy as onp
 
+from phasic.internal import array_ops
 from phasic.internal import autodiff
-from phasic.internal import binary
 from phasic.internal import control_flow
 from phasic.internal import static
 from phasic.internal import structures
@@ -124,7 +124,7 @@ def _grouped(sequence: power_sequence.Sequence) -> tuple[Array, Array, Array]:
     1 / onp.cumprod(factors, axis=-1), sequence.values.dtype
   )
   lower = np.maximum(exponents - common[..., None], -1000.0)
-  scale = scale * binary.power_of_two(lower)
+  scale = scale * array_ops.power_of_two(lower)
   coefficients = split(sequence.values, 0.0)
   tiny = _RANGES[static.dtype_name(scale)].tiny
   flushed = (coefficients > 0) & (coefficients * scale < tiny)

@@ -18,7 +18,7 @@ from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
-from phasic.math.portable import interval_masses
+from phasic.math.numeric import special
 from phasic.math.portable import portable
 from phasic.math.portable import portable_edges
 
@@ -93,7 +93,7 @@ def phase_type(
   at_zero = valid & (times == 0)
   mass_at_zero = evaluate("cdf", at_zero)
   with onp.errstate(all="ignore"):
-    interval = interval_masses.log_mass(
+    interval = special.log_interval_mass(
       valid,
       at_zero,
       (log_survival, _after(log_survival, 0.0)),

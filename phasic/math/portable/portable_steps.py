@@ -24,8 +24,8 @@ import math
 import numpy as np
 import numpy as onp
 
+from phasic.internal import array_ops
 from phasic.internal import autodiff
-from phasic.internal import binary
 from phasic.internal import control_flow
 from phasic.internal import custom_gradient
 from phasic.internal import static
@@ -33,10 +33,10 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.model import step_chain
 from phasic.math.model.model_types import KernelArrays
+from phasic.math.numeric import semirings
 from phasic.math.numeric import special
 from phasic.math.portable import portable
 from phasic.math.portable import power_sequence
-from phasic.math.portable import reachable_step_counts
 from phasic.math.portable import transition_power
 
 
@@ -118,8 +118,8 @@ def _evaluate(
   else:
     exponents = np.maximum(exponents, -1990.0)
     half = np.floor(exponents / 2)
-    result = values * binary.power_of_two(half)
-    result = result * binary.power_of_two(exponents - half)
+    result = values * array_ops.power_of_two(half)
+    result = result * array_ops.power_of_two(exponents - half)
   result = _whole_line(quantity, log, chain.atom[..., None], counts, result)
   # Multiplication by NaN makes the derivatives NaN as well.
   result = result * np.where(chain.bad, math.nan, 1.0)[..., None]
@@ -165,7 +165,7 @@ def _terms(
     steps, size, static.dtype_name(chain.initial)
   )
   eye = np.eye(size, dtype=end.dtype)
-  reachable = reachable_step_counts.find(
+  reachable = semirings.reachable_step_counts(
     chain.initial,
     chain.off + (chain.keep - chain.lose)[..., None] * eye,
     end,

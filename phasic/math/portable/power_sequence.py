@@ -22,14 +22,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy as onp
 
+from phasic.internal import array_ops
 from phasic.internal import autodiff
-from phasic.internal import binary
 from phasic.internal import control_flow
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.numeric import exact_sums
-from phasic.math.portable import max_plus_scaling
+from phasic.math.numeric import semirings
 from phasic.math.portable import transition_power
 
 _LOG2 = math.log(2)
@@ -86,7 +86,7 @@ def uniformization_rate(totals: Array) -> Array:
   span = _RANGES[static.dtype_name(totals)]
   largest = autodiff.stop_gradient(np.max(totals, axis=-1)) * (16 / 15)
   power = np.minimum(exact_sums.exponent(largest, span.least), span.most)
-  rate = binary.power_of_two(power)
+  rate = array_ops.power_of_two(power)
   rate = np.where(rate < largest, 2 * rate, rate)
   rate = np.where(rate < largest, math.nan, rate)
   return np.where(largest > 0, rate, 1.0)
@@ -140,12 +140,12 @@ def of_chain(
   """
   dtype = static.dtype_name(initial)
   span = _RANGES[dtype]
-  scaling = max_plus_scaling.find(initial, jumps, end, span.scale)
+  scaling = semirings.max_plus_scaling(initial, jumps, end, span.scale)
   log_end = np.log(autodiff.stop_gradient(np.max(end, axis=-1)))
-  initial, jumps, end, shift = max_plus_scaling.scaled(
+  initial, jumps, end, shift = semirings.scaled(
     initial, jumps, end, scaling.scale
   )
-  weights = binary.power_of_two(scaling.scale)
+  weights = array_ops.power_of_two(scaling.scale)
   power = transition_power.Power(jumps, keep, lose, absorbed * weights)
   batch = np.zeros_like(jumps[..., 0])
   batch = batch + np.zeros_like(initial * end * keep * absorbed)
@@ -177,9 +177,7 @@ def of_chain(
     np.reshape(underflow, flat),
     np.reshape(exponents, flat),
     log_rest + log_end,
-    np.any(
-      scaling.arrival + scaling.departure > max_plus_scaling.NEVER, axis=-1
-    ),
+    np.any(scaling.arrival + scaling.departure > semirings.NEVER, axis=-1),
   )
 
 
@@ -247,5 +245,5 @@ def _normalized(
   largest = autodiff.stop_gradient(np.max(row, axis=-1))
   change = exact_sums.exponent(largest, span.least)
   change = np.where(largest > 0, change, 0.0)
-  factor = binary.power_of_two(-change)[..., None]
+  factor = array_ops.power_of_two(-change)[..., None]
   return row * factor, underflow * factor, change

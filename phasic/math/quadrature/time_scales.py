@@ -7,8 +7,8 @@ import math
 import numpy as np
 import numpy as onp
 
+from phasic.internal import array_ops
 from phasic.internal import autodiff
-from phasic.internal import segments
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_calls
@@ -40,7 +40,7 @@ def latest(model: Model) -> Array:
     )
     weights = autodiff.stop_gradient(weights)
     p = static.shape(initial_probs)[-1]
-    rates = segments.segment_sum(weights, edges.sources, p)
+    rates = array_ops.segment_sum(weights, edges.sources, p)
   else:
     rates = np.sum(np.abs(autodiff.stop_gradient(matrix)), axis=-1)
     if exits is not None:
@@ -95,7 +95,7 @@ def log_scales(system: chain_solves.System) -> Array:
   reached = chain_solves.sojourns(system) > 0
   ones = np.ones_like(system.initial + system.weights[..., :1])
   times = chain_solves.solve(system, ones[..., None])[..., 0]
-  rates = segments.segment_sum(
+  rates = array_ops.segment_sum(
     chain_solves.leaving_weights(system),
     system.indices[0],
     static.shape(system.initial)[-1],

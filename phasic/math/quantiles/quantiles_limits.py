@@ -18,7 +18,7 @@ from phasic.math.elimination import chain_solves
 from phasic.math.elimination import killing
 from phasic.math.model.model_types import EdgeArrays
 from phasic.math.model.model_types import ModelArrays
-from phasic.math.numeric import scaled_sums
+from phasic.math.numeric import exact_sums
 from phasic.math.portable import portable_edges
 
 
@@ -78,6 +78,6 @@ def _passage(system: chain_solves.System) -> Array:
   per_phase = np.stack([start, start, counted], axis=-1)
   x = chain_solves.solve(passage, per_phase, per_edge)
   total = np.sum(system.initial[..., None] * x, axis=-2)
-  time = scaled_sums.times_power(total[..., 2], -system.exponent)
+  time = exact_sums.times_power(total[..., 2], -system.exponent)
   found = np.stack([system.atom + total[..., 0], total[..., 1], time], axis=-1)
   return chain_solves.checked_entries(system, found)

@@ -10,6 +10,8 @@ code that uses the quantile itself: so they can be differentiated again.
 
 Derivatives are zero where q is zero strictly inside an atom. At other quantiles
 of zero or inf no derivative exists: it is NaN.
+
+The quantiles themselves are the kernel's, or those of the portable search.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import math
 import numpy as np
 
 from phasic.internal import autodiff
+from phasic.internal import control_flow
 from phasic.internal import custom_gradient
 from phasic.internal import kernel_ops
 from phasic.internal import static
@@ -30,13 +33,17 @@ from phasic.math.model import not_differentiable
 from phasic.math.model import operands as operands_lib
 from phasic.math.model.model_types import EdgeArrays
 from phasic.math.portable import portable_observations
-from phasic.math.quantiles import quantiles_portable
+from phasic.math.quantiles import quantiles_counts
+from phasic.math.quantiles import quantiles_limits
 from phasic.math.quantiles import quantiles_search
+from phasic.math.quantiles import quantiles_targets
 
 _ADVICE = (
   "quantiles of a discrete distribution are step functions without derivative: "
   "apply stop_gradient to the quantile or to the parameters"
 )
+# The number of the kernel's operands: a model's four, and times.
+_NUM_OPERANDS = 5
 
 
 def forward(
@@ -109,7 +116,7 @@ def quantile(form: str, x: Array, *arrays: Array) -> tuple[Array, Array]:
     *arrays: the kernel's four operands of a model, and its arrays of edges.
   """
   return kernel_ops.quantiles(
-    form, (*arrays[:4], x), quantiles_portable.quantiles, arrays[4:]
+    form, (*arrays[:4], x), _portable_quantiles, arrays[4:]
   )
 
 
@@ -129,7 +136,7 @@ def count_quantile(form: str, x: Array, *arrays: Array) -> Array:
   k, _ = kernel_ops.quantiles(
     form,
     (*fixed[:4], x_fixed),
-    quantiles_portable.quantiles,
+    _portable_quantiles,
     fixed[4:],
     discrete=True,
   )
@@ -186,3 +193,43 @@ class _Point:
     unused = np.logical_not(self.regular) & (cotangent == 0)
     product = self.completed(factor) * cotangent
     return np.where(unused, np.zeros_like(product), product)
+
+
+def _portable_quantiles(
+  form: str, discrete: bool, *arrays: Array
+) -> tuple[Array, Array]:
+  """Computes quantiles and places, see `kernel_ops.quantiles`.
+
+  Args:
+    form: as there.
+    discrete: as there.
+    *arrays: the five operands, then the arrays of edges, if there are any.
+  """
+  return _run_portable(form, discrete, kernel_ops.path(), *arrays)
+
+
+def _search(
+  form: str, discrete: bool, path: str, *arrays: Array
+) -> tuple[Array, Array]:
+  """Runs the search; `path` is only a key of the compiler's cache."""
+  *model, x = arrays[:_NUM_OPERANDS]
+  edges = arrays[_NUM_OPERANDS:]
+  limits = quantiles_limits.find(model, edges, discrete)
+  targets = quantiles_targets.read(form, x)
+  if discrete:
+    q = quantiles_counts.find(form, x, targets, limits, model, edges)
+  else:
+    q = quantiles_search.find(targets, limits, model, edges)
+  strictly = np.where(
+    targets.upper,
+    targets.value > limits.positive,
+    targets.value < limits.atom,
+  )
+  usable = (limits.time > 0) & (limits.time < math.inf)
+  typical = np.where(usable, limits.time, 1.0)
+  at = np.where((q == 0) | (q == math.inf), typical, q)
+  at = np.where((q == 0) & strictly, 0.0, at)
+  return q, np.where(targets.upper, at, -at)
+
+
+_run_portable = control_flow.compiled(_search, static_argnums=(0, 1, 2))

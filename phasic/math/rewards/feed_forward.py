@@ -40,7 +40,7 @@ from phasic.math.elimination import chain_solves
 from phasic.math.likelihood import phase_type
 from phasic.math.model.chain import Chain
 from phasic.math.numeric import array_utils
-from phasic.math.numeric import reachability
+from phasic.math.numeric import semirings
 from phasic.math.rewards import stochastic_complement
 
 
@@ -266,7 +266,7 @@ def _visit(
   failure = np.sum(leave * misses[..., None, :], axis=-1)
   success = np.where(member, success, 0.0)
   fixed = autodiff.stop_gradient
-  leads = reachability.closure(fixed(inside) > 0, fixed(success) != 0)
+  leads = semirings.can_reach(fixed(inside) > 0, fixed(success) != 0)
   # An extra phase absorbs paths that cannot have the later rewards.
   matrix = np.concatenate([inside, failure[..., None]], axis=-1)
   matrix = np.concatenate([matrix, np.zeros_like(matrix[..., :1, :])], axis=-2)

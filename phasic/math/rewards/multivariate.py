@@ -18,9 +18,9 @@ from phasic.math.elimination import chain_solves
 from phasic.math.elimination import killing
 from phasic.math.model import chain as chain_lib
 from phasic.math.model import operands
-from phasic.math.model import reward_operands
+from phasic.math.model import phase_arguments
 from phasic.math.model.model_types import SubgeneratorLike
-from phasic.math.numeric import scaled_sums
+from phasic.math.numeric import exact_sums
 from phasic.math.rewards import feed_forward
 
 
@@ -69,7 +69,7 @@ def joint_laplace_transform(
     V. Kulkarni, A new class of multivariate phase type distributions, Oper.
       Res. 37, 1989.
   """
-  rates = reward_operands.weighted_rewards(
+  rates = phase_arguments.weighted_rewards(
     rewards,
     arguments,
     "arguments",
@@ -94,7 +94,7 @@ def joint_laplace_transform(
 def _survival(system: chain_solves.System, rates: Array) -> Array:
   """Computes the probability of absorption before killing at given rates."""
   good = np.all((rates >= 0) & np.isfinite(rates), axis=-1)
-  rates = scaled_sums.times_power(rates, -system.exponent[..., None])
+  rates = exact_sums.times_power(rates, -system.exponent[..., None])
   system, ends = killing.killed_or_absorbed(system, rates)
   none = np.zeros_like(rates)[..., None]
   x = chain_solves.solve(system, none, ends[..., None])[..., 0]

@@ -18,7 +18,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_solves
-from phasic.math.numeric import reachability
+from phasic.math.numeric import semirings
 from phasic.math.portable import elimination
 
 
@@ -69,7 +69,7 @@ def complement(
   ends = np.where(idle, exits, 0.0)
   leaving = np.sum(outside, axis=-1) + ends
   fixed = autodiff.stop_gradient
-  leaves = reachability.closure(
+  leaves = semirings.can_reach(
     fixed(inside) > 0, (fixed(leaving) > 0) | np.logical_not(idle)
   )
   trapped = np.where(leaves, 0.0, 1.0)

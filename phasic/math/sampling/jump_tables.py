@@ -16,8 +16,8 @@ from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_solves
 from phasic.math.model.chain import Chain
 from phasic.math.model.step_chain import StepChain
-from phasic.math.numeric import reachability
-from phasic.math.numeric import scaled_sums
+from phasic.math.numeric import exact_sums
+from phasic.math.numeric import semirings
 from phasic.math.portable import elimination
 
 _Carry = tuple[Array, Array, Array]
@@ -126,7 +126,7 @@ def of_matrix(chain: Chain | StepChain, hold_rates: Array) -> JumpTables:
   weights = np.concatenate(
     [rows[..., None] + chain.off, (rows + chain.exits)[..., None]], axis=-1
   )
-  leads = reachability.closure(chain.off > 0, (rows + chain.exits) > 0)
+  leads = semirings.can_reach(chain.off > 0, (rows + chain.exits) > 0)
   columns = structures.cast(np.arange(p * (p + 1)), "int32")
   first = structures.cast(np.arange(p), "int32") * (p + 1)
   return JumpTables(
@@ -164,7 +164,7 @@ def of_edges(system: chain_solves.System, depth: int) -> JumpTables:
   discrete = system.stay is not None
   # A phase without edges has leaving rate zero, so it is never left.
   scales = _scales(edge_hold_rates(totals) if discrete else totals)
-  scales = scaled_sums.times_power(scales, -system.exponent[..., None])
+  scales = exact_sums.times_power(scales, -system.exponent[..., None])
   leads = chain_solves.absorption_probs(system) > 0
   return JumpTables(
     _starts(initial + batch[..., None], atom),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pathlib
 import textwrap
 
-from substrates.meta import errors
+from substrates.meta import exports
 from substrates.meta import paths
 from substrates.meta import rewriter
+from substrates.meta import source as source_lib
 
 # TensorFlow's `np.` names in tests, in place of those in array_functions.py.
 TF_NAMES = frozenset({"asarray", "sum", "where", "zeros", "linalg.solve"})
@@ -25,7 +26,7 @@ def rewrite(
   """Rewrites a block of code, which may be indented."""
   names = TF_NAMES
   if substrate != "tf":
-    names = rewriter.array_names_of(substrate, pathlib.Path())
+    names = exports.array_names_of(substrate, pathlib.Path())
   return rewriter.rewrite(
     textwrap.dedent(code).lstrip("\n"), path, substrate, names, **options
   )
@@ -35,7 +36,7 @@ def body(code: str, path: str = SOURCE, substrate: str = "jax") -> str:
   """Returns the rewritten code without its footer; the code must be valid."""
   result = rewrite(code, path, substrate)
   if result.problems:
-    raise errors.RewriteError(list(result.problems))
+    raise source_lib.RewriteError(list(result.problems))
   return result.text.rsplit("\n# Generated for", 1)[0]
 
 
@@ -48,7 +49,7 @@ def refusals(
   """Returns all refusals as `line:column: message`."""
   try:
     problems = list(rewrite(code, path, substrate, **options).problems)
-  except errors.RewriteError as error:
+  except source_lib.RewriteError as error:
     problems = error.problems
   except paths.PathError as error:
     return [str(error)]

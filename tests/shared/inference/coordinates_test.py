@@ -8,7 +8,7 @@ import numpy as onp
 from phasic import distributions as pd
 from phasic import graphs
 from phasic import inference
-from phasic.inference.likelihood import derivatives
+from phasic.inference.data import likelihood_derivatives
 from phasic.inference.parameters import coordinates
 from phasic.math.calls import gradients
 from tests.helpers import fit_data
@@ -121,7 +121,7 @@ class CoordinatesTest(test_case.TestCase):
       lambda x: _CENSORED.log_likelihood(to_distribution(x)), free
     )
     where = coordinates.Coordinates(dist)
-    own, slopes = derivatives.value_and_gradient(
+    own, slopes = likelihood_derivatives.value_and_gradient(
       where, where.entries, _CENSORED
     )
     self.assert_close(value, own)
@@ -132,7 +132,7 @@ class CoordinatesTest(test_case.TestCase):
   @parameterized.parameters(*_LAWS)
   def test_scores_sum_up(self, name):
     where = coordinates.Coordinates(_LAWS[name]())
-    value, gradient = derivatives.value_and_gradient(
+    value, gradient = likelihood_derivatives.value_and_gradient(
       where, where.entries, _CENSORED
     )
     self.assertAlmostEqual(
@@ -140,7 +140,7 @@ class CoordinatesTest(test_case.TestCase):
       float(self.host(_CENSORED.log_likelihood(_LAWS[name]()))),
       places=10,
     )
-    scores = derivatives.scores(where, where.entries, _CENSORED)
+    scores = likelihood_derivatives.scores(where, where.entries, _CENSORED)
     self.assert_close(onp.sum(scores, axis=0), gradient, rtol=1e-9)
 
 

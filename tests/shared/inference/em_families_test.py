@@ -10,7 +10,7 @@ from phasic import inference
 from phasic.graphs import ABSORBED
 from phasic.graphs import Graph
 from phasic.math.m_step import ascending_rates
-from phasic.math.m_step import sufficient_statistics
+from phasic.math.m_step import rate_updates
 from tests.helpers import em_cases
 from tests.helpers import test_case
 from tests.oracle import em_oracle
@@ -120,7 +120,7 @@ class SharedTest(test_case.TestCase):
     # The last has all the mass: no two may change places.
     masses = onp.asarray((onp.arange(p) == p - 1) * 1.0)
     nothing = onp.zeros(p)
-    paths = sufficient_statistics.SufficientStatistics(
+    paths = rate_updates.SufficientStatistics(
       nothing, visits, counts, nothing, nothing, 0.0
     )
     rates = counts / onp.where(visits > 0, visits, 1.0)

@@ -10,7 +10,7 @@ import numpy as onp
 from phasic import distributions as pd
 from phasic import graphs
 from phasic import inference
-from phasic.inference.likelihood import derivatives
+from phasic.inference.data import likelihood_derivatives
 from phasic.inference.mle import mle
 from phasic.inference.mle import objective as objective_lib
 from phasic.inference.parameters import coordinates
@@ -86,11 +86,15 @@ class FitTest(test_case.TestCase):
     where = coordinates.Coordinates(pd.Coxian([1.0, 1.0], [1.0, 1.0, 1.0]))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     rates = onp.asarray([1e9, 1.0, 1.0, 1.0, 1.0])
-    value, slopes = derivatives.value_and_gradient(where, rates, data)
+    value, slopes = likelihood_derivatives.value_and_gradient(
+      where, rates, data
+    )
     # All phases after the first have rate one.
     self.assertAlmostEqual(value / -onp.sum(fit_data.TIMES), 1.0, places=6)
     self.assertTrue(onp.all(onp.isfinite(slopes)))
-    value, _ = derivatives.value_and_gradient(where, onp.full(5, 1e9), data)
+    value, _ = likelihood_derivatives.value_and_gradient(
+      where, onp.full(5, 1e9), data
+    )
     # The last phase is the slowest: f(t) is about 1e9 exp(-1e9 t).
     expected = onp.sum(math.log(1e9) - 1e9 * fit_data.TIMES)
     self.assertAlmostEqual(value / expected, 1.0, places=12)
@@ -107,7 +111,9 @@ class FitTest(test_case.TestCase):
     )
     start = where.to_unconstrained(where.entries)
     objective = objective_lib.Objective(
-      lambda inner, x: derivatives.value_and_gradient(inner, x, _CENSORED),
+      lambda inner, x: likelihood_derivatives.value_and_gradient(
+        inner, x, _CENSORED
+      ),
       60.0,
       where,
       start,

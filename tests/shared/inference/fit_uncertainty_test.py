@@ -10,7 +10,7 @@ import numpy as onp
 from phasic import distributions as pd
 from phasic import graphs
 from phasic import inference
-from phasic.inference.likelihood import derivatives
+from phasic.inference.data import likelihood_derivatives
 from phasic.inference.parameters import coordinates
 from phasic.inference.results import directions
 from phasic.inference.results import uncertainty
@@ -64,7 +64,7 @@ class HessianTest(test_case.TestCase):
 
   def _hessian(self, dist, data, fixed=()):
     where = coordinates.Coordinates(dist, fixed)
-    return derivatives.hessian(where, where.entries, data)
+    return likelihood_derivatives.hessian(where, where.entries, data)
 
   def test_all_kinds_of_observations(self):
     data = inference.Observations(_LOWER, _UPPER, _WEIGHTS, _ENTRY)

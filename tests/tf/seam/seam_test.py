@@ -6,7 +6,7 @@ import numpy as onp
 import tensorflow as tf
 
 from phasic.substrates.tf import distributions as pd
-from phasic.substrates.tf.internal import checks
+from phasic.substrates.tf.internal import array_ops
 from phasic.substrates.tf.internal import control_flow
 from phasic.substrates.tf.internal import dtypes
 from phasic.substrates.tf.internal import kernel_ops
@@ -64,15 +64,15 @@ class StaticTest(absltest.TestCase):
 class ChecksTest(absltest.TestCase):
   def test_check(self):
     x = tf.constant(TIMES)
-    self.assertIs(checks.check(x > 0, "x: rule", x), x)
+    self.assertIs(array_ops.check(x > 0, "x: rule", x), x)
     with self.assertRaisesRegex(ValueError, "x: rule"):
-      checks.check(x > 1, "x: rule", x)
+      array_ops.check(x > 1, "x: rule", x)
     with self.assertRaisesRegex(tf.errors.InvalidArgumentError, "x: rule"):
-      _traced(lambda x: checks.check(x > 1, "x: rule", x), TIMES)
+      _traced(lambda x: array_ops.check(x > 1, "x: rule", x), TIMES)
 
   def test_check_tells_the_value(self):
     def checked(x):
-      return checks.check(x < 2.5, "x: rule", x, x)
+      return array_ops.check(x < 2.5, "x: rule", x, x)
 
     for shape in (TIMES.shape, [None]):
       spec = [tf.TensorSpec(shape, tf.float64)]

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import numpy as onp
 
-from phasic.internal import checks
+from phasic.internal import array_ops
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import Tree
@@ -45,8 +45,8 @@ def checked(arrays: dict[str, Tree]) -> dict[str, Tree]:
   """Returns the arrays after checks of their values.
 
   Raises:
-    ValueError: a value breaks a rule; see `checks.check` for what happens while
-      values are traced: the observations are then unknown, NaN.
+    ValueError: a value breaks a rule; see `array_ops.check` for what happens
+      while values are traced: the observations are then unknown, NaN.
   """
   given = arrays
   if arrays["upper"] is None:
@@ -59,7 +59,7 @@ def checked(arrays: dict[str, Tree]) -> dict[str, Tree]:
     return arrays
   lower = arrays["lower"]
   for name, good, rule in _rules(**given):
-    lower = checks.check(good, f"{name}: {rule}", lower, given[name])
+    lower = array_ops.check(good, f"{name}: {rule}", lower, given[name])
   return {**arrays, "lower": lower}
 
 

@@ -13,7 +13,7 @@ from phasic.distributions.base import chain_events
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import inferring
 from phasic.distributions.base import observed_values
-from phasic.inference.terms import observation_rules
+from phasic.inference.data import observation_rules
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.likelihood import discrete_observations

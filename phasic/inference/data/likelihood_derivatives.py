@@ -8,9 +8,9 @@ from typing import TypeVar
 import numpy as np
 import numpy as onp
 
+from phasic.distributions.base.distribution import Distribution
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters import coordinates as coordinates_lib
-from phasic.inference.parameters.distribution_types import Distribution
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array

@@ -1,1 +1,0 @@
-"""Log likelihoods of data and their derivatives."""

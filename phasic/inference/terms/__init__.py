@@ -1,1 +1,0 @@
-"""Computes log likelihoods of single observations from arrays."""
