@@ -1,6 +1,8 @@
-"""The files of each substrate's seam."""
+"""The files of the seam: of all substrates, shared ones, and others.
 
-# The same names and signatures in phasic/internal and substrates/<s>.
+Written by `make format`; do not edit.
+"""
+
 SEAM = [
     "__init__",
     "array_ops",
@@ -17,9 +19,7 @@ SEAM = [
     "structures",
 ]
 
-# Those of phasic/internal that go into every substrate, as in
-# substrates/meta/paths.py.
-SEAM_SHARED = [
+SHARED = [
     "dtypes",
     "elimination_ops",
     "frameworks",
@@ -36,15 +36,14 @@ SEAM_SHARED = [
     "native/native_libraries",
     "native/native_rules",
     "native/native_shapes",
+    "native/static_options",
     "native_module",
     "progress_bars",
     "raw_arguments",
-    "native/static_options",
     "user_warnings",
 ]
 
-# What a substrate has besides.
-SEAM_EXTRAS = {
+EXTRAS = {
     "jax": [
         "exporting",
         "ffi_targets",
@@ -96,20 +95,3 @@ SEAM_EXTRAS = {
         "xla_programs",
     ],
 }
-
-def seam_srcs(substrate):
-    """The labels of the sources of a seam other than NumPy's."""
-    return [
-        "//phasic:internal/%s.py" % name
-        for name in SEAM_SHARED
-    ] + [
-        "//substrates/%s:%s.py" % (substrate, name)
-        for name in SEAM + SEAM_EXTRAS[substrate]
-    ]
-
-def check_seam(substrate, found):
-    """Fails when files and lists differ; call it with the package's glob."""
-    listed = [name + ".py" for name in SEAM + SEAM_EXTRAS[substrate]]
-    missing = [name for name in found if name not in listed]
-    if missing:
-        fail("list in substrates/seam.bzl: " + ", ".join(missing))

@@ -260,7 +260,7 @@ def _kl_divergence(p: NumPyroDistribution, q: NumPyroDistribution) -> Result:
 def _promote_batch_shape(d: NumPyroDistribution) -> NumPyroDistribution:
   """Adds to the batch shape the dimensions that `vmap` or `scan` added."""
   promoted = copy.copy(d)
-  promoted._promote()
+  promoted._promote()  # noqa: SLF001
   return promoted
 
 

@@ -96,7 +96,7 @@ def class_of(cls: type[distribution_lib.Distribution]) -> type[TFPDistribution]:
     names = list(bound.arguments)[1:]
     given = dict(zip(names, values, strict=True))
     self._wrapped = cls(**{k: _unwrapped(v) for k, v in given.items()})
-    TFPDistribution._initialize(self)
+    TFPDistribution._initialize(self)  # noqa: SLF001
 
   # TensorFlow Probability reads the signature to flatten instances.
   __init__.__signature__ = signature  # type: ignore[attr-defined]

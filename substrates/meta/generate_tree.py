@@ -37,6 +37,9 @@ def _sources(root: pathlib.Path, substrate: str) -> Iterator[str]:
   for directory in ("phasic", f"substrates/{substrate}", "tests"):
     for path in sorted((root / directory).rglob("*.py")):
       name = path.relative_to(root).as_posix()
+      seam = name.replace("phasic/internal/", f"substrates/{substrate}/", 1)
+      if seam != name and (root / seam).exists():
+        continue
       try:
         paths.output_path(name, substrate)
       except paths.PathError:

@@ -48,7 +48,7 @@ def allowed_roots(ctx: context.Context, node: ast.AST) -> frozenset[str]:
     roots = tables.SOURCE_IMPORTS
     if getattr(node, "in_function", False):
       roots |= tables.OPTIONAL_IMPORTS
-  roots |= tables.ADAPTERS.get(ctx.source.path, {}).get(
+  roots |= (tables.adapter_imports(ctx.source.path) or {}).get(
     ctx.substrate, frozenset()
   )
   if ctx.profile is paths.Profile.HOST_SEAM:

@@ -18,33 +18,8 @@ class Profile(enum.Enum):
   EXAMPLE = "example"  # the lines after >>> in a docstring
 
 
-# Files of phasic/internal that all substrates share. The same list stands in
-# substrates/seam.bzl.
-SHARED_SEAM = frozenset(
-  {
-    "phasic/internal/dtypes.py",
-    "phasic/internal/elimination_ops.py",
-    "phasic/internal/frameworks.py",
-    "phasic/internal/halves.py",
-    "phasic/internal/kernel_common.py",
-    "phasic/internal/kernel_ops.py",
-    "phasic/internal/late_names.py",
-    "phasic/internal/native/__init__.py",
-    "phasic/internal/native/host_functions.py",
-    "phasic/internal/native/host_results.py",
-    "phasic/internal/native/native_checks.py",
-    "phasic/internal/native/native_declarations.py",
-    "phasic/internal/native/native_files.py",
-    "phasic/internal/native/native_libraries.py",
-    "phasic/internal/native/native_rules.py",
-    "phasic/internal/native/native_shapes.py",
-    "phasic/internal/native_module.py",
-    "phasic/internal/progress_bars.py",
-    "phasic/internal/raw_arguments.py",
-    "phasic/internal/native/static_options.py",
-    "phasic/internal/user_warnings.py",
-  }
-)
+# NumPy's seam differentiates by itself.
+_NUMPY_SEAM = "phasic/internal/tape/"
 
 
 class PathError(ValueError):
@@ -98,11 +73,8 @@ def output_path(path: str, substrate: str) -> str:
     if parts[1] != substrate:
       raise PathError(f"is for {parts[1]} only: {substrate} gets no copy of it")
     return "/".join(("phasic/substrates", substrate, "internal", *parts[2:]))
-  is_numpy = profile is Profile.HOST_SEAM and path not in SHARED_SEAM
-  if is_numpy and substrate != "numpy":
-    raise PathError(
-      f"is for NumPy only; {substrate} has its own in substrates/{substrate}"
-    )
-  if substrate not in tables.ADAPTERS.get(path, {substrate}):
+  if path.startswith(_NUMPY_SEAM) and substrate != "numpy":
+    raise PathError(f"is for NumPy only: {substrate} gets no copy of it")
+  if substrate not in (tables.adapter_imports(path) or {substrate}):
     raise PathError(f"is an adapter that {substrate} does not have")
   return "/".join(("phasic/substrates", substrate, *parts[1:]))

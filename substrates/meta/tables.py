@@ -65,32 +65,26 @@ SOURCE_IMPORTS = frozenset(sys.stdlib_module_names) - {"importlib", "random"}
 OPTIONAL_IMPORTS = frozenset(
   {"matplotlib", "networkx", "scipy", "statsmodels", "tqdm"}
 )
-# Adapters to other packages, with the imports allowed in each substrate.
+# Adapters to other packages: how their files' names start, and the imports that
+# each substrate allows; the others do not have them.
 ADAPTERS: dict[str, dict[str, frozenset[str]]] = {
-  "phasic/binding/jaxbind_callbacks.py": {"jax": frozenset()},
-  "phasic/binding/jaxbind_compat.py": {"jax": frozenset({"jax"})},
-  "phasic/interop/scipy.py": {"numpy": frozenset({"scipy"})},
-  "phasic/interop/scipy_arguments.py": {"numpy": frozenset()},
-  "phasic/interop/scipy_expectations.py": {"numpy": frozenset({"scipy"})},
-  "phasic/interop/scipy_families.py": {"numpy": frozenset({"scipy"})},
-  "phasic/interop/scipy_frozen.py": {"numpy": frozenset()},
-  "phasic/interop/scipy_statistics.py": {"numpy": frozenset()},
-  "phasic/interop/numpyro.py": {"jax": frozenset({"jax", "numpyro"})},
-  "phasic/interop/numpyro_constraints.py": {"jax": frozenset({"numpyro"})},
-  "phasic/interop/numpyro_parameters.py": {"jax": frozenset({"jax"})},
-  "phasic/interop/tfp_divergences.py": {
-    "jax": frozenset({"tensorflow_probability"}),
-    "tf": frozenset({"tensorflow_probability"}),
-  },
-  "phasic/interop/tfp_parameters.py": {
-    "jax": frozenset({"tensorflow_probability"}),
-    "tf": frozenset({"tensorflow_probability"}),
-  },
-  "phasic/interop/tfp.py": {
+  "phasic/binding/jaxbind": {"jax": frozenset({"jax"})},
+  "phasic/interop/numpyro": {"jax": frozenset({"jax", "numpyro"})},
+  "phasic/interop/scipy": {"numpy": frozenset({"scipy"})},
+  "phasic/interop/tfp": {
     "jax": frozenset({"tensorflow_probability"}),
     "tf": frozenset({"tensorflow_probability"}),
   },
 }
+
+
+def adapter_imports(path: str) -> dict[str, frozenset[str]] | None:
+  """Returns the imports of an adapter by substrate, None for other files."""
+  return next(
+    (found for start, found in ADAPTERS.items() if path.startswith(start)), None
+  )
+
+
 TEST_IMPORTS = frozenset(sys.stdlib_module_names) | {
   *("absl", "pytest", "hypothesis", "scipy", "mpmath", "flint"),
 }

@@ -13,6 +13,7 @@ from tools.rooms import trees
 _TABLES = (
   "native/rooms.bzl",
   "phasic/rooms.bzl",
+  "substrates/seam.bzl",
   "tests/needs.bzl",
   "tests/README.md",
 )
@@ -46,6 +47,10 @@ class CheckTest(trees.TreeTestCase):
         "binding": ["internal"],
       },
     )
+    seam = runpy.run_path(str(root / "substrates/seam.bzl"))
+    self.assertEqual(seam["SEAM"], ["seam"])
+    self.assertEqual(seam["SHARED"], ["__init__", "native/calls"])
+    self.assertEqual(seam["EXTRAS"], {"jax": [], "numpy": [], "tf": ["ops"]})
     needs = runpy.run_path(str(root / "tests/needs.bzl"))
     self.assertEqual(
       needs["TESTS"],

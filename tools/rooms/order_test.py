@@ -26,7 +26,7 @@ class OrderTest(trees.TreeTestCase):
     for file, room in (
       ("native/low/deep/b.h", "native/low/deep"),
       ("native/math/low/b.cc", "native/math/low"),
-      ("substrates/jax/arrays.py", "substrates/jax"),
+      ("substrates/tf/native/x.py", "substrates/tf/native"),
     ):
       with self.subTest(file):
         self.assert_one(

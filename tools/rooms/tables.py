@@ -32,7 +32,8 @@ def check(root: pathlib.Path, write: bool = False) -> list[str]:
     needs = shared_tests.Needs(root, rooms)
   except ValueError as error:
     return [*native.errors, str(error)]
-  errors = [*native.errors, *rooms.errors, *needs.errors]
+  seam, seam_errors = _seam(root)
+  errors = [*native.errors, *rooms.errors, *needs.errors, *seam_errors]
   if errors:
     return errors
   texts = {
@@ -43,6 +44,10 @@ def check(root: pathlib.Path, write: bool = False) -> list[str]:
     "phasic/rooms.bzl": _text(
       "The rooms of phasic, lowest first, and what each imports.",
       {"PACKAGES": rooms.packages, "ROOMS": rooms.imports},
+    ),
+    "substrates/seam.bzl": _text(
+      "The files of the seam: of all substrates, shared ones, and others.",
+      seam,
     ),
     "tests/needs.bzl": _text(
       "What the tests that are written once import.",
@@ -58,6 +63,32 @@ def check(root: pathlib.Path, write: bool = False) -> list[str]:
       else:
         errors.append(f"{name}:1: it does not follow from imports: {COMMAND}")
   return errors
+
+
+def _seam(root: pathlib.Path) -> tuple[dict[str, object], list[str]]:
+  """Returns the table of the files of the seam, and its errors."""
+  files = {
+    folder: {
+      path.relative_to(root / folder).with_suffix("").as_posix()
+      for path in (root / folder).rglob("*.py")
+    }
+    for folder in ("phasic/internal", "substrates/jax", "substrates/tf")
+  }
+  numpy, jax, tf = files.values()
+  errors = [
+    f"phasic/internal/{name}.py:1: only one of substrates/jax and substrates/tf"
+    " has a file of this name: add the other, or none"
+    for name in sorted(numpy & (jax ^ tf))
+  ]
+  seam = numpy & jax & tf
+  tape = {name for name in numpy if name.startswith("tape/")}
+  extras = {"jax": jax - seam, "numpy": tape, "tf": tf - seam}
+  table: dict[str, object] = {
+    "SEAM": sorted(seam),
+    "SHARED": sorted(numpy - seam - tape),
+    "EXTRAS": {name: sorted(found) for name, found in extras.items()},
+  }
+  return table, errors
 
 
 def _text(title: str, tables: Mapping[str, object]) -> str:

@@ -26,6 +26,11 @@ MAP = """
 | `graphs/last` | ends |
 | `binding` | users' functions |
 
+### substrates
+
+| `jax` | one seam |
+| `tf` | another |
+
 ### native
 
 | `low` | numbers |
@@ -64,6 +69,9 @@ FILES = {
   "phasic/binding/bound.py": (
     "from phasic import include\nfrom phasic.internal import seam\n"
   ),
+  "substrates/jax/seam.py": "",
+  "substrates/tf/ops.py": "",
+  "substrates/tf/seam.py": "",
   "tests/helpers/cases.py": "from phasic import math as pm\n\npm.total\n",
   "tests/helpers/models.py": "from tests.helpers import cases\n",
   "tests/shared/folder/first_test.py": (

@@ -193,7 +193,8 @@ class Observations(observation_makers.ObservationMakers):
     distribution = halves.as_single(distribution)
     own = in_dtype_of(self, distribution)
     lower, upper, _, entry, cause = (
-      own._arrays[name] for name in observation_rules.NAMES
+      own._arrays[name]  # noqa: SLF001
+      for name in observation_rules.NAMES
     )
     return observation_terms.log_likelihood_terms(
       distribution, lower, upper, entry, cause
@@ -265,10 +266,10 @@ def in_dtype_of(
   dtype = distribution.dtype
   if static.dtype_name(observations.lower) == dtype:
     return observations
-  return Observations._unflatten(
+  return Observations._unflatten(  # noqa: SLF001
     {
       name: x if x is None or name == "cause" else structures.cast(x, dtype)
-      for name, x in observations._parts().items()
+      for name, x in observations._parts().items()  # noqa: SLF001
     }
   )
 
