@@ -14,7 +14,8 @@
 #                   msprime; some minutes
 #   make bench      speed against other ways to compute the same; about 6 min
 #   make bench-page the same, and writes docs/benchmarks.md from it
-#   make bench-cost what calls cost as q t grows; writes docs/benchmarks_cost.md
+#   make bench-cost what calls cost as models and q t grow; writes
+#                   docs/benchmarks_cost.md
 #   make bench-peers     speed against the libraries that users would take
 #                   instead; writes docs/benchmarks_peers.md
 #   make bench-slow which methods of hard models of 31 to 600 phases take over 2 s

@@ -5,12 +5,11 @@ from typing import Any
 import jax
 import numpy as onp
 
-from benchmarks import results
 from benchmarks import timing
 
 # The functions that a method has.
 FORWARD, GRADIENT = "log_prob", "value_and_gradient"
-NAMES = {FORWARD: "log f", GRADIENT: "log f and gradient"}
+NAMES = {FORWARD: "log density", GRADIENT: "log density and gradient"}
 
 
 def check(found: dict[str, Any]) -> None:
@@ -45,32 +44,3 @@ def fastest(methods: dict[str, Any], what: str) -> str:
   """The name of the method whose function takes least time."""
   seconds = compare(methods, what, 2)
   return min(seconds, key=seconds.__getitem__)
-
-
-def speedup(
-  what: str,
-  ours: float,
-  reference: float,
-  name: str,
-  floor: float | None = None,
-  goal: float | None = None,
-) -> results.Row:
-  """A row of how many times faster than a reference phasic is.
-
-  Args:
-    what: is measured.
-    ours: phasic's seconds.
-    reference: the other's seconds.
-    name: of the reference.
-    floor: as in `Row`.
-    goal: as in `Row`.
-  """
-  return results.Row(
-    what,
-    results.duration(ours),
-    results.duration(reference),
-    reference / ours,
-    floor=floor,
-    goal=goal,
-    reference_name=name,
-  )

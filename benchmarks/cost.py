@@ -1,20 +1,27 @@
-"""Prints what calls cost as q t grows, or writes docs/benchmarks_cost.md."""
+"""Prints what calls cost as sizes and q t grow, or writes a page of it."""
 
 import os
 
 # Before anything that starts threads.
-os.environ["PHASIC_NUM_THREADS"] = "1"
+for _name in (
+  *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
+  "PHASIC_NUM_THREADS",
+):
+  os.environ[_name] = "1"
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
 if hasattr(os, "sched_setaffinity"):
   os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
-from collections.abc import Sequence
+from collections.abc import Sequence  # noqa: E402
 
-from absl import app
-from absl import flags
+from absl import app  # noqa: E402
+from absl import flags  # noqa: E402
+import jax  # noqa: E402
 
-from benchmarks import cost_by_time
-from benchmarks import host
-from benchmarks import page
+from benchmarks import cost_by_time  # noqa: E402
+from benchmarks import cost_page  # noqa: E402
+from benchmarks import growth  # noqa: E402
+from benchmarks import host  # noqa: E402
 
 _REPEATS = flags.DEFINE_integer(
   "repeats", 5, "Rounds of which medians are taken."
@@ -24,18 +31,18 @@ _PAGE = flags.DEFINE_boolean("page", False, "Writes docs/benchmarks_cost.md.")
 
 def main(argv: Sequence[str]) -> None:
   del argv
-  found = []
+  jax.config.update("jax_enable_x64", True)
+  curves, costs = [], []
+  for curve in growth.curves(_REPEATS.value):
+    curves.append(curve)
+    print(curve.sentence(), flush=True)
   for cost in cost_by_time.costs(_REPEATS.value):
-    found.append(cost.cells())
-    print(" | ".join(found[-1]), flush=True)
+    costs.append(cost)
+    print(" | ".join(cost.cells()), flush=True)
   if _PAGE.value:
-    path = page.write_costs(
-      f"{host.machine()}, one core",
-      cost_by_time.HEADINGS,
-      found,
-      host.docs_folder(),
-    )
-    print(f"wrote {path}")
+    facts = host.facts(("jax", "jaxlib", "numpy"), _REPEATS.value)
+    for path in cost_page.write(curves, costs, facts, host.docs_folder()):
+      print(f"wrote {path}")
 
 
 if __name__ == "__main__":

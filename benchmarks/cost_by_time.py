@@ -5,9 +5,9 @@ on. All calls are NumPy's; the gradient is that in every argument. Each call
 has new rates, as in a fit, so that none continues the powers of the one before.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 import itertools
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as onp
 
@@ -105,59 +105,6 @@ _COUNTS = ((1, 1), (1, 150), (1, 10_000), (150, 1))
 _FEW_COUNTS = ((1, 1), (1, 150))
 
 
-class Cost(NamedTuple):
-  """The seconds that calls of a model take while q t is doubled.
-
-  Attributes:
-    model: its structure and phases.
-    times: how many there are, of how many models.
-    seconds: of the value, the gradient and the jvp, at 1, 2, 4, ...
-  """
-
-  model: str
-  times: str
-  seconds: tuple[dict[str, float], ...]
-
-  def cells(self) -> tuple[str, ...]:
-    """The line's texts, in the order of HEADINGS."""
-    rows = self.seconds
-    if not rows:
-      return (self.model, self.times, *("",) * 6)
-    return (
-      self.model,
-      self.times,
-      f"2^{len(rows) - 1}",
-      f"{results.duration(rows[0]['value'])} to "
-      f"{results.duration(rows[-1]['value'])}",
-      _largest([row["gradient"] / row["value"] for row in rows]),
-      _largest([row["jvp"] / row["value"] for row in rows]),
-      _largest([b["value"] / a["value"] for a, b in itertools.pairwise(rows)]),
-      _largest(
-        [b["gradient"] / a["gradient"] for a, b in itertools.pairwise(rows)]
-      ),
-    )
-
-
-HEADINGS = (
-  "model",
-  "times",
-  "q t to",
-  "value",
-  "gradient / value",
-  "jvp / value",
-  "value's rise",
-  "gradient's rise",
-)
-
-
-def _largest(ratios: Sequence[float]) -> str:
-  """Returns the largest ratio and the exponent of q t where it is."""
-  if not ratios:
-    return ""
-  k = int(onp.argmax(ratios))
-  return f"{ratios[k]:.3g} at 2^{k}"
-
-
 def _operands(structure: str, p: int, num_models: int) -> tuple[Any, ...]:
   """Returns initial probabilities, rates and exits: edges of many phases."""
   columns = zip(*_STRUCTURES[structure](p), strict=True)
@@ -200,7 +147,7 @@ def _calls(
 
 def _cost(
   structure: str, p: int, num_models: int, num_times: int, repeats: int
-) -> Cost:
+) -> results.Cost:
   """Doubles q t until a call takes too long or is beyond the work limit."""
   operands = _operands(structure, p, num_models)
   found: list[dict[str, float]] = []
@@ -209,15 +156,15 @@ def _cost(
     if onp.any(onp.isnan(calls["value"]())):
       break
     found.append(timing.interleaved(calls, repeats, target=2e-3, budget=0.5))
-    if max(found[-1].values()) > _LONGEST:
+    if k > 0 and max(found[-1].values()) > _LONGEST:
       break
-  times = f"{num_times}"
+  times = f"{num_times:,}"
   if num_models > 1:
-    times += f", of each of {num_models} models"
-  return Cost(f"{structure}, {p} phases", times, tuple(found))
+    times += f" for each of {num_models} models"
+  return results.cost(structure, p, times, found)
 
 
-def costs(repeats: int) -> Iterator[Cost]:
+def costs(repeats: int) -> Iterator[results.Cost]:
   """Measures all structures, numbers of phases and numbers of times."""
   for structure in _STRUCTURES:
     for p in _SIZES.get(structure, (*_SMALL, 626)):

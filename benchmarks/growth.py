@@ -1,6 +1,7 @@
 """Cost of a value and gradient against each size, doubled four times."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as onp
 
@@ -18,20 +19,18 @@ def _sizes(first: int) -> tuple[int, ...]:
   return tuple(first << k for k in range(_DOUBLINGS + 1))
 
 
-def _cases() -> Iterator[tuple[str, str, float, dict[int, object]]]:
+def _cases() -> Iterator[tuple[str, str, dict[int, Any]]]:
   kingman = models.kingman()
   times = kingman.times()
   unit = times / times[-1] / subject.uniformization_rate(kingman)
   yield (
     "K",
     "mean steps to the last time (Kingman-10, 100 times)",
-    1.0,
     {k: subject.phasic_jax(kingman, unit * k) for k in _sizes(256)},
   )
   yield (
     "m",
     "transitions (256 phases, 100 times)",
-    1.0,
     {
       m: subject.phasic_jax(models.circulant(256, m // 256), _TIMES)
       for m in _sizes(512)
@@ -40,19 +39,16 @@ def _cases() -> Iterator[tuple[str, str, float, dict[int, object]]]:
   yield (
     "n",
     "times (Kingman-10)",
-    1.0,
     {n: subject.phasic_jax(kingman, kingman.times(n)) for n in _sizes(1000)},
   )
   yield (
     "p",
     "phases (4 transitions each, 100 times)",
-    1.0,
     {p: subject.phasic_jax(models.circulant(p, 4), _TIMES) for p in _sizes(64)},
   )
   yield (
     "B",
     "models of a batch (Kingman-10, 100 times)",
-    1.0,
     {
       b: subject.phasic_batch(kingman, times, models.thetas(kingman, b))
       for b in _sizes(6)
@@ -61,7 +57,6 @@ def _cases() -> Iterator[tuple[str, str, float, dict[int, object]]]:
   yield (
     "d",
     "parameters (256 phases, 2048 transitions, 100 times)",
-    0.0,
     {
       d: subject.phasic_jax(models.circulant(256, 8, d), _TIMES)
       for d in _sizes(1)
@@ -70,16 +65,13 @@ def _cases() -> Iterator[tuple[str, str, float, dict[int, object]]]:
   yield (
     "s",
     "states of a tandem queue (mean, variance and gradient)",
-    1.5,  # What dissection of a grid takes; the fill is s log s.
     {(c + 1) ** 2 - 1: subject.PhasicMoments(c) for c in (31, 44, 63, 90, 127)},
   )
 
 
 def curves(repeats: int) -> Iterator[results.Curve]:
   """Measures one curve after the other."""
-  for size, meaning, order, methods in _cases():
+  for size, meaning, methods in _cases():
     functions = {str(k): m.value_and_gradient for k, m in methods.items()}
     seconds = timing.interleaved(functions, repeats, target=0.02)
-    yield results.Curve(
-      size, meaning, order, tuple(methods), tuple(seconds.values())
-    )
+    yield results.Curve(size, meaning, tuple(methods), tuple(seconds.values()))

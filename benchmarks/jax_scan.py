@@ -180,6 +180,9 @@ def vmapped(form: Callable[[Chain, Mix], LogProb]):
   return make
 
 
+# What the rows of tables call the scan of a batch.
+VMAPPED = "JAX scan, by jax.vmap"
+BY_HAND = "JAX scan, models laid out by hand"
 # Ways to write the step.
 DENSE = {"dense": dense, "one product": one_product}
 SPARSE = {"segments": segments, "in-edges": in_edges}

@@ -1,88 +1,47 @@
-"""What a run finds, and how it is written as text."""
+"""What a run measures, and how it is written as text."""
 
+from collections.abc import Iterable, Mapping, Sequence
+import itertools
 from typing import NamedTuple
 
 import numpy as onp
 
-# Floors of speed are for AVX-512; elsewhere this share of them is asked for.
-NARROW_SHARE = 0.7
-# What a measured exponent may be above the order.
-ORDER_TOLERANCE = 0.2
-
 
 class Row(NamedTuple):
-  """One line of the table.
+  """A comparison of phasic with something else.
 
   Attributes:
-    what: is measured.
-    ours: phasic's figure, with its unit.
-    reference: the other figure, with its unit.
-    ratio: of the two; in percent where `unit` is " %".
-    unit: of the ratio, the floor and the goal: "x" or " %".
-    floor: what is asked for, and None where nothing is.
-    goal: what is aimed at.
-    at_most: whether the ratio is to be small.
-    reference_name: what the reference is.
+    what: is timed.
+    ours: phasic's seconds.
+    theirs: the other's seconds.
+    other: what phasic is compared with.
+    reason: why phasic may be slower, in one sentence.
   """
 
   what: str
-  ours: str
-  reference: str
-  ratio: float
-  unit: str = "x"
-  floor: float | None = None
-  goal: float | None = None
-  at_most: bool = False
-  reference_name: str = ""
+  ours: float
+  theirs: float
+  other: str
+  reason: str = ""
 
-  def for_vectors(self, doubles: int) -> "Row":
-    """The row with the floor that holds for vectors of so many doubles."""
-    if self.floor is None or self.at_most or doubles >= 8:
-      return self
-    return self._replace(floor=NARROW_SHARE * self.floor)
-
-  def meets(self, bound: float | None) -> bool:
-    """Whether the ratio is on the right side of `bound`."""
-    if bound is None:
-      return False
-    return self.ratio <= bound if self.at_most else self.ratio >= bound
-
-  def verdict(self) -> str:
-    """`goal`, `floor` or `no`; empty where nothing is asked for."""
-    if self.floor is None:
-      return ""
-    if self.meets(self.goal):
-      return "goal"
-    return "floor" if self.meets(self.floor) else "no"
+  def ratio(self) -> float:
+    """Returns how many times faster phasic is: below one it is slower."""
+    return self.theirs / self.ours
 
   def cells(self) -> tuple[str, ...]:
-    """The line's texts, in the order of HEADINGS."""
-
-    def bound(x):
-      return "" if x is None else f"{x:.3g}{self.unit}"
-
+    """Returns the line's texts, in the order of HEADINGS."""
     return (
       self.what,
-      self.ours,
-      self.reference,
-      self.reference_name,
-      bound(self.ratio),
-      bound(self.floor),
-      bound(self.goal),
-      self.verdict(),
+      duration(self.ours),
+      duration(self.theirs),
+      self.other,
+      number(self.ratio()),
     )
 
 
-HEADINGS = (
-  "what",
-  "phasic",
-  "reference",
-  "which is",
-  "ratio",
-  "floor",
-  "goal",
-  "met",
-)
+HEADINGS = ("what", "phasic", "other", "which is", "times faster")
+# The tables of a page, by their titles.
+Groups = Mapping[str, Sequence[Row]]
 
 
 class Curve(NamedTuple):
@@ -91,71 +50,147 @@ class Curve(NamedTuple):
   Attributes:
     size: its letter.
     meaning: of the letter.
-    order: the largest exponent there should be.
     sizes: of the models.
     seconds: of one value and gradient.
   """
 
   size: str
   meaning: str
-  order: float
   sizes: tuple[int, ...]
   seconds: tuple[float, ...]
 
-  def exponent(self) -> float:
-    """The slope over the last two doublings, both axes logarithmic."""
+  def growth(self) -> str:
+    """Returns the size with the exponent by which the cost grows.
+
+    The exponent is the slope over the last two doublings, both axes
+    logarithmic.
+    """
     tail = slice(-3, None)
     x, y = onp.log(self.sizes[tail]), onp.log(self.seconds[tail])
-    return float(onp.polyfit(x, y, 1)[0])
+    return f"{self.size}^{onp.polyfit(x, y, 1)[0].round(2) + 0.0:.2g}"
 
-  def cells(self) -> tuple[str, ...]:
-    """The line's texts, in the order of CURVE_HEADINGS."""
-    exponent = self.exponent()
+  def sentence(self) -> str:
+    """Returns the growth in words."""
+    costs = ", ".join(duration(x) for x in self.seconds)
+    sizes = ", ".join(f"{x:,}" for x in self.sizes[:-1])
     return (
-      self.size,
-      self.meaning,
-      ", ".join(str(size) for size in self.sizes),
-      ", ".join(duration(x) for x in self.seconds),
-      f"{exponent:.2f}",
-      f"{self.order:g}",
-      "yes" if exponent <= self.order + ORDER_TOLERANCE else "no",
+      f"Cost grows as {self.growth()} with {self.meaning}: {costs} "
+      f"for {self.size} = {sizes} and {self.sizes[-1]:,}."
     )
 
 
-CURVE_HEADINGS = (
-  "size",
-  "which is",
-  "sizes",
-  "cost",
-  "exponent",
-  "order",
-  "met",
+class Peak(NamedTuple):
+  """A largest ratio, and the exponent of q t where it is."""
+
+  ratio: float
+  exponent: int
+
+  def __str__(self) -> str:
+    return f"{number(self.ratio)} at 2^{self.exponent}"
+
+
+class Cost(NamedTuple):
+  """What calls of a model cost while q t is doubled from one on.
+
+  Attributes:
+    structure: of the model.
+    phases: how many there are.
+    times: how many there are, of how many models.
+    last: the exponent of the last q t.
+    first_value: seconds of the value at q t = 1.
+    last_value: the same at the last q t.
+    gradient: the largest cost of the gradient, in values.
+    jvp: the same of the derivative in one direction.
+    value_rise: the largest cost of the value, in those at half of the q t.
+    gradient_rise: the same of the gradient.
+  """
+
+  structure: str
+  phases: int
+  times: str
+  last: int
+  first_value: float
+  last_value: float
+  gradient: Peak
+  jvp: Peak
+  value_rise: Peak
+  gradient_rise: Peak
+
+  def cells(self) -> tuple[str, ...]:
+    """Returns the line's texts, in the order of COST_HEADINGS."""
+    return (
+      f"{self.structure}, {self.phases:,} phases",
+      self.times,
+      f"2^{self.last}",
+      f"{duration(self.first_value)} to {duration(self.last_value)}",
+      *map(str, self[-4:]),
+    )
+
+
+COST_HEADINGS = (
+  "model",
+  "times",
+  "q t to",
+  "value",
+  "gradient / value",
+  "jvp / value",
+  "value's rise",
+  "gradient's rise",
 )
 
 
-class Report(NamedTuple):
-  """All of a run.
+def cost(
+  structure: str,
+  phases: int,
+  times: str,
+  seconds: Sequence[Mapping[str, float]],
+) -> Cost:
+  """Returns the cost by the seconds of calls.
 
-  Attributes:
-    facts: what the figures hold for: machine, versions, ...
-    rows: of the table.
-    curves: of the plots.
+  Args:
+    structure: of the model.
+    phases: how many there are.
+    times: how many there are, of how many models.
+    seconds: of the "value", the "gradient" and the "jvp" at 1, 2, 4, ...: at
+      two of these or more.
   """
 
-  facts: dict[str, str]
-  rows: tuple[Row, ...]
-  curves: tuple[Curve, ...]
+  def rise(name: str) -> Peak:
+    return _peak(y[name] / x[name] for x, y in itertools.pairwise(seconds))
+
+  return Cost(
+    structure,
+    phases,
+    times,
+    len(seconds) - 1,
+    seconds[0]["value"],
+    seconds[-1]["value"],
+    _peak(x["gradient"] / x["value"] for x in seconds),
+    _peak(x["jvp"] / x["value"] for x in seconds),
+    rise("value"),
+    rise("gradient"),
+  )
+
+
+def _peak(ratios: Iterable[float]) -> Peak:
+  peaks = map(Peak, ratios, itertools.count())
+  return max(peaks, key=lambda peak: peak.ratio)
 
 
 def duration(seconds: float) -> str:
-  """Three digits and a fitting unit."""
+  """Returns three digits and a fitting unit."""
   for unit, scale in (("s", 1.0), ("ms", 1e3), ("us", 1e6)):
     if seconds * scale >= 1.0:
       return f"{seconds * scale:.3g} {unit}"
   return f"{seconds * 1e9:.3g} ns"
 
 
-def text_line(cells: tuple[str, ...]) -> str:
-  """Cells in columns, for a terminal."""
-  widths = (52, 10, 10, 30, 8, 8, 8, 5)
+def number(x: float) -> str:
+  """Returns three digits, without an exponent where there are more."""
+  return f"{float(f'{x:.3g}'):g}"
+
+
+def text_line(cells: Iterable[str]) -> str:
+  """Returns cells in columns, for a terminal."""
+  widths = (58, 10, 10, 42, 8)
   return " ".join(f"{c:{w}}" for c, w in zip(cells, widths)).rstrip()

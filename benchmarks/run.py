@@ -15,9 +15,6 @@ if hasattr(os, "sched_setaffinity"):
   os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 from collections.abc import Sequence  # noqa: E402
-import datetime  # noqa: E402
-import importlib.metadata  # noqa: E402
-import platform  # noqa: E402
 
 from absl import app  # noqa: E402
 from absl import flags  # noqa: E402
@@ -25,16 +22,16 @@ import jax  # noqa: E402
 
 from benchmarks import bound_calls  # noqa: E402
 from benchmarks import fits  # noqa: E402
-from benchmarks import growth  # noqa: E402
 from benchmarks import host  # noqa: E402
 from benchmarks import limits  # noqa: E402
+from benchmarks import memory  # noqa: E402
 from benchmarks import moments  # noqa: E402
 from benchmarks import page  # noqa: E402
 from benchmarks import quick  # noqa: E402
 from benchmarks import results  # noqa: E402
-from benchmarks import roof  # noqa: E402
 from benchmarks import small_calls  # noqa: E402
 from benchmarks import table  # noqa: E402
+from benchmarks import words  # noqa: E402
 
 _REPEATS = flags.DEFINE_integer(
   "repeats", 7, "Rounds of which medians are taken."
@@ -43,71 +40,58 @@ _TIMES = flags.DEFINE_integer(
   "times", 100, "Times at which log f is computed in the first comparison."
 )
 _PAGE = flags.DEFINE_boolean(
-  "page", False, "Writes docs/benchmarks.md and its plots."
+  "page", False, "Writes docs/benchmarks.md and its picture."
 )
 
-SECTIONS = (
-  table.per_time,
-  table.sparse_batches,
-  table.many_times,
-  table.dense_models,
-  table.regression,
-  table.censored,
-  table.adjoint,
-  moments.splu,
-  fits.gradient,
-  fits.svgd,
-  fits.em,
-  limits.roofs,
-  limits.loop_call,
-  bound_calls.in_a_loop,
-  table.peak_memory,
-  small_calls.imports,
-  small_calls.one_call,
-)
-
-
-def _facts() -> dict[str, str]:
-  versions = [f"Python {platform.python_version()}"] + [
-    f"{package} {importlib.metadata.version(package)}"
-    for package in ("jax", "jaxlib", "numpy", "scipy")
-  ]
-  return {
-    "machine": f"{host.machine()}, one core",
-    "system": f"{platform.system()} {platform.machine()}",
-    "versions": ", ".join(versions),
-    "day": datetime.date.today().isoformat(),
-    "rounds": f"{_REPEATS.value}, fewer where a call takes seconds",
-    **limits.roof_rates(_REPEATS.value),
-  }
+# The tables, and what measures their rows.
+_GROUPS = {
+  "Densities and gradients": (
+    table.per_time,
+    table.sparse_batches,
+    table.many_times,
+    table.dense_models,
+    table.regression,
+    small_calls.one_call,
+  ),
+  "Means and variances": (moments.splu,),
+  "Fits": (fits.gradient, fits.svgd, fits.em),
+  "Functions of one's own": (bound_calls.in_a_loop,),
+  "Overheads": (
+    table.exp_and_log,
+    table.censored,
+    table.adjoint,
+    limits.roofs,
+    limits.loop_call,
+    small_calls.imports,
+  ),
+}
 
 
 def main(argv: Sequence[str]) -> None:
   del argv
   jax.config.update("jax_enable_x64", True)
-  facts = _facts()
-  for name, fact in facts.items():
-    print(f"{name}: {fact}")
+  repeats = _REPEATS.value
+  facts = host.facts(("jax", "jaxlib", "numpy", "scipy"), repeats)
+  facts |= limits.roof_rates(repeats)
+  print(page.section("Machine", facts))
   print(
     "Medians of CPU time; ratios are to 'phasic, JAX': above one, phasic is "
     "faster."
   )
-  quick.print_comparison(_TIMES.value, _REPEATS.value)
+  quick.print_comparison(_TIMES.value, repeats)
 
-  print("\n" + results.text_line(results.HEADINGS))
-  width = roof.Roof().doubles_per_vector
-  rows, curves = [], []
-  for section in SECTIONS:
-    for row in section(_REPEATS.value):
-      rows.append(row.for_vectors(width))
-      print(results.text_line(rows[-1].cells()), flush=True)
-  print("\nValue and gradient, each size doubled four times:")
-  for curve in growth.curves(_REPEATS.value):
-    curves.append(curve)
-    print("  " + " ".join(curve.cells()), flush=True)
+  groups: dict[str, list[results.Row]] = {}
+  for title, sections in _GROUPS.items():
+    print(f"\n{title}\n{results.text_line(results.HEADINGS)}")
+    groups[title] = []
+    for section in sections:
+      for row in section(repeats):
+        groups[title].append(row)
+        print(results.text_line(row.cells()), flush=True)
+  lists = {"Peak memory": memory.peaks(), "Machine": facts}
+  print("\n" + page.section("Peak memory", lists["Peak memory"]))
   if _PAGE.value:
-    report = results.Report(facts, tuple(rows), tuple(curves))
-    for path in page.write(report, host.docs_folder()):
+    for path in page.write(words.BENCHMARKS, groups, lists, host.docs_folder()):
       print(f"wrote {path}")
 
 

@@ -1,10 +1,11 @@
 """The rows of the table: what is measured, and against what.
 
 A section is a generator of rows that are measured together. A new row is a
-line in a section; a new section is added to SECTIONS in run.py.
+line in a section; a new section is added to a group in run.py.
 """
 
 from collections.abc import Iterator
+import itertools
 
 import jax.numpy as jnp
 import numpy as onp
@@ -13,11 +14,8 @@ from benchmarks import alternatives
 from benchmarks import comparison
 from benchmarks import coxian
 from benchmarks import jax_scan
-from benchmarks import memory
 from benchmarks import models
 from benchmarks import per_time_method
-from benchmarks import process_memory
-from benchmarks import results
 from benchmarks import subject
 from benchmarks import timing
 from benchmarks.results import Row
@@ -27,7 +25,7 @@ BATCH = 96
 
 def per_time(repeats: int) -> Iterator[Row]:
   """Against uniformization per time and central differences."""
-  for lineages, floor, goal in ((10, 100, 200), (20, 140, 250)):
+  for lineages in (10, 20):
     model = models.kingman(lineages)
     times = model.times()
     methods = {
@@ -35,12 +33,11 @@ def per_time(repeats: int) -> Iterator[Row]:
       "per time": per_time_method.PerTimeMethod(model, times),
     }
     seconds = comparison.compare(methods, comparison.GRADIENT, repeats)
-    yield comparison.speedup(
+    yield Row(
       f"{model.name}, 100 times: {comparison.NAMES[comparison.GRADIENT]}",
-      *seconds.values(),
-      "per time, differences",
-      floor,
-      goal,
+      seconds["phasic"],
+      seconds["per time"],
+      per_time_method.DIFFERENCES,
     )
   # One time: the per-time method takes as many steps.
   model = models.birth_death()
@@ -50,10 +47,11 @@ def per_time(repeats: int) -> Iterator[Row]:
     "per time": per_time_method.PerTimeMethod(model, times),
   }
   seconds = comparison.compare(methods, comparison.FORWARD, repeats)
-  yield comparison.speedup(
+  yield Row(
     f"{model.name}, stiff, one time: {comparison.NAMES[comparison.FORWARD]}",
-    *seconds.values(),
-    "per time",
+    seconds["phasic"],
+    seconds["per time"],
+    per_time_method.NAME,
   )
 
 
@@ -62,19 +60,13 @@ def sparse_batches(repeats: int) -> Iterator[Row]:
 
   Which form is fastest is found on the smaller model.
   """
-  bounds = {
-    (10, comparison.FORWARD): (24, 35),
-    (10, comparison.GRADIENT): (26, 35),
-    (20, comparison.FORWARD): (25, 35),
-    (20, comparison.GRADIENT): (40, 60),
-  }
   groups = {
-    "JAX scan": (jax_scan.at_times, jax_scan.SPARSE),
-    "JAX scan, vmapped": (jax_scan.at_times, jax_scan.SPARSE_VMAPPED),
-    "JAX scan, own rates": (jax_scan.at_own_rates, jax_scan.SPARSE),
+    jax_scan.VMAPPED: (jax_scan.at_times, jax_scan.SPARSE_VMAPPED),
+    f"{jax_scan.VMAPPED}, own rates": (jax_scan.at_own_rates, jax_scan.SPARSE),
+    jax_scan.BY_HAND: (jax_scan.at_times, jax_scan.SPARSE),
   }
   chosen = {}
-  for (lineages, what), (floor, goal) in bounds.items():
+  for lineages, what in itertools.product((10, 20), comparison.NAMES):
     model = models.kingman(lineages)
     times, thetas = model.times(), models.thetas(model, BATCH)
     for group, (at, forms) in groups.items():
@@ -90,13 +82,11 @@ def sparse_batches(repeats: int) -> Iterator[Row]:
       methods[group] = alternatives.scan(form, model, times, thetas, at)
     seconds = comparison.compare(methods, what, repeats)
     for group in groups:
-      yield comparison.speedup(
+      yield Row(
         f"{model.name}, batch of {BATCH}: {comparison.NAMES[what]}",
         seconds["phasic"] / BATCH,
         seconds[group] / BATCH,
-        f"{group}, {chosen[group, what]}",
-        floor,
-        goal,
+        f"{group}: {chosen[group, what]}",
       )
 
 
@@ -107,11 +97,7 @@ def many_times(repeats: int) -> Iterator[Row]:
   theta, last = model.theta[None], float(times[-1])
   form = jax_scan.segments
   from_table, table = jax_scan.with_table(form, model, last)
-  ours = {}
-  for what, floor, goal in (
-    (comparison.FORWARD, 120, 300),
-    (comparison.GRADIENT, 100, 250),
-  ):
+  for what in comparison.NAMES:
     scans = {
       name: alternatives.JaxMethod(
         theta, jax_scan.many_times(form, model, last, chunk), times
@@ -121,45 +107,47 @@ def many_times(repeats: int) -> Iterator[Row]:
     best = comparison.fastest(scans, what)
     methods = {
       "phasic": subject.phasic_jax(model, times),
-      f"JAX scan, {best}": scans[best],
-      "JAX scan, table given": alternatives.JaxMethod(
+      f"JAX scan: {best}": scans[best],
+      "JAX scan: weights given": alternatives.JaxMethod(
         theta, from_table, table(times)
       ),
     }
     seconds = comparison.compare(methods, what, repeats)
-    ours[what] = seconds.pop("phasic")
+    ours = seconds.pop("phasic")
     for name, reference in seconds.items():
-      asked = () if "table" in name else (floor, goal)
-      yield comparison.speedup(
-        f"{model.name}, {count} times: {comparison.NAMES[what]}",
-        ours[what],
+      yield Row(
+        f"{model.name}, {count:,} times: {comparison.NAMES[what]}",
+        ours,
         reference,
         name,
-        *asked,
       )
+
+
+def exp_and_log(repeats: int) -> Iterator[Row]:
+  """A time among many of one model, against an exp and a log."""
+  model, count = models.kingman(), 100_000
+  times = jnp.asarray(model.times(count))
   exp_log = alternatives.JaxMethod(times, lambda x: jnp.exp(-x) + jnp.log(x))
   methods = {"phasic": subject.phasic_jax(model, times), "exp, log": exp_log}
   seconds = timing.interleaved(
     {name: m.log_prob for name, m in methods.items()}, repeats
   )
   yield Row(
-    f"{model.name}, {count} times: cost per time",
-    results.duration(seconds["phasic"] / count),
-    results.duration(seconds["exp, log"] / count),
-    seconds["phasic"] / seconds["exp, log"],
-    floor=6,
-    goal=2,
-    at_most=True,
-    reference_name="an exp and a log",
+    f"{model.name}, {count:,} times: log density, each time",
+    seconds["phasic"] / count,
+    seconds["exp, log"] / count,
+    "an exp and a log",
+    "A time takes an exponential, a logarithm and a polynomial.",
   )
 
 
 def dense_models(repeats: int) -> Iterator[Row]:
   """A batch of dense models, and small models one at a time."""
-  for make, batch, floor, goal in (
-    (models.dense, BATCH, 3, 5),
-    (models.erlang, 1, 1, 2),
-    (lambda: models.dense(10), 1, 1, 2),
+  layouts = {"dense": jax_scan.VMAPPED, "one product": jax_scan.BY_HAND}
+  for make, batch in (
+    (models.dense, BATCH),
+    (models.erlang, 1),
+    (lambda: models.dense(10), 1),
   ):
     model = make()
     times, thetas = model.times(), models.thetas(model, batch)
@@ -180,13 +168,11 @@ def dense_models(repeats: int) -> Iterator[Row]:
         {"phasic": ours, "scan": scans[best]}, what, repeats
       )
       shape = f"batch of {batch}" if batch > 1 else "alone"
-      yield comparison.speedup(
+      yield Row(
         f"{model.name}, {shape}: {comparison.NAMES[what]}",
         seconds["phasic"] / batch,
         seconds["scan"] / batch,
-        f"JAX scan, {best}",
-        floor,
-        goal,
+        f"{layouts[best] if batch > 1 else 'JAX scan'}: {best}",
       )
 
 
@@ -201,13 +187,12 @@ def regression(repeats: int) -> Iterator[Row]:
   }
   seconds = comparison.compare(methods, comparison.GRADIENT, repeats)
   size = len(data.times)
-  yield comparison.speedup(
-    f"{size} Coxian-4, one time each: {comparison.NAMES[comparison.GRADIENT]}",
+  what = comparison.NAMES[comparison.GRADIENT]
+  yield Row(
+    f"{size:,} Coxian-4, one time each: {what}",
     seconds["phasic"] / size,
     seconds["scan"] / size,
-    "JAX scan, vmapped",
-    5,
-    20,
+    jax_scan.VMAPPED,
   )
 
 
@@ -229,24 +214,23 @@ def censored(repeats: int) -> Iterator[Row]:
         budget=4.0,
       )
       yield Row(
-        f"{model.name}, {count} times, half censored: {comparison.NAMES[what]}",
-        results.duration(seconds["mixed"]),
-        results.duration(seconds["exact"]),
-        seconds["mixed"] / seconds["exact"],
-        floor=1.2,
-        goal=1.05,
-        at_most=True,
-        reference_name="all exact",
+        f"{model.name}, {count:,} times, half censored: "
+        f"{comparison.NAMES[what]}",
+        seconds["mixed"],
+        seconds["exact"],
+        "all exact",
+        "An observation has two ends, which makes twice as many times to go "
+        "through, and the survival function has sums of its own.",
       )
 
 
 def adjoint(repeats: int) -> Iterator[Row]:
-  """Value and gradient over value alone."""
-  for model, floor, goal in (
-    (models.kingman(), 3.8, 2.5),
-    (models.kingman(20), 3.8, 2.5),
-    (models.dense(10), 2.0, 1.5),
-    (models.erlang(), 2.0, 1.5),
+  """Value and gradient, against the value alone."""
+  for model in (
+    models.kingman(),
+    models.kingman(20),
+    models.dense(10),
+    models.erlang(),
   ):
     method = subject.phasic_jax(model, model.times())
     seconds = timing.interleaved(
@@ -255,31 +239,10 @@ def adjoint(repeats: int) -> Iterator[Row]:
       budget=4.0,
     )
     yield Row(
-      f"{model.name}: {comparison.NAMES[comparison.GRADIENT]} over log f",
-      results.duration(seconds[comparison.GRADIENT]),
-      results.duration(seconds[comparison.FORWARD]),
-      seconds[comparison.GRADIENT] / seconds[comparison.FORWARD],
-      floor=floor,
-      goal=goal,
-      at_most=True,
-      reference_name="log f alone",
-    )
-
-
-def peak_memory(repeats: int) -> Iterator[Row]:
-  """Memory above the baseline, in a process of its own."""
-  del repeats
-  if not process_memory.available():
-    return
-  for name, (_, floor, goal) in memory.MODELS.items():
-    megabytes = memory.peak(name) / 1e6
-    yield Row(
-      f"{name}, peak memory: {comparison.NAMES[comparison.GRADIENT]}",
-      f"{megabytes:.3g} MB",
-      "",
-      megabytes,
-      unit=" MB",
-      floor=floor,
-      goal=goal,
-      at_most=True,
+      f"{model.name}, 100 times: {comparison.NAMES[comparison.GRADIENT]}",
+      seconds[comparison.GRADIENT],
+      seconds[comparison.FORWARD],
+      "log density alone",
+      "A gradient goes back through all steps, and sums a product for each "
+      "transition.",
     )

@@ -6,10 +6,7 @@ and medians of wall times are compared.
 """
 
 from collections.abc import Iterator, Sequence
-import datetime
-import importlib.metadata
 import os
-import platform
 import subprocess
 
 from absl import app
@@ -18,6 +15,7 @@ from absl import flags
 from benchmarks import host
 from benchmarks import page
 from benchmarks import results
+from benchmarks import words
 from benchmarks.peers import cases
 from benchmarks.peers import client
 from benchmarks.peers import comparisons
@@ -39,16 +37,6 @@ _ONLY = flags.DEFINE_string(
 )
 _PAGE = flags.DEFINE_boolean("page", False, "Writes docs/benchmarks_peers.md.")
 
-HEADINGS = (
-  "what",
-  "phasic",
-  "peer",
-  "which is",
-  "ratio",
-  "asked",
-  "goal",
-  "met",
-)
 _PACKAGES = {"incumbent": "phasic", "phasegen": "phasegen"}
 _OWN_PACKAGES = (
   *("numpy", "scipy", "jax", "jaxbind", "tensorflow-cpu", "tfp-nightly"),
@@ -63,43 +51,26 @@ def _version(python: str, package: str) -> str:
 
 
 def _facts() -> dict[str, str]:
-  versions = [f"Python {platform.python_version()}"] + [
-    f"{package} {importlib.metadata.version(package)}"
-    for package in _OWN_PACKAGES
-  ]
   peers = [
     f"{_PACKAGES[name]} {_version(flag.value, _PACKAGES[name])}"
     for name, flag in _ENVIRONMENTS.items()
     if flag.value
   ]
-  return {
-    "machine": f"{host.machine()}, one core",
-    "system": f"{platform.system()} {platform.machine()}",
-    "versions": ", ".join(versions),
-    "peers in environments of their own": ", ".join(peers),
-    "day": datetime.date.today().isoformat(),
-    "rounds": str(_REPEATS.value),
-  }
-
-
-def _cells(row: results.Row) -> tuple[str, ...]:
-  *cells, met = row.cells()
-  return (*cells, {"floor": "asked"}.get(met, met))
+  own = host.facts(_OWN_PACKAGES, _REPEATS.value)
+  return own | {"in environments of their own": ", ".join(peers)}
 
 
 def _compare(
-  section: comparisons.Section, left_out: list[tuple[str, str]]
-) -> Iterator[tuple[str, ...]]:
-  """Yields the lines of a section, and appends what is left out, and why."""
+  section: comparisons.Section, left_out: dict[str, str]
+) -> Iterator[results.Row]:
+  """Yields the rows of a section, and adds what is left out, and why."""
   chosen = [case for case in section.cases if _ONLY.value in case.peer]
   python = None
   if section.environment:
     python = _ENVIRONMENTS[section.environment].value
     if not python:
-      left_out.extend(
-        (f"{case.what}, {case.peer}", f"--{section.environment} is not given")
-        for case in chosen
-      )
+      reason = f"--{section.environment} is not given"
+      left_out |= {f"{case.what}, {case.peer}": reason for case in chosen}
       return
   if not chosen:
     return
@@ -109,11 +80,9 @@ def _compare(
   ):
     for case in chosen:
       try:
-        row = measure.compare(case, ours, peer, _REPEATS.value)
+        yield measure.compare(case, ours, peer, _REPEATS.value)
       except client.Unavailable as error:
-        left_out.append((f"{case.what}, {case.peer}", str(error)))
-      else:
-        yield _cells(row)
+        left_out[f"{case.what}, {case.peer}"] = str(error)
 
 
 def main(argv: Sequence[str]) -> None:
@@ -125,22 +94,19 @@ def main(argv: Sequence[str]) -> None:
   if hasattr(os, "sched_setaffinity"):
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
   facts = _facts()
-  for name, fact in facts.items():
-    print(f"{name}: {fact}")
-  print("\n" + results.text_line(HEADINGS))
-  lines: list[tuple[str, ...]] = []
-  left_out: list[tuple[str, str]] = []
+  print(page.section("Machine", facts))
+  print(results.text_line(results.HEADINGS))
+  groups: dict[str, list[results.Row]] = {}
+  left_out: dict[str, str] = {}
   for section in cases.sections():
-    for line in _compare(section, left_out):
-      lines.append(line)
-      print(results.text_line(line), flush=True)
-  for what, reason in left_out:
-    print(f"left out: {what}: {reason}")
+    for row in _compare(section, left_out):
+      groups.setdefault(section.title, []).append(row)
+      print(results.text_line(row.cells()), flush=True)
+  print("\n" + page.section("Left out", left_out))
   if _PAGE.value:
-    path = page.write_peers(
-      facts, HEADINGS, lines, left_out, host.docs_folder()
-    )
-    print(f"wrote {path}")
+    lists = {"Left out": left_out, "Machine": facts}
+    for path in page.write(words.PEERS, groups, lists, host.docs_folder()):
+      print(f"wrote {path}")
 
 
 if __name__ == "__main__":

@@ -2,13 +2,11 @@
 
 import ast
 import pathlib
-import tempfile
 import types
 
 from absl.testing import absltest
 from absl.testing import parameterized
 
-from benchmarks import page
 from benchmarks.peers import cases
 from benchmarks.peers import client
 from benchmarks.peers import comparisons
@@ -17,7 +15,7 @@ from benchmarks.peers import worker
 
 _TIMES = [0.5, 1.0, 1.5]
 _CASE = comparisons.Case(
-  "density", "SciPy", "density", "density", {}, (1.0, 0.5), (4.0, 2.0)
+  "density", "SciPy", "density", "density", {}, reason="It is a test."
 )
 
 
@@ -71,7 +69,8 @@ class ProcessTest(absltest.TestCase):
       row = measure.compare(
         _CASE._replace(arguments=arguments), ours, peer, repeats=1
       )
-      self.assertGreater(row.ratio, 0.0)
+      self.assertGreater(row.ratio(), 0.0)
+      self.assertEqual(row.reason, _CASE.reason)
       with self.assertRaisesRegex(RuntimeError, "no_such_row"):
         peer.values("no_such_row", {})
 
@@ -102,11 +101,6 @@ class MeasureTest(parameterized.TestCase):
     with self.assertRaisesRegex(measure.Disagreement, "density, SciPy"):
       measure.check(_CASE, values, others)
 
-  def test_short_calls_have_bounds_of_their_own(self):
-    self.assertEqual(_CASE.bounds_for(1e-3), (1.0, 0.5))
-    self.assertEqual(_CASE.bounds_for(1e-5), (4.0, 2.0))
-    self.assertIsNone(_CASE._replace(bounds=None).bounds_for(1.0))
-
 
 class CasesTest(absltest.TestCase):
   def test_rows_exist_and_take_the_arguments(self):
@@ -124,21 +118,6 @@ class CasesTest(absltest.TestCase):
       for case in section.cases:
         for found, name in zip(rows, (case.row, case.peer_row), strict=True):
           self.assertEqual(found[name], list(case.arguments), case.what)
-
-
-class PageTest(absltest.TestCase):
-  def test_page_has_every_line(self):
-    with tempfile.TemporaryDirectory() as folder:
-      path = page.write_peers(
-        {"machine": "a machine"},
-        ("what", "ratio"),
-        [("density", "0.5x")],
-        [("vmap", "no derivatives")],
-        pathlib.Path(folder),
-      )
-      text = path.read_text(encoding="utf-8")
-    for line in ("machine | a machine", "density | 0.5x", "vmap | no derivat"):
-      self.assertIn(f"| {line}", text)
 
 
 if __name__ == "__main__":
