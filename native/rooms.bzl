@@ -5,19 +5,25 @@ Written by `make format`; do not edit.
 
 ROOMS = {
     "kernel/runtime": [],
-    "kernel/api": ["kernel/runtime"],
-    "kernel/simd": ["kernel/runtime"],
-    "kernel/numbers": ["kernel/simd"],
+    "kernel/api": [
+        "kernel/runtime"
+    ],
+    "kernel/simd": [
+        "kernel/runtime"
+    ],
+    "kernel/numbers": [
+        "kernel/simd"
+    ],
     "kernel/matrix": [
         "kernel/runtime",
         "kernel/simd",
-        "kernel/numbers",
+        "kernel/numbers"
     ],
     "kernel/model": [
         "kernel/api",
         "kernel/simd",
         "kernel/numbers",
-        "kernel/matrix",
+        "kernel/matrix"
     ],
     "kernel/uniformization": [
         "kernel/runtime",
@@ -25,7 +31,7 @@ ROOMS = {
         "kernel/simd",
         "kernel/numbers",
         "kernel/matrix",
-        "kernel/model",
+        "kernel/model"
     ],
     "kernel/methods/squaring": [
         "kernel/api",
@@ -33,7 +39,7 @@ ROOMS = {
         "kernel/numbers",
         "kernel/matrix",
         "kernel/model",
-        "kernel/uniformization",
+        "kernel/uniformization"
     ],
     "kernel/values": [
         "kernel/runtime",
@@ -42,7 +48,7 @@ ROOMS = {
         "kernel/numbers",
         "kernel/model",
         "kernel/uniformization",
-        "kernel/methods/squaring",
+        "kernel/methods/squaring"
     ],
     "kernel/cotangents": [
         "kernel/api",
@@ -52,7 +58,7 @@ ROOMS = {
         "kernel/model",
         "kernel/uniformization",
         "kernel/methods/squaring",
-        "kernel/values",
+        "kernel/values"
     ],
     "kernel/methods/many_times": [
         "kernel/simd",
@@ -60,7 +66,7 @@ ROOMS = {
         "kernel/uniformization",
         "kernel/methods/squaring",
         "kernel/values",
-        "kernel/cotangents",
+        "kernel/cotangents"
     ],
     "kernel/sweeps": [
         "kernel/runtime",
@@ -73,7 +79,7 @@ ROOMS = {
         "kernel/methods/squaring",
         "kernel/values",
         "kernel/cotangents",
-        "kernel/methods/many_times",
+        "kernel/methods/many_times"
     ],
     "kernel/methods/many_models": [
         "kernel/api",
@@ -83,7 +89,7 @@ ROOMS = {
         "kernel/uniformization",
         "kernel/cotangents",
         "kernel/methods/many_times",
-        "kernel/sweeps",
+        "kernel/sweeps"
     ],
     "kernel/methods/small_models": [
         "kernel/api",
@@ -92,7 +98,7 @@ ROOMS = {
         "kernel/matrix",
         "kernel/model",
         "kernel/uniformization",
-        "kernel/sweeps",
+        "kernel/sweeps"
     ],
     "kernel/methods/many_directions": [
         "kernel/api",
@@ -103,7 +109,7 @@ ROOMS = {
         "kernel/methods/squaring",
         "kernel/values",
         "kernel/methods/many_times",
-        "kernel/sweeps",
+        "kernel/sweeps"
     ],
     "kernel/builds": [
         "kernel/api",
@@ -112,30 +118,32 @@ ROOMS = {
         "kernel/sweeps",
         "kernel/methods/many_models",
         "kernel/methods/small_models",
-        "kernel/methods/many_directions",
+        "kernel/methods/many_directions"
     ],
     "kernel/batch": [
         "kernel/runtime",
         "kernel/api",
-        "kernel/simd",
+        "kernel/simd"
     ],
-    "elimination/api": ["kernel/api"],
+    "elimination/api": [
+        "kernel/api"
+    ],
     "elimination/ordering": [],
     "elimination/symbolic": [
         "kernel/api",
         "elimination/api",
-        "elimination/ordering",
+        "elimination/ordering"
     ],
     "elimination/solver": [
         "kernel/simd",
         "kernel/numbers",
         "kernel/builds",
-        "elimination/symbolic",
+        "elimination/symbolic"
     ],
     "elimination/factors": [
         "kernel/simd",
         "elimination/symbolic",
-        "elimination/solver",
+        "elimination/solver"
     ],
     "elimination/batch": [
         "kernel/runtime",
@@ -144,7 +152,7 @@ ROOMS = {
         "elimination/api",
         "elimination/symbolic",
         "elimination/solver",
-        "elimination/factors",
+        "elimination/factors"
     ],
     "elimination/moments": [
         "kernel/simd",
@@ -153,27 +161,27 @@ ROOMS = {
         "elimination/symbolic",
         "elimination/solver",
         "elimination/factors",
-        "elimination/batch",
+        "elimination/batch"
     ],
     "quantiles": [
         "kernel/api",
         "kernel/simd",
         "kernel/batch",
         "elimination/api",
-        "elimination/moments",
+        "elimination/moments"
     ],
     "xla": [
         "kernel/runtime",
         "kernel/api",
         "elimination/api",
-        "quantiles",
+        "quantiles"
     ],
     "tf": [
         "kernel/runtime",
         "kernel/api",
         "elimination/api",
         "quantiles",
-        "xla",
+        "xla"
     ],
     "python": [
         "kernel/runtime",
@@ -181,116 +189,148 @@ ROOMS = {
         "kernel/builds",
         "elimination/api",
         "quantiles",
-        "xla",
+        "xla"
     ],
-    "kernel/fuzz": ["kernel/api"],
+    "kernel/fuzz": [
+        "kernel/api"
+    ],
     "elimination/fuzz": [
         "elimination/api",
-        "kernel/fuzz",
-    ],
+        "kernel/fuzz"
+    ]
 }
 
 TESTS = {
-    "elimination/batch/batches_test": ["elimination/api"],
-    "elimination/batch/dense_test": ["elimination/api"],
-    "elimination/batch/elimination_test": ["elimination/api"],
-    "elimination/fuzz/random_systems_test": ["kernel/fuzz"],
+    "elimination/batch/batches_test": [
+        "elimination/api"
+    ],
+    "elimination/batch/dense_test": [
+        "elimination/api"
+    ],
+    "elimination/batch/elimination_test": [
+        "elimination/api"
+    ],
+    "elimination/fuzz/random_systems_test": [
+        "kernel/fuzz"
+    ],
     "elimination/moments/matrix_weights_test": [
         "kernel/simd",
-        "elimination/api",
+        "elimination/api"
     ],
-    "elimination/moments/moments_test": ["elimination/api"],
+    "elimination/moments/moments_test": [
+        "elimination/api"
+    ],
     "elimination/symbolic/fronts_test": [],
     "kernel/batch/batch_threads_test": [
         "kernel/runtime",
         "kernel/api",
-        "kernel/simd",
+        "kernel/simd"
     ],
-    "kernel/batch/concurrent_calls_test": ["kernel/api"],
+    "kernel/batch/concurrent_calls_test": [
+        "kernel/api"
+    ],
     "kernel/batch/direction_batches_test": [
         "kernel/runtime",
-        "kernel/api",
+        "kernel/api"
     ],
-    "kernel/batch/direction_scales_test": ["kernel/api"],
-    "kernel/batch/hostile_calls_test": ["kernel/api"],
-    "kernel/batch/kept_model_test": ["kernel/api"],
-    "kernel/batch/kinds_test": ["kernel/api"],
-    "kernel/batch/phase_type_test": ["kernel/api"],
+    "kernel/batch/direction_scales_test": [
+        "kernel/api"
+    ],
+    "kernel/batch/hostile_calls_test": [
+        "kernel/api"
+    ],
+    "kernel/batch/kept_model_test": [
+        "kernel/api"
+    ],
+    "kernel/batch/kinds_test": [
+        "kernel/api"
+    ],
+    "kernel/batch/phase_type_test": [
+        "kernel/api"
+    ],
     "kernel/batch/statistics_test": [
         "kernel/runtime",
-        "kernel/api",
+        "kernel/api"
     ],
     "kernel/builds/counted_work_test": [
         "kernel/runtime",
         "kernel/numbers",
-        "kernel/sweeps",
+        "kernel/sweeps"
     ],
-    "kernel/builds/instruction_sets_test": ["kernel/api"],
+    "kernel/builds/instruction_sets_test": [
+        "kernel/api"
+    ],
     "kernel/cotangents/term_blocks_test": [
         "kernel/simd",
         "kernel/model",
-        "kernel/uniformization",
+        "kernel/uniformization"
     ],
     "kernel/fuzz/corpus_test": [],
-    "kernel/matrix/accurate_product_test": ["kernel/runtime"],
+    "kernel/matrix/accurate_product_test": [
+        "kernel/runtime"
+    ],
     "kernel/matrix/operator_test": [
         "kernel/runtime",
-        "kernel/numbers",
+        "kernel/numbers"
     ],
     "kernel/matrix/parallel_parts_test": [
         "kernel/runtime",
-        "kernel/simd",
+        "kernel/simd"
     ],
     "kernel/matrix/tile_selection_test": [],
     "kernel/methods/many_directions/directions_test": [
         "kernel/runtime",
-        "kernel/sweeps",
+        "kernel/sweeps"
     ],
     "kernel/methods/many_models/group_test": [
         "kernel/runtime",
-        "kernel/api",
+        "kernel/api"
     ],
     "kernel/methods/many_times/many_times_test": [
         "kernel/runtime",
-        "kernel/sweeps",
+        "kernel/sweeps"
     ],
     "kernel/methods/small_models/small_models_test": [
         "kernel/runtime",
-        "kernel/api",
+        "kernel/api"
     ],
     "kernel/methods/small_models/small_scales_test": [
         "kernel/runtime",
-        "kernel/api",
+        "kernel/api"
     ],
     "kernel/methods/small_models/small_tangents_test": [
         "kernel/runtime",
-        "kernel/api",
+        "kernel/api"
     ],
     "kernel/methods/squaring/scaled_powers_test": [
         "kernel/runtime",
         "kernel/simd",
-        "kernel/model",
+        "kernel/model"
     ],
-    "kernel/model/rate_scales_test": ["kernel/api"],
+    "kernel/model/rate_scales_test": [
+        "kernel/api"
+    ],
     "kernel/numbers/dual_test": [],
     "kernel/numbers/extended_double_test": [],
     "kernel/numbers/pack_math_test": [],
-    "kernel/numbers/scaled_test": ["kernel/simd"],
+    "kernel/numbers/scaled_test": [
+        "kernel/simd"
+    ],
     "kernel/runtime/parallel_test": [],
     "kernel/runtime/workspace_test": [],
     "kernel/sweeps/derivatives_test": [
         "kernel/runtime",
-        "kernel/numbers",
+        "kernel/numbers"
     ],
     "kernel/uniformization/checkpoints_test": [
         "kernel/simd",
         "kernel/numbers",
-        "kernel/model",
+        "kernel/model"
     ],
     "kernel/uniformization/poisson_test": [],
     "kernel/uniformization/tail_closure_test": [
         "kernel/simd",
-        "kernel/model",
+        "kernel/model"
     ],
-    "quantiles/quantiles_test": [],
+    "quantiles/quantiles_test": []
 }

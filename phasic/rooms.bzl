@@ -7,45 +7,49 @@ PACKAGES = [
     "math",
     "graphs",
     "distributions",
-    "inference",
+    "inference"
 ]
 
 ROOMS = {
     "internal": [],
-    "config": ["internal"],
-    "math/numeric": ["internal"],
+    "config": [
+        "internal"
+    ],
+    "math/numeric": [
+        "internal"
+    ],
     "math/model": [
         "internal",
-        "math/numeric",
+        "math/numeric"
     ],
     "math/m_step": [
         "internal",
-        "math/model",
+        "math/model"
     ],
     "math/portable": [
         "internal",
         "math/numeric",
-        "math/model",
+        "math/model"
     ],
     "math/calls": [
         "internal",
         "math/numeric",
         "math/model",
-        "math/portable",
+        "math/portable"
     ],
     "math/elimination": [
         "internal",
         "math/numeric",
         "math/model",
         "math/portable",
-        "math/calls",
+        "math/calls"
     ],
     "math/moments": [
         "internal",
         "math/numeric",
         "math/model",
         "math/calls",
-        "math/elimination",
+        "math/elimination"
     ],
     "math/quantiles": [
         "internal",
@@ -53,7 +57,7 @@ ROOMS = {
         "math/model",
         "math/portable",
         "math/calls",
-        "math/elimination",
+        "math/elimination"
     ],
     "math/sampling": [
         "internal",
@@ -62,7 +66,7 @@ ROOMS = {
         "math/portable",
         "math/calls",
         "math/elimination",
-        "math/quantiles",
+        "math/quantiles"
     ],
     "math/likelihood": [
         "internal",
@@ -70,7 +74,7 @@ ROOMS = {
         "math/portable",
         "math/calls",
         "math/elimination",
-        "math/moments",
+        "math/moments"
     ],
     "math/rewards": [
         "internal",
@@ -78,7 +82,7 @@ ROOMS = {
         "math/model",
         "math/portable",
         "math/elimination",
-        "math/likelihood",
+        "math/likelihood"
     ],
     "math/quadrature": [
         "internal",
@@ -86,23 +90,25 @@ ROOMS = {
         "math/model",
         "math/calls",
         "math/elimination",
-        "math/moments",
+        "math/moments"
     ],
     "math/closures": [
         "internal",
         "math/numeric",
         "math/model",
-        "math/elimination",
+        "math/elimination"
     ],
-    "graphs/parts": ["internal"],
+    "graphs/parts": [
+        "internal"
+    ],
     "graphs/construction": [
         "internal",
-        "graphs/parts",
+        "graphs/parts"
     ],
     "graphs/formats": [
         "internal",
         "graphs/parts",
-        "graphs/construction",
+        "graphs/construction"
     ],
     "graphs/core": [
         "internal",
@@ -111,14 +117,14 @@ ROOMS = {
         "math/moments",
         "graphs/parts",
         "graphs/construction",
-        "graphs/formats",
+        "graphs/formats"
     ],
     "graphs/models": [
         "internal",
         "math/numeric",
         "math/model",
         "graphs/parts",
-        "graphs/core",
+        "graphs/core"
     ],
     "graphs/transformations": [
         "internal",
@@ -126,18 +132,18 @@ ROOMS = {
         "math/moments",
         "graphs/parts",
         "graphs/construction",
-        "graphs/core",
+        "graphs/core"
     ],
     "binding": [
         "internal",
-        "math/model",
+        "math/model"
     ],
     "distributions/base": [
         "internal",
         "math/numeric",
         "math/model",
         "math/m_step",
-        "math/elimination",
+        "math/elimination"
     ],
     "distributions/absorption": [
         "internal",
@@ -152,7 +158,7 @@ ROOMS = {
         "math/quadrature",
         "graphs/parts",
         "graphs/core",
-        "distributions/base",
+        "distributions/base"
     ],
     "distributions/families": [
         "internal",
@@ -161,7 +167,7 @@ ROOMS = {
         "math/m_step",
         "math/quadrature",
         "distributions/base",
-        "distributions/absorption",
+        "distributions/absorption"
     ],
     "distributions/wrapped": [
         "internal",
@@ -174,7 +180,7 @@ ROOMS = {
         "math/quadrature",
         "distributions/base",
         "distributions/absorption",
-        "distributions/families",
+        "distributions/families"
     ],
     "distributions/closures": [
         "internal",
@@ -183,7 +189,7 @@ ROOMS = {
         "distributions/base",
         "distributions/absorption",
         "distributions/families",
-        "distributions/wrapped",
+        "distributions/wrapped"
     ],
     "distributions/rewards": [
         "internal",
@@ -194,7 +200,7 @@ ROOMS = {
         "math/rewards",
         "graphs/core",
         "distributions/base",
-        "distributions/absorption",
+        "distributions/absorption"
     ],
     "distributions/epochs": [
         "internal",
@@ -213,11 +219,11 @@ ROOMS = {
         "graphs/core",
         "distributions/base",
         "distributions/absorption",
-        "distributions/rewards",
+        "distributions/rewards"
     ],
     "inference/parameters": [
         "internal",
-        "distributions/base",
+        "distributions/base"
     ],
     "inference/data": [
         "internal",
@@ -227,14 +233,14 @@ ROOMS = {
         "math/likelihood",
         "distributions/base",
         "distributions/absorption",
-        "inference/parameters",
+        "inference/parameters"
     ],
     "inference/results": [
         "internal",
         "math/model",
         "distributions/base",
         "inference/parameters",
-        "inference/data",
+        "inference/data"
     ],
     "inference/starts": [
         "internal",
@@ -242,7 +248,7 @@ ROOMS = {
         "distributions/absorption",
         "distributions/families",
         "inference/parameters",
-        "inference/data",
+        "inference/data"
     ],
     "inference/mle": [
         "internal",
@@ -251,7 +257,7 @@ ROOMS = {
         "inference/parameters",
         "inference/data",
         "inference/results",
-        "inference/starts",
+        "inference/starts"
     ],
     "inference/em": [
         "internal",
@@ -266,7 +272,7 @@ ROOMS = {
         "inference/data",
         "inference/results",
         "inference/starts",
-        "inference/mle",
+        "inference/mle"
     ],
     "inference/selection": [
         "internal",
@@ -276,14 +282,14 @@ ROOMS = {
         "inference/data",
         "inference/results",
         "inference/starts",
-        "inference/mle",
+        "inference/mle"
     ],
     "inference/plots": [
         "internal",
         "distributions/base",
         "inference/parameters",
         "inference/data",
-        "inference/results",
+        "inference/results"
     ],
     "interop": [
         "internal",
@@ -293,6 +299,6 @@ ROOMS = {
         "distributions/base",
         "distributions/absorption",
         "inference/data",
-        "inference/mle",
-    ],
+        "inference/mle"
+    ]
 }

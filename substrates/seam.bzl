@@ -16,7 +16,7 @@ SEAM = [
     "phase_type_calls",
     "random",
     "static",
-    "structures",
+    "structures"
 ]
 
 SHARED = [
@@ -40,7 +40,7 @@ SHARED = [
     "native_module",
     "progress_bars",
     "raw_arguments",
-    "user_warnings",
+    "user_warnings"
 ]
 
 EXTRAS = {
@@ -62,7 +62,7 @@ EXTRAS = {
         "rule_maps",
         "rules",
         "seeds",
-        "sharding",
+        "sharding"
     ],
     "numpy": [
         "tape/__init__",
@@ -76,7 +76,7 @@ EXTRAS = {
         "tape/rules",
         "tape/traced",
         "tape/trees",
-        "tape/ufuncs",
+        "tape/ufuncs"
     ],
     "tf": [
         "array_functions",
@@ -92,6 +92,6 @@ EXTRAS = {
         "phase_type_op",
         "trees",
         "xla_calls",
-        "xla_programs",
-    ],
+        "xla_programs"
+    ]
 }

@@ -5,89 +5,125 @@ Written by `make format`; do not edit.
 
 HELPERS = {
     "chain_cases": {
-        "helpers": ["family_cases"],
+        "helpers": [
+            "family_cases"
+        ],
         "rooms": [
             "graphs/models",
             "distributions/wrapped",
-            "distributions/epochs",
-        ],
+            "distributions/epochs"
+        ]
     },
     "chains": {
         "helpers": [],
-        "rooms": ["math/model"],
+        "rooms": [
+            "math/model"
+        ]
     },
     "closure_cases": {
-        "helpers": ["family_cases"],
-        "rooms": ["distributions/closures"],
+        "helpers": [
+            "family_cases"
+        ],
+        "rooms": [
+            "distributions/closures"
+        ]
     },
     "conformance": {
         "helpers": [
             "chain_cases",
             "family_cases",
-            "pairwise",
+            "pairwise"
         ],
-        "rooms": [],
+        "rooms": []
     },
     "conformance_modes": {
-        "helpers": ["conformance"],
-        "rooms": ["math/calls"],
+        "helpers": [
+            "conformance"
+        ],
+        "rooms": [
+            "math/calls"
+        ]
     },
     "conformance_statistics": {
-        "helpers": ["conformance"],
-        "rooms": [],
+        "helpers": [
+            "conformance"
+        ],
+        "rooms": []
     },
     "derivatives": {
         "helpers": [],
-        "rooms": ["math/calls"],
+        "rooms": [
+            "math/calls"
+        ]
     },
     "em_cases": {
         "helpers": [],
-        "rooms": ["inference/data"],
+        "rooms": [
+            "inference/data"
+        ]
     },
     "epoch_models": {
         "helpers": [],
-        "rooms": ["graphs/models"],
+        "rooms": [
+            "graphs/models"
+        ]
     },
     "epoch_path_oracle": {
         "helpers": [],
-        "rooms": [],
+        "rooms": []
     },
     "family_cases": {
         "helpers": [],
-        "rooms": ["distributions/wrapped"],
+        "rooms": [
+            "distributions/wrapped"
+        ]
     },
     "fit_data": {
         "helpers": [],
-        "rooms": ["inference/data"],
+        "rooms": [
+            "inference/data"
+        ]
     },
     "graph_cases": {
-        "helpers": ["test_case"],
-        "rooms": ["graphs/core"],
+        "helpers": [
+            "test_case"
+        ],
+        "rooms": [
+            "graphs/core"
+        ]
     },
     "models": {
         "helpers": [],
-        "rooms": [],
+        "rooms": []
     },
     "own_family": {
         "helpers": [],
-        "rooms": ["distributions/families"],
+        "rooms": [
+            "distributions/families"
+        ]
     },
     "pairwise": {
         "helpers": [],
-        "rooms": [],
+        "rooms": []
     },
     "reward_models": {
-        "helpers": ["models"],
-        "rooms": [],
+        "helpers": [
+            "models"
+        ],
+        "rooms": []
     },
     "test_case": {
         "helpers": [],
-        "rooms": ["internal"],
+        "rooms": [
+            "internal"
+        ]
     },
     "trials": {
         "helpers": [],
-        "rooms": ["math/model"],
-    },
+        "rooms": [
+            "math/model"
+        ]
+    }
 }
 
 TESTS = {
@@ -96,158 +132,176 @@ TESTS = {
             "derivatives",
             "models",
             "test_case",
-            "trials",
+            "trials"
         ],
         "rooms": [
             "math",
-            "config",
-        ],
+            "config"
+        ]
     },
     "kernel/portable_tests": {
         "helpers": [
             "derivatives",
             "models",
-            "test_case",
+            "test_case"
         ],
         "rooms": [
             "config",
-            "math",
-        ],
+            "math"
+        ]
     },
     "quantiles/quantile_tests": {
         "helpers": [
             "derivatives",
             "models",
-            "test_case",
+            "test_case"
         ],
         "rooms": [
             "math/quantiles",
-            "math/likelihood",
-        ],
+            "math/likelihood"
+        ]
     },
     "quantiles/accuracy_tests": {
-        "helpers": ["test_case"],
-        "rooms": ["math/quantiles"],
+        "helpers": [
+            "test_case"
+        ],
+        "rooms": [
+            "math/quantiles"
+        ]
     },
     "sampling/sampling_tests": {
         "helpers": [
             "models",
-            "test_case",
+            "test_case"
         ],
-        "rooms": ["distributions/absorption"],
+        "rooms": [
+            "distributions/absorption"
+        ]
     },
     "moments/moment_tests": {
         "helpers": [
             "models",
-            "test_case",
+            "test_case"
         ],
         "rooms": [
             "math/rewards",
             "distributions/absorption",
-            "config",
-        ],
+            "config"
+        ]
     },
     "moments/accuracy_tests": {
         "helpers": [
             "chains",
             "derivatives",
-            "test_case",
+            "test_case"
         ],
         "rooms": [
             "math",
-            "config",
-        ],
+            "config"
+        ]
     },
     "moments/extreme_tests": {
-        "helpers": ["test_case"],
-        "rooms": ["math"],
+        "helpers": [
+            "test_case"
+        ],
+        "rooms": [
+            "math"
+        ]
     },
     "rewards/accuracy_tests": {
         "helpers": [
             "chains",
             "models",
             "reward_models",
-            "test_case",
+            "test_case"
         ],
         "rooms": [
             "distributions/rewards",
-            "config",
-        ],
+            "config"
+        ]
     },
     "graphs/graph_tests": {
-        "helpers": ["test_case"],
+        "helpers": [
+            "test_case"
+        ],
         "rooms": [
             "graphs/models",
             "graphs/transformations",
-            "distributions/absorption",
-        ],
+            "distributions/absorption"
+        ]
     },
     "graphs/host_tests": {
         "helpers": [
             "graph_cases",
-            "test_case",
+            "test_case"
         ],
         "rooms": [
             "graphs/transformations",
-            "distributions/absorption",
-        ],
+            "distributions/absorption"
+        ]
     },
     "graphs/accuracy_tests": {
-        "helpers": ["test_case"],
+        "helpers": [
+            "test_case"
+        ],
         "rooms": [
             "math/rewards",
             "graphs/models",
             "graphs/transformations",
-            "distributions/absorption",
-        ],
+            "distributions/absorption"
+        ]
     },
     "graphs/model_tests": {
         "helpers": [
             "conformance",
             "conformance_modes",
-            "test_case",
+            "test_case"
         ],
         "rooms": [
             "graphs/models",
-            "distributions/epochs",
-        ],
+            "distributions/epochs"
+        ]
     },
     "epochs/epoch_tests": {
         "helpers": [
             "epoch_models",
-            "test_case",
+            "test_case"
         ],
         "rooms": [
             "graphs",
-            "distributions/epochs",
-        ],
+            "distributions/epochs"
+        ]
     },
     "graphs/spectra_tests": {
-        "helpers": ["test_case"],
+        "helpers": [
+            "test_case"
+        ],
         "rooms": [
             "graphs/models",
-            "distributions/epochs",
-        ],
+            "distributions/epochs"
+        ]
     },
     "epochs/epoch_sweeps": {
         "helpers": [
             "epoch_models",
-            "test_case",
+            "test_case"
         ],
-        "rooms": ["distributions/epochs"],
+        "rooms": [
+            "distributions/epochs"
+        ]
     },
     "epochs/epoch_rewards_tests": {
         "helpers": [
             "epoch_models",
             "epoch_path_oracle",
-            "test_case",
+            "test_case"
         ],
         "rooms": [
             "graphs/models",
             "distributions/wrapped",
             "distributions/epochs",
-            "config",
-        ],
+            "config"
+        ]
     },
     "contract/distribution_tests": {
         "helpers": [
@@ -256,13 +310,13 @@ TESTS = {
             "family_cases",
             "models",
             "own_family",
-            "test_case",
+            "test_case"
         ],
         "rooms": [
             "distributions/closures",
             "distributions/epochs",
-            "config",
-        ],
+            "config"
+        ]
     },
     "contract/accuracy_tests": {
         "helpers": [
@@ -270,27 +324,31 @@ TESTS = {
             "closure_cases",
             "family_cases",
             "models",
-            "test_case",
+            "test_case"
         ],
         "rooms": [
             "graphs/models",
             "distributions",
-            "config",
-        ],
+            "config"
+        ]
     },
     "quadrature/accuracy_tests": {
         "helpers": [
             "models",
-            "test_case",
+            "test_case"
         ],
         "rooms": [
             "distributions/absorption",
-            "config",
-        ],
+            "config"
+        ]
     },
     "contract/doctests": {
-        "helpers": ["test_case"],
-        "rooms": ["phasic"],
+        "helpers": [
+            "test_case"
+        ],
+        "rooms": [
+            "phasic"
+        ]
     },
     "conformance/conformance_tests": {
         "helpers": [
@@ -298,18 +356,22 @@ TESTS = {
             "conformance_modes",
             "conformance_statistics",
             "pairwise",
-            "test_case",
+            "test_case"
         ],
-        "rooms": ["distributions"],
+        "rooms": [
+            "distributions"
+        ]
     },
     "conformance/long_tests": {
         "helpers": [
             "conformance",
             "conformance_modes",
             "conformance_statistics",
-            "test_case",
+            "test_case"
         ],
-        "rooms": ["distributions/wrapped"],
+        "rooms": [
+            "distributions/wrapped"
+        ]
     },
     "inference/inference_tests": {
         "helpers": [
@@ -317,7 +379,7 @@ TESTS = {
             "em_cases",
             "fit_data",
             "own_family",
-            "test_case",
+            "test_case"
         ],
         "rooms": [
             "graphs/models",
@@ -326,14 +388,16 @@ TESTS = {
             "inference/em",
             "inference/selection",
             "inference/plots",
-            "config",
-        ],
+            "config"
+        ]
     },
     "binding/binding_tests": {
-        "helpers": ["test_case"],
+        "helpers": [
+            "test_case"
+        ],
         "rooms": [
             "math/calls",
-            "binding",
-        ],
-    },
+            "binding"
+        ]
+    }
 }

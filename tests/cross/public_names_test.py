@@ -45,6 +45,15 @@ class PublicNamesTest(parameterized.TestCase):
       with self.subTest(name):
         self.assertContainsSubset(imported, public)
 
+  @parameterized.parameters(*public_names.SUBSTRATES)
+  def test_public_classes_and_functions_have_examples(self, substrate):
+    for name, module in public_names.modules(substrate).items():
+      for public in module.__all__:
+        value = getattr(module, public)
+        if inspect.isclass(value) or inspect.isroutine(value):
+          with self.subTest(f"{name}.{public}"):
+            self.assertIn(">>>", inspect.getdoc(value) or "")
+
   def test_names_and_signatures(self):
     self.assertMultiLineEqual(
       public_names.text(),

@@ -4,6 +4,7 @@ Nobody edits them: `python -m tools.rooms.check --write` writes them.
 """
 
 from collections.abc import Mapping
+import json
 import pathlib
 
 from tools.rooms import native_rooms
@@ -94,21 +95,6 @@ def _seam(root: pathlib.Path) -> tuple[dict[str, object], list[str]]:
 def _text(title: str, tables: Mapping[str, object]) -> str:
   """Returns a Starlark file with tables."""
   parts = [f'"""{title}\n\n{_NOTE}\n"""\n']
-  parts += [f"{name} = {_literal(value)}\n" for name, value in tables.items()]
+  for name, table in tables.items():
+    parts.append(f"{name} = {json.dumps(table, indent=4)}\n")
   return "\n".join(parts)
-
-
-def _literal(value: object, indent: str = "") -> str:
-  """Returns nested dictionaries and lists of strings, laid out by lines."""
-  inner = indent + "    "
-  if isinstance(value, Mapping):
-    items = [
-      f'{inner}"{key}": {_literal(x, inner)},\n' for key, x in value.items()
-    ]
-    return "{\n" + "".join(items) + indent + "}"
-  if isinstance(value, list) and len(value) > 1:
-    items = [f"{inner}{_literal(x, inner)},\n" for x in value]
-    return "[\n" + "".join(items) + indent + "]"
-  if isinstance(value, list):
-    return f"[{''.join(_literal(x) for x in value)}]"
-  return f'"{value}"'

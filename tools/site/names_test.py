@@ -2,7 +2,6 @@
 
 from absl.testing import absltest
 
-from tools.site import missing_examples
 from tools.site import names
 
 
@@ -75,11 +74,6 @@ class NamesTest(absltest.TestCase):
   def test_members(self):
     found = [(name, base) for name, _, base in names.members(Thing)]
     self.assertEqual(found, [("second", Thing), ("first", Base)])
-
-  def test_missing_examples(self):
-    public = [_name(Thing, "Thing"), _name(Base, "Base"), _name(3, "THING")]
-    found = missing_examples.missing(public)
-    self.assertEqual(found, {"phasic.distributions: class": ["Base"]})
 
 
 if __name__ == "__main__":
