@@ -61,7 +61,7 @@ class CheckTest(trees.TreeTestCase):
     root = self.write({})
     self._run(root, "--write")
     path = root / "phasic/rooms.bzl"
-    path.write_text(path.read_text().replace('"binding": ["internal"],', ""))
+    path.write_text(path.read_text() + "\n")
     status, lines = self._run(root)
     self.assertEqual(status, 1)
     self.assert_one(lines, "phasic/rooms.bzl:1: ", "make format")
