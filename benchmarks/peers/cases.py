@@ -18,9 +18,8 @@ _OVERHEADS = "Overheads"
 
 _DIVISION = (
   "The gamma's mean is one division; phasic checks the model, derives its exit "
-  "rates and eliminates its phases, in several eager ops."
+  "rates and eliminates its phases."
 )
-_PROGRAM = "The program is larger: {}."
 # Why phasic may be slower, by the function that makes its call.
 _REASONS = {
   "density_again": (
@@ -30,7 +29,7 @@ _REASONS = {
   ),
   "moments": (
     "Each call makes a distribution, which checks its arguments and derives the "
-    "chain of the graph in Python; eliminating 41 states is a small part of it."
+    "chain of the graph in Python before the elimination."
   ),
   "moments_by_functions": (
     "Mean and variance are two calls, each with checks in Python and an "
@@ -43,16 +42,19 @@ _REASONS = {
     "Newton's method, which takes the density, too."
   ),
   "loop": "The loop calls the native op through `PhaseType.log_prob`.",
-  "compilation_of_quantile": _PROGRAM.format("it searches"),
-  "compilation_of_quantile_gradient": _PROGRAM.format(
-    "implicit differentiation is array code around calls for the density and the "
-    "distribution function at the quantile"
+  "compilation_of_quantile": (
+    "A quantile is a larger program than a log density."
   ),
-  "compilation_of_sample": _PROGRAM.format(
-    "it draws random numbers and computes their quantiles"
+  "compilation_of_quantile_gradient": (
+    "The program differentiates implicitly, by array code around calls for the "
+    "density and the distribution function at the quantile."
   ),
-  "compilation_of_sample_gradient": _PROGRAM.format(
-    "it draws random numbers, and differentiates their quantiles implicitly"
+  "compilation_of_sample": (
+    "The program draws random numbers and computes their quantiles."
+  ),
+  "compilation_of_sample_gradient": (
+    "The program draws random numbers and differentiates their quantiles "
+    "implicitly."
   ),
 }
 

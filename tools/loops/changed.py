@@ -1,25 +1,11 @@
 """Finds the files that differ from a base commit."""
 
 import contextlib
-import dataclasses
 import os
 import pathlib
 import subprocess
 
 _MAIN = ("origin/main", "origin/master")
-
-
-@dataclasses.dataclass(frozen=True)
-class Changes:
-  """What changed.
-
-  Attributes:
-    base: the commit, as a person names it.
-    files: paths below the root, sorted, with files that were deleted.
-  """
-
-  base: str
-  files: list[str]
 
 
 def _git(root: pathlib.Path, *arguments: str) -> str:
@@ -43,7 +29,7 @@ def _base(root: pathlib.Path) -> tuple[str, str]:
   return _git(root, "rev-parse", "HEAD"), "HEAD"
 
 
-def find(root: pathlib.Path) -> Changes:
+def find(root: pathlib.Path) -> tuple[str, list[str]]:
   """Compares the working tree with the base; untracked files count.
 
   The base is the environment's BASE, or the last commit that HEAD and the
@@ -51,6 +37,9 @@ def find(root: pathlib.Path) -> Changes:
 
   Args:
     root: the root of the repository.
+
+  Returns:
+    The base, as a person names it, and sorted paths, with deleted files.
 
   Raises:
     subprocess.CalledProcessError: git knows no such base.
@@ -60,4 +49,4 @@ def find(root: pathlib.Path) -> Changes:
   tracked = _git(root, "diff", "--name-only", "--no-renames", "-z", commit)
   untracked = _git(root, "ls-files", "--others", "--exclude-standard", "-z")
   files = {*tracked.split("\0"), *untracked.split("\0")} - {""}
-  return Changes(name, sorted(files))
+  return name, sorted(files)

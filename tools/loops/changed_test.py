@@ -37,8 +37,8 @@ class ChangedTest(absltest.TestCase):
 
   def _assert_found(self, base: str, *files: str) -> None:
     found = changed.find(self.root)
-    self.assertStartsWith(found.base, base)
-    self.assertEqual(found.files, list(files))
+    self.assertStartsWith(found[0], base)
+    self.assertEqual(found[1], list(files))
 
   def test_without_a_remote_the_last_commit_counts(self):
     self._write("new.py")

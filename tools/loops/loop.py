@@ -40,7 +40,7 @@ _EVERYTHING = (
   "requirements/",
   "third_party/",
 )
-# They follow from other files (tools/rooms/tables.py), whose tests run.
+# They follow from other files (tools/rooms/check.py), whose tests run.
 _COMPUTED = {
   "native/rooms.bzl",
   "phasic/rooms.bzl",
@@ -206,9 +206,8 @@ def main(argv: list[str] | None = None) -> int:
   kind = arguments.kind
   files = arguments.files
   if not files:
-    changes = changed.find(ROOT)
-    files = changes.files
-    _say(f"{kind}: {len(files)} files differ from {changes.base}")
+    base, files = changed.find(ROOT)
+    _say(f"{kind}: {len(files)} files differ from {base}")
   if kind == "lint":
     return int(bool(lint(files, types=False)))
   failed = lint(files, types=True)

@@ -7,9 +7,9 @@ first use.
 
 import ast
 from collections.abc import Iterator
-import dataclasses
 import pathlib
 import re
+from typing import NamedTuple
 
 # A substrate's modules, and those of its tests, go by the names of their
 # sources.
@@ -19,34 +19,20 @@ _SUBSTRATE = re.compile(
 _ROOTS = ("phasic", "tests")
 
 
-@dataclasses.dataclass(frozen=True)
-class Need:
-  """A line of a file that needs a module.
-
-  Attributes:
-    line: its number.
-    module: a module, or a public package all of whose names are meant.
-    package: the public package through which the file names it, if any.
-  """
+class Need(NamedTuple):
+  """A line of a file that needs a module."""
 
   line: int
-  module: str
-  package: str | None = None
+  module: str  # or a public package, all of whose names are meant
+  package: str | None = None  # through which the file names it
 
 
-@dataclasses.dataclass(frozen=True)
-class PublicName:
-  """A name that a public package has.
+class PublicName(NamedTuple):
+  """A name that a public package has."""
 
-  Attributes:
-    line: of the package's `__init__.py`.
-    origin: the dotted name that it is imported from, or the package itself.
-    module: the module that has it, or that it is.
-  """
-
-  line: int
-  origin: str
-  module: str
+  line: int  # of the package's `__init__.py`
+  origin: str  # the dotted name that it is imported from, or the package
+  module: str  # that has it, or that it is
 
 
 def _module(path: pathlib.PurePosixPath) -> str:
@@ -193,7 +179,7 @@ class Project:
           break
         attribute = outer.get(id(attribute))
       need = self._need(node.lineno, name)
-      yield dataclasses.replace(need, package=packages[node.id].package)
+      yield need._replace(package=packages[node.id].package)
     # Something that is not seen here may use all of such a package.
     yield from unused.values()
 
