@@ -240,6 +240,7 @@ TESTS = {
         "kernel/api"
     ],
     "kernel/batch/kept_model_test": [
+        "kernel/runtime",
         "kernel/api"
     ],
     "kernel/batch/kinds_test": [

@@ -129,7 +129,9 @@ double SumOfSizes(const Batch& b, const Batch& v, int64_t m, int kind) {
 
 void Compare(const Batch& b, const Batch& v, int kind) {
   const std::vector<double> together = Call1(b, v, 0, kModels, kind, b.row);
-  const std::vector<double> usual = Call1(b, v, 0, kModels, kind, kUsualTimes);
+  // Sanitizers look at memory; the optimized build compares the numbers.
+  std::vector<double> usual;
+  if (!kGuardsMemory) usual = Call1(b, v, 0, kModels, kind, kUsualTimes);
   for (int64_t m = 0; m < kModels; ++m) {
     const std::string label = "model " + std::to_string(m);
     const std::vector<double> alone = Call1(b, v, m, 1, kind, b.row);
@@ -137,7 +139,7 @@ void Compare(const Batch& b, const Batch& v, int kind) {
                           b.row * sizeof(double)),
               0)
         << label;
-    for (int64_t i = 0; i < b.row; ++i) {
+    for (int64_t i = 0; i < b.row && !kGuardsMemory; ++i) {
       const double expected = usual[m * kUsualTimes + i];
       const double actual = alone[i];
       if (expected == actual || (std::isnan(expected) && std::isnan(actual))) {
