@@ -8,6 +8,8 @@ from tools.rooms import trees
 
 _LOW = "phasic/math/low/sums.py"
 _HIGH = "phasic/math/high/means.py"
+_BINDING = "phasic/binding/__init__.py"
+_MATH = "phasic/math/__init__.py"
 _LAST = "phasic/graphs/last/ends.py"
 _SEAM = "phasic/internal/native/calls.py"
 _USES_LOW = "from phasic.internal import seam\n"
@@ -97,12 +99,6 @@ class PhasicRoomsTest(trees.TreeTestCase):
         )
         self.assertEmpty(self._last(text))
 
-  def test_an_import_of_all_of_phasic_is_an_error(self):
-    for text in ("import phasic\n", "from phasic.substrates import jax\n"):
-      with self.subTest(text):
-        errors = self._last(text)
-        self.assert_one(errors, f"{_LAST}:1: ", "name the modules of phasic")
-
   def test_a_public_module_of_a_package_is_its_room(self):
     for text in (
       "from phasic import graphs\ngraphs.models.queue(1)\n",
@@ -114,14 +110,47 @@ class PhasicRoomsTest(trees.TreeTestCase):
         self.assertEmpty(rooms.errors)
         self.assertEqual(rooms.imports["graphs/last"], ["graphs/models"])
 
-  def test_a_name_of_a_package_without_a_room_of_it_is_an_error(self):
-    text = "from phasic.math import path\n"
-    self.assert_one(
-      self._last(text),
-      f"{_LAST}:1: ",
-      "imports no room",
-      "import phasic.internal.seam",
-    )
+  def test_imports_that_are_errors(self):
+    math = trees.FILES["phasic/math/__init__.py"]
+    for file, text, place, part in (
+      (_LAST, "import phasic\n", ":1: ", "name the modules of phasic"),
+      (
+        _LAST,
+        "from phasic.substrates import jax\n",
+        ":1: ",
+        "name the modules",
+      ),
+      (_LAST, "from phasic.math import path\n", ":1: ", "imports no room"),
+      (_LAST, "from phasic._native import _kernel\n", ":1: ", "only internal"),
+      (_LAST, "from phasic import include\n", ":1: ", "internal and binding"),
+      (
+        _LAST,
+        "from tests.helpers import cases\n",
+        ":1: ",
+        "imports tests.helpers",
+      ),
+      (_SEAM, "from phasic.math import total\n", ":1: internal ", "lies above"),
+      (
+        _MATH,
+        math + "from phasic.graphs.last.ends import end\n",
+        ":4: ",
+        "own rooms",
+      ),
+      (
+        _BINDING,
+        "from phasic.binding.bound import bind as bound\n",
+        ":1: ",
+        "rename",
+      ),
+      (
+        "phasic/__init__.py",
+        "from phasic.math.low import sums\n",
+        ":1: ",
+        "drop",
+      ),
+    ):
+      with self.subTest(text):
+        self.assert_one(self._check(**{file: text}), file + place, part)
 
   def test_a_file_that_does_not_parse_is_an_error(self):
     with self.assertRaisesRegex(ValueError, f"{_LOW}:2: "):
@@ -150,34 +179,7 @@ class PhasicRoomsTest(trees.TreeTestCase):
     errors = self._check(**{"CONTRIBUTING.md": page})
     self.assert_one(errors, "CONTRIBUTING.md:1: empty has no", "remove its row")
 
-  def test_the_seam_imports_only_itself(self):
-    errors = self._check(**{_SEAM: "from phasic.math import total\n"})
-    self.assert_one(
-      errors,
-      f"{_SEAM}:1: internal imports phasic.math.low.sums",
-      "lies above",
-    )
-    errors = self._check(**{_SEAM: "from phasic import include\n"})
-    self.assertEmpty(errors)
-
-  def test_the_kernel_is_called_through_the_seam(self):
-    errors = self._last("from phasic._native import _kernel\n")
-    self.assert_one(errors, f"{_LAST}:1: ", "which only internal may")
-    errors = self._last("from phasic import include\n")
-    self.assert_one(errors, f"{_LAST}:1: ", "only internal and binding may")
-
-  def test_phasic_imports_no_tests(self):
-    errors = self._last("from tests.helpers import cases\n")
-    self.assert_one(errors, f"{_LAST}:1: ", "imports tests.helpers.cases")
-
-  def test_a_package_has_names_of_its_own_rooms(self):
-    file = "phasic/math/__init__.py"
-    text = trees.FILES[file] + "from phasic.graphs.last.ends import end\n"
-    errors = self._check(**{file: text})
-    self.assert_one(errors, f"{file}:4: ", "only of its own rooms")
-
   def test_a_public_name_of_a_room_is_an_error(self):
-    file = "phasic/math/__init__.py"
     for text in (
       "from phasic.math.high.means import mean as high\n",
       "from phasic.math.low import low\n",
@@ -186,21 +188,8 @@ class PhasicRoomsTest(trees.TreeTestCase):
       "low = 1\n",
     ):
       with self.subTest(text):
-        errors = self._check(**{file: trees.FILES[file] + text})
-        self.assert_one(errors, f"{file}:4: the public name ", "rename one")
-
-  def test_a_public_name_of_another_module_is_an_error(self):
-    file = "phasic/binding/__init__.py"
-    text = "from phasic.binding.bound import bind as bound\n"
-    errors = self._check(**{file: text})
-    self.assert_one(
-      errors, f"{file}:1: the public name bound of phasic.binding"
-    )
-
-  def test_phasic_itself_imports_nothing(self):
-    file = "phasic/__init__.py"
-    errors = self._check(**{file: "from phasic.math.low import sums\n"})
-    self.assert_one(errors, f"{file}:1: ", "drop it")
+        errors = self._check(**{_MATH: trees.FILES[_MATH] + text})
+        self.assert_one(errors, f"{_MATH}:4: the public name ", "rename one")
 
   def test_a_folder_with_too_many_sources_is_an_error(self):
     for folder in ("phasic/math/low", "tests/shared/folder", "tools"):
