@@ -2,7 +2,7 @@
 
 PHASIC_SITE_CACHE names the folder of the outputs of cells; it has to be another
 one for another build of phasic. PHASIC_SITE_QUICK leaves pages with
-`phasic: {slow: true}` in their front matter unexecuted.
+`slow: true` below `phasic:` in their front matter unexecuted.
 """
 
 import os
@@ -31,7 +31,6 @@ extensions = [
   "tools.site.downloads",
   "tools.site.links",
   "tools.site.reference",
-  "tools.site.slow_pages",
 ]
 exclude_patterns = ["BUILD", "decisions/README.md", "pypi.md"]
 default_role = "py:obj"  # In docstrings, single backticks are code.
@@ -49,6 +48,14 @@ nb_execution_mode = "cache"
 nb_execution_cache_path = os.environ.get(
   "PHASIC_SITE_CACHE", str(_DOCS.parent / ".build" / "site-cache")
 )
+# What is not executed is colored by the kernelspec's `language: python`.
+_SLOW = "\nphasic:\n  slow: true\n"
+nb_execution_excludepatterns = [
+  path.relative_to(_DOCS).as_posix()
+  for path in _DOCS.rglob("*.md")
+  if os.environ.get("PHASIC_SITE_QUICK")
+  and _SLOW in path.read_text(encoding="utf-8")
+]
 nb_execution_timeout = 300  # seconds, for one cell
 # A cell that fails is a warning, which fails the build after all pages.
 nb_execution_raise_on_error = False

@@ -1,4 +1,4 @@
-"""Pages before Sphinx and after: slowness, links, downloads."""
+"""Pages before Sphinx and after: links, downloads."""
 
 import json
 import pathlib
@@ -7,7 +7,6 @@ from absl.testing import absltest
 
 from tools.site import downloads
 from tools.site import repository
-from tools.site import slow_pages
 
 
 class PagesTest(absltest.TestCase):
@@ -16,18 +15,6 @@ class PagesTest(absltest.TestCase):
     self.root = pathlib.Path(self.create_tempdir().full_path)
     self.docs = self.root / "docs"
     (self.docs / "how-to").mkdir(parents=True)
-
-  def test_slow_pages(self):
-    slow = ["how-to/one.md"]
-    for header, found in (
-      ("phasic: {slow: true}", slow),
-      ("phasic:\n  slow: true", slow),
-      ("phasic: {slow: false}", []),
-      ("title: One", []),
-    ):
-      page = f"---\n{header}\n---\n# One\n"
-      (self.docs / "how-to/one.md").write_text(page)
-      self.assertEqual(slow_pages.slow_pages(self.docs), found)
 
   def test_links(self):
     (self.root / "CHANGELOG.md").touch()
