@@ -20,9 +20,6 @@ class LoopTest(absltest.TestCase):
     commands = loop.lint_commands(["native/a.cc", "phasic/a.py"], types=True)
     self.assertEqual(list(commands), ["rooms", "mypy"])
 
-  def test_other_files_have_no_linter(self):
-    self.assertEmpty(loop.lint_commands(["README.md"], types=True))
-
   def test_packages_and_files_in_no_target_are_named(self):
     root = pathlib.Path(self.create_tempdir().full_path)
     for name in ("BUILD", "a/BUILD", "a/notes.txt"):

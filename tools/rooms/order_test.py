@@ -34,13 +34,6 @@ class OrderTest(trees.TreeTestCase):
           f"CONTRIBUTING.md:1: the map has no row for {room}:",
         )
 
-  def test_rows_outside_of_the_map(self):
-    page = trees.MAP + "\n## Caches\n\n| `low/deep` | numbers |\n"
-    self.assert_one(
-      self._check({"CONTRIBUTING.md": page, "native/low/deep/b.h": ""}),
-      "CONTRIBUTING.md:1: the map has no row for native/low/deep:",
-    )
-
   def test_a_row_without_a_folder(self):
     page = trees.MAP + "| `attic` | numbers |\n"
     line = len(page.splitlines())

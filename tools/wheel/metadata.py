@@ -82,12 +82,7 @@ def metadata(
 
 def wheel(tag: str) -> str:
   """The WHEEL file of a platform wheel."""
-  return "\n".join(
-    [
-      "Wheel-Version: 1.0",
-      f"Generator: {GENERATOR}",
-      "Root-Is-Purelib: false",
-      f"Tag: {tag}",
-      "",
-    ]
+  return (
+    f"Wheel-Version: 1.0\nGenerator: {GENERATOR}\nRoot-Is-Purelib: false\n"
+    f"Tag: {tag}\n"
   )
