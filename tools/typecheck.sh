@@ -21,15 +21,17 @@ if [[ "${1:-}" == sources ]]; then exit "${status}"; fi
 
 # Bazel's server, which may start here and stays, must not inherit the lock.
 generated="$(tools/unpack_wheel.sh 7>&-)" || exit 1
-for substrate in numpy jax tf; do
-  echo "typecheck: generated, ${substrate}" >&2
-  (
-    cd "${generated}" &&
-      "${OLDPWD}/.venv/bin/mypy" --config-file "${OLDPWD}/pyproject.toml" \
-        --cache-dir "${PHASIC_CACHE}/mypy/${substrate}" \
-        -p "phasic.substrates.${substrate}"
-  ) || status=1
-done
+check_generated() {  # substrate
+  echo "typecheck: generated, $1" >&2
+  cd "${generated}" &&
+    "${ROOT}/.venv/bin/mypy" --config-file "${ROOT}/pyproject.toml" \
+      --cache-dir "${PHASIC_CACHE}/mypy/$1" -p "phasic.substrates.$1"
+}
+export ROOT="${PWD}" PHASIC_CACHE generated
+export -f check_generated
+# mypy is one process; an empty cache makes it a minute's work for each.
+printf '%s\n' numpy jax tf |
+  xargs -n 1 -P 2 bash -c 'check_generated "$1"' _ || status=1
 echo "typecheck: programs of users" >&2
 users="$(mktemp -d)"
 trap 'rm -rf "${users}"' EXIT
