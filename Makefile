@@ -26,7 +26,7 @@
 #   make sanitize-quick  its first part, as CI runs it
 #   make wheel      dist/phasic_substrates-*.whl
 #   make wheels     the same for each Python that is found
-#   make format     formats Python, C++ and BUILD-free sources in place
+#   make format     formats Python and C++, and writes the tables of rooms
 #   make lint       formatter, linters; on generated code too
 #   make typecheck  mypy on source and generated code
 #   make golden     rewrites the rewriter's golden files, and that of public names

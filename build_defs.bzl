@@ -380,7 +380,7 @@ def native_op(
     )
 
 def _in_groups(names, together, rest):
-    """Returns {group: names}; who is in no group is one, or in `rest`."""
+    """Returns {group: names}; a name in no group gets its own, or joins `rest`."""
     grouped = {}
     for group, members in together.items():
         if not members:
@@ -391,6 +391,13 @@ def _in_groups(names, together, rest):
             grouped[name] = group
     left = [name for name in names if name not in grouped]
     return dict(together, **({rest: left} if rest else {name: [name] for name in left}))
+
+def _matching(pattern):
+    """Returns the names of the files that a pattern matches, without ".py"."""
+    found = native.glob([pattern + ".py"], allow_empty = True)
+    if not found:
+        fail("%s: matches no test here: drop it" % pattern)
+    return [src[:-3] for src in found]
 
 def available_substrates(label):
     """The targets of a multi-substrate library that can be built here."""
@@ -444,7 +451,7 @@ def py_test_package(
         deps = deps + ["//tests:package"],
     )
     groups = _in_groups([src[:-3] for src in tests], {
-        name: [src[:-3] for src in native.glob([x + ".py" for x in patterns])]
+        name: {file: None for x in patterns for file in _matching(x)}.keys()
         for name, patterns in together.items()
     }, rest)
     variants = [(name, name, files, {}, tags) for name, files in groups.items()]

@@ -63,11 +63,16 @@ def write(
   return [text, picture]
 
 
+def _is_slower(row: results.Row) -> bool:
+  """Returns whether the ratio is below one as the page shows it."""
+  return float(results.number(row.ratio())) < 1.0
+
+
 def _slower(rows: Sequence[results.Row]) -> str:
   """Returns the rows where phasic is slower, and why."""
   found: dict[str, list[str]] = {}
   for row in rows:
-    if row.ratio() < 1.0:
+    if _is_slower(row):
       reason = row.reason or "No reason is known."
       found.setdefault(reason, []).append(row.what)
   lines = [
@@ -96,7 +101,7 @@ def _picture(groups: results.Groups) -> Figure:
   centers, place = [], 0
   for rows in groups.values():
     ratios = [row.ratio() for row in rows]
-    colors = [_FASTER if ratio >= 1.0 else _SLOWER for ratio in ratios]
+    colors = [_SLOWER if _is_slower(row) else _FASTER for row in rows]
     axes.scatter(ratios, range(place, place + len(rows)), s=12, c=colors)
     centers.append(place + (len(rows) - 1) / 2)
     place += len(rows) + 2

@@ -24,7 +24,7 @@ print(time.process_time() - start)
 
 
 def one_call(repeats: int) -> Iterator[Row]:
-  """Construction and `log_prob` of a small model, against SciPy's gamma."""
+  """Construction and `log_prob` of a small model, against TFP's gamma."""
   # Not above: where TensorFlow is installed, this imports it.
   from tensorflow_probability.substrates import numpy as tfp
 

@@ -22,8 +22,8 @@ BENCHMARKS = Page(
   """\
 # Benchmarks
 
-How fast phasic is next to other code for the same numbers, in JAX, C++ and
-SciPy. "Times faster" is the other's time divided by phasic's: above one phasic
+How fast phasic is next to other code for the same numbers, in JAX, C++, SciPy
+and TensorFlow Probability. "Times faster" is the other's time divided by phasic's: above one phasic
 is faster, below one it is slower, and a sentence says why. "Overheads" compares
 with less work: a gradient with a value, a call with an empty one.
 

@@ -49,13 +49,14 @@ nb_execution_cache_path = os.environ.get(
   "PHASIC_SITE_CACHE", str(_DOCS.parent / ".build" / "site-cache")
 )
 # What is not executed is colored by the kernelspec's `language: python`.
-_SLOW = "\nphasic:\n  slow: true\n"
-nb_execution_excludepatterns = [
-  path.relative_to(_DOCS).as_posix()
-  for path in _DOCS.rglob("*.md")
-  if os.environ.get("PHASIC_SITE_QUICK")
-  and _SLOW in path.read_text(encoding="utf-8")
-]
+_SLOW = "\nphasic:\n  slow: true\n---\n"
+nb_execution_excludepatterns = []
+for _page in _DOCS.rglob("*.md"):
+  _text = _page.read_text(encoding="utf-8")
+  if "\nphasic:" in _text and _SLOW not in _text:
+    raise ValueError(f"{_page}: the front matter must end in {_SLOW!r}")
+  if os.environ.get("PHASIC_SITE_QUICK") and _SLOW in _text:
+    nb_execution_excludepatterns.append(_page.relative_to(_DOCS).as_posix())
 nb_execution_timeout = 300  # seconds, for one cell
 # A cell that fails is a warning, which fails the build after all pages.
 nb_execution_raise_on_error = False

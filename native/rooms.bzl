@@ -253,11 +253,6 @@ TESTS = {
         "kernel/runtime",
         "kernel/api"
     ],
-    "kernel/builds/counted_work_test": [
-        "kernel/runtime",
-        "kernel/numbers",
-        "kernel/sweeps"
-    ],
     "kernel/builds/instruction_sets_test": [
         "kernel/api"
     ],
@@ -319,6 +314,10 @@ TESTS = {
     ],
     "kernel/runtime/parallel_test": [],
     "kernel/runtime/workspace_test": [],
+    "kernel/sweeps/counted_work_test": [
+        "kernel/runtime",
+        "kernel/numbers"
+    ],
     "kernel/sweeps/derivatives_test": [
         "kernel/runtime",
         "kernel/numbers"

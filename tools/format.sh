@@ -5,6 +5,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 .venv/bin/ruff check --quiet --fix . || true
 .venv/bin/ruff format --quiet .
-.venv/bin/python -m tools.rooms.check --write
 find benchmarks examples native phasic tests -name '*.h' -o -name '*.cc' -o -name '*.cu' |
   xargs -r .venv/bin/clang-format -i
+# Last, since it fails where an import is wrong.
+.venv/bin/python -m tools.rooms.check --write

@@ -7,7 +7,8 @@ The last line counts cases, which Bazel does not; the line before it says how ma
 targets Bazel took from its caches. Reads the test.xml files that the run's own
 events name. A test program that crashed, timed out or could not be built counts
 as one failure; a target that this environment cannot run (no JAX, no TensorFlow)
-as one skipped. Exits with status 1 when anything failed or nothing passed.
+as one skipped. That a target has no result at all, Bazel's exit status tells
+alone. Exits with status 1 when anything failed or nothing passed.
 """
 
 import argparse

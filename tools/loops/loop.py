@@ -31,12 +31,16 @@ _START_SECONDS = 2.0
 # As in tools/format.sh.
 _CLANG_FORMAT_SUFFIXES = (".h", ".cc", ".cu")
 # What tools/rooms reads.
-_ROOMS = ("native/", "phasic/", "substrates/", "tests/", "tools/")
+_ROOMS = (
+  *("native/", "phasic/", "substrates/", "tests/", "tools/"),
+  "CONTRIBUTING.md",
+)
 # What all targets may depend on, and no query knows.
 _EVERYTHING = (
   ".bazelrc",
   "WORKSPACE",
   "setup.sh",
+  "tools/environments.sh",
   "requirements/",
   "third_party/",
 )

@@ -42,6 +42,7 @@ _TRIED_BY = {
 }
 _NUMPY = "//tests/numpy:"
 _OTHERS = (".jax", ".tf")
+_OTHER_SEAMS = ("substrates/jax/", "substrates/tf/")
 _ABOVE = 2  # how far a test may be that `make quick` runs
 
 
@@ -117,8 +118,9 @@ def is_whole_house(label: str) -> bool:
 def near(file: str, reached: dict[str, int]) -> dict[str, int]:
   """Returns the tests near to a file, and their ranks; 0 is the file's own.
 
-  They are those of NumPy where it reaches one. Of native code they are the C++
-  tests that are nearest, and those in Python that try it.
+  They are those of NumPy where it reaches one, except for the seams of the other
+  substrates. Of native code they are the C++ tests that are nearest, and those in
+  Python that try it. One of everything is near where nothing is nearer.
 
   Args:
     file: a path below the root.
@@ -132,9 +134,13 @@ def near(file: str, reached: dict[str, int]) -> dict[str, int]:
   else:
     own = {x for x in reached if not reached[x] and not x.endswith(_OTHERS)}
     ranks |= dict.fromkeys(own, 0)
-    pool = {x for x in reached if not is_whole_house(x)} or {*reached}
+    least = min(reached.values(), default=0)
+    pool = {
+      x for x, n in reached.items() if n == least or not is_whole_house(x)
+    }
     numpy = {x for x in pool if x.startswith(_NUMPY) or x.endswith(".numpy")}
-    pool = numpy or pool
+    if not file.startswith(_OTHER_SEAMS):
+      pool = numpy or pool
     limit = _ABOVE
   limit = max(limit, min((reached[x] for x in pool), default=0))
   # Tests of a room may name a higher one; their folder has its name.

@@ -18,6 +18,9 @@ py_test //tests:shared/a/full.numpy //phasic:low.numpy
 py_test //tests:shared/low/high.numpy //phasic:high.numpy
 py_test //tests:shared/a/top.numpy //phasic:top.numpy
 py_test //tests/wheel:wheel_test //:LICENSE //phasic:low.jax
+py_test //tests/numpy:seam_test //substrates/jax:arrays.py
+py_library //phasic:internal.jax //substrates/jax:arrays.py
+py_test //tests/jax/seam:seam_tests //phasic:internal.jax
 cc_library //native:kernel/model/model //native:kernel/model/a.h
 cc_test //native:kernel/model/a_test //native:kernel/model/model
 cc_library //native:kernel/batch/batch //native:kernel/model/model
@@ -76,6 +79,12 @@ class TargetsTest(absltest.TestCase):
   def test_near_are_tests_of_numpy_of_the_room_and_the_next(self):
     near = {"//tests:shared/a/low.numpy": 2, "//tests:shared/low/high.numpy": 3}
     self.assertEqual(self._near(_ROOM, "phasic"), near)
+
+  def test_a_seam_is_tried_by_its_own_tests(self):
+    near = {"//tests/numpy:seam_test": 0, "//tests/jax/seam:seam_tests": 1}
+    self.assertEqual(
+      self._near("substrates/jax/arrays.py", "substrates/jax"), near
+    )
 
   def test_a_test_file_has_its_target(self):
     near = {"//tests:shared/a/low.numpy": 0}

@@ -74,8 +74,8 @@ class Rooms:
       return f"native/{header} is outside of all rooms: move it into one"
     if self._names.index(other) > self._names.index(room):
       return (
-        f"native/{header} is in {other}, which lies above {room} in the map of"
-        f" {order.PAGE}: move one of them"
+        f"native/{header} is in {other}, whose row in the map of {order.PAGE}"
+        f" comes after that of {room}: move one of them"
       )
     return None
 

@@ -39,7 +39,9 @@ class NativeRoomsTest(trees.TreeTestCase):
   def test_an_include_from_above_is_an_error(self):
     text = '\n#include "native/high/d.h"\n'
     errors = self._errors({"native/low/e.h": text, "native/high/d.h": ""})
-    self.assert_one(errors, "native/low/e.h:2: ", "lies above low", "move one")
+    self.assert_one(
+      errors, "native/low/e.h:2: ", "comes after that of low", "move one"
+    )
 
   def test_an_include_from_outside_of_rooms_is_an_error(self):
     text = '#include "native/attic/d.h"\n'

@@ -36,8 +36,8 @@ def check(root: pathlib.Path) -> list[str]:
   """
   rows = _rows(root)
   return [
-    f"{PAGE}:1: the map has no row for {room}: add one at its floor, which says"
-    " what its lines are about"
+    f"{PAGE}:1: the map has no row for {room}: add a row, after those of the rooms"
+    " that it imports, that says what its lines are about"
     for room in sorted(_folders(root) - set(rows))
   ] + [
     f"{PAGE}:{line}: the map has a row for {room}, which is no folder: drop it"

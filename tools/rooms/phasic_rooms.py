@@ -155,12 +155,13 @@ class Rooms:
       return None
     if other in self.packages:
       return (
-        f"{room} imports all of {module}, which does not lie below: import the"
-        " modules that it needs"
+        f"{room} imports all of {module}, of which a row comes after that of"
+        f" {room} in the map of {order.PAGE}: import the modules that it needs"
       )
     return (
-      f"{room} imports {module}, of {other}, which lies above it in the map of"
-      f" {order.PAGE}: move one of them, or pass a function"
+      f"{room} imports {module}, of {other}, whose row in the map of"
+      f" {order.PAGE} comes after that of {room}: move one of them, or pass a"
+      " function"
     )
 
   def _way_error(self, room: str, need: modules.Need) -> str | None:

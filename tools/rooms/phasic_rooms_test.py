@@ -57,7 +57,7 @@ class PhasicRoomsTest(trees.TreeTestCase):
         self.assert_one(
           self._low(text),
           f"{_LOW}:2: math/low imports phasic.math.high.means, of math/high",
-          "lies above it",
+          "comes after that of math/low",
           "move one of them",
         )
 
@@ -71,7 +71,10 @@ class PhasicRoomsTest(trees.TreeTestCase):
     ):
       with self.subTest(text):
         self.assert_one(
-          self._low(text), f"{_LOW}:3: ", "phasic.math.high.means", "lies above"
+          self._low(text),
+          f"{_LOW}:3: ",
+          "phasic.math.high.means",
+          "comes after",
         )
 
   def test_a_name_used_through_a_package_is_an_import_of_its_module(self):
@@ -129,7 +132,12 @@ class PhasicRoomsTest(trees.TreeTestCase):
         ":1: ",
         "imports tests.helpers",
       ),
-      (_SEAM, "from phasic.math import total\n", ":1: internal ", "lies above"),
+      (
+        _SEAM,
+        "from phasic.math import total\n",
+        ":1: internal ",
+        "comes after",
+      ),
       (
         _MATH,
         math + "from phasic.graphs.last.ends import end\n",

@@ -31,7 +31,10 @@ class Needs:
       for path in sorted((root / "tests/helpers").glob("*.py"))
       if path.name != "__init__.py"
     }
-    tests = runpy.run_path(str(root / TESTS))["TESTS"]
+    try:
+      tests = runpy.run_path(str(root / TESTS))["TESTS"]
+    except SyntaxError as error:
+      raise ValueError(f"{TESTS}:{error.lineno}: {error.msg}") from error
     known = set(rooms.project.files.values())
     self.tests = {}
     for name, test in tests.items():
@@ -58,7 +61,12 @@ class Needs:
     for file in files:
       for need in self._rooms.project.needs(file):
         parts = need.module.split(".")
-        if parts[0] == "phasic":
+        if need.module == "phasic" and "phasic" not in more:
+          self.errors.append(
+            f"{file}:{need.line}: imports all of phasic, or a module that is not"
+            f" there: name modules, or give its test rooms in {TESTS}"
+          )
+        elif parts[0] == "phasic":
           used.add(self._rooms.of(need.module))
           if need.package:
             packages.add(need.package.removeprefix("phasic."))

@@ -68,6 +68,11 @@ class SharedTestsTest(trees.TreeTestCase):
     errors = self._needs(_TEXT + "from tests import helpers\n").errors
     self.assert_one(errors, f"{_FILE}:3: ", "all helpers")
 
+  def test_an_import_of_all_of_phasic_is_an_error(self):
+    for text in ("import phasic\n", "from phasic.attic import x\n"):
+      errors = self._needs(_TEXT + text).errors
+      self.assert_one(errors, f"{_FILE}:3: ", "all of phasic")
+
   def test_a_file_that_is_not_there_is_an_error(self):
     tests = trees.TESTS.replace(
       "first_test", 'first_test", "folder/second_test'

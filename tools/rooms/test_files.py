@@ -14,7 +14,8 @@ _HEAD = """# Which test to open
 
 For each module, the file of `tests` that tests it most directly: the one with
 its name, or else the one that is most about it, or else the one of the modules
-that import it. Tests of native code and of the rewriter lie beside it.
+that import it. Tests of native code and of the rewriter lie beside what they
+test.
 """
 
 
@@ -35,55 +36,51 @@ def page(project: modules.Project, note: str) -> str:
 
 
 class _Table:
-  """The tests that name each module, and the modules that import it."""
+  """The tests, what they name, and what modules import."""
 
   def __init__(self, project: modules.Project):
-    self._names = {
-      name: _words(name.rpartition(".")[2])
-      for name in project.files
-      if name.startswith("phasic.")
-    }
-    self._ranks: dict[tuple[str, int], list[tuple[float, str]]] = {}
+    self._modules = [x for x in project.files if x.startswith("phasic.")]
+    # By the words of their names.
+    self._named: dict[frozenset[str], list[str]] = {}
+    self._uses: dict[tuple[str, int], list[tuple[float, str]]] = {}
     self._importers: dict[str, dict[str, None]] = {}
     for name, file in project.files.items():
-      if name in self._names:
+      if name.startswith("phasic."):
         for need in project.needs(file):
           self._importers.setdefault(need.module, {})[name] = None
       for place, folders in enumerate(_FOLDERS):
         if file.endswith("_test.py") and file.startswith(folders):
+          words = _words(pathlib.PurePosixPath(file).stem) - {
+            "test",
+            "accuracy",
+          }
+          self._named.setdefault(words, []).append(file)
           needs = [need.module for need in project.needs(file)]
-          self._rank(file, place, collections.Counter(needs))
-
-  def _rank(
-    self, file: str, place: int, uses: collections.Counter[str]
-  ) -> None:
-    """Ranks the modules that a test names: by its name, then by its uses."""
-    words = _words(pathlib.PurePosixPath(file).stem.removesuffix("_test"))
-    own = max(
-      (_likeness(words, name) for name in self._names.values()), default=0.0
-    )
-    for module, count in uses.items():
-      likeness = _likeness(words, self._names.get(module, frozenset()))
-      is_own = likeness == own and likeness >= 0.5
-      rank = is_own * likeness + count**2 / (1 + uses.total()) / 1e4
-      self._ranks.setdefault((module, place), []).append((rank, file))
+          for module, count in collections.Counter(needs).items():
+            # Tests that name a module often, and few others.
+            use = (count**2 / len(needs), file)
+            self._uses.setdefault((module, place), []).append(use)
 
   def nearest(self, module: str) -> str:
     """Returns the test of a module, or of those nearest that import it."""
-    siblings = [
-      name
-      for name in self._names
-      if name.rpartition(".")[0] == module.rpartition(".")[0]
-    ]
+    folder, _, name = module.rpartition(".")
+    # Tests whose folder is called like the module's, or like one above it, first.
+    parts = set(folder.split("."))
+
+    def near(file: str) -> int:
+      return len(parts.intersection(file.split("/")))
+
+    if found := self._named.get(_words(name)):
+      return max(found, key=near)
+    siblings = [x for x in self._modules if x.rpartition(".")[0] == folder]
     # What is imported in another way is tested with its folder.
-    for start, place in (([module], 0), ([module], 1), (siblings, 0)):
-      floor, seen = start, set(start)
+    starts = (([module], 0), ([module], 1), ([folder], 0), (siblings, 0))
+    for floor, place in starts:
+      seen = set(floor)
       while floor:
-        ranks = [
-          x for name in floor for x in self._ranks.get((name, place), [])
-        ]
-        if ranks:
-          return max(ranks)[1]
+        uses = [x for name in floor for x in self._uses.get((name, place), [])]
+        if uses:
+          return max(uses, key=lambda use: (near(use[1]), *use))[1]
         above = [x for name in floor for x in self._importers.get(name, {})]
         floor = [x for x in dict.fromkeys(above) if x not in seen]
         seen.update(floor)
@@ -93,7 +90,3 @@ class _Table:
 def _words(name: str) -> frozenset[str]:
   """Returns the words of a name, without the ends of plurals."""
   return frozenset(re.sub("s$", "", word) for word in name.split("_"))
-
-
-def _likeness(words: frozenset[str], others: frozenset[str]) -> float:
-  return len(words & others) / len(words | others) if others else 0.0
