@@ -1,5 +1,5 @@
-// The x86-64 levels (x86-64-v3 and v4) for which sweeps and solvers are compiled
-// in addition to "generic". Development builds have fewer
+// The x86-64 levels (x86-64-v3 and v4) for which sweeps and solvers are
+// compiled in addition to "generic". Development builds have fewer
 // (native/instruction_sets.bzl).
 
 #ifndef PHASIC_NATIVE_KERNEL_BUILDS_LEVELS_H_
