@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "native/elimination/api/moments.h"
-#include "native/elimination/moments/test_models.h"
 #include "native/elimination/moments/moment_numbers.h"
+#include "native/elimination/moments/test_models.h"
 #include "native/kernel/simd/float_environment.h"
 
 namespace phasic {
