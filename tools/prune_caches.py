@@ -35,7 +35,7 @@ def prune(
   """Deletes files that are too old, then the oldest until the rest fits.
 
   Args:
-    folder: the files of it and of folders in it are looked at.
+    folder: with the folders in it.
     max_bytes: how much space the rest may take.
     max_seconds: how long ago each of the rest may have been used.
   """
@@ -61,12 +61,7 @@ def prune(
 
 
 def prune_folders(stamps: Iterable[pathlib.Path], max_seconds: float) -> None:
-  """Deletes folders as a whole.
-
-  Args:
-    stamps: the folders, or a file in each that is touched at each use.
-    max_seconds: how long ago each may have been used.
-  """
+  """Deletes folders, or those of stamps, which were not touched for so long."""
   for stamp in stamps:
     with contextlib.suppress(FileNotFoundError):
       if time.time() - stamp.stat().st_mtime > max_seconds:

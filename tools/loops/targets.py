@@ -80,12 +80,7 @@ class Graph:
     return {label: 1 for label in self.rules if label.startswith(start)}
 
   def of_file(self, file: str, package: str) -> dict[str, int]:
-    """Returns the target that a file is, or {} if no rule has it.
-
-    Args:
-      file: a path below the root.
-      package: the path of its package; "" is the root's.
-    """
+    """Returns the target that a file of a package is, or {} if no rule has it."""
     label = f"//{package}:{file.removeprefix(package).lstrip('/')}"
     return {label: 0} if label in self._dependents else {}
 
@@ -154,19 +149,15 @@ def near(file: str, reached: dict[str, int]) -> dict[str, int]:
 def within(
   ranks: dict[str, int], seconds: dict[str, float], budget: float
 ) -> tuple[list[str], list[str]]:
-  """Chooses tests whose seconds fit into a budget.
+  """Returns the tests whose seconds fit into a budget, and the others.
 
   Tests of a low rank come first, of one rank the shorter ones. Those of rank 0
   are chosen whatever they cost; without one, so is the first.
 
   Args:
     ranks: {label: rank}.
-    seconds: {label: time}; an unknown one takes what `LONG` says, or the median
-      of those that are known.
+    seconds: {label: time}; an unknown one takes what `LONG` says, or the median.
     budget: how many seconds all may take together.
-
-  Returns:
-    The labels chosen, and those left out.
   """
   known = sorted(seconds.values())
   default = known[len(known) // 2] if known else 0.0
