@@ -16,21 +16,21 @@ _OWN_RULES = [
 ]
 
 # What links with the interfaces for callers, which are headers.
-CALLEES = {
+_CALLEES = {
     "kernel/api": ":kernel/phase_type",
     "elimination/api": ":elimination/elimination",
 }
 
-def copts(room):
+def _copts(room):
     """Compiler options of a room."""
     return COPTS if room.startswith("kernel/") else ELIMINATION_COPTS
 
 def included(rooms):
     """Labels of rooms, and of what their interfaces link with."""
     return [":" + room for room in rooms] + [
-        CALLEES[room]
+        _CALLEES[room]
         for room in rooms
-        if room in CALLEES
+        if room in _CALLEES
     ]
 
 def native_libraries(linked, linkopts):
@@ -52,7 +52,7 @@ def native_libraries(linked, linkopts):
                     [room + "/*.h"],
                     exclude = [room + "/test_*.h"],
                 ),
-                copts = copts(room),
+                copts = _copts(room),
                 linkopts = linkopts.get(room, []),
                 deps = [":" + other for other in ROOMS[room]] + linked.get(room, []),
             )
@@ -71,7 +71,7 @@ def native_tests(options):
             name = name,
             size = own.pop("size", "small"),
             srcs = [name + ".cc"] + native.glob([room + "/test_*.h"]),
-            copts = copts(room),
+            copts = _copts(room),
             deps = {label: None for label in deps + ["@python_environment//:gtest"]}.keys(),
             **own
         )
