@@ -57,6 +57,7 @@ class Project:
 
   def __init__(self, root: pathlib.Path, packages: list[str]):
     self._root = root
+    self._needs: dict[str, list[Need]] = {}  # by file; several checks ask
     self.files: dict[str, str] = {}
     for folder in _ROOTS:
       for path in sorted((root / folder).rglob("*.py")):
@@ -122,8 +123,13 @@ class Project:
             names[target.id] = PublicName(node.lineno, package, package)
     return names
 
-  def needs(self, file: str) -> Iterator[Need]:
-    """Yields what a file needs of `phasic` and `tests`, wherever it says so."""
+  def needs(self, file: str) -> list[Need]:
+    """Returns what a file needs of `phasic` and `tests`, wherever it says so."""
+    if file not in self._needs:
+      self._needs[file] = list(self._read_needs(file))
+    return self._needs[file]
+
+  def _read_needs(self, file: str) -> Iterator[Need]:
     tree = self.tree(file)
     packages: dict[str, Need] = {}  # by local name
     for node in ast.walk(tree):
