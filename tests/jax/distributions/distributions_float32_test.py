@@ -1,10 +1,13 @@
 """Distributions where 64-bit numbers are switched off."""
 
+import math
+
 from absl.testing import absltest
 from absl.testing import parameterized
 import jax
 import jax.numpy as jnp
 import numpy as onp
+from scipy import special
 
 from phasic.substrates.jax import distributions
 from phasic.substrates.jax import graphs
@@ -76,6 +79,18 @@ class Float32Test(parameterized.TestCase):
       near, far = onp.asarray(dist.cause_hazard(onp.array([2.0, 1e7]), cause))
       self.assertTrue(onp.isfinite(near))
       self.assertTrue(onp.isnan(far))
+
+  def test_the_limit_of_steps_is_found(self):
+    # The mean of a lifetime with the hazard 0.1 exp(t / 2).
+    one = graphs.Graph.from_edges(
+      [("alive", graphs.ABSORBED, [1.0])], "alive", 1
+    )
+    found = distributions.piecewise_constant_limit(
+      one, lambda t: [0.1 * math.exp(t / 2)], 12.0, lambda dist: dist.mean()
+    )
+    exact = 2 * math.exp(0.2) * special.exp1(0.2)
+    self.assertLess(abs(float(found.value) / exact - 1), 1e-5)
+    self.assertEqual(found.value.dtype, jnp.float32)
 
 
 if __name__ == "__main__":
