@@ -135,30 +135,8 @@ TESTS = {
             "trials"
         ],
         "rooms": [
-            "math",
-            "config"
-        ]
-    },
-    "kernel/portable_tests": {
-        "helpers": [
-            "derivatives",
-            "models",
-            "test_case"
-        ],
-        "rooms": [
             "config",
             "math"
-        ]
-    },
-    "quantiles/quantile_tests": {
-        "helpers": [
-            "derivatives",
-            "models",
-            "test_case"
-        ],
-        "rooms": [
-            "math/quantiles",
-            "math/likelihood"
         ]
     },
     "quantiles/accuracy_tests": {
@@ -171,6 +149,7 @@ TESTS = {
     },
     "sampling/sampling_tests": {
         "helpers": [
+            "derivatives",
             "models",
             "test_case"
         ],
@@ -269,15 +248,6 @@ TESTS = {
         ],
         "rooms": [
             "graphs",
-            "distributions/epochs"
-        ]
-    },
-    "graphs/spectra_tests": {
-        "helpers": [
-            "test_case"
-        ],
-        "rooms": [
-            "graphs/models",
             "distributions/epochs"
         ]
     },

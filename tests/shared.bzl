@@ -19,20 +19,13 @@ TESTS = {
             "kernel/expected_statistics_test",
             "kernel/large_sparse_test",
             "kernel/phase_type_test",
+            "kernel/portable_accuracy_test",
+            "kernel/portable_test",
             "kernel/property_test",
             "kernel/segments_test",
             "kernel/unusable_kernel_test",
             "kernel/wanted_test",
         ],
-    ),
-    "kernel/portable_tests": dict(
-        files = [
-            "kernel/portable_accuracy_test",
-            "kernel/portable_test",
-        ],
-    ),
-    "quantiles/quantile_tests": dict(
-        files = ["quantiles/quantile_test"],
     ),
     "quantiles/accuracy_tests": dict(
         files = ["quantiles/quantile_accuracy_test"],
@@ -42,7 +35,10 @@ TESTS = {
         },
     ),
     "sampling/sampling_tests": dict(
-        files = ["sampling/sampling_test"],
+        files = [
+            "quantiles/quantile_test",
+            "sampling/sampling_test",
+        ],
     ),
     "moments/moment_tests": dict(
         files = [
@@ -121,7 +117,9 @@ TESTS = {
     ),
     "graphs/model_tests": dict(
         files = [
+            "graphs/joint_models_test",
             "graphs/merger_models_test",
+            "graphs/spectra_test",
             "graphs/structured_models_test",
         ],
     ),
@@ -134,13 +132,8 @@ TESTS = {
         ],
         tags = {
             "jax": {"slow": "compiles many cases"},
+            "tf": {"slow": "traces many cases"},
         },
-    ),
-    "graphs/spectra_tests": dict(
-        files = [
-            "graphs/joint_models_test",
-            "graphs/spectra_test",
-        ],
     ),
     "epochs/epoch_sweeps": dict(
         files = [
@@ -163,6 +156,7 @@ TESTS = {
         ],
         tags = {
             "jax": {"slow": "compiles many cases"},
+            "tf": {"slow": "traces many cases"},
         },
     ),
     "contract/distribution_tests": dict(

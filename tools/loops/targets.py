@@ -35,7 +35,7 @@ _TRIED_BY = {
   "native/elimination/": "//tests:shared/moments/moment_tests.numpy",
   "native/kernel/": "//tests:shared/kernel/value_tests.numpy",
   "native/python/": "//tests:shared/kernel/value_tests.numpy",
-  "native/quantiles/": "//tests:shared/quantiles/quantile_tests.numpy",
+  "native/quantiles/": "//tests:shared/sampling/sampling_tests.numpy",
   "native/tf/": "//tests/tf/kernel:",
   "native/xla/": "//tests/jax/kernel:",
   "substrates/meta/": "//substrates/meta:",

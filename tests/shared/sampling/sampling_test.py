@@ -96,17 +96,20 @@ class SampleTest(test_case.TestCase):
   def test_draws_without_quantiles(self):
     # Half of the times are out of the kernel's range.
     matrix = onp.asarray(
-      [[-1e200, 0.0, 0.0], [0.0, -1e-200, 1e-200], [0.0, 0.0, -1e200]]
+      [[-1e150, 0.0, 0.0], [0.0, -1e-150, 1e-150], [0.0, 0.0, -1e150]]
     )
     dist = pd.PhaseType([0.5, 0.5, 0.0], matrix)
-    x = self.host(dist.sample(2000, seed=3))
+    x = self.host(dist.sample(200, seed=3))
     slow = x > 1.0
-    self.assertLess(abs(onp.mean(slow) - 0.5), 0.04)
-    test = stats.kstest(x[slow] * 1e-200, "expon")
+    # Four standard deviations of a share.
+    self.assertLess(abs(onp.mean(slow) - 0.5), 0.14)
+    test = stats.kstest(x[slow] * 1e-150, "expon")
     self.assertGreater(test.pvalue, 1e-3)
-    test = stats.kstest(x[~slow] * 1e200, "expon")
+    test = stats.kstest(x[~slow] * 1e150, "expon")
     self.assertGreater(test.pvalue, 1e-3)
-    self.assert_close(dist.sample(2000, seed=3), x, 0.0)
+    again = [self.host(dist.sample(20, seed=3)) for _ in range(2)]
+    self.assertTrue(onp.any(again[0] > 1.0))
+    self.assert_close(again[0], again[1], 0.0)
 
   @test_case.of_bad_values
   def test_no_paths_of_very_many_jumps(self):
@@ -134,14 +137,14 @@ class SampleTest(test_case.TestCase):
 
     def total(rate):
       rates = np.stack(
-        [np.stack([-rate, rate]), 0.0 * rate - onp.asarray([0.0, 1e200])]
+        [np.stack([-rate, rate]), 0.0 * rate - onp.asarray([0.0, 1e150])]
       )
       return np.sum(pd.PhaseType([1.0, 0.0], rates).sample(3, seed=1))
 
-    value, slope = gradients.value_and_gradient(total, np.asarray(1e-200))
-    self.assertGreater(float(self.host(value)), 1e190)
+    value, slope = gradients.value_and_gradient(total, np.asarray(1e-150))
+    self.assertGreater(float(self.host(value)), 1e140)
     self.assert_close(slope, onp.nan)
-    one = np.asarray(1e-200)
+    one = np.asarray(1e-150)
     _, slope = gradients.jvp(total, (one,), (one,))
     self.assert_close(slope, onp.nan)
 
