@@ -44,8 +44,9 @@ main() {
   export MATPLOTLIBRC="${PWD}/docs/kernel/matplotlibrc"
   export PHASIC_SITE_CACHE="${cache}/cells"
   if [[ "${mode}" == quick ]]; then export PHASIC_SITE_QUICK=1; fi
+  # More than processors: a page waits while its kernel starts.
   local sphinx=("${venv}/bin/python" -P -m sphinx --fail-on-warning --keep-going
-    --jobs 2 --quiet -d .build/site-doctrees)
+    --jobs 4 --quiet -d .build/site-doctrees)
   "${sphinx[@]}" -b html docs .build/site || {
     # Or else the next build would not look again at pages with warnings.
     rm -f .build/site-doctrees/environment.pickle
