@@ -122,6 +122,9 @@ TESTS = {
             "graphs/spectra_test",
             "graphs/structured_models_test",
         ],
+        tags = {
+            "tf": {"slow": "computes what NumPy computes, in the same code"},
+        },
     ),
     "epochs/epoch_tests": dict(
         files = [
@@ -222,6 +225,9 @@ TESTS = {
     "contract/doctests": dict(
         files = ["contract/doctest_test"],
         rooms = ["phasic"],
+        tags = {
+            "tf": {"slow": "computes what NumPy computes, in the same code"},
+        },
     ),
     "conformance/conformance_tests": dict(
         files = [

@@ -212,10 +212,10 @@ class ContractTest(test_case.TestCase):
         self.assertLessEqual(abs(onp.mean(x <= t) - p), error)
 
   def test_samples_of_any_scale(self):
-    rates = {"slow": ("fast", 1e-200), "fast": (pg.ABSORBED, 1e200)}
+    rates = {"slow": ("fast", 1e-150), "fast": (pg.ABSORBED, 1e150)}
     graph = pg.Graph.from_transitions(lambda state: [rates[state]], "slow")
-    x = self.host(pd.PhaseType.from_graph(graph).sample(2000, seed=3))
-    self.assertLess(abs(onp.mean(x) * 1e-200 - 1), 5 / math.sqrt(2000))
+    x = self.host(pd.PhaseType.from_graph(graph).sample(200, seed=3))
+    self.assertLess(abs(onp.mean(x) * 1e-150 - 1), 5 / math.sqrt(200))
 
   def test_samples_that_are_caught(self):
     moves = {0: [(1, 1.0), (pg.ABSORBED, 3.0)], 1: [(2, 1.0)], 2: [(1, 1.0)]}
