@@ -189,13 +189,19 @@ class InstalledWheelTest(parameterized.TestCase):
 class IsolationTest(parameterized.TestCase):
   """With every framework installed, a substrate imports its own alone."""
 
+  @classmethod
+  def setUpClass(cls):
+    super().setUpClass()
+    folder = cls.enterClassContext(tempfile.TemporaryDirectory())
+    cls.python = environments.create(
+      pathlib.Path(folder) / "venv", [*_PACKAGES.values(), *_OPTIONAL]
+    )
+    environments.install(cls.python, _wheel())
+
   @parameterized.parameters(*_PACKAGES)
   def test_imports_only_its_own(self, substrate):
-    directory = pathlib.Path(self.create_tempdir().full_path) / "venv"
-    python = environments.create(directory, [*_PACKAGES.values(), *_OPTIONAL])
-    environments.install(python, _wheel())
     check = str(pathlib.Path("tests/wheel/isolated_check.py").absolute())
-    found = json.loads(_run(python, check, substrate))
+    found = json.loads(_run(self.python, check, substrate))
     # TensorFlow itself imports JAX where it finds it.
     allowed = {"jax", "tensorflow"} if substrate == "tf" else {substrate}
     self.assertContainsSubset(found["frameworks"], allowed)

@@ -66,14 +66,16 @@ class RewardsTest(absltest.TestCase):
     for derivative in (jax.grad, jax.jacfwd):
       slopes = derivative(mean)(rewards)
       onp.testing.assert_array_equal(jnp.isnan(slopes), [True, False, False])
-    for first in (jax.jacrev, jax.jacfwd):
-      for second in (jax.jacrev, jax.jacfwd):
-        curvature = second(first(mean))(rewards)
-        self.assertTrue(jnp.all(jnp.isnan(curvature[0])))
-        self.assertTrue(jnp.all(jnp.isnan(curvature[:, 0])))
-        # In reverse mode NaN times a cotangent of zero is NaN, too.
-        if second is jax.jacfwd:
-          onp.testing.assert_allclose(curvature[1:, 1:], 0.0, atol=1e-13)
+    for first, second in (
+      (jax.jacrev, jax.jacfwd),
+      (jax.jacfwd, jax.jacrev),
+    ):
+      curvature = second(first(mean))(rewards)
+      self.assertTrue(jnp.all(jnp.isnan(curvature[0])))
+      self.assertTrue(jnp.all(jnp.isnan(curvature[:, 0])))
+      # In reverse mode NaN times a cotangent of zero is NaN, too.
+      if second is jax.jacfwd:
+        onp.testing.assert_allclose(curvature[1:, 1:], 0.0, atol=1e-13)
 
   def test_second_derivatives(self):
     # P(N = 1) = t r a / (t r + a)^2 for one phase that is left at rate a.

@@ -107,11 +107,11 @@ class ClosureTest(test_case.TestCase):
 
       @tf.function(input_signature=[spec])
       def log_prob(rates):
-        law = pd.Erlang(2, rates)
+        law = pd.Erlang(1, rates)
         return pd.maximum([law, pd.convolution([law, law])]).log_prob(0.5)
 
       found = log_prob(tf.constant([1.0, 2.0], tf.float64))
-      law = pd.Erlang(2, 2.0)
+      law = pd.Erlang(1, 2.0)
       alone = pd.maximum([law, pd.convolution([law, law])]).log_prob(0.5)
       self.assert_close(found[1], alone, 1e-13)
     else:
