@@ -254,7 +254,8 @@ class Distribution(parameterized.Parameterized):
     """Returns -log P(X > t), broadcast over value and batch.
 
     It is the integral of the hazard, and where there is an atom that starts at
-    -log(1 - z). In discrete time it is the sum of -log(1 - hazard).
+    -log(1 - z). In discrete time it is the sum of -log(1 - hazard). It has its
+    digits at early times, too, where it is nearly P(X <= t).
 
     Example:
 
@@ -263,9 +264,12 @@ class Distribution(parameterized.Parameterized):
       >>> print(f"{float(dist.cumulative_hazard(1e6)):.1f}")
       2000000.0
     """
-    return structures.as_result(
-      0.0 - self._log_survival_function(self._value(value))
-    )
+    value = self._value(value)
+    lost = self._cdf(value)
+    is_early = lost < 0.5
+    early = np.log1p(-np.where(is_early, lost, 0.0))
+    late = self._log_survival_function(value)
+    return structures.as_result(0.0 - np.where(is_early, early, late))
 
   def sample(
     self, sample_shape: ShapeLike = (), seed: Seed | None = None

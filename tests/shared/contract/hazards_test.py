@@ -166,6 +166,43 @@ class ContinuousTest(test_case.TestCase):
       with config.use_path(path):
         self.assert_close(dist.log_hazard_function(times), expected, 1e-11)
 
+  @parameterized.parameters(1e-300, 1e-9, 1e-6, 1e-3, 0.7, 1.7, 40.0, 1e6)
+  def test_cumulative_early_and_late(self, time):
+    with mpmath.workdps(1000):  # The logarithm of three stages takes 900.
+      t = mpmath.mpf(time)
+      erlang = [
+        float(t - mpmath.log(sum(t**k / mpmath.factorial(k) for k in range(n))))
+        for n in (1, 2, 3)
+      ]
+      mixed = (mpmath.exp(-t) + 3 * mpmath.exp(-4 * t)) / 4
+      mixed = float(-mpmath.log(mixed))
+      root, rest = float(mpmath.sqrt(t)), float(t - mpmath.log(0.75))
+    one = pd.Erlang(1, 1.0)
+    steps = pd.Epochs(pg.models.kingman(2), [[1.0], [3.0]], [1.0])
+    for dist, truth in (
+      (one, erlang[0]),
+      (pd.Erlang(2, 1.0), erlang[1]),
+      (pd.Erlang(3, 1.0), erlang[2]),
+      (pd.Hyperexponential([0.25, 0.75], [1.0, 4.0]), mixed),
+      (pd.MatrixWeibull(one, 0.5), root),
+      (pd.ResidualLife(one, 2.0), erlang[0]),
+      (pd.ZeroInflated(one, 0.25), rest),
+      (pd.minimum([one, pd.Erlang(1, 2.0)]), 3 * time),
+      (steps, time if time < 1.0 else 3 * time - 2.0),
+    ):
+      self.assert_close(dist.cumulative_hazard(time), truth, 1e-13)
+
+  def test_slopes_of_the_cumulative_hazard(self):
+    dist = pd.Erlang(2, 1.0)
+
+    def total(times):
+      return np.sum(dist.cumulative_hazard(times))
+
+    # The hazard, t / (1 + t).
+    times = onp.asarray([0.0, 1e-9, 0.5, 1.5, 2.5, 100.0])
+    _, slopes = gradients.value_and_gradient(total, np.asarray(times))
+    self.assert_close(slopes, times / (1 + times), 1e-13)
+
   def test_integral(self):
     dist = pd.PhaseType(*models.cyclic())
     nodes, weights = onp.polynomial.legendre.leggauss(30)
@@ -252,6 +289,15 @@ class DiscreteTest(test_case.TestCase):
     self.assert_close(
       -onp.sum(onp.log1p(-hazards)), self.host(dist.cumulative_hazard(8.0))
     )
+
+  def test_cumulative_of_a_rare_end(self):
+    # -k log(1 - p).
+    for p in (1e-15, 1e-9, 0.5):
+      dist = pd.NegativeBinomialTrials(1, p)
+      counts = onp.asarray([1.0, 2.0, 1000.0])
+      self.assert_close(
+        dist.cumulative_hazard(counts), -counts * math.log1p(-p), 1e-12
+      )
 
 
 if __name__ == "__main__":
