@@ -89,7 +89,10 @@ class RulesTest(test_case.TestCase):
     total = found["cdf"] + found["survival_function"]
     self.assert_close(total, onp.ones_like(total), 1e-13)
     hazard = -found["log_survival_function"]
-    self.assert_close(found["cumulative_hazard"], hazard, 0.0)
+    self.assert_close(found["cumulative_hazard"], hazard, 1e-13, 1e-14)
+    # At early times, too.
+    ends = -onp.expm1(-found["cumulative_hazard"])
+    self.assert_close(ends, found["cdf"], 1e-13)
     self.assert_close(found["unnormalized_log_prob"], found["log_prob"], 0.0)
 
   def _check_nan(self, case, name, methods):
