@@ -34,6 +34,7 @@ ROOMS = {
         "kernel/model"
     ],
     "kernel/methods/squaring": [
+        "kernel/runtime",
         "kernel/api",
         "kernel/simd",
         "kernel/numbers",
@@ -164,6 +165,7 @@ ROOMS = {
         "elimination/batch"
     ],
     "quantiles": [
+        "kernel/runtime",
         "kernel/api",
         "kernel/simd",
         "kernel/batch",
@@ -313,6 +315,7 @@ TESTS = {
         "kernel/simd"
     ],
     "kernel/runtime/parallel_test": [],
+    "kernel/runtime/work_limit_test": [],
     "kernel/runtime/workspace_test": [],
     "kernel/sweeps/counted_work_test": [
         "kernel/runtime",

@@ -285,6 +285,7 @@ TESTS = {
         "rooms": [
             "distributions/closures",
             "distributions/epochs",
+            "inference/data",
             "config"
         ]
     },

@@ -173,6 +173,7 @@ TESTS = {
             "contract/distribution_test",
             "contract/gradients_of_edges_test",
             "contract/mistakes_test",
+            "contract/nan_reasons_test",
             "contract/precision_test",
             "contract/sparse_matrices_test",
             "contract/structure_errors_test",

@@ -16,6 +16,7 @@
 #include "native/kernel/api/phase_type.h"
 #include "native/kernel/builds/instruction_sets.h"
 #include "native/kernel/runtime/thread_pool.h"
+#include "native/kernel/runtime/work_limit.h"
 #include "native/python/arrays.h"
 #include "native/python/callback_module.h"
 #include "native/python/edges_module.h"
@@ -229,6 +230,13 @@ void SetNumThreads(int64_t count) {
   SetMaxThreads(static_cast<int>(count));
 }
 
+void SetWorkLimit(double multiply_adds) {
+  if (!SetMaxWork(multiply_adds)) {
+    throw py::value_error("multiply_adds is " + std::to_string(multiply_adds) +
+                          ": it must be > 0");
+  }
+}
+
 py::dict InstructionSetSupport() {
   py::dict supported;
   for (const InstructionSet& set : AllInstructionSets()) {
@@ -284,6 +292,10 @@ PYBIND11_MODULE(_kernel, module) {
              "calling thread.");
   module.def("set_num_threads", &SetNumThreads, py::arg("count"),
              "Sets the maximum number of threads of later calls.");
+  module.def("max_work", &MaxWork,
+             "Returns the most multiply-adds that one model may take.");
+  module.def("set_max_work", &SetWorkLimit, py::arg("multiply_adds"),
+             "Sets it for later calls; infinity is no limit.");
   module.def("instruction_sets", &InstructionSetSupport,
              "Returns a dict of the instruction sets that were built, from "
              "\"generic\" to the widest: True if the processor has the set.");

@@ -11,6 +11,7 @@
 #include <exception>
 
 #include "native/kernel/api/phase_type.h"
+#include "native/kernel/runtime/work_limit.h"
 
 namespace phasic {
 
@@ -24,7 +25,18 @@ inline void Check(const char* error) {
   if (error != nullptr) throw pybind11::value_error(error);
 }
 
+// Runs the handlers of signals that have come, such as that of Ctrl-C, as
+// Python does between its own instructions; only the main thread has any.
+// Returns whether a handler has raised an exception, which stays set.
+inline bool HasPendingSignal() {
+  const PyGILState_STATE state = PyGILState_Ensure();
+  const bool has_raised = PyErr_CheckSignals() != 0;
+  PyGILState_Release(state);
+  return has_raised;
+}
+
 // Runs a kernel call without the GIL and returns its error message or nullptr.
+// Raises the exception of a signal's handler, for which long calls end early.
 // A daemon thread that reacquires the GIL while the interpreter exits is
 // terminated by unwinding its stack, which C++ code does not survive here, as
 // destructors need the GIL. So the thread waits for the end of the process
@@ -35,6 +47,7 @@ const char* WithoutGil(const Function& function) {
   const char* error = nullptr;
   std::exception_ptr exception;
   try {
+    const StoppableCall call(HasPendingSignal);
     error = function();
   } catch (const std::exception&) {
     exception = std::current_exception();
@@ -45,6 +58,7 @@ const char* WithoutGil(const Function& function) {
     for (;;) pause();
   }
   if (exception != nullptr) std::rethrow_exception(exception);
+  if (PyErr_Occurred() != nullptr) throw pybind11::error_already_set();
   return error;
 }
 

@@ -53,7 +53,7 @@ class AbsorptionRun {
 
   const char* All() {
     found_.assign(static_cast<size_t>(plan_.num_models()),
-                  {false, kNaN, kNaN, kNaN});
+                  {false, kNaN, kNaN, kNaN, kNaN});
     for (int64_t n = 0; n < plan_.num_models(); ++n) {
       const BatchIndex model = plan_.Model(n);
       const int32_t* indices = layout_.has_edges
@@ -69,12 +69,13 @@ class AbsorptionRun {
       if (!ReadWeights(model)) continue;
       const int64_t first = static_cast<int64_t>(pending_.size()) * num_edges_;
       double* weights = weights_.data() + first;
+      const double rate = LargestRate(weights);
       const int exponent =
           plan_.call().discrete ? 0 : ScaleOf(weights, num_edges_);
       for (int64_t e = 0; e < num_edges_; ++e) {
         weights[e] = std::ldexp(weights[e], -exponent);
       }
-      const Pending one = {n, exponent,
+      const Pending one = {n, exponent, rate,
                            At<F>(plan_.input(kInitialProbs),
                                  plan_.strides(kInitialProbs), model)};
       if (traps_.Find(layout_.num_phases, num_edges_, indices_, weights)) {
@@ -92,6 +93,7 @@ class AbsorptionRun {
   struct Pending {
     int64_t number;
     int exponent;
+    double rate;  // see Absorption
     const F* initial;
   };
 
@@ -99,6 +101,17 @@ class AbsorptionRun {
   static const T* At(const Input& input, const int64_t* strides,
                      const BatchIndex& model) {
     return static_cast<const T*>(input.data) + model.Offset(strides);
+  }
+
+  // Returns the largest sum of the weights of a phase's edges; in discrete time
+  // one, as each step is one of the power sequence.
+  double LargestRate(const double* weights) const {
+    if (plan_.call().discrete) return 1.0;
+    std::vector<double> leaving(ones_.size(), 0.0);
+    for (int64_t e = 0; e < num_edges_; ++e) {
+      leaving[static_cast<size_t>(indices_[e])] += weights[e];
+    }
+    return *std::max_element(leaving.begin(), leaving.end());
   }
 
   // Appends a model's weights. Returns false, and appends nothing, if one is
@@ -169,7 +182,7 @@ class AbsorptionRun {
         time += mass * solution_[static_cast<size_t>(k * p + i)];
       }
       found_[static_cast<size_t>(one.number)] = {
-          true, entered, 0.0, std::ldexp(time, -one.exponent)};
+          true, entered, 0.0, std::ldexp(time, -one.exponent), one.rate};
     }
     pending_.clear();
     weights_.clear();
@@ -211,7 +224,7 @@ class AbsorptionRun {
       }
     }
     found_[static_cast<size_t>(one.number)] = {
-        true, sums[0], sums[1], std::ldexp(sums[2], -one.exponent)};
+        true, sums[0], sums[1], std::ldexp(sums[2], -one.exponent), one.rate};
     return nullptr;
   }
 

@@ -15,6 +15,7 @@ struct Absorption {
   double passing;  // P(0 < X < inf)
   double caught;   // P(X = inf)
   double time;     // the mean time to absorption or a trap
+  double rate;     // the largest rate out of a phase, one in discrete time
 };
 
 // Computes these for each model of a plan by elimination. Returns nullptr or an

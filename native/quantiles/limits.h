@@ -17,6 +17,18 @@
 
 namespace phasic {
 
+// Returns the multiply-adds for each unit of time that evaluates a model by the
+// steps of its power sequence; zero for smaller models, whose times are
+// evaluated by scaling and squaring.
+inline double WorkOf(const Absorption& model, const Layout& layout) {
+  constexpr int64_t kMaxSquared = 512;
+  const auto p = static_cast<double>(layout.num_phases);
+  if (layout.num_phases <= kMaxSquared || !(model.rate > 0.0)) return 0.0;
+  const double cells =
+      layout.has_edges ? static_cast<double>(layout.num_edges) : p * p;
+  return std::exp2(std::ceil(std::log2(model.rate))) * (cells + 3.0 * p);
+}
+
 // Computes the limits of F in every row of a call, whose arrays have type F.
 // Returns nullptr or an error message.
 template <class F>
@@ -60,6 +72,7 @@ const char* FindLimits(const Call& call, const Input* inputs,
       const bool is_good = !std::isnan(here.atom) && !std::isnan(here.positive);
       here.is_valid = is_good && own.is_valid;
       here.time = type.Round(own.time);
+      here.work = WorkOf(own, layout);
     });
   }
   return nullptr;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "native/kernel/api/shapes.h"
+#include "native/kernel/runtime/work_limit.h"
 #include "native/quantiles/functions.h"
 #include "native/quantiles/targets.h"
 
@@ -16,6 +17,14 @@ namespace phasic {
 // Returns a time of the order of a model's quantiles.
 inline double TypicalTime(const Limits& limits) {
   return limits.time > 0.0 && limits.time < kInfinity ? limits.time : 1.0;
+}
+
+// Returns whether the work limit is surely exceeded at half the quantile that
+// an exponential distribution with the model's typical time has. A search would
+// only find out how far the steps go.
+inline bool IsTooDear(const Target& target, const Limits& limits) {
+  const double share = target.is_upper ? -target.log_value : target.value;
+  return 0.5 * limits.work * TypicalTime(limits) * share > MaxWork();
 }
 
 // The entries `first` to `last` - 1 of all rows, which have `width` entries.
@@ -56,6 +65,7 @@ class SearchRun {
         if (targets[i].is_bad) continue;
         const Ends ends = FindEnds(targets[i], own, type_.tiny);
         if (!ends.is_first && !ends.is_never) {
+          if (IsTooDear(targets[i], own)) continue;
           searches.emplace_back(static_cast<int64_t>(i), targets[i], ends,
                                 type_.Round(starts[i]));
         } else {

@@ -50,6 +50,7 @@ struct Limits {
   double absorbed;  // F(inf)
   double caught;    // 1 - F(inf), zero if absorption is certain
   double time;      // the mean time to absorption or a trap
+  double work;      // multiply-adds for each unit of time; see WorkOf
 };
 
 // The value that F or 1 - F must reach.

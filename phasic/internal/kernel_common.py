@@ -44,6 +44,8 @@ EDGES_ARE_FIXED = (
   "for: they are fixed; compute the rates of the edges beforehand, and pass "
   "them as parameters without coefficients"
 )
+# About the speed of one core, by which limits on work are numbers of seconds.
+_MULTIPLY_ADDS_PER_SECOND = 1e11 / 60.0
 load = native_module.load
 _T = TypeVar("_T")
 
@@ -326,6 +328,31 @@ class Kernel:
   def status_message(self, code: int) -> str:
     """Returns the message of a status code; code 0 is "ok"."""
     return self.on_host().status_message(int(code))
+
+  def work_limit(self) -> float | None:
+    """Returns the limit on the work of one model, in seconds, or None."""
+    multiply_adds = self.on_host().max_work()
+    if multiply_adds == float("inf"):
+      return None
+    return multiply_adds / _MULTIPLY_ADDS_PER_SECOND
+
+  def set_work_limit(self, seconds: float | None) -> float:
+    """Sets `work_limit`, and returns it as a number of multiply-adds."""
+    limit = float("inf")
+    if seconds is not None:
+      is_number = isinstance(seconds, (int, float, onp.number))
+      if not is_number or isinstance(seconds, bool):
+        raise TypeError(
+          f"seconds is {raw_arguments.shown(seconds)}: it must be a number, or "
+          "None for no limit"
+        )
+      if not 0.0 < seconds < float("inf"):
+        raise ValueError(
+          f"seconds is {seconds}: it must be > 0 and finite; None is no limit"
+        )
+      limit = float(seconds) * _MULTIPLY_ADDS_PER_SECOND
+    self.on_host().set_max_work(limit)
+    return limit
 
   def num_threads(self) -> int:
     """Returns the largest number of threads that a kernel call may use.

@@ -174,6 +174,51 @@ def set_num_threads(count: int) -> None:
   _kernel.set_num_threads(count)
 
 
+def work_limit() -> float | None:
+  """Returns the limit on the work of one model, in seconds; None for no limit.
+
+  Raises:
+    RuntimeError: the kernel cannot run.
+
+  Example:
+
+    >>> from phasic import config
+    >>> print(config.work_limit())
+    60.0
+  """
+  return _kernel.work_limit()
+
+
+def set_work_limit(seconds: float | None) -> None:
+  """Sets the limit on the work that the values of one model may take.
+
+  A value whose steps would take more is NaN at once, without being computed,
+  and an eager call warns of it. The estimate is the number of multiply-adds
+  times 0.6 ns; derivatives count six times. Models of up to 616 phases have a
+  tenth of the limit. The process has one setting, and a second one for
+  TensorFlow's ops, which a program of JAX or TensorFlow reads when it runs.
+
+  Args:
+    seconds: > 0, at first 60; None for no limit. A call in NumPy can be
+      interrupted.
+
+  Raises:
+    TypeError: `seconds` is not a number.
+    ValueError: `seconds` is not positive, or not finite.
+    RuntimeError: the kernel cannot run.
+
+  Example: no limit for a while.
+
+    >>> from phasic import config
+    >>> before = config.work_limit()
+    >>> config.set_work_limit(None)
+    >>> print(config.work_limit())
+    None
+    >>> config.set_work_limit(before)
+  """
+  _kernel.set_work_limit(seconds)
+
+
 def phase_type(
   kind: str,
   operands: Sequence[Array],

@@ -43,6 +43,12 @@ class _Kernel(kernel_common.Kernel):
     )  # This checks `count`, and sets the number of threads of `status`.
     phase_type_op.set_num_threads(operator.index(count))
 
+  def set_work_limit(self, seconds: float | None) -> float:
+    self.require()
+    limit = super().set_work_limit(seconds)  # This checks `seconds`.
+    phase_type_op.set_max_work(limit)
+    return limit
+
 
 KERNEL = _Kernel(phase_type_op.load_error)
 

@@ -129,6 +129,11 @@ def set_num_threads(count: int) -> None:
   library().PhasicSetNumThreads(count)
 
 
+def set_max_work(multiply_adds: float) -> None:
+  """Sets the most multiply-adds of one model; the caller has checked it."""
+  library().PhasicSetMaxWork(ctypes.c_double(multiply_adds))
+
+
 def library() -> ctypes.CDLL:
   """Returns the native library that TensorFlow has loaded."""
   return ctypes.CDLL(_path())

@@ -20,6 +20,7 @@
 
 #include "native/kernel/api/sweep.h"
 #include "native/kernel/runtime/thread_memory.h"
+#include "native/kernel/runtime/work_limit.h"
 #include "native/kernel/runtime/workspace.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/sweeps/evaluation.h"
@@ -76,6 +77,7 @@ class ModelKey {
     const int64_t p = in.num_phases;
     const EdgeView& edges = in.edges;
     const double of_call[] = {
+        MaxWork(),
         static_cast<double>(p),
         in.epsilon,
         static_cast<double>(in.discrete),

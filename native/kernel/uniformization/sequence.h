@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "native/kernel/model/model.h"
+#include "native/kernel/runtime/work_limit.h"
 #include "native/kernel/simd/block_list.h"
 #include "native/kernel/simd/float_environment.h"
 #include "native/kernel/simd/isa.h"
@@ -26,19 +27,23 @@ namespace PHASIC_ISA {
 
 constexpr int64_t kMaxBlocks = int64_t{1} << 18;     // 4 million steps
 constexpr int64_t kMaxKeptItems = int64_t{1} << 21;  // numbers in kept states
-constexpr double kMaxWork = 1.6e10;    // multiply-adds in one sequence
-constexpr double kExtendedCost = 8.0;  // relative to doubles
+// What a multiply-add of extended doubles, and one of a sequence that keeps its
+// states for the way back, cost relative to one of doubles.
+constexpr double kExtendedCost = 16.0;
+constexpr double kKeptCost = 6.0;
 // The limits on work are lower for models of up to kFewPhases phases: 600
-// phases, plus 16 that other functions may add to a model. With the lower
-// limits every function takes less than two seconds. A multiply-add of extended
-// doubles takes up to ten nanoseconds, so that a sequence takes less than half
-// a second. A comparison of two models needs two sequences. The backward pass
-// takes four times as long as the forward pass, and may run three times with
-// ever smaller truncation errors.
+// phases, plus 16 that other functions may add to a model. With the default of
+// MaxWork every function takes less than two seconds. A multiply-add of
+// extended doubles takes up to ten nanoseconds, so that a sequence takes less
+// than half a second. A comparison of two models needs two sequences. The
+// backward pass takes four times as long as the forward pass, and may run three
+// times with ever smaller truncation errors.
 constexpr int64_t kFewPhases = 616;
-constexpr double kMaxWorkOfFew = 1e10;
-constexpr double kMaxExtendedWork = 5e7;
+constexpr double kShareOfFew = 0.1;  // of MaxWork
+constexpr double kExtendedShareOfFew = 5e-4;
 constexpr double kWayBackCost = 8.0;
+// Multiply-adds between questions whether a call has to stop: some 50 ms.
+constexpr double kWorkBetweenStops = 5e7;
 
 template <class T>
 struct Block : Terms<T> {
@@ -75,14 +80,17 @@ class Sequence {
     const double operations =
         static_cast<double>(model_.forward.pattern.num_cells()) +
         3.0 * static_cast<double>(model_.size);
-    double work = model_.size > kFewPhases ? kMaxWork : kMaxWorkOfFew;
-    if (HasOwnExponent<T>::kValue) {
-      work = model_.size > kFewPhases ? kMaxWork / kExtendedCost
-             : keeps_states_          ? kMaxExtendedWork / kWayBackCost
-                                      : kMaxExtendedWork;
+    double work = MaxWork();
+    if (model_.size > kFewPhases) {
+      if (HasOwnExponent<T>::kValue) work /= kExtendedCost;
+      if (keeps_states_) work /= kKeptCost;
+    } else if (HasOwnExponent<T>::kValue) {
+      work *= kExtendedShareOfFew / (keeps_states_ ? kWayBackCost : 1.0);
+    } else {
+      work *= kShareOfFew;
     }
-    const double limit =
-        work / (kBlock * operations * (1 << (2 * Depth<T>::kValue)));
+    work_of_block_ = kBlock * operations * (1 << (2 * Depth<T>::kValue));
+    const double limit = work / work_of_block_;
     max_blocks_ = limit < kMaxBlocks ? static_cast<int64_t>(limit) : kMaxBlocks;
     return kOk;
   }
@@ -159,6 +167,7 @@ class Sequence {
   // memory does not suffice.
   const T* States(int64_t block, T* rows) {
     if (blocks_[block].states != nullptr) return blocks_[block].states;
+    if (HasToStop()) return nullptr;
     if (!past_walk_.is_allocated() &&
         !past_walk_.Allocate(model_.size, model_.stride, model_.columns)) {
       return nullptr;
@@ -221,6 +230,15 @@ class Sequence {
     return !underflowed;
   }
 
+  // Returns whether the call has to end early; to be called once for each
+  // block.
+  bool HasToStop() {
+    work_since_stop_ += work_of_block_;
+    if (work_since_stop_ < kWorkBetweenStops) return false;
+    work_since_stop_ = 0.0;
+    return IsStopped();
+  }
+
   StatusCode AppendBlock() { return AppendBlock(max_blocks_); }
 
   // Appends a block. Returns kWorkLimit if more than `most_steps` blocks of the
@@ -228,6 +246,7 @@ class Sequence {
   StatusCode AppendBlock(int64_t most_steps) {
     const int64_t number = blocks_.size();
     if (number >= (may_close_ ? kMaxBlocks : max_blocks_)) return kWorkLimit;
+    if (HasToStop()) return kWorkLimit;
     Block<T>* block = blocks_.Append();
     if (block == nullptr) return kMemoryLimit;
     SetAsideUnderflow();
@@ -355,6 +374,8 @@ class Sequence {
   int64_t num_stepped_ = 0;                          // blocks that were stepped
   int64_t underflow_exponent_ahead_ = kNothingLost;  // of a removed block
   int64_t max_blocks_ = 0;
+  double work_of_block_ = 0.0;
+  double work_since_stop_ = 0.0;
   bool callers_underflow_ = false;
   int64_t first_underflow_ = INT64_MAX;
 };

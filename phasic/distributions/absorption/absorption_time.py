@@ -12,7 +12,6 @@ from phasic.distributions.absorption import chain_hooks
 from phasic.distributions.base import sampling
 from phasic.internal import random
 from phasic.internal import static
-from phasic.internal import structures
 from phasic.internal import user_warnings
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Integer
@@ -94,8 +93,9 @@ class AbsorptionTime(chain_hooks.ChainHooks):
       >>> [f"{float(x):.6f}" for x in erlang.occupancy(2.0)]
       ['0.135335', '0.270671']
     """
-    found = self._with(self._functions.occupancy, self._time(value))
-    return structures.as_result(found)
+    value = self._time(value)
+    found = self._with(self._functions.occupancy, value)
+    return self._result("occupancy", found, value)
 
   def sample_paths(
     self,
@@ -185,9 +185,8 @@ class AbsorptionTime(chain_hooks.ChainHooks):
         2.4.
     """
     value = self._time(value)
-    return structures.as_result(
-      renewals.renewal_density(self._model(), value, self._DISCRETE)
-    )
+    found = renewals.renewal_density(self._model(), value, self._DISCRETE)
+    return self._result("renewal_density", found, value)
 
   def mean_residual_life(self, value: ArrayLike) -> Result:
     """Returns E[X - t | X > t], broadcast over value and batch.
@@ -216,9 +215,8 @@ class AbsorptionTime(chain_hooks.ChainHooks):
     Reference: D. R. Cox, D. Oakes, Analysis of survival data, 1984, ch. 2.
     """
     value = self._time(value)
-    return structures.as_result(
-      renewals.mean_residual_life(self._model(), value, self._DISCRETE)
-    )
+    found = renewals.mean_residual_life(self._model(), value, self._DISCRETE)
+    return self._result("mean_residual_life", found, value)
 
   def limited_expected_value(self, value: ArrayLike) -> Result:
     """Returns E[min(X, t)], broadcast over value and batch.
@@ -243,9 +241,10 @@ class AbsorptionTime(chain_hooks.ChainHooks):
       sec. 3.1.
     """
     value = self._time(value)
-    return structures.as_result(
-      renewals.limited_expected_value(self._model(), value, self._DISCRETE)
+    found = renewals.limited_expected_value(
+      self._model(), value, self._DISCRETE
     )
+    return self._result("limited_expected_value", found, value)
 
 
 _T = TypeVar("_T", bound=AbsorptionTime)

@@ -9,7 +9,6 @@ from phasic.distributions.absorption import absorption_time
 from phasic.distributions.base import chain_events
 from phasic.graphs.parts import absorbed
 from phasic.internal import static
-from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
@@ -75,14 +74,14 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     number = self._number(cause)
     known = static.concrete(value)
     if known is not None and not onp.any(onp.isinf(known)):
-      return self._of_cause("cdf", value, number)
+      found = self._of_cause("cdf", value, number)
+      return self._result("cumulative_incidence", found, value)
     # P(X <= inf, absorption by the cause) is the probability of the cause, and
     # not one.
     last = value == float("inf")
     finite = self._of_cause("cdf", np.where(last, 0.0, value), number)
-    return structures.as_result(
-      np.where(last, self.cause_probs()[..., number], finite)
-    )
+    found = np.where(last, self.cause_probs()[..., number], finite)
+    return self._result("cumulative_incidence", found, value)
 
   def cause_log_prob(
     self, value: ArrayLike, cause: str | absorbed.Absorbed | None
@@ -101,14 +100,16 @@ class CompetingRisks(absorption_time.AbsorptionTime):
       ValueError: there is no such cause, or shapes do not fit.
     """
     value, number = self._value(value), self._number(cause)
-    return self._of_cause("log_density", value, number)
+    found = self._of_cause("log_density", value, number)
+    return self._result("cause_log_prob", found, value)
 
   def cause_prob(
     self, value: ArrayLike, cause: str | absorbed.Absorbed | None
   ) -> Array:
     """Computes the density of absorption at the value and by the cause."""
     value, number = self._value(value), self._number(cause)
-    return self._of_cause("density", value, number)
+    found = self._of_cause("density", value, number)
+    return self._result("cause_prob", found, value)
 
   def cause_hazard(
     self, value: ArrayLike, cause: str | absorbed.Absorbed | None
@@ -120,16 +121,14 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     """
     value = self._value(value)
     part = self._model_of_cause(self._number(cause))
-    return structures.as_result(
-      hazards.cause_hazard(part, self._model(), value, self._DISCRETE)
-    )
+    found = hazards.cause_hazard(part, self._model(), value, self._DISCRETE)
+    return self._result("cause_hazard", found, value)
 
-  def _of_cause(self, kind: str, value: Array, number: int) -> Result:
+  def _of_cause(self, kind: str, value: Array, number: int) -> Array:
     """Evaluates a function, e.g. the cdf, of absorption by one cause."""
     initial_probs, edges, exits, prob_zero = self._model_of_cause(number)
     arguments = (initial_probs, edges, value, exits, prob_zero)
-    found = evaluation.value(kind, arguments, discrete=self._DISCRETE)
-    return structures.as_result(found)
+    return evaluation.value(kind, arguments, discrete=self._DISCRETE)
 
   def _model_of_cause(self, number: int) -> Model:
     """Returns the chain with the exits of one cause only."""

@@ -13,6 +13,7 @@ from phasic.distributions.base import declared
 from phasic.distributions.base import divergences
 from phasic.distributions.base import half_precision
 from phasic.distributions.base import hooks
+from phasic.distributions.base import nan_reasons
 from phasic.distributions.base import parameter_properties as properties_lib
 from phasic.distributions.base import parameterized
 from phasic.distributions.base import representation
@@ -187,7 +188,8 @@ class Distribution(parameterized.Parameterized):
 
   def log_prob(self, value: ArrayLike) -> Result:
     """Returns the log density, broadcast over value and batch."""
-    return structures.as_result(self._log_prob(self._value(value)))
+    value = self._value(value)
+    return self._result("log_prob", self._log_prob(value), value)
 
   def unnormalized_log_prob(self, value: ArrayLike) -> Result:
     """Returns `log_prob`: all densities here are normalized."""
@@ -195,23 +197,32 @@ class Distribution(parameterized.Parameterized):
 
   def prob(self, value: ArrayLike) -> Result:
     """Returns the density, broadcast over value and batch."""
-    return structures.as_result(self._prob(self._value(value)))
+    value = self._value(value)
+    return self._result("prob", self._prob(value), value)
 
   def cdf(self, value: ArrayLike) -> Result:
     """Returns P(X <= value), broadcast over value and batch."""
-    return structures.as_result(self._cdf(self._value(value)))
+    value = self._value(value)
+    return self._result("cdf", self._cdf(value), value)
 
   def log_cdf(self, value: ArrayLike) -> Result:
     """Returns log P(X <= value), broadcast over value and batch."""
-    return structures.as_result(self._log_cdf(self._value(value)))
+    value = self._value(value)
+    return self._result("log_cdf", self._log_cdf(value), value)
 
   def survival_function(self, value: ArrayLike) -> Result:
     """Returns P(X > value), broadcast over value and batch."""
-    return structures.as_result(self._survival_function(self._value(value)))
+    value = self._value(value)
+    return self._result(
+      "survival_function", self._survival_function(value), value
+    )
 
   def log_survival_function(self, value: ArrayLike) -> Result:
     """Returns log P(X > value), broadcast over value and batch."""
-    return structures.as_result(self._log_survival_function(self._value(value)))
+    value = self._value(value)
+    return self._result(
+      "log_survival_function", self._log_survival_function(value), value
+    )
 
   def hazard_function(self, value: ArrayLike) -> Result:
     """Returns the hazard f(t) / P(X > t), broadcast over value and batch.
@@ -236,7 +247,8 @@ class Distribution(parameterized.Parameterized):
 
     Reference: D. R. Cox, D. Oakes, Analysis of survival data, 1984, ch. 2.
     """
-    return structures.as_result(self._hazard_function(self._value(value)))
+    value = self._value(value)
+    return self._result("hazard_function", self._hazard_function(value), value)
 
   def log_hazard_function(self, value: ArrayLike) -> Result:
     """Computes the log hazard, also where the hazard underflows.
@@ -248,7 +260,10 @@ class Distribution(parameterized.Parameterized):
       >>> print(f"{float(dist.log_hazard_function(1e-300)):.6f}")
       -690.775528
     """
-    return structures.as_result(self._log_hazard_function(self._value(value)))
+    value = self._value(value)
+    return self._result(
+      "log_hazard_function", self._log_hazard_function(value), value
+    )
 
   def cumulative_hazard(self, value: ArrayLike) -> Result:
     """Returns -log P(X > t), broadcast over value and batch.
@@ -265,11 +280,9 @@ class Distribution(parameterized.Parameterized):
       2000000.0
     """
     value = self._value(value)
-    lost = self._cdf(value)
-    is_early = lost < 0.5
-    early = np.log1p(-np.where(is_early, lost, 0.0))
-    late = self._log_survival_function(value)
-    return structures.as_result(0.0 - np.where(is_early, early, late))
+    return self._result(
+      "cumulative_hazard", self._cumulative_hazard(value), value
+    )
 
   def sample(
     self, sample_shape: ShapeLike = (), seed: Seed | None = None
@@ -300,9 +313,8 @@ class Distribution(parameterized.Parameterized):
     else:
       # A traced number of samples may be zero: one is drawn and dropped.
       samples = self._sample_n(np.maximum(n, 1), own)[:n]
-    return structures.as_result(
-      np.reshape(samples, (*shape, *self._batch_shape(), *self._event_shape()))
-    )
+    whole = (*shape, *self._batch_shape(), *self._event_shape())
+    return self._result("sample", np.reshape(samples, whole))
 
   def sample_and_log_prob(
     self, sample_shape: ShapeLike = (), seed: Seed | None = None
@@ -321,7 +333,7 @@ class Distribution(parameterized.Parameterized):
       0.000
     """
     x = self.sample(sample_shape, seed)
-    return x, structures.as_result(self._log_prob(x))
+    return x, self._result("log_prob", self._log_prob(x), x)
 
   def quantile(self, value: ArrayLike) -> Result:
     """Returns Q(u) = inf{t: P(X <= t) >= u}, broadcast over u and batch.
@@ -339,7 +351,7 @@ class Distribution(parameterized.Parameterized):
       0.346574
     """
     value = self._checked(value, "value", value_rules.PROBABILITY)
-    return structures.as_result(self._quantile(value))
+    return self._result("quantile", self._quantile(value), value)
 
   def median(self) -> Result:
     """Computes the median, the quantile of 1/2, of the batch shape.
@@ -366,7 +378,9 @@ class Distribution(parameterized.Parameterized):
       5000.000000
     """
     value = self._checked(value, "value", value_rules.LOG_PROBABILITY)
-    return structures.as_result(self._quantile_log_survival(value))
+    return self._result(
+      "quantile_log_survival", self._quantile_log_survival(value), value
+    )
 
   def quantile_log_cdf(self, value: ArrayLike) -> Result:
     """Computes the inverse log cdf (SciPy: ppf of exp).
@@ -384,7 +398,9 @@ class Distribution(parameterized.Parameterized):
       -500.693147
     """
     value = self._checked(value, "value", value_rules.LOG_PROBABILITY)
-    return structures.as_result(self._quantile_log_cdf(value))
+    return self._result(
+      "quantile_log_cdf", self._quantile_log_cdf(value), value
+    )
 
   def mean(self) -> Result:
     """Returns the mean, of the batch and the event shape."""
@@ -527,9 +543,8 @@ class Distribution(parameterized.Parameterized):
       >>> print(f"{float(value):.6f}")
       0.800000
     """
-    return structures.as_result(
-      self._laplace_transform(self._checked(u, "u", value_rules.LAPLACE))
-    )
+    u = self._checked(u, "u", value_rules.LAPLACE)
+    return self._result("laplace_transform", self._laplace_transform(u), u)
 
   def moment_generating_function(self, s: ArrayLike) -> Result:
     """Computes E exp(s X); it is inf for s at or above the decay rate.
@@ -557,8 +572,9 @@ class Distribution(parameterized.Parameterized):
     Reference: M. Bladt, B. F. Nielsen, Matrix-exponential distributions in
       applied probability, 2017, ch. 3.
     """
-    return structures.as_result(
-      self._moment_generating_function(self._argument(s, "s"))
+    s = self._argument(s, "s")
+    return self._result(
+      "moment_generating_function", self._moment_generating_function(s), s
     )
 
   def probability_generating_function(self, z: ArrayLike) -> Result:
@@ -583,22 +599,26 @@ class Distribution(parameterized.Parameterized):
       >>> print(f"{float(value):.6f}")
       0.142857
     """
-    return structures.as_result(
-      self._probability_generating_function(
-        self._checked(z, "z", value_rules.GENERATING)
-      )
+    z = self._checked(z, "z", value_rules.GENERATING)
+    return self._result(
+      "probability_generating_function",
+      self._probability_generating_function(z),
+      z,
     )
 
   def diagnose(
-    self, value: ArrayLike | None = None, method: str = "log_prob"
+    self, value: object = None, method: str = "log_prob"
   ) -> onp.ndarray:
     """Returns why a method gives NaN, an array of strings.
 
+    An eager call whose result has NaN that its argument and the parameters did
+    not have warns of it, with the first of these reasons.
+
     Args:
-      value: what the method is called with; it must not be traced. None for
-        mean, variance and stddev.
-      method: the method's name: log_prob, prob, log_survival_function,
-        survival_function, log_cdf, cdf, mean, variance or stddev.
+      value: what the method is called with, which must not be traced; None for
+        a method without an argument, and for `sample`.
+      method: the method's name: that of any method here which returns numbers,
+        e.g. "log_prob", "hazard_function", "quantile" or "mean".
 
     Returns:
       A host array of strings with the shape of the method's result, "ok" where
@@ -616,7 +636,7 @@ class Distribution(parameterized.Parameterized):
       >>> str(PhaseType([1.0], [[-1.0]]).diagnose(math.nan, "cdf"))
       'value: is NaN'
     """
-    return hooks.nan_reasons(self, value, method)
+    return nan_reasons.reasons(self, value, method)
 
   @property
   def support(self) -> supports.Support:

@@ -1,10 +1,10 @@
-"""The hooks of families of distributions, with defaults, and `diagnose`."""
+"""The hooks of families of distributions, with defaults."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 import math
-from typing import NoReturn, Self, dataclass_transform
+from typing import Any, ClassVar, NoReturn, Self, dataclass_transform
 
 import numpy as np
 import numpy as onp
@@ -17,7 +17,6 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import SanitizedSeed
 from phasic.math.m_step import rate_updates
-from phasic.math.model import function_kinds
 from phasic.math.numeric import special
 
 _NO_FORMULA = (
@@ -44,6 +43,14 @@ class Hooks:
   A family has `_log_prob` or `_prob`; `_log_cdf` or `_cdf`; optionally the
   survival function or its logarithm; `_variance` or `_stddev`.
   """
+
+  _parameters: Mapping[str, object]
+  # Whether the constructor has warned of values of the parameters.
+  _is_warned_of: ClassVar[bool] = False
+
+  def _arrays(self) -> dict[str, Any]:
+    """Returns the current array parameters by name; None for absent ones."""
+    raise NotImplementedError
 
   def _log_prob(self, value: Array) -> Array:
     return np.log(self._from("_prob", "_log_prob")(value))
@@ -73,6 +80,13 @@ class Hooks:
 
   def _hazard_function(self, value: Array) -> Array:
     return np.exp(self._log_hazard_function(value))
+
+  def _cumulative_hazard(self, value: Array) -> Array:
+    lost = self._cdf(value)
+    is_early = lost < 0.5
+    early = np.log1p(-np.where(is_early, lost, 0.0))
+    late = self._log_survival_function(value)
+    return 0.0 - np.where(is_early, early, late)
 
   def _log_hazard_function(self, value: Array) -> Array:
     log_prob = self._log_prob(value)
@@ -264,32 +278,3 @@ def check_substrate(name: str, x: object) -> None:
 def _package(base: type) -> str:
   """Returns the name of the public package that a class is in."""
   return base.__module__.rsplit(".", 2)[0]
-
-
-def nan_reasons(
-  distribution: Hooks, value: ArrayLike | None, method: str
-) -> onp.ndarray:
-  """Returns the reason of each NaN of a method, see `Distribution.diagnose`."""
-  if method in function_kinds.STATISTICS:
-    return _reasons_of_statistic(distribution, value, method)
-  function_kinds.kind_of_method(method)
-  if value is None:
-    raise ValueError(
-      f"value is None: it must be an array of arguments of {method}"
-    )
-  return distribution._reasons(value, method)
-
-
-def _reasons_of_statistic(
-  distribution: Hooks, value: object, method: str
-) -> onp.ndarray:
-  """Returns the reason for each NaN of the mean, variance or stddev."""
-  function_kinds.check_no_value(method, value=value)
-  found = static.concrete(getattr(distribution, f"_{method}")())
-  if found is None:
-    raise TypeError(
-      "parameters are traced: diagnose needs concrete parameters; call it "
-      "outside jit"
-    )
-  why = distribution._reasons(distribution._late(), "survival_function")
-  return function_kinds.reasons_of_statistic(method, found, why)

@@ -58,6 +58,8 @@ def look_at(distribution: Checked) -> None:
   except ValueError as error:
     texts.append(str(error))
   if texts:
+    # In TensorFlow distributions are modules, whose attributes are tracked.
+    object.__setattr__(distribution, "_is_warned_of", True)
     user_warnings.warn(f"{type(distribution).__name__}: {'; '.join(texts)}")
 
 

@@ -15,6 +15,7 @@ from phasic.distributions.base import deferred
 from phasic.distributions.base import half_precision
 from phasic.distributions.base import hooks
 from phasic.distributions.base import known_values
+from phasic.distributions.base import nan_reasons
 from phasic.distributions.base import parameter_properties as properties_lib
 from phasic.distributions.base import structure
 from phasic.internal import array_ops
@@ -249,10 +250,29 @@ class Parameterized(hooks.Hooks):
     """Returns the value; families raise if it is outside of the support."""
     return value
 
-  def _statistic(self, name: str, x: Array) -> Result:
-    """Returns a statistic; raises for NaN unless `allow_nan_stats`."""
+  def _result(
+    self, method: str, x: Array, value: ArrayLike | None = None
+  ) -> Result:
+    """Returns the result of a public method, after a warning if it has NaN.
+
+    Args:
+      method: the public name of the method.
+      x: its result.
+      value: its argument, if that broadcasts with the batch.
+    """
+    if static.has_nan(x):
+      nan_reasons.warn(self, method, x, value)
+    return structures.as_result(x)
+
+  def _statistic(
+    self, name: str, x: Array, value: ArrayLike | None = None
+  ) -> Result:
+    """Returns a statistic; raises for NaN unless `allow_nan_stats`.
+
+    Arguments are as for `_result`.
+    """
     if self.allow_nan_stats:
-      return structures.as_result(x)
+      return self._result(name, x, value)
     message = f"{name} is NaN, and allow_nan_stats is False"
     return structures.as_result(
       array_ops.check(np.logical_not(np.isnan(x)), message, x)

@@ -241,7 +241,7 @@ class EpochPhases(epoch_methods.EpochMethods):
     if known is None or onp.any(known):
       (whole,) = epoch_causes.probs(stages, graphs, (cause,))
       found = np.where(last, structures.cast(whole, self.dtype), found)
-    return structures.as_result(found)
+    return self._result("cumulative_incidence", found, value)
 
   def cause_log_prob(
     self, value: ArrayLike, cause: str | absorbed.Absorbed | None
@@ -251,7 +251,7 @@ class EpochPhases(epoch_methods.EpochMethods):
     Arguments and errors are as for `cumulative_incidence`.
     """
     value, own = self._value(value), self._stages_of(cause)
-    return structures.as_result(self._log_prob(value, own))
+    return self._result("cause_log_prob", self._log_prob(value, own), value)
 
   def cause_prob(
     self, value: ArrayLike, cause: str | absorbed.Absorbed | None
@@ -261,7 +261,7 @@ class EpochPhases(epoch_methods.EpochMethods):
     Arguments and errors are as for `cumulative_incidence`.
     """
     value, own = self._value(value), self._stages_of(cause)
-    return structures.as_result(self._prob(value, own))
+    return self._result("cause_prob", self._prob(value, own), value)
 
   def cause_hazard(
     self, value: ArrayLike, cause: str | absorbed.Absorbed | None
@@ -280,7 +280,8 @@ class EpochPhases(epoch_methods.EpochMethods):
       local, later = epoch_values.since(stage, times)
       parts.append((epoch_causes.hazard(part, stage, local), later))
     found = epoch_values.latest(parts)
-    return structures.as_result(self._finished(found, static.shape(value)))
+    found = self._finished(found, static.shape(value))
+    return self._result("cause_hazard", found, value)
 
   def _mean(self) -> Array:
     times = epoch_rewards.sojourn_times(self._history())

@@ -258,7 +258,7 @@ class MultivariateEpochs(joint_totals.JointTotals):
     whole = static.broadcast_shapes(batch, self._batch_shape())
     whole = (*whole, *(n + 1 for n in counts))
     found = structures.cast(np.broadcast_to(found, whole), self.dtype)
-    return self._statistic("joint_mark_probs", found)
+    return self._statistic("joint_mark_probs", found, rates)
 
   # The base class takes one number, u. The vector has a public name of its own.
   def laplace_transform(self, arguments: ArrayLike) -> Result:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -276,7 +276,7 @@ class MultivariateEpochs(joint_totals.JointTotals):
     batch = static.shape(u)[:-1]
     whole = static.broadcast_shapes(batch, self._batch_shape())
     found = structures.cast(np.broadcast_to(value, whole), self.dtype)
-    return structures.as_result(found)
+    return self._result("laplace_transform", found, arguments)
 
   def _of_rewards(self, name: str, x: ArrayLike) -> Array:
     """Converts an argument (..., R) to the widest dtype, after checks."""

@@ -9,7 +9,6 @@ import numpy as np
 from phasic.distributions.absorption import phase_type
 from phasic.distributions.rewards import joint_totals
 from phasic.internal import static
-from phasic.internal import structures
 from phasic.internal import user_warnings
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
@@ -75,11 +74,10 @@ class RewardTotals(joint_totals.JointTotals):
     """
     rewards, alpha, matrix, exits, prob_zero = self._model()
     self._look_at("arguments", arguments, value_rules.TIME)
-    return structures.as_result(
-      multivariate.joint_laplace_transform(
-        arguments, rewards, alpha, matrix, exits, prob_zero
-      )
+    found = multivariate.joint_laplace_transform(
+      arguments, rewards, alpha, matrix, exits, prob_zero
     )
+    return self._result("laplace_transform", found, arguments)
 
   def marginal(self, index: Integer) -> phase_type.PhaseType:
     """Returns the phase-type distribution of one reward Y_r.

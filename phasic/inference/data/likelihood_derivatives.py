@@ -13,6 +13,7 @@ from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal import user_warnings
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Tree
@@ -111,7 +112,8 @@ def _value(
   observations: Observations,
 ) -> Array:
   found = coordinates_lib.with_entries(distribution, tables, entries)
-  return structures.cast(observations.log_likelihood(found))
+  with user_warnings.derived():  # An optimizer steps back from NaN.
+    return structures.cast(observations.log_likelihood(found))
 
 
 def _value_and_gradient(

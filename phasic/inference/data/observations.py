@@ -11,6 +11,7 @@ from phasic.distributions.base import distribution as distributions
 from phasic.distributions.base import hooks
 from phasic.distributions.base import inferring
 from phasic.inference.data import observation_makers
+from phasic.inference.data import observation_reasons
 from phasic.inference.data import observation_rules
 from phasic.inference.data import observation_terms
 from phasic.inference.parameters.host_values import host_values
@@ -181,7 +182,10 @@ class Observations(observation_makers.ObservationMakers):
     )
     if weights is not None:
       terms = weights * np.where(weights != 0, terms, 0.0)
-    return structures.as_result(np.sum(terms, axis=-1))
+    total = np.sum(terms, axis=-1)
+    if static.has_nan(total):
+      observation_reasons.warn(distribution, lower, upper, entry, terms)
+    return structures.as_result(total)
 
   def log_likelihood_terms(
     self, distribution: distributions.Distribution
@@ -196,9 +200,12 @@ class Observations(observation_makers.ObservationMakers):
       own._arrays[name]  # noqa: SLF001
       for name in observation_rules.NAMES
     )
-    return observation_terms.log_likelihood_terms(
+    terms = observation_terms.log_likelihood_terms(
       distribution, lower, upper, entry, cause
     )
+    if static.has_nan(terms):
+      observation_reasons.warn(distribution, lower, upper, entry, terms)
+    return terms
 
   def counting(
     self,

@@ -9,12 +9,14 @@ import numpy as onp
 from phasic.distributions.base import inferring
 from phasic.distributions.base.distribution import Distribution
 from phasic.inference.data import likelihood_derivatives
+from phasic.inference.data import observation_reasons
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import entry_blocks
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.parameters.host_values import number
 from phasic.inference.parameters.host_values import whole_number
+from phasic.internal import user_warnings
 from phasic.internal.arrays import Integer
 
 # A larger ratio of the means indicates that the time units differ.
@@ -133,13 +135,17 @@ def check_start(
   value = likelihood_derivatives.log_likelihood(where, entries, observations)
   if onp.isfinite(value):
     return
-  found = observations.log_likelihood_terms(dist)
+  with user_warnings.derived():
+    found = observations.log_likelihood_terms(dist)
   terms = host_values("terms", found)
   lower, upper, weights = observations_lib.host_arrays(observations)
   i = int(onp.argmax(onp.logical_not(onp.isfinite(terms)) & (weights > 0)))
+  entry = observations.entry
+  late = None if entry is None else float(host_values("entry", entry)[i])
+  why = observation_reasons.reason(dist, lower[i], upper[i], late)
   said = (
-    "cannot be computed under the distribution that the fit starts from: start "
-    "from one whose mean is near the mean of the data"
+    f"cannot be computed under the distribution that the fit starts from ({why}):"
+    " start from one whose mean is near the mean of the data"
   )
   if terms[i] == -onp.inf:
     said = (

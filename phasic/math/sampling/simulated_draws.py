@@ -39,7 +39,7 @@ _PATHS = 100
 # A model is simulated only if its expected number of jumps is at most
 # MOST_EXPECTED_JUMPS. The number of rounds times this expectation is limited to
 # about _MOST_JUMPS.
-MOST_EXPECTED_JUMPS = 2000
+MOST_EXPECTED_JUMPS = 10_000
 _MOST_JUMPS = 10_000
 
 

@@ -465,7 +465,7 @@ class BadValuesTest(test_case.TestCase):
   @test_case.of_bad_values
   def test_statistics_are_diagnosed(self):
     dist = pd.PhaseType(_START, [[-2.0, -1.0], [0.0, -1.0]])
-    for method in ("mean", "variance", "stddev"):
+    for method in ("mean", "variance", "stddev", "median", "entropy", "sample"):
       self.assertIn("subgenerator", str(dist.diagnose(method=method)))
     rates = pd.Erlang(2, [1.0, -1.0])
     self.assertEqual(

@@ -3,11 +3,13 @@
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_CHOICE_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_CHOICE_H_
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
 #include "native/kernel/model/model.h"
 #include "native/kernel/numbers/dual.h"
+#include "native/kernel/runtime/work_limit.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/point.h"
 #include "native/kernel/uniformization/sequence.h"
@@ -18,6 +20,7 @@ namespace PHASIC_ISA {
 constexpr int64_t kMaxLadderPhases = 512;
 constexpr double kLeastLadderX = 0x1p9;
 constexpr double kLargestLadderX = 0x1p52;  // 2^58 steps of the first power
+constexpr double kMaxLadderCost = 1.6e10;   // in half nanoseconds
 
 // Returns the estimated cost of squaring once, in half nanoseconds; factors
 // were measured.
@@ -59,7 +62,8 @@ template <class T>
 bool MayUseLadder(const Model<T>& model, double x) {
   return !HasOwnExponent<T>::kValue && model.size <= kMaxLadderPhases &&
          x >= kLeastLadderX && x < kLargestLadderX &&
-         LadderCost(model, x) * (1 << (2 * Depth<T>::kValue)) <= kMaxWork;
+         LadderCost(model, x) * (1 << (2 * Depth<T>::kValue)) <=
+             std::min(kMaxLadderCost, MaxWork());
 }
 
 // Returns whether x = q t, or the number x of steps, is computed by scaling and

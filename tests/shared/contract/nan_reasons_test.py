@@ -1,0 +1,266 @@
+"""Warnings of NaN that the input did not have, and reasons of all methods."""
+
+import math
+import warnings
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import numpy as np
+import numpy as onp
+
+from phasic import config
+from phasic import distributions as pd
+from phasic import inference
+from phasic import math as pm
+from tests.helpers import test_case
+
+MODE = "numpy"
+if MODE == "jax":
+  import jax
+elif MODE == "tf":
+  import tensorflow as tf
+
+# A value for each method that takes one.
+METHODS = {
+  "log_prob": 0.5,
+  "prob": 0.5,
+  "cdf": 0.5,
+  "log_cdf": 0.5,
+  "survival_function": 0.5,
+  "log_survival_function": 0.5,
+  "hazard_function": 0.5,
+  "log_hazard_function": 0.5,
+  "cumulative_hazard": 0.5,
+  "quantile": 0.25,
+  "quantile_log_survival": -0.25,
+  "quantile_log_cdf": -0.25,
+  "laplace_transform": 0.5,
+  "moment_generating_function": 0.5,
+  "renewal_density": 0.5,
+  "mean_residual_life": 0.5,
+  "limited_expected_value": 0.5,
+  "median": None,
+  "mean": None,
+  "variance": None,
+  "stddev": None,
+  "moment": 2,
+  "mode": None,
+  "entropy": None,
+  "sample": None,
+}
+
+
+def _ring(p=700):
+  """A chain of more phases than can be squared, with rates one."""
+  phases = onp.arange(p)
+  edges = pm.EdgeRates(
+    onp.append(phases, 0),
+    onp.append((phases + 1) % p, p),
+    onp.append(onp.full(p, 0.5), 0.25),
+  )
+  return pd.PhaseType(onp.eye(p)[0], edges)
+
+
+class NaNReasonsTest(test_case.TestCase):
+  def setUp(self):
+    super().setUp()
+    self.require_kernel()
+
+  def warned(self, call):
+    """Returns the result of a call, and the text of its warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+      warnings.simplefilter("always")
+      found = call()
+    return found, [str(warning.message) for warning in caught]
+
+  def assert_warns(self, call, regex):
+    """Asserts that a call returns NaN, and warns of it once."""
+    found, messages = self.warned(call)
+    self.assertTrue(onp.any(onp.isnan(self.host(found))))
+    self.assertLen(messages, 1)
+    self.assertRegex(messages[0], regex)
+
+  def test_values(self):
+    dist = pd.Erlang(2, 1.0)
+    never = pd.PhaseType([0.0], [[-1.0]], prob_zero=1.0)
+    for call, regex in (
+      (
+        lambda: dist.hazard_function(math.inf),
+        r"^Erlang\.hazard_function is NaN at value = inf: .*must be finite",
+      ),
+      (
+        lambda: dist.log_hazard_function([1.0, math.inf]),
+        r"^Erlang\.log_hazard_function\[1\] is NaN at value = inf",
+      ),
+      (
+        lambda: pd.Erlang(2, [[1.0], [2.0]]).hazard_function([1.0, math.inf]),
+        r"hazard_function\[0, 1\] is NaN at value = inf: .*\(2 of 4 are NaN\)",
+      ),
+      (
+        lambda: never.mean_residual_life(1.0),
+        r"^PhaseType\.mean_residual_life is NaN at value = 1\.0: ",
+      ),
+    ):
+      self.assert_warns(call, regex)
+
+  def test_work_limit(self):
+    dist = _ring()
+    far = 1e30
+    for method in ("log_prob", "cdf", "log_survival_function"):
+      self.assert_warns(
+        lambda method=method: getattr(dist, method)([1.0, far]),
+        rf"{method}\[1\] is NaN at value = 1e\+30: .*work limit; config\.set_work",
+      )
+    self.assert_warns(
+      lambda: dist.hazard_function(far), r"hazard_function is NaN.*work limit"
+    )
+
+  @parameterized.parameters(None, 5.0, 5)
+  def test_setting_the_limit(self, seconds):
+    before = config.work_limit()
+    self.addCleanup(config.set_work_limit, before)
+    config.set_work_limit(seconds)
+    if seconds is None:
+      self.assertIsNone(config.work_limit())
+    else:
+      self.assertAlmostEqual(config.work_limit(), seconds, places=9)
+
+  def test_limits_that_are_none(self):
+    for seconds, error in ((0, ValueError), (-1.0, ValueError)):
+      with self.assertRaisesRegex(
+        error, "^seconds is .*must be > 0 and finite"
+      ):
+        config.set_work_limit(seconds)
+    for seconds in (math.nan, math.inf):
+      with self.assertRaisesRegex(ValueError, "None is no limit"):
+        config.set_work_limit(seconds)
+    for seconds in (True, "1", b"1", [1.0]):
+      with self.assertRaisesRegex(TypeError, "^seconds is .*must be a number"):
+        config.set_work_limit(seconds)
+
+  def test_small_limits(self):
+    self.addCleanup(config.set_work_limit, config.work_limit())
+    dist, time = _ring(), 2000.0
+    expected = self.host(dist.log_survival_function(time))
+    config.set_work_limit(1e-6)
+    self.assert_warns(
+      lambda: dist.log_survival_function(time),
+      "NaN at value = 2000.*work limit",
+    )
+    self.assert_warns(
+      lambda: dist.quantile(0.5),
+      r"quantile is NaN at value = 0\.5: .*config\.set_work_limit",
+    )
+    config.set_work_limit(None)
+    self.assert_close(dist.log_survival_function(time), expected, 0.0)
+
+  def test_nan_of_the_input_is_silent(self):
+    dist = pd.Erlang(2, 1.0)
+    missing, messages = self.warned(lambda: pd.Erlang(2, [1.0, math.nan]))
+    self.assertLen(messages, 1)  # The constructor has told of it.
+    for call in (
+      lambda: dist.log_prob(math.nan),
+      lambda: dist.cdf([1.0, math.nan]),
+      lambda: dist.quantile(math.nan),
+      lambda: dist.hazard_function(math.nan),
+      lambda: missing.log_prob(1.0),
+      lambda: missing.mean(),
+      lambda: missing.quantile(0.5),
+      lambda: pd.ZeroInflated(missing, 0.5).mean(),
+    ):
+      found, messages = self.warned(call)
+      self.assertTrue(onp.any(onp.isnan(self.host(found))))
+      self.assertEqual(messages, [])
+
+  def test_broken_rules_are_told_once(self):
+    dist = pd.Erlang(2, 1.0)
+    for call, regex in (
+      (lambda: dist.quantile([0.5, 1.5]), "probability must be in"),
+      (lambda: dist.laplace_transform(-1.0), r"u = -1\.0: it must be finite"),
+      (lambda: pd.Erlang(2, -1.0).log_prob(1.0), "rate"),
+      (lambda: dist.renewal_density(-1.0), r"value = -1\.0: it must be"),
+    ):
+      self.assert_warns(call, regex)
+
+  def test_finite_results_are_silent(self):
+    dist = pd.Coxian([0.5], [1.0, 2.0])
+    values = onp.asarray([-1.0, 0.0, 1e-300, 0.5, 700.0, math.inf])
+
+    def everything():
+      for method in ("log_prob", "prob", "cdf", "log_cdf"):
+        getattr(dist, method)(values)
+      dist.survival_function(values), dist.log_survival_function(values)
+      dist.hazard_function(values[:-1]), dist.quantile([0.0, 0.5, 1.0])
+      dist.mean(), dist.entropy(), dist.sample(3, seed=self.seed())
+
+    self.assertEqual(self.warned(everything)[1], [])
+
+  def seed(self):
+    if MODE == "jax":
+      return jax.random.key(0)
+    else:
+      return 0
+
+  @test_case.of_bad_values
+  def test_diagnose_knows_every_method(self):
+    for method, value in METHODS.items():
+      dist = pd.Erlang(2, [1.0, -1.0, 2.0])
+      if method == "mode":
+        dist = pd.Erlang(1, [1.0, -1.0, 2.0])
+      with self.subTest(method):
+        reasons = dist.diagnose(value, method)
+        self.assertEqual(reasons.shape, (3,))
+        self.assertEqual([reasons[0], reasons[2]], ["ok", "ok"])
+        self.assertRegex(reasons[1], "^rate: ")
+
+  @test_case.of_bad_values
+  def test_reasons_of_arguments(self):
+    dist = pd.Erlang(2, 1.0)
+    for method, value, regex in (
+      ("quantile", 1.5, r"^value: a probability must be in \[0, 1\]"),
+      ("quantile", math.nan, "^value: is NaN"),
+      ("laplace_transform", -1.0, "^u: it must be finite and >= 0"),
+      ("hazard_function", math.inf, "^value: it must be finite"),
+      ("renewal_density", -1.0, "^value: it must be finite and >= 0"),
+    ):
+      reasons = dist.diagnose([0.5, value], method)
+      self.assertEqual(reasons[0], "ok", method)
+      self.assertRegex(reasons[1], regex)
+    for method, value in (("quantile", None), ("moment", None), ("mean", 1.0)):
+      with self.assertRaisesRegex(ValueError, "^value is "):
+        dist.diagnose(value, method)
+    with self.assertRaisesRegex(ValueError, "^method is 'pdf'"):
+      dist.diagnose(1.0, "pdf")
+
+  def test_rows_of_data(self):
+    dist = _ring()
+    data = inference.Observations([1.0, 1e30, 2.0], [1.0, math.inf, 2.0])
+    for call in (data.log_likelihood, data.log_likelihood_terms):
+      self.assert_warns(
+        lambda call=call: call(dist),
+        r"observation \[1\], from 1e\+30 to inf, is NaN: .*work limit",
+      )
+    late = inference.Observations([2e30], [math.inf], entry=[1e30])
+    self.assert_warns(
+      lambda: late.log_likelihood(dist),
+      r"observation \[0\], from 2e\+30 to inf, entered at 1e\+30, is NaN: ",
+    )
+
+  def test_traced_calls_are_silent(self):
+    def hazard(t):
+      return pd.Erlang(2, np.asarray(1.0, "float64")).hazard_function(t)
+
+    t = np.asarray(math.inf, "float64")
+    if MODE == "jax":
+      hazard = jax.jit(hazard)
+    elif MODE == "tf":
+      hazard = tf.function(hazard)
+    else:
+      self.skipTest("NumPy traces nothing")
+    found, messages = self.warned(lambda: hazard(t))
+    self.assertTrue(onp.isnan(self.host(found)))
+    self.assertEqual(messages, [])
+
+
+if __name__ == "__main__":
+  absltest.main()
