@@ -34,7 +34,8 @@ def laplace_transform(stages: list[epoch_stages.Stage], u: Array) -> Array:
       found = epoch_values.of_stage(passages.laplace_transform, stage, u)
     else:
       found = _before_clock(stage, stage.length, u)
-    parts.append(np.exp(stage.log_mass - u * stage.start) * found)
+    with onp.errstate(invalid="ignore"):  # u may be inf.
+      parts.append(np.exp(stage.log_mass - u * stage.start) * found)
   return sum(parts[1:], parts[0])
 
 
@@ -60,7 +61,8 @@ def moment_generating_function(
     log = stage.log_mass + up * stage.start + found
     # A stage that is never reached contributes zero.
     none = stage.log_mass == -math.inf
-    parts.append(np.where(none, 0.0, np.exp(np.where(none, 0.0, log))))
+    with onp.errstate(over="ignore"):  # The value may be inf.
+      parts.append(np.where(none, 0.0, np.exp(np.where(none, 0.0, log))))
   total = sum(parts[1:], parts[0])
   found = np.where(grows, total, laplace_transform(stages, down))
   return np.where(np.isfinite(s), found, math.nan)

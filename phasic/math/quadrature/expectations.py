@@ -49,13 +49,14 @@ def mean_and_variance(
   """
   distribution, rule, logs, masses = _points(model)
   found, most = _values(distribution, rule, function)
-  mean = quadrature.total(rule, masses * found)
   atom = np.exp(distribution.log_atom())
-  variance = quadrature.total(rule, masses * np.square(found - mean))
-  variance = variance + atom * np.square(mean)
-  seen = most * _LEFT <= 1e-10 * mean
-  mean = np.where(seen, distribution.checked(rule, logs, mean), math.nan)
-  seen = seen & (np.square(most) * _LEFT <= 1e-10 * variance)
+  with onp.errstate(over="ignore", invalid="ignore"):  # They may be inf.
+    mean = quadrature.total(rule, masses * found)
+    variance = quadrature.total(rule, masses * np.square(found - mean))
+    variance = variance + atom * np.square(mean)
+    seen = most * _LEFT <= 1e-10 * mean
+    mean = np.where(seen, distribution.checked(rule, logs, mean), math.nan)
+    seen = seen & (np.square(most) * _LEFT <= 1e-10 * variance)
   variance = np.where(
     seen, distribution.checked(rule, logs, variance), math.nan
   )
@@ -78,8 +79,8 @@ def raw_moment(
   distribution, rule, logs, masses = _points(model)
   # Divide by the largest value of g, so that powers stay in range.
   found, most = _values(distribution, rule, function)
-  share = quadrature.total(rule, masses * (found / most) ** float(k))
-  with onp.errstate(over="ignore"):
+  with onp.errstate(over="ignore", invalid="ignore"):  # g may be inf.
+    share = quadrature.total(rule, masses * (found / most) ** float(k))
     moment = share * most ** float(k)
   seen = share * 1e-10 >= _LEFT
   moment = np.where(seen, distribution.checked(rule, logs, moment), math.nan)
