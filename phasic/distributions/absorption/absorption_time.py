@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from phasic.distributions.absorption import atoms
 from phasic.distributions.absorption import chain_hooks
 from phasic.distributions.base import sampling
 from phasic.internal import random
@@ -39,6 +40,9 @@ class AbsorptionTime(chain_hooks.ChainHooks):
     return static.shape(self._chain()[0])[-1]
 
   @property
+  def _may_be_zero(self) -> bool:
+    return atoms.may_be_positive(self)
+
   def reparameterization_type(self) -> sampling.ReparameterizationType:
     """Whether samples can be differentiated in the parameters.
 
