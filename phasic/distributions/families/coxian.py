@@ -9,6 +9,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.base import declared
+from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.distributions.families import named_family
 from phasic.internal import dtypes
 from phasic.internal import static
@@ -128,6 +129,10 @@ class Coxian(named_family.NamedFamily):
 
   def _chain_of(self, progression_rates: Array, exit_rates: Array) -> Model:
     p = self._last_size("exit_rates")
+  def _is_plausible(self, known: Mapping[str, ParameterValue]) -> bool:
+    last = known["exit_rates"][..., -1:]
+    return bool(onp.all(last > 0)) and super()._is_plausible(known)
+
     phases = onp.arange(p)
     edges = edge_rates.EdgeRates(
       onp.concatenate([phases[:-1], phases]),
