@@ -10,6 +10,7 @@ import numpy as np
 
 from phasic.distributions.absorption import atoms
 from phasic.distributions.absorption import chain_hooks
+from phasic.distributions.base import deferred
 from phasic.distributions.base import sampling
 from phasic.internal import random
 from phasic.internal import static
@@ -39,10 +40,10 @@ class AbsorptionTime(chain_hooks.ChainHooks):
     """The number of phases p."""
     return static.shape(self._chain()[0])[-1]
 
-  @property
   def _may_be_zero(self) -> bool:
     return atoms.may_be_positive(self)
 
+  @property
   def reparameterization_type(self) -> sampling.ReparameterizationType:
     """Whether samples can be differentiated in the parameters.
 
@@ -267,6 +268,7 @@ def dense_form(distribution: AbsorptionTime, family: Callable[..., _T]) -> _T:
   Raises:
     ValueError: there are more than 4096 phases.
   """
+  deferred.warn_of_variables(family.__name__, distribution)
   initial_probs, matrix, exits, prob_zero = distribution._chain()
   discrete = distribution._DISCRETE
   if operands.is_edges(matrix):
