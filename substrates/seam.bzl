@@ -28,6 +28,7 @@ SHARED = [
     "kernel_ops",
     "late_names",
     "native/__init__",
+    "native/batch_checks",
     "native/host_functions",
     "native/host_results",
     "native/native_checks",

@@ -283,6 +283,7 @@ TESTS = {
             "test_case"
         ],
         "rooms": [
+            "graphs/models",
             "distributions/closures",
             "distributions/epochs",
             "inference/data",

@@ -16,7 +16,9 @@ namespace py = pybind11;
 
 enum class Constraint {
   kNonnegative,
+  kPositive,
   kProbability,
+  kPositiveProbability,
   kProbabilities,
   kSubprobabilities,
   kSubgenerator,
@@ -26,12 +28,10 @@ enum class Constraint {
 Constraint ParseConstraint(const std::string& name) {
   // For "increasing" the order of the values is not checked, because no
   // distribution is NaN if the order is wrong.
-  if (name == "positive" || name == "nonnegative" || name == "increasing") {
-    return Constraint::kNonnegative;
-  }
-  if (name == "probability" || name == "positive probability") {
-    return Constraint::kProbability;
-  }
+  if (name == "positive" || name == "increasing") return Constraint::kPositive;
+  if (name == "nonnegative") return Constraint::kNonnegative;
+  if (name == "probability") return Constraint::kProbability;
+  if (name == "positive probability") return Constraint::kPositiveProbability;
   if (name == "probabilities") return Constraint::kProbabilities;
   if (name == "subprobabilities") return Constraint::kSubprobabilities;
   if (name == "subgenerator") return Constraint::kSubgenerator;
@@ -63,9 +63,15 @@ class Rows {
     switch (constraint) {
       case Constraint::kNonnegative:
         return AreNonnegative(row);
+      case Constraint::kPositive:
+        return std::all_of(row, row + size_,
+                           [](T x) { return x > T(0) && x < T(HUGE_VAL); });
       case Constraint::kProbability:
         return std::all_of(row, row + size_,
                            [](T x) { return x >= T(0) && x <= T(1); });
+      case Constraint::kPositiveProbability:
+        return std::all_of(row, row + size_,
+                           [](T x) { return x > T(0) && x <= T(1); });
       case Constraint::kProbabilities:
         return AreNonnegative(row) && std::fabs(Sum(row) - 1.0) <= Tolerance();
       case Constraint::kSubprobabilities:

@@ -66,7 +66,10 @@ def bind(
     batching: what `jax.vmap` does. "sequential" calls the function for each
       example; "expand" calls it once, with the batch's dimension in front of
       all arguments, of size one where an argument has none, and so are its
-      rules called.
+      rules called. The function has to align the dimensions behind: x + y of
+      numbers x and vectors y is x[..., None] + y. Where a batch is as large as
+      another dimension, the first call is checked by one with another size,
+      and TypeError is raised if that has not its shape.
     name: what messages call the function.
 
   Returns:

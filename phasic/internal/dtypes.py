@@ -77,6 +77,24 @@ def is_narrower(x: object, name: str, dtype: str) -> bool:
     return dtype == "float64" and numeric(x, name) == "float32"
 
 
+def check_fits(x: object, name: str, dtype: str, of: str) -> None:
+  """Raises TypeError unless `x` may be converted to a dtype, see the rule.
+
+  Args:
+    x: the argument.
+    name: its name.
+    dtype: the dtype that it takes.
+    of: what has this dtype, for the message.
+
+  Raises:
+    TypeError: `x` is float64 and the dtype is float32, or in TensorFlow the
+      other way round; or as `numeric`.
+    ValueError: as `numeric`.
+  """
+  if not is_narrower(x, name, dtype):
+    common_dtype({of: onp.zeros((), dtype), name: x})
+
+
 def numeric(x: Tree, name: str) -> str:
   """Returns the name of the dtype of `x`; raises TypeError if unsupported.
 

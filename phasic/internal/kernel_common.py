@@ -269,7 +269,7 @@ class Kernel:
 
     Args:
       x: float32 or float64.
-      constraint: as in `ParameterProperties`; zero counts as positive.
+      constraint: as in `ParameterProperties`.
       exits: the exits of a matrix, or the mass at zero of initial masses.
     """
     module = None if self.unavailable_reason() else load()[0]

@@ -40,6 +40,15 @@ def is_variable(x: object) -> bool:
   return False
 
 
+def freezes_variables(x: object) -> bool:
+  """Returns whether arrays that are computed of `x` now hold variables' values.
+
+  They do in TensorFlow's eager code, outside of gradient tapes, where `x` is a
+  variable, or a module that has some. NumPy and JAX have no variables.
+  """
+  return False
+
+
 def is_like(x: object, array: object) -> TypeGuard[Array]:
   """Returns whether `x` is a backend array with the dtype of `array`."""
   return (

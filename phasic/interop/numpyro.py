@@ -96,6 +96,10 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
   differentiated where `has_rsample` is true. Each constructor argument of
   `distribution` is an attribute too, `wrap(Erlang(3, 2.0)).rate` for example.
 
+  Times with an atom at zero, such as those of `ZeroInflated`, can be observed
+  but not latent: samplers would never reach zero, and so inference raises
+  ValueError.
+
   The batch dimensions of all array parameters are equally many, as in NumPyro's
   own distributions: missing ones are added, of size one.
 
@@ -186,8 +190,12 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
 
   @property
   def support(self) -> constraints.Constraint:
-    """The support, as a NumPyro constraint."""
-    return numpyro_constraints.of_support(self.distribution.support)
+    """The support, as a NumPyro constraint.
+
+    `numpyro.distributions.biject_to` raises ValueError for that of a continuous
+    law with an atom at zero, so that NUTS and guides refuse latent sites.
+    """
+    return numpyro_constraints.of_distribution(self.distribution)
 
   def sample(
     self, key: Seed | None, sample_shape: tuple[int, ...] = ()

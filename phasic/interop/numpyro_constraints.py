@@ -9,10 +9,13 @@ import numpy as onp
 import numpyro.distributions as numpyro_distributions
 from numpyro.distributions import constraints
 
+from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import supports
 from phasic.internal import static
 from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
+from phasic.interop import latent_times
 
 
 class _Ascending(type(constraints.positive_ordered_vector)):  # type: ignore[misc]
@@ -34,6 +37,52 @@ def _biject_to_ascending(
 _ASCENDING = _Ascending()
 
 
+class _TimesWithAtom(constraints.Constraint):
+  """The support of a law that may have an atom at zero.
+
+  It is that of a law without one, but samplers get no bijector onto it where
+  there is an atom.
+  """
+
+  def __init__(
+    self,
+    support: constraints.Constraint,
+    distribution: distribution_lib.Distribution,
+  ):
+    self.support = support
+    self.distribution = distribution
+
+  def __call__(self, x: Array) -> Array:
+    """Returns whether each value is in the support."""
+    return self.support(x)
+
+  def __repr__(self) -> str:
+    return repr(self.support)
+
+  def feasible_like(self, prototype: Array) -> Array:
+    """Returns a value in the support with the prototype's shape and dtype."""
+    return self.support.feasible_like(prototype)
+
+  def eq(self, other: object, static: bool = False) -> ArrayLike:
+    """Returns whether another constraint is of the same values."""
+    return isinstance(other, type(self)) and self.support.eq(
+      other.support, static
+    )
+
+  def tree_flatten(self) -> tuple[object, object]:
+    """Returns the children of the pytree, and their names."""
+    names = ("support", "distribution")
+    return (self.support, self.distribution), (names, {})
+
+
+@numpyro_distributions.biject_to.register(_TimesWithAtom)
+def _biject_to_times(
+  constraint: _TimesWithAtom,
+) -> numpyro_distributions.transforms.Transform:
+  latent_times.check(constraint.distribution)
+  return numpyro_distributions.biject_to(constraint.support)
+
+
 def of_parameter(
   properties: parameter_properties.ParameterProperties,
 ) -> constraints.Constraint:
@@ -48,7 +97,17 @@ def of_parameter(
   return constraints.dependent(is_discrete=False, event_dim=rank)
 
 
-def of_support(support: supports.Support) -> constraints.Constraint:
+def of_distribution(
+  distribution: distribution_lib.Distribution,
+) -> constraints.Constraint:
+  """Returns NumPyro's constraint for the support of a distribution."""
+  support = _of_support(distribution.support)
+  if latent_times.may_have_atom(distribution):
+    return _TimesWithAtom(support, distribution)
+  return support
+
+
+def _of_support(support: supports.Support) -> constraints.Constraint:
   """Returns NumPyro's constraint for a support."""
   low, high = support.low, support.high
   known = None if high is None else static.concrete(high)

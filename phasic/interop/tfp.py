@@ -41,6 +41,7 @@ try:
 except ImportError as error:
   raise ImportError(_MISSING) from error
 
+from phasic.interop import latent_times  # noqa: E402
 from phasic.interop import tfp_divergences  # noqa: E402
 from phasic.interop import tfp_parameters  # noqa: E402
 
@@ -125,7 +126,8 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
   `tf.function` is traced once for each graph.
 
   A transformed distribution takes an atom at zero for a density: there is no
-  place in TensorFlow Probability for both.
+  place in TensorFlow Probability for both. A time with an atom can be observed
+  but not latent: `experimental_default_event_space_bijector` raises ValueError.
   """
 
   def _initialize(self) -> None:
@@ -192,6 +194,7 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
   def _default_event_space_bijector(self) -> object:
     if self._is_discrete():
       return None
+    latent_times.check(_read(self))
     grow = tfp.bijectors.Exp(validate_args=self.validate_args)
     support = self._wrapped.support
     if support.low is None:

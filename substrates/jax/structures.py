@@ -65,6 +65,11 @@ def is_variable(x: object) -> bool:
   return False
 
 
+def freezes_variables(x: object) -> bool:
+  """Returns whether arrays that are computed of `x` now hold variables' values."""
+  return False
+
+
 def is_like(x: object, array: object) -> TypeGuard[Array]:
   """Returns whether `x` is a backend array with the dtype of `array`."""
   return (

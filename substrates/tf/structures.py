@@ -91,6 +91,15 @@ def is_variable(x: object) -> bool:
   return static.is_variable(x)
 
 
+def freezes_variables(x: object) -> bool:
+  """Returns whether arrays that are computed of `x` now hold variables' values."""
+  from tensorflow.python.eager import record
+
+  if not tf.executing_eagerly() or record.could_possibly_record():
+    return False
+  return is_variable(x) or bool(getattr(x, "variables", ()))
+
+
 def is_like(x: object, array: object) -> TypeGuard[Array]:
   """Returns whether `x` is a backend array with the dtype of `array`."""
   return (

@@ -8,7 +8,9 @@ from typing import TypeVar
 
 import numpy as np
 
+from phasic.distributions.absorption import atoms
 from phasic.distributions.absorption import chain_hooks
+from phasic.distributions.base import deferred
 from phasic.distributions.base import sampling
 from phasic.internal import random
 from phasic.internal import static
@@ -36,6 +38,9 @@ class AbsorptionTime(chain_hooks.ChainHooks):
   def num_phases(self) -> int:
     """The number of phases p."""
     return static.shape(self._chain()[0])[-1]
+
+  def _may_be_zero(self) -> bool:
+    return atoms.may_be_positive(self)
 
   @property
   def reparameterization_type(self) -> sampling.ReparameterizationType:
@@ -262,6 +267,7 @@ def dense_form(distribution: AbsorptionTime, family: Callable[..., _T]) -> _T:
   Raises:
     ValueError: there are more than 4096 phases.
   """
+  deferred.warn_of_variables(family.__name__, distribution)
   initial_probs, matrix, exits, prob_zero = distribution._chain()
   discrete = distribution._DISCRETE
   if operands.is_edges(matrix):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
+import numpy as onp
 
 from phasic.distributions.base import declared
 from phasic.distributions.base.parameter_properties import ParameterValue
@@ -53,3 +54,9 @@ def mass_at_zero(distribution: HasChain) -> Array:
   tolerance = 4 * p * static.finfo_eps(initial_probs)
   none = np.zeros((0,), dtype=initial_probs.dtype)
   return chain.derive_atom(initial_probs, none, tolerance)
+
+
+def may_be_positive(distribution: HasChain) -> bool:
+  """Returns whether P(X = 0) is positive anywhere in the batch, or traced."""
+  known = static.concrete(mass_at_zero(distribution))
+  return known is None or bool(onp.any(known > 0))

@@ -14,6 +14,8 @@ from collections.abc import Mapping
 
 from phasic.distributions.base import structure
 from phasic.distributions.base.parameter_properties import ParameterValue
+from phasic.internal import structures
+from phasic.internal import user_warnings
 
 MODE = "numpy"
 
@@ -40,11 +42,28 @@ def settled(name: str, value: ParameterValue) -> ParameterValue:
   return _value_of(name, value)
 
 
+def warn_of_variables(what: str, *given: object) -> None:
+  """Warns if the values of variables are taken, so that later ones are ignored.
+
+  In a gradient tape and in a `tf.function` variables are followed.
+
+  Args:
+    what: what takes them, for the message.
+    *given: distributions, or arrays.
+  """
+  if user_warnings.is_derived():
+    return
+  if any(structures.freezes_variables(x) for x in given):
+    user_warnings.warn(
+      f"{what} takes the current values of variables: the result does not follow "
+      "their changes, and has no derivatives in them; make it where it is used, "
+      "in the tape or the tf.function"
+    )
+
+
 def _value_of(name: str, x: ParameterValue) -> ParameterValue:
   """Returns what `settled` puts in the place of an array."""
   if MODE == "tf":
-    from phasic.internal import structures
-
     # In a scope that gives a Keras variable another value, `value` is a tensor:
     # `x` is then converted, which gives that value.
     inner = getattr(x, "value", None)

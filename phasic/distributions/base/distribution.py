@@ -10,6 +10,7 @@ import numpy as onp
 
 from phasic.distributions.base import bijectors
 from phasic.distributions.base import declared
+from phasic.distributions.base import deferred
 from phasic.distributions.base import divergences
 from phasic.distributions.base import half_precision
 from phasic.distributions.base import hooks
@@ -164,6 +165,7 @@ class Distribution(parameterized.Parameterized):
 
   def __getitem__(self, index: slicing.Index) -> Self:
     """Slices the batch: returns the distribution of a part of it."""
+    deferred.warn_of_variables("a slice", self)
     return self._sliced(index)
 
   def _sliced(

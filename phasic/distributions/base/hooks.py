@@ -181,6 +181,10 @@ class Hooks:
     """
     return self
 
+  def _may_be_zero(self) -> bool:
+    """Returns whether P(X = 0) > 0 is possible, by a look at the parameters."""
+    return True
+
   def _causes(self) -> tuple[str | None, ...] | None:
     """Returns the names of the causes of absorption; None if it has none."""
     return None

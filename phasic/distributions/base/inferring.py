@@ -44,6 +44,16 @@ def chain_events(
   return distribution._chain_events(lower, upper, entry)
 
 
+def may_be_zero(distribution: hooks.Hooks) -> bool:
+  """Returns whether a distribution may have an atom at zero, at little cost."""
+  return distribution._may_be_zero()
+
+
+def beside_values(distribution: DistributionT) -> DistributionT:
+  """Adds a last batch dimension of size one, which broadcasts with values."""
+  return distribution._sliced((..., None))
+
+
 def causes(distribution: hooks.Hooks) -> tuple[str | None, ...] | None:
   """Returns the causes of absorption of a distribution without a chain."""
   return distribution._causes()

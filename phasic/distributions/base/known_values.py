@@ -130,20 +130,23 @@ def _mend(distribution: Checked, known: dict[str, ParameterValue]) -> list[str]:
       continue
     if prop.constraint.is_of_graph:
       continue
-    exits = prop.constraint.exits
+    # Exits beside a matrix, or the mass at zero beside initial masses.
+    other = prop.constraint.exits or prop.constraint.beside
     mended, divisors, text = single_rounding.mended(
       name,
       parameters[name],
       x,
       prop.constraint.name,
-      known.get(exits),
-      known.get("prob_zero"),
+      known.get(prop.constraint.exits),
+      known.get(prop.constraint.beside),
     )
-    if text and not structures.is_variable(parameters[name]):
+    if text and not any(
+      structures.is_variable(parameters.get(key)) for key in (name, other)
+    ):
       texts.append(text)
       parameters[name] = structures.as_array(mended, None, name, copy=True)
-      if divisors is not None and known.get(exits) is not None:
-        parameters[exits] = structures.as_array(
-          parameters[exits] / divisors, None, exits, copy=True
+      if divisors is not None and known.get(other) is not None:
+        parameters[other] = structures.as_array(
+          parameters[other] / divisors, None, other, copy=True
         )
   return texts

@@ -12,6 +12,7 @@ from phasic.distributions.absorption import atoms
 from phasic.distributions.absorption import discrete_phase_type
 from phasic.distributions.absorption import phase_type
 from phasic.distributions.base import declared
+from phasic.distributions.base import deferred
 from phasic.distributions.families import named_family
 from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import static
@@ -148,6 +149,7 @@ def of_parts(
     name: its name, where options have none.
     options: for the constructor.
   """
+  deferred.warn_of_variables(name, *children)
   dtype = children[0].dtype
   sources, targets, weights = chain_parts.edge_arrays(found)
   initial, weights = (

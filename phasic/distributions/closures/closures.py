@@ -30,6 +30,7 @@ from phasic.internal.arrays import ArrayLike
 from phasic.math.closures import chain_parts
 from phasic.math.closures import closures
 from phasic.math.model import plausible
+from phasic.math.model import single_rounding
 
 
 def convolution(
@@ -166,7 +167,8 @@ def mixture(
 
   Args:
     probs: q, (..., n), >= 0; they sum to one within 4 n eps, else results are
-      NaN. Nothing is normalized.
+      NaN. Sums that are off by the rounding of float32 alone are divided out,
+      with a warning.
     distributions: as in `convolution`.
     **options: as in `convolution`.
 
@@ -218,7 +220,7 @@ def mixture(
   if options.get("validate_args", any(x.validate_args for x in distributions)):
     weights = constraints.PROBABILITIES.check("probs", weights)
   else:
-    _warn_of(weights)
+    weights = _looked_at(weights)
   wide = structures.cast(weights, static.wide_float())
   good = np.all(weights >= 0, axis=-1)
   bad = np.where(good, named_family.no_atom(weights), float("nan"))
@@ -227,17 +229,23 @@ def mixture(
   return closure_parts.of_parts(found, distributions, "Mixture", options)
 
 
-def _warn_of(probs: Array) -> None:
-  """Warns if mixture probabilities are concrete and invalid."""
+def _looked_at(probs: Array) -> Array:
+  """Returns mixture probabilities; warns if they are known and invalid.
+
+  Sums that are off by the rounding of float32 are corrected.
+  """
   known = plausible.values_at_hand([probs])
-  if known is None or plausible.is_parameter(
-    known[0], constraints.PROBABILITIES.name
-  ):
-    return
+  name = constraints.PROBABILITIES.name
+  if known is None or plausible.is_parameter(known[0], name):
+    return probs
+  probs, _, text = single_rounding.mended("probs", probs, known[0], name)
   try:
     constraints.PROBABILITIES.check("probs", probs)
   except ValueError as error:
-    user_warnings.warn(f"mixture: {error}")
+    text = str(error)
+  if text:
+    user_warnings.warn(f"mixture: {text}")
+  return probs
 
 
 def _folded(

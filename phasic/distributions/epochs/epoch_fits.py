@@ -59,8 +59,9 @@ class EpochFits(epoch_phases.EpochPhases):
     Args:
       value: t, (...). Dimensions that the batch lacks are summed over. An exact
         time at a boundary belongs to the later epoch.
-      weights: w, broadcast to the times and the batch; None for ones. Times of
-        weight zero are ignored.
+      weights: w, broadcast to the times and the batch; None for ones. They are
+        >= 0 or, of the last three kinds, of any sign. Times of weight zero are
+        ignored.
       kind: what is observed: "log_prob" of t itself, "log_survival_function"
         that X > t, of the path up to t, "log_cdf" that X <= t, of the entire
         path. "prob", "survival_function" and "cdf" give the same, times the
@@ -110,7 +111,10 @@ class EpochFits(epoch_phases.EpochPhases):
       ends = np.where(times < math.inf, times, math.nan)
       lower = np.zeros_like(times) - 1.0
     given = 1.0 if weights is None else weights
-    counts = structures.cast(self._argument(given, "weights"), wide)
+    rule = expected_statistics.weight_rule(function, upper is not None)
+    counts = self._checked(given, "weights", rule)
+    counts = np.where(rule.holds(counts), counts, math.nan)
+    counts = structures.cast(counts, wide)
     batch = self._batch_shape()
     try:
       shape = static.broadcast_shapes(

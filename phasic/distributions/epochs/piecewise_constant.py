@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 import numpy as onp
 
+from phasic.distributions.base import deferred
 from phasic.distributions.epochs import epoch_arguments
 from phasic.distributions.epochs import epochs as epochs_lib
 from phasic.graphs.core import graph as graph_lib
+from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -65,7 +67,7 @@ def piecewise_constant(
     boundaries: K - 1 times, concrete.
 
   Raises:
-    TypeError: an argument has a wrong type.
+    TypeError: an argument has a wrong type, or dtypes differ.
     ValueError: boundaries do not increase, or shapes do not fit.
 
   Example: a hazard of 0.1 exp(t / 2), in 64 steps until time 12. The exact mean
@@ -113,10 +115,12 @@ def piecewise_constant(
     ]
     parts = [x * float(w / 2) for x, w in zip(values, weights, strict=True)]
     found.append(sum(parts[1:], parts[0]))
-  last = structures.as_array(params(starts[-1]), None, "params")
-  own = structures.as_array(
-    onp.asarray(known, static.dtype_name(last)), None, "boundaries"
-  )
+  value = params(starts[-1])
+  deferred.warn_of_variables("piecewise_constant", value)
+  last = structures.as_array(value, None, "params")
+  dtype = static.dtype_name(last)
+  dtypes.check_fits(boundaries, "boundaries", dtype, "params")
+  own = structures.as_array(onp.asarray(known, dtype), None, "boundaries")
   return epochs_lib.Epochs(graph, [*found, last], own)
 
 
@@ -175,7 +179,7 @@ def piecewise_constant_limit(
   count = _FIRST
   while count <= _MOST:
     steps = onp.linspace(0.0, float(until), count + 1)[1:]
-    dist = piecewise_constant(graph, params, steps)
+    dist = piecewise_constant(graph, params, steps.tolist())
     value = quantity(dist)
     now = static.concrete(value)
     if now is None:

@@ -9,10 +9,12 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.base import declared
+from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.distributions.families import named_family
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal import user_warnings
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.m_step import rate_updates
@@ -102,7 +104,8 @@ class Coxian(named_family.NamedFamily):
   @property
   def subgenerator(self) -> Array:
     """Rates between the phases, S (..., p, p), for up to 4096 phases."""
-    matrix = self.as_phase_type().subgenerator
+    with user_warnings.derived():
+      matrix = self.as_phase_type().subgenerator
     assert not isinstance(matrix, edge_rates.EdgeRates)
     return matrix
 
@@ -125,6 +128,10 @@ class Coxian(named_family.NamedFamily):
     good = (exits > 0) | early
     rule = "the exit rate of the last phase must be > 0"
     return {**arrays, "exit_rates": check("exit_rates", exits, good, rule)}
+
+  def _is_plausible(self, known: Mapping[str, ParameterValue]) -> bool:
+    last = known["exit_rates"][..., -1:]
+    return bool(onp.all(last > 0)) and super()._is_plausible(known)
 
   def _chain_of(self, progression_rates: Array, exit_rates: Array) -> Model:
     p = self._last_size("exit_rates")

@@ -61,6 +61,9 @@ class ParametricFamily(absorption_time.AbsorptionTime):
       found = onp.where(bad & (found != "ok"), f"{name}: {rule}", found)
     return found
 
+  def _may_be_zero(self) -> bool:
+    return "prob_zero" in self.parameter_properties() and super()._may_be_zero()
+
   def _chain_of(self, *args: ParameterValue, **arrays: ParameterValue) -> Model:
     """Returns the chain for parameter values, see `ChainHooks._chain`."""
     raise NotImplementedError(

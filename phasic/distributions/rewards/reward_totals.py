@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from phasic.distributions.absorption import phase_type
+from phasic.distributions.base import deferred
 from phasic.distributions.rewards import joint_totals
 from phasic.internal import static
 from phasic.internal import user_warnings
@@ -93,6 +94,7 @@ class RewardTotals(joint_totals.JointTotals):
       raise IndexError(
         f"index is {index}: it must be the index of one of {size} rewards"
       )
+    deferred.warn_of_variables("marginal", self)
     rewards = self._arrays()["rewards"]
     return self._transformed(rewards[..., index % size])
 
@@ -105,6 +107,7 @@ class RewardTotals(joint_totals.JointTotals):
     Raises:
       ValueError: shapes do not fit.
     """
+    deferred.warn_of_variables("projection", self, weights)
     rewards = self._arrays()["rewards"]
     self._look_at("weights", weights, value_rules.TIME)
     rates = phase_arguments.weighted_rewards(rewards, weights, "weights", {})

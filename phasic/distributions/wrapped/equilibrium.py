@@ -88,6 +88,9 @@ class Equilibrium(wrapped_distribution.OnSamePhases):
     endless = "distribution: its mean must be > 0 and finite"
     return onp.where(lost, onp.where(why == "ok", endless, why), found)
 
+  def _may_be_zero(self) -> bool:
+    return False
+
   def _chain_of(self) -> Model:
     model = self.distribution._model()
     start = renewals.equilibrium_probs(model, self._DISCRETE)

@@ -50,6 +50,9 @@ class ResidualLife(wrapped_distribution.OnSamePhases):
     fitted=False,
   )
 
+  def _may_be_zero(self) -> bool:
+    return False
+
   def _chain_of(self, time: Array) -> Model:
     model = self.distribution._model()
     _, matrix, exits, _ = model

@@ -204,6 +204,12 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
       return sampling.FULLY_REPARAMETERIZED
     return sampling.NOT_REPARAMETERIZED
 
+  def _may_be_zero(self) -> bool:
+    # A lower bound that is traced is assumed to be above zero.
+    low = static.concrete(self._arrays()["low"])
+    is_above = low is None or bool(onp.all(low > 0))
+    return not is_above and super()._may_be_zero()
+
   def _is_reparameterized(self) -> bool:
     wrapped = self.distribution
     if wrapped._DISCRETE:

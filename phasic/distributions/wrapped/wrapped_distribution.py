@@ -91,6 +91,9 @@ class WrappedDistribution(comparable.Comparable):
     """Returns the chain of the wrapped distribution, broadcast to a batch."""
     return comparable.broadcast_start(self.distribution._model(), batch)
 
+  def _may_be_zero(self) -> bool:
+    return self.distribution._may_be_zero()
+
   def _m_step_fixed(self) -> tuple[str, ...]:
     return tuple(
       f"distribution.{x}" for x in inferring.m_step_fixed(self.distribution)

@@ -45,6 +45,9 @@ class ZeroInflated(wrapped_distribution.OnSamePhases):
     base = self.distribution._is_reparameterized()
     return base and super()._is_reparameterized()
 
+  def _may_be_zero(self) -> bool:
+    return True
+
   def _chain_of(self, prob_zero: Array) -> Model:
     initial_probs, matrix, exits, _ = self.distribution._model()
     own = atoms.mass_at_zero(self.distribution)

@@ -14,6 +14,7 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
+from phasic.math.model import value_rules
 from phasic.math.numeric import special
 
 
@@ -173,6 +174,8 @@ def spectrum_log_likelihood(
     raise ValueError(
       f"counts has shape {shapes[0]} and lengths {shapes[1]}: they must broadcast"
     ) from None
+  value_rules.warn("counts", numbers, value_rules.COUNT)
+  value_rules.warn("lengths", means, value_rules.LENGTH)
   good = (numbers >= 0.0) & (numbers == np.floor(numbers)) & (means >= 0.0)
   total = np.sum(numbers, axis=-1)
   known = np.where(good, numbers, 0.0)
@@ -183,8 +186,10 @@ def spectrum_log_likelihood(
     factor = -_log(whole)
   else:
     rate = structures.as_array(mutation_rate, dtype, "mutation_rate")
+    value_rules.warn("mutation_rate", rate, value_rules.LENGTH)
     found = -whole * rate
     valid = valid & (rate >= 0.0)
+    rate = np.where(rate >= 0.0, rate, 0.0)
     factor = _log(rate)
     means = np.where(rate[..., None] == 0.0, 0.0, means)
   value = found - constant + _weighted(known, means, factor[..., None])

@@ -89,7 +89,7 @@ def _find_events(
   """
   kind = type(distribution).__name__
   if inferring.batch_shape(distribution):
-    distribution = distribution[..., None]
+    distribution = inferring.beside_values(distribution)
   if cause is not None and upper is None:
     upper = lower
   events = inferring.chain_events(distribution, lower, upper, entry)

@@ -49,9 +49,10 @@ class Observations(observation_makers.ObservationMakers):
   With a cause c the value is known to have ended by that of `graph.causes`: the
   density and the probabilities are joint ones of the time and the cause.
 
-  A structure of arrays: in JAX a pytree. Values are checked when it is made,
-  where they are known; traced ones that break a rule give NaN (TensorFlow
-  raises when the function runs).
+  A structure of arrays: in JAX a pytree. Its arrays are copies, in NumPy
+  read-only ones. Values are checked when it is made, where they are known;
+  traced ones that break a rule give NaN (TensorFlow raises when the function
+  runs).
 
   Attributes:
     lower: (..., n).
@@ -105,13 +106,23 @@ class Observations(observation_makers.ObservationMakers):
     given = {"lower": lower, "upper": upper, "weights": weights, "entry": entry}
     dtype = dtypes.common_dtype(given)
     arrays: dict[str, Array | None] = {
-      name: None if x is None else structures.as_array(x, dtype, name)
+      name: None
+      if x is None
+      else structures.as_array(x, dtype, name, copy=True)
       for name, x in given.items()
     }
+    if isinstance(cause, onp.ndarray):
+      cause = onp.array(cause)
     arrays["cause"] = (
       None if cause is None else structures.as_index_array(cause, "cause")
     )
     self._arrays = observation_rules.checked(observation_rules.aligned(arrays))
+    structures.make_lasting(self._arrays.values())
+
+  def __setstate__(self, state: dict[str, object]) -> None:
+    # Arrays that were pickled or copied are not read-only any more.
+    self.__dict__.update(state)
+    structures.make_lasting(self._arrays.values())
 
   @classmethod
   def _children(cls) -> tuple[str, ...]:

@@ -53,7 +53,7 @@ def sufficient_statistics(
     weights = np.ones_like(lower)
   own = inferring.batch_shape(distribution)
   batch = static.broadcast_shapes(own, static.shape(lower)[:-1])
-  beside = distribution[..., None] if own else distribution
+  beside = inferring.beside_values(distribution) if own else distribution
   found_events = inferring.chain_events(beside, lower, upper, entry)
   assert found_events is not None  # A family with an M-step has a chain.
   events = _linear(found_events)

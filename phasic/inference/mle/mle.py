@@ -188,7 +188,7 @@ def fit_mle(
     fixed=tuple(fixed),
     tied=tuple(map(tuple, tied)),
     free=tuple(free),
-    bounds=dict(bounds or {}),
+    bounds={name: tuple(ends) for name, ends in (bounds or {}).items()},
     at_bounds=tuple(onp.asarray(where.names, object)[at_bounds]),
   )
 

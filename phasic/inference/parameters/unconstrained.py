@@ -9,6 +9,7 @@ import numpy as onp
 
 from phasic.distributions.base.distribution import DistributionT
 from phasic.inference.parameters import coordinates as coordinates_lib
+from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -52,9 +53,11 @@ def unconstrained(
   structure, and stay. The distributions of `to_distribution` have exit rates
   and a mass at zero as parameters of their own, so that nothing is subtracted.
 
-  In JAX and TensorFlow `to_distribution` can be differentiated, compiled and
-  mapped, as optimizers and samplers of other libraries need it. The density of
-  a prior on the parameters also needs the log determinants of the bijectors.
+  Arrays that `to_distribution` takes have the dtype of `dist`, as arguments
+  of methods have: float64 beside float32 is a TypeError. In JAX and TensorFlow
+  it can be differentiated, compiled and mapped, as optimizers and samplers of
+  other libraries need it. The density of a prior on the parameters also needs
+  the log determinants of the bijectors.
 
   Args:
     dist: a distribution without a batch, with concrete parameters.
@@ -88,6 +91,7 @@ def unconstrained(
   found = onp.asarray(where.to_unconstrained(where.entries), dtype)
 
   def to_distribution(x: ArrayLike) -> DistributionT:
+    dtypes.check_fits(x, "free", dtype, "distribution")
     array = structures.as_array(x, dtype, "free")
     sizes = static.shape(array)
     if len(sizes) != 1 or (isinstance(sizes[0], int) and sizes[0] != size):

@@ -119,13 +119,13 @@ class Fit(Generic[DistributionT]):
 
   @property
   def standard_errors(self) -> Mapping[str, onp.ndarray]:
-    """The standard errors, an array for each parameter, by name.
+    """The standard errors, a read-only array for each parameter, by name.
 
     Parameters of a graph that have names are "params[birth]", as in `statuses`.
     They are NaN where there is none: where a parameter is on the boundary, not
     identified, fixed or zero by structure. `statuses` says which.
     """
-    return self.uncertainty.standard_errors
+    return dict(self.uncertainty.standard_errors)
 
   @property
   def statuses(self) -> Mapping[str, str]:
@@ -143,7 +143,7 @@ class Fit(Generic[DistributionT]):
       "not identified (no maximum)": the likelihood rises as the entry, or its
         inverse, grows without end.
     """
-    return self.uncertainty.statuses
+    return dict(self.uncertainty.statuses)
 
   @property
   def num_parameters(self) -> int:
@@ -198,7 +198,8 @@ class Fit(Generic[DistributionT]):
   def covariance(self) -> tuple[tuple[str, ...], onp.ndarray]:
     """Returns the fitted entries' names and their covariance matrix, (k, k).
 
-    It is NaN in rows and columns of those that have no standard error.
+    The matrix is read-only. It is NaN in rows and columns of those that have no
+    standard error.
     """
     return self.uncertainty.names, self.uncertainty.covariance
 

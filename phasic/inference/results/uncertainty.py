@@ -59,6 +59,8 @@ _OPEN_RANGES = {
 class Uncertainty:
   """The uncertainty of a fit: standard errors and statuses of the entries.
 
+  Its arrays are read-only.
+
   Attributes:
     names: the names of the k fitted entries.
     statuses: the status of each entry, one of the seven above.
@@ -178,16 +180,27 @@ def assess(
   kept = onp.asarray(place, int)[onp.logical_not(lost)]
   own = jacobian[onp.logical_not(lost)]
   covariance[onp.ix_(kept, kept)] = known.covariance(own)
+  standard_errors = _of_parameters(inner, jacobian, known)
+  eigenvalues = onp.linalg.eigvalsh(matrix)
+  # A fit keeps these arrays, and shows them.
+  for array in (covariance, eigenvalues, *standard_errors.values()):
+    _freeze(array)
   return Uncertainty(
     names=where.names,
     statuses=dict(zip(where.names, map(str, statuses), strict=True)),
     covariance=covariance,
-    standard_errors=_of_parameters(inner, jacobian, known),
-    eigenvalues=onp.linalg.eigvalsh(matrix),
+    standard_errors=standard_errors,
+    eigenvalues=eigenvalues,
     num_flat=known.num_flat,
     _inner=inner,
     _known=known,
   )
+
+
+def _freeze(array: onp.ndarray) -> None:
+  """Makes an array of the host read-only; numbers are so already."""
+  if isinstance(array, onp.ndarray):
+    array.setflags(write=False)
 
 
 def _reasons(

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeGuard, TypeVar
 
 import numpy as onp
 
+from phasic.internal.native import batch_checks
 from phasic.internal.native import host_results
 
 _T = TypeVar("_T")
@@ -50,6 +51,7 @@ class HostFunction:
     batching: the function that calls it for a batch; None calls it for each
       example.
     kept: the cached functions that `keeping` has made.
+    checked: the kinds of batches for which `batch_checks` has run.
   """
 
   name: str
@@ -57,6 +59,9 @@ class HostFunction:
   batching: Batching | None = None
   kept: dict[object, Callable[..., Any]] = dataclasses.field(
     default_factory=dict, init=False, repr=False
+  )
+  checked: set[object] = dataclasses.field(
+    default_factory=set, init=False, repr=False
   )
 
   def keeping(self, make: Callable[..., _T]) -> Callable[..., _T]:
@@ -125,6 +130,7 @@ def run(
     return host_results.checked(function.name, call(arrays), specs, canonical)
   if function.batching is not None:
     sizes = level_sizes(arrays, levels)
+    batch_checks.check(function, call, arrays, specs, levels, sizes, canonical)
     specs = [host_results.ArraySpec((*sizes, *s.shape), s.dtype) for s in specs]
     results = function.batching(call, arrays, levels)
     return host_results.checked(function.name, results, specs, canonical)

@@ -152,7 +152,8 @@ def _examined(
     "subtransition" if discrete else "subgenerator",
   )
   for k, constraint in enumerate(constraints):
-    if operands.is_edges(arrays[k]):
+    # Initial masses beside a mass at zero are free coordinates.
+    if operands.is_edges(arrays[k]) or (k == 0 and known[3] is not None):
       continue
     x, divisors, text = single_rounding.mended(
       names[k], arrays[k], known[k], constraint, known[2], known[3]

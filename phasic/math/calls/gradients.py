@@ -16,6 +16,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from phasic.internal import autodiff
+from phasic.internal import dtypes
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
@@ -89,8 +90,8 @@ def vjp(
 
   Raises:
     NotImplementedError: `f` uses a function without reverse-mode derivatives.
-    TypeError: no argument has real numbers; in NumPy, `f` uses other functions
-      than NumPy's and phasic's.
+    TypeError: no argument has real numbers, or a cotangent is float64 beside
+      float32; in NumPy, `f` uses other functions than NumPy's and phasic's.
     ValueError: a cotangent does not have the value's structure or shape.
 
   Example: the derivative of the density 2 exp(-2 t) in the time.
@@ -130,8 +131,8 @@ def jvp(
 
   Raises:
     NotImplementedError: `f` uses a function without forward-mode derivatives.
-    TypeError: no argument has real numbers; in NumPy, `f` uses other functions
-      than NumPy's and phasic's.
+    TypeError: no argument has real numbers, or a tangent is float64 beside
+      float32; in NumPy, `f` uses other functions than NumPy's and phasic's.
     ValueError: a tangent does not have its primal's structure or shape.
 
   Example: the derivative of the density 2 exp(-2 t) in the time.
@@ -256,10 +257,12 @@ def _name(dtype: object) -> str:
 
 
 def _fitting(name: str, x: object, like: Array) -> Array:
-  """Converts a tangent or cotangent to the dtype of `like`; checks shapes."""
+  """Converts a tangent or cotangent to the dtype of `like`, after checks."""
   if x is None or _is_constant(like):
     return np.zeros_like(like)
-  found = structures.as_array(x, static.dtype_name(like), name)
+  dtype = static.dtype_name(like)
+  dtypes.check_fits(x, f"a {name}", dtype, "its primal or result")
+  found = structures.as_array(x, dtype, name)
   shape, wanted = static.shape(found), static.shape(like)
   if len(shape) != len(wanted) or any(
     isinstance(a, int) and isinstance(b, int) and a != b

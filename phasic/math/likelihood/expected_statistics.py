@@ -14,8 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import functools
+import math
 from typing import NamedTuple
 
+import numpy as np
+
+from phasic.internal import dtypes
 from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal import structures
@@ -24,6 +28,7 @@ from phasic.internal.arrays import ArrayLike
 from phasic.math.calls import observation_calls
 from phasic.math.model import function_kinds
 from phasic.math.model import operands as operands_lib
+from phasic.math.model import value_rules
 from phasic.math.model.model_types import SubgeneratorLike
 
 
@@ -111,7 +116,8 @@ def expected_statistics(
     exit_rates: as in `log_prob`.
     prob_zero: as in `log_prob`.
     weights: w, broadcast to the shape of times, `upper` and model; None for
-      ones. Times of weight zero are ignored, even NaN and impossible ones.
+      ones. They are >= 0 or, of the kinds that are additive, of any sign. Times
+      of weight zero are ignored, even NaN and impossible ones.
     kind: see above; not used with `upper`.
     upper: u, (...), not below the times; None if all times have one kind.
 
@@ -152,9 +158,8 @@ def expected_statistics(
     operands, layout = call.operands, call.layout
     edges, kinds, lay_out = call.edges, call.kinds, call.weights
   dtype = static.dtype_name(operands[0])
-  known = structures.as_array(
-    1.0 if weights is None else weights, dtype, "weights"
-  )
+  rule = weight_rule(function, upper is not None)
+  known = _weights(weights, dtype, rule)
   statistics = kernel_ops.statistics(
     function, operands, lay_out(known, "weights"), edges, kinds
   )
@@ -162,3 +167,26 @@ def expected_statistics(
     operands_lib.rows(layout, x) for x in statistics
   )
   return ExpectedStatistics(starts, sojourns, jumps, exits, atom[..., 0])
+
+
+def weight_rule(function: str, has_upper: bool) -> value_rules.ValueRule:
+  """Returns the rule of weights: events may be subtracted from each other.
+
+  Args:
+    function: what is observed, as in `function_kinds`.
+    has_upper: whether observations are of any kind.
+  """
+  is_additive = not has_upper and not function.startswith("log")
+  return value_rules.FACTOR if is_additive else value_rules.WEIGHT
+
+
+def _weights(
+  weights: ArrayLike | None, dtype: str, rule: value_rules.ValueRule
+) -> Array:
+  """Returns weights in the dtype of the model, NaN for invalid ones."""
+  if weights is None:
+    return structures.constant(1.0, dtype)
+  dtypes.check_fits(weights, "weights", dtype, "the model")
+  found = structures.as_array(weights, dtype, "weights")
+  value_rules.warn("weights", found, rule)
+  return np.where(rule.holds(found), found, math.nan)

@@ -119,7 +119,7 @@ def is_parameter(
 
   Args:
     x: its values on the host.
-    constraint: as in `ParameterProperties`; zero counts as positive.
+    constraint: as in `ParameterProperties`.
     exits: the exits beside a matrix, or None.
     prob_zero: the atom beside initial masses, or None.
   """

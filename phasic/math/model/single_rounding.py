@@ -32,8 +32,8 @@ def mended(
     prob_zero: host values of the mass at zero, or None.
 
   Returns:
-    The array; the divisors for given exits, or None; and a message, "" if
-    nothing was corrected.
+    The array; the divisors for given exits, or for a given mass at zero, or
+    None; and a message, "" if nothing was corrected.
   """
   unchanged = x, None, ""
   if known.dtype != onp.float64:
@@ -43,16 +43,23 @@ def mended(
       unchanged if exits is not None else _with_lower_diagonal(name, x, known)
     )
   sums: onp.ndarray = known.sum(axis=-1) if known.ndim else known
+  also = ""
   if constraint == "probabilities":
     below = sums == sums
-  elif constraint == "subprobabilities" and prob_zero is None:
-    below = plausible.are_single(known)
+  elif constraint == "subprobabilities":
+    below = plausible.are_single(known) | (prob_zero is not None)
+    if prob_zero is not None:
+      sums, also = sums + prob_zero, " with prob_zero"
   elif constraint == "subtransition":
     below = (sums == sums) & (exits is not None)
     sums = sums if exits is None else sums + exits
   else:
     return unchanged
   least, most = _tolerances(known)
+  if also:
+    least = (
+      least + least / known.shape[-1]
+    )  # The mass at zero is one more number.
   excess = sums - 1.0
   wrong: onp.ndarray = (excess > least) & (excess <= most)
   wrong = wrong | (below & (excess < -least) & (excess >= -most))
@@ -60,8 +67,8 @@ def mended(
     return unchanged
   divisors: onp.ndarray = onp.where(wrong, sums, 1.0)
   text = (
-    f"{name} sums to {_first(sums, wrong)}, which is 1 up to the rounding of "
-    "float32: it was divided by this sum"
+    f"{name}{also} sums to {_first(sums, wrong)}, which is 1 up to the rounding "
+    "of float32: it was divided by this sum"
   )
   return x / np.asarray(divisors[..., None]), divisors, text
 

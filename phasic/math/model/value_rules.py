@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import sys
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -51,6 +52,9 @@ LOG_PROBABILITY = ValueRule(
 )
 TIME = ValueRule(0.0, _INF, "it must be finite and >= 0")
 COUNT = ValueRule(0.0, _INF, "it must be an integer >= 0", True)
+WEIGHT = ValueRule(0.0, _INF, "a weight must be >= 0 and finite")
+FACTOR = ValueRule(-sys.float_info.max, _INF, "a weight must be finite")
+LENGTH = ValueRule(0.0, _INF, "it must be >= 0", finite=False)
 REWARD = ValueRule(0.0, _INF, "rewards must be >= 0 and finite")
 # Infinity is a valid argument, though the result there is NaN.
 LAPLACE = ValueRule(

@@ -150,6 +150,72 @@ class ErrorsTest(parameterized.TestCase):
     ):
       jax.jit(jax.vmap(op))(jnp.ones((5, 2)))
 
+  def test_expanding_functions_that_mix_dimensions_up(self):
+    # For three examples each returns the right shape, but wrong values.
+    x, y = jnp.arange(3.0), jnp.arange(9.0).reshape(3, 3)
+    cube = jnp.arange(27.0).reshape(3, 3, 3)
+    for f, args in (
+      (lambda x, y: x + y, (x, y)),
+      (lambda x, y: (x * y, y), (x, y)),
+      (lambda x, y: onp.where(x > 1.0, y, 0.0), (x, y)),
+      (lambda x, y: x * y, (x, cube)),
+      (lambda x, y: x + y, (y, cube)),
+      (lambda x: onp.sum(x, axis=0), (y,)),
+      (lambda x: onp.sum(x, axis=0), (cube,)),
+      (lambda x: x.T, (cube,)),
+      (lambda x: x[0], (y,)),
+      (lambda x, y: onp.tensordot(x, y, (0, 0)), (y, cube)),
+    ):
+      op = binding.bind(f, batching="expand", name="mine")
+      for wrap in (lambda f: f, jax.jit):
+        with self.assertRaisesRegex(
+          Exception, r"mine does not take a batch.* for 2 examples it raised"
+        ):
+          jax.block_until_ready(wrap(jax.vmap(op))(*args))
+
+  def test_expanding_functions_with_equal_sizes(self):
+    x, y = jnp.arange(3.0), jnp.arange(9.0).reshape(3, 3)
+    calls = []
+
+    def scaled(x, y):
+      calls.append(onp.shape(y))
+      return x[..., None] * y
+
+    op = binding.bind(
+      scaled,
+      abstract=lambda x, y: y,
+      vjp=lambda args, c: (
+        onp.sum(args[1] * c, axis=-1),
+        args[0][..., None] * c,
+      ),
+      batching="expand",
+      name="mine",
+    )
+    for _ in range(2):
+      onp.testing.assert_array_equal(jax.vmap(op)(x, y), x[:, None] * y)
+    # The check has a batch of two, and is made once.
+    self.assertEqual(calls, [(2, 3), (3, 3), (3, 3)])
+    slopes = jax.vmap(jax.grad(lambda x, y: jnp.sum(op(x, y))))(x, y)
+    onp.testing.assert_array_equal(slopes, jnp.sum(y, axis=1))
+    nested = jax.vmap(jax.vmap(op, (0, None)), (None, 0))
+    onp.testing.assert_array_equal(
+      nested(x, y), x[None, :, None] * y[:, None, :]
+    )
+    wrong = binding.bind(
+      scaled,
+      abstract=lambda x, y: y,
+      vjp=lambda args, c: (
+        onp.sum(args[1] * c, axis=0),
+        args[0][..., None] * c,
+      ),
+      batching="expand",
+      name="mine",
+    )
+    with self.assertRaisesRegex(Exception, "vjp of mine does not take a batch"):
+      jax.block_until_ready(
+        jax.vmap(jax.grad(lambda x, y: jnp.sum(wrong(x, y))))(x, y)
+      )
+
   def test_rule_of_wrong_shape(self):
     op = binding.bind(
       lambda x: x,

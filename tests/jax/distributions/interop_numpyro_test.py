@@ -69,9 +69,13 @@ class MethodsTest(absltest.TestCase):
       return adapter.wrap(law, validate_args=True)
 
     self.assertEqual(dist([1.0, 1.0]).event_shape, ())
-    for rates in ([2.0, 1.0], [0.0, 1.0]):
-      with self.assertRaisesRegex(ValueError, "invalid rates parameter"):
-        dist(rates)
+    with self.assertRaisesRegex(ValueError, "invalid rates parameter"):
+      dist([2.0, 1.0])
+    with (
+      self.assertWarnsRegex(RuntimeWarning, r"rates\[0\] = 0.0"),
+      self.assertRaisesRegex(ValueError, "invalid rates parameter"),
+    ):
+      dist([0.0, 1.0])
     constraint = type(dist([1.0, 2.0])).arg_constraints["rates"]
     found = nd.biject_to(constraint)(jnp.asarray([0.0, -1.0]))
     self.assertTrue(constraint(found))
@@ -209,6 +213,134 @@ class InferenceTest(absltest.TestCase):
     found = sampler.get_samples()["x"]
     np.testing.assert_allclose(found.mean(), 1.5, rtol=0.12)
     self.assertGreater(float(found.min()), 0.0)
+
+
+def _inflated(prob_zero=0.3, rate=1.0):
+  return pd.ZeroInflated(pd.Erlang(2, rate), prob_zero)
+
+
+class LatentAtomsTest(absltest.TestCase):
+  """Laws with an atom at zero, which samplers of times would never visit."""
+
+  def test_supports_with_an_atom_have_no_bijector(self):
+    zero = _inflated()
+    start = {0: 0.75, graphs.ABSORBED: 0.25}
+    graph = graphs.Graph.from_edges([(0, graphs.ABSORBED, 1.0)], start)
+    for law, mass in (
+      (zero, 0.3),
+      (_inflated([0.0, 0.25]), 0.25),
+      (pd.MatrixWeibull(zero, 2.0), 0.3),
+      (pd.TruncatedPhaseType(zero, high=50.0), 0.3),
+      (pd.PhaseType([0.5], [[-1.0]]), 0.5),
+      (pd.PhaseType([0.5], [[-1.0]], prob_zero=0.5), 0.5),
+      (pd.AcyclicPhaseType([0.5, 0.25], [1.0, 2.0]), 0.25),
+      (pd.convolution([zero, zero]), 0.09),
+      (pd.minimum([zero, pd.Erlang(1, 1.0)]), 0.3),
+      (pd.maximum([zero, zero]), 0.09),
+      (pd.mixture([0.5, 0.5], [zero, pd.Erlang(1, 1.0)]), 0.15),
+      (pd.PhaseType.from_graph(graph), 0.25),
+      (pd.MultivariatePhaseType([0.5], [[-1.0]], [[1.0]]).marginal(0), 0.5),
+    ):
+      wrapped = adapter.wrap(law)
+      for site in (wrapped, wrapped.expand((2, 2)), wrapped.mask(False)):
+        with self.assertRaisesRegex(ValueError, f"an atom of {mass:.6g} at z"):
+          nd.biject_to(site.support)
+      with self.assertRaisesRegex(ValueError, "a latent time must not be zero"):
+        nd.biject_to(wrapped.expand((2, 2)).to_event(1).support)
+      # The support is that of times.
+      self.assertEqual(
+        wrapped.support(jnp.asarray([-1.0, 0.0, 2.0])).tolist(), [0, 1, 1]
+      )
+
+  def test_supports_without_an_atom_have_one(self):
+    zero = _inflated()
+    for law, low in (
+      (pd.ResidualLife(zero, 1.0), 0.0),
+      (pd.Equilibrium(zero), 0.0),
+      (pd.TruncatedPhaseType(zero, 1.0), 1.0),
+      (pd.convolution([zero, pd.Erlang(1, 1.0)]), 0.0),
+      (pd.maximum([zero, pd.Erlang(1, 1.0)]), 0.0),
+      (_inflated(0.0), 0.0),
+      (pd.PhaseType([1.0], [[-1.0]], prob_zero=0.0), 0.0),
+      (pd.MatrixPareto(pd.Erlang(2, 1.0), 1.0), 0.0),
+      (pd.Epochs(graphs.models.kingman(2), [[1.0], [2.0]], [1.0]), 0.0),
+    ):
+      found = nd.biject_to(adapter.wrap(law).support)(jnp.asarray(0.5))
+      np.testing.assert_allclose(found, low + np.exp(0.5), rtol=1e-6)
+    for make, raises in (
+      (lambda r: pd.ResidualLife(_inflated(0.3, r), 1.0), False),
+      (lambda r: pd.TruncatedPhaseType(_inflated(0.3, r), 1.0), False),
+      (lambda r: pd.PhaseType([1.0], [[-r]]), False),
+      (lambda r: pd.convolution([pd.Erlang(1, r), pd.Erlang(1, 1.0)]), False),
+      (lambda r: _inflated(0.0, r), True),
+      (lambda r: _inflated(0.3, r), True),
+      (lambda r: _inflated(r / 10.0), True),
+      (lambda r: pd.MatrixWeibull(_inflated(r / 10.0), 2.0), True),
+      (lambda r: pd.PhaseType([1.0], [[-1.0]], prob_zero=1.0 - r), True),
+    ):
+
+      def moved(rate, make=make):
+        return nd.biject_to(adapter.wrap(make(rate)).support)(0.5)
+
+      if raises:
+        with self.assertRaisesRegex(ValueError, "prob_zero, which may be pos"):
+          jax.jit(moved)(1.0)
+      else:
+        self.assertGreater(float(jax.jit(moved)(1.0)), 0.0)
+
+  def test_inference_refuses_latent_sites(self):
+    def model():
+      numpyro.sample("x", adapter.wrap(_inflated()))
+
+    def plates():
+      rate = numpyro.sample("rate", nd.Gamma(2.0, 1.0))
+      with numpyro.plate("n", 3):
+        numpyro.sample("x", adapter.wrap(_inflated(0.3, rate)))
+
+    key = jax.random.PRNGKey(0)
+    optimizer = numpyro.optim.Adam(0.01)
+    for own in (model, plates):
+      for run in (
+        lambda own=own: infer.MCMC(
+          infer.NUTS(own), num_warmup=2, num_samples=2, progress_bar=False
+        ).run(key),
+        lambda own=own: infer.util.initialize_model(key, own),
+        lambda own=own: infer.SVI(
+          own, infer.autoguide.AutoNormal(own), optimizer, infer.Trace_ELBO()
+        ).init(key),
+        lambda own=own: infer.SVI(
+          own, infer.autoguide.AutoDelta(own), optimizer, infer.Trace_ELBO()
+        ).init(key),
+      ):
+        with self.assertRaisesRegex(ValueError, "latent time must not be zero"):
+          run()
+
+  def test_observed_sites(self):
+    times = jnp.asarray([0.0, 1.5, 0.0, 2.0])
+
+    def model(z):
+      with numpyro.plate("n", 4):
+        numpyro.sample("x", adapter.wrap(_inflated(z)), obs=times)
+
+    # The density of two stages is t exp(-t).
+    exact = 2.0 * np.log(0.3) + 2.0 * np.log(0.7) + np.log(3.0) - 3.5
+    found, _ = infer.util.log_density(model, (0.3,), {}, {})
+    np.testing.assert_allclose(found, exact, rtol=1e-6)
+    found = infer.Predictive(
+      lambda: numpyro.sample("x", adapter.wrap(_inflated())), num_samples=4000
+    )(jax.random.PRNGKey(1))["x"]
+    np.testing.assert_allclose(np.mean(found == 0.0), 0.3, atol=0.03)
+    np.testing.assert_allclose(np.mean(found), 1.4, rtol=0.06)
+
+  def test_the_mixture_with_a_discrete_site(self):
+    # The way out: whether it is zero is a site, and the time another one.
+    def model():
+      is_zero = numpyro.sample("is_zero", nd.Bernoulli(0.3))
+      time = numpyro.sample("time", adapter.wrap(pd.Erlang(2, 1.0)))
+      numpyro.deterministic("x", jnp.where(is_zero == 1, 0.0, time))
+
+    found = infer.Predictive(model, num_samples=4000)(jax.random.PRNGKey(2))
+    np.testing.assert_allclose(np.mean(found["x"] == 0.0), 0.3, atol=0.03)
 
 
 class ImportTest(absltest.TestCase):

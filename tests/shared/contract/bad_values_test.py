@@ -1,5 +1,6 @@
 """Warnings about invalid values, once for concrete ones."""
 
+import math
 import warnings
 
 from absl.testing import absltest
@@ -241,6 +242,46 @@ CASES = {
     lambda: pm.phase_type.cdf(1.0, [1.0], [[-1.0]], prob_zero=-0.5),
     ("prob_zero", "-0.5", "must be in [0, 1]"),
   ),
+  "zero_rate": (
+    lambda: pd.Erlang(2, 0.0),
+    ("rate", "0.0", "must be > 0"),
+  ),
+  "zero_last_exit": (
+    lambda: pd.Coxian([1.0], [1.0, 0.0]),
+    ("exit_rates[1]", "0.0", "must be > 0"),
+  ),
+  "zero_power": (
+    lambda: pd.MatrixWeibull(_erlang(), 0.0),
+    ("MatrixWeibull", "0.0", "must be > 0"),
+  ),
+  "zero_probability": (
+    lambda: pd.NegativeBinomialTrials(2, 0.0),
+    ("0.0", "must be in (0, 1]"),
+  ),
+  "math_weights": (
+    lambda: pm.phase_type.expected_statistics(
+      [1.0, 2.0], [1.0], [[-1.0]], weights=[1.0, -3.0]
+    ),
+    ("weights[1]", "-3.0", "a weight must be >= 0 and finite"),
+  ),
+  "math_epoch_weights": (
+    lambda: pd.Epochs(_line(), [[1.0, 2.0]] * 2, [1.0]).expected_statistics(
+      [1.0, 2.0], weights=[onp.inf, 1.0]
+    ),
+    ("weights[0]", "inf", "a weight must be >= 0 and finite"),
+  ),
+  "math_spectrum_counts": (
+    lambda: pg.models.spectrum_log_likelihood([1.0, 1.5], [1.0, 1.0]),
+    ("counts[1]", "1.5", "must be an integer >= 0"),
+  ),
+  "math_spectrum_lengths": (
+    lambda: pg.models.spectrum_log_likelihood([1.0, 2.0], [-1.0, 1.0]),
+    ("lengths[0]", "-1.0", "must be >= 0"),
+  ),
+  "math_spectrum_rate": (
+    lambda: pg.models.spectrum_log_likelihood([1.0], [1.0], -0.5),
+    ("mutation_rate", "-0.5", "must be >= 0"),
+  ),
   "math_quantile": (
     lambda: pm.phase_type.quantile(2.0, [1.0], [[-1.0]]),
     ("u", "2.0", "must be in [0, 1]"),
@@ -378,6 +419,107 @@ class BadValuesTest(test_case.TestCase):
     self.assertEmpty(caught)
     self.assert_close(dist.prob_zero, 1e-8, rtol=1e-7)
 
+  def test_probabilities_of_what_was_float32(self):
+    rates = onp.arange(1.0, 11.0)
+    total = math.fsum(_ROUNDED)
+    self.assertGreater(total, 1.0 + 1e-9)
+    left = math.fsum(_ROUNDED * onp.exp(-0.5 * rates)) / total
+    steps = math.fsum(_ROUNDED * 0.5**rates) / total
+    laws = [pd.Erlang(1, rate) for rate in rates]
+    cases = [
+      (lambda q: pd.Hyperexponential(q, rates), 0.5, left),
+      (lambda q: pd.HyperErlang(q, (1,) * 10, rates), 0.5, left),
+      (lambda q: pd.mixture(q, laws), 0.5, left),
+      (lambda q: pd.mixture([0.5, 0.5], [pd.mixture(q, laws)] * 2), 0.5, left),
+      (lambda q: pd.mixture([q, q[::-1]], laws)[0], 0.5, left),
+      (lambda q: pd.PhaseType(q, onp.diag(-rates)), 0.5, left),
+      (
+        lambda q: pd.GeometricMixture(q, 1.0 - 0.5 ** (rates / 2.0)),
+        2.0,
+        steps,
+      ),
+    ]
+    if MODE == "jax":  # Each is compiled.
+      cases = cases[2:4]
+    for make, value, exact in cases:
+      dist, caught = self._caught(lambda make=make: make(_ROUNDED))
+      self.assertNotEmpty(caught)
+      self.assertIn("sums to 1.0000000149", str(caught[0].message))
+      self.assert_close(dist.survival_function(value), exact, 1e-13)
+    with self.assertRaisesRegex(ValueError, "this sum must be 1"):
+      pd.mixture(_ROUNDED, laws, validate_args=True)
+    # Sums that are further off are no rounding.
+    dist, (warning,) = self._caught(lambda: pd.mixture([0.5, 0.51], laws[:2]))
+    self.assertIn("mixture: sum(probs) = 1.01", str(warning.message))
+    self.assertTrue(onp.isnan(self.host(dist.cdf(1.0))))
+
+  def test_masses_beside_one_at_zero_that_were_float32(self):
+    masses, atom = (
+      onp.float32([0.7, 0.2]).astype(float),
+      float(onp.float32(0.1)),
+    )
+    total = math.fsum([*masses, atom])
+    self.assertGreater(abs(total - 1.0), 1e-9)
+    exact = (atom + math.fsum(masses * -onp.expm1([-1.0, -2.0]))) / total
+    for make in (
+      lambda *x: pd.PhaseType(x[0], [[-1.0, 0.0], [0.0, -2.0]], prob_zero=x[1]),
+      lambda *x: pd.MultivariatePhaseType(
+        x[0], [[-1.0, 0.0], [0.0, -2.0]], [[1.0], [1.0]], prob_zero=x[1]
+      ).marginal(0),
+    ):
+      dist, (warning,) = self._caught(lambda make=make: make(masses, atom))
+      self.assertIn("with prob_zero sums to 0.99999999", str(warning.message))
+      self.assert_close(dist.cdf(1.0), exact, 1e-13)
+    dist, (_,) = self._caught(
+      lambda: pd.DiscretePhaseType(masses, _STEPS, prob_zero=atom)
+    )
+    self.assert_close(dist.cdf(0.0), atom / total, 1e-13)
+    self.assert_close(dist.cdf(1e4), 1.0, 1e-13)
+
+  def test_zeros_where_numbers_must_be_positive(self):
+    one = _erlang()
+    for make in (
+      lambda: pd.Hyperexponential([0.5, 0.5], [1.0, 0.0]),
+      lambda: pd.Hypoexponential([[1.0, 2.0], [1.0, 0.0]]),
+      lambda: pd.HyperErlang([0.75, 0.25], (1, 2), [1.0, 0.0]),
+      lambda: pd.AcyclicPhaseType([0.5, 0.5], [0.0, 1.0]),
+      lambda: pd.GeometricMixture([0.5, 0.5], [1.0, 0.0]),
+      lambda: pd.NegativeBinomialFailures(2, 0.0),
+      lambda: pd.MatrixPareto(one, 0.0),
+      lambda: pd.MatrixGompertz(one, 0.0),
+      lambda: pd.MatrixLogNormal(one, 0.0),
+      lambda: pd.MatrixLogLogistic(one, 1.0, 0.0),
+      lambda: pd.MatrixWeibull(one, onp.asarray([1.0, 0.0])),
+      lambda: pd.Erlang(2, onp.asarray([0.0, 1.0], onp.float32)),
+    ):
+      dist, (warning,) = self._caught(make)
+      self.assertRegex(str(warning.message), r"= 0.0: .*(> 0|\(0, 1\])")
+      with self.assertRaises(ValueError) as raised:
+        dist.copy(validate_args=True)
+      self.assertIn(str(raised.exception), str(warning.message))
+
+  @test_case.of_bad_values
+  def test_results_of_bad_weights(self):
+    def mean(weights):
+      found = pm.phase_type.expected_statistics(
+        [1.0, 3.0], [1.0], [[-1.0]], weights=weights
+      )
+      return self.host(found.sojourns)[0]
+
+    # The sojourn of an exact value is the value.
+    for weights, exact in (
+      ([1.0, 2.0], 7.0),
+      ([0.0, 2.0], 6.0),
+      (None, 4.0),
+      ([1.0, -3.0], math.nan),
+      ([math.inf, 1.0], math.nan),
+      ([math.nan, 1.0], math.nan),
+    ):
+      onp.testing.assert_allclose(mean(weights), exact, 1e-13)
+    history = pd.Epochs(_line(), [[1.0, 2.0]] * 2, [1.0])
+    found = history.expected_statistics([0.5, 2.0], weights=[1.0, -1.0])
+    self.assertTrue(onp.all(onp.isnan(self.host(found[0].sojourns))))
+
   def test_matrices_of_what_was_float32(self):
     def rounded(x):
       return onp.asarray(onp.asarray(x, onp.float32), onp.float64)
@@ -412,7 +554,8 @@ class BadValuesTest(test_case.TestCase):
       lambda: pm.phase_type.cdf(1.0, [0.5, 0.75], _MATRIX, prob_zero=0.0),
       lambda: pd.PhaseType([1.0], [[0.0]]),
       lambda: pd.PhaseType(_START, [[7.0, 1.0], [1.0, 7.0]], [1.0, 0.0]),
-      lambda: pd.Erlang(3, 0.0),
+      lambda: pd.Erlang(3, 5e-324),
+      lambda: pd.Coxian([1.0, 0.0], [0.0, 0.0, 1.0]),
       lambda: pd.DiscretePhaseType(_START, _STEPS),
       lambda: pd.TruncatedPhaseType(_erlang(), 1.0),
       lambda: pd.AcyclicPhaseType([1.0, 0.0], [2.0, 1.0]),

@@ -94,6 +94,22 @@ class StructureErrorTest(test_case.TestCase):
         (tangent,),
       )
 
+  def test_directions_of_another_dtype(self):
+    single, third = onp.ones(2, onp.float32), onp.ones(2) / 3.0
+    with self.assertRaisesRegex(
+      TypeError, "is float32 and a tangent is float64"
+    ):
+      pm.jvp(lambda x: 2.0 * x, (single,), (third,))
+    _, pullback = pm.vjp(lambda x: 2.0 * x, np.asarray(single))
+    with self.assertRaisesRegex(
+      TypeError, "float32 and a cotangent is float64"
+    ):
+      pullback(third)
+    (found,) = pullback(onp.asarray(third, onp.float32))
+    self.assert_close(found, 2.0 * onp.asarray(third, onp.float32), 1e-7)
+    (found,) = pullback([1.0, 2.0])
+    self.assert_close(found, onp.asarray([2.0, 4.0], onp.float32))
+
 
 if __name__ == "__main__":
   absltest.main()

@@ -108,6 +108,12 @@ class PiecewiseConstantTest(test_case.TestCase):
     def mean(dist):
       return dist.mean()
 
+    with self.assertRaisesRegex(TypeError, "float32 and boundaries is float64"):
+      pd.piecewise_constant(
+        graph,
+        lambda t: np.asarray(onp.asarray([1.0 + t], onp.float32)),
+        onp.asarray([1.0 / 3.0]),
+      )
     with self.assertRaisesRegex(ValueError, "until is -1"):
       pd.piecewise_constant_limit(graph, _grown, -1.0, mean)
     with self.assertRaisesRegex(TypeError, "tolerance is str"):

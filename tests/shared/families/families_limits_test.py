@@ -59,6 +59,7 @@ class EdgesTest(test_case.TestCase):
     (lambda **o: pd.NegativeBinomialFailures(2, 0.0, **o), 1.0),
     (lambda **o: pd.GeometricMixture([0.5, 0.5], [1.0, 0.0], **o), 0.5),
   )
+  @test_case.of_bad_values
   def test_what_never_ends(self, build, left):
     # A rate of zero is the limit of small rates.
     dist = build()

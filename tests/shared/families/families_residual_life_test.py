@@ -53,6 +53,7 @@ class ResidualLifeTest(test_case.TestCase):
     good = pd.ResidualLife(pd.Erlang(2, 1.0), 2.0)
     self.assertEqual(str(good.diagnose(1.0)), "ok")
 
+  @test_case.of_bad_values
   def test_what_may_never_end(self):
     # Half of the mass is caught in the second phase.
     left = pd.ResidualLife(pd.Coxian([1.0], [1.0, 0.0]), 2.0)

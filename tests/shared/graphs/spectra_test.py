@@ -88,6 +88,7 @@ class SpectraTest(test_case.TestCase):
       value = models.spectrum_log_likelihood([float(c)], [1.0], 1.0)
       self.assert_close(value, -1.0 - math.lgamma(c + 1.0), 1e-13)
 
+  @test_case.of_bad_values
   def test_values_that_cannot_be(self):
     value = models.spectrum_log_likelihood([1.0, 2.0], [1.0, 0.0])
     self.assert_close(value, -math.inf)

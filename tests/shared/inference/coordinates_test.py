@@ -143,6 +143,34 @@ class CoordinatesTest(test_case.TestCase):
     scores = likelihood_derivatives.scores(where, where.entries, _CENSORED)
     self.assert_close(onp.sum(scores, axis=0), gradient, rtol=1e-9)
 
+  def test_free_parameters_of_another_dtype(self):
+    narrow = inference.unconstrained(
+      pd.Hypoexponential(onp.asarray([1.0, 2.0], onp.float32))
+    )
+    wide = inference.unconstrained(pd.Hypoexponential(onp.asarray([1.0, 2.0])))
+    third = onp.asarray([1.0, 1.0]) / 3.0
+    with self.assertRaisesRegex(TypeError, "float32 and free is float64"):
+      narrow.to_distribution(third)
+    for found, x, dtype in (
+      (narrow, [0.5, 0.5], "float32"),
+      (narrow, onp.asarray([1, 2]), "float32"),
+      (narrow, onp.asarray(third, onp.float32), "float32"),
+      (wide, third, "float64"),
+      (wide, [0.5, 0.5], "float64"),
+    ):
+      dist = found.to_distribution(x)
+      self.assertEqual(dist.dtype, dtype)
+      self.assert_close(dist.rates, onp.exp(x), 1e-6)
+    self.assert_close(wide.to_distribution(third).rates, onp.exp(third), 1e-15)
+    single = onp.asarray(third, onp.float32)
+    if MODE == "tf":
+      with self.assertRaisesRegex(TypeError, "float64 and free is float32"):
+        wide.to_distribution(single)
+    else:
+      dist = wide.to_distribution(single)
+      self.assertEqual(dist.dtype, "float64")
+      self.assert_close(dist.rates, onp.exp(single.astype(float)), 1e-15)
+
 
 if __name__ == "__main__":
   absltest.main()

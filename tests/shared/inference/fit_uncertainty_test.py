@@ -406,6 +406,25 @@ class LikelihoodRatioTest(test_case.TestCase):
     ):
       inference.likelihood_ratio(one, two)
 
+  def test_results_do_not_change(self):
+    times = onp.asarray([1.0, 1.0, 2.0, 4.0])
+    ends = [0.125, 5.0]
+    fit = inference.fit_mle(
+      pd.Erlang(1, 1.0), inference.Observations(times), bounds={"rate": ends}
+    )
+    fit.standard_errors["rate"] = 0.0
+    fit.statuses["rate"] = "known"
+    times[:], ends[:] = 100.0, [0.0, 0.0]
+    for array in (fit.standard_errors["rate"], fit.covariance()[1]):
+      with self.assertRaisesRegex(ValueError, "read-only"):
+        array[...] = 0.0
+    # The rate is 1 / 2, and its standard error r / sqrt(n).
+    self.assertAlmostEqual(float(fit.standard_errors["rate"]), 0.25, places=6)
+    self.assertAlmostEqual(float(fit.covariance()[1][0, 0]), 0.0625, places=6)
+    self.assertEqual(fit.statuses["rate"], "identified")
+    self.assertEqual(fit.bounds["rate"], (0.125, 5.0))
+    self.assertEqual(self.host(fit.observations.lower).tolist(), [1, 1, 2, 4])
+
   def test_other_data(self):
     times = onp.asarray([0.2, 0.4, 0.5, 0.7])
     one = inference.fit_mle(pd.Erlang(1, 1.0), inference.Observations(times))

@@ -1,6 +1,8 @@
 """Observations: arguments, errors and sums."""
 
+import copy
 import math
+import pickle
 import warnings
 
 from absl.testing import absltest
@@ -117,6 +119,55 @@ def _objects(*values):
   found = onp.empty(len(values), dtype=object)
   found[:] = values
   return found
+
+
+class CopiesTest(test_case.TestCase):
+  """Tests that observations do not change with the caller's arrays."""
+
+  def _close(self, data, times, weights):
+    # The log likelihood of exponential times.
+    exact = math.fsum(weights * (math.log(2.0) - 2.0 * times))
+    self.assert_close(data.log_likelihood(pd.Erlang(1, 2.0)), exact, 1e-14)
+
+  def test_later_changes_have_no_effect(self):
+    times, weights = onp.asarray([0.5, 1.0, 4.0]), onp.asarray([1.0, 2.0, 0.5])
+    seen = onp.ones(3)
+    for make in (
+      lambda x, w: inference.Observations(x, weights=w),
+      lambda x, w: inference.Observations(x, x, w),
+      lambda x, w: inference.Observations.exact(x, w),
+      lambda x, w: inference.Observations.right_censored(x, seen, w),
+      lambda x, w: inference.Observations.from_table(
+        {"t": x, "w": w}, time="t", weight="w"
+      ),
+      lambda x, w: pickle.loads(
+        pickle.dumps(inference.Observations(x, weights=w))
+      ),
+      lambda x, w: copy.deepcopy(inference.Observations(x, weights=w)),
+    ):
+      own, its = onp.array(times), onp.array(weights)
+      data = make(own, its)
+      own[:], its[:] = 7.0, 9.0
+      self._close(data, times, weights)
+      for array in (data.lower, data.upper, data.weights):
+        with self.assertRaises((TypeError, ValueError)):
+          array[0] = -5.0
+      self._close(data, times, weights)
+
+  def test_causes_entries_and_groups(self):
+    cause = onp.asarray([0, -1], onp.int32)
+    entry = onp.asarray([0.25, -1.0])
+    edges, counts = onp.asarray([-1.0, 1.0, 2.0]), onp.asarray([3.0, 4.0])
+    data = inference.Observations([1.0, 2.0], None, None, entry, cause)
+    groups = inference.Observations.grouped(edges, counts)
+    cause[:], entry[:], edges[:], counts[:] = 5, 0.9, 0.0, 0.0
+    self.assertEqual(self.host(data.cause).tolist(), [0, -1])
+    self.assertEqual(self.host(data.entry).tolist(), [0.25, -1.0])
+    self.assertEqual(self.host(groups.weights).tolist(), [3.0, 4.0])
+    self.assertEqual(self.host(groups.upper).tolist(), [1.0, 2.0])
+    for array in (data.cause, data.entry, groups.lower, groups.weights):
+      with self.assertRaises((TypeError, ValueError)):
+        array[0] = -5
 
 
 class RulesTest(test_case.TestCase):

@@ -259,6 +259,11 @@ class ShapeTest(test_case.TestCase):
       pm.phase_type.expected_statistics(
         [1.0, 2.0], [1.0], [[-1.0]], weights=[1, 2, 3]
       )
+    single = onp.ones((1, 1), onp.float32)
+    with self.assertRaisesRegex(TypeError, "float32 and weights is float64"):
+      pm.phase_type.expected_statistics(
+        single[0], single[0], -single, weights=onp.ones(1)
+      )
     with self.assertRaisesRegex(TypeError, "weights"):
       pm.phase_type.expected_statistics(1.0, [1.0], [[-1.0]], weights=1j)
     with (

@@ -1,6 +1,7 @@
 """Deferred tensors of TensorFlow Probability as parameters."""
 
 import math
+import warnings
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -74,8 +75,8 @@ class FamiliesTest(parameterized.TestCase):
       value = tf.constant(case.values[-2:], tf.float64)
       with tf.GradientTape() as tape:
         log_prob = dist.log_prob(value)
+        sliced = dist[None].log_prob(value)
       gradients = tape.gradient(log_prob, own)
-      sliced = dist[None].log_prob(value)
       same = dist.copy().log_prob(value)
       found.append([log_prob, sliced, same, dist.mean(), *gradients])
     for first, second in zip(*found, strict=True):
@@ -205,6 +206,111 @@ class TrainingTest(parameterized.TestCase):
     other = pd.Erlang(3, _positive(2.0))
     tf.train.Checkpoint(dist=other).restore(path).assert_consumed()
     onp.testing.assert_allclose(other.mean(), 6.0, rtol=1e-12)
+
+
+class FrozenTest(absltest.TestCase):
+  """What is made of a distribution takes the current values of its variables."""
+
+  def setUp(self):
+    super().setUp()
+    self.rate, self.rates = _variable(2.0), _variable([2.0, 5.0])
+
+  def _makers(self):
+    # Each makes the exponential distribution of the rate, or of the first one.
+    one, many = pd.Erlang(1, self.rate), pd.Erlang(1, self.rates)
+    zero = pd.ZeroInflated(one, 0.0)
+    always = pd.NegativeBinomialTrials(1, 1.0)
+    edges = pd.PhaseType([1.0, 0.0], pm.EdgeRates([0, 1], [2, 2], self.rates))
+    rewards = pd.MultivariatePhaseType(
+      [1.0, 0.0], pm.EdgeRates([0, 1], [2, 2], self.rates), [[1.0], [1.0]]
+    )
+    line = graphs.Graph.from_edges([(0, graphs.ABSORBED, [1.0])], 0, 1)
+    return {
+      "convolution": lambda: pd.convolution([one]),
+      "minimum": lambda: pd.minimum([edges]),
+      "maximum": lambda: pd.maximum([zero]),
+      "mixture": lambda: pd.mixture([0.5, 0.5], [one, one]),
+      "order_statistic": lambda: pd.order_statistic(one, 1, 1),
+      "random_sum": lambda: pd.random_sum(always, zero),
+      "as_phase_type": lambda: one.as_phase_type(),
+      "as_phase_type of edges": lambda: edges.as_phase_type(),
+      "slice": lambda: many[0],
+      "slice of wrapped": lambda: pd.MatrixWeibull(many, 1.0)[0],
+      "marginal": lambda: rewards.marginal(0),
+      "projection": lambda: rewards.projection([1.0]),
+      "piecewise_constant": lambda: pd.piecewise_constant(
+        line, lambda _: self.rates[:1], [1.0]
+      ),
+    }
+
+  def _caught(self, function):
+    with warnings.catch_warnings(record=True) as caught:
+      warnings.simplefilter("always")
+      found = function()
+    own = [w for w in caught if "variables" in str(w.message)]
+    return found, own
+
+  def test_it_is_said(self):
+    for name, make in self._makers().items():
+      with self.subTest(name):
+        dist, caught = self._caught(make)
+        # A function of time may return tensors, which have forgotten theirs.
+        if name != "piecewise_constant":
+          (warning,) = caught
+          self.assertIn("takes the current values of", str(warning.message))
+          self.assertTrue(warning.filename.endswith("deferred_test.py"))
+        self.rate.assign(3.0)
+        self.rates.assign([3.0, 5.0])
+        self.assertAlmostEqual(float(dist.mean()), 0.5, places=12)
+        self.rate.assign(2.0)
+        self.rates.assign([2.0, 5.0])
+    _, (warning,) = self._caught(
+      lambda: pd.piecewise_constant(
+        graphs.Graph.from_edges([(0, graphs.ABSORBED, [1.0] * 2)], 0, 2),
+        lambda _: self.rates,
+        [1.0],
+      )
+    )
+    self.assertIn("piecewise_constant takes the current", str(warning.message))
+
+  def test_tapes_and_functions_follow(self):
+    for name, make in self._makers().items():
+      with self.subTest(name):
+
+        def slope(make=make):
+          with tf.GradientTape() as tape:
+            value = make().log_prob(1.5)
+          found = tape.gradient(value, [self.rate, self.rates])
+          (own,) = [x for x in found if x is not None]
+          return tf.reshape(own, [-1])[0]
+
+        calls = [(slope, 2.0), (slope, 4.0)]
+        if name in ("convolution", "slice", "marginal"):
+          traced = tf.function(slope, autograph=False)
+          calls += [(traced, 2.0), (traced, 4.0)]
+        for function, rate in calls:
+          self.rate.assign(rate)
+          self.rates.assign([rate, 5.0])
+          found, caught = self._caught(function)
+          self.assertEmpty(caught)
+          # d (log r - 1.5 r) / d r
+          self.assertAlmostEqual(float(found), 1.0 / rate - 1.5, places=10)
+
+  def test_no_variables(self):
+    one = pd.Erlang(1, [2.0, 3.0])
+    for make in (
+      lambda: pd.convolution([one, one]),
+      one.as_phase_type,
+      lambda: one[0],
+      lambda: pd.Epochs(
+        graphs.models.kingman(2), [[1.0], [2.0]], [1.0]
+      ).expected_sojourn_times(),
+      lambda: pd.Coxian(self.rates[:1], self.rates).subgenerator,
+      lambda: pd.Coxian(tf.Variable(self.rates[:1]), self.rates).subgenerator,
+      lambda: pd.Erlang(2, self.rate).mean(),
+    ):
+      _, caught = self._caught(make)
+      self.assertEmpty(caught)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,80 @@
+"""The check of functions that are bound to evaluate a whole batch in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+import itertools
+from typing import TYPE_CHECKING
+
+import numpy as onp
+
+from phasic.internal.native import host_results
+
+if TYPE_CHECKING:
+  from phasic.internal.native import host_functions
+
+
+def check(
+  function: host_functions.HostFunction,
+  call: Callable[..., Sequence[object]],
+  arrays: Sequence[onp.ndarray],
+  specs: Sequence[host_results.ArraySpec],
+  levels: Sequence[host_functions.BatchLevel],
+  sizes: tuple[int, ...],
+  canonical: Callable[[onp.dtype], object] = onp.dtype,
+) -> None:
+  """Checks that a function takes a batch, where wrong results might have a shape.
+
+  Where a batch's size is also the size of another dimension, a function that
+  broadcasts its arguments along a wrong dimension may return results of the
+  right shape. So it is called once more, with a batch of some of the examples,
+  of a size that no other dimension has.
+
+  Args:
+    function: the function.
+    call: see `host_functions.run`, as the others.
+    arrays: of the batch.
+    specs: the specs of results for one example.
+    levels: of the batch.
+    sizes: of the levels, outermost first.
+    canonical: see `host_functions.run`.
+
+  Raises:
+    TypeError: the function raises for that batch, or returns other shapes.
+  """
+  mapped = [
+    [level.mapped[i] for level in reversed(levels)] for i in range(len(arrays))
+  ]
+  shapes = [x.shape[sum(own) :] for x, own in zip(arrays, mapped, strict=True)]
+  others = {n for shape in (*shapes, *(s.shape for s in specs)) for n in shape}
+  is_unlike = len(set(sizes)) == len(sizes) and others.isdisjoint(sizes)
+  kind = (tuple(levels), tuple(map(len, shapes)))
+  if (
+    is_unlike
+    or 0 in sizes
+    or kind in function.checked
+    or function.batching is None
+  ):
+    return
+  unlike = (n for n in itertools.count(2) if n not in others)
+  trial = tuple(itertools.islice(unlike, len(sizes)))
+  parts = [onp.array(x) for x in arrays]
+  for i, own in enumerate(mapped):
+    for level, size in enumerate(trial):
+      if own[level]:
+        axis, index = sum(own[:level]), onp.arange(size) % sizes[level]
+        parts[i] = onp.take(parts[i], index, axis)
+  expected = [
+    host_results.ArraySpec((*trial, *s.shape), s.dtype) for s in specs
+  ]
+  try:
+    results = function.batching(call, parts, levels)
+    host_results.checked(function.name, results, expected, canonical)
+  except Exception as error:
+    raise TypeError(
+      f"{function.name} does not take a batch, with dimensions in front of all "
+      f"arguments: for {' and '.join(map(str, trial))} examples it raised "
+      f"{type(error).__name__}: {error}; bind it with "
+      "batching='sequential', or align the last dimensions of its arguments"
+    ) from error
+  function.checked.add(kind)
