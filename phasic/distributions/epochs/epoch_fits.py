@@ -25,6 +25,7 @@ from phasic.internal.arrays import ArrayLike
 from phasic.math.likelihood import expected_statistics
 from phasic.math.m_step import rate_updates
 from phasic.math.model import function_kinds
+from phasic.math.numeric import array_utils
 
 
 class EpochFits(epoch_phases.EpochPhases):
@@ -155,6 +156,8 @@ class EpochFits(epoch_phases.EpochPhases):
     )
     pieces = epoch_intervals.pieces(stages, low, high)
     found = epoch_intervals.log_prob(stages, pieces)
+    # A density may be above one.
+    found = np.where(low == high, found, array_utils.at_most(found, 0.0))
     return self._finished(found, static.shape(lower))
 
   def _em_update(

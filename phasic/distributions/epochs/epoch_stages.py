@@ -12,6 +12,7 @@ from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.model.model_types import Edges
 from phasic.math.moments import occupancy
+from phasic.math.numeric import array_utils
 
 
 class Stage(NamedTuple):
@@ -95,7 +96,7 @@ def stages(
     initial = state_maps[k].map_masses(transient.probs)
     own_lost = log_mass + transient.log_lost
     log_lost = own_lost if log_lost is None else np.maximum(log_lost, own_lost)
-    log_mass = log_mass + transient.log_mass
+    log_mass = array_utils.at_most(log_mass + transient.log_mass, 0.0)
     start, atom = boundaries[..., k], 0.0
   return found
 
