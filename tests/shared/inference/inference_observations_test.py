@@ -82,6 +82,57 @@ class NoObservationsTest(test_case.TestCase):
         fit()
 
 
+class LateEntryTest(test_case.TestCase):
+  """Tests observations that are made late, beside the entry."""
+
+  def test_digits(self):
+    # Given X > t, Erlang's law of two stages has P(X > t + x) equal to
+    # (t + 1 + x) / (t + 1) exp(-x).
+    entry = onp.asarray([1e2, 1e4, 1e6, 1e8, 1e9, 1e12, 1e15])
+    known = entry < 2.8e8
+
+    def survival(x):
+      return (1.0 + x / (entry + 1.0)) * onp.exp(-x)
+
+    far = onp.full(entry.shape, _INF)
+    data = {
+      "interval": (entry + 1.0, entry + 2.0, survival(1.0) - survival(2.0)),
+      "left": (-far, entry + 2.0, 1.0 - survival(2.0)),
+      "right": (entry + 2.0, far, survival(2.0)),
+      "exact": (
+        entry + 2.0,
+        entry + 2.0,
+        (entry + 2.0) / (entry + 1.0) * onp.exp(-2.0),
+      ),
+    }
+    pair = graphs.Graph.from_edges([(0, 1, 1.0), (1, graphs.ABSORBED, 1.0)], 0)
+    dists = [
+      pd.Erlang(2, 1.0),
+      pd.Epochs(pair, [None, None], [0.5], edge_values=[[1.0, 1.0]] * 2),
+      pd.TruncatedPhaseType(pd.Erlang(2, 1.0), 0.5),
+      pd.MatrixWeibull(pd.Erlang(2, 1.0), 1.0),
+    ]
+    for dist in dists:
+      for name, (lower, upper, exact) in data.items():
+        with self.subTest(f"{type(dist).__name__} {name}"):
+          own = inference.Observations(lower, upper, entry=entry)
+          found = own.log_likelihood_terms(dist)
+          expected = onp.where(known, onp.log(exact), _NAN)
+          self.assert_close(found, expected, 1e-5)
+
+  def test_counts(self):
+    # With trials of probability 1/4, P(N > n) is (1 + n / 3) (3/4)^n.
+    entry = onp.asarray([1e2, 1e6, 1e8, 1e9, 1e10, 1e12])
+    known = -entry * onp.log(0.75) < 2.8e8
+    ratio = (1.0 + (entry + 3.0) / 3.0) / (1.0 + entry / 3.0) * 0.75**3
+    own = inference.Observations(
+      entry + 3.0, onp.full(entry.shape, _INF), entry=entry
+    )
+    found = own.log_likelihood_terms(pd.NegativeBinomialTrials(2, 0.25))
+    expected = onp.where(known, onp.log(ratio), _NAN)
+    self.assert_close(found, expected, 1e-5)
+
+
 class _Missing:
   """A missing value like pandas', without truth value."""
 
