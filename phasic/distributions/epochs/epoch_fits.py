@@ -138,14 +138,16 @@ class EpochFits(epoch_phases.EpochPhases):
     )
 
   def _log_observed(self, lower: Array, upper: Array) -> Array | None:
+    stages = epoch_stages.of_data(self._stages())
     if upper is lower:
-      return self._log_prob(lower)
-    return self._log_of_ends(self._stages(), lower, upper)
+      return self._log_prob(lower, stages)
+    return self._log_of_ends(stages, lower, upper)
 
   def _log_observed_by(
     self, lower: Array, upper: Array, cause: str | None
   ) -> Array:
-    own = epoch_causes.stages_of(self._stages(), self.graphs, cause)
+    stages = epoch_stages.of_data(self._stages())
+    own = epoch_causes.stages_of(stages, self.graphs, cause)
     return self._log_of_ends(own, lower, upper)
 
   def _log_of_ends(

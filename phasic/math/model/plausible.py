@@ -89,12 +89,22 @@ def _is_valid(model: Sequence[Given], discrete: bool) -> bool | None:
       initial_probs, matrix, prob_zero, discrete
     )
   ):
-    return True
+    return _sum_to_one(initial_probs, prob_zero)
   known = host_model(model)
   if known is None:
     return None
   initial_probs, matrix, exits, prob_zero = known
-  return is_model(initial_probs, matrix, exits, prob_zero, discrete)
+  return is_model(
+    initial_probs, matrix, exits, prob_zero, discrete
+  ) and _sum_to_one(initial_probs, prob_zero)
+
+
+def _sum_to_one(initial_probs: Given, prob_zero: Given) -> bool:
+  """Returns whether given masses surely sum to one; true if one is derived."""
+  if prob_zero is None:
+    return True
+  known = values_at_hand([initial_probs, prob_zero])
+  return known is not None and sum_to_one(known[0], known[1])
 
 
 def host_model(model: Sequence[Tree]) -> list[Tree] | None:

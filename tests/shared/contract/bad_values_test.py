@@ -20,6 +20,7 @@ if MODE == "tf":
 
 _START = [1.0, 0.0]
 _MATRIX = [[-2.0, 1.0], [0.0, -1.0]]
+_EDGES = pm.EdgeRates([0, 0, 1], [1, 2, 2], [1.0, 1.0, 1.0])
 _STEPS = [[0.5, 0.25], [0.0, 0.5]]
 # Probabilities rounded to float32, which sum to 1 + 1.5e-8 in float64.
 _ROUNDED = onp.asarray(onp.asarray([0.1] * 10, onp.float32), onp.float64)
@@ -241,6 +242,26 @@ CASES = {
     lambda: pm.phase_type.cdf(1.0, [1.0], [[-1.0]], prob_zero=-0.5),
     ("prob_zero", "-0.5", "must be in [0, 1]"),
   ),
+  "math_masses": (
+    lambda: pm.phase_type.cdf(1.0, [1.0], [[-1.0]], prob_zero=0.5),
+    ("sum(initial_probs) + prob_zero", "1.5", "must be 1"),
+  ),
+  "math_too_little_mass": (
+    lambda: pm.phase_type.log_prob(1.0, [0.5, 0.0], _MATRIX, None, 0.25),
+    ("sum(initial_probs) + prob_zero", "0.75", "must be 1"),
+  ),
+  "math_masses_of_edges": (
+    lambda: pm.phase_type.cdf(1.0, onp.asarray(_START), _EDGES, prob_zero=0.5),
+    ("sum(initial_probs) + prob_zero", "1.5", "must be 1"),
+  ),
+  "math_masses_of_steps": (
+    lambda: pm.discrete_phase_type.cdf(1.0, [0.5, 0.75], _STEPS, prob_zero=0.0),
+    ("sum(initial_probs)", "1.25", "must be <= 1"),
+  ),
+  "math_masses_of_a_batch": (
+    lambda: pm.phase_type.mean(_START, _MATRIX, prob_zero=[0.0, 1e-9]),
+    ("sum(initial_probs) + prob_zero[1]", "1.000000001", "must be 1"),
+  ),
   "math_quantile": (
     lambda: pm.phase_type.quantile(2.0, [1.0], [[-1.0]]),
     ("u", "2.0", "must be in [0, 1]"),
@@ -403,13 +424,22 @@ class BadValuesTest(test_case.TestCase):
     )
     self.assertTrue(onp.isfinite(self.host(dist.mean())))
 
+  @test_case.of_bad_values
+  def test_masses_that_do_not_sum_to_one_are_free_coordinates(self):
+    found = pm.phase_type.cdf(1.0, [1.0], [[-1.0]], prob_zero=0.5)
+    self.assert_close(found, 0.5 - onp.expm1(-1.0), 1e-14)
+    dist = pd.PhaseType([1.0], [[-1.0]], prob_zero=0.5)
+    self.assert_close(dist.log_prob(1.0), -1.0, 1e-14)
+
   def test_good_values(self):
     for make in (
       lambda: pd.PhaseType(_START, _MATRIX),
       lambda: pd.PhaseType([0.5, 0.25], _MATRIX),
       lambda: pd.PhaseType([0.5, 0.25], _MATRIX, prob_zero=0.25),
       lambda: pd.PhaseType([0.1] * 10, _CHAIN, prob_zero=0.0),
-      lambda: pm.phase_type.cdf(1.0, [0.5, 0.75], _MATRIX, prob_zero=0.0),
+      lambda: pm.phase_type.cdf(1.0, [0.5, 0.25], _MATRIX, prob_zero=0.25),
+      lambda: pm.phase_type.cdf(1.0, [0.1] * 10, _CHAIN, prob_zero=0.0),
+      lambda: pm.phase_type.cdf(1.0, [0.5, 0.25], _EDGES, prob_zero=0.25),
       lambda: pd.PhaseType([1.0], [[0.0]]),
       lambda: pd.PhaseType(_START, [[7.0, 1.0], [1.0, 7.0]], [1.0, 0.0]),
       lambda: pd.Erlang(3, 0.0),
