@@ -44,7 +44,8 @@ class PhaseType(absorption_time.AbsorptionTime):
   `validate_args` the arrays are free coordinates: a diagonal that does not agree
   with given `exit_rates` is not read, and where the masses and a given
   `prob_zero` do not sum to one there is a warning, functions follow their
-  formulas, and log likelihoods of data are NaN.
+  formulas, and log likelihoods of data are NaN. If all exits that are derived
+  count as zero, a warning says so.
 
   The derivative of a logarithm where it is -inf is NaN, and so is that of the
   density in time at an atom. Where absorption may never come the mean is inf,

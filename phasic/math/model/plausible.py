@@ -206,6 +206,28 @@ def full_transition_matrix(x: onp.ndarray) -> int | None:
   return int(onp.argwhere(found)[0][-1]) if found.any() else None
 
 
+def largest_lost_exit(x: onp.ndarray, discrete: bool) -> float | None:
+  """Finds the largest exit of a matrix all of whose exits count as zero.
+
+  Args:
+    x: rates or probabilities of a step, (..., p, p), without exits.
+    discrete: whether they are probabilities.
+
+  Returns:
+    The largest of the first such matrix; None if there is none, or if all exits
+    are exactly zero.
+  """
+  eps = float(onp.finfo("float32" if x.dtype == onp.float32 else "float64").eps)
+  exits: onp.ndarray = float(discrete) - x.sum(axis=-1, dtype="float64")
+  scale: onp.ndarray = onp.ones(()) if discrete else onp.abs(x).max(axis=-1)
+  closed: onp.ndarray = onp.all(
+    onp.abs(exits) <= 4 * x.shape[-1] * eps * scale, axis=-1
+  )
+  largest: onp.ndarray = exits.max(axis=-1)
+  found: onp.ndarray = closed & (largest > 0.0)
+  return float(largest[found][0]) if found.any() else None
+
+
 def are_single(x: onp.ndarray) -> onp.ndarray:
   """Returns which rows of a float64 array hold only float32 numbers, (...)."""
   if x.dtype != onp.float64:

@@ -48,7 +48,7 @@ def check_model(
   tolerance = 4 * p * static.finfo_eps(initial_probs)
   alpha, prob_zero = _check_start(initial_probs, prob_zero, tolerance, names[0])
   if exits is None:
-    _check_not_full(matrix, discrete)
+    _check_not_closed(matrix, discrete)
   if discrete:
     matrix, exits = _check_subtransition(matrix, exits, tolerance)
     return alpha, matrix, exits, prob_zero
@@ -81,8 +81,11 @@ def check_edge_model(
   return alpha, edges, prob_zero
 
 
-def _check_not_full(matrix: Array, discrete: bool) -> None:
-  """Raises ValueError if a known matrix includes the absorbing state."""
+def _check_not_closed(matrix: Array, discrete: bool) -> None:
+  """Raises ValueError if a known matrix has no exits, though some are meant.
+
+  It includes the absorbing state, or all exits count as rounding errors.
+  """
   known = plausible.values_at_hand([matrix])
   if known is None:
     return
@@ -90,11 +93,19 @@ def _check_not_full(matrix: Array, discrete: bool) -> None:
     plausible.full_transition_matrix if discrete else plausible.full_generator
   )
   phase = find(known[0])
+  name = "subtransition" if discrete else "subgenerator"
   if phase is not None:
-    name = "subtransition" if discrete else "subgenerator"
     raise ValueError(
       f"phase {phase} of {name} is never left, and no phase exits: {phase} "
       f"seems to be the absorbing state; leave out its row and its column"
+    )
+  largest = plausible.largest_lost_exit(known[0], discrete)
+  if largest is not None:
+    exits = "exit_probs" if discrete else "exit_rates"
+    raise ValueError(
+      f"largest exit of {name} is {largest}: it must be above 4 p eps of the "
+      f"row's largest entry, below which exits count as rounding errors; give "
+      f"{exits} where exits are so small"
     )
 
 
