@@ -50,10 +50,21 @@ class Rows {
   Rows(const T* x, int64_t count, int64_t size, const T* exits)
       : x_(x), count_(count), size_(size), exits_(exits) {}
 
+  // A matrix without any derived exit is rejected: its exits may be meant, but
+  // so small that they count as rounding errors.
   bool Meet(Constraint constraint) const {
+    const bool derives_exits =
+        exits_ == nullptr && (constraint == Constraint::kSubgenerator ||
+                              constraint == Constraint::kSubtransition);
+    bool exits = false;
     for (int64_t i = 0; i < count_; ++i) {
       const T* row = x_ + i * size_;
       if (!Meets(constraint, row, i)) return false;
+      if (!derives_exits) continue;
+      exits = exits || Exits(constraint, row);
+      if ((i + 1) % size_ != 0) continue;
+      if (!exits) return false;
+      exits = false;
     }
     return true;
   }
@@ -102,6 +113,19 @@ class Rows {
   double Tolerance() const {
     return 3.0 * static_cast<double>(size_) *
            static_cast<double>(std::numeric_limits<T>::epsilon());
+  }
+
+  // Returns whether a row of a valid matrix certainly has an exit.
+  bool Exits(Constraint constraint, const T* row) const {
+    const double sum = Sum(row);
+    if (constraint == Constraint::kSubtransition) {
+      return 1.0 - sum > 2.0 * Tolerance();
+    }
+    double scale = 0.0;
+    for (int64_t j = 0; j < size_; ++j) {
+      scale = std::max(scale, std::fabs(static_cast<double>(row[j])));
+    }
+    return -sum > 2.0 * Tolerance() * scale;
   }
 
   // Returns whether a row's sum is at most one. Rejects a sum that is below one

@@ -196,11 +196,12 @@ class AbsorptionTime(chain_hooks.ChainHooks):
   def mean_residual_life(self, value: ArrayLike) -> Result:
     """Returns E[X - t | X > t], broadcast over value and batch.
 
-    It is E[X] P(X_e > t) / P(X > t), where X_e has the `Equilibrium`
-    distribution, so that it is right also where P(X > t) is too small for a
-    floating-point
-    number: to 1e-15 max(10, |log P(X > t)|) or so of itself. It is inf where
-    absorption may never come, and NaN where X > t cannot be.
+    It is the mean time to absorption from each phase, averaged over
+    `ResidualLife(self, value)`'s initial masses: all terms are >= 0, so that the
+    relative error stays below 1e-12 or so at any t. It is inf where absorption
+    may never come, and NaN where X > t cannot be, where the phase probabilities
+    cannot be computed, and where phases whose probabilities underflow might
+    matter.
 
     Args:
       value: t, (...).

@@ -23,6 +23,7 @@ from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_calls
 from phasic.math.likelihood import diagnosis
 from phasic.math.m_step import rate_updates
+from phasic.math.model import chain as chain_lib
 from phasic.math.model import edge_rates
 from phasic.math.model import function_kinds
 from phasic.math.model import operands
@@ -52,6 +53,8 @@ class ChainHooks(comparable.Comparable):
   _moments: ClassVar[tuple[tuple[object, ...], tuple[Array, Array]] | None] = (
     None
   )
+  # Whether masses and a given mass at zero may have another sum than one.
+  _FREE_START = True
   # Whether the density is known to be nonincreasing.
   _FALLS = False
 
@@ -88,6 +91,17 @@ class ChainHooks(comparable.Comparable):
       names = ("initial_probs", operands.argument_names(self._DISCRETE)[1])
       return value_checks.check_model(*chain, self._DISCRETE, names)
     return chain
+
+  def _model_of_data(self) -> Model:
+    """Returns the chain, with NaN for masses that do not sum to one.
+
+    Log likelihoods of data use it. Other functions follow their formulas in
+    free coordinates, as derivatives do.
+    """
+    initial_probs, matrix, exits, prob_zero = self._model()
+    if self._FREE_START:
+      initial_probs = chain_lib.proper_masses(initial_probs, prob_zero)
+    return initial_probs, matrix, exits, prob_zero
 
   def _whole_model(self) -> Model:
     """Returns the chain, with NaN for a mass at zero that underflowed.

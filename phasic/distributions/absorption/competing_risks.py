@@ -15,6 +15,7 @@ from phasic.internal.arrays import Result
 from phasic.math.calls import evaluation
 from phasic.math.likelihood import competing_risks
 from phasic.math.likelihood import hazards
+from phasic.math.model import chain as chain_lib
 from phasic.math.model.model_types import Edges
 from phasic.math.model.model_types import Model
 
@@ -180,6 +181,7 @@ def models_by_cause(chain: chain_events.HasModel) -> list[Model]:
   """
   assert isinstance(chain, CompetingRisks)
   initial_probs, edges, exits, atom = chain._by_cause()
+  initial_probs = chain_lib.proper_masses(initial_probs, atom)
   own = chain._cause_of_atom()
   return [
     competing_risks.of_cause(

@@ -40,10 +40,12 @@ class PhaseType(absorption_time.AbsorptionTime):
 
   Values that break a rule raise ValueError with `validate_args=True` (under
   jit in JAX they make the result NaN). Otherwise they give NaN, with one
-  warning where they are known, and `diagnose` names the reason. Two rules hold
-  only with `validate_args=True`, since the arrays are free coordinates without
-  it: a diagonal has to agree with given `exit_rates`, and a given `prob_zero`
-  has to make the masses sum to one.
+  warning where they are known, and `diagnose` names the reason. Without
+  `validate_args` the arrays are free coordinates: a diagonal that does not agree
+  with given `exit_rates` is not read, and where the masses and a given
+  `prob_zero` do not sum to one there is a warning, functions follow their
+  formulas, and log likelihoods of data are NaN. If all exits that are derived
+  count as zero, a warning says so.
 
   The derivative of a logarithm where it is -inf is NaN, and so is that of the
   density in time at an atom. Where absorption may never come the mean is inf,

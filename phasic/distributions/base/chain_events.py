@@ -24,6 +24,10 @@ class HasModel(Protocol):
     """Returns the chain's checked initial masses, rates, exits, mass at zero."""
     ...
 
+  def _model_of_data(self) -> Model:
+    """Returns the chain, with NaN for masses that do not sum to one."""
+    ...
+
   def _linear_chain(self) -> tuple[Tree, float]:
     """Returns the chain for the E-step, and its absorption time minus X."""
     ...
@@ -60,8 +64,8 @@ class ChainEvents(NamedTuple):
 
   @property
   def model(self) -> Model:
-    """The chain's checked initial masses, rates, exits and mass at zero."""
-    return self.chain._model()
+    """The chain's initial masses, rates, exits and mass at zero, for data."""
+    return self.chain._model_of_data()
 
   @property
   def is_discrete(self) -> bool:

@@ -29,7 +29,9 @@ def log_likelihood_terms(
     return _unconditional(distribution, lower, upper)
   lower, upper, offset = chain_events.cut(lower, upper, entry, upper)
   found = _unconditional(distribution, lower, upper) + offset
-  return found - distribution._log_survival_function(entry)
+  return special.log_conditional(
+    found, distribution._log_survival_function(entry)
+  )
 
 
 def with_causes(
@@ -55,7 +57,9 @@ def with_causes(
   shift = np.zeros_like(lower)
   if entry is not None:
     lower, upper, shift = chain_events.cut(lower, upper, entry, upper)
-    shift = shift - distribution._log_survival_function(entry)
+    shift = special.log_conditional(
+      shift, distribution._log_survival_function(entry)
+    )
   found = _unconditional(distribution, lower, upper)
   # Unlike a selection, the product with NaN makes derivatives NaN as well.
   found = found * np.where(known, np.ones_like(found), math.nan)

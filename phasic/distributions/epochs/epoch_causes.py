@@ -21,6 +21,7 @@ from phasic.math.likelihood import hazards
 from phasic.math.model import operands
 from phasic.math.model.model_types import Edges
 from phasic.math.model.model_types import Model
+from phasic.math.numeric import array_utils
 
 
 def stages_of(
@@ -98,7 +99,7 @@ def _prob(
     # A stage that is never reached has no distribution of phases.
     never = stage.log_mass == -float("inf")
     terms.append(np.where(never, 0.0, np.exp(stage.log_mass) * found))
-  return sum(terms[1:], terms[0])
+  return array_utils.at_most(sum(terms[1:], terms[0]), 1.0)
 
 
 def hazard(

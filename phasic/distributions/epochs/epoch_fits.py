@@ -25,6 +25,7 @@ from phasic.internal.arrays import ArrayLike
 from phasic.math.likelihood import expected_statistics
 from phasic.math.m_step import rate_updates
 from phasic.math.model import function_kinds
+from phasic.math.numeric import array_utils
 
 
 class EpochFits(epoch_phases.EpochPhases):
@@ -141,14 +142,16 @@ class EpochFits(epoch_phases.EpochPhases):
     )
 
   def _log_observed(self, lower: Array, upper: Array) -> Array | None:
+    stages = epoch_stages.of_data(self._stages())
     if upper is lower:
-      return self._log_prob(lower)
-    return self._log_of_ends(self._stages(), lower, upper)
+      return self._log_prob(lower, stages)
+    return self._log_of_ends(stages, lower, upper)
 
   def _log_observed_by(
     self, lower: Array, upper: Array, cause: str | None
   ) -> Array:
-    own = epoch_causes.stages_of(self._stages(), self.graphs, cause)
+    stages = epoch_stages.of_data(self._stages())
+    own = epoch_causes.stages_of(stages, self.graphs, cause)
     return self._log_of_ends(own, lower, upper)
 
   def _log_of_ends(
@@ -159,6 +162,8 @@ class EpochFits(epoch_phases.EpochPhases):
     )
     pieces = epoch_intervals.pieces(stages, low, high)
     found = epoch_intervals.log_prob(stages, pieces)
+    # A density may be above one.
+    found = np.where(low == high, found, array_utils.at_most(found, 0.0))
     return self._finished(found, static.shape(lower))
 
   def _em_update(

@@ -57,7 +57,7 @@ def pieces(
     low, high, own = _within(stage, end, lower, upper)
     logs = stage.log_mass + _log_prob(stage, low, high)
     # A stage that is never reached has no distribution of phases.
-    own = own & (stage.log_mass > -math.inf)
+    own = own & np.logical_not(stage.log_mass == -math.inf)
     found.append(Piece(low, high, np.where(own, logs, -math.inf)))
   return found
 

@@ -114,7 +114,8 @@ class EpochMethods(comparable.Comparable):
         "cdf", stage, t
       )
 
-    return self._accumulated(value, add, 0.0, stages)
+    total = self._accumulated(value, add, 0.0, stages)
+    return array_utils.at_most(total, 1.0)
 
   def _log_cdf(self, value: Array) -> Array:
     def add(before: Array | None, stage: epoch_stages.Stage, t: Array) -> Array:
@@ -132,7 +133,7 @@ class EpochMethods(comparable.Comparable):
       total = np.where(at_start, before + begun, special.logaddexp(before, own))
       return epoch_values.seen("log_cdf", stage, t, total)
 
-    return self._accumulated(value, add, None)
+    return array_utils.at_most(self._accumulated(value, add, None), 0.0)
 
   def _moment(self, k: int) -> Array:
     """Computes E X^k, k times the integral of t^(k-1) P(X > t)."""

@@ -1,4 +1,6 @@
-"""Moments of absorption times with epochs, as sums of nonnegative terms.
+"""Moments of absorption times and rewards with epochs.
+
+Those of absorption times are sums of nonnegative terms.
 
 With c = E X and F = 1 - S the variance is E (X - c)^2, which is
 
@@ -6,16 +8,24 @@ With c = E X and F = 1 - S the variance is E (X - c)^2, which is
       + 2 times the integral of (t - c) S(t) over t > c,
 
 so that it is right however small it is beside c^2.
+
+Covariances of rewards are those of rewards less their mean rates in each epoch,
+which differ by constants if absorbed paths go on with the negative mean rates.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import math
 
 import numpy as np
+import numpy as onp
 
+from phasic.distributions.epochs import epoch_edges
+from phasic.distributions.epochs import epoch_rewards
 from phasic.distributions.epochs import epoch_stages
 from phasic.distributions.epochs import epoch_values
+from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -23,6 +33,10 @@ from phasic.math.elimination import chain_calls
 from phasic.math.elimination import moment_chains
 from phasic.math.moments import renewals
 from phasic.math.moments import truncated_moments
+from phasic.math.numeric import array_utils
+
+# The error of a covariance that is accepted, relative to standard deviations.
+_DIGITS = {"float64": 1e-6, "float32": 1e-2}
 
 
 def moment(stages: list[epoch_stages.Stage], order: int) -> Array:
@@ -45,6 +59,105 @@ def variance(stages: list[epoch_stages.Stage]) -> Array:
       before = before + np.exp(stage.log_mass) * ended
   total = sum(parts[1:], parts[0])
   return np.where(np.isfinite(mean), total, mean)
+
+
+def covariance(
+  history: epoch_rewards.History, rewards: Sequence[Array]
+) -> Array:
+  """Computes the covariances of rewards, (..., R, R), for rewards (..., p_k, R).
+
+  They are NaN where a mean is infinite, and where differences leave less than
+  six digits of a covariance, relative to the standard deviations (two digits in
+  single precision).
+  """
+  size = static.shape(rewards[0])[-1]
+  history = _with_traps(history)
+  times = epoch_rewards.sojourn_times(history)
+  centered = [
+    _centered(own, time, history.length(k))
+    for k, (own, time) in enumerate(zip(rewards, times, strict=True))
+  ]
+  mean = epoch_rewards.of_times(times, centered)
+  finite = mean < math.inf
+  mean = np.where(finite, mean, 0.0)
+  second = epoch_rewards.cross_moments(history, centered)
+  # The first R rewards are positive parts, the others negative parts.
+  (up, cross), (back, down) = (
+    (rows[..., :size], rows[..., size:])
+    for rows in (second[..., :size, :], second[..., size:, :])
+  )
+  rest = mean[..., :size] - mean[..., size:]
+  product = rest[..., None] * rest[..., None, :]
+  found = (up - cross) - (back - down) - product
+  known = finite[..., :size]
+  known = known[..., None] & known[..., None, :]
+  found = np.where(known | np.isnan(found), found, math.nan)
+  terms = up + cross + back + down + np.abs(product)
+  return np.where(_is_lost(found, terms), math.nan, found)
+
+
+def _is_lost(covariances: Array, terms: Array) -> Array:
+  """Returns where rounding errors of a sum of terms hide its digits."""
+  fixed = autodiff.stop_gradient
+  covariances, terms = fixed(covariances), fixed(terms)
+  dtype = static.dtype_name(covariances)
+  error = 64.0 * static.finfo_eps(dtype) * terms
+  size = static.shape(terms)[-1]
+  variances = np.sum(np.where(np.eye(size) > 0, covariances, 0.0), axis=-1)
+  spread = np.sqrt(np.maximum(variances, 0.0))
+  scale = spread[..., None] * spread[..., None, :]
+  return error > _DIGITS[dtype] * scale
+
+
+def _with_traps(history: epoch_rewards.History) -> epoch_rewards.History:
+  """Adds a phase to each epoch, where absorbed paths are until the last one."""
+  chains, maps = [], []
+  for k, chain in enumerate(history.chains):
+    edges, p = chain.edges, static.shape(chain.initial)[-1]
+    atom = np.zeros_like(chain.initial[..., 0])
+    if chain.prob_zero is not None:
+      atom = atom + chain.prob_zero
+    atom = atom[..., None]
+    if k < len(history.chains) - 1:
+      maps.append(history.state_maps[k].with_trap(p))
+    else:
+      # Paths end, those in the trap at any rate, as they gather nothing there.
+      trap, end = onp.asarray([p]), onp.asarray([p + 1])
+      targets = np.where(edges.targets == p, p + 1, edges.targets)
+      one = np.ones_like(atom)
+      edges = epoch_edges.joined(edges, targets, [(trap, end, one)])
+    initial = array_utils.joined(chain.initial, atom)
+    chains.append(chain._replace(initial=initial, edges=edges))
+  return history._replace(chains=chains, state_maps=maps)
+
+
+def _centered(rewards: Array, times: Array, length: Array | None) -> Array:
+  """Subtracts mean rates of rewards in an epoch; see `_with_traps`.
+
+  Args:
+    rewards: (..., p, R).
+    times: expected times in the phases, (..., p + 1).
+    length: the length of the epoch, (...); None for the last one, where nothing
+      is subtracted.
+
+  Returns:
+    The positive parts, then the negative parts, (..., p + 1, 2 R).
+  """
+  none = np.zeros_like(rewards[..., :1, :])
+  signed = np.concatenate([rewards, none], axis=-2)
+  if length is not None:
+    fixed, eps = autodiff.stop_gradient, 64.0 * static.finfo_eps(rewards)
+    own, length = fixed(rewards), fixed(length)[..., None]
+    rate = np.sum(fixed(times)[..., :-1, None] * own, axis=-2) / length
+    # All constants are right. The reward of a phase, if that is the rate but
+    # for rounding errors, leaves nothing of a reward that is certain.
+    near = np.abs(own - rate[..., None, :]) <= eps * rate[..., None, :]
+    same = np.max(np.where(near, own, 0.0), axis=-2)
+    rate = np.where(same > 0.0, same, rate)
+    signed = signed - rate[..., None, :]
+  is_up = signed >= 0.0
+  up, down = np.where(is_up, signed, 0.0), np.where(is_up, 0.0, -signed)
+  return np.concatenate([up, down], axis=-1)
 
 
 def _share(stage: epoch_stages.Stage, order: int) -> Array:

@@ -25,6 +25,7 @@ from phasic.internal.arrays import Array
 from phasic.math.likelihood import phase_type
 from phasic.math.model.model_types import Edges
 from phasic.math.moments import count_levels
+from phasic.math.numeric import array_utils
 from phasic.math.rewards import multivariate
 
 # The largest number of phases of all levels of a moment.
@@ -404,4 +405,4 @@ def laplace_transform(
     killed = epoch_edges.with_exits(edges, p, rates)
     carried = _passed(killed, carried, length)
     carried = epoch_levels.mapped(carried, history.state_maps[k])
-  return total
+  return array_utils.at_most(total, 1.0)

@@ -10,8 +10,10 @@ import numpy as np
 from phasic.graphs.parts import state_maps as state_maps_lib
 from phasic.internal import static
 from phasic.internal.arrays import Array
+from phasic.math.model import chain as chain_lib
 from phasic.math.model.model_types import Edges
 from phasic.math.moments import occupancy
+from phasic.math.numeric import array_utils
 
 
 class Stage(NamedTuple):
@@ -95,9 +97,24 @@ def stages(
     initial = state_maps[k].map_masses(transient.probs)
     own_lost = log_mass + transient.log_lost
     log_lost = own_lost if log_lost is None else np.maximum(log_lost, own_lost)
-    log_mass = log_mass + transient.log_mass
+    log_mass = array_utils.at_most(log_mass + transient.log_mass, 0.0)
     start, atom = boundaries[..., k], 0.0
   return found
+
+
+def of_data(stages: list[Stage]) -> list[Stage]:
+  """Returns stages, with NaN where the masses at time zero do not sum to one.
+
+  Log likelihoods of data use them.
+  """
+  first = stages[0]
+  atom = np.zeros_like(first.initial[..., 0]) + first.prob_zero
+  initial = chain_lib.proper_masses(first.initial, atom)
+  if initial is first.initial:
+    return stages
+  unknown = np.isnan(np.sum(initial, axis=-1))
+  lost = np.where(unknown, float("nan"), 0.0)
+  return [x._replace(log_mass=x.log_mass + lost) for x in stages]
 
 
 def distribution_at(stage: Stage, time: Array) -> occupancy.Transient:

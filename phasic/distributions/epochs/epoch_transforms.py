@@ -24,6 +24,7 @@ from phasic.internal.arrays import Array
 from phasic.math.likelihood import phase_type
 from phasic.math.moments import generating_functions
 from phasic.math.moments import passages
+from phasic.math.numeric import array_utils
 
 
 def laplace_transform(stages: list[epoch_stages.Stage], u: Array) -> Array:
@@ -36,7 +37,7 @@ def laplace_transform(stages: list[epoch_stages.Stage], u: Array) -> Array:
       found = _before_clock(stage, stage.length, u)
     with onp.errstate(invalid="ignore"):  # u may be inf.
       parts.append(np.exp(stage.log_mass - u * stage.start) * found)
-  return sum(parts[1:], parts[0])
+  return array_utils.at_most(sum(parts[1:], parts[0]), 1.0)
 
 
 def moment_generating_function(

@@ -13,6 +13,7 @@ from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import slicing
 from phasic.distributions.epochs import epoch_arguments
 from phasic.distributions.epochs import epoch_counts
+from phasic.distributions.epochs import epoch_moments
 from phasic.distributions.epochs import epoch_rewards
 from phasic.distributions.epochs import epoch_totals
 from phasic.distributions.epochs import epochs as epochs_lib
@@ -42,8 +43,11 @@ class MultivariateEpochs(joint_totals.JointTotals):
   1, 2, ... samples of a genealogy, in a population whose size changed.
 
   Means, second and mixed moments, the joint Laplace transform and samples are
-  exact, and nothing is subtracted but the products of means from second
-  moments: an error of a covariance is small beside E[Y_a Y_b]. They have
+  exact, and nothing is subtracted but in covariances, for which rewards are
+  counted from their mean rate in each epoch: an error is small beside the second
+  moments of these differences. A covariance is NaN where less than six digits are
+  left, relative to the standard deviations; phases that are reached with a
+  probability below 1e-262 count as empty. They have
   derivatives in all parameters, rewards and boundaries. As boundaries lie in
   clock time, a total is not phase-type: there are no densities or quantiles,
   of one total neither.
@@ -302,14 +306,7 @@ class MultivariateEpochs(joint_totals.JointTotals):
     return self._finished(found)
 
   def _covariance(self) -> Array:
-    history, rewards = self._history(), self._rewards()
-    mean = epoch_rewards.means(history, rewards)
-    known = mean < float("inf")
-    mean = np.where(known, mean, 0.0)
-    products = mean[..., None] * mean[..., None, :]
-    found = epoch_rewards.cross_moments(history, rewards) - products
-    known = known[..., None] & known[..., None, :]
-    found = np.where(known | np.isnan(found), found, float("nan"))
+    found = epoch_moments.covariance(self._history(), self._rewards())
     size = self.num_rewards
     shape = (*self._batch_shape(), size, size)
     return structures.cast(np.broadcast_to(found, shape), self.dtype)

@@ -30,6 +30,8 @@ class ParametricFamily(absorption_time.AbsorptionTime):
   `_chain_of`. All else comes from `AbsorptionTime`.
   """
 
+  _FREE_START = False
+
   def as_phase_type(
     self,
   ) -> phase_type.PhaseType | discrete_phase_type.DiscretePhaseType:

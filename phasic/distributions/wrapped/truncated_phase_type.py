@@ -26,6 +26,7 @@ from phasic.internal.arrays import SanitizedSeed
 from phasic.math.likelihood import interval_probs
 from phasic.math.model import value_checks
 from phasic.math.model.value_rules import check
+from phasic.math.numeric import array_utils
 from phasic.math.numeric import special
 from phasic.math.quadrature import quadrature_points
 from phasic.math.sampling import jump_chain
@@ -38,8 +39,9 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
   With Z = P(low <= X <= high) its log density is log f(x) - log Z between the
   bounds. Masses of intervals are accurate to their own size, also far in a
   tail: no distribution functions are subtracted. Logarithms are differences,
-  with absolute errors of some eps |log Z|: where that is large `ResidualLife`
-  has more digits.
+  with absolute errors of some eps |log Z|: density, distribution and survival
+  function are NaN where less than six digits are left (three in float32), for
+  |log Z| above 2.8e8 (8.4e3). `ResidualLife` has all digits there.
 
   Results are NaN where Z is zero. Mean, variance and moments are exact, without
   a subtraction: those of what is left of X, and below an upper bound integrals
@@ -128,9 +130,14 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     value = self._converted(value)
     found = self.distribution.diagnose(value, method)
     _, before, high = self._bounds()
-    empty = onp.isnan(comparable.host(self._normalizer(before, high)))
-    why = "low, high: no mass is known to be between them"
-    found = onp.where(empty & (found == "ok"), why, found)
+    whole = self._normalizer(before, high)
+    far = comparable.host(special.log_conditional(whole, whole))
+    for lost, why in (
+      (whole, "low, high: no mass is known to be between them"),
+      (far, "low, high: so little mass is between them that digits are lost"),
+    ):
+      empty = onp.isnan(comparable.host(lost))
+      found = onp.where(empty & (found == "ok"), why, found)
     return comparable.where_unknown(getattr(self, f"_{method}")(value), found)
 
   def _log_mass(self, lower: Array, upper: Array) -> Array:
@@ -149,27 +156,36 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     # density of X is zero and has no derivatives.
     value = np.where(outside, -1.0 - np.abs(value), value)
     found = self.distribution._log_prob(value)
-    return found - self._normalizer(before, high)
+    return special.log_conditional(found, self._normalizer(before, high))
 
   def _normalizer(self, before: Array, high: Array) -> Array:
     """Computes log P(before < X <= high), NaN where the probability is 0."""
     found = self._log_mass(before, high)
     return np.where(found == -math.inf, math.nan, found)
 
+  def _log_share(
+    self, lower: Array, upper: Array, before: Array, high: Array
+  ) -> Array:
+    """Computes log P(lower < X <= upper | before < X <= high)."""
+    found = special.log_conditional(
+      self._log_mass(lower, upper), self._normalizer(before, high)
+    )
+    return array_utils.at_most(found, 0.0, math.inf)
+
   def _log_cdf(self, value: Array) -> Array:
     low, before, high = self._bounds()
     inside = (value >= low) & (value < high)
     within = np.where(inside, value, high)
-    log_mass = self._log_mass(before, within) - self._normalizer(before, high)
-    found = np.where(value < low, -math.inf, np.minimum(log_mass, 0.0))
+    log_mass = self._log_share(before, within, before, high)
+    found = np.where(value < low, -math.inf, log_mass)
     return np.where(np.isnan(value), math.nan, found)
 
   def _log_survival_function(self, value: Array) -> Array:
     low, before, high = self._bounds()
     inside = (value >= low) & (value < high)
     after = np.where(inside, value, before)
-    log_mass = self._log_mass(after, high) - self._normalizer(before, high)
-    found = np.where(value >= high, -math.inf, np.minimum(log_mass, 0.0))
+    log_mass = self._log_share(after, high, before, high)
+    found = np.where(value >= high, -math.inf, log_mass)
     return np.where(np.isnan(value), math.nan, found)
 
   def _nodes(self, batch: static.Shape) -> quadrature_points.QuadraturePoints:

@@ -34,6 +34,9 @@ class ZeroInflated(wrapped_distribution.OnSamePhases):
     M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
   """
 
+  # The masses are those of X, which may have any sum.
+  _FREE_START = True
+
   prob_zero: declared.Required = declared.array(
     0,
     "probability",

@@ -55,6 +55,17 @@ class StateMap(NamedTuple):
     taken = np.take(padded, structures.cast(phases, "int32"), axis=-1)
     return np.sum(taken, axis=-1)
 
+  def with_trap(self, count: int) -> StateMap:
+    """Adds a phase, after the `count` phases, that is mapped to a new last one."""
+    if self.phases is None:
+      return self
+    phases = batched_arrays.unbatched("state_maps", self.phases, (None, None))
+    phases = structures.cast(phases, "int32")
+    row = np.where(onp.arange(static.shape(phases)[-1]) == 0, count, count + 1)
+    row = structures.cast(row, "int32")[None, :]
+    padded = np.where(phases == count, phases + 1, phases)
+    return StateMap(np.concatenate([padded, row], axis=0))
+
   def targets(self, count: int) -> Array | None:
     """Returns the phase that each of `count` phases is mapped to, int32 (p,).
 

@@ -20,6 +20,7 @@ from phasic.math.likelihood import discrete_observations
 from phasic.math.likelihood import observations
 from phasic.math.model.model_types import Model
 from phasic.math.numeric import array_utils
+from phasic.math.numeric import special
 
 
 class KernelCall(NamedTuple):
@@ -155,7 +156,7 @@ def _combined(
     for number, value in enumerate(values[1:]):
       found = np.where((cause == number) & seen, value, found)
   if given is not None:
-    found = found - given
+    found = special.log_conditional(found, given)
   return found if events.offset is None else found + events.offset
 
 

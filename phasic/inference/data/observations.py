@@ -41,7 +41,9 @@ class Observations(observation_makers.ObservationMakers):
 
   With a time of entry e >= 0 the value would not have been observed had it not
   been above e (it is left-truncated): all is then conditional on X > e, and
-  what of (lower, upper] is before e is cut off.
+  what of (lower, upper] is before e is cut off. The log likelihood is NaN where
+  log P(X > e) is below -2.8e8 (-8.4e3 in float32), as the difference of two
+  logarithms has less than six digits (three) there.
 
   There may be none, n = 0: the log likelihood is zero then. Fits and estimates
   ask for at least one.

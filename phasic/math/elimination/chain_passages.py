@@ -177,7 +177,7 @@ def hitting(system: chain_solves.System, targets: Array) -> Array:
   x = chain_solves.solve(passage, none[..., None], ends[..., None])[..., 0]
   x = np.where(hit, 1.0, x)
   total = np.sum(system.initial * x, axis=-1)
-  return chain_solves.checked(system, total)
+  return chain_solves.checked(system, array_utils.at_most(total, 1.0))
 
 
 def laplace(system: chain_solves.System, u: Array) -> Array:
@@ -211,7 +211,7 @@ def _survival(
   none = np.zeros_like(system.initial)[..., None]
   x = chain_solves.solve(killed_system, none, absorbed[..., None])[..., 0]
   total = system.atom + np.sum(system.initial * x, axis=-1)
-  return chain_solves.checked(system, total)
+  return chain_solves.checked(system, array_utils.at_most(total, 1.0))
 
 
 def _flows(system: chain_solves.System) -> Array:

@@ -22,6 +22,7 @@ from phasic.math.elimination import chain_passages
 from phasic.math.model import operands
 from phasic.math.model.model_types import Edges
 from phasic.math.model.model_types import Model
+from phasic.math.numeric import array_utils
 
 
 def of_cause(
@@ -99,4 +100,4 @@ def cause_probs(
     arguments = (initial_probs, clipped, 0.0, None, prob_zero)
     atom = evaluation.value("cdf", arguments, discrete)
     found = [x + atom if c == cause_of_atom else x for c, x in enumerate(found)]
-  return np.stack(found, axis=-1)
+  return array_utils.at_most(np.stack(found, axis=-1), 1.0)

@@ -28,12 +28,10 @@ from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.model.model_types import SubtransitionLike
 from phasic.math.model.model_types import TimedModel
 from phasic.math.moments import weighted_models
+from phasic.math.numeric import special
 
 # A hazard below this, computed as a derivative, may have underflowed.
 _SMALL = {"float64": 1e-280, "float32": 1e-30}
-# The largest |log| from which a hazard is computed: the hazard has a relative
-# error of up to 16 eps |log|.
-_LARGEST_LOG = {"float64": 1e-6 / 2.0**-48, "float32": 1e-3 / 2.0**-19}
 
 
 def hazard_function(
@@ -296,6 +294,4 @@ def _right_continuous(arguments: TimedModel) -> TimedModel:
 
 def _log_quotient(log_part: Array, log_left: Array, dtype: str) -> Array:
   """Computes log_part - log_left; NaN if too few digits would remain."""
-  known = log_left > -_LARGEST_LOG[static.dtype_name(log_left)]
-  found = log_part - np.where(known, log_left, math.nan)
-  return structures.cast(found, dtype)
+  return structures.cast(special.log_conditional(log_part, log_left), dtype)

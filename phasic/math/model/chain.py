@@ -15,6 +15,7 @@ from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.model.model_types import KernelArrays
+from phasic.math.numeric import array_utils
 from phasic.math.numeric import exact_sums
 
 
@@ -80,6 +81,24 @@ def derive_atom(
   ones = np.ones_like(initial_probs[..., :1])
   parts = np.concatenate([ones, -initial_probs], axis=-1)
   return snap(exact_sums.compensated_sum(parts), tolerance)
+
+
+def proper_masses(initial_probs: Array, prob_zero: Array | None) -> Array:
+  """Returns initial masses, NaN where they and the atom do not sum to one.
+
+  The tolerance is 64 (p + 1) eps, for masses that were computed from others.
+  """
+  if prob_zero is None:
+    return initial_probs
+  fixed = autodiff.stop_gradient
+  p = static.shape(initial_probs)[-1]
+  tolerance = 64 * (p + 1) * static.finfo_eps(initial_probs)
+  total = np.sum(fixed(initial_probs), axis=-1) + fixed(prob_zero)
+  near = np.abs(total - 1.0) <= tolerance
+  if array_utils.are_true(near):
+    return initial_probs
+  good = np.where(near, np.ones_like(total), math.nan)
+  return initial_probs * good[..., None]
 
 
 def good_start(initial_probs: Array, atom: Array) -> Array:

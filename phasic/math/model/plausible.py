@@ -89,12 +89,22 @@ def _is_valid(model: Sequence[Given], discrete: bool) -> bool | None:
       initial_probs, matrix, prob_zero, discrete
     )
   ):
-    return True
+    return _sum_to_one(initial_probs, prob_zero)
   known = host_model(model)
   if known is None:
     return None
   initial_probs, matrix, exits, prob_zero = known
-  return is_model(initial_probs, matrix, exits, prob_zero, discrete)
+  return is_model(
+    initial_probs, matrix, exits, prob_zero, discrete
+  ) and _sum_to_one(initial_probs, prob_zero)
+
+
+def _sum_to_one(initial_probs: Given, prob_zero: Given) -> bool:
+  """Returns whether given masses surely sum to one; true if one is derived."""
+  if prob_zero is None:
+    return True
+  known = values_at_hand([initial_probs, prob_zero])
+  return known is not None and sum_to_one(known[0], known[1])
 
 
 def host_model(model: Sequence[Tree]) -> list[Tree] | None:
@@ -194,6 +204,28 @@ def full_transition_matrix(x: onp.ndarray) -> int | None:
   entered: onp.ndarray = onp.where(eye, 0.0, x).max(axis=-2) > 0.0
   found: onp.ndarray = stays & entered & closed[..., None]
   return int(onp.argwhere(found)[0][-1]) if found.any() else None
+
+
+def largest_lost_exit(x: onp.ndarray, discrete: bool) -> float | None:
+  """Finds the largest exit of a matrix all of whose exits count as zero.
+
+  Args:
+    x: rates or probabilities of a step, (..., p, p), without exits.
+    discrete: whether they are probabilities.
+
+  Returns:
+    The largest of the first such matrix; None if there is none, or if all exits
+    are exactly zero.
+  """
+  eps = float(onp.finfo("float32" if x.dtype == onp.float32 else "float64").eps)
+  exits: onp.ndarray = float(discrete) - x.sum(axis=-1, dtype="float64")
+  scale: onp.ndarray = onp.ones(()) if discrete else onp.abs(x).max(axis=-1)
+  closed: onp.ndarray = onp.all(
+    onp.abs(exits) <= 4 * x.shape[-1] * eps * scale, axis=-1
+  )
+  largest: onp.ndarray = exits.max(axis=-1)
+  found: onp.ndarray = closed & (largest > 0.0)
+  return float(largest[found][0]) if found.any() else None
 
 
 def are_single(x: onp.ndarray) -> onp.ndarray:

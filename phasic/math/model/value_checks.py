@@ -36,21 +36,19 @@ def check_model(
     prob_zero: the mass at zero, or None.
     discrete: whether time is discrete.
     names: the names of the masses and of the weights of edges in messages.
-    free: whether entries may be independent variables: then masses need not sum
-      to one with a given `prob_zero`, nor rows to zero with given exit rates.
+    free: whether rows need not sum to zero with given exit rates, as entries
+      may be independent variables.
   """
   if isinstance(matrix, edge_rates.EDGES):
     alpha, edges, prob_zero = check_edge_model(
-      initial_probs, matrix, prob_zero, discrete, names, free
+      initial_probs, matrix, prob_zero, discrete, names
     )
     return alpha, edges, exits, prob_zero
   p = static.shape(initial_probs)[-1]
   tolerance = 4 * p * static.finfo_eps(initial_probs)
-  alpha, prob_zero = _check_start(
-    initial_probs, prob_zero, tolerance, names[0], free
-  )
+  alpha, prob_zero = _check_start(initial_probs, prob_zero, tolerance, names[0])
   if exits is None:
-    _check_not_full(matrix, discrete)
+    _check_not_closed(matrix, discrete)
   if discrete:
     matrix, exits = _check_subtransition(matrix, exits, tolerance)
     return alpha, matrix, exits, prob_zero
@@ -71,7 +69,6 @@ def check_edge_model(
   prob_zero: Array | None,
   discrete: bool = False,
   names: tuple[str, str] = ("initial_probs", "edge_values"),
-  free: bool = False,
 ) -> tuple[Array, Edges, Array | None]:
   """Checks the arrays of a sparse model, and returns them without the exits.
 
@@ -79,15 +76,16 @@ def check_edge_model(
   """
   p = static.shape(initial_probs)[-1]
   tolerance = 4 * p * static.finfo_eps(initial_probs)
-  alpha, prob_zero = _check_start(
-    initial_probs, prob_zero, tolerance, names[0], free
-  )
+  alpha, prob_zero = _check_start(initial_probs, prob_zero, tolerance, names[0])
   edges = _check_edges(edges, p, tolerance, discrete, names[1])
   return alpha, edges, prob_zero
 
 
-def _check_not_full(matrix: Array, discrete: bool) -> None:
-  """Raises ValueError if a known matrix includes the absorbing state."""
+def _check_not_closed(matrix: Array, discrete: bool) -> None:
+  """Raises ValueError if a known matrix has no exits, though some are meant.
+
+  It includes the absorbing state, or all exits count as rounding errors.
+  """
   known = plausible.values_at_hand([matrix])
   if known is None:
     return
@@ -95,11 +93,19 @@ def _check_not_full(matrix: Array, discrete: bool) -> None:
     plausible.full_transition_matrix if discrete else plausible.full_generator
   )
   phase = find(known[0])
+  name = "subtransition" if discrete else "subgenerator"
   if phase is not None:
-    name = "subtransition" if discrete else "subgenerator"
     raise ValueError(
       f"phase {phase} of {name} is never left, and no phase exits: {phase} "
       f"seems to be the absorbing state; leave out its row and its column"
+    )
+  largest = plausible.largest_lost_exit(known[0], discrete)
+  if largest is not None:
+    exits = "exit_probs" if discrete else "exit_rates"
+    raise ValueError(
+      f"largest exit of {name} is {largest}: it must be above 4 p eps of the "
+      f"row's largest entry, below which exits count as rounding errors; give "
+      f"{exits} where exits are so small"
     )
 
 
@@ -108,7 +114,6 @@ def _check_start(
   prob_zero: Array | None,
   tolerance: float,
   name: str,
-  free: bool,
 ) -> tuple[Array, Array | None]:
   """Checks the initial masses and the mass at zero, and returns them."""
   alpha = check(
@@ -118,14 +123,13 @@ def _check_start(
     "masses must be >= 0 and finite",
   )
   mass = exact_sums.compensated_sum(initial_probs)
-  if prob_zero is None or not free:
-    alpha = check_sums(
-      f"sum({name})",
-      alpha,
-      mass <= 1 + tolerance,
-      "this sum must be <= 1 within 4 p eps",
-      mass,
-    )
+  alpha = check_sums(
+    f"sum({name})",
+    alpha,
+    mass <= 1 + tolerance,
+    "this sum must be <= 1 within 4 p eps",
+    mass,
+  )
   if prob_zero is None:
     return alpha, None
   prob_zero = check(
@@ -134,8 +138,6 @@ def _check_start(
     (prob_zero >= 0) & (prob_zero <= 1),
     "a probability must be in [0, 1]",
   )
-  if free:
-    return alpha, prob_zero
   total = mass + prob_zero
   eps = static.finfo_eps(initial_probs)
   good = np.abs(total - 1) <= tolerance + 4 * eps

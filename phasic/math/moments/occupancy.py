@@ -232,7 +232,7 @@ def _transient(
   if array_utils.are_true(shares >= least):
     return shares, log_mass, none
   hidden = autodiff.stop_gradient(np.where(shares >= least, 0.0, 1.0))
-  unseen = (times > 0.0) & weighted_models.leads_to(model, hidden)
+  unseen = weighted_models.leads_to(model, hidden, times > 0.0)
   p = static.shape(shares)[-1]
   bound = autodiff.stop_gradient(log_mass) + math.log(p * least)
   # Masses that are zero keep their derivatives.

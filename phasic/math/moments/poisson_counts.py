@@ -19,6 +19,7 @@ from phasic.math.model import operands
 from phasic.math.model import phase_arguments
 from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.moments import count_levels
+from phasic.math.numeric import array_utils
 from phasic.math.numeric import exact_sums
 
 # The largest number of probabilities, and the largest sum of counts.
@@ -158,4 +159,5 @@ def laid_out(counts: tuple[int, ...], found: Sequence[Array]) -> Array:
   order = sorted((n, k) for k, n in enumerate(tuples))
   places = onp.asarray([k for _, k in order])
   flat = np.take(np.concatenate(found, axis=-1), places, axis=-1)
+  flat = array_utils.at_most(flat, 1.0)
   return np.reshape(flat, (*batch, *(n + 1 for n in counts)))

@@ -2,7 +2,8 @@
 
 Renewals and integrals of the survival function belong to chains that never end,
 or to matrices that are not subgenerators. Such chains are killed, see
-`killed_chains`, so that all times share one chain. Nothing is subtracted.
+`killed_chains`, so that all times share one chain. Mean residual lives are
+averages over the phases. Nothing is subtracted.
 
 References:
   M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, sec. 2.4.
@@ -21,7 +22,6 @@ from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
-from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import killed_chains
@@ -30,8 +30,8 @@ from phasic.math.model import edge_rates
 from phasic.math.model import operands
 from phasic.math.model.model_types import Matrix
 from phasic.math.model.model_types import Model
+from phasic.math.moments import occupancy
 from phasic.math.numeric import array_utils
-from phasic.math.numeric import exact_sums
 from phasic.math.numeric import kept_indices
 
 # The largest number of edges that restart a chain after absorption.
@@ -89,8 +89,9 @@ def limited_moment(model: Model, times: Array, order: int) -> Array:
 def mean_residual_life(model: Model, times: Array, discrete: bool) -> Array:
   """Computes E[X - t | X > t]; arguments are as in `renewal_density`.
 
-  With X_e of the equilibrium distribution it is E[X] P(X_e > t) / P(X > t),
-  computed by logarithms. It is inf if absorption is not certain.
+  It is the mean of the phases' mean times to absorption, over the distribution
+  of phases at t given X > t. It is inf if absorption is not certain, and NaN if
+  P(X > t) is zero, or if phases whose probabilities underflow may matter.
   """
   return killed_chains.value(_mean_residual, model, times, discrete)
 
@@ -219,26 +220,31 @@ def _limited_ends(
 def _mean_residual(
   option: killed_chains.Option, system: chain_solves.System, times: Array
 ) -> Array:
-  sojourns = chain_solves.sojourns(system)
-  total = np.sum(sojourns, axis=-1)
-  endless = total == math.inf
-  usable = np.where(endless, 1.0, np.where(total > 0, total, math.nan))
-  later = np.where(endless[..., None], 1.0, sojourns) / usable[..., None]
-  mean = exact_sums.times_power(usable, -system.exponent)
+  system = chain_solves.natural(system)
+  _, _, unreached = chain_solves.sojourns_and_traps(system)
+  # Traps that alpha cannot reach count as absorption.
+  rewards = np.where(unreached, 0.0, np.ones_like(system.initial))
+  means = chain_solves.solve(system, rewards[..., None])[..., 0]
+  endless = means == math.inf
+  never = np.any(endless & (system.initial > 0), axis=-1)
+  means = np.where(endless, 0.0, means)
   good = killed_chains.good_times(times, option.discrete)
-  times = np.where(good, times, 0.0)
   kind = edge_probs.EdgeProbs if option.discrete else edge_rates.EdgeRates
   edges = kind(*killed_chains.edges(option, system))
-  none = np.zeros((), dtype=mean.dtype)
-
-  def log_survival(initial: Array) -> Array:
-    arguments = (initial, edges, times, None, none)
-    return evaluation.value("log_survival", arguments, option.discrete)
-
-  left = log_survival(system.initial)
-  left = left + np.where(left == -math.inf, math.nan, 0.0)
-  found = mean * np.exp(log_survival(later) - left)
-  found = np.where(endless, math.inf, found)
+  none = np.zeros_like(system.initial[..., 0])
+  later = occupancy.transient(
+    (system.initial, edges, None, none),
+    np.where(good, times, 0.0),
+    option.discrete,
+  )
+  found = np.sum(later.probs * means, axis=-1)
+  # The part of the mean in phases whose probabilities underflow is bounded.
+  longest = np.max(autodiff.stop_gradient(means), axis=-1)
+  lost = np.exp(later.log_lost - autodiff.stop_gradient(later.log_mass))
+  enough = static.finfo_eps(found) * autodiff.stop_gradient(found)
+  good = good & (later.log_mass > -math.inf)
+  found = np.where(never, math.inf, found)
+  good = good & (never | (lost * longest <= enough))
   return chain_solves.checked(system, np.where(good, found, math.nan))
 
 

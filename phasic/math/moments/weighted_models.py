@@ -130,8 +130,14 @@ def arguments(model: WeightedModel, initial: Array, times: Array) -> TimedModel:
   return initial, model.edges, times, model.weights, none
 
 
-def leads_to(model: WeightedModel, hidden: Array) -> Array:
-  """Returns whether hidden phases, (..., p), can have mass, (...)."""
+def leads_to(model: WeightedModel, hidden: Array, later: Array) -> Array:
+  """Returns whether hidden phases can have mass, (...).
+
+  Args:
+    model: the model.
+    hidden: one for hidden phases, else zero, (..., p).
+    later: whether the time is above zero, (...); at zero nothing has moved.
+  """
   edges = model.edges
   rates = edge_rates.values(
     edges.parameters, edges.constants, edges.coefficients
@@ -143,7 +149,8 @@ def leads_to(model: WeightedModel, hidden: Array) -> Array:
     np.concatenate([hidden, none], axis=-1), edges.targets, axis=-1
   )
   is_led_to = np.any((rates > 0.0) & (begins * ends > 0.0), axis=-1)
-  return is_led_to | np.any((model.initial > 0.0) & (hidden > 0.0), axis=-1)
+  starts = np.any((model.initial > 0.0) & (hidden > 0.0), axis=-1)
+  return (is_led_to & later) | starts
 
 
 def widened(model: Model, discrete: bool) -> Model:

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal.arrays import Array
 
@@ -57,6 +58,23 @@ def zero_where(condition: Array, x: Array) -> Array:
     full = static.broadcast_shapes(own, static.shape(condition))
     return x if full == own else np.broadcast_to(x, full)
   return np.where(condition, 0.0, x)
+
+
+def at_most(x: Array, bound: float, slack: float | None = None) -> Array:
+  """Returns x, or the bound where rounding errors raised x above it.
+
+  Derivatives are those of x.
+
+  Args:
+    x: the array.
+    bound: the bound, a finite number.
+    slack: by how much x may be above the bound, 1024 eps by default; larger
+      values stay as they are, as no rounding errors explain them.
+  """
+  slack = 1024.0 * static.finfo_eps(x) if slack is None else slack
+  excess = autodiff.stop_gradient(x) - bound
+  is_rounding = (excess > 0.0) & (excess <= slack)
+  return x - np.where(is_rounding, excess, 0.0)
 
 
 def largest_or_zero(x: Array) -> Array:

@@ -26,6 +26,10 @@ _STIRLING = (
   1 / 156,
   -3617 / 122400,
 )
+# The largest |log| that is subtracted: a difference of two logarithms has an
+# error of up to 16 eps |log|, so that six digits are left. Those in float32 are
+# rounded from more digits: their difference is right to eps |log|, three digits.
+_LARGEST_LOG = {"float64": 1e-6 / 2.0**-48, "float32": 1e-3 / 2.0**-23}
 _LOG1P = tuple((-1.0) ** n / (n + 1) for n in range(20))
 
 
@@ -81,6 +85,18 @@ def logaddexp(x: Array, y: Array) -> Array:
   none = top == float("-inf")
   found = finite + np.log(np.where(none, 1.0, total))
   return np.where(none, top, found)
+
+
+def log_conditional(log_part: Array, log_whole: Array) -> Array:
+  """Computes log P(A, B) - log P(B), the log of a conditional probability.
+
+  It is NaN, as are its derivatives in log P(B), if P(B) is zero, or if |log P(B)|
+  is so large that less than six digits would be left (three in float32).
+  """
+  known = log_whole > -_LARGEST_LOG[static.dtype_name(log_whole)]
+  # Unlike a selection, the product with NaN makes derivatives NaN as well.
+  one = np.ones_like(log_whole)
+  return log_part - log_whole * np.where(known, one, math.nan)
 
 
 def expm1_quotient(z: Array) -> Array:

@@ -20,6 +20,7 @@ from phasic.math.model import chain as chain_lib
 from phasic.math.model import operands
 from phasic.math.model import phase_arguments
 from phasic.math.model.model_types import SubgeneratorLike
+from phasic.math.numeric import array_utils
 from phasic.math.numeric import exact_sums
 from phasic.math.rewards import feed_forward
 
@@ -99,6 +100,7 @@ def _survival(system: chain_solves.System, rates: Array) -> Array:
   none = np.zeros_like(rates)[..., None]
   x = chain_solves.solve(system, none, ends[..., None])[..., 0]
   total = np.sum(system.initial * x, axis=-1) + system.atom
+  total = array_utils.at_most(total, 1.0)
   return chain_solves.checked(system, total + np.where(good, 0.0, math.nan))
 
 

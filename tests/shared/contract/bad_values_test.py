@@ -21,6 +21,9 @@ if MODE == "tf":
 
 _START = [1.0, 0.0]
 _MATRIX = [[-2.0, 1.0], [0.0, -1.0]]
+_EDGES = pm.EdgeRates([0, 0, 1], [1, 2, 2], [1.0, 1.0, 1.0])
+# A matrix whose only exit, 2.2e-16, counts as a rounding error.
+_CLOSED = [[-1.0, 1.0], [1.0, -1.0 - 2.0**-52]]
 _STEPS = [[0.5, 0.25], [0.0, 0.5]]
 # Probabilities rounded to float32, which sum to 1 + 1.5e-8 in float64.
 _ROUNDED = onp.asarray(onp.asarray([0.1] * 10, onp.float32), onp.float64)
@@ -101,6 +104,33 @@ CASES = {
   "whole_generator": (
     lambda: pd.PhaseType(_START, [[-1.0, 1.0], [0.0, 0.0]]),
     ("phase 1 of subgenerator", "no phase exits", "leave out its row"),
+  ),
+  "lost_exits": (
+    lambda: pd.PhaseType(_START, _CLOSED),
+    ("largest exit of subgenerator", "e-16", "must be above 4 p eps"),
+  ),
+  "lost_exits_in_float32": (
+    lambda: pd.PhaseType(
+      onp.asarray(_START, onp.float32),
+      onp.asarray([[-1.0000001, 1.0], [1.0, -1.0000001]], onp.float32),
+    ),
+    ("largest exit of subgenerator", "1.19", "give exit_rates"),
+  ),
+  "lost_exits_of_a_batch": (
+    lambda: pd.PhaseType(_START, [_MATRIX, _CLOSED]),
+    ("largest exit of subgenerator", "e-16", "give exit_rates"),
+  ),
+  "lost_exits_of_large_rates": (
+    lambda: pd.PhaseType(_START, [[-3e9, 3e9], [1e9, -1e9 - 1e-7]]),
+    ("largest exit of subgenerator", "e-07", "give exit_rates"),
+  ),
+  "lost_exits_of_rewards": (
+    lambda: pd.MultivariatePhaseType(_START, _CLOSED, onp.eye(2)),
+    ("largest exit of subgenerator", "e-16", "give exit_rates"),
+  ),
+  "lost_exits_of_steps": (
+    lambda: pd.DiscretePhaseType(_START, [[0.5, 0.5 - 2.0**-53], [0.25, 0.75]]),
+    ("largest exit of subtransition", "e-16", "give exit_probs"),
   ),
   "steps": (
     lambda: pd.DiscretePhaseType(_START, [[0.5, 0.75], [0.0, 0.5]]),
@@ -281,6 +311,30 @@ CASES = {
   "math_spectrum_rate": (
     lambda: pg.models.spectrum_log_likelihood([1.0], [1.0], -0.5),
     ("mutation_rate", "-0.5", "must be >= 0"),
+  ),
+  "math_masses": (
+    lambda: pm.phase_type.cdf(1.0, [1.0], [[-1.0]], prob_zero=0.5),
+    ("sum(initial_probs) + prob_zero", "1.5", "must be 1"),
+  ),
+  "math_too_little_mass": (
+    lambda: pm.phase_type.log_prob(1.0, [0.5, 0.0], _MATRIX, None, 0.25),
+    ("sum(initial_probs) + prob_zero", "0.75", "must be 1"),
+  ),
+  "math_masses_of_edges": (
+    lambda: pm.phase_type.cdf(1.0, onp.asarray(_START), _EDGES, prob_zero=0.5),
+    ("sum(initial_probs) + prob_zero", "1.5", "must be 1"),
+  ),
+  "math_masses_of_steps": (
+    lambda: pm.discrete_phase_type.cdf(1.0, [0.5, 0.75], _STEPS, prob_zero=0.0),
+    ("sum(initial_probs)", "1.25", "must be <= 1"),
+  ),
+  "math_masses_of_a_batch": (
+    lambda: pm.phase_type.mean(_START, _MATRIX, prob_zero=[0.0, 1e-9]),
+    ("sum(initial_probs) + prob_zero[1]", "1.000000001", "must be 1"),
+  ),
+  "math_lost_exits": (
+    lambda: pm.phase_type.log_prob(1.0, _START, _CLOSED),
+    ("largest exit of subgenerator", "e-16", "must be above 4 p eps"),
   ),
   "math_quantile": (
     lambda: pm.phase_type.quantile(2.0, [1.0], [[-1.0]]),
@@ -545,13 +599,27 @@ class BadValuesTest(test_case.TestCase):
     )
     self.assertTrue(onp.isfinite(self.host(dist.mean())))
 
+  @test_case.of_bad_values
+  def test_masses_that_do_not_sum_to_one_are_free_coordinates(self):
+    found = pm.phase_type.cdf(1.0, [1.0], [[-1.0]], prob_zero=0.5)
+    self.assert_close(found, 0.5 - onp.expm1(-1.0), 1e-14)
+    dist = pd.PhaseType([1.0], [[-1.0]], prob_zero=0.5)
+    self.assert_close(dist.log_prob(1.0), -1.0, 1e-14)
+
   def test_good_values(self):
     for make in (
       lambda: pd.PhaseType(_START, _MATRIX),
       lambda: pd.PhaseType([0.5, 0.25], _MATRIX),
       lambda: pd.PhaseType([0.5, 0.25], _MATRIX, prob_zero=0.25),
       lambda: pd.PhaseType([0.1] * 10, _CHAIN, prob_zero=0.0),
-      lambda: pm.phase_type.cdf(1.0, [0.5, 0.75], _MATRIX, prob_zero=0.0),
+      lambda: pm.phase_type.cdf(1.0, [0.5, 0.25], _MATRIX, prob_zero=0.25),
+      lambda: pm.phase_type.cdf(1.0, [0.1] * 10, _CHAIN, prob_zero=0.0),
+      lambda: pm.phase_type.cdf(1.0, [0.5, 0.25], _EDGES, prob_zero=0.25),
+      # Exits that are given may be small, and a sum may be exactly zero.
+      lambda: pd.PhaseType(_START, _CLOSED, exit_rates=[1e-18, 1e-18]),
+      lambda: pd.PhaseType(_START, [[-2.0, 2.0], [1.0, -1.0]]),
+      lambda: pd.PhaseType(_START, [[-1.0, 1.0], [1.0, -1.0 - 1e-14]]),
+      lambda: pd.DiscretePhaseType(_START, [[0.5, 0.5], [0.5, 0.5]]),
       lambda: pd.PhaseType([1.0], [[0.0]]),
       lambda: pd.PhaseType(_START, [[7.0, 1.0], [1.0, 7.0]], [1.0, 0.0]),
       lambda: pd.Erlang(3, 5e-324),

@@ -129,6 +129,26 @@ class EpochsTest(test_case.TestCase):
     with self.assertRaisesRegex(ValueError, r"value has shape \(2,\)"):
       pd.Epochs(graph, onp.ones((1, 3, 1)), []).cdf([1.0, 2.0])
 
+  @parameterized.parameters(*range(4))
+  def test_no_probability_above_one(self, seed):
+    # Sums over epochs round, and their quantiles exist all the same.
+    rng = onp.random.default_rng(seed)
+    count = 2 + 2 * seed
+    rates = onp.exp(rng.normal(0.0, 1.0, (count, 8, 1)))
+    ends = onp.cumsum(rng.exponential(1.0, (8, count - 1)), axis=-1)
+    dist = pd.Epochs(models.kingman(3), rates, ends)
+    times = onp.geomspace(0.5, 50.0, 60)[:, None]
+    log_cdf = self.host(dist.log_cdf(times))
+    self.assertLessEqual(onp.max(log_cdf), 0.0)
+    self.assertLessEqual(onp.max(self.host(dist.cdf(times))), 1.0)
+    log_survival = self.host(dist.log_survival_function(times))
+    self.assertLessEqual(onp.max(log_survival), 0.0)
+    self.assert_close(log_cdf, onp.log1p(-onp.exp(log_survival)), 1e-12, 1e-14)
+    found = self.host(dist.quantile_log_cdf(log_cdf))
+    self.assertFalse(onp.any(onp.isnan(found)))
+    found = self.host(dist.quantile_log_survival(log_survival))
+    self.assert_close(found, times + onp.zeros(8), 1e-9)
+
   def test_moments(self):
     graph = models.kingman(3)
     dist = pd.Epochs(graph, [[1.0]] * 3, [0.25, 0.75])

@@ -6,6 +6,7 @@ import warnings
 
 from absl.testing import absltest
 from absl.testing import parameterized
+import mpmath
 import numpy as onp
 
 from phasic import distributions as pd
@@ -68,6 +69,69 @@ class RewardsTest(test_case.TestCase):
     self.assert_close(
       dist.laplace_transform([1.5]), 1.0 - reached + reached * 2.0 / 3.5, 1e-14
     )
+
+  def _covariance(self, boundary, before, after, rewards):
+    """Returns covariances of rewards (2, 3) of two phases, before and after.
+
+    The rates are those from phase 0 to 1, 1 to 0, and of absorption from both.
+    """
+    edges = [(0, 1, {"a": 1.0}), (1, 0, {"b": 1.0})]
+    edges += [(i, graphs.ABSORBED, {"cd"[i]: 1.0}) for i in range(2)]
+    graph = graphs.Graph.from_edges(edges, 0, params=tuple("abcd"))
+    history = pd.Epochs(graph, onp.asarray([before, after]), [boundary])
+    return pd.MultivariateEpochs(history, onp.asarray(rewards)).covariance()
+
+  def test_covariances_after_a_long_time(self):
+    # Nothing happens before the boundary: totals are a constant plus those of
+    # two stages, of rate one and of rate two.
+    rewards = onp.asarray([[1.0, 3.0, 0.0], [1.0, 1.0, 2.0]])
+    exact = rewards.T @ onp.diag([1.0, 0.25]) @ rewards
+    for boundary in (1.0, 1e5, 6e7, 1e8, 1e12, 1e15):
+      found = self._covariance(
+        boundary, [0.0] * 4, [1.0, 0.0, 0.0, 2.0], rewards
+      )
+      self.assert_close(found, exact, 1e-13)
+
+  def test_covariances_of_rare_events(self):
+    # An event at a small rate before the boundary, at rate 1/2 after it, and
+    # clocks of three speeds.
+    speeds = onp.asarray([1.0, 2.0, 3.0])
+    for rate, boundary in (
+      (1e-9, 1e6),
+      (1e-12, 1e8),
+      (1e-14, 1e10),
+      (1e-3, 1e3),
+      (1e-6, 10.0),
+      (1e-18, 1e3),
+    ):
+      found = self._covariance(
+        boundary,
+        [0.0, 0.0, rate, 0.0],
+        [0.0, 0.0, 0.5, 0.0],
+        [speeds, speeds],
+      )
+      with mpmath.workdps(60):
+        r, t = mpmath.mpf(rate), mpmath.mpf(boundary)
+        left = mpmath.exp(-r * t)
+        mean = (1 - left) / r + left * 2
+        second = 2 * (1 - left * (1 + r * t)) / r**2 + left * (4 * t + 8)
+        exact = float(second - mean**2)
+      self.assert_close(found, exact * onp.outer(speeds, speeds), 1e-6)
+
+  def test_covariances_without_digits_are_nan(self):
+    # Both phases alternate at rate one. The time in one of them has about the
+    # variance t / 4, as its covariance density is exp(-2 |u - v|) / 4.
+    rewards = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    for boundary in (1e2, 1e5, 1e7, 1e9, 1e12):
+      found = self.host(
+        self._covariance(
+          boundary, [1.0, 1.0, 0.0, 0.0], [1.0, 1.0, 1e3, 1e3], rewards
+        )
+      )[:2, :2]
+      exact = boundary / 4.0 * onp.asarray([[1.0, -1.0], [-1.0, 1.0]])
+      if boundary > 1e8:
+        exact = exact * math.nan
+      self.assert_close(found, exact, 2.0 / boundary + 1e-6)
 
   def test_samples(self):
     dist = pd.MultivariateEpochs(_history(), _REWARDS)

@@ -135,6 +135,33 @@ class BoundsTest(test_case.TestCase):
     expected = 1 / rate - 1.0 - (1.0 + math.log(2.0)) / rate**2
     self.assert_close(slope, expected, 1e-10)
 
+  @test_case.of_bad_values
+  def test_bounds_so_late_that_logarithms_lose_digits(self):
+    # Given X > t the density of Erlang's law of two stages is
+    # (t + x) / (t + 1) exp(-x) at t + x.
+    for low in (1e3, 1e6, 1e8, 1e9, 1e12, 1e15):
+      known = low < 2.8e8
+      for high in (math.inf, low + 64.0):
+        dist = pd.TruncatedPhaseType(pd.Erlang(2, 1.0), low, high)
+        rest = low + 1.0 - (low + 65.0) * math.exp(-64.0)
+        left = (low + 3.0) * math.exp(-2.0)
+        if high < math.inf:
+          left -= (low + 65.0) * math.exp(-64.0)
+        else:
+          rest = low + 1.0
+        for method, exact in (
+          ("log_prob", math.log((low + 2.0) / rest) - 2.0),
+          ("log_survival_function", math.log(left / rest)),
+          ("cdf", 1.0 - left / rest),
+        ):
+          found = getattr(dist, method)(low + 2.0)
+          expected = exact if known else math.nan
+          self.assert_close(found, expected, 1e-5)
+          why = "ok" if known else "low, high: so little mass"
+          self.assertStartsWith(str(dist.diagnose(low + 2.0, method)), why)
+      # What is not a difference has all its digits.
+      self.assert_close(dist.mean(), low + 1.0 + 1.0 / (low + 1.0), 1e-12)
+
   def test_bounds_so_late_that_nothing_is_beyond(self):
     for base in (
       pd.Hypoexponential([2.0, 1.0]),

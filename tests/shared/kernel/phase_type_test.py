@@ -290,6 +290,7 @@ class ShapeTest(test_case.TestCase):
           pm.phase_type.log_prob(times, alpha, matrix), want, 1e-13
         )
 
+  @test_case.of_bad_values
   def test_exits_and_atom_broadcast(self):
     model = models.random_model(3, onp.random.RandomState(1))
     exits = onp.stack([model.exit_rates, 2 * model.exit_rates])[:, None]

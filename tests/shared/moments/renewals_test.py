@@ -74,6 +74,42 @@ class RenewalsTest(test_case.TestCase):
     # P(X > t) is about exp(-90000).
     self.assert_close(found[-1], exact[-1], 1e-10)
 
+  @parameterized.parameters((2, 1.0), (3, 0.5), (7, 2.0))
+  def test_residual_lives_far_out(self, k, rate):
+    # Given X > t the number of stages done is j with weight (r t)^j / j!.
+    times = (1e3, 1e6, 1e9, 1e12, 1e15)
+    exact = []
+    for t in times:
+      weights = [
+        fractions.Fraction(rate) ** j
+        * fractions.Fraction(t) ** j
+        / math.factorial(j)
+        for j in range(k)
+      ]
+      left = sum((k - j) * w for j, w in enumerate(weights))
+      exact.append(float(left / sum(weights) / fractions.Fraction(rate)))
+    found = pd.Erlang(k, rate).mean_residual_life(onp.asarray(times))
+    self.assert_close(found, exact, 1e-12)
+
+  def test_residual_lives_of_other_laws_far_out(self):
+    # The slowest rate is left, or what leads to it.
+    times = onp.asarray([1e4, 1e8, 1e12])
+    for dist, exact in (
+      (pd.Hyperexponential([0.5, 0.5], [0.25, 4.0]), 4.0),
+      (pd.Hypoexponential([4.0, 0.5]), 2.0),
+      # The weights of the phases are 1 and 0.5 / 3.5.
+      (pd.Hypoexponential([0.5, 4.0]), (2.25 + 0.25 / 7) / (1.0 + 1 / 7)),
+      (pd.Coxian([0.5], [0.5, 0.25]), 4.0),
+      (pd.ZeroInflated(pd.Erlang(1, 0.5), 0.25), 2.0),
+      (pd.MultivariatePhaseType([1.0], [[-2.0]], [[1.0]]).marginal(0), 0.5),
+    ):
+      self.assert_close(dist.mean_residual_life(times), [exact] * 3, 1e-12)
+    # Both trials of two: with p = 1/4 the weights after n are q and n p.
+    counts = onp.asarray([1e3, 1e6, 1e9])
+    trials = pd.NegativeBinomialTrials(2, 0.25)
+    exact = (8.0 * 0.75 + 4.0 * counts * 0.25) / (0.75 + 0.25 * counts)
+    self.assert_close(trials.mean_residual_life(counts), exact, 1e-12)
+
   def test_atoms(self):
     base = pd.Erlang(3, 1.0)
     dist, values = pd.ZeroInflated(base, 0.75), onp.asarray(TIMES)
