@@ -124,6 +124,7 @@ ROOMS = {
         "math/numeric",
         "math/model",
         "graphs/parts",
+        "graphs/construction",
         "graphs/core"
     ],
     "graphs/transformations": [

@@ -111,7 +111,7 @@ def minimum(
       arising in reliability theory, Ann. Probab. 10, 1982.
   """
   return _folded(
-    closures.minimum,
+    functools.partial(functools.reduce, closures.minimum),
     math.prod,
     distributions,
     ("the minimum", "Minimum"),
@@ -145,7 +145,7 @@ def maximum(
       arising in reliability theory, Ann. Probab. 10, 1982.
   """
   return _folded(
-    closures.maximum,
+    functools.partial(functools.reduce, closures.maximum),
     lambda phases: math.prod(p + 1 for p in phases) - 1,
     distributions,
     ("the maximum", "Maximum"),
@@ -241,16 +241,18 @@ def _warn_of(probs: Array) -> None:
 
 
 def _folded(
-  function: Callable[..., chain_parts.ChainParts],
+  function: Callable[
+    [Sequence[chain_parts.ChainParts]], chain_parts.ChainParts
+  ],
   count: Callable[[Iterable[int]], int],
   distributions: Sequence[absorption_time.AbsorptionTime],
   names: tuple[str, str],
   options: declared.Options,
 ) -> closure_parts.PhaseType:
-  """Combines the chains of distributions pairwise, from first to last.
+  """Combines the chains of distributions.
 
   Args:
-    function: combines the parts of two chains to those of one.
+    function: combines the parts of some chains to those of one.
     count: maps the numbers of phases of each to the total number.
     distributions: the argument of the public function.
     names: what the result is called in messages, and as a distribution.
@@ -260,5 +262,5 @@ def _folded(
   phases = count([one.num_phases for one in distributions])
   chain_parts.check_size(names[0], phases, 0)
   parts = [closure_parts.parts(one) for one in distributions]
-  found = functools.reduce(function, parts)
+  found = function(parts)
   return closure_parts.of_parts(found, distributions, names[1], options)

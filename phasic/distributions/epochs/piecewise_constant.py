@@ -11,6 +11,7 @@ import numpy as onp
 from phasic.distributions.epochs import epoch_arguments
 from phasic.distributions.epochs import epochs as epochs_lib
 from phasic.graphs.core import graph as graph_lib
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -62,11 +63,11 @@ def piecewise_constant(
   Args:
     graph: a continuous graph.
     params: maps a time, a Python float, to parameters, (..., d).
-    boundaries: K - 1 times, concrete.
+    boundaries: K - 1 times, concrete, fewer than 2^16.
 
   Raises:
     TypeError: an argument has a wrong type.
-    ValueError: boundaries do not increase, or shapes do not fit.
+    ValueError: boundaries do not increase or are too many, or shapes do not fit.
 
   Example: a hazard of 0.1 exp(t / 2), in 64 steps until time 12. The exact mean
     is 2.98670.
@@ -83,10 +84,14 @@ def piecewise_constant(
     >>> print(f"{float(dist.mean()):.5f}")
     2.98523
   """
-  if not callable(params):
+  raw_arguments.check_callable(
+    "params",
+    params,
+    " of time that returns parameters; for known ones use Epochs",
+  )
+  if not isinstance(graph, graph_lib.Graph):
     raise TypeError(
-      f"params is {type(params).__name__}: it must be a function of time that "
-      "returns parameters; for known ones use Epochs"
+      f"graph is {raw_arguments.shown(graph)}: it must be a continuous Graph"
     )
   known = static.concrete(structures.as_array(boundaries, None, "boundaries"))
   if known is None:
@@ -99,9 +104,9 @@ def piecewise_constant(
       f"boundaries has shape {onp.shape(known)}: it must be (K - 1,), with at "
       "least one boundary"
     )
-  epoch_arguments.check_boundaries(
-    structures.as_array(known, None, "boundaries")
-  )
+  boundaries = structures.as_array(known, None, "boundaries")
+  epoch_arguments.epoch_count(boundaries)
+  epoch_arguments.check_boundaries(boundaries)
   nodes, weights = onp.polynomial.legendre.leggauss(_NODES)
   starts = [0.0, *known.tolist()]
   found = []
@@ -162,6 +167,7 @@ def piecewise_constant_limit(
   Reference: L. F. Richardson, The approximate arithmetical solution by finite
     differences, Phil. Trans. R. Soc. A 210, 1911.
   """
+  raw_arguments.check_callable("quantity", quantity, " of Epochs")
   for name, x in (("until", until), ("tolerance", tolerance)):
     if x is None and name == "tolerance":
       continue

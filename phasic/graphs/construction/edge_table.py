@@ -12,6 +12,7 @@ from phasic.graphs.parts import contents
 from phasic.graphs.parts import weights
 from phasic.graphs.parts.contents import State
 from phasic.graphs.parts.contents import counted
+from phasic.internal import raw_arguments
 from phasic.internal.arrays import Integer
 from phasic.internal.raw_arguments import shown
 
@@ -54,6 +55,9 @@ def build(
 
   See `Graph.from_edges`.
   """
+  raw_arguments.check_flags(
+    discrete=discrete, allow_never_absorbing=allow_never_absorbing
+  )
   if not isinstance(edges, Iterable):
     raise TypeError(
       f"edges is {shown(edges)}: it must be an iterable of triples "
