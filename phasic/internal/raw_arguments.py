@@ -60,6 +60,12 @@ def check_flags(**flags: object) -> None:
       raise TypeError(f"{name} is {shown(value)}: it must be True or False")
 
 
+def check_string(name: str, value: object) -> None:
+  """Raises TypeError unless an argument is a string."""
+  if not isinstance(value, str):
+    raise TypeError(f"{name} is {shown(value)}: it must be a string")
+
+
 def check_callable(name: str, f: object, what: str = "") -> None:
   """Raises TypeError unless an argument can be called.
 

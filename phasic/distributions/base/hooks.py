@@ -261,6 +261,13 @@ def check_substrate(name: str, x: object) -> None:
       )
 
 
+def check_distribution(name: str, x: object) -> None:
+  """Raises TypeError unless an argument is a distribution of this substrate."""
+  check_substrate(name, x)
+  if not isinstance(x, Hooks):
+    raise TypeError(f"{name} is {type(x).__name__}: it must be a distribution")
+
+
 def _package(base: type) -> str:
   """Returns the name of the public package that a class is in."""
   return base.__module__.rsplit(".", 2)[0]
@@ -270,7 +277,7 @@ def nan_reasons(
   distribution: Hooks, value: ArrayLike | None, method: str
 ) -> onp.ndarray:
   """Returns the reason of each NaN of a method, see `Distribution.diagnose`."""
-  if method in function_kinds.STATISTICS:
+  if function_kinds.is_in(method, function_kinds.STATISTICS):
     return _reasons_of_statistic(distribution, value, method)
   function_kinds.kind_of_method(method)
   if value is None:

@@ -22,6 +22,7 @@ from phasic.distributions.base import declared
 from phasic.distributions.closures import closure_parts
 from phasic.distributions.families import named_family
 from phasic.internal import dtypes
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal import user_warnings
@@ -214,8 +215,12 @@ def mixture(
   )
   phases = sum(one.num_phases for one in distributions)
   chain_parts.check_size("the mixture", phases, 0)
+  validates = options.get(
+    "validate_args", any(x.validate_args for x in distributions)
+  )
+  raw_arguments.check_flags(validate_args=validates)
   children = [closure_parts.parts(one) for one in distributions]
-  if options.get("validate_args", any(x.validate_args for x in distributions)):
+  if validates:
     weights = constraints.PROBABILITIES.check("probs", weights)
   else:
     _warn_of(weights)

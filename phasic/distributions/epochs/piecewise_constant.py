@@ -20,6 +20,8 @@ from phasic.internal.arrays import ArrayLike
 # The number of nodes at which a function is averaged over an epoch.
 _NODES = 6
 _FIRST = 8
+# The largest number.
+_LARGEST = float(onp.finfo(onp.float64).max)
 # The largest number of epochs.
 _MOST = 2**11
 
@@ -173,8 +175,10 @@ def piecewise_constant_limit(
       continue
     if isinstance(x, bool) or not isinstance(x, (int, float, onp.number)):
       raise TypeError(f"{name} is {type(x).__name__}: it must be a number")
-    if not 0.0 < float(x) < onp.inf:
-      raise ValueError(f"{name} is {float(x):g}: it must be > 0 and finite")
+    if not 0.0 < x <= _LARGEST:
+      raise ValueError(
+        f"{name} is {raw_arguments.shown(x)}: it must be > 0 and finite"
+      )
   before: onp.ndarray | None = None
   known: onp.ndarray | None = None
   change = onp.inf

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from phasic.graphs.construction import exploration
@@ -58,7 +58,8 @@ def build(
   raw_arguments.check_flags(
     discrete=discrete, allow_never_absorbing=allow_never_absorbing
   )
-  if not isinstance(edges, Iterable):
+  is_other = isinstance(edges, (str, bytes, Mapping))
+  if is_other or not isinstance(edges, Iterable):
     raise TypeError(
       f"edges is {shown(edges)}: it must be an iterable of triples "
       "(state, state, weight)"

@@ -56,7 +56,7 @@ def counts(
     TypeError: it is not a sequence of integers.
     ValueError: there are too few, or one is negative.
   """
-  if not isinstance(values, Sequence) or isinstance(values, str):
+  if not isinstance(values, Sequence) or isinstance(values, (str, bytes)):
     raise TypeError(
       f"{name} is {raw_arguments.shown(values)}: it must be a sequence of integers"
     )

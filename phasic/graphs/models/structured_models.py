@@ -8,6 +8,7 @@ from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.models import coalescent_models
 from phasic.graphs.models import model_checks
 from phasic.graphs.parts.absorbed import ABSORBED
+from phasic.internal import raw_arguments
 from phasic.internal.arrays import Integer
 
 
@@ -241,6 +242,7 @@ def merge_demes(
     )
 
   def merged(lineages: tuple[int, ...]) -> tuple[int, ...]:
+    raw_arguments.check_sequence("lineages", lineages, " of numbers, a state")
     if len(lineages) < max(source, target):
       raise ValueError(
         f"the state {lineages} has {len(lineages)} demes: source {source} and "

@@ -102,6 +102,7 @@ class Observations(observation_makers.ObservationMakers):
         first such value and the rule are told.
     """
     given = {"lower": lower, "upper": upper, "weights": weights, "entry": entry}
+    dtypes.numeric(lower, "lower")
     dtype = dtypes.common_dtype(given)
     arrays: dict[str, Array | None] = {
       name: None if x is None else structures.as_array(x, dtype, name)
@@ -230,10 +231,8 @@ class Observations(observation_makers.ObservationMakers):
       TypeError: it is not a distribution of one variable, or dtypes differ.
       ValueError: batches do not broadcast.
     """
-    hooks.check_substrate("distribution", distribution)
+    hooks.check_distribution("distribution", distribution)
     kind = type(distribution).__name__
-    if not isinstance(distribution, distributions.Distribution):
-      raise TypeError(f"distribution is {kind}: it must be a distribution")
     if distribution.event_shape:
       raise TypeError(
         f"distribution is {kind}, a distribution of vectors: it must have one "
