@@ -43,7 +43,7 @@ class Support:
     default=None, repr=False, compare=False
   )
 
-  def __post_init__(self):
+  def __post_init__(self) -> None:
     """Raises TypeError or ValueError for arguments of another kind."""
     if not isinstance(self.constraint, str) or self.constraint not in _NAMES:
       raise ValueError(

@@ -207,13 +207,13 @@ def _num_states(
       return ways[vectors[-1]], 0, False
   edges = 0
   for part in vectors[1:]:
-    rest = ways[tuple(a - b for a, b in zip(samples, part, strict=True))]
+    others = ways[tuple(a - b for a, b in zip(samples, part, strict=True))]
     # Two lineages with these samples in all merge in a deme, or one lineage
     # with them moves.
     halves = int(all(n % 2 == 0 for n in part))
     pairs = (math.prod(n + 1 for n in part) - 2 + halves) // 2
     moves = demes - 1 if part != vectors[-1] else 0
-    edges += demes * (pairs + moves) * rest
+    edges += demes * (pairs + moves) * others
   return ways[vectors[-1]], edges, True
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import math
-import numbers
+
+import numpy as onp
 
 from phasic.graphs.construction import edge_list
 from phasic.internal import raw_arguments
@@ -27,7 +28,7 @@ def at_least(name: str, value: object, least: Integer) -> None:
     TypeError: it is not an integer.
     ValueError: it is too small or too large.
   """
-  if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+  if isinstance(value, bool) or not isinstance(value, (int, onp.integer)):
     raise TypeError(
       f"{name} is {raw_arguments.shown(value)}: it must be an integer"
     )

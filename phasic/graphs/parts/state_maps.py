@@ -135,6 +135,7 @@ def make(
       )
     return StateMap(None)
   raw_arguments.check_callable(name, function, " of a state")
+  assert callable(function)
   found: list[list[int]] = [[] for _ in following.states]
   for i, state in enumerate(graph.states):
     image = function(state)

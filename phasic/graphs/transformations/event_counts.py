@@ -15,9 +15,6 @@ from phasic.internal import dtypes
 from phasic.internal import raw_arguments
 from phasic.internal.arrays import ArrayLike
 
-# The largest number.
-_LARGEST = float(onp.finfo(onp.float64).max)
-
 
 class Event(NamedTuple):
   """An added state of an event-counting graph: an event occurs in `state`.
@@ -166,11 +163,14 @@ def _rate(rate: object) -> float:
     raise host_graphs.traced("rate")
   if isinstance(rate, bool) or not isinstance(rate, numbers.Real):
     raise TypeError(f"rate is {raw_arguments.shown(rate)}: it must be a number")
-  if not 0.0 < rate <= _LARGEST:
+  try:
+    theta = float(rate)
+  except OverflowError:
+    theta = onp.inf
+  if not 0.0 < theta < onp.inf:
     raise ValueError(
       f"rate is {raw_arguments.shown(rate)}: it must be positive and finite"
     )
-  theta = float(rate)
   return theta
 
 

@@ -232,6 +232,7 @@ class Observations(observation_makers.ObservationMakers):
       ValueError: batches do not broadcast.
     """
     hooks.check_distribution("distribution", distribution)
+    assert isinstance(distribution, distributions.Distribution)
     kind = type(distribution).__name__
     if distribution.event_shape:
       raise TypeError(

@@ -291,6 +291,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
 def check_single(name: str, distribution: object) -> None:
   """Raises unless the argument is a distribution without a batch."""
   hooks.check_distribution(name, distribution)
+  assert isinstance(distribution, Distribution)
   shape = tuple(distribution.batch_shape)
   if shape:
     raise ValueError(

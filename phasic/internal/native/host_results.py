@@ -82,11 +82,11 @@ class ArraySpec:
     )
 
 
-def _numpy_dtype(dtype: object) -> onp.dtype:
+def _numpy_dtype(dtype: onp.typing.DTypeLike) -> onp.dtype:
   """Returns NumPy's dtype of an argument; raises TypeError if there is none."""
   try:
     if dtype is not None and not isinstance(dtype, Mapping):
-      return onp.dtype(dtype)  # type: ignore[arg-type]
+      return onp.dtype(dtype)
   except (TypeError, ValueError, SyntaxError):
     pass
   raise TypeError(
