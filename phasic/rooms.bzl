@@ -125,6 +125,7 @@ ROOMS = {
         "math/numeric",
         "math/model",
         "graphs/parts",
+        "graphs/construction",
         "graphs/core"
     ],
     "graphs/transformations": [

@@ -8,6 +8,7 @@ from typing import ParamSpec
 import numpy as onp
 
 from phasic.internal import autodiff
+from phasic.internal import raw_arguments
 from phasic.internal.arrays import Tree
 from phasic.internal.native import host_functions
 from phasic.internal.native import host_results
@@ -37,7 +38,7 @@ def host_function(
     TypeError: `f` cannot be called, or `name` is not a string.
     ValueError: there is no such batching.
   """
-  check_callable(what, f)
+  raw_arguments.check_callable(what, f)
   if not isinstance(batching, str) or batching not in _BATCHINGS:
     names = " or ".join(repr(x) for x in _BATCHINGS)
     raise ValueError(f"batching is {batching!r}: it must be {names}")
@@ -46,12 +47,6 @@ def host_function(
   if not isinstance(name, str):
     raise TypeError(f"name is {type(name).__name__}: it must be a string")
   return host_functions.HostFunction(name, f, _BATCHINGS[batching])
-
-
-def check_callable(what: str, f: object) -> None:
-  """Raises TypeError unless the argument is callable."""
-  if not callable(f):
-    raise TypeError(f"{what} is {type(f).__name__}: it must be a function")
 
 
 def key(name: str, options: Mapping[str, object]) -> static_options.Options:
@@ -82,6 +77,10 @@ def count(name: str, value: int) -> int:
     raise TypeError(f"{name} is {value!r}: it must be an integer")
   if value < 0:
     raise ValueError(f"{name} is {value}: it must be >= 0")
+  if value >= 2**31:
+    raise ValueError(
+      f"{name} is {raw_arguments.shown(value)}: it must be below 2**31"
+    )
   return int(value)
 
 

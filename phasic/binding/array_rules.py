@@ -6,7 +6,7 @@ from collections.abc import Callable
 import dataclasses
 from typing import Generic, ParamSpec, TypeVar
 
-from phasic.binding import arguments
+from phasic.internal import raw_arguments
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -37,7 +37,7 @@ def array_code(rule: Callable[_P, _R]) -> ArrayCode[_P, _R]:
     >>> print(f"{float(cube.jvp((np.asarray(1.0),), (np.asarray(2.0),))):.1f}")
     6.0
   """
-  arguments.check_callable("rule", rule)
+  raw_arguments.check_callable("rule", rule)
   return ArrayCode(rule)
 
 

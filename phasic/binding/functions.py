@@ -11,6 +11,7 @@ from phasic.binding import array_rules
 from phasic.binding import linear
 from phasic.internal import autodiff
 from phasic.internal import custom_gradient
+from phasic.internal import raw_arguments
 from phasic.internal.arrays import Result
 from phasic.internal.arrays import Structure
 from phasic.internal.arrays import Tree
@@ -92,7 +93,7 @@ def bind(
   function = arguments.host_function("f", f, name, batching)
   for what, rule in (("jvp", jvp), ("vjp", vjp), ("abstract", abstract)):
     if rule is not None:
-      arguments.check_callable(what, rule)
+      raw_arguments.check_callable(what, rule)
   fixed = arguments.positions("nondifferentiable", nondifferentiable)
   return BoundFunction(function, abstract, jvp, vjp, fixed)
 

@@ -10,6 +10,7 @@ import pickle
 import numpy as onp
 
 from phasic.binding import arguments
+from phasic.internal import raw_arguments
 from phasic.internal.arrays import Tree
 from phasic.internal.frameworks import Foreign
 from phasic.internal.native import host_functions
@@ -39,8 +40,9 @@ class Callback:
         None for any. JAX has tangents of arguments without a batch in a batch,
         and `abstract`, which is the function's too, looks at the arguments.
     """
-    arguments.check_callable("f", f)
-    arguments.check_callable("abstract", abstract)
+    raw_arguments.check_flags(func_can_batch=can_batch)
+    raw_arguments.check_callable("f", f)
+    raw_arguments.check_callable("abstract", abstract)
     self._f = f
     self._name = getattr(f, "__qualname__", type(f).__name__)
     self._abstract = abstract

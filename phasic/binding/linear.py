@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 import dataclasses
 
 from phasic.binding import arguments
+from phasic.internal import raw_arguments
 from phasic.internal.arrays import Result
 from phasic.internal.arrays import Structure
 from phasic.internal.arrays import Tree
@@ -62,7 +63,7 @@ def bind_linear(
   rule = _transpose(function, "transpose", transpose)
   shapes = None
   if abstract is not None:
-    arguments.check_callable("abstract", abstract)
+    raw_arguments.check_callable("abstract", abstract)
     shapes = _joint(abstract)
   return MultilinearFunction((joint, rule), shapes, num_fixed, True)
 
@@ -116,7 +117,7 @@ def bind_multilinear(
     for i, rule in enumerate(transposes)
   ]
   if abstract is not None:
-    arguments.check_callable("abstract", abstract)
+    raw_arguments.check_callable("abstract", abstract)
   return MultilinearFunction((function, *rules), abstract, num_fixed, False)
 
 
@@ -185,7 +186,7 @@ def _transpose(
     return host_functions.Missing(
       f"{function.name} was bound without the rule {what}: reverse mode needs it"
     )
-  arguments.check_callable(what, rule)
+  raw_arguments.check_callable(what, rule)
   if what == "transpose":
     rule = arguments.as_tuple(rule)
   name = f"{what} of {function.name}"

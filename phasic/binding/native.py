@@ -14,6 +14,7 @@ from phasic.binding import arguments
 from phasic.binding import native_products
 from phasic.binding import operands
 from phasic.internal import dtypes
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
@@ -140,7 +141,7 @@ def bind_native(
     tf_library = f"{stem}_tf{extension}"
   for what, rule in (("jvp", jvp), ("vjp", vjp), ("portable", portable)):
     if rule is not None:
-      arguments.check_callable(what, rule)
+      raw_arguments.check_callable(what, rule)
   if (handler is None) != (declaration is None):
     raise ValueError(
       f"op {name}: give declaration and handler together, or none"

@@ -124,6 +124,20 @@ def numeric(x: Tree, name: str) -> str:
   )
 
 
+def concrete(x: object, name: str) -> onp.ndarray | None:
+  """Returns an argument's values on the host, or None while it is traced.
+
+  Raises:
+    TypeError: it is None, masked or a sparse matrix.
+    ValueError: it is ragged or has too many dimensions.
+  """
+  raw_arguments.check_nesting(x, name)
+  try:
+    return static.concrete(x)
+  except ValueError:
+    raise raw_arguments.ragged(name) from None
+
+
 @functools.cache
 def _name(dtype: object) -> str:
   """Returns the dtype's name; cached, since NumPy formats it at each use."""

@@ -205,9 +205,9 @@ class Kernel:
       RuntimeError: `choice` is "kernel" and it cannot run; the message has the
         reason.
     """
-    if choice not in PATHS:
+    if not isinstance(choice, str) or choice not in PATHS:
       raise ValueError(
-        f"path is {raw_arguments.shown(choice)}: it must be one of {PATHS}"
+        f"choice is {raw_arguments.shown(choice)}: it must be one of {PATHS}"
       )
     if choice == "kernel":
       self.require()

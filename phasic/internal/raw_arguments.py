@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import reprlib
 from typing import Protocol, TypeGuard
 
@@ -50,6 +51,62 @@ def shown(x: object) -> str:
     ValueError
   ):  # Python refuses to print integers of more than 4300 digits.
     return "an integer of thousands of digits"
+
+
+def check_flags(**flags: object) -> None:
+  """Raises TypeError unless all arguments, given by name, are bools."""
+  for name, value in flags.items():
+    if not isinstance(value, (bool, onp.bool_)):
+      raise TypeError(f"{name} is {shown(value)}: it must be True or False")
+
+
+def check_string(name: str, value: object) -> None:
+  """Raises TypeError unless an argument is a string."""
+  if not isinstance(value, str):
+    raise TypeError(f"{name} is {shown(value)}: it must be a string")
+
+
+def check_callable(name: str, f: object, what: str = "") -> None:
+  """Raises TypeError unless an argument can be called.
+
+  Args:
+    name: the argument's name.
+    f: the argument.
+    what: what the function takes or returns, for the message.
+  """
+  if not callable(f):
+    raise TypeError(f"{name} is {shown(f)}: it must be a function{what}")
+
+
+def integer(name: str, x: object, what: str = "an integer") -> int:
+  """Converts an argument to an int.
+
+  Args:
+    name: the argument's name.
+    x: an integer of Python or of an array library; not a bool.
+    what: what it must be, for the message.
+
+  Raises:
+    TypeError: it is not an integer, or is traced.
+  """
+  if not isinstance(x, (bool, onp.bool_)):
+    try:
+      return operator.index(x)  # type: ignore[arg-type]
+    except TypeError:
+      pass
+  raise TypeError(f"{name} is {shown(x)}: it must be {what}")
+
+
+def check_sequence(name: str, x: object, what: str = "") -> None:
+  """Raises TypeError unless an argument is a list or tuple.
+
+  Args:
+    name: the argument's name.
+    x: the argument.
+    what: what its items are, for the message.
+  """
+  if not isinstance(x, (list, tuple)):
+    raise TypeError(f"{name} is {shown(x)}: it must be a list or tuple{what}")
 
 
 def host_array(x: object, name: str) -> onp.ndarray:

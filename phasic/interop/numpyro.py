@@ -18,6 +18,7 @@ from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import inferring
 from phasic.distributions.base import sampling
 from phasic.internal import late_names
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
@@ -85,6 +86,8 @@ def wrap(
       f"distribution is {type(distribution).__name__}: it must be a distribution "
       "of phasic"
     )
+  if validate_args is not None:
+    raw_arguments.check_flags(validate_args=validate_args)
   cls = _class_of(*_key(distribution))
   return cls(distribution, validate_args=validate_args)
 

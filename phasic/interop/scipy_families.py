@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as onp
 from scipy import stats
 
+from phasic.internal import raw_arguments
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
 from phasic.interop import scipy_frozen
@@ -109,7 +110,9 @@ class Family:
       raise ValueError(
         f"loc is {loc!r} and scale is {scale!r}: they must be numbers"
       )
-    given = func or (lambda x: x)
+    if func is not None:
+      raw_arguments.check_callable("func", func, " of a number")
+    given = (lambda x: x) if func is None else func
     return self._frozen.expect(
       lambda x: given(loc + scale * x),
       None if lb is None else (lb - loc) / scale,

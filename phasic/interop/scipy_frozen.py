@@ -9,7 +9,9 @@ import numpy as onp
 
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.inference.mle import mle
+from phasic.internal import dtypes
 from phasic.internal import frameworks
+from phasic.internal import raw_arguments
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
 from phasic.interop import scipy_arguments as arguments
@@ -131,6 +133,7 @@ class Frozen(scipy_statistics.Statistics):
     """Computes the x with P(X > x) = q, also for tiny q."""
 
     def isf(values: ArrayLike) -> Result:
+      dtypes.numeric(values, "q")
       with onp.errstate(divide="ignore", invalid="ignore"):
         logs = onp.log(onp.asarray(values, self.distribution.dtype))
       return self.distribution.quantile_log_survival(logs)
@@ -200,8 +203,19 @@ class Frozen(scipy_statistics.Statistics):
 
     Raises:
       ModuleNotFoundError: SciPy is not installed.
+      TypeError: an argument has a wrong type.
       ValueError: there is a batch, or there are more than ten million counts.
     """
+    if func is not None:
+      raw_arguments.check_callable("func", func, " of a number")
+    raw_arguments.check_flags(conditional=conditional)
+    for name, bound in (("lb", lb), ("ub", ub)):
+      if bound is not None:
+        dtypes.numeric(bound, name)
+        if onp.ndim(bound):
+          raise ValueError(
+            f"{name} has shape {onp.shape(bound)}: it must be a number"
+          )
     if self.distribution.batch_shape:
       raise ValueError(
         f"batch_shape is {self.distribution.batch_shape}: it must be () for "
@@ -215,7 +229,8 @@ class Frozen(scipy_statistics.Statistics):
     log_mass = expectations.log_mass(self, low, high)
     if not log_mass > -onp.inf:
       return onp.float64("nan" if conditional else onp.exp(log_mass))
-    found = self._expect(func or (lambda x: x), low, high, log_mass)
+    func = (lambda x: x) if func is None else func
+    found = self._expect(func, low, high, log_mass)
     return onp.float64(found if conditional else found * onp.exp(log_mass))
 
   def fit(

@@ -8,6 +8,7 @@ import numpy as onp
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.base import chain_events
 from phasic.graphs.parts import absorbed
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
@@ -140,9 +141,9 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     """Returns the index of a cause in `_causes`."""
     cause = cause.cause if absorbed.is_absorbed(cause) else cause
     causes = self._causes()
-    if cause not in causes:
+    if not (cause is None or isinstance(cause, str)) or cause not in causes:
       raise ValueError(
-        f"cause is {cause!r}: it must be one of the graph's causes {causes}"
+        f"cause is {raw_arguments.shown(cause)}: it must be one of the graph's causes {causes}"
       )
     return causes.index(cause)
 

@@ -351,7 +351,7 @@ def named(name: str) -> Constraint:
   Raises:
     ValueError: there is none.
   """
-  found = _NAMED.get(name)
+  found = _NAMED.get(name) if isinstance(name, str) else None
   if found is None:
     raise ValueError(
       f"constraint is {raw_arguments.shown(name)}: it must be one of "

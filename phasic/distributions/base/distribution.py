@@ -503,7 +503,7 @@ class Distribution(parameterized.Parameterized):
       Math. Stat. 22, 1951.
     """
     return self._statistic(
-      "kl_divergence", divergences.kl_divergence(self, other)
+      "kl_divergence", divergences.divergence(self, other, ("self", "other"))
     )
 
   def cross_entropy(self, other: hooks.Hooks) -> Result:
@@ -521,7 +521,7 @@ class Distribution(parameterized.Parameterized):
       >>> print(f"{float(first.cross_entropy(second)):.6f}")
       0.500000
     """
-    hooks.check_substrate("other", other)
+    hooks.check_distribution("other", other)
     divergences.check_batches("cross_entropy", self, other)
     return self._statistic("cross_entropy", self._cross_entropy(other))
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from phasic.distributions.base import hooks
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import ArrayLike
@@ -26,6 +27,7 @@ def register_kl(first: type, second: type) -> Callable[[_Rule], _Rule]:
     second: the class of q.
 
   Raises:
+    TypeError: one is not a class.
     ValueError: there is a rule for them.
 
   Example:
@@ -39,6 +41,12 @@ def register_kl(first: type, second: type) -> Callable[[_Rule], _Rule]:
     >>> pd.kl_divergence(Clock([1.0], [[-1.0]]), Clock([1.0], [[-2.0]]))
     0.0
   """
+  for name, kind in (("first", first), ("second", second)):
+    if not isinstance(kind, type):
+      raise TypeError(
+        f"{name} is {raw_arguments.shown(kind)}: it must be a class of "
+        "distributions"
+      )
 
   def decorate(rule: _Rule) -> _Rule:
     if (first, second) in _RULES:
@@ -55,6 +63,10 @@ def register_kl(first: type, second: type) -> Callable[[_Rule], _Rule]:
 def kl_divergence(p: hooks.Hooks, q: object) -> Result:
   """Computes E_p log(p / q), see `Distribution.kl_divergence`.
 
+  Raises:
+    TypeError: one is not a distribution, and no rule is registered.
+    NotImplementedError: there is no rule for these two classes.
+
   Example: exponential times of rates two and one, log(2) - 1 / 2.
 
     >>> from phasic import distributions as pd
@@ -62,6 +74,11 @@ def kl_divergence(p: hooks.Hooks, q: object) -> Result:
     >>> print(f"{float(value):.6f}")
     0.193147
   """
+  return divergence(p, q, ("p", "q"))
+
+
+def divergence(p: object, q: object, names: tuple[str, str]) -> Result:
+  """Computes a divergence by the nearest rule; errors have the names."""
   ways = [
     (i + j, (first, second))
     for i, first in enumerate(type(p).__mro__)
@@ -69,7 +86,8 @@ def kl_divergence(p: hooks.Hooks, q: object) -> Result:
     if (first, second) in _RULES
   ]
   if not ways:
-    hooks.check_substrate("other", q)
+    for name, x in zip(names, (p, q), strict=True):
+      hooks.check_distribution(name, x)
     raise NotImplementedError(
       f"there is no kl_divergence of {type(p).__name__} and "
       f"{type(q).__name__}; register_kl adds one"

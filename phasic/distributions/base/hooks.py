@@ -279,6 +279,13 @@ def check_substrate(name: str, x: object) -> None:
       )
 
 
+def check_distribution(name: str, x: object) -> None:
+  """Raises TypeError unless an argument is a distribution of this substrate."""
+  check_substrate(name, x)
+  if not isinstance(x, Hooks):
+    raise TypeError(f"{name} is {type(x).__name__}: it must be a distribution")
+
+
 def _package(base: type) -> str:
   """Returns the name of the public package that a class is in."""
   return base.__module__.rsplit(".", 2)[0]

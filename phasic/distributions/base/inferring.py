@@ -109,6 +109,7 @@ def em_update(
 
 def check_has_m_step(distribution: distribution_lib.Distribution) -> None:
   """Raises TypeError if the family of a distribution has no M-step."""
+  hooks.check_distribution("dist", distribution)
   kind = type(distribution)
   if kind._em_update is not hooks.Hooks._em_update:
     return

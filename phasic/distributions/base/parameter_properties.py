@@ -9,6 +9,7 @@ from typing import TypeAlias
 from phasic.distributions.base import bijectors
 from phasic.distributions.base import constraints
 from phasic.distributions.base import structure
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import Tree
@@ -67,7 +68,14 @@ class ParameterProperties:
     jumps: bool = False,
   ):
     """Stores the properties; a constraint may be given by its name."""
-    if isinstance(constraint, str):
+    raw_arguments.check_flags(optional=optional, fitted=fitted, jumps=jumps)
+    event_ndims = raw_arguments.integer("event_ndims", event_ndims)
+    if not 0 <= event_ndims <= raw_arguments.MAX_DIMENSIONS:
+      raise ValueError(
+        f"event_ndims is {raw_arguments.shown(event_ndims)}: it must be from 0 to "
+        f"{raw_arguments.MAX_DIMENSIONS}"
+      )
+    if not isinstance(constraint, constraints.Constraint):
       constraint = constraints.named(constraint)
     given = (event_ndims, constraint, optional, fitted, jumps)
     for field, value in zip(dataclasses.fields(self), given, strict=True):

@@ -8,7 +8,6 @@ import types
 from typing import ClassVar, Self
 
 import numpy as np
-import numpy as onp
 
 from phasic.distributions.base import declared
 from phasic.distributions.base import deferred
@@ -302,15 +301,11 @@ def _check_options(parameters: Mapping[str, object]) -> None:
   Args:
     parameters: a constructor's arguments by name, the options among them.
   """
-  for option in ("validate_args", "allow_nan_stats"):
-    value = parameters[option]
-    if not isinstance(value, (bool, onp.bool_)):
-      raise TypeError(
-        f"{option} is {raw_arguments.shown(value)}: it must be True or False"
-      )
-  name = parameters["name"]
-  if not isinstance(name, str):
-    raise TypeError(f"name is {raw_arguments.shown(name)}: it must be a string")
+  options = ("validate_args", "allow_nan_stats")
+  raw_arguments.check_flags(
+    **{option: parameters[option] for option in options}
+  )
+  raw_arguments.check_string("name", parameters["name"])
 
 
 def _check_given(

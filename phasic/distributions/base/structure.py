@@ -15,8 +15,8 @@ from typing import Self, TypeGuard
 
 import numpy as onp
 
+from phasic.internal import dtypes
 from phasic.internal import raw_arguments
-from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import Integer
@@ -41,15 +41,15 @@ def static_count(name: str, value: Integer) -> int:
     TypeError: it is something else, an array or a traced number say.
     ValueError: it is not positive, or too large.
   """
-  integer = isinstance(value, (int, onp.integer))
-  if not integer or isinstance(value, bool):
+  if isinstance(value, bool) or not isinstance(value, (int, onp.integer)):
     raise TypeError(
       f"{name} is {type(value).__name__}: it must be a Python int, since it "
       "sets the number of phases; arrays and traced values are not allowed"
     )
   if not 1 <= value <= MAX_PHASES:
     raise ValueError(
-      f"{name} is {int(value)}: it must be at least 1 and at most {MAX_PHASES}"
+      f"{name} is {raw_arguments.shown(value)}: it must be at least 1 and at "
+      f"most {MAX_PHASES}"
     )
   return int(value)
 
@@ -144,16 +144,13 @@ def static_indices(name: str, values: object) -> StaticIndices:
   """
   if isinstance(values, StaticIndices):
     return values
-  raw_arguments.check_nesting(values, name)
-  try:
-    known = static.concrete(values)
-  except ValueError:
-    raise raw_arguments.ragged(name) from None
-  if known is None:
+  found = dtypes.concrete(values, name)
+  if found is None:
     raise TypeError(
       f"{name} are traced: the edges of a chain must be concrete; make them "
       "outside jit and close over them"
     )
+  known: onp.ndarray = found
   if known.dtype.kind not in "iu":
     raise TypeError(f"{name} have dtype {known.dtype}: they must be integers")
   if known.ndim != 1 or known.size == 0:

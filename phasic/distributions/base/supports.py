@@ -6,10 +6,14 @@ import dataclasses
 
 import numpy as np
 
+from phasic.internal import dtypes
+from phasic.internal import raw_arguments
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
+
+_NAMES = ("nonnegative", "nonnegative_integer")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,6 +42,23 @@ class Support:
   high: Array | None = dataclasses.field(
     default=None, repr=False, compare=False
   )
+
+  def __post_init__(self) -> None:
+    """Raises TypeError or ValueError for arguments of another kind."""
+    if not isinstance(self.constraint, str) or self.constraint not in _NAMES:
+      raise ValueError(
+        f"constraint is {raw_arguments.shown(self.constraint)}: it must be one "
+        f"of {_NAMES}"
+      )
+    if raw_arguments.integer("event_ndims", self.event_ndims) not in (0, 1):
+      raise ValueError(
+        f"event_ndims is {raw_arguments.shown(self.event_ndims)}: it must be 0 "
+        "or 1"
+      )
+    for name in ("low", "high"):
+      bound = getattr(self, name)
+      if bound is not None:
+        dtypes.numeric(bound, name)
 
   def contains(self, value: ArrayLike) -> Result:
     """Returns whether each value is in the set, with all entries of a vector.

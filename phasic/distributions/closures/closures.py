@@ -22,6 +22,7 @@ from phasic.distributions.base import declared
 from phasic.distributions.closures import closure_parts
 from phasic.distributions.families import named_family
 from phasic.internal import dtypes
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal import user_warnings
@@ -112,7 +113,7 @@ def minimum(
       arising in reliability theory, Ann. Probab. 10, 1982.
   """
   return _folded(
-    closures.minimum,
+    functools.partial(functools.reduce, closures.minimum),
     math.prod,
     distributions,
     ("the minimum", "Minimum"),
@@ -146,7 +147,7 @@ def maximum(
       arising in reliability theory, Ann. Probab. 10, 1982.
   """
   return _folded(
-    closures.maximum,
+    functools.partial(functools.reduce, closures.maximum),
     lambda phases: math.prod(p + 1 for p in phases) - 1,
     distributions,
     ("the maximum", "Maximum"),
@@ -216,8 +217,12 @@ def mixture(
   )
   phases = sum(one.num_phases for one in distributions)
   chain_parts.check_size("the mixture", phases, 0)
+  validates = options.get(
+    "validate_args", any(x.validate_args for x in distributions)
+  )
+  raw_arguments.check_flags(validate_args=validates)
   children = [closure_parts.parts(one) for one in distributions]
-  if options.get("validate_args", any(x.validate_args for x in distributions)):
+  if validates:
     weights = constraints.PROBABILITIES.check("probs", weights)
   else:
     weights = _looked_at(weights)
@@ -249,16 +254,18 @@ def _looked_at(probs: Array) -> Array:
 
 
 def _folded(
-  function: Callable[..., chain_parts.ChainParts],
+  function: Callable[
+    [Sequence[chain_parts.ChainParts]], chain_parts.ChainParts
+  ],
   count: Callable[[Iterable[int]], int],
   distributions: Sequence[absorption_time.AbsorptionTime],
   names: tuple[str, str],
   options: declared.Options,
 ) -> closure_parts.PhaseType:
-  """Combines the chains of distributions pairwise, from first to last.
+  """Combines the chains of distributions.
 
   Args:
-    function: combines the parts of two chains to those of one.
+    function: combines the parts of some chains to those of one.
     count: maps the numbers of phases of each to the total number.
     distributions: the argument of the public function.
     names: what the result is called in messages, and as a distribution.
@@ -268,5 +275,5 @@ def _folded(
   phases = count([one.num_phases for one in distributions])
   chain_parts.check_size(names[0], phases, 0)
   parts = [closure_parts.parts(one) for one in distributions]
-  found = functools.reduce(function, parts)
+  found = function(parts)
   return closure_parts.of_parts(found, distributions, names[1], options)

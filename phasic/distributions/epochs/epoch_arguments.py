@@ -21,6 +21,8 @@ from phasic.math.model import value_rules
 
 # The parameters of one epoch's graph, in the form that a user gives.
 EpochParams: TypeAlias = ParamsLike | None
+# The largest number of epochs.
+_MOST = 2**16
 # What the arrays of epochs are, in messages.
 _MEANING = {"params": "parameters", "edge_values": "edge values"}
 
@@ -51,7 +53,12 @@ def epoch_graphs(graphs: object, count: int) -> tuple[graph_lib.Graph, ...]:
 
 
 def epoch_count(boundaries: ArrayLike | None) -> int:
-  """Returns the number of epochs K for boundaries (..., K - 1)."""
+  """Returns the number of epochs K for boundaries (..., K - 1).
+
+  Raises:
+    TypeError: there are none.
+    ValueError: it is a number, or there are too many epochs.
+  """
   if boundaries is None:
     raise TypeError(
       "boundaries is None: it must be an array (..., K - 1), an empty one for "
@@ -60,6 +67,11 @@ def epoch_count(boundaries: ArrayLike | None) -> int:
   shape = static.shape(structures.as_array(boundaries, None, "boundaries"))
   if len(shape) < 1:
     raise ValueError("boundaries is a number: it must be an array (..., K - 1)")
+  if shape[-1] >= _MOST:
+    raise ValueError(
+      f"boundaries has {shape[-1]} entries: there must be fewer than {_MOST}, as "
+      "each epoch is computed by itself; take longer epochs"
+    )
   return shape[-1] + 1
 
 

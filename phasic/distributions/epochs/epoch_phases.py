@@ -18,6 +18,7 @@ from phasic.distributions.epochs import epoch_values
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.parts import absorbed
 from phasic.internal import random
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -80,6 +81,7 @@ class EpochPhases(epoch_methods.EpochMethods):
       >>> [f"{float(x):.6f}" for x in history.occupancy([1.0, 2.0])[:, 0]]
       ['0.367879', '0.223130']
     """
+    raw_arguments.check_flags(by_epoch=by_epoch)
     value = self._checked(value, "value", value_rules.TIME)
     times = structures.cast(value, static.wide_float())
     good = (times >= 0.0) & (times < math.inf)
@@ -131,6 +133,7 @@ class EpochPhases(epoch_methods.EpochMethods):
       >>> [f"{float(x):.6f}" for x in times]
       ['0.632121', '0.735759']
     """
+    raw_arguments.check_flags(by_epoch=by_epoch)
     name, history = "expected_sojourn_times", self._history()
     if until is None:
       if since is not None:
@@ -297,9 +300,9 @@ class EpochPhases(epoch_methods.EpochMethods):
     """Returns the name of a cause; raises ValueError if there is none."""
     name = cause.cause if absorbed.is_absorbed(cause) else cause
     causes = self._causes()
-    if name not in causes:
+    if not (name is None or isinstance(name, str)) or name not in causes:
       raise ValueError(
-        f"cause is {name!r}: it must be one of the graphs' causes {causes}"
+        f"cause is {raw_arguments.shown(name)}: it must be one of the graphs' causes {causes}"
       )
     return causes[causes.index(name)]
 

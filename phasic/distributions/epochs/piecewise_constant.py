@@ -13,6 +13,7 @@ from phasic.distributions.epochs import epoch_arguments
 from phasic.distributions.epochs import epochs as epochs_lib
 from phasic.graphs.core import graph as graph_lib
 from phasic.internal import dtypes
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -21,6 +22,8 @@ from phasic.internal.arrays import ArrayLike
 # The number of nodes at which a function is averaged over an epoch.
 _NODES = 6
 _FIRST = 8
+# The largest number.
+_LARGEST = float(onp.finfo(onp.float64).max)
 # The largest number of epochs.
 _MOST = 2**11
 
@@ -64,11 +67,11 @@ def piecewise_constant(
   Args:
     graph: a continuous graph.
     params: maps a time, a Python float, to parameters, (..., d).
-    boundaries: K - 1 times, concrete.
+    boundaries: K - 1 times, concrete, fewer than 2^16.
 
   Raises:
     TypeError: an argument has a wrong type, or dtypes differ.
-    ValueError: boundaries do not increase, or shapes do not fit.
+    ValueError: boundaries do not increase or are too many, or shapes do not fit.
 
   Example: a hazard of 0.1 exp(t / 2), in 64 steps until time 12. The exact mean
     is 2.98670.
@@ -85,10 +88,14 @@ def piecewise_constant(
     >>> print(f"{float(dist.mean()):.5f}")
     2.98523
   """
-  if not callable(params):
+  raw_arguments.check_callable(
+    "params",
+    params,
+    " of time that returns parameters; for known ones use Epochs",
+  )
+  if not isinstance(graph, graph_lib.Graph):
     raise TypeError(
-      f"params is {type(params).__name__}: it must be a function of time that "
-      "returns parameters; for known ones use Epochs"
+      f"graph is {raw_arguments.shown(graph)}: it must be a continuous Graph"
     )
   known = static.concrete(structures.as_array(boundaries, None, "boundaries"))
   if known is None:
@@ -101,9 +108,9 @@ def piecewise_constant(
       f"boundaries has shape {onp.shape(known)}: it must be (K - 1,), with at "
       "least one boundary"
     )
-  epoch_arguments.check_boundaries(
-    structures.as_array(known, None, "boundaries")
-  )
+  boundaries = structures.as_array(known, None, "boundaries")
+  epoch_arguments.epoch_count(boundaries)
+  epoch_arguments.check_boundaries(boundaries)
   nodes, weights = onp.polynomial.legendre.leggauss(_NODES)
   starts = [0.0, *known.tolist()]
   found = []
@@ -166,13 +173,16 @@ def piecewise_constant_limit(
   Reference: L. F. Richardson, The approximate arithmetical solution by finite
     differences, Phil. Trans. R. Soc. A 210, 1911.
   """
+  raw_arguments.check_callable("quantity", quantity, " of Epochs")
   for name, x in (("until", until), ("tolerance", tolerance)):
     if x is None and name == "tolerance":
       continue
     if isinstance(x, bool) or not isinstance(x, (int, float, onp.number)):
       raise TypeError(f"{name} is {type(x).__name__}: it must be a number")
-    if not 0.0 < float(x) < onp.inf:
-      raise ValueError(f"{name} is {float(x):g}: it must be > 0 and finite")
+    if not 0.0 < x <= _LARGEST:
+      raise ValueError(
+        f"{name} is {raw_arguments.shown(x)}: it must be > 0 and finite"
+      )
   before: onp.ndarray | None = None
   known: onp.ndarray | None = None
   change = onp.inf

@@ -9,6 +9,7 @@ import numpy as np
 from phasic.distributions.absorption import phase_type
 from phasic.distributions.base import deferred
 from phasic.distributions.rewards import joint_totals
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import user_warnings
 from phasic.internal.arrays import Array
@@ -87,12 +88,15 @@ class RewardTotals(joint_totals.JointTotals):
       index: its number, negative ones count from the end.
 
     Raises:
+      TypeError: it is not an integer.
       IndexError: there is no such reward.
     """
     size = self.num_rewards
+    index = raw_arguments.integer("index", index, "the index of a reward")
     if not -size <= index < size:
       raise IndexError(
-        f"index is {index}: it must be the index of one of {size} rewards"
+        f"index is {raw_arguments.shown(index)}: it must be the index of one of "
+        f"{size} rewards"
       )
     deferred.warn_of_variables("marginal", self)
     rewards = self._arrays()["rewards"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from phasic.graphs.construction import exploration
@@ -12,6 +12,7 @@ from phasic.graphs.parts import contents
 from phasic.graphs.parts import weights
 from phasic.graphs.parts.contents import State
 from phasic.graphs.parts.contents import counted
+from phasic.internal import raw_arguments
 from phasic.internal.arrays import Integer
 from phasic.internal.raw_arguments import shown
 
@@ -54,7 +55,11 @@ def build(
 
   See `Graph.from_edges`.
   """
-  if not isinstance(edges, Iterable):
+  raw_arguments.check_flags(
+    discrete=discrete, allow_never_absorbing=allow_never_absorbing
+  )
+  is_other = isinstance(edges, (str, bytes, Mapping))
+  if is_other or not isinstance(edges, Iterable):
     raise TypeError(
       f"edges is {shown(edges)}: it must be an iterable of triples "
       "(state, state, weight)"

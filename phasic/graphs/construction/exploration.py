@@ -16,6 +16,7 @@ from phasic.graphs.parts import validation
 from phasic.graphs.parts import weights
 from phasic.graphs.parts.contents import State
 from phasic.graphs.parts.contents import counted
+from phasic.internal import raw_arguments
 from phasic.internal.arrays import Integer
 from phasic.internal.raw_arguments import shown
 
@@ -38,14 +39,14 @@ def explore(
 
   See `Graph.from_transitions`.
   """
-  if not callable(transitions):
-    raise TypeError(
-      f"transitions is {shown(transitions)}: it must be a function of a state"
-    )
+  raw_arguments.check_flags(
+    discrete=discrete, allow_never_absorbing=allow_never_absorbing
+  )
+  raw_arguments.check_callable("transitions", transitions, " of a state")
   reader = weights.WeightReader(params)
   space = state_space.StateSpace(max_states)
   start = _read_initial(initial, space, reader)
-  edges = edge_list.EdgeList(reader.num_params)
+  edges = edge_list.EdgeList(reader.num_params, edge_list.max_edges(max_states))
   for i, state in enumerate(space.states):
     found = transitions(state)
     _explore_state(found, i, state, space, reader, edges, discrete)

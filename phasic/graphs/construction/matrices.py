@@ -13,6 +13,7 @@ from phasic.graphs.parts import absorption
 from phasic.graphs.parts import contents
 from phasic.graphs.parts import validation
 from phasic.internal import dtypes
+from phasic.internal import raw_arguments
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.raw_arguments import shown
 
@@ -30,6 +31,11 @@ def build(
 
   See `Graph.from_matrices`.
   """
+  raw_arguments.check_flags(
+    discrete=discrete, allow_never_absorbing=allow_never_absorbing
+  )
+  if states is not None:
+    raw_arguments.check_sequence("states", states)
   given = {
     "initial_probs": initial_probs,
     "matrix": matrix,

@@ -71,7 +71,12 @@ class StateSpace:
         f"max_states is {shown(max_states)}: it must be an integer"
       )
     if max_states < 1:
-      raise ValueError(f"max_states is {max_states}: it must be >= 1")
+      raise ValueError(f"max_states is {shown(max_states)}: it must be >= 1")
+    if max_states >= 2**31:
+      raise ValueError(
+        f"max_states is {shown(max_states)}: it must be below 2**31, as states "
+        "have 32-bit numbers"
+      )
     self.states = []
     self.causes = []
     self.numbers = {}

@@ -217,7 +217,9 @@ class Builders(graph_parts.GraphParts):
         )
       initial = kept["initial"]
     return cls.from_edges(
-      networks.edges_of(network, weight, absorbing or {}),
+      networks.edges_of(
+        network, weight, {} if absorbing is None else absorbing
+      ),
       initial,
       kept.get("params", 0) if params is None else params,
       kept.get("discrete", False) if discrete is None else discrete,

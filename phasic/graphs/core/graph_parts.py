@@ -64,6 +64,14 @@ class GraphParts:
       ValueError: shapes do not fit, an index is out of range, edges are not
         in order, a number is not finite, or a weight is negative.
     """
+    for name, x, what in (
+      ("parameter_names", parameter_names, " of strings"),
+      ("causes", causes, " of strings and None"),
+      ("states", states, ""),
+      ("notes", notes, " of strings"),
+    ):
+      if x is not None or name in ("causes", "notes"):
+        raw_arguments.check_sequence(name, x, what)
     checked = validation.checked(
       contents.Contents(
         sources,

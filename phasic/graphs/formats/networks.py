@@ -37,6 +37,14 @@ def edges_of(
       f"absorbing is {shown(absorbing)}: it must be a mapping of nodes to "
       "ABSORBED"
     )
+  if not isinstance(absorbing, Mapping):
+    raise TypeError(
+      f"absorbing is {shown(absorbing)}: it must be a mapping of nodes to ABSORBED"
+    )
+  if not isinstance(weight, str):
+    raise TypeError(
+      f"weight is {shown(weight)}: it must be the name of an attribute of edges"
+    )
   for node, target in absorbing.items():
     if not absorbed.is_absorbed(target):
       raise TypeError(

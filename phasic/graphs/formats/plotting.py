@@ -8,6 +8,7 @@ from phasic.graphs.formats import layouts
 from phasic.graphs.parts import contents
 from phasic.graphs.parts.contents import Axes
 from phasic.internal import frameworks
+from phasic.internal import raw_arguments
 from phasic.internal.raw_arguments import shown
 
 # The gap between the end of an edge and the center of its phase, in points.
@@ -25,6 +26,11 @@ def plot(
   See `Graph.plot`.
   """
   p = len(graph.initial_constants) - 1
+  most = raw_arguments.integer("max_phases", most)
+  if axes is not None and not hasattr(axes, "annotate"):
+    raise TypeError(
+      f"axes is {raw_arguments.shown(axes)}: it must be axes of matplotlib"
+    )
   if p > most:
     raise ValueError(
       f"the graph has {p:,} phases: a plot shows at most max_phases = {most}; "

@@ -77,7 +77,8 @@ def of_mergers(
   Args:
     sources: the state that each merger leaves, ascending.
     targets: the state that it leads to; the number of states is absorption.
-    pairs: how many pairs of lineages make it, each at the rate `coalescence`.
+    pairs: how many pairs of lineages make it, each at the rate `coalescence`,
+      or another coefficient of that rate.
     states: the states.
   """
   initial = onp.zeros(len(states) + 1)

@@ -38,9 +38,9 @@ def kingman(
     (4, 3, 2)
   """
   model_checks.at_least("num_samples", num_samples, 2)
-  model_checks.check_num_states(num_samples, num_samples - 1, max_states)
-
   n = int(num_samples)
+  model_checks.check_num_states(n, n - 1, n - 1, max_states)
+
   lineages = onp.arange(n, 1, -1)
   pairs = lineages * (lineages - 1) / 2.0
   states = onp.arange(n - 1)

@@ -39,15 +39,16 @@ def joint_block_counting(
       of population i start in deme i, or in the last one if there are fewer.
       After a split of populations, back in time, there are fewer demes: give
       their number, and `merge_demes` as the state map of `Epochs`.
-    max_states: how many states there may be. Of two populations and two demes
-      there are 4 for (1, 1), 44 for (2, 2), 266 for (3, 3) and 1429 for (4, 4).
+    max_states: how many states there may be, and 100 times as many edges, or
+      10 million if that is more. Of two populations and two demes there are 4
+      states for (1, 1), 44 for (2, 2), 266 for (3, 3) and 1429 for (4, 4).
 
   Returns:
     The graph. Its parameters are those of `structured_coalescent`.
 
   Raises:
-    TypeError, ValueError: an argument is not of such integers, or there are more
-      than max_states states.
+    TypeError, ValueError: an argument is not of such integers, or there are too
+      many states or edges.
 
   References:
     J. Wakeley, J. Hey, Estimating ancestral population parameters, Genetics
@@ -67,15 +68,17 @@ def joint_block_counting(
   samples = model_checks.counts("num_samples", num_samples, 1, 2)
   count = len(samples) if num_demes is None else num_demes
   model_checks.at_least("num_demes", count, 1)
-  demes = range(int(count))
-  if len(demes) > 9:
+  if count > 9:
     raise ValueError(
-      f"num_demes is {len(demes)}: there must be at most nine; give num_demes, "
+      f"num_demes is {count}: there must be at most nine; give num_demes, "
       "or write the transitions for Graph.from_transitions"
     )
+  demes = range(int(count))
   model_checks.at_least("max_states", max_states, 1)
-  states, is_exact = _num_states(samples, len(demes), int(max_states))
-  model_checks.check_num_states(samples, states, max_states, is_exact)
+  states, edges, is_exact = _num_states(samples, len(demes), int(max_states))
+  model_checks.check_num_states(
+    samples, states, edges, max_states, is_exact, len(demes) ** 2
+  )
   start: list[_Deme] = [()] * len(demes)
   for i, number in enumerate(samples):
     lineage = tuple(int(k == i) for k in range(len(samples)))
@@ -171,7 +174,7 @@ def joint_spectrum_rewards(graph: graph_lib.Graph) -> onp.ndarray:
 
 def _num_states(
   samples: tuple[int, ...], demes: int, most: int
-) -> tuple[int, bool]:
+) -> tuple[int, int, bool]:
   """Counts the partitions of a vector into parts that are in one of some demes.
 
   The generating function is the product of 1 / (1 - x^part) over parts and
@@ -184,13 +187,13 @@ def _num_states(
     most: the limit.
 
   Returns:
-    The number, or one above the limit that is not larger than it; and whether it
-    is the number.
+    The number, or one above the limit that is not larger than it; the number of
+    edges that leave these states; and whether the first is the number.
   """
   # Each vector is a part of a partition whose other parts are units.
   least = math.prod(n + 1 for n in samples) - len(samples) - 1
   if least > most:
-    return least, False
+    return least, 0, False
   vectors = list(itertools.product(*(range(n + 1) for n in samples)))
   ways = {vector: int(not any(vector)) for vector in vectors}
   parts = sorted(vectors, key=sum)[1:-1]
@@ -201,8 +204,17 @@ def _num_states(
         if min(rest) >= 0:
           ways[whole] += ways[rest]
     if part != parts[-1] and ways[vectors[-1]] > most:
-      return ways[vectors[-1]], False
-  return ways[vectors[-1]], True
+      return ways[vectors[-1]], 0, False
+  edges = 0
+  for part in vectors[1:]:
+    others = ways[tuple(a - b for a, b in zip(samples, part, strict=True))]
+    # Two lineages with these samples in all merge in a deme, or one lineage
+    # with them moves.
+    halves = int(all(n % 2 == 0 for n in part))
+    pairs = (math.prod(n + 1 for n in part) - 2 + halves) // 2
+    moves = demes - 1 if part != vectors[-1] else 0
+    edges += demes * (pairs + moves) * others
+  return ways[vectors[-1]], edges, True
 
 
 def _sorted(lineages: _Deme) -> _Deme:

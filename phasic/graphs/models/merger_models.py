@@ -6,7 +6,10 @@ from collections.abc import Hashable, Iterator, Mapping
 import itertools
 import math
 
+import numpy as onp
+
 from phasic.graphs.core import graph as graph_lib
+from phasic.graphs.models import block_counts
 from phasic.graphs.models import model_checks
 from phasic.graphs.parts.absorbed import ABSORBED
 from phasic.internal.arrays import Integer
@@ -30,11 +33,12 @@ def lambda_coalescent(
   Args:
     num_samples: n, the number of lineages at the start, at least 2. There are
       n - 1 states and n (n - 1) / 2 edges.
-    max_states: how many states there may be.
+    max_states: how many states there may be, and 100 times as many edges, or
+      10 million if that is more: the default allows n = 4472.
 
   Raises:
     TypeError, ValueError: num_samples is not an integer of at least 2, or there
-      are more than max_states states.
+      are too many states or edges.
 
   References:
     J. Pitman, Coalescents with multiple collisions, Ann. Probab. 27, 1999.
@@ -54,16 +58,21 @@ def lambda_coalescent(
     1.457143
   """
   model_checks.at_least("num_samples", num_samples, 2)
-  model_checks.check_num_states(num_samples, num_samples - 1, max_states)
+  n = int(num_samples)
+  model_checks.check_num_states(n, n - 1, n * (n - 1) // 2, max_states)
 
-  def transitions(b: int) -> Iterator[tuple[Hashable, Mapping[str, float]]]:
-    for k in range(2, b + 1):
-      found = ABSORBED if k == b else b - k + 1
-      yield found, {"coalescence": _weight(math.comb(b, k), b, k)}
-
-  return graph_lib.Graph.from_transitions(
-    transitions, int(num_samples), ("coalescence",), max_states=max_states
+  lineages = onp.arange(n, 1, -1)
+  sources = onp.repeat(onp.arange(n - 1), lineages - 1)
+  before = lineages[sources]
+  # The first merger of each state is that of two lineages.
+  first = onp.cumsum(lineages - 1) - (lineages - 1)
+  merging = onp.arange(len(sources)) - first[sources] + 2
+  # All sets of k together: (b choose k) (k - 2)! (b - k)! / (b - 1)!.
+  weights = before / (merging * (merging - 1))
+  built = block_counts.of_mergers(
+    sources, sources + merging - 1, weights, tuple(lineages.tolist())
   )
+  return graph_lib.Graph._of_built(built)
 
 
 def lambda_block_counting(
@@ -80,11 +89,12 @@ def lambda_block_counting(
     num_samples: n, at least 2. There is a state for each partition of n but
       one, and an edge for each way in which some of its lineages can merge: 41
       states and 342 edges of 10, 626 and 22128 of 20, 5603 and 560499 of 30.
-    max_states: how many states there may be; the default allows n = 25.
+    max_states: how many states there may be, and 100 times as many edges, or
+      10 million if that is more; the default allows n = 25.
 
   Raises:
     TypeError, ValueError: num_samples is not an integer of at least 2, or there
-      are more than max_states states.
+      are too many states or edges.
 
   References:
     M. Birkner, J. Blath, B. Eldon, Statistical properties of the site-frequency
@@ -106,7 +116,7 @@ def lambda_block_counting(
     ['1.1313', '0.4030', '0.3313']
   """
   model_checks.at_least("num_samples", num_samples, 2)
-  model_checks.check_block_counts(num_samples, max_states)
+  model_checks.check_block_counts(num_samples, max_states, all_mergers=True)
 
   def transitions(
     counts: tuple[int, ...],

@@ -1,33 +1,45 @@
-"""Checks of the arguments and of the numbers of states of ready-made models."""
+"""Checks of the arguments and of the sizes of ready-made models."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 import math
-import numbers
 
+import numpy as onp
+
+from phasic.graphs.construction import edge_list
 from phasic.internal import raw_arguments
 from phasic.internal.arrays import Integer
 
 # How many states a model may have unless the user raises the limit.
 MAX_STATES = 100_000
+# How many states a model without the argument `max_states` may have.
+FIXED_STATES = 1_000_000
+# The largest count.
+_MOST = 2**31 - 1
 # Above this number its partitions are not counted.
 _LARGEST = 1000
 
 
 def at_least(name: str, value: object, least: Integer) -> None:
-  """Raises unless an argument is an integer and at least `least`.
+  """Raises unless an argument is an integer from `least` to 2^31 - 1.
 
   Raises:
     TypeError: it is not an integer.
-    ValueError: it is too small.
+    ValueError: it is too small or too large.
   """
-  if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+  if isinstance(value, bool) or not isinstance(value, (int, onp.integer)):
     raise TypeError(
       f"{name} is {raw_arguments.shown(value)}: it must be an integer"
     )
   if value < least:
-    raise ValueError(f"{name} is {value}: it must be at least {least}")
+    raise ValueError(
+      f"{name} is {raw_arguments.shown(value)}: it must be at least {least}"
+    )
+  if value > _MOST:
+    raise ValueError(
+      f"{name} is {raw_arguments.shown(value)}: it must be at most {_MOST}"
+    )
 
 
 def counts(
@@ -45,7 +57,7 @@ def counts(
     TypeError: it is not a sequence of integers.
     ValueError: there are too few, or one is negative.
   """
-  if not isinstance(values, Sequence) or isinstance(values, str):
+  if not isinstance(values, Sequence) or isinstance(values, (str, bytes)):
     raise TypeError(
       f"{name} is {raw_arguments.shown(values)}: it must be a sequence of integers"
     )
@@ -53,66 +65,126 @@ def counts(
     at_least(f"{name}[{i}]", value, 0)
   if len(values) < entries or sum(values) < total:
     raise ValueError(
-      f"{name} is {tuple(values)}: it must have at least {entries} entries, "
+      f"{name} is {raw_arguments.shown(tuple(values))}: it must have at least "
+      f"{entries} entries, "
       f"whose sum is at least {total}"
     )
   return tuple(int(value) for value in values)
 
 
 def check_num_states(
-  num_samples: object, states: int, max_states: Integer, is_exact: bool = True
+  num_samples: object,
+  states: int,
+  edges: int,
+  max_states: Integer,
+  is_exact: bool = True,
+  num_params: int = 1,
 ) -> None:
-  """Raises unless a model's states are within the limit.
+  """Raises unless a model's states and edges are within the limits.
 
   Args:
     num_samples: the argument that sets the size, for the message.
     states: the number of states.
-    max_states: the limit.
+    edges: the number of edges.
+    max_states: the limit of states, which sets that of edges.
     is_exact: whether there may not be even more states.
+    num_params: the number of parameters.
 
   Raises:
     TypeError: max_states is not an integer.
-    ValueError: max_states is below 1, or there are more states.
+    ValueError: max_states is below 1, or there are more states or edges.
   """
   at_least("max_states", max_states, 1)
+  shown = raw_arguments.shown
+  argument = f"num_samples is {shown(num_samples)}"
   if states > max_states and not is_exact:
     raise ValueError(
-      f"num_samples is {num_samples}: its model has at least {states} states, and "
+      f"{argument}: its model has at least {shown(states)} states, and "
       f"there must be at most max_states = {max_states}; take fewer samples"
     )
   if states > max_states:
     raise ValueError(
-      f"num_samples is {num_samples}: its model has {states} states, and there "
-      f"must be at most max_states = {max_states}; take fewer samples, or pass "
-      f"max_states={states} if they fit in memory"
+      f"{argument}: its model has {shown(states)} states, and there must be at "
+      f"most max_states = {max_states}; take fewer samples, or pass "
+      f"max_states={shown(states)} if they fit in memory"
+    )
+  most = edge_list.max_edges(max_states)
+  size = f"its model has {states} states and {edges} edges"
+  if edges > most:
+    raise ValueError(
+      f"{argument}: {size}, and there must be at most {most} edges; take fewer "
+      f"samples, or pass max_states={-(-edges // edge_list.EDGES_PER_STATE)} if "
+      "the edges fit in memory"
+    )
+  if edges * (num_params + 1) > edge_list.MAX_NUMBERS:
+    raise ValueError(
+      f"{argument}: {size} with {num_params} coefficients each, and a graph can "
+      f"hold at most {edge_list.MAX_NUMBERS} constants and coefficients; take "
+      "fewer samples"
     )
 
 
-def check_block_counts(num_samples: Integer, max_states: Integer) -> int:
+def check_fixed_states(name: str, value: object, states: int) -> None:
+  """Raises ValueError if a model without `max_states` has too many states.
+
+  Args:
+    name: the argument that sets the size.
+    value: its value.
+    states: the number of states.
+  """
+  if states > FIXED_STATES:
+    raise ValueError(
+      f"{name} is {value}: its model has {states} states, and there must be at "
+      f"most {FIXED_STATES}; take a smaller one, or write the transitions for "
+      "Graph.from_transitions, which has max_states"
+    )
+
+
+def check_block_counts(
+  num_samples: Integer, max_states: Integer, all_mergers: bool = False
+) -> int:
   """Returns how many states there are, one for each partition of n but one.
+
+  Args:
+    num_samples: n.
+    max_states: the limit.
+    all_mergers: whether any number of lineages may merge at once, not only two.
 
   Raises:
     TypeError: max_states is not an integer.
-    ValueError: max_states is below 1, or there are more states.
+    ValueError: max_states is below 1, or there are more states or edges.
   """
+  at_least("max_states", max_states, 1)
   if num_samples > _LARGEST:
     raise ValueError(
       f"num_samples is {num_samples}: its model has more than 10^31 states; "
       "take fewer samples"
     )
-  states = _partitions(num_samples) - 1
-  check_num_states(num_samples, states, max_states)
-  return states
+  n = int(num_samples)
+  ways = _partitions(n)
+  if all_mergers:
+    # A merger splits a partition in two, the lineages that merge and the
+    # others. It is none if nothing merges, or a lineage of some kind alone.
+    pairs = sum(ways[i] * ways[n - i] for i in range(n + 1))
+    edges = pairs - ways[n] - sum(ways[:n])
+  else:
+    # Two kinds with s descendants in all are in as many partitions of n as
+    # n - s has.
+    edges = sum((s // 2) * ways[n - s] for s in range(2, n + 1))
+  check_num_states(num_samples, ways[n] - 1, edges, max_states)
+  return ways[n] - 1
 
 
-def _partitions(n: Integer) -> int:
-  """Returns the number of partitions of n, by the pentagonal number theorem.
+def _partitions(n: int) -> list[int]:
+  """Returns the numbers of partitions of 0, ..., n.
+
+  They follow from the pentagonal number theorem.
 
   References:
     G. H. Hardy, E. M. Wright, An introduction to the theory of numbers, 19.10.
   """
   counts = [1]
-  for total in range(1, int(n) + 1):
+  for total in range(1, n + 1):
     found = 0
     # The pentagonal numbers are k (3 k - 1) / 2 for k = 1, -1, 2, -2, ..., and
     # none of them is below k^2.
@@ -122,7 +194,7 @@ def _partitions(n: Integer) -> int:
         if pentagonal <= total:
           found += sign * counts[total - pentagonal]
     counts.append(found)
-  return counts[-1]
+  return counts
 
 
 def deme_states(num_samples: Integer, demes: int) -> int:
@@ -132,6 +204,17 @@ def deme_states(num_samples: Integer, demes: int) -> int:
   with fewer than two lineages are left out.
   """
   return math.comb(int(num_samples) + demes, demes) - 1 - demes
+
+
+def deme_edges(num_samples: Integer, demes: int) -> int:
+  """Returns how many mergers and moves leave the states of `deme_states`.
+
+  A deme has a lineage in as many states of k lineages as there are states of k
+  - 1, and two lineages in as many as there are of k - 2.
+  """
+  n = int(num_samples)
+  moves = math.comb(n + demes - 1, demes) - 1
+  return demes * (demes - 1) * moves + demes * math.comb(n + demes - 2, demes)
 
 
 def two_locus_states(num_samples: Integer) -> int:

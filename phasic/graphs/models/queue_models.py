@@ -18,7 +18,7 @@ def busy_period(capacity: Integer, servers: Integer = 1) -> graph_lib.Graph:
   starts with one customer and ends when none is left.
 
   Args:
-    capacity: K, the most customers in the system, at least 1.
+    capacity: K, the most customers in the system, 1 to a million.
     servers: c, at least 1.
 
   Raises:
@@ -35,6 +35,7 @@ def busy_period(capacity: Integer, servers: Integer = 1) -> graph_lib.Graph:
   """
   model_checks.at_least("capacity", capacity, 1)
   model_checks.at_least("servers", servers, 1)
+  model_checks.check_fixed_states("capacity", capacity, int(capacity))
 
   def transitions(
     n: int,
@@ -59,7 +60,7 @@ def tandem_queue(capacity: Integer) -> graph_lib.Graph:
 
   Args:
     capacity: the most customers in each queue, at least 1; there are
-      (capacity + 1)^2 - 1 states.
+      (capacity + 1)^2 - 1 states, at most a million.
 
   Raises:
     TypeError, ValueError: capacity is not an integer in its range.
@@ -74,6 +75,8 @@ def tandem_queue(capacity: Integer) -> graph_lib.Graph:
     ((1, 0), (0, 1), (1, 1))
   """
   model_checks.at_least("capacity", capacity, 1)
+  states = (int(capacity) + 1) ** 2 - 1
+  model_checks.check_fixed_states("capacity", capacity, states)
 
   def transitions(
     state: tuple[int, int],
@@ -102,7 +105,7 @@ def machine_repair(
   the start.
 
   Args:
-    machines: their number, at least 1.
+    machines: their number, 1 to a million.
     repairers: their number, at least 0.
 
   Raises:
@@ -119,6 +122,7 @@ def machine_repair(
   """
   model_checks.at_least("machines", machines, 1)
   model_checks.at_least("repairers", repairers, 0)
+  model_checks.check_fixed_states("machines", machines, int(machines))
 
   def transitions(
     down: int,

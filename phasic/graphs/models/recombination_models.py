@@ -62,7 +62,10 @@ def two_locus_coalescent(
   """
   model_checks.at_least("num_samples", num_samples, 2)
   states = model_checks.two_locus_states(num_samples)
-  model_checks.check_num_states(num_samples, states, max_states)
+  # A state has at most four mergers and one split.
+  model_checks.check_num_states(
+    num_samples, states, 5 * states, max_states, num_params=2
+  )
 
   def transitions(
     state: _State,

@@ -17,6 +17,9 @@ from phasic.internal.arrays import Result
 from phasic.math.model import value_rules
 from phasic.math.numeric import special
 
+# The largest number of expected times.
+_MOST_TIMES = 4096
+
 
 def kingman_spectrum(times: ArrayLike) -> Result:
   """Computes expected branch lengths from expected times with k lineages.
@@ -41,7 +44,7 @@ def kingman_spectrum(times: ArrayLike) -> Result:
 
   Raises:
     TypeError: the dtype is not float32 or float64.
-    ValueError: `times` is a number or empty.
+    ValueError: `times` is a number, empty, or has more than 4096 entries.
 
   Example: a population of constant size, whose spectrum is proportional to 1/i.
 
@@ -66,20 +69,27 @@ def kingman_spectrum(times: ArrayLike) -> Result:
       f"times has shape {shape}: it must be (..., n - 1), with the times of n, "
       "n - 1, ..., 2 lineages"
     )
+  if shape[-1] > _MOST_TIMES:
+    raise ValueError(
+      f"times has {shape[-1]} entries: it must have at most {_MOST_TIMES}, as a "
+      "square matrix of this size is built; take fewer samples"
+    )
   dtype = static.dtype_name(array)
   shares = structures.constant(_shares(int(shape[-1]) + 1), dtype)
   return structures.as_result(np.matmul(array[..., None, :], shares)[..., 0, :])
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=4)
 def _shares(n: int) -> onp.ndarray:
   """Returns k C(n - i - 1, k - 2) / C(n - 1, k - 1), rows k = n, ..., 2."""
   found = onp.zeros((n - 1, n - 1))
   for k in range(2, n + 1):
-    total = math.comb(n - 1, k - 1)
-    for i in range(1, n - k + 2):
-      # Quotients of Python's integers are rounded once.
-      found[n - k, i - 1] = k * math.comb(n - i - 1, k - 2) / total
+    # The first entry is k (k - 1) / (n - 1), and each further one is the one
+    # before times (n - i - k + 1) / (n - i - 1), in more digits than float64.
+    i = onp.arange(1, n - k + 1, dtype=onp.longdouble)
+    ratios = (n - i - k + 1) / (n - i - 1)
+    row = onp.cumprod(onp.concatenate([onp.ones(1, onp.longdouble), ratios]))
+    found[n - k, : n - k + 1] = row * (k * (k - 1)) / (n - 1)
   found.setflags(write=False)
   return found
 

@@ -8,6 +8,7 @@ from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.models import coalescent_models
 from phasic.graphs.models import model_checks
 from phasic.graphs.parts.absorbed import ABSORBED
+from phasic.internal import raw_arguments
 from phasic.internal.arrays import Integer
 
 
@@ -30,11 +31,12 @@ def island_coalescent(
     num_samples: the lineages on each island at the start, two islands or
       more, at least 2 lineages in all. For n lineages on d islands there are
       C(n + d, d) - 1 - d states: 63 of 10 on two, 1766 of 20 on three.
-    max_states: how many states there may be.
+    max_states: how many states there may be, and 100 times as many edges, or
+      10 million if that is more.
 
   Raises:
     TypeError, ValueError: num_samples has something else than such integers, or
-      there are more than max_states states.
+      there are too many states or edges.
 
   References:
     C. Strobeck, Average number of nucleotide differences in a sample from a
@@ -63,8 +65,7 @@ def island_coalescent(
     2.000, 4.000, 0.500
   """
   initial = model_checks.counts("num_samples", num_samples, 2, 2)
-  states = model_checks.deme_states(sum(initial), len(initial))
-  model_checks.check_num_states(initial, states, max_states)
+  _check_size(initial, max_states, 2)
 
   def transitions(
     lineages: tuple[int, ...],
@@ -106,7 +107,8 @@ def structured_coalescent(
     num_samples: the lineages in each deme at the start, one to nine demes, at
       least 2 lineages in all. For n lineages in d demes there are
       C(n + d, d) - 1 - d states: 63 of 10 in two, 1766 of 20 in three.
-    max_states: how many states there may be.
+    max_states: how many states there may be, and 100 times as many edges, or
+      10 million if that is more.
 
   Returns:
     The graph. Its parameters are `coalescence_1` to `coalescence_d`, and then
@@ -114,7 +116,7 @@ def structured_coalescent(
 
   Raises:
     TypeError, ValueError: num_samples has something else than such integers, or
-      there are more than max_states states.
+      there are too many states or edges.
 
   References:
     M. Notohara, The coalescent and the genealogical process in geographically
@@ -136,8 +138,7 @@ def structured_coalescent(
       f"num_samples has {len(initial)} entries: it must have at most nine; take "
       "island_coalescent, or write the transitions for Graph.from_transitions"
     )
-  states = model_checks.deme_states(sum(initial), len(initial))
-  model_checks.check_num_states(initial, states, max_states)
+  _check_size(initial, max_states, len(demes) ** 2)
 
   def transitions(
     lineages: tuple[int, ...],
@@ -156,6 +157,20 @@ def structured_coalescent(
   names = parameter_names(len(demes))
   return graph_lib.Graph.from_transitions(
     transitions, initial, names, max_states=max_states
+  )
+
+
+def _check_size(
+  lineages: tuple[int, ...], max_states: Integer, num_params: int
+) -> None:
+  """Raises unless a model of lineages in demes is within the limits."""
+  n, demes = sum(lineages), len(lineages)
+  model_checks.check_num_states(
+    lineages,
+    model_checks.deme_states(n, demes),
+    model_checks.deme_edges(n, demes),
+    max_states,
+    num_params=num_params,
   )
 
 
@@ -227,6 +242,7 @@ def merge_demes(
     )
 
   def merged(lineages: tuple[int, ...]) -> tuple[int, ...]:
+    raw_arguments.check_sequence("lineages", lineages, " of numbers, a state")
     if len(lineages) < max(source, target):
       raise ValueError(
         f"the state {lineages} has {len(lineages)} demes: source {source} and "
@@ -267,7 +283,7 @@ def isolation_with_migration(
 
   Raises:
     TypeError, ValueError: num_samples is not two integers in their range, or
-      there are more than max_states states.
+      there are too many states or edges.
 
   References:
     R. Nielsen, J. Wakeley, Distinguishing migration from isolation, Genetics

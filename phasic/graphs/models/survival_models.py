@@ -18,7 +18,7 @@ def birth_death(initial: Integer, maximum: Integer) -> graph_lib.Graph:
 
   Args:
     initial: the size at the start, at least 1.
-    maximum: the largest size, at least `initial`.
+    maximum: the largest size, at least `initial`, at most a million.
 
   Raises:
     TypeError, ValueError: an argument is not an integer in its range.
@@ -35,6 +35,7 @@ def birth_death(initial: Integer, maximum: Integer) -> graph_lib.Graph:
   """
   model_checks.at_least("initial", initial, 1)
   model_checks.at_least("maximum", maximum, initial)
+  model_checks.check_fixed_states("maximum", maximum, int(maximum))
 
   def transitions(n: int) -> Iterator[tuple[Hashable, Mapping[str, float]]]:
     yield n - 1 if n > 1 else ABSORBED, {"death": n}

@@ -93,11 +93,13 @@ def make_all(
     graphs: the graphs.
 
   Raises:
-    TypeError: as `make`.
+    TypeError: as `make`, or `functions` is not a list or tuple.
     ValueError: as `make`, or the number of functions is wrong.
   """
   count = len(graphs) - 1
-  functions = [None] * count if functions is None else list(functions)
+  if functions is None:
+    functions = [None] * count
+  raw_arguments.check_sequence("state_maps", functions, " of functions")
   if len(functions) != count:
     raise ValueError(
       f"state_maps has {len(functions)} functions: it must have {count}, one "
@@ -143,10 +145,8 @@ def make(
         "states; give a function that maps states to states of the next graph"
       )
     return StateMap(None)
-  if not callable(function):
-    raise TypeError(
-      f"{name} is {raw_arguments.shown(function)}: it must be a function of a state"
-    )
+  raw_arguments.check_callable(name, function, " of a state")
+  assert callable(function)
   found: list[list[int]] = [[] for _ in following.states]
   for i, state in enumerate(graph.states):
     image = function(state)

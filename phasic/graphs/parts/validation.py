@@ -135,7 +135,7 @@ def _freeze(array: onp.ndarray) -> None:
 
 
 def _indices(x: ArrayLike, name: str) -> onp.ndarray:
-  found = static.concrete(x)
+  found = dtypes.concrete(x, name)
   if found is None:
     raise TypeError(
       f"{name} is traced: it must be concrete; make the graph outside of "
@@ -191,10 +191,7 @@ def _check_facts(graph: contents.Contents) -> None:
   """Raises unless parameter names, causes and states are valid."""
   p = len(graph.initial_constants) - 1
   d = onp.shape(graph.coefficients)[1]
-  if not isinstance(graph.discrete, bool):
-    raise TypeError(
-      f"discrete is {raw_arguments.shown(graph.discrete)}: it must be True or False"
-    )
+  raw_arguments.check_flags(discrete=graph.discrete)
   if graph.parameter_names is not None:
     number, _ = weights.read_params(graph.parameter_names)
     if number != d:
@@ -218,6 +215,8 @@ def _check_facts(graph: contents.Contents) -> None:
         f"causes has {raw_arguments.shown(cause)} more than once: each cause "
         "must be given once"
       )
+  for note in graph.notes:
+    raw_arguments.check_string("an item of notes", note)
   if graph.states is not None:
     if len(graph.states) != p:
       raise ValueError(

@@ -148,8 +148,8 @@ def read_params(
   """
   rule = "params must be an integer >= 0 or a tuple of names"
   if isinstance(params, (int, onp.integer)) and not isinstance(params, bool):
-    if params < 0:
-      raise ValueError(f"params is {params}: {rule}")
+    if not 0 <= params < 2**31:
+      raise ValueError(f"params is {shown(params)}: {rule}, below 2**31")
     return int(params), None
   if not isinstance(params, (list, tuple)):
     raise TypeError(f"params is {raw_arguments.shown(params)}: {rule}")

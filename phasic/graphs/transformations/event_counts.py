@@ -11,8 +11,8 @@ import numpy as onp
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.parts.parameters import ParamsLike
 from phasic.graphs.transformations import host_graphs
+from phasic.internal import dtypes
 from phasic.internal import raw_arguments
-from phasic.internal import static
 from phasic.internal.arrays import ArrayLike
 
 
@@ -159,13 +159,18 @@ def with_event_counts(
 
 def _rate(rate: object) -> float:
   """Checks the rate of events, and returns it as a float."""
-  if static.concrete(rate) is None:
+  if dtypes.concrete(rate, "rate") is None:
     raise host_graphs.traced("rate")
   if isinstance(rate, bool) or not isinstance(rate, numbers.Real):
     raise TypeError(f"rate is {raw_arguments.shown(rate)}: it must be a number")
-  theta = float(rate)
+  try:
+    theta = float(rate)
+  except OverflowError:
+    theta = onp.inf
   if not 0.0 < theta < onp.inf:
-    raise ValueError(f"rate is {theta}: it must be positive and finite")
+    raise ValueError(
+      f"rate is {raw_arguments.shown(rate)}: it must be positive and finite"
+    )
   return theta
 
 

@@ -11,6 +11,7 @@ from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.parts import absorbed
 from phasic.graphs.parts import absorption
 from phasic.graphs.parts.parameters import ParamsLike
+from phasic.internal import dtypes
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal.arrays import ArrayLike
@@ -204,8 +205,10 @@ def concrete(name: str, x: ArrayLike) -> onp.ndarray:
     x: an array, a number, or a list or tuple of these.
 
   Raises:
-    TypeError: it is traced.
+    TypeError: it is traced, or its dtype does not fit.
+    ValueError: it is ragged.
   """
+  dtypes.numeric(x, name)
   if isinstance(x, (list, tuple)):
     x = [_concrete(name, part) for part in x]
   return onp.asarray(_concrete(name, x), onp.float64)

@@ -12,6 +12,7 @@ from phasic.graphs.parts.contents import State
 from phasic.graphs.transformations import class_rates
 from phasic.graphs.transformations import host_graphs
 from phasic.graphs.transformations import refinement
+from phasic.internal import raw_arguments
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Tree
 
@@ -109,7 +110,7 @@ def _equal_rewards(rewards: ArrayLike | None, p: int) -> onp.ndarray:
   """Returns class numbers (p,), equal for phases with equal rewards."""
   if rewards is None:
     return onp.zeros(p, onp.int64)
-  array: onp.ndarray = onp.asarray(rewards, onp.float64)
+  array: onp.ndarray = host_graphs.concrete("rewards", rewards)
   if array.ndim not in (1, 2) or len(array) != p:
     raise ValueError(
       f"rewards have shape {array.shape}: they must be ({p},) or ({p}, R)"
@@ -133,6 +134,11 @@ def _given(
       )
     names = [partition(state) for state in host.states]
   else:
+    raw_arguments.check_sequence(
+      "partition",
+      partition,
+      " of the names of classes, or a function of states",
+    )
     names = list(partition)
   if len(names) != p:
     raise ValueError(

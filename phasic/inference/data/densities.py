@@ -9,6 +9,7 @@ import numpy as onp
 
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters.host_values import number
+from phasic.internal import raw_arguments
 from phasic.internal.arrays import ArrayLike
 
 # The step of the first quadrature rule, and the number of rules: each one
@@ -65,10 +66,7 @@ def observations_from_density(
     H. Takahasi, M. Mori, Double exponential formulas for numerical integration,
       Publ. RIMS 9, 1974.
   """
-  if not callable(density):
-    raise TypeError(
-      f"density is {type(density).__name__}: it must be a function of times"
-    )
+  raw_arguments.check_callable("density", density, " of times")
   if not 0.0 < number("scale", scale) < math.inf:
     raise ValueError(f"scale is {scale}: it must be positive and finite")
   if not 0.0 < number("tolerance", tolerance) < 1.0:

@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 
 from phasic.inference.data import tables
+from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import ArrayLike
@@ -30,6 +31,7 @@ class ObservationMakers:
     cause: ArrayLike | None = None,
   ) -> Self:
     """Returns observations of exactly known values, (..., n)."""
+    dtypes.numeric(times, "times")
     return cls(times, None, weights, entry, cause)
 
   @classmethod

@@ -106,6 +106,7 @@ class Observations(observation_makers.ObservationMakers):
         first such value and the rule are told.
     """
     given = {"lower": lower, "upper": upper, "weights": weights, "entry": entry}
+    dtypes.numeric(lower, "lower")
     dtype = dtypes.common_dtype(given)
     arrays: dict[str, Array | None] = {
       name: None
@@ -250,10 +251,9 @@ class Observations(observation_makers.ObservationMakers):
       TypeError: it is not a distribution of one variable, or dtypes differ.
       ValueError: batches do not broadcast.
     """
-    hooks.check_substrate("distribution", distribution)
+    hooks.check_distribution("distribution", distribution)
+    assert isinstance(distribution, distributions.Distribution)
     kind = type(distribution).__name__
-    if not isinstance(distribution, distributions.Distribution):
-      raise TypeError(f"distribution is {kind}: it must be a distribution")
     if distribution.event_shape:
       raise TypeError(
         f"distribution is {kind}, a distribution of vectors: it must have one "

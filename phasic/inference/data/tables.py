@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 import math
 import os
 from typing import Protocol, TypeAlias
@@ -13,6 +13,8 @@ from phasic.inference.data import observation_rules
 from phasic.inference.parameters.host_values import known
 from phasic.internal import dtypes
 from phasic.internal import raw_arguments
+from phasic.internal import static
+from phasic.internal import structures
 from phasic.internal.arrays import ArrayLike
 from phasic.math.model import value_rules
 
@@ -132,13 +134,20 @@ def ends(
   """
   time, name = names
   times, seen = known(time, times, _RULE), known(name, observed, _RULE)
+  dtypes.numeric(times, time)
+  if seen.dtype.kind not in "biuf":
+    raise TypeError(
+      f"{name} has dtype {seen.dtype.name}: it must be bool, or 0 or 1"
+    )
+  shapes = {time: onp.shape(times), name: onp.shape(seen)}
+  if cause is not None:
+    cause = structures.as_index_array(known("cause", cause, _RULE), "cause")
+    shapes["cause"] = static.shape(cause)
   try:
-    onp.broadcast_shapes(onp.shape(times), onp.shape(seen))
+    onp.broadcast_shapes(*shapes.values())
   except ValueError:
-    raise ValueError(
-      f"shapes do not broadcast: {time} {onp.shape(times)}, {name} "
-      f"{onp.shape(seen)}"
-    ) from None
+    listed = ", ".join(f"{key} {shape}" for key, shape in shapes.items())
+    raise ValueError(f"shapes do not broadcast: {listed}") from None
   good = (seen == 0) | (seen == 1)
   value_rules.check(name, seen, onp.asarray(good), "it must be bool, or 0 or 1")
   value_rules.check(time, times, onp.asarray(times >= 0), "they must be >= 0")
@@ -157,17 +166,26 @@ def _check_names(table: object, names: Mapping[str, str]) -> None:
       f"table is {raw_arguments.shown(table)}: it must be a table; read the file first, with "
       "pandas.read_csv, say"
     )
+  columns = getattr(table, "column_names", getattr(table, "columns", None))
+  if columns is None and not isinstance(table, Mapping):
+    raise TypeError(
+      f"table is {raw_arguments.shown(table)}: it must be a DataFrame, or a "
+      "mapping of names to columns"
+    )
+  for key, name in names.items():
+    if not isinstance(name, Hashable):
+      raise TypeError(
+        f"{key} is {raw_arguments.shown(name)}: it must be the name of a column; "
+        "put the values into the table, or use Observations"
+      )
   given = set(names) - {"weight", "entry", "cause"}
   if given not in ({"time"}, {"time", "event"}, {"lower", "upper"}):
     raise ValueError(
       f"the given columns are {sorted(names)}: give time, time and event, or "
       'lower and upper, as in from_table(table, time="months", event="died")'
     )
-  if isinstance(table, Mapping):
-    there = list(table)
-  else:
-    # A pyarrow table has `column_names`; pandas and polars have `columns`.
-    there = list(getattr(table, "column_names", getattr(table, "columns", [])))
+  # A pyarrow table has `column_names`; pandas and polars have `columns`.
+  there = list(table if isinstance(table, Mapping) else columns or ())
   for key, name in names.items():
     if name not in there:
       raise ValueError(
@@ -249,6 +267,7 @@ def _causes(
     good = onp.floor(numbers) == numbers
     value_rules.check(name, numbers, good, "it must be a whole number")
     return onp.asarray(numbers, dtype=onp.int32)
+  raw_arguments.check_sequence("causes", causes, " of names")
   order = list(causes)
   objects = onp.asarray(values, dtype=object)
   lost = _missing(objects)

@@ -18,6 +18,7 @@ from phasic.inference.parameters import entry_blocks
 from phasic.inference.results import fits
 from phasic.inference.starts import starts
 from phasic.internal import progress_bars
+from phasic.internal import raw_arguments
 from phasic.internal import structures
 from phasic.internal.arrays import Integer
 
@@ -87,6 +88,7 @@ def fit_em(
       distribution of the likelihood ratio for mixtures of densities from the
       one-parameter exponential family, Ann. Inst. Statist. Math. 46, 1994.
   """
+  raw_arguments.check_flags(second_order=second_order)
   em.check_arguments(dist, observations)
   starts.check_options(num_starts, seed, max_steps, tolerance)
   where = coordinates_lib.Coordinates(dist)

@@ -14,6 +14,7 @@ from phasic.inference.mle import positive_numbers
 from phasic.inference.parameters.host_values import number
 from phasic.inference.parameters.host_values import whole_number
 from phasic.internal import frameworks
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import user_warnings
 from phasic.internal.arrays import Array
@@ -146,13 +147,13 @@ def maximize(
 
   Reference: J. Nocedal, S. J. Wright, Numerical optimization, 2006, ch. 6.
   """
+  raw_arguments.check_callable(
+    "log_likelihood", log_likelihood, " that returns a scalar"
+  )
   whole_number("max_steps", max_steps, 0)
   if not 0.0 < number("tolerance", tolerance) < 1.0:
     raise ValueError(f"tolerance is {tolerance}: it must be in (0, 1)")
-  if not isinstance(starts, (list, tuple)):
-    raise TypeError(
-      f"starts is {type(starts).__name__}: it must be a list or tuple of starts"
-    )
+  raw_arguments.check_sequence("starts", starts, " of starts")
   form = positive_numbers.PositiveNumbers("start", start)
   logs = [form.logs("start", start)]
   logs += [form.logs(f"starts[{i}]", x) for i, x in enumerate(starts)]

@@ -19,6 +19,7 @@ from phasic.inference.parameters.host_values import host_values
 from phasic.inference.results import fits
 from phasic.inference.starts import starts as starts_lib
 from phasic.internal import progress_bars
+from phasic.internal import raw_arguments
 from phasic.internal.arrays import Integer
 
 Coordinates = coordinates_lib.Coordinates
@@ -129,13 +130,9 @@ def fit_mle(
     A. R. Conn, N. I. M. Gould, P. L. Toint, Trust-region methods, 2000, ch. 7.
   """
   starts_lib.check_options(num_starts, seed, max_steps, tolerance)
-  if not isinstance(starts, (list, tuple)):
-    raise TypeError(
-      f"starts is {type(starts).__name__}: it must be a list or tuple of "
-      "distributions"
-    )
+  raw_arguments.check_sequence("starts", starts, " of distributions")
   where = coordinates_lib.Coordinates(dist, fixed, tied, free)
-  low, high = limits_lib.limits(where, bounds or {})
+  low, high = limits_lib.limits(where, {} if bounds is None else bounds)
   starts_lib.check_data(dist, observations, where.num_free)
   observations = observations_lib.in_dtype_of(observations, dist)
   starts_lib.check_continuous(where, observations)

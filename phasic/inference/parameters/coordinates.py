@@ -77,7 +77,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
       ValueError: there is a batch, a name is unknown, a value breaks a rule, or
         probabilities are tied.
     """
-    check_single("distribution", distribution)
+    check_single("dist", distribution)
     self.distribution, blocks = entry_blocks.of(distribution)
     self.increasing = entry_blocks.increasing(self.distribution)
     entry_blocks.check_groups("tied", tied)
@@ -290,11 +290,8 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
 
 def check_single(name: str, distribution: object) -> None:
   """Raises unless the argument is a distribution without a batch."""
-  hooks.check_substrate(name, distribution)
-  if not isinstance(distribution, Distribution):
-    raise TypeError(
-      f"{name} is {type(distribution).__name__}: it must be a distribution"
-    )
+  hooks.check_distribution(name, distribution)
+  assert isinstance(distribution, Distribution)
   shape = tuple(distribution.batch_shape)
   if shape:
     raise ValueError(

@@ -299,7 +299,8 @@ def check_groups(argument: str, groups: Iterable[object]) -> None:
 
 def _check_sequence(argument: str, x: object, of_what: str) -> None:
   """Raises TypeError unless the argument is a sequence, and not a string."""
-  if isinstance(x, str) or not isinstance(x, Iterable):
+  is_other = isinstance(x, (str, bytes, Mapping))
+  if is_other or not isinstance(x, Iterable):
     raise TypeError(
       f"{argument} is {raw_arguments.shown(x)}: it must be a sequence of {of_what}"
     )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import operator
 from typing import SupportsIndex
 
 import numpy as onp
 
+from phasic.internal import dtypes
 from phasic.internal import raw_arguments
-from phasic.internal import static
 from phasic.internal.arrays import ArrayLike
+
+# The largest count, unless another limit is given.
+_MOST = 2**31 - 1
 
 
 def known(name: str, x: ArrayLike, rule: str) -> onp.ndarray:
@@ -23,7 +25,7 @@ def known(name: str, x: ArrayLike, rule: str) -> onp.ndarray:
   Raises:
     TypeError: it is traced.
   """
-  values = static.concrete(x)
+  values = dtypes.concrete(x, name)
   if values is None:
     raise TypeError(f"{name} is traced: {rule}")
   return values
@@ -43,8 +45,11 @@ def number(name: str, x: object) -> float:
     TypeError: the argument is not a number.
     ValueError: the argument is an integer beyond the range of floats.
   """
+  kind = getattr(getattr(x, "dtype", None), "kind", "f")
+  is_real = not isinstance(x, (str, bytes, bytearray, bool, complex))
   try:
-    if not isinstance(x, str):
+    # Python and NumPy read texts, and drop imaginary parts.
+    if is_real and kind not in "bcOSU":
       return float(x)  # type: ignore[arg-type]
   except OverflowError:
     raise ValueError(
@@ -56,7 +61,7 @@ def number(name: str, x: object) -> float:
 
 
 def whole_number(
-  name: str, x: SupportsIndex, least: int, most: int | None = None
+  name: str, x: SupportsIndex, least: int, most: int = _MOST
 ) -> int:
   """Converts an argument to an int within limits.
 
@@ -64,23 +69,18 @@ def whole_number(
     name: what messages call the argument.
     x: the argument.
     least: the smallest number allowed.
-    most: the largest number allowed, or None.
+    most: the largest number allowed.
 
   Raises:
     TypeError: the argument is not a whole number.
     ValueError: the argument is out of range.
   """
-  try:
-    found = operator.index(x)
-  except TypeError:
-    raise TypeError(
-      f"{name} is {raw_arguments.shown(x)}: it must be a whole number"
-    ) from None
+  found = raw_arguments.integer(name, x, "a whole number")
   if found < least:
     raise ValueError(
       f"{name} is {raw_arguments.shown(x)}: it must be >= {least}"
     )
-  if most is not None and found > most:
+  if found > most:
     raise ValueError(
       f"{name} is {raw_arguments.shown(x)}: it must be <= {most}"
     )

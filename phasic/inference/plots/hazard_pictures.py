@@ -12,6 +12,7 @@ from phasic.inference.data import survival_estimates
 from phasic.inference.parameters.host_values import whole_number
 from phasic.inference.plots import drawing
 from phasic.inference.plots.drawing import Axes
+from phasic.internal import raw_arguments
 from phasic.internal.arrays import Integer
 
 
@@ -73,6 +74,7 @@ def plot_hazard(
   drawing.check_single(distribution)
   num_groups = whole_number("num_groups", num_groups, 1)
   drawing.checked_axes(axes)
+  raw_arguments.check_string("label", label)
   half = 0.5 if drawing.counts(distribution) else 0.0
   groups, last = None, 0.0
   if observations is not None:

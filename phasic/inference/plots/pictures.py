@@ -10,6 +10,7 @@ from phasic.inference.data import survival_estimates
 from phasic.inference.plots import drawing
 from phasic.inference.plots.drawing import Axes
 from phasic.inference.results import predictive
+from phasic.internal import raw_arguments
 from phasic.internal.arrays import Seed
 
 
@@ -54,6 +55,7 @@ def plot_survival(
   """
   drawing.check_single(distribution)
   drawing.checked_axes(axes)
+  raw_arguments.check_string("label", label)
   shown, estimate = drawing.Range(-1.0, 0.0), None
   if observations is not None:
     estimate = survival_estimates.kaplan_meier(observations)

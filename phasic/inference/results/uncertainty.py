@@ -23,6 +23,7 @@ from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import entry_blocks
 from phasic.inference.parameters import limits
 from phasic.inference.results import directions
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal.arrays import ArrayLike
 from phasic.math.model import value_rules
@@ -98,6 +99,10 @@ class Uncertainty:
     """Computes a function's standard error, see `Fit.standard_error_of`."""
     if isinstance(f, str):
       _check_values(f, args)
+      method = getattr(self._inner.distribution, f, None)
+      raw_arguments.check_callable(f"f = {f!r}", method, " or a method's name")
+    else:
+      raw_arguments.check_callable("f", f, " or the name of a method")
     inner = self._inner
     slopes = likelihood_derivatives.jacobian(inner, inner.entries, f, args)
     if not len(inner.names):

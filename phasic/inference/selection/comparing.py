@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 import math
 from typing import Generic, NamedTuple, Unpack
 
 import numpy as onp
 
+from phasic.distributions.base import hooks
 from phasic.distributions.base.distribution import DistributionT
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.mle import mle
@@ -211,22 +212,25 @@ def choose_num_phases(
   Reference: K. P. Burnham, D. R. Anderson, Model selection and multimodel
     inference, 2002, ch. 2.
   """
-  if criterion not in _CRITERIA:
+  if not isinstance(criterion, str) or criterion not in _CRITERIA:
     raise ValueError(
       f"criterion is {raw_arguments.shown(criterion)}: it must be in {_CRITERIA}"
     )
-  if not callable(start):
+  raw_arguments.check_callable("start", start, " of a number of phases")
+  is_other = isinstance(num_phases, (str, bytes, Mapping))
+  if is_other or not isinstance(num_phases, Iterable):
     raise TypeError(
-      f"start is {type(start).__name__}: it must be a function of a number of "
-      "phases"
+      f"num_phases is {raw_arguments.shown(num_phases)}: it must be a sequence "
+      "of whole numbers"
     )
-  try:
-    sizes = [whole_number("num_phases", p, 1) for p in num_phases]
-  except TypeError:
-    raise TypeError(
-      f"num_phases is {raw_arguments.shown(num_phases)}: it must be a sequence of whole numbers"
-    ) from None
-  found = {p: mle.fit_mle(start(p), observations, **options) for p in sizes}
+  sizes = [
+    whole_number(f"num_phases[{i}]", p, 1) for i, p in enumerate(num_phases)
+  ]
+  found = {}
+  for p in sizes:
+    dist = start(p)
+    hooks.check_distribution(f"start({p})", dist)
+    found[p] = mle.fit_mle(dist, observations, **options)
   if not found:
     raise ValueError("num_phases is empty: it must have at least one number")
   best = min(found.values(), key=lambda fit: getattr(fit, criterion))

@@ -90,12 +90,9 @@ def check_options(
   num_starts: Integer, seed: Integer, max_steps: Integer, tolerance: float
 ) -> None:
   """Raises unless the options of an optimization are valid."""
-  for name, x, least in (
-    ("num_starts", num_starts, 1),
-    ("seed", seed, 0),
-    ("max_steps", max_steps, 0),
-  ):
-    whole_number(name, x, least)
+  whole_number("num_starts", num_starts, 1)
+  whole_number("seed", seed, 0, most=2**128 - 1)
+  whole_number("max_steps", max_steps, 0)
   if not 0.0 <= number("tolerance", tolerance) < math.inf:
     raise ValueError(f"tolerance is {tolerance}: it must be >= 0 and finite")
 

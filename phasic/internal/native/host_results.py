@@ -10,6 +10,7 @@ from typing import Any, SupportsIndex, TypeAlias, TypeVar
 
 import numpy as onp
 
+from phasic.internal import raw_arguments
 from phasic.internal.frameworks import Foreign
 
 _T = TypeVar("_T")
@@ -44,9 +45,19 @@ class ArraySpec:
   def __init__(
     self, shape: Iterable[SupportsIndex], dtype: onp.typing.DTypeLike
   ):
-    """Converts the shape to Python integers and the dtype to NumPy's."""
+    """Converts the shape to Python integers and the dtype to NumPy's.
+
+    Raises:
+      TypeError: the shape has something else than sizes, or there is no such
+        dtype.
+    """
+    is_other = isinstance(shape, (str, bytes, Mapping))
+    if is_other or not isinstance(shape, Iterable):
+      raise TypeError(
+        f"shape is {raw_arguments.shown(shape)}: it must be a tuple of sizes"
+      )
     object.__setattr__(self, "shape", tuple(map(_size, shape)))
-    object.__setattr__(self, "dtype", onp.dtype(dtype))
+    object.__setattr__(self, "dtype", _numpy_dtype(dtype))
 
   def __str__(self) -> str:
     return f"{self.dtype.name}[{', '.join(map(str, self.shape))}]"
@@ -71,14 +82,29 @@ class ArraySpec:
     )
 
 
+def _numpy_dtype(dtype: onp.typing.DTypeLike) -> onp.dtype:
+  """Returns NumPy's dtype of an argument; raises TypeError if there is none."""
+  try:
+    if dtype is not None and not isinstance(dtype, Mapping):
+      return onp.dtype(dtype)
+  except (TypeError, ValueError, SyntaxError):
+    pass
+  raise TypeError(
+    f"dtype is {raw_arguments.shown(dtype)}: it must be a dtype of NumPy"
+  )
+
+
 def _size(size: Size) -> int:
   """Converts a size to a Python integer; returns unknown sizes unchanged."""
   try:
     return operator.index(size)
   except TypeError:
     pass
-  if isinstance(size, (float, onp.floating)):
-    raise TypeError(f"a size is {size}: it must be an integer")
+  if isinstance(size, (float, onp.floating, complex, bytes, list, tuple)):
+    raise TypeError(
+      f"shape is wrong: a size is {raw_arguments.shown(size)}: it must be an "
+      "integer"
+    )
   return size
 
 

@@ -192,7 +192,7 @@ def hessian_vector_product(
     value, pullback = vjp(f, *args)
     return pullback(np.ones_like(_one_array(f, value)))
 
-  _check_callable(f)
+  raw_arguments.check_callable("f", f)
   derivatives: Tree = jvp(gradient, primals, tangents)[1]
   return derivatives[0] if len(primals) == 1 else derivatives
 
@@ -211,12 +211,6 @@ def stop_gradient(x: _R) -> _R:
   return make(
     [autodiff.stop_gradient(y) if hasattr(y, "dtype") else y for y in leaves]
   )
-
-
-def _check_callable(f: object) -> None:
-  """Raises TypeError unless `f` can be called."""
-  if not callable(f):
-    raise TypeError(f"f is {raw_arguments.shown(f)}: it must be a function")
 
 
 def _check_sequence(name: str, x: object) -> None:
@@ -294,7 +288,7 @@ class _OfArrays(Generic[_R]):
   """
 
   def __init__(self, f: Callable[..., _R], args: Sequence[object]):
-    _check_callable(f)
+    raw_arguments.check_callable("f", f)
     self._f = f
     self._args = list(args)
     rules = getattr(f, "rules", None)

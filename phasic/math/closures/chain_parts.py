@@ -15,6 +15,7 @@ import numpy as onp
 from phasic.internal import array_ops
 from phasic.internal import autodiff
 from phasic.internal import control_flow
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_arguments
@@ -202,13 +203,14 @@ def edge_arrays(parts: ChainParts) -> tuple[onp.ndarray, onp.ndarray, Array]:
   return sources, targets, joined(*weights)
 
 
-def check_size(what: str, phases: int, edges: int) -> None:
+def check_size(what: str, phases: int, edges: int, bound: str = "") -> None:
   """Raises ValueError if a chain would be too large to build.
 
   Args:
     what: the name of the chain in messages.
     phases: the number of its phases.
     edges: the number of its edges.
+    bound: "at least " if there may be more.
   """
   for name, count, most in (
     ("phases", phases, MAX_PHASES),
@@ -216,7 +218,8 @@ def check_size(what: str, phases: int, edges: int) -> None:
   ):
     if count > most:
       raise ValueError(
-        f"{what} has {count} {name}: there must be at most {most}"
+        f"{what} has {bound}{raw_arguments.shown(count)} {name}: there must be "
+        f"at most {most}"
       )
 
 

@@ -10,6 +10,8 @@ Reference: M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981,
 from __future__ import annotations
 
 from collections.abc import Sequence
+import functools
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +40,42 @@ class _Transitions(NamedTuple):
   weights: Array
 
 
-def convolution(a: ChainParts, b: ChainParts) -> ChainParts:
+def convolution(parts: Sequence[ChainParts]) -> ChainParts:
+  """Builds the chain of the sum of independent absorption times."""
+  if any(x.atom is not None for x in parts):
+    return functools.reduce(_sum_of_two, parts)
+  phases = sum(x.num_phases for x in parts)
+  edges = sum(len(x.sources) for x in parts) + len(parts[-1].ends)
+  pairs = [(len(a.ends), b.num_phases) for a, b in itertools.pairwise(parts)]
+  chain_parts.check_size(
+    "the sum", phases, edges + sum(m * n for m, n in pairs)
+  )
+  # Each chain starts where the one before it ends.
+  before = onp.cumsum([0, *(x.num_phases for x in parts)])
+  sources = [x.sources + n for x, n in zip(parts, before)]
+  targets = [x.targets + n for x, n in zip(parts, before)]
+  weights = [x.weights for x in parts]
+  for i, (a, b) in enumerate(itertools.pairwise(parts)):
+    leave, enter = all_pairs(*pairs[i])
+    sources.append(a.ends[leave] + before[i])
+    targets.append(enter + before[i + 1])
+    weights.append(picked(a.exits, leave) * picked(b.initial, enter))
+  none = _or_zero(parts[0])[..., None]
+  stays = [x.stay for x in parts if x.stay is not None]
+  return ChainParts(
+    phases,
+    joined(parts[0].initial, *(x.initial * none for x in parts[1:])),
+    None,
+    onp.concatenate(sources),
+    onp.concatenate(targets),
+    joined(*weights),
+    parts[-1].ends + before[-2],
+    parts[-1].exits,
+    joined(*stays) if stays else None,
+  )
+
+
+def _sum_of_two(a: ChainParts, b: ChainParts) -> ChainParts:
   """Builds the chain of X + Y, for independent absorption times X and Y."""
   p = a.num_phases
   phases = p + b.num_phases

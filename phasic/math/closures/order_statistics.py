@@ -27,6 +27,8 @@ from phasic.math.closures.chain_parts import picked
 from phasic.math.numeric.array_utils import joined
 from phasic.math.numeric.array_utils import powers
 
+_WHAT = "the order statistic"
+
 
 def check_size(p: int, n: int, k: int) -> int:
   """Returns the number of phases of the chain of the k-th smallest of n times.
@@ -37,7 +39,13 @@ def check_size(p: int, n: int, k: int) -> int:
   # In each state at least n - k + 1 of the n times still run. So the states are
   # the multisets of at most n phases, without those of at most n - k phases.
   phases = math.comb(n + p, p) - math.comb(n - k + p, p)
-  chain_parts.check_size("the order statistic", phases, 0)
+  chain_parts.check_size(_WHAT, phases, 0)
+  if phases * p > chain_parts.MAX_EDGES:
+    raise ValueError(
+      f"{_WHAT} has {phases} phases, each with the number of times in each of {p} "
+      f"phases: these numbers must be at most {chain_parts.MAX_EDGES}; take fewer "
+      "times, or a distribution with fewer phases"
+    )
   return phases
 
 
@@ -51,103 +59,128 @@ def order_statistic(parts: ChainParts, n: int, k: int) -> ChainParts:
   """
   p = parts.num_phases
   phases = check_size(p, n, k)
-  if parts.stay is None:
-    edges = phases * (len(parts.sources) + len(parts.ends))
-    chain_parts.check_size("the order statistic", phases, edges)
   levels = range(n, n - k, -1)
-  states = {m: order_steps.multisets(p, m) for m in levels}
-  sizes = [len(states[m]) for m in levels]
+  if parts.stay is None:
+    # A transition is possible in the states with a time in its source, which
+    # are as many as those with one time less.
+    active = math.comb(n + p - 1, p) - math.comb(n - k + p - 1, p)
+    transitions = len(parts.sources) + len(parts.ends)
+    chain_parts.check_size(_WHAT, phases, active * transitions)
+  else:
+    order_steps.check_size(parts, levels)
+  sizes = [order_steps.num_multisets(p, m) for m in levels]
   # With n - k times still running, the k-th smallest has ended.
   first = dict(zip(range(n, n - k - 1, -1), _sums(sizes), strict=True))
-  start = _start(parts, n, states)
+  counts = order_steps.levels(p, levels)
+  start = _start(parts, n, counts)
   atom = parts.atom
   if atom is not None:
     atom = _early_ends(chain_parts.mass(parts), atom, n, k)
   if parts.stay is not None:
-    made = order_steps.steps(parts, states, first)
+    made = order_steps.steps(parts, levels, first)
   else:
-    made = _rates(parts, states, first)
+    made = _rates(parts, counts, first)
   return ChainParts(phases, start, atom, *made)
 
 
-def _start(
-  parts: ChainParts, n: int, states: Mapping[int, onp.ndarray]
-) -> Array:
-  """Computes the initial masses of all multisets."""
+def _start(parts: ChainParts, n: int, counts: onp.ndarray) -> Array:
+  """Computes the initial masses of all multisets.
+
+  Args:
+    parts: the chain of each of the times.
+    n: the number of times.
+    counts: host integers (phases, p), the multisets.
+  """
   p = parts.num_phases
   table = powers(parts.initial, n)
   table = np.reshape(table, (*static.shape(table)[:-2], p * (n + 1)))
-  zeros = None if parts.atom is None else powers(parts.atom, n)
-  found = []
-  for m, counts in states.items():
-    if m < n and zeros is None:
-      found.append(np.zeros((len(counts),), dtype=table.dtype))
-      continue
-    masses = structures.cast(_coefficients(n, counts), table.dtype)
-    for i in range(p):
-      masses = masses * picked(table, i * (n + 1) + counts[:, i])
-    if zeros is not None:
-      masses = masses * zeros[..., n - m, None]
-    found.append(masses)
-  return joined(*found)
+  running = onp.sum(counts, axis=-1)
+  if parts.atom is None:
+    # All times run at the start.
+    here = counts[running == n]
+    none = np.zeros((len(counts) - len(here),), dtype=table.dtype)
+    return joined(_masses(table, n, here), none)
+  zeros = picked(powers(parts.atom, n), n - running)
+  return _masses(table, n, counts) * zeros
+
+
+def _masses(table: Array, n: int, counts: onp.ndarray) -> Array:
+  """Computes multinomial probabilities, from powers of initial masses."""
+  masses = structures.cast(_coefficients(n, counts), table.dtype)
+  for i in range(counts.shape[-1]):
+    masses = masses * picked(table, i * (n + 1) + counts[:, i])
+  return masses
 
 
 def _coefficients(n: int, counts: onp.ndarray) -> onp.ndarray:
   """Computes the multinomial coefficients of multisets, as host floats."""
-  most = float(onp.finfo(static.wide_float()).max)
   found = []
   for row in counts:
     ways, rest = 1, n
     for c in row[row > 0]:
       ways, rest = ways * math.comb(rest, int(c)), rest - int(c)
-    if ways > most:
-      raise ValueError(
-        f"the order statistic has n = {n}: n must be smaller, as a multinomial "
-        "coefficient overflows"
-      )
-    found.append(float(ways))
+    found.append(_number(ways, n))
   return onp.asarray(found)
+
+
+def _number(ways: int, n: int) -> float:
+  """Returns a multinomial coefficient as a float.
+
+  Raises:
+    ValueError: it overflows.
+  """
+  if ways > float(onp.finfo(static.wide_float()).max):
+    raise ValueError(
+      f"the order statistic has n = {n}: n must be smaller, as a multinomial "
+      "coefficient overflows"
+    )
+  return float(ways)
 
 
 def _early_ends(mass: Array, atom: Array, n: int, k: int) -> Array:
   """Computes the mass at zero: P(at least k of n times are zero), (...)."""
   positive = powers(mass, n)
   zeros = powers(atom, n)
-  ways = [math.comb(n, m) for m in range(n - k + 1)]
+  ways, numbers = 1, []
+  for m in range(n - k + 1):
+    numbers.append(_number(ways, n))
+    ways = ways * (n - m) // (m + 1)
   terms = [
-    float(c) * (positive[..., m] * zeros[..., n - m])
-    for m, c in enumerate(ways)
+    c * (positive[..., m] * zeros[..., n - m]) for m, c in enumerate(numbers)
   ]
   return sum(terms[1:], terms[0])
 
 
 def _rates(
-  parts: ChainParts, states: Mapping[int, onp.ndarray], first: Mapping[int, int]
+  parts: ChainParts, counts: onp.ndarray, first: Mapping[int, int]
 ) -> chain_parts.Made:
   """Builds edges and exits in continuous time: one chain jumps at a time."""
-  last = min(states)
+  running = onp.sum(counts, axis=-1)
+  last = int(running[-1])
+  starts = onp.zeros(int(running[0]) + 1, dtype=onp.int64)
+  starts[list(first)] = list(first.values())
   sources, targets, times, which = [], [], [], []
   pool = joined(parts.weights, parts.exits)
   transitions = list(zip(parts.sources, parts.targets, strict=True))
   transitions += [(i, None) for i in parts.ends]
   ends, exit_times, exit_which = [], [], []
-  for m, counts in states.items():
-    for e, (i, j) in enumerate(transitions):
-      (here,) = onp.nonzero(counts[:, i])
-      if j is None and m == last:
-        ends.append(here + first[m])
-        exit_times.append(counts[here, i])
-        exit_which.append(onp.full(len(here), e))
-        continue
-      after: onp.ndarray = counts[here]
-      after[:, i] -= 1
-      if j is not None:
-        after[:, j] += 1
-      level = m if j is not None else m - 1
-      sources.append(here + first[m])
-      targets.append(order_steps.multiset_indices(after) + first[level])
-      times.append(counts[here, i])
-      which.append(onp.full(len(here), e))
+  for e, (i, j) in enumerate(transitions):
+    (here,) = onp.nonzero(counts[:, i])
+    if j is None:
+      final = here[running[here] == last]
+      ends.append(final)
+      exit_times.append(counts[final, i])
+      exit_which.append(onp.full(len(final), e))
+      here = here[running[here] > last]
+    after: onp.ndarray = counts[here]
+    after[:, i] -= 1
+    if j is not None:
+      after[:, j] += 1
+    level = running[here] - (j is None)
+    sources.append(here)
+    targets.append(order_steps.multiset_indices(after) + starts[level])
+    times.append(counts[here, i])
+    which.append(onp.full(len(here), e))
   weights = picked(pool, _row(which)) * _floats(times, pool)
   found, places = onp.unique(_row(ends), return_inverse=True)
   exits = picked(pool, _row(exit_which)) * _floats(exit_times, pool)

@@ -13,8 +13,7 @@ Reference: D. E. Knuth, The art of computer programming, vol. 4A, 2011, sec.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-import itertools
+from collections.abc import Mapping, Sequence
 import math
 from typing import NamedTuple
 
@@ -27,6 +26,9 @@ from phasic.math.closures import chain_parts
 from phasic.math.closures.chain_parts import ChainParts
 from phasic.math.closures.chain_parts import picked
 from phasic.math.numeric.array_utils import joined
+
+# The largest number of joint steps that are computed to build a chain.
+_MOST_STEPS = 10 * chain_parts.MAX_EDGES
 
 
 class _Steps(NamedTuple):
@@ -45,13 +47,13 @@ class _Steps(NamedTuple):
 
 
 def steps(
-  parts: ChainParts, states: Mapping[int, onp.ndarray], first: Mapping[int, int]
+  parts: ChainParts, levels: Sequence[int], first: Mapping[int, int]
 ) -> chain_parts.Made:
   """Builds edges, exits and stay probabilities of an order statistic's chain.
 
   Args:
     parts: the chain of each of the times.
-    states: multisets by the number of running times, the largest number first.
+    levels: the numbers of running times, the largest first.
     first: the phase of the first multiset, by the number of running times; the
       number at which the order statistic ends has the number of phases.
   """
@@ -60,9 +62,13 @@ def steps(
   one = np.zeros((1,), dtype=parts.initial.dtype) + 1.0
   level = _Steps(none, none, one)
   before, after, probs = [], [], []
-  for m in range(1, max(states) + 1):
+  work, kept = 0, 0
+  for m in range(1, levels[0] + 1):
     level = _one_more(parts, m, level)
-    if m in states:
+    work += len(level.after)
+    kept += len(level.after) if m in levels else 0
+    _check_steps(work, kept)
+    if m in levels:
       before.append(level.before + first[m])
       after.append(_phases(p, m, first, phases)[level.after])
       probs.append(level.probs)
@@ -77,6 +83,40 @@ def steps(
   return sources[inner], targets[inner], picked(pool, inner), ends, exits, stay
 
 
+def check_size(parts: ChainParts, levels: Sequence[int]) -> None:
+  """Raises ValueError if there are certainly too many joint steps.
+
+  In a phase with transitions a time has at least two steps, so that m such
+  times have at least m + 1 joint steps.
+
+  Args:
+    parts: the chain of each of the times.
+    levels: the numbers of running times, the largest first.
+  """
+  active = len(onp.unique(onp.concatenate([parts.sources, parts.ends])))
+  work, kept = 0, 0
+  for m in range(1, levels[0] + 1):
+    steps = num_multisets(active, m) * (m + 1) if active else 0
+    work += steps
+    kept += steps if m in levels else 0
+    _check_steps(work, kept)
+
+
+def _check_steps(work: int, kept: int) -> None:
+  """Raises ValueError if there are too many joint steps.
+
+  Args:
+    work: how many there are for up to n times.
+    kept: how many of these are edges of the new chain.
+  """
+  chain_parts.check_size("the order statistic", 0, kept, "at least ")
+  if work > _MOST_STEPS:
+    raise ValueError(
+      f"the order statistic has at least {work} joint steps of its times: there "
+      f"must be at most {_MOST_STEPS}; take fewer times"
+    )
+
+
 def _phases(
   p: int, m: int, first: Mapping[int, int], phases: int
 ) -> onp.ndarray:
@@ -86,12 +126,12 @@ def _phases(
   """
   after = multisets(p + 1, m)
   left = m - after[:, p]
-  found = onp.full(len(after), phases)
-  for size, start in first.items():
-    (here,) = onp.nonzero(left == size)
-    if start < phases:
-      found[here] = multiset_indices(after[here, :p]) + start
-  return found
+  # With so many times still running the order statistic has ended.
+  last = min(first)
+  starts = onp.full(max(first) + 1, phases)
+  starts[list(first)] = list(first.values())
+  places = onp.where(left > last, multiset_indices(after[:, :p]), 0)
+  return starts[onp.maximum(left, last)] + places
 
 
 def _one_more(parts: ChainParts, m: int, level: _Steps) -> _Steps:
@@ -170,17 +210,33 @@ def num_multisets(p: int, m: int) -> int:
   return math.comb(m + p - 1, m)
 
 
+def levels(p: int, sizes: Sequence[int]) -> onp.ndarray:
+  """Lists the multisets of each size, one size after the other, (n, p)."""
+  return onp.concatenate([multisets(p, m) for m in sizes])
+
+
 def multisets(p: int, m: int) -> onp.ndarray:
   """Lists all multisets of m out of p phases, ordered by `multiset_indices`.
 
   Each row says how often each phase is in the multiset: (num_multisets(p, m), p).
   """
-  separators = itertools.combinations(range(m + p - 1), p - 1)
-  places = onp.asarray(list(separators), dtype=onp.int64)
-  places = onp.reshape(places, (num_multisets(p, m), p - 1))
-  edges = onp.full((len(places), 1), -1), onp.full((len(places), 1), m + p - 1)
-  found = onp.diff(onp.hstack([edges[0], places, edges[1]]), axis=1) - 1
-  return found[onp.argsort(multiset_indices(found))]
+  count = num_multisets(p, m)
+  # With a_i the number in the phases up to i, the index of a multiset is
+  # count - 1 less the sum of (a_i + i choose i + 1) over i < p - 1. Each table
+  # has these numbers for a_i = 0, ..., m.
+  tables = [onp.arange(m + 1)]
+  for _ in range(p - 2):
+    tables.append(onp.cumsum(tables[-1]))
+  rest = onp.arange(count)[::-1]
+  above = onp.full(count, m)
+  found = onp.zeros((count, p), dtype=onp.int64)
+  for i in range(p - 1, 0, -1):
+    below = onp.searchsorted(tables[i - 1], rest, side="right") - 1
+    rest = rest - tables[i - 1][below]
+    found[:, i] = above - below
+    above = below
+  found[:, 0] = above
+  return found
 
 
 def multiset_indices(counts: onp.ndarray) -> onp.ndarray:

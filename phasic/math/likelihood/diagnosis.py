@@ -119,7 +119,7 @@ def _diagnosed(
   upper: ArrayLike | None,
   discrete: bool,
 ) -> onp.ndarray:
-  if method in function_kinds.STATISTICS:
+  if function_kinds.is_in(method, function_kinds.STATISTICS):
     return _reasons_of_statistic(value, model, method, upper, discrete)
   kind = function_kinds.kind_of_method(method)
   arguments = (*model[:2], value, *model[2:])

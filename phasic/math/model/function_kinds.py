@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 import numpy as onp
 
@@ -31,11 +31,16 @@ def kind_of(name: str, argument: str, more_names: Sequence[str] = ()) -> str:
   Raises:
     ValueError: there is no such function.
   """
-  if name not in KINDS:
+  if not is_in(name, KINDS):
     names = ", ".join((*KINDS, *more_names))
     shown = raw_arguments.shown(name)
     raise ValueError(f"{argument} is {shown}: it must be one of {names}")
   return KINDS[name]
+
+
+def is_in(name: object, names: Container[str]) -> bool:
+  """Returns whether an argument, of any type, is one of some names."""
+  return isinstance(name, str) and name in names
 
 
 def kind_of_method(method: str) -> str:

@@ -37,7 +37,9 @@ def indicator(phases: ArrayLike, initial_probs: ArrayLike) -> list[float]:
     )
   probs = structures.as_array(initial_probs, None, "initial_probs")
   shape = static.shape(probs)
-  p = shape[-1] if shape else 0
+  if not shape:
+    raise ValueError("initial_probs is a scalar: it must be (..., p)")
+  p = shape[-1]
   given = {int(i) for i in numbers}
   wrong = [i for i in given if not 0 <= i < p]
   if wrong:

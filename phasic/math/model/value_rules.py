@@ -141,7 +141,9 @@ def _numbers(arrays: Sequence[ArrayLike]) -> list[onp.ndarray] | None:
     known = plausible.values_at_hand(arrays)
   except (TypeError, ValueError):  # The checked function raises.
     return None
-  if known is None or any(x.dtype.kind not in "fiu" for x in known):
+  if known is None or any(
+    x is None or x.dtype.kind not in "fiu" for x in known
+  ):
     return None
   return known
 

@@ -11,15 +11,15 @@ import itertools
 import numpy as np
 import numpy as onp
 
+from phasic.internal import dtypes
 from phasic.internal import raw_arguments
-from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 
 
 def checked(name: str, values: ArrayLike, size: int) -> tuple[int, ...]:
   """Checks `size` nonnegative integers; returns a tuple of ints."""
-  known = static.concrete(values)
+  known = dtypes.concrete(values, name)
   if known is None or known.dtype.kind not in "iu" or onp.ndim(known) != 1:
     raise TypeError(
       f"{name} is {raw_arguments.shown(values)}: it must be a sequence of integers"

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy as onp
 
+from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
@@ -154,6 +155,7 @@ def _killed_steps(system: chain_solves.System, u: Array) -> Array:
 
 def _value(values: chain_arguments.Values, names: Sequence[str]) -> Array:
   """Computes E exp(s X), by a simpler system if s is known to be <= 0."""
+  dtypes.numeric(values[2], names[2])
   known = static.concrete(values[2])
   below = known is not None and not onp.any(known > 0)
   return chain_calls.value(

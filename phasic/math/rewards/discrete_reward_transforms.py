@@ -9,6 +9,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.internal import control_flow
+from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -120,6 +121,7 @@ def _stages(
   visits = static.concrete(rewards)
   jumps = onp.zeros((p, p + 1), int)
   if impulse_rewards is not None:
+    dtypes.numeric(impulse_rewards, "impulse_rewards")
     known = static.concrete(impulse_rewards)
     if known is None or visits is None:
       raise TypeError(

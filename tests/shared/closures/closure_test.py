@@ -1,5 +1,8 @@
 """Closures as distributions: atoms, structure, and errors."""
 
+import itertools
+import math
+
 from absl.testing import absltest
 import numpy as np
 import numpy as onp
@@ -9,6 +12,7 @@ from phasic import distributions as pd
 from phasic import graphs
 from phasic import math as pm
 from phasic.math.calls import gradients
+from phasic.math.closures import order_steps
 from tests.helpers import test_case
 
 MODE = "numpy"
@@ -23,6 +27,61 @@ def _steps(prob_zero=0.25, **options):
   return pd.DiscretePhaseType(
     [0.5, 0.25], matrix, prob_zero=prob_zero, **options
   )
+
+
+class ManyTimesTest(test_case.TestCase):
+  """Tests closures of many times, and limits."""
+
+  def test_order_statistics_of_many(self):
+    # The k-th of n exponential times is a sum of n - i + 1 times slower ones.
+    for n, k in ((30000, 10000), (30000, 1), (2000, 2000)):
+      found = pd.order_statistic(pd.Erlang(1, 0.5), n, k)
+      self.assertEqual(found.num_phases, k)
+      exact = math.fsum(2.0 / (n - i) for i in range(k))
+      self.assert_close(found.mean(), exact, 1e-12)
+
+  def test_sums_of_many(self):
+    rates = [1.0 + i for i in range(300)]
+    times = [pd.Erlang(1, rate) for rate in rates]
+    found = pd.convolution(times)
+    self.assertEqual(found.num_phases, 300)
+    self.assert_close(found.mean(), math.fsum(1 / r for r in rates), 1e-13)
+    # A sum with atoms: each of them is passed by with its probability.
+    some = pd.convolution([pd.ZeroInflated(x, 0.25) for x in times[:5]])
+    self.assert_close(some.prob_zero, 0.25**5, 1e-14)
+    means = math.fsum(0.75 / r for r in rates[:5])
+    self.assert_close(some.mean(), means, 1e-13)
+    first = pd.minimum(times[:100])
+    self.assert_close(first.mean(), 1 / sum(rates[:100]), 1e-13)
+
+  def test_multisets(self):
+    for p, m in ((1, 7), (2, 5), (3, 4), (5, 3), (12, 2), (4, 0)):
+      found = order_steps.multisets(p, m)
+      counts = [
+        [phases.count(i) for i in range(p)]
+        for phases in itertools.combinations_with_replacement(range(p), m)
+      ]
+      self.assertCountEqual(found.tolist(), counts)
+      onp.testing.assert_array_equal(
+        order_steps.multiset_indices(found), onp.arange(len(counts))
+      )
+
+  def test_limits(self):
+    time, steps = pd.Erlang(1, 1.0), pd.NegativeBinomialTrials(1, 0.5)
+    with self.assertRaisesRegex(ValueError, "has 100001 phases: there must"):
+      pd.order_statistic(time, 200000, 100001)
+    with self.assertRaisesRegex(ValueError, "each with the number of times in"):
+      pd.order_statistic(pd.Erlang(4000, 1.0), 1, 1)
+    with self.assertRaisesRegex(ValueError, "has at least [0-9]+ edges"):
+      pd.order_statistic(steps, 6000, 5000)
+    for k in (1, 25000):
+      with self.assertRaisesRegex(ValueError, "at least [0-9]+ joint steps"):
+        pd.order_statistic(steps, 50000, k)
+    atom = pd.ZeroInflated(time, 0.5)
+    with self.assertRaisesRegex(ValueError, "n = 3000: n must be smaller"):
+      pd.order_statistic(atom, 3000, 1)
+    with self.assertRaisesRegex(ValueError, "has 160000000000 edges|has .* ph"):
+      pd.minimum([pd.Erlang(400000, 1.0), pd.Erlang(400000, 1.0)])
 
 
 class ClosureTest(test_case.TestCase):

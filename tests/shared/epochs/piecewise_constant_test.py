@@ -98,12 +98,21 @@ class PiecewiseConstantTest(test_case.TestCase):
 
   def test_mistakes(self):
     graph = _stages()
-    with self.assertRaisesRegex(TypeError, "params is list"):
+    with self.assertRaisesRegex(
+      TypeError, r"params is \[1.0\]: it must be a f"
+    ):
       pd.piecewise_constant(graph, [1.0], [1.0])
     with self.assertRaisesRegex(ValueError, r"boundaries has shape \(0,\)"):
       pd.piecewise_constant(graph, _grown, onp.zeros((0,)))
     with self.assertRaisesRegex(ValueError, r"boundaries are \[2.0, 1.0\]"):
       pd.piecewise_constant(graph, _grown, [2.0, 1.0])
+
+    for number in (2**16, 10**5):
+      times = onp.linspace(0.0, 1.0, number + 1)[1:]
+      with self.assertRaisesRegex(ValueError, f"boundaries has {number} entr"):
+        pd.piecewise_constant(graph, lambda t: 1 / 0, times)
+      with self.assertRaisesRegex(ValueError, f"boundaries has {number} entr"):
+        pd.Epochs(graph, onp.ones((number + 1, 1)), times)
 
     def mean(dist):
       return dist.mean()

@@ -68,7 +68,11 @@ class MatricesTest(graph_cases.SameGraphCase):
 
   def test_exits_and_atom(self):
     graph = Graph.from_matrices(
-      [0.0, 0.5], [[math.nan, 1.0], [2.0, 7.0]], [0.0, 3.0], 0.5, states="ab"
+      [0.0, 0.5],
+      [[math.nan, 1.0], [2.0, 7.0]],
+      [0.0, 3.0],
+      0.5,
+      states=["a", "b"],
     )
     self.assertEqual(graph.edges[2], graphs.Edge("b", ABSORBED, 3.0, ()))
     self.assert_close(graph.initial_constants, [0.0, 0.5, 0.5])

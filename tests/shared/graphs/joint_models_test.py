@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from unittest import mock
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -9,6 +10,7 @@ import numpy as onp
 
 from phasic import distributions as pd
 from phasic import graphs
+from phasic.graphs.models import model_checks
 from tests.helpers import test_case
 
 models = graphs.models
@@ -148,7 +150,10 @@ class JointModelsTest(test_case.TestCase):
     states = graph.num_phases
     with self.assertRaisesRegex(ValueError, f"pass max_states={states}"):
       models.joint_block_counting(samples, demes, max_states=states - 1)
-    models.joint_block_counting(samples, demes, max_states=states)
+    with mock.patch.object(model_checks, "check_num_states") as check:
+      models.joint_block_counting(samples, demes, max_states=states)
+    # Edges are found one by one while the states are explored.
+    self.assertEqual(check.call_args.args[1:3], (states, graph.num_edges))
 
   @parameterized.parameters(
     ((100, 100),), ((1000, 1000),), ((2,) * 8,), ((1, 1, 1, 40),)

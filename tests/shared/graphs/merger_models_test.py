@@ -1,5 +1,8 @@
 """Coalescents with multiple mergers against labeled samples and mpmath."""
 
+import fractions
+import math
+
 from absl.testing import absltest
 from absl.testing import parameterized
 import mpmath
@@ -227,6 +230,28 @@ class ErrorsTest(test_case.TestCase):
     for psi in (-0.125, 1.5):
       with self.assertRaisesRegex(ValueError, rf"^psi = {psi}: .* in \[0, 1\]"):
         models.psi_rates(graph, psi)
+
+  @parameterized.parameters(2, 3, 60)
+  def test_weights(self, n):
+    graph = models.lambda_coalescent(n)
+    exact = [
+      fractions.Fraction(
+        math.comb(b, k) * math.factorial(k - 2) * math.factorial(b - k),
+        math.factorial(b - 1),
+      )
+      for b in range(n, 1, -1)
+      for k in range(2, b + 1)
+    ]
+    targets = [n - b + k - 1 for b in range(n, 1, -1) for k in range(2, b + 1)]
+    self.assertEqual(graph.targets.tolist(), targets)
+    self.assertEqual(graph.coefficients[:, 0].tolist(), list(map(float, exact)))
+
+  def test_many_lineages(self):
+    graph = models.lambda_coalescent(2000)
+    self.assertEqual(graph.num_edges, 1999000)
+    # Of b lineages some merge at the rate b - 1.
+    totals = onp.bincount(graph.sources, graph.coefficients[:, 0])
+    onp.testing.assert_allclose(totals, onp.arange(1999, 0, -1), rtol=1e-12)
 
   def test_without_states(self):
     graph = models.lambda_coalescent(3)

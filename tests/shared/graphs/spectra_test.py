@@ -1,5 +1,6 @@
 """Site frequency spectra."""
 
+import fractions
 import math
 
 from absl.testing import absltest
@@ -28,6 +29,30 @@ class SpectraTest(test_case.TestCase):
     tree = pd.PhaseType.from_graph(models.kingman(n), [1.0])
     found = models.kingman_spectrum(tree.expected_sojourn_times())
     self.assert_close(found, 2.0 / onp.arange(1, n), 1e-13)
+
+  def test_many_samples(self):
+    # E[T_k] = 2 / (k (k - 1)) gives 2 / i.
+    lineages = onp.arange(1000.0, 1.0, -1.0)
+    found = models.kingman_spectrum(2.0 / (lineages * (lineages - 1.0)))
+    self.assert_close(found, 2.0 / onp.arange(1, 1000), 1e-13)
+
+  @parameterized.parameters(2, 5, 60)
+  def test_shares(self, n):
+    for k in {2, min(3, n), (n + 2) // 2, n} - {1}:
+      times = onp.where(onp.arange(n, 1, -1) == k, 1.0, 0.0)
+      exact = [
+        float(
+          fractions.Fraction(
+            k * math.comb(n - i - 1, k - 2), math.comb(n - 1, k - 1)
+          )
+        )
+        for i in range(1, n)
+      ]
+      self.assert_close(models.kingman_spectrum(times), exact, 1e-15)
+
+  def test_too_many_samples(self):
+    with self.assertRaisesRegex(ValueError, "times has 4097 entries: it must"):
+      models.kingman_spectrum(onp.ones(4097))
 
   @parameterized.parameters(2, 7)
   def test_sizes_that_change(self, n):

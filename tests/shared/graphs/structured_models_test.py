@@ -1,15 +1,27 @@
 """Structured populations and two loci, against closed forms and labels."""
 
+import collections
+import itertools
+import math
+from unittest import mock
+
 from absl.testing import absltest
 from absl.testing import parameterized
 import numpy as onp
 
 from phasic import distributions as pd
 from phasic import graphs
+from phasic.graphs.construction import edge_list
+from phasic.graphs.models import model_checks
 from tests.helpers import test_case
 from tests.oracle import labeled_coalescent
 
 models = graphs.models
+# The numbers of partitions of 0, ..., 44, by parts of at most j.
+PARTS = [1] + [0] * 44
+for _part in range(1, 45):
+  for _whole in range(_part, 45):
+    PARTS[_whole] += PARTS[_whole - _part]
 
 
 def loci(graph):
@@ -148,8 +160,122 @@ class DemesTest(test_case.TestCase):
     self.assertEqual(models.merge_demes(2, 1)((1, 2, 4)), (3, 4))
 
 
+def neighbors(state):
+  """Counts the mergers and moves that leave a state of some demes."""
+  merging = sum(here >= 2 for here in state)
+  return merging + (len(state) - 1) * sum(here >= 1 for here in state)
+
+
+def both_sizes(n, demes):
+  """Counts the states of 2, ..., n lineages in some demes, and their edges."""
+  states = [
+    state
+    for state in itertools.product(range(n + 1), repeat=demes)
+    if 2 <= sum(state) <= n
+  ]
+  return len(states), sum(map(neighbors, states))
+
+
+def partitions(n, largest=None):
+  """Lists the partitions of n, as counts of the parts by their sizes."""
+  largest = n if largest is None else largest
+  if n == 0:
+    return [collections.Counter()]
+  return [
+    collections.Counter([i]) + rest
+    for i in range(1, min(n, largest) + 1)
+    for rest in partitions(n - i, i)
+  ]
+
+
 class SizesTest(test_case.TestCase):
   """Tests numbers of states before and after models are explored."""
+
+  @parameterized.parameters((2, 1), (2, 2), (5, 1), (4, 3), (3, 4), (6, 2))
+  def test_edges_of_demes(self, n, demes):
+    found = (
+      model_checks.deme_states(n, demes),
+      model_checks.deme_edges(n, demes),
+    )
+    self.assertEqual(found, both_sizes(n, demes))
+
+  @parameterized.parameters(2, 3, 6, 11)
+  def test_edges_of_partitions(self, n):
+    pairs, subsets = 0, 0
+    for kinds in partitions(n):
+      several = sum(count > 1 for count in kinds.values())
+      pairs += math.comb(len(kinds), 2) + several
+      # Subsets of at least two lineages, of which those of a kind are alike.
+      subsets += math.prod(c + 1 for c in kinds.values()) - 1 - len(kinds)
+    for all_mergers, edges in ((False, pairs), (True, subsets)):
+      with mock.patch.object(model_checks, "check_num_states") as check:
+        model_checks.check_block_counts(n, 10**6, all_mergers)
+      self.assertEqual(
+        check.call_args.args[1:3], (len(partitions(n)) - 1, edges)
+      )
+
+  @parameterized.parameters(
+    (
+      lambda: models.lambda_coalescent(10**5),
+      r"is 100000: its model has 99999 states and 4999950000 edges, .* at most "
+      r"10000000 edges; .* max_states=49999500 if",
+    ),
+    (lambda: models.lambda_coalescent(4474), "4473 states and 10006101 edges"),
+    (lambda: models.lambda_coalescent(4474, 4473), "max_states=100062 if"),
+    # p(44) - 1 states; C(p(k) p(44 - k)) - p(44) - sum of p(k) edges.
+    (
+      lambda: models.lambda_block_counting(44, 75174),
+      f"75174 states and {sum(PARTS[k] * PARTS[44 - k] for k in range(45)) - sum(PARTS[:45])} edges",
+    ),
+    # 400 demes: C(402, 2) - 401 states, 400 C(401, 400) - 400 moves a way.
+    (
+      lambda: models.island_coalescent([2] + [0] * 399),
+      f"80200 states and {400 * 399 * 400 + 400} edges",
+    ),
+    (
+      lambda: models.structured_coalescent([9] + [0] * 8),
+      "1853208 edges with 81 coefficients each",
+    ),
+    (
+      lambda: models.busy_period(10**6 + 1),
+      "capacity is 1000001: .* 1000001 st",
+    ),
+    (
+      lambda: models.tandem_queue(1000),
+      "capacity is 1000: .* has 1002000 states",
+    ),
+    (lambda: models.machine_repair(2**31 - 1), "has 2147483647 states"),
+    (lambda: models.birth_death(1, 2 * 10**6), "maximum is 2000000: its model"),
+    (lambda: models.busy_period(10**400), "capacity is .*: it must be at most"),
+    (lambda: models.island_coalescent([10**400, 1]), r"num_samples\[0\] is"),
+    (lambda: models.joint_block_counting([1, 1], 10**400), "num_demes is"),
+  )
+  def test_refused_before_anything_is_built(self, make, message):
+    with (
+      mock.patch.object(edge_list, "EdgeList", None),
+      self.assertRaisesRegex(ValueError, message),
+    ):
+      make()
+
+  def test_edges_are_bounded_while_states_are_explored(self):
+    def to_all(state):
+      yield graphs.ABSORBED, 1.0
+      for other in range(100):
+        yield other, 1.0
+
+    explore = graphs.Graph.from_transitions
+    with (
+      mock.patch.object(edge_list, "_ALWAYS", 1000),
+      mock.patch.object(edge_list, "EDGES_PER_STATE", 1),
+    ):
+      self.assertEqual(explore(to_all, 0, max_states=10000).num_edges, 10000)
+      with self.assertRaisesRegex(ValueError, "more than 1000 edges .* max_st"):
+        explore(to_all, 0, max_states=100)
+    with (
+      mock.patch.object(edge_list, "MAX_NUMBERS", 1000),
+      self.assertRaisesRegex(ValueError, "have 1 coeff.* more than 500"),
+    ):
+      explore(lambda n: [(n + 1, [1.0]), (graphs.ABSORBED, [1.0])], 0, 1)
 
   @parameterized.parameters(
     (models.kingman, 7),

@@ -91,7 +91,7 @@ class MistakesTest(test_case.TestCase):
         inference.match_moments(*arguments, **options)
 
   def test_densities_that_are_none(self):
-    with self.assertRaisesRegex(TypeError, "density is NoneType: it must be a"):
+    with self.assertRaisesRegex(TypeError, "density is None: it must be a"):
       inference.observations_from_density(None)
     with self.assertRaisesRegex(TypeError, "scale is '1': it must be a number"):
       inference.observations_from_density(math.exp, scale="1")
@@ -103,11 +103,15 @@ class MistakesTest(test_case.TestCase):
       return pd.Erlang(p, 1.0)
 
     for sizes in (3, None, "12", [1.5]):
-      with self.assertRaisesRegex(TypeError, "it must be a sequence of whole"):
+      with self.assertRaisesRegex(TypeError, "it must be a .*whole"):
         inference.choose_num_phases(start, _CENSORED, sizes)
-    with self.assertRaisesRegex(ValueError, "num_phases is 0: it must be >= 1"):
+    with self.assertRaisesRegex(
+      ValueError, r"num_phases\[1\] is 0: it must be"
+    ):
       inference.choose_num_phases(start, _CENSORED, (1, 0))
-    with self.assertRaisesRegex(TypeError, "start is Erlang: it must be a fun"):
+    with self.assertRaisesRegex(
+      TypeError, "start is <Erlang .*it must be a fun"
+    ):
       inference.choose_num_phases(start(1), _CENSORED, (1, 2))
 
   def _refused(self, message, dist=None, data=_CENSORED, **options):
@@ -140,7 +144,7 @@ class MistakesTest(test_case.TestCase):
     self._refused("mixture_probs.*sum", mixed, data)
     cut = pd.TruncatedPhaseType(start, 0.0, 0.5)
     self._refused("or leave the observation out", cut, data)
-    self._refused("distribution is int: it must be", 3, data)
+    self._refused("dist is int: it must be", 3, data)
 
   def test_start_without_slopes(self):
     # Derivatives this far in the tail need too many steps.
@@ -202,7 +206,9 @@ class MistakesTest(test_case.TestCase):
     )
 
   def test_other_starts(self):
-    self._refused("starts is Erlang: it must be a list", starts=pd.Erlang(1, 1))
+    self._refused(
+      "starts is <Erlang .*it must be a list", starts=pd.Erlang(1, 1)
+    )
     self._refused(r"starts\[0\] is dict: it must be", starts=[{"rate": 1.0}])
     batch = pd.Erlang(1, [1.0, 2.0])
     self._refused(r"starts\[0\] has batch shape", starts=[batch])

@@ -159,7 +159,9 @@ class MaximumTest(test_case.TestCase):
       {"a": 1.0},
       starts=[{"a": [1.0]}],
     )
-    refused(TypeError, "starts is dict", {"a": 1.0}, starts={"a": 1.0})
+    refused(
+      TypeError, "starts is {.a.: 1.0}: it", {"a": 1.0}, starts={"a": 1.0}
+    )
     refused(ValueError, "tolerance is 0", 1.0, tolerance=0.0)
     refused(TypeError, "max_steps is 1.5", 1.0, max_steps=1.5)
 
