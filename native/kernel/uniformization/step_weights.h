@@ -30,6 +30,7 @@ constexpr int kStepTerms = 16;
 struct StepWeights {
   double at[kStepTerms];
   double above[kStepTerms];
+  double above_low[kStepTerms];  // the rounding errors of these sums
 
   // Computes the weights of a step of length r, 0 <= r <= kLongestStep.
   explicit StepWeights(double r) {
@@ -39,9 +40,14 @@ struct StepWeights {
       weight *= r / (k + 1);
     }
     double sum = weight;  // the first omitted weight
+    double low = 0.0;
     for (int k = kStepTerms - 1; k >= 0; --k) {
       above[k] = sum;
-      sum += at[k];
+      above_low[k] = low;
+      // Each weight is larger than the sum of all later ones.
+      const double next = at[k] + sum;
+      low += sum - (next - at[k]);
+      sum = next;
     }
   }
 };

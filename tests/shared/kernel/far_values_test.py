@@ -1,0 +1,76 @@
+"""Values that bounds, limits or structure make known, against closed forms."""
+
+import math
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import mpmath
+import numpy as onp
+
+from phasic import math as pm
+from tests.helpers import derivatives
+from tests.helpers import test_case
+
+MODE = "numpy"
+# XLA flushes numbers below the smallest normal one.
+_FLUSHES = True
+if MODE == "numpy":
+  _FLUSHES = False
+
+
+def _parallel(probs, rates):
+  """Phases that are left for absorption at given rates; rows are models."""
+  rates = onp.asarray(rates, float)
+  p = rates.shape[-1]
+  return onp.asarray(probs, float), onp.zeros((p, p)), rates, 0.0
+
+
+def _stages(p, rate):
+  """Stages of one rate."""
+  matrix = onp.diag(onp.full(p - 1, rate), 1)
+  return onp.eye(p)[0], matrix, rate * onp.eye(p)[-1], 0.0
+
+
+def _parallel_logs(probs, rates, time):
+  """Computes the log density and the log survival function."""
+  with mpmath.workdps(60):
+    density = survival = mpmath.mpf(0)
+    for prob, rate in zip(probs, rates, strict=True):
+      exit_rate = mpmath.mpf(float(rate))
+      part = float(prob) * mpmath.exp(-exit_rate * mpmath.mpf(float(time)))
+      survival += part
+      density += part * exit_rate
+    return float(mpmath.log(density)), float(mpmath.log(survival))
+
+
+class FarValuesTest(test_case.TestCase):
+  def setUp(self):
+    super().setUp()
+    self.require_kernel()
+
+  @parameterized.product(p=(2, 5), x=(1e4, 1e7, 1e10))
+  def test_gradients_of_equal_stages(self, p, x):
+    # Given the time, each stage takes the same part of it.
+    for rate in (0.7, 1.0, 0.3):
+      time = x / rate
+      value, bars = derivatives.vjp(
+        pm.phase_type.log_prob, time, *_stages(p, rate), cotangent=1.0
+      )
+      self.assertTrue(onp.isfinite(self.host(value)))
+      truth = 1 / rate - time / p
+      bound = 1e-12 * (1 / rate + time / p)
+      found = onp.diag(self.host(bars[2]), 1)
+      self.assert_close(found, onp.full(p - 1, truth), 0.0, bound)
+      self.assert_close(self.host(bars[3])[-1], truth, 0.0, bound)
+      starts = [math.perm(p - 1, i) / (rate * time) ** i for i in range(p)]
+      self.assert_close(bars[1], starts)
+
+  @parameterized.parameters(1e5, 1e9)
+  def test_statistics_of_equal_stages(self, time):
+    for p in (2, 5):
+      found = pm.phase_type.expected_statistics(time, *_stages(p, 0.7))
+      self.assert_close(found.sojourns, onp.full(p, time / p))
+
+
+if __name__ == "__main__":
+  absltest.main()
