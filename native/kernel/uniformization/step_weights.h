@@ -21,7 +21,7 @@ namespace PHASIC_ISA {
 // independent of the path. So the probability that one of the steps has more
 // than fifteen jumps is at most N (K/N)^16 / 16!. At most this fraction of the
 // terms with K jumps is neglected. For K = 2 x, and steps of the longest
-// length, it is below 2^-64 even for N = 2^60. Terms with many more than x
+// length, it is below 2^-58 even for N = 2^66. Terms with many more than x
 // jumps do not matter if x is far above the number of phases.
 constexpr int kLog2LongestStep = -6;
 constexpr double kLongestStep = 0x1p-6;

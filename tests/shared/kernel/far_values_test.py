@@ -48,6 +48,24 @@ class FarValuesTest(test_case.TestCase):
     super().setUp()
     self.require_kernel()
 
+  def _check(self, kind, time, model, truth, atol=1e-12):
+    value = getattr(pm.phase_type, kind)(time, *model)
+    self.assert_close(value, truth, 2e-15, atol)
+
+  @parameterized.parameters(
+    (2, 1e12, 1e6), (1, 1.0, 1e17), (2, 1.0, 1e17), (3, 7.0, 1.2e17)
+  )
+  def test_later_than_any_time_of_a_stage(self, p, rate, time):
+    model = _stages(p, rate)
+    self._check("survival_function", time, model, 0.0, 0.0)
+    self._check("cdf", time, model, 1.0, 0.0)
+    self._check("log_cdf", time, model, 0.0, 0.0)
+    with mpmath.workdps(60):
+      x = mpmath.mpf(rate) * mpmath.mpf(time)
+      tail = sum(x**k / mpmath.factorial(k) for k in range(p))
+      truth = float(mpmath.log(tail) - x)
+    self._check("log_survival_function", time, model, truth)
+
   @parameterized.product(p=(2, 5), x=(1e4, 1e7, 1e10))
   def test_gradients_of_equal_stages(self, p, x):
     # Given the time, each stage takes the same part of it.

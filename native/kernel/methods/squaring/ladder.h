@@ -38,7 +38,7 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-constexpr int64_t kMaxRungs = 60;
+constexpr int64_t kMaxRungs = 66;
 
 // Returns the smallest entry of the square of a nonnegative matrix among those
 // that have a positive term; it is zero if such an entry was flushed to zero.
