@@ -89,7 +89,7 @@ struct Evaluation {
         sequence(model, WantsB(in), false, workspace),
         sets(&sequence, Depth<T>::kValue + 1, workspace),
         interval_weights(workspace),
-        ladder(model, workspace),
+        ladder(model, Phases::kReached, workspace),
         ladder_path(&ladder, Depth<T>::kValue + 1, workspace),
         ladder_paths(&ladder, workspace) {
     sequence.TakeFrom(lane);

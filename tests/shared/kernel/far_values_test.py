@@ -52,6 +52,56 @@ class FarValuesTest(test_case.TestCase):
     value = getattr(pm.phase_type, kind)(time, *model)
     self.assert_close(value, truth, 2e-15, atol)
 
+  def test_phases_of_weight_zero(self):
+    cases = [
+      ([0.5, 0.0, 0.5, 0.0], [3.06, 1.3, 2.2, 1.0], 2e6),
+      ([1.0, 0.0, 0.0, 0.0], [1e7, 1.0, 1e-3, 1e5], 1.0),
+      ([0.0, 1.0, 0.0, 0.0], [1e-3, 1.0, 1e3, 1e-9], 1e5),
+      ([0.5, 0.5, 0.0, 0.0], [2.0, 2.0, 1e-9, 1.0], 1e13),
+    ]
+    state = onp.random.RandomState(1)
+    for _ in range(12):
+      probs = state.dirichlet(onp.ones(4)) * onp.append(state.rand(3) < 0.5, 1)
+      rates = 10.0 ** state.uniform(-3, 3, 4)
+      cases.append((probs / onp.sum(probs), rates, 10 ** state.uniform(3, 12)))
+    logs = [_parallel_logs(*case) for case in cases]
+    probs, rates, times = (onp.asarray(x) for x in zip(*cases, strict=True))
+    model = _parallel(probs, rates)
+    density, survival = onp.transpose(logs)
+    self._check("log_prob", times, model, density)
+    self._check("log_survival_function", times, model, survival)
+
+  def test_phases_that_no_path_reaches(self):
+    # The last phase is left for absorption; the others are never entered.
+    slow = onp.asarray([[0.01], [1e-6]])
+    exits = onp.concatenate([slow, slow, onp.full((2, 1), 0.03)], axis=1)
+    rates = onp.asarray([[0, 0, 0], [0, 0, 67.0], [0, 0, 0]])
+    model = [0, 0, 1.0], rates, exits, 0.0
+    times = onp.asarray([[4e4], [1e6], [1e11]])
+    truth = -0.03 * times + onp.zeros(2)
+    self._check("log_survival_function", times, model, truth)
+    self._check("log_prob", times, model, truth + math.log(0.03))
+    quantiles = pm.phase_type.quantile_log_survival(truth, *model)
+    self.assert_close(quantiles, times + onp.zeros(2))
+
+  def test_slopes_beside_phases_of_weight_zero(self):
+    # Only the slowest of the phases with mass matters.
+    time, model = 2e6, _parallel([0.5, 0.0, 0.5], [3.06, 1.3, 2.2])
+    for moves, truth in (
+      ((0.0, [0, 0, 0], [0, 0, 1.0]), -time),
+      ((0.0, [0, 0, 0], [1.0, 1.0, 0]), 0.0),
+      ((0.0, [0, 0, 1.0], [0, 0, 0]), 2.0),
+      ((1.0, [0, 0, 0], [0, 0, 0]), -2.2),
+    ):
+      along = [onp.asarray(move, float) for move in moves]
+      slope = derivatives.jvp(
+        pm.phase_type.log_survival_function,
+        time,
+        *model,
+        tangents=(*along[:2], onp.zeros((3, 3)), along[2], 0.0),
+      )[1]
+      self.assert_close(slope, truth)
+
   @parameterized.parameters(
     (2, 1e12, 1e6), (1, 1.0, 1e17), (2, 1.0, 1e17), (3, 7.0, 1.2e17)
   )
