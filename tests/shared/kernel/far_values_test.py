@@ -116,6 +116,49 @@ class FarValuesTest(test_case.TestCase):
       truth = float(mpmath.log(tail) - x)
     self._check("log_survival_function", time, model, truth)
 
+  def test_beyond_the_limit_of_work(self):
+    p = 701
+    rates = onp.append(onp.full(p - 1, 700.0), 3.0)
+    many = onp.eye(p)[0], onp.diag(rates[:-1], 1), rates * onp.eye(p)[-1], 0.0
+    for time, model in (
+      (1e19, _stages(2, 1.0)),
+      (1e200, _stages(2, 1e200)),
+      (1e4, _parallel([0.5, 0.5, 0.0], [1e25, 1e20, 1.0])),
+      (1e5, many),
+    ):
+      self._check("survival_function", time, model, 0.0, 0.0)
+      self._check("cdf", time, model, 1.0, 0.0)
+      self._check("log_cdf", time, model, 0.0, 0.0)
+      self._check("log_prob", time, model, math.nan)
+
+  def test_beyond_the_limit_of_work_where_no_bound_helps(self):
+    # Half of the mass has hardly begun to leave by the latest time.
+    model = _parallel([0.5, 0.5], [1e30, 1e-3])
+    for kind in ("survival_function", "cdf", "log_cdf"):
+      self._check(kind, 1.0, model, math.nan)
+
+  def test_times_below_the_smallest_normal_number(self):
+    times = onp.asarray([5e-324, 1e-310, 2.5e-308, 1e-300, 1e-280])
+    if _FLUSHES:
+      times = times[2:]
+    logs = onp.log(times)
+    for p in (1, 2, 5, 50):
+      for rate in (0.5, 1.0, 1e-9, 1e9, 2.0**-800):
+        model, log_rate = _stages(p, rate), math.log(rate)
+        density = p * log_rate + (p - 1) * logs - math.lgamma(p)
+        self._check("log_prob", times, model, density, 1e-11)
+        cdf = p * (log_rate + logs) - math.lgamma(p + 1)
+        self._check("log_cdf", times, model, cdf, 1e-11)
+        ones = onp.ones(len(times))
+        self._check("survival_function", times, model, ones, 0.0)
+
+  def test_early_times_beside_an_atom(self):
+    time = 2.5e-308 if _FLUSHES else 1e-310
+    model = [0.75], [[0.0]], [0.5], 0.25
+    self._check("prob", time, model, 0.375)
+    self._check("cdf", time, model, 0.25)
+    self._check("survival_function", time, model, 0.75)
+
   @parameterized.product(p=(2, 5), x=(1e4, 1e7, 1e10))
   def test_gradients_of_equal_stages(self, p, x):
     # Given the time, each stage takes the same part of it.
