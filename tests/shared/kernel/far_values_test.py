@@ -159,6 +159,23 @@ class FarValuesTest(test_case.TestCase):
     self._check("cdf", time, model, 0.25)
     self._check("survival_function", time, model, 0.75)
 
+  def test_limits_without_absorption(self):
+    rates = onp.asarray([[0.0, 1.0], [2.0, 0.0]])
+    model = [0.25, 0.5], rates, onp.zeros(2), 0.25
+    self._check("survival_function", math.inf, model, 0.75)
+    self._check("log_survival_function", math.inf, model, math.log(0.75))
+    self._check("cdf", math.inf, model, 0.25)
+    self._check("prob", math.inf, model, 0.0)
+    # Any exit rate above zero changes the limit.
+    exits = derivatives.vjp(
+      pm.phase_type.survival_function, math.inf, *model, cotangent=1.0
+    )[1][3]
+    self.assert_close(exits, [math.nan, math.nan])
+    # Where some paths are absorbed, the limits are not known.
+    model = [0.25, 0.5], onp.eye(2)[::-1] * [[1.0], [0]], [1.0, 0.0], 0.25
+    for kind in ("survival_function", "cdf"):
+      self._check(kind, math.inf, model, math.nan)
+
   @parameterized.product(p=(2, 5), x=(1e4, 1e7, 1e10))
   def test_gradients_of_equal_stages(self, p, x):
     # Given the time, each stage takes the same part of it.
