@@ -84,6 +84,17 @@ class FarValuesTest(test_case.TestCase):
     quantiles = pm.phase_type.quantile_log_survival(truth, *model)
     self.assert_close(quantiles, times + onp.zeros(2))
 
+  def test_densities_beside_a_trap(self):
+    # From one of two phases the chain may also get where it stays for ever.
+    rates, alpha = [[0.0, 0.7, 0.4], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]], 0.25
+    slow = onp.asarray([[0.9], [2.0], [3.0]])
+    exits = onp.concatenate([slow, onp.full((3, 1), 1.7), 0.0 * slow], axis=1)
+    model = [alpha, 0.0, 1 - alpha], rates, exits, 0.0
+    times = onp.asarray([[1e3], [3e6], [1e9], [1e13]])
+    # The second phase is left last; what is left of the first is negligible.
+    share = alpha * 0.7 / (slow[:, 0] + 1.1 - 1.7)
+    self._check("log_prob", times, model, onp.log(1.7 * share) - 1.7 * times)
+
   def test_slopes_beside_phases_of_weight_zero(self):
     # Only the slowest of the phases with mass matters.
     time, model = 2e6, _parallel([0.5, 0.0, 0.5], [3.06, 1.3, 2.2])

@@ -78,11 +78,11 @@ struct Rung {
   double relative_loss;
 };
 
-// The phases with which squared powers are computed. Values need those that are
-// reached, adjoints need all. A phase that is not reached may be left so
-// slowly that its row would be far larger than the others, which would
-// underflow.
-enum class Phases { kReached, kAll };
+// The phases with which squared powers are computed. Densities need those that
+// are reached and lead to absorption, other values those that are reached,
+// adjoints all. Another phase may be left so slowly that its row would be far
+// larger than the others, which would underflow.
+enum class Phases { kPassed, kReached, kAll };
 
 template <class T>
 inline void SetPrimal(double value, T* x) {
@@ -184,6 +184,7 @@ class Ladder {
   // The other phases are left for absorption at the rate q, so that their rows
   // vanish as fast as any.
   bool Takes(int64_t i) const {
+    if (phases_ == Phases::kPassed && !model_.exiting[i]) return false;
     return phases_ == Phases::kAll || model_.reached[i];
   }
 
