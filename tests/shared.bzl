@@ -17,6 +17,7 @@ TESTS = {
             "kernel/edge_rates_test",
             "kernel/expected_statistics_laws_test",
             "kernel/expected_statistics_test",
+            "kernel/far_values_test",
             "kernel/large_sparse_test",
             "kernel/phase_type_test",
             "kernel/portable_accuracy_test",

@@ -159,11 +159,10 @@ TEST(PhaseTypeTest, FarTailOfAnExponential) {
 }
 
 TEST(PhaseTypeTest, WhatIsTooSmallToSeeHasNoDerivatives) {
-  for (const Kind kind :
-       {Kind::kDensity, Kind::kSurvival, Kind::kLogSurvival}) {
+  for (const Kind kind : {Kind::kDensity, Kind::kLogDensity}) {
     // The second phase is never left, so that its diagonal entry is one in all
     // powers of the matrix. The other entries underflow relative to it.
-    std::vector<Array> arrays = {Vector({1.0, 0.0}),
+    std::vector<Array> arrays = {Vector({0.5, 0.5}),
                                  {{2, 2}, {-1.0, 0.0, 0.0, 0.0}},
                                  Vector({1.0, 0.0}),
                                  Vector({0.0}),
@@ -175,6 +174,24 @@ TEST(PhaseTypeTest, WhatIsTooSmallToSeeHasNoDerivatives) {
           << static_cast<int>(kind) << " " << order;
     }
   }
+}
+
+// The second phase is never left, and never entered.
+TEST(PhaseTypeTest, WhatNoPathReachesDoesNotMatter) {
+  const double time = 1e13;
+  std::vector<Array> arrays = {Vector({1.0, 0.0}),
+                               {{2, 2}, {-1.0, 0.0, 0.0, 0.0}},
+                               Vector({1.0, 0.0}),
+                               Vector({0.0}),
+                               Vector({time})};
+  EXPECT_EQ(RunForward(Kind::kDensity, 0, arrays).data[0], 0.0);
+  EXPECT_EQ(RunForward(Kind::kSurvival, 0, arrays).data[0], 0.0);
+  EXPECT_DOUBLE_EQ(RunForward(Kind::kLogSurvival, 0, arrays).data[0], -time);
+  EXPECT_DOUBLE_EQ(RunForward(Kind::kLogDensity, 0, arrays).data[0], -time);
+  // The derivative along the operands themselves.
+  for (int32_t i = 0; i < kNumOperands; ++i) arrays.push_back(arrays[i]);
+  EXPECT_DOUBLE_EQ(RunForward(Kind::kLogSurvival, 1, arrays).data[0],
+                   1.0 - 2.0 * time);
 }
 
 TEST(PhaseTypeTest, OutsideTheSupport) {

@@ -90,7 +90,7 @@ class LadderStarts<double> {
       y_.Set(i, point.base == Base::kDensity ? model_.exits[i] : 1.0, 0);
     }
     for (int64_t j = 0; j < leg.num_rungs; ++j) {
-      if (((leg.count >> j) & 1) != 0 && !powers_.Apply(j, &y_)) return false;
+      if (leg.Takes(j) && !powers_.Apply(j, &y_)) return false;
     }
     if (!model_.discrete) powers_.ApplyStep(leg.step, &y_);
     for (int64_t i = 0; i < model_.size; ++i) {

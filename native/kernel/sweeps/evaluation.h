@@ -48,6 +48,17 @@ struct Evaluation {
     return HasBase(in, Base::kSurvival) || MayBeKept(in);
   }
 
+  // Returns the phases that squared powers need for the values that are
+  // computed: for models that may be kept, of all functions.
+  static Phases PhasesOf(const SweepInput& in) {
+    bool are_densities = !MayBeKept(in);
+    for (int64_t i = 0; are_densities && i < in.num_times; ++i) {
+      const Kind kind = in.KindOf(i);
+      are_densities = kind == Kind::kNothing || BaseOf(kind) == Base::kDensity;
+    }
+    return are_densities ? Phases::kPassed : Phases::kReached;
+  }
+
   // From now on, uses steps instead of squaring at all times at which values
   // are computed by steps.
   void TakeSteps() { own.derivatives = Derivatives::kAsValues; }
@@ -89,7 +100,7 @@ struct Evaluation {
         sequence(model, WantsB(in), false, workspace),
         sets(&sequence, Depth<T>::kValue + 1, workspace),
         interval_weights(workspace),
-        ladder(model, workspace),
+        ladder(model, PhasesOf(in), workspace),
         ladder_path(&ladder, Depth<T>::kValue + 1, workspace),
         ladder_paths(&ladder, workspace) {
     sequence.TakeFrom(lane);

@@ -18,6 +18,7 @@
 #include "native/kernel/sweeps/kept_model.h"
 #include "native/kernel/uniformization/channels.h"
 #include "native/kernel/uniformization/sequence.h"
+#include "native/kernel/values/far_points.h"
 #include "native/kernel/values/interval.h"
 #include "native/kernel/values/ladder_points.h"
 #include "native/kernel/values/points.h"
@@ -247,9 +248,10 @@ Evaluated EvaluateTimes(const SweepInput& in, const SweepOutput& out,
         continue;
       }
       Point<T>* point = &points[count];
-      needs_series[count] = PreparePoint(in, i, sequence, point);
+      needs_series[count] = PrepareValue(in, i, sequence, point);
       if (needs_series[count] && point->on_ladder &&
-          !LeavesLadder(i, in.num_times, &sequence, point)) {
+          (point->is_bound ||
+           !LeavesLadder(i, in.num_times, &sequence, point))) {
         needs_series[count] = false;
         scratch[num_on_ladder++] = point;
       }
@@ -264,8 +266,8 @@ Evaluated EvaluateTimes(const SweepInput& in, const SweepOutput& out,
     }
     EvaluateIntervals(in, places, count, of, points);
     for (int64_t k = 0; k < count; ++k) {
-      const Point<T>& point = points[k];
-      StatusCode code = point.status;
+      Point<T>& point = points[k];
+      StatusCode code = SettleBound(of->model, point.status, &point);
       double result = kNaN;
       if (code == kOk) {
         result = Limited(ResultOf(point.value, point.is_log, exponent),

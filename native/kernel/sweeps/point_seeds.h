@@ -245,6 +245,12 @@ class PointSeeds {
     Point<T>& point = points_[k];
     Scaled<T>& seed = point.seed;
     seed = Scaled<T>{T(cotangent), 0};
+    // Without absorption F has a limit, but an exit rate above zero changes it
+    // at once, so that it has no derivatives.
+    if (point.time_case == TimeCase::kInfinite &&
+        point.base != Base::kDensity && sets_.sequence().model().defective) {
+      point.status = kNeverAbsorbed;
+    }
     if (point.status == kOk && point.is_log) {
       if (PrimalIsZero(point.value.mantissa)) point.status = kLogOfZero;
       seed = Reciprocal(point.value);

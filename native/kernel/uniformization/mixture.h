@@ -64,6 +64,7 @@ class Mixer {
   Mixer(Channels<T>* channels, const Point<T>& point)
       : channels_(*channels),
         x_(point.x),
+        x_exponent_(point.x_exponent),
         start_(point.start),
         start_weight_(point.start_weight) {
     for (T& sum : sums_) sum = T(0.0);
@@ -115,7 +116,7 @@ class Mixer {
   }
 
   StatusCode Walk() {
-    PoissonWalk walk(x_);
+    PoissonWalk walk(x_, x_exponent_);
     StatusCode status = kOk;
     const ChannelBlock<T>* block = channels_.Get(start_, &status);
     if (block == nullptr) return status;
@@ -282,6 +283,7 @@ class Mixer {
 
   Channels<T>& channels_;
   const double x_;
+  const int64_t x_exponent_;
   const int64_t start_;
   const Scaled<double> start_weight_;
   T sums_[kMaxChannels];

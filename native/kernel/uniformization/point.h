@@ -29,7 +29,10 @@ enum class TimeCase {
 // with respect to x is slope * 2^value.exponent.
 template <class T>
 struct Point {
+  // In values, x may be below the range of doubles: it is then 2^x_exponent
+  // times this number; see far_points.h.
   double x = 0.0;
+  int64_t x_exponent = 0;
   T delta = T(0.0);  // tangents of x
   // The block of terms that contains term floor(x) of the series of F, and the
   // Poisson weight of the first term of that block. In a discrete chain, F is
@@ -49,6 +52,7 @@ struct Point {
   bool is_interval = false;  // see interval.h
   bool on_ladder = false;    // uses scaling and squaring; see ladder_choice.h
   bool is_early = false;     // on_ladder only as derivatives are cheaper
+  bool is_bound = false;     // x is an earlier time; see far_points.h
 };
 
 // In a discrete chain, the value of a point is a single term. Returns the index

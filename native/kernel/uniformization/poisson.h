@@ -122,7 +122,10 @@ inline double PoissonDeviance(double k, double x) {
 // Computes the Poisson weights for one x block by block, upwards or downwards.
 class PoissonWalk {
  public:
-  explicit PoissonWalk(double x) : x_(x) {}
+  // The weights are those of x * 2^exponent, where x must be small if the
+  // exponent is negative. Bounds are those of x.
+  explicit PoissonWalk(double x, int64_t exponent = 0)
+      : x_(x), exponent_(exponent) {}
 
   // Computes the weights of a block, given the weight of its first index, and
   // returns the weight of the next block's first index. Calls visit(first,
@@ -145,7 +148,7 @@ class PoissonWalk {
       visit(j, j + 1,
             Scaled<double>{weight.mantissa / table.table[j], weight.exponent},
             kOnes);
-      const Scaled<double> x = Normalized(Scaled<double>{x_, 0});
+      const Scaled<double> x = Normalized(Scaled<double>{x_, exponent_});
       weight = Normalized(
           Scaled<double>{weight.mantissa * (x.mantissa / (start + j + 1)),
                          weight.exponent + x.exponent});
@@ -195,8 +198,10 @@ class PoissonWalk {
   void Center(int64_t center_exponent) {
     if (center_exponent == center_exponent_) return;
     center_exponent_ = center_exponent;
+    ratio_ = 0.0;
+    // Powers are not used then. The ratio might underflow.
+    if (x_ < kSmallestRatio * PowerOfTwo(center_exponent)) return;
     ratio_ = x_ * PowerOfTwo(-center_exponent);
-    if (ratio_ < kSmallestRatio) return;  // powers_ are not used then
     powers_[0] = 1.0;
     powers_[1] = ratio_;
     for (int j = 2; j <= kBlock; ++j) {
@@ -206,6 +211,7 @@ class PoissonWalk {
   }
 
   double x_;
+  int64_t exponent_;
   double ratio_ = 0.0;
   double last_power_inverse_ = 0.0;
   int64_t center_exponent_ = -1;

@@ -21,7 +21,7 @@ namespace PHASIC_ISA {
 // independent of the path. So the probability that one of the steps has more
 // than fifteen jumps is at most N (K/N)^16 / 16!. At most this fraction of the
 // terms with K jumps is neglected. For K = 2 x, and steps of the longest
-// length, it is below 2^-64 even for N = 2^60. Terms with many more than x
+// length, it is below 2^-58 even for N = 2^66. Terms with many more than x
 // jumps do not matter if x is far above the number of phases.
 constexpr int kLog2LongestStep = -6;
 constexpr double kLongestStep = 0x1p-6;
@@ -30,6 +30,7 @@ constexpr int kStepTerms = 16;
 struct StepWeights {
   double at[kStepTerms];
   double above[kStepTerms];
+  double above_low[kStepTerms];  // the rounding errors of these sums
 
   // Computes the weights of a step of length r, 0 <= r <= kLongestStep.
   explicit StepWeights(double r) {
@@ -39,9 +40,14 @@ struct StepWeights {
       weight *= r / (k + 1);
     }
     double sum = weight;  // the first omitted weight
+    double low = 0.0;
     for (int k = kStepTerms - 1; k >= 0; --k) {
       above[k] = sum;
-      sum += at[k];
+      above_low[k] = low;
+      // Each weight is larger than the sum of all later ones.
+      const double next = at[k] + sum;
+      low += sum - (next - at[k]);
+      sum = next;
     }
   }
 };

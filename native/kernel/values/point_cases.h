@@ -45,6 +45,26 @@ void RefuseSlope(Point<T>* point) {
   if (!IsZero(point->delta)) point->value.mantissa += kNaN * point->delta;
 }
 
+// Sets the limit of F. It is not known here if absorption is possible but not
+// certain.
+template <class T>
+void SetLimit(const Model<T>& model, Point<T>* point) {
+  if (point->base == Base::kDensity) return;
+  if (model.defective && model.absorbs) {
+    point->status = kNeverAbsorbed;
+    return;
+  }
+  T passing(0.0);
+  for (int64_t i = 0; i < model.size; ++i) passing += model.initial[i];
+  if (model.defective) {
+    point->value.mantissa =
+        point->base == Base::kCdf ? model.prob_zero : passing;
+  } else if (point->base == Base::kCdf) {
+    const T total = model.prob_zero + passing;
+    point->value.mantissa = total + T(1.0 - Primal(total));
+  }
+}
+
 // Sets the part of the point's value that needs no series. Returns whether the
 // value or a derivative needs terms of the power sequence. If not, the point is
 // complete.
@@ -59,13 +79,7 @@ bool HasTerms(const Model<T>& model, Point<T>* point) {
       RefuseSlope(point);  // here the density is not continuous
       return false;
     case TimeCase::kInfinite:
-      if (model.defective && point->base != Base::kDensity) {
-        point->status = kNeverAbsorbed;
-      } else if (point->base == Base::kCdf) {
-        T total = model.prob_zero;
-        for (int64_t i = 0; i < model.size; ++i) total += model.initial[i];
-        point->value.mantissa = total + T(1.0 - Primal(total));
-      }
+      SetLimit(model, point);
       return false;
     case TimeCase::kZero:
       if (point->base == Base::kCdf) point->value.mantissa = model.prob_zero;

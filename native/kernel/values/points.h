@@ -149,7 +149,7 @@ inline void MixPoints(Channels<double>* channels, Point<double>** points,
     for (int l = 0; l < size; ++l) {
       Point<double>* point = points[first + l];
       Mixture<double> mixture;
-      if (lanes.IsOrdinary(l)) {
+      if (lanes.IsOrdinary(l) && point->x_exponent == 0) {
         mixture.status = kOk;
         mixture.exponent = lanes.Exponent(l);
         for (int r = 0; r < channels->size(); ++r) {

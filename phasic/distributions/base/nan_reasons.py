@@ -87,13 +87,13 @@ def reasons(
   distribution: hooks.Hooks, value: object, method: str
 ) -> onp.ndarray:
   """Returns the reason of each NaN of a method, see `Distribution.diagnose`."""
-  if method in function_kinds.KINDS:
+  if function_kinds.is_in(method, function_kinds.KINDS):
     if value is None:
       raise ValueError(
         f"value is None: it must be an array of arguments of {method}"
       )
     return distribution._reasons(value, method)
-  known = _METHODS.get(method)
+  known = _METHODS.get(method) if isinstance(method, str) else None
   if known is None:
     names = ", ".join((*function_kinds.KINDS, *_METHODS))
     raise ValueError(

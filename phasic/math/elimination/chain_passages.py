@@ -187,8 +187,9 @@ def laplace(system: chain_solves.System, u: Array) -> Array:
     system: the system.
     u: (...).
   """
-  killing = exact_sums.times_power(u, -system.exponent)
-  value = _survival(system, system.weights, killing[..., None])
+  # In the scaled unit u may be out of range.
+  system = chain_solves.natural(system)
+  value = _survival(system, system.weights, u[..., None])
   return value * np.where(u >= 0, 1.0, math.nan)
 
 

@@ -257,6 +257,10 @@ def all_indices(p: int) -> onp.ndarray:
   )
 
 
+# The logarithm to base two of the least ratio of weights that span many decades.
+_WIDE_SPAN = 100.0
+
+
 @functools.cache
 def _least_exponent(dtype: str) -> float:
   """Returns the least exponent of the normal numbers of a dtype."""
@@ -265,6 +269,10 @@ def _least_exponent(dtype: str) -> float:
 
 def _scaled(weights: Array) -> tuple[Array, Array]:
   """Divides weights by a power of two 2^n, so that the largest is near one.
+
+  Where the weights span many decades, expected times in that unit may be out of
+  range. Then n is the exponent between those of the weights that is nearest to
+  zero, the exponent of the model's own unit.
 
   Returns the weights, and n.
   """
@@ -280,10 +288,10 @@ def _scaled(weights: Array) -> tuple[Array, Array]:
     some = largest > 0
     largest, least = (np.where(some, x, 1.0) for x in (largest, least))
   exponent = np.maximum(array_ops.binary_exponent(largest), lowest)
-  if not array_utils.are_true(least > largest * 2.0 ** (lowest + 4.0)):
-    # Limit the exponent, so that the least positive weight does not underflow.
+  if not array_utils.are_true(least > largest * 2.0**-_WIDE_SPAN):
     low = np.maximum(array_ops.binary_exponent(least), lowest)
-    exponent = np.minimum(exponent, low - lowest)
+    nearest = np.minimum(np.maximum(low, 0.0), exponent)
+    exponent = np.where(exponent - low > _WIDE_SPAN, nearest, exponent)
   exponent = np.minimum(exponent, -least_exponent)
   return weights * array_ops.power_of_two(-exponent)[..., None], exponent
 

@@ -37,6 +37,8 @@ def generating(below: bool, system: chain_solves.System, s: Array) -> Array:
     system: the system.
     s: (...).
   """
+  # In the scaled unit s may be out of range.
+  system = chain_solves.natural(system)
   if system.stay is not None:
     with onp.errstate(over="ignore"):
       # In discrete time, 1 - exp(-s) takes the place of s.
@@ -66,6 +68,7 @@ def excess(system: chain_solves.System, s: Array) -> Array:
     system: the system, of a continuous chain.
     s: (...).
   """
+  system = chain_solves.natural(system)
   one, two = _tilted(system, s), _tilted(system, 2.0 * s)
   inside = (one.known & one.reached)[..., None]
   none = np.zeros_like(system.initial)[..., None]
@@ -113,6 +116,7 @@ def longest_time(system: chain_solves.System, s: Array) -> Array:
   constant for derivatives, and a placeholder for s at or above the decay rate.
   """
   fixed = autodiff.stop_gradient
+  system = chain_solves.natural(system)
   system = system._replace(
     weights=fixed(system.weights), initial=fixed(system.initial)
   )
@@ -121,7 +125,7 @@ def longest_time(system: chain_solves.System, s: Array) -> Array:
   ones = np.where(inside, 1.0, 0.0)[..., None]
   times = chain_solves.solve(found.chain, ones)[..., 0]
   longest = np.max(np.where(inside, times, 0.0), axis=-1)
-  return exact_sums.times_power(longest, -system.exponent)
+  return longest
 
 
 class _Tilted(NamedTuple):
@@ -134,7 +138,7 @@ class _Tilted(NamedTuple):
     level: x, a constant for derivatives, one where x is unknown, (..., p).
     known: whether x is known, (..., p).
     reached: which phases alpha can reach, (..., p).
-    growth: s, in the system's unit, (...).
+    growth: s, (...).
     code: the code of `_solution`.
   """
 
@@ -148,21 +152,19 @@ class _Tilted(NamedTuple):
 
 
 def _tilted(system: chain_solves.System, s: Array) -> _Tilted:
-  """Applies exponential tilting by exp(s X) to a chain, for s >= 0.
+  """Applies exponential tilting by exp(s X) to a natural chain, for s >= 0.
 
   On the tilted chain the solution is one everywhere. The deficits of its rows
   are killing edges of weight zero, whose derivatives may be negative.
   """
   fixed = autodiff.stop_gradient
   p = static.shape(system.initial)[-1]
-  # The scaled s overflows only if s is above every rate.
-  growth = exact_sums.times_power(s, -system.exponent)
   constant = system._replace(
     weights=fixed(system.weights), initial=fixed(system.initial)
   )
   reached = chain_solves.sojourns(constant) > 0
   with onp.errstate(over="ignore", invalid="ignore"):
-    x, code = _solution(constant, reached, fixed(growth))
+    x, code = _solution(constant, reached, fixed(s))
   known = (x > 0) & (x < math.inf)
   x = np.where(known, x, 1.0)
   source = chain_solves.at_sources(system, x)
@@ -171,11 +173,11 @@ def _tilted(system: chain_solves.System, s: Array) -> _Tilted:
   tilted = system._replace(weights=system.weights * (target / source))
   own = system.indices[0] == system.indices[1]
   lack = system.weights * np.where(own, 0.0, 1.0 - target / source)
-  lack = array_ops.segment_sum(lack, system.indices[0], p) - growth[..., None]
+  lack = array_ops.segment_sum(lack, system.indices[0], p) - s[..., None]
   killed_system, absorbed = killing.killed(
     tilted, tilted.weights, lack - fixed(lack)
   )
-  return _Tilted(killed_system, absorbed, x, known, reached, growth, code)
+  return _Tilted(killed_system, absorbed, x, known, reached, s, code)
 
 
 def _grown(system: chain_solves.System, s: Array) -> Array:

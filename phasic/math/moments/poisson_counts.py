@@ -20,7 +20,6 @@ from phasic.math.model import phase_arguments
 from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.moments import count_levels
 from phasic.math.numeric import array_utils
-from phasic.math.numeric import exact_sums
 
 # The largest number of probabilities, and the largest sum of counts.
 MAX_PROBS = 2**16
@@ -124,7 +123,8 @@ def probs(
     An array (..., counts[0] + 1, ..., counts[R - 1] + 1).
   """
   good = np.all(np.all((rates >= 0) & np.isfinite(rates), axis=-1), axis=-1)
-  rates = exact_sums.times_power(rates, -system.exponent[..., None, None])
+  # In the scaled unit rates may be out of range.
+  system = chain_solves.natural(system)
   system, ends = killing.killed_or_absorbed(system, np.sum(rates, axis=-1))
   alpha = system.initial[..., None, :]
   levels = count_levels.levels(counts)

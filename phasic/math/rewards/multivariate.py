@@ -21,7 +21,6 @@ from phasic.math.model import operands
 from phasic.math.model import phase_arguments
 from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.numeric import array_utils
-from phasic.math.numeric import exact_sums
 from phasic.math.rewards import feed_forward
 
 
@@ -95,7 +94,8 @@ def joint_laplace_transform(
 def _survival(system: chain_solves.System, rates: Array) -> Array:
   """Computes the probability of absorption before killing at given rates."""
   good = np.all((rates >= 0) & np.isfinite(rates), axis=-1)
-  rates = exact_sums.times_power(rates, -system.exponent[..., None])
+  # In the scaled unit rates may be out of range.
+  system = chain_solves.natural(system)
   system, ends = killing.killed_or_absorbed(system, rates)
   none = np.zeros_like(rates)[..., None]
   x = chain_solves.solve(system, none, ends[..., None])[..., 0]

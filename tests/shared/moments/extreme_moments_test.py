@@ -1,5 +1,6 @@
 """Moments of chains whose rates span all doubles, against rationals."""
 
+import fractions
 import os
 
 from absl.testing import absltest
@@ -66,6 +67,64 @@ class ExtremeMomentsTest(test_case.TestCase):
     )
     jumps = pm.phase_type.expected_jumps(alpha, edges)
     onp.testing.assert_allclose(jumps, [onp.inf, 1.0, onp.inf], 1e-12)
+
+  def test_transforms(self):
+    # Phase 0 leads to phase 1, which leads back or is left for absorption.
+    chains = [
+      (1e-50, 2.9e119, 7.6e-37),
+      (1e-50, 1.0, 1e-200),
+      (1e120, 2e120, 1e-80),
+      (1e-120, 1e-100, 1e-140),
+      (1e60, 1e100, 1e-180),
+      (1e-150, 1e-20, 1e-30),
+      (1e100, 1e-100, 1e-120),
+      (1e-3, 1e200, 1e-20),
+      (3.0, 1e100, 1e-100),
+      (1e-80, 1e80, 1e-80),
+    ]
+    rewards = (1.0, 3.0)
+    truths = []
+    for chain in chains:
+      a, b, e = (fractions.Fraction(x) for x in chain)
+      start = fractions.Fraction(1, 2)
+      # Times in the phases; the first is entered once more than it is left for.
+      second = 1 / e
+      first = (start + b * second) / a
+      u = fractions.Fraction(float(1 / (first + second)))
+      row = [float(u)]
+      for rate in (u, -u / 2):
+        x = e * (a + rate) / ((b + e + rate) * (a + rate) - a * b)
+        row.append(float(start * x + start * a * x / (a + rate)))
+      row += [float(first), float(second)]
+      truths.append(row)
+    u, below, above, first, second = onp.transpose(truths)
+    a, b, e = onp.transpose(chains)
+    none = onp.zeros(len(chains))
+    matrix = onp.stack([onp.stack([none, b]), onp.stack([a, none])])
+    model = (
+      np.asarray([0.5, 0.5], "float64"),
+      np.asarray(matrix.T, "float64"),
+      np.asarray(onp.stack([none, e], axis=-1), "float64"),
+    )
+    u = np.asarray(u, "float64")
+    ones = np.asarray(onp.ones((2, 1)), "float64")
+    functions = pm.phase_type
+    for found, truth in (
+      (functions.laplace_transform(u, *model), below),
+      (
+        functions.joint_laplace_transform(u[:, None], ones, *model),
+        below,
+      ),
+      (functions.moment_generating_function(-u, *model), below),
+      (functions.moment_generating_function(0.5 * u, *model), above),
+      (
+        functions.reward_means(
+          np.asarray(onp.diag(rewards), "float64"), *model
+        ),
+        onp.stack([rewards[0] * first, rewards[1] * second], axis=-1),
+      ),
+    ):
+      onp.testing.assert_allclose(onp.asarray(found), truth, 1e-12)
 
   @parameterized.parameters(*range(_SHARDS))
   def test_sweep(self, seed):

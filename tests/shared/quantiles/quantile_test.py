@@ -134,6 +134,20 @@ class ValuesTest(test_case.TestCase):
     q = pm.phase_type.quantile(onp.asarray([0.0, 0.5, 1.0]), [0.0], [[-1.0]])
     self.assert_close(q, onp.zeros(3))
 
+  def test_times_near_the_least_normal_number(self):
+    self.require_kernel()
+    for rate in (0.5, 1e-3, 0.9, 1.0, 3.0, 2.0**-900):
+      logs = onp.asarray([-709.0, -705.0, -700.0]) + min(math.log(rate), 0.0)
+      q = pm.phase_type.quantile_log_cdf(logs, [1.0], [[-rate]])
+      expected = onp.exp(logs - math.log(rate))
+      normal = expected >= onp.finfo(float).tiny
+      self.assert_close(q, onp.where(normal, expected, 0.0), 1e-12)
+    q = pm.phase_type.quantile([1e-307, 4e-308], [1.0], [[-0.5]])
+    self.assert_close(q, [2e-307, 8e-308], 1e-12)
+    # Times below that number are zero.
+    q = pm.phase_type.quantile([1e-310, 5e-324], [1.0], [[-0.5]])
+    self.assert_close(q, [0.0, 0.0])
+
   def test_never_absorbed(self):
     matrix = onp.asarray([[-2.0, 1.5], [0.0, 0.0]])
     u = onp.asarray([0.1, 0.2, 0.25, 0.5, 1.0])

@@ -113,9 +113,9 @@ class SampleTest(test_case.TestCase):
 
   @test_case.of_bad_values
   def test_no_paths_of_very_many_jumps(self):
-    # Few quantiles of the first model exist, and its paths have 1e17 jumps.
+    # Few quantiles of the first model exist, and its paths have 1e21 jumps.
     rates = onp.asarray([[[0.0, 1.0], [1.0, 0.0]], [[0.0, 1e-200], [0.0, 0.0]]])
-    exits = onp.asarray([[1e-17, 0.0], [0.0, 1e200]])
+    exits = onp.asarray([[1e-21, 0.0], [0.0, 1e200]])
     dist = pd.PhaseType([1.0, 0.0], rates, exits)
     x = self.host(dist.sample(50, seed=4))
     self.assertGreater(onp.sum(onp.isnan(x[:, 0])), 40)

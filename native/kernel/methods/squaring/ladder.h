@@ -38,7 +38,7 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-constexpr int64_t kMaxRungs = 60;
+constexpr int64_t kMaxRungs = 66;
 
 // Returns the smallest entry of the square of a nonnegative matrix among those
 // that have a positive term; it is zero if such an entry was flushed to zero.
@@ -78,6 +78,12 @@ struct Rung {
   double relative_loss;
 };
 
+// The phases with which squared powers are computed. Densities need those that
+// are reached and lead to absorption, other values those that are reached,
+// adjoints all. Another phase may be left so slowly that its row would be far
+// larger than the others, which would underflow.
+enum class Phases { kPassed, kReached, kAll };
+
 template <class T>
 inline void SetPrimal(double value, T* x) {
   *x = value;
@@ -92,8 +98,9 @@ inline void SetPrimal(double value, Dual<T>* x) {
 template <class T>
 class Ladder {
  public:
-  Ladder(const Model<T>& model, Workspace* workspace)
+  Ladder(const Model<T>& model, Phases phases, Workspace* workspace)
       : model_(model),
+        phases_(phases),
         workspace_(workspace),
         stride_(MatrixStride(model.size)) {}
 
@@ -166,9 +173,19 @@ class Ladder {
       }
     }
     for (int64_t i = 0; i < model_.size; ++i) {
-      transitions_[i * stride_ + i] = model_.forward.staying.share[i];
+      T* row = transitions_ + i * stride_;
+      row[i] = model_.forward.staying.share[i];
+      if (!Takes(i)) std::fill(row, row + stride_, T(0.0));
     }
     return true;
+  }
+
+  // Returns whether the powers are those of the model in the row of phase i.
+  // The other phases are left for absorption at the rate q, so that their rows
+  // vanish as fast as any.
+  bool Takes(int64_t i) const {
+    if (phases_ == Phases::kPassed && !model_.exiting[i]) return false;
+    return phases_ == Phases::kAll || model_.reached[i];
   }
 
   // Computes the first power. Returns false if memory does not suffice.
@@ -225,7 +242,7 @@ class Ladder {
     double* ends = AllocateZeros<double>(workspace_, stride_);
     if (ends == nullptr) return false;
     for (int64_t i = 0; i < model_.size; ++i) {
-      ends[i] = Primal(model_.exits[i]) / model_.q;
+      ends[i] = Takes(i) ? Primal(model_.exits[i]) / model_.q : 0.0;
     }
     return slopes_.Start(values_.numbers(), ends);
   }
@@ -235,7 +252,8 @@ class Ladder {
       values_.transitions()[i] = Primal(transitions_[i]);
     }
     for (int64_t i = 0; i < model_.size; ++i) {
-      values_.jump_exits()[i] = Primal(model_.absorbing[i]) / model_.q;
+      values_.jump_exits()[i] =
+          Takes(i) ? Primal(model_.absorbing[i]) / model_.q : 1.0;
     }
   }
 
@@ -322,6 +340,7 @@ class Ladder {
   }
 
   const Model<T>& model_;
+  const Phases phases_;
   Workspace* workspace_;
   const int64_t stride_;
   T* transitions_ = nullptr;

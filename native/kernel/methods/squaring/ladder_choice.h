@@ -19,7 +19,7 @@ namespace PHASIC_ISA {
 
 constexpr int64_t kMaxLadderPhases = 512;
 constexpr double kLeastLadderX = 0x1p9;
-constexpr double kLargestLadderX = 0x1p52;  // 2^58 steps of the first power
+constexpr double kLargestLadderX = 0x1p60;  // 2^66 steps of the first power
 constexpr double kMaxLadderCost = 1.6e10;   // in half nanoseconds
 
 // Returns the estimated cost of squaring once, in half nanoseconds; factors

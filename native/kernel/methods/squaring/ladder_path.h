@@ -49,12 +49,18 @@ struct LadderState {
   double step;
 };
 
-// A part of the path: one shorter step followed by `count` steps of the maximal
-// length, which need `num_rungs` squared powers.
+// A part of the path: one shorter step followed by 2^shift * `count` steps of
+// the maximal length, which need `num_rungs` squared powers.
 struct LadderLeg {
   double step;
   int64_t count;
+  int64_t shift;
   int64_t num_rungs;
+
+  // Returns whether power j is one of the factors.
+  bool Takes(int64_t j) const {
+    return j >= shift && ((count >> (j - shift)) & 1) != 0;
+  }
 };
 
 template <class T>
@@ -81,10 +87,16 @@ class LadderPath {
   // Returns the path to x.
   LadderLeg LegOf(double x) const {
     if (model_.discrete) x = ScaleBy(x, kLog2LongestStep);  // no step is left
-    const auto count = static_cast<int64_t>(ScaleBy(x, -kLog2LongestStep));
-    LadderLeg leg = {x - static_cast<double>(count) * kLongestStep, count,
-                     0};  // exact
+    // The count of steps has at most 53 bits before zeros.
+    const int64_t shift =
+        std::max<int64_t>(ExponentOf(x) - kLog2LongestStep - 52, 0);
+    const auto count =
+        static_cast<int64_t>(ScaleBy(x, -kLog2LongestStep - shift));
+    const double whole =
+        ScaleBy(static_cast<double>(count), kLog2LongestStep + shift);
+    LadderLeg leg = {x - whole, count, shift, 0};  // exact
     while (count >> leg.num_rungs != 0) ++leg.num_rungs;
+    leg.num_rungs += shift;
     return leg;
   }
 
@@ -108,7 +120,7 @@ class LadderPath {
     states_[num_states_ - 1].rung = -1;
     return kOk;
   }
-  bool Takes(int64_t j) const { return ((leg_.count >> j) & 1) != 0; }
+  bool Takes(int64_t j) const { return leg_.Takes(j); }
   // Copies the last state, scaled up for a product.
   void CopyScaled(T* state) const {
     std::copy(end().entries, end().entries + ladder_.stride(), state);
@@ -143,7 +155,7 @@ class LadderPath {
   StatusCode FollowBelowTop(double x, int64_t* top) {
     LadderLeg leg = LegOf(x);
     *top = --leg.num_rungs;
-    leg.count -= int64_t{1} << *top;
+    leg.count -= int64_t{1} << (*top - leg.shift);
     const StatusCode status = Prepare(leg.num_rungs, leg.num_rungs + 2);
     if (status != kOk) return status;
     first_counted_ = INT64_MAX;
@@ -209,7 +221,7 @@ class LadderPath {
   }
   void Climb(const LadderLeg& leg) {
     for (int64_t j = leg.num_rungs - 1; j >= 0; --j) {
-      if (((leg.count >> j) & 1) == 0) continue;
+      if (!leg.Takes(j)) continue;
       Leave(j);
       T* entries = next_state()->entries;
       std::fill(entries, entries + ladder_.stride(), T(0.0));

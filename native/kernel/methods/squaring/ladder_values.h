@@ -71,10 +71,13 @@ class LadderValues {
     const StepWeights weights(kLongestStep);
     StartUnderflow();
     CompleteDiagonal();
+    // Both sums need all digits. Otherwise phases that are left at equal rates,
+    // for absorption or for another phase, would differ by a rounding error in
+    // each of the many steps.
     for (int k = kStepTerms - 1; k >= 0; --k) {
       AbsorbNext(transitions_, false);
-      for (int64_t i = 0; i < size_; ++i) {
-        Add(weights.above[k] * jump_exits_.high[i], i, &absorbed_);
+      for (const double above : {weights.above[k], weights.above_low[k]}) {
+        AddMultiples(&above, &jump_exits_, 1, stride_, absorbed_);
       }
     }
     absorbed_underflowed_ |= FloatEnvironment::TakeUnderflow();

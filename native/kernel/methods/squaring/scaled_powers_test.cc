@@ -60,7 +60,7 @@ class Stages {
 // rate q, and the unit vector of the last phase.
 std::vector<double> LogsOfLastColumn(Stages* stages, int64_t j) {
   const FloatEnvironment environment(Denormals::kFlush);
-  Ladder<double> ladder(stages->model(), stages->workspace());
+  Ladder<double> ladder(stages->model(), Phases::kAll, stages->workspace());
   EXPECT_EQ(ladder.Reach(1), kOk);
   ScaledPowers powers(ladder, stages->workspace());
   EXPECT_TRUE(powers.Reach(j + 1));
