@@ -48,6 +48,11 @@ class Hooks:
   # Whether the constructor has warned of values of the parameters.
   _is_warned_of: ClassVar[bool] = False
 
+  @property
+  def dtype(self) -> str:
+    """The name of the dtype of parameters, values and results."""
+    raise NotImplementedError
+
   def _arrays(self) -> dict[str, Any]:
     """Returns the current array parameters by name; None for absent ones."""
     raise NotImplementedError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as onp
 
@@ -84,7 +84,7 @@ _METHODS = {
 
 
 def reasons(
-  distribution: hooks.Hooks, value: object, method: str
+  distribution: hooks.Hooks, value: Any, method: str
 ) -> onp.ndarray:
   """Returns the reason of each NaN of a method, see `Distribution.diagnose`."""
   if function_kinds.is_in(method, function_kinds.KINDS):
@@ -180,7 +180,7 @@ def warn(
 
 def _first_reason(
   distribution: hooks.Hooks,
-  value: ArrayLike | None,
+  value: Any,
   method: str,
   shape: tuple[int, ...],
   index: tuple[int, ...],
@@ -199,7 +199,7 @@ def _first_reason(
   return "it could not be computed" if found == "ok" else found
 
 
-def _why(distribution: hooks.Hooks, value: object, method: str) -> onp.ndarray:
+def _why(distribution: hooks.Hooks, value: Any, method: str) -> onp.ndarray:
   """Returns why results of a method would be NaN, if they are."""
   known = _known(method) or _Method(_OUT_OF_RANGE)
   model = _of_model(distribution)
