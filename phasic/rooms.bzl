@@ -70,6 +70,7 @@ ROOMS = {
     ],
     "math/likelihood": [
         "internal",
+        "math/numeric",
         "math/model",
         "math/portable",
         "math/calls",
@@ -174,6 +175,7 @@ ROOMS = {
         "math/numeric",
         "math/model",
         "math/m_step",
+        "math/elimination",
         "math/moments",
         "math/sampling",
         "math/likelihood",

@@ -69,8 +69,11 @@ class MatrixLogLogistic(transformed_phase_type.TransformedPhaseType):
     found = self._own()
     zero = y <= 0
     log_odds = self._log_odds(np.where(zero, 1.0, y))
-    first = np.where(found["concentration"] == 1, y / found["scale"], 0.0)
+    first = self._inverse_at_zero(y / found["scale"])
     return np.where(zero, first, _softplus(log_odds))
+
+  def _exponent(self) -> Array:
+    return self._own()["concentration"]
 
   def _log_slope(self, y: Array) -> Array:
     found = self._own()

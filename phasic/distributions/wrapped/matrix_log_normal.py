@@ -55,10 +55,14 @@ class MatrixLogNormal(transformed_phase_type.TransformedPhaseType):
     return np.log(power) + (power - 1.0) * np.log(x) + x**power
 
   def _inverse(self, y: Array) -> Array:
+    k = self._own()["concentration"]
     zero = y <= 0
     log = np.log1p(np.where(zero, 1.0, y))
-    power = transformed_phase_type.power(log, self._own()["concentration"])
-    return np.where(zero, 0.0, power)
+    power = transformed_phase_type.power(log, k)
+    return np.where(zero, self._inverse_at_zero(y), power)
+
+  def _exponent(self) -> Array:
+    return self._own()["concentration"]
 
   def _log_slope(self, y: Array) -> Array:
     k = self._own()["concentration"]

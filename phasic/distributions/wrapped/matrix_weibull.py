@@ -52,7 +52,10 @@ class MatrixWeibull(transformed_phase_type.TransformedPhaseType):
     k = self._own()["concentration"]
     zero = y <= 0
     power = transformed_phase_type.power(np.where(zero, 1.0, y), k)
-    return np.where(zero, np.where(k == 1, y, 0.0), power)
+    return np.where(zero, self._inverse_at_zero(y), power)
+
+  def _exponent(self) -> Array:
+    return self._own()["concentration"]
 
   def _log_slope(self, y: Array) -> Array:
     k = self._own()["concentration"]

@@ -26,7 +26,9 @@ from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import SanitizedSeed
+from phasic.math.elimination import chain_solves
 from phasic.math.model import value_checks
+from phasic.math.numeric import array_utils
 from phasic.math.quadrature import quadrature_points
 from phasic.math.quadrature import time_scales
 from phasic.math.sampling import jump_chain
@@ -123,6 +125,31 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     with onp.errstate(over="ignore"):
       return self._inverse(y)
 
+  def _exponent(self) -> Array | float:
+    """Returns b > 0 where h(y) grows like y^b near zero; 0 if not known."""
+    return 0.0
+
+  def _inverse_at_zero(self, y: Array) -> Array:
+    """Returns h(y) at y = 0, which is zero, with its derivative; see `_exponent`.
+
+    The derivative is zero, one, or inf for exponents below one. There the slope
+    of the cdf is inf times the density of X at zero, f(0). With f(0) = 0 it is
+    zero for exponents above 1/2, and for others the derivative is NaN.
+
+    Args:
+      y: (...); results are used where it is zero.
+    """
+    known = static.concrete(y)
+    if known is not None and not onp.any(known == 0.0):
+      return np.zeros_like(y)
+    exponent = self._exponent()
+    may_end = time_scales.ends_at_once(self.distribution._chain())
+    steep = (exponent < 1.0) & (may_end | (exponent <= 0.5)) & (y <= 0.0)
+    linear = np.where(y <= 0.0, y, 0.0)
+    linear = np.where(exponent == 1.0, linear, 0.0 * linear)
+    # A product with the derivative of a square root may be zero in TensorFlow.
+    return np.where(steep, np.where(steep, y, 1.0) ** 0.5, linear)
+
   def _time(self, value: Array) -> Array:
     """Computes h(y), the inverse of g at y; a negative number for y < 0.
 
@@ -171,6 +198,12 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     slope = self._log_slope(np.where(smooth, value, 1.0))
     slope = np.where(smooth, slope, 0.0)
     unknown = (slope == math.inf) & (found == -math.inf)
+    if array_utils.are_true(np.logical_not(unknown)):
+      return found + slope
+    # The density of X grows at least linearly from zero, so that with an exponent
+    # above 1/2 that of Y is zero there.
+    slope = np.where(unknown & (self._exponent() > 0.5), 0.0, slope)
+    unknown = unknown & (slope == math.inf)
     return found + np.where(unknown, math.nan, slope)
 
   def _cdf(self, value: Array) -> Array:
@@ -202,13 +235,28 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     return self.distribution._log_survival_function(self._time(value))
 
   def _quantile(self, value: Array) -> Array:
-    return self._forwarded(self.distribution._quantile(value))
+    return self._first(value, self.distribution._quantile(value))
 
   def _quantile_log_cdf(self, value: Array) -> Array:
     return self._forwarded(self.distribution._quantile_log_cdf(value))
 
   def _quantile_log_survival(self, value: Array) -> Array:
-    return self._forwarded(self.distribution._quantile_log_survival(value))
+    x = self.distribution._quantile_log_survival(value)
+    return self._first(value, x)
+
+  def _first(self, value: Array, x: Array) -> Array:
+    """Computes g(x) for quantiles x; where `value` is zero x may be as well.
+
+    Unless there is an atom, x has no derivative in `value` then, and nor has
+    g(x).
+    """
+    found, known = self._forwarded(x), static.concrete(value)
+    if known is not None and not onp.any(known == 0.0):
+      return found
+    atom = atoms.mass_at_zero(self.distribution)
+    first = (value == 0.0) & (x == 0.0) & np.logical_not(atom > 0.0)
+    zero = np.where(first, value, 0.0)
+    return found + chain_solves.undefined(first, zero[..., None])
 
   def _sample_n(self, n: int, seed: SanitizedSeed) -> Array:
     # X is sampled for the whole batch of Y, so that samples are independent.

@@ -72,8 +72,9 @@ def _smaller(result: Array, x: Array, y: Array) -> Array:
 
 def _power_slope(result: Array, x: Array, y: Array) -> Array:
   if not isinstance(y, Traced):
-    # The derivative of x^0 is zero, also at x = 0.
-    return onp.where(y == 0, 0.0, y * x ** onp.where(y == 0, 1.0, y - 1.0))
+    # The derivative of x^0 is zero, also at x = 0. There it is inf for y < 1.
+    with onp.errstate(divide="ignore"):
+      return onp.where(y == 0, 0.0, y * x ** onp.where(y == 0, 1.0, y - 1.0))
   return y * x ** (y - 1.0)
 
 

@@ -77,6 +77,25 @@ def settled(model: Model, low: Array, high: Array, discrete: bool) -> Array:
   return np.where(late & (ratio > 1.0), math.inf, high)
 
 
+def ends_at_once(model: Model) -> Array:
+  """Returns whether the density at zero, alpha . s, is positive, (...).
+
+  Args:
+    model: initial_probs, subgenerator or `EdgeRates`, exit_rates, prob_zero.
+  """
+  return chain_calls.value(_ends, model, operands.argument_names(False)) > 0.0
+
+
+def _ends(system: chain_solves.System) -> Array:
+  """Returns one where alpha . s is positive, else zero; see `chain_calls`."""
+  fixed = autodiff.stop_gradient
+  p = static.shape(system.initial)[-1]
+  starts = chain_solves.at_sources(system, fixed(system.initial)) > 0
+  ends = starts & (fixed(system.weights) > 0) & (system.indices[1] == p)
+  found = np.where(np.any(ends, axis=-1), 1.0, 0.0)
+  return chain_solves.checked(system, found)
+
+
 def log_scales(system: chain_solves.System) -> Array:
   """Computes the logs of the largest rate and the longest mean time, (..., 2).
 

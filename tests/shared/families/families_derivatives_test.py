@@ -1,5 +1,7 @@
 """Derivatives of the families, against formulas."""
 
+import math
+
 from absl.testing import absltest
 from absl.testing import parameterized
 import mpmath
@@ -11,6 +13,7 @@ from phasic.math.calls import gradients
 from tests.helpers import test_case
 
 _DIGITS = 300
+_INF, _NAN = math.inf, math.nan
 
 
 def _slope(function, x):
@@ -140,6 +143,73 @@ class FamiliesDerivativesTest(test_case.TestCase):
       )
       self.assert_close(value, expected)
       self.assert_close(slope, 0.0)
+
+  @parameterized.parameters(
+    # With n stages before the end the cdf grows like C y^(n k).
+    (1, 0.5, _INF),
+    (1, 0.999, _INF),
+    (1, 1.0, 3.0),
+    (1, 1.5, 0.0),
+    (2, 0.75, 0.0),
+    (2, 1.0, 0.0),
+    (2, 2.0, 0.0),
+    (3, 0.75, 0.0),
+    # Here the slope is 4.5, and inf: it is not computed.
+    (2, 0.5, _NAN),
+    (2, 0.25, _NAN),
+  )
+  def test_slopes_at_zero(self, stages, k, expected):
+    for dist in (
+      pd.MatrixWeibull(pd.Erlang(stages, 3.0), k),
+      pd.MatrixLogLogistic(pd.Erlang(stages, 3.0), 1.0, k),
+      pd.MatrixLogNormal(pd.Erlang(stages, 3.0), k),
+    ):
+      zero = np.asarray(onp.asarray(0.0))
+      for method, sign in (("cdf", 1.0), ("survival_function", -1.0)):
+        value, slope = gradients.value_and_gradient(getattr(dist, method), zero)
+        self.assert_close(value, 0.5 - 0.5 * sign)
+        self.assert_close(slope, sign * expected, 1e-14)
+      # Others of a batch are not changed, nor are those in parameters.
+      times = np.asarray(onp.asarray([0.0, 0.5, 2.0]))
+      _, slopes = gradients.value_and_gradient(
+        lambda t, dist=dist: np.sum(dist.cdf(t)), times
+      )
+      self.assert_close(self.host(slopes)[1:], dist.prob(times[1:]), 1e-12)
+
+  @parameterized.parameters(0.5, 1.0, 2.0)
+  def test_quantiles_of_zero_have_no_slope(self, k):
+    # As those of X have none. With an atom they are constant.
+    whole, zero = pd.Erlang(2, 3.0), np.asarray(onp.asarray(0.0))
+    inflated = pd.ZeroInflated(whole, 0.25)
+    for base, expected in ((whole, _NAN), (inflated, 0.0)):
+      dist = pd.MatrixWeibull(base, k)
+      for method in ("quantile", "quantile_log_survival"):
+        for function in (getattr(base, method), getattr(dist, method)):
+          value, slope = gradients.value_and_gradient(function, zero)
+          self.assert_close(value, 0.0)
+          self.assert_close(slope, expected)
+      self.assert_close(dist.quantile([0.0, 1.0]), [0.0, _INF])
+
+  def test_densities_at_zero(self):
+    for k, expected in ((0.25, _NAN), (0.5, _NAN), (0.75, 0.0), (1.5, 0.0)):
+      for dist in (
+        pd.MatrixWeibull(pd.Erlang(2, 3.0), k),
+        pd.MatrixLogLogistic(pd.Erlang(2, 3.0), 1.0, k),
+        pd.MatrixLogNormal(pd.Erlang(2, 3.0), k),
+      ):
+        self.assert_close(dist.prob(0.0), expected)
+        self.assert_close(dist.hazard_function(0.0), expected)
+        self.assert_close(dist.prob([0.0, _INF]), [expected, 0.0])
+
+  @parameterized.parameters(0.5, 1.0, 2.0)
+  def test_slopes_in_parameters_at_zero(self, k):
+    def value(rate, k):
+      dist = pd.MatrixWeibull(pd.Erlang(1, rate), k)
+      return dist.cdf(0.0) + dist.survival_function(0.0) + dist.quantile(0.0)
+
+    x = [np.asarray(onp.asarray(v)) for v in (3.0, k)]
+    _, slopes = gradients.value_and_gradient(value, *x)
+    self.assert_close(slopes, [0.0, 0.0])
 
   def test_moments(self):
     rates = np.asarray(onp.asarray([2.0, 0.5]))
