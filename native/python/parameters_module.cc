@@ -207,6 +207,31 @@ bool Meets(const py::object& given, Constraint constraint,
   return Rows<T>(x.data(), count, size, beside.data()).Meet(constraint);
 }
 
+// Returns whether initial masses and the mass at zero certainly sum to one.
+template <class T>
+bool SumToOne(const py::array_t<T>& alpha, const py::object& prob_zero) {
+  using Contiguous = py::array_t<T, py::array::c_style | py::array::forcecast>;
+  const Contiguous atom = Contiguous::ensure(prob_zero);
+  if (!atom) {
+    PyErr_Clear();
+    return false;
+  }
+  const int64_t p = alpha.shape(alpha.ndim() - 1);
+  const int64_t count = alpha.size() / p;
+  if (atom.size() != 1 && atom.size() != count) return false;
+  const double tolerance =
+      3.0 * static_cast<double>(p) *
+      static_cast<double>(std::numeric_limits<T>::epsilon());
+  for (int64_t i = 0; i < count; ++i) {
+    double sum = static_cast<double>(atom.data()[atom.size() == 1 ? 0 : i]);
+    for (int64_t j = 0; j < p; ++j) {
+      sum += static_cast<double>(alpha.data()[i * p + j]);
+    }
+    if (!(std::fabs(sum - 1.0) <= tolerance)) return false;
+  }
+  return true;
+}
+
 bool MeetsConstraint(const py::object& x, const std::string& constraint,
                      const py::object& exits) {
   const Constraint parsed = ParseConstraint(constraint);
@@ -241,7 +266,8 @@ bool ModelMeets(const py::object& initial_probs, const py::object& matrix,
          (exits.is_none() ||
           Meets<T>(exits, Constraint::kNonnegative, py::none())) &&
          (prob_zero.is_none() ||
-          Meets<T>(prob_zero, Constraint::kProbability, py::none()));
+          (Meets<T>(prob_zero, Constraint::kProbability, py::none()) &&
+           SumToOne<T>(alpha, prob_zero)));
 }
 
 bool ModelMeetsConstraints(const py::object& initial_probs,

@@ -28,6 +28,7 @@ from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import SanitizedSeed
 from phasic.math.elimination import chain_solves
 from phasic.math.model import value_checks
+from phasic.math.numeric import array_utils
 from phasic.math.quadrature import quadrature_points
 from phasic.math.quadrature import time_scales
 from phasic.math.sampling import jump_chain
@@ -138,9 +139,10 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     Args:
       y: (...); results are used where it is zero.
     """
-    exponent, known = self._exponent(), static.concrete(y)
+    known = static.concrete(y)
     if known is not None and not onp.any(known == 0.0):
-      return np.zeros_like(y) * exponent
+      return np.zeros_like(y)
+    exponent = self._exponent()
     may_end = time_scales.ends_at_once(self.distribution._chain())
     steep = (exponent < 1.0) & (may_end | (exponent <= 0.5)) & (y <= 0.0)
     linear = np.where(y <= 0.0, y, 0.0)
@@ -195,9 +197,11 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     smooth = (value >= 0) & (x < math.inf)
     slope = self._log_slope(np.where(smooth, value, 1.0))
     slope = np.where(smooth, slope, 0.0)
+    unknown = (slope == math.inf) & (found == -math.inf)
+    if array_utils.are_true(np.logical_not(unknown)):
+      return found + slope
     # The density of X grows at least linearly from zero, so that with an exponent
     # above 1/2 that of Y is zero there.
-    unknown = (slope == math.inf) & (found == -math.inf)
     slope = np.where(unknown & (self._exponent() > 0.5), 0.0, slope)
     unknown = unknown & (slope == math.inf)
     return found + np.where(unknown, math.nan, slope)

@@ -94,9 +94,7 @@ def _is_valid(model: Sequence[Given], discrete: bool) -> bool | None:
   if known is None:
     return None
   initial_probs, matrix, exits, prob_zero = known
-  return is_model(
-    initial_probs, matrix, exits, prob_zero, discrete
-  ) and _sum_to_one(initial_probs, prob_zero)
+  return is_model(initial_probs, matrix, exits, prob_zero, discrete)
 
 
 def _sum_to_one(initial_probs: Given, prob_zero: Given) -> bool:
@@ -160,6 +158,7 @@ def is_model(
   return (
     is_parameter(initial_probs, "subprobabilities", prob_zero=prob_zero)
     and (prob_zero is None or is_parameter(prob_zero, "probability"))
+    and _sum_to_one(initial_probs, prob_zero)
     and are_edges(matrix, discrete)
   )
 
