@@ -158,40 +158,43 @@ TEST(PhaseTypeTest, FarTailOfAnExponential) {
   EXPECT_NEAR(bars[1].data[0] / sum, 1.0, 1e-12);
 }
 
+// The second phase is never left, so that its diagonal entry is one in all
+// powers of the matrix. The other entries underflow relative to it.
 TEST(PhaseTypeTest, WhatIsTooSmallToSeeHasNoDerivatives) {
-  for (const Kind kind : {Kind::kDensity, Kind::kLogDensity}) {
-    // The second phase is never left, so that its diagonal entry is one in all
-    // powers of the matrix. The other entries underflow relative to it.
-    std::vector<Array> arrays = {Vector({0.5, 0.5}),
-                                 {{2, 2}, {-1.0, 0.0, 0.0, 0.0}},
-                                 Vector({1.0, 0.0}),
-                                 Vector({0.0}),
-                                 Vector({1e13})};
-    EXPECT_TRUE(std::isnan(RunForward(kind, 0, arrays).data[0]));
-    for (int32_t order = 1; order <= kMaxOrder; ++order) {
-      for (int32_t i = 0; i < kNumOperands; ++i) arrays.push_back(arrays[i]);
-      EXPECT_TRUE(std::isnan(RunForward(kind, order, arrays).data[0]))
-          << static_cast<int>(kind) << " " << order;
-    }
+  for (const Kind kind :
+       {Kind::kDensity, Kind::kSurvival, Kind::kLogSurvival}) {
+    const std::vector<Array> arrays = {
+        Vector({1.0, 0.0}), {{2, 2}, {-1.0, 0.0, 0.0, 0.0}},
+        Vector({1.0, 0.0}), Vector({0.0}),
+        Vector({1e13}),     Filled({1}, 1.0)};
+    // Unlike values, cotangents need all phases.
+    const std::vector<Array> bars = RunAdjoint(kind, 1, arrays);
+    EXPECT_TRUE(std::isnan(bars[0].data[0])) << static_cast<int>(kind);
+    EXPECT_TRUE(std::isnan(bars[2].data[0])) << static_cast<int>(kind);
   }
 }
 
-// The second phase is never left, and never entered.
-TEST(PhaseTypeTest, WhatNoPathReachesDoesNotMatter) {
+TEST(PhaseTypeTest, PhasesThatDoNotMatterDoNotHideValues) {
   const double time = 1e13;
-  std::vector<Array> arrays = {Vector({1.0, 0.0}),
-                               {{2, 2}, {-1.0, 0.0, 0.0, 0.0}},
-                               Vector({1.0, 0.0}),
-                               Vector({0.0}),
-                               Vector({time})};
-  EXPECT_EQ(RunForward(Kind::kDensity, 0, arrays).data[0], 0.0);
-  EXPECT_EQ(RunForward(Kind::kSurvival, 0, arrays).data[0], 0.0);
-  EXPECT_DOUBLE_EQ(RunForward(Kind::kLogSurvival, 0, arrays).data[0], -time);
-  EXPECT_DOUBLE_EQ(RunForward(Kind::kLogDensity, 0, arrays).data[0], -time);
-  // The derivative along the operands themselves.
-  for (int32_t i = 0; i < kNumOperands; ++i) arrays.push_back(arrays[i]);
-  EXPECT_DOUBLE_EQ(RunForward(Kind::kLogSurvival, 1, arrays).data[0],
-                   1.0 - 2.0 * time);
+  // Densities do not depend on phases that do not lead to absorption, and no
+  // function on phases that are not entered.
+  for (const double entered : {0.0, 0.5}) {
+    std::vector<Array> arrays = {Vector({1.0 - entered, entered}),
+                                 {{2, 2}, {-1.0, 0.0, 0.0, 0.0}},
+                                 Vector({1.0, 0.0}),
+                                 Vector({0.0}),
+                                 Vector({time})};
+    const double log_density = std::log1p(-entered) - time;
+    EXPECT_EQ(RunForward(Kind::kDensity, 0, arrays).data[0], 0.0);
+    EXPECT_DOUBLE_EQ(RunForward(Kind::kLogDensity, 0, arrays).data[0],
+                     log_density);
+    EXPECT_DOUBLE_EQ(RunForward(Kind::kLogSurvival, 0, arrays).data[0],
+                     entered > 0.0 ? std::log(entered) : -time);
+    // The derivative along the operands themselves.
+    for (int32_t i = 0; i < kNumOperands; ++i) arrays.push_back(arrays[i]);
+    EXPECT_DOUBLE_EQ(RunForward(Kind::kLogDensity, 1, arrays).data[0],
+                     2.0 - 2.0 * time);
+  }
 }
 
 TEST(PhaseTypeTest, OutsideTheSupport) {
