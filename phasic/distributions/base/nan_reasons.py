@@ -83,9 +83,7 @@ _METHODS = {
 }
 
 
-def reasons(
-  distribution: hooks.Hooks, value: Any, method: str
-) -> onp.ndarray:
+def reasons(distribution: hooks.Hooks, value: Any, method: str) -> onp.ndarray:
   """Returns the reason of each NaN of a method, see `Distribution.diagnose`."""
   if function_kinds.is_in(method, function_kinds.KINDS):
     if value is None:
