@@ -244,8 +244,8 @@ const char* StatusMessage(int32_t code) {
       "exit_rates: every entry must be finite and non-negative",
       "prob_zero: must be between zero and one",
       "value: is NaN",
-      "the value asks for more steps than the work limit; "
-      "config.set_work_limit(seconds) raises it",
+      ("the value asks for more steps than the work limit; "
+       "config.set_work_limit(seconds) raises it"),
       "the memory limit was reached",
       "a quantity that matters is below the smallest normal number",
       "some phase that is entered never leads to absorption",

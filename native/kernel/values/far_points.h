@@ -78,13 +78,14 @@ inline bool PlaceBound(const Sequence<double>& sequence, Point<double>* point) {
   double latest = std::floor(
       std::min(0.5 * static_cast<double>(sequence.max_blocks()) * kBlock,
                kMaxBoundSteps / StepCost(model)));
-  for (double x = 0.5 * kLargestLadderX; x > latest; x *= 0.5) {
-    if (x > point->x || !MayUseLadder(model, x) ||
-        LadderCost(model, x) > kMaxBoundPowers) {
-      continue;
+  double x = 0.5 * kLargestLadderX;
+  while (x > latest) {
+    if (x <= point->x && MayUseLadder(model, x) &&
+        LadderCost(model, x) <= kMaxBoundPowers) {
+      point->on_ladder = true;
+      latest = x;
     }
-    point->on_ladder = true;
-    latest = x;
+    x *= 0.5;
   }
   point->status = kOk;
   point->is_bound = true;
