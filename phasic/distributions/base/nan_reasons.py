@@ -150,7 +150,7 @@ def warn(
     bad = onp.isnan(given)
     rule = _rule(distribution, known)
     if rule is not None:
-      bad = bad | onp.logical_not(rule.holds(given))
+      bad = bad | onp.logical_not(rule.holds_on_host(given))
     if event_dims > 0:
       bad = onp.any(bad, axis=-1)
     batch = distribution._batch_shape()
@@ -212,7 +212,9 @@ def _why(distribution: hooks.Hooks, value: Any, method: str) -> onp.ndarray:
     why = onp.where(onp.isinf(given), "value: it must be finite", why)
   rule = _rule(distribution, known)
   if rule is not None:
-    why = onp.where(rule.holds(given), why, f"{known.argument}: {rule.text}")
+    why = onp.where(
+      rule.holds_on_host(given), why, f"{known.argument}: {rule.text}"
+    )
   return onp.where(onp.isnan(given), f"{known.argument}: is NaN", why)
 
 

@@ -131,7 +131,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     found = self.distribution.diagnose(value, method)
     _, before, high = self._bounds()
     whole = self._normalizer(before, high)
-    far = comparable.host(special.log_conditional(whole, whole))
+    far = special.log_conditional(whole, whole)
     for lost, why in (
       (whole, "low, high: no mass is known to be between them"),
       (far, "low, high: so little mass is between them that digits are lost"),

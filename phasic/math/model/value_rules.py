@@ -45,6 +45,13 @@ class ValueRule(NamedTuple):
       good = good & (x < _INF)
     return good & (np.floor(x) == x) if self.integer else good
 
+  def holds_on_host(self, x: onp.ndarray) -> onp.ndarray:
+    """Does what `holds` does, for an array on the host."""
+    good: onp.ndarray = (x >= self.least) & (x <= self.most)
+    if self.finite:
+      good = good & (x < _INF)
+    return good & (onp.floor(x) == x) if self.integer else good
+
 
 PROBABILITY = ValueRule(0.0, 1.0, "a probability must be in [0, 1]")
 LOG_PROBABILITY = ValueRule(
@@ -125,12 +132,7 @@ def warn(name: str, x: ArrayLike, rule: ValueRule) -> None:
   if known is None:
     return
   x = known[0]
-  good: onp.ndarray = (x >= rule.least) & (x <= rule.most)
-  if rule.finite:
-    good = good & (x < _INF)
-  if rule.integer:
-    good = good & (onp.floor(x) == x)
-  good = good | onp.isnan(x)
+  good = rule.holds_on_host(x) | onp.isnan(x)
   if not onp.all(good):
     user_warnings.warn(_message(name, good, rule.text, x))
 
