@@ -234,6 +234,9 @@ const char* StatisticsShape(const Call& call, const Shape* inputs,
 }
 
 const char* StatusMessage(int32_t code) {
+  static constexpr char kAboveWorkLimit[] =
+      "the value asks for more steps than the work limit; "
+      "config.set_work_limit(seconds) raises it";
   static const char* const kMessages[kNumStatusCodes] = {
       "ok",
       "initial_probs: every entry must be non-negative and at most 2^500",
@@ -244,8 +247,7 @@ const char* StatusMessage(int32_t code) {
       "exit_rates: every entry must be finite and non-negative",
       "prob_zero: must be between zero and one",
       "value: is NaN",
-      ("the value asks for more steps than the work limit; "
-       "config.set_work_limit(seconds) raises it"),
+      kAboveWorkLimit,
       "the memory limit was reached",
       "a quantity that matters is below the smallest normal number",
       "some phase that is entered never leads to absorption",
