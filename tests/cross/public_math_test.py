@@ -43,8 +43,10 @@ SETTINGS = (
   "path",
   "precision",
   "set_num_threads",
+  "set_work_limit",
   "unavailable_reason",
   "use_path",
+  "work_limit",
 )
 STRUCTURES = ("EdgeProbs", "EdgeRates", "ExpectedStatistics")
 MODULES = ("discrete_phase_type", "phase_type")
@@ -319,6 +321,11 @@ class SettingsTest(comparisons.TestCase):
     config.set_num_threads(1)
     self.assertEqual(config.num_threads(), 1)
     config.set_num_threads(count)
+    before = config.work_limit()
+    config.set_work_limit(5)
+    self.assertAlmostEqual(config.work_limit(), 5.0)
+    config.set_work_limit(before)
+    self.assertEqual(config.work_limit(), before)
     # Bitwise comparisons need the kernel.
     self.assertEqual(config.path(), "kernel", config.unavailable_reason())
     self.assertEqual(config.unavailable_reason(), "")

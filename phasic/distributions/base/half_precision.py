@@ -107,6 +107,7 @@ def single(distribution: _T) -> _T:
       parameters[_WITHIN] = halves.as_single(parameters[_WITHIN])
     found = type(own)._unflatten(parameters)
     object.__setattr__(found, "_half", None)
+    object.__setattr__(found, "_is_warned_of", own._is_warned_of)
     leaves = structure.leaves({name: parameters[name] for name in properties})
     within = parameters.get(_WITHIN)
     given = own._parameters.get(_WITHIN)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as onp
 
@@ -21,6 +21,7 @@ class Checked(Protocol):
   """A distribution whose parameters are checked."""
 
   validate_args: bool
+  _is_warned_of: ClassVar[bool]
   _parameters: dict[str, ParameterValue]
 
   def _is_plausible(self, known: Mapping[str, ParameterValue]) -> bool:

@@ -174,7 +174,10 @@ class Parameterized(hooks.Hooks):
     if self.validate_args:
       validate()
     else:
-      known_values.look_at(half_precision.single(self))
+      single = half_precision.single(self)
+      known_values.look_at(single)
+      if single._is_warned_of:
+        object.__setattr__(self, "_is_warned_of", True)
 
   def _as_single(self) -> Self:
     """Returns the distribution with half precision converted to float32."""

@@ -185,7 +185,7 @@ def _check_names(table: object, names: Mapping[str, str]) -> None:
       'lower and upper, as in from_table(table, time="months", event="died")'
     )
   # A pyarrow table has `column_names`; pandas and polars have `columns`.
-  there = list(table if isinstance(table, Mapping) else columns or ())
+  there = list(table) if isinstance(table, Mapping) else list(columns)
   for key, name in names.items():
     if name not in there:
       raise ValueError(

@@ -287,10 +287,10 @@ class ErrorsTest(parameterized.TestCase):
 
   def test_arguments_of_bind(self):
     for arguments, error, message in (
-      ({"f": 3}, TypeError, "f is int"),
-      ({"jvp": 3}, TypeError, "jvp is int"),
-      ({"vjp": "x"}, TypeError, "vjp is str"),
-      ({"abstract": 3}, TypeError, "abstract is int"),
+      ({"f": 3}, TypeError, "f is .*must be"),
+      ({"jvp": 3}, TypeError, "jvp is .*must be"),
+      ({"vjp": "x"}, TypeError, "vjp is .*must be"),
+      ({"abstract": 3}, TypeError, "abstract is .*must be"),
       ({"batching": "all"}, ValueError, "'sequential' or 'expand'"),
       (
         {"batching": [1]},
@@ -299,18 +299,18 @@ class ErrorsTest(parameterized.TestCase):
       ),
       ({"nondifferentiable": (-1,)}, ValueError, "nondifferentiable"),
       ({"nondifferentiable": (1.0,)}, TypeError, "nondifferentiable"),
-      ({"name": 3}, TypeError, "name is int"),
+      ({"name": 3}, TypeError, "name is .*must be"),
     ):
       with self.assertRaisesRegex(error, message):
         binding.bind(**{"f": onp.sin, **arguments})
     for arguments, error, message in (
-      ({"transpose": 3}, TypeError, "transpose is int"),
+      ({"transpose": 3}, TypeError, "transpose is .*must be"),
       ({"num_fixed": -1}, ValueError, "num_fixed"),
-      ({"abstract": 3}, TypeError, "abstract is int"),
+      ({"abstract": 3}, TypeError, "abstract is .*must be"),
     ):
       with self.assertRaisesRegex(error, message):
         binding.bind_linear(onp.sin, **arguments)
-    with self.assertRaisesRegex(TypeError, r"transposes\[1\] is int"):
+    with self.assertRaisesRegex(TypeError, r"transposes\[1\] is 3"):
       binding.bind_multilinear(onp.multiply, transposes=[None, 3])
     product = binding.bind_multilinear(
       onp.multiply, transposes=[None, None], name="mine"

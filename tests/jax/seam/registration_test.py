@@ -140,7 +140,7 @@ class RegistrationTest(parameterized.TestCase):
         self.assertEqual(kernel_ops.path(), "kernel")
       self.assertEqual(kernel_ops.path(), "portable")
     self.assertEqual(kernel_ops.path(), "kernel")
-    with self.assertRaisesRegex(ValueError, "path is 'fast'"):
+    with self.assertRaisesRegex(ValueError, "choice is 'fast'"):
       kernel_ops.set_path("fast")
 
   @parameterized.named_parameters(
