@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 import math
 import os
 from typing import Protocol, TypeAlias
@@ -166,8 +166,12 @@ def _check_names(table: object, names: Mapping[str, str]) -> None:
       f"table is {raw_arguments.shown(table)}: it must be a table; read the file first, with "
       "pandas.read_csv, say"
     )
-  columns = getattr(table, "column_names", getattr(table, "columns", None))
-  if columns is None and not isinstance(table, Mapping):
+  columns: Iterable[object] | None = getattr(
+    table, "column_names", getattr(table, "columns", None)
+  )
+  if isinstance(table, Mapping):
+    columns = table
+  if columns is None:
     raise TypeError(
       f"table is {raw_arguments.shown(table)}: it must be a DataFrame, or a "
       "mapping of names to columns"
@@ -185,7 +189,7 @@ def _check_names(table: object, names: Mapping[str, str]) -> None:
       'lower and upper, as in from_table(table, time="months", event="died")'
     )
   # A pyarrow table has `column_names`; pandas and polars have `columns`.
-  there = list(table) if isinstance(table, Mapping) else list(columns)
+  there = list(columns)
   for key, name in names.items():
     if name not in there:
       raise ValueError(
