@@ -346,9 +346,11 @@ class Kernel:
           f"seconds is {raw_arguments.shown(seconds)}: it must be a number, or "
           "None for no limit"
         )
-      if not 0.0 < seconds < float("inf"):
+      # Larger numbers would be infinite, as numbers of multiply-adds.
+      if not 0.0 < seconds <= 1e200:
         raise ValueError(
-          f"seconds is {seconds}: it must be > 0 and finite; None is no limit"
+          f"seconds is {raw_arguments.shown(seconds)}: it must be > 0 and finite, "
+          "at most 1e200; None is no limit"
         )
       limit = float(seconds) * _MULTIPLY_ADDS_PER_SECOND
     self.on_host().set_max_work(limit)

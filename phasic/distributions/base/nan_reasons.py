@@ -23,7 +23,14 @@ _SEARCH = (
   "which config.set_work_limit(seconds) raises; diagnose(t, 'cdf') gives the "
   "reason at a time t near it"
 )
-_QUADRATURE = "the quadrature does not reach its accuracy, or it is not finite"
+_QUADRATURE = (
+  "it is not finite, the quadrature does not reach its accuracy, or values ask "
+  "for more steps than the work limit"
+)
+_SAMPLE = (
+  "quantiles ask for more steps than the work limit, which "
+  "config.set_work_limit(seconds) raises, and simulated paths have too many jumps"
+)
 
 
 class _Method(NamedTuple):
@@ -79,7 +86,7 @@ _METHODS = {
   "entropy": _Method(_QUADRATURE),
   "cross_entropy": _Method(_QUADRATURE, "other"),
   "kl_divergence": _Method(_QUADRATURE, "other"),
-  "sample": _Method(_OUT_OF_RANGE),
+  "sample": _Method(_SAMPLE),
 }
 
 
@@ -105,8 +112,8 @@ def reasons(distribution: hooks.Hooks, value: Any, method: str) -> onp.ndarray:
     )
   with user_warnings.derived():
     if method == "sample":
-      # The samples of a model are all NaN, or none is.
-      return _of_model(distribution)
+      # Samples are quantiles, or are simulated where these are NaN.
+      method, known = "median", _METHODS["sample"]
     arguments = () if known.argument is None else (value,)
     found = static.concrete(getattr(distribution, method)(*arguments))
   if found is None:
@@ -117,7 +124,8 @@ def reasons(distribution: hooks.Hooks, value: Any, method: str) -> onp.ndarray:
   missing = onp.isnan(found)
   if not onp.any(missing):
     return onp.full(onp.shape(found), "ok")
-  return onp.where(missing, _why(distribution, value, method), "ok")
+  why = _why(distribution, value, method, known)
+  return onp.where(missing, why, "ok")
 
 
 def warn(
@@ -189,7 +197,7 @@ def _first_reason(
       if method in function_kinds.KINDS:
         why = distribution._reasons(value, method)
       else:
-        why = _why(distribution, value, method)
+        why = _why(distribution, value, method, _known(method))
       found = str(onp.broadcast_to(why, shape)[index])
     except (NotImplementedError, TypeError, ValueError):
       # The result has other dimensions than the batch, or there is no reason.
@@ -197,9 +205,14 @@ def _first_reason(
   return "it could not be computed" if found == "ok" else found
 
 
-def _why(distribution: hooks.Hooks, value: Any, method: str) -> onp.ndarray:
+def _why(
+  distribution: hooks.Hooks, value: Any, method: str, known: _Method | None
+) -> onp.ndarray:
   """Returns why results of a method would be NaN, if they are."""
-  known = _known(method) or _Method(_OUT_OF_RANGE)
+  if known is None:
+    # A method of a family; if it takes values, they are times.
+    argument = None if value is None else "value"
+    known = _Method(_OUT_OF_RANGE, argument, None, value is not None)
   model = _of_model(distribution)
   why = onp.where(model == "ok", f"{method}: {known.why}", model)
   if known.argument is None or known.argument in ("k", "other"):
@@ -209,7 +222,7 @@ def _why(distribution: hooks.Hooks, value: Any, method: str) -> onp.ndarray:
     for other in ("log_prob", "log_survival_function"):
       there = distribution._reasons(value, other)
       why = onp.where(there == "ok", why, there)
-    why = onp.where(onp.isinf(given), "value: it must be finite", why)
+  why = onp.where(onp.isinf(given), f"{known.argument}: it must be finite", why)
   rule = _rule(distribution, known)
   if rule is not None:
     why = onp.where(

@@ -11,6 +11,7 @@ import numpy as np
 from phasic.distributions.absorption import phase_type
 from phasic.distributions.base import chain_events
 from phasic.distributions.base import inferring
+from phasic.distributions.base import nan_reasons
 from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.distributions.epochs import epoch_arguments
 from phasic.distributions.epochs import epoch_causes
@@ -20,6 +21,7 @@ from phasic.distributions.epochs import epoch_stages
 from phasic.distributions.epochs import epoch_statistics
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal import user_warnings
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.likelihood import expected_statistics
@@ -136,10 +138,14 @@ class EpochFits(epoch_phases.EpochPhases):
     found = epoch_statistics.statistics(
       stages, self._parameters["state_maps"], [observed], batch, whole
     )
-    return tuple(
-      expected_statistics.ExpectedStatistics._make(self._shown(x) for x in one)
-      for one in found
-    )
+    missing = [x for one in found for x in one if static.has_nan(x)]
+    if missing and not static.has_nan(counts):
+      nan_reasons.warn(self, "expected_statistics", missing[0])
+    with user_warnings.derived():  # One warning for all of them.
+      return tuple(
+        expected_statistics.ExpectedStatistics._make(map(self._shown, one))
+        for one in found
+      )
 
   def _log_observed(self, lower: Array, upper: Array) -> Array | None:
     stages = epoch_stages.of_data(self._stages())

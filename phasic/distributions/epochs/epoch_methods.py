@@ -190,12 +190,17 @@ class EpochMethods(comparable.Comparable):
     value = self._converted(value)
     times = structures.cast(value, static.wide_float())
     parts = []
+    before = onp.asarray("ok")  # why the start of the next epoch is not known
     for stage in self._stages():
       local, later = epoch_values.since(stage, times)
-      own = diagnosis.reasons(
-        kind, (stage.initial, stage.edges, local, None, stage.prob_zero)
-      )
+      chain = (stage.initial, stage.edges)
+      own = diagnosis.reasons(kind, (*chain, local, None, stage.prob_zero))
+      own = onp.where((own == "ok") | (before == "ok"), own, before)
       parts.append((own, later))
+      if stage.length is not None:
+        ends = (*chain, stage.length, None, stage.prob_zero)
+        why = diagnosis.reasons("log_survival", ends)
+        before = onp.where(before == "ok", why, before)
     found, _ = parts[0]
     for own, later in parts[1:]:
       found = onp.where(comparable.host(later), own, found)

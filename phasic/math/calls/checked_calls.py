@@ -1,4 +1,4 @@
-"""Wraps the public functions of `math` so that they warn of invalid models."""
+"""Wraps the public functions of `math` so that they warn of bad values and NaN."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as onp
 
 from phasic.internal import user_warnings
 from phasic.internal.arrays import Tree
+from phasic.math.calls import nan_results
 from phasic.math.model import operands
 from phasic.math.model import plausible
 from phasic.math.model import single_rounding
@@ -67,12 +68,16 @@ def checked(function: object, package: str, name: str) -> object:
       args[place] if place < len(args) else kwargs.get(own)
       for own, place in zip(wanted, places, strict=True)
     ]
+    is_told = False
     for k, rule in rules.items():
       value = args[k] if len(args) > k else kwargs.get(names[k])
       if value is not None:
-        value_rules.warn(names[k], value, rule)
+        is_told = value_rules.warn(names[k], value, rule) or is_told
     if plausible.is_given_model(model, discrete):
-      return hinted(*args, **kwargs)
+      result = hinted(*args, **kwargs)
+      if not is_told:
+        nan_results.warn(package, name, result, args, kwargs)
+      return result
     mended, messages = _examined(model, discrete)
     if messages:
       if hint and _has_model_first(args, discrete):
@@ -86,7 +91,10 @@ def checked(function: object, package: str, name: str) -> object:
           args = (*args[:place], x, *args[place + 1 :])
         else:
           kwargs[own] = x
-    return hinted(*args, **kwargs)
+    result = hinted(*args, **kwargs)
+    if not (is_told or messages):
+      nan_results.warn(package, name, result, args, kwargs)
+    return result
 
   def hinted(*args: Given, **kwargs: object) -> object:
     """Calls the function; errors get a hint if the model was passed first."""

@@ -118,8 +118,10 @@ def check_sums(
   return array_ops.check(good[..., None], message, x, sums[..., None])
 
 
-def warn(name: str, x: ArrayLike, rule: ValueRule) -> None:
+def warn(name: str, x: ArrayLike, rule: ValueRule) -> bool:
   """Warns of an invalid argument if its value is on the host.
+
+  Returns whether there was one.
 
   Args:
     name: the argument's name.
@@ -127,14 +129,16 @@ def warn(name: str, x: ArrayLike, rule: ValueRule) -> None:
     rule: the rule.
   """
   if user_warnings.is_derived():
-    return
+    return False
   known = _numbers([x])
   if known is None:
-    return
+    return False
   x = known[0]
   good = rule.holds_on_host(x) | onp.isnan(x)
-  if not onp.all(good):
+  is_bad = not onp.all(good)
+  if is_bad:
     user_warnings.warn(_message(name, good, rule.text, x))
+  return is_bad
 
 
 def _numbers(arrays: Sequence[ArrayLike]) -> list[onp.ndarray] | None:

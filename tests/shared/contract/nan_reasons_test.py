@@ -10,6 +10,7 @@ import numpy as onp
 
 from phasic import config
 from phasic import distributions as pd
+from phasic import graphs as pg
 from phasic import inference
 from phasic import math as pm
 from tests.helpers import test_case
@@ -106,7 +107,7 @@ class NaNReasonsTest(test_case.TestCase):
   def test_work_limit(self):
     dist = _ring()
     far = 1e30
-    for method in ("log_prob", "cdf", "log_survival_function"):
+    for method in ("log_prob", "log_survival_function"):
       self.assert_warns(
         lambda method=method: getattr(dist, method)([1.0, far]),
         rf"{method}\[1\] is NaN at value = 1e\+30: .*work limit; config\.set_work",
@@ -131,7 +132,7 @@ class NaNReasonsTest(test_case.TestCase):
         error, "^seconds is .*must be > 0 and finite"
       ):
         config.set_work_limit(seconds)
-    for seconds in (math.nan, math.inf):
+    for seconds in (math.nan, math.inf, 10**400, 1e300):
       with self.assertRaisesRegex(ValueError, "None is no limit"):
         config.set_work_limit(seconds)
     for seconds in (True, "1", b"1", [1.0]):
@@ -153,6 +154,47 @@ class NaNReasonsTest(test_case.TestCase):
     )
     config.set_work_limit(None)
     self.assert_close(dist.log_survival_function(time), expected, 0.0)
+
+  def test_functions_of_arrays(self):
+    edges = _ring().subgenerator
+    start = onp.eye(700)[0]
+    for call, regex in (
+      (
+        lambda: pm.phase_type.log_prob([1.0, 1e30], start, edges),
+        r"^log_prob\[1\] is NaN: .*work limit; config\.set_work_limit",
+      ),
+      (
+        lambda: pm.phase_type.hazard_function(math.inf, [1.0], [[-1.0]]),
+        "^hazard_function is NaN: it is not defined there",
+      ),
+    ):
+      self.assert_warns(call, regex)
+    for call in (
+      lambda: pm.phase_type.log_prob(math.nan, [1.0], [[-1.0]]),
+      lambda: pm.phase_type.mean([math.nan], [[-1.0]], prob_zero=0.0),
+    ):
+      found, messages = self.warned(call)
+      self.assertTrue(onp.isnan(self.host(found)))
+      self.assertNotIn("is NaN", " ".join(messages))
+
+  def test_methods_of_families(self):
+    graph = pg.Graph.from_transitions(
+      lambda i: (
+        [((i + 1) % 700, [1.0])] + [(pg.ABSORBED("x"), [1e-3])] * (i == 0)
+      ),
+      0,
+      1,
+    )
+    dist = pd.PhaseType.from_graph(graph, [1.0])
+    self.assert_warns(
+      lambda: dist.cause_log_prob(1e30, "x"),
+      r"cause_log_prob is NaN at value = 1e\+30: .*work limit",
+    )
+    epochs = pd.Epochs(graph, [[1.0], [2.0]], [1e30])
+    self.assert_warns(
+      lambda: epochs.log_prob(2e30),
+      r"log_prob is NaN at value = 2e\+30: .*work",
+    )
 
   def test_nan_of_the_input_is_silent(self):
     dist = pd.Erlang(2, 1.0)
