@@ -6,20 +6,28 @@ from collections.abc import Iterator
 import contextlib
 import contextvars
 import sys
+import threading
 import types
 import warnings
 
 # Stack frames of these packages are skipped, to find the user's line.
 _NOT_CALLERS = ("contextlib", "jax", "phasic", "tensorflow")
+_issued = threading.local()
 _is_derived = contextvars.ContextVar("is_derived", default=False)
 
 
 def warn(message: str) -> None:
   """Issues a RuntimeWarning at the line of the user's code."""
+  _issued.count = count() + 1
   level, frame = 1, sys._getframe()
   while frame.f_back is not None and _is_ours(frame):
     level, frame = level + 1, frame.f_back
   warnings.warn(message, RuntimeWarning, stacklevel=level)
+
+
+def count() -> int:
+  """Returns how many warnings this thread has issued."""
+  return getattr(_issued, "count", 0)
 
 
 def _is_ours(frame: types.FrameType) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 import functools
 import inspect
 
@@ -68,16 +68,13 @@ def checked(function: object, package: str, name: str) -> object:
       args[place] if place < len(args) else kwargs.get(own)
       for own, place in zip(wanted, places, strict=True)
     ]
-    is_told = False
+    num_warnings = user_warnings.count()
     for k, rule in rules.items():
       value = args[k] if len(args) > k else kwargs.get(names[k])
       if value is not None:
-        is_told = value_rules.warn(names[k], value, rule) or is_told
+        value_rules.warn(names[k], value, rule)
     if plausible.is_given_model(model, discrete):
-      result = hinted(*args, **kwargs)
-      if not is_told:
-        nan_results.warn(package, name, result, args, kwargs)
-      return result
+      return warned(num_warnings, hinted(*args, **kwargs), args, kwargs)
     mended, messages = _examined(model, discrete)
     if messages:
       if hint and _has_model_first(args, discrete):
@@ -91,8 +88,16 @@ def checked(function: object, package: str, name: str) -> object:
           args = (*args[:place], x, *args[place + 1 :])
         else:
           kwargs[own] = x
-    result = hinted(*args, **kwargs)
-    if not (is_told or messages):
+    return warned(num_warnings, hinted(*args, **kwargs), args, kwargs)
+
+  def warned(
+    num_warnings: int,
+    result: object,
+    args: Sequence[object],
+    kwargs: Mapping[str, object],
+  ) -> object:
+    """Returns a result; warns of NaN in it if nothing was warned of."""
+    if user_warnings.count() == num_warnings:
       nan_results.warn(package, name, result, args, kwargs)
     return result
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-import importlib
+import sys
 
 import numpy as onp
 
@@ -56,7 +56,7 @@ def _reason(
 ) -> str | None:
   """Returns why the entry of a result is NaN; None if that is not known."""
   try:
-    diagnose = importlib.import_module(package).diagnose
+    diagnose = sys.modules[package].diagnose
     return str(diagnose(*args, **kwargs, method=name)[index])
   except (NotImplementedError, TypeError):
     return None  # A value is traced, or the portable path has no reasons.

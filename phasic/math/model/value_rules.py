@@ -118,10 +118,8 @@ def check_sums(
   return array_ops.check(good[..., None], message, x, sums[..., None])
 
 
-def warn(name: str, x: ArrayLike, rule: ValueRule) -> bool:
+def warn(name: str, x: ArrayLike, rule: ValueRule) -> None:
   """Warns of an invalid argument if its value is on the host.
-
-  Returns whether there was one.
 
   Args:
     name: the argument's name.
@@ -129,16 +127,14 @@ def warn(name: str, x: ArrayLike, rule: ValueRule) -> bool:
     rule: the rule.
   """
   if user_warnings.is_derived():
-    return False
+    return
   known = _numbers([x])
   if known is None:
-    return False
+    return
   x = known[0]
   good = rule.holds_on_host(x) | onp.isnan(x)
-  is_bad = not onp.all(good)
-  if is_bad:
+  if not onp.all(good):
     user_warnings.warn(_message(name, good, rule.text, x))
-  return is_bad
 
 
 def _numbers(arrays: Sequence[ArrayLike]) -> list[onp.ndarray] | None:
