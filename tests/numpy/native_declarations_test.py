@@ -41,7 +41,7 @@ class DeclarationsTest(parameterized.TestCase):
       "sizes are given",
     ),
     ({"name": "test_gather"}, ValueError, r"they must be for \['k'\]"),
-    ({"name": "test_scale", "jvp": 3}, TypeError, "jvp is int"),
+    ({"name": "test_scale", "jvp": 3}, TypeError, "jvp is 3"),
     ({"name": 3}, TypeError, "name is 3"),
     ({"name": "a b"}, ValueError, "op a b: .* no such op"),
     (
