@@ -111,7 +111,9 @@ def reverse(
   values, records = _ended(trace, results)
 
   def pullback(cotangents: Sequence[Array]) -> tuple[Array, ...]:
-    found = _propagated(leaf, records, cotangents)
+    # Derivatives may be infinite or NaN, as values may.
+    with onp.errstate(all="ignore"):
+      found = _propagated(leaf, records, cotangents)
     return tuple(
       onp.zeros(*output) if cotangent is None else _own(cotangent)
       for output, cotangent in zip(leaf.outputs, found, strict=True)
