@@ -126,16 +126,19 @@ class MagnitudeRing:
     return a @ b
 
   def scale(self, a: Matrix, x: Any) -> Matrix:
-    return a * x
+    with onp.errstate(all="ignore"):
+      return a * x
 
   def exp(self, x: Any) -> Any:
     return onp.exp(onp.longdouble(x))
 
   def log(self, a: Matrix) -> Matrix:
-    return onp.abs(onp.log(a))
+    with onp.errstate(divide="ignore"):
+      return onp.abs(onp.log(a))
 
   def reciprocal(self, a: Matrix) -> Matrix:
-    return 1 / a
+    with onp.errstate(divide="ignore"):
+      return 1 / a
 
   def norm(self, a: Matrix) -> float:
     return float(onp.max(onp.sum(onp.abs(a), axis=1)))

@@ -88,7 +88,8 @@ def covariance(
   )
   rest = mean[..., :size] - mean[..., size:]
   product = rest[..., None] * rest[..., None, :]
-  found = (up - cross) - (back - down) - product
+  with onp.errstate(invalid="ignore"):  # They may be infinite.
+    found = (up - cross) - (back - down) - product
   known = finite[..., :size]
   known = known[..., None] & known[..., None, :]
   found = np.where(known | np.isnan(found), found, math.nan)

@@ -32,7 +32,8 @@ def _elementwise(
   """Registers a ufunc's rule, given its partial derivatives."""
 
   def pair(i: int, result: Array, *arrays: Array) -> traced.Pair:
-    slope = slopes[i](result, *arrays)
+    with onp.errstate(all="ignore"):  # It may be infinite, or NaN.
+      slope = slopes[i](result, *arrays)
     shape = onp.shape(arrays[i])
     return (
       lambda tangent: tangent * slope,
