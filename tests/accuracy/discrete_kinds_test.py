@@ -128,7 +128,7 @@ class DiscreteKindsTest(parameterized.TestCase):
     ([5, 6], [7, 6], "followed by 7"),
     ([5, 6], [1, 7], "kinds"),
     ([5, onp.nan], [6, 7], "NaN"),
-    ([5, 1e17], [6, 7], "steps"),
+    ([5, 1e19], [6, 7], "steps"),
   )
   def test_refused(self, counts, kinds, message):
     model = _MODELS["derived"]
