@@ -206,7 +206,8 @@ class EpochsTest(test_case.TestCase):
       for method in ("mean", "variance", "stddev"):
         self.assert_close(getattr(dist, method)(), math.inf)
       self.assert_close(dist.moment(3), math.inf)
-      with self.assertWarnsRegex(RuntimeWarning, "entropy is NaN"):
+      with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*entropy is NaN")
         self.assert_close(dist.entropy(), math.nan)
       # Absorption is impossible.
       dist = pd.Epochs(pair, [[0.0], [0.0]], [1.0])
