@@ -70,18 +70,6 @@ def at_hand(x: object) -> onp.ndarray | None:
   return onp.asarray(x)
 
 
-def has_nan(x: object) -> bool:
-  """Returns whether floating numbers on this host have NaN; False if traced."""
-  host = at_hand(x)
-  if host is None:
-    return False
-  if host.dtype.char not in "fd":
-    host = onp.asarray(host, "float64")
-  # A sum of squares is NaN if and only if an entry is, and the fastest test.
-  total = onp.vdot(host, host)
-  return bool(total != total)
-
-
 def dtype_name(x: object) -> str:
   """Returns the name of a dtype, or of an array's dtype."""
   if isinstance(x, (str, type, onp.dtype)):

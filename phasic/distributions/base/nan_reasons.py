@@ -34,7 +34,7 @@ _SAMPLE = (
 
 
 class _Method(NamedTuple):
-  """What a method is called with, and why else it may be NaN.
+  """The argument of a method, and another reason of its NaN.
 
   Attributes:
     why: the reason if model and argument are valid.
@@ -169,8 +169,7 @@ def warn(
     )
   if not onp.any(missing):
     return
-  index = tuple(int(i) for i in onp.argwhere(missing)[0])
-  where = f"[{', '.join(map(str, index))}]" if index else ""
+  index, where = value_rules.first_place(missing)
   at = ""
   if given is not None and event_dims == 0:
     every = onp.broadcast_to(given, onp.shape(results)[:leading])

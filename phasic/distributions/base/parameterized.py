@@ -26,6 +26,7 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
 from phasic.math.model import value_rules
+from phasic.math.numeric import array_utils
 
 MODE = "numpy"
 # Parameters of these types have arrays in them.
@@ -262,7 +263,7 @@ class Parameterized(hooks.Hooks):
       x: its result.
       value: its argument, if that broadcasts with the batch.
     """
-    if static.has_nan(x):
+    if array_utils.has_nan(x):
       nan_reasons.warn(self, method, x, value)
     return structures.as_result(x)
 

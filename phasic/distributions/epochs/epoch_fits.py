@@ -138,8 +138,8 @@ class EpochFits(epoch_phases.EpochPhases):
     found = epoch_statistics.statistics(
       stages, self._parameters["state_maps"], [observed], batch, whole
     )
-    missing = [x for one in found for x in one if static.has_nan(x)]
-    if missing and not static.has_nan(counts):
+    missing = [x for one in found for x in one if array_utils.has_nan(x)]
+    if missing and not array_utils.has_nan(counts):
       nan_reasons.warn(self, "expected_statistics", missing[0])
     with user_warnings.derived():  # One warning for all of them.
       return tuple(

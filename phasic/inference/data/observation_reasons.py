@@ -11,6 +11,7 @@ from phasic.distributions.base import nan_reasons
 from phasic.internal import static
 from phasic.internal import user_warnings
 from phasic.internal.arrays import Array
+from phasic.math.model import value_rules
 
 
 def warn(
@@ -44,7 +45,7 @@ def warn(
     missing = missing if x is None else missing & onp.logical_not(onp.isnan(x))
   if not onp.any(missing):
     return
-  index = tuple(int(i) for i in onp.argwhere(missing)[0])
+  index, where = value_rules.first_place(missing)
   values = [
     None if x is None else float(onp.broadcast_to(x, shape)[index])
     for x in (first, *ends)
@@ -53,7 +54,6 @@ def warn(
   assert low is not None  # There is always a lower end.
   high = low if high is None else high
   why = onp.broadcast_to(_reason(distribution, low, high, since), shape[:-1])
-  where = f"[{', '.join(map(str, index))}]"
   late = "" if since is None or since < 0 else f", entered at {since:g}"
   user_warnings.warn(
     f"the log likelihood of observation {where}, from {low:g} to {high:g}{late}, "

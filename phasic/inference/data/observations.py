@@ -22,6 +22,7 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
+from phasic.math.numeric import array_utils
 
 
 @structures.register
@@ -197,7 +198,7 @@ class Observations(observation_makers.ObservationMakers):
     if weights is not None:
       terms = weights * np.where(weights != 0, terms, 0.0)
     total = np.sum(terms, axis=-1)
-    if static.has_nan(total):
+    if array_utils.has_nan(total):
       observation_reasons.warn(distribution, lower, upper, entry, terms)
     return structures.as_result(total)
 
@@ -217,7 +218,7 @@ class Observations(observation_makers.ObservationMakers):
     terms = observation_terms.log_likelihood_terms(
       distribution, lower, upper, entry, cause
     )
-    if static.has_nan(terms):
+    if array_utils.has_nan(terms):
       observation_reasons.warn(distribution, lower, upper, entry, terms)
     return terms
 

@@ -10,6 +10,8 @@ import numpy as onp
 from phasic.internal import static
 from phasic.internal import user_warnings
 from phasic.math.model import function_kinds
+from phasic.math.model import value_rules
+from phasic.math.numeric import array_utils
 
 _WHY = (
   "it is not defined there, too few digits would be left, or it asks for more "
@@ -33,14 +35,13 @@ def warn(
     args: what it was called with.
     kwargs: the same by name.
   """
-  with_nan = next((x for x in _arrays(result) if static.has_nan(x)), None)
+  with_nan = next((x for x in _arrays(result) if array_utils.has_nan(x)), None)
   if with_nan is None or user_warnings.is_derived():
     return
-  if any(static.has_nan(x) for x in _arrays((*args, *kwargs.values()))):
+  if any(array_utils.has_nan(x) for x in _arrays((*args, *kwargs.values()))):
     return
   missing = onp.isnan(onp.asarray(static.at_hand(with_nan)))
-  index = tuple(int(i) for i in onp.argwhere(missing)[0])
-  where = f"[{', '.join(map(str, index))}]" if index else ""
+  index, where = value_rules.first_place(missing)
   why = _WHY
   if name in function_kinds.KINDS:
     why = _reason(package, name, index, args, kwargs) or why

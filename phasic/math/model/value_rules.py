@@ -137,6 +137,12 @@ def warn(name: str, x: ArrayLike, rule: ValueRule) -> None:
     user_warnings.warn(_message(name, good, rule.text, x))
 
 
+def first_place(found: onp.ndarray) -> tuple[tuple[int, ...], str]:
+  """Returns the index of the first true entry, and its text, such as [0, 1]."""
+  index = tuple(int(i) for i in onp.argwhere(found)[0])
+  return index, f"[{', '.join(map(str, index))}]" if index else ""
+
+
 def _numbers(arrays: Sequence[ArrayLike]) -> list[onp.ndarray] | None:
   """Returns arrays on the host; None unless all are available and numeric."""
   try:
@@ -158,6 +164,5 @@ def _message(
   if values is None or holds is None or onp.all(holds):
     return f"{name}: {rule}"
   values, bad = onp.broadcast_arrays(values, onp.logical_not(holds))
-  index = tuple(int(i) for i in onp.argwhere(bad)[0])
-  where = "".join(f"[{', '.join(map(str, index))}]" if index else "")
+  index, where = first_place(bad)
   return f"{name}{where} = {values[index]}: {rule}"

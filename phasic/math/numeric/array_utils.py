@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy as onp
 
 from phasic.internal import autodiff
 from phasic.internal import static
@@ -91,3 +92,15 @@ def merged(x: Array, count: int) -> Array:
   kept = len(shape) - count
   # A size of -1 would be ambiguous where the array is empty.
   return np.reshape(x, (*shape[:kept], math.prod(shape[kept:])))
+
+
+def has_nan(x: object) -> bool:
+  """Returns whether floating numbers on this host have NaN; False if traced."""
+  host = static.at_hand(x)
+  if host is None:
+    return False
+  if host.dtype.char not in "fd":
+    host = onp.asarray(host, "float64")
+  # A sum of squares is NaN if and only if an entry is, and the fastest test.
+  total = onp.vdot(host, host)
+  return bool(total != total)
