@@ -287,6 +287,10 @@ class ChainHooks(comparable.Comparable):
       )
     return self._with(discrete_passages.probability_generating_function, z)
 
+  def _late(self) -> onp.ndarray:
+    # One step, or so early that large chains take no more.
+    return onp.asarray(1.0 if self._DISCRETE else 1e-30)
+
   def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
     """Returns why a method gives NaN at each value, "ok" where it does not."""
     initial_probs, matrix, exits, prob_zero = self._chain()
