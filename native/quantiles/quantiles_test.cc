@@ -376,5 +376,42 @@ TEST(QuantilesTest, BadCallsAreErrors) {
   EXPECT_NE(Solve(problem).error, "");
 }
 
+TEST(QuantilesTest, WrongNumbersOfArraysAreErrors) {
+  const int64_t one[] = {1}, matrix[] = {1, 1}, three[] = {3};
+  const Shape shapes[] = {
+      {one, 1}, {matrix, 2}, {one, 1}, {one, 1}, {three, 1}};
+  int64_t dims[kMaxRank];
+  int32_t rank = 0;
+  Call call = {};
+  call.precision = Precision::kFloat64;
+  for (int32_t index = 0; index < kNumQuantileOutputs; ++index) {
+    ASSERT_EQ(QuantilesShape(call, shapes, kNumOperands, index, dims, &rank),
+              nullptr);
+    EXPECT_EQ(rank, 1);
+    EXPECT_EQ(dims[0], 3);
+  }
+  for (const int32_t index : {-1, kNumQuantileOutputs}) {
+    EXPECT_NE(QuantilesShape(call, shapes, kNumOperands, index, dims, &rank),
+              nullptr);
+  }
+  EXPECT_NE(QuantilesShape(call, shapes, kNumOperands - 1, 0, dims, &rank),
+            nullptr);
+  const double numbers[] = {1.0, 0.0, 1.0, 0.0};
+  const double values[] = {0.1, 0.2, 0.3};
+  Input inputs[kNumOperands];
+  for (int i = 0; i < 4; ++i) inputs[i] = {numbers + i, shapes[i]};
+  inputs[4] = {values, shapes[4]};
+  double found[3], places[3];
+  Output outputs[] = {{found, shapes[4]}, {places, shapes[4]}};
+  EXPECT_NE(Quantiles(call, inputs, kNumOperands, outputs, 1), nullptr);
+  outputs[1].shape = shapes[0];
+  EXPECT_NE(Quantiles(call, inputs, kNumOperands, outputs, 2), nullptr);
+  outputs[1].shape = shapes[4];
+  EXPECT_EQ(Quantiles(call, inputs, kNumOperands, outputs, 2), nullptr);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_NEAR(found[i] / -std::log1p(-values[i]), 1.0, 1e-14);
+  }
+}
+
 }  // namespace
 }  // namespace phasic

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "native/kernel/api/phase_type.h"
@@ -195,6 +197,78 @@ TEST(HostileCallsTest, HugeRankIsRefused) {
               nullptr);
   }
 }
+
+// The sizes of a call's arrays, without a batch.
+struct Sizes {
+  int64_t phases = 2;
+  int64_t matrix = 2;
+  int64_t exits = 2;
+  int64_t atom = 1;
+  int64_t times = 3;
+};
+
+// Returns the message of a call on arrays of the given sizes, "" if there is
+// none. With edges, `matrix` is the number of rates.
+std::string Refusal(const Sizes& sizes, const Edges* edges = nullptr,
+                    Kind kind = Kind::kLogDensity) {
+  const int64_t matrix[] = {sizes.matrix, sizes.matrix};
+  const Shape shapes[] = {{&sizes.phases, 1},
+                          {matrix, edges == nullptr ? 2 : 1},
+                          {&sizes.exits, 1},
+                          {&sizes.atom, 1},
+                          {&sizes.times, 1}};
+  int64_t dims[kMaxRank];
+  int32_t rank = 0;
+  const Call call = {static_cast<int32_t>(kind), 0, 0, Precision::kFloat64,
+                     edges};
+  const char* error = ForwardShape(call, shapes, kNumOperands, dims, &rank);
+  return error == nullptr ? "" : error;
+}
+
+TEST(HostileCallsTest, SizesThatDoNotFitAreNamed) {
+  const struct {
+    Sizes sizes;
+    const char* message;
+  } cases[] = {
+      {{0, 0, 0, 0, 3}, "initial_probs: the number of phases is 0"},
+      {{2, 3, 2, 1, 3}, "subgenerator: shape [..., 3, 3] does not fit 2"},
+      {{2, 2, 3, 1, 3}, "exit_rates: 3 entries do not fit 2 phases"},
+      {{2, 2, 2, 2, 3}, "prob_zero: 2 entries, must be 0 or 1"},
+      {{2, 2, 2, 1, INT64_MAX}, "times: the number of elements is too large"},
+  };
+  EXPECT_EQ(Refusal({}), "");
+  for (const auto& wrong : cases) {
+    EXPECT_EQ(Refusal(wrong.sizes).rfind(wrong.message, 0), 0)
+        << Refusal(wrong.sizes);
+  }
+}
+
+TEST(HostileCallsTest, SizesOfEdgesThatDoNotFitAreNamed) {
+  const struct {
+    int64_t ends, edges, constants, coefficients, parameters, rates;
+    const char* message;
+  } cases[] = {
+      {3, 4, 0, 4, 0, 4, "edges: indices must be [..., 2, m]"},
+      {2, 4, 3, 4, 0, 4, "edges: 3 constants do not fit 4 edges"},
+      {2, 4, 4, 5, 0, 4, "edges: coefficients of 5 edges do not fit 4"},
+      {2, 4, 4, 4, 0, 3, "rates: 3 numbers where the edges want 4"},
+      {2, 4, 0, 4, 2, 4, "rates: 4 numbers where the edges want 2"},
+      {2, 4, 0, 4, 0, 4, "exit_rates: beside edges there are densities only"},
+  };
+  for (const auto& x : cases) {
+    const int64_t indices[] = {x.ends, x.edges};
+    const int64_t coefficients[] = {x.coefficients, x.parameters};
+    Edges edges = {{nullptr, {indices, 2}},
+                   {nullptr, {&x.constants, 1}},
+                   {nullptr, {coefficients, 2}}};
+    const Sizes sizes = {2, x.rates, 2, 1, 3};
+    const std::string found = Refusal(sizes, &edges, Kind::kSurvival);
+    EXPECT_EQ(found.rfind(x.message, 0), 0) << found;
+    edges.coefficients.shape.rank = 1;
+    EXPECT_EQ(Refusal(sizes, &edges), "edges: rank 1, must be 2");
+  }
+}
+
 // Tests that StatisticsShape refuses the calls that Statistics refuses.
 TEST(HostileCallsTest, ShapesOfStatisticsThatDoNotExistAreRefused) {
   const int64_t d1[] = {1}, d11[] = {1, 1};
