@@ -245,23 +245,6 @@ ROOMS = {
         "inference/parameters",
         "inference/data"
     ],
-    "inference/starts": [
-        "internal",
-        "distributions/base",
-        "distributions/absorption",
-        "distributions/families",
-        "inference/parameters",
-        "inference/data"
-    ],
-    "inference/mle": [
-        "internal",
-        "math/calls",
-        "distributions/base",
-        "inference/parameters",
-        "inference/data",
-        "inference/results",
-        "inference/starts"
-    ],
     "inference/em": [
         "internal",
         "math/numeric",
@@ -271,11 +254,27 @@ ROOMS = {
         "math/likelihood",
         "distributions/base",
         "distributions/absorption",
+        "inference/data"
+    ],
+    "inference/starts": [
+        "internal",
+        "distributions/base",
+        "distributions/absorption",
+        "distributions/families",
+        "distributions/wrapped",
+        "inference/parameters",
+        "inference/data",
+        "inference/em"
+    ],
+    "inference/mle": [
+        "internal",
+        "math/calls",
+        "distributions/base",
         "inference/parameters",
         "inference/data",
         "inference/results",
-        "inference/starts",
-        "inference/mle"
+        "inference/em",
+        "inference/starts"
     ],
     "inference/selection": [
         "internal",
@@ -284,7 +283,6 @@ ROOMS = {
         "inference/parameters",
         "inference/data",
         "inference/results",
-        "inference/starts",
         "inference/mle"
     ],
     "inference/plots": [

@@ -355,9 +355,7 @@ TESTS = {
         ],
         "rooms": [
             "graphs/models",
-            "distributions/wrapped",
             "distributions/epochs",
-            "inference/em",
             "inference/selection",
             "inference/plots",
             "config"

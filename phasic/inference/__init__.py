@@ -6,7 +6,7 @@ from phasic.inference.data.survival_estimates import SurvivalEstimate
 from phasic.inference.data.survival_estimates import kaplan_meier
 from phasic.inference.em.em import EmStep
 from phasic.inference.em.em import em_step
-from phasic.inference.em.em_fitting import fit_em
+from phasic.inference.mle.em_fitting import fit_em
 from phasic.inference.mle.maximum import Maximum
 from phasic.inference.mle.maximum import maximize
 from phasic.inference.mle.mle import fit_mle
@@ -24,7 +24,6 @@ from phasic.inference.selection.comparing import Choice
 from phasic.inference.selection.comparing import LikelihoodRatio
 from phasic.inference.selection.comparing import choose_num_phases
 from phasic.inference.selection.comparing import likelihood_ratio
-from phasic.inference.selection.hyper_erlang_starts import hyper_erlang_starts
 from phasic.inference.starts.initial_guess import initial_guess
 from phasic.inference.starts.moment_matching import match_moments
 
@@ -44,7 +43,6 @@ __all__ = [
   "em_step",
   "fit_em",
   "fit_mle",
-  "hyper_erlang_starts",
   "initial_guess",
   "kaplan_meier",
   "likelihood_ratio",

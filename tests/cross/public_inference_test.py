@@ -93,7 +93,6 @@ def _choice(x: Substrate) -> Any:
 
 EXACT_CALLS: dict[str, Callable[[Substrate], Any]] = {
   "em_step": lambda x: x.inference.em_step(x.coxian(), x.data()),
-  "hyper_erlang_starts": lambda x: x.inference.hyper_erlang_starts(x.data(), 2),
   "kaplan_meier": lambda x: x.inference.kaplan_meier(
     x.inference.Observations.right_censored(
       x.array([1.0, 2.0, 2.0, 5.0]), [1, 1, 0, 1]

@@ -190,7 +190,6 @@ def fits() -> Iterator[Call]:
   yield call(
     i.fit_mle, dist=one, **x, bounds=None, starts=(), **names, **search
   )
-  yield call(i.hyper_erlang_starts, **x, num_phases=2)
   yield call(i.initial_guess, **x, num_phases=2, form="coxian")
   yield call(i.likelihood_ratio, smaller=small, larger=large)
   yield call(i.match_moments, mean=2.0, second=7.0, third=40.0, num_phases=None)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 import numpy as np
 import numpy as onp
@@ -23,6 +24,8 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
 from phasic.math.numeric import array_utils
+
+_T = TypeVar("_T")
 
 
 @structures.register
@@ -122,6 +125,9 @@ class Observations(observation_makers.ObservationMakers):
     )
     self._arrays = observation_rules.checked(observation_rules.aligned(arrays))
     structures.make_lasting(self._arrays.values())
+
+  def __getstate__(self) -> dict[str, object]:
+    return {"_arrays": self._arrays}
 
   def __setstate__(self, state: dict[str, object]) -> None:
     # Arrays that were pickled or copied are not read-only any more.
@@ -324,6 +330,14 @@ def host_arrays(
   if observations.weights is None:
     return lower, upper, onp.ones(onp.shape(lower))
   return lower, upper, host_values("weights", observations.weights)
+
+
+def kept(observations: Observations, key: object, make: Callable[[], _T]) -> _T:
+  """Returns what is made once for some data, under a key of its own."""
+  found: dict[object, _T] = observations.__dict__.setdefault("_kept", {})
+  if key not in found:
+    found[key] = make()
+  return found[key]
 
 
 def total_weight(observations: Observations) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 
 import numpy as onp
@@ -13,13 +13,16 @@ from phasic.inference.data import observations as observations_lib
 from phasic.inference.em import em
 from phasic.inference.em import em_steps
 from phasic.inference.mle import mle
+from phasic.inference.mle import suggestions
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import entry_blocks
+from phasic.inference.parameters import limits as limits_lib
 from phasic.inference.results import fits
-from phasic.inference.starts import starts
+from phasic.inference.starts import starts as starts_lib
 from phasic.internal import progress_bars
 from phasic.internal import raw_arguments
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.internal.arrays import Integer
 
 # The standard deviation of perturbed starts in unconstrained parameters.
@@ -30,8 +33,11 @@ def fit_em(
   dist: DistributionT,
   observations: observations_lib.Observations,
   *,
+  fixed: Sequence[str] = (),
+  bounds: Mapping[str, Sequence[float]] | None = None,
   tolerance: float = 1e-7,
   max_steps: Integer = 300,
+  starts: Sequence[DistributionT] | None = None,
   num_starts: Integer = 1,
   seed: Integer = 0,
   second_order: bool = True,
@@ -47,9 +53,16 @@ def fit_em(
   Args:
     dist: the start, without a batch, of a family that `em_step` accepts.
     observations: the data, of any kind.
+    fixed: names of parameters or entries to keep, "rates" or "rates[2]".
+    bounds: pairs (least, greatest) of parameters or entries, by name, as in
+      `fit_mle`. An M-step maximizes each rate by itself, so that one beyond its
+      bound is best at the bound. For ties see `fit_mle`.
     tolerance: EM ends when the gain that is left, as Aitken's formula estimates
       it from the last three log likelihoods, is below this per observation.
     max_steps: the largest number of EM steps from one start.
+    starts: more distributions of the same family and structure to start from.
+      None for up to two that the data suggest, if the family is a form of
+      `initial_guess`; () for none.
     num_starts: the number of starts: this one, and random ones near it.
     seed: the seed of the random starts.
     second_order: whether `fit_mle` continues from where EM ends.
@@ -90,22 +103,36 @@ def fit_em(
   """
   raw_arguments.check_flags(second_order=second_order)
   em.check_arguments(dist, observations)
-  starts.check_options(num_starts, seed, max_steps, tolerance)
-  where = coordinates_lib.Coordinates(dist)
-  starts.check_data(dist, observations, where.num_free)
+  starts_lib.check_options(num_starts, seed, max_steps, tolerance)
+  if starts is not None:
+    raw_arguments.check_sequence("starts", starts, " of distributions")
+  where = coordinates_lib.Coordinates(dist, fixed)
+  limits = limits_lib.limits(where, {} if bounds is None else bounds)
+  starts_lib.check_data(dist, observations, where.num_free)
   observations = observations_lib.in_dtype_of(observations, dist)
-  where.entries = starts.in_units_of(where, observations)
-  starts.check_start(where, where.entries, observations)
+  entries = onp.clip(starts_lib.in_units_of(where, observations), *limits)
+  where.entries = entries
+  starts_lib.check_start(where, entries, observations)
+  tried = [("dist", entries)]
+  if starts is None:
+    found = suggestions.like(where, entries, observations)
+  else:
+    found = suggestions.given(where, starts)
+  tried += [(name, onp.clip(x, *limits)) for name, x in found]
+  tried += _near(where, num_starts, seed, limits)
   step = em_steps.step_of(where.distribution, observations)
+  if fixed or bounds:
+    step = _within(where, limits, step)
   runs: list[em_steps.EmRun[DistributionT]] = []
-  with progress_bars.fitting(progress, max_steps * num_starts) as report:
-    for start in _starts(where, num_starts, seed):
+  with progress_bars.fitting(progress, max_steps * len(tried)) as report:
+    for _, start in tried:
+      at = where.of(_array(start, dist.dtype))
       run = em_steps.run(
-        start, step, observations, tolerance, max_steps, _after(runs, report)
+        at, step, observations, tolerance, max_steps, _after(runs, report)
       )
-      if run.log_likelihoods:
-        runs.append(run)
-  best = max(runs, key=lambda run: run.log_likelihoods[-1])
+      runs.append(run)
+  known = [run for run in runs if run.log_likelihoods]
+  best = max(known, key=lambda run: run.log_likelihoods[-1])
   fit = fits.Fit(
     distribution=best.distribution.copy(validate_args=dist.validate_args),
     log_likelihood=best.log_likelihoods[-1],
@@ -116,12 +143,53 @@ def fit_em(
       message=best.message,
       log_likelihoods=best.log_likelihoods,
       num_evaluations=sum(len(run.log_likelihoods) for run in runs),
-      reached=tuple(run.log_likelihoods[-1] for run in runs),
+      reached=tuple(
+        run.log_likelihoods[-1] if run.log_likelihoods else onp.nan
+        for run in runs
+      ),
+      tried=tuple(name for name, _ in tried),
     ),
     structure=_structure(dist),
-    fixed=inferring.m_step_fixed(dist),
+    fixed=tuple(dict.fromkeys((*fixed, *inferring.m_step_fixed(dist)))),
+    bounds={name: tuple(ends) for name, ends in (bounds or {}).items()},
+    at_bounds=_at_bounds(where, best.distribution, limits),
   )
-  return _refined(fit) if second_order else fit
+  if not second_order:
+    return fit
+  others = [run.distribution for run in known if run is not best]
+  return _refined(fit, tuple(fixed), others)
+
+
+def _array(entries: onp.ndarray, dtype: str) -> Array:
+  return structures.as_array(onp.asarray(entries, dtype), dtype)
+
+
+def _within(
+  where: coordinates_lib.Coordinates[DistributionT],
+  limits: tuple[onp.ndarray, onp.ndarray],
+  step: em_steps.Step[DistributionT],
+) -> em_steps.Step[DistributionT]:
+  """Returns an EM step that keeps what is fixed, and stays within bounds."""
+
+  def within(at: DistributionT) -> em.EmStep[DistributionT]:
+    found = step(at)
+    entries = coordinates_lib.entries_at(where, found.distribution)
+    entries = onp.clip(limits_lib.balanced(where, entries), *limits)
+    kept = where.of(_array(entries, at.dtype))
+    return found._replace(distribution=kept)
+
+  return within
+
+
+def _at_bounds(
+  where: coordinates_lib.Coordinates[DistributionT],
+  dist: DistributionT,
+  limits: tuple[onp.ndarray, onp.ndarray],
+) -> tuple[str, ...]:
+  """Returns the names of entries that are at a bound."""
+  entries = coordinates_lib.entries_at(where, dist)
+  at_bounds = (entries > 0) & ((entries <= limits[0]) | (entries >= limits[1]))
+  return tuple(onp.asarray(where.names, object)[at_bounds])
 
 
 def _structure(dist: DistributionT) -> DistributionT:
@@ -150,20 +218,21 @@ def _structure(dist: DistributionT) -> DistributionT:
   )
 
 
-def _starts(
+def _near(
   where: coordinates_lib.Coordinates[DistributionT],
   num_starts: Integer,
   seed: Integer,
-) -> Iterator[DistributionT]:
-  """Yields the start, followed by random perturbations of it."""
-  random, dtype = onp.random.default_rng(seed), where.distribution.dtype
+  limits: tuple[onp.ndarray, onp.ndarray],
+) -> list[tuple[str, onp.ndarray]]:
+  """Returns names and entries of random perturbations of the start."""
+  random = onp.random.default_rng(seed)
   free = where.to_unconstrained(where.entries)
-  for i in range(num_starts):
-    entries = where.entries
-    if i > 0:
-      moved = free + _SPREAD * random.standard_normal(len(free))
-      entries = where.to_constrained(moved)
-    yield where.of(structures.as_array(onp.asarray(entries, dtype), dtype))
+  found = []
+  for i in range(1, num_starts):
+    moved = free + _SPREAD * random.standard_normal(len(free))
+    entries = onp.clip(where.to_constrained(moved), *limits)
+    found.append((f"near dist, {i}", entries))
+  return found
 
 
 def _after(
@@ -176,20 +245,38 @@ def _after(
   return lambda count, log_likelihood: report(before + count, log_likelihood)
 
 
-def _refined(fit: fits.Fit[DistributionT]) -> fits.Fit[DistributionT]:
-  """Continues an EM fit by `fit_mle` if there are free parameters."""
+def _refined(
+  fit: fits.Fit[DistributionT],
+  fixed: tuple[str, ...],
+  others: Sequence[DistributionT],
+) -> fits.Fit[DistributionT]:
+  """Continues an EM fit by `fit_mle` if there are free parameters.
+
+  Args:
+    fit: the fit.
+    fixed: what the user fixed.
+    others: where EM ended from other starts.
+  """
   record = fit.record
-  if not coordinates_lib.Coordinates(fit.distribution).num_free:
+  where = coordinates_lib.Coordinates(fit.distribution, fixed)
+  if not where.num_free:
     # Nothing can be fitted: all entries are zero, or probabilities of one.
     return fit
-  refined = mle.fit_mle(fit.distribution, fit.observations)
+  refined = mle.fit_mle(
+    fit.distribution,
+    fit.observations,
+    fixed=fixed,
+    bounds=fit.bounds,
+    starts=[x for x in others if suggestions.fits_into(where, x)],
+  )
   if not refined.log_likelihood >= fit.log_likelihood:
     return fit
   return dataclasses.replace(
     fit,
     distribution=refined.distribution,
     log_likelihood=refined.log_likelihood,
-    fixed=(),
+    fixed=fixed,
+    at_bounds=refined.at_bounds,
     record=refined.record._replace(
       method=f"EM, then {refined.record.method}",
       log_likelihoods=(
@@ -198,5 +285,6 @@ def _refined(fit: fits.Fit[DistributionT]) -> fits.Fit[DistributionT]:
       ),
       num_evaluations=record.num_evaluations + refined.record.num_evaluations,
       reached=record.reached,
+      tried=record.tried,
     ),
   )

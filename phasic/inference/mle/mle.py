@@ -12,8 +12,8 @@ from phasic.distributions.base.distribution import Distribution
 from phasic.distributions.base.distribution import DistributionT
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.mle import optimizer as optimizer_lib
+from phasic.inference.mle import suggestions
 from phasic.inference.parameters import coordinates as coordinates_lib
-from phasic.inference.parameters import entry_blocks
 from phasic.inference.parameters import limits as limits_lib
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.results import fits
@@ -44,7 +44,7 @@ class FitOptions(TypedDict, total=False):
   tied: Sequence[Sequence[str]]
   free: Sequence[str]
   bounds: Mapping[str, Sequence[float]] | None
-  starts: Sequence[Distribution]
+  starts: Sequence[Distribution] | None
   num_starts: Integer
   seed: Integer
   max_steps: Integer
@@ -60,7 +60,7 @@ def fit_mle(
   tied: Sequence[Sequence[str]] = (),
   free: Sequence[str] = (),
   bounds: Mapping[str, Sequence[float]] | None = None,
-  starts: Sequence[Distribution] = (),
+  starts: Sequence[Distribution] | None = None,
   num_starts: Integer = 1,
   seed: Integer = 0,
   max_steps: Integer = 2000,
@@ -73,9 +73,10 @@ def fit_mle(
   entries stay zero, and the numbers of phases and the states of a graph stay.
   All other entries are functions of unconstrained parameters, see
   `unconstrained`, in which SciPy's L-BFGS-B maximizes with exact gradients.
-  Newton steps in a trust region follow, with exact second derivatives. An entry
-  that tends to zero is set to zero if that costs nothing, and `Fit.statuses`
-  says so.
+  Newton steps in a trust region follow, with exact second derivatives, from where
+  the search from each start ended; the best end is returned, and
+  `Fit.record.reached` has all. An entry that tends to zero is set to zero if that
+  costs nothing, and `Fit.statuses` says so.
 
   If the mean of the start is more than ten times that of the data, or less than
   a tenth, the start is first brought to the units of the data: its rates are
@@ -95,7 +96,8 @@ def fit_mle(
       bounds.
     starts: more distributions to start from, with parameters of the same shapes,
       the same zeros and the same known values, such as boundaries. What `fixed`
-      names is as in `dist`.
+      names is as in `dist`. None for up to two that the data suggest, if the
+      family is a form of `initial_guess`; () for none.
     num_starts: the number of starts near this one, including this one.
     seed: the seed of the random starts.
     max_steps: the most steps of one run; up to 50 Newton steps follow.
@@ -130,33 +132,38 @@ def fit_mle(
     A. R. Conn, N. I. M. Gould, P. L. Toint, Trust-region methods, 2000, ch. 7.
   """
   starts_lib.check_options(num_starts, seed, max_steps, tolerance)
-  raw_arguments.check_sequence("starts", starts, " of distributions")
+  if starts is not None:
+    raw_arguments.check_sequence("starts", starts, " of distributions")
   where = coordinates_lib.Coordinates(dist, fixed, tied, free)
   low, high = limits_lib.limits(where, {} if bounds is None else bounds)
   starts_lib.check_data(dist, observations, where.num_free)
   observations = observations_lib.in_dtype_of(observations, dist)
   starts_lib.check_continuous(where, observations)
+  if not where.num_free:
+    return _as_it_is(dist, observations, fixed)
   start = starts_lib.in_units_of(where, observations)
   if onp.any((start < low) | (start > high)):
     start = onp.clip(where.entries, low, high)
   starts_lib.check_start(where, start, observations)
   starts_lib.check_slopes(where, start, observations)
-  others = [
-    onp.clip(_of_another(where, i, other), low, high)
-    for i, other in enumerate(starts)
-  ]
   optimizer = optimizer_lib.Optimizer(
     where, observations, low, high, max_steps, tolerance
   )
-  others = [
-    start,
-    *others,
-    *optimizer.perturbed_starts(start, num_starts - 1, seed),
+  if starts is None:
+    found = suggestions.like(where, start, observations)
+  else:
+    found = suggestions.given(where, starts)
+  others = [(name, onp.clip(x, low, high)) for name, x in found]
+  near = optimizer.perturbed_starts(start, num_starts - 1, seed)
+  tried = [
+    ("dist", start),
+    *(x for x in others if starts or optimizer.value(x[1]) > -onp.inf),
+    *((f"near dist, {i}", entries) for i, entries in enumerate(near, 1)),
   ]
-  with progress_bars.fitting(progress, len(others)) as report:
-    best, reached = optimizer.best_of(others, report)
-  best = _with_zeros(optimizer, optimizer.polish(best))
-  found = where.of(best.entries).copy(validate_args=dist.validate_args)
+  with progress_bars.fitting(progress, len(tried)) as report:
+    best, reached = optimizer.best_of([x for _, x in tried], report)
+  best = _with_zeros(optimizer, best)
+  dist_found = where.of(best.entries).copy(validate_args=dist.validate_args)
   tolerance = max(tolerance, optimizer.rounding(best.log_likelihood))
   converged = best.gradient_norm <= tolerance
   message = best.message
@@ -169,7 +176,7 @@ def fit_mle(
     (best.entries <= low) | (best.entries >= high)
   )
   return fits.Fit(
-    distribution=found,
+    distribution=dist_found,
     log_likelihood=best.log_likelihood,
     observations=observations,
     record=fits.Record(
@@ -180,6 +187,7 @@ def fit_mle(
       gradient_norm=best.gradient_norm,
       num_evaluations=optimizer.num_evaluations,
       reached=tuple(reached),
+      tried=tuple(name for name, _ in tried),
     ),
     structure=dist,
     fixed=tuple(fixed),
@@ -190,49 +198,25 @@ def fit_mle(
   )
 
 
-def _of_another(where: Coordinates, i: int, other: Distribution) -> onp.ndarray:
-  """Returns the entries of an additional start, after checks.
-
-  Raises:
-    TypeError: it is not a distribution.
-    ValueError: it has a batch, other parameters, or other zeros.
-  """
-  coordinates_lib.check_single(f"starts[{i}]", other)
-  theirs = coordinates_lib.Coordinates(other)
-  mine = coordinates_lib.Coordinates(where.distribution)
-  if theirs.names != mine.names:
-    odd = sorted(set(theirs.names) ^ set(mine.names))
-    raise ValueError(
-      f"starts[{i}] differs from dist in shapes or zeros of parameters, e.g. at "
-      f"{', '.join(odd[:5])}: both must have the same shapes, and zeros in the "
-      "same places"
-    )
-  _check_known_values(i, where, other)
-  return coordinates_lib.entries_at(where, other)
-
-
-def _check_known_values(
-  i: int, where: Coordinates, other: Distribution
-) -> None:
-  """Raises ValueError if an additional start has other known values.
-
-  Such values, as boundaries, are kept: the fit has those of `dist`.
-  """
-  mine = entry_blocks.of(where.distribution)[1]
-  theirs = entry_blocks.of(other)[1]
-  for path, table in where.tables.items():
-    kept = [
-      kind.is_entry and not kind.is_fitted and place < 0
-      for kind, place in zip(
-        mine[path].kinds, onp.ravel(table.index), strict=True
-      )
-    ]
-    first, second = (onp.ravel(x[path].values)[kept] for x in (mine, theirs))
-    if not onp.array_equal(first, second):
-      raise ValueError(
-        f"starts[{i}] has other {path} than dist: a fit keeps them; fit from it "
-        "alone, and compare the log likelihoods"
-      )
+def _as_it_is(
+  dist: DistributionT, observations: Observations, fixed: Sequence[str]
+) -> fits.Fit[DistributionT]:
+  """Returns the fit of a distribution of which nothing is free."""
+  value = host_values("log_likelihood", observations.log_likelihood(dist))
+  return fits.Fit(
+    distribution=dist,
+    log_likelihood=float(value),
+    observations=observations,
+    record=fits.Record(
+      method="none",
+      converged=True,
+      message="nothing is fitted: every parameter is fixed, zero or certain",
+      log_likelihoods=(float(value),),
+      num_evaluations=1,
+    ),
+    structure=dist,
+    fixed=tuple(fixed),
+  )
 
 
 def _with_zeros(
@@ -264,7 +248,7 @@ def _with_zeros(
     # The likelihood increases if these entries become positive.
     never = never | back
     again = onp.where(before.entries > 0, before.entries, _SMALL * scale)
-    again = _balanced(where, onp.where(back, again, optimum.entries))
+    again = limits_lib.balanced(where, onp.where(back, again, optimum.entries))
     risen = optimizer.polish(optimizer.maximize(again))
     if not risen.log_likelihood >= optimum.log_likelihood:
       return optimum
@@ -284,17 +268,6 @@ def _ends(where: Coordinates, entries: onp.ndarray) -> bool:
     return False
   _, chain = inferring.owners(found)[-1]
   return float(host_values("mean", chain.mean())) != onp.inf
-
-
-def _balanced(where: Coordinates, entries: onp.ndarray) -> onp.ndarray:
-  """Rescales probabilities so that each group has its required sum."""
-  found = onp.array(entries)
-  for group, total in enumerate(where.totals):
-    members = where.groups == group
-    own = onp.sum(found[members])
-    if own > total or not where.substochastic[group]:
-      found[members] = found[members] * (total / own)
-  return found
 
 
 def _ascending(chosen: onp.ndarray, sizes: onp.ndarray) -> list[int]:

@@ -23,6 +23,8 @@ _RESTARTS = 7
 _MOST_SECOND = 100
 # An entry within this relative distance of a bound is set to the bound.
 _NEAR = 1e-14
+# Ends are the same if their log likelihoods and entries are so near, relatively.
+_SAME_VALUE, _SAME_ENTRIES = 1e-7, 1e-2
 # The standard deviation of perturbed starts in unconstrained parameters.
 _SPREAD = 1.0
 
@@ -196,14 +198,28 @@ class Optimizer:
     starts: Sequence[onp.ndarray],
     report: Callable[[int, float], object] | None,
   ) -> tuple[Optimum, list[float]]:
-    """Maximizes from several starts; returns the best one, and all maxima."""
-    optima: list[Optimum] = []
+    """Maximizes from several starts; returns the best end, and all maxima.
+
+    The best end is that of all distinct ends after Newton steps: where the search
+    from one start stops short, another may look better.
+    """
+    ends: list[Optimum] = []
     for i, start in enumerate(starts):
-      optima.append(self.maximize(start))
+      end = self.maximize(start)
+      same = any(self._are_near(end, other) for other in ends)
+      ends.append(end if same else self.polish(end))
       if report is not None:
-        report(i + 1, max(map(_value_of, optima)))
-    best = max(optima, key=_value_of)
-    return best, [optimum.log_likelihood for optimum in optima]
+        report(i + 1, max(map(_value_of, ends)))
+    return max(ends, key=_value_of), [end.log_likelihood for end in ends]
+
+  def _are_near(self, first: Optimum, second: Optimum) -> bool:
+    """Returns whether two ends are the same but for where the search stopped."""
+    apart = abs(first.log_likelihood - second.log_likelihood)
+    if not apart <= _SAME_VALUE * (1.0 + abs(second.log_likelihood)):
+      return False
+    scale = onp.maximum(onp.abs(second.entries), onp.finfo(float).tiny)
+    change = onp.abs(first.entries - second.entries) / scale
+    return bool(onp.all(change <= _SAME_ENTRIES))
 
   def _maximize_once(
     self,

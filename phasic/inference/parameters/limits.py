@@ -95,3 +95,16 @@ def scales(
   own = [largest[entry_blocks.parameter_of(x, largest)] for x in where.names]
   totals = onp.append(where.totals, 0.0)[where.groups]
   return onp.where(where.groups >= 0, totals, own)
+
+
+def balanced(
+  where: coordinates_lib.Coordinates, entries: onp.ndarray
+) -> onp.ndarray:
+  """Rescales probabilities so that each group has its required sum."""
+  found = onp.array(entries)
+  for group, total in enumerate(where.totals):
+    members = where.groups == group
+    own = onp.sum(found[members])
+    if own > total or not where.substochastic[group]:
+      found[members] = found[members] * (total / own)
+  return found

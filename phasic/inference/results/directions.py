@@ -127,6 +127,13 @@ def find(
   return Known(units, flat, spread, scaled)
 
 
+def nothing(known: Known) -> Known:
+  """Returns what is known where the search has not ended: nothing."""
+  return known._replace(
+    flat=onp.eye(len(known.units)), spread=onp.zeros_like(known.spread)
+  )
+
+
 def _split(columns: onp.ndarray) -> tuple[onp.ndarray, onp.ndarray]:
   """Returns orthonormal bases of the column space and of its complement."""
   lengths = onp.linalg.norm(columns, axis=0)

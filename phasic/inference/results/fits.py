@@ -30,7 +30,9 @@ class Record(NamedTuple):
       the sum of the weights, in the unconstrained parameters; NaN where it was
       not computed.
     num_evaluations: how often the log likelihood was computed.
-    reached: of several starts, the log likelihoods that they ended at.
+    reached: the log likelihoods at which the searches from each start ended.
+    tried: what these starts were: "dist", the given one; "data, 1", suggested by
+      the data; "starts[0]"; "near dist, 1", drawn at random.
 
   Example: the log likelihood at the start, -8, and at the end, -4 (log(2) + 1).
 
@@ -51,6 +53,7 @@ class Record(NamedTuple):
   gradient_norm: float = math.nan
   num_evaluations: int = 0
   reached: tuple[float, ...] = ()
+  tried: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -115,6 +118,7 @@ class Fit(Generic[DistributionT]):
       self.tied,
       self.at_bounds,
       self.free,
+      self.record.converged,
     )
 
   @property
@@ -137,13 +141,37 @@ class Fit(Generic[DistributionT]):
 
       "not identified (flat likelihood)": the likelihood is the same along a
         direction of the parameters that changes the entry;
-      "not identified (dependent scores)": to first order the density of no
-        observation changes along one, as where two rates are equal; there the
-        information may be positive definite, but by chance;
+      "not identified (only together with others)": to first order the density
+        of no observation changes along one; there the information may be
+        positive definite, but by chance;
+      "not identified (equal entries: see sums)": that is so as entries, such as
+        the rates of two stages, are equal; `sums` has what is known of them;
       "not identified (no maximum)": the likelihood rises as the entry, or its
         inverse, grows without end.
+
+    "unknown (the fit did not converge)" says that nothing is known yet.
     """
     return dict(self.uncertainty.statuses)
+
+  @property
+  def sums(self) -> Mapping[tuple[str, ...], tuple[float, float]]:
+    """The sums of entries that ended equal, and their standard errors.
+
+    Such entries, as the rates of two stages in a row, have no standard errors of
+    their own: the data do not tell how far apart they are. Half the sum is the
+    estimate of a fit in which two of them are `tied`.
+
+    Example:
+
+      >>> from phasic import inference
+      >>> from phasic.distributions import Hypoexponential
+      >>> data = inference.Observations([0.5, 0.8, 1.0, 1.1, 1.3])
+      >>> fit = inference.fit_mle(Hypoexponential([1.0, 1.5]), data)
+      >>> for names, (value, error) in fit.sums.items():
+      ...   print(names, f"{value:.3f}, {error:.3f}")
+      ('rates[0]', 'rates[1]') 4.255, 1.346
+    """
+    return dict(self.uncertainty.sums)
 
   @property
   def num_parameters(self) -> int:

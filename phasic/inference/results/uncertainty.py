@@ -33,10 +33,16 @@ ZERO = "on the boundary (zero)"
 CERTAIN = "on the boundary (certain)"
 BOUND = "at a bound"
 # Reasons for no standard error: along a direction the likelihood is constant;
-# each observation's density is constant to first order; or there is no maximum.
+# each observation's density is constant to first order, as where entries are
+# equal; there is no maximum; or the fit has not ended at one.
 FLAT = "not identified (flat likelihood)"
-DEPENDENT = "not identified (dependent scores)"
+EQUAL = "not identified (equal entries: see sums)"
+DEPENDENT = "not identified (only together with others)"
 ENDLESS = "not identified (no maximum)"
+UNKNOWN = "unknown (the fit did not converge)"
+
+# Entries are equal if they differ by less than this fraction.
+_EQUAL = 1e-3
 
 # A free parameter tends to plus or minus infinity if the derivative of the mean
 # log likelihood with respect to it is small, but the Newton step is long.
@@ -64,13 +70,15 @@ class Uncertainty:
 
   Attributes:
     names: the names of the k fitted entries.
-    statuses: the status of each entry, one of the seven above.
+    statuses: the status of each entry, one of those above.
     covariance: (k, k), NaN for entries that have no standard error.
     standard_errors: arrays of the parameters' shapes, by name; "params[a]" is
       the name of parameter a of a graph.
     eigenvalues: the eigenvalues of the information, minus the Hessian of the
       log likelihood in the free parameters off the boundary, ascending.
     num_flat: the number of flat directions of the information.
+    sums: sums of entries that ended equal, and their standard errors, by the
+      entries' names.
 
   Example: the variance of an exponential rate r is r^2 / n.
 
@@ -90,6 +98,7 @@ class Uncertainty:
   standard_errors: Mapping[str, onp.ndarray]
   eigenvalues: onp.ndarray
   num_flat: int
+  sums: Mapping[tuple[str, ...], tuple[float, float]]
   _inner: coordinates_lib.Coordinates = dataclasses.field(repr=False)
   _known: directions.Known = dataclasses.field(repr=False)
 
@@ -104,10 +113,13 @@ class Uncertainty:
     else:
       raw_arguments.check_callable("f", f, " or the name of a method")
     inner = self._inner
+    if not inner.names:
+      # All parameters are on the boundary, or fixed: there are none.
+      dist = inner.distribution
+      value = getattr(dist, f)(*args) if isinstance(f, str) else f(dist, *args)
+      shape = onp.shape(onp.asarray(static.concrete(value)))
+      return onp.full(shape, onp.nan)[()]
     slopes = likelihood_derivatives.jacobian(inner, inner.entries, f, args)
-    if not len(inner.names):
-      # All parameters are on the boundary: no standard errors exist.
-      return onp.full(onp.shape(slopes)[:-1], onp.nan)[()]
     along = onp.matmul(slopes, inner.jacobian(inner.entries))
     return self._known.standard_errors(along)[()]
 
@@ -137,6 +149,7 @@ def assess(
   tied: Sequence[Sequence[str]] = (),
   at_bounds: Sequence[str] = (),
   free: Sequence[str] = (),
+  converged: bool = True,
 ) -> Uncertainty:
   """Computes the uncertainty of each entry of a fitted distribution.
 
@@ -148,8 +161,11 @@ def assess(
     tied: groups of names of equal entries.
     at_bounds: names of entries at bounds.
     free: names of known values that were fitted.
+    converged: whether the fit ended at a maximum.
   """
   where = coordinates_lib.Coordinates(structure, fixed, tied, free)
+  if not where.names:
+    return _of_nothing(where)
   entries = coordinates_lib.entries_at(where, distribution)
   bound = onp.isin(where.names, list(at_bounds))
   zero = entries <= 0
@@ -181,6 +197,12 @@ def assess(
   statuses[onp.asarray(place, int)[lost]] = _reasons(
     known, jacobian[lost], runs
   )
+  if not converged:
+    known, lost = directions.nothing(known), onp.ones_like(lost)
+    statuses[statuses == IDENTIFIED] = UNKNOWN
+  sums = _sums(inner, statuses[place], jacobian, known)
+  together = [name for names in sums for name in names]
+  statuses[onp.isin(where.names, together)] = EQUAL
   covariance = onp.full((len(entries), len(entries)), onp.nan)
   kept = onp.asarray(place, int)[onp.logical_not(lost)]
   own = jacobian[onp.logical_not(lost)]
@@ -197,8 +219,25 @@ def assess(
     standard_errors=standard_errors,
     eigenvalues=eigenvalues,
     num_flat=known.num_flat,
+    sums=sums,
     _inner=inner,
     _known=known,
+  )
+
+
+def _of_nothing(where: coordinates_lib.Coordinates) -> Uncertainty:
+  """Returns the uncertainty of a fit in which nothing was free."""
+  none = onp.zeros((0, 0))
+  return Uncertainty(
+    names=(),
+    statuses={},
+    covariance=none,
+    standard_errors={},
+    eigenvalues=onp.zeros(0),
+    num_flat=0,
+    sums={},
+    _inner=where,
+    _known=directions.Known(onp.zeros(0), none, none, none),
   )
 
 
@@ -221,6 +260,40 @@ def _reasons(
   ends = onp.any(slopes[:, runs] != 0, axis=-1)
   found = onp.where(known.bends(slopes), DEPENDENT, FLAT).astype(object)
   found[ends] = ENDLESS
+  return found
+
+
+def _sums(
+  inner: coordinates_lib.Coordinates,
+  statuses: onp.ndarray,
+  jacobian: onp.ndarray,
+  known: directions.Known,
+) -> dict[tuple[str, ...], tuple[float, float]]:
+  """Returns the sums of equal entries that have standard errors only together.
+
+  Args:
+    inner: the coordinates.
+    statuses: of its entries, (k,).
+    jacobian: slopes of the entries in the free parameters, (k, d).
+    known: the information about the free parameters.
+  """
+  found: dict[tuple[str, ...], tuple[float, float]] = {}
+  left = [i for i, status in enumerate(statuses) if status == DEPENDENT]
+  while left:
+    first = left[0]
+    parameter = inner.names[first].split("[")[0]
+    value = inner.entries[first]
+    same = [
+      i
+      for i in left
+      if abs(inner.entries[i] - value) <= _EQUAL * value
+      and inner.names[i].split("[")[0] == parameter
+    ]
+    left = [i for i in left if i not in same]
+    error = float(known.standard_errors(onp.sum(jacobian[same], axis=0)))
+    if len(same) > 1 and onp.isfinite(error):
+      names = tuple(inner.names[i] for i in same)
+      found[names] = (float(onp.sum(inner.entries[same])), error)
   return found
 
 

@@ -70,3 +70,18 @@ def add_phase(dist: coxian.Coxian) -> list[coxian.Coxian]:
       )
     )
   return found
+
+
+def grown_into(dist: object, smaller: object) -> list[coxian.Coxian]:
+  """Returns `add_phase(smaller)` if both are Coxians without zeros, else [].
+
+  Args:
+    dist: the start of a fit with one more phase.
+    smaller: the best fit of the same family.
+  """
+  if type(dist) is not coxian.Coxian or type(smaller) is not coxian.Coxian:
+    return []
+  own = [dist.progression_rates, dist.exit_rates]
+  if any(onp.any(host_values("rates", x) <= 0) for x in own):
+    return []
+  return add_phase(smaller) if smaller.num_phases + 1 == dist.num_phases else []

@@ -15,6 +15,7 @@ from phasic.inference.mle import mle
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.parameters.host_values import whole_number
 from phasic.inference.results import fits
+from phasic.inference.selection import add_phase
 from phasic.inference.selection import nested_models
 from phasic.internal import frameworks
 from phasic.internal import raw_arguments
@@ -157,6 +158,7 @@ class Choice(NamedTuple, Generic[DistributionT]):
     best: the one with the least criterion.
     fits: all, by their number of phases.
     criterion: "aic" or "bic".
+    message: that the best one has the most phases that were tried, else "".
 
   Example: one stage or two, for times that vary little.
 
@@ -173,6 +175,7 @@ class Choice(NamedTuple, Generic[DistributionT]):
   best: fits.Fit[DistributionT]
   fits: dict[int, fits.Fit[DistributionT]]
   criterion: str
+  message: str = ""
 
 
 def choose_num_phases(
@@ -184,6 +187,10 @@ def choose_num_phases(
   **options: Unpack[mle.FitOptions],
 ) -> Choice[DistributionT]:
   """Fits several numbers of phases, and chooses by an information criterion.
+
+  Each fit has the starts of `fit_mle`. That of a Coxian also starts from the best
+  fit with one phase less, if that was tried, see `add_phase`: its log likelihood
+  is not below that one's.
 
   Args:
     start: takes a number of phases, returns a distribution to start from, such
@@ -226,12 +233,32 @@ def choose_num_phases(
   sizes = [
     whole_number(f"num_phases[{i}]", p, 1) for i, p in enumerate(num_phases)
   ]
-  found = {}
-  for p in sizes:
+  if not sizes:
+    raise ValueError("num_phases is empty: it must have at least one number")
+  found: dict[int, fits.Fit[DistributionT]] = {}
+  for p in sorted(set(sizes)):
     dist = start(p)
     hooks.check_distribution(f"start({p})", dist)
-    found[p] = mle.fit_mle(dist, observations, **options)
-  if not found:
-    raise ValueError("num_phases is empty: it must have at least one number")
+    fit = mle.fit_mle(dist, observations, **options)
+    smaller = found.get(p - 1)
+    if smaller is not None:
+      grown = add_phase.grown_into(dist, smaller.distribution)
+      if grown:
+        own: mle.FitOptions = {
+          **options,
+          "starts": [fit.distribution, *grown],
+          "num_starts": 1,
+        }
+        again = mle.fit_mle(dist, observations, **own)
+        fit = max(fit, again, key=lambda x: x.log_likelihood)
+    found[p] = fit
+  found = {p: found[p] for p in sizes}
   best = min(found.values(), key=lambda fit: getattr(fit, criterion))
-  return Choice(best, found, criterion)
+  largest = max(sizes)
+  message = ""
+  if len(found) > 1 and found[largest] is best:
+    message = (
+      f"the best fit has {largest} phases, the most that were tried: more may be "
+      "better still"
+    )
+  return Choice(best, found, criterion, message)

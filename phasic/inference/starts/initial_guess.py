@@ -7,22 +7,24 @@ from typing import Literal, overload
 import numpy as onp
 
 from phasic.distributions.absorption import absorption_time
+from phasic.distributions.absorption import discrete_phase_type
 from phasic.distributions.absorption import phase_type
-from phasic.distributions.base.distribution import DistributionT
 from phasic.distributions.families import acyclic_phase_type
 from phasic.distributions.families import coxian
 from phasic.distributions.families import hyper_erlang
 from phasic.distributions.families import hyperexponential
+from phasic.distributions.wrapped import zero_inflated
 from phasic.inference.data import observations as observations_lib
-from phasic.inference.parameters.host_values import host_values
 from phasic.inference.parameters.host_values import whole_number
+from phasic.inference.starts import forms
+from phasic.inference.starts import screening
 from phasic.internal import raw_arguments
 from phasic.internal import static
+from phasic.internal import user_warnings
 from phasic.internal.arrays import Integer
 
-_FORMS = ("acyclic", "coxian", "general", "hyper-erlang", "hyperexponential")
-# Rates are spaced geometrically from 1 / _SPREAD to _SPREAD.
-_SPREAD = 4.0
+# So many exact values that are all whole numbers are taken to be counts.
+_MANY = 10
 # The least scale factor of rates, relative to the smallest normal number. The
 # largest scale factor is the inverse of the least.
 _LEAST = 1e8
@@ -74,6 +76,14 @@ def initial_guess(
 def initial_guess(
   observations: observations_lib.Observations,
   num_phases: Integer,
+  form: Literal["discrete"],
+) -> discrete_phase_type.DiscretePhaseType: ...
+
+
+@overload
+def initial_guess(
+  observations: observations_lib.Observations,
+  num_phases: Integer,
   form: str,
 ) -> absorption_time.AbsorptionTime: ...
 
@@ -83,22 +93,31 @@ def initial_guess(
   num_phases: Integer,
   form: str = "acyclic",
 ) -> absorption_time.AbsorptionTime:
-  """Returns a distribution with the mean of the data, as a start for a fit.
+  """Returns a distribution near the data, as a start for a fit.
 
-  Its rates are near each other, and all different, so that no two phases are
-  exchangeable, which an optimizer could not change.
+  Mixtures of up to three Erlang distributions, of different numbers of stages and
+  for data cut at different quantiles, are brought to the form. The one that is
+  likeliest after some steps of EM is returned. With more than 64 phases it is a
+  chain with rates near the inverse of the mean.
 
   Args:
-    observations: positive numbers, (n,), known.
+    observations: positive times, (n,), known; zeros, censored values and late
+      entries count as such.
     num_phases: how many phases, at most 4096.
     form: "acyclic" (`AcyclicPhaseType`, any chain without cycles), "coxian",
-      "hyper-erlang" (two branches, or one for one phase), "hyperexponential" or
-      "general" (`PhaseType` with all rates positive).
+      "discrete" (`DiscretePhaseType` of steps to later phases), "hyper-erlang",
+      whose numbers of stages are chosen too, "hyperexponential" or "general"
+      (`PhaseType` with all rates positive).
+
+  Returns:
+    A distribution of the form. If some observations are zero, a `ZeroInflated`
+    one, with the mass that they have.
 
   Raises:
     TypeError: `observations` is not an `Observations`, or is traced.
     ValueError: there is no such form, `num_phases` is out of range, there is no
-      event, or rates for times of this size overflow or underflow.
+      event, there are causes, or rates for times of this size overflow or
+      underflow.
 
   Example:
 
@@ -107,70 +126,50 @@ def initial_guess(
     >>> dist = inference.initial_guess(data, 2)
     >>> print(f"{float(dist.mean()):.6f}")
     1.500000
+
+  References:
+    A. Thuemmler, P. Buchholz, M. Telek, A novel approach for phase-type fitting
+      with the EM algorithm, IEEE Trans. Dependable Secure Comput. 3, 2006.
   """
-  if not isinstance(form, str) or form not in _FORMS:
+  if not isinstance(form, str) or form not in forms.FORMS:
     raise ValueError(
-      f"form is {raw_arguments.shown(form)}: it must be in {_FORMS}"
+      f"form is {raw_arguments.shown(form)}: it must be in {forms.FORMS}"
     )
   p = whole_number("num_phases", num_phases, 1, _MOST_PHASES)
   observations_lib.check_data(observations)
-  mean = mean_of(observations)
-  dtype = static.dtype_name(observations.lower)
-
-  def array(x: onp.ndarray) -> onp.ndarray:
-    return onp.asarray(x, dtype)
-
-  spread = onp.geomspace(1.0 / _SPREAD, _SPREAD, p) if p > 1 else onp.ones(1)
-  uniform = onp.full(p, 1.0 / p)
-  found: absorption_time.AbsorptionTime
-  if form in ("acyclic", "coxian"):
-    fast = spread[::-1]
-    found = coxian.Coxian(array(0.8 * fast[:-1]), array(_exits(fast)))
-    if form == "acyclic":
-      found = acyclic_phase_type.AcyclicPhaseType.from_phase_type(found)
-  elif form == "hyperexponential":
-    found = hyperexponential.Hyperexponential(array(uniform), array(spread))
-  elif form == "hyper-erlang":
-    counts = (p,) if p == 1 else (p // 2, p - p // 2)
-    rates = onp.asarray(counts) * onp.geomspace(0.5, 2.0, len(counts))
-    masses = onp.full(len(counts), 1.0 / len(counts))
-    found = hyper_erlang.HyperErlang(array(masses), counts, array(rates))
-  else:
-    between = onp.outer(spread[::-1], onp.linspace(1.0, 2.0, p)) / p
-    between = onp.where(onp.eye(p, dtype=bool), 0.0, between)
-    exits = spread[::-1] * onp.linspace(0.5, 1.5, p)
-    total = onp.sum(between, axis=-1) + exits
-    matrix = between - onp.diag(total)
-    found = phase_type.PhaseType(
-      array(uniform), array(matrix), exit_rates=array(exits)
+  if observations.cause is not None:
+    raise ValueError(
+      "observations have causes, and the distribution of a form has none: leave "
+      "them out, or start from a distribution of a graph that names its causes"
     )
-  factor = float(host_values("mean", found.mean())) / mean
+  mean = mean_of(observations)
+  lower, upper, weights = observations_lib.host_arrays(observations)
+  if form != "discrete" and _are_counts(lower, upper):
+    user_warnings.warn(
+      f"all observations are whole numbers, and form is {form!r}, of continuous "
+      "times: if they are numbers of steps, take form='discrete'"
+    )
+  dtype = static.dtype_name(observations.lower)
   least = _LEAST * float(onp.finfo(dtype).tiny)
-  if not least <= factor <= 1.0 / least:
+  if not least <= 1.0 / mean <= 1.0 / least:
     raise ValueError(
       f"the mean of the observations is about {mean:.3g}: rates for it "
       "underflow or overflow; give the times in another unit"
     )
-  return _scaled(found, factor)
+  found: absorption_time.AbsorptionTime = forms.spread(form, p, mean, dtype)
+  is_zero = (upper == 0) & (weights > 0)
+  weights = weights / onp.max(weights)
+  share = float(onp.sum(weights[is_zero]) / onp.sum(weights))
+  if share > 0:
+    found = zero_inflated.ZeroInflated(found, onp.asarray(share, dtype))
+  starts = screening.starts_like(found, observations, any_counts=True)
+  return starts[0].distribution if starts else found
 
 
-def _exits(rates: onp.ndarray) -> onp.ndarray:
-  """Returns the exit rates of a Coxian, from the total rates of its phases."""
-  last = onp.arange(len(rates)) == len(rates) - 1
-  return onp.where(last, rates, 0.2 * rates)
-
-
-def _scaled(dist: DistributionT, factor: float) -> DistributionT:
-  """Multiplies all rates of a distribution by a factor."""
-  names = ("rates", "progression_rates", "exit_rates", "subgenerator")
-  arrays = dist.parameters
-  return dist.copy(
-    **{
-      name: onp.asarray(host_values(name, arrays[name]) * factor, dist.dtype)
-      for name in names
-      if arrays.get(name) is not None
-    }
-  )
+def _are_counts(lower: onp.ndarray, upper: onp.ndarray) -> bool:
+  """Returns whether there are exact values, many and all of them whole."""
+  values = lower[lower == upper]
+  return len(values) >= _MANY and bool(onp.all(values == onp.rint(values)))
 
 
 def mean_of(observations: observations_lib.Observations) -> float:

@@ -40,11 +40,6 @@ def check_data(
       f"observations have shape {onp.shape(lower)}: one data set, (n,), is "
       "fitted at a time"
     )
-  if num_free == 0:
-    raise ValueError(
-      "there is nothing to fit: each parameter is fixed, zero, or a "
-      "probability of one"
-    )
   counted = weights > 0
   lower, upper = lower[counted], upper[counted]
   if not len(lower):
@@ -81,8 +76,8 @@ def check_data(
       i = int(onp.flatnonzero(counted)[onp.argmax(of_zero)])
       raise ValueError(
         f"observation {i} is zero, and the distribution has no mass there: "
-        "start from a distribution with prob_zero > 0, or give an interval for "
-        "the observation, lower = -1 and upper > 0"
+        "start from ZeroInflated(dist, p), p the share of zeros, or give an "
+        "interval for the observation, lower = -1 and upper > 0"
       )
 
 

@@ -182,6 +182,7 @@ class FitTest(test_case.TestCase):
       pd.Hyperexponential([0.25, 0.75], [0.5, 2.0]),
       data,
       max_steps=5,
+      starts=(),
       num_starts=2,
       second_order=False,
       progress=lambda count, log_likelihood: told.append(

@@ -11,9 +11,9 @@ from phasic import distributions as pd
 from phasic import graphs
 from phasic import inference
 from phasic.inference.data import likelihood_derivatives
-from phasic.inference.mle import mle
 from phasic.inference.mle import objective as objective_lib
 from phasic.inference.parameters import coordinates
+from phasic.inference.parameters import limits
 from tests.helpers import fit_data
 from tests.helpers import test_case
 
@@ -23,6 +23,17 @@ _CENSORED = fit_data.censored()
 
 
 class FitTest(test_case.TestCase):
+  def test_everything_fixed(self):
+    dist = pd.Hypoexponential([1.0, 2.0])
+    fit = inference.fit_mle(dist, _CENSORED, fixed=["rates"])
+    self.assert_close(fit.log_likelihood, _CENSORED.log_likelihood(dist))
+    self.assertTrue(fit.record.converged)
+    self.assertStartsWith(fit.record.message, "nothing is fitted")
+    self.assertEqual(fit.num_parameters, 0)
+    self.assertEqual(fit.statuses, {})
+    self.assertEqual(fit.standard_errors, {})
+    self.assertTrue(onp.isnan(fit.standard_error_of("mean")))
+
   def test_exponential(self):
     fit = inference.fit_mle(pd.Erlang(1, 7.0), _CENSORED)
     events = onp.sum(fit_data.TIMES <= 2.5)
@@ -231,7 +242,7 @@ class FitTest(test_case.TestCase):
   def test_probabilities_that_come_back_from_zero(self):
     where = coordinates.Coordinates(pd.Hyperexponential([0.25, 0.75], [1, 2.0]))
     # Its mass had moved to the other phases.
-    found = mle._balanced(where, onp.asarray([1e-3, 1.0, 1.0, 2.0]))
+    found = limits.balanced(where, onp.asarray([1e-3, 1.0, 1.0, 2.0]))
     self.assert_close(found, [1e-3 / 1.001, 1 / 1.001, 1.0, 2.0])
 
   def test_lower_bound_is_met(self):
@@ -284,7 +295,9 @@ class FitTest(test_case.TestCase):
     with warnings.catch_warnings():
       warnings.simplefilter("error")
       start = pd.Hyperexponential([0.5, 0.5], [1.0, 1.0])
-      fit = inference.fit_mle(start, data, fixed=["rates[1]"], max_steps=1)
+      fit = inference.fit_mle(
+        start, data, fixed=["rates[1]"], max_steps=1, starts=()
+      )
     self.assertFalse(fit.record.converged)
     self.assertRegex(fit.record.message, "a slope of 0.* is left")
 

@@ -239,8 +239,15 @@ class FitTest(test_case.TestCase):
     self.assert_close(rates[0], rates[1], 1e-4)
     self.assertTrue(onp.all(fit.uncertainty.eigenvalues > 0))
     self.assertEqual(
-      set(fit.statuses.values()), {"not identified (dependent scores)"}
+      set(fit.statuses.values()), {"not identified (equal entries: see sums)"}
     )
+    # An Erlang time of n stages has the rate n / mean, whose error is that over
+    # the root of the number of stages seen.
+    ((names, (value, error)),) = fit.sums.items()
+    self.assertEqual(names, ("rates[0]", "rates[1]"))
+    rate = 2.0 / 0.94
+    self.assert_close(value, 2.0 * rate, 1e-6)
+    self.assert_close(error, 2.0 * rate / math.sqrt(10.0), 1e-3)
     self.assertTrue(onp.all(onp.isnan(fit.standard_errors["rates"])))
     self.assertGreater(fit.standard_error_of("mean"), 0.0)
     self.assertRegex(repr(fit), r"^<Fit log_likelihood=-3.008.*converged,\n")
@@ -366,7 +373,10 @@ class LikelihoodRatioTest(test_case.TestCase):
     times = 2.0 * onp.random.default_rng(0).weibull(0.7, 60)
     data = inference.Observations(times)
     large = inference.fit_mle(
-      pd.Coxian([0.5], [1.0, 0.25]), data, bounds={"exit_rates": (0.0, 50.0)}
+      pd.Coxian([0.5], [1.0, 0.25]),
+      data,
+      bounds={"exit_rates": (0.0, 50.0)},
+      starts=(),
     )
     self.assertEqual(set(large.statuses.values()), {"identified"})
     small = inference.fit_mle(pd.Coxian([0.5], [0.0, 0.25]), data)

@@ -72,7 +72,6 @@ class NoObservationsTest(test_case.TestCase):
       lambda: inference.fit_mle(dist, self.data),
       lambda: inference.fit_em(pd.Hypoexponential([1.0, 2.0]), self.data),
       lambda: inference.initial_guess(self.data, 2),
-      lambda: inference.hyper_erlang_starts(self.data, 3),
       lambda: inference.kaplan_meier(self.data),
       lambda: inference.em_step(
         pd.PhaseType([1.0], [[-1.0]]), inference.Observations([[], []])

@@ -1,0 +1,99 @@
+"""More starts of a fit: those that the data suggest, and those of the user."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as onp
+
+from phasic.distributions.base.distribution import Distribution
+from phasic.inference.data import observations as observations_lib
+from phasic.inference.parameters import coordinates as coordinates_lib
+from phasic.inference.parameters import entry_blocks
+from phasic.inference.starts import screening
+
+Coordinates = coordinates_lib.Coordinates
+
+
+def like(
+  where: Coordinates,
+  start: onp.ndarray,
+  observations: observations_lib.Observations,
+) -> list[tuple[str, onp.ndarray]]:
+  """Returns names and entries of starts that the data suggest.
+
+  Those that have other zeros than the start are left out.
+
+  Args:
+    where: the coordinates.
+    start: the entries of the start.
+    observations: the data.
+  """
+  found: list[tuple[str, onp.ndarray]] = []
+  for other in screening.starts_like(where.of(start), observations):
+    if fits_into(where, other.distribution):
+      entries = coordinates_lib.entries_at(where, other.distribution)
+      if not onp.array_equal(entries, start):
+        found.append((f"data, {len(found) + 1}", entries))
+  return found
+
+
+def fits_into(where: Coordinates, other: Distribution) -> bool:
+  """Returns whether a distribution has the same entries that are not zero."""
+  theirs = coordinates_lib.Coordinates(other).names
+  return theirs == coordinates_lib.Coordinates(where.distribution).names
+
+
+def given(
+  where: Coordinates, starts: Sequence[Distribution]
+) -> list[tuple[str, onp.ndarray]]:
+  """Returns names and entries of the user's starts, after checks."""
+  return [
+    (f"starts[{i}]", _of_another(where, i, other))
+    for i, other in enumerate(starts)
+  ]
+
+
+def _of_another(where: Coordinates, i: int, other: Distribution) -> onp.ndarray:
+  """Returns the entries of an additional start, after checks.
+
+  Raises:
+    TypeError: it is not a distribution.
+    ValueError: it has a batch, other parameters, or other zeros.
+  """
+  coordinates_lib.check_single(f"starts[{i}]", other)
+  theirs = coordinates_lib.Coordinates(other)
+  mine = coordinates_lib.Coordinates(where.distribution)
+  if theirs.names != mine.names:
+    odd = sorted(set(theirs.names) ^ set(mine.names))
+    raise ValueError(
+      f"starts[{i}] differs from dist in shapes or zeros of parameters, e.g. at "
+      f"{', '.join(odd[:5])}: both must have the same shapes, and zeros in the "
+      "same places"
+    )
+  _check_known_values(i, where, other)
+  return coordinates_lib.entries_at(where, other)
+
+
+def _check_known_values(
+  i: int, where: Coordinates, other: Distribution
+) -> None:
+  """Raises ValueError if an additional start has other known values.
+
+  Such values, as boundaries, are kept: the fit has those of `dist`.
+  """
+  mine = entry_blocks.of(where.distribution)[1]
+  theirs = entry_blocks.of(other)[1]
+  for path, table in where.tables.items():
+    kept = [
+      kind.is_entry and not kind.is_fitted and place < 0
+      for kind, place in zip(
+        mine[path].kinds, onp.ravel(table.index), strict=True
+      )
+    ]
+    first, second = (onp.ravel(x[path].values)[kept] for x in (mine, theirs))
+    if not onp.array_equal(first, second):
+      raise ValueError(
+        f"starts[{i}] has other {path} than dist: a fit keeps them; fit from it "
+        "alone, and compare the log likelihoods"
+      )

@@ -1,0 +1,285 @@
+"""Starts of fits that data suggest: many are compared, the best few returned.
+
+Likelihoods of phase-type distributions have many local optima, and one start
+often ends at a poor one. Mixtures of Erlangs that are read off the data at
+different cuts, see `branches`, are compared by their likelihood on a summary of
+the data; then some steps of EM tell which of them lead far.
+"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Iterable
+import math
+from typing import Generic, NamedTuple, cast
+
+import numpy as onp
+
+from phasic.distributions.base.distribution import Distribution
+from phasic.distributions.base.distribution import DistributionT
+from phasic.distributions.wrapped import truncated_phase_type
+from phasic.distributions.wrapped import zero_inflated
+from phasic.inference.data import observations as observations_lib
+from phasic.inference.em import em_steps
+from phasic.inference.parameters.host_values import host_values
+from phasic.inference.starts import branches
+from phasic.inference.starts import forms
+from phasic.internal import static
+from phasic.internal import user_warnings
+from phasic.internal.arrays import Array
+
+# With more phases, data suggest no starts: there would be too many orders.
+_MOST_PHASES = 64
+# Those of a distribution that has the starts' form.
+_WRAPPERS = (
+  zero_inflated.ZeroInflated,
+  truncated_phase_type.TruncatedPhaseType,
+)
+# The most observations of one kind in a summary. So many of the earliest and of
+# the latest are kept as they are: tails decide between optima.
+_SUMMARY = 400
+_KEPT = 40
+# Each candidate makes so many steps of EM. Then in each round so many of the
+# likeliest make more, at most a third of them with the same numbers of stages.
+_FIRST_STEPS = 2
+_ROUNDS = ((30, 4), (12, 10), (2, 16))
+# Starts whose log likelihoods are nearer than this lead to the same optimum.
+_SAME_END = 0.05
+
+
+class Start(NamedTuple, Generic[DistributionT]):
+  """A distribution to start from.
+
+  Attributes:
+    distribution: the distribution.
+    log_likelihood: of a summary of the data.
+    counts: the numbers of stages of the mixture that it was made of.
+  """
+
+  distribution: DistributionT
+  log_likelihood: float
+  counts: tuple[int, ...]
+
+
+def starts_like(
+  dist: DistributionT,
+  observations: observations_lib.Observations,
+  any_counts: bool = False,
+) -> list[Start[DistributionT]]:
+  """Returns up to two distributions of a family to start from, the best first.
+
+  There are none where the family has no form, or nothing can be computed. The
+  observations keep them, as an initial guess and a fit ask for the same.
+
+  Args:
+    dist: one of the family, whose rates do not matter.
+    observations: the data, without a batch.
+    any_counts: whether a hyper-Erlang may have other numbers of stages.
+  """
+  within: Distribution = dist
+  wrappers: list[object] = []
+  while isinstance(within, _WRAPPERS):
+    wrappers.append(type(within).__name__)
+    wrappers.append(_bounds(within))
+    within = within.distribution
+  form = forms.form_of(within)
+  if form is None or observations.cause is not None:
+    return []
+  p = int(getattr(within, "num_phases", _MOST_PHASES + 1))
+  if p > _MOST_PHASES:
+    return []
+  counts = within.parameters.get("concentrations")
+  kept = None if any_counts or counts is None else tuple(counts)
+  key = (form, p, kept, dist.dtype, *wrappers)
+  return observations_lib.kept(
+    observations, key, lambda: _read_off(dist, form, p, kept, observations)
+  )
+
+
+def _read_off(
+  dist: DistributionT,
+  form: str,
+  p: int,
+  counts: tuple[int, ...] | None,
+  observations: observations_lib.Observations,
+) -> list[Start[DistributionT]]:
+  """Returns starts, see `starts_like`."""
+  sample = sample_of(observations)
+  if sample is None:
+    return []
+  with user_warnings.derived(), onp.errstate(all="ignore"):
+    found = forms.candidates(counts, form, sample, p, dist.dtype)
+    return _screened(
+      ((n, _within(dist, x)) for n, x in found), summary(observations)
+    )
+
+
+def _bounds(dist: Distribution) -> object:
+  """Returns what a truncated distribution keeps, as a key."""
+  names = ("low", "high")
+  return tuple(
+    float(host_values(name, dist.parameters[name]))
+    for name in names
+    if dist.parameters.get(name) is not None
+  )
+
+
+def _within(dist: DistributionT, found: Distribution) -> DistributionT:
+  """Puts a distribution in the place of the innermost one of a wrapper."""
+  inner = dist.parameters.get("distribution")
+  if inner is None:
+    # It has the same family.
+    return cast("DistributionT", found)
+  return dist.copy(distribution=_within(inner, found))
+
+
+def _screened(
+  candidates: Iterable[tuple[tuple[int, ...], DistributionT]],
+  observations: observations_lib.Observations,
+) -> list[Start[DistributionT]]:
+  """Returns the best candidates after some steps of EM, the best first."""
+  steps: dict[object, em_steps.Step[DistributionT]] = {}
+
+  def after_em(start: Start[DistributionT], count: int) -> Start[DistributionT]:
+    structure = _structure(start.distribution)
+    if structure not in steps:
+      steps[structure] = em_steps.step_of(start.distribution, observations)
+    return _after_em(start, steps[structure], count)
+
+  known = [
+    after_em(Start(x, -math.inf, counts), _FIRST_STEPS)
+    for counts, x in candidates
+  ]
+  known = [x for x in known if x.log_likelihood > -math.inf]
+  alike = len({x.counts for x in known if x.counts}) == 1
+  for most, num_steps in _ROUNDS:
+    same = max(1, most // 3)
+    taken: collections.Counter[tuple[int, ...]] = collections.Counter()
+    kept: list[Start[DistributionT]] = []
+    for start in _distinct(known):
+      taken[start.counts] += 1
+      if len(kept) < most and (alike or taken[start.counts] <= same):
+        kept.append(after_em(start, num_steps))
+    known = kept
+  return _distinct(known)
+
+
+def _structure(dist: Distribution) -> object:
+  """Returns what a compiled step of EM depends on, but for arrays."""
+  inner = dist.parameters.get("distribution")
+  return (
+    dist.parameters.get("concentrations")
+    if inner is None
+    else (_structure(inner))
+  )
+
+
+def _falling(start: Start[DistributionT]) -> float:
+  return -start.log_likelihood
+
+
+def _distinct(
+  starts: list[Start[DistributionT]],
+) -> list[Start[DistributionT]]:
+  """Sorts starts, the best first, without those that are as likely as another."""
+  found: list[Start[DistributionT]] = []
+  for start in sorted(starts, key=_falling):
+    if not found or found[-1].log_likelihood - start.log_likelihood > _SAME_END:
+      found.append(start)
+  return found
+
+
+def _after_em(
+  start: Start[DistributionT],
+  step: em_steps.Step[DistributionT],
+  num_steps: int,
+) -> Start[DistributionT]:
+  """Makes steps of EM, up to the last whose likelihood is known."""
+  at, before = start.distribution, start
+  for _ in range(num_steps + 1):
+    try:
+      found = step(at)
+    except ValueError:
+      # An M-step left the domain.
+      return before
+    value = _number(found.log_likelihood)
+    if not math.isfinite(value):
+      return before
+    before = start._replace(distribution=at, log_likelihood=value)
+    at = found.distribution
+  return before
+
+
+def _number(x: Array) -> float:
+  return float(onp.asarray(static.concrete(x)))
+
+
+def summary(
+  observations: observations_lib.Observations,
+) -> observations_lib.Observations:
+  """Returns a few hundred weighted observations that stand for all.
+
+  Exact, censored and other observations are sorted by their lower ends and
+  grouped; the middle one of a group counts for all.
+  """
+  lower, upper, weights = observations_lib.host_arrays(observations)
+  if len(lower) <= _SUMMARY:
+    return observations
+  kinds = onp.where(lower == upper, 0, onp.where(upper < onp.inf, 1, 2))
+  kinds = onp.where(lower > 0, kinds, 3)
+  chosen, counts = [], []
+  for kind in range(4):
+    rows = onp.flatnonzero((kinds == kind) & (weights > 0))
+    rows = rows[onp.lexsort((upper[rows], lower[rows]))]
+    if len(rows) > _SUMMARY:
+      groups = [
+        *rows[:_KEPT, None],
+        *onp.array_split(rows[_KEPT:-_KEPT], _SUMMARY - 2 * _KEPT),
+        *rows[-_KEPT:, None],
+      ]
+    else:
+      groups = [*rows[:, None]]
+    chosen += [group[len(group) // 2] for group in groups]
+    counts += [onp.sum(weights[group]) for group in groups]
+  dtype = static.dtype_name(observations.lower)
+
+  entry = observations.entry
+  if entry is not None:
+    entry = onp.asarray(host_values("entry", entry)[chosen], dtype)
+  return observations_lib.Observations(
+    onp.asarray(lower[chosen], dtype),
+    onp.asarray(upper[chosen], dtype),
+    onp.asarray(counts, dtype),
+    entry,
+  )
+
+
+def sample_of(
+  observations: observations_lib.Observations,
+) -> branches.Sample | None:
+  """Returns the middles of positive observations, with weights; None if none.
+
+  The weight of a value that is only known to be greater is spread over all that
+  are greater, as in the Kaplan-Meier estimate; past the last one it counts at
+  twice that.
+  """
+  lower, upper, weights = observations_lib.host_arrays(observations)
+  ended = upper < onp.inf
+  # Halves, so that no sum overflows.
+  times = onp.maximum(lower, 0.0)
+  times = times / 2 + onp.where(ended, upper, times) / 2
+  known = (weights > 0) & (times > 0) & (times < onp.inf)
+  if not onp.any(known & ended):
+    return None
+  times, ended, weights = times[known], ended[known], weights[known]
+  weights = weights / onp.max(weights)
+  order = onp.lexsort((onp.logical_not(ended), times))
+  times, ended, weights = times[order], ended[order], weights[order]
+  at_risk = onp.cumsum(weights[::-1])[::-1]
+  stays = onp.where(ended, 1.0 - weights / at_risk, 1.0)
+  before = onp.concatenate([[1.0], onp.cumprod(stays)])
+  masses = onp.where(ended, before[:-1] * weights / at_risk, 0.0)
+  masses = onp.append(masses, before[-1])
+  times = onp.append(times, min(2.0 * times[-1], onp.finfo(float).max))
+  kept = masses > 0
+  return branches.Sample(times[kept], masses[kept])
