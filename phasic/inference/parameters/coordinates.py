@@ -44,17 +44,12 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
   Attributes:
     distribution: the distribution, with exits and masses at zero given
       explicitly, so that no entry is derived by subtraction.
-    names: the names of the entries.
-    entries: the values of the entries, (k,).
     tied: maps the name of each tied entry to the name of its group's entry.
     tables: a `Table` for each parameter, by its path.
     changing: those of `tables` from which parameters are made. Increasing ones
       that are not fitted stay as they are: a sum of differences is rounded.
-    may_be_zero: whether zero is in the domain, for each entry.
     increasing: paths of parameters whose entries are differences.
     root: the coordinates of all entries that can be fitted.
-    indices: the positions of these entries among all, (k,).
-    all_entries: the values of all entries; those not in `indices` are constant.
   """
 
   def __init__(
@@ -161,6 +156,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
     self.may_be_zero = onp.asarray(
       [known.kinds[i].may_be_zero for i in chosen], bool
     )
+    self.units = onp.zeros(len(chosen))
     self._group(chosen, known)
     dtype = self.distribution.dtype
     tables = {}
@@ -227,51 +223,6 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
     self.reference = unconstrained_map.references(
       self.entries, groups, self.substochastic
     )
-
-  def restricted(
-    self, entries: onp.ndarray, keep: onp.ndarray
-  ) -> Coordinates[DistributionT]:
-    """Returns coordinates of a subset of entries; the others are constants."""
-    keep = onp.asarray(keep, bool) & (entries > 0)
-    for g in range(len(self.totals)):
-      rows = keep & (self.groups == g)
-      if not self.substochastic[g] and onp.sum(rows) == 1:
-        keep = keep & onp.logical_not(rows)
-    found: Coordinates[DistributionT] = object.__new__(Coordinates)
-    found.distribution = self.distribution
-    found.increasing = self.increasing
-    found.names = tuple(onp.asarray(self.names, object)[keep])
-    found.entries = onp.asarray(entries, onp.float64)[keep]
-    found.may_be_zero = self.may_be_zero[keep]
-    old = sorted(set(self.groups[keep]) - {-1})
-    number = {g: i for i, g in enumerate(old)} | {-1: -1}
-    found.groups = onp.asarray([number[g] for g in self.groups[keep]], int)
-    found.substochastic = self.substochastic[old] if old else onp.zeros(0, bool)
-    totals = onp.zeros(len(old))
-    for i, g in enumerate(old):
-      own = self.groups == g
-      totals[i] = onp.sum(entries[own & keep])
-      if self.substochastic[g]:
-        totals[i] = self.totals[g] - onp.sum(
-          entries[own & onp.logical_not(keep)]
-        )
-    found.totals = totals
-    found.reference = unconstrained_map.references(
-      found.entries, found.groups, found.substochastic
-    )
-    found.tied = self.tied
-    found.tables = self.tables
-    found.changing = self.changing
-    found.root = self.root
-    found.indices = self.indices[keep]
-    found.all_entries = self.embedded(entries)
-    return found
-
-  def embedded(self, entries: onp.ndarray) -> onp.ndarray:
-    """Replaces the selected entries in the vector of all fitted entries."""
-    found = onp.array(self.all_entries)
-    found[self.indices] = entries
-    return found
 
   def of(self, entries: Array | onp.ndarray) -> DistributionT:
     """Makes the distribution with the given entries, an array (k,)."""

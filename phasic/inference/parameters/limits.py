@@ -8,6 +8,7 @@ import numpy as onp
 
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import entry_blocks
+from phasic.inference.parameters import unconstrained_map
 from phasic.internal import raw_arguments
 
 
@@ -98,7 +99,7 @@ def scales(
 
 
 def balanced(
-  where: coordinates_lib.Coordinates, entries: onp.ndarray
+  where: unconstrained_map.UnconstrainedMap, entries: onp.ndarray
 ) -> onp.ndarray:
   """Rescales probabilities so that each group has its required sum."""
   found = onp.array(entries)
