@@ -198,6 +198,7 @@ def fits() -> Iterator[Call]:
     i.maximize,
     log_likelihood=lambda rate: data.log_likelihood(pd.Erlang(1, rate)),
     start=ARRAY(1.0),
+    bounds=(0.0, onp.inf),
     starts=(),
     max_steps=5,
     tolerance=1e-9,

@@ -1,4 +1,4 @@
-"""Maximizes a log likelihood of positive numbers that the user wrote."""
+"""Maximizes a log likelihood of numbers that the user wrote."""
 
 from __future__ import annotations
 
@@ -6,47 +6,23 @@ from collections.abc import Callable, Mapping, Sequence
 import math
 from typing import NamedTuple, TypeAlias
 
-import numpy as np
 import numpy as onp
 
-from phasic.inference.data import likelihood_derivatives
-from phasic.inference.mle import positive_numbers
+from phasic.inference.mle import judgment
+from phasic.inference.mle import likelihoods
+from phasic.inference.mle import numbers as numbers_lib
+from phasic.inference.mle import optimizer as optimizer_lib
+from phasic.inference.mle import several_starts
+from phasic.inference.mle import zeros
 from phasic.inference.parameters.host_values import number
 from phasic.inference.parameters.host_values import whole_number
-from phasic.internal import frameworks
 from phasic.internal import raw_arguments
-from phasic.internal import static
 from phasic.internal import user_warnings
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
-from phasic.math.calls import gradients
 
 _Numbers: TypeAlias = Mapping[str, ArrayLike] | ArrayLike
-
-IDENTIFIED = "identified"
-FLAT = "not identified (flat likelihood)"
-ENDLESS = "not identified (no maximum)"
-RISES = "not a maximum (the log likelihood bends up)"
-UNKNOWN = "unknown (the search did not end)"
-UNBENT = "unknown (second derivatives are not finite)"
-
-# A direction of logarithms is flat if the log likelihood bends less than this
-# along it: the standard error of the logarithm would exceed 30.
-_BEND = 1e-3
-# A number is not identified if this share of it lies along flat directions.
-_SHARE = 0.1
-# A longer Newton step in a logarithm, from where the search ended, means that
-# this is no maximum.
-_STEP = 0.1
-# At a maximum a Newton step is below this, or what it would gain is below rounding
-# errors, if these are small themselves.
-_NEAR = 1e-5
-_ROUNDING = 100.0
-_MOST_ROUNDING = 0.01
-# With a larger slope in a logarithm a search has not ended.
-_SLOPE = 0.01
-# SciPy's status of a search that made all its steps.
-_ALL_STEPS = 1
+_Bounds: TypeAlias = Sequence[ArrayLike]
 
 
 class Maximum(NamedTuple):
@@ -55,11 +31,11 @@ class Maximum(NamedTuple):
   Attributes:
     parameters: the numbers, in the form of the start.
     log_likelihood: the log likelihood there.
-    standard_errors: of the numbers, in the same form, from the exact second
-      derivatives in their logarithms; NaN of those that are not identified.
-    statuses: of each number by name, as in `Fit.statuses`: "identified", or the
-      reason why it is not or is not known, such as "unknown (the search did not
-      end)".
+    standard_errors: of the numbers, in the same form, by the delta method from
+      exact second derivatives; NaN of those that are not identified, or at a bound.
+    statuses: of each number by name, as in `Fit.statuses`: "identified", "on the
+      boundary (zero)", "at a bound", or the reason why it is not identified or not
+      known, such as "unknown (the search did not end)".
     converged: whether the search ended at a maximum.
     message: why it ended.
     num_evaluations: how often the log likelihood and its gradient were computed.
@@ -93,22 +69,27 @@ def maximize(
   log_likelihood: Callable[[object], Array],
   start: _Numbers,
   *,
+  bounds: Mapping[str, _Bounds] | _Bounds | None = None,
   starts: Sequence[_Numbers] = (),
   max_steps: int = 500,
   tolerance: float = 1e-9,
 ) -> Maximum:
-  """Maximizes a log likelihood in positive numbers, such as sizes and times.
+  """Maximizes a log likelihood in numbers, positive ones or within bounds.
 
-  It is for likelihoods that are no sum over observations of one distribution,
-  e.g. of a spectrum under a demography; for those use `fit_mle`. SciPy's BFGS
-  searches in the logarithms of the numbers, with exact gradients. Where a step
-  leads to numbers at which the likelihood cannot be computed, it steps back.
+  It is for likelihoods that are not a sum over observations of one distribution,
+  e.g. of a spectrum under a demography; for those use `fit_mle`. The optimizer is
+  the same: SciPy's L-BFGS-B with exact gradients, then Newton steps in a trust
+  region with exact second derivatives. It searches in logarithms of the distances
+  from a bound, in log odds between two bounds, and in real numbers themselves.
+  Where a step leads to numbers at which the likelihood cannot be computed, it steps
+  back. A number that tends to a bound is set to it if that costs nothing, and if
+  the likelihood falls away from the bound; then its status is "on the boundary
+  (zero)" or "at a bound".
 
-  Where the search ends, exact second derivatives tell whether this is a
-  maximum. On a plateau, or at an edge where the likelihood no longer changes,
-  slopes are zero as well: then `converged` is False, `statuses` names the
-  numbers, and there is a RuntimeWarning. In float32 a search has converged where
-  rounding hides any gain.
+  Where the search ends, exact second derivatives tell whether this is a maximum. On
+  a plateau, or where the likelihood rises without end, `converged` is False,
+  `statuses` names the numbers, and there is a RuntimeWarning. In float32 a search
+  has converged where rounding hides any gain.
 
   In JAX and TensorFlow the function is compiled: it is called with traced arrays,
   once or twice, and must consist of the backend's functions.
@@ -117,18 +98,23 @@ def maximize(
     log_likelihood: takes the numbers in the form of `start`, as arrays, and
       returns a scalar. It is a log likelihood of all data, and not a mean, so
       that standard errors are right; they are too small if data are dependent.
-    start: the numbers, > 0: an array, or a mapping of names to arrays.
+    start: the numbers: an array, or a mapping of names to arrays.
+    bounds: a pair (low, high) for an array, or a mapping of names to pairs. The
+      ends are numbers, or arrays that broadcast with the numbers; (-inf, inf) is
+      for real numbers. Numbers without a pair are positive: (0, inf). The function
+      is computed between bounds, and at one only where a number tends to it.
     starts: more of them to start from, of the same form.
-    max_steps: the most steps of one search.
-    tolerance: a search ends when all slopes in logarithms are below this
-      fraction of the log likelihood at its start, or of one if that is larger.
+    max_steps: the most steps of one run; as many Newton steps follow, or 50.
+    tolerance: a run ends when all slopes are below this fraction of the log
+      likelihood at its start, or of one if that is larger.
 
   Raises:
     ImportError: SciPy is missing.
-    TypeError: a start has another form, or is traced; the log likelihood is not
-      a scalar.
-    ValueError: a number is not positive, an option breaks a rule, or the log
-      likelihood or a slope is not finite at all starts.
+    TypeError: a start has another form, or is traced; a bound is not a pair; the
+      log likelihood is not a scalar.
+    ValueError: a number is not between its bounds, bounds are not in order or have
+      an unknown name, an option breaks a rule, or the log likelihood or a slope is
+      not finite at all starts.
 
   Example: the rate of an exponential lifetime, from three of them.
 
@@ -145,7 +131,27 @@ def maximize(
     >>> print(f"{float(found.standard_errors['rate']):.6f}")
     0.384900
 
-  Reference: J. Nocedal, S. J. Wright, Numerical optimization, 2006, ch. 6.
+  Example: a real slope, by which rates differ, and a share between 0 and 1.
+
+    >>> import math
+    >>> groups = np.asarray([0.0, 0.0, 1.0])
+    >>> found = inference.maximize(
+    ...   lambda x: (
+    ...     np.sum(x["slope"] * groups - np.exp(x["slope"] * groups) * lifetimes)
+    ...     + 3 * np.log(x["share"])
+    ...     + np.log(1 - x["share"])
+    ...   ),
+    ...   {"slope": 0.0, "share": 0.5},
+    ...   bounds={"slope": (-math.inf, math.inf), "share": (0, 1)},
+    ... )
+    >>> print(f"{float(found.parameters['slope']):.4f}")  # log(1 / 3)
+    -1.0986
+    >>> print(f"{float(found.parameters['share']):.4f}")
+    0.7500
+
+  References:
+    J. Nocedal, S. J. Wright, Numerical optimization, 2006, ch. 4 and 7.
+    A. W. van der Vaart, Asymptotic statistics, 1998, ch. 3.
   """
   raw_arguments.check_callable(
     "log_likelihood", log_likelihood, " that returns a scalar"
@@ -154,234 +160,61 @@ def maximize(
   if not 0.0 < number("tolerance", tolerance) < 1.0:
     raise ValueError(f"tolerance is {tolerance}: it must be in (0, 1)")
   raw_arguments.check_sequence("starts", starts, " of starts")
-  form = positive_numbers.PositiveNumbers("start", start)
-  logs = [form.logs("start", start)]
-  logs += [form.logs(f"starts[{i}]", x) for i, x in enumerate(starts)]
-  search = _Search(log_likelihood, form, max_steps, tolerance)
-  names = ["start", *(f"starts[{i}]" for i in range(len(starts)))]
-  ends: list[_End] = []
-  reached: list[float] = []
-  errors: list[ValueError] = []
-  for name, x in zip(names, logs, strict=True):
-    try:
-      end = search.run(name, x)
-    except _StartError as error:
-      errors.append(error)
-      reached.append(math.nan)
-    else:
-      ends.append(end)
-      reached.append(end.value)
-  if not ends:
-    raise errors[0]
-  best = max(ends, key=lambda end: end.value)
-  return _judged(search, best, tuple(reached))
-
-
-class _StartError(ValueError):
-  """The log likelihood, or a slope, is not finite at a start."""
-
-
-class _End(NamedTuple):
-  """Where a search ended, and why.
-
-  Attributes:
-    logs: the logarithms, (d,).
-    value: the log likelihood.
-    slopes: those in the logarithms, (d,).
-    message: SciPy's message.
-    is_over: whether the search ended by itself.
-  """
-
-  logs: onp.ndarray
-  value: float
-  slopes: onp.ndarray
-  message: str
-  is_over: bool
-
-
-class _Search:
-  """Searches from several starts; counts evaluations."""
-
-  def __init__(
-    self,
-    log_likelihood: Callable[[object], Array],
-    form: positive_numbers.PositiveNumbers,
-    max_steps: int,
-    tolerance: float,
-  ):
-    self.form = form
-    self.max_steps = max_steps
-    self.tolerance = tolerance
-    self.num_evaluations = 0
-
-    def of_logs(logs: Array) -> Array:
-      value = log_likelihood(form.numbers(np.exp(logs)))
-      if static.rank(value) != 0:
-        raise TypeError(
-          f"log_likelihood returned an array of shape {static.shape(value)}: it "
-          "must return a scalar; sum over the data"
-        )
-      return value
-
-    self._evaluated: Callable[[Array], tuple[ArrayLike, ArrayLike]] = (
-      likelihood_derivatives.compiled(
-        lambda logs: gradients.value_and_gradient(of_logs, logs)
-      )
-    )
-    self._bent: Callable[[Array, Array], ArrayLike] = (
-      likelihood_derivatives.compiled(
-        lambda logs, unit: gradients.hessian_vector_product(
-          of_logs, (logs,), (unit,)
-        )
-      )
-    )
-
-  def evaluate(self, logs: onp.ndarray) -> tuple[float, onp.ndarray]:
-    """Computes the log likelihood and its slopes in logarithms."""
-    self.num_evaluations = self.num_evaluations + 1
-    value, slopes = self._evaluated(self.form.array(logs))
-    return float(
-      likelihood_derivatives.host(value)
-    ), likelihood_derivatives.host(slopes)
-
-  def hessian(self, logs: onp.ndarray) -> onp.ndarray:
-    """Computes the second derivatives in logarithms, (d, d)."""
-    at = self.form.array(logs)
-    rows = [
-      likelihood_derivatives.host(self._bent(at, self.form.array(unit)))
-      for unit in onp.eye(len(logs))
-    ]
-    found = onp.stack(rows)
-    return (found + onp.transpose(found)) / 2
-
-  def run(self, name: str, start: onp.ndarray) -> _End:
-    """Searches from one start."""
-    with frameworks.needed_by("a fit"):
-      from scipy import optimize
-
-    first, slopes = self.evaluate(start)
-    if not onp.isfinite(first) or not onp.all(onp.isfinite(slopes)):
-      shown = ", ".join(f"{x:g}" for x in slopes)
-      raise _StartError(
-        f"the log likelihood at {name} is {first:g}, its slopes in logarithms are "
-        f"{shown}: they must be finite; start from other numbers"
-      )
-    scale = max(1.0, abs(first))
-    # The last accepted step, from which a penalty leads back.
-    base, there = start, first
-    best = (first, start, slopes)
-
-    def loss(logs: onp.ndarray) -> tuple[float, onp.ndarray]:
-      nonlocal best
-      value, slopes = self.evaluate(logs)
-      if onp.isfinite(value) and onp.all(onp.isfinite(slopes)):
-        if value > best[0]:
-          best = (value, onp.array(logs), slopes)
-        return -value / scale, -slopes / scale
-      away = logs - base
-      steep = 1.0 + abs(there) / scale
-      return (
-        -there / scale + steep * (1.0 + float(onp.sum(away * away))),
-        2.0 * steep * away,
-      )
-
-    def accepted(intermediate_result: optimize.OptimizeResult) -> None:
-      nonlocal base, there
-      base = onp.array(intermediate_result.x)
-      there = -float(intermediate_result.fun) * scale
-
-    with onp.errstate(all="ignore"):
-      found = optimize.minimize(
-        loss,
-        start,
-        jac=True,
-        method="BFGS",
-        callback=accepted,
-        options={"gtol": self.tolerance, "maxiter": self.max_steps},
-      )
-    # A failed line search may return an earlier point than the best one.
-    value, logs, slopes = best
-    return _End(
-      logs, value, slopes, str(found.message), found.status != _ALL_STEPS
-    )
-
-
-def _judged(search: _Search, end: _End, reached: tuple[float, ...]) -> Maximum:
-  """Tells by second derivatives whether a search ended at a maximum."""
-  form = search.form
-  information = -search.hessian(end.logs)
-  largest = float(onp.max(onp.abs(end.slopes)))
-  is_known = bool(onp.all(onp.isfinite(information)))
-  information = onp.where(is_known, information, 0.0)
-  bends, directions = onp.linalg.eigh(information)
-  is_good = bends >= _BEND
-  kept = directions[:, is_good]
-  spread = onp.matmul(kept / bends[is_good], kept.T)
-  step = onp.matmul(spread, end.slopes)
-  lost = (
-    onp.linalg.norm(directions[:, onp.abs(bends) < _BEND], axis=-1) > _SHARE
+  form = numbers_lib.Numbers("start", start, bounds)
+  tried = {"start": form.entries}
+  for i, x in enumerate(starts):
+    tried[f"starts[{i}]"] = form.entries_of(f"starts[{i}]", x)
+  likelihood = likelihoods.WrittenLikelihood(
+    log_likelihood, form, list(tried.values())
   )
-  rises = onp.linalg.norm(directions[:, bends <= -_BEND], axis=-1) > _SHARE
-  eps = static.finfo_eps(form.dtype)
-  rounding = _ROUNDING * eps * (1.0 + abs(end.value))
-  is_hidden = (
-    rounding < _MOST_ROUNDING
-    and float(onp.sum(step * end.slopes)) <= 2.0 * rounding
+  low = onp.where(form.is_real, -onp.inf, 0.0)
+  high = onp.full(len(low), onp.inf)
+  optimizer = optimizer_lib.Optimizer(
+    form, likelihood, low, high, max_steps, tolerance
   )
-  is_near = is_hidden or float(onp.max(onp.abs(step))) < _NEAR
-  far = (onp.abs(step) > _STEP) & (not is_hidden)
-  errors = onp.exp(end.logs) * onp.sqrt(onp.maximum(onp.diag(spread), 0.0))
-  statuses = onp.full(len(step), IDENTIFIED, dtype=object)
-  statuses[far], statuses[lost], statuses[rises] = ENDLESS, FLAT, RISES
-  odd = [
-    n for n, x in zip(form.names, statuses, strict=True) if x != IDENTIFIED
-  ]
-  is_still = largest <= _SLOPE or (is_near and not onp.any(lost | rises))
-  has_ended = end.is_over and is_still
-  converged = has_ended and is_known and not odd and is_near
-  if converged:
-    message = (
-      f"slopes in logarithms are at most {largest:.2g}, and the log likelihood "
-      "bends down in all directions"
+  errors = {name: _start_error(optimizer, name, x) for name, x in tried.items()}
+  good = [name for name, error in errors.items() if not error]
+  if not good:
+    raise ValueError(errors["start"])
+  first, _ = optimizer.evaluated(form, tried[good[0]])
+  likelihood.total = max(1.0, abs(first))
+  with onp.errstate(all="ignore"):
+    best, values = several_starts.best_of(
+      optimizer, [tried[name] for name in good]
     )
-  elif not has_ended:
-    statuses[:] = UNKNOWN
-    message = (
-      f"a slope of {largest:.2g} in a logarithm is left ({end.message}): raise "
-      "max_steps, lower the tolerance, or start from better numbers"
-    )
-  elif not is_known:
-    statuses[:] = UNBENT
-    message = (
-      "second derivatives of the log likelihood are not finite where the search "
-      "ended, so that it is not known whether this is a maximum"
-    )
-  elif onp.any(rises):
-    message = (
-      f"the log likelihood bends up in {', '.join(odd[:5])}: the search ended at a "
-      "saddle or a minimum; start elsewhere"
-    )
-  elif odd:
-    message = (
-      "the search ended where the log likelihood is flat, or rises without end, "
-      f"in {', '.join(odd[:5])}: this is a plateau or an edge and no maximum; "
-      "start elsewhere, or from several starts"
-    )
-  else:
-    message = (
-      f"a slope of {largest:.2g} in a logarithm is left ({end.message}): start "
-      "from where the search ended"
-    )
-  if not converged:
-    user_warnings.warn(message)
-  is_sure = statuses == IDENTIFIED
+    while max(1.0, abs(best.log_likelihood)) < likelihood.total / 10:
+      # Slopes that are small beside the log likelihood at the start may be large
+      # beside this one.
+      likelihood.total = max(1.0, abs(best.log_likelihood))
+      best = optimizer.polish(optimizer.maximize(best.entries))
+    best = zeros.with_zeros(optimizer, best)
+    verdict = judgment.judge(optimizer, best)
+  if not verdict.converged:
+    user_warnings.warn(verdict.message)
+  reached = dict(zip(good, values, strict=True))
   return Maximum(
-    parameters=form.numbers(form.array(onp.exp(end.logs))),
-    log_likelihood=end.value,
-    standard_errors=form.on_host(onp.where(is_sure, errors, onp.nan)),
-    statuses=dict(zip(form.names, map(str, statuses), strict=True)),
-    converged=converged,
-    message=message,
-    num_evaluations=search.num_evaluations,
-    reached=reached,
+    parameters=form.numbers(form.array(best.entries)),
+    log_likelihood=best.log_likelihood,
+    standard_errors=form.on_host(verdict.standard_errors),
+    statuses=dict(zip(form.number_names, verdict.statuses, strict=True)),
+    converged=verdict.converged,
+    message=verdict.message,
+    num_evaluations=optimizer.num_evaluations,
+    reached=tuple(reached.get(name, math.nan) for name in tried),
+  )
+
+
+def _start_error(
+  optimizer: optimizer_lib.Optimizer, name: str, entries: onp.ndarray
+) -> str:
+  """Returns why a search cannot start at entries, or an empty text."""
+  where = optimizer.where
+  value, slopes = optimizer.evaluated(where, entries)
+  slopes = where.unconstrained_gradient(entries, slopes)
+  if onp.isfinite(value) and onp.all(onp.isfinite(slopes)):
+    return ""
+  shown = ", ".join(f"{x:g}" for x in slopes)
+  return (
+    f"the log likelihood at {name} is {value:g}, its slopes in free coordinates "
+    f"are {shown}: they must be finite; start from other numbers"
   )

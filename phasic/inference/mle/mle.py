@@ -7,12 +7,14 @@ from typing import TypedDict
 
 import numpy as onp
 
-from phasic.distributions.base import inferring
 from phasic.distributions.base.distribution import Distribution
 from phasic.distributions.base.distribution import DistributionT
 from phasic.inference.data import observations as observations_lib
+from phasic.inference.mle import likelihoods
 from phasic.inference.mle import optimizer as optimizer_lib
+from phasic.inference.mle import several_starts
 from phasic.inference.mle import suggestions
+from phasic.inference.mle import zeros
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import limits as limits_lib
 from phasic.inference.parameters.host_values import host_values
@@ -22,19 +24,7 @@ from phasic.internal import progress_bars
 from phasic.internal import raw_arguments
 from phasic.internal.arrays import Integer
 
-Coordinates = coordinates_lib.Coordinates
 Observations = observations_lib.Observations
-
-# The largest loss of log likelihood for which an entry is set to zero.
-_ZERO_COST = 1e-6
-# Only an entry below this fraction of its scale is tried at zero. The scale is
-# the largest entry of its parameter, or the sum that it belongs to.
-_SMALL = 1e-3
-# An entry at zero becomes positive again if the derivative of the mean log
-# likelihood with respect to this entry, times its scale, exceeds this.
-_RISES = 1e-6
-# The number of rounds of setting entries to zero and undoing this.
-_ROUNDS = 5
 
 
 class FitOptions(TypedDict, total=False):
@@ -100,7 +90,7 @@ def fit_mle(
       family is a form of `initial_guess`; () for none.
     num_starts: the number of starts near this one, including this one.
     seed: the seed of the random starts.
-    max_steps: the most steps of one run; up to 50 Newton steps follow.
+    max_steps: the most steps of one run; as many Newton steps follow, or 50.
     tolerance: the largest slope of the mean log likelihood in a free parameter
       at convergence; in float32 at least about 5e-4, because of rounding.
     progress: True for a progress bar over the starts, which needs tqdm; or a
@@ -147,7 +137,12 @@ def fit_mle(
   starts_lib.check_start(where, start, observations)
   starts_lib.check_slopes(where, start, observations)
   optimizer = optimizer_lib.Optimizer(
-    where, observations, low, high, max_steps, tolerance
+    where,
+    likelihoods.DataLikelihood(where, observations),
+    low,
+    high,
+    max_steps,
+    tolerance / 100,
   )
   if starts is None:
     found = suggestions.like(where, start, observations)
@@ -161,8 +156,10 @@ def fit_mle(
     *((f"near dist, {i}", entries) for i, entries in enumerate(near, 1)),
   ]
   with progress_bars.fitting(progress, len(tried)) as report:
-    best, reached = optimizer.best_of([x for _, x in tried], report)
-  best = _with_zeros(optimizer, best)
+    best, reached = several_starts.best_of(
+      optimizer, [x for _, x in tried], report
+    )
+  best = zeros.with_zeros(optimizer, best)
   dist_found = where.of(best.entries).copy(validate_args=dist.validate_args)
   tolerance = max(tolerance, optimizer.rounding(best.log_likelihood))
   converged = best.gradient_norm <= tolerance
@@ -217,72 +214,3 @@ def _as_it_is(
     structure=dist,
     fixed=tuple(fixed),
   )
-
-
-def _with_zeros(
-  optimizer: optimizer_lib.Optimizer, optimum: optimizer_lib.Optimum
-) -> optimizer_lib.Optimum:
-  """Sets entries to zero if the likelihood hardly falls; maximizes again."""
-  where = optimizer.where
-  never = onp.logical_not(where.may_be_zero) | (optimizer.low > 0)
-  for _ in range(_ROUNDS):
-    scale = limits_lib.scales(where, optimum.entries)
-    entries, value = optimum.entries, optimum.log_likelihood
-    small = (entries > 0) & (entries < _SMALL * scale) & onp.logical_not(never)
-    for i in _ascending(small, entries / scale):
-      trial = _without(where, entries, i)
-      there = optimizer.value(trial)
-      if there >= value - _ZERO_COST and _ends(where, trial):
-        entries, value = trial, there
-    changed = entries is not optimum.entries
-    before = optimum
-    if changed:
-      optimum = optimizer.polish(optimizer.maximize(entries))
-    zero = optimum.entries <= 0
-    if not onp.any(zero):
-      return optimum
-    rises = optimizer.slopes(optimum.entries) * scale > _RISES * optimizer.total
-    back = zero & rises & (where.entries > 0)
-    if not onp.any(back):
-      return optimum
-    # The likelihood increases if these entries become positive.
-    never = never | back
-    again = onp.where(before.entries > 0, before.entries, _SMALL * scale)
-    again = limits_lib.balanced(where, onp.where(back, again, optimum.entries))
-    risen = optimizer.polish(optimizer.maximize(again))
-    if not risen.log_likelihood >= optimum.log_likelihood:
-      return optimum
-    optimum = risen
-  return optimum
-
-
-def _ends(where: Coordinates, entries: onp.ndarray) -> bool:
-  """Returns whether absorption is certain under the given entries.
-
-  The likelihood hardly changes where a rarely visited phase loses its exits.
-  """
-  found = where.of(entries)
-  try:
-    found.copy(validate_args=True)
-  except ValueError:
-    return False
-  _, chain = inferring.owners(found)[-1]
-  return float(host_values("mean", chain.mean())) != onp.inf
-
-
-def _ascending(chosen: onp.ndarray, sizes: onp.ndarray) -> list[int]:
-  """Returns the chosen indices, ordered by size."""
-  return [int(i) for i in onp.argsort(sizes) if chosen[i]]
-
-
-def _without(where: Coordinates, entries: onp.ndarray, i: int) -> onp.ndarray:
-  """Sets an entry to zero, and rescales its group to the same sum."""
-  found = onp.array(entries)
-  found[i] = 0.0
-  group = where.groups[i]
-  if group >= 0 and not where.substochastic[group]:
-    members = where.groups == group
-    rest = onp.sum(found[members])
-    if rest > 0:
-      found[members] = found[members] * (onp.sum(entries[members]) / rest)
-  return found

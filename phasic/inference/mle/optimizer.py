@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Generic, NamedTuple
 
 import numpy as onp
 
-from phasic.inference.data import likelihood_derivatives
-from phasic.inference.data import observations as observations_lib
-from phasic.inference.mle import objective as objective_lib
-from phasic.inference.parameters import coordinates as coordinates_lib
-from phasic.internal import frameworks
+from phasic.inference.mle import likelihoods
+from phasic.inference.mle import search
+from phasic.inference.mle.likelihoods import MapT
 from phasic.internal import static
 from phasic.internal.arrays import Integer
 
@@ -19,12 +16,12 @@ from phasic.internal.arrays import Integer
 # limit doubles in each later run; all runs together cover the range of doubles.
 _REACH = 10.0
 _RESTARTS = 7
-# With more free parameters than this, Newton steps are skipped.
+# With more free parameters than this, Newton steps are skipped. There are at most
+# so many steps.
 _MOST_SECOND = 100
+_NEWTON_STEPS = 50
 # An entry within this relative distance of a bound is set to the bound.
 _NEAR = 1e-14
-# Ends are the same if their log likelihoods and entries are so near, relatively.
-_SAME_VALUE, _SAME_ENTRIES = 1e-7, 1e-2
 # The standard deviation of perturbed starts in unconstrained parameters.
 _SPREAD = 1.0
 
@@ -33,12 +30,13 @@ class Optimum(NamedTuple):
   """A local maximum of the log likelihood, as an optimizer found it.
 
   Attributes:
-    entries: the values of all coordinates, (k,).
+    entries: the values of all entries, (k,).
     log_likelihood: the log likelihood at these entries.
     gradient_norm: the largest slope of the mean log likelihood, over the free
       parameters that are not at a bound.
     method: the names of the methods.
     message: why the optimizer ended.
+    is_over: whether L-BFGS-B ended by itself, and not after the most steps.
     log_likelihoods: the log likelihoods after each step.
   """
 
@@ -47,16 +45,17 @@ class Optimum(NamedTuple):
   gradient_norm: float
   method: str
   message: str
+  is_over: bool
   log_likelihoods: tuple[float, ...]
 
 
-class Optimizer:
-  """Maximizes the log likelihood of one data set within bounds."""
+class Optimizer(Generic[MapT]):
+  """Maximizes a log likelihood within bounds."""
 
   def __init__(
     self,
-    where: coordinates_lib.Coordinates,
-    observations: observations_lib.Observations,
+    where: MapT,
+    likelihood: likelihoods.Likelihood[MapT],
     low: onp.ndarray,
     high: onp.ndarray,
     max_steps: Integer,
@@ -65,29 +64,31 @@ class Optimizer:
     """Makes an optimizer for one fit.
 
     Args:
-      where: the coordinates.
-      observations: the data.
-      low: the lower bounds of the entries, (k,).
+      where: the entries, and their map from unconstrained parameters.
+      likelihood: the log likelihood of the entries.
+      low: the lower bounds of the entries, (k,); those of positive ones are >= 0.
       high: the upper bounds of the entries, (k,).
       max_steps: the largest number of steps of one run.
-      tolerance: the largest slope at which a run has converged.
+      tolerance: the largest slope, over `likelihood.total`, at which a run ends.
     """
     self.where = where
-    self.observations = observations
+    self.likelihood = likelihood
     self.low = low
     self.high = high
     self.max_steps = max_steps
     self.tolerance = tolerance
     self.num_evaluations = 0
-    self.total = observations_lib.total_weight(observations)
+    # The last results are kept: optimizers end, and take second derivatives,
+    # where they have just been.
+    self._point = self._bent_at = onp.zeros(0)
+    self._last = (onp.nan, onp.zeros(0))
+    self._bent = onp.zeros((0, 0))
 
   def value(self, entries: onp.ndarray) -> float:
     """Computes the log likelihood for entries, some of which may be zero."""
     self.num_evaluations = self.num_evaluations + 1
-    found = self.where.restricted(entries, entries > 0)
-    value = likelihood_derivatives.log_likelihood(
-      found, found.entries, self.observations
-    )
+    found = self.where.restricted(entries, self.where.is_inside(entries))
+    value = self.likelihood.value(found, found.entries)
     return value if onp.isfinite(value) else -onp.inf
 
   def rounding(self, log_likelihood: float) -> float:
@@ -96,80 +97,103 @@ class Optimizer:
     Near a maximum the mean log likelihood m changes by about the square of its
     slope: slopes below sqrt(eps (1 + |m|)) change it by less than rounding.
     """
-    eps = static.finfo_eps(self.where.distribution.dtype)
-    return float(onp.sqrt(eps * (1.0 + abs(log_likelihood) / self.total)))
+    eps = static.finfo_eps(self.likelihood.dtype)
+    mean = abs(log_likelihood) / self.likelihood.total
+    return float(onp.sqrt(eps * (1.0 + mean)))
 
   def slopes(self, entries: onp.ndarray) -> onp.ndarray:
     """Computes the gradient, projected to keep the sums of entries constant."""
-    _, found = likelihood_derivatives.value_and_gradient(
-      self.where, entries, self.observations
-    )
+    _, found = self.likelihood.value_and_gradient(self.where, entries)
     return self.where.projected_gradient(entries, found)
 
   def maximize(self, entries: onp.ndarray) -> Optimum:
     """Maximizes from the given entries by L-BFGS-B; zeros stay zero."""
-    keep = entries > 0
+    keep = self.where.is_inside(entries)
     log_likelihoods: list[float] = []
-    message = ""
+    end = search.End(entries, "", True)
     for i in range(_RESTARTS):
       inner = self.where.restricted(entries, keep)
       if not len(inner.names):
         break
       free = inner.to_unconstrained(inner.entries)
-      reach = _REACH * 2.0**i
-      found, message, at_edge = self._maximize_once(
-        inner, free, reach, log_likelihoods
+      # Real numbers need no limit.
+      is_real = inner.is_real[inner.has_free]
+      reach = onp.where(is_real, onp.inf, _REACH * 2.0**i)
+      low, high = self._free_bounds(inner)
+      objective = self.objective(inner, free)
+      end = search.quasi_newton(
+        objective,
+        free,
+        onp.maximum(low, free - reach),
+        onp.minimum(high, free + reach),
+        self.max_steps,
+        self.tolerance,
       )
-      entries = self._updated(entries, inner, found)
-      if not at_edge:
+      log_likelihoods += objective.values
+      entries = self._updated(entries, inner, end.free)
+      if onp.all(onp.abs(end.free - free) < reach):
         break
-    return self._optimum(entries, "L-BFGS-B", message, log_likelihoods)
+    return self._optimum(entries, "L-BFGS-B", end, log_likelihoods)
+
+  def inner(self, entries: onp.ndarray) -> MapT:
+    """Returns the entries that are neither zero nor at a bound."""
+    keep = (entries > self.low) & (entries < self.high)
+    return self.where.restricted(entries, keep)
+
+  def in_units(self, inner: MapT) -> MapT:
+    """Gives real entries a unit: the standard error, if all others were known.
+
+    Where the log likelihood hardly bends it is the size of the entry, or how far
+    it has moved from the start.
+    """
+    if not onp.any(inner.is_real):
+      return inner
+    at = inner.entries
+    moved = at - self.where.entries[self._rows(inner)]
+    sizes = onp.maximum(1.0, onp.maximum(onp.abs(at), onp.abs(moved)))
+    plain = inner.in_units(onp.ones(len(at)))
+    bends = onp.zeros(len(at))
+    bends[inner.has_free] = onp.abs(onp.diag(self.hessian(plain, at)))
+    with onp.errstate(divide="ignore"):
+      return inner.in_units(onp.fmin(1.0 / onp.sqrt(bends), sizes))
+
+  def hessian(self, inner: MapT, entries: onp.ndarray) -> onp.ndarray:
+    """Computes second derivatives in the free parameters, (d, d)."""
+    _, slopes = self.evaluated(inner, entries)
+    point = onp.concatenate([inner.indices, inner.embedded(entries)])
+    if not onp.array_equal(point, self._bent_at):
+      self._bent = self.likelihood.hessian(inner, entries)
+      self._bent_at = point
+    return inner.unconstrained_hessian(entries, slopes, self._bent)
 
   def polish(self, optimum: Optimum) -> Optimum:
     """Refines an optimum by Newton steps, if there are few free parameters."""
     entries = optimum.entries
-    keep = (entries > self.low) & (entries < self.high) & (entries > 0)
-    inner = self.where.restricted(entries, keep)
-    if not 0 < inner.num_free <= _MOST_SECOND:
+    inner = self.inner(entries)
+    if not (0 < inner.num_free <= _MOST_SECOND and self.max_steps):
       return optimum
-    with frameworks.needed_by("a fit"):
-      from scipy import optimize
-
+    inner = self.in_units(inner)
     free = inner.to_unconstrained(inner.entries)
-    objective = objective_lib.Objective(self.evaluated, self.total, inner, free)
-
-    def second(x: onp.ndarray) -> onp.ndarray:
-      at = inner.to_constrained(x)
-      _, slopes = self.evaluated(inner, at)
-      hessian = likelihood_derivatives.hessian(inner, at, self.observations)
-      bent = -inner.unconstrained_hessian(at, slopes, hessian) / self.total
-      if not onp.all(onp.isfinite(bent)):
-        raise FloatingPointError("the Hessian of the likelihood is not finite")
-      return bent
-
-    try:
-      found = optimize.minimize(
-        objective,
-        free,
-        jac=True,
-        hess=second,
-        method="trust-exact",
-        callback=objective.accepted,
-        options={"gtol": 1e-12, "maxiter": 50, "initial_trust_radius": 0.1},
-      )
-    except FloatingPointError:
+    objective = self.objective(inner, free)
+    total = self.likelihood.total
+    found = search.newton(
+      objective,
+      lambda x: -self.hessian(inner, inner.to_constrained(x)) / total,
+      free,
+      min(_NEWTON_STEPS, self.max_steps),
+    )
+    if found is None:
       return optimum
-    entries = self._updated(entries, inner, found.x)
+    entries = self._updated(entries, inner, found)
     better = self._optimum(
       entries,
       "L-BFGS-B, Newton steps in a trust region",
-      optimum.message,
-      [*optimum.log_likelihoods, *objective.log_likelihoods],
+      search.End(found, optimum.message, optimum.is_over),
+      [*optimum.log_likelihoods, *objective.values],
     )
     if better.log_likelihood >= optimum.log_likelihood:
       return better
-    met = keep & ((entries == self.low) | (entries == self.high))
-    if onp.any(met):
+    if len(self.inner(entries).names) < len(inner.names):
       # Newton steps from a saddle point may end at a bound; L-BFGS-B continues
       # from there.
       again = self.maximize(entries)
@@ -182,121 +206,55 @@ class Optimizer:
   ) -> list[onp.ndarray]:
     """Returns random perturbations of a start that have positive likelihood."""
     random = onp.random.default_rng(seed)
-    inner = self.where.restricted(start, start > 0)
+    keep = self.where.is_inside(start)
+    inner = self.where.restricted(start, keep)
     free = inner.to_unconstrained(inner.entries)
     found = []
     for _ in range(count):
       moved = free + _SPREAD * random.standard_normal(len(free))
       at = onp.clip(self._updated(start, inner, moved), self.low, self.high)
-      at = onp.where(start > 0, at, 0.0)
+      at = onp.where(keep, at, 0.0)
       if self.value(at) > -onp.inf:
         found.append(at)
     return found
 
-  def best_of(
-    self,
-    starts: Sequence[onp.ndarray],
-    report: Callable[[int, float], object] | None,
-  ) -> tuple[Optimum, list[float]]:
-    """Maximizes from several starts; returns the best end, and all maxima.
+  def objective(self, inner: MapT, free: onp.ndarray) -> search.Objective:
+    """Returns the objective of a run that starts at free parameters."""
 
-    The best end is that of all distinct ends after Newton steps: where the search
-    from one start stops short, another may look better.
-    """
-    ends: list[Optimum] = []
-    for i, start in enumerate(starts):
-      end = self.maximize(start)
-      same = any(self._are_near(end, other) for other in ends)
-      ends.append(end if same else self.polish(end))
-      if report is not None:
-        report(i + 1, max(map(_value_of, ends)))
-    return max(ends, key=_value_of), [end.log_likelihood for end in ends]
+    def evaluate(x: onp.ndarray) -> tuple[float, onp.ndarray]:
+      entries = inner.to_constrained(x)
+      if not onp.all(onp.isfinite(entries)):
+        return onp.nan, x
+      value, slopes = self.evaluated(inner, entries)
+      with onp.errstate(all="ignore"):
+        return value, inner.unconstrained_gradient(entries, slopes)
 
-  def _are_near(self, first: Optimum, second: Optimum) -> bool:
-    """Returns whether two ends are the same but for where the search stopped."""
-    apart = abs(first.log_likelihood - second.log_likelihood)
-    if not apart <= _SAME_VALUE * (1.0 + abs(second.log_likelihood)):
-      return False
-    scale = onp.maximum(onp.abs(second.entries), onp.finfo(float).tiny)
-    change = onp.abs(first.entries - second.entries) / scale
-    return bool(onp.all(change <= _SAME_ENTRIES))
+    return search.Objective(evaluate, self.likelihood.total, free)
 
-  def _maximize_once(
-    self,
-    inner: coordinates_lib.Coordinates,
-    free: onp.ndarray,
-    reach: float,
-    log_likelihoods: list[float],
-  ) -> tuple[onp.ndarray, str, bool]:
-    """Runs L-BFGS-B, with changes of free parameters up to `reach`.
-
-    Returns the final parameters, the optimizer's message, and whether a
-    parameter has changed by `reach`.
-    """
-    with frameworks.needed_by("a fit"):
-      from scipy import optimize
-    low, high = self._free_bounds(inner)
-    near_low, near_high = free - reach, free + reach
-    objective = objective_lib.Objective(self.evaluated, self.total, inner, free)
-    found = optimize.minimize(
-      objective,
-      free,
-      jac=True,
-      method="L-BFGS-B",
-      bounds=list(
-        zip(
-          onp.maximum(low, near_low), onp.minimum(high, near_high), strict=True
-        )
-      ),
-      callback=objective.accepted,
-      options={
-        "maxiter": self.max_steps,
-        "maxfun": 10 * self.max_steps,
-        "maxcor": 20,
-        "maxls": 50,
-        "ftol": 1e-15,
-        "gtol": self.tolerance / 100,
-      },
-    )
-    log_likelihoods += objective.log_likelihoods
-    x = onp.asarray(found.x, onp.float64)
-    at_edge = onp.any((x >= near_high) | (x <= near_low))
-    return x, str(found.message), bool(at_edge)
-
-  def _free_bounds(
-    self, inner: coordinates_lib.Coordinates
-  ) -> tuple[onp.ndarray, onp.ndarray]:
+  def _free_bounds(self, inner: MapT) -> tuple[onp.ndarray, onp.ndarray]:
     """Returns lower and upper bounds of the free parameters."""
-    position = {name: i for i, name in enumerate(self.where.names)}
-    rows = [
-      position[name]
-      for name, last in zip(inner.names, inner.reference, strict=True)
-      if not last
-    ]
-    logs = onp.full((2, len(rows)), -onp.inf)
-    logs[1] = onp.inf
-    for side, bound in enumerate((self.low, self.high)):
-      for j, (row, c) in enumerate(
-        zip(rows, onp.flatnonzero(inner.has_free), strict=True)
-      ):
-        if not 0.0 < bound[row] < onp.inf:
-          continue
-        group = inner.groups[c]
-        rest = 1.0 if group < 0 else inner.totals[group] - bound[row]
-        if rest > 0:
-          logs[side, j] = onp.log(bound[row] / rest)
-    return logs[0], logs[1]
+    rows = onp.flatnonzero(self._rows(inner))[inner.has_free]
+    groups = inner.groups[inner.has_free]
+    totals = onp.append(inner.totals, 0.0)[groups]
+    ends = []
+    for bound, open_end in ((self.low, -onp.inf), (self.high, onp.inf)):
+      own = bound[rows]
+      rest = onp.where(groups < 0, 1.0, totals - own)
+      known = (own > 0) & (own < onp.inf) & (rest > 0)
+      logs = onp.log(onp.where(known, own, 1.0) / onp.where(known, rest, 1.0))
+      ends.append(onp.where(known, logs, open_end))
+    return ends[0], ends[1]
+
+  def _rows(self, inner: MapT) -> onp.ndarray:
+    """Returns which of all entries are those of `inner`, bool (k,)."""
+    return onp.isin(self.where.indices, inner.indices)
 
   def _updated(
-    self,
-    entries: onp.ndarray,
-    inner: coordinates_lib.Coordinates,
-    free: onp.ndarray,
+    self, entries: onp.ndarray, inner: MapT, free: onp.ndarray
   ) -> onp.ndarray:
     """Sets the entries of `inner` from free parameters; returns all entries."""
     found = onp.array(entries)
-    rows = onp.isin(onp.asarray(self.where.names, object), list(inner.names))
-    found[rows] = inner.to_constrained(free)
+    found[self._rows(inner)] = inner.to_constrained(free)
     given = (entries > 0) & ((self.low > 0) | (self.high < onp.inf))
     inside = onp.clip(found, self.low, self.high)
     for bound in (self.low, self.high):
@@ -306,32 +264,33 @@ class Optimizer:
     return onp.where(given, inside, found)
 
   def evaluated(
-    self, inner: coordinates_lib.Coordinates, entries: onp.ndarray
+    self, inner: MapT, entries: onp.ndarray
   ) -> tuple[float, onp.ndarray]:
     """Computes the log likelihood and its gradient, and counts the call."""
-    self.num_evaluations = self.num_evaluations + 1
-    return likelihood_derivatives.value_and_gradient(
-      inner, entries, self.observations
-    )
+    point = onp.concatenate([inner.indices, inner.embedded(entries)])
+    if not onp.array_equal(point, self._point):
+      self.num_evaluations = self.num_evaluations + 1
+      self._last = self.likelihood.value_and_gradient(inner, entries)
+      self._point = point
+    return self._last
 
   def _optimum(
     self,
     entries: onp.ndarray,
     method: str,
-    message: str,
+    end: search.End,
     log_likelihoods: list[float],
   ) -> Optimum:
-    keep = (entries > self.low) & (entries < self.high) & (entries > 0)
-    inner = self.where.restricted(entries, keep)
+    inner = self.inner(entries)
     value, slopes = self.evaluated(inner, inner.entries)
-    slopes = inner.unconstrained_gradient(inner.entries, slopes) / self.total
-    norm = float(onp.max(onp.abs(slopes), initial=0.0))
+    slopes = inner.unconstrained_gradient(inner.entries, slopes)
+    norm = float(onp.max(onp.abs(slopes), initial=0.0)) / self.likelihood.total
     return Optimum(
-      entries, value, norm, method, message, tuple(log_likelihoods)
+      entries,
+      value,
+      norm,
+      method,
+      end.message,
+      end.is_over,
+      tuple(log_likelihoods),
     )
-
-
-def _value_of(optimum: Optimum) -> float:
-  """Returns an optimum's log likelihood, or -inf if it is not finite."""
-  known = optimum.log_likelihood
-  return known if onp.isfinite(known) else -onp.inf

@@ -11,7 +11,8 @@ from phasic import distributions as pd
 from phasic import graphs
 from phasic import inference
 from phasic.inference.data import likelihood_derivatives
-from phasic.inference.mle import objective as objective_lib
+from phasic.inference.mle import likelihoods
+from phasic.inference.mle import optimizer
 from phasic.inference.parameters import coordinates
 from phasic.inference.parameters import limits
 from tests.helpers import fit_data
@@ -121,14 +122,15 @@ class FitTest(test_case.TestCase):
       pd.PhaseType([0.25, 0.75], [[-2.0, 1.0], [0.0, -1.5]])
     )
     start = where.to_unconstrained(where.entries)
-    objective = objective_lib.Objective(
-      lambda inner, x: likelihood_derivatives.value_and_gradient(
-        inner, x, _CENSORED
-      ),
-      60.0,
+    searcher = optimizer.Optimizer(
       where,
-      start,
+      likelihoods.DataLikelihood(where, _CENSORED),
+      onp.zeros(len(where.names)),
+      onp.full(len(where.names), math.inf),
+      max_steps=1,
+      tolerance=1e-6,
     )
+    objective = searcher.objective(where, start)
     value, _ = objective(start)
     for far in (100.0, 1000.0):
       there, slopes = objective(start + far)

@@ -1,0 +1,228 @@
+"""Numbers as users write them: an array, or a mapping of arrays, with bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+import itertools
+import math
+
+import numpy as np
+import numpy as onp
+
+from phasic.inference.parameters import unconstrained_map
+from phasic.inference.parameters.host_values import host_values
+from phasic.internal import dtypes
+from phasic.internal import raw_arguments
+from phasic.internal import structures
+from phasic.internal.arrays import Array
+
+
+class Numbers(unconstrained_map.UnconstrainedMap):
+  """Numbers within bounds as functions of entries, and the form of both.
+
+  A real number is an entry. Others are positive distances from one bound, or
+  from two, which sum to the length of the interval: so a number near either
+  bound keeps its digits.
+
+  Attributes:
+    number_names: the name of each number, size[0] or size.
+    dtype: the dtype of the numbers.
+    bounds: the lower and upper bounds of the numbers, two arrays (d,).
+    places: the entries that are distances from these bounds, or the number; two
+      arrays (d,), -1 where there is none.
+    owners: the number that each entry belongs to, (k,).
+    arrays: the array that each entry belongs to, (k,).
+  """
+
+  def __init__(self, argument: str, numbers: object, bounds: object):
+    """Reads the form of numbers, their values and bounds.
+
+    Raises:
+      TypeError: a number is traced, or of another type; bounds are no pairs.
+      ValueError: there are none, one is not between its bounds, or bounds break
+        a rule.
+    """
+    self._is_mapping = isinstance(numbers, Mapping)
+    arrays = self._named(numbers)
+    self.dtype = dtypes.common_dtype(arrays)
+    self._shapes = {
+      name: onp.shape(host_values(name, structures.as_array(x, None, name)))
+      for name, x in arrays.items()
+    }
+    names: list[str] = []
+    for name, shape in self._shapes.items():
+      places = [", ".join(map(str, i)) for i in onp.ndindex(*shape)]
+      names += [f"{name}[{place}]" for place in places] if shape else [name]
+    self.number_names = tuple(names)
+    if not names:
+      raise ValueError(f"{argument} has no numbers: it must have at least one")
+    self.bounds = self._read_bounds(bounds)
+    self._place()
+    self.entries = self.all_entries = self.entries_of(argument, numbers)
+    self.reference = unconstrained_map.references(
+      self.entries, self.groups, self.substochastic
+    )
+
+  def _read_bounds(self, bounds: object) -> tuple[onp.ndarray, onp.ndarray]:
+    """Checks bounds, and returns them for all numbers."""
+    if bounds is None:
+      bounds = {}
+    elif not self._is_mapping:
+      bounds = {"start": bounds}
+    elif not isinstance(bounds, Mapping):
+      raise TypeError(
+        f"bounds is {raw_arguments.shown(bounds)}: it must map names to pairs "
+        "(low, high)"
+      )
+    for name in bounds:
+      if name not in self._shapes:
+        raise ValueError(
+          f"bounds has {name!r}: its names must be of start, "
+          f"{', '.join(self._shapes)}"
+        )
+    pairs = [
+      _pair(name, bounds.get(name, (0.0, onp.inf)), shape)
+      for name, shape in self._shapes.items()
+    ]
+    low, high = (onp.concatenate(ends) for ends in zip(*pairs, strict=True))
+    is_open = onp.isinf(low) | onp.isinf(high)
+    with onp.errstate(over="ignore"):
+      good = (low < high) & (is_open | (high - low < onp.inf))
+    if not onp.all(good):
+      i = int(onp.argmin(good))
+      raise ValueError(
+        f"bounds of {self.number_names[i]} are ({low[i]:g}, {high[i]:g}): the "
+        "lower one must be below the upper one"
+      )
+    return low, high
+
+  def _place(self) -> None:
+    """Numbers the entries, and makes the map from unconstrained parameters."""
+    low, high = self.bounds
+    has_low, has_high = onp.isfinite(low), onp.isfinite(high)
+    is_real = onp.logical_not(has_low | has_high)
+    counts = onp.where(has_low & has_high, 2, 1)
+    first = onp.cumsum(counts) - counts
+    self.places = (
+      onp.where(has_low | is_real, first, -1),
+      onp.where(has_high, first + counts - 1, -1),
+    )
+    self.owners = owners = onp.repeat(onp.arange(len(counts)), counts)
+    self.names = tuple(self.number_names[i] for i in owners)
+    self.units = onp.where(is_real[owners], 1.0, 0.0)
+    self.may_be_zero = onp.logical_not(self.is_real)
+    self.indices = onp.arange(len(owners))
+    pairs = onp.flatnonzero(counts == 2)
+    self.groups = onp.where(
+      counts[owners] == 2, onp.searchsorted(pairs, owners), -1
+    )
+    self.totals = (high - low)[pairs]
+    self.substochastic = onp.zeros(len(pairs), bool)
+    sizes = [math.prod(shape) for shape in self._shapes.values()]
+    self.arrays = onp.repeat(onp.arange(len(sizes)), sizes)[owners]
+
+  def entries_of(self, argument: str, numbers: object) -> onp.ndarray:
+    """Returns the entries of numbers of this form, (k,).
+
+    Raises:
+      TypeError: they have another form.
+      ValueError: one is not between its bounds, or shapes differ.
+    """
+    if isinstance(numbers, Mapping) != self._is_mapping:
+      raise TypeError(
+        f"{argument} is {type(numbers).__name__}: it must have the form of start"
+      )
+    arrays = self._named(numbers)
+    if set(arrays) != set(self._shapes):
+      raise ValueError(
+        f"{argument} has the names {', '.join(arrays)}: it must have those of "
+        f"start, {', '.join(self._shapes)}"
+      )
+    parts = []
+    for name, shape in self._shapes.items():
+      values = host_values(name, structures.as_array(arrays[name], None, name))
+      if onp.shape(values) != shape:
+        raise ValueError(
+          f"{name} of {argument} has shape {onp.shape(values)}: it must have that "
+          f"of start, {shape}"
+        )
+      parts.append(onp.ravel(values))
+    flat = onp.concatenate(parts)
+    (low, high), (lower, upper) = self.bounds, self.places
+    good = (flat > low) & (flat < high) & onp.isfinite(flat)
+    if not onp.all(good):
+      i = int(onp.argmin(good))
+      rules = [f"> {low[i]:g}"] if low[i] > -onp.inf else []
+      rules += [f"< {high[i]:g}"] if high[i] < onp.inf else []
+      raise ValueError(
+        f"{self.number_names[i]} of {argument} is {flat[i]:g}: it must be "
+        f"{' and '.join([*rules, 'finite'])}; for other values set bounds"
+      )
+    found = onp.zeros(len(self.names))
+    with onp.errstate(invalid="ignore"):
+      found[lower[lower >= 0]] = (
+        flat - onp.where(onp.isfinite(low), low, 0.0)
+      )[lower >= 0]
+      found[upper[upper >= 0]] = (high - flat)[upper >= 0]
+    return found
+
+  def array(self, values: onp.ndarray) -> Array:
+    """Converts host values to an array of the numbers' dtype."""
+    return structures.as_array(
+      onp.asarray(values, self.dtype), self.dtype, "numbers"
+    )
+
+  def numbers(self, entries: Array) -> object:
+    """Returns the numbers, in their form, from an array of all entries (k,)."""
+    ends = []
+    for bound, place, sign in zip(
+      self.bounds, self.places, (1.0, -1.0), strict=True
+    ):
+      distance = np.take(entries, onp.maximum(place, 0), axis=-1)
+      near = self.array(onp.where(onp.isfinite(bound), bound, 0.0))
+      far = self.array(onp.full(len(place), onp.inf))
+      ends.append((np.where(place >= 0, distance, far), near + sign * distance))
+    (to_low, from_low), (to_high, from_high) = ends
+    flat = np.where(to_high < to_low, from_high, from_low)
+    found: dict[str, Array] = {}
+    for name, shape, start, end in self._slices():
+      found[name] = np.reshape(flat[start:end], shape)
+    return self._formed(found)
+
+  def on_host(self, flat: onp.ndarray) -> object:
+    """Returns host values (d,) in the form of the numbers."""
+    found: dict[str, onp.ndarray] = {}
+    for name, shape, start, end in self._slices():
+      found[name] = onp.reshape(flat[start:end], shape)
+    return self._formed(found)
+
+  def _slices(self) -> list[tuple[str, tuple[int, ...], int, int]]:
+    """Returns each array's name and shape, and where it begins and ends."""
+    sizes = [math.prod(shape) for shape in self._shapes.values()]
+    ends = list(itertools.accumulate(sizes))
+    starts = [end - size for end, size in zip(ends, sizes, strict=True)]
+    return list(
+      zip(self._shapes, self._shapes.values(), starts, ends, strict=True)
+    )
+
+  def _named(self, numbers: object) -> dict[str, object]:
+    """Returns the arrays by name; a single one is called start."""
+    return dict(numbers) if isinstance(numbers, Mapping) else {"start": numbers}
+
+  def _formed(self, found: Mapping[str, object]) -> object:
+    return dict(found) if self._is_mapping else found["start"]
+
+
+def _pair(name: str, pair: object, shape: tuple[int, ...]) -> list[onp.ndarray]:
+  """Returns the bounds of one array, two flat arrays."""
+  try:
+    low, high = (
+      host_values(name, structures.as_array(x, None, name))
+      for x in pair  # type: ignore[attr-defined]
+    )
+    return [onp.ravel(onp.broadcast_to(x, shape)) for x in (low, high)]
+  except (TypeError, ValueError):
+    raise TypeError(
+      f"bounds of {name!r} are {raw_arguments.shown(pair)}: they must be a pair "
+      f"(low, high) of numbers, or of arrays of shape {shape}"
+    ) from None

@@ -1,0 +1,169 @@
+"""Searches for maxima in unconstrained parameters by SciPy's optimizers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as onp
+
+from phasic.internal import frameworks
+from phasic.internal.arrays import Integer
+
+# SciPy's status of a run that made all its steps.
+_ALL_STEPS = 1
+
+
+class Objective:
+  """The negative mean of a function and its gradient, to be minimized.
+
+  If the function cannot be computed, a step was too long. The value is then a
+  penalty that grows with the distance from the last accepted step, so that a
+  line search steps back.
+
+  Attributes:
+    values: those of the function at the start and after each accepted step.
+    best: where the smallest value was computed, and this value, or None.
+  """
+
+  def __init__(
+    self,
+    evaluate: Callable[[onp.ndarray], tuple[float, onp.ndarray]],
+    total: float,
+    start: onp.ndarray,
+  ):
+    """Makes the objective from a function with gradient.
+
+    Args:
+      evaluate: returns the value and the gradient of the function.
+      total: the number by which both are divided.
+      start: the free parameters at which the optimizer starts.
+    """
+    self._evaluate = evaluate
+    self._total = total
+    self._base = onp.array(start)
+    self._value = 0.0
+    self._last: tuple[onp.ndarray, float] | None = None
+    self.values: list[float] = []
+    self.best: tuple[onp.ndarray, float] | None = None
+
+  def __call__(self, free: onp.ndarray) -> tuple[float, onp.ndarray]:
+    value, slopes = self._evaluate(free)
+    if onp.isfinite(value) and onp.all(onp.isfinite(slopes)):
+      mean = -value / self._total
+      if self._last is None:
+        self._value = mean
+        self.values.append(value)
+      self._last = (onp.array(free), mean)
+      if self.best is None or mean < self.best[1]:
+        self.best = self._last
+      return mean, -slopes / self._total
+    away = free - self._base
+    steep = 1.0 + abs(self._value)
+    return self._value + steep * (
+      1.0 + float(onp.sum(away * away))
+    ), 2.0 * steep * away
+
+  def accepted(self, free: onp.ndarray) -> None:
+    """Records the value at a step that the optimizer accepted."""
+    self._base = onp.array(free)
+    if self._last is not None and onp.array_equal(self._last[0], free):
+      self._value = self._last[1]
+    self.values.append(-self._value * self._total)
+
+
+class End(NamedTuple):
+  """Where a run ended.
+
+  Attributes:
+    free: the free parameters, (d,).
+    message: SciPy's message.
+    is_over: whether the run ended by itself, and not after the most steps.
+  """
+
+  free: onp.ndarray
+  message: str
+  is_over: bool
+
+
+def quasi_newton(
+  objective: Objective,
+  start: onp.ndarray,
+  low: onp.ndarray,
+  high: onp.ndarray,
+  max_steps: Integer,
+  tolerance: float,
+) -> End:
+  """Runs L-BFGS-B between bounds; ends at the best point it has visited.
+
+  A line search that fails may return an earlier point.
+  """
+  with frameworks.needed_by("a fit"):
+    from scipy import optimize
+
+  found = optimize.minimize(
+    objective,
+    start,
+    jac=True,
+    method="L-BFGS-B",
+    bounds=list(zip(low, high, strict=True)),
+    callback=objective.accepted,
+    options={
+      "maxiter": max_steps,
+      "maxfun": 10 * max_steps,
+      "maxcor": 20,
+      "maxls": 50,
+      "ftol": 1e-15,
+      "gtol": tolerance,
+    },
+  )
+  free = onp.asarray(found.x, onp.float64)
+  if objective.best is not None and objective.best[1] < float(found.fun):
+    free = objective.best[0]
+  return End(free, str(found.message), found.status != _ALL_STEPS)
+
+
+def newton(
+  objective: Objective,
+  hessian: Callable[[onp.ndarray], onp.ndarray],
+  start: onp.ndarray,
+  max_steps: Integer,
+) -> onp.ndarray | None:
+  """Makes Newton steps in a trust region, with exact second derivatives.
+
+  Args:
+    objective: the objective.
+    hessian: returns its second derivatives, (d, d).
+    start: the free parameters at which the steps start.
+    max_steps: the most steps, at least one.
+
+  Returns:
+    The free parameters, or None where second derivatives are not finite.
+  """
+  with frameworks.needed_by("a fit"):
+    from scipy import optimize
+
+  def checked(free: onp.ndarray) -> onp.ndarray:
+    second = hessian(free)
+    if not onp.all(onp.isfinite(second)):
+      raise FloatingPointError("the Hessian of the likelihood is not finite")
+    return second
+
+  try:
+    found = optimize.minimize(
+      objective,
+      start,
+      jac=True,
+      hess=checked,
+      method="trust-exact",
+      callback=objective.accepted,
+      options={
+        "gtol": 1e-12,
+        "maxiter": max_steps,
+        "initial_trust_radius": 0.1,
+        "max_trust_radius": 1e8,
+      },
+    )
+  except FloatingPointError:
+    return None
+  return onp.asarray(found.x, onp.float64)

@@ -1,0 +1,82 @@
+"""Sets entries to zero where this costs nothing, and undoes it."""
+
+from __future__ import annotations
+
+import numpy as onp
+
+from phasic.inference.mle import likelihoods
+from phasic.inference.mle import optimizer as optimizer_lib
+from phasic.inference.mle.likelihoods import MapT
+from phasic.inference.parameters import limits as limits_lib
+
+# The largest loss of log likelihood for which an entry is set to zero.
+_ZERO_COST = 1e-6
+# Only an entry below this fraction of its scale is tried at zero. The scale is
+# the largest entry of its parameter, or the sum that it belongs to.
+_SMALL = 1e-3
+# An entry at zero becomes positive again if the derivative of the mean log
+# likelihood with respect to this entry, times its scale, exceeds this.
+_RISES = 1e-6
+# The number of rounds of setting entries to zero and undoing this.
+_ROUNDS = 5
+
+
+def with_zeros(
+  optimizer: optimizer_lib.Optimizer[MapT],
+  optimum: optimizer_lib.Optimum,
+) -> optimizer_lib.Optimum:
+  """Sets entries to zero if the likelihood hardly falls; maximizes again."""
+  where, likelihood = optimizer.where, optimizer.likelihood
+  never = onp.logical_not(where.may_be_zero) | (optimizer.low > 0)
+  for _ in range(_ROUNDS):
+    scale = likelihood.scales(optimum.entries)
+    entries, value = optimum.entries, optimum.log_likelihood
+    small = where.is_inside(entries) & (entries < _SMALL * scale)
+    small = small & onp.logical_not(never)
+    for i in _ascending(small, entries / scale):
+      trial = _without(where, entries, i)
+      there = optimizer.value(trial)
+      if there >= value - _ZERO_COST and likelihood.is_possible(trial):
+        entries, value = trial, there
+    changed = entries is not optimum.entries
+    before = optimum
+    if changed:
+      optimum = optimizer.polish(optimizer.maximize(entries))
+    zero = onp.logical_not(where.is_inside(optimum.entries))
+    if not onp.any(zero):
+      return optimum
+    slopes = optimizer.slopes(optimum.entries) * scale
+    rises = slopes > _RISES * likelihood.total
+    back = zero & rises & where.is_inside(where.entries)
+    if not onp.any(back):
+      return optimum
+    # The likelihood increases if these entries become positive.
+    never = never | back
+    lost = onp.logical_not(where.is_inside(before.entries))
+    again = onp.where(lost, _SMALL * scale, before.entries)
+    again = limits_lib.balanced(where, onp.where(back, again, optimum.entries))
+    risen = optimizer.polish(optimizer.maximize(again))
+    if not risen.log_likelihood >= optimum.log_likelihood:
+      return optimum
+    optimum = risen
+  return optimum
+
+
+def _ascending(chosen: onp.ndarray, sizes: onp.ndarray) -> list[int]:
+  """Returns the chosen indices, ordered by size."""
+  return [int(i) for i in onp.argsort(sizes) if chosen[i]]
+
+
+def _without(
+  where: likelihoods.Map, entries: onp.ndarray, i: int
+) -> onp.ndarray:
+  """Sets an entry to zero, and rescales its group to the same sum."""
+  found = onp.array(entries)
+  found[i] = 0.0
+  group = where.groups[i]
+  if group >= 0 and not where.substochastic[group]:
+    members = where.groups == group
+    rest = onp.sum(found[members])
+    if rest > 0:
+      found[members] = found[members] * (onp.sum(entries[members]) / rest)
+  return found
