@@ -70,7 +70,7 @@ class DocumentsTest(parameterized.TestCase):
     ("README.md", 1),
     ("docs/guide.md", 7),
     ("docs/binding.md", 3),
-    ("docs/fitting.md", 2),
+    ("docs/fitting.md", 3),
     ("docs/bayes.md", 3),
     ("docs/epochs.md", 11),
     ("docs/rewards.md", 5),
