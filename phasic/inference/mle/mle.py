@@ -17,7 +17,6 @@ from phasic.inference.mle import suggestions
 from phasic.inference.mle import zeros
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import limits as limits_lib
-from phasic.inference.parameters.host_values import host_values
 from phasic.inference.results import fits
 from phasic.inference.starts import starts as starts_lib
 from phasic.internal import progress_bars
@@ -199,16 +198,16 @@ def _as_it_is(
   dist: DistributionT, observations: Observations, fixed: Sequence[str]
 ) -> fits.Fit[DistributionT]:
   """Returns the fit of a distribution of which nothing is free."""
-  value = host_values("log_likelihood", observations.log_likelihood(dist))
+  value = starts_lib.log_likelihood_of(dist, observations)
   return fits.Fit(
     distribution=dist,
-    log_likelihood=float(value),
+    log_likelihood=value,
     observations=observations,
     record=fits.Record(
       method="none",
       converged=True,
       message="nothing is fitted: every parameter is fixed, zero or certain",
-      log_likelihoods=(float(value),),
+      log_likelihoods=(value,),
       num_evaluations=1,
     ),
     structure=dist,

@@ -15,6 +15,7 @@ from typing import Generic, NamedTuple, cast
 
 import numpy as onp
 
+from phasic.distributions.base import inferring
 from phasic.distributions.base.distribution import Distribution
 from phasic.distributions.base.distribution import DistributionT
 from phasic.distributions.wrapped import truncated_phase_type
@@ -205,7 +206,9 @@ def _after_em(
     value = _number(found.log_likelihood)
     if not math.isfinite(value):
       return before
-    before = start._replace(distribution=at, log_likelihood=value)
+    # A compiled step returns parameters in an order of its own.
+    same = inferring.with_arrays(start.distribution, inferring.arrays_of(at))
+    before = start._replace(distribution=same, log_likelihood=value)
     at = found.distribution
   return before
 
@@ -243,9 +246,10 @@ def summary(
     counts += [onp.sum(weights[group]) for group in groups]
   dtype = static.dtype_name(observations.lower)
 
-  entry = observations.entry
-  if entry is not None:
-    entry = onp.asarray(host_values("entry", entry)[chosen], dtype)
+  entry: onp.ndarray | None = None
+  if observations.entry is not None:
+    late = host_values("entry", observations.entry)
+    entry = onp.asarray(late[chosen], dtype)
   return observations_lib.Observations(
     onp.asarray(lower[chosen], dtype),
     onp.asarray(upper[chosen], dtype),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NoReturn
 
 import numpy as onp
 
@@ -125,8 +126,26 @@ def check_start(
   # This raises for parameters outside of their domains.
   dist.copy(validate_args=True)
   value = likelihood_derivatives.log_likelihood(where, entries, observations)
-  if onp.isfinite(value):
-    return
+  if not onp.isfinite(value):
+    _refuse(dist, observations)
+
+
+def log_likelihood_of(
+  dist: Distribution, observations: observations_lib.Observations
+) -> float:
+  """Computes the log likelihood; raises ValueError if it is not finite."""
+  with user_warnings.derived():
+    found = observations.log_likelihood(dist)
+  value = float(host_values("log_likelihood", found))
+  if not onp.isfinite(value):
+    _refuse(dist, observations)
+  return value
+
+
+def _refuse(
+  dist: Distribution, observations: observations_lib.Observations
+) -> NoReturn:
+  """Raises ValueError for the first observation that is impossible, or NaN."""
   with user_warnings.derived():
     found = observations.log_likelihood_terms(dist)
   terms = host_values("terms", found)
