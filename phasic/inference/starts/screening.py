@@ -44,8 +44,10 @@ _KEPT = 40
 # likeliest make more, at most a third of them with the same numbers of stages.
 _FIRST_STEPS = 2
 _ROUNDS = ((30, 4), (12, 10), (2, 16))
-# Starts whose log likelihoods are nearer than this lead to the same optimum.
+# Starts whose log likelihoods are nearer than this mostly lead to the same
+# optimum; if all have the same numbers of stages, only those much nearer do.
 _SAME_END = 0.05
+_SAME_END_ALIKE = 0.001
 
 
 class Start(NamedTuple, Generic[DistributionT]):
@@ -152,17 +154,18 @@ def _screened(
     for counts, x in candidates
   ]
   known = [x for x in known if x.log_likelihood > -math.inf]
-  alike = len({x.counts for x in known if x.counts}) == 1
+  alike = len({x.counts for x in known}) == 1
+  least = _SAME_END_ALIKE if alike else _SAME_END
   for most, num_steps in _ROUNDS:
     same = max(1, most // 3)
     taken: collections.Counter[tuple[int, ...]] = collections.Counter()
     kept: list[Start[DistributionT]] = []
-    for start in _distinct(known):
+    for start in _distinct(known, least):
       taken[start.counts] += 1
       if len(kept) < most and (alike or taken[start.counts] <= same):
         kept.append(after_em(start, num_steps))
     known = kept
-  return _distinct(known)
+  return _distinct(known, least)
 
 
 def _structure(dist: Distribution) -> object:
@@ -180,12 +183,12 @@ def _falling(start: Start[DistributionT]) -> float:
 
 
 def _distinct(
-  starts: list[Start[DistributionT]],
+  starts: list[Start[DistributionT]], least: float
 ) -> list[Start[DistributionT]]:
-  """Sorts starts, the best first, without those that are as likely as another."""
+  """Sorts starts, the best first, without those nearly as likely as another."""
   found: list[Start[DistributionT]] = []
   for start in sorted(starts, key=_falling):
-    if not found or found[-1].log_likelihood - start.log_likelihood > _SAME_END:
+    if not found or found[-1].log_likelihood - start.log_likelihood > least:
       found.append(start)
   return found
 
