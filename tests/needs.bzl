@@ -363,6 +363,13 @@ TESTS = {
             "config"
         ]
     },
+    "interop/latent_atoms_test": {
+        "helpers": [],
+        "rooms": [
+            "distributions/closures",
+            "interop"
+        ]
+    },
     "binding/binding_tests": {
         "helpers": [
             "test_case"
