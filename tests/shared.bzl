@@ -176,6 +176,7 @@ TESTS = {
             "contract/mistakes_test",
             "contract/nan_reasons_test",
             "contract/precision_test",
+            "contract/result_sizes_test",
             "contract/sparse_matrices_test",
             "contract/structure_errors_test",
             "families/families_structure_test",

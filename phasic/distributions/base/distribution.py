@@ -24,6 +24,7 @@ from phasic.distributions.base import structure
 from phasic.distributions.base import supports
 from phasic.internal import dtypes
 from phasic.internal import random
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -307,6 +308,8 @@ class Distribution(parameterized.Parameterized):
     """
     own = random.sanitize_seed(seed, salt=type(self).__name__)
     shape = sampling.checked_shape(sample_shape)
+    whole = (*shape, *self._batch_shape(), *self._event_shape())
+    whole = raw_arguments.checked_size(whole)
     n = 1
     for d in shape:
       n = n * d
@@ -315,7 +318,6 @@ class Distribution(parameterized.Parameterized):
     else:
       # A traced number of samples may be zero: one is drawn and dropped.
       samples = self._sample_n(np.maximum(n, 1), own)[:n]
-    whole = (*shape, *self._batch_shape(), *self._event_shape())
     return self._result("sample", np.reshape(samples, whole))
 
   def sample_and_log_prob(
