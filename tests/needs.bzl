@@ -276,6 +276,7 @@ TESTS = {
     "contract/distribution_tests": {
         "helpers": [
             "chain_cases",
+            "chains",
             "derivatives",
             "family_cases",
             "models",
@@ -286,7 +287,7 @@ TESTS = {
             "graphs/models",
             "distributions/closures",
             "distributions/epochs",
-            "inference/data",
+            "inference/mle",
             "config"
         ]
     },
