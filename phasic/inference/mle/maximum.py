@@ -239,7 +239,8 @@ class _Search:
   def evaluate(self, logs: onp.ndarray) -> tuple[float, onp.ndarray]:
     """Computes the log likelihood and its slopes in logarithms."""
     self.num_evaluations = self.num_evaluations + 1
-    value, slopes = self._evaluated(self.form.array(logs))
+    with user_warnings.searching():  # The search steps back from NaN.
+      value, slopes = self._evaluated(self.form.array(logs))
     return float(
       likelihood_derivatives.host(value)
     ), likelihood_derivatives.host(slopes)
@@ -247,10 +248,11 @@ class _Search:
   def hessian(self, logs: onp.ndarray) -> onp.ndarray:
     """Computes the second derivatives in logarithms, (d, d)."""
     at = self.form.array(logs)
-    rows = [
-      likelihood_derivatives.host(self._bent(at, self.form.array(unit)))
-      for unit in onp.eye(len(logs))
-    ]
+    with user_warnings.searching():
+      rows = [
+        likelihood_derivatives.host(self._bent(at, self.form.array(unit)))
+        for unit in onp.eye(len(logs))
+      ]
     found = onp.stack(rows)
     return (found + onp.transpose(found)) / 2
 
