@@ -180,7 +180,7 @@ def vmapped(form: Callable[[Chain, Mix], LogProb]):
   return make
 
 
-# What the rows of tables call the scan of a batch.
+# Names of the scan of a batch, in the rows of tables.
 VMAPPED = "JAX scan, by jax.vmap"
 BY_HAND = "JAX scan, models laid out by hand"
 # Ways to write the step.

@@ -29,7 +29,7 @@ def _large():
   return subject.edges_log_prob(model), model.theta, times
 
 
-# What makes log f, theta and the times.
+# Functions that make log f, theta and the times.
 _MODELS = {
   "Kingman-20, 100 times": _kingman,
   "100,000 states, 300,000 edges, 10,000 steps, 100 times": _large,

@@ -9,7 +9,7 @@ from benchmarks import native_library
 
 EPSILON = 1e-7
 LIBRARY = "per_time_uniformization"
-# What the rows of tables call it: its values, and its gradients.
+# Its names in the rows of tables: for its values, and for its gradients.
 NAME = "C++, each time by itself"
 DIFFERENCES = f"{NAME}, central differences"
 

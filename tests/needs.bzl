@@ -276,6 +276,7 @@ TESTS = {
     "contract/distribution_tests": {
         "helpers": [
             "chain_cases",
+            "chains",
             "derivatives",
             "family_cases",
             "models",
@@ -286,7 +287,7 @@ TESTS = {
             "graphs/models",
             "distributions/closures",
             "distributions/epochs",
-            "inference/data",
+            "inference/mle",
             "config"
         ]
     },
@@ -359,6 +360,13 @@ TESTS = {
             "inference/selection",
             "inference/plots",
             "config"
+        ]
+    },
+    "interop/latent_atoms_test": {
+        "helpers": [],
+        "rooms": [
+            "distributions/closures",
+            "interop"
         ]
     },
     "binding/binding_tests": {

@@ -20,7 +20,7 @@ from typing import Any
 import urllib.parse
 import xml.etree.ElementTree as ET
 
-# What `aborted` says of a target that is incompatible with the environment.
+# The reason in `aborted` for a target that the environment does not fit.
 _SKIPPED = "SKIPPED"
 
 Counts = collections.Counter[str]

@@ -8,8 +8,8 @@ import tqdm
 from demo import coxian
 from phasic.substrates import jax as ph
 
-# What a rate of zero is taken to be, in parts of 1 / mean(times), before it is
-# tried whether it is zero.
+# The value in place of a rate of zero, in units of 1 / mean(times), until a test
+# shows whether the rate is zero.
 _NEARLY_ZERO = 1e-6
 
 

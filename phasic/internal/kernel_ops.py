@@ -194,9 +194,10 @@ def set_work_limit(seconds: float | None) -> None:
 
   A value whose steps would take more is NaN at once, without being computed,
   and an eager call warns of it. The estimate is the number of multiply-adds
-  times 0.6 ns; derivatives count six times. Models of up to 616 phases have a
-  tenth of the limit. The process has one setting, and a second one for
-  TensorFlow's ops, which a program of JAX or TensorFlow reads when it runs.
+  times 0.6 ns. In models of more than 616 phases gradients count six times and
+  tangents four times; smaller models have a tenth of the limit. The process has
+  one setting, and a second one for TensorFlow's ops, which a program of JAX or
+  TensorFlow reads when it runs.
 
   Args:
     seconds: > 0, at first 60; None for no limit. A call in NumPy can be

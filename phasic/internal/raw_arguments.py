@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+import math
 import operator
 import reprlib
-from typing import Protocol, TypeGuard
+from typing import Protocol, TypeGuard, TypeVar
 
 import numpy as onp
 
 # The largest number of dimensions that every backend supports.
 MAX_DIMENSIONS = 20
+# The most entries of an array: 16 GiB of doubles.
+MOST_ENTRIES = 2**31
 # Names for the entries of non-numeric arrays, by dtype kind.
 _NO_NUMBERS = {
   "M": "dates",
@@ -21,6 +25,7 @@ _NO_NUMBERS = {
   "m": "durations",
 }
 _NUMBERS = frozenset((bool, complex, float, int))
+_Sizes = TypeVar("_Sizes", bound=tuple[object, ...])
 _SHORT = reprlib.Repr()
 _SHORT.maxtuple = _SHORT.maxlist = _SHORT.maxdict = 8
 _SHORT.maxstring = _SHORT.maxother = 80
@@ -76,6 +81,31 @@ def check_callable(name: str, f: object, what: str = "") -> None:
   """
   if not callable(f):
     raise TypeError(f"{name} is {shown(f)}: it must be a function{what}")
+
+
+def checked_size(
+  shape: _Sizes, shapes: Sequence[tuple[object, ...]] = ()
+) -> _Sizes:
+  """Returns the shape of an array that is to be made.
+
+  Args:
+    shape: the shape; sizes that are traced count as one.
+    shapes: the shapes that were broadcast to it, for the message.
+
+  Raises:
+    MemoryError: the array would have more than 2^31 entries.
+  """
+  count = math.prod(d for d in shape if isinstance(d, int))
+  if count > MOST_ENTRIES:
+    of, advice = "an array would have shape", "compute it in parts"
+    if shapes:
+      of = f"shapes {' and '.join(str(tuple(s)) for s in shapes)} broadcast to"
+      advice = f"give equal shapes for one value each, or {advice}"
+    raise MemoryError(
+      f"{of} {shown(shape)}, {shown(count)} entries: it must have at most 2^31; "
+      f"{advice}"
+    )
+  return shape
 
 
 def integer(name: str, x: object, what: str = "an integer") -> int:

@@ -9,6 +9,7 @@ import functools
 
 import numpy as onp
 
+from phasic.internal import raw_arguments
 from phasic.internal.arrays import Tree
 from phasic.internal.tape import modes
 
@@ -33,16 +34,18 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
     *shapes: shapes as `shape` returns them.
 
   Raises:
+    MemoryError: an array of the resulting shape would be too large.
     ValueError: the shapes do not broadcast; the message lists them.
   """
   distinct = set(shapes) - {()}
   if len(distinct) <= 1:
     return next(iter(distinct), ())
   try:
-    return tuple(onp.broadcast_shapes(*distinct))
+    found = tuple(onp.broadcast_shapes(*distinct))
   except ValueError:
     listed = " and ".join(str(tuple(s)) for s in shapes)
     raise ValueError(f"shapes {listed} do not broadcast") from None
+  return raw_arguments.checked_size(found, shapes)
 
 
 def concrete(x: object) -> onp.ndarray | None:

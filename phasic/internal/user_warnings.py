@@ -14,6 +14,7 @@ import warnings
 _NOT_CALLERS = ("contextlib", "jax", "phasic", "tensorflow")
 _issued = threading.local()
 _is_derived = contextvars.ContextVar("is_derived", default=False)
+_is_searching = contextvars.ContextVar("is_searching", default=False)
 
 
 def warn(message: str) -> None:
@@ -51,3 +52,21 @@ def derived() -> Iterator[None]:
 def is_derived() -> bool:
   """Returns whether value checks are disabled by `derived`."""
   return _is_derived.get()
+
+
+@contextlib.contextmanager
+def searching() -> Iterator[None]:
+  """Disables warnings of NaN within a `with` block, not checks of arguments.
+
+  It is for searches, which step back from NaN.
+  """
+  token = _is_searching.set(True)
+  try:
+    yield
+  finally:
+    _is_searching.reset(token)
+
+
+def warns_of_nan() -> bool:
+  """Returns whether NaN is warned of, by neither `derived` nor `searching`."""
+  return not (_is_derived.get() or _is_searching.get())

@@ -12,7 +12,7 @@ from phasic.inference.data import observations
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
 
-# What SciPy takes for a random state, and a SeedSequence.
+# The random states that SciPy takes, and a SeedSequence.
 RandomState: TypeAlias = "onp.random.RandomState | onp.random.Generator"
 StateLike: TypeAlias = (
   "int | onp.random.SeedSequence | RandomState | types.ModuleType | None"

@@ -60,7 +60,7 @@ ShapeLike: TypeAlias = SupportsIndex | Sequence[SupportsIndex | None]
 Seed: TypeAlias = jax.Array | onp.ndarray | seeds.FoldedKey
 SanitizedSeed: TypeAlias = jax.Array | seeds.FoldedKey
 
-# What follows is for the operands and results of a `multilinear.Map`.
+# The types below are for operands and results of a `multilinear.Map`.
 
 # The size of a dimension: an int, or symbolic in an export. JAX has no public
 # type of symbolic sizes.

@@ -31,10 +31,11 @@ def rank(x: Any) -> int:
 def broadcast_shapes(*shapes: Shape) -> Shape:
   """Returns the shape to which arrays of these shapes broadcast."""
   try:
-    return tuple(jnp.broadcast_shapes(*shapes))
+    found = tuple(jnp.broadcast_shapes(*shapes))
   except ValueError:
     listed = " and ".join(str(tuple(s)) for s in shapes)
     raise ValueError(f"shapes {listed} do not broadcast") from None
+  return raw_arguments.checked_size(found, shapes)
 
 
 def has_tracers(x: object) -> bool:

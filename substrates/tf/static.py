@@ -13,6 +13,7 @@ from typing import TypeAlias, TypeGuard
 import numpy as onp
 import tensorflow as tf
 
+from phasic.substrates.tf.internal import raw_arguments
 from phasic.substrates.tf.internal.arrays import ArrayLike
 
 # The size of a dimension.
@@ -63,10 +64,11 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
   length = max((len(s) for s in shapes), default=0)
   padded = [(1,) * (length - len(s)) + tuple(s) for s in shapes]
   try:
-    return tuple(_broadcast(column) for column in zip(*padded, strict=True))
+    found = tuple(_broadcast(column) for column in zip(*padded, strict=True))
   except ValueError:
     listed = " and ".join(str(tuple(s)) for s in shapes)
     raise ValueError(f"shapes {listed} do not broadcast") from None
+  return raw_arguments.checked_size(found, shapes)
 
 
 def _broadcast(sizes: Shape) -> Size:

@@ -22,7 +22,7 @@ from tests.cross import valid_calls_of_models
 mpl.use("Agg")
 
 OURS = (TypeError, ValueError, IndexError, NotImplementedError)
-# What arguments are called where messages are of a function that is called.
+# Other names of arguments, in messages of the functions that get them.
 ALIASES = {
   "causes": "cause",
   "parameter_names": "params",

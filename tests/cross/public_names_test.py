@@ -37,7 +37,7 @@ class PublicNamesTest(parameterized.TestCase):
       f"{base}.{name}".rstrip(".") for name in public_names.modules(substrate)
     }
     public.add("phasic.substrates")
-    # What the rewriter makes of `import numpy as np` in TensorFlow's docstrings.
+    # The rewriter puts this for `import numpy as np` in TensorFlow's docstrings.
     own = f"from {base}.internal import array_functions as np"
     for name, value in public_names.documented(substrate):
       text = (inspect.getdoc(value) or "").replace(own, "")

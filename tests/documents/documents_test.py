@@ -19,9 +19,10 @@ _BLOCK = re.compile(
   r"^```python\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?",
   re.MULTILINE | re.DOTALL,
 )
-# What needs a library of the reader's own.
+# A block with this text needs a library of the reader's own.
 _FRAGMENT = "bind_native("
-# What has a test of its own, since it needs an environment or checks of its own.
+# Blocks with these texts have tests of their own, as they need an environment or
+# checks of their own.
 _PYMC, _KERAS = "import jax, numpy as np, pymc", "import keras"
 _PACKAGES = (
   *("distributions", "math", "graphs", "inference", "binding", "config"),

@@ -100,3 +100,14 @@ ALL = {**SMALL, "queue": queue(), "discrete_queue": queue(True)}
 NAMES = sorted(ALL)
 if MODE != "numpy":
   NAMES = ["acyclic5", "cyclic6", "discrete6", "discrete_queue", "queue"]
+
+
+def ring(p: int = 700) -> tuple[onp.ndarray, pm.EdgeRates]:
+  """Returns a chain in a circle, too large for squaring, with rates up to one."""
+  phases = onp.arange(p)
+  edges = pm.EdgeRates(
+    onp.append(phases, 0),
+    onp.append((phases + 1) % p, p),
+    onp.append(onp.full(p, 0.5), 0.25),
+  )
+  return onp.eye(p)[0], edges

@@ -48,6 +48,15 @@ class TestCase(parameterized.TestCase):
     self.assertEqual(onp.shape(actual), onp.shape(expected))
     onp.testing.assert_allclose(actual, expected, rtol=rtol, atol=atol)
 
+  def caught(
+    self, function: Callable[[], Any]
+  ) -> tuple[Any, list[warnings.WarningMessage]]:
+    """Returns the result of a call, and its warnings of values and NaN."""
+    with warnings.catch_warnings(record=True) as caught:
+      warnings.simplefilter("always")
+      found = function()
+    return found, [w for w in caught if issubclass(w.category, RuntimeWarning)]
+
   def paths(self) -> tuple[str, ...]:
     """Returns the paths that can run here.
 

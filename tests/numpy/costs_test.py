@@ -59,7 +59,7 @@ class ImportTest(absltest.TestCase):
     self.assertEqual(packages, own)
     self.assertFalse([x for x in names if ".interop" in x])
     self.assertFalse([x for x in names if ".inference" in x])
-    # What takes long, and is needed by single functions, waits for these.
+    # Modules that import slowly wait for the single functions that need them.
     late = {"hashlib", "json", "numpy.random", "shutil", "subprocess"}
     self.assertEmpty(late.intersection(names))
 

@@ -466,6 +466,16 @@ class RulesTest(absltest.TestCase):
     self.assertEqual(gradients.value_and_gradient(slope, 2.0), (12.0, 12.0))
     self.assertEqual(gradients.jvp(slope, (2.0,), (1.0,)), (12.0, 12.0))
 
+    def of_constant(x):
+      return x * cube(gradients.stop_gradient(x))
+
+    self.assertEqual(
+      gradients.value_and_gradient(of_constant, 2.0), (16.0, 8.0)
+    )
+    self.assertEqual(
+      gradients.hessian_vector_product(of_constant, (2.0,), (1.0,)), 0.0
+    )
+
 
 if __name__ == "__main__":
   absltest.main()

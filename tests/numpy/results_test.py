@@ -13,7 +13,7 @@ from tests.generated.numpy.helpers import family_cases
 
 _CASES = {**family_cases.CASES, **chain_cases.CASES}
 del _CASES["erlang_1000"]
-# What a method is called with, by the names of its parameters.
+# Arguments of methods, by the names of their parameters.
 _ARGUMENTS = {
   "u": 0.3,
   "s": -0.1,

@@ -3,27 +3,20 @@
 import signal
 
 from absl.testing import absltest
-import numpy as onp
 
 from phasic._native import _kernel
 from phasic.substrates.numpy import config
 from phasic.substrates.numpy import distributions as pd
-from phasic.substrates.numpy import math as pm
+from tests.generated.numpy.helpers import chains
 
 
 class Interrupted(Exception):
   """What the handler of the test's signal raises."""
 
 
-def _far_ring(p=2000):
+def _far_ring():
   """A ring of phases, and a time whose steps take half a minute."""
-  phases = onp.arange(p)
-  edges = pm.EdgeRates(
-    onp.append(phases, 0),
-    onp.append((phases + 1) % p, p),
-    onp.append(onp.full(p, 0.5), 0.25),
-  )
-  return pd.PhaseType(onp.eye(p)[0], edges), 3e6
+  return pd.PhaseType(*chains.ring(2000)), 3e6
 
 
 class WorkLimitTest(absltest.TestCase):
@@ -56,7 +49,7 @@ class WorkLimitTest(absltest.TestCase):
         signal.setitimer(signal.ITIMER_REAL, 0.3)
         with self.assertRaises(Interrupted):
           getattr(dist, method)(value)
-    # What was interrupted is not kept: a value that was NaN is right again.
+    # Interrupted results are not kept: a value that was NaN is right again.
     self.assertEqual(dist.survival_function(300.0), expected)
 
   def test_handlers_that_return(self):

@@ -85,8 +85,8 @@ def _exponential(matrix: list[list[Any]], step: flint.fmpq) -> flint.arb_mat:
   """Computes exp((P - I) step); each entry has its own relative accuracy."""
   size = len(matrix)
   positive = [flint.fmpq(x) for row in matrix for x in row if x != 0]
-  # What can be reached is reached in fewer jumps than there are phases, so that
-  # no entry is below the smallest product of as many probabilities.
+  # A reachable phase is reached in fewer jumps than there are phases, so that no
+  # entry is below the smallest product of as many probabilities.
   jumps = 1 - min(_log2(x) for x in positive) + max(0, 2 - _log2(step))
   needed = flint.ctx.prec + (size + 1) * (jumps + 4)
   probabilities = flint.arb_mat(

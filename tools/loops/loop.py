@@ -22,20 +22,20 @@ from tools.loops import targets
 ROOT = pathlib.Path(__file__).absolute().parents[2]
 BIN = ROOT / ".venv/bin"
 
-# What all tests of `make quick` may take together, one after the other. Two
-# processors, Bazel, lint and mypy included, this stays below 90 s.
+# The seconds that all tests of `make quick` may take, one after the other. On two
+# processors, with Bazel, lint and mypy, the whole stays below 90 s.
 _QUICK_SECONDS = 70.0
 # Of a test besides what its report says: Python and Bazel start.
 _START_SECONDS = 2.0
 
 # As in tools/format.sh.
 _CLANG_FORMAT_SUFFIXES = (".h", ".cc", ".cu")
-# What tools/rooms reads.
+# The files that tools/rooms reads.
 _ROOMS = (
   *("native/", "phasic/", "substrates/", "tests/", "tools/"),
   "CONTRIBUTING.md",
 )
-# What all targets may depend on, and no query knows.
+# Files that all targets may depend on, which no query knows.
 _EVERYTHING = (
   ".bazelrc",
   "WORKSPACE",

@@ -11,7 +11,7 @@ from tools.rooms import order
 
 # A room has no folders, except for these parts of the seam.
 _SUBFOLDERS = {"internal/native": "internal", "internal/tape": "internal"}
-# What is in no room, and which rooms may import it.
+# Folders that are not rooms, and which rooms may import them.
 _OUTSIDE = {
   "_native": ("internal",),
   "include": ("internal", "binding"),

@@ -73,7 +73,7 @@ class _Table:
     if found := self._named.get(_words(name)):
       return max(found, key=near)
     siblings = [x for x in self._modules if x.rpartition(".")[0] == folder]
-    # What is imported in another way is tested with its folder.
+    # A module that is imported in another way is tested with its folder.
     starts = (([module], 0), ([module], 1), ([folder], 0), (siblings, 0))
     for floor, place in starts:
       seen = set(floor)

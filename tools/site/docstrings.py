@@ -6,7 +6,7 @@ They are written for `help`, without markup except for code between backticks.
 from collections.abc import Mapping
 import re
 
-# What reStructuredText takes for the number of a list: "M. F. Neuts".
+# An initial, as in "M. F. Neuts", which reStructuredText reads as a list's number.
 _INITIAL = re.compile(r"^(\s*)([A-Za-z])\.(?=\s)")
 # An underscore within a word is none of it.
 _MARKS = re.compile(r"[\\*|]|_(?!\w)")

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 SUBSTRATES = {"numpy": "NumPy", "jax": "JAX", "tf": "TensorFlow"}
 _SHORT = "phasic."
-# What the reference does not document: its values are plain.
+# Names with plain values, which the reference does not document.
 _LEFT_OUT = ("__version__",)
 _SEED = re.compile(r"\bseed=(\d+)")
 _SUM = "np.sum("

@@ -98,7 +98,7 @@ class AbsorptionTime(chain_hooks.ChainHooks):
       >>> [f"{float(x):.6f}" for x in erlang.occupancy(2.0)]
       ['0.135335', '0.270671']
     """
-    value = self._time(value)
+    value = self._checked("occupancy", value)
     found = self._with(self._functions.occupancy, value)
     return self._result("occupancy", found, value)
 
@@ -170,7 +170,7 @@ class AbsorptionTime(chain_hooks.ChainHooks):
     too. m(t) tends to 1 / E[X | X > 0].
 
     Args:
-      value: t or n, (...).
+      value: t or n, (...), finite and >= 0, else the result is NaN.
 
     Raises:
       TypeError: dtypes differ.
@@ -189,7 +189,7 @@ class AbsorptionTime(chain_hooks.ChainHooks):
       M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, sec.
         2.4.
     """
-    value = self._time(value)
+    value = self._checked("renewal_density", value)
     found = renewals.renewal_density(self._model(), value, self._DISCRETE)
     return self._result("renewal_density", found, value)
 
@@ -204,7 +204,7 @@ class AbsorptionTime(chain_hooks.ChainHooks):
     matter.
 
     Args:
-      value: t, (...).
+      value: t, (...), finite and >= 0, else the result is NaN.
 
     Raises:
       TypeError: dtypes differ.
@@ -220,7 +220,7 @@ class AbsorptionTime(chain_hooks.ChainHooks):
 
     Reference: D. R. Cox, D. Oakes, Analysis of survival data, 1984, ch. 2.
     """
-    value = self._time(value)
+    value = self._checked("mean_residual_life", value)
     found = renewals.mean_residual_life(self._model(), value, self._DISCRETE)
     return self._result("mean_residual_life", found, value)
 
@@ -231,7 +231,7 @@ class AbsorptionTime(chain_hooks.ChainHooks):
     < t; also where absorption may never come. As t grows it tends to `mean()`.
 
     Args:
-      value: t, (...).
+      value: t, (...), finite and >= 0, else the result is NaN.
 
     Raises:
       TypeError: dtypes differ.
@@ -246,7 +246,7 @@ class AbsorptionTime(chain_hooks.ChainHooks):
     Reference: S. A. Klugman, H. H. Panjer, G. E. Willmot, Loss models, 2012,
       sec. 3.1.
     """
-    value = self._time(value)
+    value = self._checked("limited_expected_value", value)
     found = renewals.limited_expected_value(
       self._model(), value, self._DISCRETE
     )

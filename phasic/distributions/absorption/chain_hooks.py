@@ -28,7 +28,6 @@ from phasic.math.model import edge_rates
 from phasic.math.model import function_kinds
 from phasic.math.model import operands
 from phasic.math.model import value_checks
-from phasic.math.model import value_rules
 from phasic.math.model.model_types import Model
 from phasic.math.moments import discrete_passages
 from phasic.math.quadrature import information
@@ -115,12 +114,6 @@ class ChainHooks(comparable.Comparable):
     """Evaluates a function of `math` for an array and this chain."""
     initial_probs, matrix, exits, prob_zero = self._model()
     return function(argument, initial_probs, matrix, exits, prob_zero)
-
-  def _time(self, value: ArrayLike) -> Array:
-    """Converts times to an array, and warns of invalid ones, e.g. times < 0."""
-    value = self._value(value)
-    value_rules.warn("value", value, self._functions.rule)
-    return value
 
   def _check_value(self, value: Array) -> Array:
     return self._functions.check_value(value)
@@ -296,7 +289,7 @@ class ChainHooks(comparable.Comparable):
     initial_probs, matrix, exits, prob_zero = self._chain()
     value = self._converted(value)
     return diagnosis.reasons(
-      function_kinds.kind_of_method(method),
+      function_kinds.kind_of(method),
       (initial_probs, matrix, value, exits, prob_zero),
       discrete=self._DISCRETE,
     )

@@ -13,6 +13,7 @@ from phasic.distributions.base import hooks
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
+from phasic.math.model import nan_table
 from phasic.math.model.model_types import Model
 from phasic.math.quadrature import quadrature_points
 
@@ -146,7 +147,7 @@ def broadcast_start(model: Model, batch: static.Shape) -> Model:
 def where_unknown(x: Array, reasons: onp.ndarray) -> onp.ndarray:
   """Returns, for each entry, the reason where it is NaN, and else "ok"."""
   lost = onp.isnan(host(x))
-  named = onp.where(reasons == "ok", "value: the result is unknown", reasons)
+  named = onp.where(reasons == "ok", nan_table.UNKNOWN, reasons)
   return onp.where(lost, named, "ok")
 
 

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from phasic.internal.arrays import Array
 from phasic.math.likelihood import hazards
 from phasic.math.model import value_checks
-from phasic.math.model import value_rules
 from phasic.math.moments import discrete_moments
 from phasic.math.moments import discrete_passages
 from phasic.math.moments import generating_functions
@@ -24,12 +23,10 @@ class Functions(NamedTuple):
   """The functions of `math` for one kind of time.
 
   Attributes:
-    rule: of the values.
     check_value: returns values, checked to be in the support.
     support: the name of the constraint of values.
   """
 
-  rule: value_rules.ValueRule
   check_value: Callable[[Array], Array]
   support: str
   raw_moments: _Function
@@ -42,7 +39,6 @@ class Functions(NamedTuple):
 
 
 CONTINUOUS = Functions(
-  rule=value_rules.TIME,
   check_value=value_checks.check_times,
   support="nonnegative",
   raw_moments=moments.raw_moments,
@@ -54,7 +50,6 @@ CONTINUOUS = Functions(
   moment_generating_function=generating_functions.moment_generating_function,
 )
 DISCRETE = Functions(
-  rule=value_rules.COUNT,
   check_value=value_checks.check_counts,
   support="nonnegative_integer",
   raw_moments=discrete_moments.raw_moments,

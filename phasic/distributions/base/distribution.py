@@ -24,6 +24,7 @@ from phasic.distributions.base import structure
 from phasic.distributions.base import supports
 from phasic.internal import dtypes
 from phasic.internal import random
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -33,7 +34,6 @@ from phasic.internal.arrays import Result
 from phasic.internal.arrays import Seed
 from phasic.internal.arrays import ShapeLike
 from phasic.math.elimination import chain_calls
-from phasic.math.model import value_rules
 
 
 class Distribution(parameterized.Parameterized):
@@ -307,6 +307,8 @@ class Distribution(parameterized.Parameterized):
     """
     own = random.sanitize_seed(seed, salt=type(self).__name__)
     shape = sampling.checked_shape(sample_shape)
+    whole = (*shape, *self._batch_shape(), *self._event_shape())
+    whole = raw_arguments.checked_size(whole)
     n = 1
     for d in shape:
       n = n * d
@@ -315,7 +317,6 @@ class Distribution(parameterized.Parameterized):
     else:
       # A traced number of samples may be zero: one is drawn and dropped.
       samples = self._sample_n(np.maximum(n, 1), own)[:n]
-    whole = (*shape, *self._batch_shape(), *self._event_shape())
     return self._result("sample", np.reshape(samples, whole))
 
   def sample_and_log_prob(
@@ -352,7 +353,7 @@ class Distribution(parameterized.Parameterized):
       >>> print(f"{float(PhaseType([1.0], [[-2.0]]).quantile(0.5)):.6f}")
       0.346574
     """
-    value = self._checked(value, "value", value_rules.PROBABILITY)
+    value = self._checked("quantile", value)
     return self._result("quantile", self._quantile(value), value)
 
   def median(self) -> Result:
@@ -364,7 +365,8 @@ class Distribution(parameterized.Parameterized):
       >>> print(f"{float(PhaseType([1.0], [[-2.0]]).median()):.6f}")
       0.346574
     """
-    return self.quantile(0.5)
+    value = self._as_array(0.5, "value")
+    return self._result("median", self._quantile(value))
 
   def quantile_log_survival(self, value: ArrayLike) -> Result:
     """Computes the inverse log survival function (SciPy: isf of exp).
@@ -379,7 +381,7 @@ class Distribution(parameterized.Parameterized):
       >>> print(f"{float(dist.quantile_log_survival(-1e4)):.6f}")
       5000.000000
     """
-    value = self._checked(value, "value", value_rules.LOG_PROBABILITY)
+    value = self._checked("quantile_log_survival", value)
     return self._result(
       "quantile_log_survival", self._quantile_log_survival(value), value
     )
@@ -399,7 +401,7 @@ class Distribution(parameterized.Parameterized):
       >>> print(f"{math.log(float(value)):.6f}")
       -500.693147
     """
-    value = self._checked(value, "value", value_rules.LOG_PROBABILITY)
+    value = self._checked("quantile_log_cdf", value)
     return self._result(
       "quantile_log_cdf", self._quantile_log_cdf(value), value
     )
@@ -502,9 +504,8 @@ class Distribution(parameterized.Parameterized):
     Reference: S. Kullback, R. Leibler, On information and sufficiency, Ann.
       Math. Stat. 22, 1951.
     """
-    return self._statistic(
-      "kl_divergence", divergences.divergence(self, other, ("self", "other"))
-    )
+    found = divergences.divergence(self, other, ("self", "other"))
+    return self._statistic("kl_divergence", found, other)
 
   def cross_entropy(self, other: hooks.Hooks) -> Result:
     """Returns -E log q(X), broadcast over both batches, in nats.
@@ -523,7 +524,7 @@ class Distribution(parameterized.Parameterized):
     """
     hooks.check_distribution("other", other)
     divergences.check_batches("cross_entropy", self, other)
-    return self._statistic("cross_entropy", self._cross_entropy(other))
+    return self._statistic("cross_entropy", self._cross_entropy(other), other)
 
   def laplace_transform(self, u: ArrayLike) -> Result:
     """Returns E exp(-u X), in continuous time z + alpha (u I - S)^-1 s.
@@ -545,7 +546,7 @@ class Distribution(parameterized.Parameterized):
       >>> print(f"{float(value):.6f}")
       0.800000
     """
-    u = self._checked(u, "u", value_rules.LAPLACE)
+    u = self._checked("laplace_transform", u)
     return self._result("laplace_transform", self._laplace_transform(u), u)
 
   def moment_generating_function(self, s: ArrayLike) -> Result:
@@ -574,7 +575,7 @@ class Distribution(parameterized.Parameterized):
     Reference: M. Bladt, B. F. Nielsen, Matrix-exponential distributions in
       applied probability, 2017, ch. 3.
     """
-    s = self._argument(s, "s")
+    s = self._checked("moment_generating_function", s)
     return self._result(
       "moment_generating_function", self._moment_generating_function(s), s
     )
@@ -601,7 +602,7 @@ class Distribution(parameterized.Parameterized):
       >>> print(f"{float(value):.6f}")
       0.142857
     """
-    z = self._checked(z, "z", value_rules.GENERATING)
+    z = self._checked("probability_generating_function", z)
     return self._result(
       "probability_generating_function",
       self._probability_generating_function(z),
@@ -611,7 +612,7 @@ class Distribution(parameterized.Parameterized):
   def diagnose(
     self, value: object = None, method: str = "log_prob"
   ) -> onp.ndarray:
-    """Returns why a method gives NaN, an array of strings.
+    """Returns why a method gives NaN, or has no derivatives, as text.
 
     An eager call whose result has NaN that its argument and the parameters did
     not have warns of it, with the first of these reasons.
@@ -624,9 +625,11 @@ class Distribution(parameterized.Parameterized):
 
     Returns:
       A host array of strings with the shape of the method's result, "ok" where
-      it is not NaN.
+      it is finite. Where it is infinite, the text says that it has no
+      derivatives.
 
     Raises:
+      NotImplementedError: the distribution does not have the method.
       TypeError: value or parameters are traced.
       ValueError: there is no such method, or it takes a value and there is
         none, or the other way round.

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from phasic.distributions.base import hooks
+from phasic.distributions.base import nan_reasons
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
+from phasic.math.numeric import array_utils
 
 _Rule = TypeVar("_Rule", bound=Callable[..., ArrayLike])
 _RULES: dict[tuple[type, type], Callable[..., ArrayLike]] = {}
@@ -74,7 +76,10 @@ def kl_divergence(p: hooks.Hooks, q: object) -> Result:
     >>> print(f"{float(value):.6f}")
     0.193147
   """
-  return divergence(p, q, ("p", "q"))
+  found = divergence(p, q, ("p", "q"))
+  if isinstance(p, hooks.Hooks) and array_utils.has_nan(found):
+    nan_reasons.warn(p, "kl_divergence", found, q)
+  return found
 
 
 def divergence(p: object, q: object, names: tuple[str, str]) -> Result:

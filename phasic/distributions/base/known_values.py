@@ -53,15 +53,23 @@ def look_at(distribution: Checked) -> None:
   known = _at_hand(distribution)
   if known is None or distribution._is_plausible(known):
     return
-  texts = _mend(distribution, known)
-  try:
-    distribution.copy(**(_at_hand(distribution) or {}), validate_args=True)
-  except ValueError as error:
-    texts.append(str(error))
+  texts = [*_mend(distribution, known), *broken_rules(distribution)]
   if texts:
     # In TensorFlow distributions are modules, whose attributes are tracked.
     object.__setattr__(distribution, "_is_warned_of", True)
     user_warnings.warn(f"{type(distribution).__name__}: {'; '.join(texts)}")
+
+
+def broken_rules(distribution: Checked) -> list[str]:
+  """Returns the message of the first rule that known parameters break."""
+  known = _at_hand(distribution)
+  if known is None or distribution._is_plausible(known):
+    return []
+  try:
+    distribution.copy(**known, validate_args=True)
+  except ValueError as error:
+    return [str(error)]
+  return []
 
 
 def are_plausible(

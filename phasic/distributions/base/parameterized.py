@@ -214,17 +214,35 @@ class Parameterized(hooks.Hooks):
     return x
 
   def _checked(
-    self, x: ArrayLike, name: str, rule: value_rules.ValueRule
+    self,
+    method: str,
+    x: ArrayLike,
+    name: str = "",
+    rule: value_rules.ValueRule | None = None,
   ) -> Array:
-    """Converts an argument, and warns if it breaks a rule.
+    """Converts an argument of a method, and warns if it breaks its rule.
 
     With `validate_args` it raises instead.
+
+    Args:
+      method: the public name of the method.
+      x: the argument.
+      name: its name, unless `nan_table` has it.
+      rule: its rule, unless `nan_table` has it.
     """
+    if rule is None:
+      _, name, rule, _ = nan_reasons.known(self, method)
     x = self._argument(x, name)
-    if not self.validate_args:
-      value_rules.warn(name, x, rule)
-      return x
-    return value_rules.check(name, x, rule.holds(x), rule.text)
+    return x if rule is None else self._looked_at(method, name, x, rule)
+
+  def _looked_at(
+    self, method: str, name: str, x: Array, rule: value_rules.ValueRule
+  ) -> Array:
+    """Returns an argument; warns if it breaks its rule, see `_checked`."""
+    if self.validate_args:
+      return value_rules.check(name, x, rule.holds(x), rule.text)
+    value_rules.warn(f"{type(self).__name__}.{method}", name, x, rule)
+    return x
 
   def _as_array(self, x: ArrayLike, name: str) -> Array:
     """Converts a number or array to the distribution's dtype."""
@@ -253,23 +271,20 @@ class Parameterized(hooks.Hooks):
     """Returns the value; families raise if it is outside of the support."""
     return value
 
-  def _result(
-    self, method: str, x: Array, value: ArrayLike | None = None
-  ) -> Result:
+  def _result(self, method: str, x: Array, value: object = None) -> Result:
     """Returns the result of a public method, after a warning if it has NaN.
 
     Args:
       method: the public name of the method.
       x: its result.
-      value: its argument, if that broadcasts with the batch.
+      value: its argument, if that broadcasts with the batch; it may be another
+        distribution.
     """
     if array_utils.has_nan(x):
       nan_reasons.warn(self, method, x, value)
     return structures.as_result(x)
 
-  def _statistic(
-    self, name: str, x: Array, value: ArrayLike | None = None
-  ) -> Result:
+  def _statistic(self, name: str, x: Array, value: object = None) -> Result:
     """Returns a statistic; raises for NaN unless `allow_nan_stats`.
 
     Arguments are as for `_result`.

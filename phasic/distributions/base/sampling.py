@@ -16,7 +16,6 @@ from phasic.internal.arrays import ShapeLike
 from phasic.internal.arrays import Tree
 
 MODE = "numpy"
-_MOST_SAMPLES = 2**40
 _TRACED = "sample_shape is traced: it must be known statically"
 
 
@@ -48,10 +47,10 @@ def checked_shape(sample_shape: ShapeLike) -> static.Shape:
   shape = tuple(int(d) for d in onp.ravel(sizes))
   if any(d < 0 for d in shape):
     raise ValueError(f"sample_shape is {shape}: sizes must be >= 0")
-  if math.prod(shape) > _MOST_SAMPLES:
+  if math.prod(shape) > raw_arguments.MOST_ENTRIES:
     raise ValueError(
-      f"sample_shape is {raw_arguments.shown(sample_shape)}: at most 2**40 samples can be drawn at "
-      "once; draw them in parts"
+      f"sample_shape is {raw_arguments.shown(sample_shape)}: at most 2^31 samples "
+      "can be drawn at once; draw them in parts"
     )
   return shape
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+import math
 from typing import TypeAlias
 
 import numpy as np
@@ -23,7 +24,7 @@ from phasic.math.model import value_rules
 EpochParams: TypeAlias = ParamsLike | None
 # The largest number of epochs.
 _MOST = 2**16
-# What the arrays of epochs are, in messages.
+# Nouns for the arrays of epochs, in messages.
 _MEANING = {"params": "parameters", "edge_values": "edge values"}
 
 
@@ -196,33 +197,40 @@ def check_boundaries(boundaries: Array) -> None:
 
 
 def window(
-  checked: Callable[[ArrayLike, str, value_rules.ValueRule], Array],
+  checked: Callable[[str, ArrayLike, str, value_rules.ValueRule], Array],
+  method: str,
   since: ArrayLike | None,
   until: ArrayLike,
-) -> tuple[Array | None, Array, static.Shape]:
-  """Returns the ends of a window in the widest dtype, and their common shape.
+) -> tuple[Array | None, Array, Array]:
+  """Returns the ends of a window in the widest dtype, (...).
 
   Args:
     checked: the method of a distribution that converts and checks an argument.
+    method: the public name of the method that has the window.
     since: (...), or None for zero.
     until: (...).
+
+  Returns:
+    The two ends, None for zero; and the later one with the shape of both, NaN
+    where one of them is invalid.
 
   Raises:
     ValueError: they do not broadcast.
   """
-  wide = static.wide_float()
-  end = structures.cast(checked(until, "until", value_rules.TIME), wide)
-  shape = static.shape(end)
+  wide, rule = static.wide_float(), value_rules.TIME
+  end = structures.cast(checked(method, until, "until", rule), wide)
+  valid = np.where(rule.holds(end), end, math.nan)
   if since is None:
-    return None, end, shape
-  begin = structures.cast(checked(since, "since", value_rules.TIME), wide)
+    return None, end, valid
+  begin = structures.cast(checked(method, since, "since", rule), wide)
   try:
-    return begin, end, static.broadcast_shapes(shape, static.shape(begin))
+    static.broadcast_shapes(static.shape(end), static.shape(begin))
   except ValueError:
     raise ValueError(
-      f"since has shape {static.shape(begin)} and until {shape}: they must "
-      "broadcast"
+      f"since has shape {static.shape(begin)} and until {static.shape(end)}: "
+      "they must broadcast"
     ) from None
+  return begin, end, np.where(rule.holds(begin), valid, math.nan)
 
 
 def epoch_rewards(

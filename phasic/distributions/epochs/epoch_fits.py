@@ -115,7 +115,7 @@ class EpochFits(epoch_phases.EpochPhases):
       lower = np.zeros_like(times) - 1.0
     given = 1.0 if weights is None else weights
     rule = expected_statistics.weight_rule(function, upper is not None)
-    counts = self._checked(given, "weights", rule)
+    counts = self._checked("expected_statistics", given, "weights", rule)
     counts = np.where(rule.holds(counts), counts, math.nan)
     counts = structures.cast(counts, wide)
     batch = self._batch_shape()
@@ -139,7 +139,8 @@ class EpochFits(epoch_phases.EpochPhases):
       stages, self._parameters["state_maps"], [observed], batch, whole
     )
     missing = [x for one in found for x in one if array_utils.has_nan(x)]
-    if missing and not array_utils.has_nan(counts):
+    given = (times, times if upper is None else ends, counts)
+    if missing and not any(map(array_utils.has_nan, given)):
       nan_reasons.warn(self, "expected_statistics", missing[0])
     with user_warnings.derived():  # One warning for all of them.
       return tuple(

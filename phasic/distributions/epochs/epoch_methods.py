@@ -186,7 +186,7 @@ class EpochMethods(comparable.Comparable):
     The reason is that of the chain in the epoch of the value, or that mass lost
     at a boundary might matter.
     """
-    kind = function_kinds.kind_of_method(method)
+    kind = function_kinds.kind_of(method)
     value = self._converted(value)
     times = structures.cast(value, static.wide_float())
     parts = []

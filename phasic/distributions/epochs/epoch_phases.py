@@ -27,7 +27,6 @@ from phasic.internal.arrays import Integer
 from phasic.internal.arrays import Result
 from phasic.internal.arrays import Seed
 from phasic.internal.arrays import ShapeLike
-from phasic.math.model import value_rules
 from phasic.math.numeric import array_utils
 from phasic.math.sampling import sample_paths
 
@@ -82,7 +81,7 @@ class EpochPhases(epoch_methods.EpochMethods):
       ['0.367879', '0.223130']
     """
     raw_arguments.check_flags(by_epoch=by_epoch)
-    value = self._checked(value, "value", value_rules.TIME)
+    value = self._checked("occupancy", value)
     times = structures.cast(value, static.wide_float())
     good = (times >= 0.0) & (times < math.inf)
     times = np.where(good, times, 0.0)
@@ -96,7 +95,7 @@ class EpochPhases(epoch_methods.EpochMethods):
       masses = np.exp(stage.log_mass + found.log_mass)[..., None] * found.probs
       own = np.where(inside[..., None], masses, 0.0)
       parts.append(np.where(good[..., None], own, math.nan))
-    return self._of_phases("occupancy", parts, by_epoch, static.shape(value))
+    return self._of_phases("occupancy", parts, by_epoch, value)
 
   def expected_sojourn_times(
     self,
@@ -142,10 +141,10 @@ class EpochPhases(epoch_methods.EpochMethods):
           "are those until absorption less those until `since`"
         )
       found = epoch_rewards.sojourn_times(history)
-      return self._of_phases(name, found, by_epoch, ())
-    begin, end, shape = epoch_arguments.window(self._checked, since, until)
+      return self._of_phases(name, found, by_epoch, None)
+    begin, end, ends = epoch_arguments.window(self._checked, name, since, until)
     found = epoch_rewards.sojourn_times_within(history, begin, end)
-    return self._of_phases(name, found, by_epoch, shape)
+    return self._of_phases(name, found, by_epoch, ends)
 
   def sample_paths(
     self,
@@ -314,9 +313,10 @@ class EpochPhases(epoch_methods.EpochMethods):
     return epoch_causes.stages_of(self._stages(), self.graphs, known)
 
   def _of_phases(
-    self, name: str, parts: list[Array], by_epoch: bool, shape: static.Shape
+    self, name: str, parts: list[Array], by_epoch: bool, times: Array | None
   ) -> Result:
-    """Adds or joins results for the phases of each epoch."""
+    """Adds or joins results at times for the phases of each epoch."""
+    shape = () if times is None else static.shape(times)
     shape = static.broadcast_shapes(shape, self._batch_shape())
     if not by_epoch:
       first, *others = self.graphs
@@ -331,4 +331,4 @@ class EpochPhases(epoch_methods.EpochMethods):
       wide = [np.broadcast_to(x, (*shape, static.shape(x)[-1])) for x in parts]
       found = np.concatenate(wide, axis=-1)
     whole = array_utils.expanded(found, (*shape, static.shape(found)[-1]))
-    return self._statistic(name, structures.cast(whole, self.dtype))
+    return self._statistic(name, structures.cast(whole, self.dtype), times)

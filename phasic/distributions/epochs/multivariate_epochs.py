@@ -180,10 +180,12 @@ class MultivariateEpochs(joint_totals.JointTotals):
       >>> [f"{float(m):.6f}" for m in dist.expected_totals([0.5, 1.0])[:, 0]]
       ['0.393469', '0.632121']
     """
-    begin, end, shape = epoch_arguments.window(self._checked, since, until)
+    name = "expected_totals"
+    begin, end, ends = epoch_arguments.window(self._checked, name, since, until)
     times = epoch_rewards.sojourn_times_within(self._history(), begin, end)
     found = epoch_rewards.of_times(times, self._rewards())
-    return self._statistic("expected_totals", self._finished(found, shape))
+    found = self._finished(found, static.shape(ends))
+    return self._statistic(name, found, ends[..., None])
 
   def mixed_moment(self, orders: ArrayLike) -> Result:
     """Computes E[Y_1^n_1 ... Y_R^n_R] for orders n, (...).
@@ -254,7 +256,7 @@ class MultivariateEpochs(joint_totals.JointTotals):
       ['0.540601', '0.278420', '0.120534']
     """
     counts = poisson_counts.checked_counts(max_counts, self.num_rewards)
-    rates = self._of_rewards("mark_rates", mark_rates)
+    rates = self._of_rewards("joint_mark_probs", "mark_rates", mark_rates)
     found = epoch_counts.joint_mark_probs(
       self._history(), self._rewards(), rates, counts
     )
@@ -275,17 +277,17 @@ class MultivariateEpochs(joint_totals.JointTotals):
       TypeError: dtypes differ.
       ValueError: shapes do not fit.
     """
-    u = self._of_rewards("arguments", arguments)
+    u = self._of_rewards("laplace_transform", "arguments", arguments)
     value = epoch_rewards.laplace_transform(self._history(), self._rewards(), u)
     batch = static.shape(u)[:-1]
     whole = static.broadcast_shapes(batch, self._batch_shape())
     found = structures.cast(np.broadcast_to(value, whole), self.dtype)
     return self._result("laplace_transform", found, arguments)
 
-  def _of_rewards(self, name: str, x: ArrayLike) -> Array:
+  def _of_rewards(self, method: str, name: str, x: ArrayLike) -> Array:
     """Converts an argument (..., R) to the widest dtype, after checks."""
-    self._look_at(name, x, value_rules.TIME)
     found = self._as_array(x, name)
+    found = self._looked_at(method, name, found, value_rules.TIME)
     shape, size = static.shape(found), self.num_rewards
     if len(shape) < 1 or shape[-1] != size:
       raise ValueError(

@@ -148,7 +148,7 @@ class NegativeBinomialFailures(_Trials):
   def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
     """Returns why a method gives NaN, by diagnosing the number of trials."""
     count = self._converted(value) + self.num_successes
-    return self._trials().diagnose(count, method)
+    return self._trials()._reasons(count, method)
 
   def _entropy(self) -> Array:
     return self._trials()._entropy()

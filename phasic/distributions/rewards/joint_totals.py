@@ -11,10 +11,8 @@ from phasic.distributions.base import distribution
 from phasic.distributions.base import supports
 from phasic.internal import static
 from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
 from phasic.math.model import value_checks
-from phasic.math.model import value_rules
 
 
 class JointTotals(distribution.Distribution):
@@ -48,16 +46,6 @@ class JointTotals(distribution.Distribution):
     scale = spread[..., None] * spread[..., None, :]
     found = covariance / np.where(scale > 0.0, scale, math.nan)
     return self._statistic("correlation", found)
-
-  def _look_at(
-    self, name: str, x: ArrayLike, rule: value_rules.ValueRule
-  ) -> None:
-    """Checks an argument's values: raises with `validate_args`, else warns."""
-    if not self.validate_args:
-      value_rules.warn(name, x, rule)
-      return
-    array = self._as_array(x, name)
-    value_rules.check(name, array, rule.holds(array), rule.text)
 
   def _support(self) -> supports.Support:
     return supports.Support("nonnegative", event_ndims=1)

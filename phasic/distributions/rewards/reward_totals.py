@@ -75,7 +75,9 @@ class RewardTotals(joint_totals.JointTotals):
       ValueError: shapes do not fit.
     """
     rewards, alpha, matrix, exits, prob_zero = self._model()
-    self._look_at("arguments", arguments, value_rules.TIME)
+    name, rule = "arguments", value_rules.TIME
+    arguments = self._as_array(arguments, name)
+    arguments = self._looked_at("laplace_transform", name, arguments, rule)
     found = multivariate.joint_laplace_transform(
       arguments, rewards, alpha, matrix, exits, prob_zero
     )
@@ -113,8 +115,10 @@ class RewardTotals(joint_totals.JointTotals):
     """
     deferred.warn_of_variables("projection", self, weights)
     rewards = self._arrays()["rewards"]
-    self._look_at("weights", weights, value_rules.TIME)
-    rates = phase_arguments.weighted_rewards(rewards, weights, "weights", {})
+    name, rule = "weights", value_rules.TIME
+    weights = self._as_array(weights, name)
+    weights = self._looked_at("projection", name, weights, rule)
+    rates = phase_arguments.weighted_rewards(rewards, weights, name, {})
     return self._transformed(np.sum(rates, axis=-1))
 
   def _transformed(self, rewards: Array) -> phase_type.PhaseType:

@@ -52,7 +52,7 @@ class Equilibrium(wrapped_distribution.OnSamePhases):
     if model is None:
       return True
     mean = static.concrete(self.distribution._mean())
-    # What makes the mean NaN has already caused a warning.
+    # A parameter that makes the mean NaN has already caused a warning.
     return mean is None or not onp.any((mean <= 0.0) | (mean == math.inf))
 
   def _model(self) -> Model:
@@ -84,7 +84,7 @@ class Equilibrium(wrapped_distribution.OnSamePhases):
     found = super()._reasons(value, method)
     mean = comparable.host(self.distribution._mean())
     lost = onp.logical_not((mean > 0) & (mean < math.inf)) & (found != "ok")
-    why = self.distribution.diagnose(1.0, "log_survival_function")
+    why = self.distribution._reasons(1.0, "log_survival_function")
     endless = "distribution: its mean must be > 0 and finite"
     return onp.where(lost, onp.where(why == "ok", endless, why), found)
 

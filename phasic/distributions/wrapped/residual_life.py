@@ -84,7 +84,7 @@ class ResidualLife(wrapped_distribution.OnSamePhases):
     start = comparable.host(self._chain()[0])
     lost = onp.any(onp.isnan(start), axis=-1) & (found != "ok")
     lost = lost & ~onp.char.startswith(found, "time")
-    why = self.distribution.diagnose(self.time, "log_survival_function")
+    why = self.distribution._reasons(self.time, "log_survival_function")
     never = "time: X has ended for certain"
     return onp.where(lost, onp.where(why == "ok", never, why), found)
 

@@ -172,9 +172,13 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     """
     y = self._converted(value)
     x = self._time(y)
-    found = self.distribution.diagnose(x, method)
+    found = self.distribution._reasons(x, method)
     lost = onp.isnan(comparable.host(x)) & ~onp.isnan(comparable.host(y))
     found = onp.where(lost, "value: its time h(value) is not normal", found)
+    # The density is the one of X at h(value), times the slope of h.
+    product = (comparable.host(y) == 0.0) & (found == "ok")
+    why = "value: the density at zero is zero times infinity"
+    found = onp.where(product, why, found)
     for name, given in self._arrays().items():
       good = comparable.host(given) > 0
       found = onp.where(good, found, f"{name}: it must be > 0")

@@ -128,7 +128,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     What is told is that of X, or that nothing is known to be in the interval.
     """
     value = self._converted(value)
-    found = self.distribution.diagnose(value, method)
+    found = self.distribution._reasons(value, method)
     _, before, high = self._bounds()
     whole = self._normalizer(before, high)
     far = special.log_conditional(whole, whole)

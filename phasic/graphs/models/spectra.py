@@ -184,8 +184,9 @@ def spectrum_log_likelihood(
     raise ValueError(
       f"counts has shape {shapes[0]} and lengths {shapes[1]}: they must broadcast"
     ) from None
-  value_rules.warn("counts", numbers, value_rules.COUNT)
-  value_rules.warn("lengths", means, value_rules.LENGTH)
+  owner = "spectrum_log_likelihood"
+  value_rules.warn(owner, "counts", numbers, value_rules.COUNT)
+  value_rules.warn(owner, "lengths", means, value_rules.LENGTH)
   good = (numbers >= 0.0) & (numbers == np.floor(numbers)) & (means >= 0.0)
   total = np.sum(numbers, axis=-1)
   known = np.where(good, numbers, 0.0)
@@ -196,7 +197,7 @@ def spectrum_log_likelihood(
     factor = -_log(whole)
   else:
     rate = structures.as_array(mutation_rate, dtype, "mutation_rate")
-    value_rules.warn("mutation_rate", rate, value_rules.LENGTH)
+    value_rules.warn(owner, "mutation_rate", rate, value_rules.LENGTH)
     found = -whole * rate
     valid = valid & (rate >= 0.0)
     rate = np.where(rate >= 0.0, rate, 0.0)

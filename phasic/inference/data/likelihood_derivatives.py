@@ -112,7 +112,7 @@ def _value(
   observations: Observations,
 ) -> Array:
   found = coordinates_lib.with_entries(distribution, tables, entries)
-  with user_warnings.derived():  # An optimizer steps back from NaN.
+  with user_warnings.searching():
     return structures.cast(observations.log_likelihood(found))
 
 
@@ -123,7 +123,8 @@ def _value_and_gradient(
   observations: Observations,
 ) -> tuple[Array, Array]:
   args = (tables, distribution, observations)
-  return gradients.value_and_gradient(lambda x: _value(x, *args), entries)
+  with user_warnings.searching():  # An optimizer steps back from NaN.
+    return gradients.value_and_gradient(lambda x: _value(x, *args), entries)
 
 
 def _slope_of_gradient(
@@ -134,9 +135,10 @@ def _slope_of_gradient(
   unit: Array,
 ) -> Array:
   args = (tables, distribution, observations)
-  return gradients.hessian_vector_product(
-    lambda x: _value(x, *args), (entries,), (unit,)
-  )
+  with user_warnings.searching():  # A fit says which errors it does not know.
+    return gradients.hessian_vector_product(
+      lambda x: _value(x, *args), (entries,), (unit,)
+    )
 
 
 def _slope_of_terms(
@@ -150,7 +152,8 @@ def _slope_of_terms(
     found = coordinates_lib.with_entries(distribution, tables, x)
     return observations.log_likelihood_terms(found)
 
-  return gradients.jvp(terms, (entries,), (unit,))[1]
+  with user_warnings.searching():
+    return gradients.jvp(terms, (entries,), (unit,))[1]
 
 
 def compiled(f: Callable[..., _T]) -> Callable[..., _T]:

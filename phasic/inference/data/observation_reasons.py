@@ -33,7 +33,9 @@ def warn(
     entry: times of entry, or None.
     terms: their log likelihoods, (..., n).
   """
-  if user_warnings.is_derived() or nan_reasons.has_bad_parameters(distribution):
+  if not user_warnings.warns_of_nan() or nan_reasons.has_bad_parameters(
+    distribution
+  ):
     return
   ends = [None if x is None else static.at_hand(x) for x in (upper, entry)]
   first, results = static.at_hand(lower), static.at_hand(terms)
@@ -98,7 +100,7 @@ def _reason(
   found = onp.asarray("ok")
   for value, method in calls:
     try:
-      why = distribution.diagnose(value, method)
+      why = nan_reasons.of_density(distribution, value, method)
     except NotImplementedError:
       continue
     found = onp.where(found == "ok", why, found)

@@ -6,6 +6,7 @@ import numpy as np
 
 from phasic.inference.data import observation_terms
 from phasic.internal import static
+from phasic.internal import user_warnings
 from phasic.internal.arrays import Array
 from phasic.math.calls import gradients
 from phasic.math.likelihood import discrete_observations
@@ -131,7 +132,8 @@ def _of_steps(
   value, pullback = gradients.vjp(
     terms, initial_probs, between, exits, prob_zero
   )
-  derivatives = pullback(np.broadcast_to(weights, static.shape(value)))
+  with user_warnings.searching():
+    derivatives = pullback(np.broadcast_to(weights, static.shape(value)))
   steps, left = between * derivatives[1], exits * derivatives[2]
   is_stay = np.eye(p, dtype=static.dtype_name(initial_probs)) > 0
   stays = np.sum(np.where(is_stay, steps, 0.0), axis=-1)

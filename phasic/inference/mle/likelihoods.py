@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-import contextlib
 import math
 from typing import Protocol, TypeVar
 
@@ -205,6 +204,7 @@ class WrittenLikelihood:
     """Calls a function of all entries."""
     whole = inner.embedded(entries)
     at_edge = not onp.all(self._form.is_inside(whole))
-    # Distributions that are made with a rate of zero would warn.
-    with user_warnings.derived() if at_edge else contextlib.nullcontext():
+    # Distributions that are made with a rate of zero would warn. Inside, a search
+    # steps back from NaN.
+    with user_warnings.derived() if at_edge else user_warnings.searching():
       return f(self._form.array(whole), *args)

@@ -21,7 +21,7 @@ from phasic.inference.parameters import unconstrained_map
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 
-# What to fit instead, by the name of the parameter.
+# Families to fit instead, by the name of the parameter.
 _OTHER_FAMILIES = {"rates": "; fit a Coxian or a Hypoexponential instead"}
 
 

@@ -246,7 +246,7 @@ def choose_num_phases(
       if grown:
         own: mle.FitOptions = {
           **options,
-          "starts": [fit.distribution, *grown],
+          "starts": grown,
           "num_starts": 1,
         }
         again = mle.fit_mle(dist, observations, **own)

@@ -23,8 +23,9 @@ from phasic.internal import static
 from phasic.internal import user_warnings
 from phasic.internal.arrays import Integer
 
-# So many exact values that are all whole numbers are taken to be counts.
-_MANY = 10
+# Exact values are taken to be counts if all are whole numbers and, on average,
+# so many are equal; times that were rounded to days seldom are.
+_EQUAL = 5
 # The least scale factor of rates, relative to the smallest normal number. The
 # largest scale factor is the inverse of the least.
 _LEAST = 1e8
@@ -167,9 +168,11 @@ def initial_guess(
 
 
 def _are_counts(lower: onp.ndarray, upper: onp.ndarray) -> bool:
-  """Returns whether there are exact values, many and all of them whole."""
+  """Returns whether exact values are whole numbers, of which many are equal."""
   values = lower[lower == upper]
-  return len(values) >= _MANY and bool(onp.all(values == onp.rint(values)))
+  if not onp.all(values == onp.rint(values)):
+    return False
+  return len(values) >= _EQUAL * max(len(onp.unique(values)), 1)
 
 
 def mean_of(observations: observations_lib.Observations) -> float:

@@ -7,7 +7,6 @@ from typing import NamedTuple, TypeVar
 
 import numpy as onp
 
-from phasic.internal.arrays import Tree
 from phasic.internal.tape import traced
 from phasic.internal.tape import trees
 
@@ -38,8 +37,12 @@ def call(
         "stop_gradient to it"
       )
   leaves, make = trees.flatten(tuple(args))
+  if not any(isinstance(x, traced.Traced) for x in leaves):
+    return f(*make(leaves))
   primitive = _Ruled(f, rules, make, [len(part) for part in parts])
-  return primitive.evaluate(leaves)
+  results = primitive.evaluate(leaves)
+  assert primitive.put_together is not None
+  return primitive.put_together(results)
 
 
 class _Ruled(traced.Primitive[tuple[Array, ...]]):
@@ -61,12 +64,11 @@ class _Ruled(traced.Primitive[tuple[Array, ...]]):
     self.owners = [i for i, size in enumerate(sizes) for _ in range(size)]
     self.put_together: Callable[[Sequence[Array]], object] | None = None
 
-  def evaluate(self, arrays: Sequence[Array]) -> Tree:
-    if not any(isinstance(x, traced.Traced) for x in arrays):
-      return self.f(*self.make(arrays))
-    results = traced.apply(self, *arrays)
-    assert self.put_together is not None
-    return self.put_together(results)
+  def evaluate(self, arrays: Sequence[Array]) -> tuple[Array, ...]:
+    if any(isinstance(x, traced.Traced) for x in arrays):
+      return traced.apply(self, *arrays)
+    # All arrays are constants of the innermost differentiation.
+    return self._arrays(self.f(*self.make(arrays)))
 
   def _arrays(self, result: object) -> tuple[Array, ...]:
     leaves, self.put_together = trees.flatten(result)

@@ -11,6 +11,7 @@ import numpy as onp
 from phasic.internal import user_warnings
 from phasic.internal.arrays import Tree
 from phasic.math.calls import nan_results
+from phasic.math.model import nan_table
 from phasic.math.model import operands
 from phasic.math.model import plausible
 from phasic.math.model import single_rounding
@@ -18,15 +19,8 @@ from phasic.math.model import value_checks
 from phasic.math.model import value_rules
 from phasic.math.model.model_types import Given
 
-# The range of valid values of the first argument, by function name.
-_FIRST = {
-  "quantile": value_rules.PROBABILITY,
-  "quantile_log_survival": value_rules.LOG_PROBABILITY,
-  "quantile_log_cdf": value_rules.LOG_PROBABILITY,
-  "laplace_transform": value_rules.LAPLACE,
-  "probability_generating_function": value_rules.GENERATING,
-}
-# The range of valid values of further arguments, by argument name.
+# The range of valid values of arguments, by argument name. That of the first
+# argument is in `nan_table`.
 _BY_NAME = {
   "arguments": value_rules.TIME,
   "mark_rates": value_rules.TIME,
@@ -72,14 +66,14 @@ def checked(function: object, package: str, name: str) -> object:
     for k, rule in rules.items():
       value = args[k] if len(args) > k else kwargs.get(names[k])
       if value is not None:
-        value_rules.warn(names[k], value, rule)
+        value_rules.warn(name, names[k], value, rule)
     if plausible.is_given_model(model, discrete):
       return warned(num_warnings, hinted(*args, **kwargs), args, kwargs)
     mended, messages = _examined(model, discrete)
-    if messages:
+    if messages and not user_warnings.is_derived():
       if hint and _has_model_first(args, discrete):
         messages = [*messages, hint]
-      user_warnings.warn("; ".join(messages))
+      user_warnings.warn(f"{name}: {'; '.join(messages)}")
     for own, place, x, before in zip(
       wanted, places, mended, model, strict=True
     ):
@@ -197,8 +191,8 @@ def _rules(
     found = {
       arguments.index(n): rule for n, rule in _BY_NAME.items() if n in arguments
     }
-  if name in _FIRST:
-    found[0] = _FIRST[name]
-  elif name == "occupancy":
-    found[0] = value_rules.COUNT if discrete else value_rules.TIME
+  known = nan_table.METHODS.get(name)
+  rule = nan_table.rule(known, discrete) if known else None
+  if known and rule and arguments[:1] == (known.argument,):
+    found[0] = rule
   return found

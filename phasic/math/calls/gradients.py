@@ -24,6 +24,7 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import Result
 from phasic.internal.arrays import Tree
 from phasic.math.calls import edge_ends
+from phasic.math.calls import nan_results
 
 _R = TypeVar("_R")
 # Prefixes of the names of dtypes without derivatives; "key" is for JAX's keys.
@@ -69,7 +70,7 @@ def value_and_gradient(
     >>> print(f"{float(slopes['progression_rates'][0]):.4f}")
     -0.0309
   """
-  value, pullback = vjp(f, *args)
+  value, pullback = _vjp("value_and_gradient", f, args)
   gradient: Tree = pullback(np.ones_like(_one_array(f, value)))
   return value, gradient[0] if len(args) == 1 else gradient
 
@@ -104,13 +105,23 @@ def vjp(
     >>> print(f"{float(value):.4f} {float(slope):.4f}")
     0.7358 -1.4715
   """
+  return _vjp("vjp", f, args)
+
+
+def _vjp(
+  name: str, f: Callable[..., _R], args: Sequence[object]
+) -> tuple[_R, Callable[[object], tuple[Result, ...]]]:
+  """Does what `vjp` does; warnings of NaN have the given name."""
   of_arrays = _OfArrays(f, args)
   values, vjp_fn = autodiff.reverse(of_arrays, of_arrays.arrays)
 
   def pullback(cotangent: object) -> tuple[Result, ...]:
     cotangents = _leaves_like(cotangent, of_arrays.result(values), "cotangent")
     fitting = [_fitting("cotangent", *pair) for pair in zip(cotangents, values)]
-    return of_arrays.spread(vjp_fn(fitting))
+    found = vjp_fn(fitting)
+    given = (*of_arrays.arrays, *fitting)
+    nan_results.warn_of_derivatives(name, found, values, given)
+    return of_arrays.spread(found)
 
   return of_arrays.result(values), pullback
 
@@ -144,12 +155,23 @@ def jvp(
     >>> print(f"{float(value):.4f} {float(slope):.4f}")
     0.7358 -1.4715
   """
+  return _jvp("jvp", f, primals, tangents)
+
+
+def _jvp(
+  name: str,
+  f: Callable[..., _R],
+  primals: Sequence[object],
+  tangents: Sequence[object],
+) -> tuple[_R, _R]:
+  """Does what `jvp` does; warnings of NaN have the given name."""
   _check_sequence("primals", primals)
   _check_sequence("tangents", tangents)
   of_arrays = _OfArrays(f, primals)
-  values, derivatives = autodiff.forward(
-    of_arrays, of_arrays.arrays, of_arrays.tangents(tangents)
-  )
+  along = of_arrays.tangents(tangents)
+  values, derivatives = autodiff.forward(of_arrays, of_arrays.arrays, along)
+  given = (*of_arrays.arrays, *along)
+  nan_results.warn_of_derivatives(name, derivatives, values, given)
   return of_arrays.result(values), of_arrays.result(derivatives)
 
 
@@ -189,11 +211,13 @@ def hessian_vector_product(
   _check_sequence("primals", primals)
 
   def gradient(*args: object) -> tuple[Result, ...]:
-    value, pullback = vjp(f, *args)
+    value, pullback = _vjp("hessian_vector_product", f, args)
     return pullback(np.ones_like(_one_array(f, value)))
 
   raw_arguments.check_callable("f", f)
-  derivatives: Tree = jvp(gradient, primals, tangents)[1]
+  derivatives: Tree = _jvp(
+    "hessian_vector_product", gradient, primals, tangents
+  )[1]
   return derivatives[0] if len(primals) == 1 else derivatives
 
 

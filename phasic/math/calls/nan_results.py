@@ -9,13 +9,14 @@ import numpy as onp
 
 from phasic.internal import static
 from phasic.internal import user_warnings
-from phasic.math.model import function_kinds
+from phasic.math.model import nan_table
 from phasic.math.model import value_rules
 from phasic.math.numeric import array_utils
 
-_WHY = (
-  "it is not defined there, too few digits would be left, or it asks for more "
-  "steps than the work limit"
+_NO_DERIVATIVE = (
+  "it is not defined there, e.g. in a number of steps, too few digits would be "
+  "left, or it asks for more steps than the work limit, of which derivatives "
+  "have a part"
 )
 
 
@@ -36,31 +37,57 @@ def warn(
     kwargs: the same by name.
   """
   with_nan = next((x for x in _arrays(result) if array_utils.has_nan(x)), None)
-  if with_nan is None or user_warnings.is_derived():
+  if with_nan is None or not user_warnings.warns_of_nan():
     return
   if any(array_utils.has_nan(x) for x in _arrays((*args, *kwargs.values()))):
     return
-  missing = onp.isnan(onp.asarray(static.at_hand(with_nan)))
-  index, where = value_rules.first_place(missing)
-  why = _WHY
-  if name in function_kinds.KINDS:
-    why = _reason(package, name, index, args, kwargs) or why
+  index, where = _first_nan(with_nan)
+  try:
+    diagnose = sys.modules[package].diagnose
+    why = str(diagnose(*args, **kwargs, method=name)[index])
+  except (NotImplementedError, TypeError, ValueError):
+    # A value is traced, or nobody knows the reasons of this function.
+    why = nan_table.UNKNOWN
   user_warnings.warn(f"{name}{where} is NaN: {why}")
 
 
-def _reason(
-  package: str,
+def warn_of_derivatives(
   name: str,
-  index: tuple[int, ...],
-  args: Sequence[object],
-  kwargs: Mapping[str, object],
-) -> str | None:
-  """Returns why the entry of a result is NaN; None if that is not known."""
-  try:
-    diagnose = sys.modules[package].diagnose
-    return str(diagnose(*args, **kwargs, method=name)[index])
-  except (NotImplementedError, TypeError):
-    return None  # A value is traced, or the portable path has no reasons.
+  derivatives: Sequence[object],
+  values: Sequence[object],
+  given: Sequence[object],
+) -> None:
+  """Warns of NaN in derivatives where the function has a value.
+
+  It does not warn of NaN where the value or the arguments have NaN, too.
+
+  Args:
+    name: the public name of what differentiates.
+    derivatives: arrays of derivatives.
+    values: the arrays that are differentiated.
+    given: the arguments, tangents and cotangents.
+  """
+  with_nan = next(filter(array_utils.has_nan, _arrays(derivatives)), None)
+  if with_nan is None or not user_warnings.warns_of_nan():
+    return
+  if any(map(array_utils.has_nan, _arrays((*values, *given)))):
+    return
+  _, where = _first_nan(with_nan)
+  why = _NO_DERIVATIVE
+  for x in _arrays(values):
+    known = static.at_hand(x)
+    if known is not None and not onp.all(onp.isfinite(known)):
+      index, place = value_rules.first_place(
+        onp.logical_not(onp.isfinite(known))
+      )
+      why = f"the value{place} is {known[index]}, which has no derivatives"
+      break
+  user_warnings.warn(f"{name}: the derivative{where} is NaN: {why}")
+
+
+def _first_nan(x: object) -> tuple[tuple[int, ...], str]:
+  """Returns the index of the first NaN, and its text."""
+  return value_rules.first_place(onp.isnan(onp.asarray(static.at_hand(x))))
 
 
 def _arrays(x: object) -> Iterator[object]:
@@ -68,5 +95,11 @@ def _arrays(x: object) -> Iterator[object]:
   if isinstance(x, (list, tuple)):
     for part in x:
       yield from _arrays(part)
-  elif isinstance(x, float) or hasattr(x, "dtype"):
+  elif isinstance(x, float) or _is_floating(x):
     yield x
+
+
+def _is_floating(x: object) -> bool:
+  """Returns whether an array of any library has floating numbers."""
+  name = getattr(getattr(x, "dtype", None), "name", "")
+  return str(name).startswith(("float", "bfloat"))

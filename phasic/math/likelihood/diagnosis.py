@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 import functools
+import sys
+import types
 
 import numpy as np
 import numpy as onp
 
 from phasic.internal import kernel_ops
 from phasic.internal import static
+from phasic.internal import user_warnings
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.calls import observation_calls
 from phasic.math.model import function_kinds
+from phasic.math.model import nan_table
 from phasic.math.model import operands as operands_lib
 from phasic.math.model.model_types import Edges
 from phasic.math.model.model_types import Given
 from phasic.math.model.model_types import KernelArrays
 from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.model.model_types import SubtransitionLike
-from phasic.math.moments import discrete_moments
-from phasic.math.moments import moments
 from phasic.math.portable import portable
 
 # The portable path's messages, by code. The first broken rule is reported. The
@@ -51,17 +53,19 @@ def diagnose(
   method: str = "log_prob",
   upper: ArrayLike | None = None,
 ) -> onp.ndarray:
-  """Returns why each value is NaN, as text; "ok" for other values.
+  """Returns why each value is NaN, as text; "ok" for finite values.
+
+  An infinite value has no derivatives, and the text says so.
 
   Args:
-    value: the argument of the function; None for mean, variance and stddev.
+    value: the argument of the function; None for functions of the model alone.
     initial_probs: as in `log_prob`.
     subgenerator: as in `log_prob`; or EdgeRates.
     exit_rates: as in `log_prob`.
     prob_zero: as in `log_prob`.
-    method: the function that returned them: "log_prob", "prob",
-      "log_survival_function", "survival_function", "log_cdf", "cdf", "mean",
-      "variance" or "stddev".
+    method: the name of the function here that returned them, of the value and
+      the model or of the model alone, e.g. "log_prob", "hazard_function",
+      "quantile" or "mean".
     upper: upper bounds, for likelihoods of observations between two values and
       for `expected_statistics` with `upper`. Then `value` has the lower bounds,
       and `method` is not used.
@@ -96,7 +100,7 @@ def discrete_diagnose(
   method: str = "log_prob",
   upper: ArrayLike | None = None,
 ) -> onp.ndarray:
-  """Returns why each value is NaN, as text; "ok" for other values.
+  """Returns why each value is NaN, as text; "ok" for finite values.
 
   Arguments, result and errors are as in `phase_type.diagnose`, with T, (..., p,
   p), or `EdgeProbs`. It needs the native kernel.
@@ -119,31 +123,49 @@ def _diagnosed(
   upper: ArrayLike | None,
   discrete: bool,
 ) -> onp.ndarray:
-  if function_kinds.is_in(method, function_kinds.STATISTICS):
-    return _reasons_of_statistic(value, model, method, upper, discrete)
-  kind = function_kinds.kind_of_method(method)
-  arguments = (*model[:2], value, *model[2:])
-  return reasons(kind, arguments, upper, discrete)
+  """Does what `diagnose` does, in continuous or discrete time."""
+  functions = _functions(discrete)
+  names = tuple(
+    name
+    for name, own in nan_table.METHODS.items()
+    if name in functions.__all__ and own.argument not in ("k", "other")
+  )
+  own = nan_table.known(method, names)
+  nan_table.check_argument(method, own.argument, value, upper)
 
+  def reasons_at(time: ArrayLike | None, name: str) -> onp.ndarray:
+    kind = function_kinds.kind_of(name)
+    return reasons(kind, (*model[:2], time, *model[2:]), upper, discrete)
 
-def _reasons_of_statistic(
-  value: ArrayLike | None,
-  model: Sequence[Given],
-  method: str,
-  upper: ArrayLike | None,
-  discrete: bool,
-) -> onp.ndarray:
-  function_kinds.check_no_value(method, value=value, upper=upper)
-  # At time 1 every argument of the model is used, so all are checked.
-  arguments = (*model[:2], 1.0, *model[2:])
-  why = reasons("survival", arguments, None, discrete)
-  compute = getattr(discrete_moments if discrete else moments, method)
-  found = static.concrete(compute(*model))
+  if upper is not None:
+    return reasons_at(value, "log_prob")
+  given = (value,) if own.argument else ()
+  with user_warnings.derived():
+    found = static.concrete(getattr(functions, method)(*given, *model))
   if found is None:
     raise TypeError(
       f"{method} is traced: it must be concrete; call diagnose outside jit"
     )
-  return function_kinds.reasons_of_statistic(method, found, why)
+  why = onp.asarray("ok")
+  if onp.any(onp.isnan(found)):
+    if method in function_kinds.KINDS:
+      why = reasons_at(value, method)
+    else:
+      rule = nan_table.rule(own, discrete)
+      # At time 1 every argument of the model is used, so all are checked.
+      why = nan_table.of_method(
+        own._replace(rule=rule),
+        None if value is None else onp.asarray(static.concrete(value)),
+        reasons_at(1.0, "survival_function"),
+        reasons_at,
+      )
+  return nan_table.of_results(found, why)
+
+
+def _functions(discrete: bool) -> types.ModuleType:
+  """Returns the public module that has the functions of one kind of time."""
+  package = __name__.removesuffix(".likelihood.diagnosis")
+  return sys.modules[f"{package}.{'discrete_' * discrete}phase_type"]
 
 
 def reasons(

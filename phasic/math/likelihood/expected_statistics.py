@@ -188,5 +188,5 @@ def _weights(
     return structures.constant(1.0, dtype)
   dtypes.check_fits(weights, "weights", dtype, "the model")
   found = structures.as_array(weights, dtype, "weights")
-  value_rules.warn("weights", found, rule)
+  value_rules.warn("expected_statistics", "weights", found, rule)
   return np.where(rule.holds(found), found, math.nan)

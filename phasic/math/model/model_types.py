@@ -12,10 +12,10 @@ from phasic.math.model.edge_probs import EdgeProbs
 from phasic.math.model.edge_rates import EdgeRates
 from phasic.math.model.edge_rates import Edges
 
-# What users may pass as the subgenerator S, or the subtransition matrix T.
+# The types that users may pass as the subgenerator S, or the matrix T of steps.
 SubgeneratorLike: TypeAlias = ArrayLike | SparseMatrix | EdgeRates
 SubtransitionLike: TypeAlias = ArrayLike | SparseMatrix | EdgeProbs
-# What users may pass as any argument of a model; None if it is derived.
+# The types that users may pass as any argument; None if it is derived.
 Given: TypeAlias = ArrayLike | SparseMatrix | Edges | None
 # A dense matrix, or the edges of a sparse one.
 Matrix: TypeAlias = Array | Edges

@@ -118,10 +118,11 @@ def check_sums(
   return array_ops.check(good[..., None], message, x, sums[..., None])
 
 
-def warn(name: str, x: ArrayLike, rule: ValueRule) -> None:
+def warn(owner: str, name: str, x: ArrayLike, rule: ValueRule) -> None:
   """Warns of an invalid argument if its value is on the host.
 
   Args:
+    owner: the name of the function or method.
     name: the argument's name.
     x: the argument; NaN is valid.
     rule: the rule.
@@ -134,7 +135,8 @@ def warn(name: str, x: ArrayLike, rule: ValueRule) -> None:
   x = known[0]
   good = rule.holds_on_host(x) | onp.isnan(x)
   if not onp.all(good):
-    user_warnings.warn(_message(name, good, rule.text, x))
+    message = _message(name, good, rule.text, x)
+    user_warnings.warn(f"{owner}: {message}")
 
 
 def first_place(found: onp.ndarray) -> tuple[tuple[int, ...], str]:

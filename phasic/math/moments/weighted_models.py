@@ -9,6 +9,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.internal import autodiff
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -82,7 +83,8 @@ def make(
   unit = np.where(largest > 0.0, largest, 1.0)
   batch = operands.batch_shape((initial, edges, None, atom))
   batch = static.broadcast_shapes(batch, times_shape)
-  weights = np.broadcast_to(unit[..., None], (*batch, p))
+  whole = raw_arguments.checked_size((*batch, p))
+  weights = np.broadcast_to(unit[..., None], whole)
   return WeightedModel(initial, edges, weights, unit, empty, good)
 
 

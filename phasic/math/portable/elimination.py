@@ -230,7 +230,7 @@ def _solve_transposed(recorded: Elimination, rest: Array) -> Array:
     y: Array, step: tuple[Array, Array, Array, Array, Array]
   ) -> tuple[Array, None]:
     unit, column, row, out, mine = step
-    # What enters a trap stays there forever.
+    # Mass that enters a trap stays there forever.
     leaves = np.where(np.sum(row, axis=-1) + out > 0.0, 1.0, 0.0)
     value = mine + _quotient(np.sum(_times(column, y), axis=-1), leaves)
     return y + _times(unit, value[..., None]), None

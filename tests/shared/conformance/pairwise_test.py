@@ -11,8 +11,8 @@ from tests.helpers import conformance
 from tests.helpers import pairwise
 
 MODE = "numpy"
-# What is no family, and the joint distribution of several totals, whose methods
-# are others: `multivariate_phase_type_accuracy_test`.
+# Names that are not families, and the joint distribution of several totals, which
+# has other methods: see `multivariate_phase_type_accuracy_test`.
 _OTHERS = {
   *("Distribution", "ParameterProperties", "ReparameterizationType", "Support"),
   *("TransformedPhaseType", "MultivariateEpochs", "MultivariatePhaseType"),

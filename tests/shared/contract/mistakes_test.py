@@ -198,7 +198,9 @@ class DiagnoseTest(test_case.TestCase):
         )
 
   def test_method(self):
-    with self.assertRaisesRegex(ValueError, "method is 'pdf'.*, cdf, mean"):
+    with self.assertRaisesRegex(
+      ValueError, "method is 'pdf'.*, cdf, .*, mean, "
+    ):
       pm.phase_type.diagnose(1.0, [1.0], [[-1.0]], method="pdf")
 
 

@@ -1,18 +1,16 @@
 """Warnings of NaN that the input did not have, and reasons of all methods."""
 
 import math
-import warnings
 
 from absl.testing import absltest
-from absl.testing import parameterized
 import numpy as np
 import numpy as onp
 
-from phasic import config
 from phasic import distributions as pd
 from phasic import graphs as pg
 from phasic import inference
 from phasic import math as pm
+from tests.helpers import chains
 from tests.helpers import test_case
 
 MODE = "numpy"
@@ -51,17 +49,6 @@ METHODS = {
 }
 
 
-def _ring(p=700):
-  """A chain of more phases than can be squared, with rates one."""
-  phases = onp.arange(p)
-  edges = pm.EdgeRates(
-    onp.append(phases, 0),
-    onp.append((phases + 1) % p, p),
-    onp.append(onp.full(p, 0.5), 0.25),
-  )
-  return pd.PhaseType(onp.eye(p)[0], edges)
-
-
 class NaNReasonsTest(test_case.TestCase):
   def setUp(self):
     super().setUp()
@@ -69,9 +56,7 @@ class NaNReasonsTest(test_case.TestCase):
 
   def warned(self, call):
     """Returns the result of a call, and the text of its warnings."""
-    with warnings.catch_warnings(record=True) as caught:
-      warnings.simplefilter("always")
-      found = call()
+    found, caught = self.caught(call)
     return found, [str(warning.message) for warning in caught]
 
   def assert_warns(self, call, regex):
@@ -104,60 +89,8 @@ class NaNReasonsTest(test_case.TestCase):
     ):
       self.assert_warns(call, regex)
 
-  def test_work_limit(self):
-    dist = _ring()
-    far = 1e30
-    for method in ("log_prob", "log_survival_function"):
-      self.assert_warns(
-        lambda method=method: getattr(dist, method)([1.0, far]),
-        rf"{method}\[1\] is NaN at value = 1e\+30: .*work limit; config\.set_work",
-      )
-    self.assert_warns(
-      lambda: dist.hazard_function(far), r"hazard_function is NaN.*work limit"
-    )
-
-  @parameterized.parameters(None, 5.0, 5)
-  def test_setting_the_limit(self, seconds):
-    before = config.work_limit()
-    self.addCleanup(config.set_work_limit, before)
-    config.set_work_limit(seconds)
-    if seconds is None:
-      self.assertIsNone(config.work_limit())
-    else:
-      self.assertAlmostEqual(config.work_limit(), seconds, places=9)
-
-  def test_limits_that_are_none(self):
-    for seconds, error in ((0, ValueError), (-1.0, ValueError)):
-      with self.assertRaisesRegex(
-        error, "^seconds is .*must be > 0 and finite"
-      ):
-        config.set_work_limit(seconds)
-    for seconds in (math.nan, math.inf, 10**400, 1e300):
-      with self.assertRaisesRegex(ValueError, "None is no limit"):
-        config.set_work_limit(seconds)
-    for seconds in (True, "1", b"1", [1.0]):
-      with self.assertRaisesRegex(TypeError, "^seconds is .*must be a number"):
-        config.set_work_limit(seconds)
-
-  def test_small_limits(self):
-    self.addCleanup(config.set_work_limit, config.work_limit())
-    dist, time = _ring(), 2000.0
-    expected = self.host(dist.log_survival_function(time))
-    config.set_work_limit(1e-6)
-    self.assert_warns(
-      lambda: dist.log_survival_function(time),
-      "NaN at value = 2000.*work limit",
-    )
-    self.assert_warns(
-      lambda: dist.quantile(0.5),
-      r"quantile is NaN at value = 0\.5: .*config\.set_work_limit",
-    )
-    config.set_work_limit(None)
-    self.assert_close(dist.log_survival_function(time), expected, 0.0)
-
   def test_functions_of_arrays(self):
-    edges = _ring().subgenerator
-    start = onp.eye(700)[0]
+    start, edges = chains.ring()
     for call, regex in (
       (
         lambda: pm.phase_type.log_prob([1.0, 1e30], start, edges),
@@ -165,7 +98,7 @@ class NaNReasonsTest(test_case.TestCase):
       ),
       (
         lambda: pm.phase_type.hazard_function(math.inf, [1.0], [[-1.0]]),
-        "^hazard_function is NaN: it is not defined there",
+        "^hazard_function is NaN: value: it must be finite",
       ),
     ):
       self.assert_warns(call, regex)
@@ -274,8 +207,67 @@ class NaNReasonsTest(test_case.TestCase):
     with self.assertRaisesRegex(ValueError, "^method is 'pdf'"):
       dist.diagnose(1.0, "pdf")
 
+  def test_divergences_and_entropies(self):
+    one = pd.Erlang(2, 1.0)
+    caught = pd.PhaseType([1.0, 0.0], [[0.0, 1.0], [0.0, 0.0]], [1.0, 0.0])
+    why = "the mean is inf: absorption may never come"
+    for call, regex in (
+      (caught.entropy, rf"^PhaseType\.entropy is NaN: {why}"),
+      (lambda: caught.kl_divergence(one), rf"kl_divergence is NaN: {why}"),
+      (
+        lambda: pd.kl_divergence(one, caught),
+        rf"^Erlang\.kl_divergence is NaN: other: {why}",
+      ),
+    ):
+      self.assert_warns(call, regex)
+    self.assertRegex(
+      str(one.diagnose(caught, "cross_entropy")), "^other: the m"
+    )
+    _, messages = self.warned(lambda: one.kl_divergence(pd.Erlang(2, -1.0)))
+    self.assertLen(messages, 1)  # The constructor has told of the rate.
+
+  @test_case.of_bad_values
+  def test_vectors(self):
+    matrix = [[-2.0, 1.0], [0.0, -1.0]]
+    dist = pd.MultivariatePhaseType([1.0, 0.0], matrix, onp.eye(2))
+    found = dist.diagnose([[1.0, 2.0], [1.0, -2.0]], "laplace_transform")
+    self.assertEqual(
+      list(found), ["ok", "arguments: it must be finite and >= 0"]
+    )
+    self.assertEqual(list(dist.diagnose(method="sample")), ["ok", "ok"])
+    bad = dist.copy(rewards=[[1.0, 0.0], [0.0, -2.0]])
+    why = "rewards[1, 1] = -2.0: rewards must be >= 0 and finite"
+    self.assertEqual(list(bad.diagnose(method="mean")), ["ok", why])
+    self.assertEqual(str(bad.diagnose([1.0, 1.0])), why)
+    # Exits that are given count, and a diagonal beside them is not read.
+    free = pd.MultivariatePhaseType(
+      [1.0, 0.0], [[0.0, 1.0], [0.0, 0.0]], onp.eye(2), [0.0, 1e-300]
+    )
+    self.assertNotIn("diagonal", str(free.diagnose([1.0, 700.0])))
+    caught = pd.MultivariatePhaseType(
+      [1.0, 0.0], [[-2.0, 1.0], [0.0, 0.0]], onp.eye(2)
+    )
+    found = caught.diagnose(method="covariance")
+    self.assertIn("not defined where a mean is inf", found[0, 1])
+
+  @test_case.of_bad_values
+  def test_results_with_dimensions_of_their_own(self):
+    rates = onp.asarray([1.0, -1.0, 2.0])
+    found = pd.Erlang(2, rates).diagnose(0.5, "occupancy")
+    self.assertEqual(found.shape, (3, 2))
+    self.assertEqual(list(found[0]), ["ok", "ok"])
+    self.assertRegex(found[1, 0], "^rate: ")
+    found = pm.phase_type.diagnose(
+      [0.5, -0.5], [1.0, 0.0], [[-1.0, 1.0], [0.0, -1.0]], method="occupancy"
+    )
+    self.assertEqual(found[1, 1], "value: it must be finite and >= 0")
+    with self.assertRaisesRegex(
+      NotImplementedError, "Erlang has no correlatio"
+    ):
+      pd.Erlang(2, 1.0).diagnose(method="correlation")
+
   def test_rows_of_data(self):
-    dist = _ring()
+    dist = pd.PhaseType(*chains.ring())
     data = inference.Observations([1.0, 1e30, 2.0], [1.0, math.inf, 2.0])
     for call in (data.log_likelihood, data.log_likelihood_terms):
       self.assert_warns(

@@ -4,10 +4,12 @@ import math
 
 from absl.testing import absltest
 from absl.testing import parameterized
+import numpy as np
 import numpy as onp
 
 from phasic import distributions as pd
 from phasic import graphs
+from phasic import math as pm
 from phasic.internal import static
 from tests.helpers import epoch_models
 from tests.helpers import test_case
@@ -112,6 +114,16 @@ class ValuesTest(test_case.TestCase):
     epochs = pd.Epochs(models.kingman(2), [[1.0], [4.0]], [0.5])
     self.assert_close(epochs.prob(0.5), 4 * math.exp(-0.5), 1e-15)
     self.assert_close(epochs.survival_function(0.5), math.exp(-0.5), 1e-15)
+
+  def test_quantiles_as_functions_of_a_boundary(self):
+    # P(X > t) = exp(-b - 4 (t - b)) after the boundary b; nothing else varies.
+    def quantile(boundary):
+      epochs = pd.Epochs(models.kingman(2), [[1.0], [4.0]], boundary)
+      return epochs.quantile(0.9)
+
+    value, slope = pm.value_and_gradient(quantile, np.asarray([0.5]))
+    self.assert_close(value, 0.5 + (math.log(10.0) - 0.5) / 4.0, 1e-13)
+    self.assert_close(slope, [0.75], 1e-13)
 
   def test_far_tail(self):
     # Each epoch scales its masses, as their product would underflow.

@@ -170,7 +170,7 @@ class DivergencesTest(test_case.TestCase):
       return dist.entropy() + dist.laplace_transform(0.75)
 
     _, found = gradients.value_and_gradient(total, np.asarray([2.0]))
-    # What is left at the boundary is exp(-1/2), with an entropy 1 - log(rate).
+    # The mass at the boundary is exp(-1/2), with an entropy 1 - log(rate).
     left = math.exp(-0.5)
     expected = left * (-0.5 + math.exp(-0.375) * 0.75 / 2.75**2)
     self.assert_close(found, [expected], 1e-9)

@@ -159,7 +159,7 @@ class BoundsTest(test_case.TestCase):
           self.assert_close(found, expected, 1e-5)
           why = "ok" if known else "low, high: so little mass"
           self.assertStartsWith(str(dist.diagnose(low + 2.0, method)), why)
-      # What is not a difference has all its digits.
+      # The mean is not a difference, and has all its digits.
       self.assert_close(dist.mean(), low + 1.0 + 1.0 / (low + 1.0), 1e-12)
 
   def test_bounds_so_late_that_nothing_is_beyond(self):

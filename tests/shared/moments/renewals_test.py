@@ -244,14 +244,15 @@ class RenewalsTest(test_case.TestCase):
       self.assert_close(found[1], alone, 1e-13)
 
   def test_times_of_all_sizes(self):
-    # What is proportional to a time is, beside times 1e280 times as long.
+    # Small results are proportional to their times, also in a call with times
+    # that are 1e280 times as long.
     dist = pd.Erlang(2, 1e-100)
     values = onp.asarray([1e-180, 1e-30, 1e100])
     exact = _rows(_limited_of_erlang, values, 2, 1e-100)
     self.assert_close(dist.limited_expected_value(values), exact, 1e-12)
     exact = _rows(_renewals_of_erlang, values, 2, 1e-100)
     self.assert_close(dist.renewal_density(values[1:]), exact[1:], 1e-12)
-    # What underflows beside others is NaN, not zero.
+    # A result that underflows is NaN, not zero.
     values = onp.asarray([1e-250, 1e100])
     for method in ("limited_expected_value", "renewal_density"):
       found = self.host(getattr(dist, method)(values))

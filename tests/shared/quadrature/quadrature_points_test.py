@@ -18,8 +18,8 @@ from tests.helpers import test_case
 
 MODE = "numpy"
 CASES = family_cases.CASES
-# What is compared: h and h' in the parameters of the cases, which are laws of
-# g(X) for Erlang variables X of two stages.
+# The functions h and h' of the cases' parameters; the cases are laws of g(X) for
+# Erlang variables X of two stages.
 _CHANGES = {
   "weibull": lambda y, c: (y**c, c * y ** (c - 1)),
   "pareto": lambda y, c: (math.log1p(y / c), 1 / (c + y)),

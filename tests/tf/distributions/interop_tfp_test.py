@@ -60,8 +60,8 @@ _MAKERS = {
   "ResidualLife": lambda: pd.ResidualLife(pd.Erlang(2, [2.0, 3.0]), 1.0),
 }
 _COUNTS = ("DiscretePhaseType",)
-# What is made of another distribution takes that one's parameters, and the
-# bijector of a matrix is none of edges.
+# A distribution made of another one takes the parameters of that one, and edges
+# have no bijector as a matrix has.
 _TRAINABLE = set(_MAKERS) - {
   *("MatrixPareto", "ResidualLife", "Edges", "EdgesOfSteps")
 }
@@ -156,42 +156,6 @@ class MethodsTest(parameterized.TestCase):
     np.testing.assert_allclose(tape.gradient(drawn, rate), -drawn / 2.0, 1e-10)
     rate.assign(4.0)
     np.testing.assert_allclose(wrapped.mean(), 0.75)
-
-
-class LatentAtomsTest(absltest.TestCase):
-  """Laws with an atom at zero, which samplers of times would never visit."""
-
-  def test_no_bijector_onto_times_with_an_atom(self):
-    zero = pd.ZeroInflated(pd.Erlang(2, 1.0), 0.3)
-    for law, mass in (
-      (zero, 0.3),
-      (pd.MatrixWeibull(zero, 2.0), 0.3),
-      (pd.TruncatedPhaseType(zero, high=50.0), 0.3),
-      (pd.PhaseType([0.5], [[-1.0]]), 0.5),
-      (pd.PhaseType([0.25], [[-1.0]], prob_zero=0.75), 0.75),
-      (pd.convolution([zero, zero]), 0.09),
-    ):
-      wrapped = adapter.wrap(law)
-      for dist in (wrapped, tfd.Sample(wrapped, 2)):
-        with self.assertRaisesRegex(ValueError, f"an atom of {mass:.6g} at ze"):
-          dist.experimental_default_event_space_bijector()
-      with self.assertRaisesRegex(ValueError, "latent time must not be zero"):
-        tfd.JointDistributionSequential(
-          [wrapped]
-        ).experimental_default_event_space_bijector()
-
-  def test_bijectors_onto_times_without_one(self):
-    zero = pd.ZeroInflated(pd.Erlang(2, 1.0), 0.3)
-    for law, low in (
-      (pd.ResidualLife(zero, 1.0), 0.0),
-      (pd.Equilibrium(zero), 0.0),
-      (pd.TruncatedPhaseType(zero, 1.0), 1.0),
-      (pd.convolution([zero, pd.Erlang(1, 1.0)]), 0.0),
-      (pd.ZeroInflated(pd.Erlang(2, 1.0), 0.0), 0.0),
-    ):
-      bijector = adapter.wrap(law).experimental_default_event_space_bijector()
-      found = bijector.forward(np.asarray(0.5, law.dtype))
-      np.testing.assert_allclose(found, low + np.exp(0.5), rtol=1e-6)
 
 
 class CompositeTensorTest(absltest.TestCase):

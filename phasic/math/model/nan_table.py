@@ -1,0 +1,195 @@
+"""Reasons of NaN: a table of methods, and what is wrong with their argument."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as onp
+
+from phasic.internal import raw_arguments
+from phasic.math.model import value_rules
+
+_OUT_OF_RANGE = "it is out of the range of numbers, or not defined"
+_FEW_DIGITS = "it is not defined here, or too few digits would be left"
+_SEARCH = (
+  "probabilities near it are NaN, or ask for more steps than the work limit, "
+  "which config.set_work_limit(seconds) raises; diagnose(t, 'cdf') gives the "
+  "reason at a time t near it"
+)
+_QUADRATURE = (
+  "it is not finite, the quadrature does not reach its accuracy, or values ask "
+  "for more steps than the work limit"
+)
+_SAMPLE = (
+  "quantiles ask for more steps than the work limit, which "
+  "config.set_work_limit(seconds) raises, and simulated paths have too many jumps"
+)
+# The reason of a NaN of which nothing else is known.
+UNKNOWN = (
+  "it is not defined there, too few digits would be left, or it asks for more "
+  "steps than the work limit"
+)
+
+
+class Method(NamedTuple):
+  """The argument of a method or function, and another reason of its NaN.
+
+  Attributes:
+    why: the reason if model and argument are valid.
+    argument: the name of its argument; empty if it has none.
+    rule: the argument's valid values; None for all.
+    is_time: whether the reasons of densities at the argument count, too.
+  """
+
+  why: str
+  argument: str = ""
+  rule: value_rules.ValueRule | None = None
+  is_time: bool = False
+
+
+_VALUE = Method(UNKNOWN, "value")
+_AT_TIME = Method(_FEW_DIGITS, "value", value_rules.TIME, True)
+_HAZARD = Method(_FEW_DIGITS, "value", None, True)
+_LOG_QUANTILE = Method(_SEARCH, "value", value_rules.LOG_PROBABILITY)
+_STATISTIC = Method(_OUT_OF_RANGE)
+
+# Methods of distributions, and functions of `math` with the same names.
+METHODS = {
+  "log_prob": _VALUE,
+  "prob": _VALUE,
+  "log_survival_function": _VALUE,
+  "survival_function": _VALUE,
+  "log_cdf": _VALUE,
+  "cdf": _VALUE,
+  "hazard_function": _HAZARD,
+  "log_hazard_function": _HAZARD,
+  "cumulative_hazard": _HAZARD,
+  "quantile": Method(_SEARCH, "value", value_rules.PROBABILITY),
+  "median": Method(_SEARCH),
+  "quantile_log_survival": _LOG_QUANTILE,
+  "quantile_log_cdf": _LOG_QUANTILE,
+  "laplace_transform": Method(_OUT_OF_RANGE, "u", value_rules.LAPLACE),
+  "moment_generating_function": Method(
+    "rounding leaves open on which side of the decay rate s is, or there are "
+    "too many phases for a matrix",
+    "s",
+  ),
+  "probability_generating_function": Method(
+    _OUT_OF_RANGE, "z", value_rules.GENERATING
+  ),
+  "renewal_density": _AT_TIME,
+  "mean_residual_life": _AT_TIME,
+  "limited_expected_value": _AT_TIME,
+  "occupancy": _AT_TIME,
+  "mean": _STATISTIC,
+  "variance": _STATISTIC,
+  "stddev": _STATISTIC,
+  "expected_sojourn_times": _STATISTIC,
+  "expected_visits": _STATISTIC,
+  "expected_jumps": _STATISTIC,
+  "covariance": _STATISTIC,
+  "correlation": _STATISTIC,
+  "moment": Method(_OUT_OF_RANGE, "k"),
+  "mode": _STATISTIC,
+  "entropy": Method(_QUADRATURE),
+  "cross_entropy": Method(_QUADRATURE, "other"),
+  "kl_divergence": Method(_QUADRATURE, "other"),
+  "sample": Method(_SAMPLE),
+}
+
+
+def known(method: object, names: tuple[str, ...] = tuple(METHODS)) -> Method:
+  """Returns what the table has for a method, given its name and all names.
+
+  Raises:
+    ValueError: the name is not one of these.
+  """
+  if not isinstance(method, str) or method not in names:
+    raise ValueError(
+      f"method is {raw_arguments.shown(method)}: it must be one of "
+      f"{', '.join(names)}"
+    )
+  return METHODS[method]
+
+
+def rule(own: Method, discrete: bool) -> value_rules.ValueRule | None:
+  """Returns the rule of a method's argument; in discrete time it is a count."""
+  is_count = discrete and own.rule is value_rules.TIME
+  return value_rules.COUNT if is_count else own.rule
+
+
+def check_argument(
+  method: str, argument: str, value: object, upper: object = None
+) -> None:
+  """Raises ValueError for a missing argument, or one that a method lacks."""
+  if not argument:
+    for name, x in (("value", value), ("upper", upper)):
+      if x is not None:
+        raise ValueError(
+          f"{name} is {raw_arguments.shown(x)}: it must be None: {method} takes "
+          "no value"
+        )
+  elif value is None:
+    raise ValueError(
+      f"value is None: it must be the argument {argument} of {method}"
+    )
+
+
+def of_method(
+  own: Method,
+  value: onp.ndarray | None,
+  why: onp.ndarray,
+  reasons: Callable[[onp.ndarray, str], onp.ndarray] | None,
+  is_vector: bool = False,
+) -> onp.ndarray:
+  """Returns why results of a method are NaN if they are.
+
+  Args:
+    own: the method's row of the table.
+    value: its argument, or None.
+    why: why all values of the model are NaN; "ok" if they are not.
+    reasons: returns the reasons of a density at values, given its name; or None.
+    is_vector: whether the last axis of the argument has one vector.
+  """
+  why = onp.where(why == "ok", own.why, why)
+  if value is None:
+    return why
+  if own.is_time and reasons is not None:
+    for other in ("log_prob", "log_survival_function"):
+      there = reasons(value, other)
+      why = onp.where(there == "ok", why, there)
+  name = own.argument
+  found = onp.where(onp.isinf(value), f"{name}: it must be finite", "ok")
+  if own.rule is not None:
+    good = own.rule.holds_on_host(value)
+    found = onp.where(good, found, f"{name}: {own.rule.text}")
+  found = onp.where(onp.isnan(value), f"{name}: is NaN", found)
+  if is_vector:
+    first = onp.argmax(found != "ok", axis=-1)[..., None]
+    found = onp.take_along_axis(found, first, axis=-1)[..., 0]
+  return onp.where(found == "ok", why, found)
+
+
+def of_results(results: onp.ndarray, why: onp.ndarray) -> onp.ndarray:
+  """Returns the reasons of results that have no value or no derivative.
+
+  Args:
+    results: results of a method.
+    why: why they are NaN if they are; "ok" if no reason is known. It has the
+      first dimensions of the results.
+
+  Returns:
+    The reason where a result is NaN; where one is infinite, that it has no
+    derivatives; else "ok".
+  """
+  own = onp.ndim(results) - onp.ndim(why)
+  why = onp.reshape(why, (*onp.shape(why), *(1,) * max(own, 0)))
+  why = onp.where(why == "ok", UNKNOWN, why)
+  infinite = onp.where(
+    results > 0.0,
+    "the value is inf, which has no derivatives",
+    "the value is -inf, which has no derivatives",
+  )
+  found = onp.where(onp.isinf(results), infinite, "ok")
+  return onp.where(onp.isnan(results), why, found)

@@ -1,0 +1,80 @@
+"""The limit on work: how it is set, and NaN beyond it."""
+
+import math
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import numpy as onp
+
+from phasic import config
+from phasic import distributions as pd
+from tests.helpers import chains
+from tests.helpers import test_case
+
+
+class WorkLimitsTest(test_case.TestCase):
+  def setUp(self):
+    super().setUp()
+    self.require_kernel()
+
+  def assert_warns(self, call, regex):
+    """Asserts that a call returns NaN, and warns of it once."""
+    found, caught = self.caught(call)
+    self.assertTrue(onp.any(onp.isnan(self.host(found))))
+    (warning,) = caught
+    self.assertRegex(str(warning.message), regex)
+
+  def test_work_limit(self):
+    dist = pd.PhaseType(*chains.ring())
+    far = 1e30
+    for method in ("log_prob", "log_survival_function"):
+      self.assert_warns(
+        lambda method=method: getattr(dist, method)([1.0, far]),
+        rf"{method}\[1\] is NaN at value = 1e\+30: .*work limit; config\.set_work",
+      )
+    self.assert_warns(
+      lambda: dist.hazard_function(far), r"hazard_function is NaN.*work limit"
+    )
+
+  @parameterized.parameters(None, 5.0, 5)
+  def test_setting_the_limit(self, seconds):
+    before = config.work_limit()
+    self.addCleanup(config.set_work_limit, before)
+    config.set_work_limit(seconds)
+    if seconds is None:
+      self.assertIsNone(config.work_limit())
+    else:
+      self.assertAlmostEqual(config.work_limit(), seconds, places=9)
+
+  def test_limits_that_are_none(self):
+    for seconds, error in ((0, ValueError), (-1.0, ValueError)):
+      with self.assertRaisesRegex(
+        error, "^seconds is .*must be > 0 and finite"
+      ):
+        config.set_work_limit(seconds)
+    for seconds in (math.nan, math.inf, 10**400, 1e300):
+      with self.assertRaisesRegex(ValueError, "None is no limit"):
+        config.set_work_limit(seconds)
+    for seconds in (True, "1", b"1", [1.0]):
+      with self.assertRaisesRegex(TypeError, "^seconds is .*must be a number"):
+        config.set_work_limit(seconds)
+
+  def test_small_limits(self):
+    self.addCleanup(config.set_work_limit, config.work_limit())
+    dist, time = pd.PhaseType(*chains.ring()), 2000.0
+    expected = self.host(dist.log_survival_function(time))
+    config.set_work_limit(1e-6)
+    self.assert_warns(
+      lambda: dist.log_survival_function(time),
+      "NaN at value = 2000.*work limit",
+    )
+    self.assert_warns(
+      lambda: dist.quantile(0.5),
+      r"quantile is NaN at value = 0\.5: .*config\.set_work_limit",
+    )
+    config.set_work_limit(None)
+    self.assert_close(dist.log_survival_function(time), expected, 0.0)
+
+
+if __name__ == "__main__":
+  absltest.main()
