@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #include "native/kernel/methods/squaring/ladder_choice.h"
@@ -33,9 +32,7 @@ constexpr double kLeastX = 0x1p-900;
 // Returns q t for a positive time, which may be subnormal.
 inline Scaled<double> ScaledX(double time, int64_t log2_q) {
   if (!IsSubnormal(time)) return Normalized(Scaled<double>{time, log2_q});
-  uint64_t bits;  // the number of units 2^-1074
-  std::memcpy(&bits, &time, sizeof(bits));
-  return Normalized(Scaled<double>{static_cast<double>(bits), log2_q - 1074});
+  return Normalized(Scaled<double>{SubnormalUnits(time), log2_q - 1074});
 }
 
 // Returns whether x = q t is positive and too small for PreparePoint.

@@ -148,6 +148,44 @@ class FarValuesTest(test_case.TestCase):
     for kind in ("survival_function", "cdf", "log_cdf"):
       self._check(kind, 1.0, model, math.nan)
 
+  def test_subnormal_rates_and_masses(self):
+    # Values are those without the tiny numbers where nothing depends on them.
+    times = onp.asarray([0.5, 1.0, 3.0])
+    least = 2.3e-308 if _FLUSHES else 5e-324
+    slow = 2.5e-308 if _FLUSHES else 1e-310
+    beside = [0.5, 0.5], [[0.0, least], [0.0, 0.0]], [1.0, 1.0], 0.0
+    self._check("log_prob", times, beside, -times)
+    self._check("log_survival_function", times, beside, -times)
+    masses = [1.0, least], onp.zeros((2, 2)), [1.0, 2.0], 0.0
+    self._check("log_prob", times, masses, -times)
+    # The stage at a tiny rate ends by t with a probability of about rate t.
+    ends = onp.asarray([[1.0], [slow]]) * onp.eye(2)[1]
+    after = [1.0, 0.0], [[0.0, 1.0], [0.0, 0.0]], ends[1], 0.0
+    with mpmath.workdps(30):
+      log_rate = float(mpmath.log(mpmath.mpf(slow)))
+    left = onp.expm1(-times)
+    self._check("log_prob", times, after, log_rate + onp.log(-left))
+    self._check("log_cdf", times, after, log_rate + onp.log(times + left))
+    self._check("survival_function", times, after, onp.ones(3), 0.0)
+    # The same chain, whose exits are derived from the rows.
+    derived = [1.0, 0.0], [[-1.0, 1.0], [0.0, -slow]]
+    self._check("log_prob", times, derived, log_rate + onp.log(-left))
+    rare = [1.0], [[-slow]]
+    self._check("log_prob", times, rare, log_rate + onp.zeros(3))
+    self._check("log_cdf", times, rare, log_rate + onp.log(times))
+
+  @test_case.of_bad_values
+  def test_subnormal_numbers_that_are_invalid(self):
+    if _FLUSHES:
+      self.skipTest("they are zero")
+    for model in (
+      ([-1e-310, 1.0], onp.zeros((2, 2)), [1.0, 1.0], 0.0),
+      ([0.5, 0.5], [[0.0, -5e-324], [0.0, 0.0]], [1.0, 1.0], 0.0),
+      ([0.5, 0.5], [[0.0, 1.0], [0.0, 0.0]], [-1e-310, 1.0], 0.0),
+      ([1.0], [[-1.0]], [1.0], -1e-310),
+    ):
+      self._check("log_prob", 1.0, model, math.nan)
+
   def test_times_below_the_smallest_normal_number(self):
     times = onp.asarray([5e-324, 1e-310, 2.5e-308, 1e-300, 1e-280])
     if _FLUSHES:
