@@ -186,6 +186,27 @@ class FarValuesTest(test_case.TestCase):
     ):
       self._check("log_prob", 1.0, model, math.nan)
 
+  @parameterized.parameters(1e4, 1e6, 1e12)
+  def test_gradients_beside_phases_that_are_never_left(self, time):
+    # Only the first phase is reached; the last is never left.
+    for rate in (0.0, 0.5):
+      rates = onp.asarray([[0, 0, 0], [0, 0, rate], [0, 0, 0]], float)
+      model = [1.0, 0, 0], rates, [1.0, 1.0, 0], 0.0
+      value, bars = derivatives.vjp(
+        pm.phase_type.log_prob, time, *model, cotangent=1.0
+      )
+      self.assert_close(value, -time)
+      # From the second phase, a path is absorbed with density
+      # exp(-(1 + rate) t).
+      second = math.exp(-min(rate * time, 1e3))
+      self.assert_close(bars[1], [1.0, second, 0.0])
+      # Paths by the second phase have a density with factor t, or 1 / rate.
+      detour = time if rate == 0.0 else 1.0 / rate
+      expected = onp.zeros((3, 3))
+      expected[0] = 0.0, detour - time, -time
+      self.assert_close(bars[2], expected)
+      self.assert_close(bars[3], [1.0 - time, 0.0, 0.0])
+
   def test_times_below_the_smallest_normal_number(self):
     times = onp.asarray([5e-324, 1e-310, 2.5e-308, 1e-300, 1e-280])
     if _FLUSHES:

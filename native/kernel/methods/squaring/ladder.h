@@ -80,9 +80,10 @@ struct Rung {
 
 // The phases with which squared powers are computed. Densities need those that
 // are reached and lead to absorption, other values those that are reached,
+// adjoints of densities those that are reached or lead to absorption, other
 // adjoints all. Another phase may be left so slowly that its row would be far
 // larger than the others, which would underflow.
-enum class Phases { kPassed, kReached, kAll };
+enum class Phases { kPassed, kReached, kUseful, kAll };
 
 template <class T>
 inline void SetPrimal(double value, T* x) {
@@ -185,6 +186,7 @@ class Ladder {
   // vanish as fast as any.
   bool Takes(int64_t i) const {
     if (phases_ == Phases::kPassed && !model_.exiting[i]) return false;
+    if (phases_ == Phases::kUseful && model_.exiting[i]) return true;
     return phases_ == Phases::kAll || model_.reached[i];
   }
 
