@@ -142,10 +142,18 @@ class FarValuesTest(test_case.TestCase):
       self._check("log_cdf", time, model, 0.0, 0.0)
       self._check("log_prob", time, model, math.nan)
 
+  def test_densities_beyond_the_limit_of_work(self):
+    for time, model in (
+      (1e19, _stages(2, 1.0)),
+      (1e300, _stages(3, 1e5)),
+      (1e4, _parallel([0.5, 0.5, 0.0], [1e25, 1e20, 1.0])),
+    ):
+      self._check("prob", time, model, 0.0, 0.0)
+
   def test_beyond_the_limit_of_work_where_no_bound_helps(self):
     # Half of the mass has hardly begun to leave by the latest time.
     model = _parallel([0.5, 0.5], [1e30, 1e-3])
-    for kind in ("survival_function", "cdf", "log_cdf"):
+    for kind in ("survival_function", "cdf", "log_cdf", "prob"):
       self._check(kind, 1.0, model, math.nan)
 
   def test_subnormal_rates_and_masses(self):
