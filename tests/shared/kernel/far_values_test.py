@@ -128,8 +128,9 @@ class FarValuesTest(test_case.TestCase):
     self._check("log_survival_function", time, model, truth)
 
   def test_beyond_the_limit_of_work(self):
-    p = 701
-    rates = onp.append(onp.full(p - 1, 700.0), 3.0)
+    # The products of squaring exceed the limit of work as well.
+    p = 1501
+    rates = onp.append(onp.full(p - 1, 700.0), 10.0)
     many = onp.eye(p)[0], onp.diag(rates[:-1], 1), rates * onp.eye(p)[-1], 0.0
     for time, model in (
       (1e19, _stages(2, 1.0)),
@@ -155,6 +156,19 @@ class FarValuesTest(test_case.TestCase):
     model = _parallel([0.5, 0.5], [1e30, 1e-3])
     for kind in ("survival_function", "cdf", "log_cdf", "prob"):
       self._check(kind, 1.0, model, math.nan)
+
+  def test_many_stages_before_a_slow_one(self):
+    # X is the slow stage and 700 fast ones, whose sum has a Laplace transform.
+    p, slow = 701, 1e-6
+    rates = onp.append(onp.full(p - 1, 700.0), slow)
+    model = onp.eye(p)[0], onp.diag(rates[:-1], 1), slow * onp.eye(p)[-1], 0.0
+    delay = -700 * math.log1p(-slow / 700)
+    times = onp.asarray([1e6, 3e7])
+    logs = delay - slow * times
+    self._check("log_survival_function", times, model, logs)
+    self._check("log_prob", times, model, logs + math.log(slow))
+    median = (math.log(2) + delay) / slow
+    self.assert_close(pm.phase_type.quantile(0.5, *model), median)
 
   def test_subnormal_rates_and_masses(self):
     # Values are those without the tiny numbers where nothing depends on them.

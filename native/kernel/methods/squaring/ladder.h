@@ -31,6 +31,7 @@
 #include "native/kernel/model/model.h"
 #include "native/kernel/numbers/dual.h"
 #include "native/kernel/numbers/scaled.h"
+#include "native/kernel/runtime/work_limit.h"
 #include "native/kernel/simd/float_environment.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/step_weights.h"
@@ -125,6 +126,7 @@ class Ladder {
     if (count > kMaxRungs) return kWorkLimit;
     for (int64_t j = 0; j < count; ++j) {
       if (j < num_rungs_) continue;
+      if (model_.size >= kLeastStopped && IsStopped()) return kWorkLimit;
       FloatEnvironment::ClearUnderflow();
       Rung<T>* rung = &rungs_[j];
       rung->matrix = AllocateZeros<T>(workspace_, stride_ * stride_);
@@ -149,6 +151,8 @@ class Ladder {
 
  private:
   static constexpr bool kPlain = Depth<T>::kValue == 0;
+  // With this number of phases, a squaring takes some milliseconds.
+  static constexpr int64_t kLeastStopped = 256;
 
   bool Prepare() {
     transitions_ = AllocateZeros<T>(workspace_, stride_ * stride_);
