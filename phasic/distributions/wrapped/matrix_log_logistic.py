@@ -72,6 +72,12 @@ class MatrixLogLogistic(transformed_phase_type.TransformedPhaseType):
     first = self._inverse_at_zero(y / found["scale"])
     return np.where(zero, first, _softplus(log_odds))
 
+  def _log_inverse(self, y: Array) -> Array:
+    log_odds = self._log_odds(y)
+    early = log_odds < -40.0
+    found = np.log(_softplus(np.where(early, 0.0, log_odds)))
+    return np.where(early, log_odds, found)
+
   def _exponent(self) -> Array:
     return self._own()["concentration"]
 

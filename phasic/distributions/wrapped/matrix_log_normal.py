@@ -61,6 +61,9 @@ class MatrixLogNormal(transformed_phase_type.TransformedPhaseType):
     power = transformed_phase_type.power(log, k)
     return np.where(zero, self._inverse_at_zero(y), power)
 
+  def _log_inverse(self, y: Array) -> Array:
+    return self._own()["concentration"] * np.log(np.log1p(y))
+
   def _exponent(self) -> Array:
     return self._own()["concentration"]
 

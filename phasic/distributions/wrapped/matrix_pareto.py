@@ -91,6 +91,13 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
     large = log > 40.0
     return np.where(large, log, np.log1p(np.where(large, 0.0, y) / scale))
 
+  def _log_inverse(self, y: Array) -> Array:
+    scale = self._own()["scale"]
+    log = transformed_phase_type.log_quotient(y, scale)
+    early = log < -40.0
+    found = np.log(self._inverse(np.where(early, scale, y)))
+    return np.where(early, log, found)
+
   def _log_slope(self, y: Array) -> Array:
     return -np.log(self._own()["scale"] + y)
 

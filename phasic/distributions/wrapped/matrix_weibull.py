@@ -54,6 +54,9 @@ class MatrixWeibull(transformed_phase_type.TransformedPhaseType):
     power = transformed_phase_type.power(np.where(zero, 1.0, y), k)
     return np.where(zero, self._inverse_at_zero(y), power)
 
+  def _log_inverse(self, y: Array) -> Array:
+    return self._own()["concentration"] * np.log(y)
+
   def _exponent(self) -> Array:
     return self._own()["concentration"]
 
