@@ -36,7 +36,7 @@ Twice the q t is at most twice as many steps. These models rise by more than
 {_MANY_VALUES:g} values. A rise stands beside the q t from which it is, a ratio
 beside the q t at which it is largest. From q t = 2^9 on
 [squared powers](decisions/0010-doubling-ladder.md) may take the place of steps,
-up to 512 phases, and [many times](decisions/0014-many-times.md) no longer share
+within the limit on work, and [many times](decisions/0014-many-times.md) no longer share
 them; numbers beyond the range of doubles cost
 [up to ten times as much](how-to/speed.md#the-limit-on-work).
 """

@@ -309,7 +309,9 @@ TESTS = {
         "kernel/api"
     ],
     "kernel/numbers/dual_test": [],
-    "kernel/numbers/extended_double_test": [],
+    "kernel/numbers/extended_double_test": [
+        "kernel/simd"
+    ],
     "kernel/numbers/pack_math_test": [],
     "kernel/numbers/scaled_test": [
         "kernel/simd"

@@ -149,6 +149,7 @@ ROOMS = {
     ],
     "distributions/absorption": [
         "internal",
+        "math/numeric",
         "math/model",
         "math/m_step",
         "math/calls",

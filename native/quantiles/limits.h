@@ -11,6 +11,7 @@
 
 #include "native/kernel/api/shapes.h"
 #include "native/kernel/batch/batch_plan.h"
+#include "native/kernel/runtime/work_limit.h"
 #include "native/quantiles/absorption.h"
 #include "native/quantiles/functions.h"
 #include "native/quantiles/targets.h"
@@ -18,12 +19,14 @@
 namespace phasic {
 
 // Returns the multiply-adds for each unit of time that evaluates a model by the
-// steps of its power sequence; zero for smaller models, whose times are
-// evaluated by scaling and squaring.
+// steps of its power sequence; zero for models whose times may be evaluated by
+// scaling and squaring.
 inline double WorkOf(const Absorption& model, const Layout& layout) {
-  constexpr int64_t kMaxSquared = 512;
   const auto p = static_cast<double>(layout.num_phases);
-  if (layout.num_phases <= kMaxSquared || !(model.rate > 0.0)) return 0.0;
+  if (!(model.rate > 0.0)) return 0.0;
+  const double num_jumps = std::fmax(model.rate * model.time, 1.0);
+  const double num_products = 20.0 + std::fmin(std::log2(num_jumps), 60.0);
+  if (MaySquare(layout.num_phases, num_products, 1.0, 1.0)) return 0.0;
   const double cells =
       layout.has_edges ? static_cast<double>(layout.num_edges) : p * p;
   return std::exp2(std::ceil(std::log2(model.rate))) * (cells + 3.0 * p);

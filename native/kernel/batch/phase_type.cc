@@ -237,8 +237,7 @@ const char* StatusMessage(int32_t code) {
   static constexpr char kAboveWorkLimit[] =
       "the value asks for more steps than the work limit; "
       "config.set_work_limit(seconds) raises it, to 2^22 steps at most, or to "
-      "q "
-      "t of 2^60 for up to 512 phases";
+      "q t of 2^60 if squares of the matrix fit into a gigabyte";
   static const char* const kMessages[kNumStatusCodes] = {
       "ok",
       "initial_probs: every entry must be non-negative and at most 2^500",

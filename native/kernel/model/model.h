@@ -94,7 +94,7 @@ class ModelBuilder {
 
   StatusCode Build() {
     model_.discrete = in_.discrete;
-    StatusCode status = CheckValues(in_);
+    StatusCode status = CheckValues(in_, HasOwnExponent<T>::kValue);
     if (status != kOk) return status;
     model_.size = in_.num_phases;
     model_.stride = PaddedSize(model_.size);
@@ -153,7 +153,8 @@ class ModelBuilder {
       model_.log2_q = ExponentOf(largest);
       if (PowerOfTwo(model_.log2_q) < largest) ++model_.log2_q;
     }
-    if (model_.log2_q > 1000 || model_.log2_q < -1000) return kWorkLimit;
+    if (model_.log2_q > 1000) return kWorkLimit;
+    if (model_.log2_q < -1000) model_.log2_q = -1000;
     // Exits are not divided by q. For larger q, dot products of states and
     // exits would overflow.
     if (model_.log2_q > 960 && !HasOwnExponent<T>::kValue) return kUnderflow;
@@ -357,7 +358,8 @@ class ModelBuilder {
     for (int64_t i = 0; i < model_.size; ++i) {
       model_.initial_size += Abs(model_.initial[i]);
       model_.exit_size += Abs(model_.exits[i]);
-      const double exit = Primal(model_.exits[i]);
+      double exit = Primal(model_.exits[i]);
+      if (exit == 0.0 && !PrimalIsZero(model_.exits[i])) exit = 0x1p-1022;
       if (exit > model_.max_exit) model_.max_exit = exit;
     }
     if (HasDirections<T>::kValue) return;  // growth differs by direction

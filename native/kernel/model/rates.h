@@ -6,6 +6,7 @@
 #ifndef PHASIC_NATIVE_KERNEL_MODEL_RATES_H_
 #define PHASIC_NATIVE_KERNEL_MODEL_RATES_H_
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -14,6 +15,7 @@
 #include "native/kernel/model/value_checks.h"
 #include "native/kernel/numbers/compensated_sum.h"
 #include "native/kernel/numbers/dual.h"
+#include "native/kernel/numbers/scaled.h"
 #include "native/kernel/simd/isa.h"
 
 namespace phasic {
@@ -56,7 +58,7 @@ T EdgeRate(const SweepInput& in, int64_t e) {
   }
   for (int64_t c = 0; c < edges.num_parameters; ++c) {
     const double factor = edges.coefficients[e * edges.num_parameters + c];
-    if (factor != 0.0) {
+    if (HasBits(factor)) {
       AddProduct(factor, Element<T>(in.subgenerator, c), &rate);
     }
   }
@@ -142,6 +144,8 @@ class RatesReader {
   }
 
  private:
+  static constexpr int64_t kShiftOfSmall = 512;
+
   bool AllocateEntries() {
     const int64_t p = in_.num_phases;
     int64_t count = 0;
@@ -188,16 +192,33 @@ class RatesReader {
         continue;
       }
       rates_.leaving[i] = -Element<T>(in_.subgenerator, i * p + i);
-      T exit = -sum.Result();
+      // The sums are doubles, in which sums of subnormal rates need a scale.
+      const bool is_small = HasOwnExponent<T>::kValue && scale < 0x1p-512;
+      const int64_t shift = is_small ? kShiftOfSmall : 0;
+      T exit = -(is_small ? SumOfSmall(i, &scale) : sum.Result());
       const double value = Primal(exit);
       const double tolerance =
           4.0 * static_cast<double>(p) * in_.epsilon * scale;
       // Also rejects a sum that overflowed to -inf.
       if (!(value >= -tolerance)) return kRowSumPositive;
       if (value <= tolerance) exit -= T(value);
-      rates_.exits[i] = exit;
+      rates_.exits[i] = ScaleBy(exit, -shift);
     }
     return kOk;
+  }
+
+  // Returns the sum of row i, and sets `scale` to the largest absolute entry;
+  // both are multiplied by 2^kShiftOfSmall.
+  T SumOfSmall(int64_t i, double* scale) const {
+    CompensatedSum<T> sum;
+    *scale = 0.0;
+    for (int64_t j = 0; j < in_.num_phases; ++j) {
+      const T rate = ScaleBy(
+          Element<T>(in_.subgenerator, i * in_.num_phases + j), kShiftOfSmall);
+      *scale = std::max(*scale, std::fabs(Primal(rate)));
+      sum.Add(rate);
+    }
+    return sum.Result();
   }
 
   double Tolerance() const {
@@ -255,11 +276,13 @@ class RatesReader {
       const int64_t j = in_.edges.targets[e];
       if (i < 0 || i >= p || j < 0 || j > p) return kEdgeOutOfRange;
       const T rate = EdgeRate<T>(in_, e);
-      if (!(Primal(rate) >= 0.0 && Primal(rate) < HUGE_VAL)) {
-        return kEdgeRateInvalid;
+      constexpr bool kTakesAll = HasOwnExponent<T>::kValue;
+      const double sign = Primal(ScaleBy(rate, kTakesAll ? kShiftOfSmall : 0));
+      if (!(sign >= 0.0 && Primal(rate) < HUGE_VAL)) return kEdgeRateInvalid;
+      if (!kTakesAll && (IsSubnormal(Primal(rate)) ||
+                         (Primal(rate) == 0.0 && IsFlushed(in_, e)))) {
+        return kUnderflow;
       }
-      if (IsSubnormal(Primal(rate))) return kUnderflow;
-      if (Primal(rate) == 0.0 && IsFlushed(in_, e)) return kUnderflow;
       if (i == j) {
         if (in_.discrete) loops[i].Add(Primal(rate));
         continue;

@@ -50,7 +50,11 @@ struct ExtendedDouble {
  private:
   void Normalize() {
     if (part == 0.0) {
-      power = kOfZero;
+      if (HasBits(part)) {  // a subnormal operand, which compares as zero
+        *this = Make(0x1p-50 * SubnormalUnits(part), power - 2);
+      } else {
+        power = kOfZero;
+      }
       return;
     }
     if (!(std::fabs(part) < HUGE_VAL)) {

@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "native/kernel/simd/float_environment.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -17,6 +21,22 @@ TEST(ExtendedDoubleTest, DoublesComeBackAsTheyWere) {
   }
   EXPECT_EQ(Primal(ExtendedDouble(-HUGE_VAL)), -HUGE_VAL);
   EXPECT_TRUE(std::isnan(Primal(ExtendedDouble(std::nan("")))));
+}
+
+TEST(ExtendedDoubleTest, TakesSubnormalNumbers) {
+  const FloatEnvironment environment(Denormals::kFlush);
+  for (const double count : {1.0, -3.0, 0x1.8p50}) {
+    uint64_t bits = static_cast<uint64_t>(std::fabs(count));
+    bits |= uint64_t{std::signbit(count)} << 63;
+    double x;
+    std::memcpy(&x, &bits, sizeof(x));
+    EXPECT_TRUE(IsSubnormal(x) && HasBits(x));
+    const ExtendedDouble number(x);
+    EXPECT_FALSE(IsZero(number));
+    EXPECT_EQ(Primal(ScaleBy(number, 1074)), count);
+    EXPECT_EQ(Primal(number), 0.0);
+  }
+  EXPECT_TRUE(IsZero(ExtendedDouble(-0.0)));
 }
 
 TEST(ExtendedDoubleTest, ProductsLeaveTheRangeAndReturn) {

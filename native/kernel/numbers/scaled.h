@@ -31,6 +31,29 @@ inline int64_t ExponentOf(double x) {
   return static_cast<int64_t>((bits >> 52) & 2047) - 1023;
 }
 
+inline bool IsSubnormal(double x) {
+  uint64_t bits;
+  std::memcpy(&bits, &x, sizeof(bits));
+  bits &= ~(uint64_t{1} << 63);
+  return bits != 0 && bits < (uint64_t{1} << 52);
+}
+
+// Returns whether x is nonzero. Compares bits, because sweeps treat subnormal
+// numbers as zero.
+inline bool HasBits(double x) {
+  uint64_t bits;
+  std::memcpy(&bits, &x, sizeof(bits));
+  return bits << 1 != 0;
+}
+
+// Returns x * 2^1074 for a subnormal number x, an integer.
+inline double SubnormalUnits(double x) {
+  uint64_t bits;
+  std::memcpy(&bits, &x, sizeof(bits));
+  bits &= ~(uint64_t{1} << 63);
+  return std::copysign(static_cast<double>(bits), x);
+}
+
 // Returns x * 2^e for e > 1000. It is rarely called, and therefore not inlined.
 [[gnu::noinline]] inline double ScaleUp(double x, int64_t e) {
   x *= PowerOfTwo(1000);

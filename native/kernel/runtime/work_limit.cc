@@ -2,6 +2,8 @@
 
 #include <atomic>
 
+#include "native/kernel/runtime/thread_memory.h"
+
 namespace phasic {
 namespace {
 
@@ -16,6 +18,16 @@ bool SetMaxWork(double multiply_adds) {
   if (!(multiply_adds > 0.0)) return false;
   max_work.store(multiply_adds, std::memory_order_relaxed);
   return true;
+}
+
+bool MaySquare(int64_t p, double count, double cost, double size) {
+  // Besides the squares there are some dozen other matrices.
+  constexpr double kOthers = 16.0;
+  constexpr double kOfDouble = sizeof(double);
+  const auto limit = static_cast<double>(kMemoryLimitBytes);
+  const double entries = static_cast<double>(p) * static_cast<double>(p);
+  return 2.0 * cost * entries * static_cast<double>(p) * count <= MaxWork() &&
+         kOfDouble * size * entries * (count + kOthers) <= limit;
 }
 
 StoppableCall::StoppableCall(MustStop must_stop)

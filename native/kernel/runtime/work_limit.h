@@ -3,6 +3,8 @@
 #ifndef PHASIC_NATIVE_KERNEL_RUNTIME_WORK_LIMIT_H_
 #define PHASIC_NATIVE_KERNEL_RUNTIME_WORK_LIMIT_H_
 
+#include <cstdint>
+
 namespace phasic {
 
 // The default of MaxWork: about a minute on one core.
@@ -14,6 +16,11 @@ double MaxWork();
 // Sets MaxWork for sequences that begin later; infinity is no limit. Returns
 // false, without changing it, unless it is positive.
 bool SetMaxWork(double multiply_adds);
+
+// Returns whether `count` squarings of p x p matrices, all of which are kept,
+// are within the limits of work and of memory. `cost` is that of a multiply-add
+// relative to one of doubles, and `size` that of an entry.
+bool MaySquare(int64_t p, double count, double cost, double size);
 
 // While an object of this class exists, long computations of the thread that
 // made it call `must_stop` now and then. Once it has returned true they end

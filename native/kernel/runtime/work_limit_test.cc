@@ -20,6 +20,21 @@ TEST(WorkLimitTest, IsPositive) {
   EXPECT_TRUE(SetMaxWork(kDefaultMaxWork));
 }
 
+TEST(WorkLimitTest, OfSquarings) {
+  // Twice 1000^3 multiply-adds for each.
+  EXPECT_TRUE(MaySquare(1000, 50.0, 1.0, 1.0));
+  EXPECT_FALSE(MaySquare(1000, 51.0, 1.0, 1.0));
+  EXPECT_FALSE(MaySquare(1000, 50.0, 4.0, 1.0));
+  EXPECT_TRUE(SetMaxWork(1e9));
+  EXPECT_FALSE(MaySquare(1000, 50.0, 1.0, 1.0));
+  // A gigabyte has room for some 130 matrices of 8 megabytes.
+  EXPECT_TRUE(SetMaxWork(std::numeric_limits<double>::infinity()));
+  EXPECT_TRUE(MaySquare(1000, 80.0, 4.0, 1.0));
+  EXPECT_FALSE(MaySquare(1000, 80.0, 4.0, 2.0));
+  EXPECT_FALSE(MaySquare(4000, 40.0, 1.0, 1.0));
+  EXPECT_TRUE(SetMaxWork(kDefaultMaxWork));
+}
+
 int num_questions = 0;
 
 TEST(StoppableCallTest, StaysStoppedAndAsksNoMore) {

@@ -125,8 +125,7 @@ class AdjointRun {
         sequence_(model, HasBase(in, Base::kSurvival), needs_.states(),
                   workspace),
         sets_(&sequence_, Depth<T>::kValue + 2, workspace),
-        ladder_(model, needs_.adjoints() ? Phases::kAll : Phases::kReached,
-                workspace),
+        ladder_(model, PhasesOf(in, needs_), workspace),
         ladder_path_(&ladder_, Depth<T>::kValue + 2, workspace),
         seeds_(in, &sets_, &ladder_path_, workspace),
         terms_(seeds_, &sequence_, workspace),
@@ -168,6 +167,13 @@ class AdjointRun {
   Writer<T>* writer() { return &writer_; }
 
  private:
+  static Phases PhasesOf(const SweepInput& in, const AdjointNeeds& needs) {
+    if (!needs.adjoints()) return Phases::kReached;
+    const bool has_others =
+        HasBase(in, Base::kSurvival) || HasBase(in, Base::kCdf);
+    return has_others ? Phases::kAll : Phases::kUseful;
+  }
+
   StatusCode SweepRows() {
     AdjointSweeper<T> sweeper(needs_, &sequence_, seeds_, &terms_, workspace_);
     StartsSweep<T> starts_sweep(model(), &terms_, seeds_.num_points(),

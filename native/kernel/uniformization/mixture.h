@@ -109,8 +109,8 @@ class Mixer {
     }
     bool exits = false;
     for (int64_t i = 0; i < model.size; ++i) {
-      exits = exits ||
-              (Primal(model.initial[i]) > 0.0 && Primal(model.exits[i]) > 0.0);
+      exits = exits || (!PrimalIsZero(model.initial[i]) &&
+                        !PrimalIsZero(model.exits[i]));
     }
     return channels_.base() == Base::kDensity && exits;
   }

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #include "native/kernel/methods/squaring/ladder_choice.h"
@@ -33,9 +32,7 @@ constexpr double kLeastX = 0x1p-900;
 // Returns q t for a positive time, which may be subnormal.
 inline Scaled<double> ScaledX(double time, int64_t log2_q) {
   if (!IsSubnormal(time)) return Normalized(Scaled<double>{time, log2_q});
-  uint64_t bits;  // the number of units 2^-1074
-  std::memcpy(&bits, &time, sizeof(bits));
-  return Normalized(Scaled<double>{static_cast<double>(bits), log2_q - 1074});
+  return Normalized(Scaled<double>{SubnormalUnits(time), log2_q - 1074});
 }
 
 // Returns whether x = q t is positive and too small for PreparePoint.
@@ -66,14 +63,13 @@ constexpr double kMaxBoundSteps = 1e9;
 constexpr double kMaxBoundPowers = 4e9;
 
 // If a point is beyond the limits of work, moves it to an earlier time, at
-// which F bounds it: survival functions fall, and distribution functions rise
-// to one. Returns whether the point now needs a series.
+// which F bounds it: survival functions fall, distribution functions rise to
+// one, and a density is at most the survival function times the largest exit
+// rate. Returns whether the point now needs a series.
 inline bool PlaceBound(const Sequence<double>& sequence, Point<double>* point) {
   const Model<double>& model = sequence.model();
   const bool may_be_known =
-      point->base == Base::kCdf
-          ? !model.defective
-          : point->base == Base::kSurvival && !point->is_log;
+      point->base == Base::kCdf ? !model.defective : !point->is_log;
   if (point->status != kWorkLimit || !may_be_known) return false;
   double latest = std::floor(
       std::min(0.5 * static_cast<double>(sequence.max_blocks()) * kBlock,
@@ -87,6 +83,10 @@ inline bool PlaceBound(const Sequence<double>& sequence, Point<double>* point) {
     }
     x *= 0.5;
   }
+  const bool is_density = point->base == Base::kDensity;
+  // By steps, survival functions are not computed for densities.
+  if (is_density && !point->on_ladder) return false;
+  if (is_density) point->base = Base::kSurvival;
   point->status = kOk;
   point->is_bound = true;
   point->x = latest;
@@ -106,11 +106,13 @@ StatusCode SettleBound(const Model<T>& model, StatusCode status,
                        Point<T>* point) {
   if (!point->is_bound) return status;
   if constexpr (std::is_same<T, double>::value) {
+    Scaled<double> value = point->value;
+    if (model.max_exit > 1.0) value.mantissa *= model.max_exit;
+    const bool is_zero = ToPlain(value) == 0.0;
     const double bound = ToPlain(point->value);
     const bool is_cdf = point->base == Base::kCdf;
     const double total = model.prob_zero + model.initial_size;
-    const bool follows =
-        is_cdf ? bound >= (1.0 - 0x1p-44) * total : bound == 0.0;
+    const bool follows = is_cdf ? bound >= (1.0 - 0x1p-44) * total : is_zero;
     point->value = {is_cdf ? 1.0 : 0.0, 0};
     if (status == kOk && follows) return kOk;
   }

@@ -30,7 +30,7 @@ TimeCase Classify(const Model<T>& model, Base base, double time) {
   if (time < 0.0) return TimeCase::kBefore;
   if (time == HUGE_VAL) return TimeCase::kInfinite;
   if (time == 0.0 && base == Base::kDensity &&
-      (model.discrete || Primal(model.prob_zero) > 0.0)) {
+      (model.discrete || !PrimalIsZero(model.prob_zero))) {
     return TimeCase::kAtom;
   }
   const bool matters = base == Base::kSurvival ? model.starts : model.absorbs;

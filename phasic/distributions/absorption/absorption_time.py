@@ -201,7 +201,8 @@ class AbsorptionTime(chain_hooks.ChainHooks):
     relative error stays below 1e-12 or so at any t. It is inf where absorption
     may never come, and NaN where X > t cannot be, where the phase probabilities
     cannot be computed, and where phases whose probabilities underflow might
-    matter.
+    matter. Derivatives in the chain's parameters are NaN where a rate times t
+    is above 1e10, as less than six digits would be left.
 
     Args:
       value: t, (...), finite and >= 0, else the result is NaN.

@@ -34,6 +34,9 @@ from phasic.math.sampling import jump_chain
 
 # Its exponential is in the range of all dtypes.
 _LARGEST_LOG = 80.0
+_NO_START = (
+  "boundaries: the state distribution at one before it cannot be computed"
+)
 _ADVICE = (
   "samples of Epochs have no derivative (they are not reparameterized): "
   "differentiate quantile(u) at uniform random numbers u, or apply stop_gradient "
@@ -83,10 +86,11 @@ class EpochMethods(comparable.Comparable):
     )
 
   def _log_survival_function(self, value: Array) -> Array:
-    return self._in_epochs(
+    found = self._in_epochs(
       value,
       lambda s, t: epoch_values.log_of_stage("log_survival", s, t),
     )
+    return special.log_complement(found, lambda: self._cdf(value))
 
   def _hazard_function(self, value: Array) -> Array:
     return self._in_epochs(
@@ -189,9 +193,13 @@ class EpochMethods(comparable.Comparable):
     kind = function_kinds.kind_of(method)
     value = self._converted(value)
     times = structures.cast(value, static.wide_float())
-    parts = []
+    parts: list[tuple[onp.ndarray, Array]] = []
     before = onp.asarray("ok")  # why the start of the next epoch is not known
     for stage in self._stages():
+      if parts:
+        unknown = onp.any(onp.isnan(comparable.host(stage.initial)), axis=-1)
+        lost = (before == "ok") & unknown
+        before = onp.where(lost, _NO_START, before)
       local, later = epoch_values.since(stage, times)
       chain = (stage.initial, stage.edges)
       own = diagnosis.reasons(kind, (*chain, local, None, stage.prob_zero))

@@ -28,6 +28,9 @@ from phasic.math.moments import count_levels
 from phasic.math.numeric import array_utils
 from phasic.math.rewards import multivariate
 
+# The least unit of time, whose inverse is in range; zero in single precision.
+_LEAST_UNIT = 2.0**-900
+
 # The largest number of phases of all levels of a moment.
 MAX_PHASES = 2**20
 # The largest sum of the orders of a moment.
@@ -72,7 +75,7 @@ def sojourn_times(history: History) -> list[Array]:
       scale = np.exp(carried.log_scale)[..., None]
       found.append(epoch_levels.scaled_times(own, scale))
       break
-    unit = autodiff.stop_gradient(length)
+    unit = np.maximum(autodiff.stop_gradient(length), _LEAST_UNIT)
     carried, own = _gathered(chain.edges, carried, length, unit)
     found.append(own)
     carried = epoch_levels.mapped(carried, history.state_maps[k])

@@ -17,6 +17,9 @@ from phasic.math.calls import evaluation
 
 # Its inverse is in the range of all dtypes.
 _LEAST_RATE = 1e-37
+# Shorter times may underflow as parts of the time of one jump; it is zero in
+# single precision.
+_SHORT = 2.0**-900
 
 
 def of_stage(
@@ -114,7 +117,8 @@ def since(stage: epoch_stages.Stage, value: Array) -> tuple[Array, Array]:
 def time_within(stage: epoch_stages.Stage) -> Array | float:
   """Returns a time within a stage at which derivatives are in range.
 
-  It is about the time of one jump, at most half of the stage's length.
+  It is about the time of one jump, at most half of the length of a stage that
+  is not very short.
   """
   some: Array | float = 1.0
   rates = autodiff.stop_gradient(stage.edges.parameters)
@@ -122,7 +126,8 @@ def time_within(stage: epoch_stages.Stage) -> Array | float:
     largest = np.max(rates, axis=-1)
     some = 1.0 / np.where(largest > _LEAST_RATE, largest, 1.0)
   if stage.length is not None:
-    some = np.minimum(some, 0.5 * stage.length)
+    least = _SHORT * (some + np.zeros_like(stage.length))
+    some = np.minimum(some, np.maximum(0.5 * stage.length, least))
   return some
 
 

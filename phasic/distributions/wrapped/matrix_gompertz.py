@@ -62,6 +62,13 @@ class MatrixGompertz(transformed_phase_type.TransformedPhaseType):
     found = y * special.expm1_quotient(np.where(large, 0.0, product))
     return np.where(large, grown, found)
 
+  def _log_inverse(self, y: Array) -> Array:
+    b = self._own()["growth_rate"]
+    product = b * y
+    large = product > 80.0
+    quotient = special.expm1_quotient(np.where(large, 0.0, product))
+    return np.where(large, product - np.log(b), np.log(y) + np.log(quotient))
+
   def _log_slope(self, y: Array) -> Array:
     return self._own()["growth_rate"] * y
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from phasic.distributions.base import declared
+from phasic.distributions.wrapped import powers
 from phasic.distributions.wrapped import transformed_phase_type
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -53,7 +54,7 @@ class MatrixLogLogistic(transformed_phase_type.TransformedPhaseType):
     found = self._own()
     late = x > _LATE
     odds = np.expm1(np.where(late, 1.0, x))
-    early = transformed_phase_type.root(odds, found["concentration"])
+    early = powers.root(odds, found["concentration"])
     log = np.where(late, x, 1.0)
     log = (log + special.log1mexp(-log)) / found["concentration"]
     return found["scale"] * np.where(late, np.exp(log), early)
@@ -72,6 +73,12 @@ class MatrixLogLogistic(transformed_phase_type.TransformedPhaseType):
     first = self._inverse_at_zero(y / found["scale"])
     return np.where(zero, first, _softplus(log_odds))
 
+  def _log_inverse(self, y: Array) -> Array:
+    log_odds = self._log_odds(y)
+    early = log_odds < -40.0
+    found = np.log(_softplus(np.where(early, 0.0, log_odds)))
+    return np.where(early, log_odds, found)
+
   def _exponent(self) -> Array:
     return self._own()["concentration"]
 
@@ -80,8 +87,8 @@ class MatrixLogLogistic(transformed_phase_type.TransformedPhaseType):
     scale, k = found["scale"], found["concentration"]
     zero = y <= 0
     some = np.where(zero, scale, y)
-    log = transformed_phase_type.log_quotient(some, scale)
-    power = transformed_phase_type.log_power(y, k - 1.0)
+    log = powers.log_quotient(some, scale)
+    power = powers.log_power(y, k - 1.0)
     power = np.where(zero, power, (k - 1.0) * log)
     log_odds = k * log
     total = np.where(zero, 0.0, _softplus(log_odds))
@@ -108,7 +115,7 @@ class MatrixLogLogistic(transformed_phase_type.TransformedPhaseType):
   def _log_odds(self, y: Array) -> Array:
     """Computes log((y / c)^k)."""
     found = self._own()
-    log = transformed_phase_type.log_quotient(y, found["scale"])
+    log = powers.log_quotient(y, found["scale"])
     return found["concentration"] * log
 
 

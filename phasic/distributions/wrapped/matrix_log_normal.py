@@ -6,6 +6,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.base import declared
+from phasic.distributions.wrapped import powers
 from phasic.distributions.wrapped import transformed_phase_type
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -48,7 +49,7 @@ class MatrixLogNormal(transformed_phase_type.TransformedPhaseType):
 
   def _forward(self, x: Array) -> Array:
     k = self._own()["concentration"]
-    return np.expm1(transformed_phase_type.root(x, k))
+    return np.expm1(powers.root(x, k))
 
   def _log_growth(self, x: Array) -> Array:
     power = 1.0 / self._own()["concentration"]
@@ -58,8 +59,11 @@ class MatrixLogNormal(transformed_phase_type.TransformedPhaseType):
     k = self._own()["concentration"]
     zero = y <= 0
     log = np.log1p(np.where(zero, 1.0, y))
-    power = transformed_phase_type.power(log, k)
+    power = powers.power(log, k)
     return np.where(zero, self._inverse_at_zero(y), power)
+
+  def _log_inverse(self, y: Array) -> Array:
+    return self._own()["concentration"] * np.log(np.log1p(y))
 
   def _exponent(self) -> Array:
     return self._own()["concentration"]
@@ -67,7 +71,7 @@ class MatrixLogNormal(transformed_phase_type.TransformedPhaseType):
   def _log_slope(self, y: Array) -> Array:
     k = self._own()["concentration"]
     log = np.log1p(y)
-    power = transformed_phase_type.log_power(log, k - 1.0)
+    power = powers.log_power(log, k - 1.0)
     return np.log(k) + power - log
 
   def _nodes_of_moment(self, k: int) -> heavy_moments.MomentQuadrature:
@@ -76,7 +80,7 @@ class MatrixLogNormal(transformed_phase_type.TransformedPhaseType):
 
   def _log_ratio(self, x: Array) -> Array:
     power = 1.0 / self._own()["concentration"]
-    root = transformed_phase_type.power(x, power)
+    root = powers.power(x, power)
     return root + special.log1mexp(0.0 - root)
 
   def _mode_of_stages(self, count: int, rate: Array) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from phasic.distributions.base import declared
+from phasic.distributions.wrapped import powers
 from phasic.distributions.wrapped import transformed_phase_type
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -86,10 +87,17 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
 
   def _inverse(self, y: Array) -> Array:
     scale = self._own()["scale"]
-    log = transformed_phase_type.log_quotient(np.where(y > 0, y, scale), scale)
+    log = powers.log_quotient(np.where(y > 0, y, scale), scale)
     # The quotient y / c may overflow, so large ones use its logarithm.
     large = log > 40.0
     return np.where(large, log, np.log1p(np.where(large, 0.0, y) / scale))
+
+  def _log_inverse(self, y: Array) -> Array:
+    scale = self._own()["scale"]
+    log = powers.log_quotient(y, scale)
+    early = log < -40.0
+    found = np.log(self._inverse(np.where(early, scale, y)))
+    return np.where(early, log, found)
 
   def _log_slope(self, y: Array) -> Array:
     return -np.log(self._own()["scale"] + y)

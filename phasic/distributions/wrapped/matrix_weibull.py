@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from phasic.distributions.base import declared
+from phasic.distributions.wrapped import powers
 from phasic.distributions.wrapped import transformed_phase_type
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -42,7 +43,7 @@ class MatrixWeibull(transformed_phase_type.TransformedPhaseType):
 
   def _forward(self, x: Array) -> Array:
     k = self._own()["concentration"]
-    return transformed_phase_type.root(x, k)
+    return powers.root(x, k)
 
   def _log_growth(self, x: Array) -> Array:
     k = self._own()["concentration"]
@@ -51,15 +52,18 @@ class MatrixWeibull(transformed_phase_type.TransformedPhaseType):
   def _inverse(self, y: Array) -> Array:
     k = self._own()["concentration"]
     zero = y <= 0
-    power = transformed_phase_type.power(np.where(zero, 1.0, y), k)
+    power = powers.power(np.where(zero, 1.0, y), k)
     return np.where(zero, self._inverse_at_zero(y), power)
+
+  def _log_inverse(self, y: Array) -> Array:
+    return self._own()["concentration"] * np.log(y)
 
   def _exponent(self) -> Array:
     return self._own()["concentration"]
 
   def _log_slope(self, y: Array) -> Array:
     k = self._own()["concentration"]
-    return np.log(k) + transformed_phase_type.log_power(y, k - 1.0)
+    return np.log(k) + powers.log_power(y, k - 1.0)
 
   def _mode_of_stages(self, count: int, rate: Array) -> Array:
     k = self._own()["concentration"]

@@ -18,10 +18,10 @@ from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import sampling
 from phasic.distributions.base import supports
 from phasic.distributions.base.parameter_properties import ParameterValue
+from phasic.distributions.wrapped import far_times
 from phasic.distributions.wrapped import transformed_divergences
 from phasic.distributions.wrapped import transformed_statistics
 from phasic.distributions.wrapped import wrapped_events
-from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
@@ -33,9 +33,9 @@ from phasic.math.quadrature import quadrature_points
 from phasic.math.quadrature import time_scales
 from phasic.math.sampling import jump_chain
 
-# The smallest normal numbers: subnormal ones may have lost digits.
-_TINY = {"float64": 2.0**-1022, "float32": 2.0**-126}
 _FAR = 2.0**100
+# A placeholder of values at which h has finite derivatives: a time before zero.
+_NEAR = -(2.0**-100)
 
 
 class TransformedPhaseType(transformed_statistics.TransformedStatistics):
@@ -47,9 +47,10 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
       P(Y > y) = alpha exp(S h(y)) 1,  f(y) = h'(y) alpha exp(S h(y)) s.
 
   Its base measure is Lebesgue's on (0, inf) plus a unit mass at 0, as that of
-  X; atoms stay what they are. Values where h(y) has no normal floating-point
-  number are NaN, but for those of the distribution and survival function so
-  late that they are one and zero. A subclass has g, h, log h' and log g'.
+  X; atoms stay what they are. A subclass has g, h, log h' and log g', and may
+  have log h. Where h(y) underflows or is too late for the kernel, values follow
+  from log h(y); they are NaN if that is not known, or if the tail of X is not
+  yet that of its slowest phase.
 
   The entropy is that of X and E log g'(X), by quadrature; the divergence of two
   distributions with the same g is that of the X's.
@@ -109,6 +110,15 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
       f"{type(self).__name__} must define the method _log_slope"
     )
 
+  def _log_inverse(self, y: Array) -> Array:
+    """Computes log h(y) for y > 0, also where h(y) is out of range.
+
+    By default it is the logarithm of h(y): where that underflows or overflows,
+    values are NaN.
+    """
+    with onp.errstate(divide="ignore"):
+      return np.log(self._inverted(y))
+
   def _nodes(self, batch: static.Shape) -> quadrature_points.QuadraturePoints:
     model = self._broadcast_model(batch)
     return quadrature_points.of_increasing(
@@ -159,7 +169,7 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     below = value < 0
     early = np.maximum(np.where(below, value, -1.0), -_FAR)
     x = self._inverted(np.where(below, early / (early - 1.0), value))
-    lost = (value != 0) & (x < _TINY[self.dtype])
+    lost = (value != 0) & (x < far_times.TINY[self.dtype])
     lost = lost | ((value < math.inf) & (x == math.inf))
     before = np.where(lost, -1.0, -x)
     return np.where(below, before, np.where(lost, math.nan, x))
@@ -185,20 +195,27 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     return comparable.where_unknown(getattr(self, f"_{method}")(y), found)
 
   def _log_prob(self, value: Array) -> Array:
-    x = self._time(value)
     at_atom = (value <= 0) & (atoms.mass_at_zero(self.distribution) > 0)
-    found = self.distribution._log_prob(x)
+    function = self.distribution._log_prob
+    found = self._of_x(function, value, lambda logs: logs.log_prob)
     # The mass of an atom is not a density: it has no factor h'.
-    return np.where(at_atom, found, self._sloped(found, value, x))
+    return np.where(at_atom, found, self._sloped(found, value))
 
   def _log_hazard_function(self, value: Array) -> Array:
-    x = self._time(value)
-    found = self.distribution._log_hazard_function(x)
-    return self._sloped(found, value, x)
+    def late(last: Array, places: far_times.Places) -> Array:
+      left = self.distribution._log_survival_function(places.latest)
+      # In the tail the hazard is constant.
+      return np.where(far_times.is_linear(left), last, math.nan)
 
-  def _sloped(self, found: Array, value: Array, x: Array) -> Array:
+    function = self.distribution._log_hazard_function
+    found = self._of_x(
+      function, value, lambda logs: logs.log_prob - np.log1p(-logs.atom), late
+    )
+    return self._sloped(found, value)
+
+  def _sloped(self, found: Array, value: Array) -> Array:
     """Converts a log density or log hazard of X to one of Y: adds log h'."""
-    smooth = (value >= 0) & (x < math.inf)
+    smooth = (value >= 0) & (value < math.inf)
     slope = self._log_slope(np.where(smooth, value, 1.0))
     slope = np.where(smooth, slope, 0.0)
     unknown = (slope == math.inf) & (found == -math.inf)
@@ -211,32 +228,81 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     return found + np.where(unknown, math.nan, slope)
 
   def _cdf(self, value: Array) -> Array:
-    return self._settled(self.distribution._cdf, value, 1.0)
+    function, eps = self.distribution._cdf, static.finfo_eps(self.dtype)
+    return self._settled(function, value, lambda logs: logs.cdf(), 1, 8 * eps)
 
   def _log_cdf(self, value: Array) -> Array:
-    return self._settled(self.distribution._log_cdf, value, 0.0)
+    function, eps = self.distribution._log_cdf, static.finfo_eps(self.dtype)
+    return self._settled(
+      function, value, lambda logs: logs.log_cdf(), 0, 8 * eps
+    )
 
   def _survival_function(self, value: Array) -> Array:
-    return self._settled(self.distribution._survival_function, value, 0.0)
-
-  def _settled(
-    self, function: Callable[[Array], Array], value: Array, last: float
-  ) -> Array:
-    """Evaluates a function of X, e.g. the cdf, at h(value), with limit `last`.
-
-    A function that has reached its limit at a time has it at all later times,
-    also at times that are too large for the kernel or a floating-point number.
-    """
-    latest = time_scales.latest(self.distribution._chain())
-    x = self._inverted(np.where(value < 0, 0.0, value))
-    late = (value < math.inf) & (x > latest)
-    # Late times are replaced by zero, as the derivative of h may be infinite.
-    x = self._time(np.where(late, 0.0, value))
-    found = function(np.where(late, latest, x))
-    return np.where(late & (found != last), math.nan, found)
+    function = self.distribution._survival_function
+    return self._settled(
+      function, value, lambda logs: np.exp(logs.log_survival()), 0
+    )
 
   def _log_survival_function(self, value: Array) -> Array:
-    return self.distribution._log_survival_function(self._time(value))
+    function = self.distribution._log_survival_function
+    return self._of_x(function, value, lambda logs: logs.log_survival())
+
+  def _settled(
+    self,
+    function: Callable[[Array], Array],
+    value: Array,
+    early: Callable[[far_times.EarlyLogs], Array],
+    limit: int,
+    slack: float = 0.0,
+  ) -> Array:
+    """Evaluates a monotone function of X, e.g. the cdf, at h(value).
+
+    If it has reached its limit at a time, it has it at all later times. Rounding
+    errors are at most `slack`.
+    """
+
+    def late(last: Array, places: far_times.Places) -> Array:
+      del places
+      return np.where(np.abs(last - limit) <= slack, limit, math.nan)
+
+    return self._of_x(function, value, early, late)
+
+  def _of_x(
+    self,
+    function: Callable[[Array], Array],
+    value: Array,
+    early: Callable[[far_times.EarlyLogs], Array],
+    late: Callable[[Array, far_times.Places], Array] | None = None,
+  ) -> Array:
+    """Evaluates a function of X at h(value), also at times out of range.
+
+    Args:
+      function: takes times of X.
+      value: (...).
+      early: computes the function at early times from logarithms there.
+      late: computes it at late times from its values at times in range, which
+        are the kernel's latest there; None if it is a logarithm that is linear
+        in time.
+    """
+    if static.concrete(value) is not None:
+      found = function(self._time(value))
+      known = static.concrete(found)
+      if known is not None and not onp.any(onp.isnan(known)):
+        return found
+    usable = (value > 0) & (value < math.inf)
+    log_time = self._log_inverse(np.where(usable, value, 1.0))
+    latest = time_scales.latest(self.distribution._chain())
+    latest = array_utils.expanded(latest, self.distribution._batch_shape())
+    places = far_times.places(value, log_time, latest)
+    some = np.where(places.is_early | places.is_late, _NEAR, value)
+    found = function(places.placed(self._time(some)))
+    atom = atoms.mass_at_zero(self.distribution)
+    logs = far_times.early_logs(self.distribution._log_prob, places, atom)
+    if late is None:
+      last = far_times.late_log(function, places)
+    else:
+      last = late(found, places)
+    return places.replaced(found, early(logs), last)
 
   def _quantile(self, value: Array) -> Array:
     return self._first(value, self.distribution._quantile(value))
@@ -310,43 +376,3 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
 divergences.register_kl(TransformedPhaseType, TransformedPhaseType)(
   transformed_divergences.kl_divergence
 )
-
-
-def log_quotient(x: Array, y: Array) -> Array:
-  """Computes log(x / y) for x, y > 0, also where x / y overflows."""
-  log = np.log(x) - np.log(y)
-  near = np.abs(log) < -0.9 * math.log(_TINY[static.dtype_name(log)])
-  return np.where(near, np.log(np.where(near, x, y) / y), log)
-
-
-def power(x: Array, exponent: Array) -> Array:
-  """Computes x^exponent; NaN exponents give NaN, also for x = 1."""
-  known = exponent == exponent
-  return np.where(known, x**exponent, math.nan)
-
-
-def root(x: Array, degree: Array) -> Array:
-  """Computes x^(1 / degree) for x >= 0, corrected for rounding of 1 / degree.
-
-  One step of Newton's method finds them: a constant for derivatives.
-  """
-  zero = x <= 0
-  found = power(np.where(zero, 1.0, x), 1.0 / degree)
-  fixed = autodiff.stop_gradient
-  some = (fixed(found) > 0) & (fixed(found) < math.inf) & (x < math.inf)
-  near = np.where(some, fixed(found), 1.0)
-  ratio = np.where(some & np.logical_not(zero), fixed(x), 1.0) / near ** fixed(
-    degree
-  )
-  # A ratio far from one comes from a subnormal power: nothing is corrected.
-  step = np.where(np.abs(ratio - 1.0) < 1e-3, (ratio - 1.0) / degree, 0.0)
-  found = found * (1.0 + fixed(step))
-  return np.where(zero & (degree == degree), 0.0, found)
-
-
-def log_power(y: Array, exponent: Array) -> Array:
-  """Computes exponent * log(y) for y >= 0, and its limit at y = 0."""
-  zero = y <= 0
-  limit = np.where(exponent > 0, -math.inf, np.zeros_like(exponent))
-  limit = np.where(exponent < 0, math.inf, limit)
-  return np.where(zero, limit, exponent * np.log(np.where(zero, 1.0, y)))

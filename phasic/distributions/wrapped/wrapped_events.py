@@ -49,7 +49,7 @@ class _Transformed(Protocol):
     """Computes h(value)."""
     ...
 
-  def _sloped(self, found: Array, value: Array, x: Array) -> Array:
+  def _sloped(self, found: Array, value: Array) -> Array:
     """Converts a log density of X to one of Y: adds log h'."""
     ...
 
@@ -76,7 +76,7 @@ def transformed(
   atom = (lower <= 0) & (atoms.mass_at_zero(distribution.distribution) > 0)
   # Elsewhere the argument is -1, for which `_sloped` adds no log h'.
   at = np.where(np.logical_not(atom) & exact, lower, -1.0)
-  offset = distribution._sloped(np.zeros_like(x), at, x)
+  offset = distribution._sloped(np.zeros_like(x), at)
   entry = None if entry is None else distribution._time(entry)
   found = chain_events.entered(distribution.distribution, x, until, entry)
   if found.offset is not None:

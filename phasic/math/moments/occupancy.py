@@ -24,6 +24,7 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.calls import evaluation
 from phasic.math.elimination import killed_chains
+from phasic.math.model import edge_rates
 from phasic.math.model import operands
 from phasic.math.model.model_types import Edges
 from phasic.math.model.model_types import Given
@@ -32,6 +33,10 @@ from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.model.model_types import SubtransitionLike
 from phasic.math.moments import weighted_models
 from phasic.math.numeric import array_utils
+
+# The product of the fastest rate and a time at which nothing has moved yet. It
+# is zero in single precision.
+_BEGUN = 2.0**-960
 
 
 def occupancy(
@@ -215,7 +220,7 @@ def _transient(
 ) -> tuple[Array, Array, Array]:
   """Computes the fields of `Transient`."""
   ends, good = weighted_models.checked_times(model, times, discrete)
-  ends = ends + 1.0 if discrete else ends
+  ends = ends + 1.0 if discrete else _begun(model, ends)
   initial = model.initial
   if model.empty is not None:
     initial = np.where(model.empty[..., None], 1.0, initial)
@@ -238,6 +243,28 @@ def _transient(
   # Masses that are zero keep their derivatives.
   shares = np.where((shares > 0.0) & (shares < least), 0.0, shares)
   return shares, log_mass, np.where(unseen, bound, none)
+
+
+def _begun(model: weighted_models.WeightedModel, times: Array) -> Array:
+  """Replaces early times by the earliest whose derivatives the kernel computes.
+
+  Until then the shares of phases that paths have moved to are below
+  `_least_share`.
+  """
+  fixed = autodiff.stop_gradient
+  edges = model.edges
+  if static.shape(edges.sources)[-1] == 0:
+    return times
+  rates = edge_rates.values(
+    edges.parameters, edges.constants, edges.coefficients
+  )
+  fastest = np.max(fixed(rates), axis=-1)
+  first = _BEGUN / np.where(fastest > 0.0, fastest, 1.0)
+  rest = np.where(times > 0.0, first - fixed(times), 0.0)
+  known = static.concrete(rest)
+  if known is not None and not onp.any(known > 0.0):
+    return times
+  return times + np.maximum(rest, 0.0)
 
 
 @functools.cache

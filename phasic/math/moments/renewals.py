@@ -36,6 +36,8 @@ from phasic.math.numeric import kept_indices
 
 # The largest number of edges that restart a chain after absorption.
 _MAX_STARTS = 2**24
+# The largest product of a rate and a time with derivatives to six digits.
+_MOST_JUMPS = 1e10
 
 
 def renewal_density(model: Model, times: Array, discrete: bool) -> Array:
@@ -92,6 +94,7 @@ def mean_residual_life(model: Model, times: Array, discrete: bool) -> Array:
   It is the mean of the phases' mean times to absorption, over the distribution
   of phases at t given X > t. It is inf if absorption is not certain, and NaN if
   P(X > t) is zero, or if phases whose probabilities underflow may matter.
+  Derivatives with less than six digits are NaN.
   """
   return killed_chains.value(_mean_residual, model, times, discrete)
 
@@ -245,7 +248,12 @@ def _mean_residual(
   good = good & (later.log_mass > -math.inf)
   found = np.where(never, math.inf, found)
   good = good & (never | (lost * longest <= enough))
-  return chain_solves.checked(system, np.where(good, found, math.nan))
+  found = chain_solves.checked(system, np.where(good, found, math.nan))
+  # Derivatives of shares are differences of sums that grow like the time.
+  weights = array_utils.joined(system.weights, 0.0 * system.initial[..., :1])
+  fastest = np.max(autodiff.stop_gradient(weights), axis=-1)
+  late = fastest * times > _MOST_JUMPS
+  return found + chain_solves.undefined(late, system.initial, system.weights)
 
 
 def _equilibrium(system: chain_solves.System) -> Array:

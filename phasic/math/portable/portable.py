@@ -39,6 +39,8 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.model import chain as chain_lib
 from phasic.math.model.model_types import KernelArrays
+from phasic.math.numeric import special
+from phasic.math.portable import limits
 from phasic.math.portable import mixture
 from phasic.math.portable import power_sequence
 
@@ -153,7 +155,10 @@ def _run(
     quantity = kind.removeprefix("log_")
     sequence, rate = _sequence(quantity, steps, chain, weights)
     mixed = _mix(sequence, rate, chain.bad, wide[4])
-    return _finish(kind, dtype, chain.atom, chain.bad, wide[4], mixed)
+    last = limits.limit(
+      quantity, chain.initial, chain.off, chain.exits, chain.atom, wide[4]
+    )
+    return _finish(kind, dtype, chain.atom, chain.bad, last, wide[4], mixed)
 
 
 def _power_sequence(
@@ -192,12 +197,13 @@ def _result(
   dtype: str,
   atom: Array,
   bad: Array,
+  last: Array | float,
   times: Array,
   mixed: tuple[Array, ...],
 ) -> tuple[Array, Array]:
   """Returns results at all times, including 0 and inf, and the status codes."""
   log_value, value, code = mixed
-  result = _whole_line(kind, atom[..., None], times, log_value, value)
+  result = _whole_line(kind, atom[..., None], last, times, log_value, value)
   # Multiplication by NaN makes the derivatives NaN as well.
   result = result * np.where(bad, math.nan, 1.0)[..., None]
   code = np.where(bad[..., None], 1.0 * mixture.OK, code)
@@ -211,7 +217,12 @@ _finish = control_flow.compiled(_result, static_argnums=(0, 1))
 
 
 def _whole_line(
-  kind: str, atom: Array, times: Array, log_value: Array, value: Array
+  kind: str,
+  atom: Array,
+  last: Array | float,
+  times: Array,
+  log_value: Array,
+  value: Array,
 ) -> Array:
   """Sets the values at zero, negative, infinite and NaN times."""
   log = kind.startswith("log_")
@@ -220,15 +231,18 @@ def _whole_line(
     has_atom = (times == 0) & (atom > 0)
     at_zero = np.log(np.where(atom > 0, atom, 1.0)) if log else atom
     result = np.where(has_atom, at_zero, result)
-    before, after = 0.0, 0.0
-  elif kind in ("survival", "log_survival"):
-    before, after = 1.0, 0.0
-  else:
-    before, after = 0.0, 1.0
+  before = 1.0 if kind in ("survival", "log_survival") else 0.0
+  result = np.where(times < 0, logarithm(before) if log else before, result)
+  return at_the_end(times, last, log, result)
+
+
+def at_the_end(
+  times: Array, last: Array | float, log: bool, result: Array
+) -> Array:
+  """Sets the values at infinite times, to `last` or its log, and NaN times."""
   if log:
-    before, after = logarithm(before), logarithm(after)
-  result = np.where(times < 0, before, result)
-  result = np.where(times == math.inf, after, result)
+    last = special.log_sum(last + np.zeros_like(times[..., :1]))
+  result = np.where(times == math.inf, last, result)
   return np.where(times == times, result, math.nan)
 
 

@@ -35,6 +35,7 @@ from phasic.math.model import step_chain
 from phasic.math.model.model_types import KernelArrays
 from phasic.math.numeric import semirings
 from phasic.math.numeric import special
+from phasic.math.portable import limits
 from phasic.math.portable import portable
 from phasic.math.portable import power_sequence
 from phasic.math.portable import transition_power
@@ -120,7 +121,12 @@ def _evaluate(
     half = np.floor(exponents / 2)
     result = values * array_ops.power_of_two(half)
     result = result * array_ops.power_of_two(exponents - half)
-  result = _whole_line(quantity, log, chain.atom[..., None], counts, result)
+  last = limits.limit(
+    quantity, chain.initial, chain.off, chain.exits, chain.atom, counts
+  )
+  result = _whole_line(
+    quantity, log, chain.atom[..., None], last, counts, result
+  )
   # Multiplication by NaN makes the derivatives NaN as well.
   result = result * np.where(chain.bad, math.nan, 1.0)[..., None]
   return structures.cast(result, dtype)
@@ -204,7 +210,12 @@ def _pick(table: Array, index: Array) -> Array:
 
 
 def _whole_line(
-  quantity: str, log: bool, atom: Array, counts: Array, result: Array
+  quantity: str,
+  log: bool,
+  atom: Array,
+  last: Array | float,
+  counts: Array,
+  result: Array,
 ) -> Array:
   """Sets results at zero, non-integer, negative, infinite and NaN counts."""
 
@@ -219,10 +230,8 @@ def _whole_line(
       at_zero = np.where(atom > 0, at_zero, -math.inf)
     result = np.where(counts == 0, at_zero, result)
   before = 1.0 if quantity == "survival" else 0.0
-  after = 1.0 if quantity == "cdf" else 0.0
   result = put(counts < 0, before)
-  result = put(counts == math.inf, after)
-  return np.where(counts == counts, result, math.nan)
+  return portable.at_the_end(counts, last, log, result)
 
 
 def _forward(result: Array, counts: Array) -> tuple[Array, Array]:

@@ -18,7 +18,7 @@ from phasic.math.model import operands
 from phasic.math.model.model_types import Model
 
 # The largest product of rate and time that the kernel evaluates.
-_MOST = 1e15
+MOST = 1e17
 # The kernel evaluates functions at least up to this number of steps, or up to
 # this product of rate and time.
 _USUAL = 1e10
@@ -47,8 +47,8 @@ def latest(model: Model) -> Array:
       rates = rates + autodiff.stop_gradient(exits)
   fastest = np.max(rates, axis=-1)
   most = float(onp.finfo(static.dtype_name(initial_probs)).max)
-  good = fastest > _MOST / most
-  return np.where(good, _MOST / np.where(good, fastest, 1.0), most)
+  good = fastest > MOST / most
+  return np.where(good, MOST / np.where(good, fastest, 1.0), most)
 
 
 def settled(model: Model, low: Array, high: Array, discrete: bool) -> Array:
@@ -64,7 +64,7 @@ def settled(model: Model, low: Array, high: Array, discrete: bool) -> Array:
     high: upper bounds, (...).
     discrete: whether time is discrete.
   """
-  usual = _USUAL if discrete else latest(model) * (_USUAL / _MOST)
+  usual = _USUAL if discrete else latest(model) * (_USUAL / MOST)
   late = (high > usual) & (high < math.inf)
   known = static.concrete(late)
   if known is not None and not onp.any(known):

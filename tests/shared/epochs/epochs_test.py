@@ -182,6 +182,22 @@ class EpochsTest(test_case.TestCase):
       at = self.host(dist.boundaries)
       self.assert_close(dist.quantile(dist.cdf(at)), at, 1e-12)
 
+  def test_boundaries_near_zero(self):
+    # Nothing has happened by then.
+    pair = graphs.models.kingman(3)
+    later = pd.PhaseType.from_graph(pair, [0.5])
+    times = onp.asarray([0.5, 1.0, 2.0])
+    least = (1e-300, 3e-308)
+    if MODE == "numpy":
+      least = (*least, 1e-310, 5e-324)  # Others flush them to zero.
+    for boundary in least:
+      dist = pd.Epochs(pair, [[1.0], [0.5]], [boundary])
+      for method in ("log_prob", "log_survival_function", "log_cdf", "cdf"):
+        expected = self.host(getattr(later, method)(times))
+        self.assert_close(getattr(dist, method)(times), expected, 1e-13)
+      if boundary > 2.3e-308:
+        self.assert_close(dist.mean(), later.mean(), 1e-13)
+
   def test_rates_of_zero_give_no_warnings(self):
     pair = models.kingman(2)
     u = onp.asarray([0.0, 0.25, 0.75])

@@ -79,8 +79,7 @@ class FarTimesTest(test_case.TestCase):
       self.assert_close(dist.survival_function(values), onp.zeros(5))
       self.assert_close(dist.log_cdf(values), onp.zeros(5))
       found = self.host(dist.log_survival_function(values))
-      # The time is too large for the kernel, except at infinity.
-      self.assertTrue(onp.isnan(found[3]))
+      self.assertEqual(found[3], -math.inf)
       self.assertEqual(found[4], -math.inf)
 
   def test_something_is_left(self):
@@ -88,6 +87,113 @@ class FarTimesTest(test_case.TestCase):
     base = pd.Hyperexponential([0.5, 0.5], [1.0, 1e-290])
     dist = pd.MatrixWeibull(base, 2.0)
     self.assert_close(dist.cdf([1e3, 1e155]), [0.5, math.nan], 1e-12)
+    self.assert_close(dist.log_survival_function(1e155), math.nan)
+    self.assert_close(dist.log_prob(1e155), math.nan)
+    self.assert_close(dist.hazard_function(1e155), math.nan)
+
+  def _check_logs(self, dist, values, logs):
+    """Checks all methods, given log f, log P(X > y) and log P(X <= y)."""
+    log_prob, log_survival, log_cdf = logs
+    self.assert_close(dist.log_prob(values), log_prob, 1e-12)
+    self.assert_close(dist.prob(values), onp.exp(log_prob), 1e-11)
+    self.assert_close(dist.log_cdf(values), log_cdf, 1e-12, 4e-16)
+    self.assert_close(dist.cdf(values), onp.exp(log_cdf), 1e-11)
+    survival = onp.exp(log_survival)
+    self.assert_close(dist.survival_function(values), survival, 1e-12)
+    found = dist.log_survival_function(values)
+    self.assert_close(found, log_survival, 1e-12)
+    self.assert_close(dist.cumulative_hazard(values), -log_survival, 1e-12)
+
+  @parameterized.parameters(
+    (1, 1.0, 5.0), (1, 0.25, 3.0), (3, 2.0, 4.0), (2, 1e-5, 9.0), (2, 1e9, 2.5)
+  )
+  def test_times_that_underflow(self, count, rate, power):
+    # With x = r y^k the density of n stages is k x^n / (y (n - 1)!) then.
+    y = onp.asarray([1e-300, 1e-200, 1e-130])
+    log_x = math.log(rate) + power * onp.log(y)
+    log_prob = math.log(power) + count * log_x - onp.log(y)
+    log_prob -= math.lgamma(count)
+    log_cdf = count * log_x - math.lgamma(count + 1)
+    dist = pd.MatrixWeibull(pd.Erlang(count, rate), power)
+    self._check_logs(dist, y, (log_prob, 0.0 * y, log_cdf))
+    self.assert_close(dist.log_hazard_function(y), log_prob, 1e-12)
+    # Of the others h is a power of y near zero.
+    for other in (
+      pd.MatrixLogLogistic(pd.Erlang(count, rate), 1.0, power),
+      pd.MatrixLogNormal(pd.Erlang(count, rate), power),
+    ):
+      self._check_logs(other, y, (log_prob, 0.0 * y, log_cdf))
+
+  def test_times_that_underflow_beside_an_atom(self):
+    base = pd.ZeroInflated(pd.Hypoexponential([1.0, 3.0]), 0.25)
+    y = onp.asarray([1e-300, 1e-100])
+    ones = onp.ones(2)
+    log_prob = math.log(0.75 * 3 * 4) + 7.0 * onp.log(y)
+    logs = (log_prob, math.log(0.75) * ones, math.log(0.25) * ones)
+    self._check_logs(pd.MatrixWeibull(base, 4.0), y, logs)
+
+  @parameterized.parameters((1, 1.0), (3, 2.0), (2, 0.5))
+  def test_times_that_are_too_late(self, count, rate):
+    b = 0.5
+    dist = pd.MatrixGompertz(pd.Erlang(count, rate), b)
+    y = onp.asarray([60.0, 90.0, 200.0, 1200.0, 1500.0])
+    with mpmath.workdps(700):
+      x = [rate * mpmath.expm1(mpmath.mpf(b) * float(v)) / b for v in y]
+      sums = [sum(z**i / mpmath.factorial(i) for i in range(count)) for z in x]
+      log_survival = [mpmath.log(s) - z for s, z in zip(sums, x, strict=True)]
+      log_prob = [
+        (count - 1) * mpmath.log(z) - z - mpmath.loggamma(count) for z in x
+      ]
+      log_prob = onp.asarray([float(z) for z in log_prob])
+      log_prob += math.log(rate) + b * y
+      log_survival = onp.asarray([float(z) for z in log_survival])
+    self.assertEqual(log_survival[-1], -math.inf)
+    self._check_logs(dist, y, (log_prob, log_survival, 0.0 * y))
+    log_hazard = math.log(rate) + b * y
+    self.assert_close(dist.log_hazard_function(y), log_hazard, 1e-12)
+
+  def test_derivatives_where_times_are_out_of_range(self):
+    rate, power = onp.asarray(2.0), onp.asarray(5.0)
+
+    def weibull(method, value):
+      def compute(rate, power, value):
+        dist = pd.MatrixWeibull(pd.Erlang(1, rate), power)
+        return getattr(dist, method)(value)
+
+      arguments = rate, power, onp.asarray(value)
+      return gradients.value_and_gradient(compute, *arguments)[1]
+
+    # log f = log(r k) + (k - 1) log y - r y^k and log P(X > y) = -r y^k.
+    for y in (1e-80, 1e10, 1e40):
+      z = y**5.0
+      log = math.log(y)
+      expected = 0.5 - z, 0.2 + log - 2 * z * log, 4 / y - 10 * z / y
+      for found, truth in zip(weibull("log_prob", y), expected, strict=True):
+        self.assert_close(found, truth, 1e-12)
+    expected = 0.5, 0.2 + math.log(1e-80), 4e80
+    found = weibull("log_hazard_function", 1e-80)
+    for slope, truth in zip(found, expected, strict=True):
+      self.assert_close(slope, truth, 1e-12)
+    z = 1e10**5.0
+    expected = -z, -2 * z * math.log(1e10), -10 * z / 1e10
+    found = weibull("log_survival_function", 1e10)
+    for slope, truth in zip(found, expected, strict=True):
+      self.assert_close(slope, truth, 1e-12)
+    # The distribution function underflows, but not all of its slopes would.
+    for slope in weibull("cdf", 1e-80):
+      self.assert_close(slope, math.nan)
+
+  @parameterized.parameters(1e-80, 1e30)
+  def test_out_of_range_in_a_batch(self, y):
+    base = pd.Erlang(2, onp.asarray([1.0, 2.0]))
+    powers = onp.asarray([[1.0], [6.0]])
+    found = self.host(pd.MatrixWeibull(base, powers).log_prob(y))
+    self.assertEqual(onp.shape(found), (2, 2))
+    for i, power in enumerate((1.0, 6.0)):
+      for j, rate in enumerate((1.0, 2.0)):
+        log_x = math.log(rate) + power * math.log(y)
+        expected = math.log(power) + 2 * log_x - math.log(y) - math.exp(log_x)
+        self.assert_close(found[i, j], expected, 1e-12)
 
 
 class ParetoMomentsTest(test_case.TestCase):

@@ -53,6 +53,17 @@ class BoundsTest(test_case.TestCase):
     self.assert_close(dist.sample(2, seed=1), onp.zeros(2))
     self.assert_close(dist.mean(), 0.0)
 
+  def test_bounds_near_zero(self):
+    # They cut off nothing that can be seen.
+    times = onp.asarray([0.5, 1.0, 2.0])
+    whole = pd.TruncatedPhaseType(pd.Erlang(2, 1.0), 0.0, 3.0)
+    for low in (1e-300, 1e-310, 5e-324):
+      dist = pd.TruncatedPhaseType(pd.Erlang(2, 1.0), low, 3.0)
+      for method in ("log_prob", "log_survival_function", "log_cdf"):
+        expected = self.host(getattr(whole, method)(times))
+        self.assert_close(getattr(dist, method)(times), expected, 1e-13)
+      self.assert_close(dist.mean(), whole.mean(), 1e-12)
+
   @test_case.of_bad_values
   def test_whole_numbers(self):
     base = pd.NegativeBinomialTrials(2, 0.5)

@@ -76,6 +76,25 @@ class FitTest(test_case.TestCase):
       rtol=1e-6,
     )
 
+  def test_times_of_thousands_give_no_warnings(self):
+    if MODE == "jax":
+      self.skipTest("the search is the same")
+    # Steps of the search change powers of the times by far.
+    times = onp.linspace(1e3, 1e4, 20)
+    with warnings.catch_warnings():
+      warnings.simplefilter("error", RuntimeWarning)
+      fit = inference.fit_mle(
+        pd.MatrixWeibull(pd.Erlang(1, 1.0), 1.0),
+        inference.Observations(times),
+      )
+    shape = float(fit.distribution.concentration)
+    rate = float(fit.distribution.distribution.rate)
+    # Slopes of the log likelihood in rate and shape are zero.
+    powers = rate * times**shape
+    self.assert_close(onp.mean(powers), 1.0, 1e-5)
+    slope = 1 / shape + onp.mean(onp.log(times) * (1.0 - powers))
+    self.assert_close(slope, 0.0, 0.0, 1e-5)
+
   def test_starts_in_other_units(self):
     # Without scaling the two branches diverge.
     data = fit_data.censored()

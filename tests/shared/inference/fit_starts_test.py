@@ -236,6 +236,16 @@ class ComparisonTest(test_case.TestCase):
     for criterion in ("aic", "bic"):
       with self.assertRaisesRegex(ValueError, f"{criterion} needs a sample"):
         getattr(fit, criterion)
+    # Quadrature nodes are far beyond the last time that matters.
+    for dist in (
+      pd.Erlang(2, 1.0),
+      pd.Hyperexponential([0.5, 0.5], [0.75, 1.5]),
+      pd.MatrixWeibull(pd.Erlang(1, 1.0), 1.0),
+    ):
+      data = inference.observations_from_density(dist.prob)
+      fit = inference.fit_mle(pd.Erlang(1, 1.0), data)
+      mean = self.host(dist.mean())
+      self.assert_close(fit.distribution.rate, 1.0 / mean, rtol=1e-6)
     with self.assertRaisesRegex(ValueError, "the integral of the density is"):
       inference.observations_from_density(lambda t: onp.exp(-2.0 * t))
 

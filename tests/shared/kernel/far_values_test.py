@@ -128,8 +128,9 @@ class FarValuesTest(test_case.TestCase):
     self._check("log_survival_function", time, model, truth)
 
   def test_beyond_the_limit_of_work(self):
-    p = 701
-    rates = onp.append(onp.full(p - 1, 700.0), 3.0)
+    # The products of squaring exceed the limit of work as well.
+    p = 1501
+    rates = onp.append(onp.full(p - 1, 700.0), 10.0)
     many = onp.eye(p)[0], onp.diag(rates[:-1], 1), rates * onp.eye(p)[-1], 0.0
     for time, model in (
       (1e19, _stages(2, 1.0)),
@@ -142,11 +143,91 @@ class FarValuesTest(test_case.TestCase):
       self._check("log_cdf", time, model, 0.0, 0.0)
       self._check("log_prob", time, model, math.nan)
 
+  def test_densities_beyond_the_limit_of_work(self):
+    for time, model in (
+      (1e19, _stages(2, 1.0)),
+      (1e300, _stages(3, 1e5)),
+      (1e4, _parallel([0.5, 0.5, 0.0], [1e25, 1e20, 1.0])),
+    ):
+      self._check("prob", time, model, 0.0, 0.0)
+
   def test_beyond_the_limit_of_work_where_no_bound_helps(self):
     # Half of the mass has hardly begun to leave by the latest time.
     model = _parallel([0.5, 0.5], [1e30, 1e-3])
-    for kind in ("survival_function", "cdf", "log_cdf"):
+    for kind in ("survival_function", "cdf", "log_cdf", "prob"):
       self._check(kind, 1.0, model, math.nan)
+
+  def test_many_stages_before_a_slow_one(self):
+    # X is the slow stage and 700 fast ones, whose sum has a Laplace transform.
+    p, slow = 701, 1e-6
+    rates = onp.append(onp.full(p - 1, 700.0), slow)
+    model = onp.eye(p)[0], onp.diag(rates[:-1], 1), slow * onp.eye(p)[-1], 0.0
+    delay = -700 * math.log1p(-slow / 700)
+    times = onp.asarray([1e6, 3e7])
+    logs = delay - slow * times
+    self._check("log_survival_function", times, model, logs)
+    self._check("log_prob", times, model, logs + math.log(slow))
+    median = (math.log(2) + delay) / slow
+    self.assert_close(pm.phase_type.quantile(0.5, *model), median)
+
+  def test_subnormal_rates_and_masses(self):
+    # Values are those without the tiny numbers where nothing depends on them.
+    times = onp.asarray([0.5, 1.0, 3.0])
+    least = 2.3e-308 if _FLUSHES else 5e-324
+    slow = 2.5e-308 if _FLUSHES else 1e-310
+    beside = [0.5, 0.5], [[0.0, least], [0.0, 0.0]], [1.0, 1.0], 0.0
+    self._check("log_prob", times, beside, -times)
+    self._check("log_survival_function", times, beside, -times)
+    masses = [1.0, least], onp.zeros((2, 2)), [1.0, 2.0], 0.0
+    self._check("log_prob", times, masses, -times)
+    # The stage at a tiny rate ends by t with a probability of about rate t.
+    ends = onp.asarray([[1.0], [slow]]) * onp.eye(2)[1]
+    after = [1.0, 0.0], [[0.0, 1.0], [0.0, 0.0]], ends[1], 0.0
+    with mpmath.workdps(30):
+      log_rate = float(mpmath.log(mpmath.mpf(slow)))
+    left = onp.expm1(-times)
+    self._check("log_prob", times, after, log_rate + onp.log(-left))
+    self._check("log_cdf", times, after, log_rate + onp.log(times + left))
+    self._check("survival_function", times, after, onp.ones(3), 0.0)
+    # The same chain, whose exits are derived from the rows.
+    derived = [1.0, 0.0], [[-1.0, 1.0], [0.0, -slow]]
+    self._check("log_prob", times, derived, log_rate + onp.log(-left))
+    rare = [1.0], [[-slow]]
+    self._check("log_prob", times, rare, log_rate + onp.zeros(3))
+    self._check("log_cdf", times, rare, log_rate + onp.log(times))
+
+  @test_case.of_bad_values
+  def test_subnormal_numbers_that_are_invalid(self):
+    if _FLUSHES:
+      self.skipTest("they are zero")
+    for model in (
+      ([-1e-310, 1.0], onp.zeros((2, 2)), [1.0, 1.0], 0.0),
+      ([0.5, 0.5], [[0.0, -5e-324], [0.0, 0.0]], [1.0, 1.0], 0.0),
+      ([0.5, 0.5], [[0.0, 1.0], [0.0, 0.0]], [-1e-310, 1.0], 0.0),
+      ([1.0], [[-1.0]], [1.0], -1e-310),
+    ):
+      self._check("log_prob", 1.0, model, math.nan)
+
+  @parameterized.parameters(1e4, 1e6, 1e12)
+  def test_gradients_beside_phases_that_are_never_left(self, time):
+    # Only the first phase is reached; the last is never left.
+    for rate in (0.0, 0.5):
+      rates = onp.asarray([[0, 0, 0], [0, 0, rate], [0, 0, 0]], float)
+      model = [1.0, 0, 0], rates, [1.0, 1.0, 0], 0.0
+      value, bars = derivatives.vjp(
+        pm.phase_type.log_prob, time, *model, cotangent=1.0
+      )
+      self.assert_close(value, -time)
+      # From the second phase, a path is absorbed with density
+      # exp(-(1 + rate) t).
+      second = math.exp(-min(rate * time, 1e3))
+      self.assert_close(bars[1], [1.0, second, 0.0])
+      # Paths by the second phase have a density with factor t, or 1 / rate.
+      detour = time if rate == 0.0 else 1.0 / rate
+      expected = onp.zeros((3, 3))
+      expected[0] = 0.0, detour - time, -time
+      self.assert_close(bars[2], expected)
+      self.assert_close(bars[3], [1.0 - time, 0.0, 0.0])
 
   def test_times_below_the_smallest_normal_number(self):
     times = onp.asarray([5e-324, 1e-310, 2.5e-308, 1e-300, 1e-280])

@@ -87,6 +87,33 @@ class AgainstKernelTest(test_case.TestCase):
       self.assertEqual(self.host(value)[0], -math.inf)
       self.assert_close(cotangents[1], expected, 1e-13)
 
+  @parameterized.parameters(False, True)
+  def test_infinite_times(self, discrete):
+    functions = pm.discrete_phase_type if discrete else pm.phase_type
+    start = [0.25, 0.5, 0.0]
+    for stays, moves, end, survival, cdf in (
+      # All paths are absorbed.
+      ([0.5, 0.5, 0.5], [0.5, 0.5], 0.5, 0.0, 1.0),
+      # The last phase is never left.
+      ([0.5, 0.5, 1.0], [0.5, 0.5], 0.0, 0.75, 0.25),
+      # Paths that begin in the first phase stay there, the others end.
+      ([1.0, 0.5, 0.5], [0.0, 0.5], 0.5, math.nan, math.nan),
+    ):
+      matrix = onp.diag(moves, 1) + (onp.diag(stays) if discrete else 0.0)
+      model = start, matrix, [0.0, 0.0, end], 0.25
+      log_survival = math.log(survival) if survival else -math.inf
+      for path in self.paths():
+        with config.use_path(path):
+          for name, expected in (
+            ("prob", 0.0),
+            ("survival_function", survival),
+            ("log_survival_function", log_survival),
+            ("cdf", cdf),
+            ("log_cdf", math.log(cdf)),
+          ):
+            found = getattr(functions, name)(math.inf, *model)
+            self.assert_close(found, expected)
+
   def test_float32(self):
     self.require_kernel()
     operands = _operands(models.cyclic(), _TIMES, "float32")

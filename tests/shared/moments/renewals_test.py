@@ -91,6 +91,21 @@ class RenewalsTest(test_case.TestCase):
     found = pd.Erlang(k, rate).mean_residual_life(onp.asarray(times))
     self.assert_close(found, exact, 1e-12)
 
+  def test_slopes_of_residual_lives_far_out(self):
+    # Of 1 / r + 1 / (r (1 + r t)) at r = 1.
+    for time in (1e3, 1e8):
+      _, slope = gradients.value_and_gradient(
+        lambda rate, time=time: pd.Erlang(2, rate).mean_residual_life(time),
+        onp.asarray(1.0),
+      )
+      exact = -1.0 - (1.0 + 2.0 * time) / (1.0 + time) ** 2
+      self.assert_close(slope, exact, 1e-6)
+    _, slope = gradients.value_and_gradient(
+      lambda rate: pd.Erlang(2, rate).mean_residual_life(1e12),
+      onp.asarray(1.0),
+    )
+    self.assert_close(slope, math.nan)
+
   def test_residual_lives_of_other_laws_far_out(self):
     # The slowest rate is left, or what leads to it.
     times = onp.asarray([1e4, 1e8, 1e12])

@@ -31,6 +31,7 @@
 #include "native/kernel/model/model.h"
 #include "native/kernel/numbers/dual.h"
 #include "native/kernel/numbers/scaled.h"
+#include "native/kernel/runtime/work_limit.h"
 #include "native/kernel/simd/float_environment.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/step_weights.h"
@@ -80,9 +81,10 @@ struct Rung {
 
 // The phases with which squared powers are computed. Densities need those that
 // are reached and lead to absorption, other values those that are reached,
+// adjoints of densities those that are reached or lead to absorption, other
 // adjoints all. Another phase may be left so slowly that its row would be far
 // larger than the others, which would underflow.
-enum class Phases { kPassed, kReached, kAll };
+enum class Phases { kPassed, kReached, kUseful, kAll };
 
 template <class T>
 inline void SetPrimal(double value, T* x) {
@@ -124,6 +126,7 @@ class Ladder {
     if (count > kMaxRungs) return kWorkLimit;
     for (int64_t j = 0; j < count; ++j) {
       if (j < num_rungs_) continue;
+      if (model_.size >= kLeastStopped && IsStopped()) return kWorkLimit;
       FloatEnvironment::ClearUnderflow();
       Rung<T>* rung = &rungs_[j];
       rung->matrix = AllocateZeros<T>(workspace_, stride_ * stride_);
@@ -148,6 +151,8 @@ class Ladder {
 
  private:
   static constexpr bool kPlain = Depth<T>::kValue == 0;
+  // With this number of phases, a squaring takes some milliseconds.
+  static constexpr int64_t kLeastStopped = 256;
 
   bool Prepare() {
     transitions_ = AllocateZeros<T>(workspace_, stride_ * stride_);
@@ -185,6 +190,7 @@ class Ladder {
   // vanish as fast as any.
   bool Takes(int64_t i) const {
     if (phases_ == Phases::kPassed && !model_.exiting[i]) return false;
+    if (phases_ == Phases::kUseful && model_.exiting[i]) return true;
     return phases_ == Phases::kAll || model_.reached[i];
   }
 

@@ -17,10 +17,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-constexpr int64_t kMaxLadderPhases = 512;
 constexpr double kLeastLadderX = 0x1p9;
 constexpr double kLargestLadderX = 0x1p60;  // 2^66 steps of the first power
-constexpr double kMaxLadderCost = 1.6e10;   // in half nanoseconds
 
 // Returns the estimated cost of squaring once, in half nanoseconds; factors
 // were measured.
@@ -29,13 +27,18 @@ double ProductCost(const Model<T>& model) {
   const double p = static_cast<double>(model.size);
   return 2.0 * p * p * p;
 }
-// Returns the estimated cost of squaring up to x, in half nanoseconds. It costs
-// one matrix product for each bit of x / x_0, and some for the first power,
-// which is one step in a discrete chain. The estimate is on the high side, as
-// values often follow from fewer than x steps.
+// Returns the number of matrix products in squaring up to x: one for each bit
+// of x / x_0, and some for the first power, which is one step in a discrete
+// chain. The estimate is on the high side, as values often follow from fewer
+// than x steps.
+template <class T>
+double NumProducts(const Model<T>& model, double x) {
+  return std::log2(x) + (model.discrete ? 0.0 : 20.0);
+}
+// Returns the estimated cost of squaring up to x, in half nanoseconds.
 template <class T>
 double LadderCost(const Model<T>& model, double x) {
-  return ProductCost(model) * (std::log2(x) + (model.discrete ? 0.0 : 20.0));
+  return ProductCost(model) * NumProducts(model, x);
 }
 // Returns the estimated cost of one time once the squared powers are known: a
 // vector-matrix product for every other bit.
@@ -57,13 +60,14 @@ double StepCost(const Model<T>& model) {
 }
 
 // Returns whether scaling and squaring can be used for x = q t, or for the
-// number x of steps, within the limits of work.
+// number x of steps, within the limits of work and memory.
 template <class T>
 bool MayUseLadder(const Model<T>& model, double x) {
-  return !HasOwnExponent<T>::kValue && model.size <= kMaxLadderPhases &&
-         x >= kLeastLadderX && x < kLargestLadderX &&
-         LadderCost(model, x) * (1 << (2 * Depth<T>::kValue)) <=
-             std::min(kMaxLadderCost, MaxWork());
+  constexpr int kDepth = Depth<T>::kValue;
+  return !HasOwnExponent<T>::kValue && x >= kLeastLadderX &&
+         x < kLargestLadderX &&
+         MaySquare(model.size, NumProducts(model, x), 1 << (2 * kDepth),
+                   1 << kDepth);
 }
 
 // Returns whether x = q t, or the number x of steps, is computed by scaling and
