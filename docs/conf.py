@@ -10,6 +10,8 @@ import pathlib
 import sys
 from typing import Any
 
+from jupyter_cache.cache import db as cells
+
 _DOCS = pathlib.Path(__file__).parent
 # After the installed package, since the sources hold a folder `phasic`, too.
 sys.path.append(str(_DOCS.parent))
@@ -48,6 +50,9 @@ nb_execution_mode = "cache"
 nb_execution_cache_path = os.environ.get(
   "PHASIC_SITE_CACHE", str(_DOCS.parent / ".build" / "site-cache")
 )
+# Made before the processes that read pages, which would race to make it.
+pathlib.Path(nb_execution_cache_path).mkdir(parents=True, exist_ok=True)
+cells.create_db(nb_execution_cache_path)
 # What is not executed is colored by the kernelspec's `language: python`.
 _SLOW = "\nphasic:\n  slow: true\n---\n"
 nb_execution_excludepatterns = []
