@@ -30,7 +30,6 @@ from phasic.math.model import operands
 from phasic.math.model import value_checks
 from phasic.math.model.model_types import Model
 from phasic.math.moments import discrete_passages
-from phasic.math.numeric import special
 from phasic.math.quadrature import information
 from phasic.math.quadrature import quadrature_points
 from phasic.math.quantiles import quantiles
@@ -166,10 +165,7 @@ class ChainHooks(comparable.Comparable):
     return self._evaluate("cdf", value)
 
   def _log_survival_function(self, value: Array) -> Array:
-    return special.log_complement(
-      self._evaluate("log_survival", value),
-      lambda: self._evaluate("cdf", value),
-    )
+    return self._evaluate("log_survival", value)
 
   def _survival_function(self, value: Array) -> Array:
     return self._evaluate("survival", value)

@@ -220,10 +220,7 @@ class Distribution(parameterized.Parameterized):
     )
 
   def log_survival_function(self, value: ArrayLike) -> Result:
-    """Returns log P(X > value), broadcast over value and batch.
-
-    It has its digits at early times, too, where it is nearly -P(X <= value).
-    """
+    """Returns log P(X > value), broadcast over value and batch."""
     value = self._value(value)
     return self._result(
       "log_survival_function", self._log_survival_function(value), value

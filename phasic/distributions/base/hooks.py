@@ -78,19 +78,20 @@ class Hooks:
 
   def _log_survival_function(self, value: Array) -> Array:
     if self._has("_survival_function"):
-      return special.log_complement(
-        np.log(self._survival_function(value)), lambda: self._cdf(value)
-      )
+      return np.log(self._survival_function(value))
     if self._has("_log_cdf"):
       return special.log1mexp(self._log_cdf(value))
     return np.log1p(-self._from("_cdf", "_log_survival_function")(value))
 
   def _hazard_function(self, value: Array) -> Array:
-    with onp.errstate(over="ignore"):
-      return np.exp(self._log_hazard_function(value))
+    return np.exp(self._log_hazard_function(value))
 
   def _cumulative_hazard(self, value: Array) -> Array:
-    return 0.0 - self._log_survival_function(value)
+    lost = self._cdf(value)
+    is_early = lost < 0.5
+    early = np.log1p(-np.where(is_early, lost, 0.0))
+    late = self._log_survival_function(value)
+    return 0.0 - np.where(is_early, early, late)
 
   def _log_hazard_function(self, value: Array) -> Array:
     log_prob = self._log_prob(value)

@@ -86,11 +86,10 @@ class EpochMethods(comparable.Comparable):
     )
 
   def _log_survival_function(self, value: Array) -> Array:
-    found = self._in_epochs(
+    return self._in_epochs(
       value,
       lambda s, t: epoch_values.log_of_stage("log_survival", s, t),
     )
-    return special.log_complement(found, lambda: self._cdf(value))
 
   def _hazard_function(self, value: Array) -> Array:
     return self._in_epochs(

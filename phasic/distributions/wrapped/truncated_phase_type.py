@@ -186,8 +186,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     after = np.where(inside, value, before)
     log_mass = self._log_share(after, high, before, high)
     found = np.where(value >= high, -math.inf, log_mass)
-    found = np.where(np.isnan(value), math.nan, found)
-    return special.log_complement(found, lambda: self._cdf(value))
+    return np.where(np.isnan(value), math.nan, found)
 
   def _nodes(self, batch: static.Shape) -> quadrature_points.QuadraturePoints:
     low, before, high = self._bounds()

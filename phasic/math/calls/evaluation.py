@@ -17,7 +17,6 @@ from phasic.math.calls import phase_weights
 from phasic.math.model import operands as operands_lib
 from phasic.math.model.model_types import Given
 from phasic.math.model.model_types import TimedModel
-from phasic.math.numeric import special
 from phasic.math.portable import portable_edges
 
 
@@ -46,17 +45,6 @@ def value_of_arrays(
     kind, operands, portable_edges.fallback(discrete), edges, discrete=discrete
   )
   return operands_lib.result(layout, result)
-
-
-def log_survival(arguments: Sequence[Given], discrete: bool = False) -> Array:
-  """Computes log P(X > t), accurately at early times too."""
-  arguments = operands_lib.convert(
-    *arguments, names=operands_lib.argument_names(discrete, "value")
-  )
-  return special.log_complement(
-    value_of_arrays("log_survival", arguments, discrete),
-    lambda: value_of_arrays("cdf", arguments, discrete),
-  )
 
 
 def slope(kind: str, arguments: Sequence[Given]) -> Array:

@@ -105,7 +105,6 @@ def log_survival_function(
 ) -> Array:
   """Computes log P(N > k) = log(alpha T^k 1).
 
-  It has its digits at early times, too, where it is nearly -P(N <= k).
   Arguments, result and errors are as in `log_prob`; 0 for k < 0.
 
   Example: no head in 2000 tosses of a coin, -2000 log(2).
@@ -115,7 +114,8 @@ def log_survival_function(
     >>> print(f"{float(value):.2f}")
     -1386.29
   """
-  return evaluation.log_survival(
+  return evaluation.value(
+    "log_survival",
     (initial_probs, subtransition, value, exit_probs, prob_zero),
     discrete=True,
   )

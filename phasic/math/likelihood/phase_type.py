@@ -97,7 +97,6 @@ def log_survival_function(
 ) -> Array:
   """Computes log P(X > t) = log(alpha exp(S t) 1).
 
-  It has its digits at early times, too, where it is nearly -P(X <= t).
   Arguments, result and errors are as in `log_prob`; 0 for t < 0.
 
   Example: the survival function of an exponential time underflows here.
@@ -107,8 +106,8 @@ def log_survival_function(
     >>> print(f"{float(value):.3f}")
     -1000.000
   """
-  return evaluation.log_survival(
-    (initial_probs, subgenerator, value, exit_rates, prob_zero)
+  return evaluation.value(
+    "log_survival", (initial_probs, subgenerator, value, exit_rates, prob_zero)
   )
 
 

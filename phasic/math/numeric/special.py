@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 import math
 
 import numpy as np
@@ -30,8 +30,6 @@ _STIRLING = (
 # error of up to 16 eps |log|, so that six digits are left. Those in float32 are
 # rounded from more digits: their difference is right to eps |log|, three digits.
 _LARGEST_LOG = {"float64": 1e-6 / 2.0**-48, "float32": 1e-3 / 2.0**-23}
-# The logarithm of a probability above this is computed from its complement.
-_NEAR_ZERO = -(2.0**-5)
 _LOG1P = tuple((-1.0) ** n / (n + 1) for n in range(20))
 
 
@@ -48,23 +46,6 @@ def log1mexp(x: Array) -> Array:
   near = np.where(none, -float("inf"), near)
   far = np.log1p(-np.exp(np.where(small, -1.0, x)))
   return np.where(small, near, far)
-
-
-def log_complement(found: Array, lost: Callable[[], Array]) -> Array:
-  """Computes log(1 - F), accurately where the probability F is small too.
-
-  Args:
-    found: log(1 - F) up to rounding errors of 1 - F.
-    lost: computes F, of the same shape. It is not called where all entries of
-      `found` are known to be accurate.
-  """
-  near = found > _NEAR_ZERO
-  known = static.concrete(near)
-  if known is not None and not onp.any(known):
-    return found
-  some = lost()
-  near = near & (some > 0.0)
-  return np.where(near, np.log1p(-np.where(near, some, 0.0)), found)
 
 
 def log_sum(x: Array) -> Array:
