@@ -50,7 +50,7 @@ _SAME_END = 0.05
 _SAME_END_ALIKE = 0.001
 
 
-class Start(NamedTuple, Generic[DistributionT]):
+class Candidate(NamedTuple, Generic[DistributionT]):
   """A distribution to start from.
 
   Attributes:
@@ -68,7 +68,7 @@ def starts_like(
   dist: DistributionT,
   observations: observations_lib.Observations,
   any_counts: bool = False,
-) -> list[Start[DistributionT]]:
+) -> list[Candidate[DistributionT]]:
   """Returns up to two distributions of a family to start from, the best first.
 
   There are none where the family has no form, or nothing can be computed. The
@@ -105,7 +105,7 @@ def _read_off(
   p: int,
   counts: tuple[int, ...] | None,
   observations: observations_lib.Observations,
-) -> list[Start[DistributionT]]:
+) -> list[Candidate[DistributionT]]:
   """Returns starts, see `starts_like`."""
   sample = sample_of(observations)
   if sample is None:
@@ -139,18 +139,20 @@ def _within(dist: DistributionT, found: Distribution) -> DistributionT:
 def _screened(
   candidates: Iterable[tuple[tuple[int, ...], DistributionT]],
   observations: observations_lib.Observations,
-) -> list[Start[DistributionT]]:
+) -> list[Candidate[DistributionT]]:
   """Returns the best candidates after some steps of EM, the best first."""
   steps: dict[object, em_steps.Step[DistributionT]] = {}
 
-  def after_em(start: Start[DistributionT], count: int) -> Start[DistributionT]:
+  def after_em(
+    start: Candidate[DistributionT], count: int
+  ) -> Candidate[DistributionT]:
     structure = _structure(start.distribution)
     if structure not in steps:
       steps[structure] = em_steps.step_of(start.distribution, observations)
     return _after_em(start, steps[structure], count)
 
   known = [
-    after_em(Start(x, -math.inf, counts), _FIRST_STEPS)
+    after_em(Candidate(x, -math.inf, counts), _FIRST_STEPS)
     for counts, x in candidates
   ]
   known = [x for x in known if x.log_likelihood > -math.inf]
@@ -159,7 +161,7 @@ def _screened(
   for most, num_steps in _ROUNDS:
     same = max(1, most // 3)
     taken: collections.Counter[tuple[int, ...]] = collections.Counter()
-    kept: list[Start[DistributionT]] = []
+    kept: list[Candidate[DistributionT]] = []
     for start in _distinct(known, least):
       taken[start.counts] += 1
       if len(kept) < most and (alike or taken[start.counts] <= same):
@@ -178,15 +180,15 @@ def _structure(dist: Distribution) -> object:
   )
 
 
-def _falling(start: Start[DistributionT]) -> float:
+def _falling(start: Candidate[DistributionT]) -> float:
   return -start.log_likelihood
 
 
 def _distinct(
-  starts: list[Start[DistributionT]], least: float
-) -> list[Start[DistributionT]]:
+  starts: list[Candidate[DistributionT]], least: float
+) -> list[Candidate[DistributionT]]:
   """Sorts starts, the best first, without those nearly as likely as another."""
-  found: list[Start[DistributionT]] = []
+  found: list[Candidate[DistributionT]] = []
   for start in sorted(starts, key=_falling):
     if not found or found[-1].log_likelihood - start.log_likelihood > least:
       found.append(start)
@@ -194,10 +196,10 @@ def _distinct(
 
 
 def _after_em(
-  start: Start[DistributionT],
+  start: Candidate[DistributionT],
   step: em_steps.Step[DistributionT],
   num_steps: int,
-) -> Start[DistributionT]:
+) -> Candidate[DistributionT]:
   """Makes steps of EM, up to the last whose likelihood is known."""
   at, before = start.distribution, start
   for _ in range(num_steps + 1):
