@@ -149,7 +149,6 @@ ROOMS = {
     ],
     "distributions/absorption": [
         "internal",
-        "math/numeric",
         "math/model",
         "math/m_step",
         "math/calls",
