@@ -84,7 +84,9 @@ class Hooks:
     return np.log1p(-self._from("_cdf", "_log_survival_function")(value))
 
   def _hazard_function(self, value: Array) -> Array:
-    return np.exp(self._log_hazard_function(value))
+    found = self._log_hazard_function(value)
+    with onp.errstate(over="ignore"):  # It may be beyond the range of numbers.
+      return np.exp(found)
 
   def _cumulative_hazard(self, value: Array) -> Array:
     lost = self._cdf(value)
