@@ -110,6 +110,8 @@ def fit_em(
   limits = limits_lib.limits(where, {} if bounds is None else bounds)
   starts_lib.check_data(dist, observations, where.num_free)
   observations = observations_lib.in_dtype_of(observations, dist)
+  if not where.num_free:
+    return mle.fit_mle(dist, observations, fixed=fixed)
   entries = onp.clip(starts_lib.in_units_of(where, observations), *limits)
   where.entries = entries
   starts_lib.check_start(where, entries, observations)

@@ -36,6 +36,8 @@ _FAMILIES = {
 }
 # Rates are spaced geometrically from 1 / _SPREAD to _SPREAD.
 _SPREAD = 4.0
+# The most that p times the probability of an end after each of p phases is.
+_MOST_ENDS = 600.0
 # The least mass of a phase in a start, and the relative distance of rates: a
 # mass of zero would stay so, and equal rates are exchangeable.
 _LEAST = 1e-3
@@ -76,11 +78,11 @@ def spread(
     masses = onp.full(len(counts), 1.0 / len(counts))
     times = onp.asarray(counts) / rates
   else:
-    # A Coxian ends after each phase with probability 1/5.
-    masses = onp.where(onp.arange(p) == 0, 1.0, 0.25) * 1.25 ** (
-      onp.maximum(onp.arange(p) - 1.0, 0.0) - p
-    )
-    masses = masses / onp.sum(masses)
+    # A Coxian ends after each phase with probability 1/5; with thousands of
+    # phases with less, so that no mass underflows.
+    ends = min(0.2, _MOST_ENDS / p)
+    masses = ends * (1.0 - ends) ** onp.arange(p)[::-1]
+    masses[0] = masses[0] / ends
     times = onp.cumsum(1.0 / rates[::-1])[::-1]
   rates = rates * (float(onp.sum(masses * times)) / mean)
   if form in ("hyper-erlang", "hyperexponential"):

@@ -34,6 +34,10 @@ class FitTest(test_case.TestCase):
     self.assertEqual(fit.statuses, {})
     self.assertEqual(fit.standard_errors, {})
     self.assertTrue(onp.isnan(fit.standard_error_of("mean")))
+    by_em = inference.fit_em(dist, _CENSORED, fixed=["rates"])
+    self.assertEqual(by_em.log_likelihood, fit.log_likelihood)
+    with self.assertRaisesRegex(ValueError, "is -inf under the distribution"):
+      inference.fit_em(pd.PhaseType([1.0], [[0.0]]), _CENSORED)
 
   def test_exponential(self):
     fit = inference.fit_mle(pd.Erlang(1, 7.0), _CENSORED)

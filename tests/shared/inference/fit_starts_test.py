@@ -219,6 +219,19 @@ class ComparisonTest(test_case.TestCase):
     with self.assertRaisesRegex(ValueError, message):
       inference.initial_guess(data, *arguments)
 
+  def test_starts_of_thousands_of_phases(self):
+    data = inference.Observations([0.5, 1.0, 1.5, 3.0])
+    dist = inference.initial_guess(data, 4096, "coxian")
+    self.assertTrue(onp.all(self.host(dist.exit_rates) > 0.0))
+    # The mean time is that of phases that are passed with falling probability.
+    onward, exits = (
+      self.host(dist.progression_rates),
+      self.host(dist.exit_rates),
+    )
+    totals = exits + onp.append(onward, 0.0)
+    passed = onp.cumprod(onp.append(1.0, onward / totals[:-1]))
+    self.assert_close(onp.sum(passed / totals), 1.5, rtol=1e-9)
+
   def test_starts_for_large_weights(self):
     times = [0.5, 1.0, 1.5, 3.0]
     data = inference.Observations(times, weights=[1e308] * 4)
