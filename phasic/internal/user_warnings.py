@@ -36,17 +36,12 @@ def _is_ours(frame: types.FrameType) -> bool:
   return module.partition(".")[0] in _NOT_CALLERS
 
 
-@contextlib.contextmanager
-def derived() -> Iterator[None]:
+def derived() -> contextlib.AbstractContextManager[None]:
   """Disables value checks within a `with` block.
 
   It is for objects that are derived from an object that was checked before.
   """
-  token = _is_derived.set(True)
-  try:
-    yield
-  finally:
-    _is_derived.reset(token)
+  return _set(_is_derived)
 
 
 def is_derived() -> bool:
@@ -54,17 +49,22 @@ def is_derived() -> bool:
   return _is_derived.get()
 
 
-@contextlib.contextmanager
-def searching() -> Iterator[None]:
+def searching() -> contextlib.AbstractContextManager[None]:
   """Disables warnings of NaN within a `with` block, not checks of arguments.
 
   It is for searches, which step back from NaN.
   """
-  token = _is_searching.set(True)
+  return _set(_is_searching)
+
+
+@contextlib.contextmanager
+def _set(flag: contextvars.ContextVar[bool]) -> Iterator[None]:
+  """Sets a flag within a `with` block."""
+  token = flag.set(True)
   try:
     yield
   finally:
-    _is_searching.reset(token)
+    flag.reset(token)
 
 
 def warns_of_nan() -> bool:

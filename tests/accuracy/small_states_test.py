@@ -206,7 +206,7 @@ class SmallStatesTest(derivative_checks.TestCase):
     }
     for kind in oracle.KINDS:
       value = kernel_calls.directional(kind, operands)[0]
-      # What is below the smallest normal number may be zero.
+      # Values below the smallest normal number may be zero.
       self.assertAlmostEqual(
         value, float(truth.get(kind, 0)), delta=1e-12 * max(1.0, abs(value))
       )

@@ -332,6 +332,13 @@ def host_arrays(
   return lower, upper, host_values("weights", observations.weights)
 
 
+def middles(lower: onp.ndarray, upper: onp.ndarray) -> onp.ndarray:
+  """Returns the middles of intervals; the lower ends of censored values."""
+  start = onp.maximum(lower, 0.0)
+  # Halves, so that no sum overflows.
+  return start / 2 + onp.where(upper < onp.inf, upper, start) / 2
+
+
 def kept(observations: Observations, key: object, make: Callable[[], _T]) -> _T:
   """Returns what is made once for some data, under a key of its own."""
   found: dict[object, _T] = observations.__dict__.setdefault("_kept", {})

@@ -13,6 +13,7 @@ from phasic.inference.data import observations as observations_lib
 from phasic.inference.em import em
 from phasic.inference.em import em_steps
 from phasic.inference.mle import mle
+from phasic.inference.mle import optimizer
 from phasic.inference.mle import suggestions
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import entry_blocks
@@ -24,9 +25,6 @@ from phasic.internal import raw_arguments
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import Integer
-
-# The standard deviation of perturbed starts in unconstrained parameters.
-_SPREAD = 1.0
 
 
 def fit_em(
@@ -116,11 +114,7 @@ def fit_em(
   where.entries = entries
   starts_lib.check_start(where, entries, observations)
   tried = [("dist", entries)]
-  if starts is None:
-    found = suggestions.like(where, entries, observations)
-  else:
-    found = suggestions.given(where, starts)
-  tried += [(name, onp.clip(x, *limits)) for name, x in found]
+  tried += suggestions.others(where, entries, observations, starts, limits)
   tried += _near(where, num_starts, seed, limits)
   step = em_steps.step_of(where.distribution, observations)
   if fixed or bounds:
@@ -154,7 +148,9 @@ def fit_em(
     structure=_structure(dist),
     fixed=tuple(dict.fromkeys((*fixed, *inferring.m_step_fixed(dist)))),
     bounds={name: tuple(ends) for name, ends in (bounds or {}).items()},
-    at_bounds=_at_bounds(where, best.distribution, limits),
+    at_bounds=limits_lib.at_bounds(
+      where, coordinates_lib.entries_at(where, best.distribution), *limits
+    ),
   )
   if not second_order:
     return fit
@@ -181,17 +177,6 @@ def _within(
     return found._replace(distribution=kept)
 
   return within
-
-
-def _at_bounds(
-  where: coordinates_lib.Coordinates[DistributionT],
-  dist: DistributionT,
-  limits: tuple[onp.ndarray, onp.ndarray],
-) -> tuple[str, ...]:
-  """Returns the names of entries that are at a bound."""
-  entries = coordinates_lib.entries_at(where, dist)
-  at_bounds = (entries > 0) & ((entries <= limits[0]) | (entries >= limits[1]))
-  return tuple(onp.asarray(where.names, object)[at_bounds])
 
 
 def _structure(dist: DistributionT) -> DistributionT:
@@ -227,14 +212,12 @@ def _near(
   limits: tuple[onp.ndarray, onp.ndarray],
 ) -> list[tuple[str, onp.ndarray]]:
   """Returns names and entries of random perturbations of the start."""
-  random = onp.random.default_rng(seed)
   free = where.to_unconstrained(where.entries)
-  found = []
-  for i in range(1, num_starts):
-    moved = free + _SPREAD * random.standard_normal(len(free))
-    entries = onp.clip(where.to_constrained(moved), *limits)
-    found.append((f"near dist, {i}", entries))
-  return found
+  moved = optimizer.perturbed(free, num_starts - 1, seed)
+  return [
+    (f"near dist, {i}", onp.clip(where.to_constrained(x), *limits))
+    for i, x in enumerate(moved, 1)
+  ]
 
 
 def _after(

@@ -41,7 +41,7 @@ _FALLS = 1e-8
 
 
 class Verdict(NamedTuple):
-  """What is known of the numbers where a search ended.
+  """The statuses and errors of numbers where a search ended.
 
   Attributes:
     statuses: of the d numbers.

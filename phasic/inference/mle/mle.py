@@ -143,11 +143,7 @@ def fit_mle(
     max_steps,
     tolerance / 100,
   )
-  if starts is None:
-    found = suggestions.like(where, start, observations)
-  else:
-    found = suggestions.given(where, starts)
-  others = [(name, onp.clip(x, low, high)) for name, x in found]
+  others = suggestions.others(where, start, observations, starts, (low, high))
   near = optimizer.perturbed_starts(start, num_starts - 1, seed)
   tried = [
     ("dist", start),
@@ -168,9 +164,6 @@ def fit_mle(
       f"a slope of {best.gradient_norm:.2g} is left, more than {tolerance:.2g}: "
       f"go on from here, or start nearer the data ({message})"
     )
-  at_bounds = (best.entries > 0) & (
-    (best.entries <= low) | (best.entries >= high)
-  )
   return fits.Fit(
     distribution=dist_found,
     log_likelihood=best.log_likelihood,
@@ -190,7 +183,7 @@ def fit_mle(
     tied=tuple(map(tuple, tied)),
     free=tuple(free),
     bounds={name: tuple(ends) for name, ends in (bounds or {}).items()},
-    at_bounds=tuple(onp.asarray(where.names, object)[at_bounds]),
+    at_bounds=limits_lib.at_bounds(where, best.entries, low, high),
   )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Generic, NamedTuple
 
 import numpy as onp
@@ -205,13 +206,11 @@ class Optimizer(Generic[MapT]):
     self, start: onp.ndarray, count: Integer, seed: Integer
   ) -> list[onp.ndarray]:
     """Returns random perturbations of a start that have positive likelihood."""
-    random = onp.random.default_rng(seed)
     keep = self.where.is_inside(start)
     inner = self.where.restricted(start, keep)
     free = inner.to_unconstrained(inner.entries)
     found = []
-    for _ in range(count):
-      moved = free + _SPREAD * random.standard_normal(len(free))
+    for moved in perturbed(free, count, seed):
       at = onp.clip(self._updated(start, inner, moved), self.low, self.high)
       at = onp.where(keep, at, 0.0)
       if self.value(at) > -onp.inf:
@@ -294,3 +293,12 @@ class Optimizer(Generic[MapT]):
       end.is_over,
       tuple(log_likelihoods),
     )
+
+
+def perturbed(
+  free: onp.ndarray, count: Integer, seed: Integer
+) -> Iterator[onp.ndarray]:
+  """Yields random perturbations of unconstrained parameters."""
+  random = onp.random.default_rng(seed)
+  for _ in range(count):
+    yield free + _SPREAD * random.standard_normal(len(free))

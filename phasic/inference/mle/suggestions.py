@@ -15,7 +15,33 @@ from phasic.inference.starts import screening
 Coordinates = coordinates_lib.Coordinates
 
 
-def like(
+def others(
+  where: Coordinates,
+  start: onp.ndarray,
+  observations: observations_lib.Observations,
+  starts: Sequence[Distribution] | None,
+  limits: tuple[onp.ndarray, onp.ndarray],
+) -> list[tuple[str, onp.ndarray]]:
+  """Returns names and entries of more starts, within bounds.
+
+  Args:
+    where: the coordinates.
+    start: the entries of the first start.
+    observations: the data.
+    starts: the user's, which are checked; None for those that data suggest.
+    limits: lower and upper bounds of the entries.
+  """
+  if starts is None:
+    found = _like(where, start, observations)
+  else:
+    found = [
+      (f"starts[{i}]", _of_another(where, i, other))
+      for i, other in enumerate(starts)
+    ]
+  return [(name, onp.clip(x, *limits)) for name, x in found]
+
+
+def _like(
   where: Coordinates,
   start: onp.ndarray,
   observations: observations_lib.Observations,
@@ -42,16 +68,6 @@ def fits_into(where: Coordinates, other: Distribution) -> bool:
   """Returns whether a distribution has the same entries that are not zero."""
   theirs = coordinates_lib.Coordinates(other).names
   return theirs == coordinates_lib.Coordinates(where.distribution).names
-
-
-def given(
-  where: Coordinates, starts: Sequence[Distribution]
-) -> list[tuple[str, onp.ndarray]]:
-  """Returns names and entries of the user's starts, after checks."""
-  return [
-    (f"starts[{i}]", _of_another(where, i, other))
-    for i, other in enumerate(starts)
-  ]
 
 
 def _of_another(where: Coordinates, i: int, other: Distribution) -> onp.ndarray:

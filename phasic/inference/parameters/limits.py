@@ -98,6 +98,17 @@ def scales(
   return onp.where(where.groups >= 0, totals, own)
 
 
+def at_bounds(
+  where: unconstrained_map.UnconstrainedMap,
+  entries: onp.ndarray,
+  low: onp.ndarray,
+  high: onp.ndarray,
+) -> tuple[str, ...]:
+  """Returns the names of positive entries that are at a bound."""
+  found = (entries > 0) & ((entries <= low) | (entries >= high))
+  return tuple(onp.asarray(where.names, object)[found])
+
+
 def balanced(
   where: unconstrained_map.UnconstrainedMap, entries: onp.ndarray
 ) -> onp.ndarray:

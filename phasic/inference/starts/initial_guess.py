@@ -181,8 +181,7 @@ def mean_of(observations: observations_lib.Observations) -> float:
   # The weights are normalized so that no sum overflows.
   weights = weights / max(float(onp.max(weights)), 1e-300) / len(weights)
   ended = upper < onp.inf
-  middle = onp.maximum(lower, 0.0)
-  middle = middle / 2 + onp.where(ended, upper, middle) / 2
+  middle = observations_lib.middles(lower, upper)
   events = float(onp.sum(onp.where(ended, weights, 0.0)))
   total = float(onp.sum(weights * middle))
   if not events > 0 or not total > 0:

@@ -27,11 +27,10 @@ from phasic.inference.starts import branches
 from phasic.inference.starts import forms
 from phasic.internal import static
 from phasic.internal import user_warnings
-from phasic.internal.arrays import Array
 
 # With more phases, data suggest no starts: there would be too many orders.
 _MOST_PHASES = 64
-# Those of a distribution that has the starts' form.
+# Wrappers whose starts are those of the distribution within.
 _WRAPPERS = (
   zero_inflated.ZeroInflated,
   truncated_phase_type.TruncatedPhaseType,
@@ -79,12 +78,7 @@ def starts_like(
     observations: the data, without a batch.
     any_counts: whether a hyper-Erlang may have other numbers of stages.
   """
-  within: Distribution = dist
-  wrappers: list[object] = []
-  while isinstance(within, _WRAPPERS):
-    wrappers.append(type(within).__name__)
-    wrappers.append(_bounds(within))
-    within = within.distribution
+  *wrappers, within = _layers(dist)
   form = forms.form_of(within)
   if form is None or observations.cause is not None:
     return []
@@ -93,7 +87,7 @@ def starts_like(
     return []
   counts = within.parameters.get("concentrations")
   kept = None if any_counts or counts is None else tuple(counts)
-  key = (form, p, kept, dist.dtype, *wrappers)
+  key = (form, p, kept, dist.dtype, *map(_key, wrappers))
   return observations_lib.kept(
     observations, key, lambda: _read_off(dist, form, p, kept, observations)
   )
@@ -117,23 +111,28 @@ def _read_off(
     )
 
 
-def _bounds(dist: Distribution) -> object:
-  """Returns what a truncated distribution keeps, as a key."""
-  names = ("low", "high")
-  return tuple(
-    float(host_values(name, dist.parameters[name]))
-    for name in names
-    if dist.parameters.get(name) is not None
-  )
+def _layers(dist: Distribution) -> list[Distribution]:
+  """Returns a distribution, and what it wraps, the innermost one last."""
+  found = [dist]
+  while isinstance(found[-1], _WRAPPERS):
+    found.append(found[-1].distribution)
+  return found
+
+
+def _key(wrapper: Distribution) -> object:
+  """Returns the parts of a wrapper that its starts keep: name and truncation."""
+  ends = [wrapper.parameters.get(name) for name in ("low", "high")]
+  known = [None if x is None else float(host_values("end", x)) for x in ends]
+  return (type(wrapper).__name__, wrapper.name, *known)
 
 
 def _within(dist: DistributionT, found: Distribution) -> DistributionT:
   """Puts a distribution in the place of the innermost one of a wrapper."""
-  inner = dist.parameters.get("distribution")
-  if inner is None:
-    # It has the same family.
-    return cast("DistributionT", found)
-  return dist.copy(distribution=_within(inner, found))
+  for wrapper in _layers(dist)[-2::-1]:
+    # A step of EM may round a number out of its domain.
+    found = wrapper.copy(distribution=found, validate_args=False)
+  # It has the same family.
+  return cast("DistributionT", found)
 
 
 def _screened(
@@ -146,10 +145,20 @@ def _screened(
   def after_em(
     start: Candidate[DistributionT], count: int
   ) -> Candidate[DistributionT]:
-    structure = _structure(start.distribution)
+    at = start.distribution
+    # A compiled step depends on the arrays' shapes, and on this.
+    structure = _layers(at)[-1].parameters.get("concentrations")
     if structure not in steps:
-      steps[structure] = em_steps.step_of(start.distribution, observations)
-    return _after_em(start, steps[structure], count)
+      steps[structure] = em_steps.step_of(at, observations)
+    run = em_steps.run(at, steps[structure], observations, 0.0, count, None)
+    if not run.log_likelihoods:
+      return start
+    # A compiled step returns parameters in an order of its own.
+    arrays = inferring.arrays_of(run.distribution)
+    return start._replace(
+      distribution=inferring.with_arrays(at, arrays),
+      log_likelihood=run.log_likelihoods[-1],
+    )
 
   known = [
     after_em(Candidate(x, -math.inf, counts), _FIRST_STEPS)
@@ -170,16 +179,6 @@ def _screened(
   return _distinct(known, least)
 
 
-def _structure(dist: Distribution) -> object:
-  """Returns what a compiled step of EM depends on, but for arrays."""
-  inner = dist.parameters.get("distribution")
-  return (
-    dist.parameters.get("concentrations")
-    if inner is None
-    else (_structure(inner))
-  )
-
-
 def _falling(start: Candidate[DistributionT]) -> float:
   return -start.log_likelihood
 
@@ -193,33 +192,6 @@ def _distinct(
     if not found or found[-1].log_likelihood - start.log_likelihood > least:
       found.append(start)
   return found
-
-
-def _after_em(
-  start: Candidate[DistributionT],
-  step: em_steps.Step[DistributionT],
-  num_steps: int,
-) -> Candidate[DistributionT]:
-  """Makes steps of EM, up to the last whose likelihood is known."""
-  at, before = start.distribution, start
-  for _ in range(num_steps + 1):
-    try:
-      found = step(at)
-    except ValueError:
-      # An M-step left the domain.
-      return before
-    value = _number(found.log_likelihood)
-    if not math.isfinite(value):
-      return before
-    # A compiled step returns parameters in an order of its own.
-    same = inferring.with_arrays(start.distribution, inferring.arrays_of(at))
-    before = start._replace(distribution=same, log_likelihood=value)
-    at = found.distribution
-  return before
-
-
-def _number(x: Array) -> float:
-  return float(onp.asarray(static.concrete(x)))
 
 
 def summary(
@@ -274,9 +246,7 @@ def sample_of(
   """
   lower, upper, weights = observations_lib.host_arrays(observations)
   ended = upper < onp.inf
-  # Halves, so that no sum overflows.
-  times = onp.maximum(lower, 0.0)
-  times = times / 2 + onp.where(ended, upper, times) / 2
+  times = observations_lib.middles(lower, upper)
   known = (weights > 0) & (times > 0) & (times < onp.inf)
   if not onp.any(known & ended):
     return None

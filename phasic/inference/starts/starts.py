@@ -235,7 +235,6 @@ def _about_mean(observations: observations_lib.Observations) -> float:
   """Computes the weighted mean of the intervals' midpoints."""
   lower, upper, weights = observations_lib.host_arrays(observations)
   known = weights > 0
-  lower = onp.maximum(lower[known], 0.0)
-  upper = onp.where(upper[known] < onp.inf, upper[known], lower)
   shares = weights[known] / onp.sum(weights[known])
-  return float(onp.sum(shares * (lower / 2 + upper / 2)))
+  middles = observations_lib.middles(lower[known], upper[known])
+  return float(onp.sum(shares * middles))
