@@ -112,6 +112,12 @@ HELPERS = {
         ],
         "rooms": []
     },
+    "small_laws": {
+        "helpers": [],
+        "rooms": [
+            "distributions/families"
+        ]
+    },
     "test_case": {
         "helpers": [],
         "rooms": [
@@ -281,6 +287,7 @@ TESTS = {
             "family_cases",
             "models",
             "own_family",
+            "small_laws",
             "test_case"
         ],
         "rooms": [

@@ -9,32 +9,16 @@ import numpy as onp
 from phasic import distributions as pd
 from phasic import graphs as pg
 from phasic import math as pm
+from tests.helpers import small_laws
 from tests.helpers import test_case
-
-_START = [1.0, 0.0]
-_MATRIX = [[-2.0, 1.0], [0.0, -1.0]]
-_EDGES = pm.EdgeRates([0, 0, 1], [1, 2, 2], [1.0, 1.0, 1.0])
-# A matrix whose only exit, 2.2e-16, counts as a rounding error.
-_CLOSED = [[-1.0, 1.0], [1.0, -1.0 - 2.0**-52]]
-_STEPS = [[0.5, 0.25], [0.0, 0.5]]
-
-
-def _line(discrete=False):
-  """Builds a graph of two phases, with weights a and b."""
-  edges = [(0, 1, {"a": 1.0}), (1, pg.ABSORBED, {"b": 1.0})]
-  return pg.Graph.from_edges(edges, 0, params=("a", "b"), discrete=discrete)
-
-
-def _erlang():
-  return pd.Erlang(2, 1.0)
 
 
 def _steps():
-  return pd.DiscretePhaseType(_START, _STEPS)
+  return pd.DiscretePhaseType(small_laws.START, small_laws.STEPS)
 
 
 def _epochs():
-  return pd.Epochs(_line(), [[1.0, 2.0]] * 2, [1.0])
+  return pd.Epochs(small_laws.line(), [[1.0, 2.0]] * 2, [1.0])
 
 
 def _totals():
@@ -42,7 +26,9 @@ def _totals():
 
 
 def _rewards():
-  return pd.MultivariatePhaseType(_START, _MATRIX, onp.eye(2))
+  return pd.MultivariatePhaseType(
+    small_laws.START, small_laws.MATRIX, onp.eye(2)
+  )
 
 
 # By name: a call, and what the message has in it: the method or function, the
@@ -50,19 +36,21 @@ def _rewards():
 
 CASES = {
   "mixture": (
-    lambda: pd.mixture([0.5, 0.25], [_erlang(), _erlang()]),
+    lambda: pd.mixture([0.5, 0.25], [small_laws.erlang(), small_laws.erlang()]),
     ("mixture: sum(probs)", "0.75", "must be 1"),
   ),
   "quantile": (
-    lambda: _erlang().quantile(1.5),
+    lambda: small_laws.erlang().quantile(1.5),
     ("Erlang.quantile: value", "1.5", "must be in [0, 1]"),
   ),
   "log_quantile": (
-    lambda: _erlang().quantile_log_survival([-1.0, 0.5]),
+    lambda: small_laws.erlang().quantile_log_survival([-1.0, 0.5]),
     ("Erlang.quantile_log_survival: value[1]", "0.5", "must be <= 0"),
   ),
   "math_density": (
-    lambda: pm.phase_type.log_prob(1.0, _START, [[-2.0, -1.0], [0.0, -1.0]]),
+    lambda: pm.phase_type.log_prob(
+      1.0, small_laws.START, [[-2.0, -1.0], [0.0, -1.0]]
+    ),
     ("log_prob: subgenerator[0, 1]", "-1.0", "must be >= 0"),
   ),
   "math_mean": (
@@ -70,7 +58,9 @@ CASES = {
     ("mean: sum(initial_probs)", "1.25", "must be <= 1"),
   ),
   "math_steps": (
-    lambda: pm.discrete_phase_type.cdf(1.0, _START, [[0.5, 0.75], [0.0, 0.5]]),
+    lambda: pm.discrete_phase_type.cdf(
+      1.0, small_laws.START, [[0.5, 0.75], [0.0, 0.5]]
+    ),
     ("cdf: row sum of subtransition[0]", "1.25", "must be <= 1"),
   ),
   "math_edges": (
@@ -122,23 +112,31 @@ CASES = {
     ("cdf: sum(initial_probs) + prob_zero", "1.5", "must be 1"),
   ),
   "math_too_little_mass": (
-    lambda: pm.phase_type.log_prob(1.0, [0.5, 0.0], _MATRIX, None, 0.25),
+    lambda: pm.phase_type.log_prob(
+      1.0, [0.5, 0.0], small_laws.MATRIX, None, 0.25
+    ),
     ("log_prob: sum(initial_probs) + prob_zero", "0.75", "must be 1"),
   ),
   "math_masses_of_edges": (
-    lambda: pm.phase_type.cdf(1.0, onp.asarray(_START), _EDGES, prob_zero=0.5),
+    lambda: pm.phase_type.cdf(
+      1.0, onp.asarray(small_laws.START), small_laws.EDGES, prob_zero=0.5
+    ),
     ("cdf: sum(initial_probs) + prob_zero", "1.5", "must be 1"),
   ),
   "math_masses_of_steps": (
-    lambda: pm.discrete_phase_type.cdf(1.0, [0.5, 0.75], _STEPS, prob_zero=0.0),
+    lambda: pm.discrete_phase_type.cdf(
+      1.0, [0.5, 0.75], small_laws.STEPS, prob_zero=0.0
+    ),
     ("cdf: sum(initial_probs)", "1.25", "must be <= 1"),
   ),
   "math_masses_of_a_batch": (
-    lambda: pm.phase_type.mean(_START, _MATRIX, prob_zero=[0.0, 1e-9]),
+    lambda: pm.phase_type.mean(
+      small_laws.START, small_laws.MATRIX, prob_zero=[0.0, 1e-9]
+    ),
     ("mean: sum(initial_probs) + prob_zero[1]", "1.000000001", "must be 1"),
   ),
   "math_lost_exits": (
-    lambda: pm.phase_type.log_prob(1.0, _START, _CLOSED),
+    lambda: pm.phase_type.log_prob(1.0, small_laws.START, small_laws.CLOSED),
     ("log_prob: largest exit of subgenerator", "e-16", "must be above 4 p eps"),
   ),
   "math_quantile": (
@@ -146,7 +144,7 @@ CASES = {
     ("quantile: value", "2.0", "must be in [0, 1]"),
   ),
   "laplace": (
-    lambda: _erlang().laplace_transform([0.5, -0.5]),
+    lambda: small_laws.erlang().laplace_transform([0.5, -0.5]),
     (
       "Erlang.laplace_transform: u[1]",
       "-0.5",
@@ -172,7 +170,7 @@ CASES = {
     ),
   ),
   "occupancy": (
-    lambda: _erlang().occupancy([1.0, -1.0]),
+    lambda: small_laws.erlang().occupancy([1.0, -1.0]),
     ("Erlang.occupancy: value[1]", "-1.0", "must be finite and >= 0"),
   ),
   "occupancy_steps": (
@@ -180,7 +178,7 @@ CASES = {
     ("DiscretePhaseType.occupancy: value", "1.5", "must be an integer >= 0"),
   ),
   "renewals": (
-    lambda: _erlang().renewal_density(-1.0),
+    lambda: small_laws.erlang().renewal_density(-1.0),
     ("Erlang.renewal_density: value", "-1.0", "must be finite and >= 0"),
   ),
   "joint_laplace": (
@@ -216,22 +214,24 @@ CASES = {
     ("MultivariateEpochs.expected_totals: until[1]", "inf", "must be finite"),
   ),
   "math_laplace": (
-    lambda: pm.phase_type.laplace_transform(-0.5, _START, _MATRIX),
+    lambda: pm.phase_type.laplace_transform(
+      -0.5, small_laws.START, small_laws.MATRIX
+    ),
     ("laplace_transform: u", "-0.5", "must be finite and >= 0"),
   ),
   "math_generating": (
     lambda: pm.discrete_phase_type.probability_generating_function(
-      -0.5, _START, _STEPS
+      -0.5, small_laws.START, small_laws.STEPS
     ),
     ("probability_generating_function: z", "-0.5", "must be in [0, 1]"),
   ),
   "math_occupancy": (
-    lambda: pm.phase_type.occupancy(-1.0, _START, _MATRIX),
+    lambda: pm.phase_type.occupancy(-1.0, small_laws.START, small_laws.MATRIX),
     ("occupancy: value", "-1.0", "must be finite and >= 0"),
   ),
   "math_joint_laplace": (
     lambda: pm.phase_type.joint_laplace_transform(
-      [0.5, -1.0], onp.eye(2), _START, _MATRIX
+      [0.5, -1.0], onp.eye(2), small_laws.START, small_laws.MATRIX
     ),
     (
       "joint_laplace_transform: arguments[1]",
@@ -240,11 +240,15 @@ CASES = {
     ),
   ),
   "math_reward_transform": (
-    lambda: pm.phase_type.reward_transform([1.0, -1.0], _START, _MATRIX),
+    lambda: pm.phase_type.reward_transform(
+      [1.0, -1.0], small_laws.START, small_laws.MATRIX
+    ),
     ("reward_transform: rewards[1]", "-1.0", "must be >= 0 and finite"),
   ),
   "math_rewards": (
-    lambda: pm.phase_type.reward_moments(2, [1.0, -1.0], _START, _MATRIX),
+    lambda: pm.phase_type.reward_moments(
+      2, [1.0, -1.0], small_laws.START, small_laws.MATRIX
+    ),
     ("reward_moments: rewards[1]", "-1.0", "must be >= 0 and finite"),
   ),
 }
@@ -266,7 +270,7 @@ class BadArgumentsTest(test_case.TestCase):
       self.assertEmpty(again)
 
   def test_checked_arguments_raise(self):
-    steps, times = _steps(), _erlang()
+    steps, times = _steps(), small_laws.erlang()
     for make, name in (
       (lambda d: d.copy(validate_args=True).laplace_transform(-0.5), "u"),
       (lambda d: d.copy(validate_args=True).occupancy(-0.5), "value"),

@@ -5,126 +5,121 @@ from absl.testing import parameterized
 import numpy as onp
 
 from phasic import distributions as pd
-from phasic import graphs as pg
 from phasic import math as pm
+from tests.helpers import small_laws
 from tests.helpers import test_case
-
-_START = [1.0, 0.0]
-_MATRIX = [[-2.0, 1.0], [0.0, -1.0]]
-# A matrix whose only exit, 2.2e-16, counts as a rounding error.
-_CLOSED = [[-1.0, 1.0], [1.0, -1.0 - 2.0**-52]]
-_STEPS = [[0.5, 0.25], [0.0, 0.5]]
-
-
-def _line(discrete=False):
-  """Builds a graph of two phases, with weights a and b."""
-  edges = [(0, 1, {"a": 1.0}), (1, pg.ABSORBED, {"b": 1.0})]
-  return pg.Graph.from_edges(edges, 0, params=("a", "b"), discrete=discrete)
-
-
-def _erlang():
-  return pd.Erlang(2, 1.0)
-
 
 # By name: what makes an object, and what the message has in it: the argument,
 # the value and the rule.
 
 CASES = {
   "off_diagonal": (
-    lambda: pd.PhaseType(_START, [[-2.0, -1.0], [0.0, -1.0]]),
+    lambda: pd.PhaseType(small_laws.START, [[-2.0, -1.0], [0.0, -1.0]]),
     ("subgenerator[0, 1]", "-1.0", "must be >= 0"),
   ),
   "row_sum": (
-    lambda: pd.PhaseType(_START, [[-2.0, 3.0], [0.0, -1.0]]),
+    lambda: pd.PhaseType(small_laws.START, [[-2.0, 3.0], [0.0, -1.0]]),
     ("row sum of subgenerator[0]", "1.0", "must be <= 0"),
   ),
   "rate_nan": (
-    lambda: pd.PhaseType(_START, [[onp.nan, 1.0], [0.0, -1.0]]),
+    lambda: pd.PhaseType(small_laws.START, [[onp.nan, 1.0], [0.0, -1.0]]),
     ("subgenerator[0, 0]", "nan", "must be finite"),
   ),
   "rate_inf": (
-    lambda: pd.PhaseType(_START, [[-onp.inf, 1.0], [0.0, -1.0]]),
+    lambda: pd.PhaseType(small_laws.START, [[-onp.inf, 1.0], [0.0, -1.0]]),
     ("subgenerator[0, 0]", "-inf", "must be finite"),
   ),
   "mass": (
-    lambda: pd.PhaseType([1.5, -0.5], _MATRIX),
+    lambda: pd.PhaseType([1.5, -0.5], small_laws.MATRIX),
     ("initial_probs[1]", "-0.5", "must be >= 0"),
   ),
   "masses": (
-    lambda: pd.PhaseType([0.75, 0.5], _MATRIX),
+    lambda: pd.PhaseType([0.75, 0.5], small_laws.MATRIX),
     ("sum(initial_probs)", "1.25", "must be <= 1"),
   ),
   "a_batch": (
-    lambda: pd.PhaseType([[1.0, 0.0], [2.0, 0.0]], _MATRIX),
+    lambda: pd.PhaseType([[1.0, 0.0], [2.0, 0.0]], small_laws.MATRIX),
     ("sum(initial_probs)[1]", "2.0", "must be <= 1"),
   ),
   "exit_rates": (
-    lambda: pd.PhaseType(_START, _MATRIX, exit_rates=[1.0, -1.0]),
+    lambda: pd.PhaseType(
+      small_laws.START, small_laws.MATRIX, exit_rates=[1.0, -1.0]
+    ),
     ("exit_rates[1]", "-1.0", "must be >= 0"),
   ),
   "prob_zero": (
-    lambda: pd.PhaseType(_START, _MATRIX, prob_zero=1.5),
+    lambda: pd.PhaseType(small_laws.START, small_laws.MATRIX, prob_zero=1.5),
     ("prob_zero", "1.5", "must be in [0, 1]"),
   ),
   "masses_and_prob_zero": (
-    lambda: pd.PhaseType([0.9, 0.0], _MATRIX, prob_zero=0.3),
+    lambda: pd.PhaseType([0.9, 0.0], small_laws.MATRIX, prob_zero=0.3),
     ("sum(initial_probs) + prob_zero", "1.2", "must be 1"),
   ),
   "too_little_mass": (
-    lambda: pd.DiscretePhaseType([0.5, 0.0], _STEPS, prob_zero=[0.5, 0.3]),
+    lambda: pd.DiscretePhaseType(
+      [0.5, 0.0], small_laws.STEPS, prob_zero=[0.5, 0.3]
+    ),
     ("sum(initial_probs) + prob_zero[1]", "0.8", "must be 1"),
   ),
   "masses_of_rewards": (
     lambda: pd.MultivariatePhaseType(
-      [0.5, 0.0], _MATRIX, onp.eye(2), prob_zero=0.25
+      [0.5, 0.0], small_laws.MATRIX, onp.eye(2), prob_zero=0.25
     ),
     ("sum(initial_probs) + prob_zero", "0.75", "must be 1"),
   ),
   "whole_generator": (
-    lambda: pd.PhaseType(_START, [[-1.0, 1.0], [0.0, 0.0]]),
+    lambda: pd.PhaseType(small_laws.START, [[-1.0, 1.0], [0.0, 0.0]]),
     ("phase 1 of subgenerator", "no phase exits", "leave out its row"),
   ),
   "lost_exits": (
-    lambda: pd.PhaseType(_START, _CLOSED),
+    lambda: pd.PhaseType(small_laws.START, small_laws.CLOSED),
     ("largest exit of subgenerator", "e-16", "must be above 4 p eps"),
   ),
   "lost_exits_in_float32": (
     lambda: pd.PhaseType(
-      onp.asarray(_START, onp.float32),
+      onp.asarray(small_laws.START, onp.float32),
       onp.asarray([[-1.0000001, 1.0], [1.0, -1.0000001]], onp.float32),
     ),
     ("largest exit of subgenerator", "1.19", "give exit_rates"),
   ),
   "lost_exits_of_a_batch": (
-    lambda: pd.PhaseType(_START, [_MATRIX, _CLOSED]),
+    lambda: pd.PhaseType(
+      small_laws.START, [small_laws.MATRIX, small_laws.CLOSED]
+    ),
     ("largest exit of subgenerator", "e-16", "give exit_rates"),
   ),
   "lost_exits_of_large_rates": (
-    lambda: pd.PhaseType(_START, [[-3e9, 3e9], [1e9, -1e9 - 1e-7]]),
+    lambda: pd.PhaseType(small_laws.START, [[-3e9, 3e9], [1e9, -1e9 - 1e-7]]),
     ("largest exit of subgenerator", "e-07", "give exit_rates"),
   ),
   "lost_exits_of_rewards": (
-    lambda: pd.MultivariatePhaseType(_START, _CLOSED, onp.eye(2)),
+    lambda: pd.MultivariatePhaseType(
+      small_laws.START, small_laws.CLOSED, onp.eye(2)
+    ),
     ("largest exit of subgenerator", "e-16", "give exit_rates"),
   ),
   "lost_exits_of_steps": (
-    lambda: pd.DiscretePhaseType(_START, [[0.5, 0.5 - 2.0**-53], [0.25, 0.75]]),
+    lambda: pd.DiscretePhaseType(
+      small_laws.START, [[0.5, 0.5 - 2.0**-53], [0.25, 0.75]]
+    ),
     ("largest exit of subtransition", "e-16", "give exit_probs"),
   ),
   "steps": (
-    lambda: pd.DiscretePhaseType(_START, [[0.5, 0.75], [0.0, 0.5]]),
+    lambda: pd.DiscretePhaseType(small_laws.START, [[0.5, 0.75], [0.0, 0.5]]),
     ("row sum of subtransition[0]", "1.25", "must be <= 1"),
   ),
   "step": (
-    lambda: pd.DiscretePhaseType(_START, [[0.5, -0.5], [0.0, 0.5]]),
+    lambda: pd.DiscretePhaseType(small_laws.START, [[0.5, -0.5], [0.0, 0.5]]),
     ("subtransition[0, 1]", "-0.5", "must be >= 0"),
   ),
   "steps_and_exits": (
-    lambda: pd.DiscretePhaseType(_START, _STEPS, exit_probs=[0.5, 0.5]),
+    lambda: pd.DiscretePhaseType(
+      small_laws.START, small_laws.STEPS, exit_probs=[0.5, 0.5]
+    ),
     ("row sum of subtransition and exit_probs[0]", "1.25", "must be 1"),
   ),
   "whole_steps": (
-    lambda: pd.DiscretePhaseType(_START, [[0.5, 0.5], [0.0, 1.0]]),
+    lambda: pd.DiscretePhaseType(small_laws.START, [[0.5, 0.5], [0.0, 1.0]]),
     ("phase 1 of subtransition", "no phase exits", "leave out its row"),
   ),
   "erlang": (
@@ -174,39 +169,41 @@ CASES = {
     ("subtransition", "1.25", "must sum to <= 1"),
   ),
   "graph": (
-    lambda: pd.PhaseType.from_graph(_line(), {"a": 1.0, "b": -1.0}),
+    lambda: pd.PhaseType.from_graph(small_laws.line(), {"a": 1.0, "b": -1.0}),
     ("edge_values(params)[1]", "-1.0", "must be >= 0"),
   ),
   "graph_steps": (
-    lambda: pd.DiscretePhaseType.from_graph(_line(True), [1.5, 0.5]),
+    lambda: pd.DiscretePhaseType.from_graph(small_laws.line(True), [1.5, 0.5]),
     ("edge_values(params)", "1.5", "must sum to <= 1"),
   ),
   "epochs": (
-    lambda: pd.Epochs(_line(), [[1.0, 1.0], [1.0, -1.0]], [1.0]),
+    lambda: pd.Epochs(small_laws.line(), [[1.0, 1.0], [1.0, -1.0]], [1.0]),
     ("graphs[1].edge_values(params[1])[1]", "-1.0", "must be >= 0"),
   ),
   "rewards": (
-    lambda: pd.MultivariatePhaseType(_START, _MATRIX, [[1.0], [-1.0]]),
+    lambda: pd.MultivariatePhaseType(
+      small_laws.START, small_laws.MATRIX, [[1.0], [-1.0]]
+    ),
     ("rewards[1, 0]", "-1.0", "must be >= 0"),
   ),
   "truncated": (
-    lambda: pd.TruncatedPhaseType(_erlang(), 2.0, 1.0),
+    lambda: pd.TruncatedPhaseType(small_laws.erlang(), 2.0, 1.0),
     ("high", "1.0", "must be a number > low"),
   ),
   "residual_life": (
-    lambda: pd.ResidualLife(_erlang(), -1.0),
+    lambda: pd.ResidualLife(small_laws.erlang(), -1.0),
     ("time", "-1.0", "must be >= 0"),
   ),
   "zero_inflated": (
-    lambda: pd.ZeroInflated(_erlang(), 1.5),
+    lambda: pd.ZeroInflated(small_laws.erlang(), 1.5),
     ("prob_zero", "1.5", "must be in [0, 1]"),
   ),
   "weibull": (
-    lambda: pd.MatrixWeibull(_erlang(), -1.0),
+    lambda: pd.MatrixWeibull(small_laws.erlang(), -1.0),
     ("concentration", "-1.0", "must be > 0"),
   ),
   "weibull_zero": (
-    lambda: pd.MatrixWeibull(_erlang(), 0.0),
+    lambda: pd.MatrixWeibull(small_laws.erlang(), 0.0),
     ("concentration", "0.0", "must be > 0"),
   ),
   "failures": (
@@ -222,7 +219,7 @@ CASES = {
     ("exit_rates[1]", "0.0", "must be > 0"),
   ),
   "zero_power": (
-    lambda: pd.MatrixWeibull(_erlang(), 0.0),
+    lambda: pd.MatrixWeibull(small_laws.erlang(), 0.0),
     ("MatrixWeibull", "0.0", "must be > 0"),
   ),
   "zero_probability": (
@@ -230,7 +227,9 @@ CASES = {
     ("0.0", "must be in (0, 1]"),
   ),
   "equilibrium": (
-    lambda: pd.Equilibrium(pd.PhaseType(_START, [[-2.0, 1.0], [0.0, 0.0]])),
+    lambda: pd.Equilibrium(
+      pd.PhaseType(small_laws.START, [[-2.0, 1.0], [0.0, 0.0]])
+    ),
     ("Equilibrium: mean of distribution", "inf", "must be > 0 and finite"),
   ),
 }

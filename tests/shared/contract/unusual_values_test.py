@@ -5,8 +5,8 @@ import numpy as np
 import numpy as onp
 
 from phasic import distributions as pd
-from phasic import graphs as pg
 from phasic import math as pm
+from tests.helpers import small_laws
 from tests.helpers import test_case
 
 MODE = "numpy"
@@ -15,28 +15,12 @@ if MODE == "jax":
 if MODE == "tf":
   import tensorflow as tf
 
-_START = [1.0, 0.0]
-_MATRIX = [[-2.0, 1.0], [0.0, -1.0]]
-_EDGES = pm.EdgeRates([0, 0, 1], [1, 2, 2], [1.0, 1.0, 1.0])
-# A matrix whose only exit, 2.2e-16, counts as a rounding error.
-_CLOSED = [[-1.0, 1.0], [1.0, -1.0 - 2.0**-52]]
-_STEPS = [[0.5, 0.25], [0.0, 0.5]]
 _CHAIN = onp.diag([-1.0] * 10) + onp.diag([1.0] * 9, 1)
-
-
-def _line(discrete=False):
-  """Builds a graph of two phases, with weights a and b."""
-  edges = [(0, 1, {"a": 1.0}), (1, pg.ABSORBED, {"b": 1.0})]
-  return pg.Graph.from_edges(edges, 0, params=("a", "b"), discrete=discrete)
-
-
-def _erlang():
-  return pd.Erlang(2, 1.0)
 
 
 class UnusualValuesTest(test_case.TestCase):
   def test_zeros_where_numbers_must_be_positive(self):
-    one = _erlang()
+    one = small_laws.erlang()
     for make in (
       lambda: pd.Hyperexponential([0.5, 0.5], [1.0, 0.0]),
       lambda: pd.Hypoexponential([[1.0, 2.0], [1.0, 0.0]]),
@@ -66,28 +50,38 @@ class UnusualValuesTest(test_case.TestCase):
 
   def test_good_values(self):
     for make in (
-      lambda: pd.PhaseType(_START, _MATRIX),
-      lambda: pd.PhaseType([0.5, 0.25], _MATRIX),
-      lambda: pd.PhaseType([0.5, 0.25], _MATRIX, prob_zero=0.25),
+      lambda: pd.PhaseType(small_laws.START, small_laws.MATRIX),
+      lambda: pd.PhaseType([0.5, 0.25], small_laws.MATRIX),
+      lambda: pd.PhaseType([0.5, 0.25], small_laws.MATRIX, prob_zero=0.25),
       lambda: pd.PhaseType([0.1] * 10, _CHAIN, prob_zero=0.0),
-      lambda: pm.phase_type.cdf(1.0, [0.5, 0.25], _MATRIX, prob_zero=0.25),
+      lambda: pm.phase_type.cdf(
+        1.0, [0.5, 0.25], small_laws.MATRIX, prob_zero=0.25
+      ),
       lambda: pm.phase_type.cdf(1.0, [0.1] * 10, _CHAIN, prob_zero=0.0),
-      lambda: pm.phase_type.cdf(1.0, [0.5, 0.25], _EDGES, prob_zero=0.25),
+      lambda: pm.phase_type.cdf(
+        1.0, [0.5, 0.25], small_laws.EDGES, prob_zero=0.25
+      ),
       # Exits that are given may be small, and a sum may be exactly zero.
-      lambda: pd.PhaseType(_START, _CLOSED, exit_rates=[1e-18, 1e-18]),
-      lambda: pd.PhaseType(_START, [[-2.0, 2.0], [1.0, -1.0]]),
-      lambda: pd.PhaseType(_START, [[-1.0, 1.0], [1.0, -1.0 - 1e-14]]),
-      lambda: pd.DiscretePhaseType(_START, [[0.5, 0.5], [0.5, 0.5]]),
+      lambda: pd.PhaseType(
+        small_laws.START, small_laws.CLOSED, exit_rates=[1e-18, 1e-18]
+      ),
+      lambda: pd.PhaseType(small_laws.START, [[-2.0, 2.0], [1.0, -1.0]]),
+      lambda: pd.PhaseType(
+        small_laws.START, [[-1.0, 1.0], [1.0, -1.0 - 1e-14]]
+      ),
+      lambda: pd.DiscretePhaseType(small_laws.START, [[0.5, 0.5], [0.5, 0.5]]),
       lambda: pd.PhaseType([1.0], [[0.0]]),
-      lambda: pd.PhaseType(_START, [[7.0, 1.0], [1.0, 7.0]], [1.0, 0.0]),
+      lambda: pd.PhaseType(
+        small_laws.START, [[7.0, 1.0], [1.0, 7.0]], [1.0, 0.0]
+      ),
       lambda: pd.Erlang(3, 5e-324),
       lambda: pd.Coxian([1.0, 0.0], [0.0, 0.0, 1.0]),
-      lambda: pd.DiscretePhaseType(_START, _STEPS),
-      lambda: pd.TruncatedPhaseType(_erlang(), 1.0),
+      lambda: pd.DiscretePhaseType(small_laws.START, small_laws.STEPS),
+      lambda: pd.TruncatedPhaseType(small_laws.erlang(), 1.0),
       lambda: pd.AcyclicPhaseType([1.0, 0.0], [2.0, 1.0]),
-      lambda: pm.phase_type.mean(_START, _MATRIX),
+      lambda: pm.phase_type.mean(small_laws.START, small_laws.MATRIX),
       lambda: pm.phase_type.mean([1, 0], [[-2, 1], [0, -1]]),
-      lambda: _erlang().quantile([0.0, 1.0, onp.nan]),
+      lambda: small_laws.erlang().quantile([0.0, 1.0, onp.nan]),
     ):
       _, caught = self.caught(make)
       self.assertEmpty(caught)
@@ -118,7 +112,7 @@ class UnusualValuesTest(test_case.TestCase):
     params = [[1.0, 1.0]] * 3
 
     def survival(boundaries):
-      dist = pd.Epochs(_line(), params, boundaries)
+      dist = pd.Epochs(small_laws.line(), params, boundaries)
       return dist.survival_function(np.asarray([0.5, 1.5, 3.0]))
 
     if MODE == "jax":
@@ -133,7 +127,7 @@ class UnusualValuesTest(test_case.TestCase):
 
   @test_case.of_bad_values
   def test_statistics_are_diagnosed(self):
-    dist = pd.PhaseType(_START, [[-2.0, -1.0], [0.0, -1.0]])
+    dist = pd.PhaseType(small_laws.START, [[-2.0, -1.0], [0.0, -1.0]])
     for method in ("mean", "variance", "stddev", "median", "entropy", "sample"):
       self.assertIn("subgenerator", str(dist.diagnose(method=method)))
     rates = pd.Erlang(2, [1.0, -1.0])
@@ -147,9 +141,11 @@ class UnusualValuesTest(test_case.TestCase):
       rates.diagnose()
 
   def test_a_derived_mass_at_zero_is_shown(self):
-    dist = pd.PhaseType([0.5, 0.25], _MATRIX)
+    dist = pd.PhaseType([0.5, 0.25], small_laws.MATRIX)
     self.assert_close(dist.prob_zero, 0.25)
-    self.assert_close(pd.PhaseType(_START, _MATRIX).prob_zero, 0.0)
+    self.assert_close(
+      pd.PhaseType(small_laws.START, small_laws.MATRIX).prob_zero, 0.0
+    )
 
 
 if __name__ == "__main__":
