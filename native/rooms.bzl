@@ -52,6 +52,7 @@ ROOMS = {
         "kernel/methods/squaring"
     ],
     "kernel/cotangents": [
+        "kernel/runtime",
         "kernel/api",
         "kernel/simd",
         "kernel/numbers",
@@ -62,6 +63,7 @@ ROOMS = {
         "kernel/values"
     ],
     "kernel/methods/many_times": [
+        "kernel/runtime",
         "kernel/simd",
         "kernel/numbers",
         "kernel/uniformization",
@@ -136,12 +138,14 @@ ROOMS = {
         "elimination/ordering"
     ],
     "elimination/solver": [
+        "kernel/runtime",
         "kernel/simd",
         "kernel/numbers",
         "kernel/builds",
         "elimination/symbolic"
     ],
     "elimination/factors": [
+        "kernel/runtime",
         "kernel/simd",
         "elimination/symbolic",
         "elimination/solver"

@@ -29,7 +29,8 @@ inline double WorkOf(const Absorption& model, const Layout& layout) {
   if (MaySquare(layout.num_phases, num_products, 1.0, 1.0)) return 0.0;
   const double cells =
       layout.has_edges ? static_cast<double>(layout.num_edges) : p * p;
-  return std::exp2(std::ceil(std::log2(model.rate))) * (cells + 3.0 * p);
+  return std::exp2(std::ceil(std::log2(model.rate))) *
+         WorkOfStep(cells, layout.num_phases);
 }
 
 // Computes the limits of F in every row of a call, whose arrays have type F.

@@ -11,6 +11,7 @@
 
 #include "native/kernel/api/shapes.h"
 #include "native/kernel/batch/batch_index.h"
+#include "native/kernel/runtime/work_limit.h"
 #include "native/quantiles/count_search.h"
 #include "native/quantiles/functions.h"
 #include "native/quantiles/limits.h"
@@ -125,7 +126,7 @@ class QuantileRun {
     const int64_t n = layout_.num_times;
     const int64_t length = std::max<int64_t>(kMost / layout_.batch_size, 64);
     found_.assign(targets_.size(), kNaN);
-    for (int64_t first = 0; first < n; first += length) {
+    for (int64_t first = 0; first < n && !IsStopped(); first += length) {
       const char* error = function(first, std::min(n, first + length));
       if (error != nullptr) return error;
     }

@@ -85,6 +85,7 @@ class SearchRun {
     std::vector<Point> points;
     std::vector<bool> is_upper;
     for (int k = 0; k < S::kMaxIterations && !open.empty(); ++k) {
+      if (IsStopped()) return nullptr;
       points.clear();
       is_upper.clear();
       for (const size_t i : open) {

@@ -193,7 +193,9 @@ def set_work_limit(seconds: float | None) -> None:
   """Sets the limit on the work that the values of one model may take.
 
   A value whose steps would take more is NaN at once, without being computed,
-  and an eager call warns of it. The estimate is the number of multiply-adds
+  and an eager call warns of it. So are all values of a model whose times would
+  take more together; each model of a batch has the limit for itself. The
+  estimate is the number of multiply-adds
   times 0.6 ns. In models of more than 616 phases gradients count six times and
   tangents four times; smaller models have a tenth of the limit. The process has
   one setting, and a second one for TensorFlow's ops, which a program of JAX or
@@ -201,7 +203,7 @@ def set_work_limit(seconds: float | None) -> None:
 
   Args:
     seconds: > 0, at first 60; None for no limit. A call in NumPy can be
-      interrupted.
+      interrupted by a signal such as that of Ctrl-C.
 
   Raises:
     TypeError: `seconds` is not a number.

@@ -1,8 +1,11 @@
 """Long calls are interrupted by signals, and bounded by the limit on work."""
 
 import signal
+import time
 
 from absl.testing import absltest
+from absl.testing import parameterized
+import numpy as onp
 
 from phasic._native import _kernel
 from phasic.substrates.numpy import config
@@ -19,7 +22,7 @@ def _far_ring():
   return pd.PhaseType(*chains.ring(2000)), 3e6
 
 
-class WorkLimitTest(absltest.TestCase):
+class WorkLimitTest(parameterized.TestCase):
   def setUp(self):
     super().setUp()
     self.assertEqual(config.path(), "kernel")
@@ -32,25 +35,61 @@ class WorkLimitTest(absltest.TestCase):
     self.addCleanup(signal.signal, signal.SIGALRM, before)
     self.addCleanup(signal.setitimer, signal.ITIMER_REAL, 0.0)
 
-  def test_calls_can_be_interrupted(self):
-    dist, time = _far_ring()
-    expected = dist.survival_function(300.0)
+  def assert_ends_early(self, call):
+    """Asserts that a call of a minute raises what a signal's handler raises."""
 
     def raise_it(*_):
       raise Interrupted
 
     self.handle_alarms(raise_it)
-    for method, value in (
-      ("log_prob", time),
-      ("survival_function", time),
-      ("quantile_log_survival", -200.0),
-    ):
-      with self.subTest(method):
-        signal.setitimer(signal.ITIMER_REAL, 0.3)
-        with self.assertRaises(Interrupted):
-          getattr(dist, method)(value)
+    began = time.monotonic()
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    with self.assertRaises(Interrupted):
+      call()
+    self.assertLess(time.monotonic() - began, 15.0)
+
+  @parameterized.parameters(
+    ("log_prob", 3e6),
+    ("survival_function", 3e6),
+    ("quantile_log_survival", -200.0),
+  )
+  def test_calls_can_be_interrupted(self, method, value):
+    dist, _ = _far_ring()
+    expected = dist.survival_function(300.0)
+    self.assert_ends_early(lambda: getattr(dist, method)(value))
     # Interrupted results are not kept: a value that was NaN is right again.
     self.assertEqual(dist.survival_function(300.0), expected)
+
+  def test_many_times(self):
+    squared = pd.PhaseType(*chains.ring(100))
+    times = onp.linspace(1e6, 1e7, 1_000_000)
+    expected = squared.log_survival_function(times[:10])
+    cut = pd.TruncatedPhaseType(squared, 1.0)
+    for call in (
+      lambda: squared.log_survival_function(times),
+      lambda: squared.prob(times),
+      lambda: squared.quantile(onp.linspace(0.01, 0.99, 1_000_000)),
+      lambda: cut.log_prob(times),
+    ):
+      self.assert_ends_early(call)
+    onp.testing.assert_array_equal(
+      squared.log_survival_function(times[:10]), expected
+    )
+
+  def test_many_models(self):
+    alpha, edges = chains.ring(64)
+    many = onp.linspace(1.0, 2.0, 100_000)[:, None] * edges.parameters
+    dist = pd.PhaseType(alpha, edges._replace(parameters=many))
+    self.assert_ends_early(lambda: dist.log_prob(1000.0))
+
+  def test_squares_and_eliminations(self):
+    rng = onp.random.default_rng(1)
+    rates = rng.uniform(size=(3000, 3000))
+    onp.fill_diagonal(rates, 0.0)
+    full = pd.PhaseType(onp.full(3000, 1 / 3000), rates, onp.ones(3000))
+    self.assert_ends_early(full.mean)
+    alone = pd.PhaseType(*chains.ring(1200))
+    self.assert_ends_early(lambda: alone.survival_function(1e10))
 
   def test_handlers_that_return(self):
     dist, _ = _far_ring()

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "native/elimination/factors/recent.h"
+#include "native/kernel/runtime/work_limit.h"
 #include "native/kernel/simd/float_environment.h"
 
 namespace phasic {
@@ -81,7 +82,7 @@ std::shared_ptr<const Factors> FindFactors(
     made->weights.insert(made->weights.end(), mine, mine + bytes);
   }
   Make(*topology, weights, lanes, solver, scratch, made.get());
-  recent->Keep(made);
+  if (!IsStopped()) recent->Keep(made);
   return made;
 }
 

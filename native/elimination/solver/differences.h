@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "native/elimination/solver/values.h"
+#include "native/kernel/runtime/work_limit.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -125,6 +126,7 @@ class Differences {
       x[i] = above_[n * columns_ + c];
     }
     for (int64_t r = num_own; r-- > 0;) {
+      if (size >= kLeastStopped && IsStopped()) return;
       const int64_t n = front.first + r;
       const V rest = rest_[n * columns_ + c];
       const V leaving = leaving_[n];

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "native/elimination/solver/values.h"
+#include "native/kernel/runtime/work_limit.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -38,13 +39,20 @@ class Factorization {
       leaving_[n] = leaving;
       pivots_[n] = leaving;  // the pivot of a component of one phase
     }
-    for (size_t f = 0; f < t_.fronts.size(); ++f) Eliminate(f);
+    for (size_t f = 0; f < t_.fronts.size() && !MustEnd(f); ++f) Eliminate(f);
     for (int64_t n = 0; n < t_.num_phases; ++n) checks_.AddPivot(pivots_[n]);
     return checks_;
   }
 
  private:
   static constexpr int64_t kBlock = 4;
+
+  // Returns whether the call has to end early, at some of the fronts. Then the
+  // factors are meaningless.
+  static bool MustEnd(size_t front) {
+    constexpr size_t kBetweenQuestions = 1024;
+    return front % kBetweenQuestions == 0 && IsStopped();
+  }
 
   V Weight(int64_t number) {
     V weight;
@@ -70,6 +78,7 @@ class Factorization {
       leaving[r] = leaving_[r < num_own ? front.first + r : later[r - num_own]];
     }
     for (int64_t first = 0; first < num_own; first += kBlock) {
+      if (size >= kLeastStopped && IsStopped()) return;
       const int64_t last = first + kBlock < num_own ? first + kBlock : num_own;
       EliminateBlock(front, first, last, matrix, leaving);
     }

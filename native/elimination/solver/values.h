@@ -83,6 +83,9 @@ inline Lanes FiniteOrZero(const Lanes& x) {
 }
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// In fronts of this size it is asked whether the call must end: a row takes
+// some ten microseconds.
+constexpr int64_t kLeastStopped = 256;
 
 // Collects the special cases among the weights and pivots of the models.
 template <class V>

@@ -23,6 +23,7 @@
 #include "native/kernel/batch/work_estimate.h"
 #include "native/kernel/runtime/parallel.h"
 #include "native/kernel/runtime/thread_memory.h"
+#include "native/kernel/runtime/work_limit.h"
 #include "native/kernel/runtime/workspace.h"
 #include "native/kernel/simd/float_environment.h"
 
@@ -192,7 +193,7 @@ class BatchRun {
       });
     };
     BatchIndex model = plan_.Model(begin);
-    for (int64_t m = begin; m < end;) {
+    for (int64_t m = begin; m < end && !IsStopped();) {
       int64_t count = directions.Count(m, end);
       if (count > 1) {
         if (!directions.Run(count, &model, sweep_memory.get(), store)) {
@@ -236,7 +237,7 @@ class BatchRun {
       return kOutOfMemory;
     }
     BatchIndex model = plan_.Model(begin);
-    for (int64_t m = begin; m < end; ++m, model.Next()) {
+    for (int64_t m = begin; m < end && !IsStopped(); ++m, model.Next()) {
       if (!operands.Gather(model)) return kOutOfMemory;
       sweep_(input, statistics.scratch(), sweep_memory.get());
       sweep_memory.get()->Reset();
@@ -267,7 +268,7 @@ class BatchRun {
     SweepOutput outputs[kMaxGroup];
     for (int l = 0; l < MaxGroup(); ++l) outputs[l] = model_bars[l].AsOutput();
     BatchIndex model = plan_.Model(begin);
-    for (int64_t m = begin; m < end; m += operands.count()) {
+    for (int64_t m = begin; m < end && !IsStopped(); m += operands.count()) {
       BatchIndex stored = model;
       if (operands.Gather(end - m, &model) == 0) return kOutOfMemory;
       for (int l = 0; bars->shared_size() > 0 && l < operands.count(); ++l) {

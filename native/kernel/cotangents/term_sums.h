@@ -9,6 +9,7 @@
 
 #include "native/kernel/cotangents/lane_terms.h"
 #include "native/kernel/cotangents/term_blocks.h"
+#include "native/kernel/runtime/work_limit.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/channels.h"
 #include "native/kernel/uniformization/mixture.h"
@@ -43,7 +44,8 @@ class TermSums {
     points_ = points;
     num_points_ = num_points;
     for (int64_t n = 0; n < num_points;) {
-      StatusCode status = kOk;
+      StatusCode status = IsStopped() ? kWorkLimit : kOk;
+      if (status != kOk) return status;
       const bool discrete = sequence_.model().discrete;
       const int64_t num_lanes = discrete ? 0 : MixLanes(n, &status);
       if (num_lanes == 0) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "native/kernel/runtime/parallel.h"
+#include "native/kernel/runtime/work_limit.h"
 #include "native/kernel/simd/float_environment.h"
 #include "native/kernel/simd/isa.h"
 
@@ -19,12 +20,16 @@ constexpr double kWorthHelpers = 1e6;
 
 // Calls function(part) for each of `count` parts, in any order, on threads that
 // flush denormals. Parts must write to disjoint memory and allocate nothing.
-// The underflow flag of the calling thread is set if any part underflows.
+// The underflow flag of the calling thread is set if any part underflows. Parts
+// are left out where the call has to end early.
 template <class Function>
 void ForParts(Executor* helpers, int64_t count, double multiply_adds,
               const Function& function) {
-  if (helpers == nullptr || multiply_adds < kWorthHelpers) {
-    for (int64_t part = 0; part < count; ++part) function(part);
+  const bool is_long = multiply_adds >= kWorthHelpers;
+  if (helpers == nullptr || !is_long) {
+    for (int64_t part = 0; part < count && !(is_long && IsStopped()); ++part) {
+      function(part);
+    }
     return;
   }
   std::atomic<bool> underflowed{false};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "native/kernel/runtime/thread_pool.h"
+#include "native/kernel/runtime/work_limit.h"
 
 namespace phasic {
 namespace {
@@ -35,7 +37,10 @@ struct Outcome {
 class Job {
  public:
   Job(int64_t num_chunks, ChunkFunction function, const void* context)
-      : num_chunks_(num_chunks), function_(function), context_(context) {}
+      : num_chunks_(num_chunks),
+        function_(function),
+        context_(context),
+        call_(StoppableCall::Current()) {}
 
   void Work() noexcept {
     Outcome outcome;
@@ -58,8 +63,14 @@ class Job {
   // Waits until all chunks are done. Every chunk must have begun. Returns the
   // outcome's message or rethrows its exception.
   const char* Wait() {
+    constexpr std::chrono::milliseconds kBetweenQuestions{50};
+    const auto are_done = [this] { return num_done_ == num_chunks_; };
     std::unique_lock<std::mutex> lock(mutex_);
-    all_done_.wait(lock, [this] { return num_done_ == num_chunks_; });
+    while (!all_done_.wait_for(lock, kBetweenQuestions, are_done)) {
+      lock.unlock();
+      IsStopped();  // If so, the threads that still work see it, too.
+      lock.lock();
+    }
     // Moves the outcome out of the job. Otherwise a helper that is the last
     // owner of the job might free an exception that the caller still uses.
     const Outcome outcome = std::move(outcome_);
@@ -68,6 +79,8 @@ class Job {
 
  private:
   void Run(int64_t chunk, Outcome* outcome) noexcept {
+    const HelpedCall call(call_);
+    if (IsStopped()) return;
     Outcome result;
     try {
       result.error = function_(context_, chunk);
@@ -81,7 +94,9 @@ class Job {
 
   const int64_t num_chunks_;
   const ChunkFunction function_;
-  const void* const context_;  // Valid while a chunk is left or being run.
+  // Valid while a chunk is left or being run.
+  const void* const context_;
+  StoppableCall* const call_;
   std::atomic<int64_t> next_{0};
   std::mutex mutex_;
   std::condition_variable all_done_;

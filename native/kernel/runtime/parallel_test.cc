@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "native/kernel/runtime/thread_pool.h"
+#include "native/kernel/runtime/work_limit.h"
 
 namespace phasic {
 namespace {
@@ -179,6 +180,23 @@ TEST(MaxThreadsTest, RefusesCountsOutOfRange) {
   EXPECT_FALSE(SetMaxThreads(-3));
   EXPECT_FALSE(SetMaxThreads(kMaxThreadsLimit + 1));
   EXPECT_EQ(MaxThreads(), before);
+}
+
+TEST_F(ParallelForTest, ThreadsThatHelpStopWithTheCall) {
+  const StoppableCall call([] { return true; });
+  std::atomic<int> begun{0};
+  ParallelFor(OwnThreads(), 2, [&](int64_t) {
+    ++begun;
+    while (!IsStopped()) std::this_thread::yield();
+    return nullptr;
+  });
+  EXPECT_GE(begun, 1);
+  // Chunks that have not begun are left out.
+  ParallelFor(OwnThreads(), 100, [&](int64_t) {
+    ++begun;
+    return nullptr;
+  });
+  EXPECT_LE(begun, 2);
 }
 
 TEST_F(ParallelForTest, AForkedChildHasThreadsOfItsOwn) {

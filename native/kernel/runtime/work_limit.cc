@@ -1,6 +1,8 @@
 #include "native/kernel/runtime/work_limit.h"
 
 #include <atomic>
+#include <chrono>
+#include <thread>
 
 #include "native/kernel/runtime/thread_memory.h"
 
@@ -9,6 +11,8 @@ namespace {
 
 std::atomic<double> max_work{kDefaultMaxWork};
 thread_local StoppableCall* current_call = nullptr;
+
+constexpr std::chrono::milliseconds kBetweenQuestions{50};
 
 }  // namespace
 
@@ -31,17 +35,35 @@ bool MaySquare(int64_t p, double count, double cost, double size) {
 }
 
 StoppableCall::StoppableCall(MustStop must_stop)
-    : must_stop_(must_stop), before_(current_call) {
+    : must_stop_(must_stop),
+      before_(current_call),
+      thread_(std::this_thread::get_id()),
+      last_asked_(std::chrono::steady_clock::now()) {
   current_call = this;
 }
 
 StoppableCall::~StoppableCall() { current_call = before_; }
 
-bool IsStopped() {
-  StoppableCall* const call = current_call;
-  if (call == nullptr) return false;
-  if (!call->is_stopped_) call->is_stopped_ = call->must_stop_();
-  return call->is_stopped_;
+StoppableCall* StoppableCall::Current() { return current_call; }
+
+// Only the thread of the call itself asks; those that help see the answer.
+bool StoppableCall::Ask() {
+  if (is_stopped_.load(std::memory_order_relaxed)) return true;
+  if (std::this_thread::get_id() != thread_) return false;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_asked_ < kBetweenQuestions) return false;
+  const bool must_stop = must_stop_();
+  last_asked_ = std::chrono::steady_clock::now();
+  is_stopped_.store(must_stop, std::memory_order_relaxed);
+  return must_stop;
 }
+
+HelpedCall::HelpedCall(StoppableCall* call) : before_(current_call) {
+  current_call = call;
+}
+
+HelpedCall::~HelpedCall() { current_call = before_; }
+
+bool IsStopped() { return current_call != nullptr && current_call->Ask(); }
 
 }  // namespace phasic

@@ -3,7 +3,10 @@
 #ifndef PHASIC_NATIVE_KERNEL_RUNTIME_WORK_LIMIT_H_
 #define PHASIC_NATIVE_KERNEL_RUNTIME_WORK_LIMIT_H_
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <thread>
 
 namespace phasic {
 
@@ -17,14 +20,21 @@ double MaxWork();
 // false, without changing it, unless it is positive.
 bool SetMaxWork(double multiply_adds);
 
+// Returns the multiply-adds of one step of a power sequence of p phases with
+// this number of cells, the transitions.
+inline double WorkOfStep(double cells, int64_t p) {
+  return cells + 3.0 * static_cast<double>(p);
+}
+
 // Returns whether `count` squarings of p x p matrices, all of which are kept,
 // are within the limits of work and of memory. `cost` is that of a multiply-add
 // relative to one of doubles, and `size` that of an entry.
 bool MaySquare(int64_t p, double count, double cost, double size);
 
 // While an object of this class exists, long computations of the thread that
-// made it call `must_stop` now and then. Once it has returned true they end
-// early, and their results are NaN.
+// made it call `must_stop` about every 50 ms. Once it has returned true they
+// end early, also those of threads that help, and their results are
+// meaningless.
 class StoppableCall {
  public:
   using MustStop = bool (*)();
@@ -34,16 +44,36 @@ class StoppableCall {
   StoppableCall(const StoppableCall&) = delete;
   StoppableCall& operator=(const StoppableCall&) = delete;
 
+  // The call of this thread, or nullptr.
+  static StoppableCall* Current();
+
  private:
   friend bool IsStopped();
 
+  bool Ask();
+
   const MustStop must_stop_;
   StoppableCall* const before_;
-  bool is_stopped_ = false;
+  const std::thread::id thread_;
+  std::chrono::steady_clock::time_point last_asked_;
+  std::atomic<bool> is_stopped_{false};
 };
 
-// Returns whether the call of this thread has to end early. It takes up to some
-// microseconds, and belongs after some milliseconds of work.
+// While an object of this class exists, its thread helps with another thread's
+// call, which may be nullptr and must live as long: it stops with that call.
+class HelpedCall {
+ public:
+  explicit HelpedCall(StoppableCall* call);
+  ~HelpedCall();
+  HelpedCall(const HelpedCall&) = delete;
+  HelpedCall& operator=(const HelpedCall&) = delete;
+
+ private:
+  StoppableCall* const before_;
+};
+
+// Returns whether the call of this thread has to end early. It takes some 30
+// nanoseconds, and belongs after microseconds of work.
 bool IsStopped();
 
 }  // namespace phasic

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <limits>
 #include <thread>
 
@@ -37,13 +38,20 @@ TEST(WorkLimitTest, OfSquarings) {
 
 int num_questions = 0;
 
+// Longer than the time between two questions.
+void Wait() { std::this_thread::sleep_for(std::chrono::milliseconds(60)); }
+
 TEST(StoppableCallTest, StaysStoppedAndAsksNoMore) {
   num_questions = 0;
   EXPECT_FALSE(IsStopped());
   {
     const StoppableCall call([] { return ++num_questions == 2; });
+    Wait();
     EXPECT_FALSE(IsStopped());
+    EXPECT_EQ(num_questions, 1);
+    Wait();
     EXPECT_TRUE(IsStopped());
+    Wait();
     EXPECT_TRUE(IsStopped());
     EXPECT_EQ(num_questions, 2);
     {
@@ -55,12 +63,25 @@ TEST(StoppableCallTest, StaysStoppedAndAsksNoMore) {
   EXPECT_FALSE(IsStopped());
 }
 
-TEST(StoppableCallTest, IsOfOneThread) {
+TEST(StoppableCallTest, IsOfItsThreadAndThoseThatHelp) {
   const StoppableCall call([] { return true; });
+  Wait();
   bool is_stopped = true;
+  bool stops_before = true;
+  bool stops_after = false;
+  StoppableCall* const current = StoppableCall::Current();
+  const auto help = [&](bool* stops) {
+    const HelpedCall helped(current);
+    *stops = IsStopped();
+  };
   std::thread([&] { is_stopped = IsStopped(); }).join();
   EXPECT_FALSE(is_stopped);
+  // Only the thread of the call asks.
+  std::thread(help, &stops_before).join();
+  EXPECT_FALSE(stops_before);
   EXPECT_TRUE(IsStopped());
+  std::thread(help, &stops_after).join();
+  EXPECT_TRUE(stops_after);
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "native/kernel/matrix/block_products.h"
 #include "native/kernel/matrix/products.h"
 #include "native/kernel/model/model.h"
+#include "native/kernel/runtime/work_limit.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/sweeps/loss_bounds.h"
 #include "native/kernel/sweeps/point_seeds.h"
@@ -133,11 +134,13 @@ class AdjointSweeper {
   }
 
   // Sweeps from the last block to the first, and computes the sums that `left`
-  // requests. Returns kMemoryLimit if memory does not suffice.
+  // requests. Returns kMemoryLimit if memory does not suffice or the call has
+  // to end early.
   StatusCode Run(const AdjointNeeds& left) {
     needs_ = left;
     Clear();
     for (int64_t b = terms_.last_block(); b >= 0; --b) {
+      if (IsStopped()) return kMemoryLimit;
       if (!SweepBlock(*sequence_.Find(b), b)) return kMemoryLimit;
       if (b % kBlocksPerSum != 0 || !needs_.states()) continue;
       if (needs_.products) {

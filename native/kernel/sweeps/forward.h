@@ -11,8 +11,10 @@
 
 #include "native/kernel/methods/many_times/node_tangents.h"
 #include "native/kernel/methods/many_times/node_values.h"
+#include "native/kernel/methods/many_times/work_of_times.h"
 #include "native/kernel/model/model.h"
 #include "native/kernel/model/rate_scales.h"
+#include "native/kernel/runtime/work_limit.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/sweeps/evaluation.h"
 #include "native/kernel/sweeps/kept_model.h"
@@ -235,8 +237,10 @@ Evaluated EvaluateTimes(const SweepInput& in, const SweepOutput& out,
   const int64_t exponent = in.ResultExponent();
   bool underflowed = status == kUnderflow;
   bool are_left = false;
+  if (status == kOk && !AreTimesWithinWork(in, sequence)) status = kWorkLimit;
   if (status == kOk) status = TakeGroups(in, out, &of->sets, memory, &times);
   for (int64_t n = 0; n < times.count;) {
+    if (n > 0 && IsStopped()) status = kWorkLimit;
     int64_t count = 0;
     int64_t num_on_ladder = 0;
     for (; n < times.count && count < kPointsAtOnce; ++n) {

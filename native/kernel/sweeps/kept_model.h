@@ -134,9 +134,10 @@ class KeptModel {
     const double dear =
         std::min(kDear * static_cast<double>(ModelKey::Bytes(in)), kDearest);
     const double least = in.repeats ? 0.0 : dear;
-    const bool is_kept = get()->status == kOk && get()->Cost() >= least &&
+    const bool is_kept = !IsStopped() && get()->status == kOk &&
+                         get()->Cost() >= least &&
                          (is_known_ || key_.Set(in, &memory_)) &&
-                         memory_.total_bytes() <= most_bytes_;
+                         memory_.total_bytes() <= MostBytes(in);
     is_known_ = is_kept;
     if (!is_kept) Clear();
     memory_.SetHelpers(nullptr);
@@ -150,6 +151,14 @@ class KeptModel {
   static constexpr double kDear = 40.0;
   static constexpr double kDearest = 2e8;
   static constexpr size_t kMostBytes = size_t{1} << 28;
+
+  // Searches, whose calls say that the model comes again, and calls between
+  // them would otherwise take all steps of the largest models each time.
+  size_t MostBytes(const SweepInput& in) const {
+    const bool comes_again = in.repeats || is_known_;
+    return comes_again && most_bytes_ == kMostBytes ? kMemoryLimitBytes
+                                                    : most_bytes_;
+  }
 
   explicit KeptModel(size_t most_bytes) : most_bytes_(most_bytes) {}
 

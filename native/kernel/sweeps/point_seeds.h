@@ -11,6 +11,8 @@
 
 #include "native/kernel/cotangents/lost_times.h"
 #include "native/kernel/methods/many_times/node_seeds.h"
+#include "native/kernel/methods/many_times/work_of_times.h"
+#include "native/kernel/runtime/work_limit.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/channels.h"
 #include "native/kernel/uniformization/time_losses.h"
@@ -37,6 +39,7 @@ class PointSeeds {
   // Computes the values and cotangents. If `time_bars` is nullptr, does not
   // compute the cotangents of times.
   StatusCode Evaluate(double* time_bars) {
+    if (!AreTimesWithinWork(in_, sets_.sequence())) return kWorkLimit;
     by_time_ = static_cast<int64_t*>(workspace_->Allocate(
         static_cast<size_t>(in_.num_times), sizeof(int64_t)));
     if (by_time_ == nullptr) return kMemoryLimit;
@@ -51,7 +54,7 @@ class PointSeeds {
         static_cast<size_t>(num_points_), sizeof(Point<T>)));
     if (points_ == nullptr || !AllocateLists()) return kMemoryLimit;
     SortTimes();
-    EvaluatePoints(time_bars != nullptr);
+    if (!EvaluatePoints(time_bars != nullptr)) return kWorkLimit;
     StatusCode worst = kOk;
     // If some times underflowed and others cannot be evaluated at all, the
     // status is kUnderflow, because a sweep over extended doubles may evaluate
@@ -189,11 +192,14 @@ class PointSeeds {
     mixed_signs_ = positive && negative;
   }
 
-  void EvaluatePoints(bool slope) {
+  // Returns false if the call has to end early.
+  bool EvaluatePoints(bool slope) {
+    constexpr int64_t kBetweenQuestions = 256;
     IntervalMixer<T> mixer(in_, sets_.Of(Base::kDensity), &interval_weights_,
                            &ladder_path_);
     for (int64_t k = 0; k < num_points_; ++k) {
       Point<T>& point = points_[k];
+      if (k % kBetweenQuestions == 0 && IsStopped()) return false;
       if (PreparePoint(in_, by_time_[k], sets_.sequence(), &point) &&
           (LeavesLadder(by_time_[k], in_.num_times, &sets_.sequence(),
                         &point) ||
@@ -207,8 +213,12 @@ class PointSeeds {
       }
     }
     for (int base = 0; base < kNumBases; ++base) {
-      MixPoints(sets_.Of(static_cast<Base>(base)), lists_[base].points,
-                lists_[base].size, slope);
+      const List& list = lists_[base];
+      for (int64_t n = 0; n < list.size; n += kBetweenQuestions) {
+        if (n > 0 && IsStopped()) return false;
+        MixPoints(sets_.Of(static_cast<Base>(base)), list.points + n,
+                  std::min(kBetweenQuestions, list.size - n), slope);
+      }
     }
     for (int64_t k = 0; k < num_points_; ++k) {
       Point<T>& point = points_[k];
@@ -216,6 +226,7 @@ class PointSeeds {
       RetryOnLadder(in_, by_time_[k], sets_.sequence(), &ladder_path_, slope,
                     &point);
     }
+    return true;
   }
 
   // Returns whether the point is an interval whose lower and upper end have

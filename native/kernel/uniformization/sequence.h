@@ -27,8 +27,8 @@ namespace PHASIC_ISA {
 
 constexpr int64_t kMaxBlocks = int64_t{1} << 18;     // 4 million steps
 constexpr int64_t kMaxKeptItems = int64_t{1} << 21;  // numbers in kept states
-// What a multiply-add of extended doubles, and one of a sequence that keeps its
-// states for the way back, cost relative to one of doubles.
+// The costs of a multiply-add of extended doubles, and of one in a sequence
+// that keeps its states for the way back, relative to one of doubles.
 constexpr double kExtendedCost = 16.0;
 constexpr double kKeptCost = 6.0;
 // The limits on work are lower for models of up to kFewPhases phases: 600
@@ -77,9 +77,8 @@ class Sequence {
     for (int64_t i = 0; i < model_.size; ++i) {
       walk_.state()[i] = model_.initial[i];
     }
-    const double operations =
-        static_cast<double>(model_.forward.pattern.num_cells()) +
-        3.0 * static_cast<double>(model_.size);
+    const double operations = WorkOfStep(
+        static_cast<double>(model_.forward.pattern.num_cells()), model_.size);
     double work = MaxWork();
     if (model_.size > kFewPhases) {
       if (HasOwnExponent<T>::kValue) work /= kExtendedCost;

@@ -93,8 +93,8 @@ class IntervalMixer {
     const double lower = in_.times.value[interval->index];
     const double upper = in_.times.value[interval->index + 1];
     if (lower != lower || upper != upper) return kTimeNaN;
-    // What a subnormal lower end cuts off is negligible, unless the upper end
-    // is nearly as small.
+    // A subnormal lower end counts as zero: below it lies next to nothing of
+    // the mass, unless the upper end is nearly as small.
     const bool is_early = IsSubnormal(lower) && upper < 0x1p-960;
     if (is_early || IsSubnormal(upper)) return kUnderflow;
     if (!(0.0 <= lower && lower <= upper && upper < HUGE_VAL)) {

@@ -10,6 +10,7 @@
 #include "native/kernel/methods/squaring/ladder_mixer.h"
 #include "native/kernel/methods/squaring/ladder_path.h"
 #include "native/kernel/methods/squaring/ladder_paths.h"
+#include "native/kernel/runtime/work_limit.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/time_losses.h"
 #include "native/kernel/values/points.h"
@@ -48,7 +49,9 @@ bool MixOnLadder(LadderPath<T>* path, bool slope, Point<T>* point) {
 template <class T>
 void MixOnLadder(LadderPath<T>* path, LadderPaths<T>*, Point<T>* const* points,
                  int64_t count) {
-  for (int64_t n = 0; n < count; ++n) MixOnLadder(path, false, points[n]);
+  for (int64_t n = 0; n < count && !IsStopped(); ++n) {
+    MixOnLadder(path, false, points[n]);
+  }
 }
 inline void MixOnLadder(LadderPath<double>* path, LadderPaths<double>* paths,
                         Point<double>* const* points, int64_t count) {
@@ -58,6 +61,7 @@ inline void MixOnLadder(LadderPath<double>* path, LadderPaths<double>* paths,
   constexpr int kMost = LadderPaths<double>::kMost;
   const bool are_few = path->ladder()->model().size < kLeastPhases;
   for (int64_t first = 0; first < count; first += kMost) {
+    if (first > 0 && IsStopped()) return;
     const int size = static_cast<int>(std::min<int64_t>(kMost, count - first));
     Base bases[kMost];
     double xs[kMost];
@@ -106,7 +110,7 @@ void RetryOnLadder(const SweepInput& in, int64_t index,
       !again.on_ladder && MayReplaceSteps(sequence.model(), *point);
   if (replaces) again.on_ladder = true;
   if (!MixOnLadder(path, slope, &again)) return;
-  // What squaring does not know either is left to extended doubles.
+  // Extended doubles compute the points that squaring cannot compute either.
   const bool is_known = again.status == kOk && IsFinite(again.slope) &&
                         IsFinite(again.value.mantissa);
   if (!replaces || is_known) *point = again;

@@ -8,6 +8,7 @@ import numpy as onp
 
 from phasic import config
 from phasic import distributions as pd
+from phasic import inference
 from tests.helpers import chains
 from tests.helpers import test_case
 
@@ -74,6 +75,34 @@ class WorkLimitsTest(test_case.TestCase):
     )
     config.set_work_limit(None)
     self.assert_close(dist.log_survival_function(time), expected, 0.0)
+
+  def test_all_times_of_a_model(self):
+    self.addCleanup(config.set_work_limit, config.work_limit())
+    dist = pd.PhaseType(*chains.ring(64))
+    times = onp.linspace(1e5, 1e6, 3000)
+    # Times on their own, some of them, and all together: some 4e4 multiply-adds
+    # each.
+    config.set_work_limit(0.05)
+    few = self.host(dist.log_survival_function(times[:100]))
+    self.assert_warns(
+      lambda: dist.log_survival_function(times), r"\[0\] is NaN.*work limit"
+    )
+    config.set_work_limit(0.2)
+    found = self.host(dist.log_survival_function(times))
+    self.assert_close(found[:100], few, 0.0)
+    self.assertTrue(onp.all(onp.isfinite(found)))
+
+  def test_all_intervals_of_steps(self):
+    self.addCleanup(config.set_work_limit, config.work_limit())
+    dist = pd.DiscretePhaseType([1.0, 0.0], [[0.5, 0.25], [0.0, 0.75]])
+    data = inference.Observations(
+      onp.arange(1.0, 4001.0), onp.full(4000, 30_000.0)
+    )
+    config.set_work_limit(0.01)
+    self.assert_warns(lambda: data.log_likelihood(dist), "work limit")
+    config.set_work_limit(60.0)
+    found = self.host(data.log_likelihood(dist))
+    self.assertTrue(onp.isfinite(found))
 
 
 if __name__ == "__main__":

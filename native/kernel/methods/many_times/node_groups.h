@@ -13,6 +13,7 @@
 #include "native/kernel/methods/many_times/node_series.h"
 #include "native/kernel/methods/squaring/ladder_choice.h"
 #include "native/kernel/numbers/dual.h"
+#include "native/kernel/runtime/work_limit.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/channels.h"
 #include "native/kernel/uniformization/sequence.h"
@@ -95,8 +96,7 @@ class NodeGroups {
       const StatusCode status = SortList(&lists_[k]);
       if (status != kOk) return status;
     }
-    ForEachNode(rest, visit);
-    return kOk;
+    return ForEachNode(rest, visit);
   }
 
  private:
@@ -161,8 +161,8 @@ class NodeGroups {
   }
 
   template <class Rest, class Visit>
-  void ForEachNode(const Rest& rest, const Visit& visit) {
-    while (true) {
+  StatusCode ForEachNode(const Rest& rest, const Visit& visit) {
+    while (!IsStopped()) {
       double start = HUGE_VAL;
       for (int k = 0; k < num_kinds_; ++k) {
         const TimesOfKind& list = lists_[k];
@@ -170,7 +170,7 @@ class NodeGroups {
           start = std::min(start, StartOf(list.times[list.first]));
         }
       }
-      if (start == HUGE_VAL) return;
+      if (start == HUGE_VAL) return kOk;
       NodeGroup groups[kNumKinds];
       int64_t num_sharing = 0;
       for (int k = 0; k < num_kinds_; ++k) {
@@ -188,6 +188,7 @@ class NodeGroups {
                    rest, visit);
       }
     }
+    return kWorkLimit;
   }
 
   template <class Rest, class Visit>

@@ -66,7 +66,7 @@ class SmallScales {
   // long.
   void Start(const SmallTimes& times, const SmallDecay& decay, bool has_bars) {
     is_long_ = times.is_long;
-    // What has been absorbed does not decay.
+    // Absorbed mass does not decay.
     const ModelMask decays =
         (has_bars ? PerModel(kLeastDecayedX) <= times.x : is_long_) &
         ~times.is_cdf;
@@ -148,7 +148,7 @@ class SmallScales {
 
  private:
   static constexpr double kLog2OfMostSteps = 13.0;
-  // What is lost in all steps by up to 2^8 flushed operations in each.
+  // The loss in all steps by up to 2^8 flushed operations in each.
   static constexpr double kLost = -1022.0 + 8.0 + kLog2OfMostSteps;
 
   ModelMask is_long_ = NoModels();

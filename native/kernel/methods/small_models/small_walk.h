@@ -26,7 +26,7 @@ constexpr int64_t kMostSmallSteps = kPhases <= 2   ? 7168
                                     : kPhases <= 4 ? 5632
                                                    : 3328;
 
-// What a walk stores for the way back.
+// The numbers that a walk stores for the way back.
 template <int kPhases>
 struct SmallKept {
   // A row for each step: the state and the weight.
