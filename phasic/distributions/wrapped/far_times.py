@@ -155,7 +155,10 @@ def late_log(function: Callable[[Array], Array], found: Places) -> Array:
   """
   logs = _at_two(function, found.latest)
   last, before = logs[0], logs[1]
-  slope = 2.0 * (last - before)  # per `latest`
+  # Both are -inf where no exit is ever reached.
+  some = before > -math.inf
+  drop = np.where(some, last, 0.0) - np.where(some, before, 0.0)
+  slope = 2.0 * drop  # per `latest`
   with onp.errstate(over="ignore", invalid="ignore"):
     late = last + slope * np.expm1(found.log_late)
   return np.where(is_linear(last), late, math.nan)

@@ -152,6 +152,23 @@ class FarTimesTest(test_case.TestCase):
     log_hazard = math.log(rate) + b * y
     self.assert_close(dist.log_hazard_function(y), log_hazard, 1e-12)
 
+  def test_times_that_are_too_late_without_an_end(self):
+    # The second phase, which nobody enters, has the exit.
+    rates = [[0.0, 0.0], [3.0, 0.0]]
+    base = pd.PhaseType([1.0, 0.0], rates, exit_rates=[0.0, 1.0])
+    dist = pd.MatrixGompertz(base, 2.0)
+    y = onp.asarray([1.0, 40.0, 90.0, onp.nan])
+    for method, value in (
+      ("prob", 0.0),
+      ("log_prob", -onp.inf),
+      ("cdf", 0.0),
+      ("survival_function", 1.0),
+      ("log_survival_function", 0.0),
+    ):
+      with self.subTest(method):
+        expected = onp.asarray([value, value, value, onp.nan])
+        self.assert_close(getattr(dist, method)(y), expected, 0.0)
+
   def test_derivatives_where_times_are_out_of_range(self):
     rate, power = onp.asarray(2.0), onp.asarray(5.0)
 
