@@ -218,10 +218,14 @@ class SizesTest(test_case.TestCase):
     (
       lambda: models.lambda_coalescent(10**5),
       r"is 100000: its model has 99999 states and 4999950000 edges, .* at most "
-      r"10000000 edges; .* max_states=49999500 if",
+      r"10000000 edges; .* max_states=49999500, which takes up to 1.2e\+03 GB "
+      r"and 1.7e\+03 minutes",
     ),
     (lambda: models.lambda_coalescent(4474), "4473 states and 10006101 edges"),
-    (lambda: models.lambda_coalescent(4474, 4473), "max_states=100062 if"),
+    (
+      lambda: models.lambda_coalescent(4474, 4473),
+      "max_states=100062, which takes up to 2.4 GB and 3.3 minutes",
+    ),
     # p(44) - 1 states; C(p(k) p(44 - k)) - p(44) - sum of p(k) edges.
     (
       lambda: models.lambda_block_counting(44, 75174),
@@ -295,7 +299,7 @@ class SizesTest(test_case.TestCase):
     with self.assertRaisesRegex(
       ValueError,
       rf"num_samples is .*: its model has {states} states, .* max_states = "
-      rf"{states - 1}; .*max_states={states} ",
+      rf"{states - 1}; .*max_states={states}, which takes up to .* GB and .* min",
     ):
       make(num_samples, max_states=states - 1)
 
