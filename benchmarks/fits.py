@@ -123,6 +123,33 @@ def em(repeats: int) -> Iterator[Row]:
   )
 
 
+def starts(repeats: int) -> Iterator[Row]:
+  """A fit from the starts that data suggest, beside one from a single start."""
+  times = onp.random.default_rng(1).lognormal(0.0, 1.2, 300)
+  data = inference.Observations(times)
+  for p in (2, 4):
+    rates = p / onp.mean(times) * onp.ones(p)
+    start = distributions.Coxian(rates[1:], 0.1 * rates)
+
+    def ours(p: int = p) -> float:
+      guess = inference.initial_guess(data, p, "coxian")
+      return inference.fit_mle(guess, data).log_likelihood
+
+    def from_one(start: distributions.Coxian = start) -> float:
+      return inference.fit_mle(start, data, starts=()).log_likelihood
+
+    seconds = timing.interleaved(
+      {"phasic": ours, "one": from_one}, repeats, budget=20.0
+    )
+    yield Row(
+      f"Coxian-{p}, 300 observations: guess and fit",
+      seconds["phasic"],
+      seconds["one"],
+      "fit from one start",
+      "Starts are compared by some steps of EM, and two of them are polished.",
+    )
+
+
 def _em_by_expm(
   initial_probs: onp.ndarray,
   matrix: onp.ndarray,

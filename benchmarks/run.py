@@ -60,6 +60,7 @@ _GROUPS = {
     table.exp_and_log,
     table.censored,
     table.adjoint,
+    fits.starts,
     limits.roofs,
     limits.loop_call,
     small_calls.imports,
