@@ -271,6 +271,7 @@ TESTS = {
             "inference/em_step_test",
             "inference/epoch_em_test",
             "inference/epoch_fits_test",
+            "inference/fit_em_options_test",
             "inference/fit_em_test",
             "inference/fit_errors_test",
             "inference/fit_mle_test",

@@ -8,6 +8,7 @@ import numpy as np
 
 from phasic.substrates.numpy import inference
 from tests.numpy import fit_optima
+from tests.numpy import fit_others
 
 _FULL = os.environ.get("PHASIC_FULL_SWEEPS") == "1"
 # Of two hundred, these end by 0.2 to 0.95 below, and number 110 by 1.5: tails of a
@@ -58,6 +59,28 @@ class FitOptimaTest(parameterized.TestCase):
       for log_likelihood, mean in found[1:]:
         self.assertAlmostEqual(log_likelihood, found[0][0], delta=1e-6)
         self.assertAlmostEqual(mean / found[0][1], 1.0, delta=1e-4)
+
+
+class OthersTest(parameterized.TestCase):
+  """Censored, truncated and weighted times, zeros, and counts."""
+
+  def gap(self, number):
+    x = fit_others.case(number)
+    guess = inference.initial_guess(x.observations, x.num_phases, x.form)
+    fit = inference.fit_mle(guess, x.observations)
+    return fit_others.table()[number] - fit.log_likelihood
+
+  @parameterized.parameters(0, 11, 22, 33, 49)
+  def test_reaches_the_reference(self, number):
+    self.assertLess(self.gap(number), 0.1)
+
+  def test_all(self):
+    if not _FULL:
+      self.skipTest("takes a minute")
+    for number in range(fit_others.NUM_CASES):
+      with self.subTest(number=number):
+        # Number 44, counts with four phases, ends by 0.24 below.
+        self.assertLess(self.gap(number), 1.0 if number == 44 else 0.1)
 
 
 class KnownMissesTest(absltest.TestCase):

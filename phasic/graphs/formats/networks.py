@@ -34,11 +34,6 @@ def edges_of(
   """
   if not isinstance(absorbing, Mapping):
     raise TypeError(
-      f"absorbing is {shown(absorbing)}: it must be a mapping of nodes to "
-      "ABSORBED"
-    )
-  if not isinstance(absorbing, Mapping):
-    raise TypeError(
       f"absorbing is {shown(absorbing)}: it must be a mapping of nodes to ABSORBED"
     )
   if not isinstance(weight, str):

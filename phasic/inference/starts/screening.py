@@ -9,7 +9,7 @@ the data; then some steps of EM tell which of them lead far.
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 import math
 from typing import Generic, NamedTuple, cast
 
@@ -40,9 +40,13 @@ _WRAPPERS = (
 _SUMMARY = 400
 _KEPT = 40
 # Each candidate makes so many steps of EM. Then in each round so many of the
-# likeliest make more, at most a third of them with the same numbers of stages.
+# likeliest make more, at most a third of them with the same numbers of stages,
+# unless less per observation is left to gain.
 _FIRST_STEPS = 2
-_ROUNDS = ((30, 4), (12, 10), (2, 16))
+_ROUNDS = ((30, 4, 0.0), (12, 10, 0.0), (2, 16, 0.0))
+# A fit cannot change the numbers of stages of a hyper-Erlang, so that the last
+# two must show where they lead: mixtures of single stages rise slowly.
+_LAST_ROUND = (2, 200, 1e-5)
 # Starts whose log likelihoods are nearer than this mostly lead to the same
 # optimum; if all have the same numbers of stages, only those much nearer do.
 _SAME_END = 0.05
@@ -106,8 +110,11 @@ def _read_off(
     return []
   with user_warnings.derived(), onp.errstate(all="ignore"):
     found = forms.candidates(counts, form, sample, p, dist.dtype)
+    chooses = counts is None and form == "hyper-erlang"
     return _screened(
-      ((n, _within(dist, x)) for n, x in found), summary(observations)
+      ((n, _within(dist, x)) for n, x in found),
+      summary(observations),
+      (*_ROUNDS, _LAST_ROUND) if chooses else _ROUNDS,
     )
 
 
@@ -138,19 +145,20 @@ def _within(dist: DistributionT, found: Distribution) -> DistributionT:
 def _screened(
   candidates: Iterable[tuple[tuple[int, ...], DistributionT]],
   observations: observations_lib.Observations,
+  rounds: Sequence[tuple[int, int, float]],
 ) -> list[Candidate[DistributionT]]:
   """Returns the best candidates after some steps of EM, the best first."""
   steps: dict[object, em_steps.Step[DistributionT]] = {}
 
   def after_em(
-    start: Candidate[DistributionT], count: int
+    start: Candidate[DistributionT], count: int, left: float
   ) -> Candidate[DistributionT]:
     at = start.distribution
     # A compiled step depends on the arrays' shapes, and on this.
     structure = _layers(at)[-1].parameters.get("concentrations")
     if structure not in steps:
       steps[structure] = em_steps.step_of(at, observations)
-    run = em_steps.run(at, steps[structure], observations, 0.0, count, None)
+    run = em_steps.run(at, steps[structure], observations, left, count, None)
     if not run.log_likelihoods:
       return start
     # A compiled step returns parameters in an order of its own.
@@ -161,20 +169,20 @@ def _screened(
     )
 
   known = [
-    after_em(Candidate(x, -math.inf, counts), _FIRST_STEPS)
+    after_em(Candidate(x, -math.inf, counts), _FIRST_STEPS, 0.0)
     for counts, x in candidates
   ]
   known = [x for x in known if x.log_likelihood > -math.inf]
   alike = len({x.counts for x in known}) == 1
   least = _SAME_END_ALIKE if alike else _SAME_END
-  for most, num_steps in _ROUNDS:
+  for most, num_steps, left in rounds:
     same = max(1, most // 3)
     taken: collections.Counter[tuple[int, ...]] = collections.Counter()
     kept: list[Candidate[DistributionT]] = []
     for start in _distinct(known, least):
       taken[start.counts] += 1
       if len(kept) < most and (alike or taken[start.counts] <= same):
-        kept.append(after_em(start, num_steps))
+        kept.append(after_em(start, num_steps, left))
     known = kept
   return _distinct(known, least)
 

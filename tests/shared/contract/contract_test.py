@@ -225,6 +225,10 @@ class ValuesTest(test_case.TestCase):
     self.assertEqual(found.tolist(), [False, True, False, True, False, False])
     support = _rewards().support
     self.assertEqual(support, pd.Support("nonnegative", 1))
+    with self.assertRaisesRegex(ValueError, "constraint is 'real': .*one of"):
+      pd.Support("real")
+    with self.assertRaisesRegex(ValueError, "event_ndims is 2: it must be 0"):
+      pd.Support("nonnegative", 2)
     found = self.host(support.contains([[0.0, 1.0], [-1.0, 1.0]]))
     self.assertEqual(found.tolist(), [True, False])
 
