@@ -114,7 +114,9 @@ class EarlyLogs(NamedTuple):
     """
     least = math.log(TINY[static.dtype_name(self.log_mass)])
     lost = self.is_early & (self.log_mass < least)
-    nothing = chain_solves.undefined(lost, self.log_mass[..., None])
+    # It is -inf where X never ends.
+    log_mass = np.where(self.log_mass > -math.inf, self.log_mass, 0.0)
+    nothing = chain_solves.undefined(lost, log_mass[..., None])
     return self.atom + np.exp(self.log_mass) + nothing
 
   def log_survival(self) -> Array:

@@ -302,6 +302,8 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
       last = far_times.late_log(function, places)
     else:
       last = late(found, places)
+    # Without a density X never ends, and nothing changes with time.
+    last = np.where(logs.log_prob == -math.inf, found, last)
     return places.replaced(found, early(logs), last)
 
   def _quantile(self, value: Array) -> Array:

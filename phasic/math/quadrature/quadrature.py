@@ -69,10 +69,12 @@ def times(
   grid = onp.reshape(grid, (-1, *(1 for _ in static.shape(log_rate))))
   wide = static.wide_float()
   steps = structures.cast(grid, wide)
-  # If the chain has no finite time scales, the points are NaN.
+  # If the chain has no finite time scales, or all its times are later than
+  # `last`, the points are NaN.
   usable = (last < math.inf) & (log_rate > -math.inf)
   last, log_rate = (np.where(usable, x, math.nan) for x in (last, log_rate))
   width = np.log(last) + log_rate - _LOWEST
+  width = np.where(width > 0.0, width, math.nan)
   u = _LOWEST + width * steps
   log_times = u - np.exp(-u) - log_rate
   log_weights = log_times + np.log1p(np.exp(-u))

@@ -123,6 +123,8 @@ class WarningsTest(test_case.TestCase):
     for method in (heavy.mean, heavy.variance, heavy.stddev):
       self._call(method)
     self._call(heavy.moment, 3)
+    # All times of this one are long.
+    self._call(pd.MatrixPareto(pd.Erlang(1, 3e-6), 5.8).moment, 2)
     grown = pd.Erlang(40, 1.0).moment_generating_function
     self._call(grown, 1.0 - 2.0**-26)
 

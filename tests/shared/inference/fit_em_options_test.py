@@ -27,7 +27,12 @@ class FitEmOptionsTest(test_case.TestCase):
     start = pd.Coxian(*_START)
     expected = inference.fit_mle(start, self.data(), starts=(), **options)
     fit = inference.fit_em(
-      start, self.data(), starts=(), second_order=False, max_steps=100, **options
+      start,
+      self.data(),
+      starts=(),
+      second_order=False,
+      max_steps=100,
+      **options,
     )
     # EM is slow near the maximum: what it has lost is little, and it never has
     # more than what `fit_mle` reaches.
