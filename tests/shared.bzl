@@ -273,6 +273,7 @@ TESTS = {
             "inference/epoch_fits_test",
             "inference/fit_em_options_test",
             "inference/fit_em_test",
+            "inference/fit_ends_test",
             "inference/fit_errors_test",
             "inference/fit_mle_test",
             "inference/fit_starts_test",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import math
 from typing import Self
 
 import numpy as np
@@ -32,6 +33,10 @@ class ObservationMakers:
   ) -> Self:
     """Returns observations of exactly known values, (..., n)."""
     dtypes.numeric(times, "times")
+    known = structures.as_array(times, None, "times")
+    good = (known >= 0) & (known < math.inf)
+    rule = "values are times or counts, >= 0 and finite"
+    value_rules.check("times", known, good, rule)
     return cls(times, None, weights, entry, cause)
 
   @classmethod

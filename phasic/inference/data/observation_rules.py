@@ -106,7 +106,8 @@ def _rules(
       (
         "entry",
         (entry < 0) | (entry < upper) & ((entry < lower) | (lower != upper)),
-        "the exit must be after the entry, else it was not seen",
+        "the exit must be after the entry, else it was not seen; an entry below "
+        "zero is none",
       ),
       (
         "entry",

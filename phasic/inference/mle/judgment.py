@@ -152,7 +152,10 @@ def _message(
       "or from several starts"
     )
   if UNKNOWN in by_status:
-    return f"{left}: raise max_steps, lower the tolerance, or start from better numbers"
+    return (
+      f"{left}: raise max_steps, lower the tolerance, or start from better numbers; "
+      "if the log likelihood rises without end, see its sign"
+    )
   if UNBENT in by_status:
     return (
       "derivatives of the log likelihood are not finite where the search ended, "

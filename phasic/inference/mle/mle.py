@@ -158,11 +158,14 @@ def fit_mle(
   dist_found = where.of(best.entries).copy(validate_args=dist.validate_args)
   tolerance = max(tolerance, optimizer.rounding(best.log_likelihood))
   converged = best.gradient_norm <= tolerance
-  message = best.message
+  message = (
+    f"slopes of the mean log likelihood are at most {best.gradient_norm:.2g} in "
+    "free coordinates"
+  )
   if not converged:
     message = (
       f"a slope of {best.gradient_norm:.2g} is left, more than {tolerance:.2g}: "
-      f"go on from here, or start nearer the data ({message})"
+      f"go on from here, or start nearer the data ({best.message})"
     )
   return fits.Fit(
     distribution=dist_found,

@@ -21,6 +21,11 @@ _RESTARTS = 7
 # so many steps.
 _MOST_SECOND = 100
 _NEWTON_STEPS = 50
+# A log likelihood that bends up by more than this along a direction, in logarithms
+# of entries, has a saddle there. Steps along it are so long, and are tried so often.
+_BENDS_UP = 1e-3
+_ESCAPES = (1.0, 0.3, 0.1, 0.03)
+_MOST_SADDLES = 5
 # An entry within this relative distance of a bound is set to the bound.
 _NEAR = 1e-14
 # The standard deviation of perturbed starts in unconstrained parameters.
@@ -168,12 +173,31 @@ class Optimizer(Generic[MapT]):
     return inner.unconstrained_hessian(entries, slopes, self._bent)
 
   def polish(self, optimum: Optimum) -> Optimum:
-    """Refines an optimum by Newton steps, if there are few free parameters."""
-    entries = optimum.entries
-    inner = self.inner(entries)
+    """Refines an optimum by Newton steps, if there are few free parameters.
+
+    From a saddle, as where two phases are equal, it goes on where the log
+    likelihood rises.
+    """
+    inner = self.inner(optimum.entries)
     if not (0 < inner.num_free <= _MOST_SECOND and self.max_steps):
       return optimum
-    inner = self.in_units(inner)
+    for _ in range(_MOST_SADDLES):
+      optimum = self._refined(optimum)
+      beside = self._beside_saddle(optimum)
+      if beside is None:
+        break
+      again = self.maximize(beside)
+      if not again.log_likelihood > optimum.log_likelihood:
+        break
+      optimum = again
+    return optimum
+
+  def _refined(self, optimum: Optimum) -> Optimum:
+    """Makes Newton steps from an optimum."""
+    entries = optimum.entries
+    inner = self.in_units(self.inner(entries))
+    if not inner.num_free:
+      return optimum
     free = inner.to_unconstrained(inner.entries)
     objective = self.objective(inner, free)
     total = self.likelihood.total
@@ -201,6 +225,25 @@ class Optimizer(Generic[MapT]):
       if again.log_likelihood > optimum.log_likelihood:
         return self.polish(again)
     return optimum
+
+  def _beside_saddle(self, optimum: Optimum) -> onp.ndarray | None:
+    """Returns entries beside a saddle with a larger likelihood, if it is one."""
+    inner = self.in_units(self.inner(optimum.entries))
+    if not inner.num_free:
+      return None
+    second = self.hessian(inner, inner.entries)
+    if not onp.all(onp.isfinite(second)):
+      return None
+    bends, directions = onp.linalg.eigh(second)
+    if bends[-1] <= _BENDS_UP:
+      return None
+    free = inner.to_unconstrained(inner.entries)
+    for length in _ESCAPES:
+      for step in (length * directions[:, -1], -length * directions[:, -1]):
+        entries = self._updated(optimum.entries, inner, free + step)
+        if self.value(entries) > optimum.log_likelihood:
+          return entries
+    return None
 
   def perturbed_starts(
     self, start: onp.ndarray, count: Integer, seed: Integer

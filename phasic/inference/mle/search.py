@@ -12,6 +12,8 @@ from phasic.internal.arrays import Integer
 
 # SciPy's status of a run that made all its steps.
 _ALL_STEPS = 1
+# The squares of larger second derivatives are out of range.
+_LARGEST = 1e150
 
 
 class Objective:
@@ -138,14 +140,15 @@ def newton(
     max_steps: the most steps, at least one.
 
   Returns:
-    The free parameters, or None where second derivatives are not finite.
+    The free parameters, or None where second derivatives are not finite, or so
+    large that products of them are not.
   """
   with frameworks.needed_by("a fit"):
     from scipy import optimize
 
   def checked(free: onp.ndarray) -> onp.ndarray:
     second = hessian(free)
-    if not onp.all(onp.isfinite(second)):
+    if not onp.all(onp.abs(second) < _LARGEST):
       raise FloatingPointError("the Hessian of the likelihood is not finite")
     return second
 

@@ -293,8 +293,9 @@ def _labels(key: str, shape: tuple[int, ...]) -> list[str]:
 def check_groups(argument: str, groups: Iterable[object]) -> None:
   """Raises TypeError unless the groups are sequences of names."""
   _check_sequence(argument, groups, "groups of names")
-  for names in groups:
-    _check_sequence(argument, names, "names")
+  for i, names in enumerate(groups):
+    of_what = "names, as in [('rates[0]', 'rates[1]')]"
+    _check_sequence(f"{argument}[{i}]", names, of_what)
 
 
 def _check_sequence(argument: str, x: object, of_what: str) -> None:

@@ -73,7 +73,7 @@ def _pair(name: str, pair: Sequence[float]) -> tuple[float, float]:
   if not 0.0 <= least < greatest:
     raise ValueError(
       f"bounds of {name!r} are ({least:g}, {greatest:g}): they must be >= 0, the "
-      "lower one first"
+      "lower one first; `fixed` keeps a parameter at its value"
     )
   return least, greatest
 

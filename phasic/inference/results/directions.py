@@ -87,8 +87,8 @@ def find(
     information: minus the second derivatives of the log likelihood, (d, d).
     outer: the sum of the scores' outer products, (d, d).
     precision: the rounding error of a score, relative to the largest.
-    runs: which free parameters tend to infinity, (d,), and so are flat; None
-      for none.
+    runs: which free parameters are flat, e.g. as they tend to infinity, (d,);
+      None for none.
   """
   if len(information) == 1:
     # At the maximum the scores of a single parameter are all zero if the

@@ -144,7 +144,7 @@ class Fit(Generic[DistributionT]):
       "not identified (only together with others)": to first order the density
         of no observation changes along one; there the information may be
         positive definite, but by chance;
-      "not identified (equal entries: see sums)": that is so as entries, such as
+      "not identified (only in a sum: see sums)": that is so as entries, such as
         the rates of two stages, are equal; `sums` has what is known of them;
       "not identified (no maximum)": the likelihood rises as the entry, or its
         inverse, grows without end.
@@ -155,11 +155,12 @@ class Fit(Generic[DistributionT]):
 
   @property
   def sums(self) -> Mapping[tuple[str, ...], tuple[float, float]]:
-    """The sums of entries that ended equal, and their standard errors.
+    """The sums of entries that are known only together, and their standard errors.
 
-    Such entries, as the rates of two stages in a row, have no standard errors of
-    their own: the data do not tell how far apart they are. Half the sum is the
-    estimate of a fit in which two of them are `tied`.
+    Where two stages in a row have ended with equal rates, these have no standard
+    errors of their own: the data do not tell how far apart they are. Half the sum
+    is the estimate of a fit in which the two are `tied`. The rate of a stage may
+    be a sum itself, of a progression rate and an exit rate.
 
     Example:
 

@@ -36,7 +36,7 @@ BOUND = "at a bound"
 # each observation's density is constant to first order, as where entries are
 # equal; there is no maximum; or the fit has not ended at one.
 FLAT = "not identified (flat likelihood)"
-EQUAL = "not identified (equal entries: see sums)"
+SUMMED = "not identified (only in a sum: see sums)"
 DEPENDENT = "not identified (only together with others)"
 ENDLESS = "not identified (no maximum)"
 UNKNOWN = "unknown (the fit did not converge)"
@@ -77,8 +77,8 @@ class Uncertainty:
     eigenvalues: the eigenvalues of the information, minus the Hessian of the
       log likelihood in the free parameters off the boundary, ascending.
     num_flat: the number of flat directions of the information.
-    sums: sums of entries that ended equal, and their standard errors, by the
-      entries' names.
+    sums: sums of entries that are not identified by themselves, and their
+      standard errors, by the entries' names.
 
   Example: the variance of an exponential rate r is r^2 / n.
 
@@ -187,22 +187,25 @@ def assess(
   outer = outer_products(inner, observations)
   slopes = onp.abs(slopes)
   is_top = slopes <= _LONG_STEP * onp.abs(onp.diag(matrix))
-  ended = slopes <= _NO_SLOPE * observations_lib.total_weight(observations)
-  runs = ended & onp.logical_not(is_top)
-  known = directions.find(matrix, outer, precision(inner), runs)
+  total = observations_lib.total_weight(observations)
+  ended = slopes <= _NO_SLOPE * total
+  # A slope that is rounding leads nowhere.
+  is_level = slopes <= static.finfo_eps(inner.distribution.dtype) * total
+  runs = ended & onp.logical_not(is_top | is_level)
+  is_plain = onp.all(onp.abs(matrix) <= precision(inner) * total, axis=-1)
+  known = directions.find(matrix, outer, precision(inner), runs | is_plain)
   jacobian = inner.jacobian(inner.entries)
   errors = known.standard_errors(jacobian)
   place = [where.names.index(name) for name in inner.names]
   lost = onp.isnan(errors)
-  statuses[onp.asarray(place, int)[lost]] = _reasons(
-    known, jacobian[lost], runs
-  )
+  reasons = _reasons(known, jacobian[lost], runs, is_plain)
+  statuses[onp.asarray(place, int)[lost]] = reasons
   if not converged:
     known, lost = directions.nothing(known), onp.ones_like(lost)
-    statuses[statuses == IDENTIFIED] = UNKNOWN
+    statuses[place] = UNKNOWN
   sums = _sums(inner, statuses[place], jacobian, known)
   together = [name for names in sums for name in names]
-  statuses[onp.isin(where.names, together)] = EQUAL
+  statuses[onp.isin(where.names, together)] = SUMMED
   covariance = onp.full((len(entries), len(entries)), onp.nan)
   kept = onp.asarray(place, int)[onp.logical_not(lost)]
   own = jacobian[onp.logical_not(lost)]
@@ -248,7 +251,10 @@ def _freeze(array: onp.ndarray) -> None:
 
 
 def _reasons(
-  known: directions.Known, slopes: onp.ndarray, runs: onp.ndarray
+  known: directions.Known,
+  slopes: onp.ndarray,
+  runs: onp.ndarray,
+  is_plain: onp.ndarray,
 ) -> onp.ndarray:
   """Returns the reason why each entry is not identified, (k,).
 
@@ -256,9 +262,12 @@ def _reasons(
     known: the information about the free parameters.
     slopes: slopes of the entries in the free parameters, (k, d).
     runs: which free parameters tend to infinity, (d,).
+    is_plain: which change nothing, (d,).
   """
   ends = onp.any(slopes[:, runs] != 0, axis=-1)
-  found = onp.where(known.bends(slopes), DEPENDENT, FLAT).astype(object)
+  plain = onp.any(slopes[:, is_plain] != 0, axis=-1)
+  is_flat = plain | onp.logical_not(known.bends(slopes))
+  found = onp.where(is_flat, FLAT, DEPENDENT).astype(object)
   found[ends] = ENDLESS
   return found
 
@@ -269,7 +278,10 @@ def _sums(
   jacobian: onp.ndarray,
   known: directions.Known,
 ) -> dict[tuple[str, ...], tuple[float, float]]:
-  """Returns the sums of equal entries that have standard errors only together.
+  """Returns the sums that have standard errors, of entries that have none.
+
+  Equal entries are summed, such as the rates of two phases in a row. Where a phase
+  has several rates, the sum of all that are left is tried.
 
   Args:
     inner: the coordinates.
@@ -278,22 +290,23 @@ def _sums(
     known: the information about the free parameters.
   """
   found: dict[tuple[str, ...], tuple[float, float]] = {}
+
+  def is_kept(rows: list[int]) -> bool:
+    error = float(known.standard_errors(onp.sum(jacobian[rows], axis=0)))
+    if len(rows) < 2 or not onp.isfinite(error):
+      return False
+    names = tuple(inner.names[i] for i in rows)
+    found[names] = (float(onp.sum(inner.entries[rows])), error)
+    return True
+
   left = [i for i, status in enumerate(statuses) if status == DEPENDENT]
+  values, rest = inner.entries, []
   while left:
-    first = left[0]
-    parameter = inner.names[first].split("[")[0]
-    value = inner.entries[first]
-    same = [
-      i
-      for i in left
-      if abs(inner.entries[i] - value) <= _EQUAL * value
-      and inner.names[i].split("[")[0] == parameter
-    ]
+    value = values[left[0]]
+    same = [i for i in left if abs(values[i] - value) <= _EQUAL * value]
     left = [i for i in left if i not in same]
-    error = float(known.standard_errors(onp.sum(jacobian[same], axis=0)))
-    if len(same) > 1 and onp.isfinite(error):
-      names = tuple(inner.names[i] for i in same)
-      found[names] = (float(onp.sum(inner.entries[same])), error)
+    rest += [] if is_kept(same) else same
+  is_kept(sorted(rest))
   return found
 
 
@@ -349,10 +362,13 @@ def _of_parameters(
   for path, table in inner.tables.items():
     index = onp.asarray(table.index)
     slopes = padded[index]
+    own = fitted[index]
     if path in inner.increasing:
+      # Each is the sum of the differences up to it.
       slopes = onp.cumsum(slopes, axis=-2)
+      own = onp.logical_or.accumulate(own, axis=-1)
     errors = known.standard_errors(slopes)
-    found[path] = onp.where(fitted[index], errors, onp.nan)
+    found[path] = onp.where(own, errors, onp.nan)
   for path, names in entry_blocks.names_of_mappings(inner.distribution).items():
     errors = found.pop(path)
     found |= {f"{path}[{n}]": x for n, x in zip(names, errors, strict=True)}

@@ -67,8 +67,8 @@ def check_data(
   needed = min(num_free, 2 * phases - 1)
   if distinct < needed:
     raise ValueError(
-      f"there are {distinct} distinct observations for {needed} free parameters "
-      "of the distribution: fit one with fewer phases, or fix or tie parameters"
+      f"the data have {distinct} distinct observation{'s'[: distinct > 1]} for "
+      f"{needed} free parameters of the distribution: fit one with fewer phases, or fix or tie parameters"
     )
   of_zero = upper == 0
   if onp.any(of_zero):

@@ -158,8 +158,10 @@ class MistakesTest(test_case.TestCase):
     )
     self._refused("sequence of names", start, data, fixed="rate")
     self._refused("sequence of names", start, data, tied=["rates"])
+    self._refused(r"^tied\[1\] is 'a'", start, data, tied=[["rates"], "a"])
     self._refused("bounds has 'x'", start, data, bounds={"x": (0, 1)})
     self._refused("the lower one first", start, data, bounds={"rates": (2, 1)})
+    self._refused("`fixed` keeps", start, data, bounds={"rates": (1, 1)})
     mixed = pd.Hyperexponential([0.5, 0.5], [0.4, 3.0])
     self._refused("cannot be tied", mixed, data, tied=[["mixture_probs"]])
     self._refused("sum to one", mixed, data, bounds={"mixture_probs": (0, 0.5)})
@@ -187,7 +189,7 @@ class MistakesTest(test_case.TestCase):
     self._refused("fixed is None: .* sequence of names", start, fixed=None)
     self._refused("tied is None: .* groups of names", start, tied=None)
     self._refused("tied is 'rates': .* groups", start, tied="rates")
-    self._refused("tied is None: .* of names", start, tied=[None])
+    self._refused(r"tied\[0\] is None: .* of names", start, tied=[None])
     self._refused("tolerance is 'a': it must be a number", tolerance="a")
 
   def test_bounds(self):

@@ -239,7 +239,7 @@ class FitTest(test_case.TestCase):
     self.assert_close(rates[0], rates[1], 1e-4)
     self.assertTrue(onp.all(fit.uncertainty.eigenvalues > 0))
     self.assertEqual(
-      set(fit.statuses.values()), {"not identified (equal entries: see sums)"}
+      set(fit.statuses.values()), {"not identified (only in a sum: see sums)"}
     )
     # An Erlang time of n stages has the rate n / mean, whose error is that over
     # the root of the number of stages seen.
