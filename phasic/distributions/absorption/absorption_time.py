@@ -11,6 +11,7 @@ import numpy as np
 from phasic.distributions.absorption import atoms
 from phasic.distributions.absorption import chain_hooks
 from phasic.distributions.base import deferred
+from phasic.distributions.base import nan_reasons
 from phasic.distributions.base import sampling
 from phasic.internal import random
 from phasic.internal import static
@@ -271,6 +272,7 @@ def dense_form(distribution: AbsorptionTime, family: Callable[..., _T]) -> _T:
   """
   deferred.warn_of_variables(family.__name__, distribution)
   initial_probs, matrix, exits, prob_zero = distribution._chain()
+  nan_reasons.warn_of_representation(distribution, initial_probs)
   discrete = distribution._DISCRETE
   if operands.is_edges(matrix):
     dtype = distribution.dtype

@@ -127,6 +127,13 @@ def warn(
   )
 
 
+def warn_of_representation(distribution: hooks.Hooks, probs: Array) -> None:
+  """Warns of initial probabilities of NaN, which another law gets of this one."""
+  known_probs = static.at_hand(probs)
+  if known_probs is not None and onp.any(onp.isnan(known_probs)):
+    warn(distribution, "as_phase_type", probs)
+
+
 def _aligned(x: onp.ndarray, own_dims: int) -> onp.ndarray:
   """Appends dimensions, for those that results have after an argument's."""
   return onp.reshape(x, (*onp.shape(x), *(1,) * own_dims))

@@ -13,6 +13,7 @@ from phasic.distributions.absorption import discrete_phase_type
 from phasic.distributions.absorption import phase_type
 from phasic.distributions.base import declared
 from phasic.distributions.base import deferred
+from phasic.distributions.base import nan_reasons
 from phasic.distributions.families import named_family
 from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import static
@@ -109,6 +110,7 @@ def parts(
 ) -> chain_parts.ChainParts:
   """Returns the chain of a distribution as `ChainParts`."""
   model = distribution._model()
+  nan_reasons.warn_of_representation(distribution, model[0])
   return chain_parts.of_model(
     model, distribution._DISCRETE, _no_atom(distribution, model[3])
   )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy as onp
 
 from phasic.distributions.base import declared
 from phasic.distributions.wrapped import transformed_phase_type
@@ -55,22 +56,21 @@ class MatrixGompertz(transformed_phase_type.TransformedPhaseType):
     return 0.0 - np.log1p(self._own()["growth_rate"] * x)
 
   def _inverse(self, y: Array) -> Array:
-    b = self._own()["growth_rate"]
-    product = b * y
+    b, product = self._own()["growth_rate"], self._log_slope(y)
     large = product > 80.0
     grown = np.exp(np.where(large, product - np.log(b), 0.0))
     found = y * special.expm1_quotient(np.where(large, 0.0, product))
     return np.where(large, grown, found)
 
   def _log_inverse(self, y: Array) -> Array:
-    b = self._own()["growth_rate"]
-    product = b * y
+    b, product = self._own()["growth_rate"], self._log_slope(y)
     large = product > 80.0
     quotient = special.expm1_quotient(np.where(large, 0.0, product))
     return np.where(large, product - np.log(b), np.log(y) + np.log(quotient))
 
   def _log_slope(self, y: Array) -> Array:
-    return self._own()["growth_rate"] * y
+    with onp.errstate(over="ignore"):  # At last h' is inf.
+      return self._own()["growth_rate"] * y
 
   def _mode_of_stages(self, count: int, rate: Array) -> Array:
     b = self._own()["growth_rate"]

@@ -9,17 +9,22 @@ import math
 import numpy as np
 import numpy as onp
 
+from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import comparable
+from phasic.distributions.absorption import discrete_phase_type
+from phasic.distributions.absorption import phase_type
 from phasic.distributions.base import chain_events
 from phasic.distributions.base import declared
 from phasic.distributions.base import sampling
 from phasic.distributions.base import supports
 from phasic.distributions.base.parameter_properties import ParameterValue
+from phasic.distributions.wrapped import residual_life
 from phasic.distributions.wrapped import truncated_statistics
 from phasic.distributions.wrapped import wrapped_events
 from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal import user_warnings
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import SanitizedSeed
@@ -247,33 +252,46 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
   def _inverse(self, log_cdf: Array, log_survival: Array) -> Array:
     """Computes the quantile, given both the log cdf and the log survival.
 
-    With u for the distribution function it is X's where F = P(X < low) + u Z
-    and 1 - F = P(X > high) + (1 - u) Z: the smaller one has all its digits.
+    With u for the distribution function, and R for what is left of X after the
+    lower bound, it is R's where P(R <= x) = u P(R <= room), or P(R > x) =
+    P(R > room) + (1 - u) P(R <= room): the smaller one has all its digits.
     """
     low, before, high = self._bounds()
-    total = self._normalizer(before, high)
-    wrapped = self.distribution
+    shift = np.maximum(before, 0.0)
+    limit = self._limit(shift, high)
+    left = self._left(before, shift)
     # Where nothing is truncated, the log of the truncated mass is -inf, which
     # has no derivative. Placeholders there keep derivatives finite.
-    open_below = before < 0
-    open_above = self._limit(before, high) == math.inf
-    less = wrapped._log_cdf(np.where(open_below, 1.0, before))
-    more = wrapped._log_survival_function(np.where(open_above, 1.0, high))
-    less = np.where(open_below, -math.inf, less)
-    more = np.where(open_above, -math.inf, more)
-    below = special.logaddexp(less, log_cdf + total)
-    above = special.logaddexp(more, log_survival + total)
-    left = below < above
-    x = np.where(
-      left,
-      wrapped._quantile_log_cdf(np.where(left, below, -1.0)),
-      wrapped._quantile_log_survival(np.where(left, -1.0, above)),
+    endless = limit == math.inf
+    room = np.where(endless, 1.0, limit - shift)
+    inside = np.where(endless, 0.0, left._log_cdf(room))
+    inside = np.where(inside == -math.inf, math.nan, inside)
+    beyond = np.where(endless, -math.inf, left._log_survival_function(room))
+    below = log_cdf + inside
+    above = special.logaddexp(beyond, log_survival + inside)
+    is_low = below < above
+    x = shift + np.where(
+      is_low,
+      left._quantile_log_cdf(np.where(is_low, below, -1.0)),
+      left._quantile_log_survival(np.where(is_low, -1.0, above)),
     )
     x = np.minimum(np.maximum(x, low), high)
     # If log_cdf or log_survival is above zero and so no log probability, the
     # other one is NaN, and the quantile must be NaN.
     unknown = np.isnan(log_cdf) | np.isnan(log_survival)
     return np.where(unknown, math.nan, x)
+
+  def _left(
+    self, before: Array, shift: Array
+  ) -> absorption_time.AbsorptionTime:
+    """Returns the law of X - shift given X > before."""
+    family = phase_type.PhaseType
+    if self.distribution._DISCRETE:
+      family = discrete_phase_type.DiscretePhaseType
+    with user_warnings.derived():
+      residual = residual_life.ResidualLife(self.distribution, shift)
+      start, matrix, exits, atom = self._started(before, residual)
+      return family(start, matrix, exits, atom)
 
   def _sample_n(self, n: int, seed: SanitizedSeed) -> Array:
     shape = (n, *self._batch_shape())

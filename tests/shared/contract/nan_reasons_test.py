@@ -157,6 +157,21 @@ class NaNReasonsTest(test_case.TestCase):
     ):
       self.assert_warns(call, regex)
 
+  def test_laws_that_are_made_of_others(self):
+    # Nothing is known of a time that has ended for certain.
+    over = pd.ResidualLife(pd.Hypoexponential([1e18, 2e18]), 1.0)
+    for call in (
+      over.as_phase_type,
+      lambda: pd.minimum([pd.Erlang(1, 1.0), over]),
+      lambda: pd.mixture([0.5, 0.5], [over, pd.Erlang(1, 1.0)]),
+      lambda: pd.convolution([over, pd.Erlang(1, 1.0)]),
+      lambda: pd.order_statistic(over, 2, 1),
+    ):
+      self.assert_warns(
+        lambda call=call: call().cdf(1.0),
+        r"^ResidualLife.as_phase_type\[0\] is NaN: .*work limit",
+      )
+
   def test_finite_results_are_silent(self):
     dist = pd.Coxian([0.5], [1.0, 2.0])
     values = onp.asarray([-1.0, 0.0, 1e-300, 0.5, 700.0, math.inf])

@@ -199,6 +199,33 @@ class BoundsTest(test_case.TestCase):
     self.assert_close(dist.mean(), 1.5)
     self.assert_close(dist.log_prob(2.0), onp.log(2.0) - 2.0)
 
+  def test_quantiles_of_little_mass_between_much(self):
+    # P(low < X <= high) is small beside P(X <= low) and beside P(X > high).
+    probs = onp.asarray([1e-9, 0.1, 0.5, 0.9])
+    # Most are caught in the second phase.
+    caught = pd.PhaseType(
+      [0.25, 0.75], onp.zeros((2, 2)), exit_rates=[50.0, 0.0]
+    )
+    dist = pd.TruncatedPhaseType(caught, 1.25, 2.5)
+    share = -onp.expm1(-50.0 * 1.25)
+    expected = 1.25 - onp.log1p(-probs * share) / 50.0
+    self.assert_close(dist.quantile(probs), expected, 1e-14)
+    self.assert_close(dist.cdf(expected[1:]), probs[1:], 1e-11)
+    # A rate so small that the density grows like x^4.
+    late = pd.ZeroInflated(pd.Erlang(5, 1e-20), 0.25)
+    dist = pd.TruncatedPhaseType(late, 0.5, 4.0)
+    expected = (0.5**5 + probs * (4.0**5 - 0.5**5)) ** 0.2
+    self.assert_close(dist.quantile(probs), expected, 1e-12)
+    logs = onp.log1p(-probs)
+    self.assert_close(dist.quantile_log_survival(logs), expected, 1e-12)
+    # All is in the far tail.
+    dist = pd.TruncatedPhaseType(pd.Erlang(1, 3.0), 300.0, 301.0)
+    expected = 300.0 - onp.log1p(probs * onp.expm1(-3.0)) / 3.0
+    self.assert_close(dist.quantile(probs), expected, 1e-14)
+    # In steps: of the first 4000, those of 5 and 6.
+    steps = pd.TruncatedPhaseType(pd.GeometricMixture([1.0], [1e-20]), 5, 6)
+    self.assert_close(steps.quantile([0.25, 0.75]), [5.0, 6.0])
+
 
 if __name__ == "__main__":
   absltest.main()

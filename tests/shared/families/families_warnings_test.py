@@ -107,6 +107,9 @@ class WarningsTest(test_case.TestCase):
     # Results that overflow.
     power = pd.MatrixWeibull(pd.Erlang(2, 1.0), 2.0)
     self._call(power.log_prob, 1e300)
+    grown = pd.MatrixGompertz(pd.Erlang(2, 1.0), 2.0)
+    for method in (grown.cdf, grown.log_prob, grown.hazard_function):
+      self._call(method, 1.7e308)
     self._call(pd.Erlang(2, 1e-300).moment, 3)
     self._call(pd.Erlang(1, 1e-300).laplace_transform, 1e300)
     # An undefined distribution, and masses outside the support.
