@@ -9,6 +9,8 @@
 #   make test-all   both
 #   make test-versions   the wheel with the oldest and the newest JAX,
 #                   TensorFlow and NumPy, on each Python that is found
+#   make fuzz       judged calls drawn at random, for SECONDS=600, SEED=1; see
+#                   tests/campaign/README.md
 #   make test-pymc  the PyMC recipe of docs/guide.md
 #   make test-msprime    exact values of genealogies against simulations of
 #                   msprime; some minutes
@@ -36,7 +38,7 @@
 
 PY := .venv/bin/python
 
-.PHONY: setup demo quick check test test-slow test-all test-versions test-pymc \
+.PHONY: setup demo quick check test test-slow test-all test-versions test-pymc fuzz \
   test-msprime sanitize sanitize-quick bench bench-page bench-cost bench-peers bench-slow \
   docs docs-quick linkcheck wheel wheels format lint typecheck golden lock clean clean-cache
 
@@ -64,6 +66,9 @@ test-all: setup
 
 test-versions: setup
 	@tools/test_versions.sh
+
+fuzz: setup
+	@tools/run_installed.sh -m tests.campaign.campaign $(or $(SECONDS),600) $(or $(SEED),1)
 
 test-pymc: setup
 	@tools/test_beside.sh pymc tests/pymc/recipe_test.py

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from typing import Generic, NamedTuple
 
+import numpy as onp
+
 from phasic.distributions.base import inferring
+from phasic.distributions.base import nan_reasons
+from phasic.distributions.base import structure
 from phasic.distributions.base.distribution import Distribution
 from phasic.distributions.base.distribution import DistributionT
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.em import e_step
+from phasic.internal import static
+from phasic.internal import user_warnings
 from phasic.internal.arrays import Array
+from phasic.math.model import value_rules
+from phasic.math.numeric import array_utils
 
 
 class EmStep(NamedTuple, Generic[DistributionT]):
@@ -95,10 +103,31 @@ def em_step(
   observations = observations_lib.in_dtype_of(observations, dist)
   value = observations.log_likelihood(dist)
   updated = inferring.em_update(dist, *observations.counting())
-  if updated is not None:
-    return EmStep(updated, value)
-  statistics = e_step.sufficient_statistics(dist, observations)
-  return EmStep(inferring.m_step(dist, statistics), value)
+  if updated is None:
+    statistics = e_step.sufficient_statistics(dist, observations)
+    updated = inferring.m_step(dist, statistics)
+  _warn_of_nan(updated, dist, value)
+  return EmStep(updated, value)
+
+
+def _warn_of_nan(
+  updated: Distribution, dist: Distribution, log_likelihood: Array
+) -> None:
+  """Warns of NaN in the new parameters that nothing else has told."""
+  if not user_warnings.warns_of_nan() or nan_reasons.has_bad_parameters(dist):
+    return
+  if array_utils.has_nan(log_likelihood):
+    return
+  for name, x in structure.leaves(inferring.arrays_of(updated)).items():
+    if x is not None and array_utils.has_nan(x):
+      nan = onp.isnan(onp.asarray(static.at_hand(x)))
+      _, where = value_rules.first_place(nan)
+      user_warnings.warn(
+        f"em_step: {name}{where} is NaN, as what is expected of the paths could "
+        "not be computed: too few digits would be left, or it asks for more "
+        "steps than the work limit; start from rates nearer the data"
+      )
+      return
 
 
 def check_arguments(dist: Distribution, observations: object) -> None:

@@ -14,6 +14,7 @@ from phasic.distributions.base.distribution import DistributionT
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.em import em
 from phasic.internal import static
+from phasic.internal import user_warnings
 from phasic.internal.arrays import Integer
 
 MODE = "numpy"
@@ -93,7 +94,8 @@ def run(
   at, before = start, start
   log_likelihoods: list[float] = []
   for count in range(max_steps + 1):
-    found = step(at)
+    with user_warnings.searching():
+      found = step(at)
     log_likelihood = float(onp.asarray(static.concrete(found.log_likelihood)))
     if not math.isfinite(log_likelihood):
       message = f"the log likelihood after step {count} cannot be computed"

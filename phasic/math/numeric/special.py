@@ -41,7 +41,7 @@ def log1mexp(x: Array) -> Array:
   """
   small = x > -0.6931471805599453
   none = x == 0.0
-  with onp.errstate(invalid="ignore"):
+  with onp.errstate(invalid="ignore", over="ignore"):
     near = np.log(-np.expm1(np.where(small & np.logical_not(none), x, -1.0)))
   near = np.where(none, -float("inf"), near)
   far = np.log1p(-np.exp(np.where(small, -1.0, x)))

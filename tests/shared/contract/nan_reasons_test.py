@@ -172,6 +172,14 @@ class NaNReasonsTest(test_case.TestCase):
         r"^ResidualLife.as_phase_type\[0\] is NaN: .*work limit",
       )
 
+  def test_steps_of_em(self):
+    data = inference.Observations([0.446, 2.693])
+    far = pd.Coxian([1.572], [1.05e11, 8.771e-06])
+    self.assert_warns(
+      lambda: inference.em_step(far, data).distribution.exit_rates,
+      r"^em_step: exit_rates\[0\] is NaN, .*work limit",
+    )
+
   def test_finite_results_are_silent(self):
     dist = pd.Coxian([0.5], [1.0, 2.0])
     values = onp.asarray([-1.0, 0.0, 1e-300, 0.5, 700.0, math.inf])

@@ -86,8 +86,8 @@ class WarningsTest(test_case.TestCase):
     dist = CASES[name].make()
     for method, values in (
       ("quantile", _NO_PROBS),
-      ("quantile_log_cdf", (1.0, math.inf, math.nan)),
-      ("quantile_log_survival", (1.0, math.inf, math.nan)),
+      ("quantile_log_cdf", (1.0, 1e17, math.inf, math.nan)),
+      ("quantile_log_survival", (1.0, 1e17, math.inf, math.nan)),
     ):
       for x in (*values, onp.asarray(values)):
         with (

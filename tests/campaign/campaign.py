@@ -1,0 +1,198 @@
+"""Hostile and judged calls in processes of their own, for as long as you like.
+
+    python -m tests.campaign.campaign SECONDS SEED [SUBSTRATE...]
+
+Each substrate runs the same cases. Prints a ledger, and each case that failed as
+a few lines of Python; exits with 1 if there are any. A case is drawn from its seed
+and number alone: `python -m tests.campaign.worker numpy SEED NUMBER 1` runs one.
+"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Iterator
+import json
+import math
+import os
+import queue
+import resource
+import subprocess
+import sys
+import threading
+import time
+from typing import Any, NamedTuple
+
+# Cases of a process: what one leaves behind another may meet.
+_BATCH = 100
+# A case makes up to a dozen calls of at most ten seconds.
+_LONGEST = 150.0
+# What a process may allocate, in NumPy alone: JAX reserves addresses.
+_MOST_BYTES = 12 << 30
+# Values of the kernel are equal to the bit, and what is computed from them nearly.
+_SAME = 1e-10
+_SUBSTRATES = ("numpy", "jax", "tf")
+
+
+class Failure(NamedTuple):
+  """A case that failed.
+
+  Attributes:
+    substrate: where.
+    number: its number.
+    what: what was wrong.
+    lines: the calls.
+  """
+
+  substrate: str
+  number: int
+  what: str
+  lines: list[str]
+
+  def __str__(self) -> str:
+    shown = "\n".join(f"    {line}" for line in self.lines)
+    return f"{self.substrate}, case {self.number}: {self.what}\n{shown}"
+
+
+class Ledger:
+  """Counts of calls by judge, failures, and results that substrates share."""
+
+  def __init__(self) -> None:
+    self.calls: collections.Counter[tuple[str, str]] = collections.Counter()
+    self.failures: list[Failure] = []
+    self._results: dict[int, tuple[str, list[float], list[str]]] = {}
+
+  def add(self, substrate: str, row: dict[str, Any]) -> None:
+    """Adds what a case found."""
+    self.calls[row["judge"], substrate] += row["calls"]
+    number = row["number"]
+    if "fault" in row:
+      self.fail(substrate, number, row["fault"], row["lines"])
+      return
+    first = self._results.setdefault(
+      number, (substrate, row["results"], row["lines"])
+    )
+    if len(first[1]) != len(row["results"]):
+      return  # One of them was told that the model is not valid.
+    for one, other in zip(first[1], row["results"], strict=True):
+      if not (
+        math.isclose(one, other, rel_tol=_SAME, abs_tol=_SAME) or one != one
+      ):
+        what = f"{other!r} and {one!r} in {first[0]}"
+        self.fail(substrate, number, what, row["lines"])
+        return
+
+  def fail(
+    self, substrate: str, number: int, what: str, lines: list[str]
+  ) -> None:
+    """Adds a case that failed."""
+    self.failures.append(Failure(substrate, number, what, lines))
+
+  def __str__(self) -> str:
+    substrates = sorted({substrate for _, substrate in self.calls})
+    judges = sorted({judge for judge, _ in self.calls})
+    rows = [
+      f"{judge:18s}"
+      + "".join(f"{self.calls[judge, x]:10,d}" for x in substrates)
+      for judge in judges
+    ]
+    head = f"{'calls':18s}" + "".join(f"{x:>10s}" for x in substrates)
+    total = sum(self.calls.values())
+    closing = f"{total:,} calls, {len(self.failures)} cases failed"
+    return "\n".join([head, *rows, closing])
+
+
+def run(seconds: float, seed: int, substrates: tuple[str, ...]) -> Ledger:
+  """Runs cases for some time, in batches of one substrate after the other."""
+  ledger = Ledger()
+  end = time.monotonic() + seconds
+  first = 0
+  while time.monotonic() < end:
+    for substrate in substrates:
+      _run_batch(ledger, substrate, seed, first, end)
+    first += _BATCH
+  return ledger
+
+
+def _run_batch(
+  ledger: Ledger, substrate: str, seed: int, first: int, end: float
+) -> None:
+  """Runs a batch; goes on in another process after a case that crashed."""
+  number, last = first, first + _BATCH
+  while number < last and time.monotonic() < end:
+    process = _started(substrate, seed, number, last - number)
+    begun: int | None = None
+    for row in _rows(process):
+      if "begins" in row:
+        begun = row["begins"]
+      else:
+        ledger.add(substrate, row)
+        begun = None
+      if time.monotonic() > end and begun is None:
+        process.kill()
+        return
+    code = process.wait()
+    if begun is None and code == 0:
+      return
+    what = f"the process ended with {code}" if code else "it did not end"
+    ledger.fail(substrate, number if begun is None else begun, what, [])
+    number = last if begun is None else begun + 1
+
+
+def _started(
+  substrate: str, seed: int, first: int, count: int
+) -> subprocess.Popen[str]:
+  command = [sys.executable, "-P", "-m", "tests.campaign.worker", substrate]
+  command += [str(seed), str(first), str(count)]
+  environment = {**os.environ, "MPLBACKEND": "agg", "JAX_PLATFORMS": "cpu"}
+  environment["TF_CPP_MIN_LOG_LEVEL"] = "3"
+
+  def limit() -> None:
+    if substrate == "numpy":
+      resource.setrlimit(resource.RLIMIT_AS, (_MOST_BYTES, _MOST_BYTES))
+
+  return subprocess.Popen(
+    command,
+    stdout=subprocess.PIPE,
+    stderr=subprocess.DEVNULL,
+    text=True,
+    env=environment,
+    preexec_fn=limit,
+  )
+
+
+def _rows(process: subprocess.Popen[str]) -> Iterator[dict[str, Any]]:
+  """Yields a process's rows; kills it if there is none for too long."""
+  lines: queue.Queue[str] = queue.Queue()
+  assert process.stdout is not None
+  stdout = process.stdout
+
+  def read() -> None:
+    for line in stdout:
+      lines.put(line)
+    lines.put("")
+
+  threading.Thread(target=read, daemon=True).start()
+  while True:
+    try:
+      line = lines.get(timeout=_LONGEST)
+    except queue.Empty:
+      process.kill()
+      return
+    if not line:
+      return
+    if line.startswith("{"):  # Others are what a call printed.
+      yield json.loads(line)
+
+
+def main(argv: list[str]) -> int:
+  """Runs a campaign; returns the exit status."""
+  seconds, seed, *substrates = argv
+  ledger = run(float(seconds), int(seed), tuple(substrates) or _SUBSTRATES)
+  for failure in ledger.failures:
+    print(failure)
+  print(ledger)
+  return 1 if ledger.failures else 0
+
+
+if __name__ == "__main__":
+  sys.exit(main(sys.argv[1:]))

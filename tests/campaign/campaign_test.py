@@ -1,0 +1,106 @@
+"""The campaign's own tests: it can draw everything, and finds what is planted."""
+
+from unittest import mock
+
+from absl.testing import absltest
+from absl.testing import parameterized
+import numpy as np
+
+from phasic.substrates.numpy import config
+from phasic.substrates.numpy import distributions as pd
+from tests.campaign import campaign
+from tests.campaign import scene as scene_lib
+from tests.campaign import surface
+from tests.campaign import worker
+
+_SEED = 1
+
+
+def _wrong(factor, owner, method):
+  """Returns a method whose results are multiplied by a factor."""
+  right = getattr(owner, method)
+
+  def found(self, *args):
+    return factor * right(self, *args)
+
+  return mock.patch.object(owner, method, found)
+
+
+class CampaignTest(parameterized.TestCase):
+  def setUp(self):
+    super().setUp()
+    self.addCleanup(config.set_work_limit, config.work_limit())
+    config.set_work_limit(scene_lib.WORK_LIMIT)
+    self.names = scene_lib.modules("numpy")
+
+  def faults(self, count, only=()):
+    """Returns what a number of cases found wrong."""
+    rows = [
+      worker.run_case("numpy", self.names, _SEED, number, list(only))
+      for number in range(count)
+    ]
+    return [row["fault"] for row in rows if "fault" in row]
+
+  def test_every_parameter_can_be_drawn(self):
+    self.assertEqual(surface.unknown("numpy"), [])
+    self.assertGreater(len(list(surface.entries("numpy"))), 1500)
+
+  def test_what_is_left_out_is_there(self):
+    left_out = {name.partition(".")[2] for name in surface.LEFT_OUT}
+    known = {*dir(pd), *dir(config)}
+    self.assertEqual(left_out - known, set())
+
+  def test_nothing_is_wrong(self):
+    self.assertEqual(self.faults(150), [])
+
+  @parameterized.parameters(
+    ("probabilities", 1.0 + 1e-9, "cdf"),
+    ("probabilities", -1.0, "log_prob"),
+    ("hazards", 2.0, "hazard_function"),
+    ("quantiles", 1.01, "quantile"),
+    ("moments", 1.0 + 1e-6, "mean"),
+    ("closures", 1.0 + 1e-6, "survival_function"),
+    ("samples", -1.0, "sample"),
+  )
+  def test_planted_faults_are_found(self, judge, factor, method):
+    with _wrong(factor, pd.Distribution, method):
+      self.assertNotEmpty(self.faults(30, [judge]))
+
+  def test_exceptions_of_others_are_found(self):
+    scene = scene_lib.Scene("numpy", self.names, np.random.default_rng(1))
+    refused = scene.hostile("pd.Erlang(2, 1.0).quantile('a')")
+    self.assertEqual(refused.type, "TypeError")
+    for body in ({}.__getitem__, lambda _: [][3], lambda _: None + 1):
+      call = mock.patch.object(
+        pd.Erlang, "_quantile", lambda self, value, body=body: body("x")
+      )
+      with call, self.assertRaises((scene_lib.Fault, KeyError)):
+        scene.hostile("pd.Erlang(2, 1.0).quantile(0.5)")
+
+  def test_nan_without_a_word_is_found(self):
+    with _wrong(np.nan, pd.Distribution, "cdf"):
+      self.assertIn("NaN without a word", self.faults(10, ["probabilities"]))
+
+  def test_an_equal_ledger_in_other_substrates(self):
+    ledger = campaign.Ledger()
+    row = {"judge": "values", "number": 1, "calls": 2, "lines": ["d = 1"]}
+    ledger.add("numpy", {**row, "results": [1.0, 2.0]})
+    ledger.add("jax", {**row, "results": [1.0, 2.0 + 1e-15]})
+    self.assertEqual(ledger.failures, [])
+    ledger.add("tf", {**row, "results": [1.0, 2.0 + 1e-6]})
+    self.assertLen(ledger.failures, 1)
+    self.assertIn(
+      "tf, case 1: 2.000001 and 2.0 in numpy", str(ledger.failures[0])
+    )
+    self.assertRegex(str(ledger), "6 calls, 1 cases failed$")
+
+  def test_processes_that_end(self):
+    # A worker of an unknown substrate ends at once: that is a failure, and the
+    # campaign goes on.
+    ledger = campaign.run(1.0, _SEED, ("none",))
+    self.assertNotEmpty(ledger.failures)
+    self.assertIn("the process ended with", ledger.failures[0].what)
+
+
+if __name__ == "__main__":
+  absltest.main()

@@ -1,0 +1,134 @@
+"""Objects that arguments may be, for expressions of draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+import pickle
+from typing import Any
+
+import numpy as np
+
+
+class Lying:
+  """An array-like object whose shape is not that of its values."""
+
+  shape = (2,)
+  dtype = np.dtype("float64")
+  ndim = 1
+
+  def __array__(self, *_: Any, **__: Any) -> np.ndarray:
+    return np.ones(3)
+
+  def __len__(self) -> int:
+    return 2
+
+  def __getitem__(self, index: Any) -> float:
+    return 1.0
+
+
+def strided(values: Any = (1.0, 2.0)) -> np.ndarray:
+  """Returns an array whose entries are not next to each other."""
+  return np.repeat(np.asarray(values, float)[..., None], 2, axis=-1)[..., 0]
+
+
+def read_only(values: Any = (1.0, 2.0)) -> np.ndarray:
+  """Returns an array that cannot be written."""
+  array = np.array(values, float)
+  array.flags.writeable = False
+  return array
+
+
+def sparse(form: str) -> Any:
+  """Returns a sparse matrix of SciPy."""
+  from scipy import sparse as scipy_sparse
+
+  return scipy_sparse.eye(3).asformat(form)
+
+
+def chain(count: int, seed: int, gone: float = 0.5) -> np.ndarray:
+  """Returns a subgenerator of phases that are linked at random."""
+  random = np.random.default_rng(seed)
+  rates = random.uniform(0.1, 2.0, (count, count))
+  rates *= random.random((count, count)) < min(1.0, 3.0 / max(count, 1))
+  np.fill_diagonal(rates, 0.0)
+  leave = random.uniform(0.1, 1.0, count) * (random.random(count) < gone)
+  if count:
+    leave[-1] = 1.0
+  return rates - np.diag(rates.sum(axis=1) + leave)
+
+
+def steps(count: int, seed: int) -> np.ndarray:
+  """Returns a subtransition matrix."""
+  random = np.random.default_rng(seed)
+  return random.dirichlet(np.ones(count + 1), count)[:, :count]
+
+
+def transitions(kind: str) -> Any:
+  """Returns a callable for `Graph.from_transitions`, of which some are bad."""
+
+  def good(state: int) -> Iterator[tuple[int, float]]:
+    if state > 0:
+      yield state - 1, 1.0 * state
+
+  def endless(state: int) -> Iterator[tuple[int, float]]:
+    yield state + 1, 1.0
+
+  def negative(state: int) -> Iterator[tuple[int, float]]:
+    yield state + 1, -1.0
+
+  def nothing(_: int) -> None:
+    return None
+
+  def text(_: int) -> str:
+    return "ab"
+
+  def raises(_: int) -> None:
+    raise Refused("of the caller")
+
+  found = (good, endless, negative, nothing, text, raises)
+  return {function.__name__: function for function in found}[kind]
+
+
+class Refused(Exception):
+  """What a hostile callable raises."""
+
+
+def of_graph(pd: Any, graph: Any, rates: Any) -> Any:
+  """Returns the law of a graph with as many of the rates as it has parameters."""
+  names = graph.parameter_names or range(graph.num_params)
+  values = {name: rates[i % len(rates)] for i, name in enumerate(names)}
+  return pd.GraphPhaseType(graph, values or None)
+
+
+def of_epochs(pd: Any, graph: Any, rates: Any, boundaries: Any) -> Any:
+  """Returns the law of a graph whose parameters change at the boundaries."""
+  names = graph.parameter_names
+  params = [dict(zip(names, own, strict=False)) for own in rates]
+  return pd.Epochs(graph, params, boundaries)
+
+
+def pickled(value: Any) -> Any:
+  """Returns a copy by pickle."""
+  return pickle.loads(pickle.dumps(value))
+
+
+def compiled(substrate: str, f: Any) -> Any:
+  """Returns a function that the substrate's framework compiles."""
+  if substrate == "jax":
+    import jax
+
+    return jax.jit(f)
+  if substrate == "tf":
+    import tensorflow as tf
+
+    return tf.function(f, autograph=False)
+  return f
+
+
+def seed(substrate: str, number: int) -> Any:
+  """Returns a seed of the substrate's kind."""
+  if substrate == "jax":
+    import jax
+
+    return jax.random.key(number)
+  return number
