@@ -43,7 +43,7 @@ _KEPT = 40
 # likeliest make more, at most a third of them with the same numbers of stages,
 # unless less per observation is left to gain.
 _FIRST_STEPS = 2
-_ROUNDS = ((30, 4, 0.0), (12, 10, 0.0), (2, 16, 0.0))
+_ROUNDS = ((30, 4, 0.0), (12, 25, 0.0), (2, 16, 0.0))
 # A fit cannot change the numbers of stages of a hyper-Erlang, so that the last
 # two must show where they lead: mixtures of single stages rise slowly.
 _LAST_ROUND = (2, 200, 1e-5)
