@@ -23,7 +23,9 @@ import time
 from typing import Any, NamedTuple
 
 # Cases of a process: what one leaves behind another may meet.
-_BATCH = 100
+_BATCH = 200
+# Turns of each substrate, and how long one is at least: some seconds start it.
+_TURNS, _SHORTEST_TURN = 8, 20.0
 # A case makes up to a dozen calls of at most ten seconds.
 _LONGEST = 150.0
 # What a process may allocate, in NumPy alone: JAX reserves addresses.
@@ -102,40 +104,45 @@ class Ledger:
 
 
 def run(seconds: float, seed: int, substrates: tuple[str, ...]) -> Ledger:
-  """Runs cases for some time, in batches of one substrate after the other."""
+  """Runs cases for some time; substrates take turns, each from case 0 on."""
   ledger = Ledger()
   end = time.monotonic() + seconds
-  first = 0
+  turn = max(_SHORTEST_TURN, seconds / len(substrates) / _TURNS)
+  following = dict.fromkeys(substrates, 0)
   while time.monotonic() < end:
     for substrate in substrates:
-      _run_batch(ledger, substrate, seed, first, end)
-    first += _BATCH
+      until = min(end, time.monotonic() + turn)
+      first = following[substrate]
+      following[substrate] = _run_turn(ledger, substrate, seed, first, until)
   return ledger
 
 
-def _run_batch(
-  ledger: Ledger, substrate: str, seed: int, first: int, end: float
-) -> None:
-  """Runs a batch; goes on in another process after a case that crashed."""
-  number, last = first, first + _BATCH
-  while number < last and time.monotonic() < end:
-    process = _started(substrate, seed, number, last - number)
+def _run_turn(
+  ledger: Ledger, substrate: str, seed: int, number: int, end: float
+) -> int:
+  """Runs cases until a time; goes on in another process after a crash.
+
+  Returns:
+    The number of the first case that was not run.
+  """
+  while time.monotonic() < end:
+    process = _started(substrate, seed, number, _BATCH)
     begun: int | None = None
     for row in _rows(process):
       if "begins" in row:
         begun = row["begins"]
-      else:
-        ledger.add(substrate, row)
-        begun = None
-      if time.monotonic() > end and begun is None:
+        continue
+      ledger.add(substrate, row)
+      number, begun = row["number"] + 1, None
+      if time.monotonic() > end:
         process.kill()
-        return
+        return number
     code = process.wait()
-    if begun is None and code == 0:
-      return
-    what = f"the process ended with {code}" if code else "it did not end"
-    ledger.fail(substrate, number if begun is None else begun, what, [])
-    number = last if begun is None else begun + 1
+    if begun is not None or code:
+      what = f"the process ended with {code}" if code else "it did not end"
+      ledger.fail(substrate, number if begun is None else begun, what, [])
+      number += 1
+  return number
 
 
 def _started(

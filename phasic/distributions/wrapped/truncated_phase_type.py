@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 import dataclasses
 import math
 
@@ -285,7 +285,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     self, before: Array, shift: Array
   ) -> absorption_time.AbsorptionTime:
     """Returns the law of X - shift given X > before."""
-    family = phase_type.PhaseType
+    family: Callable[..., absorption_time.AbsorptionTime] = phase_type.PhaseType
     if self.distribution._DISCRETE:
       family = discrete_phase_type.DiscretePhaseType
     with user_warnings.derived():
