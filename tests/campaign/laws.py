@@ -161,8 +161,8 @@ class Laws:
     """Draws rates that change at times."""
     draw = self.draw
     count = draw.size(3)
-    ends = sorted(float(draw.number(0.05, 5.0)) for _ in range(count))
-    parameters = ", ".join(draw.rates(3) for _ in range(count + 1))
+    ends = sorted({float(draw.number(0.05, 5.0)) for _ in range(count)})
+    parameters = ", ".join(draw.rates(3) for _ in range(len(ends) + 1))
     graph = f"pg.models.kingman({draw.integer(2, 9)})"
     return f"objects.of_epochs(pd, {graph}, [{parameters}], {ends})"
 

@@ -73,7 +73,8 @@ def settled(model: Model, low: Array, high: Array, discrete: bool) -> Array:
   found = chain_calls.value(log_scales, model, names)
   log_longest = autodiff.stop_gradient(found[..., 1])
   # Divide before multiplying, so that no intermediate result overflows.
-  with onp.errstate(over="ignore"):
+  # It is NaN, and high stays, where both are inf.
+  with onp.errstate(over="ignore", invalid="ignore"):
     ratio = (high - low) * np.exp(-log_longest) / _SETTLED
   return np.where(late & (ratio > 1.0), math.inf, high)
 

@@ -126,6 +126,12 @@ class WarningsTest(test_case.TestCase):
     for method in (heavy.mean, heavy.variance, heavy.stddev):
       self._call(method)
     self._call(heavy.moment, 3)
+    # Absorption may never come, and some times are late beside a rate.
+    caught = pd.PhaseType(
+      [0.5, 0.5], [[-1e14, 1e14], [0.0, 0.0]], exit_rates=[0.0, 0.0]
+    )
+    for base in (caught, pd.Hyperexponential([0.5, 0.5], [1e14, 1.0])):
+      self._call(pd.TruncatedPhaseType(base, 0.5).cdf, [0.0, 0.7, 9.0])
     # All times of this one are long.
     self._call(pd.MatrixPareto(pd.Erlang(1, 3e-6), 5.8).moment, 2)
     grown = pd.Erlang(40, 1.0).moment_generating_function
