@@ -121,7 +121,13 @@ class EarlyLogs(NamedTuple):
 
   def log_survival(self) -> Array:
     """Computes the log survival function of X."""
-    return np.log1p(0.0 - self.cdf())
+    with onp.errstate(divide="ignore"):  # All may be the atom.
+      return np.log1p(0.0 - self.cdf())
+
+  def log_hazard(self) -> Array:
+    """Computes the log hazard of X, NaN where all is the atom."""
+    with onp.errstate(divide="ignore", invalid="ignore"):
+      return self.log_prob - np.log1p(0.0 - self.atom)
 
 
 def early_logs(

@@ -208,9 +208,7 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
       return np.where(far_times.is_linear(left), last, math.nan)
 
     function = self.distribution._log_hazard_function
-    found = self._of_x(
-      function, value, lambda logs: logs.log_prob - np.log1p(-logs.atom), late
-    )
+    found = self._of_x(function, value, lambda logs: logs.log_hazard(), late)
     return self._sloped(found, value)
 
   def _sloped(self, found: Array, value: Array) -> Array:

@@ -132,6 +132,10 @@ class WarningsTest(test_case.TestCase):
     )
     for base in (caught, pd.Hyperexponential([0.5, 0.5], [1e14, 1.0])):
       self._call(pd.TruncatedPhaseType(base, 0.5).cdf, [0.0, 0.7, 9.0])
+    # Nothing is left after an atom of one.
+    ended = pd.MatrixGompertz(pd.ZeroInflated(pd.Erlang(1, 1.0), 1.0), 2.0)
+    for method in (ended.hazard_function, ended.log_survival_function):
+      self._call(method, [0.5, 2.0])
     # All times of this one are long.
     self._call(pd.MatrixPareto(pd.Erlang(1, 3e-6), 5.8).moment, 2)
     grown = pd.Erlang(40, 1.0).moment_generating_function
