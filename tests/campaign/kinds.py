@@ -126,7 +126,7 @@ _DATA_KIND = _plain(
 )
 _GRAPHS = _plain(_GRAPH, "pg.models.kingman(4)", "pg.models.tandem_queue(2)")
 _FUNCTION = _plain(
-  "np.sum", "lambda x: x * 2.0", "lambda *x: x[0]", "np.exp", "lambda x: 'a'"
+  "lambda x: np.sum(x)", "lambda x: x * 2.0", "lambda *x: x[0]", "lambda x: 'a'"
 )
 _EDGES = _plain(
   "[(0, 1, 1.0), (1, pg.ABSORBED, 2.0)]", "[(0, 1, {'a': 1.0})]", "[(0, 1)]"
