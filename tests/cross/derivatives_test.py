@@ -15,10 +15,10 @@ import numpy as onp
 from tests.cross import comparisons
 from tests.cross import public_distributions_cases as cases
 
-# Vectors have no density, and the last returns the arguments of a law.
+# Vectors have no density, and the last two return no law.
 _WITHOUT_VALUES = (
   *("GraphMultivariatePhaseType", "MultivariatePhaseType"),
-  *("MultivariateEpochs", "piecewise_constant"),
+  *("MultivariateEpochs", "piecewise_constant", "piecewise_constant_limit"),
 )
 _LAWS = tuple(
   name
