@@ -61,7 +61,7 @@ class Ledger:
   def __init__(self) -> None:
     self.calls: collections.Counter[tuple[str, str]] = collections.Counter()
     self.failures: list[Failure] = []
-    self._results: dict[int, tuple[str, list[float], list[str]]] = {}
+    self._results: dict[int, tuple[str, list[float]]] = {}
 
   def add(self, substrate: str, row: dict[str, Any]) -> None:
     """Adds what a case found."""
@@ -70,16 +70,16 @@ class Ledger:
     if "fault" in row:
       self.fail(substrate, number, row["fault"], row["lines"])
       return
-    first = self._results.setdefault(
-      number, (substrate, row["results"], row["lines"])
+    first, values = self._results.setdefault(
+      number, (substrate, row["results"])
     )
-    if len(first[1]) != len(row["results"]):
-      return  # One of them was told that the model is not valid.
-    for one, other in zip(first[1], row["results"], strict=True):
+    if len(values) != len(row["results"]):
+      return  # The model counts as invalid in one of them.
+    for one, other in zip(values, row["results"], strict=True):
       if not (
         math.isclose(one, other, rel_tol=_SAME, abs_tol=_SAME) or one != one
       ):
-        what = f"{other!r} and {one!r} in {first[0]}"
+        what = f"{other!r} and {one!r} in {first}"
         self.fail(substrate, number, what, row["lines"])
         return
 

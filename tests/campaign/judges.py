@@ -65,7 +65,7 @@ def quantiles(scene: Scene) -> None:
   """Quantiles are where the distribution function reaches a probability."""
   discrete = scene.draw.is_likely(0.2)
   draw = scene.laws.discrete_law if discrete else scene.laws.continuous_law
-  law = scene.let("d", draw())
+  scene.let("d", draw())
   prob = float(scene.draw.number(0.001, 0.999))
   scene.let("p", repr(prob))
   q = scene.let("q", "d.quantile(p)")
@@ -88,7 +88,6 @@ def quantiles(scene: Scene) -> None:
   wrong = np.abs(reached - prob) > slack
   if np.any(wrong & ~at_atom & ~above & ~np.isnan(slack)):
     raise Fault(f"cdf of the quantile is {reached}, not {prob}")
-  del law
 
 
 def moments(scene: Scene) -> None:

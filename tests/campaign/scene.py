@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 import contextlib
 import importlib
 import linecache
@@ -226,6 +226,3 @@ def _check_message(error: BaseException) -> None:
     raise Fault(f"{type(error).__name__} that is not the library's: {error}")
   if not str(error):
     raise Fault(f"{type(error).__name__} without a message")
-
-
-Judge = Callable[[Scene], None]

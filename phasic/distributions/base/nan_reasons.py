@@ -16,6 +16,7 @@ from phasic.internal.arrays import Array
 from phasic.math.model import function_kinds
 from phasic.math.model import nan_table
 from phasic.math.model import value_rules
+from phasic.math.numeric import array_utils
 
 _ENDLESS = "the mean is inf: absorption may never come, or the tail is heavy"
 _NOT_DEFINED = "it is not defined where a mean is inf"
@@ -129,8 +130,7 @@ def warn(
 
 def warn_of_representation(distribution: hooks.Hooks, probs: Array) -> None:
   """Warns of initial probabilities of NaN, which another law gets of this one."""
-  known_probs = static.at_hand(probs)
-  if known_probs is not None and onp.any(onp.isnan(known_probs)):
+  if array_utils.has_nan(probs):
     warn(distribution, "as_phase_type", probs)
 
 

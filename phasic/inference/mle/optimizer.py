@@ -223,7 +223,7 @@ class Optimizer(Generic[MapT]):
       # from there.
       again = self.maximize(entries)
       if again.log_likelihood > optimum.log_likelihood:
-        return self.polish(again)
+        return self._refined(again)
     return optimum
 
   def _beside_saddle(self, optimum: Optimum) -> onp.ndarray | None:

@@ -66,9 +66,11 @@ def check_data(
   # A distribution of p phases has at most 2 p - 1 identifiable parameters.
   needed = min(num_free, 2 * phases - 1)
   if distinct < needed:
+    plural = "s" if distinct > 1 else ""
     raise ValueError(
-      f"the data have {distinct} distinct observation{'s'[: distinct > 1]} for "
-      f"{needed} free parameters of the distribution: fit one with fewer phases, or fix or tie parameters"
+      f"the data have {distinct} distinct observation{plural} for {needed} free "
+      "parameters of the distribution: fit one with fewer phases, or fix or tie "
+      "parameters"
     )
   of_zero = upper == 0
   if onp.any(of_zero):
