@@ -51,14 +51,20 @@ class EndsTest(test_case.TestCase):
     self.assert_close(error, 2.0 * rate / onp.sqrt(400.0), 1e-3)
 
   def test_a_phase_with_two_rates_like_another(self):
-    # Half of those who pass a first stage have two more, of the same rate.
+    # An exponential law and one of four stages: with two phases the optimum has
+    # equal total rates, of which the first is the sum of two.
     random = onp.random.default_rng(1)
-    stages = 1.0 + 2.0 * (random.random(4000) < 0.5)
+    stages = onp.where(random.random(400) < 0.3, 1.0, 4.0)
     data = inference.Observations.exact(random.gamma(stages, 1.0))
-    start = pd.Coxian([0.5, 1.0], [0.5, 0.0, 1.0])
-    fit = inference.fit_mle(start, data, starts=())
-    for value, error in fit.sums.values():
-      self.assertTrue(onp.isfinite(value) and error > 0.0)
+    fit = inference.fit_mle(pd.Coxian([0.5], [0.5, 1.0]), data, starts=())
+    (on,) = self.host(fit.distribution.progression_rates)
+    first, last = self.host(fit.distribution.exit_rates)
+    self.assert_close(on + first, last, 1e-3)
+    ((names, (value, error)),) = fit.sums.items()
+    self.assertEqual(names, ("progression_rates[0]", "exit_rates[1]"))
+    self.assert_close(value, on + last)
+    self.assertGreater(error, 0.0)
+    self.assertEqual(fit.statuses["exit_rates[0]"], "identified")
 
   def test_nothing_is_known_of_a_search_that_did_not_end(self):
     start = pd.Coxian([4.4], [0.6, 0.15])
