@@ -20,10 +20,15 @@ double MaxWork();
 // false, without changing it, unless it is positive.
 bool SetMaxWork(double multiply_adds);
 
+// Steps of more multiply-adds take their numbers, some 10 bytes for each, from
+// memory and not from caches, and count twice.
+constexpr double kWorkInCaches = 2e6;
+
 // Returns the multiply-adds of one step of a power sequence of p phases with
 // this number of cells, the transitions.
 inline double WorkOfStep(double cells, int64_t p) {
-  return cells + 3.0 * static_cast<double>(p);
+  const double work = cells + 3.0 * static_cast<double>(p);
+  return work > kWorkInCaches ? 2.0 * work : work;
 }
 
 // Returns whether `count` squarings of p x p matrices, all of which are kept,

@@ -36,6 +36,11 @@ TEST(WorkLimitTest, OfSquarings) {
   EXPECT_TRUE(SetMaxWork(kDefaultMaxWork));
 }
 
+TEST(WorkLimitTest, OfStepsBeyondCaches) {
+  EXPECT_EQ(WorkOfStep(200'000.0, 100'000), 500'000.0);
+  EXPECT_EQ(WorkOfStep(2'000'000.0, 1'000'000), 10'000'000.0);
+}
+
 int num_questions = 0;
 
 // Longer than the time between two questions.

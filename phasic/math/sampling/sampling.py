@@ -68,9 +68,10 @@ def sample(
 
   Returns:
     An array (n, ...): inf where the chain reaches a trap, NaN for invalid
-    values. If a quantile cannot be computed, the chain is simulated, with NaN
-    after `jump_chain.MAX_JUMPS` jumps. Functions that JAX or TensorFlow trace
-    return NaN instead, and `diagnosis.diagnose` explains it.
+    values. If a quantile cannot be computed, or would take minutes in a large
+    model, the chain is simulated, with NaN after `jump_chain.MAX_JUMPS` jumps.
+    Functions that JAX or TensorFlow trace return NaN instead, and
+    `diagnosis.diagnose` explains it.
 
   Raises:
     NotImplementedError: samples are differentiated that have no derivatives.
@@ -103,9 +104,12 @@ def of_arrays(
   size = drawn[0] - quantiles_targets.LOG_HALF
   below = drawn[1] < -quantiles_targets.LOG_HALF
   asked = structures.cast(np.where(below, -size, size), dtype)
+  replaced = simulated_draws.replace_all(given, discrete)
+  if replaced:
+    asked = asked * float("nan")
   arguments = (given[0], given[1], asked, given[2], given[3])
   x = quantiles.of_arrays("folded", arguments, discrete)
-  x = simulated_draws.fill(x, seed, given, discrete)
+  x = simulated_draws.fill(x, seed, given, discrete, replaced)
   if differentiable and not discrete:
     return x
   parameters = (

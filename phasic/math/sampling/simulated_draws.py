@@ -41,9 +41,29 @@ _PATHS = 100
 # about _MOST_JUMPS.
 MOST_EXPECTED_JUMPS = 10_000
 _MOST_JUMPS = 10_000
+# Models of so many phases are simulated without asking for quantiles, each of
+# which takes up to minutes.
+_MANY_PHASES = 500_000
 
 
-def fill(x: Array, seed: SanitizedSeed, model: Model, discrete: bool) -> Array:
+def replace_all(model: Model, discrete: bool) -> bool:
+  """Returns whether a large model's draws are better all simulated.
+
+  They are if its paths are short, and are not traced.
+  """
+  if static.shape(model[0])[-1] < _MANY_PHASES:
+    return False
+  jumps = _expected_jumps(operands_lib.constants(model), discrete)
+  return jumps is not None and bool(onp.all(jumps <= MOST_EXPECTED_JUMPS))
+
+
+def fill(
+  x: Array,
+  seed: SanitizedSeed,
+  model: Model,
+  discrete: bool,
+  replaces_all: bool = False,
+) -> Array:
   """Replaces NaN in draws, where inversion failed, by simulated draws.
 
   Traced draws are returned unchanged: the simulation would be compiled into
@@ -54,6 +74,7 @@ def fill(x: Array, seed: SanitizedSeed, model: Model, discrete: bool) -> Array:
     seed: the seed of the draws.
     model: initial masses, rates, exits, atom.
     discrete: whether time is counted in steps.
+    replaces_all: whether A is empty, and all draws are NaN.
 
   Returns:
     An array of the shape of x. It is NaN for an invalid model, for more than
@@ -78,7 +99,9 @@ def fill(x: Array, seed: SanitizedSeed, model: Model, discrete: bool) -> Array:
   longest = max(float(onp.max(onp.where(hopeless, 0.0, jumps))), 1.0)
   for _ in range(min(_ROUNDS, int(_MOST_JUMPS / longest) + 1)):
     path_seed, seed = random.split_seed(seed)
-    paths = _paths(max(len(drawn), _PATHS), path_seed, model, discrete)
+    paths = _paths(
+      max(len(drawn), _PATHS), path_seed, model, discrete, replaces_all
+    )
     if paths is None:
       return x
     times, known = paths
@@ -132,7 +155,11 @@ def _absorbed_at_once(model: Model, where: onp.ndarray) -> Model:
 
 
 def _paths(
-  n: int, seed: SanitizedSeed, model: Model, discrete: bool
+  n: int,
+  seed: SanitizedSeed,
+  model: Model,
+  discrete: bool,
+  accepts_all: bool,
 ) -> tuple[onp.ndarray, onp.ndarray] | None:
   """Simulates times (n, models), and returns at which of them inversion works.
 
@@ -140,6 +167,12 @@ def _paths(
   """
   initial, rates, exits, atom = model
   times = jump_chain.sample(n, seed, initial, rates, exits, atom, discrete)
+  drawn = static.concrete(times)
+  if drawn is None:
+    return None
+  drawn = onp.reshape(drawn, (n, -1))
+  if accepts_all:
+    return drawn, onp.zeros(drawn.shape, bool)
   arguments = (initial, rates, times, exits, atom)
   log_cdf = evaluation.value("log_cdf", arguments, discrete)
   log_left = evaluation.value("log_survival", arguments, discrete)
@@ -150,10 +183,9 @@ def _paths(
   found = quantiles.evaluate(
     "folded", (*model[:2], asked, *model[2:]), discrete
   )
-  drawn, inverted = static.concrete(times), static.concrete(found)
-  if drawn is None or inverted is None:
+  inverted = static.concrete(found)
+  if inverted is None:
     return None
-  drawn = onp.reshape(drawn, (n, -1))
   return drawn, ~onp.isnan(onp.reshape(inverted, (n, -1)))
 
 

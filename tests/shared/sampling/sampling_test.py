@@ -7,6 +7,7 @@ import numpy as onp
 from scipy import stats
 
 from phasic import distributions as pd
+from phasic import math as pm
 from phasic.internal import random
 from phasic.math.calls import gradients
 from phasic.math.sampling import jump_chain
@@ -132,6 +133,20 @@ class SampleTest(test_case.TestCase):
     expected = [[1.0, 6.0], [7.0, 10.0], [3.0, onp.nan]]
     self.assert_close(found, onp.asarray(expected), 0.0)
     self.assertTrue(missing)
+
+  def test_large_models_are_simulated(self):
+    # A quantile of such a model takes seconds; here half of the phases last one
+    # on average, and half a fifth.
+    p = 600_000
+    rates = onp.where(onp.arange(p) < p // 2, 1.0, 5.0)
+    phases = onp.arange(p)
+    edges = pm.EdgeRates(phases, onp.full(p, p), rates)
+    dist = pd.PhaseType(onp.full(p, 1.0 / p), edges)
+    x = self.host(dist.sample(2000, seed=5))
+    cdf = lambda t: 1.0 - 0.5 * (onp.exp(-t) + onp.exp(-5.0 * t))
+    self.assertGreater(stats.kstest(x, cdf).pvalue, 1e-3)
+    again = self.host(dist.sample(2000, seed=5))
+    self.assertEqual(x.tolist(), again.tolist())
 
   def test_derivatives_of_paths_are_unknown(self):
 
