@@ -14,6 +14,9 @@
 #   make test-pymc  the PyMC recipe of docs/guide.md
 #   make test-msprime    exact values of genealogies against simulations of
 #                   msprime; some minutes
+#   make mutants    COUNT=200 changed lines of math/ and distributions/, drawn with
+#                   SEED=1, of which the NumPy tests must find all that matter;
+#                   about an hour, see tests/mutants/README.md
 #   make bench      speed against other ways to compute the same; about 6 min
 #   make bench-page the same, and writes docs/benchmarks.md from it
 #   make bench-cost what calls cost as models and q t grow; writes
@@ -28,6 +31,8 @@
 #   make sanitize-quick  its first part, as CI runs it
 #   make wheel      dist/phasic_substrates-*.whl
 #   make wheels     the same for each Python that is found
+#   make reproducible    builds the wheel again in another folder, compiling all of
+#                   it, and compares the bytes; a quarter of an hour or more
 #   make format     formats Python and C++, and writes the tables of rooms
 #   make lint       formatter, linters; on generated code too
 #   make typecheck  mypy on source and generated code
@@ -39,8 +44,9 @@
 PY := .venv/bin/python
 
 .PHONY: setup demo quick check test test-slow test-all test-versions test-pymc fuzz \
-  test-msprime sanitize sanitize-quick bench bench-page bench-cost bench-peers bench-slow \
-  docs docs-quick linkcheck wheel wheels format lint typecheck golden lock clean clean-cache
+  test-msprime mutants sanitize sanitize-quick bench bench-page bench-cost bench-peers bench-slow \
+  docs docs-quick linkcheck wheel wheels reproducible format lint typecheck golden lock clean \
+  clean-cache
 
 setup:
 	@./setup.sh
@@ -75,6 +81,9 @@ test-pymc: setup
 
 test-msprime: setup
 	@tools/test_beside.sh msprime tests/msprime/ancestry_test.py
+
+mutants: setup
+	@tools/test_beside.sh mutants tests/mutants/mutants.py $(or $(COUNT),200) $(or $(SEED),1)
 
 sanitize: setup
 	@tools/sanitize.sh
@@ -111,6 +120,9 @@ wheel: setup
 
 wheels: setup
 	@tools/wheels.sh
+
+reproducible: setup
+	@tools/reproducible.sh
 
 format: setup
 	@tools/format.sh

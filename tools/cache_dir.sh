@@ -14,6 +14,14 @@ PHASIC_CACHE="${XDG_CACHE_HOME:-}"
 # The XDG specification says that relative paths are to be ignored.
 if [[ "${PHASIC_CACHE}" != /* ]]; then PHASIC_CACHE="${HOME:?}/.cache"; fi
 PHASIC_CACHE="${PHASIC_CACHE}/phasic"
-mkdir -p "${PHASIC_CACHE}"/{venv,headers,bazel,jax,mypy,site,tidy}
+(umask 077 && mkdir -p "${PHASIC_CACHE}")
 # Clones that reach the folder through different links share keys, too.
-PHASIC_CACHE="$(cd "${PHASIC_CACHE}" && pwd -P)"
+PHASIC_CACHE="$(cd "${PHASIC_CACHE}" && pwd -P)" || exit 1
+# Programs in it run, so nobody else may write there.
+if [[ "$(stat -c %u "${PHASIC_CACHE}")" != "$(id -u)" ]]; then
+  echo "the cache is ${PHASIC_CACHE}, which belongs to another user: it must be" \
+    "yours, as its programs run; set XDG_CACHE_HOME to a folder of yours" >&2
+  exit 1
+fi
+chmod 700 "${PHASIC_CACHE}"
+mkdir -p "${PHASIC_CACHE}"/{venv,headers,bazel,jax,mypy,site,tidy}

@@ -48,7 +48,7 @@ def load_kwargs(kwargs_dump: bytes) -> dict[str, Hashable]:
     >>> jaxbind_compat.load_kwargs(pickle.dumps({"power": 2}))
     {'power': 2}
   """
-  return pickle.loads(kwargs_dump)
+  return pickle.loads(kwargs_dump)  # noqa: S301  (of phasic's own bytes)
 
 
 def get_linear_call(

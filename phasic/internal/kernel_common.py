@@ -60,7 +60,7 @@ def required() -> bool | None:
   Raises:
     ValueError: PHASIC_REQUIRE_KERNEL is neither 0 nor 1.
   """
-  text = os.environ.get("PHASIC_REQUIRE_KERNEL", "")
+  text = os.environ.get("PHASIC_REQUIRE_KERNEL", "")  # noqa: TID251  (compared)
   if text not in ("", "0", "1"):
     raise ValueError(
       f"PHASIC_REQUIRE_KERNEL is {raw_arguments.shown(text)}: it must be 1, "

@@ -21,7 +21,7 @@ def load(path: str) -> None:
   Raises:
     NotImplementedError: the registration fails.
   """
-  symbol = getattr(ctypes.CDLL(path), "PhasicRegisterWithXla", None)
+  symbol = getattr(ctypes.CDLL(path), "PhasicRegisterWithXla", None)  # noqa: TID251  (the wheel's)
   if symbol is None:
     raise NotImplementedError(
       f"jit_compile=True: {path} was built without handlers for XLA. Call "

@@ -134,9 +134,9 @@ def set_max_work(multiply_adds: float) -> None:
   library().PhasicSetMaxWork(ctypes.c_double(multiply_adds))
 
 
-def library() -> ctypes.CDLL:
+def library() -> ctypes.CDLL:  # noqa: TID251  (the wheel's)
   """Returns the native library that TensorFlow has loaded."""
-  return ctypes.CDLL(_path())
+  return ctypes.CDLL(_path())  # noqa: TID251  (the wheel's)
 
 
 def forward(

@@ -146,7 +146,7 @@ def _api() -> int:
   """Returns the address of the FFI interface of TensorFlow's XLA."""
   folder = os.path.dirname(tf.__file__)
   try:
-    library = ctypes.CDLL(os.path.join(folder, "libtensorflow_cc.so.2"))
+    library = ctypes.CDLL(os.path.join(folder, "libtensorflow_cc.so.2"))  # noqa: TID251  (TensorFlow's)
     function = getattr(library, _GET_API)
   except (AttributeError, OSError) as error:
     raise NotImplementedError(

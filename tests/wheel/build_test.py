@@ -1,11 +1,15 @@
 """The wheel writer: reproducible, and installable metadata."""
 
+import contextlib
+import io
 import pathlib
 import zipfile
 
 from absl.testing import absltest
+from absl.testing import parameterized
 
 from tools.wheel import build
+from tools.wheel import compare
 
 _PYPROJECT = """
 [project]
@@ -73,6 +77,37 @@ class BuildTest(absltest.TestCase):
   def test_pattern_without_a_license(self):
     with self.assertRaisesRegex(ValueError, r"others/\*.txt: it must match"):
       self._build(_FILES, {"LICENSE": "License\n"})
+
+
+class CompareTest(parameterized.TestCase):
+  """Of two wheels that somebody built, the differences are named."""
+
+  def _write(self, times: dict[str, int], text: str = "x") -> pathlib.Path:
+    path = pathlib.Path(self.create_tempdir().full_path) / "a.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+      for name, year in times.items():
+        archive.writestr(zipfile.ZipInfo(name, (year, 1, 1, 0, 0, 0)), text)
+    return path
+
+  def test_same(self):
+    first, second = (self._write({"a": 1980}) for _ in range(2))
+    self.assertEmpty(compare.differences(first, second))
+    with contextlib.redirect_stdout(io.StringIO()) as output:
+      self.assertEqual(compare.main(["", str(first), str(second)]), 0)
+    self.assertIn("the same bytes twice, SHA-256 ", output.getvalue())
+
+  @parameterized.parameters(
+    ({"a": 1981, "b": 1980}, "x", r"a: time \(1980,.* and time \(1981,"),
+    ({"a": 1980, "b": 1980}, "y", "a: other contents"),
+    ({"a": 1980}, "x", "b: only in one"),
+    ({"b": 1980, "a": 1980}, "x", "the order of the entries"),
+  )
+  def test_different(self, times, text, message):
+    paths = (self._write({"a": 1980, "b": 1980}), self._write(times, text))
+    self.assertRegex(compare.differences(*paths)[0], message)
+    with contextlib.redirect_stdout(io.StringIO()) as output:
+      self.assertEqual(compare.main(["", *map(str, paths)]), 1)
+    self.assertRegex(output.getvalue(), message)
 
 
 if __name__ == "__main__":

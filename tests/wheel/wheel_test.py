@@ -141,6 +141,8 @@ class WheelContentsTest(absltest.TestCase):
         if name.startswith("phasic/") and not name.endswith("/")
       }
     directory = pathlib.Path(self.create_tempdir().full_path)
+    # Another user's settings.
+    self.addCleanup(os.umask, os.umask(0o077))
     texts = [
       pathlib.Path(name).read_text()
       for name in ("pyproject.toml", "docs/pypi.md")

@@ -8,6 +8,7 @@ PAGES = {
   "CHANGELOG.md": "changelog",
   "CONTRIBUTING.md": "contributing",
   "README.md": "index",
+  "SECURITY.md": "security",
   "docs/decisions/README.md": "decisions",
 }
 

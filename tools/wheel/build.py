@@ -107,6 +107,7 @@ def repair(wheel: pathlib.Path, output_dir: pathlib.Path) -> bool:
       *("--exclude", _NOT_BUNDLED, "-w", str(output_dir), str(wheel)),
     ],
     env=environment,
+    umask=0o022,  # The wheel has modes of the folders that auditwheel makes.
     capture_output=True,
     text=True,
     check=False,

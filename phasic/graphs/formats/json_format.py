@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Hashable, Sequence
 import hashlib
 import json
@@ -15,6 +16,8 @@ from phasic.internal.raw_arguments import shown
 
 FORMAT = "phasic.graph"
 VERSION = 1
+# The most states with equal hashes: work in a dictionary is their number squared.
+_MOST_COLLISIONS = 1000
 
 _KEYS = (
   "format",
@@ -35,10 +38,7 @@ _KEYS = (
 
 
 def dumps(graph: contents.Contents) -> str:
-  """Converts a graph to JSON text.
-
-  See `Graph.to_json`.
-  """
+  """Converts a graph to JSON text: see `Graph.to_json`."""
   p, d = onp.shape(graph.initial_coefficients)
   values = (
     FORMAT,
@@ -69,12 +69,17 @@ def loads(text: str | bytes) -> contents.Contents:
   if not isinstance(text, (str, bytes)):
     raise TypeError(f"text is {type(text).__name__}: it must be a str or bytes")
   try:
+    return _read(text)
+  except RecursionError:
+    raise ValueError("the graph's JSON is nested too deeply") from None
+
+
+def _read(text: str | bytes) -> contents.Contents:
+  try:
     found = json.loads(
       text, object_pairs_hook=_object, parse_constant=_refuse_constant
     )
-  except RecursionError:
-    raise ValueError("the graph's JSON is nested too deeply") from None
-  except json.JSONDecodeError as error:
+  except (json.JSONDecodeError, UnicodeDecodeError) as error:
     raise ValueError(f"the text is not JSON: {error}") from None
   if not isinstance(found, dict):
     raise ValueError(
@@ -113,6 +118,7 @@ def _contents(found: dict[str, object]) -> contents.Contents:
   states = found["states"]
   if states is not None:
     states = tuple(_decoded(x) for x in _list(states, "states", p))
+    _check_hashes(states)
   return contents.Contents(
     sources=_integers(found["sources"], "sources", m),
     targets=_integers(found["targets"], "targets", m),
@@ -250,6 +256,16 @@ def _decoded(state: object) -> Hashable:
       f"state {state} is not finite: numbers in states must be finite"
     )
   return state
+
+
+def _check_hashes(states: Sequence[Hashable]) -> None:
+  """Raises ValueError if too many states have equal hashes."""
+  most = max(collections.Counter(map(hash, states)).values())
+  if most > _MOST_COLLISIONS:
+    raise ValueError(
+      f"states has {most} entries with equal hashes: it must have at most "
+      f"{_MOST_COLLISIONS}; write null instead of the states"
+    )
 
 
 def content_hash(graph: contents.Contents) -> str:

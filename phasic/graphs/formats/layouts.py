@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
+import subprocess  # noqa: TID251  (`dot`, on numbers)
 
 import numpy as onp
 

@@ -204,17 +204,19 @@ def _check_facts(graph: contents.Contents) -> None:
       "causes is empty: it must have at least one cause; use (None,) for plain "
       "ABSORBED"
     )
+  seen: set[str | None] = set()
   for cause in graph.causes:
     if cause is not None and not (isinstance(cause, str) and cause):
       raise TypeError(
         f"cause is {raw_arguments.shown(cause)}: it must be None or a string "
         "that is not empty"
       )
-    if graph.causes.count(cause) > 1:
+    if cause in seen:
       raise ValueError(
         f"causes has {raw_arguments.shown(cause)} more than once: each cause "
         "must be given once"
       )
+    seen.add(cause)
   for note in graph.notes:
     raw_arguments.check_string("an item of notes", note)
   if graph.states is not None:

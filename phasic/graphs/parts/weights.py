@@ -153,6 +153,7 @@ def read_params(
     return int(params), None
   if not isinstance(params, (list, tuple)):
     raise TypeError(f"params is {raw_arguments.shown(params)}: {rule}")
+  seen: set[str] = set()
   for name in params:
     if not isinstance(name, str):
       raise TypeError(f"params has {raw_arguments.shown(name)} in it: {rule}")
@@ -160,11 +161,12 @@ def read_params(
       raise ValueError(
         "params has an empty name in it: names must not be empty strings"
       )
-    if params.count(name) > 1:
+    if name in seen:
       raise ValueError(
         f"params has {raw_arguments.shown(name)} in it twice: each name must "
         "be given once"
       )
+    seen.add(name)
   return len(params), tuple(params)
 
 

@@ -49,7 +49,7 @@ def load(op: str, library: str | os.PathLike[str]) -> str:
   return path
 
 
-_load = functools.cache(ctypes.CDLL)
+_load = functools.cache(ctypes.CDLL)  # noqa: TID251  (the user's)
 
 
 def symbol(path: str, name: str) -> Any:

@@ -2,6 +2,7 @@
 
 import collections
 import json
+import time
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -111,7 +112,7 @@ class JsonTest(graph_cases.SameGraphCase):
     ('{"format": 1, "format": 2}', "the key 'format' more than once"),
     ("[" * 100_000, "nested too deeply|is not JSON"),
     ("[" + "1" * 10_000 + "]", "digits"),
-    (b"\xff\xfe\xfa", "codec can't decode|is not JSON"),
+    (b"\xff\xfe\xfa", "the text is not JSON: .* codec can't decode"),
   )
   def test_no_graph(self, text, message):
     with self.assertRaisesRegex(ValueError, message):
@@ -127,6 +128,62 @@ class JsonTest(graph_cases.SameGraphCase):
     text = graph_cases.small().to_json().replace('"well"', "1e999")
     with self.assertRaisesRegex(ValueError, "state inf is not finite"):
       Graph.from_json(text)
+
+  @parameterized.parameters(300, 500, 900, 3000)
+  def test_deep_states(self, depth):
+    state = "[" * depth + "]" * depth
+    text = graph_cases.small().to_json().replace('"well"', state)
+    try:  # How deep is too deep depends on the version of Python.
+      graph = Graph.from_json(text)
+    except ValueError as error:
+      self.assertRegex(str(error), "nested too deeply")
+    else:
+      self.assertLen(graph.states, 2)
+
+  @parameterized.parameters((1000, False), (1001, True))
+  def test_states_with_equal_hashes(self, count, refused):
+    step = (1 << 61) - 1  # Python's modulus: multiples have the hash 0.
+    graph = Graph.from_transitions(
+      lambda s: [(s + 1 if s + 1 < count else ABSORBED, 1.0)], 0
+    )
+    found = json.loads(graph.to_json())
+    found["states"] = [step * i for i in range(count)]
+    if refused:
+      with self.assertRaisesRegex(ValueError, "1001 entries with equal hashes"):
+        Graph.from_json(json.dumps(found))
+    else:
+      again = Graph.from_json(json.dumps(found))
+      self.assertEqual(again.index_of(3 * step), 3)
+
+  @parameterized.parameters("causes", "parameter_names")
+  def test_work_is_in_proportion_to_the_text(self, name):
+    count = 50_000
+    names = [f"name {i}" for i in range(count)]
+    if name == "causes":
+      graph = Graph.from_edges(
+        [(0, ABSORBED(cause), 1.0) for cause in names[:2]], 0
+      )
+      found = json.loads(graph.to_json()) | {
+        "causes": names,
+        "sources": [0] * count,
+        "targets": [*range(1, count + 1)],
+        "constants": [1.0] * count,
+        "coefficients": [[]] * count,
+      }
+    else:
+      graph = Graph.from_edges([(0, ABSORBED, {"a": 1.0})], 0, ("a",))
+      row = [1.0] + [0.0] * (count - 1)
+      found = json.loads(graph.to_json()) | {
+        "num_params": count,
+        "parameter_names": names,
+        "coefficients": [row],
+        "initial_coefficients": [[0.0] * count] * 2,
+      }
+    start = time.monotonic()
+    again = Graph.from_json(json.dumps(found))
+    # To compare each name with all others took more than a minute.
+    self.assertLess(time.monotonic() - start, 20.0)
+    self.assertEqual(list(getattr(again, name)), names)
 
   def test_no_text(self):
     with self.assertRaisesRegex(TypeError, "text is dict"):
