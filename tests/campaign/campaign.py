@@ -30,6 +30,8 @@ _TURNS, _SHORTEST_TURN = 8, 20.0
 _LONGEST = 150.0
 # What a process may allocate, in NumPy alone: JAX reserves addresses.
 _MOST_BYTES = 12 << 30
+# Megabytes that NumPy's calls may leave from the first quarter of a batch on.
+_MOST_LEFT = 200.0
 # Values of the kernel are equal to the bit, and what is computed from them nearly.
 _SAME = 1e-10
 _SUBSTRATES = ("numpy", "jax", "tf")
@@ -63,12 +65,13 @@ class Ledger:
     self.failures: list[Failure] = []
     self._results: dict[int, tuple[str, list[float]]] = {}
 
-  def add(self, substrate: str, row: dict[str, Any]) -> None:
-    """Adds what a case found."""
+  def add(self, substrate: str, row: dict[str, Any], lines: list[str]) -> None:
+    """Adds what a case with these lines found."""
     self.calls[row["judge"], substrate] += row["calls"]
     number = row["number"]
     if "fault" in row:
-      self.fail(substrate, number, row["fault"], row["lines"])
+      smallest = ["the smallest found:", *row["smallest"]]
+      self.fail(substrate, number, row["fault"], lines + smallest)
       return
     first, values = self._results.setdefault(
       number, (substrate, row["results"])
@@ -80,7 +83,7 @@ class Ledger:
         math.isclose(one, other, rel_tol=_SAME, abs_tol=_SAME) or one != one
       ):
         what = f"{other!r} and {one!r} in {first}"
-        self.fail(substrate, number, what, row["lines"])
+        self.fail(substrate, number, what, lines)
         return
 
   def fail(
@@ -128,11 +131,23 @@ def _run_turn(
   while time.monotonic() < end:
     process = _started(substrate, seed, number, _BATCH)
     begun: int | None = None
+    lines: list[str] = []
+    settled, held = number + _BATCH // 4, math.inf
     for row in _rows(process):
       if "begins" in row:
-        begun = row["begins"]
+        begun, lines = row["begins"], []
         continue
-      ledger.add(substrate, row)
+      if "line" in row:
+        lines.append(row["line"])
+        continue
+      ledger.add(substrate, row, lines)
+      if substrate == "numpy":
+        if row["number"] == settled:
+          held = row["megabytes"]
+        if row["megabytes"] > held + _MOST_LEFT:
+          what = f"calls left {row['megabytes'] - held:.0f} megabytes"
+          ledger.fail(substrate, row["number"], what, lines)
+          held = math.inf
       number, begun = row["number"] + 1, None
       if time.monotonic() > end:
         process.kill()
@@ -140,7 +155,7 @@ def _run_turn(
     code = process.wait()
     if begun is not None or code:
       what = f"the process ended with {code}" if code else "it did not end"
-      ledger.fail(substrate, number if begun is None else begun, what, [])
+      ledger.fail(substrate, number if begun is None else begun, what, lines)
       number += 1
   return number
 

@@ -9,6 +9,8 @@ import numpy as np
 from phasic.substrates.numpy import config
 from phasic.substrates.numpy import distributions as pd
 from tests.campaign import campaign
+from tests.campaign import choices
+from tests.campaign import endurance
 from tests.campaign import scene as scene_lib
 from tests.campaign import surface
 from tests.campaign import worker
@@ -32,6 +34,7 @@ class CampaignTest(parameterized.TestCase):
     self.addCleanup(config.set_work_limit, config.work_limit())
     config.set_work_limit(scene_lib.WORK_LIMIT)
     self.names = scene_lib.modules("numpy")
+    self.enter_context(mock.patch.object(worker, "SHRINK_SECONDS", 0.0))
 
   def faults(self, count, only=()):
     """Returns what a number of cases found wrong."""
@@ -61,13 +64,17 @@ class CampaignTest(parameterized.TestCase):
     ("moments", 1.0 + 1e-6, "mean"),
     ("closures", 1.0 + 1e-6, "survival_function"),
     ("samples", -1.0, "sample"),
+    ("forms", 1.0 + 1e-9, "mean"),
+    ("integrals", 1.0 + 1e-8, "prob"),
+    ("step_values", 1.0 + 1e-11, "log_prob"),
+    ("observed", 1.0 + 1e-7, "log_prob"),
   )
   def test_planted_faults_are_found(self, judge, factor, method):
     with _wrong(factor, pd.Distribution, method):
       self.assertNotEmpty(self.faults(30, [judge]))
 
   def test_exceptions_of_others_are_found(self):
-    scene = scene_lib.Scene("numpy", self.names, np.random.default_rng(1))
+    scene = scene_lib.Scene("numpy", self.names, choices.Choices(1))
     refused = scene.hostile("pd.Erlang(2, 1.0).quantile('a')")
     self.assertEqual(refused.type, "TypeError")
     for body in ({}.__getitem__, lambda _: [][3], lambda _: None + 1):
@@ -83,16 +90,42 @@ class CampaignTest(parameterized.TestCase):
 
   def test_an_equal_ledger_in_other_substrates(self):
     ledger = campaign.Ledger()
-    row = {"judge": "values", "number": 1, "calls": 2, "lines": ["d = 1"]}
-    ledger.add("numpy", {**row, "results": [1.0, 2.0]})
-    ledger.add("jax", {**row, "results": [1.0, 2.0 + 1e-15]})
+    row = {"judge": "values", "number": 1, "calls": 2}
+    ledger.add("numpy", {**row, "results": [1.0, 2.0]}, [])
+    ledger.add("jax", {**row, "results": [1.0, 2.0 + 1e-15]}, [])
     self.assertEqual(ledger.failures, [])
-    ledger.add("tf", {**row, "results": [1.0, 2.0 + 1e-6]})
+    ledger.add("tf", {**row, "results": [1.0, 2.0 + 1e-6]}, ["d = 1"])
     self.assertLen(ledger.failures, 1)
     self.assertIn(
       "tf, case 1: 2.000001 and 2.0 in numpy", str(ledger.failures[0])
     )
     self.assertRegex(str(ledger), "6 calls, 1 cases failed$")
+
+  def test_a_case_is_made_small(self):
+    longer = mock.patch.object(worker, "SHRINK_SECONDS", 5.0)
+    with longer, _wrong(2.0, pd.Distribution, "mean"):
+      row = worker.run_case("numpy", self.names, _SEED, 4, ["moments"])
+    self.assertLess(len("".join(row["smallest"])), 400)
+    self.assertIn("d.mean()", row["smallest"])
+
+  def test_choices_shrink_to_the_fewest_that_fail(self):
+    def fails(made):
+      used = choices.Choices(0, made)
+      count = used.integers(9)
+      sizes = [used.integers(100) for _ in range(count)]
+      return used.made if any(x >= 50 for x in sizes) else None
+
+    first = [0.9] + [0.8123] * 8
+    self.assertEqual(choices.shrink(fails, first, 5.0), [0.125, 0.5])
+
+  def test_memory_that_grows_is_found(self):
+    look = {"calls": 1, "files": 5, "threads": 4}
+    flat = [{"megabytes": 200.0 + 9.0 * (i % 3), **look} for i in range(40)]
+    self.assertTrue(endurance.is_flat(flat))
+    grown = [{"megabytes": 200.0 + 5.0 * i, **look} for i in range(40)]
+    self.assertFalse(endurance.is_flat(grown))
+    leaked = [{**row, "files": i} for i, row in enumerate(flat)]
+    self.assertFalse(endurance.is_flat(leaked))
 
   def test_processes_that_end(self):
     # A worker of an unknown substrate ends at once: that is a failure, and the

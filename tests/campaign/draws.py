@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.campaign import choices
 from tests.campaign import objects
 
 # What expressions may use besides the library's modules.
@@ -67,25 +68,25 @@ class Draw:
   """Draws expressions from a generator.
 
   Attributes:
-    random: NumPy's generator.
+    random: the numbers that it draws from.
     most: the largest number of phases.
   """
 
-  def __init__(self, random: np.random.Generator, most: int = 30) -> None:
+  def __init__(self, random: choices.Choices, most: int = 30) -> None:
     self.random = random
     self.most = most
 
-  def one_of(self, choices: Sequence[Any]) -> Any:
-    """Returns one of the choices."""
-    return choices[int(self.random.integers(len(choices)))]
+  def one_of(self, options: Sequence[Any]) -> Any:
+    """Returns one of the options."""
+    return options[self.random.integers(len(options))]
 
-  def call(self, *choices: Callable[[], str]) -> str:
+  def call(self, *options: Callable[[], str]) -> str:
     """Returns what one of the functions draws."""
-    return str(self.one_of(choices)())
+    return str(self.one_of(options)())
 
   def is_likely(self, probability: float) -> bool:
     """Returns whether an event of a probability happens."""
-    return bool(self.random.random() < probability)
+    return bool(self.random.random() >= 1.0 - probability)
 
   def size(self, most: int = 6, least: int = 1) -> int:
     """Returns a size, which is small as a rule."""
@@ -112,7 +113,7 @@ class Draw:
 
   def probs(self, count: int) -> str:
     """Draws a list of probabilities, which may have zeros."""
-    found = self.random.dirichlet(np.ones(count))
+    found = self.random.probs(count)
     if count > 1 and self.is_likely(0.2):
       found[self.random.integers(count)] = 0.0
       found /= found.sum()
@@ -162,14 +163,14 @@ class Draw:
   def _rates(self, count: int) -> list[float]:
     kind = self.random.integers(8)
     if kind < 5:
-      found = self.random.uniform(0.1, 3.0, count)
+      found = self.random.uniforms(0.1, 3.0, count)
     elif kind == 5:
-      found = 10.0 ** self.random.uniform(-3.0, 3.0, count)
+      found = 10.0 ** self.random.uniforms(-3.0, 3.0, count)
     elif kind == 6:
       unit = 10.0 ** self.random.uniform(-20.0, 20.0)
-      found = unit * self.random.uniform(0.5, 2.0, count)
+      found = unit * self.random.uniforms(0.5, 2.0, count)
     else:
-      found = 10.0 ** self.random.uniform(-12.0, 12.0, count)
+      found = 10.0 ** self.random.uniforms(-12.0, 12.0, count)
     if self.is_likely(0.1):  # Equal ones.
       found[:] = found[0] if count else 0.0
     return [float(f"{x:.4g}") for x in found]

@@ -73,6 +73,11 @@ def quantiles(scene: Scene) -> None:
     return
   if np.any(q < 0.0):
     raise Fault(f"quantile {q}")
+  if scene.draw.is_likely(0.5):
+    way = scene.draw.one_of(
+      ("quantile_log_cdf(math.log(p))", "quantile_log_survival(math.log1p(-p))")
+    )
+    agree(way, scene.value(f"d.{way}"), q, 1e-9)
   reached = scene.value("d.cdf(q)")
   if discrete:
     before = scene.value("d.cdf(q - 1.0)")
@@ -109,6 +114,37 @@ def moments(scene: Scene) -> None:
   with np.errstate(all="ignore"):
     agree("second moment", variance + mean * mean, second, 1e-8)
     agree("stddev", scene.value("d.stddev()") ** 2, variance, 1e-9)
+
+
+def invalid(scene: Scene) -> None:
+  """A model that breaks a rule has no values, and says so."""
+  draw = scene.draw
+  count = draw.size(4, 2)
+  scene.let("a", f"np.asarray({draw.probs(count)})")
+  scene.let("m", f"objects.chain({count}, {draw.integer(0, 99)})")
+  scene.let("e", "np.maximum(-m.sum(axis=-1), 0.0)")
+  i, bad = (
+    draw.integer(0, count - 1),
+    draw.one_of(("-0.5", "nan", "inf", "-1e-3")),
+  )
+  broken = draw.one_of(
+    (
+      f"np.where(np.arange({count}) == {i}, {bad}, a), m, e",
+      f"a, m, np.where(np.arange({count}) == {i}, {bad}, e)",
+      f"a, np.where(np.eye({count}, k=1) > 0, {bad}, m), e",
+    )
+  )
+  scene.hostile(f"pd.PhaseType({broken}, prob_zero=0.0)")
+  for call in (
+    "log_prob(1.0)",
+    "cdf(2.0)",
+    "mean()",
+    "variance()",
+    "quantile(0.5)",
+  ):
+    found = scene.hostile(f"pd.PhaseType({broken}, prob_zero=0.0).{call}")
+    if not np.all(np.isnan(found)):
+      raise Fault(f"{call} of an invalid model is {found}")
 
 
 def batches(scene: Scene) -> None:
@@ -180,6 +216,6 @@ def single_precision(scene: Scene) -> None:
 
 
 JUDGES = (
-  *(probabilities, hazards, quantiles, moments, batches),
+  *(probabilities, hazards, quantiles, moments, invalid, batches),
   *(samples, round_trips, single_precision),
 )

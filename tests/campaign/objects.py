@@ -132,3 +132,59 @@ def seed(substrate: str, number: int) -> Any:
 
     return jax.random.key(number)
   return number
+
+
+def nodes(a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
+  """Returns points and weights of an integral."""
+  x, weights = np.polynomial.legendre.leggauss(12)
+  ends = np.linspace(a, b, 9)
+  half = np.diff(ends)[:, None] / 2.0
+  points = ends[:-1, None] + half * (1.0 + x)
+  return np.ravel(points), np.ravel(half * weights)
+
+
+def edges(pm: Any, matrix: Any, exits: Any) -> Any:
+  """Returns a model's rates as those of edges."""
+  count = len(exits)
+  rates = np.append(matrix * (1.0 - np.eye(count)), exits[:, None], axis=1)
+  sources, targets = np.nonzero(rates)
+  return pm.EdgeRates(sources, targets, rates[sources, targets])
+
+
+def machines(pg: Any, count: int) -> Any:
+  """Returns a graph of machines of their own that break, and are repaired."""
+
+  def moves(up: tuple[int, ...]) -> Iterator[tuple[Any, Any]]:
+    for i, works in enumerate(up):
+      after = (*up[:i], 1 - works, *up[i + 1 :])
+      to = after if any(after) else pg.ABSORBED
+      yield to, ({"breaks": 1.0} if works else {"repaired": 1.0})
+
+  return pg.Graph.from_transitions(moves, (1,) * count, ["breaks", "repaired"])
+
+
+def mapped(substrate: str, f: Any, rows: Any) -> Any:
+  """Returns the values of a function, mapped by the framework."""
+  if substrate == "jax":
+    import jax
+
+    return jax.vmap(f)(rows)
+  if substrate == "tf":
+    import tensorflow as tf
+
+    return tf.vectorized_map(f, tf.constant(rows))
+  return np.stack([f(row) for row in rows])
+
+
+def scanned(substrate: str, f: Any, rows: Any) -> Any:
+  """Returns the values of a function, in a loop that the framework compiles."""
+  if substrate == "jax":
+    import jax
+
+    return jax.lax.scan(lambda carry, row: (carry, f(row)), 0.0, rows)[1]
+  if substrate == "tf":
+    import tensorflow as tf
+
+    loop = tf.function(lambda x: tf.map_fn(f, x), autograph=False)
+    return loop(tf.constant(rows))
+  return np.stack([f(row) for row in rows])

@@ -84,6 +84,8 @@ def closures(scene: Scene) -> None:
   agree("minimum", found, s * u, 1e-10, 1e-300)
   found = scene.value("pd.maximum([d, e]).cdf(t)")
   agree("maximum", found, f * g, 1e-10, 1e-300)
+  found = scene.value("pd.order_statistic(d, 3, 2).cdf(t)")
+  agree("order statistic", found, f * f * (3.0 - 2.0 * f), 1e-9, 1e-12)
   found = scene.value("pd.mixture([0.25, 0.75], [d, e]).cdf(t)")
   agree("mixture", found, 0.25 * f + 0.75 * g, 1e-11, 1e-300)
   scene.let("c", "pd.convolution([d, e])")
@@ -153,9 +155,11 @@ def em_steps(scene: Scene) -> None:
   """The likelihood never falls in a step of EM."""
   draw = scene.draw
   times = [float(draw.number(0.01, 5.0)) for _ in range(draw.size(6, 3))]
-  censored = [float(draw.is_likely(0.7)) for _ in times]
+  ends = [x if draw.is_likely(0.7) else np.inf for x in times]
+  weights = [float(draw.integer(1, 9)) for _ in times]
+  entry = [draw.one_of((-1.0, 0.5 * x)) for x in times]
   scene.let(
-    "data", f"inference.Observations.right_censored({times}, {censored})"
+    "data", f"inference.Observations({times}, {ends}, {weights}, {entry})"
   )
   count = draw.size(3)
   ends = f"{draw.rates(count - 1)}, {draw.rates(count)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 import contextlib
 import importlib
 import linecache
@@ -14,6 +14,7 @@ import warnings
 
 import numpy as np
 
+from tests.campaign import choices
 from tests.campaign import draws
 from tests.campaign import laws
 
@@ -86,10 +87,11 @@ class Scene:
     self,
     substrate: str,
     names: dict[str, Any],
-    random: np.random.Generator,
-    most: int = 30,
+    random: choices.Choices,
+    say: Callable[[str], None] = lambda _: None,
   ) -> None:
-    self.draw = draws.Draw(random, most)
+    self.draw = draws.Draw(random)
+    self._say = say
     self.laws = laws.Laws(self.draw)
     self.substrate = substrate
     self.lines: list[str] = []
@@ -99,12 +101,16 @@ class Scene:
 
   def let(self, name: str, text: str) -> Any:
     """Evaluates an expression of valid arguments, and names its value."""
-    self.lines.append(f"{name} = {text}")
+    self._add(f"{name} = {text}")
     with self._watched() as caught:
       self._names[name] = eval(text, self._names)
     _refuse([x for x in caught if _is_foreign(x)], "it warns")
     if caught:
       raise Odd(caught[0])
+    return self._names[name]
+
+  def named(self, name: str) -> Any:
+    """Returns the value of a name."""
     return self._names[name]
 
   def value(self, text: str) -> np.ndarray:
@@ -170,7 +176,7 @@ class Scene:
     ]
 
   def _evaluated(self, text: str) -> tuple[Any, list[str]]:
-    self.lines.append(text)
+    self._add(text)
     self.calls += 1
     began = time.process_time()
     with self._watched() as caught:
@@ -184,6 +190,10 @@ class Scene:
     """Returns whether an argument has NaN."""
     lines = [text, *(x for x in self.lines if x.startswith(("t = ", "p = ")))]
     return any("nan" in x for x in lines)
+
+  def _add(self, line: str) -> None:
+    self._say(line)
+    self.lines.append(line)
 
   def _note(self, arrays: list[np.ndarray]) -> None:
     self.results += [float(x) for y in arrays for x in y.flat[:_NOTED]]

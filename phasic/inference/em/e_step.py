@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy as onp
 
 from phasic.distributions.absorption import competing_risks
 from phasic.distributions.base import chain_events
@@ -159,7 +160,9 @@ def _unseen(
   ]
   found = []
   for (ends, none), term in zip(parts, terms[1:], strict=True):
-    odds = np.exp(term - terms[0])
+    with onp.errstate(over="ignore"):  # At last the parameters are NaN.
+      odds = np.exp(term - terms[0])
+    odds = np.where(odds < math.inf, odds, math.nan)
     number = np.where(none | (weights == 0), 0.0, weights * odds)
     # An end that is the same for all observations has size one.
     start, end = (np.broadcast_to(x, static.shape(number)) for x in ends)

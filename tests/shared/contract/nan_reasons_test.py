@@ -179,6 +179,12 @@ class NaNReasonsTest(test_case.TestCase):
       lambda: inference.em_step(far, data).distribution.exit_rates,
       r"^em_step: exit_rates\[0\] is NaN, .*work limit",
     )
+    # For each seen beyond the entry, e^5000 unseen ones were expected.
+    late = inference.Observations([0.01], [math.inf], None, [0.005])
+    self.assert_warns(
+      lambda: inference.em_step(pd.Coxian([], [1e6]), late).distribution.exit_rates,
+      r"^em_step: exit_rates\[0\] is NaN, ",
+    )
 
   def test_finite_results_are_silent(self):
     dist = pd.Coxian([0.5], [1.0, 2.0])
