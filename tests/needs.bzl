@@ -142,7 +142,8 @@ TESTS = {
         ],
         "rooms": [
             "config",
-            "math"
+            "math",
+            "inference/data"
         ]
     },
     "quantiles/accuracy_tests": {
@@ -150,7 +151,8 @@ TESTS = {
             "test_case"
         ],
         "rooms": [
-            "math/quantiles"
+            "math/quantiles",
+            "config"
         ]
     },
     "sampling/sampling_tests": {
@@ -221,6 +223,7 @@ TESTS = {
             "test_case"
         ],
         "rooms": [
+            "graphs/models",
             "graphs/transformations",
             "distributions/absorption"
         ]
@@ -295,6 +298,7 @@ TESTS = {
             "distributions/closures",
             "distributions/epochs",
             "inference/mle",
+            "binding",
             "config"
         ]
     },

@@ -21,6 +21,7 @@ TESTS = {
             "kernel/large_sparse_test",
             "kernel/phase_type_test",
             "kernel/portable_accuracy_test",
+            "kernel/portable_derivatives_test",
             "kernel/portable_test",
             "kernel/property_test",
             "kernel/segments_test",
@@ -37,6 +38,7 @@ TESTS = {
     ),
     "sampling/sampling_tests": dict(
         files = [
+            "quantiles/quantile_portable_test",
             "quantiles/quantile_test",
             "sampling/sampling_test",
         ],
@@ -100,6 +102,7 @@ TESTS = {
             "graphs/graphs_json_test",
             "graphs/graphs_pictures_test",
             "graphs/graphs_property_test",
+            "graphs/graphs_without_states_test",
         ],
         tags = {
             "jax": {"slow": "works on the host, in the same code as in NumPy"},
@@ -167,6 +170,7 @@ TESTS = {
         files = [
             "closures/closure_test",
             "contract/argument_errors_test",
+            "contract/argument_rules_test",
             "contract/bad_arguments_test",
             "contract/bad_values_test",
             "contract/contract_test",
@@ -177,6 +181,7 @@ TESTS = {
             "contract/mistakes_test",
             "contract/nan_derivatives_test",
             "contract/nan_reasons_test",
+            "contract/own_hooks_test",
             "contract/precision_test",
             "contract/result_sizes_test",
             "contract/rounded_sums_test",
@@ -271,6 +276,7 @@ TESTS = {
             "inference/em_step_test",
             "inference/epoch_em_test",
             "inference/epoch_fits_test",
+            "inference/fit_arguments_test",
             "inference/fit_em_options_test",
             "inference/fit_em_test",
             "inference/fit_ends_test",
@@ -289,6 +295,7 @@ TESTS = {
             "inference/observations_test",
             "inference/own_family_test",
             "inference/tables_test",
+            "m_step/m_step_edges_test",
         ],
         tags = {
             "jax": {"slow": "compiles many cases"},
@@ -300,7 +307,10 @@ TESTS = {
         disabled = {"numpy": "TensorFlow Probability has no NumPy distributions here"},
     ),
     "binding/binding_tests": dict(
-        files = ["binding/binding_test"],
+        files = [
+            "binding/binding_rules_test",
+            "binding/binding_test",
+        ],
     ),
 }
 

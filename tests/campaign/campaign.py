@@ -31,7 +31,7 @@ _LONGEST = 150.0
 # What a process may allocate, in NumPy alone: JAX reserves addresses.
 _MOST_BYTES = 12 << 30
 # Megabytes that NumPy's calls may leave from the first quarter of a batch on.
-_MOST_LEFT = 200.0
+_MOST_LEFT = 64.0
 # Values of the kernel are equal to the bit, and what is computed from them nearly.
 _SAME = 1e-10
 _SUBSTRATES = ("numpy", "jax", "tf")

@@ -93,7 +93,7 @@ def step_values(scene: Scene) -> None:
   scene.let("alpha", f"np.asarray({draw.probs(count)})")
   scene.let("matrix", f"objects.steps({count}, {draw.integer(0, 99)})")
   scene.let("exits", "1.0 - matrix.sum(axis=-1)")
-  n = float(draw.one_of((draw.integer(0, 9), draw.integer(0, 300))))
+  n = float(draw.one_of((draw.integer(0, 9), draw.integer(0, 80))))
   scene.let("n", repr(n))
   d = "pd.DiscretePhaseType(alpha, matrix, exit_probs=exits, prob_zero=0.0)"
   scene.let("d", d)

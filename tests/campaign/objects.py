@@ -57,6 +57,12 @@ def chain(count: int, seed: int, gone: float = 0.5) -> np.ndarray:
   return rates - np.diag(rates.sum(axis=1) + leave)
 
 
+def share(count: int, rest: int) -> np.ndarray:
+  """Returns masses of every other phase, which sum to one."""
+  own = (np.arange(count) % 2 == rest) * (1.0 + np.arange(count))
+  return own / own.sum()
+
+
 def steps(count: int, seed: int) -> np.ndarray:
   """Returns a subtransition matrix."""
   random = np.random.default_rng(seed)

@@ -242,6 +242,43 @@ class SamplesTest(absltest.TestCase):
     with self.assertRaisesRegex(TypeError, "MultivariatePhaseType"):
       adapter.wrap(dist)
 
+  def test_arguments_that_do_not_fit(self):
+    frozen = adapter.wrap(pd.Erlang(4, _RATE))
+    with self.assertRaisesRegex(ValueError, r"lb has shape \(2,\): it must be"):
+      frozen.expect(lambda x: x, lb=[0.0, 1.0])
+    batch = adapter.wrap(pd.Erlang(4, np.asarray([1.0, 2.0])))
+    with self.assertRaisesRegex(
+      ValueError, r"batch_shape is \(2,\): .* expect"
+    ):
+      batch.expect(lambda x: x)
+    for moments in ("", "mx"):
+      with self.assertRaisesRegex(
+        ValueError, f"moments is '{moments}': it mus"
+      ):
+        frozen.stats(moments)
+    rare = adapter.wrap(pd.DiscretePhaseType([1.0], [[1.0 - 1e-8]], [1e-8]))
+    with self.assertRaisesRegex(
+      ValueError, r"expect sums over .* counts: they must be at most 1e\+07"
+    ):
+      rare.expect(lambda k: k)
+    with self.assertRaisesRegex(ValueError, "value is ragged"):
+      frozen.cdf([[1.0, 2.0], [3.0]])
+
+  def test_expect_where_there_is_no_mass(self):
+    # Counts of trials begin with one.
+    trials = adapter.wrap(pd.DiscretePhaseType([1.0], [[0.5]]))
+    self.assertEqual(trials.expect(lambda k: k, ub=0.0), 0.0)
+
+  def test_states_of_sequences_and_of_dist(self):
+    frozen = adapter.wrap(pd.Erlang(4, _RATE))
+    sequence = np.random.SeedSequence(7)
+    x = frozen.rvs(size=3, random_state=sequence)
+    y = frozen.rvs(size=3, random_state=np.random.default_rng(sequence))
+    np.testing.assert_array_equal(x, y)
+    family = frozen.dist
+    frozen.random_state = 11
+    self.assertIs(family.random_state, frozen.random_state)
+
 
 if __name__ == "__main__":
   absltest.main()

@@ -1,4 +1,4 @@
-"""What native functions declare: operands, options, and what is refused."""
+"""What native functions declare: operands, options, rules, and refusals."""
 
 import enum
 
@@ -7,6 +7,9 @@ from absl.testing import parameterized
 import numpy as onp
 
 from phasic.substrates.numpy import binding
+from phasic.substrates.numpy.internal import autodiff
+from phasic.substrates.numpy.internal.native import native_declarations
+from phasic.substrates.numpy.internal.native import native_shapes
 from tests.native_ops import libraries
 
 
@@ -172,6 +175,102 @@ class OptionsTest(parameterized.TestCase):
     op = bind("test_options")
     with self.assertRaisesRegex(RuntimeError, f"op test_options: {message}"):
       op(1.0, **options)
+
+
+def _cube_jvp(inputs, outputs, tangents):
+  (x, w), (dx, dw) = inputs, tangents
+  return 3 * x**2 * w * dx + x**3 * dw, dx + dw
+
+
+class DerivedRulesTest(parameterized.TestCase):
+  def test_a_reverse_rule_of_a_forward_rule(self):
+    # y = x^3 w and s = x + w, entry by entry, where w broadcasts.
+    cube = binding.bind_native(libraries.ops(), "test_cube", jvp=_cube_jvp)
+    x, w = onp.array([[1.0, 2.0, 3.0], [0.5, -1.0, 4.0]]), onp.array([2.0])
+    of_y, of_s = onp.array([1.0, -2.0, 0.5]), onp.array([[4.0], [8.0]])
+    of_y, of_s = onp.broadcast_arrays(of_y, of_s)
+    of_x, of_w = cube.vjp((x, w), (of_y, of_s))
+    onp.testing.assert_allclose(of_x, 3 * x**2 * w * of_y + of_s, rtol=1e-15)
+    onp.testing.assert_allclose(of_w, [onp.sum(x**3 * of_y + of_s)], rtol=1e-15)
+    self.assertEqual(of_w.shape, w.shape)
+
+  def test_integers_have_no_tangents(self):
+    # y = x[indices], and their number.
+    gather = binding.bind_native(
+      libraries.ops(),
+      "test_gather",
+      sizes={"k": lambda m, n: m},
+      jvp=lambda i, o, t: (t[1][i[0]], None),
+    )
+    indices, x = onp.array([2, 0], onp.int32), onp.array([1.0, 2.0, 4.0])
+    value, moved = autodiff.forward(
+      lambda x: gather(indices, x, copies=1),
+      [x],
+      [onp.array([3.0, 5.0, 7.0])],
+    )
+    onp.testing.assert_array_equal(value[0], [4.0, 1.0])
+    onp.testing.assert_array_equal(moved[0], [7.0, 3.0])
+    self.assertEqual(value[1], 2)
+    self.assertEqual(moved[1], 0)
+
+  def test_no_reverse_rule_of_rows(self):
+    scale = binding.bind_native(
+      libraries.ops(),
+      "test_scale",
+      jvp=lambda i, o, t: t[0][..., None] * i[1] + i[0][..., None] * t[1],
+    )
+    with self.assertRaisesRegex(NotImplementedError, "without a reverse rule"):
+      scale.vjp((2.0, onp.ones(2)), onp.ones(2))
+
+  def test_text(self):
+    cube = binding.bind_native(libraries.ops(), "test_cube")
+    self.assertEqual(cube.name, "test_cube")
+    self.assertEqual(cube.declaration, "x(), w() -> y(), sum()")
+    self.assertEqual(repr(cube), "<NativeOp test_cube: x(), w() -> y(), sum()>")
+
+
+class UnreadableDeclarationsTest(parameterized.TestCase):
+  @parameterized.parameters(
+    ("x: float12() -> y()", "there is no type float12"),
+    ("x(n, , m) -> y()", "a dimension's name is missing"),
+    ("x(n m) -> y()", "a dimension's name is missing"),
+    ("x() w() -> y()", "a comma is missing"),
+  )
+  def test_declarations_that_cannot_be_read(self, text, message):
+    with self.assertRaisesRegex(ValueError, f"op mine: '.*': {message}"):
+      binding.bind_native(
+        libraries.ops(), "mine", declaration=text, handler="mine"
+      )
+
+  def test_handlers_are_for_jax(self):
+    with self.assertRaisesRegex(
+      NotImplementedError, "op mine is an XLA handler, which only JAX can call"
+    ):
+      binding.bind_native(
+        libraries.ops(), "mine", declaration="x() -> y()", handler="mine"
+      )(1.0)
+
+  def test_sizes_that_differ(self):
+    both = native_declarations.parse("both", "x(n), y(m, n) -> z(n)")
+    self.assertEqual(
+      native_shapes.input_dims(both, [(5, 3), (2, 3)]), {"n": 3, "m": 2}
+    )
+    with self.assertRaisesRegex(
+      ValueError,
+      r"op both: y has shape \(2, 4\): dimension n must be 3; the op is decl",
+    ):
+      native_shapes.input_dims(both, [(3,), (2, 4)])
+
+
+class ErrorsTest(parameterized.TestCase):
+  def test_no_error_of_a_compiled_program(self):
+    # NumPy has none: exceptions are the function's own.
+    def fails(x):
+      raise ZeroDivisionError("of its own")
+
+    with self.assertRaisesRegex(ZeroDivisionError, "of its own"):
+      binding.bind(fails)(1.0)
+    self.assertIsNone(binding.last_error())
 
 
 if __name__ == "__main__":

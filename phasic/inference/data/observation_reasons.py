@@ -105,8 +105,9 @@ def _reason(
       continue
     found = onp.where(found == "ok", why, found)
   rest = (
-    "too few digits would be left, or all observations together need more work "
-    "than the work limit; config.set_work_limit(seconds) raises it, and "
-    "diagnose(value, method) gives the reasons of probabilities"
+    "too few digits would be left, memory did not suffice, or all observations "
+    "together need more work than the work limit; "
+    "config.set_work_limit(seconds) raises it, and diagnose(value, method) gives "
+    "the reasons of probabilities"
   )
   return onp.where(found == "ok", rest, found)

@@ -124,8 +124,9 @@ def _warn_of_nan(
       _, where = value_rules.first_place(nan)
       user_warnings.warn(
         f"em_step: {name}{where} is NaN, as what is expected of the paths could "
-        "not be computed: too few digits would be left, or it asks for more "
-        "steps than the work limit; start from rates nearer the data"
+        "not be computed: too few digits would be left, memory did not suffice, "
+        "or it asks for more steps than the work limit; start from rates nearer "
+        "the data"
       )
       return
 

@@ -18,6 +18,7 @@ from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters.host_values import whole_number
 from phasic.inference.starts import forms
 from phasic.inference.starts import screening
+from phasic.inference.starts import starts as starts_lib
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import user_warnings
@@ -116,9 +117,9 @@ def initial_guess(
 
   Raises:
     TypeError: `observations` is not an `Observations`, or is traced.
-    ValueError: there is no such form, `num_phases` is out of range, there is no
-      event, there are causes, or rates for times of this size overflow or
-      underflow.
+    ValueError: there is no such form, `num_phases` is out of range, there are
+      several data sets, no event, or causes, or rates for times of this size
+      overflow or underflow.
 
   Example:
 
@@ -137,7 +138,7 @@ def initial_guess(
       f"form is {raw_arguments.shown(form)}: it must be in {forms.FORMS}"
     )
   p = whole_number("num_phases", num_phases, 1, _MOST_PHASES)
-  observations_lib.check_data(observations)
+  starts_lib.check_one_data_set(observations)
   if observations.cause is not None:
     raise ValueError(
       "observations have causes, and the distribution of a form has none: leave "

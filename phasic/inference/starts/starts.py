@@ -24,6 +24,17 @@ from phasic.internal.arrays import Integer
 _FAR = 10.0
 
 
+def check_one_data_set(observations: observations_lib.Observations) -> None:
+  """Raises ValueError unless there is one data set, with an observation."""
+  observations_lib.check_data(observations)
+  lower, _, _ = observations_lib.host_arrays(observations)
+  if onp.ndim(lower) != 1:
+    raise ValueError(
+      f"observations have shape {onp.shape(lower)}: one data set, (n,), is "
+      "fitted at a time"
+    )
+
+
 def check_data(
   dist: Distribution, observations: observations_lib.Observations, num_free: int
 ) -> None:
@@ -34,13 +45,8 @@ def check_data(
     observations: the data.
     num_free: how many free parameters are fitted.
   """
-  observations_lib.check_data(observations)
+  check_one_data_set(observations)
   lower, upper, weights = observations_lib.host_arrays(observations)
-  if onp.ndim(lower) != 1:
-    raise ValueError(
-      f"observations have shape {onp.shape(lower)}: one data set, (n,), is "
-      "fitted at a time"
-    )
   counted = weights > 0
   lower, upper = lower[counted], upper[counted]
   if not len(lower):

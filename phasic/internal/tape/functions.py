@@ -210,7 +210,14 @@ def _copy(a: Traced) -> Traced:
 
 def _fixed(function: Callable[..., Tree]) -> Callable[..., Array]:
   def rule(*args: object, **options: object) -> Array:
-    return traced.fixed(lambda *arrays: function(*arrays, **options), *args)
+    _refuse(function.__name__, out=options.get("out"))
+    count = len(args)
+
+    def call(*values: object) -> Array:
+      named = dict(zip(options, values[count:], strict=True))
+      return function(*values[:count], **named)
+
+    return traced.fixed(call, *args, *options.values())
 
   return rule
 

@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 import numpy as onp
 
-FILES = (__file__, onp.lib.mixins.__file__)
-
 
 class Operators(onp.lib.mixins.NDArrayOperatorsMixin):
   """Operators for classes that implement NumPy's array protocols."""

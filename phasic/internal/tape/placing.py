@@ -98,9 +98,7 @@ def _broadcast_arrays(*args: Array) -> tuple[Array, ...]:
 
 
 @linear_maps.registered(onp.take)
-def _take(a: Array, indices: Array, axis: int | None = None) -> Array:
-  if not isinstance(a, Traced):
-    return traced.fixed(lambda i: onp.take(a, i, axis), indices)
+def _take(a: Traced, indices: Array, axis: int | None = None) -> Array:
   if axis is None:
     return onp.ravel(a)[indices]
   places = onp.asarray(traced.constant(indices))

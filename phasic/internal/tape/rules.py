@@ -37,8 +37,6 @@ def call(
         "stop_gradient to it"
       )
   leaves, make = trees.flatten(tuple(args))
-  if not any(isinstance(x, traced.Traced) for x in leaves):
-    return f(*make(leaves))
   primitive = _Ruled(f, rules, make, [len(part) for part in parts])
   results = primitive.evaluate(leaves)
   assert primitive.put_together is not None
@@ -83,7 +81,7 @@ class _Ruled(traced.Primitive[tuple[Array, ...]]):
 
   def forward(
     self, arrays: Sequence[Array], tangents: Sequence[Array | None]
-  ) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
+  ) -> tuple[tuple[Array, ...], tuple[Array | None, ...]]:
     if self.rules.jvp_fn is None:
       raise NotImplementedError(_missing(self.f, "jvp_fn"))
     args = self.make(arrays)
@@ -96,7 +94,15 @@ class _Ruled(traced.Primitive[tuple[Array, ...]]):
     result, moved = self.rules.jvp_fn(
       *self._fixed(args), self._free(args), self._free(along)
     )
-    return self._arrays(result), tuple(trees.flatten(moved)[0])
+    # A tangent of None means zeros.
+    try:
+      tangents_of_results = trees.leaves_like(moved, result)
+    except ValueError:
+      raise ValueError(
+        f"the forward rule of {_name(self.f)} must return tangents in the "
+        "structure of its results"
+      ) from None
+    return self._arrays(result), tuple(tangents_of_results)
 
   def reverse(
     self, arrays: Sequence[Array], wanted: Sequence[int]

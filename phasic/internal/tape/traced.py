@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import itertools
 import linecache
 import operator
+import os
 import sys
 from typing import Any, Generic, NoReturn, TypeAlias, TypeVar, overload
 
@@ -30,6 +31,11 @@ _R = TypeVar(
   "_R", bound="Traced | onp.ndarray | tuple[Traced | onp.ndarray, ...]"
 )
 
+# The folders of the rules and of NumPy, which lie between a rule and the user's
+# call.
+_FOLDERS = tuple(
+  os.path.join(os.path.dirname(file), "") for file in (__file__, onp.__file__)
+)
 _levels = itertools.count()
 _orders = itertools.count()
 
@@ -240,7 +246,7 @@ class Primitive(Generic[_R]):
 
   def forward(
     self, arrays: Sequence[Array], tangents: Sequence[Array | None]
-  ) -> tuple[_R, _R]:
+  ) -> tuple[_R, Tree]:
     """Computes the results and their tangents; None stands for zeros."""
     raise NotImplementedError
 
@@ -376,8 +382,6 @@ def fixed(call: Callable[..., Array], *arrays: object) -> Array:
   The result is still traced, so that it cannot decide a branch.
   """
   result = call(*(constant(x) for x in arrays))
-  if not any(isinstance(x, Traced) for x in arrays):
-    return result
   return Traced(checked(result), latest(arrays), None)
 
 
@@ -405,8 +409,7 @@ def leaving(what: str) -> TypeError:
 def _place() -> str:
   """Returns the location of the user's call, "" if it is not found."""
   frame = sys._getframe(1)
-  own = (__file__, *operators.FILES)
-  while frame is not None and frame.f_code.co_filename in own:
+  while frame is not None and frame.f_code.co_filename.startswith(_FOLDERS):
     frame = frame.f_back  # type: ignore[assignment]
   if frame is None:
     return ""

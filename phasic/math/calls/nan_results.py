@@ -15,8 +15,8 @@ from phasic.math.numeric import array_utils
 
 _NO_DERIVATIVE = (
   "it is not defined there, e.g. in a number of steps, too few digits would be "
-  "left, or it asks for more steps than the work limit, of which derivatives "
-  "have a part"
+  "left, memory did not suffice, or it asks for more steps than the work limit, "
+  "of which derivatives have a part"
 )
 
 

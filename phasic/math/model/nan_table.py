@@ -18,8 +18,8 @@ _SEARCH = (
   "reason at a time t near it"
 )
 _QUADRATURE = (
-  "it is not finite, the quadrature does not reach its accuracy, or values ask "
-  "for more steps than the work limit"
+  "it is not finite, the quadrature does not reach its accuracy, memory did not "
+  "suffice, or values ask for more steps than the work limit"
 )
 _SAMPLE = (
   "quantiles ask for more steps than the work limit, which "
@@ -27,8 +27,8 @@ _SAMPLE = (
 )
 # The reason of a NaN of which nothing else is known.
 UNKNOWN = (
-  "it is not defined there, too few digits would be left, or it asks for more "
-  "steps than the work limit"
+  "it is not defined there, too few digits would be left, memory did not "
+  "suffice, or it asks for more steps than the work limit"
 )
 
 

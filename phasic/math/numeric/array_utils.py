@@ -11,6 +11,9 @@ from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal.arrays import Array
 
+# The longest sum of products that OpenBLAS computes on the calling thread.
+_MOST_OF_ONE_THREAD = 10_000
+
 
 def joined(*arrays: Array) -> Array:
   """Concatenates arrays (..., m) on the last axis; batch shapes broadcast."""
@@ -102,5 +105,10 @@ def has_nan(x: object) -> bool:
   if host.dtype.char not in "fd":
     host = onp.asarray(host, "float64")
   # A sum of squares is NaN if and only if an entry is, and the fastest test.
-  total = onp.vdot(host, host)
+  # But long sums run on threads of BLAS, and a fork in another thread ends these
+  # threads: then the call would never return.
+  if onp.size(host) <= _MOST_OF_ONE_THREAD:
+    total = onp.vdot(host, host)
+  else:
+    total = onp.min(host)
   return bool(total != total)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy as onp
 
 from phasic import distributions as pd
+from phasic import math as pm
 from phasic.math.calls import gradients
 from tests.helpers import closure_cases
 from tests.helpers import test_case
@@ -78,12 +79,36 @@ class ClosureAccuracyTest(test_case.TestCase):
     exact = math.fsum(1 / r**2 for r in rates)
     self.assert_close(found.variance(), exact, 1e-13)
 
+  def test_random_sums_of_steps(self):
+    # Each step ends a term with probability p, and then the sum with r.
+    p, r = 0.875, 0.125
+    found = pd.random_sum(
+      pd.NegativeBinomialTrials(1, r), pd.NegativeBinomialTrials(1, p)
+    )
+    counts = onp.asarray([1.0, 2.0, 9.0, 400.0])
+    exact = (counts - 1.0) * math.log1p(-p * r) + math.log(p * r)
+    self.assert_close(found.log_prob(counts), exact, 1e-13)
+    self.assert_close(found.mean(), 1.0 / (p * r), 1e-14)
+
 
 class DerivativesTest(test_case.TestCase):
   """Tests derivatives in the parameters of the parts."""
 
   def setUp(self):
     super().setUp()
+
+  def test_steps_that_are_rarely_in_a_phase(self):
+    # The first of two counts with probability q of a step has 1 - (1 - q)^2.
+    q, count = 0.75, 3.0
+
+    def log_survival(q):
+      edges = pm.EdgeProbs([0], [1], q[None])
+      law = pd.DiscretePhaseType([1.0], edges)
+      return pd.minimum([law, law]).log_survival_function(count)
+
+    value, slope = gradients.value_and_gradient(log_survival, np.asarray(q))
+    self.assert_close(value, 2.0 * count * math.log1p(-q), 1e-14)
+    self.assert_close(slope, -2.0 * count / (1.0 - q), 1e-13)
 
   @parameterized.product(
     name=list(CASES),

@@ -62,6 +62,27 @@ class ClosureContractTest(test_case.TestCase):
     self.assertEqual(pd.random_sum(_steps(), laws[1]).num_phases, 6)
     self.assertEqual(pd.convolution(laws[:1]).num_phases, 2)
 
+  def test_limits_of_edges(self):
+    # All phases lead to each other. The k-th of three times has one transition
+    # for each of a phase, 75^2, and multiset of the two other phases, 75 * 76 / 2.
+    # A joint step of two chains is one of each, staying in both is none.
+    full = onp.full((75, 75), 0.01)
+    times = pd.PhaseType(onp.full(75, 1.0 / 75.0), full - onp.eye(75))
+    with self.assertRaisesRegex(
+      ValueError, "has 16458750 edges: there must be"
+    ):
+      pd.order_statistic(times, 3, 3)
+    full = onp.full((57, 57), 0.01)
+    steps = pd.DiscretePhaseType(onp.full(57, 1.0 / 57.0), full)
+    count = 57**4 - 57**2
+    with self.assertRaisesRegex(ValueError, f"has {count + 57**2} edges"):
+      pd.minimum([steps, steps])
+    # While one of the counts is left there are also its own steps and its end,
+    # after a joint step in which the other one ends.
+    more = 2 * 57**3 + 2 * 57 * 56 + 2 * 57 + 57**2
+    with self.assertRaisesRegex(ValueError, f"has {count + more} edges"):
+      pd.maximum([steps, steps])
+
   @parameterized.parameters(*NAMES)
   def test_facts(self, name):
     case = CASES[name]

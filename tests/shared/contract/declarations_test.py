@@ -9,6 +9,8 @@ import numpy as onp
 
 from phasic import distributions as pd
 from phasic import math as pm
+from phasic.distributions.base import bijectors
+from phasic.distributions.base import constraints
 from tests.helpers import own_family
 from tests.helpers import test_case
 
@@ -31,6 +33,8 @@ class DeclarationsTest(test_case.TestCase):
     self.assertIn("detour_prob: q, (...), of the", Detour.__init__.__doc__)
     named = inspect.signature(own_family.Named).parameters["name"]
     self.assertEqual(named.default, "Named")
+    text = pd.TruncatedPhaseType.__init__.__doc__
+    self.assertRegex(text, r"\n  high: .+\n    \w.+\n    \w")
     self.assertEqual(Detour.rate.__doc__, "r, (...), per unit of time.")
 
   @parameterized.parameters(
@@ -116,6 +120,25 @@ class DeclarationsTest(test_case.TestCase):
     # Of exp(-r t) (0.75 r + 0.25 r^2 t).
     part = (0.75 + 0.5 * 2.0 * 1.5) / (0.75 * 2.0 + 0.25 * 4.0 * 1.5)
     self.assert_close(slope, part - 1.5, 1e-12)
+
+
+class ConstraintsTest(test_case.TestCase):
+  """Tests rules of parameters, and their maps."""
+
+  def test_strictly_increasing(self):
+    rule = constraints.named("strictly increasing")
+    good = np.asarray(onp.asarray([[0.5, 1.0, 3.0], [1.0, 2.0, 2.5]]))
+    self.assert_close(rule.check("x", good), self.host(good))
+    for x in ([0.5, 0.5], [0.5, 0.25], [0.0, 1.0]):
+      with self.assertRaisesRegex(ValueError, r"x\[[01]\] = "):
+        rule.check("x", np.asarray(onp.asarray(x)))
+
+  def test_batches_of_matrices(self):
+    rates = onp.arange(1.0, 13.0).reshape((1, 3, 2, 2))
+    found = self.host(bijectors.Subgenerator(2).forward(onp.log(rates)))
+    off = onp.where(onp.eye(2) > 0, 0.0, rates)
+    sums = onp.eye(2) * onp.sum(rates, axis=-1, keepdims=True)
+    self.assert_close(found, off - sums, 1e-14)
 
 
 if __name__ == "__main__":

@@ -203,6 +203,37 @@ class DiagnoseTest(test_case.TestCase):
     ):
       pm.phase_type.diagnose(1.0, [1.0], [[-1.0]], method="pdf")
 
+  @test_case.of_bad_values
+  def test_diagnosis_of_a_batch(self):
+    # Three models of two phases: the second one has a negative rate.
+    rates = onp.asarray([1.0, -1.0, 2.0])[:, None, None]
+    matrix = onp.asarray([[-3.0, 1.0], [0.0, -1.0]]) * rates
+    for path in self.paths():
+      with kernel_ops.use_path(path):
+        reasons = pm.phase_type.diagnose(0.5, [[0.5, 0.5]] * 3, matrix)
+        reasons = onp.asarray(reasons).flatten()
+        self.assertEqual((reasons == "ok").tolist(), [True, False, True])
+        self.assertRegex(str(reasons[1]), "off-diagonal")
+        arguments = 0.5, [1.0], [[-1.0]], [-1.0], 0.0
+        self.assertRegex(
+          str(pm.phase_type.diagnose(*arguments)), "exit_rates: "
+        )
+
+
+class WrappedTest(test_case.TestCase):
+  """Tests distributions that cannot be made of another one."""
+
+  def test_equilibrium_of_zero(self):
+    nothing = pd.PhaseType([0.0], [[-1.0]], prob_zero=1.0)
+    with self.assertRaisesRegex(
+      ValueError, "mean of distribution .*must be > 0"
+    ):
+      pd.Equilibrium(nothing, validate_args=True).mean()
+
+  def test_truncated_above_infinity(self):
+    with self.assertWarnsRegex(RuntimeWarning, "low.*finite"):
+      pd.TruncatedPhaseType(pd.NegativeBinomialTrials(2, 0.5), math.inf)
+
 
 class WantedTest(test_case.TestCase):
   @parameterized.parameters(

@@ -182,7 +182,9 @@ class NaNReasonsTest(test_case.TestCase):
     # For each seen beyond the entry, e^5000 unseen ones were expected.
     late = inference.Observations([0.01], [math.inf], None, [0.005])
     self.assert_warns(
-      lambda: inference.em_step(pd.Coxian([], [1e6]), late).distribution.exit_rates,
+      lambda: (
+        inference.em_step(pd.Coxian([], [1e6]), late).distribution.exit_rates
+      ),
       r"^em_step: exit_rates\[0\] is NaN, ",
     )
 

@@ -7,6 +7,7 @@ from absl.testing import parameterized
 import numpy as onp
 
 from phasic import distributions as pd
+from phasic import graphs
 from phasic.internal import static
 from tests.helpers import epoch_models
 from tests.helpers import test_case
@@ -38,8 +39,8 @@ class RewardsTest(test_case.TestCase):
 
   def _check(self, model):
     oracle = epoch_oracle.EpochRewardOracle(*model)
-    graphs, params, boundaries, rewards, maps = model
-    epochs = pd.Epochs(graphs, params, boundaries, maps)
+    chains, params, boundaries, rewards, maps = model
+    epochs = pd.Epochs(chains, params, boundaries, maps)
     dist = pd.MultivariateEpochs(epochs, rewards)
     size = dist.num_rewards
     units = onp.eye(size, dtype=int)
@@ -75,6 +76,39 @@ class RewardsTest(test_case.TestCase):
       self.assert_close(times, _middles(itertools.chain(*exact)), 1e-12)
 
 
+class ShapesTest(test_case.TestCase):
+  def test_one_array_for_epochs_of_different_sizes(self):
+    two, one = (
+      graphs.Graph.from_edges(edges, 0, 1)
+      for edges in (
+        [(0, 1, [1.0]), (1, graphs.ABSORBED, [1.0])],
+        [(0, graphs.ABSORBED, [1.0])],
+      )
+    )
+    maps = [lambda state: 0]
+    epochs = pd.Epochs([two, one], [[1.0], [2.0]], [0.5], maps)
+    for p in (1, 2):
+      with self.assertRaisesRegex(ValueError, r"different numbers .* \(2, 1\)"):
+        pd.MultivariateEpochs(epochs, onp.ones((p, 1)))
+    dist = pd.MultivariateEpochs(epochs, onp.ones((3, 1)))
+    with self.assertRaisesRegex(
+      ValueError, r"arguments has shape \(\): it must"
+    ):
+      dist.laplace_transform(1.0)
+
+  def test_small_rewards_of_a_trap(self):
+    # After the boundary nothing leaves the second phase.
+    edges = [(0, 1, {"x": 1.0}), (1, graphs.ABSORBED, {"y": 1.0})]
+    graph = graphs.Graph.from_edges(edges, 0, ("x", "y"))
+    epochs = pd.Epochs(graph, [[1.0, 2.0], [1.0, 0.0]], [0.5])
+    rewards = onp.asarray([[1.0, 0.25], [0.0, 0.5]])
+    dist = pd.MultivariateEpochs(epochs, rewards)
+    self.assert_close(dist.mean(), [1.0, onp.inf], 1e-13)
+    orders = ((2, 0), (1, 1), (0, 2))
+    found = [float(dist.mixed_moment(order)) for order in orders]
+    self.assert_close(onp.asarray(found), [2.0, onp.inf, onp.inf], 1e-13)
+
+
 class WidePrecisionTest(test_case.TestCase):
   """Tests what is computed in the widest precision."""
 
@@ -82,13 +116,13 @@ class WidePrecisionTest(test_case.TestCase):
     if static.wide_float() != "float64":
       self.skipTest("there is no double precision")
     model = epoch_models.random_rewards(3)
-    graphs, params, boundaries, rewards, maps = model
+    chains, params, boundaries, rewards, maps = model
     single = [onp.asarray(x, onp.float32) for x in params]
     times = onp.asarray(boundaries, onp.float32)
     narrow = [onp.asarray(x, onp.float32) for x in rewards]
-    dist = pd.MultivariateEpochs(pd.Epochs(graphs, single, times, maps), narrow)
+    dist = pd.MultivariateEpochs(pd.Epochs(chains, single, times, maps), narrow)
     oracle = epoch_oracle.EpochRewardOracle(
-      graphs,
+      chains,
       [x.astype(float) for x in single],
       times.astype(float),
       [x.astype(float) for x in narrow],

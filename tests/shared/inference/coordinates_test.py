@@ -8,6 +8,7 @@ import numpy as onp
 from phasic import distributions as pd
 from phasic import graphs
 from phasic import inference
+from phasic.distributions.base import entries
 from phasic.inference.data import likelihood_derivatives
 from phasic.inference.parameters import coordinates
 from phasic.math.calls import gradients
@@ -30,6 +31,9 @@ def _coalescent():
   graph = graphs.Graph.from_transitions(transitions, initial=3, params=names)
   return pd.PhaseType.from_graph(graph, {"merge": 1.0, "leave": 0.2})
 
+
+# Of these the masses may lack something of one, if they do at the start.
+_MASSES = (([0.25, 0.5], True), ([0.25, 0.75], False))
 
 _LAWS = {
   "coxian": lambda: pd.Coxian([1.0, 1.2], [0.3, 0.2, 1.0]),
@@ -170,6 +174,17 @@ class CoordinatesTest(test_case.TestCase):
       dist = wide.to_distribution(single)
       self.assertEqual(dist.dtype, "float64")
       self.assert_close(dist.rates, onp.exp(single.astype(float)), 1e-15)
+
+  @parameterized.parameters(*_MASSES)
+  def test_masses_that_lack_something(self, masses, lacks):
+    found = entries.masses(
+      onp.asarray(masses), ("a", "b"), "start", True, 2e-16
+    )
+    self.assertEqual(found.substochastic, {"start": lacks})
+    found = entries.masses(
+      onp.asarray(masses), ("a", "b"), "start", False, 2e-16
+    )
+    self.assertEqual(found.substochastic, {"start": False})
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from phasic import config
 from phasic import distributions as pd
 from phasic import inference
 from phasic import math as pm
+from phasic.math.likelihood import discrete_observations
 from tests.helpers import test_case
 
 MODE = "numpy"
@@ -21,6 +22,24 @@ _INF, _NAN = math.inf, math.nan
 _LOWER = onp.asarray([0.5, 2.0, -1.0, 1.0, 0.0])
 _UPPER = onp.asarray([0.5, _INF, 1.5, 2.0, 0.25])
 _ENTRY = onp.asarray([0.25, 1.0, -1.0, 0.5, -1.0])
+
+
+class StepsTest(test_case.TestCase):
+  """Tests numbers of steps that are no integers."""
+
+  def test_bounds_are_rounded_down_and_exact_values_are_not(self):
+    # Geometric: P(N > k) = 2^-k.
+    lower = onp.asarray([2.0, 2.5, 2.5, 1.5, -1.0, 0.5])
+    upper = onp.asarray([2.0, 2.5, _INF, 3.5, 2.5, 0.75])
+    exact = onp.asarray([2.0**-2, 0.0, 2.0**-2, 2.0**-1 - 2.0**-3, 0.75, 0.0])
+    with onp.errstate(divide="ignore"):
+      exact = onp.log(exact)
+    for path in self.paths():
+      with config.use_path(path):
+        found = discrete_observations.log_likelihood_terms(
+          [1.0], [[0.5]], lower, upper
+        )
+        self.assert_close(found, exact, 1e-14)
 
 
 class SumsTest(test_case.TestCase):

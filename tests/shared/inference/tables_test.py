@@ -170,6 +170,54 @@ class TablesTest(test_case.TestCase):
     with self.assertRaisesRegex(TypeError, f"column 't' holds {message}"):
       inference.Observations.from_table({"t": column}, time="t")
 
+  def test_columns_of_missing_values_and_of_objects(self):
+    # A column may be lost wholly where another one knows.
+    table = {
+      "from": _objects(None, None),
+      "to": onp.asarray([1.5, 2.5], onp.float16),
+    }
+    found = self._ends(table, lower="from", upper="to")
+    self.assertEqual(found[:2], [[-1.0, -1.0], [1.5, 2.5]])
+    with self.assertRaisesRegex(
+      TypeError, "column 't' holds values that are not numbers"
+    ):
+      table = {"t": _objects(1j, 2.0)}
+      inference.Observations.from_table(table, time="t")
+
+  def test_causes_by_number(self):
+    table = {
+      "t": [1.0, 2.0, 3.0],
+      "to": [1.0, 4.0, _INF],
+      "why": _objects(1, None, 0),
+      "half": [0.5, 1.0, 1.0],
+    }
+    self.assertEqual(
+      self._ends(table, time="t", cause="why")[4], [1.0, -1.0, 0.0]
+    )
+    # What is right-censored has no cause yet.
+    found = self._ends(table, lower="t", upper="to", cause="why")
+    self.assertEqual(found[1], [1.0, 4.0, _INF])
+    self.assertEqual(found[4], [1.0, -1.0, -1.0])
+    with self.assertRaisesRegex(
+      ValueError, r"half\[0\] = 0.5: it must be a whole number"
+    ):
+      inference.Observations.from_table(table, time="t", cause="half")
+
+  def test_what_is_not_a_table(self):
+    for table in (3.0, [1.0, 2.0], None):
+      with self.assertRaisesRegex(
+        TypeError, "table is .*: it must be a DataFrame, or a mapping of names"
+      ):
+        inference.Observations.from_table(table, time="t")
+    with self.assertRaisesRegex(
+      TypeError, r"time is \[1.0, 2.0\]: it must be the name of a column"
+    ):
+      inference.Observations.from_table({"t": [1.0]}, time=[1.0, 2.0])
+    with self.assertRaisesRegex(
+      TypeError, "observed has dtype complex128: it must be bool, or 0 or 1"
+    ):
+      inference.Observations.right_censored([1.0], onp.asarray([1j]))
+
 
 if __name__ == "__main__":
   absltest.main()

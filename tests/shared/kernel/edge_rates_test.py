@@ -239,6 +239,10 @@ class BadInputTest(test_case.TestCase):
     one = onp.asarray([1.0])
     with self.assertRaisesRegex(ValueError, "sources have shape"):
       pm.phase_type.prob(_TIMES, alpha, pm.EdgeRates([0], [1, 2], one))
+    with self.assertRaisesRegex(
+      ValueError, r"shape \(1, 1\) .* must be \(m,\)"
+    ):
+      pm.phase_type.prob(_TIMES, alpha, pm.EdgeRates([[0]], [[1]], one))
     with self.assertRaisesRegex(ValueError, "parameters have shape"):
       pm.phase_type.prob(_TIMES, alpha, pm.EdgeRates([0, 1], [1, 2], one))
     with self.assertRaisesRegex(ValueError, "coefficients have shape"):

@@ -8,6 +8,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.internal import static
+from phasic.math.numeric import exact_sums
 from phasic.math.portable import portable
 from tests.helpers import test_case
 from tests.oracle import models as oracle_models
@@ -139,6 +140,30 @@ class AccuracyTest(test_case.TestCase):
     reached = alpha @ onp.linalg.matrix_power(onp.eye(p) + (off > 0), p)
     hypothesis.assume(reached @ exits > 0)
     self.assert_accurate(kind, model, [10.0**log_time])
+
+
+class TrapTest(test_case.TestCase):
+  def test_chain_that_never_ends(self):
+    # Two phases that change places, and no way out.
+    rates = onp.asarray([[-1.0, 1.0], [0.5, -0.5]])
+    arrays = onp.asarray([1.0, 0.0]), rates, onp.zeros(2), onp.zeros(0)
+    operands = [np.asarray(x) for x in (*arrays, onp.asarray([0.5, 30.0]))]
+    for kind, exact in (("density", 0.0), ("survival", 1.0)):
+      found = portable.phase_type(kind, *operands)
+      self.assert_close(found, onp.full(2, exact), 1e-14)
+
+
+class ScaledTest(test_case.TestCase):
+  def test_powers_of_two_beyond_the_range(self):
+    x = onp.asarray([2.0**-1000, 2.0**1000, 3.0])
+    n = onp.asarray([1500.0, -1990.0, 2.0])
+    found = exact_sums.times_power(np.asarray(x), np.asarray(n))
+    self.assert_close(found, [2.0**500, 2.0**-990, 12.0], 0.0)
+
+  def test_products_beyond_the_range(self):
+    x = np.asarray(onp.asarray([2.0**700, 2.0**-700, 0.0]))
+    found, n = exact_sums.dot(x, x, x)
+    self.assert_close(found, 2.0 ** (2100 - float(n)), 0.0)
 
 
 if __name__ == "__main__":

@@ -55,6 +55,24 @@ class ContinuousTest(test_case.TestCase):
       dist.moment_generating_function(s), onp.full(len(s), math.inf)
     )
 
+  @test_case.of_bad_values
+  def test_no_digits_are_left_at_the_decay_rate(self):
+    # The decay rate is an eigenvalue, (5 - sqrt(5)) / 2, which no edge has.
+    dist = pd.PhaseType([1.0, 0.0], [[-2.0, 1.0], [1.0, -3.0]])
+    eps = static.finfo_eps(dist.initial_probs)
+    s = (5.0 - math.sqrt(5.0)) / 2.0 * (1.0 - eps * onp.asarray([2.0, 30.0]))
+    found = dist.moment_generating_function(s)
+    self.assert_close(found, [math.nan, math.nan])
+
+  def test_phases_that_are_not_reached(self):
+    # The rate of the other phase is below s: from there the value is infinite.
+    for matrix in ([[-2.0, 0.0], [0.0, -1.0]], [[-2.0, 0.0], [1.0, -1.0]]):
+      dist = pd.PhaseType([1.0, 0.0], matrix)
+      found = dist.moment_generating_function(1.5)
+      self.assert_close(found, 4.0, 1e-14)
+      dist = pd.PhaseType([0.0, 1.0], onp.asarray(matrix)[::-1, ::-1])
+      self.assert_close(dist.moment_generating_function(1.5), found, 1e-14)
+
   def test_series_of_stages(self):
     dist = pd.PhaseType(*models.erlang(30, 3.0))
     s = onp.asarray([1.0, 2.9, 3.0, 3.5])

@@ -7,6 +7,7 @@ import numpy as onp
 
 from phasic import distributions as pd
 from phasic import graphs as pg
+from phasic import math as pm
 from tests.helpers import test_case
 
 
@@ -131,6 +132,29 @@ class PassageMethodsTest(test_case.TestCase):
         method()
     with self.assertRaisesRegex(ValueError, r"moment\(2\) is NaN"):
       dist.moment(2)
+
+
+class LargeModelsTest(test_case.TestCase):
+  """Tests models of more phases than get phases for entries."""
+
+  @test_case.of_bad_values
+  def test_visits_and_jumps(self):
+    # A path of p phases, of which a half goes on after each of the first three;
+    # the last phase is a trap, as its way out has the rate zero.
+    p = 1100
+    phases = onp.arange(p)
+    rates = onp.append(onp.linspace(1.0, 3.0, p - 1), 0.0)
+    sources = onp.append(phases, phases[:3])
+    targets = onp.append(phases + 1, onp.full(3, p))
+    edges = pm.EdgeRates(sources, targets, onp.append(rates, rates[:3]))
+    start = onp.eye(p)[0]
+    shares = 0.5 ** onp.minimum(phases, 3)
+    found = pm.phase_type.expected_visits(start, edges)
+    self.assert_close(found, shares, 1e-12)
+    jumps = onp.append(shares * 0.5 ** (phases < 3), 0.5 * shares[:3])
+    jumps[p - 1] = 0.0
+    found = pm.phase_type.expected_jumps(start, edges)
+    self.assert_close(found, jumps, 1e-12)
 
 
 if __name__ == "__main__":

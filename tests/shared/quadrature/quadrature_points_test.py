@@ -5,6 +5,7 @@ import math
 
 from absl.testing import absltest
 from absl.testing import parameterized
+import mpmath
 import numpy as np
 import numpy as onp
 from scipy import integrate
@@ -13,6 +14,7 @@ from scipy import stats
 
 from phasic import distributions as pd
 from phasic.math.calls import gradients
+from phasic.math.quadrature import quadrature
 from tests.helpers import family_cases
 from tests.helpers import test_case
 
@@ -254,6 +256,27 @@ class DivergenceTest(test_case.TestCase):
       power.kl_divergence(vector)
     with self.assertRaisesRegex(NotImplementedError, "of one number"):
       power.cross_entropy(vector)
+
+
+class SumsTest(test_case.TestCase):
+  """Tests weights of points for sums over 0, 1, 2, ..."""
+
+  def test_few_cells_are_added_up(self):
+    # P_8 and P_30 at the midpoints of 1024 cells of [-1, 1].
+    found = quadrature._legendre_sums(32, 1024)
+    with mpmath.workdps(30):
+      points = [mpmath.mpf(2 * i + 1) / 1024 - 1 for i in range(1024)]
+      for k in (8, 30):
+        exact = mpmath.fsum(mpmath.legendre(k, x) for x in points)
+        self.assertLess(abs(found[k] - float(exact)), 1e-12)
+
+  def test_many_cells_are_integrated(self):
+    # The sums of x^2 and x^4 over the midpoints are known.
+    n = 2**15
+    found = quadrature._legendre_sums(8, n)
+    less, least = 1.0 / n**2, 1.0 / n**4
+    exact = [1.0, 0.0, -0.5 * less, 0.0, (-40.0 * less + 49.0 * least) / 24.0]
+    self.assert_close(found[:5] / n, exact, 1e-9, 1e-17)
 
 
 if __name__ == "__main__":

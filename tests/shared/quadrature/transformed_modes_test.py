@@ -162,5 +162,15 @@ class TransformedModesTest(test_case.TestCase):
       self.assert_close(slope, (ends[1] - ends[0]) / (2 * step), 1e-6)
 
 
+class BurrTest(test_case.TestCase):
+  def test_modes_near_zero(self):
+    # Survival is (1 + (y / s)^c)^-r, of which the mode is known.
+    rate, scale = 0.75, 2.0
+    for power in (1.0 + 2.0**-26, 1.0 + 2.0**-18, 3.0):
+      dist = pd.MatrixLogLogistic(pd.Erlang(1, rate), scale, power)
+      ratio = (power - 1.0) / (power * rate + 1.0)
+      self.assert_close(dist.mode(), scale * ratio ** (1.0 / power), 1e-8)
+
+
 if __name__ == "__main__":
   absltest.main()

@@ -10,6 +10,7 @@ import numpy as onp
 
 from phasic import distributions as pd
 from phasic.math.calls import gradients
+from phasic.math.quadrature import time_scales
 from tests.helpers import test_case
 from tests.oracle import family_oracle as oracle
 
@@ -192,6 +193,36 @@ class TruncatedMomentsTest(test_case.TestCase):
         order = tuple(int(i == j) for j in range(3))
         expected = mpmath.diff(exact, (0.75, 0.5, 2.5), order)
         self.assert_close(slope, float(expected), 1e-10)
+
+
+class TrapTest(test_case.TestCase):
+  def test_derivatives_of_chains_that_may_not_end(self):
+    # What ends does so at an exponential time of rate 2 r.
+    rate, length = 0.7, 1.5
+
+    def mean(rate):
+      rows = [np.stack([-2.0 * rate, rate]), np.zeros_like(rate) * onp.ones(2)]
+      dist = pd.PhaseType([1.0, 0.0], np.stack(rows))
+      return pd.TruncatedPhaseType(dist, 0.5, 0.5 + length).mean()
+
+    left = math.exp(-2.0 * rate * length)
+    found, slope = gradients.value_and_gradient(mean, np.asarray(rate))
+    exact = 0.5 + 0.5 / rate - length * left / (1.0 - left)
+    self.assert_close(found, exact, 1e-13)
+    exact = 2.0 * length**2 * left / (1.0 - left) ** 2 - 0.5 / rate**2
+    self.assert_close(slope, exact, 1e-12)
+
+
+class LatestTimesTest(test_case.TestCase):
+  def test_rates_of_a_matrix_count_at_most_twice(self):
+    # All phases lead to the last one, and each is left at rate one.
+    rates = onp.zeros((9, 9))
+    rates[:, 8] = 1.0
+    start, exits = onp.full(9, 1.0 / 9.0), onp.eye(9)[8]
+    matrix = np.asarray(rates - onp.eye(9) * [*[1.0] * 8, 2.0])
+    found = time_scales.latest((np.asarray(start), matrix, exits, None))
+    most = time_scales.MOST
+    self.assertBetween(float(self.host(found)), most / 2.0, most)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from absl.testing import parameterized
 import flint
 import numpy as onp
 
+from phasic import config
 from phasic import math as pm
 from tests.helpers import test_case
 from tests.oracle import models
@@ -96,6 +97,28 @@ class QuantileAccuracyTest(test_case.TestCase):
         slope = float(t * (hazard - survival).exp())
       bound = 8 * _EPS * (abs(log) + slope)
       self.assertLessEqual(oracle.error(log, survival), bound, (log, t))
+
+
+class PathsTest(test_case.TestCase):
+  @test_case.of_bad_values
+  def test_ends(self):
+    # The portable path has them, too.
+    for path in self.paths():
+      with config.use_path(path):
+        found = pm.phase_type.quantile(
+          onp.asarray([-0.5, 0.0, 1.0, 1.5, onp.nan]), [1.0], [[-2.0]]
+        )
+        nan = onp.nan
+        self.assert_close(found, [nan, 0.0, onp.inf, nan, nan])
+
+  def test_edges(self):
+    # The fastest of two exits at once, or after a phase that no path enters.
+    edges = pm.EdgeRates([0, 0, 1], [2, 2, 2], [0.5, 1.5, 7.0])
+    u = onp.asarray([0.25, 0.5, 0.96875])
+    for path in self.paths():
+      with config.use_path(path):
+        found = pm.phase_type.quantile(u, [1.0, 0.0], edges)
+        self.assert_close(found, -onp.log1p(-u) / 2.0, 1e-13)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from phasic import config
 from phasic import math as pm
 from phasic.internal import static
 from phasic.math.calls import gradients
+from phasic.math.rewards import stochastic_complement
 from tests.helpers import test_case
 
 
@@ -178,6 +179,16 @@ class DiscreteRewardTransformTest(test_case.TestCase):
     model = pm.discrete_phase_type.reward_transform([1], [1.0], [[1.5]])
     for x in model:
       self.assertTrue(onp.all(onp.isnan(self.host(x))))
+
+
+class ZerosTest(test_case.TestCase):
+  def test_no_derivatives_of_a_batch(self):
+    rewards = np.asarray(onp.asarray([[1.0, 0.0, 2.0], [2.0, 3.0, 1.0]]))
+    ones = np.ones_like(rewards)
+    _, slope = gradients.jvp(
+      stochastic_complement.no_derivative_at_zero, (rewards,), (ones,)
+    )
+    self.assert_close(slope, [math.nan, 0.0])
 
 
 if __name__ == "__main__":

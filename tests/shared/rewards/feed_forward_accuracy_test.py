@@ -160,6 +160,32 @@ class DensityTest(test_case.TestCase):
       )
       self.assert_close(found[:, i], one.log_prob(y[:, 0]), 1e-13)
 
+  def test_what_is_far_too_small_to_matter_is_left_out(self):
+    # From the second phase the density is e^-1998 of that from the first one.
+    matrix = onp.asarray([[-1.0, 0.0, 1.0], [0.0, -2000.0, 2000.0], [0.0] * 3])
+    matrix[2, 2] = -1.0
+    rewards = onp.asarray([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    dist = pd.MultivariatePhaseType([0.5, 0.5, 0.0], matrix, rewards)
+    self.assert_close(dist.log_prob([1.0, 1.0]), math.log(0.5) - 2.0, 1e-14)
+
+  def test_blocks_that_are_linked_by_phases_without_reward(self):
+    # A path earns the second reward at first, then none twice, then the first.
+    rates = onp.asarray([0.5, 3.0, 4.0, 2.0])
+    matrix = onp.diag(rates[:-1], 1) - onp.diag(rates)
+    rewards = onp.zeros((4, 2))
+    rewards[0, 1] = rewards[3, 0] = 1.0
+    dist = pd.MultivariatePhaseType([1.0, 0.0, 0.0, 0.0], matrix, rewards)
+    y = onp.asarray([[0.25, 3.0], [2.0, 0.5]])
+    exact = math.log(0.5 * 2.0) - 2.0 * y[:, 0] - 0.5 * y[:, 1]
+    self.assert_close(dist.log_prob(y), exact, 1e-13)
+    back = onp.diag([0.5, 3.0], 1) - onp.diag([0.5, 3.0, 3.0])
+    back[2, 0] = 1.0
+    again = pd.MultivariatePhaseType(
+      [1.0, 0.0, 0.0], back, onp.eye(3)[:, [2, 0]]
+    )
+    with self.assertRaisesRegex(NotImplementedError, "alternately"):
+      again.log_prob([1.0, 1.0])
+
   @parameterized.parameters(
     (onp.ones((2, 2)), "phase 0 has several"),
     (onp.eye(2), r"rewards \[0, 1\] are visited alternately"),

@@ -38,6 +38,10 @@ class ProjectionTest(test_case.TestCase):
         expected.cdf([0.0, 0.5, 2.0]),
         1e-14,
       )
+    first = dist.marginal(0).cdf([0.0, 0.5, 2.0])
+    self.assert_close(dist.marginal(-3).cdf([0.0, 0.5, 2.0]), first)
+    with self.assertRaisesRegex(IndexError, "index is -4: .* one of 3 rewards"):
+      dist.marginal(-4)
     with self.assertRaisesRegex(IndexError, "index is 3: .* one of 3 rewards"):
       dist.marginal(3)
     with self.assertRaisesRegex(ValueError, "number of rewards R"):

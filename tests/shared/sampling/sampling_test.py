@@ -79,6 +79,24 @@ class SampleTest(test_case.TestCase):
     test = stats.chisquare(counts, 4000 * probs)
     self.assertGreater(test.pvalue, 1e-3)
 
+  def test_paths_of_steps(self):
+    # Phase 0 is left with probability 1/4, and then absorbed with 2/3, else
+    # phase 1 ends at the next step.
+    edges = pm.EdgeProbs([0, 0, 1], [1, 2, 2], [1.0 / 12.0, 1.0 / 6.0, 1.0])
+    seed = random.sanitize_seed(seed=6)
+    start = onp.asarray([1.0, 0.0])
+    x = jump_chain.sample(4000, seed, start, edges, None, None, True)
+    k = onp.arange(1.0, 21.0)
+    left = 0.25 * 0.75 ** (k - 1)
+    probs = (2.0 * left + onp.append(0.0, left[:-1])) / 3.0
+    counts = onp.sum(self.host(x)[:, None] == k, axis=0)
+    counts, probs = (
+      onp.append(y, total - onp.sum(y))
+      for y, total in ((counts, 4000), (probs, 1.0))
+    )
+    test = stats.chisquare(counts, 4000 * probs)
+    self.assertGreater(test.pvalue, 1e-3)
+
   def test_caught(self):
     matrix = onp.asarray([[-2.0, 1.5], [0.0, 0.0]])
     dist = pd.PhaseType([1.0, 0.0], matrix)
@@ -224,6 +242,16 @@ class SampleTest(test_case.TestCase):
   def test_bad_values(self):
     dist = pd.PhaseType([1.5], [[-1.0]])
     self.assert_close(dist.sample(3, seed=1), onp.full(3, onp.nan))
+
+  @test_case.of_bad_values
+  def test_bad_models_with_bad_rewards(self):
+    seed = random.sanitize_seed(seed=1)
+    for start, reward in ((1.5, 1.0), (1.0, -1.0), (1.5, -1.0)):
+      model = (onp.asarray(x) for x in ([start], [[-1.0]], [[reward]]))
+      x = jump_chain.sample_rewards(
+        2, seed, *(np.asarray(y) for y in model), None, None
+      )
+      self.assert_close(x, onp.full((2, 1), onp.nan))
 
   @parameterized.parameters("atom", "discrete")
   def test_derivatives_are_refused(self, what):
