@@ -2,8 +2,8 @@
 # Writes the locks: requirements/*.in, resolved by uv for each Python that has a
 # folder there. `.venv`'s are one resolution, so that any subset of them can be
 # installed together; each environment of `make test-versions`, `make test-pymc`,
-# `make test-msprime` and `make bench-peers` is a resolution of its own; that of
-# `make docs` keeps to the versions of `.venv`.
+# `make test-msprime`, `make mutants` and `make bench-peers` is a resolution of its
+# own; that of `make docs` keeps to the versions of `.venv`.
 # UV names the uv binary; UPGRADE=1 takes the newest versions.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../requirements"
@@ -50,11 +50,12 @@ for folder in 3.*/; do
   for name in dev jax tf; do
     lock "${version}" "${name}" --override=overrides.txt "--constraint=${all}"
   done
-  for name in {oldest,newest}-{jax,tf} msprime pymc peers-{incumbent,phasegen}; do
+  for name in {oldest,newest}-{jax,tf} msprime mutants pymc peers-{incumbent,phasegen}; do
     override=()
-    if [[ "${name}" == peers-incumbent ]]; then
-      override=(--override=peers-overrides.txt)
-    fi
+    case "${name}" in
+      peers-incumbent) override=(--override=peers-overrides.txt) ;;
+      mutants) override=(--override=mutants-overrides.txt) ;;
+    esac
     lock "${version}" "${name}" "${override[@]}" "$(keep "${version}/${name}.txt")"
   done
   lock "${version}" docs --override=overrides.txt "--constraint=${all}" \

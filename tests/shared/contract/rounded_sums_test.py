@@ -8,6 +8,7 @@ import numpy as onp
 
 from phasic import distributions as pd
 from phasic import math as pm
+from phasic.math.model import chain
 from tests.helpers import test_case
 
 MODE = "numpy"
@@ -118,6 +119,13 @@ class RoundedSumsTest(test_case.TestCase):
       lambda: pd.DiscretePhaseType([1.0, 0.0], between, exits)
     )
     self.assertTrue(onp.isfinite(self.host(dist.mean())))
+
+
+class ProperMassesTest(test_case.TestCase):
+  def test_models_of_a_batch_are_checked_alone(self):
+    masses = np.asarray(onp.asarray([[0.5, 0.25], [0.5, 0.5]]))
+    found = chain.proper_masses(masses, np.asarray(onp.full(2, 0.25)))
+    self.assert_close(found, [[0.5, 0.25], [onp.nan, onp.nan]])
 
 
 if __name__ == "__main__":

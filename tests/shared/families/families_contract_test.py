@@ -112,5 +112,15 @@ class ContractTest(test_case.TestCase):
     self.assert_close(dense.mean(), dist.mean(), 1e-13)
 
 
+class SinglePrecisionTest(test_case.TestCase):
+  def test_times_below_one(self):
+    # At y the time of the two stages is y^2.
+    dist = pd.MatrixWeibull(pd.Erlang(2, onp.float32(1.0)), onp.float32(2.0))
+    y = onp.asarray([0.125, 0.5], "float32")
+    x = y.astype(float) ** 2
+    exact = -onp.expm1(-x) - x * onp.exp(-x)
+    self.assert_close(dist.cdf(y), exact, 1e-6)
+
+
 if __name__ == "__main__":
   absltest.main()

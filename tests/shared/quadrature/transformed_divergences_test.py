@@ -76,5 +76,13 @@ class EqualParametersTest(test_case.TestCase):
     self.assert_close(found, [-slope, slope], 1e-9)
 
 
+class ReasonsTest(test_case.TestCase):
+  @test_case.of_bad_values
+  def test_nothing_is_wrong_with_the_other_distribution(self):
+    near, far = pd.Erlang(2, 1.0), pd.Erlang(2, 1e200)
+    with self.assertWarnsRegex(RuntimeWarning, "is NaN: it is not finite, the"):
+      near.kl_divergence(far)
+
+
 if __name__ == "__main__":
   absltest.main()

@@ -3,10 +3,14 @@
 from absl.testing import absltest
 from absl.testing import parameterized
 import flint
+import numpy as np
 import numpy as onp
 
 from phasic import config
 from phasic import math as pm
+from phasic.math.calls import gradients
+from phasic.math.model import operands
+from phasic.math.quantiles import quantiles
 from tests.helpers import test_case
 from tests.oracle import models
 from tests.oracle import phase_type_oracle as oracle
@@ -119,6 +123,21 @@ class PathsTest(test_case.TestCase):
       with config.use_path(path):
         found = pm.phase_type.quantile(u, [1.0, 0.0], edges)
         self.assert_close(found, -onp.log1p(-u) / 2.0, 1e-13)
+
+  def test_slopes_of_folded_targets(self):
+    # Targets are -log(1 - u) where positive, else log u.
+    names = operands.argument_names(False, "value")
+
+    def total(x):
+      model = operands.convert([1.0], [[-2.0]], x, None, None, names=names)
+      return np.sum(quantiles.of_arrays("folded", model, False))
+
+    x = onp.asarray([0.75, 3.0, -3.0])
+    exact = [0.5, 0.5, 0.5 / onp.expm1(3.0)]
+    for path in self.paths():
+      with config.use_path(path):
+        _, slope = gradients.value_and_gradient(total, np.asarray(x))
+        self.assert_close(slope, exact, 1e-12)
 
 
 if __name__ == "__main__":
