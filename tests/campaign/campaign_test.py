@@ -64,7 +64,6 @@ class CampaignTest(parameterized.TestCase):
     ("moments", 1.0 + 1e-6, "mean"),
     ("closures", 1.0 + 1e-6, "survival_function"),
     ("samples", -1.0, "sample"),
-    ("forms", 1.0 + 1e-9, "mean"),
     ("integrals", 1.0 + 1e-8, "prob"),
     ("step_values", 1.0 + 1e-11, "log_prob"),
     ("observed", 1.0 + 1e-7, "log_prob"),
