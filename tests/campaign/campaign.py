@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Iterator
+import itertools
 import json
 import math
 import os
 import queue
 import resource
+import statistics
 import subprocess
 import sys
 import threading
@@ -30,8 +32,8 @@ _TURNS, _SHORTEST_TURN = 8, 20.0
 _LONGEST = 150.0
 # What a process may allocate, in NumPy alone: JAX reserves addresses.
 _MOST_BYTES = 12 << 30
-# Megabytes that NumPy's calls may leave from the first quarter of a batch on.
-_MOST_LEFT = 64.0
+# Megabytes by which NumPy's calls may grow in each quarter of a batch.
+_MOST_LEFT = 16.0
 # Values of the kernel are equal to the bit, and what is computed from them nearly.
 _SAME = 1e-10
 _SUBSTRATES = ("numpy", "jax", "tf")
@@ -132,7 +134,7 @@ def _run_turn(
     process = _started(substrate, seed, number, _BATCH)
     begun: int | None = None
     lines: list[str] = []
-    settled, held = number + _BATCH // 4, math.inf
+    held: list[float] = []
     for row in _rows(process):
       if "begins" in row:
         begun, lines = row["begins"], []
@@ -141,13 +143,10 @@ def _run_turn(
         lines.append(row["line"])
         continue
       ledger.add(substrate, row, lines)
-      if substrate == "numpy":
-        if row["number"] == settled:
-          held = row["megabytes"]
-        if row["megabytes"] > held + _MOST_LEFT:
-          what = f"calls left {row['megabytes'] - held:.0f} megabytes"
-          ledger.fail(substrate, row["number"], what, lines)
-          held = math.inf
+      held.append(row["megabytes"])
+      if substrate == "numpy" and len(held) == _BATCH and grows(held):
+        what = f"memory grows from {held[0]:.0f} to {held[-1]:.0f} megabytes"
+        ledger.fail(substrate, row["number"], what, [])
       number, begun = row["number"] + 1, None
       if time.monotonic() > end:
         process.kill()
@@ -158,6 +157,14 @@ def _run_turn(
       ledger.fail(substrate, number if begun is None else begun, what, lines)
       number += 1
   return number
+
+
+def grows(held: list[float]) -> bool:
+  """Returns whether memory grows all the time, and not in a step or two."""
+  quarter = len(held) // 4
+  ends = [statistics.median(held[i * quarter :][:quarter]) for i in range(4)]
+  steps = [after - before for before, after in itertools.pairwise(ends)]
+  return min(steps[1:]) > _MOST_LEFT
 
 
 def _started(

@@ -117,6 +117,12 @@ class CampaignTest(parameterized.TestCase):
     first = [0.9] + [0.8123] * 8
     self.assertEqual(choices.shrink(fails, first, 5.0), [0.125, 0.5])
 
+  def test_memory_that_calls_leave_is_found(self):
+    self.assertTrue(campaign.grows([100.0 + i / 2.0 for i in range(200)]))
+    self.assertFalse(
+      campaign.grows([100.0 + 90.0 * (i > 130) for i in range(200)])
+    )
+
   def test_memory_that_grows_is_found(self):
     look = {"calls": 1, "files": 5, "threads": 4}
     flat = [{"megabytes": 200.0 + 9.0 * (i % 3), **look} for i in range(40)]

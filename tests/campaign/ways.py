@@ -52,6 +52,10 @@ _SMOOTH = tuple(
   for x in _OF_RATES
   if not x.startswith(("pd.Matrix", "pd.Trunc", "pd.Epochs"))
 )
+_WITHOUT_ATOM = (
+  *(x for x in _SMOOTH if "Zero" not in x and "+ r[2])" not in x),
+  "pd.MatrixGompertz(pd.Hypoexponential(r[:2]), r[2])",
+)
 
 
 def forms(scene: Scene) -> None:
@@ -133,6 +137,20 @@ def integrals(scene: Scene) -> None:
   atom = scene.value("d.cdf(0.0)") * scene.value(f"e.cdf({b})")
   found = scene.value(f"pd.convolution([d, e]).cdf({b})")
   agree("convolution", found, np.sum(weights * inner) + atom, 1e-9, 1e-10)
+
+
+def entropies(scene: Scene) -> None:
+  """The entropy is the mean of minus the log density."""
+  draw = scene.draw
+  rates = ", ".join(draw.number(0.2, 2.5) for _ in range(3))
+  scene.let("r", f"np.asarray([{rates}])")
+  scene.let("d", draw.one_of(_WITHOUT_ATOM))
+  end = scene.let("b", "float(d.quantile(1.0 - 1e-9))")
+  scene.let("x", "objects.nodes(0.0, b)[0]")
+  weights = scene.let("w", "objects.nodes(0.0, b)[1]")
+  logs = scene.value("d.log_prob(x)")
+  within = -np.sum(weights * np.exp(logs) * logs)
+  agree("entropy", scene.value("d.entropy()"), within, 1e-3, 1e-3 + 1e-4 * end)
 
 
 def slopes(scene: Scene) -> None:
@@ -281,4 +299,4 @@ def fits(scene: Scene) -> None:
     raise Fault(f"tied: {found}")
 
 
-JUDGES = (forms, lumped, integrals, slopes, mapped, observed, fits)
+JUDGES = (forms, lumped, integrals, entropies, slopes, mapped, observed, fits)
