@@ -29,9 +29,9 @@ class HeldArray {
     }
     auto array = pybind11::reinterpret_borrow<pybind11::array>(object);
     if ((array.flags() & pybind11::array::c_style) == 0) {
-      array = pybind11::array_t<T, pybind11::array::c_style>::ensure(array);
+      // Raises NumPy's error if memory does not suffice.
+      array = pybind11::array_t<T, pybind11::array::c_style>(array);
     }
-    if (!array) throw pybind11::error_already_set();
     if (array.ndim() > kMaxRank) {
       throw pybind11::value_error(std::string(name) + ": too many dimensions");
     }

@@ -33,7 +33,7 @@ _LONGEST = 150.0
 # What a process may allocate, in NumPy alone: JAX reserves addresses.
 _MOST_BYTES = 12 << 30
 # Megabytes by which NumPy's calls may grow in each quarter of a batch.
-_MOST_LEFT = 16.0
+_MOST_LEFT = 40.0
 # Values of the kernel are equal to the bit, and what is computed from them nearly.
 _SAME = 1e-10
 _SUBSTRATES = ("numpy", "jax", "tf")

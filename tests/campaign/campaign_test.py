@@ -118,7 +118,7 @@ class CampaignTest(parameterized.TestCase):
     self.assertEqual(choices.shrink(fails, first, 5.0), [0.125, 0.5])
 
   def test_memory_that_calls_leave_is_found(self):
-    self.assertTrue(campaign.grows([100.0 + i / 2.0 for i in range(200)]))
+    self.assertTrue(campaign.grows([100.0 + i for i in range(200)]))
     self.assertFalse(
       campaign.grows([100.0 + 90.0 * (i > 130) for i in range(200)])
     )

@@ -223,7 +223,7 @@ def observed(scene: Scene) -> None:
       own = scene.value(f"d.log_prob({low})")
     else:
       sf = scene.value(f"d.survival_function([{low}, {high}])")
-      if not sf[0] - sf[1] > 1e-4 * sf[0]:
+      if not sf[0] - sf[1] > max(1e-4 * sf[0], 1e-290):
         return  # Digits would be lost here.
       own = np.log(sf[0] - sf[1])
     if late >= 0.0:

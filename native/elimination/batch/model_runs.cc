@@ -15,7 +15,7 @@ std::shared_ptr<const Topology> FindTopology(int64_t num_phases,
                                              int64_t num_edges,
                                              const int32_t* indices,
                                              const char** error) {
-  static auto* recent = new Recent<Topology>(16, kTopologyBytes);
+  auto* recent = RecentOfProcess<Topology, 16, kTopologyBytes>::Get();
   const size_t bytes = sizeof(int32_t) * 2 * static_cast<size_t>(num_edges);
   auto found = recent->Find(
       [&](const Topology& t) {

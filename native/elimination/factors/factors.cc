@@ -55,7 +55,7 @@ std::shared_ptr<const Factors> FindFactors(
     Make(*topology, weights, lanes, solver, scratch, own.get());
     return own;
   }
-  static auto* recent = new Recent<Factors>(kRecentItems, kRecentBytes);
+  auto* recent = RecentOfProcess<Factors, kRecentItems, kRecentBytes>::Get();
   const size_t bytes =
       static_cast<size_t>(topology->num_edges) * weights.number_size;
   const size_t all_bytes = bytes * static_cast<size_t>(weights.count);

@@ -3,7 +3,10 @@
 #ifndef PHASIC_NATIVE_ELIMINATION_FACTORS_RECENT_H_
 #define PHASIC_NATIVE_ELIMINATION_FACTORS_RECENT_H_
 
+#include <pthread.h>
+
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -75,6 +78,31 @@ class Recent {
   std::mutex mutex_;
   std::vector<std::shared_ptr<const Item>> items_;  // most recently used first
   size_t bytes_ = 0;
+};
+
+// The recent items of this process. A forked child starts with none: its copy
+// may be locked, by a thread that the child does not have.
+template <class Item, size_t kMaxItems, size_t kMaxBytes>
+class RecentOfProcess {
+ public:
+  static Recent<Item>* Get() {
+    static_cast<void>(kForkHandler);
+    Recent<Item>* found = current_.load(std::memory_order_acquire);
+    if (found != nullptr) return found;
+    auto created = std::make_unique<Recent<Item>>(kMaxItems, kMaxBytes);
+    if (current_.compare_exchange_strong(found, created.get(),
+                                         std::memory_order_acq_rel)) {
+      return created.release();
+    }
+    return found;
+  }
+
+ private:
+  static void Forget() { current_.store(nullptr, std::memory_order_release); }
+
+  inline static std::atomic<Recent<Item>*> current_{nullptr};
+  inline static const int kForkHandler =
+      pthread_atfork(nullptr, nullptr, Forget);
 };
 
 }  // namespace phasic

@@ -88,7 +88,10 @@ class Checkpoints {
       if (more == nullptr) return false;
       more->state = Allocate(walk.stride());
       more->low = Allocate(walk.stride());
-      if (more->state == nullptr || more->low == nullptr) return false;
+      if (more->state == nullptr || more->low == nullptr) {
+        kept_.RemoveLast();
+        return false;
+      }
     }
     Kept& kept = kept_[size_++];
     kept.block = block;

@@ -123,6 +123,24 @@ TYPED_TEST(CheckpointsTest, StatesMadeAgainHaveTheSameBits) {
   ExpectSameStates(&sequence, expected, kMoreBlocks);
 }
 
+TYPED_TEST(CheckpointsTest, TooLittleMemoryIsAnErrorEachTime) {
+  using T = TypeParam;
+  const FloatEnvironment environment(Denormals::kFlush);
+  const Ring ring;
+  Workspace own(kMuch);
+  Model<T> model;
+  ASSERT_EQ(ModelBuilder<T>(ring.input, &own, &model).Build(), kOk);
+  constexpr int64_t kStateBytes = 2 * kPhases * sizeof(T);
+  Workspace little(kMaxKeptItems * sizeof(T) + 32 * kStateBytes);
+  Sequence<T> sequence(model, false, true, &little, 4000 * kStateBytes);
+  ASSERT_EQ(sequence.Start(), kOk);
+  for (int k = 0; k < 3; ++k) {
+    StatusCode status = kOk;
+    EXPECT_EQ(sequence.Get(4000, &status), nullptr);
+    EXPECT_EQ(status, kMemoryLimit);
+  }
+}
+
 TEST(SequenceTest, WithoutABackwardSweepNoStatesAreKept) {
   const FloatEnvironment environment(Denormals::kFlush);
   const Ring ring;

@@ -244,6 +244,7 @@ class Sequence {
   // sequence would then be computed by steps.
   StatusCode AppendBlock(int64_t most_steps) {
     const int64_t number = blocks_.size();
+    if (lacks_memory_) return kMemoryLimit;
     if (number >= (may_close_ ? kMaxBlocks : max_blocks_)) return kWorkLimit;
     if (HasToStop()) return kWorkLimit;
     Block<T>* block = blocks_.Append();
@@ -256,6 +257,10 @@ class Sequence {
     block->poisson = model_.discrete ? TableOfOnes() : PoissonTableOf(number);
     const StatusCode status = MakeBlock(number, most_steps, block);
     block->num_stepped = num_stepped_;
+    if (status == kMemoryLimit) {
+      lacks_memory_ = true;  // The block is not complete, nor is a later one.
+      blocks_.RemoveLast();
+    }
     return status;
   }
 
@@ -361,6 +366,7 @@ class Sequence {
   const bool wants_b_;
   const bool keeps_states_;
   bool may_close_ = false;
+  bool lacks_memory_ = false;
   Lane lane_;
   bool has_losses_ = false;
   bool has_losses_ahead_ = false;
