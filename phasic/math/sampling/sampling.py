@@ -104,12 +104,12 @@ def of_arrays(
   size = drawn[0] - quantiles_targets.LOG_HALF
   below = drawn[1] < -quantiles_targets.LOG_HALF
   asked = structures.cast(np.where(below, -size, size), dtype)
-  replaced = simulated_draws.replace_all(given, discrete)
-  if replaced:
+  jumps = simulated_draws.jumps_of_large(given, discrete)
+  if jumps is not None:
     asked = asked * float("nan")
   arguments = (given[0], given[1], asked, given[2], given[3])
   x = quantiles.of_arrays("folded", arguments, discrete)
-  x = simulated_draws.fill(x, seed, given, discrete, replaced)
+  x = simulated_draws.fill(x, seed, given, discrete, jumps)
   if differentiable and not discrete:
     return x
   parameters = (

@@ -46,15 +46,16 @@ _MOST_JUMPS = 10_000
 _MANY_PHASES = 500_000
 
 
-def replace_all(model: Model, discrete: bool) -> bool:
-  """Returns whether a large model's draws are better all simulated.
+def jumps_of_large(model: Model, discrete: bool) -> onp.ndarray | None:
+  """Returns expected jumps of a large model whose draws are all simulated.
 
-  They are if its paths are short, and are not traced.
+  The result is None for other models, long paths and traced ones.
   """
   if static.shape(model[0])[-1] < _MANY_PHASES:
-    return False
+    return None
   jumps = _expected_jumps(operands_lib.constants(model), discrete)
-  return jumps is not None and bool(onp.all(jumps <= MOST_EXPECTED_JUMPS))
+  is_short = jumps is not None and onp.all(jumps <= MOST_EXPECTED_JUMPS)
+  return jumps if is_short else None
 
 
 def fill(
@@ -62,7 +63,7 @@ def fill(
   seed: SanitizedSeed,
   model: Model,
   discrete: bool,
-  replaces_all: bool = False,
+  jumps: onp.ndarray | None = None,
 ) -> Array:
   """Replaces NaN in draws, where inversion failed, by simulated draws.
 
@@ -74,7 +75,8 @@ def fill(
     seed: the seed of the draws.
     model: initial masses, rates, exits, atom.
     discrete: whether time is counted in steps.
-    replaces_all: whether A is empty, and all draws are NaN.
+    jumps: what `jumps_of_large` returns; if not None, A is empty, and all draws
+      are NaN.
 
   Returns:
     An array of the shape of x. It is NaN for an invalid model, for more than
@@ -86,7 +88,9 @@ def fill(
     return x
   model = operands_lib.constants(model)
   filled = onp.reshape(drawn, (len(drawn), -1))
-  jumps = _expected_jumps(model, discrete)
+  replaces_all = jumps is not None
+  if jumps is None:
+    jumps = _expected_jumps(model, discrete)
   if jumps is None:
     return x
   many = jumps > MOST_EXPECTED_JUMPS
