@@ -102,7 +102,6 @@ def _call(
   if number % 3 == 0:
     text = kinds.Arguments(draw).call(draw.one_of(entries))
   else:
-    own["d"] = None
     law = laws.Laws(draw).phase_law(1)
     rate = np.random.default_rng(number).uniform(0.5, 2.0)
     text = f"({law}).{draw.one_of(_METHODS)}"

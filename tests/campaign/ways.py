@@ -118,8 +118,7 @@ def integrals(scene: Scene) -> None:
   """Probabilities, limited means and sums are integrals."""
   draw = scene.draw
   for name in ("d", "e"):
-    rates = ", ".join(draw.number(0.2, 2.5) for _ in range(3))
-    scene.let("r", f"np.asarray([{rates}])")
+    _let_rates(scene)
     scene.let(name, draw.one_of(_SMOOTH))
   a = float(draw.number(0.0, 2.0))
   b = a + float(draw.number(0.1, 4.0))
@@ -142,8 +141,7 @@ def integrals(scene: Scene) -> None:
 def entropies(scene: Scene) -> None:
   """The entropy is the mean of minus the log density."""
   draw = scene.draw
-  rates = ", ".join(draw.number(0.2, 2.5) for _ in range(3))
-  scene.let("r", f"np.asarray([{rates}])")
+  _let_rates(scene)
   scene.let("d", draw.one_of(_WITHOUT_ATOM))
   end = scene.let("b", "float(d.quantile(1.0 - 1e-9))")
   scene.let("x", "objects.nodes(0.0, b)[0]")
@@ -156,8 +154,7 @@ def entropies(scene: Scene) -> None:
 def slopes(scene: Scene) -> None:
   """Forward and reverse slopes agree, with each other and with differences."""
   draw = scene.draw
-  rates = ", ".join(draw.number(0.2, 2.5) for _ in range(3))
-  scene.let("r", f"np.asarray([{rates}])")
+  _let_rates(scene)
   scene.let("t", f"np.asarray({draw.number(0.15, 4.0)}, 'float64')")
   law, call = draw.one_of(_OF_RATES), draw.one_of(_OF_LAW)
   scene.let("f", f"lambda r, t: {law}.{call}")
@@ -297,6 +294,12 @@ def fits(scene: Scene) -> None:
     raise Fault(f"beyond bounds: {found}")
   if "tied" in option and found[0] != found[1]:
     raise Fault(f"tied: {found}")
+
+
+def _let_rates(scene: Scene) -> None:
+  """Names the three rates that `_OF_RATES` are functions of."""
+  rates = ", ".join(scene.draw.number(0.2, 2.5) for _ in range(3))
+  scene.let("r", f"np.asarray([{rates}])")
 
 
 JUDGES = (forms, lumped, integrals, entropies, slopes, mapped, observed, fits)

@@ -60,10 +60,10 @@ def run_case(
     scene = scene_lib.Scene(substrate, names, made, tell)
     row: dict[str, Any] = {"number": number, "judge": judge}
     row |= _judged(ALL[judge], scene)
-    row |= {"megabytes": memory.megabytes(), "calls": scene.calls}
-    return {**row, "results": scene.results}, scene
+    return {**row, "calls": scene.calls, "results": scene.results}, scene
 
   row, scene = run(None, say)
+  row["megabytes"] = memory.megabytes()
   if "fault" not in row:
     return row
 
