@@ -3,15 +3,14 @@
 #ifndef PHASIC_NATIVE_ELIMINATION_FACTORS_RECENT_H_
 #define PHASIC_NATIVE_ELIMINATION_FACTORS_RECENT_H_
 
-#include <pthread.h>
-
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
+
+#include "native/kernel/runtime/of_process.h"
 
 namespace phasic {
 
@@ -80,29 +79,16 @@ class Recent {
   size_t bytes_ = 0;
 };
 
-// The recent items of this process. A forked child starts with none: its copy
-// may be locked, by a thread that the child does not have.
+// The recent items of this process.
 template <class Item, size_t kMaxItems, size_t kMaxBytes>
 class RecentOfProcess {
  public:
-  static Recent<Item>* Get() {
-    static_cast<void>(kForkHandler);
-    Recent<Item>* found = current_.load(std::memory_order_acquire);
-    if (found != nullptr) return found;
-    auto created = std::make_unique<Recent<Item>>(kMaxItems, kMaxBytes);
-    if (current_.compare_exchange_strong(found, created.get(),
-                                         std::memory_order_acq_rel)) {
-      return created.release();
-    }
-    return found;
-  }
+  static Recent<Item>* Get() { return OfProcess<Own>::Get(); }
 
  private:
-  static void Forget() { current_.store(nullptr, std::memory_order_release); }
-
-  inline static std::atomic<Recent<Item>*> current_{nullptr};
-  inline static const int kForkHandler =
-      pthread_atfork(nullptr, nullptr, Forget);
+  struct Own : Recent<Item> {
+    Own() : Recent<Item>(kMaxItems, kMaxBytes) {}
+  };
 };
 
 }  // namespace phasic

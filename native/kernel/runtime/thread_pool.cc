@@ -19,6 +19,7 @@
 #include <thread>
 #include <utility>
 
+#include "native/kernel/runtime/of_process.h"
 #include "native/kernel/runtime/parallel.h"
 
 namespace phasic {
@@ -61,8 +62,7 @@ int InitialMaxThreads() {
 
 std::atomic<int> max_threads{InitialMaxThreads()};
 
-// The pool of helper threads of one process. It is never destroyed, as the
-// threads may outlive static objects.
+// The pool of helper threads of one process.
 class Pool {
  public:
   void Offer(const std::shared_ptr<Job>& job, int64_t count) {
@@ -112,32 +112,11 @@ class Pool {
   int num_threads_ = 0;
 };
 
-// The pool of this process, or nullptr before its first use.
-std::atomic<Pool*> current_pool{nullptr};
-
-Pool* CurrentPool() {
-  Pool* pool = current_pool.load(std::memory_order_acquire);
-  if (pool != nullptr) return pool;
-  auto created = std::make_unique<Pool>();
-  if (current_pool.compare_exchange_strong(pool, created.get(),
-                                           std::memory_order_acq_rel)) {
-    return created.release();
-  }
-  return pool;
-}
-
-// Makes a forked child start with a new pool. The child has a copy of the
-// pool's memory, which may be inconsistent, and none of its threads.
-void ForgetPool() { current_pool.store(nullptr, std::memory_order_release); }
-
-[[maybe_unused]] const int kForkHandler =
-    pthread_atfork(nullptr, nullptr, ForgetPool);
-
 class OwnExecutor final : public Executor {
  public:
   int64_t num_helpers() override { return MaxThreads() - 1; }
   void Offer(const std::shared_ptr<Job>& job, int64_t count) override {
-    CurrentPool()->Offer(job, count);
+    OfProcess<Pool>::Get()->Offer(job, count);
   }
 };
 
