@@ -141,8 +141,11 @@ class ModelBuilder {
   StatusCode ChooseScale() {
     double largest = 0.0;
     for (int64_t i = 0; i < model_.size; ++i) {
-      const double leaving = Primal(rates_.leaving[i]);
+      double leaving = Primal(rates_.leaving[i]);
       if (!(leaving < HUGE_VAL)) return kWorkLimit;
+      if (leaving == 0.0 && !PrimalIsZero(rates_.leaving[i])) {
+        leaving = 0x1p-1022;
+      }
       if (leaving > largest) largest = leaving;
     }
     // If no rate is positive, derivatives may still need a series. This q is so
@@ -167,28 +170,29 @@ class ModelBuilder {
     }
     for (int64_t i = 0; i < model_.size; ++i) {
       rates_.leaving[i] = rates_.leaving[i] * scale;
-      rates_.leaving_low[i] *= scale;
+      rates_.leaving_low[i] = rates_.leaving_low[i] * scale;
     }
     return kOk;
   }
 
   bool BuildStaying() {
-    double* base = AllocateZeros<double>(workspace_, model_.stride);
+    double* base = AllocateZeros<double>(workspace_, 2 * model_.stride);
     T* share = AllocateZeros<T>(workspace_, model_.stride);
     if (base == nullptr || share == nullptr) return false;
+    double* low = base + model_.stride;
     for (int64_t i = 0; i < model_.size; ++i) {
+      low[i] = Primal(rates_.leaving_low[i]);
       share[i] = T(1.0) - rates_.leaving[i];
-      share[i] -= T(rates_.leaving_low[i]);
+      share[i] -= T(low[i]);
       if (Primal(rates_.leaving[i]) < 0.5) {
         base[i] = 1.0;
         continue;
       }
       rates_.leaving[i] -= T(1.0);  // exact
-      rates_.leaving[i] += T(rates_.leaving_low[i]);
-      rates_.leaving_low[i] = 0.0;
+      rates_.leaving[i] += T(low[i]);
+      low[i] = 0.0;
     }
-    const Staying<T> staying = {share, base, rates_.leaving,
-                                rates_.leaving_low};
+    const Staying<T> staying = {share, base, rates_.leaving, low};
     for (Operator<T>* m : {&model_.forward, &model_.backward}) {
       m->size = model_.size;
       m->stride = model_.stride;

@@ -26,14 +26,18 @@ T Element(const OperandView& view, int64_t index) {
   return Seed<T>::Make(view.value[index], view.tangents, index);
 }
 
+// The type of the rounding error of a sum's value.
+template <class T>
+using LowOf = decltype(CompensatedSum<T>().Low());
+
 template <class T>
 struct Rates {
-  EntryList entries;              // positions of the off-diagonal rates
-  T* values = nullptr;            // [entries.count]
-  T* exits = nullptr;             // [stride]
-  T* absorbing = nullptr;         // [stride], exits unless these are weights
-  T* leaving = nullptr;           // [stride]
-  double* leaving_low = nullptr;  // rounding error of leaving
+  EntryList entries;                // positions of the off-diagonal rates
+  T* values = nullptr;              // [entries.count]
+  T* exits = nullptr;               // [stride]
+  T* absorbing = nullptr;           // [stride], exits unless these are weights
+  T* leaving = nullptr;             // [stride]
+  LowOf<T>* leaving_low = nullptr;  // rounding error of leaving
 };
 
 // Returns the tangent of the rate of edge e in the direction with number
@@ -129,7 +133,7 @@ class RatesReader {
     const int64_t stride = PaddedSize(in_.num_phases);
     rates_.entries.size = in_.num_phases;
     rates_.exits = AllocateZeros<T>(workspace_, 2 * stride);
-    rates_.leaving_low = AllocateZeros<double>(workspace_, stride);
+    rates_.leaving_low = AllocateZeros<LowOf<T>>(workspace_, stride);
     if (!rates_.exits || !rates_.leaving_low || !AllocateEntries()) {
       return kMemoryLimit;
     }
@@ -144,6 +148,7 @@ class RatesReader {
   }
 
  private:
+  static constexpr bool kTakesAll = HasOwnExponent<T>::kValue;
   static constexpr int64_t kShiftOfSmall = 512;
 
   bool AllocateEntries() {
@@ -176,11 +181,16 @@ class RatesReader {
     for (int64_t i = 0; i < p; ++i) {
       CompensatedSum<T> sum;
       double scale = 0.0;
+      double scale_of_small = 0.0;  // times 2^kShiftOfSmall
       for (int64_t j = 0; j < p; ++j) {
         const T rate = Element<T>(in_.subgenerator, i * p + j);
         if (IsZero(rate)) continue;
         if (in_.has_exit_rates && i == j) continue;  // not read
-        if (std::fabs(Primal(rate)) > scale) scale = std::fabs(Primal(rate));
+        scale = std::max(scale, std::fabs(Primal(rate)));
+        if constexpr (kTakesAll) {
+          const double large = Primal(ScaleBy(rate, kShiftOfSmall));
+          scale_of_small = std::max(scale_of_small, std::fabs(large));
+        }
         sum.Add(rate);
         if (i != j) List(i, j, rate);
       }
@@ -192,33 +202,19 @@ class RatesReader {
         continue;
       }
       rates_.leaving[i] = -Element<T>(in_.subgenerator, i * p + i);
-      // The sums are doubles, in which sums of subnormal rates need a scale.
-      const bool is_small = HasOwnExponent<T>::kValue && scale < 0x1p-512;
+      // The test is one of doubles, in which subnormal rates are zero.
+      const bool is_small = kTakesAll && scale < 0x1p-512;
       const int64_t shift = is_small ? kShiftOfSmall : 0;
-      T exit = -(is_small ? SumOfSmall(i, &scale) : sum.Result());
+      T exit = ScaleBy(-sum.Result(), shift);
       const double value = Primal(exit);
       const double tolerance =
-          4.0 * static_cast<double>(p) * in_.epsilon * scale;
+          Tolerance() * (is_small ? scale_of_small : scale);
       // Also rejects a sum that overflowed to -inf.
       if (!(value >= -tolerance)) return kRowSumPositive;
       if (value <= tolerance) exit -= T(value);
       rates_.exits[i] = ScaleBy(exit, -shift);
     }
     return kOk;
-  }
-
-  // Returns the sum of row i, and sets `scale` to the largest absolute entry;
-  // both are multiplied by 2^kShiftOfSmall.
-  T SumOfSmall(int64_t i, double* scale) const {
-    CompensatedSum<T> sum;
-    *scale = 0.0;
-    for (int64_t j = 0; j < in_.num_phases; ++j) {
-      const T rate = ScaleBy(
-          Element<T>(in_.subgenerator, i * in_.num_phases + j), kShiftOfSmall);
-      *scale = std::max(*scale, std::fabs(Primal(rate)));
-      sum.Add(rate);
-    }
-    return sum.Result();
   }
 
   double Tolerance() const {
@@ -276,7 +272,6 @@ class RatesReader {
       const int64_t j = in_.edges.targets[e];
       if (i < 0 || i >= p || j < 0 || j > p) return kEdgeOutOfRange;
       const T rate = EdgeRate<T>(in_, e);
-      constexpr bool kTakesAll = HasOwnExponent<T>::kValue;
       const double sign = Primal(ScaleBy(rate, kTakesAll ? kShiftOfSmall : 0));
       if (!(sign >= 0.0 && Primal(rate) < HUGE_VAL)) return kEdgeRateInvalid;
       if (!kTakesAll && (IsSubnormal(Primal(rate)) ||
@@ -315,8 +310,9 @@ class RatesReader {
   bool KeepTheRest(int64_t i, const CompensatedSum<double>& loops) {
     CompensatedSum<double> rest;
     rest.Add(1.0);
-    for (const double x : {Primal(rates_.leaving[i]), rates_.leaving_low[i],
-                           loops.Result(), loops.Low()}) {
+    for (const double x :
+         {Primal(rates_.leaving[i]), Primal(rates_.leaving_low[i]),
+          loops.Result(), loops.Low()}) {
       rest.Add(-x);
     }
     const double missing = rest.Result();

@@ -42,7 +42,7 @@ struct CompensatedSum<Dual<T>> {
     tangent.Add(x.tangent);
   }
   Dual<T> Result() const { return {value.Result(), tangent.Result()}; }
-  double Low() const { return value.Low(); }
+  auto Low() const { return value.Low(); }
 };
 
 }  // namespace PHASIC_ISA

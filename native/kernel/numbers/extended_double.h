@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "native/kernel/numbers/compensated_sum.h"
 #include "native/kernel/numbers/dual.h"
 #include "native/kernel/numbers/scaled.h"
 #include "native/kernel/simd/isa.h"
@@ -173,6 +174,16 @@ inline double Primal(const ExtendedDouble& x) {
 }
 inline double Top(const ExtendedDouble& x) { return Primal(x); }
 inline double MaxAbs(const ExtendedDouble& x) { return std::fabs(Primal(x)); }
+
+// Sums of doubles would lose subnormal terms.
+template <>
+struct CompensatedSum<ExtendedDouble> {
+  ExtendedDouble high;
+  ExtendedDouble low;
+  void Add(const ExtendedDouble& x) { AddCompensated(x, &high, &low); }
+  ExtendedDouble Result() const { return high + low; }
+  ExtendedDouble Low() const { return low - (Result() - high); }
+};
 
 inline Scaled<double> SizeOf(const ExtendedDouble& x, int64_t exponent) {
   if (x.part == 0.0 || !IsFinite(x.part)) return {std::fabs(x.part), exponent};

@@ -196,6 +196,36 @@ class FarValuesTest(test_case.TestCase):
     self._check("log_prob", times, rare, log_rate + onp.zeros(3))
     self._check("log_cdf", times, rare, log_rate + onp.log(times))
 
+  def test_times_at_which_subnormal_rates_matter(self):
+    # The first phase ends at rate `end`, or moves at rate `move` into one that is
+    # never left.
+    if _FLUSHES:
+      self.skipTest("they are zero")
+    for end, move, time in (
+      (1e-308, 4e-309, 2e306),
+      (1e-309, 4e-309, 3e306),
+      (8.5e-308, 9.8e-311, 8.7e299),
+    ):
+      with mpmath.workdps(40):
+        total = mpmath.mpf(end) + mpmath.mpf(move)
+        passed = total * mpmath.mpf(time)
+        log_density = mpmath.log(end) - passed
+        cdf = -mpmath.expm1(-passed) * end / total
+        truths = {
+          "log_prob": float(log_density),
+          "log_cdf": float(mpmath.log(cdf)),
+          "log_survival_function": float(mpmath.log1p(-cdf)),
+        }
+      matrix = [[0.0, move], [0.0, 0.0]]
+      edges = pm.EdgeRates([0, 0], [1, 2], onp.asarray([move, end]))
+      for method, truth in truths.items():
+        given = [1.0, 0.0], matrix, [end, 0.0], 0.0
+        self._check(method, time, given, truth)
+        found = getattr(pm.phase_type, method)(time, [1.0, 0.0], edges)
+        self.assert_close(found, truth)
+        rows = onp.asarray(matrix) - onp.diag([end + move, 0.0])
+        self._check(method, time, ([1.0, 0.0], rows), truth)
+
   @test_case.of_bad_values
   def test_subnormal_numbers_that_are_invalid(self):
     if _FLUSHES:
