@@ -6,6 +6,7 @@ from absl.testing import absltest
 from absl.testing import parameterized
 import numpy as np
 
+from phasic.substrates.numpy import binding
 from phasic.substrates.numpy import config
 from phasic.substrates.numpy import distributions as pd
 from tests.campaign import campaign
@@ -71,6 +72,19 @@ class CampaignTest(parameterized.TestCase):
   def test_planted_faults_are_found(self, judge, factor, method):
     with _wrong(factor, pd.Distribution, method):
       self.assertNotEmpty(self.faults(30, [judge]))
+
+  @parameterized.parameters("jvp", "vjp")
+  def test_wrong_rules_of_bound_functions_are_found(self, name):
+    right = binding.bind
+
+    def bind(f, **rules):
+      own = rules[name]
+      lost = lambda args, given: own(args, 0.5 * given)
+      twice = lambda args, given: own(args, (0.5 * given[0],))
+      return right(f, **rules | {name: lost if name == "vjp" else twice})
+
+    with mock.patch.object(binding, "bind", bind):
+      self.assertNotEmpty(self.faults(10, ["bound"]))
 
   def test_exceptions_of_others_are_found(self):
     scene = scene_lib.Scene("numpy", self.names, choices.Choices(1))

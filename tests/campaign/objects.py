@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 import pickle
+import tempfile
 from typing import Any
 
 import numpy as np
@@ -129,6 +130,28 @@ def compiled(substrate: str, f: Any) -> Any:
 
     return tf.function(f, autograph=False)
   return f
+
+
+def exported(substrate: str, f: Any, *args: Any) -> Any:
+  """Returns the values of a function that was saved, and read again."""
+  if substrate == "jax":
+    import jax
+
+    from phasic.substrates import jax as ph
+
+    shapes = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in args]
+    text = ph.export(jax.jit(f))(*shapes).serialize()
+    return jax.export.deserialize(text).call(*args)
+  if substrate == "tf":
+    import tensorflow as tf
+
+    module = tf.Module()
+    shapes = [tf.TensorSpec(x.shape, x.dtype) for x in args]
+    module.f = tf.function(f, shapes, autograph=False)
+    with tempfile.TemporaryDirectory() as folder:
+      tf.saved_model.save(module, folder)
+      return tf.saved_model.load(folder).f(*(tf.constant(x) for x in args))
+  return f(*args)
 
 
 def seed(substrate: str, number: int) -> Any:

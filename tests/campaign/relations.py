@@ -125,7 +125,7 @@ def epochs(scene: Scene) -> None:
 
 
 def compiled(scene: Scene) -> None:
-  """A compiled call has the values of an eager one."""
+  """A call that is compiled, or saved and read, has the values of an eager one."""
   draw = scene.draw
   name = draw.one_of(("Hypoexponential", "Erlang", "Hyperexponential"))
   count = draw.size(3)
@@ -143,12 +143,9 @@ def compiled(scene: Scene) -> None:
   )
   scene.let("f", f"lambda r, t: pd.{name}({first.get(name, '')}r).{method}(t)")
   eager = scene.value("f(r, t)")
-  agree(
-    f"compiled {method}",
-    scene.value(f"objects.compiled({scene.substrate!r}, f)(r, t)"),
-    eager,
-    1e-12,
-  )
+  way = draw.one_of(("compiled({}, f)(r, t)",) * 4 + ("exported({}, f, r, t)",))
+  found = scene.value(f"objects.{way.format(repr(scene.substrate))}")
+  agree(f"{method} {way}", found, eager, 1e-12)
 
 
 def em_steps(scene: Scene) -> None:

@@ -12,7 +12,7 @@ Fault = scene_lib.Fault
 
 _METHODS = ("log_prob", "cdf", "log_survival_function", "hazard_function")
 # Laws of three rates r, as functions of them that are smooth.
-_OF_RATES = (
+OF_RATES = (
   *("pd.Erlang(2, r[0])", "pd.Hypoexponential(r)", "pd.Coxian(r[:1], r[1:])"),
   "pd.HyperErlang([0.3, 0.7], (1, 2), r[:2])",
   "pd.Hyperexponential(r[:2] / (r[0] + r[1]), [0.5, 2.0])",
@@ -36,7 +36,7 @@ _OF_RATES = (
   "pd.GraphPhaseType(pg.models.birth_death(1, 4), r[:2])",
   "pd.Epochs(pg.models.kingman(4), [r[:1], r[1:2]], [0.4])",
 )
-_OF_LAW = (
+OF_LAW = (
   *(
     "log_prob(t)",
     "cdf(t)",
@@ -49,7 +49,7 @@ _OF_LAW = (
 # Those of phase type, whose densities have no jump.
 _SMOOTH = tuple(
   x
-  for x in _OF_RATES
+  for x in OF_RATES
   if not x.startswith(("pd.Matrix", "pd.Trunc", "pd.Epochs"))
 )
 _WITHOUT_ATOM = (
@@ -156,7 +156,7 @@ def slopes(scene: Scene) -> None:
   draw = scene.draw
   _let_rates(scene)
   scene.let("t", f"np.asarray({draw.number(0.15, 4.0)}, 'float64')")
-  law, call = draw.one_of(_OF_RATES), draw.one_of(_OF_LAW)
+  law, call = draw.one_of(OF_RATES), draw.one_of(OF_LAW)
   scene.let("f", f"lambda r, t: {law}.{call}")
   steps = [float(x) for x in draw.random.normals((4,))]
   scene.let("dr", f"np.asarray({steps[:3]})")
@@ -184,7 +184,7 @@ def mapped(scene: Scene) -> None:
   rows = [[float(draw.number(0.2, 2.5)) for _ in range(3)] for _ in range(2)]
   scene.let("rows", f"np.asarray({rows})")
   scene.let("t", f"np.asarray([{draw.number(0.15, 4.0)}, 1.0])")
-  law, call = draw.one_of(_OF_RATES[:-2]), draw.one_of(_OF_LAW)
+  law, call = draw.one_of(OF_RATES[:-2]), draw.one_of(OF_LAW)
   scene.let("f", f"lambda r: {law}.{call}")
   alone = np.stack([scene.value(f"f(rows[{i}])") for i in range(2)])
   for way in ("mapped", "scanned"):
@@ -297,7 +297,7 @@ def fits(scene: Scene) -> None:
 
 
 def _let_rates(scene: Scene) -> None:
-  """Names the three rates that `_OF_RATES` are functions of."""
+  """Names the three rates that `OF_RATES` are functions of."""
   rates = ", ".join(scene.draw.number(0.2, 2.5) for _ in range(3))
   scene.let("r", f"np.asarray([{rates}])")
 

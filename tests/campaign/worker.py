@@ -14,6 +14,7 @@ import sys
 import traceback
 from typing import Any
 
+from tests.campaign import bindings
 from tests.campaign import choices
 from tests.campaign import exact
 from tests.campaign import judges
@@ -24,7 +25,7 @@ from tests.campaign import ways
 
 ALL = {
   judge.__name__: judge
-  for module in (judges, relations, ways, exact)
+  for module in (judges, relations, ways, bindings, exact)
   for judge in module.JUDGES
 }
 
