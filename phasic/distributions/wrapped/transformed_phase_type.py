@@ -263,7 +263,7 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
       del places
       return np.where(np.abs(last - limit) <= slack, limit, math.nan)
 
-    return self._of_x(function, value, early, late)
+    return self._of_x(function, value, early, late, limit)
 
   def _of_x(
     self,
@@ -271,6 +271,7 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
     value: Array,
     early: Callable[[far_times.EarlyLogs], Array],
     late: Callable[[Array, far_times.Places], Array] | None = None,
+    limit: float = math.nan,
   ) -> Array:
     """Evaluates a function of X at h(value), also at times out of range.
 
@@ -281,11 +282,13 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
       late: computes it at late times from its values at times in range, which
         are the kernel's latest there; None if it is a logarithm that is linear
         in time.
+      limit: the value at late times. The kernel may know it from a bound, which
+        has no derivatives.
     """
     if static.concrete(value) is not None:
       found = function(self._time(value))
       known = static.concrete(found)
-      if known is not None and not onp.any(onp.isnan(known)):
+      if known is not None and not onp.any((known == limit) | onp.isnan(known)):
         return found
     usable = (value > 0) & (value < math.inf)
     log_time = self._log_inverse(np.where(usable, value, 1.0))

@@ -222,7 +222,7 @@ class FarValuesTest(test_case.TestCase):
         given = [1.0, 0.0], matrix, [end, 0.0], 0.0
         self._check(method, time, given, truth)
         found = getattr(pm.phase_type, method)(time, [1.0, 0.0], edges)
-        self.assert_close(found, truth)
+        self.assert_close(found, truth, 2e-15, 1e-12)
         rows = onp.asarray(matrix) - onp.diag([end + move, 0.0])
         self._check(method, time, ([1.0, 0.0], rows), truth)
 
