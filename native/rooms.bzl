@@ -103,25 +103,13 @@ ROOMS = {
         "kernel/uniformization",
         "kernel/sweeps"
     ],
-    "kernel/methods/many_directions": [
-        "kernel/api",
-        "kernel/simd",
-        "kernel/numbers",
-        "kernel/model",
-        "kernel/uniformization",
-        "kernel/methods/squaring",
-        "kernel/values",
-        "kernel/methods/many_times",
-        "kernel/sweeps"
-    ],
     "kernel/builds": [
         "kernel/api",
         "kernel/simd",
         "kernel/numbers",
         "kernel/sweeps",
         "kernel/methods/many_models",
-        "kernel/methods/small_models",
-        "kernel/methods/many_directions"
+        "kernel/methods/small_models"
     ],
     "kernel/batch": [
         "kernel/runtime",
@@ -280,10 +268,6 @@ TESTS = {
         "kernel/simd"
     ],
     "kernel/matrix/tile_selection_test": [],
-    "kernel/methods/many_directions/directions_test": [
-        "kernel/runtime",
-        "kernel/sweeps"
-    ],
     "kernel/methods/many_models/group_test": [
         "kernel/runtime",
         "kernel/api"

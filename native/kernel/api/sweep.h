@@ -128,14 +128,6 @@ struct SweepOutput {
 using Sweep = void (*)(const SweepInput& input, const SweepOutput& output,
                        Workspace* workspace);
 
-// A sweep that computes the directional derivative J_1 in `count` directions at
-// once: the inputs differ only in their tangents. Each output must have an
-// array `status`.
-using DirectionsSweep = void (*)(const SweepInput* inputs,
-                                 const SweepOutput* outputs, int64_t count,
-                                 Workspace* workspace);
-constexpr int kMaxDirections = 8;
-
 // A sweep over `count` <= kMaxGroup models, with the same results as separate
 // sweeps. It is faster for models that have the same edges or are small. The
 // workspace must be empty.
@@ -158,13 +150,11 @@ struct SweepTable {
   Sweep forward[kMaxOrder + 1];  // J_0 .. J_3
   Sweep adjoint[kMaxOrder + 1];  // V_1 .. V_3; entry 0 is unused
   Sweep statistics;
-  DirectionsSweep directions;  // nullptr: one direction at a time
-  int num_directions;          // the largest count of `directions`
-  GroupSweep forward_group;    // J_0
-  GroupSweep adjoint_group;    // V_1
-  GroupSweep forward_small;    // J_0 of small models, also of one alone
-  GroupSweep tangent_small;    // J_1 of small models at one time
-  GroupSweep adjoint_small;    // V_1 of small models at one time
+  GroupSweep forward_group;  // J_0
+  GroupSweep adjoint_group;  // V_1
+  GroupSweep forward_small;  // J_0 of small models, also of one alone
+  GroupSweep tangent_small;  // J_1 of small models at one time
+  GroupSweep adjoint_small;  // V_1 of small models at one time
 };
 
 // Returns the sweeps that compute in extended doubles, which have unbounded

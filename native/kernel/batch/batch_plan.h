@@ -121,22 +121,12 @@ class BatchPlan {
   // Returns whether all models have the same entries of an array with these
   // strides.
   bool IsOneForAll(const int64_t* strides) const {
-    return ModelsSharing([strides](int32_t axis) {
-             return strides[axis] == 0;
-           }) == num_models_;
-  }
-
-  // Returns the number of consecutive models whose indices differ only along
-  // axes for which the predicate is true.
-  template <class IsShared>
-  int64_t ModelsSharing(const IsShared& is_shared) const {
-    int64_t count = 1;
-    for (int32_t axis = layout_.batch_rank - 1; axis >= 0; --axis) {
-      if (!model_axes_[axis] || layout_.batch[axis] == 1) continue;
-      if (!is_shared(axis)) break;
-      count *= layout_.batch[axis];
+    for (int32_t axis = 0; axis < layout_.batch_rank; ++axis) {
+      if (model_axes_[axis] && layout_.batch[axis] > 1 && strides[axis] != 0) {
+        return false;
+      }
     }
-    return count;
+    return true;
   }
 
   // Returns whether all models have the same edges.

@@ -15,7 +15,6 @@
 #include "native/kernel/api/phase_type.h"
 #include "native/kernel/api/sweep.h"
 #include "native/kernel/batch/batch_plan.h"
-#include "native/kernel/batch/direction_groups.h"
 #include "native/kernel/batch/group_operands.h"
 #include "native/kernel/batch/model_operands.h"
 #include "native/kernel/batch/operand_bars.h"
@@ -65,9 +64,8 @@ class BatchRun {
     least_length_ = 1 + static_cast<int64_t>(models);
     // Models that a sweep may evaluate at once stay in one range, as long as
     // every thread has some models.
-    const int64_t at_once = std::max<int64_t>(MaxGroup(), ModelsAtOnce(plan));
-    least_multiple_ =
-        std::min(at_once, (plan.num_models() + num_threads - 1) / num_threads);
+    least_multiple_ = std::min<int64_t>(
+        MaxGroup(), (plan.num_models() + num_threads - 1) / num_threads);
   }
 
   // Computes the values or, if `status` is not null, the status codes of all
@@ -172,11 +170,7 @@ class BatchRun {
           static_cast<int32_t*>(memory.get()->Allocate(n, sizeof(int32_t)));
       if (outputs[l].status == nullptr) return kOutOfMemory;
     }
-    DirectionGroups<F> directions(plan_, !takes_small_);
-    if (!operands.Allocate(memory.get()) ||
-        !directions.Allocate(memory.get())) {
-      return kOutOfMemory;
-    }
+    if (!operands.Allocate(memory.get())) return kOutOfMemory;
     int64_t strides[kMaxRank];
     OutputStrides(strides);
     const auto store = [&](const BatchIndex& model,
@@ -193,23 +187,13 @@ class BatchRun {
       });
     };
     BatchIndex model = plan_.Model(begin);
-    for (int64_t m = begin; m < end && !IsStopped();) {
-      int64_t count = directions.Count(m, end);
-      if (count > 1) {
-        if (!directions.Run(count, &model, sweep_memory.get(), store)) {
-          return kOutOfMemory;
-        }
-        sweep_memory.get()->Reset();
-      } else {
-        BatchIndex stored = model;
-        count = operands.Gather(end - m, &model);
-        if (count == 0) return kOutOfMemory;
-        RunSweep(operands, outputs, sweep_memory.get());
-        for (int l = 0; l < count; ++l, stored.Next()) {
-          store(stored, outputs[l]);
-        }
+    for (int64_t m = begin; m < end && !IsStopped(); m += operands.count()) {
+      BatchIndex stored = model;
+      if (operands.Gather(end - m, &model) == 0) return kOutOfMemory;
+      RunSweep(operands, outputs, sweep_memory.get());
+      for (int l = 0; l < operands.count(); ++l, stored.Next()) {
+        store(stored, outputs[l]);
       }
-      m += count;
     }
     return nullptr;
   }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kPhases = 5;
 constexpr int64_t kModels = 3;
-constexpr int64_t kDirections = 11;  // more than a sweep takes
+constexpr int64_t kDirections = 11;
 
 struct Array {
   std::vector<int64_t> dims;

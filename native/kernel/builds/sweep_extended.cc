@@ -49,8 +49,6 @@ const SweepTable& ExtendedSweeps() {
        ExtendedAdjoint<Order2>},
       ExtendedStatistics,
       nullptr,
-      1,
-      nullptr,
       nullptr,
       nullptr,
       nullptr,

@@ -2,10 +2,8 @@
 // for each set, with PHASIC_ISA defined as its namespace.
 
 #include "native/kernel/api/sweep.h"
-#include "native/kernel/methods/many_directions/directions_sweep.h"
 #include "native/kernel/methods/many_models/group.h"
 #include "native/kernel/methods/small_models/small_group.h"
-#include "native/kernel/numbers/directions.h"
 #include "native/kernel/numbers/dual.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/sweeps/adjoint.h"
@@ -24,8 +22,6 @@ const SweepTable kSweeps = {
      ForwardSweep<Order3>},
     {nullptr, AdjointSweep<double>, AdjointSweep<Order1>, AdjointSweep<Order2>},
     StatisticsSweep,
-    SweepDirections,
-    kDirections,
     ForwardGroup,
     AdjointGroup,
     ForwardSmall,

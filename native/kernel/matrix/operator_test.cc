@@ -94,8 +94,7 @@ class DenseOperator {
   Operator<Number> operator_;
 };
 
-// Tangents in several directions at once are computed without planes. Each must
-// have the same bits as a single tangent, which is computed with planes.
+// Numbers with a tangent have the same bits with planes as without.
 TEST(OperatorTest, PlanesHaveTheSameBits) {
   for (const int64_t size : {9, 16, 23, 41}) {
     DenseOperator dense(size);

@@ -366,7 +366,6 @@ class ModelBuilder {
       if (exit == 0.0 && !PrimalIsZero(model_.exits[i])) exit = 0x1p-1022;
       if (exit > model_.max_exit) model_.max_exit = exit;
     }
-    if (HasDirections<T>::kValue) return;  // growth differs by direction
     for (int order = 0; order < Depth<T>::kValue; ++order) {
       model_.growth[order] = TangentSize(in_, order) / model_.q;
     }

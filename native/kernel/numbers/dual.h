@@ -66,12 +66,6 @@ struct HasOwnExponent {
 template <class T>
 struct HasOwnExponent<Dual<T>> : HasOwnExponent<T> {};
 
-// Whether T has tangents in several directions: see directions.h.
-template <class T>
-struct HasDirections {
-  static constexpr bool kValue = false;
-};
-
 // Returns the coefficient of eps_1 ... eps_k in a k-fold nested dual number:
 // the mixed derivative, taken once in each of the k directions. For a double,
 // returns the number itself.

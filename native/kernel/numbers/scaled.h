@@ -129,26 +129,10 @@ inline Scaled<double> SizeOf(const T& x, int64_t exponent) {
   }
 }
 
-// Returns the size by which a dual number is scaled, given its |value| and the
-// largest absolute value of its components, `largest`. This size is |value|, so
-// that scaling does not depend on the directions of tangents. The size is
-// `largest` only if `largest` is more than kFarLarger times |value|.
-constexpr double kFarLarger = 0x1p64;
-inline double SizeToScale(double value, double largest) {
-  return largest <= kFarLarger * value ? value : largest;
-}
-template <class T>
-inline Scaled<double> SizeToScale(const T& x) {
-  return SizeOf(x, 0);
-}
-inline Scaled<double> SizeToScale(const Dual<double>& x) {
-  return {SizeToScale(std::fabs(x.value), MaxAbs(x)), 0};
-}
-
 // Returns the same number with a mantissa whose absolute value is in [1, 2).
 template <class T>
 inline Scaled<T> Normalized(const Scaled<T>& x) {
-  const Scaled<double> size = SizeToScale(x.mantissa);
+  const Scaled<double> size = SizeOf(x.mantissa, 0);
   if (!(size.mantissa > 0.0 && size.mantissa < HUGE_VAL)) return x;
   const int64_t e = size.exponent + ExponentOf(size.mantissa);
   return {ScaleBy(x.mantissa, -e), x.exponent + e};

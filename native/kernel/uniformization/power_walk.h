@@ -32,21 +32,6 @@ inline int64_t RescaleExponent(const Scaled<double>& size) {
   return e > -64 && e < 64 ? 0 : e;
 }
 
-// Returns the size by which a state is scaled. This is the largest absolute
-// entry. In a state of dual numbers tangents are ignored, unless they are far
-// larger than the values; see SizeToScale in scaled.h.
-template <class T>
-inline Scaled<double> SizeToScale(T* state, int64_t stride) {
-  return LargestScaledSize(state, stride, 0);
-}
-inline Scaled<double> SizeToScale(Dual<double>* state, int64_t stride) {
-  double value = 0.0;
-  for (int64_t i = 0; i < stride; ++i) {
-    value = std::max(value, std::fabs(state[i].value));
-  }
-  return {SizeToScale(value, LargestSize(state, stride)), 0};
-}
-
 // The current state of a power sequence, which can be stepped forward. It is
 // (state + low) * 2^exponent, where `low` is the rounding error of `state`.
 template <class T>
@@ -81,7 +66,7 @@ class PowerWalk {
   // Scales the state so that its largest entry is near one. Must be called at
   // the start of each block.
   void Rescale() {
-    const int64_t e = RescaleExponent(SizeToScale(state_, stride_));
+    const int64_t e = RescaleExponent(LargestScaledSize(state_, stride_, 0));
     for (int64_t i = 0; e != 0 && i < size_; ++i) {
       state_[i] = ScaleBy(state_[i], -e);
       low_[i] = ScaleBy(low_[i], -e);

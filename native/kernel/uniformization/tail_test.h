@@ -36,14 +36,11 @@ T AllTangents(const T& x) {
 // Returns whether the terms of a block and all later blocks are negligible in
 // the sums of all channels. `sizes` are the sums of the absolute values of the
 // terms before the block, by component. `tail` is a bound on the sum of the
-// remaining weights. Not inlined, so that the result is the same whether
-// tangents are evaluated in one direction or in several at once.
+// remaining weights.
 template <class T>
-[[gnu::noinline]] bool TailIsNegligible(const Model<T>& model, Base base,
-                                        int num_channels, int64_t block,
-                                        const Scaled<double>& tail,
-                                        int64_t exponent, const T* sums,
-                                        const T* sizes) {
+bool TailIsNegligible(const Model<T>& model, Base base, int num_channels,
+                      int64_t block, const Scaled<double>& tail,
+                      int64_t exponent, const T* sums, const T* sizes) {
   const double k = static_cast<double>(block * kBlock);
   T cap = model.initial_size;
   for (int order = 0; order < Depth<T>::kValue; ++order) {
