@@ -16,6 +16,7 @@ run() {
 run "ruff format" .venv/bin/ruff format --check --quiet .
 run "ruff" .venv/bin/ruff check --quiet .
 run "rooms" .venv/bin/python -m tools.rooms.check
+run "spine" .venv/bin/python -m tools.spine
 run "spelling" .venv/bin/codespell
 run "clang-format" bash -c "find benchmarks examples native phasic tests \
   -name '*.h' -o -name '*.cc' -o -name '*.cu' |
