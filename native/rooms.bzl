@@ -33,6 +33,14 @@ ROOMS = {
         "kernel/matrix",
         "kernel/model"
     ],
+    "kernel/choice": [
+        "kernel/runtime",
+        "kernel/api",
+        "kernel/simd",
+        "kernel/numbers",
+        "kernel/model",
+        "kernel/uniformization"
+    ],
     "kernel/methods/squaring": [
         "kernel/runtime",
         "kernel/api",
@@ -49,6 +57,7 @@ ROOMS = {
         "kernel/numbers",
         "kernel/model",
         "kernel/uniformization",
+        "kernel/choice",
         "kernel/methods/squaring"
     ],
     "kernel/cotangents": [
@@ -59,6 +68,7 @@ ROOMS = {
         "kernel/matrix",
         "kernel/model",
         "kernel/uniformization",
+        "kernel/choice",
         "kernel/methods/squaring",
         "kernel/values"
     ],
@@ -67,7 +77,7 @@ ROOMS = {
         "kernel/simd",
         "kernel/numbers",
         "kernel/uniformization",
-        "kernel/methods/squaring",
+        "kernel/choice",
         "kernel/values",
         "kernel/cotangents"
     ],
@@ -79,6 +89,7 @@ ROOMS = {
         "kernel/matrix",
         "kernel/model",
         "kernel/uniformization",
+        "kernel/choice",
         "kernel/methods/squaring",
         "kernel/values",
         "kernel/cotangents",
@@ -114,7 +125,8 @@ ROOMS = {
     "kernel/batch": [
         "kernel/runtime",
         "kernel/api",
-        "kernel/simd"
+        "kernel/simd",
+        "kernel/choice"
     ],
     "elimination/api": [
         "kernel/api"

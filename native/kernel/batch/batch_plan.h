@@ -10,6 +10,7 @@
 #include "native/kernel/api/shapes.h"
 #include "native/kernel/api/sweep.h"
 #include "native/kernel/batch/batch_index.h"
+#include "native/kernel/choice/batch_choice.h"
 
 namespace phasic {
 
@@ -134,18 +135,8 @@ class BatchPlan {
     return call_.edges != nullptr && IsOneForAll(edge_strides_[0]);
   }
 
-  // Returns whether the sweeps for small models can evaluate this call: time is
-  // continuous, and there are few phases, edges and parameters. For values, a
-  // model must have fewer than kManyTimes times. For derivatives it must have
-  // one time. A call with kinds may have two, since the second one may be an
-  // upper end of kind kNothing.
   bool HasSmallModels() const {
-    const int64_t one = call_.kinds != nullptr ? 2 : 1;
-    return !call_.discrete && layout_.num_phases <= kSmallPhases &&
-           times_per_model_ <= (call_.order > 0 ? one : kManyTimes - 1) &&
-           (call_.edges == nullptr ||
-            (layout_.num_edges <= kSmallEdges &&
-             layout_.num_parameters <= kSmallParameters));
+    return AreSmall(call_, layout_, times_per_model_);
   }
 
   // Returns whether all times of a model are contiguous in memory.

@@ -13,7 +13,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "native/kernel/methods/squaring/ladder_choice.h"
+#include "native/kernel/choice/choice.h"
 #include "native/kernel/methods/squaring/ladder_path.h"
 #include "native/kernel/methods/squaring/scaled_powers.h"
 #include "native/kernel/numbers/scaled.h"
@@ -50,7 +50,9 @@ class LadderStarts<double> {
   const Scaled<double>* Run(Point<double>* const* points, int64_t count) {
     if (has_run_) return starts_;
     has_run_ = true;
-    if (count == 0 || !IsWorthwhile(points, count) ||
+    double last = 0.0;
+    for (int64_t n = 0; n < count; ++n) last = std::max(last, points[n]->x);
+    if (count == 0 || !MayReplaceSweep(model_, last, count) ||
         !y_.Allocate(model_.stride, workspace_)) {
       return nullptr;
     }
@@ -68,20 +70,6 @@ class LadderStarts<double> {
   }
 
  private:
-  // Returns whether squaring costs less than an adjoint sweep of extended
-  // doubles, whose steps all times share.
-  bool IsWorthwhile(Point<double>* const* points, int64_t count) const {
-    constexpr double kSweep = 4.0;    // its cost relative to that of the values
-    constexpr double kScaled = 10.0;  // of a product of scaled numbers
-    double last = 0.0;
-    for (int64_t n = 0; n < count; ++n) last = std::max(last, points[n]->x);
-    const double p = static_cast<double>(model_.size);
-    const double products = 0.5 * std::log2(last) + kStepTerms;
-    return 2.0 * SparseLadderCost(model_, last) +
-               kScaled * static_cast<double>(count) * products * p * p <
-           kSweep * ExtendedCost(model_, last);
-  }
-
   bool AddPoint(const Point<double>& point) {
     if (point.base == Base::kCdf) return false;
     const LadderLeg leg = path_.LegOf(point.x);

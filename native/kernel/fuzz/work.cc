@@ -38,7 +38,7 @@ CallCase OperandsOf(const CallCase& c) {
 
 // Returns a bound on the cost of scaling and squaring for all models: one
 // matrix product for each bit of the number of steps, and twenty for the first
-// power. See ladder_choice.h.
+// power. See choice.h.
 double LadderWork(int64_t num_models, double steps, const CallCase& c) {
   const double p = static_cast<double>(c.inputs[0].dims.back()) + 4.0;
   const int32_t depth = c.call.order - (c.adjoint ? 1 : 0);

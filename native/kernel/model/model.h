@@ -28,7 +28,7 @@ namespace PHASIC_ISA {
 
 // The results whose costs decide at which times scaling and squaring is used:
 // values, cotangents of all operands, or tangents in one direction. See
-// ladder_choice.h.
+// choice.h.
 enum class Derivatives { kAsValues, kCotangents, kTangents };
 
 template <class T>

@@ -218,7 +218,7 @@ class AdjointRun {
   int StartingMargin() const {
     // For many times, the cotangents of the terms cost more than a sweep. So a
     // larger margin is used only if the smallest one does not suffice.
-    if (seeds_.groups().size() > 0 || seeds_.num_points() >= kManyTimes) {
+    if (seeds_.groups().size() > 0 || AreMany(seeds_.num_points())) {
       return 0;
     }
     // The sweep with the smallest margin has too few steps to reach all phases.

@@ -9,8 +9,8 @@
 #include <type_traits>
 
 #include "native/kernel/api/sweep.h"
+#include "native/kernel/choice/choice.h"
 #include "native/kernel/methods/squaring/ladder.h"
-#include "native/kernel/methods/squaring/ladder_choice.h"
 #include "native/kernel/methods/squaring/ladder_path.h"
 #include "native/kernel/methods/squaring/ladder_paths.h"
 #include "native/kernel/model/model.h"
@@ -63,12 +63,10 @@ struct Evaluation {
   // are computed by steps.
   void TakeSteps() { own.derivatives = Derivatives::kAsValues; }
 
-  // Returns the estimated cost of the steps and the squared powers that were
-  // computed, in half nanoseconds.
-  double Cost() const {
-    const auto steps = static_cast<double>(sequence.num_stepped() * kBlock);
-    return steps * StepCost(model) +
-           static_cast<double>(ladder.num_rungs()) * ProductCost(model);
+  // Returns the estimated cost of what was computed, in half nanoseconds.
+  double Spent() const {
+    return CostSpent(model, sequence.num_stepped() * kBlock,
+                     ladder.num_rungs());
   }
 
   Model<T> own;  // unused if the model was built before

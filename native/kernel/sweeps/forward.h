@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "native/kernel/choice/work_of_times.h"
 #include "native/kernel/methods/many_times/node_tangents.h"
 #include "native/kernel/methods/many_times/node_values.h"
-#include "native/kernel/methods/many_times/work_of_times.h"
 #include "native/kernel/model/model.h"
 #include "native/kernel/model/rate_scales.h"
 #include "native/kernel/runtime/work_limit.h"

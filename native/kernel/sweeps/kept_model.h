@@ -135,7 +135,7 @@ class KeptModel {
         std::min(kDear * static_cast<double>(ModelKey::Bytes(in)), kDearest);
     const double least = in.repeats ? 0.0 : dear;
     const bool is_kept = !IsStopped() && get()->status == kOk &&
-                         get()->Cost() >= least &&
+                         get()->Spent() >= least &&
                          (is_known_ || key_.Set(in, &memory_)) &&
                          memory_.total_bytes() <= MostBytes(in);
     is_known_ = is_kept;

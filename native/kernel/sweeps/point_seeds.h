@@ -9,9 +9,9 @@
 #include <cmath>
 #include <cstdint>
 
+#include "native/kernel/choice/work_of_times.h"
 #include "native/kernel/cotangents/lost_times.h"
 #include "native/kernel/methods/many_times/node_seeds.h"
-#include "native/kernel/methods/many_times/work_of_times.h"
 #include "native/kernel/runtime/work_limit.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/channels.h"

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "native/kernel/methods/squaring/ladder_choice.h"
+#include "native/kernel/choice/choice.h"
 #include "native/kernel/model/model.h"
 #include "native/kernel/model/value_checks.h"
 #include "native/kernel/numbers/scaled.h"
@@ -57,11 +57,6 @@ inline bool PlaceEarly(double time, const Model<double>& model,
   return point->time_case == TimeCase::kRegular;
 }
 
-// The most work for a bound, in half nanoseconds: by steps, which each call
-// takes again, and by squaring.
-constexpr double kMaxBoundSteps = 1e9;
-constexpr double kMaxBoundPowers = 4e9;
-
 // If a point is beyond the limits of work, moves it to an earlier time, at
 // which F bounds it: survival functions fall, distribution functions rise to
 // one, and a density is at most the survival function times the largest exit
@@ -71,18 +66,7 @@ inline bool PlaceBound(const Sequence<double>& sequence, Point<double>* point) {
   const bool may_be_known =
       point->base == Base::kCdf ? !model.defective : !point->is_log;
   if (point->status != kWorkLimit || !may_be_known) return false;
-  double latest = std::floor(
-      std::min(0.5 * static_cast<double>(sequence.max_blocks()) * kBlock,
-               kMaxBoundSteps / StepCost(model)));
-  double x = 0.5 * kLargestLadderX;
-  while (x > latest) {
-    if (x <= point->x && MayUseLadder(model, x) &&
-        LadderCost(model, x) <= kMaxBoundPowers) {
-      point->on_ladder = true;
-      latest = x;
-    }
-    x *= 0.5;
-  }
+  const double latest = TimeOfBound(sequence, point->x, &point->on_ladder);
   const bool is_density = point->base == Base::kDensity;
   // By steps, survival functions are not computed for densities.
   if (is_density && !point->on_ladder) return false;

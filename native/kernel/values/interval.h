@@ -22,7 +22,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "native/kernel/methods/squaring/ladder_choice.h"
+#include "native/kernel/choice/choice.h"
 #include "native/kernel/methods/squaring/ladder_mixer.h"
 #include "native/kernel/methods/squaring/ladder_path.h"
 #include "native/kernel/model/value_checks.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "native/kernel/methods/squaring/ladder_choice.h"
+#include "native/kernel/choice/choice.h"
 #include "native/kernel/methods/squaring/ladder_mixer.h"
 #include "native/kernel/methods/squaring/ladder_path.h"
 #include "native/kernel/methods/squaring/ladder_paths.h"
@@ -84,16 +84,6 @@ inline void MixOnLadder(LadderPath<double>* path, LadderPaths<double>* paths,
       point->value.mantissa += mixture.channels[0];
     }
   }
-}
-
-// Returns whether squaring may compute a point that the power sequence lost to
-// underflow, for less than the steps of extended doubles that would follow.
-// Tangents by squaring have no bounds on errors, and are left to these steps.
-template <class T>
-bool MayReplaceSteps(const Model<T>& model, const Point<T>& point) {
-  return Depth<T>::kValue == 0 && point.status == kUnderflow &&
-         MayUseLadder(model, point.x) &&
-         SparseLadderCost(model, point.x) < ExtendedCost(model, point.x);
 }
 
 // If the power sequence failed for a point, evaluates the point by scaling and

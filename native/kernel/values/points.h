@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "native/kernel/methods/squaring/ladder_choice.h"
+#include "native/kernel/choice/choice.h"
 #include "native/kernel/model/model.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/channels.h"

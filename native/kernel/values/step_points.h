@@ -9,7 +9,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "native/kernel/methods/squaring/ladder_choice.h"
+#include "native/kernel/choice/choice.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/channels.h"
 #include "native/kernel/uniformization/point.h"

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "native/kernel/choice/choice.h"
 #include "native/kernel/methods/many_times/node_series.h"
-#include "native/kernel/methods/squaring/ladder_choice.h"
 #include "native/kernel/numbers/dual.h"
 #include "native/kernel/runtime/work_limit.h"
 #include "native/kernel/simd/isa.h"
@@ -21,17 +21,6 @@
 
 namespace phasic {
 namespace PHASIC_ISA {
-
-// Returns whether the times of a model are evaluated in groups. An expansion
-// costs as much as about ten single times, or as two with tangents, which have
-// no lanes. So groups must be large; other times are evaluated one by one. The
-// two methods differ in the last bits. So the choice depends only on the
-// model's own times: their number, and how many of them are within reach of one
-// expansion point. It does not depend on their order, the batch, or threads.
-// Times of functions that share an expansion's sums count together.
-inline bool TakesGroups(const SweepInput& in) {
-  return in.num_times >= kManyTimes && !in.discrete;
-}
 
 // The times of one kind with start <= x < start + 4, where start is the
 // expansion point. Callers may permute them; the array is valid until the
@@ -54,20 +43,11 @@ class NodeGroups {
         q_(sequence->model().q),
         sorted_(sorted),
         workspace_(workspace) {
-    // The last time with groups is far below the work limit, and below the
-    // times for which scaling and squaring is used.
-    const double steps = static_cast<double>(sequence->max_blocks() * kBlock);
     double last = 0.0;
     for (int64_t i = 0; i < in.num_times; ++i) {
       if (X(i) < HUGE_VAL) last = std::max(last, X(i));
     }
-    limit_ = kLeastLadderX;
-    while (limit_ < std::min(0.5 * steps, last) &&
-           (!UsesLadder(sequence->model(), 1.25 * limit_, steps) ||
-            SharesSteps(1.25 * limit_, in.num_times, sequence))) {
-      limit_ *= 1.25;
-    }
-    limit_ = std::min(limit_, 0.5 * steps);
+    limit_ = EndOfGroups(last, in.num_times, sequence);
     for (int32_t code = 0; code < kNumKinds; ++code) {
       const auto kind = static_cast<Kind>(code);
       const bool is_there = in.kinds != nullptr ? IsLog(kind) : in.kind == kind;

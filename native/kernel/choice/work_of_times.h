@@ -1,16 +1,15 @@
 // The work of all times of one model, beside its steps and squares, which they
 // share.
 
-#ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_WORK_OF_TIMES_H_
-#define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_WORK_OF_TIMES_H_
+#ifndef PHASIC_NATIVE_KERNEL_CHOICE_WORK_OF_TIMES_H_
+#define PHASIC_NATIVE_KERNEL_CHOICE_WORK_OF_TIMES_H_
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
 
-#include "native/kernel/methods/many_times/node_groups.h"
-#include "native/kernel/methods/squaring/ladder_choice.h"
+#include "native/kernel/choice/choice.h"
 #include "native/kernel/runtime/work_limit.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/sequence.h"
@@ -68,4 +67,4 @@ bool AreTimesWithinWork(const SweepInput& in, const Sequence<T>& sequence) {
 }  // namespace PHASIC_ISA
 }  // namespace phasic
 
-#endif  // PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_WORK_OF_TIMES_H_
+#endif  // PHASIC_NATIVE_KERNEL_CHOICE_WORK_OF_TIMES_H_

@@ -1,18 +1,23 @@
-// Decides which times are computed by scaling and squaring.
+// Decides which method computes a time of a model, by estimated costs: steps of
+// the power sequence, squaring, or expansion points that many times share. No
+// other room compares costs of methods. Small models are chosen in
+// batch_choice.h.
 
-#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_CHOICE_H_
-#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_CHOICE_H_
+#ifndef PHASIC_NATIVE_KERNEL_CHOICE_CHOICE_H_
+#define PHASIC_NATIVE_KERNEL_CHOICE_CHOICE_H_
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 
+#include "native/kernel/api/sweep.h"
 #include "native/kernel/model/model.h"
 #include "native/kernel/numbers/dual.h"
 #include "native/kernel/runtime/work_limit.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/point.h"
 #include "native/kernel/uniformization/sequence.h"
+#include "native/kernel/uniformization/step_weights.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -157,6 +162,21 @@ bool FollowsFromFewSteps(double x, Sequence<T>* sequence) {
                            static_cast<int64_t>(steps) / kBlock);
 }
 
+// Returns whether a model has so many times that they may share expansion
+// points.
+inline bool AreMany(int64_t num_times) { return num_times >= kManyTimes; }
+
+// Returns whether the times of a model are evaluated in groups. An expansion
+// costs as much as about ten single times, or as two with tangents, which have
+// no lanes. So groups must be large; other times are evaluated one by one. The
+// two methods differ in the last bits. So the choice depends only on the
+// model's own times: their number, and how many of them are within reach of one
+// expansion point. It does not depend on their order, the batch, or threads.
+// Times of functions that share an expansion's sums count together.
+inline bool TakesGroups(const SweepInput& in) {
+  return AreMany(in.num_times) && !in.discrete;
+}
+
 // Returns whether one of `num_times` times costs less by the power sequence
 // than by squaring, and whether the steps that all times share cost less than
 // squaring for all of them. The terms that matter are those of the earlier
@@ -169,7 +189,7 @@ bool SharesSteps(double x, int64_t num_times, Sequence<T>* sequence) {
   const double by_ladder = LadderTimeCost(model, x);
   const double by_all = static_cast<double>(num_times) * by_ladder;
   const double steps = static_cast<double>(sequence->max_blocks()) * kBlock;
-  if (num_times < kManyTimes || x > kLargestX || x > 0.5 * steps ||
+  if (!AreMany(num_times) || x > kLargestX || x > 0.5 * steps ||
       x * StepCost(model) > 0.5 * by_all) {
     return false;
   }
@@ -182,6 +202,75 @@ bool SharesSteps(double x, int64_t num_times, Sequence<T>* sequence) {
       -std::log(block->mass) - kLn2 * static_cast<double>(block->exponent);
   return 8.0 * std::sqrt(x) + std::sqrt(2.0 * std::fmax(decay, 0.0) * x) <
          by_ladder;
+}
+
+// Returns the x = q t up to which times, the last of which is at x = last, are
+// evaluated in groups: far below the work limit, and below those that squaring
+// takes.
+template <class T>
+double EndOfGroups(double last, int64_t num_times, Sequence<T>* sequence) {
+  const double steps = static_cast<double>(sequence->max_blocks() * kBlock);
+  double end = kLeastLadderX;
+  while (end < std::min(0.5 * steps, last) &&
+         (!UsesLadder(sequence->model(), 1.25 * end, steps) ||
+          SharesSteps(1.25 * end, num_times, sequence))) {
+    end *= 1.25;
+  }
+  return std::min(end, 0.5 * steps);
+}
+
+// Returns whether squaring may compute a point that the power sequence lost to
+// underflow, for less than the steps of extended doubles that would follow.
+// Tangents by squaring have no bounds on errors, and are left to these steps.
+template <class T>
+bool MayReplaceSteps(const Model<T>& model, const Point<T>& point) {
+  return Depth<T>::kValue == 0 && point.status == kUnderflow &&
+         MayUseLadder(model, point.x) &&
+         SparseLadderCost(model, point.x) < ExtendedCost(model, point.x);
+}
+
+// Returns whether squaring up to x, with products of scaled numbers for `count`
+// points, costs less than an adjoint sweep of extended doubles, whose steps all
+// points share.
+inline bool MayReplaceSweep(const Model<double>& model, double x,
+                            int64_t count) {
+  constexpr double kSweep = 4.0;    // its cost relative to that of the values
+  constexpr double kScaled = 10.0;  // of a product of scaled numbers
+  const double p = static_cast<double>(model.size);
+  const double products = 0.5 * std::log2(x) + kStepTerms;
+  return 2.0 * SparseLadderCost(model, x) +
+             kScaled * static_cast<double>(count) * products * p * p <
+         kSweep * ExtendedCost(model, x);
+}
+
+// The most work for a bound, in half nanoseconds: by steps, which each call
+// takes again, and by squaring.
+constexpr double kMaxBoundSteps = 1e9;
+constexpr double kMaxBoundPowers = 4e9;
+
+// Returns a time before x at which F bounds it at x, for a time beyond the
+// limits of work. Sets *by_squaring to whether squaring computes it there.
+inline double TimeOfBound(const Sequence<double>& sequence, double x,
+                          bool* by_squaring) {
+  const Model<double>& model = sequence.model();
+  const double latest = std::floor(
+      std::min(0.5 * static_cast<double>(sequence.max_blocks()) * kBlock,
+               kMaxBoundSteps / StepCost(model)));
+  for (double y = 0.5 * kLargestLadderX; y > latest; y *= 0.5) {
+    *by_squaring = y <= x && MayUseLadder(model, y) &&
+                   LadderCost(model, y) <= kMaxBoundPowers;
+    if (*by_squaring) return y;
+  }
+  return latest;
+}
+
+// Returns the estimated cost of steps and squarings that were made, in half
+// nanoseconds.
+template <class T>
+double CostSpent(const Model<T>& model, int64_t num_steps,
+                 int64_t num_squarings) {
+  return static_cast<double>(num_steps) * StepCost(model) +
+         static_cast<double>(num_squarings) * ProductCost(model);
 }
 
 // Returns whether the power sequence is cheaper for a point that was assigned
@@ -205,4 +294,4 @@ bool LeavesLadder(int64_t index, int64_t num_times, Sequence<T>* sequence,
 }  // namespace PHASIC_ISA
 }  // namespace phasic
 
-#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_CHOICE_H_
+#endif  // PHASIC_NATIVE_KERNEL_CHOICE_CHOICE_H_
