@@ -39,9 +39,9 @@ _EXCEPTIONS = (
 _OWN_VALUES = ("sample", "fit.")
 # How many values of a result are kept.
 _NOTED = 8
-# A call may take as long as the limit on work that the campaign sets, and a bit.
+# A call may take four times the limit on work that the campaign sets.
 WORK_LIMIT = 2.0
-_MOST_SECONDS = {"numpy": 10.0, "jax": 40.0, "tf": 40.0}  # With compilation.
+_MOST_SECONDS = {"numpy": 8.0, "jax": 40.0, "tf": 40.0}  # With compilation.
 
 
 class Fault(Exception):

@@ -286,6 +286,12 @@ def fits(scene: Scene) -> None:
   ):
     raise Fault(f"the fit has {last!r}, its start {first!r}")
   found = np.asarray(scene.value(f"fit.distribution.parameters[{name!r}]"))
+  if "Hypo" in law and not option and scene.let("ends", "fit.record.converged"):
+    slope = (
+      "pm.value_and_gradient(lambda r: o.log_likelihood(pd.Hypoexponential(r)),"
+    )
+    at_end = scene.value(f"{slope} fit.distribution.parameters['rates'])[1]")
+    agree("slopes at an optimum", at_end * found, 0.0 * found, 0.0, 1e-3)
   if "fixed" in option and found[0] != scene.value(
     f"d.parameters[{name!r}][0]"
   ):
