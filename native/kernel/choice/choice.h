@@ -256,10 +256,12 @@ inline double TimeOfBound(const Sequence<double>& sequence, double x,
   const double latest = std::floor(
       std::min(0.5 * static_cast<double>(sequence.max_blocks()) * kBlock,
                kMaxBoundSteps / StepCost(model)));
-  for (double y = 0.5 * kLargestLadderX; y > latest; y *= 0.5) {
+  double y = 0.5 * kLargestLadderX;
+  while (y > latest) {
     *by_squaring = y <= x && MayUseLadder(model, y) &&
                    LadderCost(model, y) <= kMaxBoundPowers;
     if (*by_squaring) return y;
+    y *= 0.5;
   }
   return latest;
 }
