@@ -261,7 +261,8 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
 
     def late(last: Array, places: far_times.Places) -> Array:
       del places
-      return np.where(np.abs(last - limit) <= slack, limit, math.nan)
+      reached = np.abs(last - limit) <= slack
+      return np.where(reached, np.zeros_like(last) + limit, math.nan)
 
     return self._of_x(function, value, early, late, limit)
 

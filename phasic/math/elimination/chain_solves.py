@@ -483,7 +483,8 @@ def undefined(where: Array, *arrays: Array) -> Array:
     total = total + 0.0 * np.sum(x, axis=-1)
   # The square root has no derivative at zero.
   root = np.sqrt(np.where(where, total, 1.0))
-  return root - np.where(where, 0.0, 1.0)
+  # Zeros of the arrays' dtype: a choice of two Python numbers is one of doubles.
+  return root - np.where(where, np.zeros_like(root), 1.0)
 
 
 def checked(system: System, x: Array) -> Array:

@@ -169,6 +169,19 @@ class FarTimesTest(test_case.TestCase):
         expected = onp.asarray([value, value, value, onp.nan])
         self.assert_close(getattr(dist, method)(y), expected, 4e-16, 4e-16)
 
+  def test_single_precision_at_times_out_of_range(self):
+    single = lambda x: onp.asarray(x, onp.float32)
+    base = pd.Erlang(2, single(1.5))
+    y = single([0.0, 1e-30, 0.3, 5.0, 1e3, 1e30, math.inf, math.nan, -1.0])
+    for law in (pd.MatrixWeibull, pd.MatrixGompertz, pd.MatrixPareto):
+      dist, wide = law(base, single(1.25)), law(pd.Erlang(2, 1.5), 1.25)
+      for method in ("cdf", "survival_function", "log_survival_function"):
+        with self.subTest(f"{law.__name__}.{method}"):
+          found = getattr(dist, method)(y)
+          self.assertEqual(self.host(found).dtype, onp.float32)
+          expected = getattr(wide, method)(onp.asarray(y, float))
+          self.assert_close(found, single(expected), 1e-5, 1e-6)
+
   def test_derivatives_where_times_are_out_of_range(self):
     rate, power = onp.asarray(2.0), onp.asarray(5.0)
 
