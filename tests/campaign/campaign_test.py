@@ -1,5 +1,7 @@
 """The campaign's own tests: it can draw everything, and finds what is planted."""
 
+import os
+import secrets
 from unittest import mock
 
 from absl.testing import absltest
@@ -17,6 +19,7 @@ from tests.campaign import surface
 from tests.campaign import worker
 
 _SEED = 1
+_FULL = os.environ.get("PHASIC_FULL_SWEEPS") == "1"
 
 
 def _wrong(factor, owner, method):
@@ -56,6 +59,16 @@ class CampaignTest(parameterized.TestCase):
 
   def test_nothing_is_wrong(self):
     self.assertEqual(self.faults(150), [])
+
+  @absltest.skipUnless(_FULL, "in `make test-slow`")
+  def test_a_new_seed(self):
+    seed = secrets.randbelow(2**31)
+    rows = [
+      worker.run_case("numpy", self.names, seed, number, [])
+      for number in range(3000)
+    ]
+    faults = {row["number"]: row["fault"] for row in rows if "fault" in row}
+    self.assertEqual(faults, {}, f"seed {seed}")
 
   @parameterized.parameters(
     ("probabilities", 1.0 + 1e-9, "cdf"),
