@@ -92,7 +92,7 @@ class CoalescentTest(test_case.TestCase):
     ends = graphs.ABSORBED
     counts = lambda state: tuple(state.count(i + 1) for i in range(n))
     self.assertEqual(edges(graph, tuple), edges(pairs, counts))
-    self.assertEqual(graph.initial_probs().tolist()[0], 1.0)
+    self.assertEqual(float(graph.initial_probs()[0]), 1.0)
 
   def test_states_whose_sums_agree_are_told_apart(self):
     # All sums of the first draw are zero; those of the second are random.
