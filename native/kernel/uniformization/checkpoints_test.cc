@@ -91,17 +91,26 @@ void ExpectSameStates(Sequence<T>* sequence, const std::vector<T>& expected,
 }
 
 template <class T>
-class CheckpointsTest : public testing::Test {};
+class RingTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(ModelBuilder<T>(ring_.input, &memory_, &model_).Build(), kOk);
+  }
+
+  const FloatEnvironment environment_{Denormals::kFlush};
+  const Ring ring_;
+  Workspace memory_{kMuch};
+  Model<T> model_;
+};
+
+template <class T>
+class CheckpointsTest : public RingTest<T> {};
 using Scalars = testing::Types<double, Dual<double>>;
 TYPED_TEST_SUITE(CheckpointsTest, Scalars);
 
 TYPED_TEST(CheckpointsTest, StatesMadeAgainHaveTheSameBits) {
   using T = TypeParam;
-  const FloatEnvironment environment(Denormals::kFlush);
-  const Ring ring;
-  Workspace own(kMuch);
-  Model<T> model;
-  ASSERT_EQ(ModelBuilder<T>(ring.input, &own, &model).Build(), kOk);
+  const Model<T>& model = this->model_;
   constexpr int64_t kBlocks = 230;
   constexpr int64_t kMoreBlocks = 260;
   const std::vector<T> expected = AllStates(model, kMoreBlocks);
@@ -125,11 +134,7 @@ TYPED_TEST(CheckpointsTest, StatesMadeAgainHaveTheSameBits) {
 
 TYPED_TEST(CheckpointsTest, TooLittleMemoryIsAnErrorEachTime) {
   using T = TypeParam;
-  const FloatEnvironment environment(Denormals::kFlush);
-  const Ring ring;
-  Workspace own(kMuch);
-  Model<T> model;
-  ASSERT_EQ(ModelBuilder<T>(ring.input, &own, &model).Build(), kOk);
+  const Model<T>& model = this->model_;
   constexpr int64_t kStateBytes = 2 * kPhases * sizeof(T);
   Workspace little(kMaxKeptItems * sizeof(T) + 32 * kStateBytes);
   Sequence<T> sequence(model, false, true, &little, 4000 * kStateBytes);
@@ -141,16 +146,12 @@ TYPED_TEST(CheckpointsTest, TooLittleMemoryIsAnErrorEachTime) {
   }
 }
 
-TEST(SequenceTest, WithoutABackwardSweepNoStatesAreKept) {
-  const FloatEnvironment environment(Denormals::kFlush);
-  const Ring ring;
-  Workspace own(kMuch);
-  Model<double> model;
-  ASSERT_EQ(ModelBuilder<double>(ring.input, &own, &model).Build(), kOk);
+using SequenceTest = RingTest<double>;
+TEST_F(SequenceTest, WithoutABackwardSweepNoStatesAreKept) {
   constexpr int64_t kBlocks = 1000;
   Workspace little(size_t{1} << 20);
   ASSERT_GT(kBlocks * kPhases * sizeof(double), size_t{1} << 22);
-  Sequence<double> sequence(model, true, false, &little);
+  Sequence<double> sequence(model_, true, false, &little);
   ASSERT_EQ(sequence.Start(), kOk);
   StatusCode status = kOk;
   EXPECT_NE(sequence.Get(kBlocks - 1, &status), nullptr) << status;
