@@ -15,6 +15,7 @@
 #include "native/kernel/uniformization/mixture.h"
 #include "native/kernel/uniformization/point.h"
 #include "native/kernel/uniformization/sequence.h"
+#include "native/kernel/uniformization/window.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -83,21 +84,8 @@ class TermSums {
                        const T* coefficients, const Scaled<double>& own) {
     if (!IsWithinWork(point)) return kWorkLimit;
     PoissonWalk walk(point.x);
-    StatusCode status = kOk;
-    if (!blocks_.Reserve(point.start, &status)) return status;
-    Scaled<double> up = blocks_.AddWeights(point.start, point.start_weight,
-                                           seed.exponent, coefficients, &walk);
-    WalkDown(seed, coefficients, point.start, point.start_weight, &walk);
-    for (int64_t b = point.start + 1; up.mantissa != 0.0; ++b) {
-      const double k = static_cast<double>(b * kBlock);
-      const Scaled<double> tail = MayStop(point.start_weight, up)
-                                      ? walk.TailBound(k, up)
-                                      : Scaled<double>{};
-      if (tail.mantissa > 0.0 && CanDrop(tail, seed, k, own)) break;
-      if (!blocks_.Reserve(b, &status)) return status;
-      up = blocks_.AddWeights(b, up, seed.exponent, coefficients, &walk);
-    }
-    return kOk;
+    Series series(this, seed, coefficients, own, point.start_weight);
+    return WalkWindow(point.start, point.start_weight, &walk, &series);
   }
 
   // Returns whether the weights from index k on may be dropped. Their sum is
@@ -122,16 +110,59 @@ class TermSums {
     return ShareOf(weights, seed, 0.0).exponent < -kFinalMargin;
   }
 
-  // Reserve and Sums are the functions that LaneTerms calls. Reserve returns a
-  // block's Poisson table, or nullptr if the block is not available.
-  const PoissonTable* Reserve(int64_t b) {
-    return blocks_.Reserve(b, &reserve_status_) ? &blocks_.Table(b) : nullptr;
-  }
-  T* Sums(int64_t b, int64_t exponent, double* scale) {
-    return blocks_.Sums(b, exponent, scale);
-  }
-
  private:
+  // One series of weights; WalkWindow calls its functions.
+  class Series {
+   public:
+    Series(TermSums* sums, const Scaled<T>& seed, const T* coefficients,
+           const Scaled<double>& own, const Scaled<double>& start)
+        : sums_(*sums),
+          seed_(seed),
+          coefficients_(coefficients),
+          own_(own),
+          start_(start) {}
+
+    StatusCode Reserve(int64_t b) {
+      StatusCode status = kOk;
+      sums_.blocks_.Reserve(b, &status);
+      return status;
+    }
+    const PoissonTable& Table(int64_t b) const {
+      return sums_.blocks_.Table(b);
+    }
+    Scaled<double> Include(int64_t b, const Scaled<double>& weight,
+                           PoissonWalk* walk) {
+      return sums_.blocks_.AddWeights(b, weight, seed_.exponent, coefficients_,
+                                      walk);
+    }
+    // While weights are near their maximum, they cannot be dropped.
+    StatusCode EndsAt(int64_t b, const Scaled<double>& weight,
+                      const PoissonWalk& walk, bool* ends) {
+      if (SizeOf(weight) >= SizeOf(start_) - 40) return kOk;
+      const Scaled<double> tail = walk.TailBound(b, weight);
+      const auto k = static_cast<double>(b * kBlock);
+      *ends = tail.mantissa > 0.0 && sums_.CanDrop(tail, seed_, k, own_);
+      return kOk;
+    }
+    // Before they are very small, the first weights cannot be dropped.
+    bool EndsBefore(int64_t b, const Scaled<double>& weight,
+                    const PoissonWalk& walk) const {
+      return SizeOf(weight) + seed_.exponent < -kFinalMargin / 2 &&
+             sums_.CanDropHead(walk.HeadBound(b, weight), seed_);
+    }
+
+   private:
+    static int64_t SizeOf(const Scaled<double>& weight) {
+      return weight.exponent + ExponentOf(weight.mantissa);
+    }
+
+    TermSums& sums_;
+    const Scaled<T>& seed_;
+    const T* coefficients_;
+    const Scaled<double> own_;
+    const Scaled<double> start_;
+  };
+
   // Adds up to eight points from index n on in SIMD lanes. Returns their
   // number, which is 0 if lanes cannot be used.
   int64_t MixLanes(int64_t n, StatusCode* status) {
@@ -142,40 +173,33 @@ class TermSums {
     return 0;
   }
   int64_t MixLanes(int64_t n, StatusCode* status, double) {
-    LaneSeed lanes[kLanes];
-    int64_t count = 0;
+    LaneSeeds lanes;
     const int64_t exponent = points_[n]->seed.exponent;
-    while (count < kLanes && n + count < num_points_ &&
-           MakeLane(*points_[n + count], exponent, &lanes[count])) {
-      ++count;
+    while (lanes.count < kLanes && n + lanes.count < num_points_ &&
+           AddLane(*points_[n + lanes.count], exponent, &lanes)) {
+      ++lanes.count;
     }
+    const int64_t count = lanes.count;
     if (count == 0) return 0;
-    for (int64_t l = count; l < kLanes; ++l) {
-      lanes[l] = lanes[count - 1];
-      lanes[l].factor = 0.0;
-    }
-    LaneTerms<TermSums> terms(this, lanes, count, exponent);
-    reserve_status_ = kOk;
-    if (!terms.Run()) {
-      *status = reserve_status_;
-      return count;
-    }
+    LaneTerms terms(&blocks_, lanes, exponent);
+    *status = terms.Run();
+    if (*status != kOk) return count;
     Add(&tail_, Scaled<double>{terms.tail(), exponent});
     for (int64_t l = 0; l < count; ++l) {
       if (terms.pending(l) == 0) continue;
       const Point<double>& point = *points_[n + l];
       const Scaled<double>& seed = point.seed;
       PoissonWalk walk(point.x);
-      WalkDown(seed, &seed.mantissa, terms.pending(l),
-               {terms.pending_weight(l), 0}, &walk);
+      Series series(this, seed, &seed.mantissa, {}, point.start_weight);
+      WalkDown(terms.pending(l), {terms.pending_weight(l), 0}, &walk, &series);
     }
     return count;
   }
 
-  // Fills `lane` for one point. Returns false if its numbers are too close to
-  // overflow or underflow.
-  bool MakeLane(const Point<double>& point, int64_t exponent,
-                LaneSeed* lane) const {
+  // Fills the next lane for one point. Returns false if its numbers are too
+  // close to overflow or underflow.
+  bool AddLane(const Point<double>& point, int64_t exponent,
+               LaneSeeds* lanes) const {
     const Scaled<double>& seed = point.seed;
     const double steps = static_cast<double>(sequence_.max_blocks()) * kBlock;
     const int64_t shift = seed.exponent - exponent;
@@ -191,12 +215,10 @@ class TermSums {
           std::fabs(seed.mantissa) < 0x1p200)) {
       return false;
     }
-    lane->x = point.x;
-    lane->start_weight =
-        ScaleBy(point.start_weight.mantissa, point.start_weight.exponent);
-    lane->start = point.start;
-    lane->factor = ScaleBy(seed.mantissa, shift);
-    lane->threshold = PowerOfTwo(threshold_log2);
+    const int64_t l = lanes->count;
+    lanes->times.Set(l, point.x, point.start_weight, point.start);
+    lanes->factors[l] = ScaleBy(seed.mantissa, shift);
+    lanes->thresholds[l] = PowerOfTwo(threshold_log2);
     return true;
   }
 
@@ -235,31 +257,6 @@ class TermSums {
     return MixSeries(point, seed, coefficients, own);
   }
 
-  // Adds the weights of the blocks before b, given the weight of the first
-  // index of b.
-  void WalkDown(const Scaled<T>& seed, const T* coefficients, int64_t b,
-                Scaled<double> weight, PoissonWalk* walk) {
-    weight = Normalized(weight);
-    for (; b > 0; --b) {
-      // The remaining weights cannot be dropped before they are very small. So
-      // they are not tested before.
-      if (weight.exponent + seed.exponent < -kFinalMargin / 2) {
-        const Scaled<double> head =
-            walk->HeadBound(static_cast<double>(b * kBlock), weight);
-        if (CanDropHead(head, seed)) break;
-      }
-      weight = walk->Down(blocks_.Table(b - 1), weight);
-      blocks_.AddWeights(b - 1, weight, seed.exponent, coefficients, walk);
-    }
-  }
-
-  // Returns whether the weight is so small that the truncation test is
-  // worthwhile. The test cannot succeed while weights are near their maximum.
-  static bool MayStop(const Scaled<double>& start,
-                      const Scaled<double>& weight) {
-    return weight.exponent + ExponentOf(weight.mantissa) < start.exponent - 40;
-  }
-
   // Returns the normalized size of a cotangent. Without normalization, products
   // with very small numbers would underflow to zero, and no weight would be
   // negligible relative to them.
@@ -286,7 +283,6 @@ class TermSums {
   Point<T>* const* points_ = nullptr;
   int64_t num_points_ = 0;
   int64_t margin_ = 0;
-  StatusCode reserve_status_ = kOk;
   Scaled<double> tail_;
 };
 

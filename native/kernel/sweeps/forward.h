@@ -10,7 +10,6 @@
 #include <type_traits>
 
 #include "native/kernel/choice/work_of_times.h"
-#include "native/kernel/methods/many_times/node_tangents.h"
 #include "native/kernel/methods/many_times/node_values.h"
 #include "native/kernel/model/model.h"
 #include "native/kernel/model/rate_scales.h"
@@ -171,35 +170,24 @@ struct TimeList {
   }
 };
 
-template <class Nodes>
-StatusCode RunNodes(Nodes nodes, TimeList* rest) {
-  const StatusCode status = nodes.Run();
-  if (status == kOk) *rest = {nodes.rest(), nodes.num_rest()};
-  return status;
-}
-
 // Evaluates as many times as possible in groups that share an expansion point,
-// and sets `rest` to the other times. This overload is for types of numbers for
-// which there is no such method: all times remain.
+// and sets `rest` to the other times. Without such a method for T, all times
+// remain.
 template <class T>
-StatusCode TakeGroups(const SweepInput&, const SweepOutput&, ChannelSets<T>*,
-                      Workspace*, TimeList*) {
+StatusCode TakeGroups(const SweepInput& in, const SweepOutput& out,
+                      ChannelSets<T>* sets, Workspace* workspace,
+                      TimeList* rest) {
+  constexpr bool kPlain = std::is_same<T, double>::value;
+  if constexpr (kPlain || std::is_same<T, Dual<double>>::value) {
+    // If directions were scaled down, losses must be checked at each point.
+    // This is not possible in groups.
+    if (!TakesGroups(in) || (!kPlain && in.ResultExponent() > 0)) return kOk;
+    NodeValues<T> nodes(in, out, sets, workspace);
+    const StatusCode status = nodes.Run();
+    if (status == kOk) *rest = {nodes.rest(), nodes.num_rest()};
+    return status;
+  }
   return kOk;
-}
-inline StatusCode TakeGroups(const SweepInput& in, const SweepOutput& out,
-                             ChannelSets<double>* sets, Workspace* workspace,
-                             TimeList* rest) {
-  return TakesGroups(in) ? RunNodes(NodeValues(in, out, sets, workspace), rest)
-                         : kOk;
-}
-inline StatusCode TakeGroups(const SweepInput& in, const SweepOutput& out,
-                             ChannelSets<Dual<double>>* sets,
-                             Workspace* workspace, TimeList* rest) {
-  // If directions were scaled down, losses must be checked at each point. This
-  // is not possible in groups.
-  return TakesGroups(in) && in.ResultExponent() <= 0
-             ? RunNodes(NodeTangents(in, out, sets, workspace), rest)
-             : kOk;
 }
 
 // The status of the times that EvaluateTimes must evaluate. In sweeps over

@@ -6,14 +6,17 @@
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_MIXTURE_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_MIXTURE_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "native/kernel/numbers/work_count.h"
 #include "native/kernel/simd/isa.h"
+#include "native/kernel/simd/pack.h"
 #include "native/kernel/uniformization/channels.h"
 #include "native/kernel/uniformization/point.h"
 #include "native/kernel/uniformization/poisson.h"
 #include "native/kernel/uniformization/tail_test.h"
+#include "native/kernel/uniformization/window.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -30,13 +33,10 @@ struct Mixture {
 
 inline double WeightedSum(const double* __restrict powers,
                           const double* __restrict terms, int first, int last) {
-  double sums[8] = {0, 0, 0, 0, 0, 0, 0, 0};
   if (first == 0 && last == kBlock) {
-    for (int l = 0; l < 8; ++l) {
-      sums[l] = powers[l] * terms[l] + powers[l + 8] * terms[l + 8];
-    }
-    return ((sums[0] + sums[4]) + (sums[2] + sums[6])) +
-           ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+    Pack<8> sum = Pack<8>::Load(powers) * Pack<8>::Load(terms);
+    sum.AddProduct(Pack<8>::Load(powers + 8), Pack<8>::Load(terms + 8));
+    return sum.Total();
   }
   double sum = 0.0;
   for (int j = first; j < last; ++j) sum += powers[j] * terms[j];
@@ -66,7 +66,9 @@ class Mixer {
         x_(point.x),
         x_exponent_(point.x_exponent),
         start_(point.start),
-        start_weight_(point.start_weight) {
+        start_weight_(point.start_weight),
+        first_block_(point.start),
+        last_block_(point.start) {
     for (T& sum : sums_) sum = T(0.0);
     for (T& size : sizes_) size = T(0.0);
   }
@@ -74,7 +76,8 @@ class Mixer {
   Mixture<T> Run() {
     Mixture<T> result;
     channels_.sequence().ClearCallersUnderflow();
-    result.status = Walk();
+    PoissonWalk walk(x_, x_exponent_);
+    result.status = WalkWindow(start_, start_weight_, &walk, this);
     result.exponent = exponent_;
     for (int r = 0; r < channels_.size(); ++r) {
       result.channels[r] = sums_[r];
@@ -87,6 +90,62 @@ class Mixer {
     }
     if (!kPlain) result.loss = Loss();
     return result;
+  }
+
+  // The functions that WalkWindow calls.
+  StatusCode Reserve(int64_t b) {
+    StatusCode status = kOk;
+    channels_.Get(b, &status);
+    return status;
+  }
+  const PoissonTable& Table(int64_t b) const {
+    return *channels_.Find(b)->poisson;
+  }
+
+  bool EndsBefore(int64_t b, const Scaled<double>& weight,
+                  const PoissonWalk& walk) const {
+    return MayStop(weight) &&
+           CanStopHead(*channels_.Find(b), walk.HeadBound(b, weight));
+  }
+
+  StatusCode EndsAt(int64_t b, const Scaled<double>& weight,
+                    const PoissonWalk& walk, bool* ends) {
+    const bool may_stop = MayStop(weight);
+    StatusCode status = kOk;
+    TailCaps caps = {};
+    // With tangents, `caps` is not used, and the block is computed in any case.
+    const bool is_known = kPlain && may_stop
+                              ? channels_.Tail(b, &caps, &status)
+                              : channels_.Get(b, &status) != nullptr;
+    if (!is_known) return status;
+    if (HasVanished(b)) return kUnderflow;
+    *ends = may_stop && CanStop(caps, b, walk.TailBound(b, weight));
+    return kOk;
+  }
+
+  Scaled<double> Include(int64_t b, const Scaled<double>& weight,
+                         PoissonWalk* walk) {
+    first_block_ = std::min(first_block_, b);
+    last_block_ = std::max(last_block_, b);
+    const ChannelBlock<T>& block = *channels_.Find(b);
+    const int num_channels = channels_.size();
+    CountWork<T>(num_channels * kBlock);
+    return walk->Up(b, *block.poisson, weight,
+                    [&](int first, int last, const Scaled<double>& scale,
+                        const double* powers) {
+                      const int64_t e = scale.exponent + block.exponent;
+                      T parts[kMaxChannels];
+                      bool is_zero = true;
+                      for (int r = 0; r < num_channels; ++r) {
+                        parts[r] =
+                            scale.mantissa *
+                            WeightedSum(powers, block.channels[r], first, last);
+                        if (!IsZero(parts[r])) is_zero = false;
+                      }
+                      if (is_zero) return;
+                      if (e > largest_exponent_) largest_exponent_ = e;
+                      AddParts(parts, e);
+                    });
   }
 
   // Returns the number of the first (last) block that was summed.
@@ -115,49 +174,6 @@ class Mixer {
     return channels_.base() == Base::kDensity && exits;
   }
 
-  StatusCode Walk() {
-    PoissonWalk walk(x_, x_exponent_);
-    StatusCode status = kOk;
-    const ChannelBlock<T>* block = channels_.Get(start_, &status);
-    if (block == nullptr) return status;
-    first_block_ = last_block_ = start_;
-    Scaled<double> up_weight = Include(*block, start_, start_weight_, &walk);
-    Scaled<double> weight = start_weight_;
-    for (int64_t b = start_; b > 0; --b) {
-      if (MayStop(weight) &&
-          CanStopHead(
-              *channels_.Get(b, &status),
-              walk.HeadBound(static_cast<double>(b * kBlock), weight))) {
-        break;
-      }
-      const ChannelBlock<T>* before = channels_.Get(b - 1, &status);
-      weight = walk.Down(*before->poisson, weight);
-      Include(*before, b - 1, weight, &walk);
-      first_block_ = b - 1;
-    }
-    for (int64_t b = start_ + 1;; ++b) {
-      if (up_weight.mantissa == 0.0) return kOk;
-      const bool may_stop = MayStop(up_weight);
-      TailCaps caps = {};
-      // With tangents, `caps` is not used, and the block is computed in any
-      // case.
-      const bool is_known = kPlain && may_stop
-                                ? channels_.Tail(b, &caps, &status)
-                                : channels_.Get(b, &status) != nullptr;
-      if (!is_known) return status;
-      if (HasVanished(b)) return kUnderflow;
-      if (may_stop &&
-          CanStop(caps, b,
-                  walk.TailBound(static_cast<double>(b * kBlock), up_weight))) {
-        return kOk;
-      }
-      block = channels_.Get(b, &status);
-      if (block == nullptr) return status;
-      last_block_ = b;
-      up_weight = Include(*block, b, up_weight, &walk);
-    }
-  }
-
   // Returns whether the sum is zero because all terms before block b may have
   // been flushed. No later term is negligible relative to such a sum.
   bool HasVanished(int64_t b) const {
@@ -178,28 +194,6 @@ class Mixer {
            channels_.base() != Base::kDensity;
   }
   Scaled<double> SlopeSize() const { return SizeOf(sums_[1], exponent_); }
-
-  Scaled<double> Include(const ChannelBlock<T>& block, int64_t index,
-                         const Scaled<double>& weight, PoissonWalk* walk) {
-    const int num_channels = channels_.size();
-    CountWork<T>(num_channels * kBlock);
-    return walk->Up(index, *block.poisson, weight,
-                    [&](int first, int last, const Scaled<double>& scale,
-                        const double* powers) {
-                      const int64_t e = scale.exponent + block.exponent;
-                      T parts[kMaxChannels];
-                      bool is_zero = true;
-                      for (int r = 0; r < num_channels; ++r) {
-                        parts[r] =
-                            scale.mantissa *
-                            WeightedSum(powers, block.channels[r], first, last);
-                        if (!IsZero(parts[r])) is_zero = false;
-                      }
-                      if (is_zero) return;
-                      if (e > largest_exponent_) largest_exponent_ = e;
-                      AddParts(parts, e);
-                    });
-  }
 
   void AddParts(T* parts, int64_t e) {
     const int num_channels = channels_.size();
@@ -290,8 +284,8 @@ class Mixer {
   T sizes_[kMaxChannels];  // sums of the absolute values of the terms
   int64_t exponent_ = kNoExponent;
   int64_t largest_exponent_ = kNoExponent;
-  int64_t first_block_ = 0;
-  int64_t last_block_ = 0;
+  int64_t first_block_;
+  int64_t last_block_;
 };
 
 // The coefficients by which the sums of the channels at x give F and its

@@ -164,18 +164,21 @@ class PoissonWalk {
                   weight.exponent});
   }
 
-  // Returns the bound w_k / (1 - x / (k + 1)) on sum_{j >= k} w_j, given w_k.
-  // It is infinite for k + 1 <= x.
-  Scaled<double> TailBound(double k, const Scaled<double>& weight) const {
+  // Returns the bound w_k / (1 - x / (k + 1)) on sum_{j >= k} w_j, where k is
+  // the first index of the block and w_k is given. It is infinite for k + 1 <=
+  // x.
+  Scaled<double> TailBound(int64_t block, const Scaled<double>& weight) const {
+    const auto k = static_cast<double>(block * kBlock);
     const double gap = 1.0 - x_ / (k + 1.0);
     if (!(gap > 0.0)) return {1.0, 1 << 30};
     return {weight.mantissa / gap, weight.exponent};
   }
 
-  // Returns the bound w_k / (x / k - 1) on sum_{j < k} w_j, given w_k. It is
+  // Returns the bound w_k / (x / k - 1) on sum_{j < k} w_j, likewise. It is
   // infinite for k >= x.
-  Scaled<double> HeadBound(double k, const Scaled<double>& weight) const {
-    if (k == 0.0) return {0.0, 0};
+  Scaled<double> HeadBound(int64_t block, const Scaled<double>& weight) const {
+    if (block == 0) return {0.0, 0};
+    const auto k = static_cast<double>(block * kBlock);
     const double gap = x_ / k - 1.0;
     if (!(gap > 0.0)) return {1.0, 1 << 30};
     return {weight.mantissa / gap, weight.exponent};

@@ -92,10 +92,10 @@ class PoissonStarts {
   // later blocks. HeadBound returns a bound on the sum of the weights of all
   // earlier blocks.
   Scaled<double> TailBound(int64_t block) const {
-    return walk_.TailBound(static_cast<double>(block * kBlock), At(block));
+    return walk_.TailBound(block, At(block));
   }
   Scaled<double> HeadBound(int64_t block) const {
-    return walk_.HeadBound(static_cast<double>(block * kBlock), At(block));
+    return walk_.HeadBound(block, At(block));
   }
 
  private:

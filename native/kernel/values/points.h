@@ -135,16 +135,16 @@ inline void MixPoints(Channels<double>* channels, Point<double>** points,
   }
   for (int64_t first = 0; first < count; first += kLanes) {
     const int64_t size = std::min<int64_t>(kLanes, count - first);
-    double x[kLanes];
-    Scaled<double> weights[kLanes];
-    int64_t starts[kLanes];
+    const double limit =
+        static_cast<double>(channels->sequence().max_blocks()) * kBlock;
+    LaneTimes times;
     for (int64_t l = 0; l < size; ++l) {
       const Point<double>& point = *points[first + l];
-      x[l] = point.x;
-      weights[l] = point.start_weight;
-      starts[l] = point.start;
+      if (point.x >= 0x1p-10 && point.x < limit) {
+        times.Set(l, point.x, point.start_weight, point.start);
+      }
     }
-    LaneMixer lanes(channels, x, weights, starts, size, slope);
+    LaneMixer lanes(channels, times, slope);
     lanes.Run();
     for (int l = 0; l < size; ++l) {
       Point<double>* point = points[first + l];

@@ -11,7 +11,7 @@
 #include <limits>
 
 #include "native/kernel/choice/choice.h"
-#include "native/kernel/methods/many_times/node_series.h"
+#include "native/kernel/methods/many_times/node_polynomial.h"
 #include "native/kernel/numbers/dual.h"
 #include "native/kernel/runtime/work_limit.h"
 #include "native/kernel/simd/isa.h"
@@ -134,12 +134,6 @@ class NodeGroups {
     return kNodeSpacing * std::floor(X(i) * (1.0 / kNodeSpacing));
   }
 
-  // Returns whether functions of this kind share an expansion's sums with other
-  // kinds.
-  static bool Shares(Kind kind) {
-    return kIsPlain && BaseOf(kind) != Base::kCdf;
-  }
-
   template <class Rest, class Visit>
   StatusCode ForEachNode(const Rest& rest, const Visit& visit) {
     while (!IsStopped()) {
@@ -151,31 +145,23 @@ class NodeGroups {
         }
       }
       if (start == HUGE_VAL) return kOk;
-      NodeGroup groups[kNumKinds];
-      int64_t num_sharing = 0;
       for (int k = 0; k < num_kinds_; ++k) {
         TimesOfKind& list = lists_[k];
         int64_t* first = list.times + list.first;
         int64_t* last = std::partition_point(
             first, list.times + list.count,
             [&](int64_t i) { return X(i) < start + kNodeSpacing; });
-        groups[k] = {kinds_[k], start, last - first, first};
         list.first = last - list.times;
-        if (Shares(kinds_[k])) num_sharing += last - first;
-      }
-      for (int k = 0; k < num_kinds_; ++k) {
-        VisitGroup(groups[k], Shares(kinds_[k]) ? num_sharing : groups[k].count,
-                   rest, visit);
+        VisitGroup({kinds_[k], start, last - first, first}, rest, visit);
       }
     }
     return kWorkLimit;
   }
 
   template <class Rest, class Visit>
-  static void VisitGroup(const NodeGroup& group, int64_t num_sharing,
-                         const Rest& rest, const Visit& visit) {
-    if (group.count == 0) return;
-    if (num_sharing >= kLeastGroup && visit(group)) return;
+  static void VisitGroup(const NodeGroup& group, const Rest& rest,
+                         const Visit& visit) {
+    if (group.count >= kLeastGroup && visit(group)) return;
     for (int64_t n = 0; n < group.count; ++n) rest(group.times[n]);
   }
 
@@ -226,10 +212,9 @@ class NodeGroups {
     if (!std::is_sorted(first, last, is_less)) std::sort(first, last, is_less);
   }
 
-  static constexpr bool kIsPlain = Depth<T>::kValue == 0;
   // With lower rates, terms of the density that matter underflow.
   static constexpr double kLeastQ = 0x1p-700;
-  static constexpr int64_t kLeastGroup = kIsPlain ? 24 : 4;
+  static constexpr int64_t kLeastGroup = Depth<T>::kValue == 0 ? 24 : 4;
 
   const SweepInput& in_;
   const double q_;

@@ -8,6 +8,7 @@
 
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/simd/pack.h"
+#include "native/kernel/uniformization/channels.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -35,6 +36,13 @@ inline Pack<8> Gather(const double* values, const int64_t* indices,
     }
   }
   return result;
+}
+
+// Returns the derivative of F in x = q t, up to the factor exp(-d), given the
+// second series of an expansion: for a survival function, that series is minus
+// its derivative.
+inline Pack<8> SlopeOf(Kind kind, const Pack<8>& next) {
+  return BaseOf(kind) == Base::kSurvival ? -1.0 * next : next;
 }
 
 // The distances of up to sixteen times from an expansion point. Their

@@ -25,6 +25,9 @@ struct NodeSeries {
   double terms[kNodeChannels][kNodeTerms];  // c_j / j!, channel by channel
   double first;                             // c_0
   double last;                              // sum_j 4^j / j! c_j
+  // Of dual numbers, the series of the tangents, and of their absolute values.
+  double tangents[kNodeTerms];
+  double sizes[kNodeTerms];
 };
 
 // The numbers 4^j / j! (`at_end`) and 1 / j!.

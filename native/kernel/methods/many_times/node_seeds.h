@@ -17,7 +17,6 @@
 #include "native/kernel/simd/block_list.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/channels.h"
-#include "native/kernel/uniformization/mixture.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -86,7 +85,7 @@ class NodeSeeds<double> {
           static_cast<size_t>(in_.num_times), sizeof(double)));
       if (*numbers == nullptr) return kMemoryLimit;
     }
-    NodeBuilders builders(in_, &sets_, workspace_);
+    SeriesBuilders<double> builders(&sets_, true, workspace_);
     StatusCode status = kOk;
     const StatusCode grouping =
         NodeGroups<double>(in_, &sets_.sequence(), true, workspace_)
@@ -98,7 +97,7 @@ class NodeSeeds<double> {
                 rest,
                 [&](const NodeGroup& group) {
                   NodeSeries node;
-                  if (!builders.Build(BaseOf(group.kind), group.start, &node)) {
+                  if (!builders.Of(group.kind).Build(group.start, &node)) {
                     return false;
                   }
                   if (!Append(group, node, rest, time_bars)) {
@@ -180,22 +179,20 @@ class NodeSeeds<double> {
                 int64_t count, Evaluation* lane) const {
     const Model<double>& model = sets_.sequence().model();
     const Base base = BaseOf(kind);
-    lane->ordinary = NodeLanes::IsOrdinary(lane->sum);
-    if (model.absorbs) {
-      lane->ordinary = lane->ordinary & NodeLanes::IsOrdinary(lane->next);
-    }
     const Lanes zero(0.0);
+    lane->ordinary = NodeLanes::IsOrdinary(lane->sum);
     const Lanes cotangents = Gather(in_.cotangent, times, count, 0.0);
-    const TaylorCoefficients<double>& taylor = slopes_[static_cast<int>(base)];
-    const Lanes slope =
-        taylor.slope[0] * lane->sum + taylor.slope[1] * lane->next;
-    if (IsLog(kind)) {
-      lane->bar = Quotient(cotangents, lane->sum);
-      lane->time_bar = model.q * (lane->bar * slope);
-    } else {
-      lane->bar = cotangents * ExpOfMinus(lane->distance);
-      lane->time_bar = ScaleBy(lane->bar * slope, exponent + model.log2_q);
-    }
+    lane->bar = IsLog(kind) ? Quotient(cotangents, lane->sum)
+                            : cotangents * ExpOfMinus(lane->distance);
+    // A density's slope is a difference, and may be small.
+    const Lanes least(base == Base::kDensity || !model.absorbs ? -1.0
+                                                               : 0x1p-500);
+    const Lanes size = Lanes::LargerSize(zero, lane->next);
+    lane->ordinary = lane->ordinary & (least < size) & (size < Lanes(0x1p500));
+    lane->time_bar = lane->bar * SlopeOf(kind, lane->next);
+    lane->time_bar = IsLog(kind)
+                         ? model.q * lane->time_bar
+                         : ScaleBy(lane->time_bar, exponent + model.log2_q);
     if (in_.rates_exponent != 0) {
       lane->time_bar = ScaleBy(lane->time_bar, in_.TimeBarExponent());
     }
@@ -254,8 +251,6 @@ class NodeSeeds<double> {
   double* sums_ = nullptr;
   double* bars_ = nullptr;
   bool has_[kNumBases] = {};
-  const TaylorCoefficients<double> slopes_[kNumBases] = {
-      {Base::kDensity, 0.0}, {Base::kSurvival, 0.0}, {Base::kCdf, 0.0}};
   Scaled<double> atom_bar_;
 };
 

@@ -15,9 +15,9 @@
 #include "native/kernel/methods/many_times/node_rests.h"
 #include "native/kernel/methods/many_times/node_seeds.h"
 #include "native/kernel/simd/isa.h"
-#include "native/kernel/simd/pack.h"
 #include "native/kernel/uniformization/channels.h"
 #include "native/kernel/uniformization/poisson.h"
+#include "native/kernel/uniformization/window.h"
 #include "native/kernel/values/points.h"
 
 namespace phasic {
@@ -67,8 +67,17 @@ class NodeSums {
       if (status != kOk) return status;
     }
     if (num_parts_ == 0) return kOk;
-    start_ = parts_[0].seed->start;
-    if (FindEnd()) return Distribute();
+    PoissonWalk walk(parts_[0].seed->start);
+    const Scaled<double> weight =
+        StartWeight(parts_[0].seed->start, &first_block_);
+    if (FindEnd(&walk, weight)) {
+      for (int i = 0; i < num_parts_; ++i) {
+        parts_[i].bars.Sum(*parts_[i].seed, parts_[i].size);
+      }
+      const StatusCode status = WalkWindow(first_block_, weight, &walk, this);
+      for (int i = 0; i < num_parts_; ++i) AddTails(parts_[i]);
+      return status;
+    }
     for (int i = 0; i < num_parts_; ++i) {
       const StatusCode status = AddOneByOne(parts_[i]);
       if (status != kOk) return status;
@@ -76,9 +85,50 @@ class NodeSums {
     return kOk;
   }
 
- private:
-  using Lanes = Pack<8>;
+  // The functions that WalkWindow calls.
+  StatusCode Reserve(int64_t b) {
+    StatusCode status = kOk;
+    for (int i = 0; i < num_parts_; ++i) {
+      const NodePart& part = parts_[i];
+      if (!part.sums->blocks()->Reserve(part.bars.LastBlock(b), &status)) {
+        return status;
+      }
+    }
+    return kOk;
+  }
+  const PoissonTable& Table(int64_t b) const {
+    return parts_[0].sums->blocks()->Table(b);
+  }
+  StatusCode EndsAt(int64_t b, const Scaled<double>&, const PoissonWalk&,
+                    bool* ends) {
+    *ends = b == end_block_;
+    return kOk;
+  }
+  bool EndsBefore(int64_t b, const Scaled<double>& weight,
+                  const PoissonWalk& walk) const {
+    return IsInvisible(walk.HeadBound(b, weight));
+  }
+  // Adds the contributions of the weights in block b.
+  Scaled<double> Include(int64_t b, const Scaled<double>& weight,
+                         PoissonWalk* walk) {
+    const PoissonTable& poisson = Table(b);
+    return walk->Up(
+        b, poisson, weight,
+        [&](int first, int end, const Scaled<double>& scale,
+            const double* powers) {
+          double weights[kBlock] = {};
+          for (int j = first; j < end; ++j) {
+            weights[j] = scale.mantissa * (powers[j] * poisson.table[j]);
+          }
+          for (int i = 0; i < num_parts_; ++i) {
+            const NodePart& part = parts_[i];
+            part.bars.AddProducts(b, weights, scale.exponent + part.exponent,
+                                  part.sums);
+          }
+        });
+  }
 
+ private:
   // Chooses J, the number of cotangents cbar_j; returns whether some J is
   // accurate enough. J is at least the number of terms of F: then the
   // truncation error grows faster with d than F does.
@@ -101,57 +151,32 @@ class NodeSums {
 
   // Computes the block where the summation over k ends. Returns whether all
   // blocks that are needed are available.
-  bool FindEnd() {
-    PoissonWalk walk(start_);
-    Scaled<double> weight = StartWeight(start_, &first_block_);
+  bool FindEnd(PoissonWalk* walk, Scaled<double> weight) {
+    const auto ignore = [](int, int, const Scaled<double>&, const double*) {};
     end_block_ = first_block_;
     Scaled<double> rest;
     while (weight.mantissa != 0.0) {
       if (end_block_ + kMaxNodeSums / kBlock >= sequence_.max_blocks()) {
         return false;
       }
-      weight = walk.Up(end_block_, PoissonTableOf(end_block_), weight,
-                       [](int, int, const Scaled<double>&, const double*) {});
-      const double k = static_cast<double>(++end_block_ * kBlock);
-      rest = walk.TailBound(k, weight);
-      bool is_small = true;
-      for (int i = 0; i < num_parts_ && is_small; ++i) {
-        const NodePart& part = parts_[i];
-        is_small = IsAtMost({rest.mantissa * 2.0 * (k + part.size + 1.0),
-                             rest.exponent + part.log2_bound},
-                            -margin_,
-                            {0x1p-6 * part.seed->first, part.seed->exponent});
-      }
-      if (is_small) break;
+      weight = walk->Up(end_block_, PoissonTableOf(end_block_), weight, ignore);
+      rest = walk->TailBound(++end_block_, weight);
+      if (IsSmall(rest)) break;
     }
     for (int i = 0; i < num_parts_; ++i) parts_[i].rest = rest;
     return true;
   }
 
-  StatusCode Distribute() {
-    for (int i = 0; i < num_parts_; ++i) {
-      parts_[i].bars.Sum(*parts_[i].seed, parts_[i].size);
-    }
-    PoissonWalk walk(start_);
-    const Scaled<double> start = StartWeight(start_, &first_block_);
-    Scaled<double> weight = start;
-    for (int64_t b = first_block_; b < end_block_; ++b) {
-      const StatusCode status = Include(b, &weight, &walk);
-      if (status != kOk) return status;
-    }
-    weight = start;
-    for (int64_t b = first_block_; b > 0; --b) {
-      if (IsInvisible(
-              walk.HeadBound(static_cast<double>(b * kBlock), weight))) {
-        break;
-      }
-      weight = walk.Down(PoissonTableOf(b - 1), weight);
-      Scaled<double> same = weight;
-      const StatusCode status = Include(b - 1, &same, &walk);
-      if (status != kOk) return status;
-    }
-    for (int i = 0; i < num_parts_; ++i) AddTails(parts_[i]);
-    return kOk;
+  // Returns whether `rest`, the sum of the weights from end_block_ on, is
+  // negligible for all groups.
+  bool IsSmall(const Scaled<double>& rest) const {
+    const auto k = static_cast<double>(end_block_ * kBlock);
+    return std::all_of(parts_, parts_ + num_parts_, [&](const NodePart& part) {
+      return IsAtMost({rest.mantissa * 2.0 * (k + part.size + 1.0),
+                       rest.exponent + part.log2_bound},
+                      -margin_,
+                      {0x1p-6 * part.seed->first, part.seed->exponent});
+    });
   }
 
   // Returns whether the contribution of the weights of the first steps, whose
@@ -180,42 +205,6 @@ class NodeSums {
     part.sums->AddTail(
         {std::exp2(log2_ratio - static_cast<double>(whole)) * seed.share_size,
          whole + seed.exponent + part.exponent});
-  }
-
-  // Adds the contributions of the weights in block b, and replaces `weight` by
-  // the first weight of the next block.
-  StatusCode Include(int64_t b, Scaled<double>* weight, PoissonWalk* walk) {
-    StatusCode status = kOk;
-    for (int i = 0; i < num_parts_; ++i) {
-      const NodePart& part = parts_[i];
-      if (!part.sums->blocks()->Reserve(part.bars.LastBlock(b), &status)) {
-        return status;
-      }
-    }
-    const PoissonTable& poisson = parts_[0].sums->blocks()->Table(b);
-    *weight = walk->Up(
-        b, poisson, *weight,
-        [&](int first, int end, const Scaled<double>& scale,
-            const double* powers) {
-          double weights[kBlock] = {};
-          if (end - first == kBlock) {
-            for (int j = 0; j < kBlock; j += 8) {
-              (scale.mantissa *
-               (Lanes::Load(powers + j) * Lanes::Load(poisson.table + j)))
-                  .Store(weights + j);
-            }
-          } else {
-            for (int j = first; j < end; ++j) {
-              weights[j] = scale.mantissa * powers[j] * poisson.table[j];
-            }
-          }
-          for (int i = 0; i < num_parts_; ++i) {
-            const NodePart& part = parts_[i];
-            part.bars.AddProducts(b, weights, scale.exponent + part.exponent,
-                                  part.sums);
-          }
-        });
-    return kOk;
   }
 
   StatusCode AddOneByOne(const NodePart& part) const {
@@ -252,7 +241,6 @@ class NodeSums {
   const Sequence<double>& sequence_;
   const int64_t margin_;
   TermSums<double>* sums_;  // by base
-  double start_ = 0.0;
   int64_t first_block_ = 0;
   int64_t end_block_ = 0;
   int num_parts_ = 0;

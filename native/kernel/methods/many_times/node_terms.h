@@ -1,16 +1,19 @@
-// Terms f_k, stored for fast sums sum_k weights[k] f_{k+j}: each block is
-// stored in eight shifted copies, so that all loads are aligned.
+// The terms f_k of a channel (see channels.h), stored for fast sums sum_k
+// weights[k] f_{k+j}: each block is stored in eight shifted copies, so that all
+// loads are aligned. Of dual numbers one part is stored.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_TERMS_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_TERMS_H_
 
+#include <cmath>
 #include <cstdint>
 
+#include "native/kernel/numbers/dual.h"
 #include "native/kernel/numbers/scaled.h"
 #include "native/kernel/simd/block_list.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/simd/pack.h"
-#include "native/kernel/uniformization/sequence.h"
+#include "native/kernel/uniformization/channels.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -20,49 +23,36 @@ constexpr int kNodeTerms = kNodeBlocks * kBlock;
 
 constexpr int kNodePacks = kNodeTerms / 8;
 
-// Provides the terms a_k = v_k s of a power sequence.
-class SequenceTerms {
- public:
-  explicit SequenceTerms(Sequence<double>* sequence) : sequence_(*sequence) {}
+enum class TermPart { kValue, kTangent, kTangentSize };
 
-  // Computes the terms up to this block; returns whether they are available.
-  bool Reserve(int64_t block) {
-    StatusCode status = kOk;
-    return sequence_.Get(block, &status) != nullptr;
-  }
-  double Term(int64_t block, int j) const {
-    return sequence_.Find(block)->a[j];
-  }
-  int64_t Exponent(int64_t block) const {
-    return sequence_.Find(block)->exponent;
-  }
-
- private:
-  Sequence<double>& sequence_;
-};
-
-template <class Source>
+template <class T>
 class NodeTerms {
  public:
   using Lanes = Pack<8>;
 
-  NodeTerms(const Source& source, Workspace* workspace)
-      : source_(source), blocks_(workspace) {}
+  NodeTerms(Channels<T>* channels, int channel, TermPart part,
+            Workspace* workspace)
+      : channels_(*channels),
+        channel_(channel),
+        part_(part),
+        blocks_(workspace) {}
 
   // Computes and stores the blocks up to this one; returns whether they are
   // available.
   bool Reserve(int64_t block) {
     if (block < blocks_.size()) return true;
-    if (!source_.Reserve(block + 1)) return false;
+    StatusCode status = kOk;
+    if (channels_.Get(block + 1, &status) == nullptr) return false;
     while (blocks_.size() <= block) {
       const int64_t b = blocks_.size();
       ShiftedBlock* target = blocks_.Append();
       if (target == nullptr) return false;
-      const int64_t shift = source_.Exponent(b + 1) - source_.Exponent(b);
+      const int64_t shift =
+          channels_.Find(b + 1)->exponent - channels_.Find(b)->exponent;
       double terms[kBlock + 8];
-      for (int j = 0; j < kBlock; ++j) terms[j] = source_.Term(b, j);
+      for (int j = 0; j < kBlock; ++j) terms[j] = Term(b, j);
       for (int j = 0; j < 8; ++j) {
-        terms[kBlock + j] = ScaleBy(source_.Term(b + 1, j), shift);
+        terms[kBlock + j] = ScaleBy(Term(b + 1, j), shift);
       }
       for (int s = 0; s < 8; ++s) {
         for (int j = 0; j < kBlock; ++j) target->terms[s][j] = terms[s + j];
@@ -94,6 +84,14 @@ class NodeTerms {
     double terms[8][kBlock];  // [s][j]: f_{s + j} of the block
   };
 
+  double Term(int64_t block, int j) const {
+    const ChannelBlock<T>& source = *channels_.Find(block);
+    const T& term = source.channels[channel_][j];
+    const double part = part_ == TermPart::kValue ? Primal(term) : Top(term);
+    const double plain = part / source.poisson->table[j];
+    return part_ == TermPart::kTangentSize ? std::fabs(plain) : plain;
+  }
+
   template <class Scale>
   void AddShifted(int64_t b, const double* weights, const Scale& scale,
                   Lanes* sums) const {
@@ -109,7 +107,9 @@ class NodeTerms {
     }
   }
 
-  Source source_;
+  Channels<T>& channels_;
+  const int channel_;
+  const TermPart part_;
   BlockList<ShiftedBlock> blocks_;
 };
 
