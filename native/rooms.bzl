@@ -96,13 +96,14 @@ ROOMS = {
         "kernel/methods/many_times"
     ],
     "kernel/methods/many_models": [
-        "kernel/api",
+        "kernel/runtime",
         "kernel/simd",
+        "kernel/numbers",
         "kernel/matrix",
         "kernel/model",
         "kernel/uniformization",
+        "kernel/choice",
         "kernel/cotangents",
-        "kernel/methods/many_times",
         "kernel/sweeps"
     ],
     "kernel/methods/small_models": [

@@ -2,9 +2,10 @@
 // doubles, runs a sweep and scatters the results. Threads process ranges of
 // models.
 //
-// Results do not depend on the ranges or on the threads: each model is computed
-// separately, and sums over models are added in the order of the models. Sweeps
-// flush denormals to zero, whatever the mode of the caller and of the thread.
+// Results do not depend on the ranges or on the threads: models that are
+// computed together are in one range, whatever the threads, and sums over
+// models are added in the order of the models. Sweeps flush denormals to zero,
+// whatever the mode of the caller and of the thread.
 
 #ifndef PHASIC_NATIVE_KERNEL_BATCH_BATCH_RUN_H_
 #define PHASIC_NATIVE_KERNEL_BATCH_BATCH_RUN_H_
@@ -50,9 +51,9 @@ class BatchRun {
         sweep_(sweep),
         executor_(executor),
         takes_small_(small != nullptr && plan.HasSmallModels()),
-        group_(takes_small_                             ? small
-               : plan.SharesEdges() && FitsInHand(plan) ? group
-                                                        : nullptr) {
+        group_(takes_small_         ? small
+               : MayBeInLanes(plan) ? group
+                                    : nullptr) {
     if (plan.num_models() == 1) return;
     const int64_t num_threads = NumThreads(executor);
     if (num_threads == 1) return;
@@ -62,10 +63,13 @@ class BatchRun {
     const double models =
         kLeastRangeMicroseconds * static_cast<double>(plan.num_models()) / work;
     least_length_ = 1 + static_cast<int64_t>(models);
-    // Models that a sweep may evaluate at once stay in one range, as long as
-    // every thread has some models.
-    least_multiple_ = std::min<int64_t>(
-        MaxGroup(), (plan.num_models() + num_threads - 1) / num_threads);
+    // Small models have the same bits in any company, so that threads may share
+    // a few.
+    least_multiple_ = MaxGroup();
+    if (takes_small_) {
+      least_multiple_ = std::min(
+          least_multiple_, (plan.num_models() + num_threads - 1) / num_threads);
+    }
   }
 
   // Computes the values or, if `status` is not null, the status codes of all
@@ -85,10 +89,10 @@ class BatchRun {
     // cotangents of shared entries to the sums, and continues with the next
     // models.
     const int64_t size = bars.shared_size();
-    const int64_t room =
-        std::min(plan_.num_models(), size == 0 ? INT64_MAX : kMaxTerms / size);
-    const bool alone = num_threads_ == 1 || room < 2;
     if (size > kMaxTerms / kMaxGroup && !takes_small_) group_ = nullptr;
+    const int64_t most = size == 0 ? INT64_MAX : kMaxTerms / size;
+    const int64_t room = std::min(plan_.num_models(), most - most % MaxGroup());
+    const bool alone = num_threads_ == 1 || room < 2;
     const int64_t places = alone ? MaxGroup() : room;
     if (!bars.Allocate(places, memory.get())) return kOutOfMemory;
     const int64_t step = alone ? plan_.num_models() : room;
@@ -114,9 +118,13 @@ class BatchRun {
   }
 
  private:
-  // Returns whether kMaxGroup models at once are within the memory limit.
-  static bool FitsInHand(const BatchPlan& plan) {
-    if (plan.call().discrete) return false;
+  // Returns whether models may be computed in lanes: they have the same edges,
+  // and kMaxGroup of them at once are within the memory limit.
+  static bool MayBeInLanes(const BatchPlan& plan) {
+    if (plan.call().discrete || !plan.SharesEdges() ||
+        !AreInLanes(plan.num_models(), plan.layout().num_phases)) {
+      return false;
+    }
     int64_t size = 4 * plan.times_per_model();  // results, kinds and more
     for (int32_t i = 0; i < plan.num_inputs(); ++i) {
       size += plan.ModelSize(plan.OperandOf(i));

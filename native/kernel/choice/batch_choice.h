@@ -1,4 +1,4 @@
-// Decides which calls are swept as small models.
+// Decides which calls are swept as small models, and which models in lanes.
 
 #ifndef PHASIC_NATIVE_KERNEL_CHOICE_BATCH_CHOICE_H_
 #define PHASIC_NATIVE_KERNEL_CHOICE_BATCH_CHOICE_H_
@@ -23,6 +23,13 @@ inline bool AreSmall(const Call& call, const Layout& layout,
          num_times <= (call.order > 0 ? one : kManyTimes - 1) &&
          (call.edges == nullptr || (layout.num_edges <= kSmallEdges &&
                                     layout.num_parameters <= kSmallParameters));
+}
+
+// Returns whether models with the same edges are computed in lanes. A few large
+// ones rather have a thread each. The answer must not depend on the number of
+// threads, since results do not.
+inline bool AreInLanes(int64_t num_models, int64_t num_phases) {
+  return num_models >= 4 * kMaxGroup || num_phases < 100;
 }
 
 }  // namespace phasic

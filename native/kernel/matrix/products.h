@@ -30,7 +30,7 @@ void AddProducts(const TilePattern& pattern, int64_t begin, int64_t end,
       const int64_t i = pattern.rows[t];
       T sum = T(0.0);
       for (int k = 0; k < kBlock; ++k) {
-        sum += v[k * stride + i] * y[k * stride + j];
+        AddProduct(v[k * stride + i], y[k * stride + j], &sum);
       }
       sums[t] += scale * sum;
     }
@@ -204,7 +204,7 @@ void AddDiagonal(const T* v, const T* y, int64_t begin, int64_t end,
   for (int64_t i = begin; i < end; ++i) {
     T sum = T(0.0);
     for (int k = 0; k < kBlock; ++k) {
-      sum += v[k * stride + i] * y[k * stride + i];
+      AddProduct(v[k * stride + i], y[k * stride + i], &sum);
     }
     sums[i] += scale * sum;
   }
@@ -229,7 +229,9 @@ template <class T>
 inline void AddRows(const T* factors, const T* v, int64_t stride, T* sums) {
   for (int64_t i = 0; i < stride; ++i) {
     T sum = T(0.0);
-    for (int k = 0; k < kBlock; ++k) sum += factors[k] * v[k * stride + i];
+    for (int k = 0; k < kBlock; ++k) {
+      AddProduct(factors[k], v[k * stride + i], &sum);
+    }
     sums[i] += sum;
   }
 }

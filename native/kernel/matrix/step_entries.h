@@ -8,6 +8,7 @@
 
 #include "native/kernel/matrix/tiles.h"
 #include "native/kernel/numbers/dual.h"
+#include "native/kernel/numbers/per_model.h"
 #include "native/kernel/simd/isa.h"
 
 namespace phasic {
@@ -20,10 +21,11 @@ namespace PHASIC_ISA {
 // and leaving is rho - 1.
 template <class T>
 struct Staying {
+  using Plain = typename WithoutTangents<T>::Type;
   const T* share = nullptr;  // 1 - rho
-  const double* base = nullptr;
+  const Plain* base = nullptr;
   const T* leaving = nullptr;
-  const double* leaving_low = nullptr;  // rounding error of leaving
+  const Plain* leaving_low = nullptr;  // rounding error of leaving
 };
 
 template <class T>

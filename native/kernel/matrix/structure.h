@@ -16,6 +16,7 @@ namespace PHASIC_ISA {
 
 struct Structure {
   bool is_made = false;
+  bool is_narrow = false;  // tiles have width one, also of doubles
   int64_t* row_offsets = nullptr;
   int64_t* column_offsets = nullptr;
   int32_t* by_row = nullptr;
@@ -27,11 +28,13 @@ struct Structure {
 };
 
 template <class T>
-bool PlaceTiles(const EntryList& entries, const int32_t* order,
+bool PlaceTiles(const EntryList& entries, const int32_t* order, bool is_narrow,
                 Workspace* workspace, TilePattern* pattern, int64_t** cells) {
   *cells = AllocateRoom<int64_t>(workspace, entries.count);
-  return *cells != nullptr &&
-         SelectTiles<T>(entries, order, workspace, pattern, *cells);
+  if (*cells == nullptr) return false;
+  return is_narrow
+             ? SparsePattern(entries, order, 1, workspace, pattern, *cells)
+             : SelectTiles<T>(entries, order, workspace, pattern, *cells);
 }
 
 // Computes the structure for matrices of numbers of type T, unless that was
@@ -46,10 +49,10 @@ bool MakeStructure(const EntryList& entries, Workspace* workspace,
                       &s->row_offsets, &s->by_row) &&
                SortBy(entries.columns, entries.count, entries.size, workspace,
                       &s->column_offsets, &s->by_column) &&
-               PlaceTiles<T>(entries, s->by_row, workspace, &s->forward,
-                             &s->forward_cells) &&
-               PlaceTiles<T>(transposed, s->by_column, workspace, &s->backward,
-                             &s->backward_cells);
+               PlaceTiles<T>(entries, s->by_row, s->is_narrow, workspace,
+                             &s->forward, &s->forward_cells) &&
+               PlaceTiles<T>(transposed, s->by_column, s->is_narrow, workspace,
+                             &s->backward, &s->backward_cells);
   return s->is_made;
 }
 

@@ -47,6 +47,9 @@ struct Model {
   const int64_t* cells = nullptr;  // the cell of each edge in `products`
   T* initial = nullptr;
   T* exits = nullptr;
+  // Of several models together, the phases with exits.
+  const int32_t* exiting_phases = nullptr;
+  int64_t num_exiting = 0;
   // The rates of absorption, which are the exits unless these are weights of
   // phases.
   T* absorbing = nullptr;

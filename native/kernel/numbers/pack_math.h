@@ -23,9 +23,11 @@ inline Pack<8> Quotient(const Pack<8>& x, const Pack<8>& y) {
 }
 
 // Returns x * 2^exponent, also if 2^exponent itself is out of range.
-inline Pack<8> ScaleBy(const Pack<8>& x, int64_t exponent) {
-  const int64_t first = std::clamp<int64_t>(exponent, -1000, 1000);
-  return PowerOfTwo(exponent - first) * (PowerOfTwo(first) * x);
+inline Pack<8> ScaleBy(Pack<8> x, int64_t exponent) {
+  int64_t rest = std::clamp<int64_t>(exponent, -3000, 3000);
+  for (; rest > 1000; rest -= 1000) x = PowerOfTwo(1000) * x;
+  for (; rest < -1000; rest += 1000) x = PowerOfTwo(-1000) * x;
+  return PowerOfTwo(rest) * x;
 }
 
 // ln 2 as a sum of two parts. Multiples of the first part by integers up to

@@ -190,13 +190,10 @@ struct Pack {
   }
   friend Pack operator*(double a, const Pack& b) { return Pack(a) * b; }
 
-  // Returns a b + c, rounded in the same way as by MultiplyAdd of doubles.
-  friend Pack MultiplyAdd(const Pack& a, const Pack& b, const Pack& c) {
-    Pack result;
-    for (int l = 0; l < kParts; ++l) {
-      result.parts[l] = Fused(a.parts[l], b.parts[l], c.parts[l]);
-    }
-    return result;
+  // Returns a b + c.
+  friend Pack MultiplyAdd(const Pack& a, const Pack& b, Pack c) {
+    c.AddProduct(a, b);
+    return c;
   }
 
   // Returns a b - c, without rounding of the product a b.
@@ -224,23 +221,6 @@ struct Pack {
   }
 
  private:
-  static Vector Fused(const Vector& a, const Vector& b, const Vector& c) {
-#if defined(__AVX512F__)
-    if constexpr (kPart == 8) return _mm512_fmadd_pd(a, b, c);
-#endif
-#if defined(__FMA__)
-    if constexpr (kPart == 4) return _mm256_fmadd_pd(a, b, c);
-    if constexpr (kPart == 2) return _mm_fmadd_pd(a, b, c);
-#elif defined(__ARM_FEATURE_FMA)
-    Vector result;
-    for (int l = 0; l < kPart; ++l) {
-      result[l] = __builtin_fma(a[l], b[l], c[l]);
-    }
-    return result;
-#else
-    return a * b + c;
-#endif
-  }
   static Vector UpperHalf(const Vector& x) {
     const Vector scaled = 134217729.0 * x;  // 2^27 + 1
     return scaled - (scaled - x);

@@ -175,7 +175,7 @@ class AdjointRun {
   }
 
   StatusCode SweepRows() {
-    AdjointSweeper<T> sweeper(needs_, &sequence_, seeds_, &terms_, workspace_);
+    AdjointSweeper<T> sweeper(needs_, &sequence_, &terms_, workspace_);
     StartsSweep<T> starts_sweep(model(), &terms_, seeds_.num_points(),
                                 workspace_);
     StatusCode status = sweeper.Allocate();
@@ -197,7 +197,8 @@ class AdjointRun {
       if (status == kOk) status = sweeper.Run(writer_.left());
       if (status != kOk) return status;
       if (ladder_adjoint.has_sums()) ladder_adjoint.AddTo(&sweeper);
-      AdjointSums<T> sums = sweeper.sums();
+      AdjointSums<T> sums = SumsOf(seeds_, terms_);
+      sweeper.Put(&sums);
       if (writer_.Loses(sums)) {
         if (!sweeper.BoundLosses(&sums)) return kMemoryLimit;
         if (writer_.LosesStarts(sums) &&

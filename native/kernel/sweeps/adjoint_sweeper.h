@@ -102,16 +102,15 @@ inline bool AlignTarget(const Scaled<double>& size, int64_t exponent,
   return *target != exponent;
 }
 
-template <class T>
+// `Terms` gives the cotangents of the terms, as TermAdjoints does.
+template <class T, class Terms = TermAdjoints<T>>
 class AdjointSweeper {
  public:
-  AdjointSweeper(const AdjointNeeds& needs, Sequence<T>* sequence,
-                 const PointSeeds<T>& seeds, TermAdjoints<T>* terms,
+  AdjointSweeper(const AdjointNeeds& needs, Sequence<T>* sequence, Terms* terms,
                  Workspace* workspace)
       : needs_(needs),
         sequence_(*sequence),
         model_(sequence->model()),
-        seeds_(seeds),
         terms_(*terms),
         workspace_(workspace),
         bounds_(sequence, workspace) {}
@@ -191,22 +190,20 @@ class AdjointSweeper {
   }
   const AddedStarts<T>& added_starts() const { return added_; }
 
-  // Returns the sums of the last sweep.
-  AdjointSums<T> sums() const {
-    AdjointSums<T> sums = SumsOf(seeds_, terms_);
-    sums.starts = y_;
-    sums.exponent = exponent_;
-    sums.exits = exit_bar_.data();
-    sums.stays = stays_.data();
-    sums.products = products_.data();
-    sums.start_loss = others_.adjoint;
-    Add(&sums.start_loss, flushed_.adjoint);
-    sums.start_losses = added_.losses;
-    sums.start_losses_exponent = added_.losses_exponent;
-    sums.row_loss = others_.product;
-    Add(&sums.row_loss, flushed_.product);
-    sums.weight_loss = others_.weight;
-    return sums;
+  // Sets the sums of the last sweep.
+  void Put(AdjointSums<T>* sums) const {
+    sums->starts = y_;
+    sums->exponent = exponent_;
+    sums->exits = exit_bar_.data();
+    sums->stays = stays_.data();
+    sums->products = products_.data();
+    sums->start_loss = others_.adjoint;
+    Add(&sums->start_loss, flushed_.adjoint);
+    sums->start_losses = added_.losses;
+    sums->start_losses_exponent = added_.losses_exponent;
+    sums->row_loss = others_.product;
+    Add(&sums->row_loss, flushed_.product);
+    sums->weight_loss = others_.weight;
   }
 
   // If T is double, replaces the bounds on flushing errors, which hold for all
@@ -378,8 +375,7 @@ class AdjointSweeper {
   AdjointNeeds needs_;
   Sequence<T>& sequence_;
   const Model<T>& model_;
-  const PointSeeds<T>& seeds_;
-  TermAdjoints<T>& terms_;
+  Terms& terms_;
   Workspace* workspace_;
   T* states_ = nullptr;
   T* adjoints_ = nullptr;

@@ -119,8 +119,8 @@ TYPED_TEST(CheckpointsTest, StatesMadeAgainHaveTheSameBits) {
   // The memory suffices for the first states of about 30 blocks. The states of
   // all blocks would need far more.
   constexpr int64_t kOther = sizeof(T) << 17;
-  Workspace little(kMaxKeptItems * sizeof(T) + 32 * kStateBytes + kOther);
-  const int64_t whole = kMaxKeptItems / (kBlock * kPhases);
+  Workspace little(kMaxKeptBytes<T> + 32 * kStateBytes + kOther);
+  const int64_t whole = kMaxKeptBytes<T> / (kBlock * kStateBytes / 2);
   ASSERT_GT((kBlocks - whole) * kStateBytes, 32 * kStateBytes + kOther);
   Sequence<T> sequence(model, false, true, &little, kBudget);
   ASSERT_EQ(sequence.Start(), kOk);
@@ -136,7 +136,7 @@ TYPED_TEST(CheckpointsTest, TooLittleMemoryIsAnErrorEachTime) {
   using T = TypeParam;
   const Model<T>& model = this->model_;
   constexpr int64_t kStateBytes = 2 * kPhases * sizeof(T);
-  Workspace little(kMaxKeptItems * sizeof(T) + 32 * kStateBytes);
+  Workspace little(kMaxKeptBytes<T> + 32 * kStateBytes);
   Sequence<T> sequence(model, false, true, &little, 4000 * kStateBytes);
   ASSERT_EQ(sequence.Start(), kOk);
   for (int k = 0; k < 3; ++k) {

@@ -16,7 +16,7 @@
 #include "native/kernel/simd/float_environment.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/checkpoints.h"
-#include "native/kernel/uniformization/lane_walk.h"
+#include "native/kernel/uniformization/lane.h"
 #include "native/kernel/uniformization/poisson.h"
 #include "native/kernel/uniformization/power_walk.h"
 #include "native/kernel/uniformization/tail_closure.h"
@@ -25,8 +25,13 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-constexpr int64_t kMaxBlocks = int64_t{1} << 18;     // 4 million steps
-constexpr int64_t kMaxKeptItems = int64_t{1} << 21;  // numbers in kept states
+constexpr int64_t kMaxBlocks = int64_t{1} << 18;  // 4 million steps
+// The memory for all states of the first blocks. Those of several models are
+// computed again faster than they are loaded from outside of the caches.
+template <class T>
+constexpr int64_t kMaxKeptBytes = int64_t{1} << 24;
+template <>
+inline constexpr int64_t kMaxKeptBytes<PerModel> = int64_t{1} << 20;
 // The costs of a multiply-add of extended doubles, and of one in a sequence
 // that keeps its states for the way back, relative to one of doubles.
 constexpr double kExtendedCost = 16.0;
@@ -100,8 +105,8 @@ class Sequence {
   // errors of a phase that is left with probability one in each step are not
   // compensated.
   void AllowClosure() {
-    may_close_ =
-        std::is_same<T, double>::value && !keeps_states_ && !model_.discrete;
+    may_close_ = std::is_same<T, double>::value && !keeps_states_ &&
+                 !model_.discrete && lane_.sequence == nullptr;
   }
 
   bool may_close() const { return may_close_; }
@@ -116,18 +121,16 @@ class Sequence {
     return blocks_[block].num_stepped <= num_stepped;
   }
 
-  // From now on takes terms from a LaneWalk, which steps several models
-  // together, as long as the LaneWalk can compute them. States are not kept. A
-  // LaneWalk records underflow for all its models together. If underflow may
-  // have changed a result of this model, the model must be evaluated again
-  // without a LaneWalk.
+  // From now on takes terms from a sequence of several models. That sequence
+  // records underflow for all its models together. If it may have changed a
+  // result of this model, or a block is needed that may not be taken (the
+  // status is then kMemoryLimit), the model must be evaluated alone.
   void TakeFrom(const Lane& lane) { lane_ = lane; }
   // Returns StartWeight(x, block) for the time with this index.
   Scaled<double> StartOf(int64_t index, double x, int64_t* block) const {
     return lane_.starts != nullptr ? lane_.starts->Weight(index, x, block)
                                    : StartWeight(x, block);
   }
-  bool is_in_lane() const { return lane_.walk != nullptr; }
   void NoteLoss() { has_losses_ = true; }
   bool has_losses() const { return has_losses_; }
 
@@ -216,12 +219,7 @@ class Sequence {
       if (closure_.Covers(number) || closure_.IsBoundary(number)) return false;
     }
     SetAsideUnderflow();
-    if constexpr (std::is_same<T, double>::value) {
-      if (lane_.walk != nullptr) {
-        return lane_.walk->Makes(number) &&
-               lane_.walk->Peek(number, lane_.number, front);
-      }
-    }
+    if (lane_.sequence != nullptr) return false;
     walk_.Rescale();
     *front = FrontOf(model_, walk_);
     const bool underflowed = FloatEnvironment::Underflowed();
@@ -268,50 +266,50 @@ class Sequence {
     if constexpr (std::is_same<T, double>::value) {
       if (may_close_) return CloseBlock(number, most_steps, block);
     }
-    Arrive();
-    if (keeps_states_ && lane_.walk == nullptr && !KeepStates(number, block)) {
-      return kMemoryLimit;
-    }
+    if (lane_.sequence != nullptr) return Take(number, block);
+    walk_.Rescale();
+    if (keeps_states_ && !KeepStates(number, block)) return kMemoryLimit;
     Step(block, block);
     return kOk;
-  }
-
-  // Prepares walk_ for the next block of steps, unless the LaneWalk can compute
-  // that block.
-  void Arrive() {
-    if (lane_.walk != nullptr) {
-      if (lane_.walk->Makes(num_stepped_)) return;
-      Restore();
-      lane_.walk = nullptr;
-    }
-    walk_.Rescale();
-  }
-  void Restore() {
-    if constexpr (std::is_same<T, double>::value) {
-      lane_.walk->Restore(num_stepped_, lane_.number, &walk_);
-    }
   }
 
   // Steps through block number num_stepped_ and computes its terms. Records
   // underflow in `last`, the block that is being appended. This is the stepped
   // block itself or, if blocks were extrapolated, a later one.
   void Step(Terms<T>* terms, Block<T>* last) {
-    bool underflowed = false;
-    if (lane_.walk == nullptr) {
-      MakeTerms(model_, wants_b_, num_stepped_, &walk_, last->states, terms);
-    } else if constexpr (std::is_same<T, double>::value) {
-      underflowed =
-          lane_.walk->Take(num_stepped_, lane_.number, wants_b_, terms);
-    }
+    MakeTerms(model_, wants_b_, num_stepped_, &walk_, last->states, terms);
     ++num_stepped_;
-    underflowed = underflowed || FloatEnvironment::Underflowed();
+    const bool underflowed = FloatEnvironment::Underflowed();
     FloatEnvironment::ClearUnderflow();
-    if (!underflowed) return;
+    if (underflowed) NoteUnderflow(*terms, last);
+  }
+
+  // Copies the terms of a block from the lane.
+  StatusCode Take(int64_t number, Block<T>* block) {
+    if constexpr (std::is_same<T, double>::value) {
+      StatusCode status = kOk;
+      if (number >= lane_.end) return kMemoryLimit;
+      const Block<PerModel>* from = lane_.sequence->Get(number, &status);
+      if (from == nullptr) return kMemoryLimit;
+      const int l = lane_.number;
+      for (int j = 0; j < kBlock; ++j) {
+        block->a[j] = from->a[j][l];
+        if (wants_b_) block->b[j] = from->b[j][l];
+      }
+      block->exponent = from->exponent;
+      block->mass = from->mass[l];
+      ++num_stepped_;
+      if (from->lost_exponent != kNothingLost) NoteUnderflow(*block, block);
+    }
+    return kOk;
+  }
+
+  void NoteUnderflow(const Terms<T>& terms, Block<T>* last) {
     first_underflow_ = std::min(first_underflow_, blocks_.size() - 1);
     has_losses_ahead_ = has_losses_ahead_ || num_stepped_ > blocks_.size();
-    last->lost_exponent = std::max(last->lost_exponent, terms->exponent);
+    last->lost_exponent = std::max(last->lost_exponent, terms.exponent);
     last->underflow_exponent =
-        std::max(last->underflow_exponent, terms->exponent);
+        std::max(last->underflow_exponent, terms.exponent);
   }
 
   // Computes the terms of a block by extrapolation if the error bounds allow
@@ -321,12 +319,8 @@ class Sequence {
     block->underflow_exponent =
         std::max(block->underflow_exponent, underflow_exponent_ahead_);
     while (!closure_.Covers(number)) {
-      Arrive();
+      walk_.Rescale();
       if (closure_.IsBoundary(num_stepped_)) {
-        if (lane_.walk != nullptr) {
-          Restore();
-          walk_.Rescale();
-        }
         if (!closure_.Cross(walk_)) return kMemoryLimit;
         continue;
       }
@@ -354,7 +348,8 @@ class Sequence {
   // not suffice.
   bool KeepStates(int64_t number, Block<T>* block) {
     const int64_t stride = model_.stride;
-    if (number * kBlock * stride >= kMaxKeptItems) {
+    constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+    if (number * kBlock * stride * kSize >= kMaxKeptBytes<T>) {
       return checkpoints_.Show(number, walk_);
     }
     block->states = static_cast<T*>(

@@ -12,6 +12,7 @@
 #include "native/kernel/matrix/power_block.h"
 #include "native/kernel/model/model.h"
 #include "native/kernel/numbers/dual.h"
+#include "native/kernel/numbers/per_model.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/power_walk.h"
 
@@ -24,7 +25,7 @@ struct Terms {
   T a[kBlock];
   T b[kBlock];  // only if requested
   int64_t exponent;
-  double mass;          // sum of the first state's values
+  typename WithoutTangents<T>::Type mass;  // sum of the first state's values
   double tangent_mass;  // sum of that state's absolute first-order tangents
 };
 
@@ -34,12 +35,27 @@ template <class T>
 struct Front {
   T a;
   int64_t exponent;
-  double mass;
+  typename WithoutTangents<T>::Type mass;
 };
+
+// Returns the rate of absorption from a state.
+template <class T>
+T Absorption(const Model<T>& model, const T* state) {
+  return Dot(state, model.exits, model.stride);
+}
+inline PerModel Absorption(const Model<PerModel>& model,
+                           const PerModel* state) {
+  PerModel sum(0.0);
+  for (int64_t n = 0; n < model.num_exiting; ++n) {
+    sum.AddProduct(state[model.exiting_phases[n]],
+                   model.exits[model.exiting_phases[n]]);
+  }
+  return sum;
+}
 
 template <class T>
 Front<T> FrontOf(const Model<T>& model, const PowerWalk<T>& walk) {
-  return {Dot(walk.state(), model.exits, model.stride), walk.exponent(),
+  return {Absorption(model, walk.state()), walk.exponent(),
           Primal(Sum(walk.state(), model.stride))};
 }
 
@@ -61,7 +77,7 @@ void MakeTerms(const Model<T>& model, bool wants_b, int64_t block,
   terms->mass = Primal(Sum(walk->state(), model.stride));
   terms->tangent_mass = TangentMass(walk->state(), model.stride);
   walk->StepBlock(model.forward, block, states, [&](int j, const T* state) {
-    terms->a[j] = Dot(state, model.exits, model.stride);
+    terms->a[j] = Absorption(model, state);
     if (wants_b) terms->b[j] = Sum(state, model.stride);
   });
 }

@@ -1,7 +1,6 @@
-// Sweeps over several models with the same edges. Their structure is computed
-// once. If registers hold one number of each of eight models, the models' power
-// sequences are computed together. Every result has the same bits as in a sweep
-// over one model; exceptional models are swept alone.
+// Sweeps over several models with the same edges, if registers hold one number
+// of each of eight models: their power sequences are computed together, as one
+// sequence of such numbers. Exceptional models are swept alone.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_MODELS_GROUP_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_MANY_MODELS_GROUP_H_
@@ -11,13 +10,16 @@
 #include <cstdint>
 #include <optional>
 
-#include "native/kernel/methods/many_models/lane_adjoint.h"
-#include "native/kernel/methods/many_times/node_groups.h"
+#include "native/kernel/choice/choice.h"
+#include "native/kernel/methods/many_models/packed_model.h"
+#include "native/kernel/methods/many_models/packed_terms.h"
 #include "native/kernel/model/model.h"
 #include "native/kernel/model/rate_scales.h"
+#include "native/kernel/numbers/per_model.h"
 #include "native/kernel/simd/isa.h"
+#include "native/kernel/sweeps/adjoint.h"
 #include "native/kernel/sweeps/forward.h"
-#include "native/kernel/uniformization/lane_walk.h"
+#include "native/kernel/uniformization/lane.h"
 #include "native/kernel/uniformization/sequence.h"
 
 namespace phasic {
@@ -30,90 +32,84 @@ class Group {
  public:
   Group(const SweepInput* inputs, int count, Workspace* workspace)
       : inputs_(inputs), count_(count), workspace_(workspace) {}
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
 
-  // Returns whether these models may be evaluated together.
-  bool IsOne() const {
-    for (int l = 0; l < count_; ++l) {
-      const SweepInput& in = inputs_[l];
-      if (!in.has_edges() || in.discrete || TakesGroups(in) ||
-          in.edges.sources != inputs_[0].edges.sources) {
-        return false;
-      }
-    }
-    return count_ > 1;
-  }
-
-  void Build(Derivatives derivatives) {
+  // Builds the models and prepares their common sequence, which keeps its
+  // states if `keeps_states`. Returns whether that is worthwhile.
+  bool Start(Derivatives derivatives, bool keeps_states) {
+    if (kRegisterWidth != kModels || !AreAlike()) return false;
     Structure structure;
+    structure.is_narrow = true;
     for (int l = 0; l < count_; ++l) {
       models_[l].derivatives = derivatives;
-      is_built_[l] =
-          ModelBuilder<double>(inputs_[l], workspace_, &models_[l], &structure)
-              .Build() == kOk;
-    }
-  }
-  bool WantsB() const {
-    return std::any_of(inputs_, inputs_ + count_, [](const SweepInput& in) {
-      return HasBase(in, Base::kSurvival);
-    });
-  }
-  bool is_built(int l) const { return is_built_[l]; }
-  const Model<double>& model(int l) const { return models_[l]; }
-
-  // Starts computing the models' power sequences together. Returns false if
-  // that is not worthwhile or memory does not suffice.
-  bool StartWalk(LaneWalk* walk) const {
-    return kRegisterWidth == kModels && End() > 0 && walk->Start(End());
-  }
-  // Starts computing the power sequences together and keeps all states;
-  // excludes models that need more blocks than the others, or scaled rates, and
-  // large sparse ones.
-  // Returns whether it was started.
-  bool StartKeptWalk(LaneWalk* walk) {
-    for (int l = 0; l < count_; ++l) {
-      // The sweep over one large sparse model begins with another margin, so
-      // that its results have other bits.
-      if (!HasModerateRates(models_[l].log2_q) ||
-          models_[l].columns != nullptr) {
-        is_built_[l] = false;
+      if (ModelBuilder<double>(inputs_[l], workspace_, &models_[l], &structure)
+              .Build() == kOk) {
+        used_[l] = &models_[l];
       }
     }
-    const int64_t end = End();
-    for (int l = 0; l < count_; ++l) {
-      if (LastBlock(l) > static_cast<double>(end)) is_built_[l] = false;
+    // The margins of a backward sweep may need more blocks than the values.
+    const int64_t blocks = KeepOrdinaryModels();
+    end_ = keeps_states ? 2 * blocks + 32 : blocks + 8;
+    if (blocks == 0 || !starts_.Allocate(inputs_[0].num_times, workspace_) ||
+        !ModelPacker(used_, workspace_).Pack(keeps_states, &packed_)) {
+      return false;
     }
-    return kRegisterWidth == kModels && end > 0 &&
-           end * inputs_[0].num_phases <= kMaxKept && walk->Start(end + 1);
+    const bool wants_b = std::any_of(
+        inputs_, inputs_ + count_,
+        [](const SweepInput& in) { return HasBase(in, Base::kSurvival); });
+    sequence_.emplace(packed_, wants_b, keeps_states, workspace_);
+    return sequence_->Start() == kOk;
   }
-  // Sets lanes[l] to the model of lane l, or nullptr if it was not built.
-  const Model<double>* const* LanesOf(const Model<double>** lanes) const {
-    for (int l = 0; l < kModels; ++l) {
-      lanes[l] = l < count_ && is_built_[l] ? &models_[l] : nullptr;
-    }
-    return lanes;
-  }
+
+  // Returns model l if it takes part, and otherwise nullptr.
+  const Model<double>* model(int l) const { return used_[l]; }
+  Lane lane(int l) { return {&*sequence_, l, end_, &starts_}; }
+  Sequence<PerModel>* sequence() { return &*sequence_; }
 
  private:
   // With fewer models than this, one by one is faster.
   static constexpr int kLeastLanes = 3;
-  static constexpr double kMaxWalkBlocks = 4096;
-  static constexpr int64_t kMaxWalkCells = int64_t{1} << 20;
-  static constexpr int64_t kMaxKept = int64_t{1} << 19;
+  static constexpr double kMaxBlocks = 4096;
+  static constexpr int64_t kMaxCells = int64_t{1} << 20;
 
-  // Returns an estimate of the first block that fewer than kLeastLanes models
-  // need.
-  int64_t End() const {
-    double ends[kModels] = {};
+  bool AreAlike() const {
+    const int64_t p = inputs_[0].num_phases;
     for (int l = 0; l < count_; ++l) {
-      if (is_built_[l] && models_[l].forward.pattern.width < 8 &&
-          models_[l].forward.pattern.num_cells() <= kMaxWalkCells) {
-        ends[l] = std::min(kMaxWalkBlocks, LastBlock(l));
+      const SweepInput& in = inputs_[l];
+      if (!in.has_edges() || in.discrete || TakesGroups(in) ||
+          in.edges.sources != inputs_[0].edges.sources ||
+          4 * in.edges.count >= p * p || in.edges.count > kMaxCells) {
+        return false;
       }
     }
-    std::sort(ends, ends + kModels);
-    return static_cast<int64_t>(ends[kModels - kLeastLanes]);
+    return count_ >= kLeastLanes;
   }
-  double LastBlock(int l) const {
+
+  // Leaves out models with large rates, large sparse ones, and those that need
+  // more blocks than most. Returns an estimate of the number of blocks that the
+  // others need, or 0 if they are few.
+  int64_t KeepOrdinaryModels() {
+    double blocks[kModels] = {};
+    for (int l = 0; l < count_; ++l) {
+      if (used_[l] == nullptr) continue;
+      if (!HasModerateRates(models_[l].log2_q) ||
+          models_[l].columns != nullptr || NumBlocks(l) > kMaxBlocks) {
+        used_[l] = nullptr;
+        continue;
+      }
+      blocks[l] = NumBlocks(l);
+    }
+    double sorted[kModels];
+    std::copy(blocks, blocks + kModels, sorted);
+    std::sort(sorted, sorted + kModels);
+    const double most = sorted[kModels - kLeastLanes];
+    for (int l = 0; l < kModels; ++l) {
+      if (blocks[l] > most) used_[l] = nullptr;
+    }
+    return static_cast<int64_t>(most);
+  }
+  double NumBlocks(int l) const {
     double x = 0.0;
     for (int64_t i = 0; i < inputs_[l].num_times; ++i) {
       const double time = inputs_[l].times.value[i];
@@ -126,7 +122,11 @@ class Group {
   const int count_;
   Workspace* workspace_;
   Model<double> models_[kModels];
-  bool is_built_[kModels] = {};
+  const Model<double>* used_[kModels] = {};
+  Model<PerModel> packed_;
+  int64_t end_ = 0;
+  SharedStarts starts_;
+  std::optional<Sequence<PerModel>> sequence_;
 };
 
 // Evaluates one model of the group; returns whether its values are final.
@@ -144,18 +144,11 @@ inline bool EvaluateInGroup(const SweepInput& in, SweepOutput out,
 inline void EvaluateGroup(const SweepInput* inputs, const SweepOutput* outputs,
                           int count, Workspace* workspace, bool* done) {
   Group group(inputs, count, workspace);
-  if (!group.IsOne()) return;
-  group.Build(Derivatives::kAsValues);
-  const Model<double>* lanes[kModels];
-  LaneWalk walk(group.LanesOf(lanes), group.WantsB(), false, workspace);
-  const bool has_walk = group.StartWalk(&walk);
-  SharedStarts starts;
-  if (!starts.Allocate(inputs[0].num_times, workspace)) return;
+  if (!group.Start(Derivatives::kAsValues, false)) return;
   for (int l = 0; l < count; ++l) {
-    if (!group.is_built(l)) continue;
-    done[l] =
-        EvaluateInGroup(inputs[l], outputs[l], group.model(l),
-                        {has_walk ? &walk : nullptr, l, &starts}, workspace);
+    done[l] = group.model(l) != nullptr &&
+              EvaluateInGroup(inputs[l], outputs[l], *group.model(l),
+                              group.lane(l), workspace);
   }
 }
 
@@ -171,74 +164,77 @@ inline void ForwardGroup(const SweepInput* inputs, const SweepOutput* outputs,
   }
 }
 
-inline bool UsesLadder(const PointSeeds<double>& seeds) {
-  bool found = seeds.num_on_ladder() > 0;
-  for (int64_t n = 0; n < seeds.num_intervals(); ++n) {
-    found = found || seeds.interval(n).on_ladder;
-  }
-  return found;
+using LaneRun = AdjointRun<double, BarsWriter>;
+
+// Computes the cotangents of the terms; returns whether the model can be swept
+// together with the others.
+inline bool MixInGroup(int margin, LaneRun* run) {
+  return run->terms()->Mix(run->Margin(margin)) == kOk &&
+         !run->sequence().has_losses();
 }
 
 // Prepares the adjoint sweep of one model: values and cotangents of the terms.
-// Returns whether its sweep may be made together with the sweeps of other
-// models.
+// Returns whether it can be swept together with the others.
 inline bool EvaluateRun(LaneRun* run) {
-  return run->Evaluate() == kOk && run->needs().any() &&
-         !UsesLadder(run->seeds()) &&
-         run->terms()->Mix(run->Margin(0)) == kOk &&
-         run->sequence().is_in_lane() && !run->sequence().has_losses();
+  if (run->Evaluate() != kOk || !run->needs().any() ||
+      run->seeds().num_on_ladder() > 0) {
+    return false;
+  }
+  for (int64_t n = 0; n < run->seeds().num_intervals(); ++n) {
+    if (run->seeds().interval(n).on_ladder) return false;
+  }
+  return MixInGroup(0, run);
 }
 
-// Writes the cotangents of model l; returns whether all are written without
-// losses.
-inline bool WriteSums(const LaneAdjoint& adjoint, int l, int margin,
-                      LaneRun* run) {
-  AdjointSums<double> sums;
-  return adjoint.SumsOf(l, &sums) &&
-         run->writer()->Write(sums, margin == kNumMargins - 1) &&
-         !run->writer()->has_losses();
-}
-// Recomputes the cotangents of the terms with the next margin. Returns false if
-// the model cannot stay in the group.
-inline bool MixAgain(int margin, LaneRun* run) {
-  return margin < kNumMargins && !run->writer()->has_losses() &&
-         run->terms()->Mix(run->Margin(margin)) == kOk &&
-         run->sequence().is_in_lane() && !run->sequence().has_losses();
+// Sweeps over the models whose runs are not nullptr. Sets done[l] for those
+// whose cotangents are all accurate, and runs[l] to nullptr for those that do
+// not need another margin, or cannot use it.
+inline void SweepOnce(Group* group, int margin, LaneRun** runs,
+                      Workspace* workspace, bool* done) {
+  TermAdjoints<double>* terms[kModels] = {};
+  const LaneRun* first = nullptr;
+  for (int l = 0; l < kModels; ++l) {
+    if (runs[l] == nullptr) continue;
+    terms[l] = runs[l]->terms();
+    first = runs[l];
+  }
+  if (first == nullptr) return;
+  PackedTerms packed(terms);
+  AdjointSweeper<PerModel, PackedTerms> sweeper(
+      first->needs(), group->sequence(), &packed, workspace);
+  AdjointSums<PerModel> all;
+  const bool is_swept =
+      sweeper.Allocate() == kOk && sweeper.Run(first->needs()) == kOk;
+  sweeper.Put(&all);
+  for (int l = 0; l < kModels; ++l) {
+    if (runs[l] == nullptr) continue;
+    LaneRun* run = runs[l];
+    AdjointSums<double> sums = SumsOf(run->seeds(), *run->terms());
+    done[l] = is_swept && CopyLane(all, l, run->model(), workspace, &sums) &&
+              run->writer()->Write(sums, margin == kNumMargins - 1) &&
+              !run->writer()->has_losses();
+    if (done[l] || !is_swept || run->writer()->has_losses() ||
+        margin + 1 == kNumMargins || !MixInGroup(margin + 1, run)) {
+      runs[l] = nullptr;
+    }
+  }
 }
 
 inline void SweepGroup(const SweepInput* inputs, const SweepOutput* outputs,
                        int count, Workspace* workspace, bool* done) {
   Group group(inputs, count, workspace);
-  if (kRegisterWidth != kModels || !group.IsOne()) return;
-  group.Build(Derivatives::kCotangents);
-  const Model<double>* lanes[kModels];
-  LaneWalk walk(group.LanesOf(lanes), group.WantsB(), true, workspace);
-  if (!group.StartKeptWalk(&walk)) return;
-  SharedStarts starts;
-  if (!starts.Allocate(inputs[0].num_times, workspace)) return;
+  if (!group.Start(Derivatives::kCotangents, true)) return;
   std::optional<LaneRun> all[kModels];
   LaneRun* runs[kModels] = {};
-  const LaneRun* first = nullptr;
   for (int l = 0; l < count; ++l) {
-    if (!group.is_built(l)) continue;
+    if (group.model(l) == nullptr) continue;
     FillWithNaN(inputs[l], outputs[l]);
-    LaneRun* run = &all[l].emplace(inputs[l], outputs[l], group.model(l),
-                                   Lane{&walk, l, &starts}, workspace);
-    if (!EvaluateRun(run)) continue;
-    if (first == nullptr) first = run;
-    if (run->terms()->has_survival() == first->terms().has_survival()) {
-      runs[l] = run;
-    }
+    LaneRun* run = &all[l].emplace(inputs[l], outputs[l], *group.model(l),
+                                   group.lane(l), workspace);
+    if (EvaluateRun(run)) runs[l] = run;
   }
   for (int margin = 0; margin < kNumMargins; ++margin) {
-    if (std::count(runs, runs + kModels, nullptr) == kModels) return;
-    LaneAdjoint adjoint(runs, &walk, workspace);
-    if (!adjoint.Run(inputs[0])) return;
-    for (int l = 0; l < count; ++l) {
-      if (runs[l] == nullptr) continue;
-      done[l] = WriteSums(adjoint, l, margin, runs[l]);
-      if (done[l] || !MixAgain(margin + 1, runs[l])) runs[l] = nullptr;
-    }
+    SweepOnce(&group, margin, runs, workspace, done);
   }
 }
 

@@ -7,11 +7,11 @@
 
 #include <cstdint>
 
-#include "native/kernel/matrix/lane_operator.h"
 #include "native/kernel/methods/small_models/small_models.h"
 #include "native/kernel/methods/small_models/small_terms.h"
 #include "native/kernel/methods/small_models/small_times.h"
 #include "native/kernel/methods/small_models/small_walk.h"
+#include "native/kernel/numbers/per_model.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/simd/unrolled.h"
 

@@ -10,7 +10,6 @@
 #include <type_traits>
 
 #include "native/kernel/api/sweep.h"
-#include "native/kernel/matrix/lane_operator.h"
 #include "native/kernel/matrix/tiles.h"
 #include "native/kernel/methods/small_models/small_decay.h"
 #include "native/kernel/methods/small_models/small_kept_terms.h"
@@ -22,6 +21,7 @@
 #include "native/kernel/methods/small_models/small_walk.h"
 #include "native/kernel/numbers/dual.h"
 #include "native/kernel/numbers/pack_math.h"
+#include "native/kernel/numbers/per_model.h"
 #include "native/kernel/simd/float_environment.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/sweeps/adjoint.h"

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 
-#include "native/kernel/matrix/lane_operator.h"
 #include "native/kernel/matrix/tiles.h"
 #include "native/kernel/methods/small_models/small_decay.h"
 #include "native/kernel/methods/small_models/small_mixer.h"
@@ -14,6 +13,7 @@
 #include "native/kernel/methods/small_models/small_scales.h"
 #include "native/kernel/methods/small_models/small_terms.h"
 #include "native/kernel/methods/small_models/small_walk.h"
+#include "native/kernel/numbers/per_model.h"
 #include "native/kernel/simd/float_environment.h"
 #include "native/kernel/simd/isa.h"
 

@@ -14,10 +14,10 @@
 #include <cstdint>
 
 #include "native/kernel/api/sweep.h"
-#include "native/kernel/matrix/lane_operator.h"
 #include "native/kernel/methods/small_models/small_times.h"
 #include "native/kernel/model/rates.h"
 #include "native/kernel/numbers/compensated_sum.h"
+#include "native/kernel/numbers/per_model.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/simd/pack.h"
 

@@ -17,11 +17,11 @@
 
 #include <cstdint>
 
-#include "native/kernel/matrix/lane_operator.h"
 #include "native/kernel/methods/small_models/small_decay.h"
 #include "native/kernel/methods/small_models/small_models.h"
 #include "native/kernel/methods/small_models/small_times.h"
 #include "native/kernel/numbers/pack_math.h"
+#include "native/kernel/numbers/per_model.h"
 #include "native/kernel/numbers/scaled.h"
 #include "native/kernel/simd/isa.h"
 

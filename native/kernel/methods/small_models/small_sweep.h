@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "native/kernel/api/sweep.h"
-#include "native/kernel/matrix/lane_operator.h"
 #include "native/kernel/matrix/tiles.h"
 #include "native/kernel/methods/small_models/small_adjoint.h"
 #include "native/kernel/methods/small_models/small_bars.h"
@@ -17,6 +16,7 @@
 #include "native/kernel/methods/small_models/small_tangents.h"
 #include "native/kernel/methods/small_models/small_times.h"
 #include "native/kernel/methods/small_models/small_walk.h"
+#include "native/kernel/numbers/per_model.h"
 #include "native/kernel/simd/float_environment.h"
 #include "native/kernel/simd/isa.h"
 

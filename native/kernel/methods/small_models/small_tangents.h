@@ -9,12 +9,12 @@
 #include <cstdint>
 
 #include "native/kernel/api/sweep.h"
-#include "native/kernel/matrix/lane_operator.h"
 #include "native/kernel/methods/small_models/small_adjoint.h"
 #include "native/kernel/methods/small_models/small_bars.h"
 #include "native/kernel/methods/small_models/small_models.h"
 #include "native/kernel/methods/small_models/small_times.h"
 #include "native/kernel/model/rates.h"
+#include "native/kernel/numbers/per_model.h"
 #include "native/kernel/simd/isa.h"
 
 namespace phasic {

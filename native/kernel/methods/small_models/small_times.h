@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "native/kernel/api/sweep.h"
-#include "native/kernel/matrix/lane_operator.h"
 #include "native/kernel/numbers/pack_math.h"
+#include "native/kernel/numbers/per_model.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/simd/pack.h"
 #include "native/kernel/uniformization/channels.h"

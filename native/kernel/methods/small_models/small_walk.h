@@ -6,13 +6,13 @@
 
 #include <cstdint>
 
-#include "native/kernel/matrix/lane_operator.h"
 #include "native/kernel/matrix/tiles.h"
 #include "native/kernel/methods/small_models/small_decay.h"
 #include "native/kernel/methods/small_models/small_mixer.h"
 #include "native/kernel/methods/small_models/small_models.h"
 #include "native/kernel/methods/small_models/small_scales.h"
 #include "native/kernel/methods/small_models/small_terms.h"
+#include "native/kernel/numbers/per_model.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/simd/unrolled.h"
 
