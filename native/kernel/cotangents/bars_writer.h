@@ -57,6 +57,15 @@ struct AdjointSums {
   int64_t start_losses_exponent = 0;
   const double* row_losses = nullptr;
 
+  // Replaces the cotangents of alpha by others without errors, unless `starts`
+  // is nullptr.
+  void UseScaledStarts(const Scaled<T>* starts) {
+    if (starts == nullptr) return;
+    scaled_starts = starts;
+    start_tail = start_loss = Scaled<double>{};
+    start_losses = nullptr;
+  }
+
   Scaled<T> Start(int64_t i) const {
     return scaled_starts != nullptr ? scaled_starts[i]
                                     : Scaled<T>{starts[i], exponent};

@@ -176,8 +176,6 @@ class AdjointRun {
 
   StatusCode SweepRows() {
     AdjointSweeper<T> sweeper(needs_, &sequence_, &terms_, workspace_);
-    StartsSweep<T> starts_sweep(model(), &terms_, seeds_.num_points(),
-                                workspace_);
     StatusCode status = sweeper.Allocate();
     LadderAdjoint<T> ladder_adjoint(&ladder_path_, needs_.adjoints(),
                                     workspace_);
@@ -201,14 +199,10 @@ class AdjointRun {
       sweeper.Put(&sums);
       if (writer_.Loses(sums)) {
         if (!sweeper.BoundLosses(&sums)) return kMemoryLimit;
-        if (writer_.LosesStarts(sums) &&
-            terms_.Mix(Margin(kNumMargins - 1)) == kOk) {
-          AddedStarts<T> added = sweeper.added_starts();
-          if (seeds_.num_intervals() == 0) {
-            added.scaled =
-                ladder_starts.Run(seeds_.on_ladder(), seeds_.num_on_ladder());
-          }
-          starts_sweep.Improve(added, &sums);
+        if (writer_.LosesStarts(sums) && terms_.last_block() < 0 &&
+            seeds_.num_intervals() == 0) {
+          sums.UseScaledStarts(
+              ladder_starts.Run(seeds_.on_ladder(), seeds_.num_on_ladder()));
         }
       }
       if (writer_.Write(sums, margin == kNumMargins - 1)) break;

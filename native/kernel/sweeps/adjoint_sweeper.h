@@ -22,7 +22,6 @@
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/sweeps/loss_bounds.h"
 #include "native/kernel/sweeps/point_seeds.h"
-#include "native/kernel/sweeps/starts_sweep.h"
 #include "native/kernel/sweeps/term_adjoints.h"
 #include "native/kernel/uniformization/sequence.h"
 
@@ -159,8 +158,6 @@ class AdjointSweeper {
   // adds to the cotangents of the exit rate of phase i and of entry (i, i) of
   // P. AddProduct adds to the cotangent of another entry of P.
   void AddStarts(const T* starts, int64_t exponent) {
-    added_.starts = starts;
-    added_.exponent = exponent;
     FloatEnvironment::ClearUnderflow();
     AddScaled(starts, exponent, model_.size, y_, &exponent_);
     if (!FloatEnvironment::Underflowed()) return;
@@ -177,7 +174,6 @@ class AdjointSweeper {
                   const Scaled<double>& lost_product,
                   const Scaled<double>& lost_weight) {
     Add(&others_.weight, lost_weight);
-    added_.loss = lost_start;
     Add(&others_.adjoint, lost_start);
     Add(&others_.product, lost_product);
   }
@@ -185,10 +181,9 @@ class AdjointSweeper {
   // Sets bounds on the flushing errors of the cotangents that AddStarts added,
   // relative to 2^exponent.
   void AddStartLosses(const double* losses, int64_t exponent) {
-    added_.losses = losses;
-    added_.losses_exponent = exponent;
+    added_losses_ = losses;
+    added_exponent_ = exponent;
   }
-  const AddedStarts<T>& added_starts() const { return added_; }
 
   // Sets the sums of the last sweep.
   void Put(AdjointSums<T>* sums) const {
@@ -199,8 +194,8 @@ class AdjointSweeper {
     sums->products = products_.data();
     sums->start_loss = others_.adjoint;
     Add(&sums->start_loss, flushed_.adjoint);
-    sums->start_losses = added_.losses;
-    sums->start_losses_exponent = added_.losses_exponent;
+    sums->start_losses = added_losses_;
+    sums->start_losses_exponent = added_exponent_;
     sums->row_loss = others_.product;
     Add(&sums->row_loss, flushed_.product);
     sums->weight_loss = others_.weight;
@@ -212,8 +207,8 @@ class AdjointSweeper {
   bool BoundLosses(AdjointSums<T>* sums) {
     if (!bounds_.Run(needs_.rows)) return false;
     if (bounds_.rows() == nullptr) return true;
-    if (added_.losses != nullptr) {
-      bounds_.AddStarts(added_.losses, added_.losses_exponent);
+    if (added_losses_ != nullptr) {
+      bounds_.AddStarts(added_losses_, added_exponent_);
     }
     sums->start_losses = bounds_.starts();
     sums->start_losses_exponent = bounds_.exponent();
@@ -389,7 +384,8 @@ class AdjointSweeper {
   SweepLosses flushed_;   // flushing in y, over all blocks
   LossBounds<T> bounds_;  // of flushing in y, for each row
   SweepLosses others_;
-  AddedStarts<T> added_;
+  const double* added_losses_ = nullptr;  // see AddStartLosses
+  int64_t added_exponent_ = 0;
 };
 
 }  // namespace PHASIC_ISA

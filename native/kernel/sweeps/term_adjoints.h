@@ -51,9 +51,6 @@ class TermAdjoints {
 
   int64_t last_block() const { return num_blocks_ - 1; }
   bool has_survival() const { return seeds_.HasTerms(Base::kSurvival); }
-  bool has_exits() const {
-    return seeds_.HasTerms(Base::kDensity) || seeds_.HasTerms(Base::kCdf);
-  }
 
   // Returns a bound on the truncation error, summed over all points and
   // functions; see TermSums::tail.
