@@ -12,7 +12,6 @@
 #include "native/kernel/choice/choice.h"
 #include "native/kernel/methods/squaring/ladder.h"
 #include "native/kernel/methods/squaring/ladder_path.h"
-#include "native/kernel/methods/squaring/ladder_paths.h"
 #include "native/kernel/model/model.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/channels.h"
@@ -77,7 +76,6 @@ struct Evaluation {
   IntervalWeights interval_weights;
   Ladder<T> ladder;
   LadderPath<T> ladder_path;
-  LadderPaths<T> ladder_paths;
 
  private:
   StatusCode Build(const SweepInput& in, Workspace* workspace) {
@@ -99,8 +97,7 @@ struct Evaluation {
         sets(&sequence, Depth<T>::kValue + 1, workspace),
         interval_weights(workspace),
         ladder(model, PhasesOf(in), workspace),
-        ladder_path(&ladder, Depth<T>::kValue + 1, workspace),
-        ladder_paths(&ladder, workspace) {
+        ladder_path(&ladder, Depth<T>::kValue + 1, workspace) {
     sequence.TakeFrom(lane);
     sequence.AllowClosure();
     if (status == kOk) status = sequence.Start();
