@@ -12,6 +12,7 @@ ROOMS = {
         "kernel/runtime"
     ],
     "kernel/numbers": [
+        "kernel/api",
         "kernel/simd"
     ],
     "kernel/matrix": [
@@ -41,15 +42,6 @@ ROOMS = {
         "kernel/model",
         "kernel/uniformization"
     ],
-    "kernel/methods/squaring": [
-        "kernel/runtime",
-        "kernel/api",
-        "kernel/simd",
-        "kernel/numbers",
-        "kernel/matrix",
-        "kernel/model",
-        "kernel/uniformization"
-    ],
     "kernel/values": [
         "kernel/runtime",
         "kernel/api",
@@ -57,10 +49,18 @@ ROOMS = {
         "kernel/numbers",
         "kernel/model",
         "kernel/uniformization",
-        "kernel/choice",
-        "kernel/methods/squaring"
+        "kernel/choice"
     ],
     "kernel/cotangents": [
+        "kernel/runtime",
+        "kernel/api",
+        "kernel/simd",
+        "kernel/numbers",
+        "kernel/model",
+        "kernel/uniformization",
+        "kernel/values"
+    ],
+    "kernel/methods/squaring": [
         "kernel/runtime",
         "kernel/api",
         "kernel/simd",
@@ -69,7 +69,6 @@ ROOMS = {
         "kernel/model",
         "kernel/uniformization",
         "kernel/choice",
-        "kernel/methods/squaring",
         "kernel/values"
     ],
     "kernel/methods/many_times": [
@@ -90,10 +89,8 @@ ROOMS = {
         "kernel/model",
         "kernel/uniformization",
         "kernel/choice",
-        "kernel/methods/squaring",
         "kernel/values",
-        "kernel/cotangents",
-        "kernel/methods/many_times"
+        "kernel/cotangents"
     ],
     "kernel/methods/many_models": [
         "kernel/runtime",
@@ -104,6 +101,8 @@ ROOMS = {
         "kernel/uniformization",
         "kernel/choice",
         "kernel/cotangents",
+        "kernel/methods/squaring",
+        "kernel/methods/many_times",
         "kernel/sweeps"
     ],
     "kernel/methods/small_models": [
@@ -119,6 +118,8 @@ ROOMS = {
         "kernel/api",
         "kernel/simd",
         "kernel/numbers",
+        "kernel/methods/squaring",
+        "kernel/methods/many_times",
         "kernel/sweeps",
         "kernel/methods/many_models",
         "kernel/methods/small_models"
@@ -287,6 +288,7 @@ TESTS = {
     ],
     "kernel/methods/many_times/many_times_test": [
         "kernel/runtime",
+        "kernel/methods/squaring",
         "kernel/sweeps"
     ],
     "kernel/methods/small_models/small_models_test": [
@@ -322,11 +324,15 @@ TESTS = {
     "kernel/runtime/workspace_test": [],
     "kernel/sweeps/counted_work_test": [
         "kernel/runtime",
-        "kernel/numbers"
+        "kernel/numbers",
+        "kernel/methods/squaring",
+        "kernel/methods/many_times"
     ],
     "kernel/sweeps/derivatives_test": [
         "kernel/runtime",
-        "kernel/numbers"
+        "kernel/numbers",
+        "kernel/methods/squaring",
+        "kernel/methods/many_times"
     ],
     "kernel/uniformization/checkpoints_test": [
         "kernel/simd",

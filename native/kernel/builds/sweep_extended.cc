@@ -2,6 +2,11 @@
 // underflow of doubles would lose significant results.
 
 #include "native/kernel/api/sweep.h"
+#include "native/kernel/methods/many_times/node_sums.h"
+#include "native/kernel/methods/many_times/node_values.h"
+#include "native/kernel/methods/squaring/ladder_adjoint.h"
+#include "native/kernel/methods/squaring/ladder_points.h"
+#include "native/kernel/methods/squaring/ladder_starts.h"
 #include "native/kernel/numbers/dual.h"
 #include "native/kernel/numbers/extended_double.h"
 #include "native/kernel/simd/float_environment.h"

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "native/kernel/cotangents/lane_terms.h"
 #include "native/kernel/cotangents/term_blocks.h"
@@ -166,32 +167,29 @@ class TermSums {
   // Adds up to eight points from index n on in SIMD lanes. Returns their
   // number, which is 0 if lanes cannot be used.
   int64_t MixLanes(int64_t n, StatusCode* status) {
-    return MixLanes(n, status, T(0.0));
-  }
-  template <class U>
-  int64_t MixLanes(int64_t, StatusCode*, const U&) {
-    return 0;
-  }
-  int64_t MixLanes(int64_t n, StatusCode* status, double) {
-    LaneSeeds lanes;
-    const int64_t exponent = points_[n]->seed.exponent;
-    while (lanes.count < kLanes && n + lanes.count < num_points_ &&
-           AddLane(*points_[n + lanes.count], exponent, &lanes)) {
-      ++lanes.count;
-    }
-    const int64_t count = lanes.count;
-    if (count == 0) return 0;
-    LaneTerms terms(&blocks_, lanes, exponent);
-    *status = terms.Run();
-    if (*status != kOk) return count;
-    Add(&tail_, Scaled<double>{terms.tail(), exponent});
-    for (int64_t l = 0; l < count; ++l) {
-      if (terms.pending(l) == 0) continue;
-      const Point<double>& point = *points_[n + l];
-      const Scaled<double>& seed = point.seed;
-      PoissonWalk walk(point.x);
-      Series series(this, seed, &seed.mantissa, {}, point.start_weight);
-      WalkDown(terms.pending(l), {terms.pending_weight(l), 0}, &walk, &series);
+    int64_t count = 0;
+    if constexpr (std::is_same<T, double>::value) {
+      LaneSeeds lanes;
+      const int64_t exponent = points_[n]->seed.exponent;
+      while (lanes.count < kLanes && n + lanes.count < num_points_ &&
+             AddLane(*points_[n + lanes.count], exponent, &lanes)) {
+        ++lanes.count;
+      }
+      count = lanes.count;
+      if (count == 0) return 0;
+      LaneTerms terms(&blocks_, lanes, exponent);
+      *status = terms.Run();
+      if (*status != kOk) return count;
+      Add(&tail_, Scaled<double>{terms.tail(), exponent});
+      for (int64_t l = 0; l < count; ++l) {
+        if (terms.pending(l) == 0) continue;
+        const Point<double>& point = *points_[n + l];
+        const Scaled<double>& seed = point.seed;
+        PoissonWalk walk(point.x);
+        Series series(this, seed, &seed.mantissa, {}, point.start_weight);
+        WalkDown(terms.pending(l), {terms.pending_weight(l), 0}, &walk,
+                 &series);
+      }
     }
     return count;
   }

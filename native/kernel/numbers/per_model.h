@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "native/kernel/api/sweep.h"
 #include "native/kernel/numbers/pack_math.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/simd/pack.h"
@@ -13,7 +14,7 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-constexpr int kModels = 8;
+constexpr int kModels = kMaxGroup;
 using PerModel = Pack<kModels>;
 
 // The type of those parts of a model that have no tangents: double, unless they

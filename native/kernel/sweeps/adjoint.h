@@ -10,8 +10,6 @@
 #include <type_traits>
 
 #include "native/kernel/cotangents/bars_writer.h"
-#include "native/kernel/cotangents/ladder_adjoint.h"
-#include "native/kernel/cotangents/ladder_starts.h"
 #include "native/kernel/cotangents/lost_times.h"
 #include "native/kernel/cotangents/statistics_writer.h"
 #include "native/kernel/model/model.h"

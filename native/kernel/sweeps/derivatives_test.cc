@@ -9,6 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "native/kernel/methods/many_times/node_sums.h"
+#include "native/kernel/methods/many_times/node_values.h"
+#include "native/kernel/methods/squaring/ladder_adjoint.h"
+#include "native/kernel/methods/squaring/ladder_points.h"
+#include "native/kernel/methods/squaring/ladder_starts.h"
 #include "native/kernel/numbers/dual.h"
 #include "native/kernel/runtime/workspace.h"
 #include "native/kernel/sweeps/adjoint.h"

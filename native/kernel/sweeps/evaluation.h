@@ -10,13 +10,12 @@
 
 #include "native/kernel/api/sweep.h"
 #include "native/kernel/choice/choice.h"
-#include "native/kernel/methods/squaring/ladder.h"
-#include "native/kernel/methods/squaring/ladder_path.h"
 #include "native/kernel/model/model.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/channels.h"
 #include "native/kernel/uniformization/sequence.h"
 #include "native/kernel/values/interval_weights.h"
+#include "native/kernel/values/methods.h"
 
 namespace phasic {
 namespace PHASIC_ISA {

@@ -10,7 +10,6 @@
 #include <type_traits>
 
 #include "native/kernel/choice/work_of_times.h"
-#include "native/kernel/methods/many_times/node_values.h"
 #include "native/kernel/model/model.h"
 #include "native/kernel/model/rate_scales.h"
 #include "native/kernel/runtime/work_limit.h"
@@ -21,7 +20,7 @@
 #include "native/kernel/uniformization/sequence.h"
 #include "native/kernel/values/far_points.h"
 #include "native/kernel/values/interval.h"
-#include "native/kernel/values/ladder_points.h"
+#include "native/kernel/values/methods.h"
 #include "native/kernel/values/points.h"
 
 namespace phasic {
@@ -311,7 +310,7 @@ bool EvaluateTimes(const SweepInput& in, const SweepOutput& out,
                    Workspace* workspace) {
   if constexpr (std::is_same<T, double>::value) {
     if (MayBeKept(in)) {
-      KeptModel* const kept = KeptModel::Borrow(in, workspace);
+      auto* const kept = KeptModel<T>::Borrow(in, workspace);
       if (kept != nullptr) {
         const Evaluated all = EvaluateTimes(in, out, kept->get(), workspace);
         kept->GiveBack(in);

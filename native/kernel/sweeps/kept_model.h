@@ -104,6 +104,8 @@ class ModelKey {
   size_t bytes_ = 0;
 };
 
+// T is double. A template, as the methods are not defined here.
+template <class T>
 class KeptModel {
  public:
   // Returns the only object of this class for large or for small models, with
@@ -125,7 +127,7 @@ class KeptModel {
   }
 
   // Returns the evaluation, which exists from Borrow until GiveBack.
-  Evaluation<double>* get() { return &*evaluation_; }  // NOLINT
+  Evaluation<T>* get() { return &*evaluation_; }  // NOLINT
 
   // Keeps the evaluation for later calls if it was expensive or the call says
   // that the model comes again, and if it does not need too much memory.
@@ -173,7 +175,7 @@ class KeptModel {
   // There are only two such workspaces, so that their memory is bounded without
   // taking turns; see workspace.h.
   Workspace memory_{kMemoryLimitBytes, /*takes_turns=*/false};
-  std::optional<Evaluation<double>> evaluation_;
+  std::optional<Evaluation<T>> evaluation_;
   ModelKey key_;
   bool is_known_ = false;  // key_ is the key of evaluation_
 };

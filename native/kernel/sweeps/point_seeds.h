@@ -11,14 +11,13 @@
 
 #include "native/kernel/choice/work_of_times.h"
 #include "native/kernel/cotangents/lost_times.h"
-#include "native/kernel/methods/many_times/node_seeds.h"
 #include "native/kernel/runtime/work_limit.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/channels.h"
 #include "native/kernel/uniformization/time_losses.h"
 #include "native/kernel/values/interval.h"
 #include "native/kernel/values/interval_weights.h"
-#include "native/kernel/values/ladder_points.h"
+#include "native/kernel/values/methods.h"
 #include "native/kernel/values/points.h"
 
 namespace phasic {

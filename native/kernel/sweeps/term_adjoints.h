@@ -9,7 +9,6 @@
 
 #include "native/kernel/cotangents/interval_terms.h"
 #include "native/kernel/cotangents/term_sums.h"
-#include "native/kernel/methods/many_times/node_sums.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/sweeps/point_seeds.h"
 #include "native/kernel/uniformization/channels.h"

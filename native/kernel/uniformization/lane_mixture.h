@@ -29,9 +29,6 @@ class LaneMixer {
         window_(times, 0x1p-15),
         ordinary_(window_.used()) {
     for (Lanes& sum : sums_) sum = Lanes(0.0);
-    for (int l = 0; l < kLanes; ++l) {
-      starts_[l] = static_cast<int64_t>(times.starts[l]);
-    }
   }
 
   void Run() {
@@ -39,8 +36,9 @@ class LaneMixer {
     const bool is_made =
         Any(ordinary_) && channels_.Get(window_.last(), &status) != nullptr;
     for (int l = 0; is_made && l < kLanes; ++l) {
-      const int64_t start = ordinary_[l] ? starts_[l] : window_.last();
-      exponents_[l] = channels_.Find(start)->exponent;
+      exponents_[l] =
+          channels_.Find(ordinary_[l] ? window_.start(l) : window_.last())
+              ->exponent;
       same_exponents_ = same_exponents_ && exponents_[l] == exponents_[0];
     }
     if (!is_made || !window_.Walk(this)) {
@@ -141,7 +139,6 @@ class LaneMixer {
   Channels<double>& channels_;
   const int num_mixed_;
   LaneWindow window_;
-  int64_t starts_[kLanes];
   int64_t exponents_[kLanes];
   bool same_exponents_ = true;
   Lanes last_blocks_ = Lanes(0.0);

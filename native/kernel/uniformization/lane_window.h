@@ -68,6 +68,7 @@ class LaneWindow {
 
   const Lanes& x() const { return x_; }
   const LaneMask& used() const { return used_; }
+  int64_t start(int l) const { return static_cast<int64_t>(start_blocks_[l]); }
   int64_t last() const { return last_; }
 
   // Includes all blocks that are needed. Returns false if one is not available.

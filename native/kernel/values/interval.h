@@ -23,8 +23,6 @@
 #include <cstdint>
 
 #include "native/kernel/choice/choice.h"
-#include "native/kernel/methods/squaring/ladder_mixer.h"
-#include "native/kernel/methods/squaring/ladder_path.h"
 #include "native/kernel/model/value_checks.h"
 #include "native/kernel/numbers/scaled.h"
 #include "native/kernel/simd/isa.h"
@@ -34,6 +32,7 @@
 #include "native/kernel/uniformization/sequence.h"
 #include "native/kernel/uniformization/time_losses.h"
 #include "native/kernel/values/interval_weights.h"
+#include "native/kernel/values/methods.h"
 #include "native/kernel/values/points.h"
 
 namespace phasic {

@@ -13,6 +13,11 @@
 #include "native/kernel/choice/choice.h"
 #include "native/kernel/methods/many_models/packed_model.h"
 #include "native/kernel/methods/many_models/packed_terms.h"
+#include "native/kernel/methods/many_times/node_sums.h"
+#include "native/kernel/methods/many_times/node_values.h"
+#include "native/kernel/methods/squaring/ladder_adjoint.h"
+#include "native/kernel/methods/squaring/ladder_points.h"
+#include "native/kernel/methods/squaring/ladder_starts.h"
 #include "native/kernel/model/model.h"
 #include "native/kernel/model/rate_scales.h"
 #include "native/kernel/numbers/per_model.h"
@@ -24,8 +29,6 @@
 
 namespace phasic {
 namespace PHASIC_ISA {
-
-static_assert(kModels == kMaxGroup, "a lane for each model of a group");
 
 // Several models with the same edges, in the order of their inputs.
 class Group {

@@ -8,6 +8,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "native/kernel/methods/many_times/node_sums.h"
+#include "native/kernel/methods/many_times/node_values.h"
+#include "native/kernel/methods/squaring/ladder_adjoint.h"
+#include "native/kernel/methods/squaring/ladder_points.h"
+#include "native/kernel/methods/squaring/ladder_starts.h"
 #include "native/kernel/runtime/workspace.h"
 #include "native/kernel/sweeps/adjoint.h"
 #include "native/kernel/sweeps/forward.h"

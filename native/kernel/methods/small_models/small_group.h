@@ -34,8 +34,6 @@ namespace PHASIC_ISA {
 // each time.
 constexpr int64_t kFewSmallTimes = 3;
 
-static_assert(kModels == kMaxGroup, "a lane for each model of a group");
-
 // Calls function with the number of phases, rounded up to 2, 4, 6 or 8, as a
 // constant of a compile-time type.
 template <class Function>

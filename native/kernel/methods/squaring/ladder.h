@@ -35,6 +35,7 @@
 #include "native/kernel/simd/float_environment.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/step_weights.h"
+#include "native/kernel/values/methods.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -78,13 +79,6 @@ struct Rung {
   // zeros are exact; infinite if unknown.
   double relative_loss;
 };
-
-// The phases with which squared powers are computed. Densities need those that
-// are reached and lead to absorption, other values those that are reached,
-// adjoints of densities those that are reached or lead to absorption, other
-// adjoints all. Another phase may be left so slowly that its row would be far
-// larger than the others, which would underflow.
-enum class Phases { kPassed, kReached, kUseful, kAll };
 
 template <class T>
 inline void SetPrimal(double value, T* x) {

@@ -1,7 +1,7 @@
 // Evaluates F (see point.h) at times for which scaling and squaring is used.
 
-#ifndef PHASIC_NATIVE_KERNEL_VALUES_LADDER_POINTS_H_
-#define PHASIC_NATIVE_KERNEL_VALUES_LADDER_POINTS_H_
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_POINTS_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_POINTS_H_
 
 #include <cstdint>
 
@@ -74,4 +74,4 @@ void RetryOnLadder(const SweepInput& in, int64_t index,
 }  // namespace PHASIC_ISA
 }  // namespace phasic
 
-#endif  // PHASIC_NATIVE_KERNEL_VALUES_LADDER_POINTS_H_
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_POINTS_H_

@@ -9,14 +9,14 @@
 // end Descend propagates the cotangents of all powers: from each power to the
 // previous one, and from E_0 to P.
 
-#ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_LADDER_ADJOINT_H_
-#define PHASIC_NATIVE_KERNEL_COTANGENTS_LADDER_ADJOINT_H_
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_ADJOINT_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_ADJOINT_H_
 
 #include <cstdint>
 #include <utility>
 
-#include "native/kernel/cotangents/followed_losses.h"
 #include "native/kernel/matrix/operator.h"
+#include "native/kernel/methods/squaring/followed_losses.h"
 #include "native/kernel/methods/squaring/jump_sums.h"
 #include "native/kernel/methods/squaring/ladder.h"
 #include "native/kernel/methods/squaring/ladder_descent.h"
@@ -322,4 +322,4 @@ class LadderAdjoint {
 }  // namespace PHASIC_ISA
 }  // namespace phasic
 
-#endif  // PHASIC_NATIVE_KERNEL_COTANGENTS_LADDER_ADJOINT_H_
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_ADJOINT_H_

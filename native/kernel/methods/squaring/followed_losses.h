@@ -4,8 +4,8 @@
 // probability of a phase that is left at once is far below the largest such
 // derivative.
 
-#ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_FOLLOWED_LOSSES_H_
-#define PHASIC_NATIVE_KERNEL_COTANGENTS_FOLLOWED_LOSSES_H_
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_FOLLOWED_LOSSES_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_FOLLOWED_LOSSES_H_
 
 #include <algorithm>
 #include <cmath>
@@ -159,4 +159,4 @@ class FollowedLosses<double> {
 }  // namespace PHASIC_ISA
 }  // namespace phasic
 
-#endif  // PHASIC_NATIVE_KERNEL_COTANGENTS_FOLLOWED_LOSSES_H_
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_FOLLOWED_LOSSES_H_

@@ -6,8 +6,8 @@
 // is far smaller for the phases after it, at late times by more than the range
 // of doubles.
 
-#ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_LADDER_STARTS_H_
-#define PHASIC_NATIVE_KERNEL_COTANGENTS_LADDER_STARTS_H_
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_STARTS_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_STARTS_H_
 
 #include <algorithm>
 #include <cmath>
@@ -110,4 +110,4 @@ class LadderStarts<double> {
 }  // namespace PHASIC_ISA
 }  // namespace phasic
 
-#endif  // PHASIC_NATIVE_KERNEL_COTANGENTS_LADDER_STARTS_H_
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_STARTS_H_
