@@ -129,8 +129,8 @@ using Sweep = void (*)(const SweepInput& input, const SweepOutput& output,
                        Workspace* workspace);
 
 // A sweep over `count` <= kMaxGroup models, with the results of separate sweeps
-// up to rounding. It is faster for models that have the same edges or are small. The
-// workspace must be empty.
+// up to rounding. It is faster for models that have the same edges or are
+// small. The workspace must be empty.
 constexpr int kMaxGroup = 8;
 using GroupSweep = void (*)(const SweepInput* inputs,
                             const SweepOutput* outputs, int count,
