@@ -61,14 +61,14 @@ class Group {
     const bool wants_b = std::any_of(
         inputs_, inputs_ + count_,
         [](const SweepInput& in) { return HasBase(in, Base::kSurvival); });
-    sequence_.emplace(packed_, wants_b, keeps_states, workspace_);
+    sequence_ = &room_.emplace(packed_, wants_b, keeps_states, workspace_);
     return sequence_->Start() == kOk;
   }
 
   // Returns model l if it takes part, and otherwise nullptr.
   const Model<double>* model(int l) const { return used_[l]; }
-  Lane lane(int l) { return {&*sequence_, l, end_, &starts_}; }
-  Sequence<PerModel>* sequence() { return &*sequence_; }
+  Lane lane(int l) { return {sequence_, l, end_, &starts_}; }
+  Sequence<PerModel>* sequence() { return sequence_; }
 
  private:
   // With fewer models than this, one by one is faster.
@@ -129,7 +129,8 @@ class Group {
   Model<PerModel> packed_;
   int64_t end_ = 0;
   SharedStarts starts_;
-  std::optional<Sequence<PerModel>> sequence_;
+  std::optional<Sequence<PerModel>> room_;
+  Sequence<PerModel>* sequence_ = nullptr;  // in room_
 };
 
 // Evaluates one model of the group; returns whether its values are final.
