@@ -19,9 +19,9 @@ _FILES = {
   "methods/squaring/ladder.h": """
 #include "native/kernel/methods/squaring/power.h"
 """,
-  "uniformization/mixture.h": "PoissonWalk walk(x);",
+  "uniformization/mixture.h": "weight = walk->Down(table, weight);",
   "uniformization/poisson.h": "class PoissonWalk {};",
-  "uniformization/mixture_test.cc": "PoissonWalk walk(x); StepCost(model);",
+  "uniformization/mixture_test.cc": "walk.Down(t, w); StepCost(model);",
   "fuzz/runs.cc": "StepCost(model);",
 }
 
