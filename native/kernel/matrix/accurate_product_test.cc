@@ -136,6 +136,26 @@ TEST(DenseProductTest, SkipsZeros) {
   }
 }
 
+TEST(DenseProductTest, ComputesSomeRows) {
+  constexpr int64_t kStride = 48;
+  const Integers a = RandomIntegers(kStride, 20, 1);
+  const Integers b = RandomIntegers(kStride, 20, 2);
+  const std::vector<double> x(a.begin(), a.end());
+  const std::vector<double> y(b.begin(), b.end());
+  std::vector<double> sum(x.size(), 0.0);
+  Workspace workspace(size_t{1} << 26);
+  DenseProduct<double> product;
+  ASSERT_TRUE(product.Allocate(kStride, &workspace));
+  product.AddRows(8, x.data(), y.data(), sum.data());
+  for (int64_t i = 0; i < kStride; ++i) {
+    for (int64_t j = 0; j < kStride; ++j) {
+      const auto exact =
+          static_cast<double>(EntryOfProduct(a, b, kStride, i, j));
+      ASSERT_EQ(sum[static_cast<size_t>(i * kStride + j)], i < 8 ? exact : 0.0);
+    }
+  }
+}
+
 TEST(DenseProductTest, AddsTheProductAndItsTangents) {
   for (const int64_t stride : {16, 112}) {
     const Integers values[] = {RandomIntegers(stride, 20, 1),

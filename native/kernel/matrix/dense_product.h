@@ -141,7 +141,11 @@ class DenseProduct<double> {
   }
 
   void Add(const double* a, const double* b, double* c) {
-    const int64_t num_groups = stride_ / kRows;
+    AddRows(stride_, a, b, c);
+  }
+  // Computes the first `num_rows` rows of C, a multiple of kRows.
+  void AddRows(int64_t num_rows, const double* a, const double* b, double* c) {
+    const int64_t num_groups = num_rows / kRows;
     GatherRows(num_groups, a);
     if (stride_ % kWidest == 0) {
       AddPanels<kWidest>(num_groups, b, c);
@@ -150,8 +154,9 @@ class DenseProduct<double> {
     }
   }
 
- private:
   static constexpr int kRows = 4;
+
+ private:
   static constexpr int kWidest = 2 * kRegisterWidth;
   static constexpr int kNarrow = 8;  // the smallest stride
 

@@ -75,6 +75,7 @@ struct Evaluation {
   IntervalWeights interval_weights;
   Ladder<T> ladder;
   LadderPath<T> ladder_path;
+  LadderPaths<T> ladder_paths;
 
  private:
   StatusCode Build(const SweepInput& in, Workspace* workspace) {
@@ -96,7 +97,8 @@ struct Evaluation {
         sets(&sequence, Depth<T>::kValue + 1, workspace),
         interval_weights(workspace),
         ladder(model, PhasesOf(in), workspace),
-        ladder_path(&ladder, Depth<T>::kValue + 1, workspace) {
+        ladder_path(&ladder, Depth<T>::kValue + 1, workspace),
+        ladder_paths(&ladder, workspace) {
     sequence.TakeFrom(lane);
     sequence.AllowClosure();
     if (status == kOk) status = sequence.Start();

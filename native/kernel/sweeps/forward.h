@@ -248,7 +248,7 @@ Evaluated EvaluateTimes(const SweepInput& in, const SweepOutput& out,
       }
       places[count++] = i;
     }
-    MixOnLadder(&of->ladder_path, scratch, num_on_ladder);
+    MixOnLadder(&of->ladder_path, &of->ladder_paths, scratch, num_on_ladder);
     MixAllPoints(&of->sets, points, count, needs_series, scratch);
     for (int64_t k = 0; k < count; ++k) {
       if (!needs_series[k]) continue;

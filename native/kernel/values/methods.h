@@ -21,6 +21,8 @@ class Ladder;  // the squared powers of a model
 template <class T>
 class LadderPath;  // states on the way to one time
 template <class T>
+class LadderPaths;  // on the way to several times
+template <class T>
 class LadderMixer;  // F at one time or in an interval
 template <class T>
 class LadderAdjoint;  // the transpose, which adds to the sums of the steps

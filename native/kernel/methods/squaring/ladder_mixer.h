@@ -28,9 +28,17 @@ class LadderMixer {
   // Computes F and, if requested, its derivatives in x, which take the places
   // of the channels in the result.
   Mixture<T> Run(Base base, double x, bool wants_derivatives) {
+    const StatusCode status = path_.Follow(base, x);
+    if (status == kOk) return End(base, x, wants_derivatives);
     Mixture<T> result;
-    result.status = path_.Follow(base, x);
-    if (result.status != kOk) return result;
+    result.status = status;
+    return result;
+  }
+
+  // Computes the same at the end of a path that was followed before.
+  Mixture<T> End(Base base, double x, bool wants_derivatives) {
+    Mixture<T> result;
+    result.status = kOk;
     base_ = base;
     const int count = wants_derivatives ? path_.num_channels() : 1;
     Differentiate(count, x, &result);

@@ -101,13 +101,36 @@ class LadderPath {
   }
 
   StatusCode Follow(Base base, double x) {
-    const LadderLeg leg = LegOf(x);
-    const StatusCode status = Prepare(leg.num_rungs, leg.num_rungs + 2);
+    const StatusCode status = Start(base, x);
+    if (status == kOk) Climb(leg_);
+    return status;
+  }
+
+  // Follow in parts, see ladder_paths.h: Start takes the short step, then
+  // Arrive applies each squared power for which Takes is true, from the highest
+  // to the lowest, given the product of the state and its matrix, and whether
+  // that underflowed.
+  StatusCode Start(Base base, double x) {
+    leg_ = LegOf(x);
+    const StatusCode status = Prepare(leg_.num_rungs, leg_.num_rungs + 2);
     if (status != kOk) return status;
     first_counted_ = base == Base::kCdf ? 0 : INT64_MAX;
     absorbed_ = Normalized(Scaled<T>{model_.prob_zero, 0});
-    Lead(leg);
+    if (!model_.discrete) TakeStep(leg_.step);
+    states_[num_states_ - 1].rung = -1;
     return kOk;
+  }
+  bool Takes(int64_t j) const { return leg_.Takes(j); }
+  // Copies the last state, scaled up for a product.
+  void CopyScaled(T* state) const {
+    std::copy(end().entries, end().entries + ladder_.stride(), state);
+    ScaleAllBy(state, ladder_.stride(), kHeadroom<T>);
+  }
+  void Arrive(int64_t j, const T* product, bool underflowed) {
+    Leave(j);
+    std::copy(product, product + ladder_.stride(), next_state()->entries);
+    if (underflowed) FloatEnvironment::NoteUnderflow();
+    End(j);
   }
 
   // Computes the path to the lower end and onward by `width`. Only absorption
@@ -192,33 +215,21 @@ class LadderPath {
     return kOk;
   }
 
-  // Takes the short step of a part, and then its squared powers, from the
-  // highest to the lowest.
   void Lead(const LadderLeg& leg) {
     if (!model_.discrete) TakeStep(leg.step);
+    Climb(leg);
+  }
+  void Climb(const LadderLeg& leg) {
     for (int64_t j = leg.num_rungs - 1; j >= 0; --j) {
-      if (leg.Takes(j)) Climb(j);
+      if (!leg.Takes(j)) continue;
+      Leave(j);
+      T* entries = next_state()->entries;
+      std::fill(entries, entries + ladder_.stride(), T(0.0));
+      CopyScaled(power_);
+      AddRowTimes(power_, ladder_.rung(j).matrix, ladder_.stride(), entries);
+      End(j);
     }
     states_[num_states_ - 1].rung = -1;
-  }
-
-  // Applies squared power j.
-  void Climb(int64_t j) {
-    const int64_t stride = ladder_.stride();
-    LadderState<T>& from = states_[num_states_ - 1];
-    LadderState<T>* to = &states_[num_states_];
-    const Rung<T>& rung = ladder_.rung(j);
-    from.rung = j;
-    Absorb(Dot(from.entries, rung.absorbed, stride), from, rung.absorbed_loss);
-    std::copy(from.entries, from.entries + stride, power_);
-    ScaleAllBy(power_, stride, kHeadroom<T>);
-    std::fill(to->entries, to->entries + stride, T(0.0));
-    AddRowTimes(power_, rung.matrix, stride, to->entries);
-    const int64_t e = NormalizeVector(to->entries, stride, kHeadroom<T>);
-    to->exponent = from.exponent + rung.exponent + e;
-    to->loss = ScaleBy(from.loss + Mass() * rung.row_loss + NewLoss(), -e);
-    to->rung = -1;
-    ++num_states_;
   }
 
   StatusCode Allocate(int64_t num_states) {
@@ -264,9 +275,40 @@ class LadderPath {
     to->exponent = from->exponent;
     to->loss = from->loss + NewLoss();
     ++num_states_;
-    const int64_t e = NormalizeVector(to->entries, ladder_.stride());
-    to->exponent += e;
-    to->loss = ScaleBy(to->loss, -e);
+    Normalize(to);
+  }
+
+  LadderState<T>* next_state() { return &states_[num_states_]; }
+
+  // Prepares the state for power j.
+  void Leave(int64_t j) {
+    LadderState<T>* from = &states_[num_states_ - 1];
+    const Rung<T>& rung = ladder_.rung(j);
+    from->rung = j;
+    Absorb(Dot(from->entries, rung.absorbed, ladder_.stride()), *from,
+           rung.absorbed_loss);
+  }
+  // Completes the next state, whose entries are the product of power j and the
+  // state that CopyScaled wrote.
+  void End(int64_t j) {
+    const Rung<T>& rung = ladder_.rung(j);
+    const LadderState<T>& from = end();
+    LadderState<T>* to = next_state();
+    const int64_t e =
+        NormalizeVector(to->entries, ladder_.stride(), kHeadroom<T>);
+    to->exponent = from.exponent + rung.exponent + e;
+    to->loss = ScaleBy(from.loss + Mass() * rung.row_loss + NewLoss(), -e);
+    to->rung = -1;
+    ++num_states_;
+  }
+
+  static void Normalize(LadderState<T>* state, int64_t stride) {
+    const int64_t e = NormalizeVector(state->entries, stride);
+    state->exponent += e;
+    state->loss = ScaleBy(state->loss, -e);
+  }
+  void Normalize(LadderState<T>* state) const {
+    Normalize(state, ladder_.stride());
   }
 
   void Absorb(const T& mass, const LadderState<T>& state, double rung_loss) {
@@ -294,6 +336,7 @@ class LadderPath {
   const int num_channels_;
   Workspace* workspace_;
   LadderState<T> states_[2 * kMaxRungs + 3];
+  LadderLeg leg_ = {};
   int64_t num_rungs_ = 0;
   int64_t num_states_ = 0;
   int64_t num_allocated_ = 0;

@@ -3,11 +3,13 @@
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_POINTS_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_POINTS_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "native/kernel/choice/choice.h"
 #include "native/kernel/methods/squaring/ladder_mixer.h"
 #include "native/kernel/methods/squaring/ladder_path.h"
+#include "native/kernel/methods/squaring/ladder_paths.h"
 #include "native/kernel/runtime/work_limit.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/time_losses.h"
@@ -45,9 +47,42 @@ bool MixOnLadder(LadderPath<T>* path, bool slope, Point<T>* point) {
 
 // Evaluates points, all of which are assigned to scaling and squaring.
 template <class T>
-void MixOnLadder(LadderPath<T>* path, Point<T>* const* points, int64_t count) {
+void MixOnLadder(LadderPath<T>* path, LadderPaths<T>*, Point<T>* const* points,
+                 int64_t count) {
   for (int64_t n = 0; n < count && !IsStopped(); ++n) {
     MixOnLadder(path, false, points[n]);
+  }
+}
+inline void MixOnLadder(LadderPath<double>* path, LadderPaths<double>* paths,
+                        Point<double>* const* points, int64_t count) {
+  // With fewer phases the squared powers fit into the processor's caches, and
+  // evaluating several points together saves nothing.
+  constexpr int64_t kLeastPhases = 64;
+  constexpr int kMost = LadderPaths<double>::kMost;
+  const bool are_few = path->ladder()->model().size < kLeastPhases;
+  for (int64_t first = 0; first < count; first += kMost) {
+    if (first > 0 && IsStopped()) return;
+    const int size = static_cast<int>(std::min<int64_t>(kMost, count - first));
+    Base bases[kMost];
+    double xs[kMost];
+    for (int n = 0; n < size; ++n) {
+      bases[n] = points[first + n]->base;
+      xs[n] = points[first + n]->x;
+    }
+    const bool are_together =
+        !are_few && size > 1 && paths->Follow(bases, xs, size) == kOk;
+    for (int n = 0; n < size; ++n) {
+      Point<double>* point = points[first + n];
+      if (!are_together) {
+        MixOnLadder(path, false, point);
+        continue;
+      }
+      const Mixture<double> mixture = paths->End(n, bases[n], xs[n]);
+      point->status = mixture.status;
+      if (mixture.status != kOk) continue;
+      point->value.exponent = mixture.exponent;
+      point->value.mantissa += mixture.channels[0];
+    }
   }
 }
 
