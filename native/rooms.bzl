@@ -295,11 +295,11 @@ TESTS = {
         "kernel/runtime",
         "kernel/api"
     ],
-    "kernel/methods/small_models/small_scales_test": [
+    "kernel/methods/small_models/small_sweep_test": [
         "kernel/runtime",
         "kernel/api"
     ],
-    "kernel/methods/small_models/small_tangents_test": [
+    "kernel/methods/small_models/small_times_test": [
         "kernel/runtime",
         "kernel/api"
     ],

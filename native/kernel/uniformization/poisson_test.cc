@@ -69,6 +69,24 @@ INSTANTIATE_TEST_SUITE_P(Means, PoissonWalkTest,
                          testing::Values(1e-20, 1e-5, 0.3, 1.0, 15.9, 16.0,
                                          100.0, 4321.0));
 
+// Compares the weight that FirstWeight returns with the definition, and tests
+// that the block is the last one with such a weight.
+TEST(PoissonWalkTest, FirstWeightIsTheLastSmallOne) {
+  for (const double x : {500.5, 777.0, 1024.0, 2048.0}) {
+    int64_t block;
+    const Scaled<double> weight = FirstWeight(x, {1.0, -700}, &block);
+    const auto log_of = [x](int64_t b) {
+      const double k = static_cast<double>(b * kBlock);
+      return k == 0.0 ? -x : static_cast<double>(ExactLogWeight(k, x));
+    };
+    EXPECT_NEAR(std::log(weight.mantissa) + weight.exponent * kLn2,
+                log_of(block), 1e-12)
+        << x;
+    EXPECT_LE(log_of(block), -700.0 * kLn2) << x;
+    EXPECT_GT(log_of(block + 1), -700.0 * kLn2) << x;
+  }
+}
+
 TEST(PoissonWalkTest, BoundsCoverHeadAndTail) {
   const double x = 100.0;
   const PoissonWalk walk(x);

@@ -39,22 +39,18 @@ class SmallAdjoint {
   // `kept` has one row for each of `num_steps` steps, see MixAsMade; the
   // weights in these rows are overwritten with abar.
   SmallAdjoint(const SmallModels<kPhases>& models, const SmallTimes& times,
-               const PerModel& tail, int64_t num_steps,
-               const SmallKept<kPhases>& kept)
+               const PerModel& tail, int64_t num_steps, PerModel* kept)
       : models_(models),
         times_(times),
         num_steps_(num_steps),
         tail_(tail),
-        scales_(kept),
-        kept_(kept.rows) {}
+        kept_(kept) {}
 
   [[gnu::noinline]] void Run(bool has_given_exits, SmallSums<kPhases>* sums) {
-    if (times_.has_long()) {
-      Descend<true, true>(sums);
-    } else if (times_.has_others()) {
-      Descend<true, false>(sums);
+    if (times_.has_others()) {
+      Descend<true>(sums);
     } else {
-      Descend<false, false>(sums);
+      Descend<false>(sums);
     }
     Check(has_given_exits, sums);
   }
@@ -71,7 +67,6 @@ class SmallAdjoint {
   struct Front {
     PerModel y[kPhases];
     PerModel later{0.0};  // sum of the weights of later steps
-    PerModel scale{1.0};  // of the sums, after the step
 
     Front() {
       for (PerModel& number : y) number = PerModel(0.0);
@@ -81,7 +76,7 @@ class SmallAdjoint {
   // Computes the adjoints from the last step to the first, some steps at a
   // time, and the sums over them. Sums do not depend on how many steps follow
   // with weights of zero.
-  template <bool kHasOthers, bool kHasLong>
+  template <bool kHasOthers>
   void Descend(SmallSums<kPhases>* sums) {
     for (int i = 0; i < kPhases; ++i) {
       sums->exits[i] = PerModel(0.0);
@@ -91,7 +86,7 @@ class SmallAdjoint {
     int64_t end = num_steps_;
     while (end > 0) {
       const int64_t begin = (end - 1) / kAdjointSteps * kAdjointSteps;
-      Descend<kHasOthers, kHasLong>(begin, end, &front);
+      Descend<kHasOthers>(begin, end, &front);
       for (int j = 0; j < kPhases; j += kColumns) {
         AddColumns(begin, end, j, sums);
       }
@@ -102,19 +97,11 @@ class SmallAdjoint {
   }
 
   // Does so for the steps from `end` - 1 down to `begin`, and stores y_{k+1}.
-  template <bool kHasOthers, bool kHasLong>
+  template <bool kHasOthers>
   [[gnu::always_inline]] void Descend(int64_t begin, int64_t end, Front* to) {
     Front front = *to;
     for (int64_t k = end - 1; k >= begin; --k) {
       PerModel& weight = kept_[k * kRow + kPhases];
-      if (kHasLong && k % kStepsPerTest == kStepsPerTest - 1) {
-        // States and adjoints have inverse scales.
-        const PerModel power =
-            PowerAbove(scales_.states[k / kStepsPerTest]).inverse;
-        for (PerModel& number : front.y) number = power * number;
-        front.scale = scales_.sums[k / kStepsPerTest] * front.scale;
-      }
-      if constexpr (kHasLong) weight = front.scale * weight;
       PerModel a_bar = weight;
       PerModel b_bar(0.0);
       if constexpr (kHasOthers) {
@@ -199,7 +186,6 @@ class SmallAdjoint {
   const SmallTimes& times_;
   const int64_t num_steps_;
   const PerModel tail_;
-  const SmallKept<kPhases> scales_;
   PerModel* kept_;
   PerModel adjoints_[kAdjointSteps][kPhases];  // y_{k+1}
 };

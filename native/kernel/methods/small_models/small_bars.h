@@ -10,7 +10,6 @@
 #include "native/kernel/methods/small_models/small_adjoint.h"
 #include "native/kernel/methods/small_models/small_mixer.h"
 #include "native/kernel/methods/small_models/small_models.h"
-#include "native/kernel/methods/small_models/small_scales.h"
 #include "native/kernel/methods/small_models/small_times.h"
 #include "native/kernel/numbers/pack_math.h"
 #include "native/kernel/numbers/per_model.h"
@@ -23,32 +22,19 @@ namespace PHASIC_ISA {
 // adjoint sweep.
 class SmallSeeds {
  public:
-  [[gnu::noinline]] SmallSeeds(const SmallTimes& times,
-                               const PerModel& cotangent,
-                               const SmallMixer& mixer, const PowerAbove& q)
+  [[gnu::noinline]] SmallSeeds(const SmallTimes& times, const SmallMixer& mixer,
+                               const PowerAbove& q)
       : is_density_(times.is_density),
-        cotangent_(cotangent),
-        shifted_(mixer.shifted()),
-        value_(times, mixer.scales(), mixer.value()),
-        is_relative_(times.is_log & ~times.is_complement) {
+        cotangent_(times.Cotangent()),
+        shifted_(mixer.shifted()) {
     const PerModel& value = mixer.value();
-    const PerModel plain = value_.Plain();
-    // That of a distribution function.
-    const PerModel of_cdf = Select(
-        times.is_log,
-        Quotient(cotangent_, Select(times.is_complement,
-                                    mixer.bounds().total - plain, plain)),
-        cotangent_);
     seed_ = cotangent_ * Select(times.is_density, q.power, PerModel(1.0));
-    seed_ = Select(times.is_complement, PerModel(0.0) - of_cdf, seed_);
-    seed_ = Select(is_relative_, Quotient(cotangent_, value),
-                   seed_ * value_.inverse_size);
+    seed_ = Select(times.is_log, Quotient(cotangent_, value), seed_);
     PerModel slope =
         Select(times.is_survival, PerModel(0.0) - shifted_, shifted_);
     slope = Select(times.is_density, shifted_ - value, slope);
-    time_ = InUnits((seed_ * slope) * q.power);
-    atom_ = Select(Either(times.is_cdf, times.is_complement), of_cdf,
-                   PerModel(0.0));
+    time_ = (seed_ * slope) * q.power;
+    atom_ = Select(times.is_cdf, seed_, PerModel(0.0));
   }
 
   // Returns the lanes in which no number is near overflow or underflow.
@@ -59,25 +45,14 @@ class SmallSeeds {
            Either(is_density_, PerModel(kLeastOrdinary) <= shifted_);
   }
 
-  // seed() is the cotangent of F'. Its products with sums have to be multiplied
-  // by the sums' unit.
-  const PerModel& seed() const { return seed_; }
-  PerModel InUnits(const PerModel& x) const {
-    return Select(is_relative_, x, value_.InUnits(x));
-  }
+  const PerModel& seed() const { return seed_; }  // the cotangent of F'
   const PerModel& time() const { return time_; }
   const PerModel& atom() const { return atom_; }
-  // Returns the lanes in which the truncation error is small against one.
-  ModelMask AreClosed(const PerModel& tail) const {
-    return value_.InUnits(tail * value_.inverse_size) <= PerModel(0x1p-56);
-  }
 
  private:
   const ModelMask is_density_;
   const PerModel cotangent_;
   const PerModel shifted_;
-  const SmallValue value_;
-  const ModelMask is_relative_;  // cotangents are relative to the value
   PerModel seed_;
   PerModel time_;
   PerModel atom_;
@@ -104,7 +79,7 @@ class SmallBars {
       out.prob_zero[0] = seeds_.atom()[l];
     }
     rest->times = rest->prob_zero = nullptr;
-    if (starts_are_accurate_[l]) {
+    if (sums_.starts_are_accurate[l]) {
       StoreLane(starts_, l, in.num_phases, out.initial_probs);
       rest->initial_probs = nullptr;
     }
@@ -127,26 +102,12 @@ class SmallBars {
     for (int64_t i = 0; to != nullptr && i < count; ++i) to[i] = from[i][l];
   }
 
-  // A distribution function has the derivative y_0, or 1 - y_0 with the y_0 of
-  // the survival function; if the atom is derived, these are less one.
+  // A distribution function whose atom is derived has the derivative y_0 - 1.
   void MakeStarts() {
-    const bool has_atom = shared_.has_prob_zero;
-    const ModelMask& is_complement = times_.is_complement;
-    const PerModel atom =
-        has_atom ? seeds_.atom() : PerModel(0.0) - seeds_.atom();
-    const PerModel more =
-        Select(has_atom ? is_complement : ~is_complement, atom, PerModel(0.0));
+    const PerModel less = shared_.has_prob_zero ? PerModel(0.0) : seeds_.atom();
     for (int64_t i = 0; i < shared_.num_phases; ++i) {
-      (seeds_.InUnits(seeds_.seed() * sums_.starts[i]) + more)
-          .Store(starts_[i]);
+      (seeds_.seed() * sums_.starts[i] - less).Store(starts_[i]);
     }
-    starts_are_accurate_ = sums_.starts_are_accurate;
-    if (!has_atom) return;
-    ModelMask are_close = is_complement & seeds_.AreClosed(sums_.tail);
-    for (int64_t i = 0; i < shared_.num_phases; ++i) {
-      are_close = are_close & (sums_.starts[i] <= PerModel(0x1p1000));
-    }
-    starts_are_accurate_ = Either(starts_are_accurate_, are_close);
   }
 
   // Computes the cotangents of the rates of all models: `factor` times the
@@ -158,10 +119,9 @@ class SmallBars {
     for (int64_t i = 0; i < p; ++i) {
       const PerModel stay = sums_.products[i][i];
       const PerModel row = in.has_exit_rates ? stay : sums_.exits[i];
-      seeds_.InUnits(factor * (sums_.exits[i] - stay)).Store(exits_[i]);
+      (factor * (sums_.exits[i] - stay)).Store(exits_[i]);
       for (int64_t j = 0; j < p; ++j) {
-        seeds_.InUnits(factor * (sums_.products[i][j] - row))
-            .Store(rates_[i * p + j]);
+        (factor * (sums_.products[i][j] - row)).Store(rates_[i * p + j]);
       }
     }
   }
@@ -178,12 +138,12 @@ class SmallBars {
         const PerModel arrive = j < shared_.num_phases  ? sums_.products[i][j]
                                 : shared_.has_weights() ? PerModel(0.0)
                                                         : sums_.exits[i];
-        bar = seeds_.InUnits(factor * (arrive - sums_.products[i][i]));
+        bar = factor * (arrive - sums_.products[i][i]);
       }
       bar.Store(rates_[e]);
     }
     for (int64_t i = 0; shared_.has_weights() && i < shared_.num_phases; ++i) {
-      seeds_.InUnits(factor * sums_.exits[i]).Store(exits_[i]);
+      (factor * sums_.exits[i]).Store(exits_[i]);
     }
   }
 
@@ -211,7 +171,6 @@ class SmallBars {
   Numbers rates_[kSmallEdges];
   Numbers exits_[kPhases];
   Numbers starts_[kPhases];
-  ModelMask starts_are_accurate_;
 };
 
 }  // namespace PHASIC_ISA

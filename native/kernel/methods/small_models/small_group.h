@@ -5,17 +5,14 @@
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_GROUP_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_GROUP_H_
 
-#include <cmath>
 #include <cstdint>
 #include <type_traits>
 
 #include "native/kernel/api/sweep.h"
 #include "native/kernel/matrix/tiles.h"
-#include "native/kernel/methods/small_models/small_decay.h"
 #include "native/kernel/methods/small_models/small_kept_terms.h"
 #include "native/kernel/methods/small_models/small_mixer.h"
 #include "native/kernel/methods/small_models/small_models.h"
-#include "native/kernel/methods/small_models/small_scales.h"
 #include "native/kernel/methods/small_models/small_sweep.h"
 #include "native/kernel/methods/small_models/small_times.h"
 #include "native/kernel/methods/small_models/small_walk.h"
@@ -46,18 +43,16 @@ void WithSmallSize(int64_t size, const Function& function) {
 
 // Returns the requested function values or logarithms, given F'.
 [[gnu::noinline]] inline PerModel SmallResults(const SmallTimes& times,
-                                               const SmallValue& value,
+                                               const PerModel& value,
                                                const PerModel& total,
                                                const PerModel& q,
                                                const PerModel& log2_q) {
   // Lanes without a result may hold any value, including NaN; they get 1.
-  const PerModel normal = Select(IsWithin(value.number, kLeastOrdinary, 4.0),
-                                 value.number, PerModel(1.0));
+  const PerModel normal =
+      Select(IsWithin(value, kLeastOrdinary, 4.0), value, PerModel(1.0));
   const PerModel log =
-      LogOf(normal, Select(times.is_density, log2_q, PerModel(0.0))) +
-      value.log_unit;
-  const PerModel plain =
-      value.InUnits(Select(times.is_density, q, PerModel(1.0)) * value.number);
+      LogOf(normal, Select(times.is_density, log2_q, PerModel(0.0)));
+  const PerModel plain = Select(times.is_density, q, PerModel(1.0)) * value;
   const PerModel result = Select(times.is_log, log, plain);
   // Limits probabilities to at most one, which rounding may exceed.
   const PerModel limit = Select(times.is_log, PerModel(0.0), PerModel(1.0));
@@ -66,47 +61,19 @@ void WithSmallSize(int64_t size, const Function& function) {
   return Select(is_above, limit, result);
 }
 
-// Returns total - survival, or its logarithm, where 1 - total = lack, and no
-// more than half of the total mass is left.
-inline double Complement(double total, double lack, double survival,
-                         bool is_log) {
-  const double plain = total - survival;
-  const double result = !is_log       ? plain
-                        : plain > 0.5 ? std::log1p(0.0 - (lack + survival))
-                                      : std::log(plain);
-  // As in SmallResults; zero is positive.
-  const double limit = is_log ? 0.0 : 1.0;
-  return total <= 1.0 + 1e-6 ? std::fmin(result, limit) + 0.0 : result;
-}
-
 // Writes the results of the lanes that have a value, and their status, to the
 // outputs of their models.
 inline void StoreSmallResults(const SmallTimes& times, const SmallMixer& mixer,
                               const PerModel& q, const PerModel& log2_q,
                               const SweepOutput* const* outputs) {
-  const SmallBounds& bounds = mixer.bounds();
-  const SmallValue value(times, mixer.scales(), mixer.value());
-  const PerModel results = SmallResults(times, value, bounds.total, q, log2_q);
-  const PerModel plain = value.Plain();
+  const PerModel results =
+      SmallResults(times, mixer.value(), mixer.total(), q, log2_q);
   const ModelMask are_values = mixer.AreValues();
   for (int l = 0; l < times.count; ++l) {
     if (!are_values[l]) continue;
-    outputs[l]->values[times.lanes[l].place] =
-        times.is_complement[l] ? Complement(bounds.total[l], bounds.lack[l],
-                                            plain[l], times.is_log[l])
-                               : results[l];
+    outputs[l]->values[times.lanes[l].place] = results[l];
     outputs[l]->status[times.lanes[l].place] = kOk;
   }
-}
-
-// Returns the decay that long times need, and computes those as complements for
-// which it shows that they can be.
-template <class Find>
-SmallDecay DecayOf(SmallTimes* times, const Find& find) {
-  if (!times->has_long()) return SmallDecay();
-  const SmallDecay decay = find();
-  times->TakeComplements(decay.AreMostlyAbsorbed(times->x));
-  return decay;
 }
 
 // Evaluates `count` times, each with its own terms, and writes the results that
@@ -115,12 +82,10 @@ template <int kPhases>
 void EvaluateSmall(const SmallLane* lanes, const SweepOutput* const* outputs,
                    int count) {
   const SmallModels<kPhases> models{SmallInputs(lanes, count)};
-  SmallTimes times(lanes, count, models.q.power, models.is_ordinary);
+  const SmallTimes times(lanes, count, models.q.power, models.is_ordinary);
   const FloatEnvironment environment(Denormals::kFlush);
-  const SmallDecay decay = DecayOf(&times, [&] { return Decay(models); });
-  SmallMixer mixer(times, {models.max_exit, models.total, models.lack},
-                   kUsualMargin);
-  MixAsMade(models, decay, &mixer, SmallKept<kPhases>());
+  SmallMixer mixer(times, {models.max_exit, models.total}, kUsualMargin);
+  MixAsMade(models, times.MostSteps(), &mixer, nullptr);
   StoreSmallResults(times, mixer, models.q.power, models.q.log2, outputs);
 }
 
@@ -183,15 +148,13 @@ void EvaluateSharedTerms(const SweepInput* inputs, const SweepOutput* outputs,
         models.is_ordinary[m] ? ~NoModels() : NoModels();
     const PerModel q = of_model(models.q.power);
     const SmallBounds bounds = {of_model(models.max_exit),
-                                of_model(models.total), of_model(models.lack)};
+                                of_model(models.total)};
     const auto evaluate = [&](const SmallLane* of_times,
                               const SweepOutput* const* places, int size) {
-      SmallTimes times(of_times, size, q, is_ordinary);
+      const SmallTimes times(of_times, size, q, is_ordinary);
       const FloatEnvironment environment(Denormals::kFlush);
-      const SmallDecay decay =
-          DecayOf(&times, [&] { return terms.DecayOf(m); });
       SmallMixer mixer(times, bounds, kUsualMargin);
-      terms.Mix(m, decay, &mixer);
+      terms.Mix(m, &mixer);
       StoreSmallResults(times, mixer, q, of_model(models.q.log2), places);
     };
     SmallLanes all(evaluate);

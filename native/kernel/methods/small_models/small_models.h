@@ -116,7 +116,6 @@ struct SmallModels {
   PerModel max_exit{0.0};
   PerModel prob_zero;
   PerModel total;  // prob_zero and the sum of alpha
-  PerModel lack;   // 1 - total, before rounding
   PowerAbove q{PerModel(1.0)};
   ModelMask is_ordinary = PerModel(0.0) < PerModel(1.0);
 
@@ -173,11 +172,6 @@ struct SmallModels {
       prob_zero = Rest(rest.Result(), PerModel(Tolerance(in)));
     }
     total = prob_zero + sum;
-    rest.Add(PerModel(0.0) - prob_zero);
-    lack = rest.Result();
-    if (!in.has_prob_zero) {
-      lack = Select(PerModel(0.0) < prob_zero, PerModel(0.0), lack);
-    }
   }
 
   void ReadSubgenerator(const SmallInputs& inputs, CompensatedLanes* leaving) {

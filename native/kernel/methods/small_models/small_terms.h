@@ -38,13 +38,11 @@ template <int kPhases>
   return even + odd;
 }
 
-// The terms of one step: a'_k and b_k, in the scale of the states, and a'_k and
-// A_k in that of the model; see channels.h. All but the first are computed only
-// if some time needs more than a density.
+// The terms a'_k, b_k and A_k of one step; see channels.h. All but the first
+// are computed only if some time needs more than a density.
 struct SmallTerm {
   PerModel absorbed;
   PerModel mass;
-  PerModel plain;
   PerModel cumulative;
 };
 
@@ -64,24 +62,14 @@ class SmallTerms {
   const PerModel* state() const { return state_; }
   PerModel Mass() const { return SmallSum<kPhases>(state_); }
 
-  // Divides the states by the power of two next to their mass, in the lanes
-  // that the mask has; returns that power.
-  PowerAbove Rescale(const PerModel& mass, const ModelMask& mask) {
-    const PowerAbove power(Select(mask, mass, PerModel(1.0)));
-    for (PerModel& number : state_) number = power.inverse * number;
-    unscale_ = power.power * unscale_;
-    return power;
-  }
-
   template <bool kHasOthers>
   [[gnu::always_inline]] SmallTerm Next() {
     SmallTerm term;
     term.absorbed = SmallDot<kPhases>(state_, models_->exits);
     if constexpr (kHasOthers) {
       term.mass = Mass();
-      term.plain = unscale_ * term.absorbed;
       term.cumulative = cumulative_;
-      cumulative_.AddProduct(unscale_, term.absorbed);
+      cumulative_ = cumulative_ + term.absorbed;
     }
     PerModel next[kPhases];
     Unrolled<kPhases>([&](auto j) {  //
@@ -96,7 +84,6 @@ class SmallTerms {
   PerModel state_[kPhases];
   PerModel columns_[kPhases][kPhases];
   PerModel cumulative_;
-  PerModel unscale_{1.0};  // the states, times this, are those of the model
 };
 
 }  // namespace PHASIC_ISA

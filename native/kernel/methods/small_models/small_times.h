@@ -4,14 +4,18 @@
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_TIMES_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_TIMES_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "native/kernel/api/sweep.h"
+#include "native/kernel/matrix/power_block.h"
 #include "native/kernel/numbers/pack_math.h"
 #include "native/kernel/numbers/per_model.h"
+#include "native/kernel/numbers/scaled.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/simd/pack.h"
 #include "native/kernel/uniformization/channels.h"
+#include "native/kernel/uniformization/poisson.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -23,12 +27,15 @@ constexpr double kLeastOrdinary = 0x1p-500;
 constexpr double kLeastSmallScale = 0x1p-150;  // for q, and for cotangents
 constexpr double kLargestSmallScale = 0x1p150;
 constexpr double kLeastSmallX = 0x1p-60;
-// The largest x = q t, and the largest with weights that start at exp(-x); see
-// small_scales.h for larger ones.
-constexpr double kLargestSmallX = 0x1p20;
-constexpr double kLargestShortX = 256.0;
+// The largest x = q t, beyond which squaring soon costs less, and the largest
+// whose window begins with the weight exp(-x). Windows of larger ones begin
+// with a weight of at most 2^kLog2OfLeftOut, so that what comes before is
+// negligible.
+constexpr double kLargestSmallX = 2048.0;
+constexpr double kLargestEarlyX = 500.0;
+constexpr int64_t kLog2OfLeftOut = -700;
 
-// Windows end, and states are scaled, after runs of this number of steps.
+// Windows begin and end after runs of this number of steps.
 constexpr int kStepsPerTest = 8;
 
 inline ModelMask NoModels() { return PerModel(1.0) < PerModel(0.0); }
@@ -83,17 +90,14 @@ struct SmallLane {
 struct SmallTimes {
   SmallLane lanes[kModels];
   int count;
-  PerModel x;             // q t
-  PerModel first_weight;  // exp(-x), or one if x is large
+  PerModel x;  // q t
+  // The step at which the window begins, and its weight.
+  PerModel first_step{0.0};
+  PerModel first_weight;
   ModelMask is_ordinary;
-  ModelMask is_long;  // and x is large
   ModelMask is_density;
   ModelMask is_survival;
   ModelMask is_cdf;
-  // Distribution functions that are computed as the total mass less the
-  // survival function, with is_survival in place of is_cdf. No results from any
-  // phase are below one half, so that no digits cancel.
-  ModelMask is_complement = NoModels();
   ModelMask is_log;
 
   // Computes x = q t and Poisson weights; `q` has the q of each lane's model.
@@ -117,27 +121,50 @@ struct SmallTimes {
     // In flagged lanes x is replaced by one, so that they need no more steps
     // than others.
     x = Select(is_ordinary, x, PerModel(1.0));
-    is_long = PerModel(kLargestShortX) < x;
-    first_weight = Select(is_long, PerModel(1.0),
-                          ExpOfMinus(Select(is_long, PerModel(1.0), x)));
+    const ModelMask is_late = PerModel(kLargestEarlyX) < x;
+    first_weight = ExpOfMinus(Select(is_late, PerModel(1.0), x));
+    if (Any(is_late)) StartLate(is_late);
   }
   bool has_others() const { return Any(~is_density); }
-  bool has_long() const { return Any(is_long); }
 
-  // Computes distribution functions as complements where the mask is set.
-  void TakeComplements(const ModelMask& mask) {
-    is_complement = is_long & is_cdf & mask;
-    is_cdf = is_cdf & ~is_complement;
-    is_survival = Either(is_survival, is_complement);
+  // Returns the number of steps after which any window has ended.
+  int64_t MostSteps() const {
+    double most = 0.0;
+    for (int l = 0; l < kModels; ++l) most = std::max(most, x[l]);
+    return MostStepsOf(most);
+  }
+  static constexpr int64_t MostStepsOf(double x) {
+    return (1152 + static_cast<int64_t>(1.5 * x)) / kStepsPerTest *
+           kStepsPerTest;
   }
 
+  // Returns the cotangents of the values, which are one if none are given.
   PerModel Cotangent() const {
     return SideBySide([&](int l) {
-      return lanes[l].has_time() ? lanes[l].in->cotangent[lanes[l].place] : 0.0;
+      const SmallLane& lane = lanes[l];
+      if (!lane.has_time()) return 0.0;
+      return lane.in->cotangent != nullptr ? lane.in->cotangent[lane.place]
+                                           : 1.0;
     });
   }
 
  private:
+  // Finds the first steps of those times.
+  [[gnu::noinline]] void StartLate(const ModelMask& is_late) {
+    double steps[kModels] = {};
+    double weights[kModels] = {};
+    for (int l = 0; l < kModels; ++l) {
+      if (!is_late[l]) continue;
+      int64_t block;
+      const Scaled<double> weight =
+          FirstWeight(x[l], Scaled<double>{1.0, kLog2OfLeftOut}, &block);
+      steps[l] = static_cast<double>(block * kBlock);
+      weights[l] = ScaleBy(weight.mantissa, weight.exponent);
+    }
+    first_step = PerModel::Load(steps);
+    first_weight = Select(is_late, PerModel::Load(weights), first_weight);
+  }
+
   template <class Predicate>
   ModelMask Are(const Predicate& predicate) const {
     const SweepInput& first = *lanes[0].in;

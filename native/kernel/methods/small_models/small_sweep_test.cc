@@ -155,10 +155,10 @@ void Compare(const Batch& b, const Batch& v, int kind) {
   }
 }
 
-class SmallTangentsTest
+class SmallSweepTest
     : public testing::TestWithParam<std::tuple<Form, Odd, bool>> {};
 
-TEST_P(SmallTangentsTest, BitsOfEachAloneAndNearThoseOfMoreTimes) {
+TEST_P(SmallSweepTest, BitsOfEachAloneAndNearThoseOfMoreTimes) {
   const auto [form, odd, has_atom] = GetParam();
   ASSERT_TRUE(SetMaxThreads(1));
   for (int64_t p = has_atom ? 2 : 1; p <= 8; p += kStride) {
@@ -184,7 +184,7 @@ TEST_P(SmallTangentsTest, BitsOfEachAloneAndNearThoseOfMoreTimes) {
 
 // Tests that the lanes of small models are used: otherwise the other tests
 // would compare the usual sweeps with themselves.
-TEST(SmallTangents, AreNotTakenTheUsualWay) {
+TEST(SmallSweep, AreNotTakenTheUsualWay) {
   const Batch b = MakeBatch(Form::kExitsGiven, 4, Odd::kNothing, false, 1);
   const Batch v = MakeTangents(b, Odd::kNothing, 1);
   const std::vector<double> results = Call1(b, v, 0, kModels, 0, 1);
@@ -196,7 +196,7 @@ TEST(SmallTangents, AreNotTakenTheUsualWay) {
   EXPECT_GT(num_unlike, kModels / 4);
 }
 
-INSTANTIATE_TEST_SUITE_P(, SmallTangentsTest, EveryKindOfBatch());
+INSTANTIATE_TEST_SUITE_P(, SmallSweepTest, EveryKindOfBatch());
 
 // Returns a batch of models of two stages with rates r and 2 r, at time t.
 Batch TwoStages(double rate, double time) {
@@ -212,7 +212,7 @@ Batch TwoStages(double rate, double time) {
 }
 
 // The density is 2 r (exp(-r t) - exp(-2 r t)).
-TEST(SmallTangents, OfTwoStages) {
+TEST(SmallSweep, OfTwoStages) {
   for (const double t : {1e-3, 0.5, 3.0, 40.0, 100.0, 300.0, 700.0}) {
     const double rate = 1.5;
     const Batch b = TwoStages(rate, t);
